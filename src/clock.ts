@@ -1,0 +1,33 @@
+/**
+ * Time as a port, so that everything that waits can run on a virtual clock.
+ * Durations and deadlines are in milliseconds throughout the project.
+ */
+export interface Clock {
+	/** Milliseconds on a steady scale: it never goes back and says nothing about the date. */
+	now(): number;
+	/** Milliseconds since 1970, for people, file names and instance numbers; never for durations. */
+	wallTime(): number;
+	/** Calls `wake` once, when `now()` has reached `at`. Returns a function that cancels it. */
+	wakeAt(at: number, wake: () => void): () => void;
+}
+
+/** The longest delay that Node's timers take; a later deadline is reached in several steps. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The real clock. Its timers keep the process alive until they fire or are cancelled. */
+export const systemClock: Clock = {
+	now: () => performance.now(),
+	wallTime: () => Date.now(),
+	wakeAt(at, wake) {
+		let timer: NodeJS.Timeout;
+		const arm = () => {
+			const delay = Math.max(0, Math.ceil(at - performance.now()));
+			timer = setTimeout(
+				delay > LONGEST_TIMER_MS ? arm : wake,
+				Math.min(delay, LONGEST_TIMER_MS),
+			);
+		};
+		arm();
+		return () => clearTimeout(timer);
+	},
+};

@@ -1,0 +1,31 @@
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+/** Prints the totals on one plain line and then, always last, what was skipped and why. */
+export default class ClosingReporter implements Reporter {
+	onTestRunEnd(modules: readonly TestModule[]): void {
+		const tests = modules.flatMap((module) => [...module.children.allTests()]);
+		const inState = (state: string) =>
+			tests.filter((test) => test.result().state === state);
+		const broken = modules.filter((module) => module.errors().length > 0);
+		const skipped = inState("skipped");
+		console.log(
+			`\n${inState("passed").length} passed, ${inState("failed").length + broken.length} failed, ${skipped.length} skipped`,
+		);
+		console.log(`skipped: ${describeSkipped(skipped)}`);
+	}
+}
+
+function describeSkipped(tests: readonly TestCase[]): string {
+	if (tests.length === 0) return "nothing";
+	const byReason = new Map<string, number>();
+	for (const test of tests) {
+		const result = test.result();
+		const reason =
+			(result.state === "skipped" && result.note) ||
+			`no reason given (${test.fullName})`;
+		byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+	}
+	return [...byReason]
+		.map(([reason, count]) => `${count} because ${reason}`)
+		.join("; ");
+}
