@@ -20,6 +20,8 @@ export interface FailureRecord {
 	readonly timestamp: number;
 	/** One line in words: "exit code 1", "killed by SIGKILL", "cannot be started: …". */
 	readonly description: string;
+	/** What the exit probably means and where to look. */
+	readonly hint?: string | undefined;
 	/** The message of its error file, where it left one. */
 	readonly message?: string | undefined;
 }

@@ -1,0 +1,160 @@
+import type { Clock } from "../clock.js";
+import type {
+	Intent,
+	Membership,
+	RoundView,
+} from "../rendezvous/membership.js";
+import type { RoundRecord } from "../rendezvous/records.js";
+import type { Logger } from "./logger.js";
+import type { TransitionContext } from "./phases/step.js";
+import { RoundHistory } from "./report/round-history.js";
+import {
+	type AgentInput,
+	type AgentState,
+	deadlineOf,
+	type Ending,
+	INITIAL_STATE,
+	intentOf,
+} from "./state.js";
+import { transition } from "./transition.js";
+import type { WorkerGroup } from "./worker-group.js";
+
+/** What of an agent's settings its decisions depend on. */
+export type AgentSettings = Omit<TransitionContext, "now" | "wallTime">;
+
+export interface AgentOptions {
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly settings: AgentSettings;
+	readonly membership: Pick<Membership, "publish">;
+	readonly workers: Pick<WorkerGroup, "start" | "terminate" | "kill">;
+}
+
+/**
+ * The shell around `transition`: folds inputs one at a time, carries out the
+ * effects, keeps the record and the one timer in step with the state.
+ */
+export class Agent {
+	readonly history = new RoundHistory();
+	/** Resolves with how the run ended for this agent, its workers gone. */
+	readonly ended: Promise<Ending>;
+	private resolveEnded: (ending: Ending) => void = () => {};
+	private state: AgentState = INITIAL_STATE;
+	private readonly inbox: AgentInput[] = [];
+	private working = false;
+	private cancelTimer: () => void = () => {};
+	private published: Intent | null = null;
+
+	constructor(private readonly options: AgentOptions) {
+		this.ended = new Promise((resolve) => {
+			this.resolveEnded = resolve;
+		});
+	}
+
+	/** Takes one input; those that come while another is worked on wait their turn. */
+	readonly dispatch = (input: AgentInput): void => {
+		this.inbox.push(input);
+		if (this.working) return;
+		this.working = true;
+		try {
+			for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
+				this.step(next);
+			}
+		} finally {
+			this.working = false;
+		}
+	};
+
+	see(view: RoundView): void {
+		this.dispatch({ kind: "round-seen", view });
+	}
+
+	/** A round's workers have been spawned. */
+	started(round: RoundRecord): void {
+		const { clock } = this.options;
+		const worldSize = round.world?.worldSize ?? 0;
+		this.history.started(
+			round.synced,
+			worldSize,
+			clock.now(),
+			clock.wallTime(),
+		);
+	}
+
+	private step(input: AgentInput): void {
+		const { clock, settings } = this.options;
+		const before = this.state;
+		const now = clock.now();
+		const { state, effects, reason } = transition(before, input, {
+			...settings,
+			now,
+			wallTime: clock.wallTime(),
+		});
+		this.state = state;
+		this.tell(before, state, reason, now);
+		for (const effect of effects) {
+			switch (effect.kind) {
+				case "start-workers":
+					this.options.workers.start(effect.round, effect.seat);
+					break;
+				case "terminate":
+					this.options.workers.terminate(effect.localRanks);
+					break;
+				case "kill":
+					this.options.workers.kill(effect.localRanks);
+					break;
+				default:
+					effect satisfies never;
+			}
+		}
+		this.publish();
+		this.armTimer();
+		if (state.phase === "CLOSED" && before.phase !== "CLOSED") {
+			this.resolveEnded(state.ending);
+		}
+	}
+
+	private tell(
+		before: AgentState,
+		after: AgentState,
+		reason: string,
+		now: number,
+	): void {
+		const moved = before.phase !== after.phase;
+		if (moved && before.phase === "RUNNING") this.history.ended(reason, now);
+		if (!moved && reason === "") return;
+		const path = moved ? `${before.phase}→${after.phase}` : after.phase;
+		this.options.log.info(`${path} ${reason}`.trim(), {
+			round: after.view?.round.synced ?? 0,
+		});
+	}
+
+	private publish(): void {
+		const intent = intentOf(this.state);
+		if (intent === null || isSame(intent, this.published)) return;
+		this.published = intent;
+		this.options.membership.publish(intent);
+	}
+
+	private armTimer(): void {
+		this.cancelTimer();
+		const deadline = deadlineOf(this.state);
+		this.cancelTimer =
+			deadline === undefined
+				? () => {}
+				: this.options.clock.wakeAt(deadline, () =>
+						this.dispatch({ kind: "time-passed" }),
+					);
+	}
+}
+
+function isSame(left: Intent, right: Intent | null): boolean {
+	return (
+		right !== null &&
+		left.state === right.state &&
+		left.claim === right.claim &&
+		left.failure === right.failure &&
+		left.cause === right.cause &&
+		left.finishedPlan === right.finishedPlan
+	);
+}

@@ -1,0 +1,43 @@
+import { EXIT_CODES } from "../../errors.js";
+import type { RoundView } from "../../rendezvous/membership.js";
+import type { Outcome } from "../../rendezvous/records.js";
+import type { AgentState, Closed, Ending } from "../state.js";
+
+/** The end that the run's own outcome brings. */
+export function endingOf(outcome: Outcome): Ending {
+	return {
+		outcome: outcome.result,
+		exitCode: outcome.exitCode,
+		reason: outcome.reason,
+		root: outcome.root,
+	};
+}
+
+/** This node goes; the run may go on elsewhere. */
+export function leftWith(exitCode: number, reason: string): Ending {
+	return { outcome: "left", exitCode, reason, root: null };
+}
+
+/** Where the run under this id is no longer the one that this process belongs to: why it must leave it. */
+export function foreignInstance(
+	state: AgentState,
+	view: RoundView,
+): Ending | undefined {
+	const { instance } = view.round;
+	if (state.instance === null || state.instance === instance) return undefined;
+	return leftWith(
+		EXIT_CODES.rendezvous,
+		`the run was started anew meanwhile (instance ${instance} instead of ${state.instance})`,
+	);
+}
+
+export function close(state: AgentState, ending: Ending): Closed {
+	return {
+		phase: "CLOSED",
+		view: state.view,
+		instance: state.instance,
+		failure: state.failure,
+		failuresReported: state.failuresReported,
+		ending,
+	};
+}

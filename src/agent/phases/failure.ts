@@ -1,0 +1,68 @@
+import type { Charge, PolicyContext } from "../../policies/strategy.js";
+import type { WorkerError } from "../report/run-report.js";
+import type { Running } from "../state.js";
+import type { WorkerExit } from "../supervision/worker.js";
+import type { TransitionContext } from "./step.js";
+
+/** A worker's failure as far as the agent's shell can describe it. */
+export interface Failure {
+	readonly localRank: number;
+	readonly pid: number | null;
+	readonly exitCode: number;
+	readonly description: string;
+	readonly hint?: string | undefined;
+	readonly exit?: WorkerExit;
+	readonly error?: WorkerError | undefined;
+	/** The run's exit code, where trying again cannot help. */
+	readonly failsRun?: number | undefined;
+}
+
+/** The state with this failure as its last, named for ever by node, process and sequence. */
+export function withFailure(
+	state: Running,
+	failure: Failure,
+	charge: Charge,
+	failsRun: number | null,
+	context: TransitionContext,
+): Running {
+	const sequence = state.failuresReported + 1;
+	return {
+		...state,
+		failuresReported: sequence,
+		failure: {
+			charge,
+			failsRun,
+			failure: {
+				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
+				nodeId: context.nodeId,
+				round: state.round,
+				rank: state.seat.firstRank + failure.localRank,
+				localRank: failure.localRank,
+				role: state.seat.role,
+				pid: failure.pid,
+				exitCode: failure.exitCode,
+				signal: failure.exit?.signal ?? null,
+				uptimeMs: failure.exit?.uptimeMs ?? 0,
+				timestamp: context.wallTime,
+				description: failure.description,
+				hint: failure.hint,
+				message: failure.error?.message,
+			},
+		},
+	};
+}
+
+export function policyContext(
+	state: Running,
+	cause: string,
+	context: TransitionContext,
+): PolicyContext {
+	return {
+		runId: context.runId,
+		nodeId: context.nodeId,
+		round: state.round,
+		maxRestarts: context.maxRestarts,
+		charged: { run: state.view?.round.charged ?? 0, node: 0 },
+		cause,
+	};
+}

@@ -1,0 +1,41 @@
+import type { AgentInput, Finished } from "../state.js";
+import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
+import { join } from "./joining.js";
+import { ignore, type Transition } from "./step.js";
+
+/** Its workers have all succeeded; it waits for the others of the round. */
+export function onFinished(state: Finished, input: AgentInput): Transition {
+	switch (input.kind) {
+		case "round-seen": {
+			const { view } = input;
+			const { outcome, deprecated } = view.round;
+			const ending =
+				foreignInstance(state, view) ?? (outcome && endingOf(outcome));
+			if (ending) {
+				return {
+					state: close({ ...state, view }, ending),
+					effects: [],
+					reason: ending.reason,
+				};
+			}
+			return deprecated >= state.round
+				? join(state, view)
+				: ignore({ ...state, view });
+		}
+		case "stop-asked":
+			return {
+				state: close(state, leftWith(input.exitCode, input.reason)),
+				effects: [],
+				reason: input.reason,
+			};
+		case "session-lost":
+		case "time-passed":
+		case "worker-started":
+		case "worker-exited":
+		case "worker-not-started":
+		case "worker-gone":
+			return ignore(state);
+		default:
+			return input satisfies never;
+	}
+}

@@ -1,0 +1,27 @@
+import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import type { AgentEffect, AgentState } from "../state.js";
+
+/** What the agent's decisions depend on beside its state; all times on one clock, in milliseconds. */
+export interface TransitionContext {
+	readonly now: number;
+	/** Milliseconds since 1970, for reports. */
+	readonly wallTime: number;
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly policy: RestartPolicyStrategy;
+	readonly maxRestarts: number;
+	readonly shutdownTimeoutMs: number;
+}
+
+export interface Transition {
+	readonly state: AgentState;
+	readonly effects: readonly AgentEffect[];
+	/** Why, in words; empty where nothing was decided. */
+	readonly reason: string;
+}
+
+/** Nothing changes. */
+export function ignore(state: AgentState): Transition {
+	return { state, effects: [], reason: "" };
+}

@@ -1,0 +1,53 @@
+/*
+ * What an agent does, as one pure function of its state and one input.
+ *
+ * 1. Everything that decides is here or in phases/; nothing awaits, logs,
+ *    reads a clock or draws a random number.
+ * 2. A deadline is a field of the state; the shell holds one timer, at the
+ *    earliest. Leaving a phase forgets its deadlines.
+ * 3. Every transition says its reason in words; the shell logs it.
+ * 4. A deadline that is due is cleared or moved by the transition it causes.
+ * 5. An input that a phase does not expect is ignored by name.
+ *
+ *   phase    | round-seen     | worker-exited | worker-gone    | time-passed | stop-asked | session-lost
+ *   ---------|----------------|---------------|----------------|-------------|------------|-------------
+ *   JOINING  | RUNNING CLOSED | -             | -              | -           | CLOSED     | -
+ *   RUNNING  | STOPPING       | STOPPING      | FINISHED       | -           | STOPPING   | STOPPING
+ *   STOPPING | CLOSED         | -             | JOINING CLOSED | CLOSED      | CLOSED     | -
+ *   FINISHED | CLOSED JOINING | -             | -              | -           | CLOSED     | -
+ *   CLOSED   | -              | -             | -              | -           | -          | -
+ *
+ * A cell names the phases that the input may lead to beside the present one.
+ * worker-not-started is a worker's exit; worker-started moves nothing.
+ */
+import { onFinished } from "./phases/finished.js";
+import { onJoining } from "./phases/joining.js";
+import { onRunning } from "./phases/running.js";
+import {
+	ignore,
+	type Transition,
+	type TransitionContext,
+} from "./phases/step.js";
+import { onStopping } from "./phases/stopping.js";
+import type { AgentInput, AgentState } from "./state.js";
+
+export function transition(
+	state: AgentState,
+	input: AgentInput,
+	context: TransitionContext,
+): Transition {
+	switch (state.phase) {
+		case "JOINING":
+			return onJoining(state, input);
+		case "RUNNING":
+			return onRunning(state, input, context);
+		case "STOPPING":
+			return onStopping(state, input, context);
+		case "FINISHED":
+			return onFinished(state, input);
+		case "CLOSED":
+			return ignore(state);
+		default:
+			return state satisfies never;
+	}
+}

@@ -1,0 +1,73 @@
+import type { WorkerInfo } from "../channel/events.js";
+
+export interface WorkerEnvironmentOptions {
+	/** What the worker inherits. */
+	readonly parent: Readonly<Record<string, string | undefined>>;
+	readonly info: WorkerInfo;
+	readonly nodeId: string;
+	readonly instance: number;
+	/** The worker's channel directory. */
+	readonly channel: string;
+	readonly errorFile: string;
+	readonly maxRestarts: number;
+}
+
+const OWN_PREFIX = "ELASTIC_RUN_";
+
+/**
+ * The environment of one worker: the parent's, and over it torchrun's names
+ * with torchrun's meanings, and elastic-run's own. The launcher's settings,
+ * credentials among them, are not passed on.
+ */
+export function workerEnvironment(
+	options: WorkerEnvironmentOptions,
+): Record<string, string> {
+	const { parent, info, maxRestarts } = options;
+	return {
+		...defaults(info),
+		...inherited(parent),
+		RANK: String(info.rank),
+		LOCAL_RANK: String(info.localRank),
+		GROUP_RANK: String(info.groupRank),
+		ROLE_RANK: String(info.roleRank),
+		ROLE_NAME: info.role,
+		WORLD_SIZE: String(info.worldSize),
+		LOCAL_WORLD_SIZE: String(info.localWorldSize),
+		GROUP_WORLD_SIZE: String(info.groupWorldSize),
+		ROLE_WORLD_SIZE: String(info.roleWorldSize),
+		MASTER_ADDR: info.masterAddr,
+		MASTER_PORT: String(info.masterPort),
+		TORCHELASTIC_RESTART_COUNT: String(info.restartCount),
+		TORCHELASTIC_MAX_RESTARTS: String(maxRestarts),
+		TORCHELASTIC_RUN_ID: info.runId,
+		TORCHELASTIC_ERROR_FILE: options.errorFile,
+		TORCHELASTIC_USE_AGENT_STORE: "False",
+		ELASTIC_RUN_CHANNEL: options.channel,
+		ELASTIC_RUN_INSTANCE: String(options.instance),
+		ELASTIC_RUN_ROUND: String(info.round),
+		ELASTIC_RUN_RUN_ID: info.runId,
+		ELASTIC_RUN_NODE_ID: options.nodeId,
+	};
+}
+
+/** What a worker gets where its user has not said otherwise. */
+function defaults(info: WorkerInfo): Record<string, string> {
+	return {
+		PYTHONUNBUFFERED: "1",
+		PYTHONFAULTHANDLER: "1",
+		// Several workers that each start a thread for every core slow each other down.
+		...(info.localWorldSize > 1 ? { OMP_NUM_THREADS: "1" } : {}),
+	};
+}
+
+function inherited(
+	parent: WorkerEnvironmentOptions["parent"],
+): Record<string, string> {
+	const kept: Record<string, string> = {};
+	for (const [name, value] of Object.entries(parent)) {
+		if (value !== undefined && !name.startsWith(OWN_PREFIX)) {
+			kept[name] = value;
+		}
+	}
+	return kept;
+}

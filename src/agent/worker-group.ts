@@ -1,0 +1,172 @@
+import type { WorkerInfo } from "../channel/events.js";
+import type { Clock } from "../clock.js";
+import { messageOf, systemErrorCode } from "../errors.js";
+import type { RoundRecord, SeatRecord } from "../rendezvous/records.js";
+import { workerInfo } from "./assign-ranks.js";
+import type { WorkerError, WorkerResult } from "./report/run-report.js";
+import type { AgentInput } from "./state.js";
+import { describeExit } from "./supervision/describe-exit.js";
+import type {
+	WorkerExit,
+	WorkerHandle,
+	WorkerSpawner,
+	WorkerSpec,
+} from "./supervision/worker.js";
+
+/** One worker with all that it needs on disk. */
+export interface PreparedWorker {
+	readonly spec: WorkerSpec;
+	/** The worker has been spawned, or could not be: what was opened for it alone is closed. */
+	release(): void;
+	/** What it said of its own failure. */
+	readError(): WorkerError | undefined;
+	/** None of its processes is left. */
+	discard(): void;
+}
+
+export interface WorkerGroupOptions {
+	readonly runId: string;
+	readonly clock: Clock;
+	readonly spawner: WorkerSpawner;
+	/** Makes a worker's channel, logs and environment. Throws where the disk does not allow it. */
+	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
+	/** The control group's count of out-of-memory kills. */
+	readonly readOomKills: () => number | undefined;
+	/** Told once a round's workers have been spawned. */
+	readonly onStarted: (round: RoundRecord) => void;
+	readonly dispatch: (input: AgentInput) => void;
+}
+
+interface Member {
+	readonly info: WorkerInfo;
+	handle: WorkerHandle | undefined;
+	result: WorkerResult;
+}
+
+/** The worker processes of one round on this node. It starts, signals and reports; it decides nothing. */
+export class WorkerGroup {
+	private members = new Map<number, Member>();
+
+	constructor(private readonly options: WorkerGroupOptions) {}
+
+	/** How the workers of the newest round ended so far. */
+	get results(): readonly WorkerResult[] {
+		return [...this.members.values()].map((member) => member.result);
+	}
+
+	start(round: RoundRecord, seat: SeatRecord): void {
+		this.members = new Map();
+		const infos = Array.from({ length: seat.localWorldSize }, (_, localRank) =>
+			workerInfo(this.options.runId, round, seat, localRank),
+		);
+		const oomKills = this.options.readOomKills();
+		for (const info of infos) {
+			this.members.set(info.localRank, {
+				info,
+				handle: undefined,
+				result: {
+					rank: info.rank,
+					localRank: info.localRank,
+					pid: null,
+					exitCode: null,
+					signal: null,
+					collateral: false,
+				},
+			});
+		}
+		for (const [index, member] of [...this.members.values()].entries()) {
+			if (this.startOne(member, round, oomKills)) continue;
+			for (const { localRank } of infos.slice(index)) {
+				this.options.dispatch({ kind: "worker-gone", localRank });
+			}
+			break;
+		}
+		this.options.onStarted(round);
+	}
+
+	/** SIGTERM to the process groups of these workers. */
+	terminate(localRanks: readonly number[]): void {
+		this.signal(localRanks, "SIGTERM");
+	}
+
+	kill(localRanks: readonly number[]): void {
+		this.signal(localRanks, "SIGKILL");
+	}
+
+	/** Returns false where the worker could not even be prepared. */
+	private startOne(
+		member: Member,
+		round: RoundRecord,
+		oomKillsBefore: number | undefined,
+	): boolean {
+		const { dispatch, prepare, spawner } = this.options;
+		const { localRank } = member.info;
+		let prepared: PreparedWorker;
+		try {
+			prepared = prepare(member.info, round);
+		} catch (error) {
+			const code = systemErrorCode(error) ?? "UNPREPARED";
+			const problem = { code, message: messageOf(error) };
+			dispatch({ kind: "worker-not-started", localRank, problem });
+			return false;
+		}
+		member.handle = spawner.spawn(prepared.spec, {
+			spawnFailed: (problem) =>
+				dispatch({ kind: "worker-not-started", localRank, problem }),
+			exited: (exit, groupRemains) =>
+				dispatch(
+					this.exited(member, exit, groupRemains, prepared, oomKillsBefore),
+				),
+			gone: () => {
+				prepared.discard();
+				dispatch({ kind: "worker-gone", localRank });
+			},
+		});
+		prepared.release();
+		const { pid } = member.handle;
+		if (pid !== undefined) {
+			member.result = { ...member.result, pid };
+			dispatch({ kind: "worker-started", localRank, pid });
+		}
+		return true;
+	}
+
+	private exited(
+		member: Member,
+		exit: WorkerExit,
+		groupRemains: boolean,
+		prepared: PreparedWorker,
+		oomKillsBefore: number | undefined,
+	): AgentInput {
+		const { exitCode, description, hint } = describeExit(exit, {
+			before: oomKillsBefore,
+			now: this.options.readOomKills(),
+		});
+		member.result = {
+			...member.result,
+			exitCode,
+			signal: exit.signal,
+			collateral: exit.sentByUs,
+		};
+		return {
+			kind: "worker-exited",
+			localRank: member.info.localRank,
+			pid: member.handle?.pid ?? null,
+			exit,
+			exitCode,
+			description,
+			hint,
+			error: exitCode === 0 ? undefined : prepared.readError(),
+			groupRemains,
+		};
+	}
+
+	private signal(
+		localRanks: readonly number[],
+		signal: "SIGTERM" | "SIGKILL",
+	): void {
+		for (const localRank of localRanks) {
+			this.members.get(localRank)?.handle?.signal(signal);
+		}
+	}
+}

@@ -1,0 +1,24 @@
+import { RestartPolicy } from "./restart-policy.js";
+import type {
+	PolicyContext,
+	RestartDecision,
+	RestartPolicyStrategy,
+	WorkerFailureContext,
+} from "./strategy.js";
+
+/** Whatever happens, all workers are stopped and start anew together; failures are charged to the run. */
+export class HardRestartPolicyStrategy implements RestartPolicyStrategy {
+	readonly name = RestartPolicy.HARD;
+
+	onScaleUp(context: PolicyContext): RestartDecision {
+		return { workers: "restart", charge: "nothing", reason: context.cause };
+	}
+
+	onScaleDown(context: PolicyContext): RestartDecision {
+		return { workers: "restart", charge: "nothing", reason: context.cause };
+	}
+
+	onWorkerFailure(context: WorkerFailureContext): RestartDecision {
+		return { workers: "restart", charge: "run", reason: context.cause };
+	}
+}

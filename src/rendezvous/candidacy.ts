@@ -1,0 +1,138 @@
+import type { Clock } from "../clock.js";
+import { Coordinator } from "./coordinator.js";
+import type { RunKeys } from "./keys.js";
+import type { PlannerConfig } from "./plan.js";
+import {
+	type CoordinatorRecord,
+	decodeRecord,
+	encodeRecord,
+	RECORD_VERSION,
+	type Seat,
+} from "./records.js";
+import type { Compare, Entry, Lease, Store, Write } from "./store.js";
+
+/** The longest that an agent without a seat waits before it stands. */
+const SPREAD_MS = 250;
+/** What each rank waits longer than the one before it. */
+const STAGGER_MS = 5;
+
+export interface CandidacyOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	/** The lease of this agent's record, so that both vanish in one revision. */
+	readonly lease: Lease;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly config: PlannerConfig;
+	/** A number in [0, 1). */
+	readonly random: () => number;
+	readonly onStood: () => void;
+	readonly onReason: (reason: string) => void;
+	readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Sees to it that somebody coordinates: stands while nobody does, coordinates
+ * while elected, leaves off when another is. Seated agents stand in rank order,
+ * the others after a random delay, so that a thousand do not race.
+ */
+export class Candidacy {
+	private coordinator: Coordinator | undefined;
+	private cancelStanding: (() => void) | undefined;
+	private closed = false;
+
+	constructor(private readonly options: CandidacyOptions) {}
+
+	/** Holds while nobody coordinates. */
+	get guard(): Compare {
+		return { key: this.options.keys.coordinator, createRevision: 0 };
+	}
+
+	/** Makes this agent the coordinator. */
+	get write(): Write {
+		const { keys, nodeId, incarnation, lease } = this.options;
+		const record: CoordinatorRecord = {
+			version: RECORD_VERSION,
+			nodeId,
+			incarnation,
+		};
+		return {
+			put: keys.coordinator,
+			value: encodeRecord(record),
+			lease: lease.id,
+		};
+	}
+
+	/** To be called with the coordinator's key and this agent's seat whenever either was read. */
+	attend(
+		entry: Entry | undefined,
+		seat: Seat | null,
+		runHasEnded: boolean,
+	): void {
+		if (entry === undefined) {
+			this.stepDown();
+			if (!runHasEnded) this.standAfter(this.delayOf(seat));
+			return;
+		}
+		this.cancelStanding?.();
+		this.cancelStanding = undefined;
+		const elected = decodeRecord<CoordinatorRecord>(entry);
+		const mine = elected.incarnation === this.options.incarnation;
+		if (this.coordinator?.fencingToken !== entry.createRevision) {
+			this.stepDown();
+		}
+		if (mine && this.coordinator === undefined) this.coordinate(entry);
+	}
+
+	close(): void {
+		this.closed = true;
+		this.cancelStanding?.();
+		this.stepDown();
+	}
+
+	private stepDown(): void {
+		this.coordinator?.close();
+		this.coordinator = undefined;
+	}
+
+	private delayOf(seat: Seat | null): number {
+		return seat !== null && "planId" in seat
+			? seat.groupRank * STAGGER_MS
+			: this.options.random() * SPREAD_MS;
+	}
+
+	private standAfter(delayMs: number): void {
+		if (this.cancelStanding !== undefined) return;
+		const { clock } = this.options;
+		this.cancelStanding = clock.wakeAt(clock.now() + delayMs, () => {
+			this.cancelStanding = undefined;
+			this.stand().catch((error) => this.report(error));
+		});
+	}
+
+	private async stand(): Promise<void> {
+		if (this.closed) return;
+		await this.options.store.transaction([this.guard], [this.write]);
+		this.options.onStood();
+	}
+
+	private coordinate(entry: Entry): void {
+		const { store, clock, keys, config, incarnation } = this.options;
+		this.coordinator = new Coordinator({
+			store,
+			clock,
+			keys,
+			config,
+			fencingToken: entry.createRevision,
+			incarnation,
+			onReason: this.options.onReason,
+			onError: (error) => this.report(error),
+		});
+		this.coordinator.start().catch((error) => this.report(error));
+	}
+
+	private report(error: unknown): void {
+		if (!this.closed) this.options.onError(error);
+	}
+}

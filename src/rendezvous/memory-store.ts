@@ -1,0 +1,129 @@
+import { ElasticRunError } from "../errors.js";
+import type {
+	Compare,
+	Entry,
+	Lease,
+	LeaseId,
+	Snapshot,
+	Store,
+	TransactionResult,
+	Watch,
+	Write,
+} from "./store.js";
+
+interface Watcher {
+	readonly selectors: readonly string[];
+	readonly onHint: () => void;
+}
+
+/** The store of a run that lives on one machine: one process, nothing on disk, leases that never lapse. */
+export class MemoryStore implements Store {
+	private readonly entries = new Map<string, Entry>();
+	private readonly watchers = new Set<Watcher>();
+	private readonly leases = new Set<LeaseId>();
+	private revision = 1;
+	private leasesOpened = 0;
+
+	async openLease(ttlMs: number): Promise<Lease> {
+		this.leasesOpened += 1;
+		const id = `lease-${this.leasesOpened}`;
+		this.leases.add(id);
+		return { id, ttlMs, revoke: async () => this.endLease(id) };
+	}
+
+	async snapshot(selectors: readonly string[]): Promise<Snapshot> {
+		const matching = [...this.entries].filter(([key]) =>
+			selectors.some((selector) => matches(selector, key)),
+		);
+		return { revision: this.revision, entries: new Map(matching) };
+	}
+
+	async transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+	): Promise<TransactionResult> {
+		const succeeded = compares.every((compare) => this.holds(compare));
+		if (succeeded) this.commit(writes);
+		return { succeeded, revision: this.revision };
+	}
+
+	watch(
+		selectors: readonly string[],
+		afterRevision: number,
+		onHint: () => void,
+	): Watch {
+		const watcher = { selectors, onHint };
+		this.watchers.add(watcher);
+		if (this.revision > afterRevision) this.hint(watcher);
+		return { close: () => void this.watchers.delete(watcher) };
+	}
+
+	async close(): Promise<void> {
+		this.watchers.clear();
+	}
+
+	private holds(compare: Compare): boolean {
+		const entry = this.entries.get(compare.key);
+		return "createRevision" in compare
+			? (entry?.createRevision ?? 0) === compare.createRevision
+			: (entry?.modRevision ?? 0) === compare.modRevision;
+	}
+
+	private commit(writes: readonly Write[]): void {
+		for (const write of writes) this.refuseUnknownLease(write);
+		this.revision += 1;
+		for (const write of writes) {
+			if ("delete" in write) this.entries.delete(write.delete);
+			else this.put(write.put, write.value, write.lease ?? null);
+		}
+		this.hintAll(
+			writes.map((write) => ("delete" in write ? write.delete : write.put)),
+		);
+	}
+
+	private put(key: string, value: string, lease: LeaseId | null): void {
+		this.entries.set(key, {
+			key,
+			value,
+			lease,
+			createRevision: this.entries.get(key)?.createRevision ?? this.revision,
+			modRevision: this.revision,
+		});
+	}
+
+	private refuseUnknownLease(write: Write): void {
+		if ("delete" in write || write.lease === undefined) return;
+		if (this.leases.has(write.lease)) return;
+		throw new ElasticRunError(
+			"STORE_UNREACHABLE",
+			`${write.put} cannot be written: its lease ${write.lease} has ended; open a new one`,
+		);
+	}
+
+	private endLease(id: LeaseId): void {
+		if (!this.leases.delete(id)) return;
+		const keys = [...this.entries.values()]
+			.filter((entry) => entry.lease === id)
+			.map((entry) => entry.key);
+		if (keys.length > 0) this.commit(keys.map((key) => ({ delete: key })));
+	}
+
+	private hintAll(keys: readonly string[]): void {
+		for (const watcher of this.watchers) {
+			const touched = keys.some((key) =>
+				watcher.selectors.some((selector) => matches(selector, key)),
+			);
+			if (touched) this.hint(watcher);
+		}
+	}
+
+	private hint(watcher: Watcher): void {
+		queueMicrotask(() => {
+			if (this.watchers.has(watcher)) watcher.onHint();
+		});
+	}
+}
+
+function matches(selector: string, key: string): boolean {
+	return selector.endsWith("/") ? key.startsWith(selector) : key === selector;
+}

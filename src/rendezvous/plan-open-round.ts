@@ -1,0 +1,194 @@
+import { accountedStillNamed } from "./charge-incident.js";
+import {
+	assignSeats,
+	currentSeats,
+	inOrderOfArrival,
+	type NonEmpty,
+	seatHolder,
+} from "./order-members.js";
+import {
+	deadlineFor,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	wait,
+} from "./plan.js";
+import type { RoundRecord } from "./records.js";
+import type { NodeView, RunView } from "./run-view.js";
+
+/** Who could take part in the next round. */
+interface Candidates {
+	/** Members of the last plan that are ready, in their order. */
+	readonly members: readonly NodeView[];
+	/** Members that hold their lease, are not leaving, and are not ready yet. */
+	readonly late: readonly string[];
+	/** Members of whose node nobody holds a lease. */
+	readonly vanished: readonly string[];
+	/** Ready nodes that were not members, in the order in which they came. */
+	readonly newcomers: readonly NodeView[];
+}
+
+/** No round is running: who is waited for, and when does the next one begin? */
+export function planOpenRound(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	now: number,
+): PlanResult {
+	const { round } = view;
+	const isFirst = round.planId === null;
+	const candidates = findCandidates(view);
+	const settle = deadlineFor(
+		round.synced,
+		memory.settle,
+		config.settleTimeoutMs,
+		now,
+	);
+	const kept: PlannerMemory = { ...memory, settle };
+	const awaited = awaitedMembers(candidates);
+	if (!isFirst && awaited.length > 0 && now < settle.at) {
+		return wait(`waiting for ${awaited.join(", ")}`, kept, settle.at);
+	}
+	const [first, ...others] = [
+		...candidates.members,
+		...candidates.newcomers,
+	].slice(0, config.maxNodes);
+	if (first === undefined || others.length + 1 < config.minNodes) {
+		return awaitMinimum(view, kept, config, candidates, now);
+	}
+	const chosen: NonEmpty<NodeView> = [first, ...others];
+	if (isFirst && chosen.length < config.maxNodes) {
+		const lastCall = deadlineFor(
+			round.synced,
+			memory.lastCall,
+			config.lastCallTimeoutMs,
+			now,
+		);
+		if (now < lastCall.at) {
+			const reason = `last call: ${chosen.length} of at most ${config.maxNodes} nodes are ready`;
+			return wait(reason, { ...kept, lastCall, join: null }, lastCall.at);
+		}
+	}
+	return lift(view, chosen, nextPlanId);
+}
+
+/** Whom a recovery waits for: live members that are not ready; all of them where none is live. */
+function awaitedMembers(candidates: Candidates): readonly string[] {
+	if (candidates.late.length > 0) return candidates.late;
+	return candidates.members.length === 0 ? candidates.vanished : [];
+}
+
+function findCandidates(view: RunView): Candidates {
+	const target = view.round.synced + 1;
+	const members: NodeView[] = [];
+	const late: string[] = [];
+	const vanished: string[] = [];
+	const memberIds = new Set<string>();
+	for (const [nodeId, seat] of seatsByNode(view)) {
+		const holder = seatHolder(view, nodeId, seat);
+		if (holder === undefined) {
+			if (!view.nodes.has(nodeId)) vanished.push(nodeId);
+			continue;
+		}
+		memberIds.add(nodeId);
+		if (holder.record.state === "leaving") continue;
+		if (isReady(holder, target)) members.push(holder);
+		else late.push(nodeId);
+	}
+	const newcomers = [...view.nodes.values()].filter(
+		(node) =>
+			!memberIds.has(node.record.nodeId) &&
+			!isRefused(view, node) &&
+			isReady(node, target),
+	);
+	return { members, late, vanished, newcomers: inOrderOfArrival(newcomers) };
+}
+
+function seatsByNode(view: RunView) {
+	const ordered = currentSeats(view);
+	const idOf = new Map([...view.seats].map(([nodeId, seat]) => [seat, nodeId]));
+	return ordered.flatMap((seat) => {
+		const nodeId = idOf.get(seat);
+		return nodeId === undefined ? [] : [[nodeId, seat] as const];
+	});
+}
+
+function isReady({ record }: NodeView, target: number): boolean {
+	return record.state === "ready" && record.claim === target;
+}
+
+function isRefused(view: RunView, { record }: NodeView): boolean {
+	const seat = view.seats.get(record.nodeId);
+	return (
+		seat !== undefined &&
+		"refused" in seat &&
+		seat.incarnation === record.incarnation
+	);
+}
+
+/** Fewer than MIN: wait for the join time-out, then the run fails and says who is missing. */
+function awaitMinimum(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	candidates: Candidates,
+	now: number,
+): PlanResult {
+	const ready = candidates.members.length + candidates.newcomers.length;
+	const join = deadlineFor(
+		view.round.synced,
+		memory.join,
+		config.joinTimeoutMs,
+		now,
+	);
+	const gone = [...candidates.vanished, ...candidates.late];
+	const missing =
+		`${ready} of at least ${config.minNodes} nodes are ready` +
+		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
+	if (now < join.at) {
+		return wait(missing, { ...memory, join, lastCall: null }, join.at);
+	}
+	const round: RoundRecord = {
+		...view.round,
+		outcome: {
+			result: "failed",
+			exitCode: 3,
+			reason: `rendezvous timed out after ${config.joinTimeoutMs / 1000} s: ${missing}`,
+			root: view.round.cause.root,
+		},
+	};
+	return {
+		plan: { kind: "update", round, budgets: new Map() },
+		memory,
+		until: undefined,
+		reason: missing,
+	};
+}
+
+function lift(
+	view: RunView,
+	chosen: NonEmpty<NodeView>,
+	planId: string,
+): PlanResult {
+	const { round } = view;
+	const synced = round.synced + 1;
+	const { seats, world } = assignSeats(chosen, planId, synced);
+	return {
+		plan: {
+			kind: "lift",
+			seats,
+			round: {
+				...round,
+				synced,
+				planId,
+				seats: seats.size,
+				accounted: accountedStillNamed(view),
+				world,
+			},
+		},
+		memory: { settle: null, lastCall: null, join: null },
+		until: undefined,
+		reason: `round ${synced}: ${chosen.map(({ record }) => record.nodeId).join(", ")}`,
+	};
+}

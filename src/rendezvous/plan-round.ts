@@ -1,0 +1,117 @@
+/*
+ * What the coordinator does next, as one pure function of what it sees.
+ *
+ * 1. Everything that decides is here or below; nothing awaits, logs, reads a
+ *    clock or draws a random number.
+ * 2. A deadline is a field of the memory; the caller holds one timer, at
+ *    `until`. A deadline of another round is forgotten.
+ * 3. Every result says its reason in words.
+ *
+ *   round                    | what may happen
+ *   -------------------------|------------------------------------------------
+ *   has an outcome           | nothing, for ever
+ *   a failure not accounted  | leave the round, charge the incident, maybe end
+ *   synced > deprecated      | ends well; is left; gathers newcomers (running)
+ *   synced = deprecated      | waits for members, for MIN, for a last call;
+ *                            | then lifts (open)
+ */
+import { chargeIncident } from "./charge-incident.js";
+import { currentSeats } from "./order-members.js";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	wait,
+} from "./plan.js";
+import { planOpenRound } from "./plan-open-round.js";
+import { planRunningRound } from "./plan-running-round.js";
+import { RECORD_VERSION, type Seat } from "./records.js";
+import type { RunView } from "./run-view.js";
+
+/**
+ * @param nextPlanId an id that no plan has had, for the case that this one lifts a round
+ * @param now milliseconds on the clock that `memory` and `until` are on
+ */
+export function planRound(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	now: number,
+): PlanResult {
+	if (view.round.outcome !== null) {
+		return wait(
+			`the run has ended: ${view.round.outcome.reason}`,
+			EMPTY_MEMORY,
+		);
+	}
+	const incident = chargeIncident(view, config);
+	if (incident !== undefined) {
+		const { round, budgets, reason } = incident;
+		return {
+			plan: { kind: "update", round, budgets },
+			memory,
+			until: undefined,
+			reason,
+		};
+	}
+	return (
+		planRefusals(view, memory, config) ??
+		planSweep(view, memory) ??
+		(view.round.synced > view.round.deprecated
+			? planRunningRound(view, memory, config, now)
+			: planOpenRound(view, memory, config, nextPlanId, now))
+	);
+}
+
+/** Nodes whose own budget is spent are told so in their seat. */
+function planRefusals(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+): PlanResult | undefined {
+	const seats = new Map<string, Seat>();
+	for (const [nodeId, budget] of view.budgets) {
+		const node = view.nodes.get(nodeId);
+		const seat = view.seats.get(nodeId);
+		const told =
+			seat !== undefined &&
+			"refused" in seat &&
+			seat.incarnation === node?.record.incarnation;
+		if (node === undefined || told || budget.charged <= config.maxRestarts) {
+			continue;
+		}
+		seats.set(nodeId, {
+			version: RECORD_VERSION,
+			incarnation: node.record.incarnation,
+			refused: `${nodeId} has used up its budget of ${config.maxRestarts} restarts`,
+		});
+	}
+	if (seats.size === 0) return undefined;
+	return {
+		plan: { kind: "refuse", seats },
+		memory,
+		until: undefined,
+		reason: `refused: ${[...seats.keys()].join(", ")}`,
+	};
+}
+
+/** Seats that an earlier plan left behind are deleted once a round has been synced. */
+function planSweep(
+	view: RunView,
+	memory: PlannerMemory,
+): PlanResult | undefined {
+	if (view.round.synced === view.round.deprecated) return undefined;
+	const current = new Set(currentSeats(view));
+	const stale = [...view.seats]
+		.filter(([, seat]) => "planId" in seat && !current.has(seat))
+		.map(([nodeId]) => nodeId);
+	if (stale.length === 0) return undefined;
+	return {
+		plan: { kind: "sweep", nodeIds: stale },
+		memory,
+		until: undefined,
+		reason: `seats of an earlier plan: ${stale.join(", ")}`,
+	};
+}

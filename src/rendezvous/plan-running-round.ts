@@ -1,0 +1,131 @@
+import { currentSeats, inOrderOfArrival, seatHolder } from "./order-members.js";
+import {
+	deadlineFor,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	wait,
+} from "./plan.js";
+import type { RoundCause, RoundRecord } from "./records.js";
+import type { NodeView, RunView } from "./run-view.js";
+
+/** A round is running: does it end well, must it be left, shall newcomers be let in? */
+export function planRunningRound(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	now: number,
+): PlanResult {
+	const seats = currentSeats(view);
+	if (seats.length > 0 && seats.length === view.finished.size) {
+		return update(memory, succeeded(view));
+	}
+	const departures = departed(view);
+	if (departures.length > 0) {
+		return update(
+			memory,
+			left(view, {
+				kind: "scale-down",
+				changeEvent: "SCALE_DOWN",
+				reason: departures.join("; "),
+				root: null,
+			}),
+		);
+	}
+	return gatherNewcomers(view, memory, config, now);
+}
+
+/** Scale-up: newcomers are gathered while the round runs on, then it is left once for all of them. */
+function gatherNewcomers(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	now: number,
+): PlanResult {
+	const newcomers = waiting(view);
+	const free = config.maxNodes - view.round.seats;
+	if (newcomers.length === 0 || free <= 0 || view.finished.size > 0) {
+		return wait(`round ${view.round.synced} runs`, {
+			...memory,
+			settle: null,
+			lastCall: null,
+			join: null,
+		});
+	}
+	const names = newcomers.map(({ record }) => record.nodeId).join(", ");
+	const lastCall = deadlineFor(
+		view.round.synced,
+		memory.lastCall,
+		config.lastCallTimeoutMs,
+		now,
+	);
+	if (newcomers.length < free && now < lastCall.at) {
+		return wait(
+			`last call: ${names} would join`,
+			{ ...memory, lastCall },
+			lastCall.at,
+		);
+	}
+	return update(
+		memory,
+		left(view, {
+			kind: "scale-up",
+			changeEvent: "SCALE_UP",
+			reason: `joining: ${names}`,
+			root: null,
+		}),
+	);
+}
+
+/** Why members of the round that have not finished are no longer in it, one line each. */
+function departed(view: RunView): readonly string[] {
+	const reasons: string[] = [];
+	for (const [nodeId, seat] of view.seats) {
+		if (!("planId" in seat) || seat.planId !== view.round.planId) continue;
+		if (view.finished.has(nodeId)) continue;
+		const holder = seatHolder(view, nodeId, seat);
+		if (holder === undefined) reasons.push(`${nodeId} left: lease expired`);
+		else if (holder.record.state === "leaving") {
+			reasons.push(
+				`${nodeId} left: ${holder.record.cause ?? "no cause given"}`,
+			);
+		} else if (holder.record.claim > view.round.synced) {
+			reasons.push(`${nodeId} asks for a new round`);
+		}
+	}
+	return reasons;
+}
+
+/** Ready nodes without a seat in the running plan. */
+function waiting(view: RunView): readonly NodeView[] {
+	const nodes = [...view.nodes.values()].filter(({ record }) => {
+		const seat = view.seats.get(record.nodeId);
+		return seat === undefined && record.state === "ready";
+	});
+	return inOrderOfArrival(nodes);
+}
+
+function succeeded(view: RunView): RoundRecord {
+	return {
+		...view.round,
+		outcome: {
+			result: "succeeded",
+			exitCode: 0,
+			reason: "all workers succeeded",
+			root: null,
+		},
+	};
+}
+
+function left(view: RunView, cause: RoundCause): RoundRecord {
+	return { ...view.round, deprecated: view.round.synced, cause };
+}
+
+function update(memory: PlannerMemory, round: RoundRecord): PlanResult {
+	return {
+		plan: { kind: "update", round, budgets: new Map() },
+		memory: { ...memory, lastCall: null },
+		until: undefined,
+		reason: round.outcome?.reason ?? round.cause.reason,
+	};
+}

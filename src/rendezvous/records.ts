@@ -1,0 +1,196 @@
+import { ElasticRunError } from "../errors.js";
+import type { FailureId, FailureRecord } from "./failure.js";
+import type { Entry } from "./store.js";
+
+/** Version of every record; a reader refuses any other. */
+export const RECORD_VERSION = 1;
+
+export type NodeState =
+	/** It has no workers and is not ready yet. */
+	| "joining"
+	/** It has left its round and is ending its workers. */
+	| "stopping"
+	/** It could start workers at once. */
+	| "ready"
+	| "running"
+	/** Its workers have all succeeded. */
+	| "finished"
+	/** It goes, and is neither wanted nor waited for. */
+	| "leaving";
+
+/** `nodes/<nodeId>`: what an agent says of itself. Only that agent writes it, under its lease. */
+export interface NodeRecord {
+	readonly version: 1;
+	readonly nodeId: string;
+	/** Names this process; the same over all of its sessions with the store. */
+	readonly incarnation: string;
+	readonly instance: number;
+	readonly hostId: string;
+	readonly pid: number;
+	/** Start time of the process, so that a reused pid is not taken for it. */
+	readonly startTime: string;
+	/** The round that it wants to be in, or is in. */
+	readonly claim: number;
+	readonly state: NodeState;
+	/** The last failure among its workers. */
+	readonly failure: NodeFailure | null;
+	/** Why it leaves, in words. */
+	readonly cause: string | null;
+	readonly address: string;
+	readonly masterPort: number;
+	readonly localWorldSize: number;
+	readonly role: string;
+}
+
+/** A failure together with what the agent's policy made of it. */
+export interface NodeFailure {
+	readonly failure: FailureRecord;
+	readonly charge: "run" | "node" | "worker" | "nothing";
+	/** Given where the failure ends the run whatever budget is left: the run's exit code. */
+	readonly failsRun: number | null;
+}
+
+/** `coordinator`: who plans at this moment. Its create revision is the fencing token. */
+export interface CoordinatorRecord {
+	readonly version: 1;
+	readonly nodeId: string;
+	readonly incarnation: string;
+}
+
+export interface RoundCause {
+	readonly kind: "start" | "failure" | "scale-down" | "scale-up";
+	readonly changeEvent: "SCALE_UP" | "SCALE_DOWN" | null;
+	/** In words: "rank 2 on node-a: exit code 1", "node-b left: SIGTERM". */
+	readonly reason: string;
+	/** The root failure, where there is one. */
+	readonly root: FailureRecord | null;
+}
+
+/** The figures of a world that all its workers share. */
+export interface World {
+	readonly worldSize: number;
+	readonly groupWorldSize: number;
+	readonly roleWorldSizes: Readonly<Record<string, number>>;
+	readonly masterAddr: string;
+	readonly masterPort: number;
+}
+
+/** How a run ended; every agent exits with it. */
+export interface Outcome {
+	readonly result: "succeeded" | "failed" | "stopped";
+	readonly exitCode: number;
+	readonly reason: string;
+	readonly root: FailureRecord | null;
+}
+
+/** `round`: the one key that says where the run stands. Written by the coordinator, by compare-and-set. */
+export interface RoundRecord {
+	readonly version: 1;
+	/** Names one start of the run; higher in each later one. */
+	readonly instance: number;
+	/** The newest round whose workers may run; 0 before the first. Never decreases. */
+	readonly synced: number;
+	/** Every round up to this one must be left. Never decreases, never above `synced`. */
+	readonly deprecated: number;
+	/** The plan of `synced`; null before an instance's first. */
+	readonly planId: string | null;
+	/** How many seats the plan has. */
+	readonly seats: number;
+	/** Why the last change was made. */
+	readonly cause: RoundCause;
+	/** Incidents of this instance, charged or not. */
+	readonly incidents: number;
+	/** What the run's own budget has been charged. */
+	readonly charged: number;
+	/** Failures that have been accounted for and that a node's record may still name. */
+	readonly accounted: readonly FailureId[];
+	readonly world: World | null;
+	readonly outcome: Outcome | null;
+}
+
+/** `seats/<nodeId>`: what the coordinator gives one agent in one round. */
+export interface SeatRecord {
+	readonly version: 1;
+	readonly planId: string;
+	readonly round: number;
+	readonly incarnation: string;
+	readonly groupRank: number;
+	/** The first of its global ranks. */
+	readonly firstRank: number;
+	readonly firstRoleRank: number;
+	readonly localWorldSize: number;
+	readonly role: string;
+}
+
+/** `seats/<nodeId>` of a node that may not take part any more. */
+export interface RefusedSeat {
+	readonly version: 1;
+	readonly incarnation: string;
+	readonly refused: string;
+}
+
+export type Seat = SeatRecord | RefusedSeat;
+
+/** `finished/<nodeId>`: this member has done its part of the plan. */
+export interface FinishedRecord {
+	readonly version: 1;
+	readonly planId: string;
+}
+
+/** `budgets/<nodeId>`: what this node has used up; it outlives the node's processes. */
+export interface BudgetRecord {
+	readonly version: 1;
+	readonly charged: number;
+}
+
+/** `spec`: what all agents of a run must agree on. */
+export interface RunSpec {
+	readonly version: 1;
+	readonly minNodes: number;
+	readonly maxNodes: number;
+	readonly policy: string;
+	readonly maxRestarts: number;
+	readonly joinTimeoutMs: number;
+	readonly lastCallTimeoutMs: number;
+	readonly settleTimeoutMs: number;
+	readonly leaseTtlMs: number;
+}
+
+/** Any of the records above, as JSON for the store. */
+export function encodeRecord<Record extends { readonly version: 1 }>(
+	record: Record,
+): string {
+	return JSON.stringify(record);
+}
+
+/**
+ * The record that an entry holds.
+ * @throws ElasticRunError RENDEZVOUS_FAILED where it is unreadable or of another version.
+ */
+export function decodeRecord<Record extends { readonly version: 1 }>(
+	entry: Entry,
+): Record {
+	const value = parse(entry.value);
+	if (isVersioned<Record>(value)) return value;
+	throw new ElasticRunError(
+		"RENDEZVOUS_FAILED",
+		`the store's key ${entry.key} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using this run id: give another --run-id`,
+	);
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+function isVersioned<Record>(value: unknown): value is Record {
+	return (
+		typeof value === "object" &&
+		value !== null &&
+		"version" in value &&
+		value.version === RECORD_VERSION
+	);
+}

@@ -1,0 +1,79 @@
+import type { RunKeys } from "./keys.js";
+import {
+	type BudgetRecord,
+	decodeRecord,
+	type FinishedRecord,
+	type NodeRecord,
+	type RoundRecord,
+	type Seat,
+} from "./records.js";
+import type { Entry, Snapshot } from "./store.js";
+
+/** A live agent's record and when it was made and last changed. */
+export interface NodeView {
+	readonly record: NodeRecord;
+	readonly createRevision: number;
+	readonly modRevision: number;
+}
+
+/** The whole of a run as the coordinator sees it at one revision. */
+export interface RunView {
+	readonly revision: number;
+	readonly round: RoundRecord;
+	readonly roundRevision: number;
+	/** By node id. */
+	readonly nodes: ReadonlyMap<string, NodeView>;
+	readonly seats: ReadonlyMap<string, Seat>;
+	/** Nodes that have finished the current plan. */
+	readonly finished: ReadonlySet<string>;
+	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+}
+
+/** Reads a snapshot of everything below a run's prefix; undefined where the run has no round yet. */
+export function readRunView(
+	keys: RunKeys,
+	snapshot: Snapshot,
+): RunView | undefined {
+	const roundEntry = snapshot.entries.get(keys.round);
+	if (roundEntry === undefined) return undefined;
+	const round = decodeRecord<RoundRecord>(roundEntry);
+	const finished = below<FinishedRecord>(snapshot, keys.finished);
+	return {
+		revision: snapshot.revision,
+		round,
+		roundRevision: roundEntry.modRevision,
+		nodes: mapBelow(snapshot, keys.nodes, (entry) => ({
+			record: decodeRecord<NodeRecord>(entry),
+			createRevision: entry.createRevision,
+			modRevision: entry.modRevision,
+		})),
+		seats: below<Seat>(snapshot, keys.seats),
+		finished: new Set(
+			[...finished]
+				.filter(([, record]) => record.planId === round.planId)
+				.map(([nodeId]) => nodeId),
+		),
+		budgets: below<BudgetRecord>(snapshot, keys.budgets),
+	};
+}
+
+function below<Record extends { readonly version: 1 }>(
+	snapshot: Snapshot,
+	prefix: string,
+): ReadonlyMap<string, Record> {
+	return mapBelow(snapshot, prefix, (entry) => decodeRecord<Record>(entry));
+}
+
+function mapBelow<Value>(
+	snapshot: Snapshot,
+	prefix: string,
+	read: (entry: Entry) => Value,
+): ReadonlyMap<string, Value> {
+	const values = new Map<string, Value>();
+	for (const [key, entry] of snapshot.entries) {
+		if (key.startsWith(prefix)) {
+			values.set(key.slice(prefix.length), read(entry));
+		}
+	}
+	return values;
+}

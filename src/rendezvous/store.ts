@@ -1,0 +1,77 @@
+/** Names a lease of the store. */
+export type LeaseId = string;
+
+/** One key as the store holds it. Revisions are the store's own: each transaction has a higher one. */
+export interface Entry {
+	readonly key: string;
+	readonly value: string;
+	/** Revision in which the key came into being, again after each deletion. */
+	readonly createRevision: number;
+	/** Revision of its last change. */
+	readonly modRevision: number;
+	readonly lease: LeaseId | null;
+}
+
+/** Keys as they stood together at one revision. */
+export interface Snapshot {
+	readonly revision: number;
+	readonly entries: ReadonlyMap<string, Entry>;
+}
+
+/** A condition of a transaction; revision 0 means that the key is absent. */
+export type Compare =
+	| { readonly key: string; readonly createRevision: number }
+	| { readonly key: string; readonly modRevision: number };
+
+export type Write =
+	| {
+			readonly put: string;
+			readonly value: string;
+			readonly lease?: LeaseId | undefined;
+	  }
+	| { readonly delete: string };
+
+export interface TransactionResult {
+	/** Whether every condition held, and so every write was made. */
+	readonly succeeded: boolean;
+	readonly revision: number;
+}
+
+export interface Watch {
+	close(): void;
+}
+
+/** A grant of life: keys written under it vanish in one revision when it ends. */
+export interface Lease {
+	readonly id: LeaseId;
+	/** The time to live that the store granted, in milliseconds. */
+	readonly ttlMs: number;
+	/** Ends it at once. */
+	revoke(): Promise<void>;
+}
+
+/**
+ * Where a run's shared state lives. A selector is a key, or a prefix if it ends
+ * with "/". Failures reject with an `ElasticRunError` of code STORE_UNREACHABLE.
+ */
+export interface Store {
+	/** `onLost` is called once, when the lease must be taken for gone; not after `revoke`. */
+	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease>;
+	/** What the selectors match, all at one revision. */
+	snapshot(selectors: readonly string[]): Promise<Snapshot>;
+	/** Makes all writes or, where a condition does not hold, none. At most 128 conditions and 128 writes. */
+	transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+	): Promise<TransactionResult>;
+	/**
+	 * Calls `onHint` after changes later than `afterRevision`. A hint says only
+	 * "look again": several changes may share one, and one may come for nothing.
+	 */
+	watch(
+		selectors: readonly string[],
+		afterRevision: number,
+		onHint: () => void,
+	): Watch;
+	close(): Promise<void>;
+}

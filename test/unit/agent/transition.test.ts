@@ -1,0 +1,442 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { TransitionContext } from "../../../src/agent/phases/step.js";
+import {
+	type AgentInput,
+	type AgentState,
+	deadlineOf,
+	INITIAL_STATE,
+	intentOf,
+	type Next,
+	type Running,
+	type Stopping,
+	type WorkerSlot,
+} from "../../../src/agent/state.js";
+import { transition } from "../../../src/agent/transition.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
+import type { RoundRecord } from "../../../src/rendezvous/records.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+
+const CONTEXT: TransitionContext = {
+	now: 1_000,
+	wallTime: 5,
+	runId: "r",
+	nodeId: "a",
+	incarnation: "a-1",
+	policy: new HardRestartPolicyStrategy(),
+	maxRestarts: 3,
+	shutdownTimeoutMs: 30_000,
+};
+
+const WORLD = {
+	worldSize: 2,
+	groupWorldSize: 1,
+	roleWorldSizes: { default: 2 },
+	masterAddr: "a.example",
+	masterPort: 4000,
+};
+const SEAT = seatRecord("a");
+const ROUND = roundRecord({
+	synced: 1,
+	planId: "plan-1",
+	seats: 1,
+	world: WORLD,
+});
+const OUTCOME = {
+	result: "failed",
+	exitCode: 1,
+	reason: "spent",
+	root: null,
+} as const;
+
+const slot = (
+	localRank: number,
+	change: Partial<WorkerSlot> = {},
+): WorkerSlot => ({
+	localRank,
+	pid: 100 + localRank,
+	status: "running",
+	killAt: null,
+	...change,
+});
+
+const COMMON = {
+	view: { round: ROUND, seat: SEAT },
+	instance: 1,
+	failure: null,
+	failuresReported: 0,
+};
+const JOINING: AgentState = { ...COMMON, phase: "JOINING", claim: 1 };
+const RUNNING: Running = {
+	...COMMON,
+	phase: "RUNNING",
+	round: 1,
+	seat: SEAT,
+	workers: [slot(0), slot(1)],
+};
+const LEAVE: Next = {
+	kind: "leave",
+	exitCode: 143,
+	reason: "SIGTERM",
+	leaveBy: null,
+};
+const STOPPING: Stopping = {
+	...COMMON,
+	phase: "STOPPING",
+	round: 1,
+	claim: 2,
+	workers: [slot(0), slot(1, { status: "gone" })],
+	killAt: 31_000,
+	goneBy: null,
+	next: { kind: "rejoin" },
+};
+const FINISHED: AgentState = {
+	...COMMON,
+	phase: "FINISHED",
+	round: 1,
+	planId: "plan-1",
+};
+const CLOSED: AgentState = {
+	...COMMON,
+	phase: "CLOSED",
+	ending: { outcome: "succeeded", exitCode: 0, reason: "done", root: null },
+};
+const ALL_GONE: Stopping = {
+	...STOPPING,
+	workers: [slot(0, { status: "gone" }), slot(1, { status: "gone" })],
+};
+
+const seen = (change: Partial<RoundRecord>, seat = true): AgentInput => ({
+	kind: "round-seen",
+	view: { round: { ...ROUND, ...change }, seat: seat ? SEAT : null },
+});
+const exited = (
+	localRank: number,
+	exitCode: number,
+	groupRemains = false,
+): AgentInput => ({
+	kind: "worker-exited",
+	localRank,
+	pid: 100 + localRank,
+	exit: { code: exitCode, signal: null, sentByUs: false, uptimeMs: 10 },
+	exitCode,
+	description: `exit code ${exitCode}`,
+	hint: undefined,
+	error: undefined,
+	groupRemains,
+});
+const STOP: AgentInput = {
+	kind: "stop-asked",
+	exitCode: 143,
+	reason: "SIGTERM",
+	immediately: false,
+};
+const TIME: AgentInput = { kind: "time-passed" };
+const LOST: AgentInput = {
+	kind: "session-lost",
+	reason: "lease expired",
+	fenceAt: 1_500,
+};
+
+/** Enough inputs of each column to reach every phase that it may lead to. */
+const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
+	"round-seen": [
+		seen({}),
+		seen({ deprecated: 1 }),
+		seen({ outcome: OUTCOME }),
+		seen({ instance: 2 }),
+		seen({ synced: 2, planId: "plan-2" }, false),
+	],
+	"worker-exited": [exited(0, 0), exited(0, 1), exited(0, 0, true)],
+	"worker-gone": [
+		{ kind: "worker-gone", localRank: 0 },
+		{ kind: "worker-gone", localRank: 1 },
+	],
+	"time-passed": [TIME],
+	"stop-asked": [STOP, { ...STOP, immediately: true }],
+	"session-lost": [LOST],
+};
+const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
+	JOINING: [INITIAL_STATE, JOINING],
+	RUNNING: [
+		RUNNING,
+		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
+		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
+	],
+	STOPPING: [
+		STOPPING,
+		{ ...STOPPING, killAt: 900 },
+		{ ...STOPPING, killAt: null, goneBy: 900 },
+		{ ...ALL_GONE, next: { ...LEAVE, leaveBy: 900 } },
+		{ ...STOPPING, next: LEAVE },
+		{
+			...STOPPING,
+			view: { round: { ...ROUND, outcome: OUTCOME }, seat: SEAT },
+		},
+		{ ...ALL_GONE, next: LEAVE },
+	],
+	FINISHED: [FINISHED],
+	CLOSED: [CLOSED],
+};
+
+/** The cells of the table at the head of transition.ts, as written there. */
+function writtenTable(): Map<string, Set<string>> {
+	const path = new URL("../../../src/agent/transition.ts", import.meta.url);
+	const lines = readFileSync(path, "utf8").split("\n");
+	const rows = lines.filter((line) => /^ \* {3}[A-Z]+ +\|/.test(line));
+	const cells = new Map<string, Set<string>>();
+	for (const row of rows) {
+		const [phase, ...columns] = row
+			.slice(3)
+			.split("|")
+			.map((cell) => cell.trim());
+		for (const [index, name] of Object.keys(COLUMNS).entries()) {
+			const cell = columns[index] ?? "";
+			cells.set(`${phase} ${name}`, new Set(cell.match(/[A-Z]+/g)));
+		}
+	}
+	return cells;
+}
+
+describe("the table at the head of transition.ts", () => {
+	const written = writtenTable();
+	it("has a row for each phase and a cell for each input", () => {
+		expect(written.size).toBe(30);
+	});
+	for (const [phase, states] of Object.entries(ROWS)) {
+		for (const [column, inputs] of Object.entries(COLUMNS)) {
+			it(`${phase} × ${column} leads where it says`, () => {
+				const reached = new Set(
+					states.flatMap((state) =>
+						inputs.map(
+							(input) => transition(state, input, CONTEXT).state.phase,
+						),
+					),
+				);
+				reached.delete(states[0]?.phase ?? "CLOSED");
+				expect([...reached].sort()).toEqual(
+					[...(written.get(`${phase} ${column}`) ?? [])].sort(),
+				);
+			});
+		}
+	}
+});
+
+describe("JOINING", () => {
+	it("claims the round after the newest", () => {
+		const { state, reason } = transition(
+			INITIAL_STATE,
+			seen({ synced: 4, deprecated: 3 }, false),
+			CONTEXT,
+		);
+		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 5 });
+		expect(reason).toBe("claims round 5");
+	});
+
+	it("starts its workers only on a seat of the round and plan that are synced", () => {
+		const start = transition(JOINING, seen({}), CONTEXT);
+		expect(start.effects).toMatchObject([
+			{ kind: "start-workers", seat: SEAT },
+		]);
+		const stale = transition(JOINING, seen({ planId: "plan-9" }), CONTEXT);
+		expect(stale.effects).toEqual([]);
+		expect(intentOf(stale.state)).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it("leaves with 75 where its seat says refused", () => {
+		const { state } = transition(
+			JOINING,
+			{
+				kind: "round-seen",
+				view: {
+					round: ROUND,
+					seat: { version: 1, incarnation: "a-1", refused: "budget spent" },
+				},
+			},
+			CONTEXT,
+		);
+		expect(state).toMatchObject({
+			phase: "CLOSED",
+			ending: { outcome: "left", exitCode: 75, reason: "budget spent" },
+		});
+	});
+});
+
+describe("RUNNING", () => {
+	it("reports a failure and stops the others, with a grace", () => {
+		const { state, effects, reason } = transition(
+			RUNNING,
+			exited(1, 9),
+			CONTEXT,
+		);
+		expect(reason).toBe("rank 1 failed: exit code 9");
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
+		expect(deadlineOf(state)).toBe(31_000);
+		expect(intentOf(state)).toMatchObject({
+			state: "stopping",
+			claim: 2,
+			failure: { charge: "run", failsRun: null, failure: { id: "a/a-1/1" } },
+		});
+	});
+
+	it("finishes when the last worker succeeded and is gone", () => {
+		const first = transition(RUNNING, exited(0, 0), CONTEXT).state;
+		const firstGone = transition(
+			first,
+			{ kind: "worker-gone", localRank: 0 },
+			CONTEXT,
+		).state;
+		expect(firstGone.phase).toBe("RUNNING");
+		const second = transition(firstGone, exited(1, 0), CONTEXT).state;
+		const { state } = transition(
+			second,
+			{ kind: "worker-gone", localRank: 1 },
+			CONTEXT,
+		);
+		expect(intentOf(state)).toMatchObject({
+			state: "finished",
+			finishedPlan: "plan-1",
+		});
+	});
+
+	it("ends what a successful worker left behind: SIGTERM, and SIGKILL after the grace", () => {
+		const { state, effects } = transition(RUNNING, exited(0, 0, true), CONTEXT);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
+		const later = { ...CONTEXT, now: 31_000 };
+		const killed = transition(state, TIME, later);
+		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
+		expect(deadlineOf(killed.state)).toBeUndefined();
+	});
+
+	it.each([
+		["ENOENT", 127],
+		["EACCES", 126],
+		["E2BIG", 126],
+	])(
+		"ends the run at once where the command cannot be started: %s",
+		(code, exitCode) => {
+			const { state } = transition(
+				RUNNING,
+				{
+					kind: "worker-not-started",
+					localRank: 0,
+					problem: { code, message: "no" },
+				},
+				CONTEXT,
+			);
+			expect(intentOf(state)?.failure).toMatchObject({
+				failsRun: exitCode,
+				charge: "nothing",
+			});
+		},
+	);
+
+	it("kills at the fence when its session is lost, whatever the grace", () => {
+		const { state } = transition(RUNNING, LOST, CONTEXT);
+		expect(deadlineOf(state)).toBe(1_500);
+	});
+});
+
+describe("a user's own policy", () => {
+	const withPolicy = (onWorkerFailure: () => unknown) => {
+		const policy = {
+			name: "mine",
+			onScaleUp: onWorkerFailure,
+			onScaleDown: onWorkerFailure,
+			onWorkerFailure,
+		} as RestartPolicyStrategy;
+		return transition(RUNNING, exited(0, 3), { ...CONTEXT, policy });
+	};
+
+	it("may fail the run", () => {
+		const { state } = withPolicy(() => ({
+			workers: "fail-run",
+			charge: "nothing",
+			reason: "3 is fatal",
+		}));
+		expect(intentOf(state)?.failure).toMatchObject({ failsRun: 1 });
+	});
+
+	it("may give up the node: it leaves with 75", () => {
+		const { state } = withPolicy(() => ({
+			workers: "leave",
+			charge: "node",
+			reason: "bad node",
+		}));
+		expect(state).toMatchObject({ next: { kind: "leave", exitCode: 75 } });
+	});
+
+	it.each([
+		["an unknown action", () => ({ workers: "x", charge: "run", reason: "r" })],
+		[
+			"an action that is not built yet",
+			() => ({ workers: "pause", charge: "run", reason: "r" }),
+		],
+		[
+			"an unknown charge",
+			() => ({ workers: "restart", charge: "x", reason: "r" }),
+		],
+		["no reason", () => ({ workers: "restart", charge: "run", reason: "" })],
+		["nothing", () => undefined],
+		[
+			"an exception",
+			() => {
+				throw new Error("boom");
+			},
+		],
+	])("that decides %s fails the run, naming the policy", (_, decide) => {
+		const { state, reason } = withPolicy(decide);
+		expect(intentOf(state)?.failure).toMatchObject({ failsRun: 1 });
+		expect(reason).toContain('restart policy "mine"');
+	});
+});
+
+describe("STOPPING", () => {
+	const gone: AgentInput = { kind: "worker-gone", localRank: 0 };
+
+	it("goes on when the last worker is gone", () => {
+		const { state } = transition(STOPPING, gone, CONTEXT);
+		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it("takes the run's outcome over its own plans", () => {
+		const ended = { ...COMMON.view, round: { ...ROUND, outcome: OUTCOME } };
+		const { state } = transition(
+			{ ...STOPPING, view: ended, next: LEAVE },
+			gone,
+			CONTEXT,
+		);
+		expect(state).toMatchObject({ ending: { outcome: "failed", exitCode: 1 } });
+	});
+
+	it("leaves only when the others know that its round is over", () => {
+		const leaving = transition({ ...STOPPING, next: LEAVE }, gone, CONTEXT);
+		expect(leaving.state.phase).toBe("STOPPING");
+		expect(deadlineOf(leaving.state)).toBe(3_000);
+		const known = transition(leaving.state, seen({ deprecated: 1 }), CONTEXT);
+		expect(known.state).toMatchObject({ ending: { exitCode: 143 } });
+	});
+
+	it("gives up a process that SIGKILL does not end, and names it", () => {
+		const killed = transition({ ...STOPPING, killAt: 900 }, TIME, CONTEXT);
+		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
+		expect(deadlineOf(killed.state)).toBe(6_000);
+		const { state } = transition(killed.state, TIME, {
+			...CONTEXT,
+			now: 6_000,
+		});
+		expect(state).toMatchObject({
+			ending: {
+				exitCode: 75,
+				reason:
+					"not gone 5 s after SIGKILL, stuck in the kernel: pid 100 (local rank 0)",
+			},
+		});
+	});
+
+	it("forgets its deadlines when it is left", () => {
+		const { state } = transition(STOPPING, gone, CONTEXT);
+		expect(deadlineOf(state)).toBeUndefined();
+	});
+});

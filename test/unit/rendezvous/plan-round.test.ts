@@ -1,0 +1,502 @@
+import { describe, expect, it } from "vitest";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import type { RunView } from "../../../src/rendezvous/run-view.js";
+import {
+	failureRecord,
+	nodeFailure,
+	nodeRecord,
+	roundRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const CONFIG: PlannerConfig = {
+	minNodes: 2,
+	maxNodes: 3,
+	maxRestarts: 1,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+};
+
+const NOW = 5_000;
+
+function plan(
+	view: RunView,
+	options: {
+		config?: Partial<PlannerConfig>;
+		memory?: PlannerMemory;
+		now?: number;
+	} = {},
+) {
+	return planRound(
+		view,
+		options.memory ?? EMPTY_MEMORY,
+		{ ...CONFIG, ...options.config },
+		"plan-2",
+		options.now ?? NOW,
+	);
+}
+
+/** Two nodes that run round 1 together. */
+const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 2 };
+const OPEN = { ...RUNNING, deprecated: 1 };
+const SEATS = {
+	a: seatRecord("a", { groupRank: 0, firstRank: 0 }),
+	b: seatRecord("b", { groupRank: 1, firstRank: 2 }),
+};
+const run = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { state: "running", ...change });
+const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { claim: 2, ...change });
+
+describe("the first round", () => {
+	it("waits for MIN until the join time-out", () => {
+		const result = plan(runView({}, [nodeRecord("a")]));
+		expect(result).toMatchObject({
+			plan: undefined,
+			until: NOW + 600_000,
+			reason: "1 of at least 2 nodes are ready",
+		});
+	});
+
+	it("ends the run with exit 3 when the join time-out is over", () => {
+		const view = runView({}, [nodeRecord("a")]);
+		const { memory } = plan(view);
+		const result = plan(view, { memory, now: NOW + 600_000 });
+		expect(result.plan).toMatchObject({
+			kind: "update",
+			round: {
+				outcome: {
+					result: "failed",
+					exitCode: 3,
+					reason:
+						"rendezvous timed out after 600 s: 1 of at least 2 nodes are ready",
+				},
+			},
+		});
+	});
+
+	it("waits for the last call from the moment that MIN are ready", () => {
+		const view = runView({}, [nodeRecord("a"), nodeRecord("b")]);
+		const first = plan(view);
+		expect(first).toMatchObject({ plan: undefined, until: NOW + 30_000 });
+		const later = plan(view, { memory: first.memory, now: NOW + 30_000 });
+		expect(later.plan?.kind).toBe("lift");
+	});
+
+	it("is lifted at once when MAX are ready, ranks by order of arrival", () => {
+		const nodes = [
+			nodeRecord("c", { localWorldSize: 1, role: "reader" }),
+			nodeRecord("a", { localWorldSize: 2 }),
+			nodeRecord("b", { localWorldSize: 4 }),
+		];
+		const result = plan(runView({}, nodes));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats]).toMatchObject([
+			["c", { groupRank: 0, firstRank: 0, firstRoleRank: 0, round: 1 }],
+			["a", { groupRank: 1, firstRank: 1, firstRoleRank: 0 }],
+			["b", { groupRank: 2, firstRank: 3, firstRoleRank: 2 }],
+		]);
+		expect(result.plan.round).toMatchObject({
+			synced: 1,
+			deprecated: 0,
+			planId: "plan-2",
+			seats: 3,
+			world: {
+				worldSize: 7,
+				groupWorldSize: 3,
+				roleWorldSizes: { default: 6, reader: 1 },
+				masterAddr: "c.example",
+				masterPort: 4000,
+			},
+		});
+	});
+
+	it("seats no more than MAX; the rest are spares", () => {
+		const nodes = ["a", "b", "c", "d"].map((nodeId) => nodeRecord(nodeId));
+		const result = plan(runView({}, nodes));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["a", "b", "c"]);
+	});
+
+	it("counts only nodes that are ready for this very round", () => {
+		const nodes = [
+			nodeRecord("a"),
+			nodeRecord("b", { claim: 2 }),
+			nodeRecord("c", { state: "leaving" }),
+			nodeRecord("d", { state: "stopping" }),
+		];
+		expect(plan(runView({}, nodes)).reason).toBe(
+			"1 of at least 2 nodes are ready",
+		);
+	});
+});
+
+describe("a running round", () => {
+	const leaves = (nodes: readonly NodeRecord[], finished: string[] = []) =>
+		plan(runView(RUNNING, nodes, { seats: SEATS, finished }));
+
+	it("goes on while all members run", () => {
+		expect(leaves([run("a"), run("b")])).toMatchObject({
+			plan: undefined,
+			until: undefined,
+			reason: "round 1 runs",
+		});
+	});
+
+	it.each([
+		["vanished", [run("a")], "b left: lease expired"],
+		[
+			"another process under its name",
+			[run("a"), run("b", { incarnation: "b-2" })],
+			"b left: lease expired",
+		],
+		[
+			"leaving",
+			[run("a"), run("b", { state: "leaving", cause: "SIGTERM" })],
+			"b left: SIGTERM",
+		],
+		[
+			"asking for a new round",
+			[run("a"), run("b", { state: "stopping", claim: 2 })],
+			"b asks for a new round",
+		],
+	])(
+		"is left when a member is %s, and nothing is charged",
+		(_, nodes, reason) => {
+			const result = leaves(nodes);
+			expect(result.plan).toMatchObject({
+				kind: "update",
+				round: {
+					synced: 1,
+					deprecated: 1,
+					incidents: 0,
+					charged: 0,
+					cause: { kind: "scale-down", changeEvent: "SCALE_DOWN", reason },
+				},
+			});
+		},
+	);
+
+	it("is left at a failure, and the run's budget is charged once", () => {
+		const nodes = [
+			run("a", { state: "stopping", claim: 2, failure: nodeFailure("a") }),
+			run("b", {
+				state: "stopping",
+				claim: 2,
+				failure: nodeFailure("b", {
+					failure: failureRecord("b", { rank: 2 }),
+				}),
+			}),
+		];
+		const result = leaves(nodes);
+		expect(result.plan).toMatchObject({
+			round: {
+				deprecated: 1,
+				incidents: 1,
+				charged: 1,
+				accounted: ["a/a-1/1", "b/b-1/1"],
+				outcome: null,
+				cause: { kind: "failure", reason: "rank 0 on a: exit code 1" },
+			},
+		});
+	});
+
+	it("names as root the failure that the store saw first, whatever the clocks say", () => {
+		const view = runView(
+			RUNNING,
+			[
+				run("a", {
+					failure: nodeFailure("a", {
+						failure: failureRecord("a", { timestamp: 1 }),
+					}),
+				}),
+				run("b", {
+					failure: nodeFailure("b", {
+						failure: failureRecord("b", { timestamp: 9, rank: 3 }),
+					}),
+				}),
+			],
+			{ seats: SEATS },
+		);
+		const [a, b] = [view.nodes.get("a"), view.nodes.get("b")];
+		if (!a || !b) throw new Error("unreachable");
+		const reversed = new Map([
+			["a", { ...a, modRevision: 20 }],
+			["b", { ...b, modRevision: 10 }],
+		]);
+		expect(plan({ ...view, nodes: reversed }).reason).toBe(
+			"rank 3 on b: exit code 1",
+		);
+	});
+
+	it("ends the run when the budget is spent", () => {
+		const view = runView(
+			{ ...RUNNING, charged: 1, incidents: 1 },
+			[run("a", { failure: nodeFailure("a") }), run("b")],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			round: {
+				deprecated: 1,
+				charged: 2,
+				outcome: {
+					result: "failed",
+					exitCode: 1,
+					reason: "rank 0 on a: exit code 1; the budget of 1 restarts is spent",
+					root: { nodeId: "a" },
+				},
+			},
+		});
+	});
+
+	it("ends the run at a fatal failure, whatever the budget", () => {
+		const view = runView(
+			RUNNING,
+			[
+				run("a", {
+					failure: nodeFailure("a", { failsRun: 127, charge: "nothing" }),
+				}),
+				run("b"),
+			],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			round: { charged: 0, outcome: { result: "failed", exitCode: 127 } },
+		});
+	});
+
+	it("charges the node where the policy says so, and refuses it once its budget is spent", () => {
+		const nodes = [
+			run("a", { failure: nodeFailure("a", { charge: "node" }) }),
+			run("b"),
+		];
+		const result = plan(
+			runView(RUNNING, nodes, { seats: SEATS, budgets: { a: 1 } }),
+		);
+		if (result.plan?.kind !== "update") throw new Error("no update");
+		expect(result.plan.round.charged).toBe(0);
+		expect(result.plan.budgets.get("a")).toMatchObject({ charged: 2 });
+		const after = plan(
+			runView(result.plan.round, nodes, { seats: SEATS, budgets: { a: 2 } }),
+		);
+		expect(after.plan).toMatchObject({ kind: "refuse" });
+		expect(after.reason).toBe("refused: a");
+	});
+
+	it("ends well when every seat has finished, also of nodes that are gone", () => {
+		expect(leaves([run("a")], ["a", "b"]).plan).toMatchObject({
+			round: { outcome: { result: "succeeded", exitCode: 0 } },
+		});
+	});
+
+	it("does not miss a finished member that vanished", () => {
+		expect(leaves([run("a")], ["b"]).plan).toBeUndefined();
+	});
+
+	it("gathers newcomers for the last call while it runs on, then is left once", () => {
+		const view = runView(RUNNING, [run("a"), run("b"), ready("c")], {
+			seats: SEATS,
+		});
+		const config = { maxNodes: 4 };
+		const first = plan(view, { config });
+		expect(first).toMatchObject({
+			plan: undefined,
+			until: NOW + 30_000,
+			reason: "last call: c would join",
+		});
+		const later = plan(view, {
+			config,
+			memory: first.memory,
+			now: NOW + 30_000,
+		});
+		expect(later.plan).toMatchObject({
+			round: {
+				deprecated: 1,
+				cause: {
+					kind: "scale-up",
+					changeEvent: "SCALE_UP",
+					reason: "joining: c",
+				},
+			},
+		});
+	});
+
+	it("lets newcomers in at once when they fill MAX", () => {
+		const view = runView(RUNNING, [run("a"), run("b"), ready("c")], {
+			seats: SEATS,
+		});
+		expect(plan(view).plan).toMatchObject({ round: { deprecated: 1 } });
+	});
+
+	it.each([
+		["is full", { maxNodes: 2 }, []],
+		["has a member that finished", { maxNodes: 3 }, ["a"]],
+	])("is not left for newcomers when it %s", (_, config, finished) => {
+		const view = runView(RUNNING, [run("a"), run("b"), ready("c")], {
+			seats: SEATS,
+			finished,
+		});
+		expect(plan(view, { config }).plan).toBeUndefined();
+	});
+
+	it("sweeps seats of an earlier plan", () => {
+		const view = runView(RUNNING, [run("a"), run("b")], {
+			seats: { ...SEATS, z: seatRecord("z", { planId: "plan-0" }) },
+		});
+		expect(plan(view).plan).toEqual({ kind: "sweep", nodeIds: ["z"] });
+	});
+});
+
+describe("a round that is being left", () => {
+	it("waits for members that hold their lease, however many spares are ready", () => {
+		const nodes = [
+			ready("a"),
+			run("b", { state: "stopping", claim: 2 }),
+			ready("c"),
+			ready("d"),
+		];
+		expect(plan(runView(OPEN, nodes, { seats: SEATS }))).toMatchObject({
+			plan: undefined,
+			until: NOW + 35_000,
+			reason: "waiting for b",
+		});
+	});
+
+	it("goes on without the late one after the settle time", () => {
+		const nodes = [ready("a"), run("b", { state: "stopping" }), ready("c")];
+		const view = runView(OPEN, nodes, { seats: SEATS });
+		const { memory } = plan(view);
+		const result = plan(view, { memory, now: NOW + 35_000 });
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["a", "c"]);
+	});
+
+	it("never waits for a last call when all members are back, and keeps their order", () => {
+		const nodes = [ready("b"), ready("a")];
+		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["a", "b"]);
+		expect(result.plan.round.synced).toBe(2);
+	});
+
+	it("fills the place of a vanished member with a spare, behind the survivors", () => {
+		const nodes = [ready("c"), ready("b")];
+		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["b", "c"]);
+	});
+
+	it("does not wait for a member that leaves", () => {
+		const nodes = [ready("a"), run("b", { state: "leaving" }), ready("c")];
+		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
+		expect(result.plan?.kind).toBe("lift");
+	});
+
+	it("says who is missing below MIN", () => {
+		const result = plan(runView(OPEN, [ready("a")], { seats: SEATS }));
+		expect(result).toMatchObject({
+			plan: undefined,
+			reason: "1 of at least 2 nodes are ready; missing: b",
+		});
+	});
+
+	it("waits one settle time for members of whom none holds a lease", () => {
+		const view = runView(OPEN, [ready("c"), ready("d")], { seats: SEATS });
+		const first = plan(view);
+		expect(first).toMatchObject({
+			plan: undefined,
+			reason: "waiting for a, b",
+		});
+		const later = plan(view, { memory: first.memory, now: NOW + 35_000 });
+		expect(later.plan?.kind).toBe("lift");
+	});
+
+	it("counts a second failure as part of the same incident", () => {
+		const root = failureRecord("a");
+		const view = runView(
+			{
+				...OPEN,
+				incidents: 1,
+				charged: 1,
+				accounted: [root.id],
+				cause: {
+					kind: "failure",
+					changeEvent: "SCALE_DOWN",
+					reason: "rank 0 on a: exit code 1",
+					root,
+				},
+			},
+			[
+				ready("a", { failure: nodeFailure("a") }),
+				ready("b", { failure: nodeFailure("b") }),
+			],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			round: { incidents: 1, charged: 1, accounted: [root.id, "b/b-1/1"] },
+		});
+	});
+
+	it("opens an incident for a failure when only a scale event is open", () => {
+		const view = runView(
+			{
+				...OPEN,
+				cause: {
+					kind: "scale-up",
+					changeEvent: "SCALE_UP",
+					reason: "joining: c",
+					root: null,
+				},
+			},
+			[ready("a", { failure: nodeFailure("a") }), ready("b")],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			round: { incidents: 1, charged: 1, cause: { kind: "failure" } },
+		});
+	});
+});
+
+it("does nothing once there is an outcome", () => {
+	const outcome = {
+		result: "failed",
+		exitCode: 1,
+		reason: "spent",
+		root: null,
+	} as const;
+	const view = runView({ ...RUNNING, outcome }, [
+		run("a", { failure: nodeFailure("a") }),
+	]);
+	expect(plan(view)).toMatchObject({
+		plan: undefined,
+		until: undefined,
+		reason: "the run has ended: spent",
+	});
+});
+
+it("never lowers synced or deprecated", () => {
+	expect(roundRecord()).toMatchObject({ synced: 0, deprecated: 0 });
+	for (const view of [
+		runView(
+			{},
+			["a", "b", "c"].map((id) => nodeRecord(id)),
+		),
+		runView(RUNNING, [run("a")], { seats: SEATS }),
+		runView(OPEN, [ready("a"), ready("b")], { seats: SEATS }),
+	]) {
+		const result = plan(view);
+		if (!result.plan || !("round" in result.plan)) throw new Error("no plan");
+		const { synced, deprecated } = result.plan.round;
+		expect(synced).toBeGreaterThanOrEqual(view.round.synced);
+		expect(deprecated).toBeGreaterThanOrEqual(view.round.deprecated);
+		expect(deprecated).toBeLessThanOrEqual(synced);
+	}
+});
