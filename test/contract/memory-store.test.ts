@@ -1,0 +1,11 @@
+import { MemoryStore } from "../../src/rendezvous/memory-store.js";
+import { describeStore } from "./store-contract.js";
+
+describeStore("the memory store", async () => {
+	const store = new MemoryStore();
+	return {
+		store,
+		prefix: "/elastic-run/contract/",
+		close: () => store.close(),
+	};
+});

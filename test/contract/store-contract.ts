@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Lease, Store } from "../../src/rendezvous/store.js";
+
+/** A store that is empty below `prefix`, which ends with "/". */
+export interface StoreUnderTest {
+	readonly store: Store;
+	readonly prefix: string;
+	close(): Promise<void>;
+}
+
+/** What every store must do, whatever is behind it. */
+export function describeStore(
+	name: string,
+	open: () => Promise<StoreUnderTest>,
+): void {
+	describe(`${name} as a store`, () => {
+		let under: StoreUnderTest;
+		let store: Store;
+		const key = (suffix: string) => under.prefix + suffix;
+		const openLease = (): Promise<Lease> => store.openLease(5_000, () => {});
+		const put = (suffix: string, value: string) =>
+			store.transaction([], [{ put: key(suffix), value }]);
+		const get = async (suffix: string) =>
+			(await store.snapshot([key(suffix)])).entries.get(key(suffix));
+
+		beforeEach(async () => {
+			under = await open();
+			store = under.store;
+		});
+		afterEach(() => under.close());
+
+		it("gives each transaction a higher revision, and keys the revisions of their making and last change", async () => {
+			const first = await put("a", "1");
+			const second = await put("a", "2");
+			expect(second.revision).toBeGreaterThan(first.revision);
+			expect(await get("a")).toEqual({
+				key: key("a"),
+				value: "2",
+				createRevision: first.revision,
+				modRevision: second.revision,
+				lease: null,
+			});
+		});
+
+		it("counts a key's creation anew after its deletion", async () => {
+			await put("a", "1");
+			await store.transaction([], [{ delete: key("a") }]);
+			expect(await get("a")).toBeUndefined();
+			const again = await put("a", "2");
+			expect((await get("a"))?.createRevision).toBe(again.revision);
+		});
+
+		it("shows a prefix and single keys at one revision, and nothing beside them", async () => {
+			await put("n/a", "1");
+			await put("n/b", "2");
+			await put("n", "not below the prefix");
+			await put("other", "3");
+			const last = await put("round", "4");
+			const { entries, revision } = await store.snapshot([
+				key("n/"),
+				key("round"),
+				key("absent"),
+			]);
+			expect([...entries.keys()].sort()).toEqual(
+				[key("n/a"), key("n/b"), key("round")].sort(),
+			);
+			expect(revision).toBeGreaterThanOrEqual(last.revision);
+		});
+
+		it("makes all writes of a transaction in one revision", async () => {
+			const { revision } = await store.transaction(
+				[],
+				[
+					{ put: key("a"), value: "1" },
+					{ put: key("b"), value: "2" },
+				],
+			);
+			expect((await get("a"))?.modRevision).toBe(revision);
+			expect((await get("b"))?.modRevision).toBe(revision);
+		});
+
+		it("makes none of them where one condition does not hold", async () => {
+			await put("a", "1");
+			const result = await store.transaction(
+				[
+					{ key: key("absent"), createRevision: 0 },
+					{ key: key("a"), createRevision: 0 },
+				],
+				[{ put: key("b"), value: "2" }, { delete: key("a") }],
+			);
+			expect(result.succeeded).toBe(false);
+			expect(await get("a")).toBeDefined();
+			expect(await get("b")).toBeUndefined();
+		});
+
+		it("lets one of two writers that saw the same revision win", async () => {
+			const { revision } = await put("a", "0");
+			const seen = { key: key("a"), modRevision: revision };
+			const results = await Promise.all([
+				store.transaction([seen], [{ put: key("a"), value: "left" }]),
+				store.transaction([seen], [{ put: key("a"), value: "right" }]),
+			]);
+			expect(results.map(({ succeeded }) => succeeded).sort()).toEqual([
+				false,
+				true,
+			]);
+		});
+
+		it("ends all keys of a lease in one revision when it is revoked", async () => {
+			const lease = await openLease();
+			await store.transaction(
+				[],
+				[
+					{ put: key("a"), value: "1", lease: lease.id },
+					{ put: key("b"), value: "2", lease: lease.id },
+				],
+			);
+			await put("c", "3");
+			expect((await get("a"))?.lease).toBe(lease.id);
+			await lease.revoke();
+			expect(await get("a")).toBeUndefined();
+			expect(await get("b")).toBeUndefined();
+			expect(await get("c")).toBeDefined();
+		});
+
+		it("refuses to write under a lease that has ended", async () => {
+			const lease = await openLease();
+			await lease.revoke();
+			await expect(
+				store.transaction([], [{ put: key("a"), value: "1", lease: lease.id }]),
+			).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+			expect(await get("a")).toBeUndefined();
+		});
+
+		it("hints at changes that came between a snapshot and the watch", async () => {
+			const { revision } = await store.snapshot([under.prefix]);
+			await put("n/a", "1");
+			await hintOf(store, [key("n/")], revision);
+		});
+
+		it("hints at puts, deletions and the end of a lease", async () => {
+			const lease = await openLease();
+			const changes = [
+				() => put("n/a", "1"),
+				() => store.transaction([], [{ delete: key("n/a") }]),
+				() =>
+					store.transaction(
+						[],
+						[{ put: key("n/b"), value: "2", lease: lease.id }],
+					),
+				() => lease.revoke(),
+			];
+			for (const change of changes) {
+				const { revision } = await store.snapshot([under.prefix]);
+				const hinted = hintOf(store, [key("n/")], revision);
+				await change();
+				await hinted;
+			}
+		});
+
+		it("hints no more once a watch is closed", async () => {
+			const { revision } = await store.snapshot([under.prefix]);
+			let hints = 0;
+			const watch = store.watch([key("a")], revision, () => {
+				hints += 1;
+			});
+			watch.close();
+			const other = hintOf(store, [key("a")], revision);
+			await put("a", "1");
+			await other;
+			expect(hints).toBe(0);
+		});
+	});
+}
+
+/** Resolves with the first hint. */
+function hintOf(
+	store: Store,
+	selectors: readonly string[],
+	afterRevision: number,
+): Promise<void> {
+	return new Promise((resolve) => {
+		const watch = store.watch(selectors, afterRevision, () => {
+			watch.close();
+			resolve();
+		});
+	});
+}

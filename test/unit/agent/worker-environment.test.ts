@@ -1,0 +1,118 @@
+import { expect, it } from "vitest";
+import { workerInfo } from "../../../src/agent/assign-ranks.js";
+import { workerEnvironment } from "../../../src/agent/worker-environment.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+
+const ROUND = roundRecord({
+	instance: 1_795_163_940_000,
+	synced: 4,
+	planId: "plan-1",
+	incidents: 2,
+	world: {
+		worldSize: 7,
+		groupWorldSize: 2,
+		roleWorldSizes: { trainer: 6, reader: 1 },
+		masterAddr: "10.0.0.1",
+		masterPort: 40_123,
+	},
+});
+const SEAT = seatRecord("b", {
+	round: 4,
+	groupRank: 1,
+	firstRank: 3,
+	firstRoleRank: 2,
+	localWorldSize: 4,
+	role: "trainer",
+});
+const INFO = workerInfo("train-1", ROUND, SEAT, 1);
+
+it("gives a worker its ranks: the seat's first ones plus its local rank", () => {
+	expect(INFO).toEqual({
+		localRank: 1,
+		rank: 4,
+		roleRank: 3,
+		groupRank: 1,
+		localWorldSize: 4,
+		roleWorldSize: 6,
+		worldSize: 7,
+		groupWorldSize: 2,
+		role: "trainer",
+		masterAddr: "10.0.0.1",
+		masterPort: 40_123,
+		round: 4,
+		restartCount: 2,
+		runId: "train-1",
+	});
+});
+
+const environmentOf = (parent: Record<string, string | undefined>) =>
+	workerEnvironment({
+		parent,
+		info: INFO,
+		nodeId: "node-b",
+		instance: ROUND.instance,
+		channel: "/run/channel/w1.1",
+		errorFile: "/logs/1/error.json",
+		maxRestarts: 3,
+	});
+
+it("sets torchrun's names with torchrun's meanings, and its own", () => {
+	expect(environmentOf({})).toEqual({
+		RANK: "4",
+		LOCAL_RANK: "1",
+		GROUP_RANK: "1",
+		ROLE_RANK: "3",
+		ROLE_NAME: "trainer",
+		WORLD_SIZE: "7",
+		LOCAL_WORLD_SIZE: "4",
+		GROUP_WORLD_SIZE: "2",
+		ROLE_WORLD_SIZE: "6",
+		MASTER_ADDR: "10.0.0.1",
+		MASTER_PORT: "40123",
+		TORCHELASTIC_RESTART_COUNT: "2",
+		TORCHELASTIC_MAX_RESTARTS: "3",
+		TORCHELASTIC_RUN_ID: "train-1",
+		TORCHELASTIC_ERROR_FILE: "/logs/1/error.json",
+		TORCHELASTIC_USE_AGENT_STORE: "False",
+		ELASTIC_RUN_CHANNEL: "/run/channel/w1.1",
+		ELASTIC_RUN_INSTANCE: "1795163940000",
+		ELASTIC_RUN_ROUND: "4",
+		ELASTIC_RUN_RUN_ID: "train-1",
+		ELASTIC_RUN_NODE_ID: "node-b",
+		OMP_NUM_THREADS: "1",
+		PYTHONUNBUFFERED: "1",
+		PYTHONFAULTHANDLER: "1",
+	});
+});
+
+it("passes on what it inherits, but none of the launcher's own settings and credentials", () => {
+	const environment = environmentOf({
+		HOME: "/home/u",
+		UNSET: undefined,
+		RANK: "99",
+		ELASTIC_RUN_RDZV_ENDPOINT: "etcd:2379",
+		ELASTIC_RUN_RDZV_PASSWORD: "secret",
+	});
+	expect(environment).toMatchObject({ HOME: "/home/u", RANK: "4" });
+	expect(Object.keys(environment)).not.toContain("UNSET");
+	expect(JSON.stringify(environment)).not.toMatch(/secret|etcd:2379/);
+});
+
+it("leaves the user's own choices as they are", () => {
+	expect(
+		environmentOf({ OMP_NUM_THREADS: "8", PYTHONUNBUFFERED: "" }),
+	).toMatchObject({ OMP_NUM_THREADS: "8", PYTHONUNBUFFERED: "" });
+});
+
+it("leaves the number of threads alone where a node has one worker", () => {
+	const environment = workerEnvironment({
+		parent: {},
+		info: { ...INFO, localWorldSize: 1 },
+		nodeId: "b",
+		instance: 1,
+		channel: "c",
+		errorFile: "e",
+		maxRestarts: 0,
+	});
+	expect(environment).not.toHaveProperty("OMP_NUM_THREADS");
+});

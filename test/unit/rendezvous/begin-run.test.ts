@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { beginRun } from "../../../src/rendezvous/begin-run.js";
+import type { RoundRecord, RunSpec } from "../../../src/rendezvous/records.js";
+import { nodeRecord, runView } from "../../helpers/run-view.js";
+
+const SPEC: RunSpec = {
+	version: 1,
+	minNodes: 1,
+	maxNodes: 2,
+	policy: "hard",
+	maxRestarts: 3,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+	leaseTtlMs: 5_000,
+};
+const NOW = 1_795_163_940_000.6;
+const ENDED: Partial<RoundRecord> = {
+	instance: 7,
+	synced: 5,
+	deprecated: 5,
+	charged: 2,
+	outcome: { result: "failed", exitCode: 1, reason: "spent", root: null },
+};
+
+const alive = nodeRecord("a", { instance: 7 });
+const ofAnother = nodeRecord("a", { instance: 6 });
+
+describe("what a process that has just started does", () => {
+	it("begins a run that nobody has begun, named by the time", () => {
+		expect(beginRun(undefined, undefined, SPEC, NOW)).toMatchObject({
+			kind: "begin",
+			round: { instance: 1_795_163_940_001, synced: 0, deprecated: 0 },
+		});
+	});
+
+	it("joins a living run", () => {
+		expect(
+			beginRun(runView({ instance: 7 }, [alive]), SPEC, SPEC, NOW),
+		).toEqual({ kind: "join" });
+	});
+
+	it("goes on with a run that has no outcome though nobody lives", () => {
+		expect(beginRun(runView({ instance: 7 }, []), SPEC, SPEC, NOW)).toEqual({
+			kind: "join",
+		});
+	});
+
+	it("exits with the outcome of a run that has just ended", () => {
+		expect(beginRun(runView(ENDED, [alive]), SPEC, SPEC, NOW)).toMatchObject({
+			kind: "late",
+			outcome: { exitCode: 1 },
+		});
+	});
+
+	it.each([
+		["nobody of it lives", []],
+		["only a record of an earlier instance lives", [ofAnother]],
+	])(
+		"begins anew after an outcome when %s; round numbers go on",
+		(_, nodes) => {
+			expect(beginRun(runView(ENDED, nodes), SPEC, SPEC, NOW)).toMatchObject({
+				kind: "begin",
+				round: {
+					instance: 1_795_163_940_001,
+					synced: 5,
+					deprecated: 5,
+					charged: 0,
+					planId: null,
+					outcome: null,
+				},
+			});
+		},
+	);
+
+	it("names a new instance higher than the last, whatever the clock says", () => {
+		expect(beginRun(runView(ENDED, []), SPEC, SPEC, 3)).toMatchObject({
+			round: { instance: 8 },
+		});
+	});
+
+	it("is refused where its settings differ from those of a living run, with both values", () => {
+		const mine = { ...SPEC, maxNodes: 4, maxRestarts: 0 };
+		expect(() =>
+			beginRun(runView({ instance: 7 }, [alive]), SPEC, mine, NOW),
+		).toThrow(
+			"settings differ from the run's: maxNodes is 2 there, 4 here; maxRestarts is 3 there, 0 here",
+		);
+	});
+
+	it("begins anew where its settings differ from those of a run of which nobody lives", () => {
+		const mine = { ...SPEC, maxNodes: 4 };
+		expect(
+			beginRun(runView({ instance: 7 }, []), SPEC, mine, NOW),
+		).toMatchObject({ kind: "begin" });
+	});
+});
