@@ -15,19 +15,32 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The real clock. Its timers keep the process alive until they fire or are cancelled. */
-export const systemClock: Clock = {
-	now: () => performance.now(),
-	wallTime: () => Date.now(),
-	wakeAt(at, wake) {
-		let timer: NodeJS.Timeout;
-		const arm = () => {
-			const delay = Math.max(0, Math.ceil(at - performance.now()));
-			timer = setTimeout(
-				delay > LONGEST_TIMER_MS ? arm : wake,
-				Math.min(delay, LONGEST_TIMER_MS),
-			);
-		};
-		arm();
-		return () => clearTimeout(timer);
-	},
-};
+export const systemClock: Clock = clockWith((wake, delayMs) =>
+	setTimeout(wake, delayMs),
+);
+
+/** The real clock for work in the background: its timers let the process end. */
+export const backgroundClock: Clock = clockWith((wake, delayMs) =>
+	setTimeout(wake, delayMs).unref(),
+);
+
+function clockWith(
+	startTimer: (wake: () => void, delayMs: number) => NodeJS.Timeout,
+): Clock {
+	return {
+		now: () => performance.now(),
+		wallTime: () => Date.now(),
+		wakeAt(at, wake) {
+			let timer: NodeJS.Timeout;
+			const arm = () => {
+				const delayMs = Math.max(0, Math.ceil(at - performance.now()));
+				timer = startTimer(
+					delayMs > LONGEST_TIMER_MS ? arm : wake,
+					Math.min(delayMs, LONGEST_TIMER_MS),
+				);
+			};
+			arm();
+			return () => clearTimeout(timer);
+		},
+	};
+}

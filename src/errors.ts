@@ -24,6 +24,7 @@ const EXIT_CODE_OF = {
 	CHANNEL: EXIT_CODES.failed,
 	CHECKPOINT: EXIT_CODES.failed,
 	ABORTED: EXIT_CODES.failed,
+	TIMEOUT: EXIT_CODES.failed,
 	INTERNAL: EXIT_CODES.internal,
 } as const;
 

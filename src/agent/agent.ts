@@ -28,6 +28,8 @@ export interface AgentOptions {
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
 	readonly workers: Pick<WorkerGroup, "start" | "terminate" | "kill">;
+	/** Told of a bug: the agent cannot go on, and its workers must be ended. */
+	readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -60,6 +62,8 @@ export class Agent {
 			for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
 				this.step(next);
 			}
+		} catch (error) {
+			this.options.onError(error);
 		} finally {
 			this.working = false;
 		}

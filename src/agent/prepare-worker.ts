@@ -2,12 +2,11 @@ import type { ChannelRoot } from "../channel/channel-root.js";
 import type { WorkerInfo } from "../channel/events.js";
 import type { Clock } from "../clock.js";
 import type { RoundRecord } from "../rendezvous/records.js";
-import type {
-	AgentConfig,
-	StreamSelection,
-} from "./configuration/agent-config.js";
-import type { WorkerConsole } from "./logs/console.js";
-import type { LogDirectory, WorkerLogs } from "./logs/log-directory.js";
+import type { AgentConfig } from "./configuration/agent-config.js";
+import type { WorkerConsole } from "./logs/console-tail.js";
+import type { LogDirectory, LogStream } from "./logs/log-directory.js";
+import { renderPrefix } from "./logs/prefix.js";
+import { planStreams, type StreamPlan } from "./logs/worker-streams.js";
 import { readErrorFile } from "./report/error-file.js";
 import { workerEnvironment } from "./worker-environment.js";
 import type { PreparedWorker } from "./worker-group.js";
@@ -18,22 +17,21 @@ export interface PrepareWorkerOptions {
 	readonly channels: ChannelRoot;
 	readonly logs: LogDirectory;
 	readonly console: WorkerConsole;
+	/** Colour the prefixes of lines that are shown there. */
+	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
 }
-
-const NEITHER: StreamSelection = { stdout: false, stderr: false };
 
 /**
  * Makes what one worker needs before it is spawned: its channel with the first
- * event in it, its log files, its environment. What was made is undone where a
- * later step fails.
+ * event in it, its log files, its environment. Throws where the disk does not
+ * allow it, and then leaves no channel behind.
  */
 export function prepareWorker(
 	info: WorkerInfo,
 	round: RoundRecord,
 	options: PrepareWorkerOptions,
 ): PreparedWorker {
-	const { config, clock, channels, logs } = options;
-	const { instance } = round;
+	const { config, clock, channels } = options;
 	const channel = channels.createWorker(info.localRank);
 	try {
 		channel.send(
@@ -41,41 +39,90 @@ export function prepareWorker(
 				kind: "WORK",
 				workerState: "HEALTHY",
 				changeEvent: null,
-				instance,
+				instance: round.instance,
 				round: info.round,
 				reason: round.cause.reason,
 				workerInfo: info,
 			},
 			clock.wallTime(),
 		);
-		const files = logs.openWorker(
-			info.round,
-			info.localRank,
-			config.redirects[info.localRank] ?? NEITHER,
-		);
-		follow(files, info, options);
+		const streams = openStreams(info, options);
 		return {
 			spec: {
 				localRank: info.localRank,
-				...config.command,
+				file: config.command.file,
+				args: config.command.args,
+				cwd: config.command.cwd,
 				env: workerEnvironment({
 					parent: config.environment,
 					info,
 					nodeId: config.nodeId,
-					instance,
+					instance: round.instance,
 					channel: channel.directory,
-					errorFile: files.errorFile,
+					errorFile: streams.errorFile,
 					maxRestarts: config.maxRestarts,
 				}),
-				stdout: files.stdout?.fd ?? "inherit",
-				stderr: files.stderr?.fd ?? "inherit",
+				stdout: streams.stdout,
+				stderr: streams.stderr,
 			},
-			release: () => files.closeDescriptors(),
-			readError: () => readErrorFile(files.errorFile),
-			discard: () => channel.remove(),
+			release: streams.release,
+			readError: () => readErrorFile(streams.errorFile),
+			discard: () => {
+				streams.finish();
+				channel.remove();
+			},
 		};
 	} catch (error) {
 		channel.remove();
 		throw error;
 	}
+}
+
+interface OpenedStreams {
+	readonly errorFile: string;
+	readonly stdout: number;
+	readonly stderr: number;
+	readonly release: () => void;
+	/** Shows what is left of the files, and lets them go. */
+	readonly finish: () => void;
+}
+
+function openStreams(
+	info: WorkerInfo,
+	{ config, logs, console, colours }: PrepareWorkerOptions,
+): OpenedStreams {
+	const plan = planStreams(config, info.localRank);
+	const files = logs.openWorker(info.round, info.localRank, {
+		stdout: plan.stdout.kind === "file",
+		stderr: plan.stderr.kind === "file",
+	});
+	const follow = (stream: StreamPlan, file: LogStream | undefined) => {
+		if (stream.kind === "inherit" || !stream.shownOn || !file) return () => {};
+		const values = { node: config.nodeId, ...info };
+		const finish = console.follow({
+			path: file.path,
+			from: file.startBytes,
+			target: stream.shownOn,
+			prefix: renderPrefix(config.logPrefix, values, colours[stream.shownOn]),
+		});
+		return () => void finish();
+	};
+	const finishStdout = follow(plan.stdout, files.stdout);
+	const finishStderr = follow(plan.stderr, files.stderr);
+	return {
+		errorFile: files.errorFile,
+		stdout: descriptorOf(plan.stdout, files.stdout),
+		stderr: descriptorOf(plan.stderr, files.stderr),
+		release: () => files.closeDescriptors(),
+		finish: () => {
+			finishStdout();
+			finishStderr();
+		},
+	};
+}
+
+function descriptorOf(plan: StreamPlan, file: LogStream | undefined): number {
+	if (plan.kind === "inherit") return plan.descriptor;
+	if (file === undefined) throw new Error("a redirected stream has no file");
+	return file.fd;
 }

@@ -32,6 +32,8 @@ export interface WorkerGroupOptions {
 	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
 	/** The control group's count of out-of-memory kills. */
 	readonly readOomKills: () => number | undefined;
+	/** Told right before a round's workers are spawned. */
+	readonly onSpawning: () => void;
 	/** Told once a round's workers have been spawned. */
 	readonly onStarted: (round: RoundRecord) => void;
 	readonly dispatch: (input: AgentInput) => void;
@@ -74,6 +76,7 @@ export class WorkerGroup {
 				},
 			});
 		}
+		this.options.onSpawning();
 		for (const [index, member] of [...this.members.values()].entries()) {
 			if (this.startOne(member, round, oomKills)) continue;
 			for (const { localRank } of infos.slice(index)) {
@@ -159,6 +162,10 @@ export class WorkerGroup {
 			error: exitCode === 0 ? undefined : prepared.readError(),
 			groupRemains,
 		};
+	}
+
+	killAll(): void {
+		this.kill([...this.members.keys()]);
 	}
 
 	private signal(

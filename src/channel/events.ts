@@ -57,7 +57,11 @@ export interface WorkerEvent {
 export type WorkerReply =
 	| { readonly kind: "HELLO" }
 	| { readonly kind: "ACK"; readonly event: number }
-	| { readonly kind: "WAITING"; readonly round: number; readonly message: string }
+	| {
+			readonly kind: "WAITING";
+			readonly round: number;
+			readonly message: string;
+	  }
 	| {
 			readonly kind: "PROGRESS";
 			readonly step: number;
@@ -68,3 +72,10 @@ export type WorkerReply =
 			readonly message: string;
 			readonly stack?: string | undefined;
 	  };
+
+/** A reply as the agent gets it. `sequence` rises within one process; several processes of a worker share the numbers. */
+export type ReceivedReply = WorkerReply & {
+	readonly sequence: number;
+	/** Milliseconds since 1970, by the worker's clock. */
+	readonly timestamp: number;
+};

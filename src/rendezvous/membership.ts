@@ -76,6 +76,7 @@ export class Membership {
 	private intent: Intent | undefined;
 	private written: Intent | undefined;
 	private reservedFor: { claim: number; port: number } | undefined;
+	private joinedAt = 0;
 	private looking = false;
 	private lookAgain = false;
 	private closed = false;
@@ -86,7 +87,7 @@ export class Membership {
 
 	/**
 	 * Opens a lease and finds or begins the run. Resolves with its instance, or
-	 * with the outcome of a run that has just ended.
+	 * with the outcome of a run that has just ended. Nothing is shown of it yet.
 	 */
 	async join(): Promise<{ instance: number } | { outcome: Outcome }> {
 		const { store, spec } = this.options;
@@ -107,20 +108,22 @@ export class Membership {
 				await this.begin(snapshot, beginning.round, candidacy);
 				continue;
 			}
-			this.watch = store.watch(
-				[
-					this.keys.round,
-					this.keys.coordinator,
-					this.keys.seat(this.options.identity.nodeId),
-				],
-				snapshot.revision,
-				() => this.look(),
-			);
 			const round = snapshot.entries.get(this.keys.round);
 			if (round === undefined) continue;
-			this.look();
+			this.joinedAt = snapshot.revision;
 			return { instance: decodeRecord<RoundRecord>(round).instance };
 		}
+	}
+
+	/** From now on `onView` is told what is there, and each change of it. */
+	start(): void {
+		const { keys } = this;
+		this.watch = this.options.store.watch(
+			[keys.round, keys.coordinator, keys.seat(this.options.identity.nodeId)],
+			this.joinedAt,
+			() => this.look(),
+		);
+		this.look();
 	}
 
 	/** Makes the record say this, now or as soon as it can be; a later intent replaces it. */

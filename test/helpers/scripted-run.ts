@@ -118,6 +118,7 @@ export class ScriptedAgent {
 		this.agent = new Agent({
 			clock: run.clock,
 			log: { debug: tell, info: tell, warn: tell, error: tell },
+			onError: (error) => tell(`error: ${String(error)}`),
 			settings: {
 				...settings,
 				runId: "scripted",
@@ -141,6 +142,7 @@ export class ScriptedAgent {
 
 	async join(): Promise<void> {
 		await this.membership.join();
+		this.membership.start();
 	}
 
 	/** The agent's process dies: nothing is written, its lease runs out at once. */

@@ -24,9 +24,9 @@ export interface WorkerSpec {
 	readonly args: readonly string[];
 	readonly cwd: string;
 	readonly env: Readonly<Record<string, string>>;
-	/** An open file descriptor that the worker gets as its stream, or the launcher's own. */
-	readonly stdout: number | "inherit";
-	readonly stderr: number | "inherit";
+	/** An open file descriptor of the launcher that the worker gets as its stream. */
+	readonly stdout: number;
+	readonly stderr: number;
 }
 
 /** What becomes known of a worker after its spawn. Exactly one of `spawnFailed` or `exited`, then `gone` once. */

@@ -1,0 +1,169 @@
+import type { AgentConfig } from "../../src/agent/configuration/agent-config.js";
+import type { Option } from "../../src/agent/configuration/option.js";
+import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
+import type { Settings } from "../../src/agent/configuration/settings.js";
+import { workerEnvironment } from "../../src/agent/worker-environment.js";
+import { redact } from "./redact.js";
+import { shellQuote } from "./shell-quote.js";
+
+/** What a run would start, without secrets. */
+export interface DryRun {
+	/** By key, as in a config file. */
+	readonly configuration: Readonly<Record<string, SettingView>>;
+	readonly workers: readonly WorkerView[];
+	/** What every worker inherits unchanged. */
+	readonly inheritedEnvironment: Readonly<Record<string, string>>;
+}
+
+interface SettingView {
+	/** In the command line's notation; null where nothing is set. */
+	readonly value: string | null;
+	readonly origin: string;
+}
+
+interface WorkerView {
+	readonly rank: number;
+	readonly localRank: number;
+	readonly argv: readonly string[];
+	readonly cwd: string;
+	/** What the launcher adds or changes. */
+	readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What only the start of a run can tell. */
+const AT_START = "(chosen at start)";
+
+export function describeDryRun(
+	config: AgentConfig,
+	settings: Settings,
+): DryRun {
+	const environments = Array.from({ length: config.nprocPerNode }, (_, rank) =>
+		environmentOf(config, rank),
+	);
+	const isInherited = ([name, value]: readonly [string, string]) =>
+		config.environment[name] === value;
+	return {
+		configuration: Object.fromEntries(
+			ALL_OPTIONS.map((option) => [
+				option.key,
+				viewSetting(option, settings, config),
+			]),
+		),
+		workers: environments.map((environment, rank) => ({
+			rank,
+			localRank: rank,
+			argv: [config.command.file, ...config.command.args],
+			cwd: config.command.cwd,
+			environment: redactAll(
+				Object.entries(environment).filter((entry) => !isInherited(entry)),
+			),
+		})),
+		inheritedEnvironment: redactAll(
+			Object.entries(environments[0] ?? {}).filter(isInherited),
+		),
+	};
+}
+
+/** The dry run as lines for people. */
+export function dryRunInWords(dryRun: DryRun): string {
+	const settings = Object.entries(dryRun.configuration).map(
+		([key, { value, origin }]) =>
+			`  ${key.padEnd(18)} ${(value === null ? "-" : shellQuote(value)).padEnd(32)} ${origin}`,
+	);
+	const workers = dryRun.workers.flatMap((worker) => [
+		"",
+		`worker of rank ${worker.rank}`,
+		`  ${worker.argv.map(shellQuote).join(" ")}`,
+		`  in ${worker.cwd}`,
+		...variables(worker.environment),
+	]);
+	return [
+		"configuration (key, value, origin)",
+		...settings,
+		...workers,
+		"",
+		"inherited by every worker",
+		...variables(dryRun.inheritedEnvironment),
+		"",
+	].join("\n");
+}
+
+function variables(environment: Readonly<Record<string, string>>): string[] {
+	return Object.entries(environment).map(
+		([name, value]) => `    ${name}=${shellQuote(value)}`,
+	);
+}
+
+function environmentOf(
+	config: AgentConfig,
+	rank: number,
+): Record<string, string> {
+	const { nprocPerNode, runId, nodeId, maxRestarts } = config;
+	const environment = workerEnvironment({
+		parent: config.environment,
+		info: {
+			localRank: rank,
+			roleRank: rank,
+			rank,
+			localWorldSize: nprocPerNode,
+			roleWorldSize: nprocPerNode,
+			worldSize: nprocPerNode,
+			groupRank: 0,
+			groupWorldSize: 1,
+			role: config.role,
+			masterAddr: config.localAddr,
+			masterPort: 0,
+			round: 1,
+			restartCount: 0,
+			runId,
+		},
+		nodeId,
+		instance: 0,
+		channel: AT_START,
+		errorFile: AT_START,
+		maxRestarts,
+	});
+	return {
+		...environment,
+		MASTER_PORT: AT_START,
+		ELASTIC_RUN_INSTANCE: AT_START,
+	};
+}
+
+function viewSetting(
+	option: Option<unknown> & { readonly defaultText?: string },
+	settings: Settings,
+	config: AgentConfig,
+): SettingView {
+	const given = settings.get(option.key);
+	if (given !== undefined) return { value: given.text, origin: given.origin };
+	const derived = derivedValues(config)[option.key];
+	if (derived !== undefined) return derived;
+	return { value: option.defaultText ?? null, origin: "default" };
+}
+
+function derivedValues(
+	config: AgentConfig,
+): Readonly<Record<string, SettingView>> {
+	const { runId, environment } = config;
+	return {
+		runId: {
+			value: runId,
+			origin: environment.SLURM_JOB_ID
+				? "environment SLURM_JOB_ID"
+				: "derived from the command",
+		},
+		nodeId: { value: config.nodeId, origin: "derived from the host name" },
+		localAddr: { value: config.localAddr, origin: "detected" },
+		rdzvBackend: { value: config.backend, origin: "default" },
+		logFormat: { value: config.logFormat, origin: "default" },
+	};
+}
+
+function redactAll(
+	entries: readonly (readonly [string, string])[],
+): Record<string, string> {
+	return Object.fromEntries(
+		entries.map(([name, value]) => [name, redact(name, value)]),
+	);
+}

@@ -1,0 +1,90 @@
+import type { AgentConfig } from "../../src/agent/configuration/agent-config.js";
+import { systemHost } from "../../src/agent/configuration/host.js";
+import {
+	type CommandLine,
+	type CommandLineResolution,
+	resolveCommandLine,
+	toLaunchConfig,
+} from "../../src/agent/configuration/resolve-command-line.js";
+import type { Settings } from "../../src/agent/configuration/settings.js";
+import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import { reportBug } from "../crash.js";
+import { listenForStopSignals } from "../stop-signals.js";
+import { nearestCommand } from "./command-words.js";
+
+/** Starts the workers of this node and supervises them to the end. Returns the exit code. */
+export async function run(line: CommandLine): Promise<number> {
+	try {
+		const resolved = await resolveCommandLine(line, systemHost(process.env));
+		const { resolution, notes } = resolved;
+		for (const note of notes) say(note);
+		for (const warning of resolution.warnings) say(`warning: ${warning}`);
+		if ("error" in resolution) return refuse(line, resolution.error);
+		if (resolved.isDryRun) {
+			return await showDryRun(resolution.config, resolved.settings);
+		}
+		return await launch(line, resolved, resolution.config);
+	} catch (error) {
+		if (!(error instanceof ElasticRunError)) return reportBug(error);
+		say(error.message);
+		return error.exitCode;
+	}
+}
+
+function refuse(line: CommandLine, error: ElasticRunError): number {
+	// A command word counts only as the very first argument.
+	const word = line.flags.size === 0 ? line.script : undefined;
+	const meant =
+		error.code === "COMMAND_NOT_FOUND" && word !== undefined
+			? nearestCommand(word)
+			: undefined;
+	if (meant === undefined) {
+		say(error.message);
+		return error.exitCode;
+	}
+	say(`"${word}" not found; did you mean the command ${meant}?`);
+	return EXIT_CODES.usage;
+}
+
+async function showDryRun(
+	config: AgentConfig,
+	settings: Settings,
+): Promise<number> {
+	const { describeDryRun, dryRunInWords } = await import("./dry-run.js");
+	const dryRun = describeDryRun(config, settings);
+	process.stdout.write(
+		config.output === "json"
+			? `${JSON.stringify(dryRun)}\n`
+			: dryRunInWords(dryRun),
+	);
+	return EXIT_CODES.succeeded;
+}
+
+async function launch(
+	line: CommandLine,
+	{ settings }: CommandLineResolution,
+	{ signalsToHandle, output }: AgentConfig,
+): Promise<number> {
+	const { launchAgent } = await import("../../src/index.js");
+	const signals = listenForStopSignals(signalsToHandle);
+	try {
+		const result = await launchAgent({
+			...toLaunchConfig(line, settings),
+			signal: signals.stop,
+			killSignal: signals.kill,
+		});
+		if (output === "json") process.stdout.write(`${JSON.stringify(result)}\n`);
+		const { formatReport } = await import(
+			"../../src/agent/report/format-report.js"
+		);
+		process.stderr.write(formatReport(result, isColoured(process.stderr)));
+		return result.exitCode;
+	} finally {
+		signals.release();
+	}
+}
+
+function isColoured(stream: NodeJS.WriteStream): boolean {
+	return stream.isTTY && !process.env.NO_COLOR;
+}

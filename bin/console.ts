@@ -1,0 +1,28 @@
+import { systemErrorCode } from "../src/errors.js";
+
+/** Writes a message of the command's own to stderr, each line with its name before it. */
+export function say(message: string): void {
+	for (const line of message.split("\n")) {
+		process.stderr.write(`elastic-run: ${line}\n`);
+	}
+}
+
+/** The reader is gone: `| head`, or a terminal that was closed. */
+const READER_GONE: readonly (string | undefined)[] = ["EPIPE", "EIO"];
+
+/** A console that cannot be written to must not end the supervision of the workers. */
+export function keepConsoleHarmless(): void {
+	process.stderr.on("error", () => {});
+	process.stdout.on("error", (error) => {
+		if (READER_GONE.includes(systemErrorCode(error))) return;
+		say(`cannot write to stdout: ${error.message}`);
+	});
+}
+
+/** Ends the process once everything that was written has been handed to the system. */
+export function exitWhenWritten(exitCode: number): void {
+	process.exitCode = exitCode;
+	process.stdout.write("", () => {
+		process.stderr.write("", () => process.exit(exitCode));
+	});
+}

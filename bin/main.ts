@@ -1,0 +1,39 @@
+import { createRequire } from "node:module";
+import { helpText, parseArguments } from "./command-line.js";
+import { isCommandWord, runCommandWord } from "./commands/command-words.js";
+import { run } from "./commands/run.js";
+import { exitWhenWritten, keepConsoleHarmless, say } from "./console.js";
+import { reportCrashes } from "./crash.js";
+
+/** Does what the arguments ask for, and ends the process with its exit code. */
+export async function main(args: readonly string[]): Promise<void> {
+	keepConsoleHarmless();
+	reportCrashes();
+	exitWhenWritten(await dispatch(args));
+}
+
+async function dispatch(args: readonly string[]): Promise<number> {
+	const [first = ""] = args;
+	if (isCommandWord(first)) return runCommandWord(first);
+	const line = parseArguments(args);
+	if (line.asksFor === "help") return print(helpText());
+	if (line.asksFor === "version") return print(`${version()}\n`);
+	for (const note of line.notes) say(`note: ${note}`);
+	return run(line);
+}
+
+function print(text: string): number {
+	process.stdout.write(text);
+	return 0;
+}
+
+function version(): string {
+	const manifest: unknown = createRequire(import.meta.url)(
+		"elastic-run/package.json",
+	);
+	return typeof manifest === "object" &&
+		manifest !== null &&
+		"version" in manifest
+		? String(manifest.version)
+		: "unknown";
+}

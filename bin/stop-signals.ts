@@ -1,0 +1,38 @@
+import { say } from "./console.js";
+
+/** The two wishes that signals express, and how to stop listening for them. */
+export interface StopSignals {
+	/** Aborted by the first signal, with `{ signal }` as its reason. */
+	readonly stop: AbortSignal;
+	/** Aborted by the second. */
+	readonly kill: AbortSignal;
+	release(): void;
+}
+
+/** The first of these signals asks for a graceful stop, the second for an immediate one. */
+export function listenForStopSignals(
+	signals: readonly NodeJS.Signals[],
+): StopSignals {
+	const stop = new AbortController();
+	const kill = new AbortController();
+	const onStop = (signal: NodeJS.Signals) => {
+		if (stop.signal.aborted) {
+			say(`${signal} again: killing the workers`);
+			kill.abort({ signal });
+			return;
+		}
+		say(`${signal}: stopping the workers; a second signal kills them at once`);
+		stop.abort({ signal });
+	};
+	const onSuspend = () => say("suspending is not supported; going on");
+	for (const signal of signals) process.on(signal, onStop);
+	if (!signals.includes("SIGTSTP")) process.on("SIGTSTP", onSuspend);
+	return {
+		stop: stop.signal,
+		kill: kill.signal,
+		release() {
+			for (const signal of signals) process.off(signal, onStop);
+			process.off("SIGTSTP", onSuspend);
+		},
+	};
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import type { RoundRecord } from "../rendezvous/records.js";
+import type { AgentConfig } from "./configuration/agent-config.js";
+import { workerDirectory } from "./logs/log-directory.js";
+import { readErrorFile } from "./report/error-file.js";
+import { lastLines } from "./report/last-lines.js";
+import type {
+	RootCause,
+	RoundStory,
+	RunReport,
+	WorkerResult,
+} from "./report/run-report.js";
+import type { Ending } from "./state.js";
+
+export interface ReportSources {
+	readonly config: AgentConfig;
+	readonly ending: Ending;
+	/** As last seen; null where the run was never seen. */
+	readonly round: RoundRecord | null;
+	readonly instance: number;
+	readonly rounds: readonly RoundStory[];
+	readonly workers: readonly WorkerResult[];
+	readonly logDir: string | null;
+}
+
+/** Puts together what is told at the end of a run. */
+export function buildReport(sources: ReportSources): RunReport {
+	const { config, ending, round } = sources;
+	return {
+		outcome: ending.outcome,
+		exitCode: ending.exitCode,
+		runId: config.runId,
+		nodeId: config.nodeId,
+		instance: sources.instance,
+		reason: ending.reason,
+		rootCause: rootCauseOf(sources),
+		rounds: sources.rounds,
+		restarts: { used: restartsUsed(round), allowed: config.maxRestarts },
+		workers: sources.workers,
+		logDir: sources.logDir,
+	};
+}
+
+/** The incident that spends the budget is charged but not followed by a restart. */
+function restartsUsed(round: RoundRecord | null): number {
+	if (round === null) return 0;
+	const endedByFailure = round.outcome?.root ?? null;
+	return endedByFailure === null
+		? round.incidents
+		: Math.max(0, round.incidents - 1);
+}
+
+/** The worker's own words are at hand only where it ran on this node. */
+function rootCauseOf(sources: ReportSources): RootCause | null {
+	const failure = sources.ending.root;
+	if (failure === null) return null;
+	if (failure.nodeId !== sources.config.nodeId || sources.logDir === null) {
+		return { failure, lastLines: [] };
+	}
+	const directory = workerDirectory(
+		sources.logDir,
+		failure.round,
+		failure.localRank,
+	);
+	const logFile = join(directory, "stderr.log");
+	return {
+		failure,
+		error: readErrorFile(join(directory, "error.json")),
+		lastLines: lastLines(logFile),
+		logFile,
+	};
+}

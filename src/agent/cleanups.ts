@@ -1,0 +1,22 @@
+import { messageOf } from "../errors.js";
+import type { Logger } from "./logger.js";
+
+/** What has to be undone when a launch ends, however it ends: the newest first. */
+export class Cleanups {
+	private readonly pending: { what: string; undo: () => unknown }[] = [];
+
+	add(what: string, undo: () => unknown): void {
+		this.pending.push({ what, undo });
+	}
+
+	/** Undoes all; one that fails is logged and keeps none of the others from being undone. */
+	async run(log: Logger): Promise<void> {
+		for (let next = this.pending.pop(); next; next = this.pending.pop()) {
+			try {
+				await next.undo();
+			} catch (error) {
+				log.warn(`${next.what} failed: ${messageOf(error)}`);
+			}
+		}
+	}
+}

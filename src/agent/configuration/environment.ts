@@ -1,0 +1,70 @@
+import { nearestName } from "./nearest-name.js";
+import { ALL_OPTIONS } from "./options.js";
+import type { Setting, SourceReading } from "./settings.js";
+
+const PREFIX = "ELASTIC_RUN_";
+
+/** What a launcher tells its workers: in a launcher inside a worker they are not flags. */
+const WORKER_VARIABLES: readonly string[] = [
+	"ELASTIC_RUN_CHANNEL",
+	"ELASTIC_RUN_INSTANCE",
+	"ELASTIC_RUN_ROUND",
+	"ELASTIC_RUN_RUN_ID",
+	"ELASTIC_RUN_NODE_ID",
+];
+
+/** Variables of the launcher's own that are no flags. */
+const OTHER_VARIABLES: readonly string[] = [
+	"ELASTIC_RUN_DIR",
+	"ELASTIC_RUN_DEBUG",
+];
+
+const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(
+	(option) => option.variables,
+);
+
+/** The settings among the environment's variables, and a warning for each that looks like one and is none. */
+export function settingsFromEnvironment(
+	environment: Readonly<Record<string, string | undefined>>,
+): SourceReading {
+	const insideWorker = Boolean(environment.ELASTIC_RUN_CHANNEL);
+	const readable = (variable: string) =>
+		!(insideWorker && WORKER_VARIABLES.includes(variable));
+	const settings = new Map<string, Setting>();
+	for (const option of ALL_OPTIONS) {
+		const variable = option.variables.find(
+			(name) => readable(name) && Boolean(environment[name]),
+		);
+		const text = variable === undefined ? undefined : environment[variable];
+		if (text === undefined) continue;
+		const origin = `environment ${variable}`;
+		settings.set(option.key, { text, place: origin, origin });
+	}
+	const warnings = Object.keys(environment)
+		.filter(isForeign)
+		.map(
+			(name) =>
+				`environment ${name} is not known and has no effect${nearestVariable(name)}`,
+		);
+	return { settings, problems: [], warnings };
+}
+
+function isForeign(name: string): boolean {
+	return (
+		name.startsWith(PREFIX) &&
+		!OPTION_VARIABLES.includes(name) &&
+		!WORKER_VARIABLES.includes(name) &&
+		!OTHER_VARIABLES.includes(name)
+	);
+}
+
+/** Compared without the prefix, which all of them share. */
+function nearestVariable(name: string): string {
+	const known = [...OPTION_VARIABLES, ...OTHER_VARIABLES].map(withoutPrefix);
+	const nearest = nearestName(withoutPrefix(name), known);
+	return nearest === undefined ? "" : `; did you mean ${PREFIX}${nearest}?`;
+}
+
+function withoutPrefix(name: string): string {
+	return name.slice(PREFIX.length);
+}

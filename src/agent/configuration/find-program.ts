@@ -1,0 +1,100 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { delimiter, join, resolve } from "node:path";
+import { type ElasticRunErrorCode, systemErrorCode } from "../../errors.js";
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** Why a command cannot be run, and the kind of error that it is. */
+export interface CommandProblem {
+	readonly code: Extract<
+		ElasticRunErrorCode,
+		"USAGE" | "COMMAND_NOT_FOUND" | "COMMAND_NOT_EXECUTABLE"
+	>;
+	readonly message: string;
+}
+
+/** Thrown while a command is looked for; never leaves this folder. */
+export class Refusal extends Error {
+	readonly problem: CommandProblem;
+
+	constructor(code: CommandProblem["code"], message: string) {
+		super(message);
+		this.problem = { code, message };
+	}
+}
+
+/** Where programs are looked for. */
+export interface SearchPlace {
+	readonly cwd: string;
+	/** Its PATH counts. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Absolute path of a program: by its path where it has a slash, else on PATH. */
+export async function findProgram(
+	name: string,
+	{ cwd, environment }: SearchPlace,
+): Promise<string> {
+	if (name.includes("/")) return checkProgram(name, resolve(cwd, name));
+	let denied: string | undefined;
+	for (const directory of (environment.PATH ?? DEFAULT_PATH).split(delimiter)) {
+		const path = resolve(cwd, directory, name);
+		const problem = await accessProblem(path, constants.X_OK);
+		if (problem === undefined) return path;
+		if (problem === "denied") denied ??= path;
+	}
+	if (denied !== undefined) throw notExecutable(denied);
+	throw await notOnPath(name, cwd);
+}
+
+async function checkProgram(name: string, path: string): Promise<string> {
+	const problem = await accessProblem(path, constants.X_OK);
+	if (problem === undefined) return path;
+	if (problem === "directory") throw directoryRefusal(name);
+	if (problem === "denied") throw notExecutable(name);
+	throw new Refusal(
+		"COMMAND_NOT_FOUND",
+		`command "${name}" not found; check the path`,
+	);
+}
+
+async function notOnPath(name: string, cwd: string): Promise<Refusal> {
+	const here = await accessProblem(join(cwd, name), constants.F_OK);
+	if (here === "directory") return directoryRefusal(name);
+	return new Refusal(
+		"COMMAND_NOT_FOUND",
+		here === undefined
+			? `command "${name}" not found on PATH; a file of this name is in ${cwd}: use ./${name}`
+			: `command "${name}" not found on PATH, nor as a script in ${cwd}; check the name`,
+	);
+}
+
+export function directoryRefusal(name: string): Refusal {
+	return new Refusal(
+		"USAGE",
+		`"${name}" is a directory; give a script or a command`,
+	);
+}
+
+function notExecutable(name: string): Refusal {
+	return new Refusal(
+		"COMMAND_NOT_EXECUTABLE",
+		`"${name}" is not executable; use chmod +x, or put its interpreter before it`,
+	);
+}
+
+type AccessProblem = "missing" | "directory" | "denied";
+
+export async function accessProblem(
+	path: string,
+	mode: number,
+): Promise<AccessProblem | undefined> {
+	try {
+		if ((await stat(path)).isDirectory()) return "directory";
+		await access(path, mode);
+		return undefined;
+	} catch (error) {
+		return systemErrorCode(error) === "EACCES" ? "denied" : "missing";
+	}
+}

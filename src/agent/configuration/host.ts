@@ -1,0 +1,64 @@
+import {
+	availableParallelism,
+	hostname,
+	networkInterfaces,
+	tmpdir,
+	userInfo,
+} from "node:os";
+
+/** What resolving a configuration needs to know of the machine and of this process. */
+export interface Host {
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly cwd: string;
+	readonly hostName: string;
+	readonly userName: string;
+	readonly temporaryDirectory: string;
+	readonly processors: number;
+	/** IPv4 addresses by which other machines may reach this one, in the system's order. */
+	readonly addresses: readonly string[];
+	/** This Node: its program, version, and whether it runs TypeScript. */
+	readonly node: {
+		readonly file: string;
+		readonly version: string;
+		readonly runsTypeScript: boolean;
+	};
+	/** Whether the launcher's log goes to a terminal. */
+	readonly logsToTerminal: boolean;
+}
+
+/** The machine and process as they are; the environment is the caller's to choose. */
+export function systemHost(environment: Host["environment"]): Host {
+	return {
+		environment,
+		cwd: process.cwd(),
+		hostName: hostname(),
+		userName: currentUserName(),
+		temporaryDirectory: tmpdir(),
+		processors: availableParallelism(),
+		addresses: externalAddresses(),
+		node: {
+			file: process.execPath,
+			version: process.versions.node,
+			runsTypeScript:
+				"typescript" in process.features &&
+				Boolean(process.features.typescript),
+		},
+		logsToTerminal: process.stderr.isTTY === true,
+	};
+}
+
+/** A user id without an entry in the system's list of users has no name. */
+function currentUserName(): string {
+	try {
+		return userInfo().username;
+	} catch {
+		return `uid-${process.getuid?.() ?? "unknown"}`;
+	}
+}
+
+function externalAddresses(): string[] {
+	return Object.values(networkInterfaces())
+		.flatMap((addresses) => addresses ?? [])
+		.filter((address) => address.family === "IPv4" && !address.internal)
+		.map((address) => address.address);
+}

@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { messageOf, systemErrorCode } from "../../errors.js";
+import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import { ok, type Parsed, problem } from "./parse/parsed.js";
+import type { PolicyChoice } from "./parse/policy.js";
+
+/** The policy that a choice stands for. A user's module is imported: its code runs. */
+export async function loadPolicy(
+	choice: PolicyChoice,
+	cwd: string,
+): Promise<Parsed<RestartPolicyStrategy>> {
+	if ("file" in choice) return importPolicy(choice.file, cwd);
+	const { HardRestartPolicyStrategy } = await import(
+		"../../policies/hard-restart-policy.js"
+	);
+	return ok(new HardRestartPolicyStrategy());
+}
+
+async function importPolicy(
+	file: string,
+	cwd: string,
+): Promise<Parsed<RestartPolicyStrategy>> {
+	try {
+		const module: unknown = await import(
+			pathToFileURL(resolve(cwd, file)).href
+		);
+		return asPolicy(
+			instantiate(defaultExport(module)),
+			`the default export of ${file}`,
+		);
+	} catch (error) {
+		return problem(`${file}: ${importProblem(error, resolve(cwd, file))}`);
+	}
+}
+
+/** The value as a policy, or what it lacks. `what` names it in the message. */
+export function asPolicy(
+	value: unknown,
+	what: string,
+): Parsed<RestartPolicyStrategy> {
+	if (isPolicy(value)) return ok(value);
+	const lacks = missingMembers(value).join(", ");
+	return problem(
+		`${what} is no restart policy: it lacks ${lacks}; export an object, or a class, with name, onScaleUp, onScaleDown and onWorkerFailure`,
+	);
+}
+
+function isPolicy(value: unknown): value is RestartPolicyStrategy {
+	return missingMembers(value).length === 0;
+}
+
+const METHODS = ["onScaleUp", "onScaleDown", "onWorkerFailure"];
+
+function missingMembers(value: unknown): string[] {
+	const member = (name: string): unknown =>
+		typeof value === "object" && value !== null
+			? Reflect.get(value, name)
+			: undefined;
+	const name = member("name");
+	return [
+		...(typeof name === "string" && name !== "" ? [] : ["name (a text)"]),
+		...METHODS.filter((method) => typeof member(method) !== "function"),
+	];
+}
+
+/** Compilers to CommonJS wrap a default export once more. */
+function defaultExport(module: unknown): unknown {
+	const inner = memberDefault(module);
+	return memberDefault(inner) ?? inner;
+}
+
+function memberDefault(value: unknown): unknown {
+	return typeof value === "object" && value !== null && "default" in value
+		? value.default
+		: undefined;
+}
+
+function instantiate(value: unknown): unknown {
+	return typeof value === "function" ? Reflect.construct(value, []) : value;
+}
+
+function importProblem(error: unknown, path: string): string {
+	const code = systemErrorCode(error);
+	if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
+		return `Node ${process.versions.node} does not read TypeScript; compile it, or use Node >= 22.18`;
+	}
+	if (
+		code === "ERR_MODULE_NOT_FOUND" &&
+		messageOf(error).includes(`'${path}'`)
+	) {
+		return "no such file; check the path";
+	}
+	return `cannot be loaded: ${messageOf(error).split("\n")[0]}`;
+}

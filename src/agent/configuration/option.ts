@@ -1,0 +1,98 @@
+import type { Parsed } from "./parse/parsed.js";
+
+/** A heading of `--help`. */
+export type OptionGroup =
+	| "Workers"
+	| "Rendezvous"
+	| "Restarts"
+	| "Logs and output"
+	| "Command";
+
+/** How a value may be written in a config file or a `LaunchConfig`, beside its text as on the command line. */
+export type ValueForm =
+	| "number"
+	| "boolean"
+	/** A list, for `a,b`. */
+	| "list"
+	/** A map, for `k=v,…` or `k:v,…`. */
+	| "map";
+
+interface OptionText {
+	/** With dashes, as on the command line, without the leading ones. */
+	readonly name: string;
+	readonly aliases: readonly string[];
+	/** One letter. */
+	readonly short: string | undefined;
+	/** What `--help` calls the value; undefined for a switch, which takes none. */
+	readonly argument: string | undefined;
+	readonly group: OptionGroup;
+	readonly help: string;
+	/** The default for `--help`, in words where it is worked out. */
+	readonly defaultHelp: string | undefined;
+	readonly forms: readonly ValueForm[];
+	/** What stands between key and value where a map is written as text. */
+	readonly pairSign: "=" | ":";
+}
+
+/** One setting: everything that is known of a flag, its variable and its key. */
+export interface Option<T> extends OptionText {
+	/** In camelCase, as in a config file and in `LaunchConfig`. */
+	readonly key: string;
+	/** The key and those of the aliases. */
+	readonly keys: readonly string[];
+	/** The environment variable, then those of the aliases. */
+	readonly variables: readonly [string, ...string[]];
+	readonly parse: (text: string) => Parsed<T>;
+}
+
+/** A setting whose default is a value of its own notation. */
+export interface OptionWithDefault<T> extends Option<T> {
+	readonly defaultText: string;
+	readonly defaultValue: T;
+}
+
+type OptionInit<T> = Pick<OptionText, "name" | "group" | "help"> &
+	Partial<OptionText> & { readonly parse: (text: string) => Parsed<T> };
+
+export function option<T>(init: OptionInit<T>): Option<T> {
+	const { name, aliases = [] } = init;
+	return {
+		aliases,
+		short: undefined,
+		argument: undefined,
+		defaultHelp: undefined,
+		forms: [],
+		pairSign: "=",
+		...init,
+		key: toCamelCase(name),
+		keys: [name, ...aliases].map(toCamelCase),
+		variables: [variableOf(name), ...aliases.map(variableOf)],
+	};
+}
+
+export function optionWithDefault<T>(
+	init: OptionInit<T> & { readonly defaultText: string },
+): OptionWithDefault<T> {
+	const parsed = init.parse(init.defaultText);
+	if (!("value" in parsed)) {
+		throw new TypeError(`--${init.name}: its default is not valid`);
+	}
+	return {
+		...option(init),
+		defaultText: init.defaultText,
+		defaultHelp: init.defaultHelp ?? init.defaultText,
+		defaultValue: parsed.value,
+	};
+}
+
+/** `nproc-per-node` and `nproc_per_node` as `nprocPerNode`. */
+export function toCamelCase(name: string): string {
+	return name.replaceAll(/[-_]+([A-Za-z0-9])/g, (_, letter: string) =>
+		letter.toUpperCase(),
+	);
+}
+
+/** `nproc-per-node` as `ELASTIC_RUN_NPROC_PER_NODE`. */
+function variableOf(name: string): string {
+	return `ELASTIC_RUN_${name.replaceAll("-", "_").toUpperCase()}`;
+}

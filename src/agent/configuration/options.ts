@@ -1,0 +1,16 @@
+import { COMMAND_OPTIONS } from "./options/command.js";
+import { LOG_OPTIONS } from "./options/logs.js";
+import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
+import { RESTART_OPTIONS } from "./options/restarts.js";
+import { WORKER_OPTIONS } from "./options/workers.js";
+
+/** Every setting, by its key: the command line, the environment, the config file and `LaunchConfig` all derive from this table. */
+export const OPTIONS = {
+	...WORKER_OPTIONS,
+	...RENDEZVOUS_OPTIONS,
+	...RESTART_OPTIONS,
+	...LOG_OPTIONS,
+	...COMMAND_OPTIONS,
+};
+
+export const ALL_OPTIONS = Object.values(OPTIONS);

@@ -1,0 +1,68 @@
+import { isIPv6 } from "node:net";
+import { isHost } from "./nodes.js";
+import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+const LARGEST_PORT = 65_535;
+
+/** `HOST:PORT[,…]`, each with `http://` or `https://` in front if need be. */
+export function parseEndpoints(text: string): Parsed<readonly string[]> {
+	return allOf(text.split(",").map((entry) => parseEndpoint(entry.trim())));
+}
+
+function parseEndpoint(entry: string): Parsed<string> {
+	const scheme = SCHEME.exec(entry)?.[1]?.toLowerCase();
+	const address = entry.replace(SCHEME, "").replace(/\/$/, "");
+	if (address.includes("@")) {
+		return problem(
+			"credentials in it are visible to other users of this machine; use --rdzv-conf username=NAME,password_file=FILE",
+		);
+	}
+	if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
+		return problem(
+			`${quote(entry)}: "${scheme}" is not supported; use host:port or https://host:port`,
+		);
+	}
+	const parsed = parseAddress(address);
+	if (!("value" in parsed)) return parsed;
+	return ok(
+		scheme === undefined ? parsed.value : `${scheme}://${parsed.value}`,
+	);
+}
+
+/** `host:port`, where an IPv6 address stands in brackets. */
+function parseAddress(address: string): Parsed<string> {
+	if (isIPv6(address) || (address.match(/:/g) ?? []).length > 1) {
+		const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(address);
+		if (bracketed === null) {
+			return problem(
+				`${quote(address)}: write an IPv6 address in brackets, for example [::1]:2379`,
+			);
+		}
+		const [, host = "", port] = bracketed;
+		return isIPv6(host) ? withPort(`[${host}]`, port) : badHost(address);
+	}
+	const [host = "", port] = address.split(":");
+	return isHost(host) ? withPort(host, port) : badHost(address);
+}
+
+function withPort(host: string, port: string | undefined): Parsed<string> {
+	if (port === undefined || port === "") {
+		return problem(
+			`${quote(host)}: port missing; use host:port, for example ${host}:2379`,
+		);
+	}
+	const number = /^\d+$/.test(port) ? Number(port) : Number.NaN;
+	if (!(number >= 1 && number <= LARGEST_PORT)) {
+		return problem(
+			`${quote(`${host}:${port}`)}: port ${port} is out of range; use 1-${LARGEST_PORT}`,
+		);
+	}
+	return ok(`${host}:${number}`);
+}
+
+function badHost(address: string): Parsed<never> {
+	return problem(
+		`${quote(address)} is not an address; use host:port, for example etcd1:2379`,
+	);
+}

@@ -1,0 +1,19 @@
+import { RestartPolicy } from "../../../policies/restart-policy.js";
+import { didYouMean } from "../nearest-name.js";
+import { ok, type Parsed, problem, quote } from "./parsed.js";
+
+const BUILT_IN: readonly string[] = Object.values(RestartPolicy);
+
+/** What is asked for: a built-in policy, or the file of a user's. */
+export type PolicyChoice =
+	| { readonly name: string }
+	| { readonly file: string };
+
+/** A word is a policy's name, a path or a module's file name is a file. */
+export function parsePolicy(text: string): Parsed<PolicyChoice> {
+	if (BUILT_IN.includes(text)) return ok({ name: text });
+	if (/[/\\]|\.[cm]?[jt]s$/.test(text)) return ok({ file: text });
+	return problem(
+		`${quote(text)} is unknown; use hard, soft, soft-replace or the path of a module${didYouMean(text, BUILT_IN)}`,
+	);
+}

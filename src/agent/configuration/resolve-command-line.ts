@@ -1,0 +1,106 @@
+import { findConfigFiles, readConfigFile } from "./config-file.js";
+import { settingsFromEnvironment } from "./environment.js";
+import type { Host } from "./host.js";
+import type { LaunchConfig } from "./launch-config.js";
+import { OPTIONS } from "./options.js";
+import { type Resolution, resolveSettings } from "./resolve.js";
+import {
+	mergeSettings,
+	SettingReader,
+	type Settings,
+	type SourceReading,
+} from "./settings.js";
+
+/** What was typed, taken apart. */
+export interface CommandLine {
+	readonly flags: Settings;
+	readonly script: string | undefined;
+	readonly args: readonly string[];
+	/** What is wrong with it already: unknown flags, missing values. */
+	readonly problems: readonly string[];
+}
+
+export interface CommandLineResolution {
+	readonly resolution: Resolution;
+	/** Every setting that was given, with its origin. */
+	readonly settings: Settings;
+	readonly isDryRun: boolean;
+	/** What the user should know and need not change. */
+	readonly notes: readonly string[];
+}
+
+/** Flags before environment before config file before defaults. */
+export async function resolveCommandLine(
+	line: CommandLine,
+	host: Host,
+): Promise<CommandLineResolution> {
+	const environment = settingsFromEnvironment(host.environment);
+	const named = mergeSettings([line.flags, environment.settings]).get(
+		OPTIONS.config.key,
+	);
+	const file = await readNamedOrFound(named?.text, host.cwd);
+	const sources = [environment, file];
+	const settings = mergeSettings([
+		line.flags,
+		...sources.map((source) => source.settings),
+	]);
+	const resolution = await resolveSettings(
+		{
+			script: line.script,
+			args: line.args,
+			cwd: host.cwd,
+			environment: host.environment,
+			settings,
+			problems: [
+				...line.problems,
+				...sources.flatMap((source) => source.problems),
+			],
+			warnings: sources.flatMap((source) => source.warnings),
+		},
+		host,
+	);
+	const isDryRun = new SettingReader(settings, () => {}).value(OPTIONS.dryRun);
+	return { resolution, settings, isDryRun, notes: file.notes };
+}
+
+/** The same as a `LaunchConfig`: all sources merged, each value in the command line's notation. */
+export function toLaunchConfig(
+	line: CommandLine,
+	settings: Settings,
+): LaunchConfig {
+	const merged = new Map(settings);
+	merged.delete(OPTIONS.config.key);
+	merged.delete(OPTIONS.dryRun.key);
+	const values = Object.fromEntries(
+		[...merged].map(([key, { text }]) => [key, text]),
+	);
+	return { ...values, script: line.script ?? "", args: line.args };
+}
+
+async function readNamedOrFound(
+	named: string | undefined,
+	cwd: string,
+): Promise<SourceReading & { readonly notes: readonly string[] }> {
+	const nothing = {
+		settings: new Map(),
+		problems: [],
+		warnings: [],
+		notes: [],
+	};
+	// An empty name is refused with the other settings.
+	if (named === "") return nothing;
+	if (named !== undefined)
+		return { ...(await readConfigFile(named, cwd)), notes: [] };
+	const [file, other] = await findConfigFiles(cwd);
+	if (file === undefined) return nothing;
+	if (other !== undefined) {
+		return {
+			...nothing,
+			problems: [`both ${file} and ${other} are here; name one with --config`],
+		};
+	}
+	return {
+		...(await readConfigFile(file, cwd)),
+		notes: [`settings are read from ${file}`],
+	};
+}

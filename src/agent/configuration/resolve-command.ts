@@ -1,0 +1,156 @@
+import { constants } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { WorkerCommand } from "./agent-config.js";
+import {
+	accessProblem,
+	type CommandProblem,
+	directoryRefusal,
+	findProgram,
+	Refusal,
+	type SearchPlace,
+} from "./find-program.js";
+import type { Host } from "./host.js";
+
+/** The longest argument that Linux hands to a program (MAX_ARG_STRLEN), its end mark included. */
+const LONGEST_ARGUMENT_BYTES = 131_072;
+
+/** What the user asked to run. */
+export interface CommandRequest extends SearchPlace {
+	readonly script: string;
+	readonly args: readonly string[];
+	/** Run it as it is, whatever its name ends with. */
+	readonly asItIs: boolean;
+	readonly node: Host["node"];
+}
+
+/** The program and its arguments, all of it found and allowed; or the first thing that is wrong. */
+export async function resolveCommand(
+	request: CommandRequest,
+): Promise<WorkerCommand | CommandProblem> {
+	try {
+		if (request.script === "") {
+			throw new Refusal(
+				"USAGE",
+				"no command given; give a script or a command",
+			);
+		}
+		await checkDirectory(request.cwd);
+		checkArguments(request.args);
+		const prefix = request.asItIs ? undefined : await interpreter(request);
+		const [file, args] =
+			prefix === undefined
+				? [await findProgram(request.script, request), request.args]
+				: [prefix.file, [...prefix.args, request.script, ...request.args]];
+		return { file, args, cwd: request.cwd, display: request.script };
+	} catch (error) {
+		if (error instanceof Refusal) return error.problem;
+		throw error;
+	}
+}
+
+interface Interpreter {
+	readonly file: string;
+	/** What stands before the script. */
+	readonly args: readonly string[];
+}
+
+/** Who runs a script of this name; undefined where it is a program itself. */
+async function interpreter(
+	request: CommandRequest,
+): Promise<Interpreter | undefined> {
+	const file = request.node.file;
+	switch (extname(request.script)) {
+		case ".js":
+		case ".mjs":
+		case ".cjs":
+			await checkScript(request);
+			return { file, args: [] };
+		case ".ts":
+			await checkScript(request);
+			return { file, args: typeScriptArguments(request) };
+		case ".py":
+			await checkScript(request);
+			return { file: await findPython(request), args: ["-u"] };
+		default:
+			return undefined;
+	}
+}
+
+async function checkScript({ script, cwd }: CommandRequest): Promise<void> {
+	const path = resolve(cwd, script);
+	const problem = await accessProblem(path, constants.R_OK);
+	if (problem === "missing") {
+		throw new Refusal(
+			"COMMAND_NOT_FOUND",
+			`script "${script}" not found (looked in ${isAbsolute(script) ? dirname(script) : cwd}); check the path`,
+		);
+	}
+	if (problem === "directory") throw directoryRefusal(script);
+	if (problem === "denied") {
+		throw new Refusal(
+			"COMMAND_NOT_EXECUTABLE",
+			`cannot read ${script}: permission denied; make it readable`,
+		);
+	}
+}
+
+/** What Node needs before a TypeScript script: nothing where it strips types, else the user's tsx. */
+function typeScriptArguments({ script, cwd, node }: CommandRequest): string[] {
+	if (node.runsTypeScript) return [];
+	for (const directory of [dirname(resolve(cwd, script)), cwd]) {
+		try {
+			const tsx = createRequire(join(directory, "noop.js")).resolve("tsx");
+			return ["--import", pathToFileURL(tsx).href];
+		} catch {
+			// Not installed for this directory.
+		}
+	}
+	throw new Refusal(
+		"USAGE",
+		`${script} needs the package tsx on Node ${node.version}: npm install --save-dev tsx (Node >= 22.18 runs it directly)`,
+	);
+}
+
+/** `$PYTHON_EXEC`, as for torchrun, else python3 on PATH. */
+async function findPython(request: CommandRequest): Promise<string> {
+	const { PYTHON_EXEC } = request.environment;
+	try {
+		return await findProgram(PYTHON_EXEC || "python3", request);
+	} catch (error) {
+		if (!(error instanceof Refusal) || PYTHON_EXEC) throw error;
+		throw new Refusal(
+			error.problem.code,
+			`${request.script} needs python3, which is not on PATH; install it, or set PYTHON_EXEC`,
+		);
+	}
+}
+
+async function checkDirectory(cwd: string): Promise<void> {
+	const found = await stat(cwd).catch(() => undefined);
+	if (!found?.isDirectory()) {
+		throw new Refusal(
+			"USAGE",
+			`working directory ${cwd} is not there; create it`,
+		);
+	}
+}
+
+function checkArguments(args: readonly string[]): void {
+	for (const [index, argument] of args.entries()) {
+		if (argument.includes("\0")) {
+			throw new Refusal(
+				"USAGE",
+				`argument ${index + 1} of the script contains a NUL byte; take it out`,
+			);
+		}
+		if (Buffer.byteLength(argument) >= LONGEST_ARGUMENT_BYTES) {
+			throw new Refusal(
+				"USAGE",
+				`argument ${index + 1} of the script is longer than 128 KiB, which the system refuses; put it in a file`,
+			);
+		}
+	}
+}

@@ -1,0 +1,71 @@
+import { resolve } from "node:path";
+import type { AgentConfig } from "./agent-config.js";
+import { readConfigFile } from "./config-file.js";
+import type { Host } from "./host.js";
+import type { LaunchConfig } from "./launch-config.js";
+import { OPTIONS } from "./options.js";
+import { type Resolution, resolveSettings } from "./resolve.js";
+import { mergeSettings, type Report, type SourceReading } from "./settings.js";
+import { settingsFromValues } from "./values.js";
+
+/**
+ * The configuration that a `LaunchConfig` stands for. Rejects with one error
+ * that holds all problems, one a line: USAGE, or COMMAND_NOT_FOUND or
+ * COMMAND_NOT_EXECUTABLE where the command alone is at fault.
+ */
+export async function resolveLaunchConfig(
+	config: LaunchConfig,
+	host: Host,
+	warn: Report = () => {},
+): Promise<AgentConfig> {
+	const resolution = await resolveObject(config, host);
+	for (const warning of resolution.warnings) warn(warning);
+	if ("config" in resolution) return resolution.config;
+	throw resolution.error;
+}
+
+async function resolveObject(
+	config: LaunchConfig,
+	host: Host,
+): Promise<Resolution> {
+	const {
+		script,
+		args = [],
+		cwd = ".",
+		env,
+		signal: _,
+		killSignal: __,
+		restartPolicy,
+		...values
+	} = config;
+	const policy = typeof restartPolicy === "object" ? restartPolicy : undefined;
+	const base = resolve(host.cwd, cwd);
+	const own = settingsFromValues(
+		{
+			...values,
+			restartPolicy: policy === undefined ? restartPolicy : undefined,
+		},
+		{
+			placeOf: (key) => key,
+			origin: "LaunchConfig",
+			refusedKeys: [OPTIONS.dryRun.key],
+		},
+	);
+	const file = own.settings.get(OPTIONS.config.key)?.text;
+	const sources: SourceReading[] = file
+		? [own, await readConfigFile(file, base)]
+		: [own];
+	return resolveSettings(
+		{
+			script,
+			args,
+			cwd: base,
+			environment: env ?? host.environment,
+			settings: mergeSettings(sources.map((source) => source.settings)),
+			policy,
+			problems: sources.flatMap((source) => source.problems),
+			warnings: sources.flatMap((source) => source.warnings),
+		},
+		host,
+	);
+}

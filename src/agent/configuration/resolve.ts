@@ -1,0 +1,104 @@
+import { ElasticRunError } from "../../errors.js";
+import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import type { AgentConfig, WorkerCommand } from "./agent-config.js";
+import { channelBase } from "./channel-base.js";
+import type { CommandProblem } from "./find-program.js";
+import type { Host } from "./host.js";
+import { OPTIONS } from "./options.js";
+import { resolveCommand } from "./resolve-command.js";
+import { resolveIdentity } from "./resolve-identity.js";
+import { resolveLogs } from "./resolve-logs.js";
+import { resolvePolicy } from "./resolve-policy.js";
+import { resolveRendezvous } from "./resolve-rendezvous.js";
+import { resolveWorkerCount } from "./resolve-worker-count.js";
+import { SettingReader, type Settings } from "./settings.js";
+
+/** What somebody asks to run, and how. */
+export interface ResolveRequest {
+	/** Undefined where there is none; `problems` says why. */
+	readonly script: string | undefined;
+	readonly args: readonly string[];
+	/** Absolute: working directory of the workers, and base of relative paths. */
+	readonly cwd: string;
+	/** What the workers inherit; its PATH counts. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly settings: Settings;
+	/** A policy that is there as an object comes before the setting. */
+	readonly policy?: RestartPolicyStrategy | undefined;
+	/** What was wrong with the sources of the settings. */
+	readonly problems: readonly string[];
+	readonly warnings: readonly string[];
+}
+
+/**
+ * A configuration without fault, or one error that holds everything that is
+ * wrong, one problem a line: USAGE; or COMMAND_NOT_FOUND or
+ * COMMAND_NOT_EXECUTABLE where the command alone is at fault.
+ */
+export type Resolution = { readonly warnings: readonly string[] } & (
+	| { readonly config: AgentConfig }
+	| { readonly error: ElasticRunError }
+);
+
+/** Checks everything and reports all problems at once. Starts nothing and contacts nothing. */
+export async function resolveSettings(
+	request: ResolveRequest,
+	host: Host,
+): Promise<Resolution> {
+	const problems = [...request.problems];
+	const warnings = [...request.warnings];
+	const report = (message: string) => problems.push(message);
+	const reader = new SettingReader(request.settings, report);
+	const rendezvous = await resolveRendezvous(reader, request.cwd, (message) =>
+		warnings.push(message),
+	);
+	const nprocPerNode = await resolveWorkerCount(reader, request, host);
+	const partial = {
+		environment: request.environment,
+		...rendezvous,
+		nprocPerNode,
+		...resolveIdentity(reader, request, rendezvous, host),
+		role: reader.value(OPTIONS.role),
+		policy: await resolvePolicy(reader, request),
+		maxRestarts: reader.value(OPTIONS.maxRestarts),
+		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
+		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
+		...(await resolveLogs(reader, { ...request, nprocPerNode }, host)),
+		signalsToHandle: reader.value(OPTIONS.signalsToHandle),
+		channelBase: await channelBase(host),
+	};
+	reader.value(OPTIONS.dryRun);
+	const command = await findCommand(reader, request, host);
+	const { policy } = partial;
+	if (
+		problems.length === 0 &&
+		policy !== undefined &&
+		command !== undefined &&
+		"file" in command
+	) {
+		return { config: { ...partial, policy, command }, warnings };
+	}
+	const refused =
+		command !== undefined && "code" in command ? command : undefined;
+	const code = problems.length === 0 ? refused?.code : "USAGE";
+	if (refused !== undefined) problems.push(refused.message);
+	return {
+		error: new ElasticRunError(code ?? "USAGE", problems.join("\n")),
+		warnings,
+	};
+}
+
+async function findCommand(
+	reader: SettingReader,
+	request: ResolveRequest,
+	host: Host,
+): Promise<WorkerCommand | CommandProblem | undefined> {
+	const { script } = request;
+	if (script === undefined) return undefined;
+	return resolveCommand({
+		...request,
+		script,
+		asItIs: reader.value(OPTIONS.noNode),
+		node: host.node,
+	});
+}

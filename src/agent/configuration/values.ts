@@ -1,0 +1,114 @@
+import { didYouMean } from "./nearest-name.js";
+import { type Option, toCamelCase } from "./option.js";
+import { ALL_OPTIONS } from "./options.js";
+import { ok, type Parsed, problem } from "./parse/parsed.js";
+import { inWords } from "./parse/scalars.js";
+import type { Setting, SourceReading } from "./settings.js";
+
+/** The command line's notation of a value from a config file or a `LaunchConfig`. */
+function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
+	const accepts = (form: Option<unknown>["forms"][number]) =>
+		option.forms.includes(form);
+	if (typeof value === "string") return ok(value);
+	if (typeof value === "number" && accepts("number")) return ok(String(value));
+	if (typeof value === "boolean" && accepts("boolean")) {
+		return ok(value ? "1" : "0");
+	}
+	if (Array.isArray(value) && accepts("list") && value.every(isScalar)) {
+		return ok(value.join(","));
+	}
+	if (isRecord(value) && accepts("map")) {
+		const pairs = Object.entries(value);
+		if (pairs.every(([, entry]) => isScalar(entry))) {
+			return ok(pairs.map((pair) => pair.join(option.pairSign)).join(","));
+		}
+	}
+	const quotes =
+		typeof value === "number" && option.argument !== undefined
+			? "; put it in quotation marks"
+			: "";
+	return problem(
+		`expected ${inWords(formsInWords(option))}, got ${describe(value)}${quotes}`,
+	);
+}
+
+/** Where a collection of values stands. */
+export interface ValuesPlace {
+	/** How messages call the value of this key. */
+	placeOf(key: string): string;
+	/** What the dry run calls it. */
+	readonly origin: string;
+	/** Keys that have no meaning in this place. */
+	readonly refusedKeys: readonly string[];
+}
+
+/** The settings among the values of a config file or a `LaunchConfig`; a value of `undefined` is not there. */
+export function settingsFromValues(
+	values: Readonly<Record<string, unknown>>,
+	place: ValuesPlace,
+): SourceReading {
+	const settings = new Map<string, Setting>();
+	const problems: string[] = [];
+	for (const [typed, value] of Object.entries(values)) {
+		if (value === undefined) continue;
+		const option = OPTION_OF_KEY.get(toCamelCase(typed));
+		if (option === undefined || place.refusedKeys.includes(option.key)) {
+			const hint = option === undefined ? suggestKey(typed) : "";
+			problems.push(`${place.placeOf(typed)}: is not known here${hint}`);
+			continue;
+		}
+		const text = valueAsText(option, value);
+		if (!("value" in text)) {
+			problems.push(
+				...text.problems.map((words) => `${place.placeOf(typed)}: ${words}`),
+			);
+		} else if (settings.has(option.key)) {
+			problems.push(`${place.placeOf(typed)}: is set twice; set it once`);
+		} else {
+			settings.set(option.key, {
+				text: text.value,
+				place: place.placeOf(typed),
+				origin: place.origin,
+			});
+		}
+	}
+	return { settings, problems, warnings: [] };
+}
+
+const OPTION_OF_KEY = new Map<string, Option<unknown>>(
+	ALL_OPTIONS.flatMap((option) =>
+		option.keys.map((key): [string, Option<unknown>] => [key, option]),
+	),
+);
+
+function suggestKey(typed: string): string {
+	return didYouMean(toCamelCase(typed), OPTION_OF_KEY.keys());
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isScalar(value: unknown): value is string | number {
+	return typeof value === "string" || typeof value === "number";
+}
+
+const FORM_WORDS = {
+	number: "a number",
+	boolean: "true or false",
+	list: "a list",
+	map: "a map",
+};
+
+function formsInWords(option: Option<unknown>): string[] {
+	const forms = option.forms.map((form) => FORM_WORDS[form]);
+	return option.argument === undefined ? forms : [...forms, "a text"];
+}
+
+function describe(value: unknown): string {
+	if (Array.isArray(value)) return "a list";
+	if (isRecord(value)) return "a map";
+	return typeof value === "function"
+		? "a function"
+		: String(JSON.stringify(value));
+}

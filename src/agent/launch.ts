@@ -1,0 +1,88 @@
+import { constants } from "node:os";
+import { systemClock } from "../clock.js";
+import { Cleanups } from "./cleanups.js";
+import { systemHost } from "./configuration/host.js";
+import type { LaunchConfig } from "./configuration/launch-config.js";
+import { resolveLaunchConfig } from "./configuration/resolve-launch-config.js";
+import { createLogger } from "./logs/create-logger.js";
+import { NodeRun } from "./node-run.js";
+import type { RunReport } from "./report/run-report.js";
+import { pid1Warning } from "./supervision/reap-warning.js";
+
+/** SIGTERM's, for an AbortSignal whose reason names no signal. */
+const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
+
+/** The composition root: configuration in, report out. What it opens it closes, however the run ends. */
+export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
+	const host = systemHost(process.env);
+	const warnings: string[] = [];
+	const config = await resolveLaunchConfig(launchConfig, host, (warning) =>
+		warnings.push(warning),
+	);
+	const cleanups = new Cleanups();
+	const log = await createLogger({
+		stderr: process.stderr,
+		format: config.logFormat,
+		level: "info",
+		wallTime: systemClock.wallTime,
+		colour: coloured(process.stderr, config.environment),
+	});
+	const pid1 = pid1Warning(process);
+	for (const warning of pid1 ? [...warnings, pid1] : warnings) {
+		log.warn(warning);
+	}
+	try {
+		const run = new NodeRun(config, {
+			clock: systemClock,
+			log,
+			cleanups,
+			temporaryDirectory: host.temporaryDirectory,
+			stdout: process.stdout,
+			stderr: process.stderr,
+			colours: {
+				stdout: coloured(process.stdout, config.environment),
+				stderr: coloured(process.stderr, config.environment),
+			},
+		});
+		connectSignals(launchConfig, run, cleanups);
+		return await run.toTheEnd();
+	} finally {
+		await cleanups.run(log);
+		log.close();
+	}
+}
+
+/** The first signal asks the agent to leave, the second to do so without grace. */
+function connectSignals(
+	{ signal, killSignal }: LaunchConfig,
+	run: NodeRun,
+	cleanups: Cleanups,
+): void {
+	const connect = (source: AbortSignal | undefined, immediately: boolean) => {
+		if (source === undefined) return;
+		const ask = () => run.askToStop(stopOf(source.reason), immediately);
+		if (source.aborted) ask();
+		else source.addEventListener("abort", ask, { once: true });
+		cleanups.add("letting a signal go", () =>
+			source.removeEventListener("abort", ask),
+		);
+	};
+	connect(signal, false);
+	connect(killSignal, true);
+}
+
+function stopOf(reason: unknown): { exitCode: number; reason: string } {
+	if (typeof reason === "object" && reason !== null && "signal" in reason) {
+		const name = String(reason.signal);
+		const number = new Map(Object.entries(constants.signals)).get(name);
+		if (number !== undefined) return { exitCode: 128 + number, reason: name };
+	}
+	return { exitCode: ABORTED_EXIT_CODE, reason: "stopped by its caller" };
+}
+
+function coloured(
+	stream: { readonly isTTY?: boolean },
+	environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+	return stream.isTTY === true && !environment.NO_COLOR;
+}

@@ -1,0 +1,185 @@
+import type { Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../clock.js";
+import { messageOf, systemErrorCode } from "../../errors.js";
+import type { Logger } from "../logger.js";
+import { ConsoleTarget } from "./console-target.js";
+import { FileViewer, type Turn } from "./file-viewer.js";
+import { FollowedFile } from "./followed-file.js";
+
+const CHANGING_INTERVAL_MS = 50;
+const IDLE_INTERVAL_MS = 250;
+/** How long nothing must have changed until files are looked at less often. */
+const IDLE_AFTER_MS = 2_000;
+
+export interface ConsoleOptions {
+	readonly clock: Clock;
+	readonly stdout: Writable;
+	readonly stderr: Writable;
+	/** On a terminal only, a tail that lags more than 16 MiB behind skips, with a notice. */
+	readonly stdoutIsTerminal: boolean;
+	readonly stderrIsTerminal: boolean;
+	/** Told once of each stream that is lost, and of each file that cannot be read. */
+	readonly logger: Logger;
+}
+
+export interface FollowRequest {
+	readonly path: string;
+	/** Where to begin, in bytes: what the file held before its worker was started. */
+	readonly from: number;
+	readonly target: "stdout" | "stderr";
+	/** Goes before each line: see `renderPrefix`. */
+	readonly prefix: Uint8Array;
+}
+
+/** Shows the workers' files on the launcher's own streams while they grow. */
+export interface WorkerConsole {
+	/**
+	 * Follows a file. The function that it returns says that its writers are
+	 * gone: it shows the rest, an unfinished last line too, resolves when that
+	 * is done, and lets the file go.
+	 */
+	follow(request: FollowRequest): () => Promise<void>;
+	/** Resolves when all that is in the files at this moment was shown, however slow the console. */
+	drain(): Promise<void>;
+	/** Stops at once and ends every wait; what was not shown stays in the files. */
+	close(): void;
+}
+
+/**
+ * A tail that reads the files in turns, so that memory stays flat and no
+ * worker is ever slowed down: it lags behind instead. Lines are written whole;
+ * those of different workers are never mixed.
+ */
+export function createConsole(options: ConsoleOptions): WorkerConsole {
+	return new ConsoleTail(options);
+}
+
+class ConsoleTail implements WorkerConsole {
+	readonly #clock: Clock;
+	readonly #logger: Logger;
+	readonly #targets: Readonly<Record<"stdout" | "stderr", ConsoleTarget>>;
+	readonly #viewer: FileViewer;
+	readonly #files = new Set<FollowedFile>();
+	#running = false;
+	#closed = false;
+	#hurried = false;
+	#endSleep: () => void = () => {};
+
+	constructor(options: ConsoleOptions) {
+		this.#clock = options.clock;
+		this.#logger = options.logger;
+		const stdout = this.#open("stdout", options.stdout);
+		const stderr = this.#open("stderr", options.stderr);
+		this.#targets = { stdout, stderr };
+		const terminals = new Set<ConsoleTarget>();
+		if (options.stdoutIsTerminal) terminals.add(stdout);
+		if (options.stderrIsTerminal) terminals.add(stderr);
+		this.#viewer = new FileViewer(options.clock, terminals);
+	}
+
+	follow({ path, from, target, prefix }: FollowRequest): () => Promise<void> {
+		const file = new FollowedFile({
+			path,
+			from,
+			prefix,
+			target: this.#targets[target],
+			now: this.#clock.now(),
+		});
+		if (!this.#closed) this.#files.add(file);
+		this.#hurry();
+		if (!this.#running) void this.#run();
+		return () => {
+			file.ended = true;
+			return this.#flush(file);
+		};
+	}
+
+	async drain(): Promise<void> {
+		await Promise.all([...this.#files].map((file) => this.#flush(file)));
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const file of this.#files) file.settle();
+		this.#files.clear();
+		this.#targets.stdout.release();
+		this.#targets.stderr.release();
+		this.#hurry();
+	}
+
+	#open(name: "stdout" | "stderr", stream: Writable): ConsoleTarget {
+		return new ConsoleTarget(stream, (error) => {
+			const why = systemErrorCode(error) ?? messageOf(error);
+			this.#logger.warn(
+				`${name} is gone (${why}): the workers' lines go to their files only`,
+			);
+		});
+	}
+
+	#flush(file: FollowedFile): Promise<void> {
+		if (!this.#files.has(file)) return Promise.resolve();
+		const flushed = file.flush();
+		this.#hurry();
+		return flushed;
+	}
+
+	async #run(): Promise<void> {
+		this.#running = true;
+		let changedAt = this.#clock.now();
+		while (this.#files.size > 0) {
+			this.#hurried = false;
+			const turn = await this.#pass();
+			const now = this.#clock.now();
+			if (turn !== "same") changedAt = now;
+			if (turn === "more") continue;
+			const idle = now - changedAt >= IDLE_AFTER_MS;
+			await this.#sleep(idle ? IDLE_INTERVAL_MS : CHANGING_INTERVAL_MS);
+		}
+		this.#running = false;
+	}
+
+	/** Gives each file a turn; returns the liveliest. */
+	async #pass(): Promise<Turn> {
+		let liveliest: Turn = "same";
+		for (const file of this.#files) {
+			const turn = await this.#turn(file);
+			if (turn === "same") continue;
+			if (liveliest !== "more") liveliest = turn;
+			// However much the workers print, the agent's own work comes between.
+			await nextTurn();
+		}
+		return liveliest;
+	}
+
+	async #turn(file: FollowedFile): Promise<Turn> {
+		try {
+			const turn = await this.#viewer.show(file);
+			const done = file.ended && file.mark === undefined;
+			if (done) this.#files.delete(file);
+			return turn;
+		} catch (error) {
+			this.#files.delete(file);
+			file.settle();
+			this.#logger.warn(`${file.path} is not shown: ${messageOf(error)}`);
+			return "same";
+		}
+	}
+
+	#sleep(ms: number): Promise<void> {
+		if (this.#hurried) return Promise.resolve();
+		return new Promise((resolve) => {
+			const cancel = this.#clock.wakeAt(this.#clock.now() + ms, resolve);
+			this.#endSleep = () => {
+				cancel();
+				resolve();
+			};
+		});
+	}
+
+	/** Ends the pause between two passes, or spares the next one. */
+	#hurry(): void {
+		this.#hurried = true;
+		this.#endSleep();
+	}
+}

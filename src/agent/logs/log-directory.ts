@@ -1,0 +1,205 @@
+import { closeSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ElasticRunError, messageOf, systemErrorCode } from "../../errors.js";
+import type { StreamSelection } from "../configuration/agent-config.js";
+import { PrivateTree } from "./private-tree.js";
+
+export interface LogDirectoryOptions {
+	/** `--log-dir`; undefined: a fresh temporary one. */
+	readonly logDir: string | undefined;
+	/** The system's temporary directory. */
+	readonly tmpdir: string;
+	readonly runId: string;
+	readonly instance: number;
+	readonly nodeId: string;
+}
+
+/** This node's logs: `<dir>/<run-id>/<instance>/<node-id>`. Nothing in it is ever overwritten. */
+export interface LogDirectory {
+	/** Absolute path of the node's directory. */
+	readonly directory: string;
+	/** Where the launcher's own log belongs. */
+	readonly agentLog: string;
+	/**
+	 * Makes `round-<k>/<local-rank>` and opens the streams that are redirected.
+	 * Throws an ElasticRunError (USAGE) with the system's error as its cause.
+	 */
+	openWorker(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs;
+	/**
+	 * For a launch that failed before any worker ran: removes the directories
+	 * that it made, as far as nothing was written into them. A temporary
+	 * directory goes with the launcher's own log, which was on stderr.
+	 */
+	discardIfUnused(): void;
+}
+
+/** Where a worker of a round has its files. */
+export function workerDirectory(
+	nodeDirectory: string,
+	round: number,
+	localRank: number,
+): string {
+	return join(nodeDirectory, `round-${round}`, String(localRank));
+}
+
+export interface WorkerLogs {
+	readonly directory: string;
+	/** Where the worker may leave its error: `TORCHELASTIC_ERROR_FILE`. Not there yet. */
+	readonly errorFile: string;
+	/** Undefined where the stream is not redirected. */
+	readonly stdout: LogStream | undefined;
+	readonly stderr: LogStream | undefined;
+	/** Closes this process's copies, after the spawn. */
+	closeDescriptors(): void;
+}
+
+export interface LogStream {
+	/** Open for appending. */
+	readonly fd: number;
+	readonly path: string;
+	/** What the file held before, in bytes: a tail begins here. */
+	readonly startBytes: number;
+}
+
+/**
+ * Makes the node's directory, points `<dir>/<run-id>/latest` to its instance,
+ * and proves that it can be written. Throws an ElasticRunError (USAGE).
+ */
+export function openLogDirectory(options: LogDirectoryOptions): LogDirectory {
+	try {
+		return new NodeLogDirectory(options);
+	} catch (error) {
+		throw explain(error, options);
+	}
+}
+
+class NodeLogDirectory implements LogDirectory {
+	readonly directory: string;
+	readonly agentLog: string;
+	readonly #tree: PrivateTree;
+	readonly #options: LogDirectoryOptions;
+	#firstRound: number | undefined;
+
+	constructor(options: LogDirectoryOptions) {
+		const { logDir, tmpdir, runId, nodeId } = options;
+		const instance = String(options.instance);
+		this.#options = options;
+		this.#tree =
+			logDir === undefined
+				? PrivateTree.temporary(join(resolve(tmpdir), "elastic-run-logs-"))
+				: PrivateTree.at(resolve(logDir));
+		try {
+			this.#tree.pointLatest(this.#tree.makeDirectory(runId), instance);
+			this.directory = this.#tree.makeDirectory(runId, instance, nodeId);
+			this.#tree.probe(this.directory);
+		} catch (error) {
+			this.#tree.discard();
+			throw error;
+		}
+		this.agentLog = join(this.directory, "agent.log");
+	}
+
+	openWorker(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs {
+		// In a second round there were workers in the first.
+		this.#firstRound ??= round;
+		if (round !== this.#firstRound) this.#tree.keep();
+		try {
+			return this.#openWorker(round, localRank, redirect);
+		} catch (error) {
+			throw explain(error, this.#options);
+		}
+	}
+
+	discardIfUnused(): void {
+		if (this.#options.logDir === undefined) this.#tree.discard(this.agentLog);
+		else this.#tree.discard();
+	}
+
+	#openWorker(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs {
+		const { runId, instance, nodeId } = this.#options;
+		const directory = this.#tree.makeDirectory(
+			runId,
+			String(instance),
+			nodeId,
+			`round-${round}`,
+			String(localRank),
+		);
+		this.#tree.setAside(directory, "error", ".json");
+		const open = (name: keyof StreamSelection): LogStream | undefined => {
+			if (!redirect[name]) return undefined;
+			const path = join(directory, `${name}.log`);
+			return { path, ...this.#tree.append(path) };
+		};
+		const stdout = open("stdout");
+		try {
+			const stderr = open("stderr");
+			return workerLogs(directory, stdout, stderr);
+		} catch (error) {
+			if (stdout) closeSync(stdout.fd);
+			throw error;
+		}
+	}
+}
+
+function workerLogs(
+	directory: string,
+	stdout: LogStream | undefined,
+	stderr: LogStream | undefined,
+): WorkerLogs {
+	const open = new Set([stdout?.fd, stderr?.fd]);
+	return {
+		directory,
+		errorFile: join(directory, "error.json"),
+		stdout,
+		stderr,
+		closeDescriptors() {
+			for (const fd of open) if (fd !== undefined) closeSync(fd);
+			open.clear();
+		},
+	};
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+	EACCES: "permission denied",
+	EPERM: "permission denied",
+	EROFS: "the file system is read-only",
+	ENOSPC: "no space left on the device",
+	EDQUOT: "the disk quota is spent",
+	ENOTDIR: "it is, or leads through, something that is no directory",
+	ELOOP: "a symbolic link or special file is in the way",
+	EMFILE: "too many open files: raise `ulimit -n`",
+};
+
+/** Says which directory, why, and what to do; the path of the very file is in the system's message. */
+function explain(
+	error: unknown,
+	{ logDir, tmpdir }: LogDirectoryOptions,
+): ElasticRunError {
+	const reason = REASONS[systemErrorCode(error) ?? ""];
+	const detail = reason === undefined ? "" : `${reason} `;
+	const where =
+		logDir === undefined
+			? `the temporary directory ${tmpdir}`
+			: `--log-dir ${logDir}`;
+	const fix =
+		logDir === undefined
+			? "set TMPDIR or --log-dir to a directory that can be written"
+			: "choose a directory that can be written";
+	return new ElasticRunError(
+		"USAGE",
+		`${where}: ${detail}(${messageOf(error)}); ${fix}`,
+		{ cause: error },
+	);
+}

@@ -1,0 +1,44 @@
+import type { AgentConfig } from "../configuration/agent-config.js";
+
+/** Where one stream of a worker goes. */
+export type StreamPlan =
+	/** To its file, and from there to the console where `shownOn` says so. */
+	| {
+			readonly kind: "file";
+			readonly shownOn: "stdout" | "stderr" | undefined;
+	  }
+	/** To the launcher's own descriptor, 1 or 2. */
+	| { readonly kind: "inherit"; readonly descriptor: 1 | 2 };
+
+export interface WorkerStreams {
+	readonly stdout: StreamPlan;
+	readonly stderr: StreamPlan;
+}
+
+type StreamConfig = Pick<
+	AgentConfig,
+	"redirects" | "tee" | "localRanksFilter" | "output"
+>;
+
+/**
+ * What `--redirects`, `--tee`, `--local-ranks-filter` and `--output` mean for
+ * one worker. A stream that is shown is redirected as well; one that the
+ * filter hides goes to its file; with JSON output stdout belongs to the result.
+ */
+export function planStreams(
+	config: StreamConfig,
+	localRank: number,
+): WorkerStreams {
+	const hidden = config.localRanksFilter?.includes(localRank) === false;
+	const plan = (stream: "stdout" | "stderr"): StreamPlan => {
+		const target = config.output === "json" ? "stderr" : stream;
+		if (hidden) return { kind: "file", shownOn: undefined };
+		if (config.tee[localRank]?.[stream])
+			return { kind: "file", shownOn: target };
+		if (config.redirects[localRank]?.[stream]) {
+			return { kind: "file", shownOn: undefined };
+		}
+		return { kind: "inherit", descriptor: target === "stdout" ? 1 : 2 };
+	};
+	return { stdout: plan("stdout"), stderr: plan("stderr") };
+}

@@ -1,0 +1,148 @@
+import { plainMessage, plainText } from "../logs/plain-text.js";
+import { formatRounds } from "./format-rounds.js";
+import type { RootCause, RunReport, WorkerResult } from "./run-report.js";
+import { formatCount, formatDuration, formatRanks } from "./units.js";
+
+/** A line of the user's beyond it is cut; the whole is in the log file. */
+const LONGEST_LINE_CHARACTERS = 1_000;
+/** More of a stack than anybody reads at once; the whole is in the error file. */
+const MOST_STACK_LINES = 60;
+const BOLD_RED = "\x1b[1;31m";
+const GREEN = "\x1b[32m";
+const RESET = "\x1b[0m";
+
+/**
+ * What an agent prints last, with a newline at its end. Of a run that failed
+ * because of a worker it begins with `root cause: rank R on NODE (pid P), round
+ * K: …`; a run that succeeded is one line.
+ */
+export function formatReport(report: RunReport, colour: boolean): string {
+	if (report.outcome === "succeeded") {
+		return `${paint(successLine(report), GREEN, colour)}\n`;
+	}
+	const cause = report.rootCause;
+	const [headline, ...details] = cause
+		? causeLines(cause)
+		: [`run ${report.runId} ${report.outcome}: ${plainMessage(report.reason)}`];
+	const lines = [
+		paint(headline ?? "", BOLD_RED, colour),
+		...details,
+		...otherWorkers(report),
+		...formatRounds(report.rounds),
+		...closingLines(report),
+	];
+	return `${lines.join("\n")}\n`;
+}
+
+function successLine({ runId, rounds, restarts }: RunReport): string {
+	const first = rounds.at(0);
+	const last = rounds.at(-1);
+	const parts = [
+		formatCount(rounds.length, "round"),
+		formatCount(restarts.used, "restart"),
+	];
+	if (first && last) {
+		const endedAt = last.startedAt + (last.ranMs ?? 0);
+		parts.push(formatDuration(Math.max(0, endedAt - first.startedAt)));
+	}
+	return `run ${runId} succeeded: ${parts.join(", ")}`;
+}
+
+function causeLines({
+	failure,
+	error,
+	lastLines,
+	logFile,
+}: RootCause): string[] {
+	const process = failure.pid === null ? "no process" : `pid ${failure.pid}`;
+	const message = error?.message ?? failure.message;
+	return [
+		`root cause: rank ${failure.rank} on ${plainMessage(failure.nodeId)} (${process}), round ${failure.round}: ${plainMessage(failure.description)}`,
+		`  up ${formatDuration(failure.uptimeMs)}, ${exitOf(failure)}, local rank ${failure.localRank}, role ${plainMessage(failure.role)}`,
+		...(message === undefined ? [] : indented("  error: ", message)),
+		...stackLines(error?.stack),
+		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),
+		...lastLines.map((line) => `  | ${shortened(plainMessage(line))}`),
+		logFile === undefined
+			? `  log: on ${plainMessage(failure.nodeId)}, if its streams were redirected`
+			: `  log: ${plainMessage(logFile)}`,
+	];
+}
+
+function exitOf(failure: RootCause["failure"]): string {
+	if (failure.signal !== null) {
+		return `signal ${failure.signal} (exit code ${failure.exitCode})`;
+	}
+	return `exit code ${failure.exitCode}`;
+}
+
+/** The end of a stack is kept: there Python names the error. */
+function stackLines(stack: string | undefined): string[] {
+	if (stack === undefined) return [];
+	const lines = plainText(stack.trimEnd()).split("\n").map(shortened);
+	const hidden = lines.length - MOST_STACK_LINES;
+	if (hidden <= 0) return lines.map((line) => `    ${line}`);
+	return [
+		`    … ${hidden} more lines in its error file`,
+		...lines.slice(hidden).map((line) => `    ${line}`),
+	];
+}
+
+function indented(label: string, text: string): string[] {
+	return plainText(text.trimEnd())
+		.split("\n")
+		.slice(0, MOST_STACK_LINES)
+		.map((line, index) => `${index === 0 ? label : "    "}${shortened(line)}`);
+}
+
+/** The workers that follow from the cause, and those that failed on their own beside it. */
+function otherWorkers({ workers, rootCause }: RunReport): string[] {
+	const isRoot = (worker: WorkerResult) =>
+		rootCause !== null &&
+		worker.rank === rootCause.failure.rank &&
+		worker.pid === rootCause.failure.pid;
+	const stopped = workers.filter((worker) => worker.collateral);
+	const failed = workers.filter(
+		(worker) => !worker.collateral && !isRoot(worker) && worker.exitCode !== 0,
+	);
+	const lines = [];
+	if (stopped.length > 0) {
+		const ranks = formatRanks(stopped.map((worker) => worker.rank));
+		lines.push(`stopped because of it: ${rankNoun(stopped)} ${ranks}`);
+	}
+	if (failed.length > 0) {
+		lines.push(`also failed: ${failed.map(describeExit).join(", ")}`);
+	}
+	return lines;
+}
+
+function rankNoun(workers: readonly WorkerResult[]): string {
+	return workers.length === 1 ? "rank" : "ranks";
+}
+
+function describeExit({ rank, exitCode, signal }: WorkerResult): string {
+	if (signal !== null) return `rank ${rank} (${signal})`;
+	if (exitCode === null) return `rank ${rank} (not started, or still there)`;
+	return `rank ${rank} (exit code ${exitCode})`;
+}
+
+function closingLines({
+	restarts,
+	rootCause,
+	logDir,
+	reason,
+}: RunReport): string[] {
+	const lines = [`restarts: ${restarts.used} of ${restarts.allowed} used`];
+	if (rootCause !== null) lines.push(`ended: ${plainMessage(reason)}`);
+	if (logDir !== null) lines.push(`logs: ${plainMessage(logDir)}`);
+	return lines;
+}
+
+function shortened(line: string): string {
+	if (line.length <= LONGEST_LINE_CHARACTERS) return line;
+	return `${line.slice(0, LONGEST_LINE_CHARACTERS)}…`;
+}
+
+function paint(text: string, code: string, colour: boolean): string {
+	return colour ? `${code}${text}${RESET}` : text;
+}

@@ -1,0 +1,94 @@
+import { constants } from "node:os";
+import type { WorkerExit } from "./worker.js";
+
+/** The control group's count of out-of-memory kills, at the worker's start and now; undefined where unreadable. */
+export interface OomKills {
+	readonly before: number | undefined;
+	readonly now: number | undefined;
+}
+
+export interface ExitDescription {
+	/** The exit code; of a worker that died of signal n, 128 + n. */
+	readonly exitCode: number;
+	/** One line in words: "exit code 1", "killed by SIGKILL". */
+	readonly description: string;
+	/** What it probably means and where to look; undefined where nothing is known, or the launcher ended it. */
+	readonly hint: string | undefined;
+}
+
+/** A shell tells of a command that died of signal n by exiting with 128 + n. */
+const SIGNAL_BASE = 128;
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+	Object.entries(constants.signals)
+		.reverse()
+		.map(([name, number]) => [number, name]),
+);
+
+const CRASH =
+	"a crash in native code: look for a core dump, and at the versions of native libraries and drivers";
+
+const SIGNAL_HINTS: Readonly<Record<string, string>> = {
+	SIGABRT:
+		"the program gave itself up: abort(), a failed assertion, or Node.js out of heap (--max-old-space-size)",
+	SIGSEGV: CRASH,
+	SIGBUS: `${CRASH}; or a full /dev/shm (docker run --shm-size)`,
+	SIGFPE: CRASH,
+	SIGILL: `${CRASH}; or a build for another processor`,
+	SIGTERM: "not sent by this launcher: somebody else stopped it",
+	SIGINT: "not sent by this launcher: somebody else interrupted it",
+	SIGHUP: "not sent by this launcher: somebody else hung it up",
+	SIGXCPU: "its limit of processor time (ulimit -t) was reached",
+	SIGXFSZ: "its limit of file size (ulimit -f) was reached",
+	SIGPIPE: "it wrote into a pipe or socket that nobody reads any more",
+};
+
+const CODE_HINTS: Readonly<Record<number, string>> = {
+	9: "of a Node.js worker: a command line option that this Node.js does not know",
+	13: "of a Node.js worker: its top-level await was never settled",
+	126: "a command in it may not be executed: see the end of its stderr",
+	127: "a command in it was not found: see the end of its stderr",
+};
+
+/** Says how a worker ended. */
+export function describeExit(
+	exit: WorkerExit,
+	oomKills: OomKills = { before: undefined, now: undefined },
+): ExitDescription {
+	const description = exit.signal
+		? `killed by ${exit.signal}`
+		: describeCode(exit.code ?? 0);
+	return {
+		exitCode: exit.signal
+			? SIGNAL_BASE + constants.signals[exit.signal]
+			: (exit.code ?? 0),
+		description,
+		hint: exit.sentByUs ? undefined : hintOf(exit, oomKills),
+	};
+}
+
+function describeCode(code: number): string {
+	const signal = reportedSignal(code);
+	return signal === undefined
+		? `exit code ${code}`
+		: `exit code ${code} (${signal} reported by a shell)`;
+}
+
+function reportedSignal(code: number | null): string | undefined {
+	return code === null ? undefined : SIGNAL_NAMES.get(code - SIGNAL_BASE);
+}
+
+function hintOf(exit: WorkerExit, oomKills: OomKills): string | undefined {
+	const signal = exit.signal ?? reportedSignal(exit.code);
+	if (signal === "SIGKILL") return explainKill(oomKills);
+	if (signal !== undefined) return SIGNAL_HINTS[signal];
+	return exit.code === null ? undefined : CODE_HINTS[exit.code];
+}
+
+function explainKill({ before, now }: OomKills): string {
+	if (before === undefined || now === undefined)
+		return "not sent by this launcher: maybe out of memory (the kernel's log, dmesg, would say so)";
+	return now > before
+		? `out of memory: the control group's counter oom_kill rose from ${before} to ${now} meanwhile`
+		: `not sent by this launcher, nor by the control group's out-of-memory killer (oom_kill is still ${now}): maybe the machine ran out of memory (see dmesg), or somebody killed it`;
+}

@@ -1,0 +1,82 @@
+import {
+	accessSync,
+	closeSync,
+	constants,
+	openSync,
+	readSync,
+	statSync,
+} from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { systemErrorCode } from "../../errors.js";
+import {
+	type CommandFault,
+	type CommandPlace,
+	interpreterOf,
+} from "./spawn-problem.js";
+
+/** Longer first lines are cut by the kernel as well. */
+const FIRST_LINE_BYTES = 256;
+
+/**
+ * Looks for what would make the spawn of a command fail, in its files alone. Node
+ * blames a missing working directory or interpreter on the program, and a helper
+ * that starts the program turns its absence into an exit code: so it is asked before.
+ */
+export function examineCommand(place: CommandPlace): CommandFault | undefined {
+	return (
+		examineDirectory(place.cwd) ?? examineFile(resolve(place.cwd, place.file))
+	);
+}
+
+function examineDirectory(cwd: string): CommandFault | undefined {
+	const found = inspect(cwd);
+	if (found === "missing") return { kind: "cwd-missing" };
+	if (found !== "directory") return { kind: "cwd-not-a-directory" };
+	return isExecutable(cwd) ? undefined : { kind: "cwd-forbidden" };
+}
+
+function examineFile(file: string): CommandFault | undefined {
+	const found = inspect(file);
+	if (found !== "other") return { kind: found };
+	if (!isExecutable(file)) return { kind: "not-executable" };
+	const interpreter = interpreterOf(readBeginning(file));
+	const isMissing =
+		interpreter !== undefined &&
+		isAbsolute(interpreter) &&
+		inspect(interpreter) === "missing";
+	return isMissing ? { kind: "interpreter-missing", interpreter } : undefined;
+}
+
+function inspect(path: string): "missing" | "directory" | "other" {
+	try {
+		return statSync(path).isDirectory() ? "directory" : "other";
+	} catch (error) {
+		const code = systemErrorCode(error);
+		return code === "ENOENT" || code === "ENOTDIR" ? "missing" : "other";
+	}
+}
+
+function isExecutable(path: string): boolean {
+	try {
+		accessSync(path, constants.X_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function readBeginning(file: string): string {
+	try {
+		const descriptor = openSync(file, "r");
+		try {
+			const buffer = Buffer.alloc(FIRST_LINE_BYTES);
+			const length = readSync(descriptor, buffer, 0, buffer.length, 0);
+			return buffer.toString("latin1", 0, length);
+		} finally {
+			closeSync(descriptor);
+		}
+	} catch {
+		// A program may be executable without being readable.
+		return "";
+	}
+}

@@ -1,0 +1,65 @@
+/**
+ * What the guard runs: plain POSIX sh, so that dash, bash and busybox take it.
+ * It reads lines from the agent: `+GROUP`, `-GROUP`, `bye`. However the agent
+ * ends, the pipe does, and the guard then ends all that the agent started.
+ *
+ * Its arguments: the agent's channel directory, which it removes after an agent
+ * that said no `bye`, and the text that marks the environment of every worker.
+ */
+export const GUARD_SCRIPT = `
+trap '' HUP INT QUIT TERM
+root=$1 marker=$2 groups=' ' clean=
+
+# A line that the agent did not finish is not taken: it may be part of a number.
+while IFS= read -r line; do
+	group=\${line#?}
+	case $line in
+	+*) groups="$groups$group " ;;
+	-*) case $groups in
+		*" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
+		esac ;;
+	bye) clean=yes && break ;;
+	esac
+done
+
+for group in $groups; do
+	[ "$group" -gt 1 ] && kill -KILL "-$group"
+done
+
+# The grep of some busyboxes reads an environment up to its first NUL only.
+if printf 'a\\0b' | grep -qF b; then
+	marked() { grep -lsF -e "$marker" /proc/[0-9]*/environ; }
+else
+	marked() {
+		for file in /proc/[0-9]*/environ; do
+			tr '\\0' '\\n' <"$file" | grep -qF -e "$marker" && echo "$file"
+		done
+	}
+fi
+
+# Finds who left its group, or was spawned and not yet made known.
+sweep() {
+	found=
+	for file in $(marked); do
+		pid=\${file#/proc/} pid=\${pid%/environ}
+		[ "$pid" != $$ ] && kill "-$1" "$pid" && found=yes
+	done
+}
+
+if [ -r /proc/self/environ ]; then
+	if [ "$clean" ]; then
+		sweep TERM
+		[ "$found" ] && sleep 1
+	fi
+	# Twice nobody: between fork and exec a process has no mark yet.
+	nobody=0 pass=0
+	while [ $nobody -lt 2 ] && [ $pass -lt 100 ]; do
+		sweep KILL
+		if [ "$found" ]; then nobody=0; else nobody=$((nobody + 1)); fi
+		pass=$((pass + 1))
+		[ $nobody -lt 2 ] && { sleep 0.05 || sleep 1; }
+	done
+fi
+
+[ "$clean" ] || rm -rf -- "$root"
+`;

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename, dirname, resolve } from "node:path";
+import type { Clock } from "../../clock.js";
+import { ElasticRunError, messageOf } from "../../errors.js";
+import { GUARD_SCRIPT } from "./guard-script.js";
+import type { GroupRegistry } from "./worker-process.js";
+
+/** A guard that ends more often than this within a minute is not started again. */
+const MOST_ENDS_A_MINUTE = 5;
+const MINUTE_MS = 60_000;
+const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+export interface GuardOptions {
+	readonly clock: Clock;
+	/** This agent's own channel directory, `…/elastic-run-…/<name>`: its workers' directories lie in it. */
+	readonly channelRoot: string;
+	/** The value of PATH by which the guard finds grep, sleep and rm. */
+	readonly path: string | undefined;
+	/** Is told in words where workers are, or were for a moment, without a guard. */
+	readonly warn: (message: string) => void;
+	/** Default: /bin/sh. */
+	readonly shell?: string | undefined;
+}
+
+/** The process that outlives the agent and ends its workers. */
+export interface Guard extends GroupRegistry {
+	/** Undefined where none runs. */
+	readonly pid: number | undefined;
+	/**
+	 * The agent ends in good order and its workers are gone: the guard ends as well, after
+	 * those that left their worker's group (SIGTERM, a second later SIGKILL). Needs no waiting.
+	 */
+	close(): void;
+}
+
+/**
+ * Starts the guard: however the agent ends, also by SIGKILL, the guard then SIGKILLs the groups
+ * that were added and not removed, and (on Linux) every process whose environment names a channel
+ * below `channelRoot`; and it removes `channelRoot`. It is started again where it ends before the
+ * agent. Without a shell there is no guard, but a warning. It keeps no agent alive.
+ *
+ * @throws ElasticRunError CHANNEL if `channelRoot` is not a path that may be removed.
+ */
+export function startGuard(options: GuardOptions): Guard {
+	checkRemovable(options.channelRoot);
+	return new GuardProcess(options);
+}
+
+class GuardProcess implements Guard {
+	readonly #options: GuardOptions;
+	readonly #groups = new Set<number>();
+	#child: ChildProcess | undefined;
+	#endedAt: readonly number[] = [];
+
+	constructor(options: GuardOptions) {
+		this.#options = options;
+		this.#start();
+	}
+
+	get pid(): number | undefined {
+		return this.#child?.pid;
+	}
+
+	add(groupId: number): void {
+		this.#groups.add(groupId);
+		this.#tell(`+${groupId}`);
+	}
+
+	remove(groupId: number): void {
+		this.#groups.delete(groupId);
+		this.#tell(`-${groupId}`);
+	}
+
+	close(): void {
+		const child = this.#child;
+		this.#tell("bye");
+		this.#child = undefined;
+		child?.stdin?.end();
+	}
+
+	#start(): void {
+		try {
+			this.#follow(spawnShell(this.#options));
+		} catch (error) {
+			this.#giveUp(messageOf(error));
+		}
+	}
+
+	#follow(child: ChildProcess): void {
+		this.#child = child;
+		child.once("error", (error) => {
+			if (this.#child === child) this.#giveUp(messageOf(error));
+		});
+		child.once("exit", () => {
+			if (this.#child === child) this.#startAgain(child);
+		});
+		// A guard that is gone breaks the pipe; its exit says so.
+		child.stdin?.on("error", () => {});
+		child.unref();
+		for (const groupId of this.#groups) this.#tell(`+${groupId}`);
+	}
+
+	#giveUp(why: string): void {
+		this.#child = undefined;
+		this.#options.warn(
+			`no guard could be started (${why}): if this launcher is killed with SIGKILL, its workers or their children may live on. The guard needs a POSIX shell as /bin/sh`,
+		);
+	}
+
+	#startAgain(child: ChildProcess): void {
+		const now = this.#options.clock.now();
+		const isRecent = (at: number) => now - at < MINUTE_MS;
+		this.#endedAt = [...this.#endedAt.filter(isRecent), now];
+		if (this.#endedAt.length > MOST_ENDS_A_MINUTE) {
+			this.#giveUp(`it ended ${this.#endedAt.length} times in a minute`);
+			return;
+		}
+		this.#options.warn(
+			`the guard (pid ${child.pid}) ended before this launcher, and was started again`,
+		);
+		this.#start();
+	}
+
+	#tell(line: string): void {
+		this.#child?.stdin?.write(`${line}\n`);
+	}
+}
+
+function spawnShell({
+	channelRoot,
+	path = USUAL_PATH,
+	shell = "/bin/sh",
+}: GuardOptions): ChildProcess {
+	const marker = `ELASTIC_RUN_CHANNEL=${channelRoot}/`;
+	return spawn(
+		shell,
+		["-c", GUARD_SCRIPT, "elastic-run-guard", channelRoot, marker],
+		{
+			cwd: "/",
+			detached: true,
+			// Without the agent's environment it never bears a mark itself.
+			env: { PATH: path },
+			stdio: ["pipe", "ignore", "ignore"],
+		},
+	);
+}
+
+function checkRemovable(channelRoot: string): void {
+	const isOurs =
+		resolve(channelRoot) === channelRoot &&
+		basename(dirname(channelRoot)).startsWith("elastic-run-");
+	// A line break would make two search patterns of the marker, and the second one matches others.
+	if (isOurs && !/[\r\n]/.test(channelRoot)) return;
+	throw new ElasticRunError(
+		"CHANNEL",
+		`"${channelRoot}" cannot be the channel directory of an agent: it must be an absolute path without line breaks of the form …/elastic-run-<user>/<name>. Set ELASTIC_RUN_DIR to another directory`,
+	);
+}

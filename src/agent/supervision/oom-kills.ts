@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * The files that may count the out-of-memory kills of a process's control group, best first.
+ * `membership` is the text of its /proc/PID/cgroup.
+ */
+export function oomCounterFiles(membership: string): readonly string[] {
+	const files = membership.split("\n").flatMap((line) => {
+		const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+		if (controllers === "" && path !== undefined)
+			return both("/sys/fs/cgroup", path, "memory.events");
+		if (controllers?.split(",").includes("memory") && path !== undefined)
+			return both("/sys/fs/cgroup/memory", path, "memory.oom_control");
+		return [];
+	});
+	return [...new Set(files)];
+}
+
+/** In a container the path may be the host's, while its own group is mounted at the top. */
+function both(mount: string, path: string, file: string): readonly string[] {
+	const folder = path === "/" ? "" : path;
+	return [`${mount}${folder}/${file}`, `${mount}/${file}`];
+}
+
+/** The count in one of these files' texts; undefined where it has none. */
+export function parseOomKills(text: string): number | undefined {
+	const count = /^oom_kill (\d+)$/m.exec(text)?.[1];
+	return count === undefined ? undefined : Number(count);
+}
+
+/**
+ * How often the kernel has killed a process of this agent's control group for want of
+ * memory, since the group was made. Undefined where that cannot be read.
+ */
+export function readOomKills(): number | undefined {
+	for (const file of oomCounterFiles(read("/proc/self/cgroup"))) {
+		const count = parseOomKills(read(file));
+		if (count !== undefined) return count;
+	}
+	return undefined;
+}
+
+function read(file: string): string {
+	try {
+		return readFileSync(file, "utf8");
+	} catch {
+		return "";
+	}
+}

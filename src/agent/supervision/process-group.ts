@@ -1,0 +1,66 @@
+import { systemErrorCode } from "../../errors.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readLivingGroups,
+	readProcess,
+} from "./process-table.js";
+
+/**
+ * Signals every process of a group. No effect where there is none, or where all
+ * of them belong to another user: whoever waits for the group sees that it stays.
+ */
+export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(-groupId, signal);
+	} catch (error) {
+		if (!isRefusedSignal(error)) throw error;
+	}
+}
+
+/**
+ * Whether a group whose leader has been reaped may still have processes, zombies
+ * included. Once a process bears the leader's pid again, the group is a stranger's:
+ * the kernel gives no pid away that a group still goes by.
+ */
+export function outlivesLeader(groupId: number): boolean {
+	if (readProcess(groupId) !== undefined) return false;
+	try {
+		return process.kill(-groupId, 0);
+	} catch (error) {
+		if (!isRefusedSignal(error)) throw error;
+		// macOS refuses to signal a group of zombies; Linux refuses only another user's.
+		return systemErrorCode(error) === "EPERM" && process.platform === "linux";
+	}
+}
+
+/** Looks for living processes in groups, reading the whole process table at most once. */
+export class GroupCensus {
+	#livingGroups: ReadonlyMap<number, number> | undefined;
+	#read = false;
+
+	/**
+	 * A living process of a group whose leader has been reaped; undefined where none
+	 * is left. `known` is one that was alive at the last look: asked first, it spares
+	 * the reading of all others. Without /proc a zombie counts as living.
+	 */
+	livingMember(groupId: number, known: number | undefined): number | undefined {
+		if (!outlivesLeader(groupId)) return undefined;
+		if (known !== undefined && isMember(readProcess(known), groupId))
+			return known;
+		if (!this.#read) this.#livingGroups = readLivingGroups();
+		this.#read = true;
+		return this.#livingGroups === undefined
+			? groupId
+			: this.#livingGroups.get(groupId);
+	}
+}
+
+function isMember(entry: ProcessEntry | undefined, groupId: number): boolean {
+	return entry !== undefined && entry.groupId === groupId && isLiving(entry);
+}
+
+function isRefusedSignal(error: unknown): boolean {
+	const code = systemErrorCode(error);
+	return code === "ESRCH" || code === "EPERM";
+}

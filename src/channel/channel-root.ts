@@ -1,0 +1,121 @@
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { systemErrorCode } from "../errors.js";
+import { channelFailure } from "./channel-error.js";
+import { workerDirectoryName } from "./layout.js";
+import { replaceFile } from "./message-file.js";
+import { networkFileSystemOf } from "./network-file-system.js";
+import { takePrivateDirectory } from "./private-directory.js";
+import {
+	encodeIdentity,
+	ownIdentity,
+	type ProcessIdentity,
+} from "./process-identity.js";
+import { OWNER_FILE, sweepDeadAgents } from "./sweep.js";
+import { WorkerChannel } from "./worker-channel.js";
+
+export interface ChannelRootOptions {
+	/** The directory below which everything lies. It must be there. */
+	readonly base: string;
+	/** The user that this process runs as. */
+	readonly uid: number;
+	readonly runId: string;
+	readonly agentId: string;
+}
+
+/** Leaves room below the 255 bytes that a file name may have. */
+const LONGEST_NAME = 200;
+
+/**
+ * Makes `<base>/elastic-run-<uid>/<runId>.<agentId>/`, which only this user can
+ * enter, and removes what dead agents left beside it. Where a live agent holds
+ * that name, it takes the name with the next free number behind it. Throws
+ * CHANNEL, saying which directory cannot be used and why.
+ */
+export function openChannelRoot(options: ChannelRootOptions): ChannelRoot {
+	const { runId, agentId, uid } = options;
+	const parent = join(resolve(options.base), `elastic-run-${uid}`);
+	takePrivateDirectory(parent, uid);
+	const network = networkFileSystemOf(parent);
+	const self = ownIdentity();
+	sweepDeadAgents(parent, self, network === undefined);
+	const name = `${runId}.${agentId}`.slice(0, LONGEST_NAME);
+	try {
+		return new ChannelRoot(makeDirectory(parent, name, self), network);
+	} catch (error) {
+		throw channelFailure(join(parent, name), error);
+	}
+}
+
+/** One agent's directory of channels, and the channels of its workers. */
+export class ChannelRoot {
+	readonly directory: string;
+	/** What the user should know about the place, in words. */
+	readonly warnings: readonly string[];
+	readonly #channels = new Set<WorkerChannel>();
+	#created = 0;
+
+	constructor(directory: string, networkFileSystem: string | undefined) {
+		this.directory = directory;
+		this.warnings =
+			networkFileSystem === undefined
+				? []
+				: [
+						`The channel directory ${directory} is on a network file system (${networkFileSystem}): changes are found by polling, which is slower. Set ELASTIC_RUN_DIR to a directory on a local disk.`,
+					];
+	}
+
+	/** A fresh channel for one process. Throws CHANNEL where it cannot be made. */
+	createWorker(localRank: number): WorkerChannel {
+		this.#created += 1;
+		const name = workerDirectoryName(localRank, this.#created);
+		const channel: WorkerChannel = new WorkerChannel(
+			localRank,
+			join(this.directory, name),
+			() => this.#channels.delete(channel),
+		);
+		this.#channels.add(channel);
+		return channel;
+	}
+
+	/** The channels that were made and not removed. */
+	channels(): readonly WorkerChannel[] {
+		return [...this.#channels];
+	}
+
+	/** Removes the directory and all channels in it. */
+	remove(): void {
+		this.#channels.clear();
+		rmSync(this.directory, { recursive: true, force: true });
+	}
+}
+
+/** The directory gets its name with its owner's identity already in it: whoever sweeps never meets one that nobody seems to own. */
+function makeDirectory(
+	parent: string,
+	name: string,
+	self: ProcessIdentity,
+): string {
+	const starting = mkdtempSync(join(parent, ".starting-"));
+	try {
+		replaceFile(join(starting, OWNER_FILE), encodeIdentity(self), starting);
+		return moveToFreeName(starting, join(parent, name));
+	} catch (error) {
+		rmSync(starting, { recursive: true, force: true });
+		throw error;
+	}
+}
+
+function moveToFreeName(from: string, wanted: string): string {
+	for (let number = 1; ; number++) {
+		const directory = number === 1 ? wanted : `${wanted}.${number}`;
+		try {
+			renameSync(from, directory);
+			return directory;
+		} catch (error) {
+			// Renaming never replaces a directory that has something in it.
+			const code = systemErrorCode(error);
+			if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+		}
+	}
+}

@@ -1,0 +1,141 @@
+import type {
+	ReceivedReply,
+	WorkerEvent,
+	WorkerInfo,
+	WorkerReply,
+} from "./events.js";
+import { JsonFields } from "./json-fields.js";
+
+/** Version of the wire format. Another one is not understood; unknown fields of this one are ignored. */
+const VERSION = 1;
+
+/** An event as UTF-8 JSON, with the wire's names. */
+export function encodeEvent(event: WorkerEvent): string {
+	return JSON.stringify({
+		version: VERSION,
+		sequence: event.sequence,
+		timestamp: event.timestamp,
+		kind: event.kind,
+		worker_state: event.workerState,
+		change_event: event.changeEvent,
+		instance: event.instance,
+		round: event.round,
+		reason: event.reason,
+		worker_info: encodeInfo(event.workerInfo),
+	});
+}
+
+/** The event in a file's text. Throws an error that names the field that is wrong. */
+export function decodeEvent(text: string): WorkerEvent {
+	const fields = JsonFields.parse(text);
+	fields.oneOf("version", [VERSION]);
+	return {
+		sequence: fields.integer("sequence"),
+		timestamp: fields.number("timestamp"),
+		kind: fields.oneOf("kind", ["PAUSE", "WORK"]),
+		workerState: fields.oneOf("worker_state", ["HEALTHY", "PAUSED"]),
+		changeEvent: fields.oneOf("change_event", [null, "SCALE_UP", "SCALE_DOWN"]),
+		instance: fields.integer("instance"),
+		round: fields.integer("round"),
+		reason: fields.text("reason"),
+		workerInfo: decodeInfo(fields.object("worker_info")),
+	};
+}
+
+/**
+ * A reply as UTF-8 JSON. What a PROGRESS carries besides its step is passed on
+ * as it is, apart from the envelope's own four names.
+ */
+export function encodeReply(
+	reply: WorkerReply,
+	sequence: number,
+	timestamp: number,
+): string {
+	return JSON.stringify({
+		...reply,
+		version: VERSION,
+		sequence,
+		timestamp,
+		kind: reply.kind,
+	});
+}
+
+/**
+ * The reply in a file's text; undefined where its kind is one that this version
+ * does not know. Throws an error that names the field that is wrong.
+ */
+export function decodeReply(text: string): ReceivedReply | undefined {
+	const fields = JsonFields.parse(text);
+	fields.oneOf("version", [VERSION]);
+	const envelope = {
+		sequence: fields.integer("sequence"),
+		timestamp: fields.number("timestamp"),
+	};
+	const kind = fields.text("kind");
+	switch (kind) {
+		case "HELLO":
+			return { ...envelope, kind };
+		case "ACK":
+			return { ...envelope, kind, event: fields.integer("event") };
+		case "WAITING": {
+			const round = fields.integer("round");
+			return { ...envelope, kind, round, message: fields.text("message") };
+		}
+		case "PROGRESS":
+			return {
+				...fields.without("version"),
+				...envelope,
+				kind,
+				step: fields.number("step"),
+			};
+		case "ERROR": {
+			const message = fields.text("message");
+			return {
+				...envelope,
+				kind,
+				message,
+				stack: fields.optionalText("stack"),
+			};
+		}
+		default:
+			return undefined;
+	}
+}
+
+function encodeInfo(info: WorkerInfo): object {
+	return {
+		local_rank: info.localRank,
+		role_rank: info.roleRank,
+		rank: info.rank,
+		local_world_size: info.localWorldSize,
+		role_world_size: info.roleWorldSize,
+		world_size: info.worldSize,
+		group_rank: info.groupRank,
+		group_world_size: info.groupWorldSize,
+		role: info.role,
+		master_addr: info.masterAddr,
+		master_port: info.masterPort,
+		round: info.round,
+		restart_count: info.restartCount,
+		run_id: info.runId,
+	};
+}
+
+function decodeInfo(fields: JsonFields): WorkerInfo {
+	return {
+		localRank: fields.integer("local_rank"),
+		roleRank: fields.integer("role_rank"),
+		rank: fields.integer("rank"),
+		localWorldSize: fields.integer("local_world_size"),
+		roleWorldSize: fields.integer("role_world_size"),
+		worldSize: fields.integer("world_size"),
+		groupRank: fields.integer("group_rank"),
+		groupWorldSize: fields.integer("group_world_size"),
+		role: fields.text("role"),
+		masterAddr: fields.text("master_addr"),
+		masterPort: fields.integer("master_port"),
+		round: fields.integer("round"),
+		restartCount: fields.integer("restart_count"),
+		runId: fields.text("run_id"),
+	};
+}

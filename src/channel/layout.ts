@@ -1,0 +1,63 @@
+import { join } from "node:path";
+
+/**
+ * The layout of one worker's channel directory.
+ *
+ *   latest.json              the newest event, replaced whole        agent → worker
+ *   events/0000000001.json   every event, the newest 64 kept         agent → worker
+ *   replies/0000000001.json  what the worker says, until it is read  worker → agent
+ *   tmp/                     where files are written before they get their names; nobody watches it
+ */
+export interface ChannelPaths {
+	readonly directory: string;
+	readonly latest: string;
+	readonly events: string;
+	readonly replies: string;
+	readonly temporary: string;
+}
+
+/** How many of the newest events are kept on disk. */
+export const KEPT_EVENTS = 64;
+
+/** The most bytes that one message may take as UTF-8 JSON. */
+export const MESSAGE_LIMIT_BYTES = 1024 * 1024;
+
+const SEQUENCE_DIGITS = 10;
+
+export function channelPaths(directory: string): ChannelPaths {
+	return {
+		directory,
+		latest: join(directory, "latest.json"),
+		events: join(directory, "events"),
+		replies: join(directory, "replies"),
+		temporary: join(directory, "tmp"),
+	};
+}
+
+/** The file name of the message with this sequence number. */
+export function messageFileName(sequence: number): string {
+	return `${String(sequence).padStart(SEQUENCE_DIGITS, "0")}.json`;
+}
+
+/** The sequence number in a file name; undefined for names that are none of ours. */
+export function sequenceOf(fileName: string): number | undefined {
+	const digits = /^(\d{10})\.json$/.exec(fileName)?.[1];
+	const sequence = digits === undefined ? 0 : Number(digits);
+	return sequence > 0 ? sequence : undefined;
+}
+
+/** The sequence numbers among file names, ascending; foreign names are left out. */
+export function sequencesIn(fileNames: readonly string[]): number[] {
+	return fileNames
+		.map(sequenceOf)
+		.filter((sequence) => sequence !== undefined)
+		.sort((a, b) => a - b);
+}
+
+/** The name of the `attempt`th channel directory that a worker of this local rank gets. */
+export function workerDirectoryName(
+	localRank: number,
+	attempt: number,
+): string {
+	return `w${localRank}.${attempt}`;
+}

@@ -1,0 +1,104 @@
+import {
+	closeSync,
+	constants,
+	fstatSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	type Stats,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { systemErrorCode } from "../errors.js";
+import { MESSAGE_LIMIT_BYTES } from "./layout.js";
+
+/** A file's text, and the stat of the very file that it was read from. */
+export interface MessageText {
+	readonly text: string;
+	readonly stat: Stats;
+}
+
+const OPEN_NEW =
+	constants.O_CREAT |
+	constants.O_EXCL |
+	constants.O_WRONLY |
+	constants.O_NOFOLLOW;
+
+/** Without O_NONBLOCK, opening a FIFO that somebody put there would wait for ever. */
+const OPEN_TO_READ =
+	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Writes a new file (0600) under a name that nobody else uses, and returns its path. Leaves nothing behind where it fails. */
+export function writeTemporary(directory: string, text: string): string {
+	for (let attempt = 0; ; attempt++) {
+		const path = join(directory, `.${process.pid}.${attempt}.tmp`);
+		try {
+			writeNew(path, text);
+			return path;
+		} catch (error) {
+			if (systemErrorCode(error) !== "EEXIST") throw error;
+		}
+	}
+}
+
+/** Replaces a file whole: whoever reads it sees the old text or the new one, never a part. */
+export function replaceFile(
+	path: string,
+	text: string,
+	temporaryDirectory: string,
+): void {
+	const temporary = writeTemporary(temporaryDirectory, text);
+	try {
+		renameSync(temporary, path);
+	} catch (error) {
+		rmSync(temporary, { force: true });
+		throw error;
+	}
+}
+
+/**
+ * Reads a message; undefined where there is no such file. Throws on what is not
+ * a regular file, on a symbolic link, and on what is larger than a message may be.
+ */
+export function readMessage(path: string): MessageText | undefined {
+	const descriptor = openIfThere(path);
+	if (descriptor === undefined) return undefined;
+	try {
+		const stat = fstatSync(descriptor);
+		if (!stat.isFile()) throw new Error("it is not a regular file");
+		if (stat.size > MESSAGE_LIMIT_BYTES) {
+			throw new Error(`it has more than ${MESSAGE_LIMIT_BYTES} bytes`);
+		}
+		return { text: readFileSync(descriptor, "utf8"), stat };
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function writeNew(path: string, text: string): void {
+	const descriptor = openSync(path, OPEN_NEW, 0o600);
+	try {
+		writeFileSync(descriptor, text);
+	} catch (error) {
+		rmSync(path, { force: true });
+		throw error;
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function openIfThere(path: string): number | undefined {
+	try {
+		return openSync(path, OPEN_TO_READ);
+	} catch (error) {
+		if (systemErrorCode(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}
+
+/** Whether reading failed because of the system (no descriptors left, say) and not because of the file: it may succeed later. */
+export function isPassing(error: unknown): boolean {
+	const code = systemErrorCode(error);
+	return code !== undefined && code !== "ELOOP";
+}

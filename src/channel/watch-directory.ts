@@ -1,0 +1,64 @@
+import { watch } from "node:fs";
+import type { Clock } from "../clock.js";
+import { messageOf } from "../errors.js";
+import { networkFileSystemOf } from "./network-file-system.js";
+import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
+
+/** Asks for notifications of a directory; throws or calls `onError` where there are none. */
+export type OpenWatcher = (
+	directory: string,
+	onChange: () => void,
+	onError: (error: unknown) => void,
+) => { close(): void };
+
+export interface WatchDirectoryOptions {
+	/** Its timers decide whether the watch keeps the process alive. */
+	readonly clock: Clock;
+	/** Called once where no watcher is to be had, with the reason in words. */
+	readonly warn: (message: string) => void;
+	/** fs.watch unless given. */
+	readonly openWatcher?: OpenWatcher;
+}
+
+/**
+ * Calls `lookAgain` when something in a directory may have changed. It says
+ * neither what nor that anything has: the caller looks, and must be able to do
+ * so often. A slow poll stands behind the watcher, and a faster one takes its
+ * place where there is none. Returns a function that ends the watch.
+ */
+export function watchDirectory(
+	directory: string,
+	lookAgain: () => void,
+	options: WatchDirectoryOptions,
+): () => void {
+	const { clock, warn, openWatcher = openLocalWatcher } = options;
+	const poll = new Poll(clock, lookAgain);
+	let watcher: { close(): void } | undefined;
+
+	const fallBack = (error: unknown) => {
+		watcher?.close();
+		watcher = undefined;
+		warn(
+			`${directory} is looked at each ${SOLE_POLL_MS} ms, for want of notifications: ${messageOf(error)}.`,
+		);
+		poll.every(SOLE_POLL_MS);
+	};
+	try {
+		watcher = openWatcher(directory, lookAgain, fallBack);
+		poll.every(POLL_MS);
+	} catch (error) {
+		fallBack(error);
+	}
+	return () => {
+		watcher?.close();
+		poll.stop();
+	};
+}
+
+const openLocalWatcher: OpenWatcher = (directory, onChange, onError) => {
+	const fileSystem = networkFileSystemOf(directory);
+	if (fileSystem !== undefined) {
+		throw new Error(`it is on a network file system (${fileSystem})`);
+	}
+	return watch(directory, { persistent: false }, onChange).on("error", onError);
+};

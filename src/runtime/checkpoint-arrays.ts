@@ -1,0 +1,48 @@
+// The kinds of typed arrays that a checkpoint keeps as binary sections. Pure.
+
+const TYPED_ARRAYS = {
+	Int8Array,
+	Uint8Array,
+	Uint8ClampedArray,
+	Int16Array,
+	Uint16Array,
+	Int32Array,
+	Uint32Array,
+	Float32Array,
+	Float64Array,
+	BigInt64Array,
+	BigUint64Array,
+} as const;
+
+export type TypedArrayName = keyof typeof TYPED_ARRAYS;
+
+/** Numbers in binary: what model parameters are kept in. */
+export type TypedArray = InstanceType<(typeof TYPED_ARRAYS)[TypedArrayName]>;
+
+export function createTypedArray(
+	name: TypedArrayName,
+	length: number,
+): TypedArray {
+	return new TYPED_ARRAYS[name](length);
+}
+
+export function bytesPerElement(name: TypedArrayName): number {
+	return TYPED_ARRAYS[name].BYTES_PER_ELEMENT;
+}
+
+export function isTypedArrayName(name: unknown): name is TypedArrayName {
+	return typeof name === "string" && Object.hasOwn(TYPED_ARRAYS, name);
+}
+
+/** A Buffer is a Uint8Array and is kept as one. */
+export function isTypedArray(value: unknown): value is TypedArray {
+	return (
+		ArrayBuffer.isView(value) &&
+		isTypedArrayName(Object.prototype.toString.call(value).slice(8, -1))
+	);
+}
+
+/** The bytes that an array is a view of, not a copy of them. */
+export function bytesOf(array: TypedArray): Uint8Array {
+	return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

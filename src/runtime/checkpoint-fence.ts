@@ -1,0 +1,143 @@
+// Keeps the workers of older rounds out, and keeps the round's history; the reasoning is in checkpoint-order.ts.
+import type { Clock } from "../clock.js";
+import { ElasticRunError, messageOf } from "../errors.js";
+import { meanTimeBetweenInterruptionsMs } from "./checkpoint-cadence.js";
+import {
+	claimRound,
+	type DirectoryListing,
+	listDirectory,
+	readClaims,
+} from "./checkpoint-directory.js";
+import {
+	type CheckpointToken,
+	compareTokens,
+	highestToken,
+	loadOrder,
+	parseCheckpointFileName,
+	type RoundClaim,
+} from "./checkpoint-order.js";
+
+export interface FenceConfig {
+	readonly directory: string;
+	readonly token: CheckpointToken;
+	/** All workers of the round have this same token, so that what one loads can bind the others. */
+	readonly tokenIsShared: boolean;
+	readonly clock: Clock;
+	/** Hexadecimal digits that no other writer uses. */
+	readonly unique: string;
+	readonly warn: (message: string) => void;
+}
+
+export class RoundFence {
+	readonly #config: FenceConfig;
+	/** The file that this worker began from, null for none, undefined before it has loaded. */
+	#base: string | null | undefined;
+	/** The rounds of this start of the run, the oldest first. */
+	#rounds: readonly RoundClaim[] = [];
+
+	constructor(config: FenceConfig) {
+		this.#config = config;
+	}
+
+	/** Throws an ElasticRunError where a newer round has written to the directory. */
+	refuseIfSuperseded(listing: DirectoryListing): void {
+		const { directory, token } = this.#config;
+		const highest = highestToken([...listing.files, ...listing.claimTokens]);
+		if (highest === undefined || compareTokens(highest, token) <= 0) return;
+		throw new ElasticRunError(
+			"CHECKPOINT",
+			`A newer round has taken over the checkpoints in ${directory}: ${describe(highest)} has written there, and this worker belongs to ${describe(token)}. Nothing of the newer round was touched. Let this worker end; if it is the only one that is alive, give it a directory of its own.`,
+		);
+	}
+
+	/**
+	 * Settles that this worker goes on from `base`, and with `claims` that its
+	 * whole round does. False where that is not so: something newer appeared
+	 * meanwhile, or another worker of the round was first with another file.
+	 */
+	settle(
+		base: string | null,
+		damaged: ReadonlySet<string>,
+		claims: boolean,
+	): boolean {
+		this.#base = base;
+		if (!claims) return true;
+		const listing = listDirectory(this.#config.directory);
+		if (!this.#hasClaim(listing)) {
+			if (this.#newest(listing, damaged) !== base) return false;
+			this.#claim(base);
+		}
+		const own = this.#readRounds().find((claim) => this.#isOwn(claim));
+		if (own?.base === undefined || own.base === base) return true;
+		const file = base === null ? undefined : parseCheckpointFileName(base);
+		return file !== undefined && this.#isOwn(file);
+	}
+
+	/** Claims the round for a worker that saves without a claim. */
+	claimOnce(listing: DirectoryListing): void {
+		if (this.#hasClaim(listing)) return;
+		this.#claim(this.#base ?? this.#newest(listing, new Set()));
+		this.#readRounds();
+	}
+
+	/** From the rounds of this start of the run: each but the first follows an interruption. */
+	meanTimeBetweenInterruptionsMs(): number {
+		const [first] = this.#rounds;
+		return meanTimeBetweenInterruptionsMs(
+			first === undefined
+				? { observedMs: 0, interruptions: 0 }
+				: {
+						observedMs: this.#config.clock.wallTime() - first.claimedAt,
+						interruptions: this.#rounds.length - 1,
+					},
+		);
+	}
+
+	#claim(base: string | null): void {
+		const { directory, token, clock, unique, warn } = this.#config;
+		try {
+			claimRound(
+				directory,
+				{ ...token, base, claimedAt: clock.wallTime() },
+				unique,
+			);
+		} catch (error) {
+			warn(
+				`This round could not be noted in ${directory}, so that late saves of older rounds are not recognised: ${messageOf(error)}`,
+			);
+		}
+	}
+
+	#readRounds(): readonly RoundClaim[] {
+		const { directory, token } = this.#config;
+		const { claimTokens } = listDirectory(directory);
+		this.#rounds = readClaims(
+			directory,
+			claimTokens.filter(({ instance }) => instance === token.instance),
+		).filter(({ claimedAt }) => Number.isFinite(claimedAt));
+		return this.#rounds;
+	}
+
+	#newest(
+		{ files, claimTokens }: DirectoryListing,
+		damaged: ReadonlySet<string>,
+	): string | null {
+		const order = loadOrder(
+			files,
+			readClaims(this.#config.directory, claimTokens),
+		);
+		return order.find(({ name }) => !damaged.has(name))?.name ?? null;
+	}
+
+	#hasClaim(listing: DirectoryListing): boolean {
+		return listing.claimTokens.some((token) => this.#isOwn(token));
+	}
+
+	#isOwn(token: CheckpointToken): boolean {
+		return compareTokens(token, this.#config.token) === 0;
+	}
+}
+
+function describe({ instance, round }: CheckpointToken): string {
+	return `instance ${instance}, round ${round}`;
+}

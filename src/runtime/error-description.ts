@@ -1,0 +1,34 @@
+import { inspect } from "node:util";
+
+/** An error in words, as torch's `@record` writes it: its name and its message. */
+export function describeError(error: unknown): string {
+	if (error instanceof Error) return `${error.name}: ${error.message}`;
+	return typeof error === "string" ? error : inspect(error);
+}
+
+/** Its stack with its causes, as Node prints them; undefined for what is no error. */
+export function stackOf(error: unknown): string | undefined {
+	return error instanceof Error ? inspect(error) : undefined;
+}
+
+/**
+ * The text of an error file, in the format of torch's `@record`.
+ * `timestamp`: milliseconds since 1970. `origin`: how it came to light.
+ */
+export function errorFileText(
+	error: unknown,
+	timestamp: number,
+	origin: string,
+): string {
+	const message = describeError(error);
+	return JSON.stringify({
+		message: {
+			message,
+			extraInfo: {
+				py_callstack: stackOf(error) ?? message,
+				timestamp: String(Math.floor(timestamp / 1000)),
+				origin,
+			},
+		},
+	});
+}

@@ -1,0 +1,24 @@
+import type { WorkerSession } from "./worker-session.js";
+
+/** What all copies of this library in one thread have in common: it exists as an ES module and as CommonJS. */
+export interface SharedState {
+	session: WorkerSession | undefined;
+	recordsErrors: boolean;
+}
+
+/** The number rises with any change to what the copies of different versions would share. */
+const KEY = Symbol.for("elastic-run.runtime.1");
+
+export function sharedState(): SharedState {
+	const found: unknown = Reflect.get(globalThis, KEY);
+	if (isSharedState(found)) return found;
+	const state: SharedState = { session: undefined, recordsErrors: false };
+	Object.defineProperty(globalThis, KEY, { value: state });
+	return state;
+}
+
+function isSharedState(value: unknown): value is SharedState {
+	return (
+		typeof value === "object" && value !== null && "recordsErrors" in value
+	);
+}

@@ -1,0 +1,88 @@
+import type { WorkerInfo } from "../channel/events.js";
+import { systemClock } from "../clock.js";
+import { ElasticRunError } from "../errors.js";
+import type { EventCursor } from "./event-cursor.js";
+import { NotLaunchedError } from "./not-launched-error.js";
+import type { WorkerSession } from "./worker-session.js";
+
+export interface WaitForWorkOptions {
+	/** Only work of a later round than this will do; by default the round that this process last took. */
+	readonly afterRound?: number | undefined;
+	/** How long to wait at most, in milliseconds; for ever unless given. */
+	readonly timeoutMs?: number | undefined;
+	/** Ends the wait; the promise is rejected with the signal's reason. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** See `waitForWork` in runtime.ts. The timer of the time-out also keeps the process alive while it waits. */
+export async function waitForWork(
+	session: WorkerSession,
+	options: WaitForWorkOptions,
+): Promise<WorkerInfo> {
+	const { afterRound = session.takenRound, timeoutMs, signal } = options;
+	signal?.throwIfAborted();
+	const cursor = session.cursorAfter(session.newest().sequence);
+	const close = () => cursor.close();
+	const cancelTimer = systemClock.wakeAt(
+		systemClock.now() + (timeoutMs ?? Number.POSITIVE_INFINITY),
+		close,
+	);
+	signal?.addEventListener("abort", close, { once: true });
+	try {
+		const info = await workAfter(afterRound, session, cursor, signal);
+		if (info !== undefined) return info;
+		throw notComing(session, cursor, afterRound, timeoutMs);
+	} finally {
+		signal?.removeEventListener("abort", close);
+		cancelTimer();
+		cursor.close();
+	}
+}
+
+/** Only the newest event counts. It is looked at once more after the cursor was closed: a blocked event loop sees the time-out before the event. */
+async function workAfter(
+	afterRound: number,
+	session: WorkerSession,
+	cursor: EventCursor,
+	signal: AbortSignal | undefined,
+): Promise<WorkerInfo | undefined> {
+	let told = false;
+	let more = true;
+	for (;;) {
+		signal?.throwIfAborted();
+		const event = session.newest();
+		session.acknowledge(event);
+		if (event.kind === "WORK" && event.round > afterRound) {
+			return event.workerInfo;
+		}
+		if (!more) return undefined;
+		if (!told) {
+			const message = `waiting for a round after ${afterRound}`;
+			session.say({ kind: "WAITING", round: event.round, message });
+			told = true;
+		}
+		more = (await cursor.next()) !== undefined;
+	}
+}
+
+function notComing(
+	session: WorkerSession,
+	cursor: EventCursor,
+	afterRound: number,
+	timeoutMs: number | undefined,
+): ElasticRunError {
+	if (!cursor.closed) {
+		return new NotLaunchedError(
+			`it was started by another launcher, which announces no round after ${afterRound}`,
+		);
+	}
+	return new ElasticRunError(
+		"TIMEOUT",
+		`No work of a round after ${afterRound} within ${timeoutMs} ms; the newest event is ${describe(session)}. Wait longer, or let this process end, so that the launcher starts it anew.`,
+	);
+}
+
+function describe(session: WorkerSession): string {
+	const { kind, round, reason } = session.newest();
+	return `${kind} of round ${round} (${reason})`;
+}

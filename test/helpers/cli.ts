@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const CLI = fileURLToPath(
+	new URL("../../dist/bin/elastic-run.js", import.meta.url),
+);
+
+export interface CliResult {
+	readonly exitCode: number | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+export interface CliOptions {
+	readonly cwd: string;
+	/** Laid over a bare environment: PATH, HOME. */
+	readonly env?: Readonly<Record<string, string>>;
+	/** Flags of Node's own. */
+	readonly nodeArgs?: readonly string[];
+	/** The user to run as. */
+	readonly uid?: number;
+}
+
+/** Runs the built command to its end, with stdin closed. */
+export async function runCli(
+	args: readonly string[],
+	{ cwd, env = {}, nodeArgs = [], uid }: CliOptions,
+): Promise<CliResult> {
+	const child = spawn(process.execPath, [...nodeArgs, CLI, ...args], {
+		cwd,
+		env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+		stdio: ["ignore", "pipe", "pipe"],
+		...(uid === undefined ? {} : { uid }),
+	});
+	const output = { stdout: "", stderr: "" };
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		output.stdout += text;
+	});
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		output.stderr += text;
+	});
+	const exitCode = await new Promise<number | null>((resolve, reject) => {
+		child.on("error", reject);
+		child.on("close", resolve);
+	});
+	return { exitCode, ...output };
+}

@@ -1,0 +1,46 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+	isLiving,
+	readProcess,
+} from "../../src/agent/supervision/process-table.js";
+
+const BOUND_MS = 30_000;
+
+/** Resolves with the first result of `look` that is neither false nor undefined. */
+export async function waitFor<T>(
+	what: string,
+	look: () => T | false | undefined,
+): Promise<T> {
+	const deadline = performance.now() + BOUND_MS;
+	for (;;) {
+		const result = look();
+		if (result !== false && result !== undefined) return result;
+		if (performance.now() > deadline)
+			throw new Error(`waited ${BOUND_MS} ms in vain for ${what}`);
+		await pause(10);
+	}
+}
+
+/** Whether a process runs; a zombie does not. */
+export function isAlive(pid: number): boolean {
+	const entry = readProcess(pid);
+	return entry !== undefined && isLiving(entry);
+}
+
+/** Kills exactly this process, if it is still there. */
+export function endProcess(pid: number): void {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// It has ended by itself.
+	}
+}
+
+/** A fresh folder, and how to remove it. */
+export function temporaryFolder(): { path: string; remove: () => void } {
+	const path = realpathSync(mkdtempSync(join(tmpdir(), "elastic-run-test-")));
+	return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

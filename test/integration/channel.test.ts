@@ -1,0 +1,217 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { EventReader } from "../../src/channel/event-reader.js";
+import type { ReceivedReply } from "../../src/channel/events.js";
+import { ReplyWriter } from "../../src/channel/reply-writer.js";
+import { watchReplies } from "../../src/channel/watch-replies.js";
+import { systemClock } from "../../src/clock.js";
+import { start, until } from "../fixtures/runtime-harness.js";
+import {
+	pause,
+	temporaryDirectory,
+	temporaryRoot,
+	work,
+} from "../unit/channel/samples.js";
+
+const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** A limit of the test's own namespace: nobody else is short of watchers. */
+const NO_WATCHERS = [
+	...["unshare", "--user", "--map-root-user", "sh", "-c"],
+	'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"',
+	"sh",
+];
+
+describe("ten thousand events", () => {
+	const COUNT = 10_000;
+
+	it("reach a real worker in order, and no reader ever sees a part of one", async () => {
+		const { channel, acknowledged } = await openAgent(MEMORY);
+		channel.send(work(1), 1);
+		const worker = start("reader", { channel, args: [String(COUNT)] });
+		const torn = start("torn-reader", { channel, args: [String(COUNT)] });
+		await until(() => torn.lines()[0], "ready");
+		for (let round = 2; round <= COUNT; round++) {
+			// Below what is kept on disk: the agent's own back-pressure.
+			while (round - acknowledged() > 60) await delay(1);
+			channel.send(work(round, "x".repeat(round % 3000)), round);
+		}
+		expect(await worker.ended).toBe(0);
+		expect(worker.stderr()).toBe("");
+		expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
+		expect(await torn.ended).toBe(0);
+		expect(torn.lines()).toContainEqual({ many: true, problems: [] });
+	});
+});
+
+describe("an agent that is killed while it sends", () => {
+	it.each([
+		["within write", 2],
+		["before rename 1", 2],
+		["after rename 1", 3],
+		["before rename 2", 3],
+		["after rename 2", 3],
+	])("%s leaves whole events only", async (point, newest) => {
+		const base = temporaryDirectory();
+		const agent = start("killed-agent", { args: [base, point] });
+		expect(await agent.ended).toBe("SIGKILL");
+		const directory = String(agent.lines()[0]);
+		const warnings: string[] = [];
+		const warn = (warning: string) => void warnings.push(warning);
+		const late = new EventReader(directory, warn);
+		expect(late.newest().sequence).toBe(newest);
+		const inOrder = new EventReader(directory, warn);
+		for (let sequence = 1; sequence <= newest; sequence++) {
+			expect(inOrder.next(sequence - 1)?.sequence).toBe(sequence);
+		}
+		expect(inOrder.next(newest)).toBeUndefined();
+		expect(warnings).toEqual([]);
+
+		const next = temporaryRoot(base);
+		expect(existsSync(directory)).toBe(false);
+		next.remove();
+	});
+});
+
+describe("a full disk", () => {
+	it("is an error that names the place; nothing is left, and the next event goes on", (context) => {
+		const disk = smallDisk(context);
+		const channel = temporaryRoot(disk).createWorker(0);
+		const first = channel.send(work(1), 1);
+		const reader = new EventReader(channel.directory, (warning) => {
+			throw new Error(warning);
+		});
+		fill(disk);
+		expect(() => channel.send(work(2, "x".repeat(5000)), 2)).toThrow(
+			expect.objectContaining({
+				code: "CHANNEL",
+				message: expect.stringMatching(
+					/ENOSPC: no space left on device.*Set ELASTIC_RUN_DIR/,
+				),
+			}),
+		);
+		expect(reader.newest()).toEqual(first);
+		expect(readdirSync(join(channel.directory, "tmp"))).toEqual([]);
+		expect(() =>
+			new ReplyWriter(channel.directory).write({ kind: "HELLO" }, 1),
+		).toThrow(/ENOSPC/);
+
+		rmSync(join(disk, "filler"));
+		expect(channel.send(work(2), 3).sequence).toBe(2);
+		expect(reader.newest().sequence).toBe(2);
+	});
+
+	it("refuses a root and a channel", (context) => {
+		const disk = smallDisk(context);
+		const root = temporaryRoot(disk);
+		fill(disk);
+		expect(() => {
+			for (;;) root.createWorker(0);
+		}).toThrow(expect.objectContaining({ code: "CHANNEL" }));
+	});
+});
+
+describe("where there are no notifications", () => {
+	it("a worker polls, and says so once", async (context) => {
+		skipWithoutNamespaces(context);
+		const channel = temporaryRoot().createWorker(0);
+		channel.send(work(1), 1);
+		const args = ["3"];
+		const worker = start("reader", { channel, args, wrapper: NO_WATCHERS });
+		await until(() => worker.lines()[0], 1);
+		channel.send(pause(1), 2);
+		channel.send(work(2), 3);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toContainEqual({ count: 3, inOrder: true });
+		expect(worker.stderr().match(/EMFILE/g)).toHaveLength(1);
+		expect(worker.stderr()).toContain("each 150 ms");
+	});
+
+	it("an agent polls, and says so once", async (context) => {
+		skipWithoutNamespaces(context);
+		const args = [temporaryDirectory()];
+		const agent = start("agent", { args, wrapper: NO_WATCHERS });
+		await until(() => agent.lines().length, 1);
+		const writer = new ReplyWriter(String(agent.lines()[0]));
+		writer.write({ kind: "HELLO" }, 1);
+		await until(() => agent.lines()[1], "HELLO");
+		writer.write({ kind: "ACK", event: 1 }, 1);
+		await until(() => agent.lines()[2], "ACK");
+		expect(agent.stderr().match(/EMFILE/g)).toHaveLength(1);
+	});
+});
+
+it.each([2, 10, 30])("two events %i ms apart are both seen", async (gapMs) => {
+	const channel = temporaryRoot().createWorker(0);
+	channel.send(work(1), 1);
+	const worker = start("reader", { channel, args: ["3"] });
+	await until(() => worker.lines()[0], 1);
+	channel.send(pause(1), 2);
+	await delay(gapMs);
+	channel.send(work(2), 3);
+	expect(await worker.ended).toBe(0);
+	expect(worker.lines()).toContainEqual({ count: 3, inOrder: true });
+});
+
+it("replies are seen in channels that come and go while the agent watches", async () => {
+	const { root, channel, replies } = await openAgent();
+	for (let round = 0; round < 5; round++) {
+		const next = root.createWorker(round);
+		new ReplyWriter(next.directory).write({ kind: "HELLO" }, round);
+		await until(() => replies.length, 2 * round + 1);
+		new ReplyWriter(channel.directory).write({ kind: "HELLO" }, round);
+		await until(() => replies.length, 2 * round + 2);
+		next.remove();
+	}
+});
+
+async function openAgent(parent = tmpdir()) {
+	const root = temporaryRoot(temporaryDirectory(parent));
+	const channel = root.createWorker(0);
+	const replies: ReceivedReply[] = [];
+	let acknowledged = 0;
+	const watch = await watchReplies(
+		root,
+		(_directory, reply) => {
+			if (reply.kind === "ACK") acknowledged = reply.event;
+			else replies.push(reply);
+		},
+		{
+			clock: systemClock,
+			warn: (warning) => {
+				throw new Error(warning);
+			},
+		},
+	);
+	onTestFinished(() => watch.close());
+	return { root, channel, replies, acknowledged: () => acknowledged };
+}
+
+function smallDisk(context: TestContext): string {
+	const directory = temporaryDirectory();
+	const options = ["-t", "tmpfs", "-o", "size=256k", "none", directory];
+	if (spawnSync("mount", options).status !== 0) {
+		context.skip("a small disk cannot be mounted by this user");
+	}
+	onTestFinished(() => void spawnSync("umount", [directory]));
+	return directory;
+}
+
+function fill(disk: string): void {
+	try {
+		writeFileSync(join(disk, "filler"), Buffer.alloc(1024 * 1024));
+	} catch {
+		// It holds as much as there was room for.
+	}
+}
+
+function skipWithoutNamespaces(context: TestContext): void {
+	const [file = "", ...args] = [...NO_WATCHERS, "true"];
+	if (spawnSync(file, args).status !== 0) {
+		context.skip("user namespaces are not to be had here");
+	}
+}

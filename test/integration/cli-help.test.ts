@@ -1,0 +1,120 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
+import { CLI, runCli } from "../helpers/cli.js";
+
+const cwd = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const help = await runCli(["--help"], { cwd });
+
+describe("--help", () => {
+	test("fits 100 columns, on stdout", () => {
+		expect(help.exitCode).toBe(0);
+		expect(help.stderr).toBe("");
+		const widths = help.stdout.split("\n").map((line) => line.length);
+		expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+	});
+
+	test.each(ALL_OPTIONS.map((option) => [option.name, option] as const))(
+		"shows --%s, its variable and its default",
+		(_, option) => {
+			const words = help.stdout.replaceAll(/\s+/g, " ");
+			expect(words).toContain(`--${option.name} `);
+			expect(words).toContain(`env: ${option.variables[0]})`);
+			if (option.defaultHelp !== undefined && option.argument !== undefined) {
+				expect(words).toContain(`(default: ${option.defaultHelp}, env`);
+			}
+		},
+	);
+
+	test("is the same for -h, also behind bad flags", async () => {
+		const short = await runCli(["--nosuch", "-h"], { cwd });
+		expect(short).toEqual(help);
+	});
+
+	test("has three examples that work as they stand", () => {
+		const examples = help.stdout
+			.split("\n")
+			.filter((line) => line.startsWith("  elastic-run "));
+		expect(examples).toHaveLength(3);
+		symlinkSync(CLI, join(cwd, "elastic-run"));
+		const PATH = [cwd, process.env.PATH].join(delimiter);
+		for (const example of examples) {
+			execFileSync("sh", ["-c", example], {
+				cwd,
+				env: { ...process.env, PATH, ELASTIC_RUN_DRY_RUN: "1" },
+			});
+		}
+	});
+});
+
+test("--version", async () => {
+	const manifest = JSON.parse(
+		readFileSync(
+			fileURLToPath(new URL("../../package.json", import.meta.url)),
+			"utf8",
+		),
+	);
+	const result = await runCli(["--version"], { cwd });
+	expect(result).toEqual({
+		exitCode: 0,
+		stdout: `${manifest.version}\n`,
+		stderr: "",
+	});
+});
+
+/** A module that has Node write each module's address to stderr as it is loaded. */
+const hooks = `
+	import { writeSync } from "node:fs";
+	export async function resolve(specifier, context, next) {
+		const resolved = await next(specifier, context);
+		writeSync(2, "loaded " + resolved.url + "\\n");
+		return resolved;
+	}`;
+const asUrl = (source: string) =>
+	`data:text/javascript,${encodeURIComponent(source)}`;
+const watchLoading = asUrl(
+	`import { register } from "node:module"; register(${JSON.stringify(asUrl(hooks))});`,
+);
+
+test("--help loads no package but commander, and nothing of the agent but its options", async () => {
+	const { stderr } = await runCli(["--help"], {
+		cwd,
+		nodeArgs: ["--import", watchLoading],
+	});
+	const modules = stderr.matchAll(
+		/^loaded file:\/\/.*\/(node_modules|dist)\/(.*)$/gm,
+	);
+	const places = [...modules].map(([, root, path = ""]) =>
+		root === "dist"
+			? path.split("/").slice(0, -1).join("/")
+			: path.split("/")[0],
+	);
+	expect([...new Set(places)].sort()).toEqual([
+		"bin",
+		"bin/commands",
+		"commander",
+		"src",
+		"src/agent/configuration",
+		"src/agent/configuration/options",
+		"src/agent/configuration/parse",
+		"src/policies",
+	]);
+});
+
+test("the time of --help is shown", () => {
+	const timeMs = (args: readonly string[]) => {
+		const start = performance.now();
+		execFileSync(process.execPath, args);
+		return Math.round(performance.now() - start);
+	};
+	const bareMs = timeMs(["-e", "0"]);
+	const helpMs = timeMs([CLI, "--help"]);
+	console.log(`node -e 0: ${bareMs} ms; elastic-run --help: ${helpMs} ms`);
+	expect(helpMs).toBeGreaterThan(0);
+});

@@ -1,0 +1,228 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { runCli } from "../helpers/cli.js";
+import { temporaryFolder } from "../helpers/processes.js";
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+function directory(
+	name: string,
+	files: Readonly<Record<string, string>>,
+): string {
+	const path = join(folder.path, name);
+	mkdirSync(path);
+	for (const [file, content] of Object.entries(files)) {
+		writeFileSync(join(path, file), content);
+	}
+	return path;
+}
+
+const empty = directory("empty", {});
+const withYaml = directory("yaml", {
+	"elastic-run.yaml": "maxRestarts: 7\nrole: from-file\nnproc-per-node: 2\n",
+	"other.json": '{ "maxRestarts": 8 }',
+});
+const withJson = directory("json", {
+	"elastic-run.json":
+		'{ "redirects": { "0": 1 }, "signalsToHandle": ["TERM"] }',
+});
+const withBoth = directory("both", {
+	"elastic-run.yaml": "tee: 0",
+	"elastic-run.json": "{}",
+});
+
+async function dryRun(
+	cwd: string,
+	args: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+) {
+	const result = await runCli(
+		["--dry-run", "--output", "json", ...args, "true"],
+		{ cwd, env },
+	);
+	expect(result.exitCode).toBe(0);
+	return { ...JSON.parse(result.stdout), stderr: result.stderr };
+}
+
+describe("precedence", () => {
+	const env = { ELASTIC_RUN_MAX_RESTARTS: "5" };
+	const flag = ["--max-restarts", "4"];
+
+	test.each([
+		["flag first", withYaml, flag, env, "4", "flag"],
+		[
+			"then environment",
+			withYaml,
+			[],
+			env,
+			"5",
+			"environment ELASTIC_RUN_MAX_RESTARTS",
+		],
+		["then config file", withYaml, [], {}, "7", "./elastic-run.yaml"],
+		[
+			"an empty variable is unset",
+			withYaml,
+			[],
+			{ ELASTIC_RUN_MAX_RESTARTS: "" },
+			"7",
+			"./elastic-run.yaml",
+		],
+		["then default", empty, [], {}, "3", "default"],
+		[
+			"the last of two flags",
+			empty,
+			[...flag, "--max_restarts=6"],
+			{},
+			"6",
+			"flag",
+		],
+		[
+			"a named file",
+			withYaml,
+			["--config", "other.json"],
+			{},
+			"8",
+			"other.json",
+		],
+		[
+			"a file named by the environment",
+			withYaml,
+			[],
+			{ ELASTIC_RUN_CONFIG: "other.json" },
+			"8",
+			"other.json",
+		],
+	])("%s", async (_, cwd, args, environment, value, origin) => {
+		const { configuration } = await dryRun(cwd, args, environment);
+		expect(configuration.maxRestarts).toEqual({ value, origin });
+	});
+});
+
+describe("a config file in the working directory", () => {
+	test("is announced", async () => {
+		const { stderr, workers } = await dryRun(withYaml, []);
+		expect(stderr).toBe(
+			"elastic-run: settings are read from ./elastic-run.yaml\n",
+		);
+		expect(workers).toHaveLength(2);
+	});
+
+	test("may be JSON, with lists and maps", async () => {
+		const { configuration } = await dryRun(withJson, []);
+		expect(configuration.redirects.value).toBe("0:1");
+		expect(configuration.signalsToHandle.value).toBe("TERM");
+	});
+
+	test("is not read where another is named", async () => {
+		const { stderr, configuration } = await dryRun(withYaml, [
+			"--config",
+			"other.json",
+		]);
+		expect(stderr).toBe("");
+		expect(configuration.role.value).toBe("default");
+	});
+
+	test("is refused where there are two", async () => {
+		const result = await runCli(["--dry-run", "true"], { cwd: withBoth });
+		expect(result.stderr).toBe(
+			"elastic-run: both ./elastic-run.yaml and ./elastic-run.json are here; name one with --config\n",
+		);
+		expect(result.exitCode).toBe(2);
+	});
+});
+
+describe("pass-through", () => {
+	test.each([
+		[["-h"], ["-h"]],
+		[
+			["--help", "--version"],
+			["--help", "--version"],
+		],
+		[
+			["--nproc-per-node", "4"],
+			["--nproc-per-node", "4"],
+		],
+		[
+			["--", "x"],
+			["--", "x"],
+		],
+		[
+			["-", "", "a b", "$HOME"],
+			["-", "", "a b", "$HOME"],
+		],
+	])("true %j", async (args, passed) => {
+		const result = await runCli(
+			["--dry-run", "--output", "json", "true", ...args],
+			{ cwd: empty },
+		);
+		expect(JSON.parse(result.stdout).workers[0].argv.slice(1)).toEqual(passed);
+	});
+
+	test("-- before the command", async () => {
+		const result = await runCli(
+			["--dry-run", "--output", "json", "--", "echo", "--help"],
+			{ cwd: empty },
+		);
+		expect(JSON.parse(result.stdout).workers[0].argv.slice(1)).toEqual([
+			"--help",
+		]);
+	});
+});
+
+describe("the dry run", () => {
+	test("shows each worker's command and environment", async () => {
+		const { workers } = await dryRun(empty, [
+			"--nproc_per_node=2",
+			"-r1",
+			"-t",
+			"0",
+		]);
+		expect(
+			workers.map((worker: { environment: unknown }) => worker.environment),
+		).toEqual([
+			expect.objectContaining({
+				RANK: "0",
+				WORLD_SIZE: "2",
+				MASTER_PORT: "(chosen at start)",
+			}),
+			expect.objectContaining({ RANK: "1", WORLD_SIZE: "2" }),
+		]);
+		expect(workers[0].cwd).toBe(empty);
+		expect(workers[0].argv[0]).toMatch(/^\/.*\/true$/);
+	});
+
+	test("hides secrets", async () => {
+		const { inheritedEnvironment } = await dryRun(empty, [], {
+			MY_TOKEN: "hunter2",
+			DATABASE_URL: "postgres://ann:hunter2@db/x",
+			HARMLESS: "1",
+		});
+		expect(JSON.stringify(inheritedEnvironment)).not.toContain("hunter2");
+		expect(inheritedEnvironment.HARMLESS).toBe("1");
+	});
+
+	test("in words", async () => {
+		const result = await runCli(
+			["--dry-run", "--role", "a", "sh", "-c", "exit 0"],
+			{
+				cwd: empty,
+			},
+		);
+		expect(result.stdout).toMatch(/^ {2}role +a +flag$/m);
+		expect(result.stdout).toMatch(/^ {2}maxRestarts +3 +default$/m);
+		expect(result.stdout).toMatch(/^ {2}\/.*\/sh -c 'exit 0'$/m);
+		expect(result.stdout).toContain("    RANK=0\n");
+	});
+
+	test("inside a worker the launcher's own variables are not flags", async () => {
+		const { configuration, stderr } = await dryRun(empty, [], {
+			ELASTIC_RUN_CHANNEL: "/nowhere",
+			ELASTIC_RUN_RUN_ID: "outer",
+			ELASTIC_RUN_NODE_ID: "outer",
+		});
+		expect(configuration.runId.value).toMatch(/^true-[0-9a-f]{8}$/);
+		expect(stderr).toBe("");
+	});
+});

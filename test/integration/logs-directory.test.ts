@@ -1,0 +1,226 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	chmodSync,
+	existsSync,
+	lstatSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+	type LogDirectoryOptions,
+	openLogDirectory,
+} from "../../src/agent/logs/log-directory.js";
+import { lastLines } from "../../src/agent/report/last-lines.js";
+import { ElasticRunError } from "../../src/errors.js";
+
+const both = { stdout: true, stderr: true };
+let base = "";
+
+beforeEach(() => {
+	base = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
+});
+afterEach(() => {
+	rmSync(base, { recursive: true });
+});
+
+const open = (options: Partial<LogDirectoryOptions> = {}) =>
+	openLogDirectory({
+		logDir: join(base, "logs"),
+		tmpdir: base,
+		runId: "train",
+		instance: 17,
+		nodeId: "node-a",
+		...options,
+	});
+
+async function run(
+	logs: ReturnType<ReturnType<typeof open>["openWorker"]>,
+	script: string,
+) {
+	const { stdout, stderr } = logs;
+	const worker = spawn("sh", ["-c", script], {
+		stdio: ["ignore", stdout?.fd ?? "ignore", stderr?.fd ?? "ignore"],
+	});
+	logs.closeDescriptors();
+	await once(worker, "exit");
+}
+
+function refusal(action: () => unknown): ElasticRunError {
+	try {
+		action();
+	} catch (error) {
+		if (error instanceof ElasticRunError) return error;
+		throw error;
+	}
+	throw new Error("was not refused");
+}
+
+describe("openLogDirectory", () => {
+	it("lays out directories and files for their owner only", async () => {
+		const node = open();
+		const logs = node.openWorker(3, 1, both);
+		await run(logs, "echo out; echo err >&2");
+		const root = join(base, "logs");
+		expect(node.directory).toBe(join(root, "train", "17", "node-a"));
+		expect(node.agentLog).toBe(join(node.directory, "agent.log"));
+		expect(logs.directory).toBe(join(node.directory, "round-3", "1"));
+		expect(logs.errorFile).toBe(join(logs.directory, "error.json"));
+		expect(readlinkSync(join(root, "train", "latest"))).toBe("17");
+		const read = (name: string) =>
+			readFileSync(join(logs.directory, name), "utf8");
+		expect([read("stdout.log"), read("stderr.log")]).toEqual(["out\n", "err\n"]);
+		const mode = (path: string) => lstatSync(path).mode & 0o777;
+		expect(mode(root)).toBe(0o700);
+		expect(mode(logs.directory)).toBe(0o700);
+		expect(mode(join(logs.directory, "stdout.log"))).toBe(0o600);
+		expect(readdirSync(node.directory)).toEqual(["round-3"]);
+	});
+
+	it("opens only the streams that are asked for", () => {
+		const logs = open().openWorker(1, 0, { stdout: false, stderr: true });
+		expect(logs.stdout).toBeUndefined();
+		expect(readdirSync(logs.directory)).toEqual(["stderr.log"]);
+		logs.closeDescriptors();
+		logs.closeDescriptors();
+	});
+
+	it("keeps everything older, also in the very same directory", async () => {
+		await run(open().openWorker(1, 0, both), "echo one");
+		const again = open().openWorker(1, 0, both);
+		expect(again.stdout?.startBytes).toBe(4);
+		writeFileSync(again.errorFile, "first");
+		await run(again, "echo two");
+		const third = open().openWorker(1, 0, both);
+		writeFileSync(third.errorFile, "second");
+		third.closeDescriptors();
+		const fourth = open().openWorker(1, 0, both);
+		fourth.closeDescriptors();
+		const stdout = join(fourth.directory, "stdout.log");
+		expect(readFileSync(stdout, "utf8")).toBe("one\ntwo\n");
+		expect(existsSync(fourth.errorFile)).toBe(false);
+		const older = (name: string) =>
+			readFileSync(join(fourth.directory, name), "utf8");
+		expect([older("error.1.json"), older("error.2.json")]).toEqual(["first", "second"]);
+	});
+
+	it("lets `latest` point to the newest instance, never back", () => {
+		const latest = () => readlinkSync(join(base, "logs", "train", "latest"));
+		open({ instance: 5 });
+		open({ instance: 12 });
+		expect(latest()).toBe("12");
+		open({ instance: 7 });
+		expect(latest()).toBe("12");
+		expect(readdirSync(join(base, "logs", "train")).sort()).toEqual(["12", "5", "7", "latest"]);
+	});
+
+	it("has the last words of a worker that was killed", async () => {
+		const logs = open().openWorker(1, 0, both);
+		const path = logs.stderr?.path ?? "";
+		await run(logs, "for i in 1 2 3; do echo line $i >&2; done; kill -9 $$");
+		expect(lastLines(path)).toEqual(["line 1", "line 2", "line 3"]);
+	});
+});
+
+describe("discardIfUnused", () => {
+	it("leaves nothing of a launch that failed at once", () => {
+		open({ logDir: join(base, "deep", "er", "logs") }).discardIfUnused();
+		open({ logDir: undefined }).discardIfUnused();
+		const logged = open({ logDir: undefined });
+		writeFileSync(logged.agentLog, "refused\n");
+		logged.discardIfUnused();
+		const spawnFailed = open({ logDir: undefined });
+		spawnFailed.openWorker(1, 0, both).closeDescriptors();
+		spawnFailed.discardIfUnused();
+		expect(readdirSync(base)).toEqual([]);
+	});
+
+	it("removes only what it made itself and what is empty", async () => {
+		mkdirSync(join(base, "logs"));
+		const other = open({ instance: 1, nodeId: "node-b" });
+		await run(other.openWorker(1, 0, both), "echo kept");
+		const mine = open({ instance: 2 });
+		mine.discardIfUnused();
+		expect(readdirSync(join(base, "logs", "train"))).toEqual(["1", "latest"]);
+		expect(readlinkSync(join(base, "logs", "train", "latest"))).toBe("1");
+		other.discardIfUnused();
+		expect(readdirSync(join(base, "logs"))).toEqual(["train"]);
+		const kept = join(other.directory, "round-1", "0", "stdout.log");
+		expect(readFileSync(kept, "utf8")).toBe("kept\n");
+	});
+
+	it("removes nothing any more once there was a second round", () => {
+		const node = open();
+		node.openWorker(1, 0, both).closeDescriptors();
+		const second = node.openWorker(2, 0, both);
+		second.closeDescriptors();
+		node.discardIfUnused();
+		expect(existsSync(join(node.directory, "round-1", "0"))).toBe(true);
+	});
+});
+
+describe("a directory that cannot be used", () => {
+	it("is refused by name, with the fix, and leaves nothing behind", () => {
+		writeFileSync(join(base, "file"), "");
+		const error = refusal(() => open({ logDir: join(base, "file", "logs") }));
+		expect(error.exitCode).toBe(2);
+		expect(error.message).toContain(`--log-dir ${join(base, "file", "logs")}`);
+		expect(error.message).toContain("choose a directory");
+		expect(refusal(() => open({ logDir: join(base, "file") })).code).toBe("USAGE");
+		expect(readdirSync(base)).toEqual(["file"]);
+	});
+
+	it("is refused without permission", (ctx) => {
+		if (process.geteuid?.() === 0) ctx.skip("root may write everywhere");
+		chmodSync(base, 0o500);
+		const error = refusal(() => open());
+		chmodSync(base, 0o700);
+		expect(error.message).toContain("permission denied");
+	});
+
+	it("is refused where nothing can be made at all", () => {
+		const error = refusal(() => open({ logDir: "/proc/elastic-run" }));
+		expect(error.message).toContain("--log-dir /proc/elastic-run");
+		const temporary = { logDir: undefined, tmpdir: join(base, "absent") };
+		expect(refusal(() => open(temporary)).message).toContain("set TMPDIR");
+	});
+
+	it.each(["train", "train/17", "train/17/node-a"])(
+		"is refused where a link was planted at %s",
+		(planted) => {
+			const path = join(base, "logs", planted);
+			mkdirSync(join(path, ".."), { recursive: true });
+			symlinkSync(tmpdir(), path);
+			expect(refusal(() => open()).message).toContain("symbolic link");
+		},
+	);
+
+	it("refuses a link in place of a worker's file or directory", () => {
+		const node = open();
+		const victim = join(base, "victim");
+		writeFileSync(victim, "precious");
+		const directory = join(node.directory, "round-1", "0");
+		mkdirSync(directory, { recursive: true });
+		symlinkSync(victim, join(directory, "stdout.log"));
+		symlinkSync(base, join(node.directory, "round-2"));
+		expect(refusal(() => node.openWorker(1, 0, both)).code).toBe("USAGE");
+		expect(refusal(() => node.openWorker(2, 0, both)).code).toBe("USAGE");
+		expect(readFileSync(victim, "utf8")).toBe("precious");
+	});
+
+	it("may itself be a link of the user's", () => {
+		mkdirSync(join(base, "disk"));
+		symlinkSync(join(base, "disk"), join(base, "logs"));
+		open();
+		expect(readdirSync(join(base, "disk"))).toEqual(["train"]);
+	});
+});

@@ -1,0 +1,336 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Guard, startGuard } from "../../src/agent/supervision/guard.js";
+import { GUARD_SCRIPT } from "../../src/agent/supervision/guard-script.js";
+import { findSetpriv } from "../../src/agent/supervision/setpriv.js";
+import { systemClock } from "../../src/clock.js";
+import type {
+	AgentFixture,
+	AgentFixtureStarted,
+} from "../fixtures/workers/agent.js";
+import {
+	endProcess,
+	isAlive,
+	temporaryFolder,
+	waitFor,
+} from "../helpers/processes.js";
+
+const onLinux = process.platform === "linux";
+const setpriv = await findSetpriv(process.env.PATH);
+const busybox = (process.env.PATH ?? "")
+	.split(":")
+	.map((bin) => join(bin, "busybox"))
+	.find((file) => existsSync(file));
+
+let folder: ReturnType<typeof temporaryFolder>;
+let channelRoot: string;
+let strays: number[];
+
+beforeEach(() => {
+	folder = temporaryFolder();
+	channelRoot = join(folder.path, "elastic-run-0", "run.agent");
+	mkdirSync(join(folder.path, "outputs"));
+	strays = [];
+});
+afterEach(() => {
+	for (const pid of strays) endProcess(pid);
+	folder.remove();
+});
+
+interface StartedAgent extends AgentFixtureStarted {
+	readonly agent: ChildProcess;
+	readonly agentPid: number;
+	/** The workers, and the children that they named. */
+	readonly family: readonly number[];
+}
+
+async function startAgent(
+	change: Partial<AgentFixture> & { fixture?: string } = {},
+): Promise<StartedAgent> {
+	const { fixture = "has-escapee.sh", ...rest } = change;
+	const outputs = join(folder.path, "outputs");
+	const file = resolve("test/fixtures/workers", fixture);
+	const settings: AgentFixture = {
+		channelRoot,
+		outputs,
+		file,
+		workers: 1,
+		...rest,
+	};
+	const agent = spawn(
+		process.execPath,
+		[
+			"--import",
+			"tsx",
+			"test/fixtures/workers/agent.ts",
+			JSON.stringify(settings),
+		],
+		{ stdio: ["ignore", "pipe", "inherit"] },
+	);
+	if (agent.pid === undefined) throw new Error("the agent did not start");
+	strays.push(agent.pid);
+	const started = await new Promise<AgentFixtureStarted>((resolve) =>
+		createInterface(agent.stdout).once("line", (line) =>
+			resolve(JSON.parse(line)),
+		),
+	);
+	const texts = started.workers.map((_, rank) => join(outputs, `${rank}`));
+	await waitFor("all workers to be ready", () =>
+		texts.every((path) => readFileSync(path, "utf8").includes("ready")),
+	);
+	const children = texts.flatMap((path) =>
+		[...readFileSync(path, "utf8").matchAll(/^\w+ (\d+)$/gm)].map((found) =>
+			Number(found[1]),
+		),
+	);
+	const family = [...started.workers, ...children];
+	strays.push(...family, started.guard);
+	return { ...started, agent, agentPid: agent.pid, family };
+}
+
+const allGone = (pids: readonly number[]) =>
+	waitFor("all processes to be gone", () => !pids.some(isAlive));
+
+describe.skipIf(!onLinux)("an agent that ends without a word", () => {
+	test.each([
+		[1, undefined],
+		[16, undefined],
+		[1, setpriv],
+		[16, setpriv],
+	])("leaves nothing behind: %i workers, setpriv %s", async (workers, tool) => {
+		const started = await startAgent({
+			workers,
+			...(tool === undefined ? {} : { setpriv: tool }),
+		});
+		expect(started.family).toHaveLength(workers * 3);
+		expect(started.family.filter(isAlive)).toEqual(started.family);
+		process.kill(started.agentPid, "SIGKILL");
+		await allGone([...started.family, started.guard]);
+		expect(existsSync(channelRoot)).toBe(false);
+		expect(readdirSync(join(folder.path, "elastic-run-0"))).toEqual([]);
+	});
+
+	test("leaves no worker behind that its guard was not told of", async () => {
+		const started = await startAgent({ workers: 2, registersNobody: true });
+		process.kill(started.agentPid, "SIGKILL");
+		await allGone([...started.family, started.guard]);
+	});
+
+	test("is not kept alive by its guard", async () => {
+		const started = await startAgent({ workers: 0 });
+		await allGone([started.agentPid, started.guard]);
+		expect(existsSync(channelRoot)).toBe(false);
+	});
+
+	test("leaves strangers alone, also those that name another channel", async () => {
+		const env = { ...process.env, ELASTIC_RUN_CHANNEL: `${channelRoot}2/0` };
+		const stranger = spawn("sleep", ["600"], { env, stdio: "ignore" });
+		strays.push(stranger.pid ?? -1);
+		const started = await startAgent();
+		process.kill(started.agentPid, "SIGKILL");
+		await allGone([...started.family, started.guard]);
+		expect(isAlive(stranger.pid ?? -1)).toBe(true);
+	});
+
+	const shells: [string, () => Partial<AgentFixture>, string | undefined][] = [
+		["dash", () => ({ shell: "/bin/dash" }), missing("/bin/dash")],
+		["bash", () => ({ shell: "/bin/bash" }), missing("/bin/bash")],
+		[
+			"busybox",
+			() => {
+				const bin = join(folder.path, "bin");
+				mkdirSync(bin);
+				for (const tool of ["ash", "grep", "tr", "sleep", "rm"])
+					symlinkSync(busybox ?? "", join(bin, tool));
+				return { shell: join(bin, "ash"), path: bin };
+			},
+			busybox === undefined ? "there is no busybox" : undefined,
+		],
+		["a grep that stops at NUL", withWeakGrep, missing("/bin/grep")],
+	];
+
+	function missing(file: string): string | undefined {
+		return existsSync(file) ? undefined : `there is no ${file}`;
+	}
+
+	/** As the grep of a small busybox: it takes the first NUL for the end. */
+	function withWeakGrep(): Partial<AgentFixture> {
+		const bin = join(folder.path, "bin");
+		mkdirSync(bin);
+		writeFileSync(
+			join(bin, "grep"),
+			`#!/bin/sh
+case $1 in -l*) exit 1 ;; esac
+tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
+`,
+		);
+		chmodSync(join(bin, "grep"), 0o755);
+		return { path: `${bin}:${process.env.PATH}` };
+	}
+
+	test.for(shells)(
+		"leaves nothing behind where the guard has %s",
+		async ([, change, why], { skip }) => {
+			skip(why !== undefined, why);
+			const started = await startAgent({ workers: 2, ...change() });
+			process.kill(started.agentPid, "SIGKILL");
+			await allGone([...started.family, started.guard]);
+			expect(existsSync(channelRoot)).toBe(false);
+		},
+	);
+});
+
+describe.skipIf(!onLinux)("an agent that ends in good order", () => {
+	test("takes with it what left its workers' groups, and no directory", async () => {
+		const started = await startAgent();
+		process.kill(started.agentPid, "SIGTERM");
+		await allGone([started.agentPid, started.guard, ...started.family]);
+		expect(existsSync(channelRoot)).toBe(true);
+	});
+
+	test("gives its workers no end of the guard's pipe", async () => {
+		const started = await startAgent({ fixture: "has-child.sh" });
+		const descriptorsOf = (pid: number) =>
+			readdirSync(`/proc/${pid}/fd`).map((fd) =>
+				readlinkSync(`/proc/${pid}/fd/${fd}`),
+			);
+		const pipes = descriptorsOf(started.agentPid).filter((link) =>
+			link.startsWith("socket:"),
+		);
+		expect(pipes).not.toEqual([]);
+		const inherited = started.family.flatMap(descriptorsOf);
+		expect(pipes.filter((pipe) => inherited.includes(pipe))).toEqual([]);
+		process.kill(started.agentPid, "SIGKILL");
+		await allGone([...started.family, started.guard]);
+	});
+});
+
+describe.skipIf(!onLinux)("a guard", () => {
+	let guard: Guard | undefined;
+	let warnings: string[];
+
+	beforeEach(() => {
+		warnings = [];
+		guard = undefined;
+	});
+	afterEach(() => guard?.close());
+
+	function begin(shell?: string): Guard {
+		guard = startGuard({
+			clock: systemClock,
+			channelRoot,
+			path: process.env.PATH,
+			warn: (message) => warnings.push(message),
+			shell,
+		});
+		return guard;
+	}
+
+	test("minds no signal but SIGKILL, and is then started again with all it knew", async () => {
+		const started = begin();
+		const first = started.pid ?? -1;
+		const worker = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+		strays.push(worker.pid ?? -1, first);
+		started.add(worker.pid ?? -1);
+		await waitFor("the guard to ignore signals", () =>
+			/^SigIgn:\s*0*4007$/m.test(readFileSync(`/proc/${first}/status`, "utf8")),
+		);
+		process.kill(first, "SIGKILL");
+		await waitFor("another guard", () => started.pid !== first);
+		expect(warnings).toEqual([
+			expect.stringContaining(`(pid ${first}) ended before this launcher`),
+		]);
+		expect(isAlive(worker.pid ?? -1)).toBe(true);
+		started.close();
+		await waitFor("the worker's end", () => !isAlive(worker.pid ?? -1));
+	});
+
+	test("leaves alone what was removed, whatever else it is told", async () => {
+		const started = begin();
+		const guardPid = started.pid ?? -1;
+		const others = [0, 1, 2].map(() => {
+			const { pid = -1 } = spawn("sleep", ["600"], {
+				detached: true,
+				stdio: "ignore",
+			});
+			strays.push(pid);
+			return pid;
+		});
+		for (const pid of others) started.add(pid);
+		const [first = -1, second = -1, third = -1] = others;
+		started.remove(second);
+		started.remove(second);
+		started.remove(424_242_424);
+		started.close();
+		await allGone([guardPid, first, third]);
+		expect(isAlive(second)).toBe(true);
+	});
+
+	test.each(["", "0\n+", "x\n"])(
+		"takes no line that is not whole and right: +PID%j",
+		async (rest) => {
+			const worker = spawn("sleep", ["600"], {
+				detached: true,
+				stdio: "ignore",
+			});
+			strays.push(worker.pid ?? -1);
+			const args = ["-c", GUARD_SCRIPT, "guard", channelRoot, "no such mark"];
+			const shell = spawn("/bin/sh", args, {
+				stdio: ["pipe", "ignore", "ignore"],
+			});
+			shell.stdin.end(`+${worker.pid}${rest}`);
+			await once(shell, "exit");
+			expect(isAlive(worker.pid ?? -1)).toBe(true);
+		},
+	);
+
+	test("that cannot be started is a warning", async () => {
+		begin("/no/such/shell");
+		await waitFor("the warning", () => warnings.length > 0);
+		expect(warnings).toEqual([
+			expect.stringMatching(/^no guard could be started .*ENOENT.*SIGKILL/),
+		]);
+		guard?.add(424_242_424);
+	});
+
+	test("that ends again and again is given up", async () => {
+		begin("/bin/false");
+		await waitFor("it to be given up", () =>
+			warnings.at(-1)?.startsWith("no guard could be started"),
+		);
+		expect(guard?.pid).toBeUndefined();
+		expect(warnings).toHaveLength(6);
+	});
+
+	test.each([
+		"relative/elastic-run-0/a",
+		"/",
+		"/elastic-run-0",
+		"/home/user/data",
+		"/tmp/elastic-run-0/",
+		"/tmp/elastic-run-0/../x",
+		"/tmp/elastic-run-0/a\nb",
+	])("refuses to remove %j", (path) => {
+		expect(() =>
+			startGuard({
+				clock: systemClock,
+				channelRoot: path,
+				path: undefined,
+				warn: () => {},
+			}),
+		).toThrow(/cannot be the channel directory/);
+	});
+});

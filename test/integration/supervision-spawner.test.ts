@@ -1,0 +1,343 @@
+import {
+	chmodSync,
+	closeSync,
+	existsSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadProcessSpawner } from "../../src/agent/supervision/process-spawner.js";
+import { readProcess } from "../../src/agent/supervision/process-table.js";
+import { findSetpriv } from "../../src/agent/supervision/setpriv.js";
+import type {
+	SpawnProblem,
+	WorkerExit,
+	WorkerHandle,
+	WorkerSpec,
+} from "../../src/agent/supervision/worker.js";
+import { systemClock } from "../../src/clock.js";
+import {
+	endProcess,
+	isAlive,
+	temporaryFolder,
+	waitFor,
+} from "../helpers/processes.js";
+
+const onLinux = process.platform === "linux";
+const setpriv = await findSetpriv(process.env.PATH);
+let folder: ReturnType<typeof temporaryFolder>;
+let strays: number[];
+let registered: string[];
+
+beforeEach(() => {
+	folder = temporaryFolder();
+	strays = [];
+	registered = [];
+});
+afterEach(() => {
+	for (const pid of strays) endProcess(pid);
+	folder.remove();
+});
+
+const load = (tool: string | undefined) =>
+	loadProcessSpawner({
+		clock: systemClock,
+		setpriv: tool,
+		registry: {
+			add: (id) => registered.push(`+${id}`),
+			remove: (id) => registered.push(`-${id}`),
+		},
+	});
+const plain = load(undefined);
+const withTool = load(setpriv);
+
+/** A worker and all that its listener was told, in order. */
+interface Watched {
+	readonly handle: WorkerHandle;
+	readonly pid: number;
+	readonly told: string[];
+	exit?: WorkerExit;
+	problem?: SpawnProblem;
+	output(): string;
+	/** The pid that its output gives a name to. */
+	pidOf(name: string): Promise<number>;
+}
+
+async function start(
+	fixture: string,
+	change: Partial<WorkerSpec> = {},
+	tool: string | undefined = setpriv,
+): Promise<Watched> {
+	const spawner = await (tool === undefined ? plain : withTool);
+	const file = resolve("test/fixtures/workers", fixture);
+	const log = join(folder.path, "output");
+	const stdout = openSync(log, "a");
+	const env = {
+		PATH: process.env.PATH ?? "",
+		RELEASE: join(folder.path, "release"),
+	};
+	const spec = { localRank: 0, file, args: [], cwd: folder.path, env };
+	const told: string[] = [];
+	const seen: Pick<Watched, "exit" | "problem"> = {};
+	const handle = spawner.spawn(
+		{ ...spec, stdout, stderr: stdout, ...change },
+		{
+			spawnFailed(problem) {
+				seen.problem = problem;
+				told.push(`failed ${problem.code}`);
+			},
+			exited(exit, groupRemains) {
+				seen.exit = exit;
+				const how = exit.signal ?? exit.code;
+				told.push(`exited ${how}${groupRemains ? ", group remains" : ""}`);
+			},
+			gone: () => told.push("gone"),
+		},
+	);
+	closeSync(stdout);
+	expect(told).toEqual([]);
+	const output = () => readFileSync(log, "utf8");
+	if (handle.pid !== undefined) strays.push(handle.pid);
+	return Object.assign(seen, {
+		handle,
+		pid: handle.pid ?? -1,
+		told,
+		output,
+		async pidOf(name: string) {
+			const pid = await waitFor(`the pid of ${name}`, () => {
+				const found = new RegExp(`^${name} (\\d+)$`, "m").exec(output());
+				return found?.[1] === undefined ? undefined : Number(found[1]);
+			});
+			strays.push(pid);
+			return pid;
+		},
+	});
+}
+
+const ready = (worker: Watched) =>
+	waitFor("the worker to be ready", () => worker.output().includes("ready"));
+const gone = (worker: Watched) =>
+	waitFor("the end of its group", () => worker.told.includes("gone"));
+
+describe("a worker's process group", () => {
+	test.each([
+		["directly", undefined],
+		["through setpriv", setpriv],
+	])("ends with its children of SIGTERM, started %s", async (_, tool) => {
+		const worker = await start("has-child.sh", {}, tool);
+		await ready(worker);
+		const child = await worker.pidOf("child");
+		expect(readProcess(worker.pid)?.groupId).toBe(worker.pid);
+		worker.handle.signal("SIGTERM");
+		await gone(worker);
+		expect(worker.told.at(0)).toMatch(/^exited SIGTERM/);
+		expect(worker.told.at(-1)).toBe("gone");
+		expect(worker.exit?.sentByUs).toBe(true);
+		expect([worker.pid, child].filter(isAlive)).toEqual([]);
+		expect(registered).toEqual([`+${worker.pid}`, `-${worker.pid}`]);
+	});
+
+	test("that ignores SIGTERM ends of SIGKILL", async () => {
+		const worker = await start("ignores-term.sh");
+		await ready(worker);
+		const child = await worker.pidOf("child");
+		worker.handle.signal("SIGTERM");
+		worker.handle.signal("SIGKILL");
+		await gone(worker);
+		expect(worker.told.at(0)).toMatch(/^exited SIGKILL/);
+		expect(isAlive(child)).toBe(false);
+	});
+
+	test("is not gone while the trainer in a shell that died still flushes", async () => {
+		const worker = await start("flushes-on-term.sh");
+		await ready(worker);
+		const trainer = await worker.pidOf("child");
+		worker.handle.signal("SIGTERM");
+		await waitFor("the shell to end", () => worker.told.length > 0);
+		expect(worker.told).toEqual(["exited SIGTERM, group remains"]);
+		expect(isAlive(trainer)).toBe(true);
+		writeFileSync(join(folder.path, "release"), "");
+		await gone(worker);
+		expect(worker.output()).toContain("flushed");
+	});
+
+	test("that outlives its leader is told of, and can be ended", async () => {
+		const worker = await start("leaves-child.sh");
+		await waitFor("the leader to end", () => worker.told.length > 0);
+		const child = await worker.pidOf("child");
+		expect(worker.told).toEqual(["exited 0, group remains"]);
+		expect(worker.exit).toMatchObject({ code: 0, sentByUs: false });
+		expect(isAlive(child)).toBe(true);
+		worker.handle.signal("SIGKILL");
+		await gone(worker);
+		expect(isAlive(child)).toBe(false);
+	});
+
+	test.skipIf(!onLinux)("is gone when only zombies are left", async () => {
+		const worker = await start("leaves-zombie.sh");
+		const zombie = await worker.pidOf("zombie");
+		await worker.pidOf("escapee");
+		await gone(worker);
+		expect(readProcess(zombie)).toMatchObject({
+			state: "Z",
+			groupId: worker.pid,
+		});
+	});
+
+	test("that is stopped ends of SIGTERM", async () => {
+		const worker = await start("has-child.sh");
+		await worker.pidOf("child");
+		await ready(worker);
+		process.kill(-worker.pid, "SIGSTOP");
+		worker.handle.signal("SIGTERM");
+		await gone(worker);
+	});
+
+	test("is not signalled any more once it is gone", async () => {
+		const worker = await start("leaves-child.sh", {
+			file: "/bin/sh",
+			args: ["-c", "exit 3"],
+		});
+		await gone(worker);
+		expect(worker.told).toEqual(["exited 3", "gone"]);
+		worker.handle.signal("SIGKILL");
+	});
+
+	test.skipIf(!onLinux)(
+		"that died before our signal did not die of it",
+		async () => {
+			const worker = await start("", {
+				file: "/bin/sh",
+				args: ["-c", "kill -SEGV $$"],
+			});
+			// Without a turn of the event loop its end cannot have been seen.
+			while (readProcess(worker.pid)?.state !== "Z");
+			worker.handle.signal("SIGTERM");
+			await gone(worker);
+			expect(worker.exit).toMatchObject({ signal: "SIGSEGV", sentByUs: false });
+		},
+	);
+
+	test("has exactly the environment that it was given", async () => {
+		const worker = await start("", {
+			file: "/usr/bin/env",
+			env: { GIVEN: "a b", EMPTY: "" },
+		});
+		await gone(worker);
+		expect(worker.output()).toBe("GIVEN=a b\nEMPTY=\n");
+	});
+
+	test("64 at once", async () => {
+		const workers = await Promise.all(
+			Array.from({ length: 64 }, () => start("has-child.sh")),
+		);
+		await waitFor("all to be ready", () => {
+			const lines = workers[0]?.output().split("ready\n") ?? [];
+			return lines.length === 65;
+		});
+		for (const worker of workers) worker.handle.signal("SIGTERM");
+		await Promise.all(workers.map(gone));
+		expect(workers.filter((worker) => isAlive(worker.pid))).toEqual([]);
+	});
+});
+
+describe("a spawn that fails", () => {
+	const cases: [string, () => Partial<WorkerSpec>, string, RegExp][] = [
+		[
+			"a program that is not there",
+			() => ({ file: "/no/such/program" }),
+			"ENOENT",
+			/"\/no\/such\/program" does not exist/,
+		],
+		[
+			"a file that may not be executed",
+			() => ({ file: script("plain", "echo\n", 0o644) }),
+			"EACCES",
+			/chmod \+x/,
+		],
+		["a directory", () => ({ file: folder.path }), "EISDIR", /is a directory/],
+		[
+			"a missing working directory",
+			() => ({ cwd: "/no/such/place" }),
+			"ENOENT",
+			/working directory "\/no\/such\/place"/,
+		],
+		[
+			"a working directory that is a file",
+			() => ({ cwd: script("plain", "", 0o644) }),
+			"ENOTDIR",
+			/is not a directory/,
+		],
+		[
+			"a missing interpreter",
+			() => ({ file: script("odd", "#!/no/such/shell -e\n", 0o755) }),
+			"ENOENT",
+			/interpreter "\/no\/such\/shell"/,
+		],
+		[
+			"a script with Windows line ends",
+			() => ({ file: script("odd", "#!/bin/sh\r\necho\r\n", 0o755) }),
+			"ENOENT",
+			/as on Windows/,
+		],
+		[
+			"arguments that are too long",
+			() => ({ args: Array(64).fill("x".repeat(100_000)) }),
+			"E2BIG",
+			/put them in a file/,
+		],
+		[
+			"a NUL in an argument",
+			() => ({ args: ["a\0b"] }),
+			"EINVAL",
+			/null bytes/,
+		],
+	];
+
+	function script(name: string, text: string, mode: number): string {
+		const path = join(folder.path, name);
+		writeFileSync(path, text);
+		chmodSync(path, mode);
+		return path;
+	}
+
+	for (const tool of new Set([undefined, setpriv]))
+		test.each(cases)(
+			`names %s${tool === undefined ? "" : ", under setpriv"}`,
+			async (_, change, code, message) => {
+				const worker = await start("has-child.sh", change(), tool);
+				await gone(worker);
+				expect(worker.told).toEqual([`failed ${code}`, "gone"]);
+				expect(worker.problem?.message).toMatch(message);
+				expect(worker.handle.pid).toBeUndefined();
+				expect(registered).toEqual([]);
+				worker.handle.signal("SIGKILL");
+			},
+		);
+
+	test("does not include a script without a first line: a shell takes it", async () => {
+		const file = script("bare", "exit 7\n", 0o755);
+		const worker = await start("", { file });
+		await gone(worker);
+		expect(worker.told).toEqual(["exited 7", "gone"]);
+	});
+});
+
+describe("the tool that kills a worker with its agent", () => {
+	test.skipIf(!onLinux)("is not taken where it cannot do it", async () => {
+		mkdirSync(join(folder.path, "bin"));
+		const fake = join(folder.path, "bin", "setpriv");
+		writeFileSync(
+			fake,
+			"#!/bin/sh\necho 'unrecognized option: pdeathsig' >&2\nexit 1\n",
+		);
+		chmodSync(fake, 0o755);
+		expect(existsSync(fake)).toBe(true);
+		expect(await findSetpriv(join(folder.path, "bin"))).toBeUndefined();
+		expect(await findSetpriv("/no/such/place:relative")).toBeUndefined();
+		expect(await findSetpriv(undefined)).toBeUndefined();
+	});
+});

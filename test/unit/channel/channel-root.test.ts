@@ -1,0 +1,174 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	chmodSync,
+	chownSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openChannelRoot } from "../../../src/channel/channel-root.js";
+import {
+	decodeIdentity,
+	encodeIdentity,
+	isDead,
+	ownIdentity,
+} from "../../../src/channel/process-identity.js";
+import { temporaryDirectory, uid } from "./samples.js";
+
+const open = (base: string, agentId = "agent") =>
+	openChannelRoot({ base, uid, runId: "run", agentId });
+
+const refusal = (problem: RegExp) =>
+	expect.objectContaining({
+		code: "CHANNEL",
+		message: expect.stringMatching(
+			new RegExp(`${problem.source}.*Set ELASTIC_RUN_DIR`),
+		),
+	});
+
+describe("the place", () => {
+	it("lies below the base, with its owner's identity", () => {
+		const base = temporaryDirectory();
+		const root = open(base);
+		expect(root.directory).toBe(join(base, `elastic-run-${uid}/run.agent`));
+		expect(root.warnings).toEqual([]);
+		const owner = readFileSync(join(root.directory, "agent.json"), "utf8");
+		expect(decodeIdentity(owner)).toEqual(ownIdentity());
+		expect(readdirSync(join(base, `elastic-run-${uid}`))).toEqual([
+			"run.agent",
+		]);
+	});
+
+	it("is absolute, wherever the worker's working directory is", () => {
+		const base = temporaryDirectory();
+		const relative = join("..", "..", "..", "..", "..", base);
+		expect(open(relative).directory.startsWith("/")).toBe(true);
+	});
+
+	it("of long names is one that a file system takes", () => {
+		const options = { base: temporaryDirectory(), uid };
+		const name = "n".repeat(128);
+		openChannelRoot({ ...options, runId: name, agentId: name });
+	});
+
+	it("is refused where the base is not there or is a file", () => {
+		const base = temporaryDirectory();
+		expect(() => open(join(base, "absent"))).toThrow(refusal(/ENOENT/));
+		writeFileSync(join(base, "file"), "");
+		expect(() => open(join(base, "file"))).toThrow(refusal(/ENOTDIR/));
+	});
+
+	it("is refused where the base is read-only", () => {
+		// /proc takes no directory from anybody, not even from root.
+		expect(() => open("/proc")).toThrow(refusal(/\/proc\/elastic-run/));
+	});
+
+	it("is refused where it is a symbolic link", () => {
+		const base = temporaryDirectory();
+		mkdirSync(join(base, "elsewhere"), { mode: 0o700 });
+		symlinkSync(join(base, "elsewhere"), join(base, `elastic-run-${uid}`));
+		expect(() => open(base)).toThrow(refusal(/symbolic link/));
+	});
+
+	it("is refused where it is a file", () => {
+		const base = temporaryDirectory();
+		writeFileSync(join(base, `elastic-run-${uid}`), "");
+		expect(() => open(base)).toThrow(refusal(/not a directory/));
+	});
+
+	it.each([0o777, 0o750, 0o701])("is refused with mode %o", (mode) => {
+		const base = temporaryDirectory();
+		const directory = join(base, `elastic-run-${uid}`);
+		mkdirSync(directory);
+		chmodSync(directory, mode);
+		expect(() => open(base)).toThrow(refusal(/others can reach it/));
+	});
+
+	it("is refused where it is somebody else's", ({ skip }) => {
+		if (uid !== 0) skip("only root can give a directory away");
+		const base = temporaryDirectory();
+		const directory = join(base, `elastic-run-${uid}`);
+		mkdirSync(directory, { mode: 0o700 });
+		chownSync(directory, 12345, 12345);
+		expect(() => open(base)).toThrow(refusal(/belongs to user 12345/));
+	});
+});
+
+describe("what other agents left", () => {
+	it("is removed where its agent is dead", async () => {
+		const base = temporaryDirectory();
+		const self = ownIdentity();
+		const dead = leave(base, "dead", { ...self, pid: await deadPid() });
+		const reused = leave(base, "reused", { ...self, startTime: "1" });
+		const earlier = leave(base, "earlier", { ...self, bootId: "before" });
+		open(base);
+		expect([dead, reused, earlier].filter(existsSync)).toEqual([]);
+	});
+
+	it("stays where its agent lives or is not known", () => {
+		const base = temporaryDirectory();
+		const self = ownIdentity();
+		const kept = [
+			leave(base, "alive", self),
+			leave(base, "container", { ...self, pid: 1, pidNamespace: "pid:[1]" }),
+			leave(base, "broken", "{}"),
+			leave(base, "nobody", undefined),
+		];
+		open(base);
+		expect(kept.filter(existsSync)).toEqual(kept);
+	});
+
+	it("makes way for a second agent of the same name", () => {
+		const base = temporaryDirectory();
+		const first = open(base);
+		const second = open(base);
+		expect(second.directory).toBe(`${first.directory}.2`);
+		first.remove();
+		expect(existsSync(second.directory)).toBe(true);
+	});
+});
+
+it("a process that is stopped and not yet reaped is dead", async ({ skip }) => {
+	if (process.platform !== "linux") skip("only Linux shows a process's state");
+	const parent = spawn("sh", ["-c", "sh -c 'echo $$' & exec sleep 60"], {
+		stdio: ["ignore", "pipe", "ignore"],
+	});
+	onTestFinished(() => void parent.kill("SIGKILL"));
+	const [line] = await once(parent.stdout, "data");
+	const pid = Number(String(line));
+	const stat = () => readFileSync(`/proc/${pid}/stat`, "utf8");
+	await expect.poll(stat, { timeout: 20_000 }).toContain(") Z ");
+	const startTime = stat().split(") ")[1]?.split(" ")[19] ?? "";
+	const self = ownIdentity();
+	expect(isDead({ ...self, pid, startTime }, self)).toBe(true);
+	expect(isDead(self, self)).toBe(false);
+});
+
+function leave(
+	base: string,
+	name: string,
+	owner: ReturnType<typeof ownIdentity> | string | undefined,
+): string {
+	const directory = join(base, `elastic-run-${uid}`, name);
+	mkdirSync(join(directory, "w0.1", "events"), {
+		recursive: true,
+		mode: 0o700,
+	});
+	if (owner !== undefined) {
+		const text = typeof owner === "string" ? owner : encodeIdentity(owner);
+		writeFileSync(join(directory, "agent.json"), text);
+	}
+	return directory;
+}
+
+async function deadPid(): Promise<number> {
+	const child = spawn("true");
+	await once(child, "exit");
+	return child.pid ?? 0;
+}

@@ -1,0 +1,124 @@
+import { expect, it, onTestFinished } from "vitest";
+import { ReplyWriter } from "../../../src/channel/reply-writer.js";
+import {
+	type OpenReplyWatcher,
+	watchReplies,
+} from "../../../src/channel/watch-replies.js";
+import { ManualClock } from "./manual-clock.js";
+import { temporaryRoot } from "./samples.js";
+
+const silent: OpenReplyWatcher = async () => ({ close: async () => {} });
+const absent: OpenReplyWatcher = async () => {
+	throw new Error("EMFILE: too many open files");
+};
+
+it("delivers what lay there before it began", async () => {
+	const { received, say, begin } = start();
+	say(0);
+	await begin(silent);
+	expect(received).toEqual(["w0.1 HELLO"]);
+});
+
+it("finds by its poll what was not notified, in channels that come and go", async () => {
+	const { root, clock, received, say, begin } = start();
+	await begin(silent);
+	say(0);
+	clock.advance(1_000);
+	root.channels()[0]?.remove();
+	const second = root.createWorker(0);
+	new ReplyWriter(second.directory).write({ kind: "HELLO" }, 1);
+	clock.advance(1_000);
+	expect(received).toEqual(["w0.1 HELLO", "w0.3 HELLO"]);
+});
+
+it("looks where a notification says", async () => {
+	let hint: (path: string) => void = () => {};
+	const { root, received, say, begin } = start();
+	await begin(async (_directory, onHint) => {
+		hint = onHint;
+		return { close: async () => {} };
+	});
+	say(0);
+	say(1);
+	hint(`${root.directory}/w1.2/replies/0000000001.json`);
+	expect(received).toEqual(["w1.2 HELLO"]);
+});
+
+it("polls faster where there is no watcher, and says so once", async () => {
+	const { clock, received, say, begin, warnings } = start();
+	await begin(absent);
+	say(0);
+	clock.advance(150);
+	expect(received).toEqual(["w0.1 HELLO"]);
+	expect(warnings).toEqual([
+		expect.stringMatching(/each 150 ms.*EMFILE: too many open files/),
+	]);
+});
+
+it("polls faster where the watcher fails later, for each of its paths", async () => {
+	let closed = 0;
+	const { clock, received, say, begin, warnings } = start();
+	await begin(async (_directory, _onHint, onError) => {
+		onError(new Error("ENOSPC"));
+		onError(new Error("ENOSPC of another path"));
+		return { close: async () => void closed++ };
+	});
+	say(0);
+	clock.advance(150);
+	expect(received).toEqual(["w0.1 HELLO"]);
+	expect(warnings).toHaveLength(1);
+	expect(closed).toBe(1);
+});
+
+it("takes a flood in turns, and all of it before a channel is removed", async () => {
+	const { root, clock, received, say, begin } = start();
+	const watch = await begin(silent);
+	for (let count = 0; count < 600; count++) say(0);
+	clock.advance(1_000);
+	expect(received).toHaveLength(600);
+	for (let count = 0; count < 600; count++) say(0);
+	watch.readNow();
+	root.channels()[0]?.remove();
+	expect(received).toHaveLength(1200);
+});
+
+it("delivers nothing after it was closed, or for a channel that the listener removed", async () => {
+	const { root, clock, received, say, begin } = start(() =>
+		root.channels()[0]?.remove(),
+	);
+	const watch = await begin(silent);
+	say(0);
+	say(0);
+	clock.advance(1_000);
+	expect(received).toEqual(["w0.1 HELLO"]);
+	say(1);
+	await watch.close();
+	watch.readNow();
+	clock.advance(5_000);
+	expect(received).toHaveLength(1);
+	expect(clock.pending).toBe(0);
+});
+
+function start(onReply: () => void = () => {}) {
+	const root = temporaryRoot();
+	const writers = [0, 1].map(
+		(rank) => new ReplyWriter(root.createWorker(rank).directory),
+	);
+	const clock = new ManualClock();
+	const received: string[] = [];
+	const warnings: string[] = [];
+	const begin = async (openWatcher: OpenReplyWatcher) => {
+		const watch = await watchReplies(
+			root,
+			(directory, reply) => {
+				received.push(`${directory.split("/").at(-1)} ${reply.kind}`);
+				onReply();
+			},
+			{ clock, warn: (warning) => warnings.push(warning), openWatcher },
+		);
+		onTestFinished(() => watch.close());
+		return watch;
+	};
+	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
+	return { root, clock, received, warnings, begin, say };
+}

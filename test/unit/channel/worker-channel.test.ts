@@ -1,0 +1,104 @@
+import {
+	existsSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { decodeEvent } from "../../../src/channel/codec.js";
+import { pause, temporaryRoot, work } from "./samples.js";
+
+const filesIn = (directory: string, folder: string) =>
+	readdirSync(join(directory, folder)).sort();
+
+it("writes each event and the newest one, for this user alone", () => {
+	const { directory, ...channel } = open();
+	const first = channel.send(work(1), 100);
+	const second = channel.send(pause(1), 200);
+
+	expect([first.sequence, second.sequence]).toEqual([1, 2]);
+	expect(second.timestamp).toBe(200);
+	expect(filesIn(directory, "events")).toEqual([
+		"0000000001.json",
+		"0000000002.json",
+	]);
+	const read = (path: string) =>
+		decodeEvent(readFileSync(join(directory, path), "utf8"));
+	expect(read("events/0000000001.json")).toEqual(first);
+	expect(read("latest.json")).toEqual(second);
+	expect(filesIn(directory, "tmp")).toEqual([]);
+	for (const path of [".", "events", "replies", "tmp"]) {
+		expect(lstatSync(join(directory, path)).mode & 0o777).toBe(0o700);
+	}
+	for (const path of ["latest.json", "events/0000000001.json"]) {
+		expect(lstatSync(join(directory, path)).mode & 0o777).toBe(0o600);
+	}
+});
+
+it("keeps the newest 64", () => {
+	const { directory, send } = open();
+	for (let round = 1; round <= 70; round++) send(work(round), round);
+	const files = filesIn(directory, "events");
+	expect(files).toHaveLength(64);
+	expect(files[0]).toBe("0000000007.json");
+	expect(files.at(-1)).toBe("0000000070.json");
+});
+
+it("refuses what is larger than 1 MiB, and writes nothing", () => {
+	const { directory, send } = open();
+	send(work(1), 1);
+	const large = work(2, "ä".repeat(600_000));
+	expect(() => send(large, 2)).toThrow(
+		expect.objectContaining({
+			code: "CHANNEL",
+			message: expect.stringMatching(/event 2 .* has 12\d{5} bytes.*1048576/),
+		}),
+	);
+	expect(filesIn(directory, "events")).toEqual(["0000000001.json"]);
+	expect(filesIn(directory, "tmp")).toEqual([]);
+	expect(send(work(2), 3).sequence).toBe(2);
+});
+
+it("says which directory does not take an event, and gives its number to the next", () => {
+	const { directory, send } = open();
+	rmSync(join(directory, "tmp"), { recursive: true });
+	expect(() => send(work(1), 1)).toThrow(
+		expect.objectContaining({
+			code: "CHANNEL",
+			message: expect.stringContaining(directory),
+		}),
+	);
+	mkdirSync(join(directory, "tmp"));
+	expect(send(work(1), 1).sequence).toBe(1);
+});
+
+it("gives each process a directory of its own", () => {
+	const root = temporaryRoot();
+	const first = root.createWorker(3);
+	const second = root.createWorker(3);
+	expect(first.directory).toBe(join(root.directory, "w3.1"));
+	expect(second.directory).toBe(join(root.directory, "w3.2"));
+	expect(root.channels()).toEqual([first, second]);
+
+	first.remove();
+	first.remove();
+	expect(existsSync(first.directory)).toBe(false);
+	expect(root.channels()).toEqual([second]);
+
+	root.remove();
+	expect(existsSync(root.directory)).toBe(false);
+	expect(() => root.createWorker(0)).toThrow(
+		expect.objectContaining({ code: "CHANNEL" }),
+	);
+});
+
+function open() {
+	const channel = temporaryRoot().createWorker(0);
+	return {
+		directory: channel.directory,
+		send: channel.send.bind(channel),
+	};
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { parseEndpoints } from "../../../src/agent/configuration/parse/endpoints.js";
+import { outcome } from "./outcome.js";
+
+test.each([
+	["etcd1:2379", ["etcd1:2379"]],
+	["a:1, b:65535", ["a:1", "b:65535"]],
+	["https://etcd:2379/", ["https://etcd:2379"]],
+	["http://[::1]:2379", ["http://[::1]:2379"]],
+	["10.0.0.1:02379", ["10.0.0.1:2379"]],
+])("%s", (text, endpoints) => {
+	expect(outcome(parseEndpoints(text))).toEqual(endpoints);
+});
+
+test.each([
+	["foo", '"foo": port missing; use host:port, for example foo:2379'],
+	["foo:", '"foo": port missing; use host:port, for example foo:2379'],
+	["[::1]", '"[::1]": port missing; use host:port, for example [::1]:2379'],
+	["host:99999", '"host:99999": port 99999 is out of range; use 1-65535'],
+	["host:0", '"host:0": port 0 is out of range; use 1-65535'],
+	["host:x", '"host:x": port x is out of range; use 1-65535'],
+	[
+		"::1:2379",
+		'"::1:2379": write an IPv6 address in brackets, for example [::1]:2379',
+	],
+	["[::g]:1", expect.stringContaining("is not an address")],
+	["ho st:1", expect.stringContaining("is not an address")],
+	["", expect.stringContaining("is not an address")],
+	["a:1,,b:2", expect.stringContaining("is not an address")],
+	["ftp://a:1", expect.stringContaining('"ftp" is not supported')],
+	["a,b:0", expect.stringMatching(/port missing.* \/ .*out of range/)],
+])("not %s", (text, words) => {
+	expect(outcome(parseEndpoints(text))).toEqual(words);
+});
+
+test("credentials are refused and not repeated", () => {
+	const words = outcome(parseEndpoints("http://user:hunter2@h:2379"));
+	expect(words).toContain("password_file=FILE");
+	expect(words).not.toContain("hunter2");
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { parseRendezvousConf } from "../../../src/agent/configuration/parse/rendezvous-conf.js";
+import {
+	completeRendezvous,
+	leaseWarning,
+	timeOutProblem,
+} from "../../../src/agent/configuration/time-outs.js";
+import { outcome } from "./outcome.js";
+
+describe("--rdzv-conf", () => {
+	test.each([
+		["join_timeout=600", { joinTimeoutMs: 600_000 }],
+		[
+			"last_call_timeout=500ms, settle_timeout=1m",
+			{ lastCallTimeoutMs: 500, settleTimeoutMs: 60_000 },
+		],
+		["leaseTtl=5", { leaseTtlMs: 5_000 }],
+		["join-timeout=1h", { joinTimeoutMs: 3_600_000 }],
+		[
+			"username=u,password_file=/a=b,cacert=c,cert=d,key=e",
+			{
+				username: "u",
+				passwordFile: "/a=b",
+				caCert: "c",
+				cert: "d",
+				key: "e",
+			},
+		],
+	])("%s", (text, settings) => {
+		expect(outcome(parseRendezvousConf(text))).toEqual(settings);
+	});
+
+	test.each([
+		[
+			"join_timeot=1",
+			expect.stringMatching(/is unknown; .*did you mean join_timeout\?$/),
+		],
+		["timeout", expect.stringContaining('key "timeout" is unknown')],
+		["constructor=1", expect.stringContaining("is unknown")],
+		["join_timeout", "join_timeout has no value; use join_timeout=VALUE"],
+		["join_timeout=", "join_timeout has no value; use join_timeout=VALUE"],
+		[
+			"join_timeout=x",
+			expect.stringContaining('join_timeout: "x" is not a duration'),
+		],
+		[
+			"join_timeout=1,join_timeout=2",
+			"join_timeout is given twice; give it once",
+		],
+		[
+			"lease_ttl=500ms",
+			'lease_ttl: "500ms" is not valid; use whole seconds, at least 1',
+		],
+		[
+			"lease_ttl=1.5",
+			'lease_ttl: "1.5" is not valid; use whole seconds, at least 1',
+		],
+		["a=1,b=2", expect.stringMatching(/"a" is unknown.* \/ .*"b" is unknown/)],
+	])("not %s", (text, words) => {
+		expect(outcome(parseRendezvousConf(text))).toEqual(words);
+	});
+
+	test("a password is refused and not repeated", () => {
+		const words = outcome(parseRendezvousConf("password=hunter2"));
+		expect(words).toContain("password_file");
+		expect(words).not.toContain("hunter2");
+	});
+});
+
+describe("time-outs", () => {
+	const nodes = { shutdownTimeoutMs: 30_000, maxNodes: 4 };
+
+	test("defaults", () => {
+		expect(completeRendezvous({}, nodes)).toEqual({
+			joinTimeoutMs: 600_000,
+			lastCallTimeoutMs: 30_000,
+			settleTimeoutMs: 35_000,
+			leaseTtlMs: 5_000,
+		});
+	});
+
+	test.each([
+		[{ joinTimeoutMs: 66_000 }, undefined],
+		[
+			{ joinTimeoutMs: 65_000 },
+			expect.stringContaining(
+				"join_timeout (65s) must be longer than settle_timeout (35s",
+			),
+		],
+		[
+			{ lastCallTimeoutMs: 600_000 },
+			expect.stringContaining("last_call_timeout (600s)"),
+		],
+		[
+			{ settleTimeoutMs: 1_500, joinTimeoutMs: 31_500 },
+			expect.stringContaining("settle_timeout (1500ms"),
+		],
+	])("order of %j", (given, problem) => {
+		expect(timeOutProblem(completeRendezvous(given, nodes))).toEqual(problem);
+	});
+
+	test("on one node a long shutdown time-out lengthens the default of the join time-out", () => {
+		const long = { shutdownTimeoutMs: 3_600_000 };
+		const one = completeRendezvous({}, { ...long, maxNodes: 1 });
+		const two = completeRendezvous({}, { ...long, maxNodes: 2 });
+		expect(timeOutProblem(one)).toBeUndefined();
+		expect(timeOutProblem(two)).toBeDefined();
+	});
+
+	test("a short lease warns", () => {
+		expect(
+			leaseWarning(completeRendezvous({ leaseTtlMs: 2_000 }, nodes)),
+		).toContain("2s");
+		expect(
+			leaseWarning(completeRendezvous({ leaseTtlMs: 3_000 }, nodes)),
+		).toBeUndefined();
+	});
+});

@@ -1,0 +1,77 @@
+import type { WorkerEvent, WorkerReply } from "../../../src/channel/events.js";
+import type { OutgoingEvent } from "../../../src/channel/worker-channel.js";
+import type { EventSource } from "../../../src/runtime/event-source.js";
+import { WorkerSession } from "../../../src/runtime/worker-session.js";
+
+/** A channel in memory whose notifications the test gives. */
+export class FakeSource implements EventSource {
+	readonly lastSequence = Number.POSITIVE_INFINITY;
+	readonly events: WorkerEvent[] = [];
+	readonly said: WorkerReply[] = [];
+	readonly warnings: string[] = [];
+	readonly lookers = new Set<() => void>();
+	gone = false;
+
+	session(...first: OutgoingEvent[]): WorkerSession {
+		for (const event of first) this.put(event);
+		return new WorkerSession(this);
+	}
+
+	/** Adds an event without a notification. */
+	put(event: OutgoingEvent): WorkerEvent {
+		const added = {
+			...event,
+			sequence: this.events.length + 1,
+			timestamp: 0,
+		};
+		this.events.push(added);
+		return added;
+	}
+
+	/** Adds an event, and says so. */
+	send(event: OutgoingEvent): WorkerEvent {
+		const added = this.put(event);
+		this.hint();
+		return added;
+	}
+
+	hint(): void {
+		for (const look of this.lookers) look();
+	}
+
+	newest(): WorkerEvent {
+		const newest = this.events.at(-1);
+		if (newest === undefined) throw new Error("no event");
+		return newest;
+	}
+
+	next(after: number): WorkerEvent | undefined {
+		if (this.gone) throw new Error("the channel is gone");
+		return this.events[after];
+	}
+
+	watch(lookAgain: () => void): () => void {
+		this.lookers.add(lookAgain);
+		return () => this.lookers.delete(lookAgain);
+	}
+
+	say(reply: WorkerReply): void {
+		this.said.push(reply);
+	}
+
+	warn(message: string): void {
+		this.warnings.push(message);
+	}
+
+	/** What was said, in short: `HELLO`, `ACK 2`, `WAITING 4`. */
+	get words(): string[] {
+		return this.said.map((reply) => {
+			if (reply.kind === "ACK") return `ACK ${reply.event}`;
+			if (reply.kind === "WAITING") return `WAITING ${reply.round}`;
+			return reply.kind;
+		});
+	}
+}
+
+/** Lets everything that is ready to run do so. */
+export const settle = () => new Promise((resolve) => setImmediate(resolve));
