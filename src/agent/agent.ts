@@ -1,9 +1,6 @@
 import type { Clock } from "../clock.js";
-import type {
-	Intent,
-	Membership,
-	RoundView,
-} from "../rendezvous/membership.js";
+import type { Membership, RoundView } from "../rendezvous/membership.js";
+import type { Intent } from "../rendezvous/record-writer.js";
 import type { RoundRecord } from "../rendezvous/records.js";
 import type { Logger } from "./logger.js";
 import type { TransitionContext } from "./phases/step.js";

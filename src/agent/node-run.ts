@@ -3,11 +3,7 @@ import { ownIdentity } from "../channel/process-identity.js";
 import { ElasticRunError, messageOf } from "../errors.js";
 import { Membership, type RoundView } from "../rendezvous/membership.js";
 import { MemoryStore } from "../rendezvous/memory-store.js";
-import {
-	type Outcome,
-	RECORD_VERSION,
-	type RunSpec,
-} from "../rendezvous/records.js";
+import type { Outcome } from "../rendezvous/records.js";
 import { Agent } from "./agent.js";
 import { buildReport } from "./build-report.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
@@ -21,6 +17,7 @@ import { endingOf } from "./phases/ending.js";
 import { prepareWorker } from "./prepare-worker.js";
 import type { RunReport } from "./report/run-report.js";
 import { PortReservation } from "./reserve-port.js";
+import { runSpec } from "./run-spec.js";
 import type { AgentInput, Ending } from "./state.js";
 import { readOomKills } from "./supervision/oom-kills.js";
 import { WorkerGroup } from "./worker-group.js";
@@ -177,7 +174,7 @@ export class NodeRun {
 				localWorldSize: config.nprocPerNode,
 				role: config.role,
 			},
-			spec: specOf(config),
+			spec: runSpec(config),
 			reservePort: () => this.ports.reserve(),
 			random: Math.random,
 			onView: (view) => {
@@ -203,19 +200,4 @@ export class NodeRun {
 			logDir: null,
 		});
 	}
-}
-
-function specOf(config: AgentConfig): RunSpec {
-	const { rendezvous } = config;
-	return {
-		version: RECORD_VERSION,
-		minNodes: config.minNodes,
-		maxNodes: config.maxNodes,
-		policy: config.policy.name,
-		maxRestarts: config.maxRestarts,
-		joinTimeoutMs: rendezvous.joinTimeoutMs,
-		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
-		settleTimeoutMs: rendezvous.settleTimeoutMs,
-		leaseTtlMs: rendezvous.leaseTtlMs,
-	};
 }

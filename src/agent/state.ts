@@ -1,5 +1,6 @@
 import type { FailureRecord } from "../rendezvous/failure.js";
-import type { Intent, RoundView } from "../rendezvous/membership.js";
+import type { RoundView } from "../rendezvous/membership.js";
+import type { Intent } from "../rendezvous/record-writer.js";
 import type {
 	NodeFailure,
 	RoundRecord,

@@ -10,7 +10,7 @@ import type { RunView } from "./run-view.js";
 /** What a process that has just started does with the run that it finds under its run id. */
 export type Beginning =
 	/** Take part in what is there. */
-	| { readonly kind: "join" }
+	| { readonly kind: "join"; readonly instance: number }
 	/** The run has just ended, and some of its agents are still leaving: exit with its outcome. */
 	| { readonly kind: "late"; readonly outcome: Outcome }
 	/** Start it anew; round numbers go on from the last start. */
@@ -48,7 +48,7 @@ export function beginRun(
 			`this agent's settings differ from the run's: ${differences.join("; ")}; start it with the run's settings, or give another --run-id`,
 		);
 	}
-	return { kind: "join" };
+	return { kind: "join", instance: round.instance };
 }
 
 function fresh(

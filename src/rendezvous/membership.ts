@@ -1,49 +1,24 @@
 import type { Clock } from "../clock.js";
-import { ElasticRunError } from "../errors.js";
-import { beginRun } from "./begin-run.js";
 import { Candidacy } from "./candidacy.js";
+import { type JoinedRun, joinRun } from "./join-run.js";
 import { RunKeys } from "./keys.js";
 import {
+	type AgentIdentity,
+	type Intent,
+	RecordWriter,
+} from "./record-writer.js";
+import {
 	decodeRecord,
-	encodeRecord,
-	type NodeFailure,
-	type NodeRecord,
-	type NodeState,
-	type Outcome,
-	RECORD_VERSION,
 	type RoundRecord,
 	type RunSpec,
 	type Seat,
 } from "./records.js";
-import { readRunView } from "./run-view.js";
-import type { Lease, Snapshot, Store, Watch, Write } from "./store.js";
-
-/** What never changes of an agent while its process lives. */
-export interface AgentIdentity {
-	readonly nodeId: string;
-	readonly incarnation: string;
-	readonly hostId: string;
-	readonly pid: number;
-	readonly startTime: string;
-	readonly address: string;
-	readonly localWorldSize: number;
-	readonly role: string;
-}
+import type { Lease, Store, Watch } from "./store.js";
 
 /** What an agent sees of its run: the round and, where it is this process's, its seat. */
 export interface RoundView {
 	readonly round: RoundRecord;
 	readonly seat: Seat | null;
-}
-
-/** What an agent wants its record to say. */
-export interface Intent {
-	readonly state: NodeState;
-	readonly claim: number;
-	readonly failure: NodeFailure | null;
-	readonly cause: string | null;
-	/** The plan that it has done its part of; written together with state `finished`. */
-	readonly finishedPlan: string | null;
 }
 
 export interface MembershipOptions {
@@ -73,9 +48,7 @@ export class Membership {
 	private lease: Lease | undefined;
 	private watch: Watch | undefined;
 	private candidacy: Candidacy | undefined;
-	private intent: Intent | undefined;
-	private written: Intent | undefined;
-	private reservedFor: { claim: number; port: number } | undefined;
+	private writer: RecordWriter | undefined;
 	private joinedAt = 0;
 	private looking = false;
 	private lookAgain = false;
@@ -89,30 +62,19 @@ export class Membership {
 	 * Opens a lease and finds or begins the run. Resolves with its instance, or
 	 * with the outcome of a run that has just ended. Nothing is shown of it yet.
 	 */
-	async join(): Promise<{ instance: number } | { outcome: Outcome }> {
+	async join(): Promise<JoinedRun> {
 		const { store, spec } = this.options;
-		this.lease = await store.openLease(spec.leaseTtlMs, this.options.onLost);
-		const candidacy = this.openCandidacy(this.lease);
-		this.candidacy = candidacy;
-		for (;;) {
-			const snapshot = await store.snapshot([this.keys.prefix]);
-			const beginning = beginRun(
-				readRunView(this.keys, snapshot),
-				this.specIn(snapshot),
-				spec,
-				this.options.clock.wallTime(),
-			);
-			this.refuseTakenNodeId(snapshot);
-			if (beginning.kind === "late") return { outcome: beginning.outcome };
-			if (beginning.kind === "begin") {
-				await this.begin(snapshot, beginning.round, candidacy);
-				continue;
-			}
-			const round = snapshot.entries.get(this.keys.round);
-			if (round === undefined) continue;
-			this.joinedAt = snapshot.revision;
-			return { instance: decodeRecord<RoundRecord>(round).instance };
-		}
+		const lease = await store.openLease(spec.leaseTtlMs, this.options.onLost);
+		this.lease = lease;
+		this.candidacy = this.openCandidacy(lease);
+		this.writer = this.openWriter(lease);
+		const joined = await joinRun({
+			...this.options,
+			keys: this.keys,
+			candidacy: this.candidacy,
+		});
+		if ("revision" in joined) this.joinedAt = joined.revision;
+		return joined;
 	}
 
 	/** From now on `onView` is told what is there, and each change of it. */
@@ -128,7 +90,7 @@ export class Membership {
 
 	/** Makes the record say this, now or as soon as it can be; a later intent replaces it. */
 	publish(intent: Intent): void {
-		this.intent = intent;
+		this.writer?.want(intent);
 		this.look();
 	}
 
@@ -138,6 +100,17 @@ export class Membership {
 		this.watch?.close();
 		this.candidacy?.close();
 		await this.lease?.revoke();
+	}
+
+	private openWriter(lease: Lease): RecordWriter {
+		const { store, identity, reservePort } = this.options;
+		return new RecordWriter({
+			store,
+			keys: this.keys,
+			lease,
+			identity,
+			reservePort,
+		});
 	}
 
 	private openCandidacy(lease: Lease): Candidacy {
@@ -155,50 +128,6 @@ export class Membership {
 			onReason: this.options.onPlanReason,
 			onError: (error) => this.report(error),
 		});
-	}
-
-	/** Begins an instance, and coordinates it where nobody else does. */
-	private async begin(
-		snapshot: Snapshot,
-		round: RoundRecord,
-		candidacy: Candidacy,
-	): Promise<void> {
-		const { keys } = this;
-		const stale = [...snapshot.entries.keys()].filter((key) =>
-			[keys.seats, keys.finished, keys.budgets].some((prefix) =>
-				key.startsWith(prefix),
-			),
-		);
-		const leaderless = !snapshot.entries.has(keys.coordinator);
-		await this.options.store.transaction(
-			[
-				{ key: keys.round, modRevision: modRevision(snapshot, keys.round) },
-				...(leaderless ? [candidacy.guard] : []),
-			],
-			[
-				...(leaderless ? [candidacy.write] : []),
-				...stale.map((key) => ({ delete: key })),
-				{ put: keys.spec, value: encodeRecord(this.options.spec) },
-				{ put: keys.round, value: encodeRecord(round) },
-			],
-		);
-	}
-
-	private specIn(snapshot: Snapshot): RunSpec | undefined {
-		const entry = snapshot.entries.get(this.keys.spec);
-		return entry === undefined ? undefined : decodeRecord<RunSpec>(entry);
-	}
-
-	private refuseTakenNodeId(snapshot: Snapshot): void {
-		const { nodeId, incarnation } = this.options.identity;
-		const entry = snapshot.entries.get(this.keys.node(nodeId));
-		if (entry === undefined) return;
-		const holder = decodeRecord<NodeRecord>(entry);
-		if (holder.incarnation === incarnation) return;
-		throw new ElasticRunError(
-			"RENDEZVOUS_FAILED",
-			`node id ${nodeId} is taken by pid ${holder.pid} on host ${holder.hostId}; give this agent another --node-id`,
-		);
 	}
 
 	private look(): void {
@@ -239,65 +168,13 @@ export class Membership {
 		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
 		const mine = seat?.incarnation === incarnation ? seat : null;
 		this.options.onView({ round, seat: mine });
-		await this.writeIntent(round, roundEntry.modRevision);
+		if (await this.writer?.write(round, roundEntry.modRevision)) {
+			this.lookAgain = true;
+		}
 		this.candidacy?.attend(
 			snapshot.entries.get(keys.coordinator),
 			mine,
 			round.outcome !== null,
 		);
 	}
-
-	/** Guarded by the round's revision, so that a stale reader cannot claim an old round. */
-	private async writeIntent(
-		round: RoundRecord,
-		roundRevision: number,
-	): Promise<void> {
-		const { intent, lease } = this;
-		if (intent === undefined || intent === this.written || !lease) return;
-		const { identity, store } = this.options;
-		const record: NodeRecord = {
-			version: RECORD_VERSION,
-			...identity,
-			instance: round.instance,
-			state: intent.state,
-			claim: intent.claim,
-			failure: intent.failure,
-			cause: intent.cause,
-			masterPort: await this.portFor(intent.claim),
-		};
-		const writes: Write[] = [
-			{
-				put: this.keys.node(identity.nodeId),
-				value: encodeRecord(record),
-				lease: lease.id,
-			},
-		];
-		if (intent.finishedPlan !== null) {
-			writes.push({
-				put: this.keys.finishedBy(identity.nodeId),
-				value: encodeRecord({
-					version: RECORD_VERSION,
-					planId: intent.finishedPlan,
-				}),
-			});
-		}
-		const { succeeded } = await store.transaction(
-			[{ key: this.keys.round, modRevision: roundRevision }],
-			writes,
-		);
-		if (succeeded) this.written = intent;
-		if (this.intent !== this.written) this.lookAgain = true;
-	}
-
-	private async portFor(claim: number): Promise<number> {
-		if (this.reservedFor?.claim !== claim) {
-			const port = await this.options.reservePort(claim);
-			this.reservedFor = { claim, port };
-		}
-		return this.reservedFor.port;
-	}
-}
-
-function modRevision(snapshot: Snapshot, key: string): number {
-	return snapshot.entries.get(key)?.modRevision ?? 0;
 }

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+/** The built command. */
 export const CLI = fileURLToPath(
 	new URL("../../dist/bin/elastic-run.js", import.meta.url),
 );
@@ -21,11 +22,18 @@ export interface CliOptions {
 	readonly uid?: number;
 }
 
-/** Runs the built command to its end, with stdin closed. */
-export async function runCli(
+export interface RunningCli {
+	readonly child: ChildProcess;
+	/** What it has written so far. */
+	readonly output: { stdout: string; stderr: string };
+	readonly ended: Promise<CliResult>;
+}
+
+/** Starts the built command, with stdin closed. */
+export function startCli(
 	args: readonly string[],
 	{ cwd, env = {}, nodeArgs = [], uid }: CliOptions,
-): Promise<CliResult> {
+): RunningCli {
 	const child = spawn(process.execPath, [...nodeArgs, CLI, ...args], {
 		cwd,
 		env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -39,9 +47,17 @@ export async function runCli(
 	child.stderr.setEncoding("utf8").on("data", (text: string) => {
 		output.stderr += text;
 	});
-	const exitCode = await new Promise<number | null>((resolve, reject) => {
+	const ended = new Promise<CliResult>((resolve, reject) => {
 		child.on("error", reject);
-		child.on("close", resolve);
+		child.on("close", (exitCode) => resolve({ exitCode, ...output }));
 	});
-	return { exitCode, ...output };
+	return { child, output, ended };
+}
+
+/** Runs the built command to its end. */
+export function runCli(
+	args: readonly string[],
+	options: CliOptions,
+): Promise<CliResult> {
+	return startCli(args, options).ended;
 }

@@ -87,5 +87,5 @@ async function parseYaml(
 }
 
 function refused(...problems: string[]): SourceReading {
-	return { settings: new Map(), problems, warnings: [] };
+	return { settings: new Map(), problems };
 }

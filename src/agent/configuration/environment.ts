@@ -1,6 +1,6 @@
 import { nearestName } from "./nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
-import type { Setting, SourceReading } from "./settings.js";
+import type { Setting, Settings } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
 
@@ -23,10 +23,15 @@ const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(
 	(option) => option.variables,
 );
 
+export interface EnvironmentReading {
+	readonly settings: Settings;
+	readonly warnings: readonly string[];
+}
+
 /** The settings among the environment's variables, and a warning for each that looks like one and is none. */
 export function settingsFromEnvironment(
 	environment: Readonly<Record<string, string | undefined>>,
-): SourceReading {
+): EnvironmentReading {
 	const insideWorker = Boolean(environment.ELASTIC_RUN_CHANNEL);
 	const readable = (variable: string) =>
 		!(insideWorker && WORKER_VARIABLES.includes(variable));
@@ -46,7 +51,7 @@ export function settingsFromEnvironment(
 			(name) =>
 				`environment ${name} is not known and has no effect${nearestVariable(name)}`,
 		);
-	return { settings, problems: [], warnings };
+	return { settings, warnings };
 }
 
 function isForeign(name: string): boolean {

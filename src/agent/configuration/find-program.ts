@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
-import { type ElasticRunErrorCode, systemErrorCode } from "../../errors.js";
+import type { ElasticRunErrorCode } from "../../errors.js";
+import { accessProblem } from "./access-problem.js";
 
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
@@ -82,19 +82,4 @@ function notExecutable(name: string): Refusal {
 		"COMMAND_NOT_EXECUTABLE",
 		`"${name}" is not executable; use chmod +x, or put its interpreter before it`,
 	);
-}
-
-type AccessProblem = "missing" | "directory" | "denied";
-
-export async function accessProblem(
-	path: string,
-	mode: number,
-): Promise<AccessProblem | undefined> {
-	try {
-		if ((await stat(path)).isDirectory()) return "directory";
-		await access(path, mode);
-		return undefined;
-	} catch (error) {
-		return systemErrorCode(error) === "EACCES" ? "denied" : "missing";
-	}
 }

@@ -1,7 +1,9 @@
+import { constants } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, systemErrorCode } from "../../errors.js";
 import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
 import { ok, type Parsed, problem } from "./parse/parsed.js";
 import type { PolicyChoice } from "./parse/policy.js";
 
@@ -21,16 +23,19 @@ async function importPolicy(
 	file: string,
 	cwd: string,
 ): Promise<Parsed<RestartPolicyStrategy>> {
+	const path = resolve(cwd, file);
+	const unreadable = await accessProblem(path, constants.R_OK);
+	if (unreadable !== undefined) {
+		return problem(`${file}: ${FILE_PROBLEMS[unreadable]}`);
+	}
 	try {
-		const module: unknown = await import(
-			pathToFileURL(resolve(cwd, file)).href
-		);
+		const module: unknown = await import(pathToFileURL(path).href);
 		return asPolicy(
 			instantiate(defaultExport(module)),
 			`the default export of ${file}`,
 		);
 	} catch (error) {
-		return problem(`${file}: ${importProblem(error, resolve(cwd, file))}`);
+		return problem(`${file}: ${importProblem(error, path)}`);
 	}
 }
 
@@ -81,15 +86,9 @@ function instantiate(value: unknown): unknown {
 }
 
 function importProblem(error: unknown, path: string): string {
-	const code = systemErrorCode(error);
-	if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
+	const isUnknown = systemErrorCode(error) === "ERR_UNKNOWN_FILE_EXTENSION";
+	if (isUnknown && /\.[cm]?ts$/.test(path)) {
 		return `Node ${process.versions.node} does not read TypeScript; compile it, or use Node >= 22.18`;
-	}
-	if (
-		code === "ERR_MODULE_NOT_FOUND" &&
-		messageOf(error).includes(`'${path}'`)
-	) {
-		return "no such file; check the path";
 	}
 	return `cannot be loaded: ${messageOf(error).split("\n")[0]}`;
 }

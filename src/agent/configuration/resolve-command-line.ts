@@ -6,6 +6,7 @@ import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import {
 	mergeSettings,
+	type NameOf,
 	SettingReader,
 	type Settings,
 	type SourceReading,
@@ -29,6 +30,8 @@ export interface CommandLineResolution {
 	readonly notes: readonly string[];
 }
 
+const nameOf: NameOf = (option) => `--${option.name}`;
+
 /** Flags before environment before config file before defaults. */
 export async function resolveCommandLine(
 	line: CommandLine,
@@ -39,10 +42,10 @@ export async function resolveCommandLine(
 		OPTIONS.config.key,
 	);
 	const file = await readNamedOrFound(named?.text, host.cwd);
-	const sources = [environment, file];
 	const settings = mergeSettings([
 		line.flags,
-		...sources.map((source) => source.settings),
+		environment.settings,
+		file.settings,
 	]);
 	const resolution = await resolveSettings(
 		{
@@ -51,16 +54,21 @@ export async function resolveCommandLine(
 			cwd: host.cwd,
 			environment: host.environment,
 			settings,
-			problems: [
-				...line.problems,
-				...sources.flatMap((source) => source.problems),
-			],
-			warnings: sources.flatMap((source) => source.warnings),
+			nameOf,
+			problems: [...line.problems, ...file.problems],
 		},
 		host,
 	);
-	const isDryRun = new SettingReader(settings, () => {}).value(OPTIONS.dryRun);
-	return { resolution, settings, isDryRun, notes: file.notes };
+	const isDryRun = new SettingReader(settings, () => {}, nameOf).value(
+		OPTIONS.dryRun,
+	);
+	const warnings = environment.warnings.map((words) => `warning: ${words}`);
+	return {
+		resolution,
+		settings,
+		isDryRun,
+		notes: [...warnings, ...file.notes],
+	};
 }
 
 /** The same as a `LaunchConfig`: all sources merged, each value in the command line's notation. */
@@ -81,12 +89,7 @@ async function readNamedOrFound(
 	named: string | undefined,
 	cwd: string,
 ): Promise<SourceReading & { readonly notes: readonly string[] }> {
-	const nothing = {
-		settings: new Map(),
-		problems: [],
-		warnings: [],
-		notes: [],
-	};
+	const nothing = { settings: new Map(), problems: [], notes: [] };
 	// An empty name is refused with the other settings.
 	if (named === "") return nothing;
 	if (named !== undefined)

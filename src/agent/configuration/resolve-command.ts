@@ -3,9 +3,9 @@ import { stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { accessProblem } from "./access-problem.js";
 import type { WorkerCommand } from "./agent-config.js";
 import {
-	accessProblem,
 	type CommandProblem,
 	directoryRefusal,
 	findProgram,

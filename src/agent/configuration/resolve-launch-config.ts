@@ -57,15 +57,23 @@ async function resolveObject(
 		: [own];
 	return resolveSettings(
 		{
-			script,
-			args,
+			script: typeof script === "string" ? script : "",
+			args: areTexts(args) ? args : [],
 			cwd: base,
 			environment: env ?? host.environment,
 			settings: mergeSettings(sources.map((source) => source.settings)),
+			nameOf: (option) => option.key,
 			policy,
-			problems: sources.flatMap((source) => source.problems),
-			warnings: sources.flatMap((source) => source.warnings),
+			problems: [
+				...(areTexts(args) ? [] : ["args: expected a list of texts"]),
+				...sources.flatMap((source) => source.problems),
+			],
 		},
 		host,
 	);
+}
+
+/** Callers without types may hand over anything. */
+function areTexts(args: unknown): args is readonly string[] {
+	return Array.isArray(args) && args.every((word) => typeof word === "string");
 }

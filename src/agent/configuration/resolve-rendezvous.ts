@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { resolve } from "node:path";
+import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
 import type { AgentConfig, RendezvousConfig } from "./agent-config.js";
 import { refuseWhatIsNotAvailable } from "./availability.js";
-import { accessProblem } from "./find-program.js";
 import { OPTIONS } from "./options.js";
 import type { Report, SettingReader } from "./settings.js";
 import {
@@ -112,9 +112,3 @@ async function checkFiles(
 		);
 	}
 }
-
-const FILE_PROBLEMS = {
-	missing: "no such file; check the path",
-	directory: "is a directory; give a file",
-	denied: "permission denied; make it readable",
-};

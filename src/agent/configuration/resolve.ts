@@ -11,7 +11,7 @@ import { resolveLogs } from "./resolve-logs.js";
 import { resolvePolicy } from "./resolve-policy.js";
 import { resolveRendezvous } from "./resolve-rendezvous.js";
 import { resolveWorkerCount } from "./resolve-worker-count.js";
-import { SettingReader, type Settings } from "./settings.js";
+import { type NameOf, SettingReader, type Settings } from "./settings.js";
 
 /** What somebody asks to run, and how. */
 export interface ResolveRequest {
@@ -23,11 +23,11 @@ export interface ResolveRequest {
 	/** What the workers inherit; its PATH counts. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly settings: Settings;
+	readonly nameOf: NameOf;
 	/** A policy that is there as an object comes before the setting. */
 	readonly policy?: RestartPolicyStrategy | undefined;
 	/** What was wrong with the sources of the settings. */
 	readonly problems: readonly string[];
-	readonly warnings: readonly string[];
 }
 
 /**
@@ -46,9 +46,9 @@ export async function resolveSettings(
 	host: Host,
 ): Promise<Resolution> {
 	const problems = [...request.problems];
-	const warnings = [...request.warnings];
+	const warnings: string[] = [];
 	const report = (message: string) => problems.push(message);
-	const reader = new SettingReader(request.settings, report);
+	const reader = new SettingReader(request.settings, report, request.nameOf);
 	const rendezvous = await resolveRendezvous(reader, request.cwd, (message) =>
 		warnings.push(message),
 	);

@@ -15,27 +15,31 @@ export type Settings = ReadonlyMap<string, Setting>;
 /** Receives what is wrong, one line each. */
 export type Report = (message: string) => void;
 
+/** How messages call a setting that nobody gave. */
+export type NameOf = (option: Option<unknown>) => string;
+
 /** Each option's setting in the first source that has one. */
 export function mergeSettings(sources: readonly Settings[]): Settings {
 	return new Map([...sources].reverse().flatMap((source) => [...source]));
 }
 
-/** Settings of one source, and what is wrong with it or worth a warning. */
+/** Settings of one source, and what is wrong with it. */
 export interface SourceReading {
 	readonly settings: Settings;
 	readonly problems: readonly string[];
-	readonly warnings: readonly string[];
 }
 
 /** Turns settings into values and reports every one that is not valid. */
 export class SettingReader {
 	readonly #settings: Settings;
 	readonly #report: Report;
+	readonly #nameOf: NameOf;
 	readonly #unsound = new Set<string>();
 
-	constructor(settings: Settings, report: Report) {
+	constructor(settings: Settings, report: Report, nameOf: NameOf) {
 		this.#settings = settings;
 		this.#report = report;
+		this.#nameOf = nameOf;
 	}
 
 	/** The value that was given, or undefined where none was, or none that is valid. */
@@ -71,7 +75,7 @@ export class SettingReader {
 
 	/** How messages call this setting. */
 	placeOf(option: Option<unknown>): string {
-		return this.#settings.get(option.key)?.place ?? `--${option.name}`;
+		return this.#settings.get(option.key)?.place ?? this.#nameOf(option);
 	}
 
 	/** The text that was given, if any. */

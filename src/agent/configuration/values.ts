@@ -72,7 +72,7 @@ export function settingsFromValues(
 			});
 		}
 	}
-	return { settings, problems, warnings: [] };
+	return { settings, problems };
 }
 
 const OPTION_OF_KEY = new Map<string, Option<unknown>>(

@@ -7,10 +7,11 @@ import { ConsoleTarget } from "./console-target.js";
 import { FileViewer, type Turn } from "./file-viewer.js";
 import { FollowedFile } from "./followed-file.js";
 
-const CHANGING_INTERVAL_MS = 50;
-const IDLE_INTERVAL_MS = 250;
-/** How long nothing must have changed until files are looked at less often. */
-const IDLE_AFTER_MS = 2_000;
+/** While files change they are looked at this often … */
+const SHORTEST_PAUSE_MS = 50;
+/** … and the longer they are quiet the less often: the pause is this part of the quiet time. */
+const PAUSE_PER_QUIET_TIME = 1 / 8;
+const LONGEST_PAUSE_MS = 1_000;
 
 export interface ConsoleOptions {
 	readonly clock: Clock;
@@ -89,9 +90,10 @@ class ConsoleTail implements WorkerConsole {
 		if (!this.#closed) this.#files.add(file);
 		this.#hurry();
 		if (!this.#running) void this.#run();
-		return () => {
-			file.ended = true;
-			return this.#flush(file);
+		return async () => {
+			await this.#flush(file);
+			this.#files.delete(file);
+			this.#hurry();
 		};
 	}
 
@@ -133,8 +135,7 @@ class ConsoleTail implements WorkerConsole {
 			const now = this.#clock.now();
 			if (turn !== "same") changedAt = now;
 			if (turn === "more") continue;
-			const idle = now - changedAt >= IDLE_AFTER_MS;
-			await this.#sleep(idle ? IDLE_INTERVAL_MS : CHANGING_INTERVAL_MS);
+			await this.#sleep(pauseAfter(now - changedAt));
 		}
 		this.#running = false;
 	}
@@ -154,10 +155,7 @@ class ConsoleTail implements WorkerConsole {
 
 	async #turn(file: FollowedFile): Promise<Turn> {
 		try {
-			const turn = await this.#viewer.show(file);
-			const done = file.ended && file.mark === undefined;
-			if (done) this.#files.delete(file);
-			return turn;
+			return await this.#viewer.show(file);
 		} catch (error) {
 			this.#files.delete(file);
 			file.settle();
@@ -182,4 +180,9 @@ class ConsoleTail implements WorkerConsole {
 		this.#hurried = true;
 		this.#endSleep();
 	}
+}
+
+function pauseAfter(quietMs: number): number {
+	const pauseMs = quietMs * PAUSE_PER_QUIET_TIME;
+	return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pauseMs));
 }

@@ -30,8 +30,6 @@ export class FollowedFile {
 	torn = false;
 	/** When something of it was last shown or tried: `Clock.now`. */
 	shownAt: number;
-	/** Its writers are gone: once flushed it is let go. */
-	ended = false;
 	#mark: number | undefined;
 	#reached: (() => void)[] = [];
 

@@ -1,6 +1,7 @@
+import { EXIT_CODES } from "../../errors.js";
 import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { WorkerError } from "../report/run-report.js";
-import type { Running } from "../state.js";
+import type { AgentInput, Running } from "../state.js";
 import type { WorkerExit } from "../supervision/worker.js";
 import type { TransitionContext } from "./step.js";
 
@@ -64,5 +65,35 @@ export function policyContext(
 		maxRestarts: context.maxRestarts,
 		charged: { run: state.view?.round.charged ?? 0, node: 0 },
 		cause,
+	};
+}
+
+/** Where the system says that the command itself is at fault, trying again cannot help. */
+export function notStarted(
+	input: AgentInput & { kind: "worker-not-started" },
+): Failure {
+	const { code, message } = input.problem;
+	const fatal = new Map([
+		["ENOENT", EXIT_CODES.notFound],
+		["EACCES", EXIT_CODES.notExecutable],
+		["ENOEXEC", EXIT_CODES.notExecutable],
+		["E2BIG", EXIT_CODES.notExecutable],
+	]).get(code);
+	return {
+		localRank: input.localRank,
+		pid: null,
+		exitCode: fatal ?? EXIT_CODES.failed,
+		description: `cannot be started: ${message}`,
+		failsRun: fatal,
+	};
+}
+
+/** A decision that fails the run though no worker failed, laid at the door of the node's first rank. */
+export function policyFailure(reason: string): Failure {
+	return {
+		localRank: 0,
+		pid: null,
+		exitCode: EXIT_CODES.failed,
+		description: reason,
 	};
 }

@@ -1,6 +1,4 @@
 import { EXIT_CODES } from "../../errors.js";
-import { askPolicy } from "../../policies/check-decision.js";
-import type { RestartDecision } from "../../policies/strategy.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import {
 	type AgentInput,
@@ -8,8 +6,15 @@ import {
 	type Running,
 	remaining,
 } from "../state.js";
+import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
-import { type Failure, policyContext, withFailure } from "./failure.js";
+import {
+	type Failure,
+	notStarted,
+	policyContext,
+	policyFailure,
+	withFailure,
+} from "./failure.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stopping.js";
 import { killDue, markExited, markGone, markStarted } from "./worker-slots.js";
@@ -167,47 +172,6 @@ function fail(
 				context,
 			)
 		: stop(failed, { kind: "rejoin" }, reason, context);
-}
-
-/** An illegal decision fails the run: going on by a guess could cost the user more. */
-function decide(
-	policyName: string,
-	ask: () => RestartDecision,
-): RestartDecision {
-	try {
-		return askPolicy(policyName, ask);
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		return { workers: "fail-run", charge: "nothing", reason };
-	}
-}
-
-function notStarted(
-	input: AgentInput & { kind: "worker-not-started" },
-): Failure {
-	const { code, message } = input.problem;
-	const fatal = new Map([
-		["ENOENT", EXIT_CODES.notFound],
-		["EACCES", EXIT_CODES.notExecutable],
-		["ENOEXEC", EXIT_CODES.notExecutable],
-		["E2BIG", EXIT_CODES.notExecutable],
-	]).get(code);
-	return {
-		localRank: input.localRank,
-		pid: null,
-		exitCode: fatal ?? EXIT_CODES.failed,
-		description: `cannot be started: ${message}`,
-		failsRun: fatal,
-	};
-}
-
-function policyFailure(reason: string): Failure {
-	return {
-		localRank: 0,
-		pid: null,
-		exitCode: EXIT_CODES.failed,
-		description: reason,
-	};
 }
 
 function finishIfDone(state: Running): Transition {

@@ -30,9 +30,21 @@ describe("LineRenderer", () => {
 		["bell, backspace, NUL, DEL", "a\x07b\x08c\0d\x7fe\n", "[0] abcde\n"],
 		["a line of control characters only", "\0\0\0", ""],
 		["an empty line of them", "\0\n", "[0] \n"],
-		["a colour with its reset", "\x1b[31mred\x1b[0m\n", "[0] \x1b[31mred\x1b[0m\n"],
-		["a colour left on", "\x1b[1;31mred\nx\n", "[0] \x1b[1;31mred\x1b[0m\n[0] x\n"],
-		["a true colour", "\x1b[38;2;1;2;3mx\x1b[m\n", "[0] \x1b[38;2;1;2;3mx\x1b[m\n"],
+		[
+			"a colour with its reset",
+			"\x1b[31mred\x1b[0m\n",
+			"[0] \x1b[31mred\x1b[0m\n",
+		],
+		[
+			"a colour left on",
+			"\x1b[1;31mred\nx\n",
+			"[0] \x1b[1;31mred\x1b[0m\n[0] x\n",
+		],
+		[
+			"a true colour",
+			"\x1b[38;2;1;2;3mx\x1b[m\n",
+			"[0] \x1b[38;2;1;2;3mx\x1b[m\n",
+		],
 		["cursor movement", "a\x1b[2Ab\x1b[10;20Hc\x1b[2J\n", "[0] abc\n"],
 		["a private mode", "\x1b[?1049hx\x1b[>4m\n", "[0] x\n"],
 		["a window title", `\x1b]0;title${BELL}x\n`, "[0] x\n"],
@@ -46,8 +58,16 @@ describe("LineRenderer", () => {
 		["a progress bar", "\r 10%\r 20%\r100%\n", "[0] 100%\n"],
 		["a bar that was cleared", "50%\r     \rdone\n", "[0] done\n"],
 		["a bar that ends with a return", "10%\r20%\r", "[0] 20%\n"],
-		["a bar in colour", "\x1b[32m1\x1b[0m\r\x1b[32m2\x1b[0m\n", "[0] \x1b[32m2\x1b[0m\n"],
-		["a reset after a return", "\x1b[32m9\r\x1b[0m\n", "[0] \x1b[32m9\x1b[0m\n"],
+		[
+			"a bar in colour",
+			"\x1b[32m1\x1b[0m\r\x1b[32m2\x1b[0m\n",
+			"[0] \x1b[32m2\x1b[0m\n",
+		],
+		[
+			"a reset after a return",
+			"\x1b[32m9\r\x1b[0m\n",
+			"[0] \x1b[32m9\x1b[0m\n",
+		],
 	])("%s", (_name, input, shown) => {
 		expect(render(input)).toBe(shown);
 	});
@@ -83,7 +103,9 @@ describe("LineRenderer", () => {
 
 	it("goes on where its output was full", () => {
 		const input = "\n".repeat(200_000);
-		expect(render(input, "[node-a 12] ")).toBe("[node-a 12] \n".repeat(200_000));
+		expect(render(input, "[node-a 12] ")).toBe(
+			"[node-a 12] \n".repeat(200_000),
+		);
 	});
 
 	it("never grows beyond its buffer, whatever the bytes", () => {

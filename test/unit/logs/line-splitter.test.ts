@@ -22,7 +22,12 @@ describe("showableEnd", () => {
 		["a long line at the end by pieces", x(LIMIT + 10), "everything", LIMIT],
 		["between characters", `${x(LIMIT - 1)}äx`, "lines", LIMIT - 1],
 		["before a sequence", `${x(LIMIT - 3)}\x1b[31mx`, "lines", LIMIT - 3],
-		["before one that ends at the cut", `${x(LIMIT - 5)}\x1b[31mx`, "lines", LIMIT - 5],
+		[
+			"before one that ends at the cut",
+			`${x(LIMIT - 5)}\x1b[31mx`,
+			"lines",
+			LIMIT - 5,
+		],
 		["after a sequence", `${x(LIMIT - 6)}\x1b[31mxx`, "lines", LIMIT],
 		["between states of a bar", `${x(100)}\r${x(LIMIT)}`, "lines", 100],
 		["a state that is too long", `\r${x(LIMIT)}`, "lines", LIMIT],

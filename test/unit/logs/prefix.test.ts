@@ -12,7 +12,10 @@ describe("renderPrefix", () => {
 		[named("role", "local_rank", "round").join(":"), "ps:1:3"],
 		[named("rank", "rank").join(""), "55"],
 		["", ""],
-		[named("nobody", "toString").join(""), named("nobody", "toString").join("")],
+		[
+			named("nobody", "toString").join(""),
+			named("nobody", "toString").join(""),
+		],
 		["$rank {rank}", "$rank {rank}"],
 	])("%s", (template, text) => {
 		expect(show(template)).toBe(text);

@@ -17,13 +17,48 @@ describe("planStreams", () => {
 	it.each([
 		["neither", base, inherit(1), inherit(2)],
 		["redirected", { ...base, redirects: both }, file(), file()],
-		["shown, so redirected", { ...base, tee: both }, file("stdout"), file("stderr")],
-		["one of each", { ...base, tee: [streams(false, true)] }, inherit(1), file("stderr")],
-		["filtered in", { ...base, tee: both, localRanksFilter: [0] }, file("stdout"), file("stderr")],
-		["filtered out", { ...base, tee: both, localRanksFilter: [1] }, file(), file()],
-		["inherited and filtered out", { ...base, localRanksFilter: [1] }, file(), file()],
-		["JSON output", { ...base, tee: both, output: "json" as const }, file("stderr"), file("stderr")],
-		["JSON output, inherited", { ...base, output: "json" as const }, inherit(2), inherit(2)],
+		[
+			"shown, so redirected",
+			{ ...base, tee: both },
+			file("stdout"),
+			file("stderr"),
+		],
+		[
+			"one of each",
+			{ ...base, tee: [streams(false, true)] },
+			inherit(1),
+			file("stderr"),
+		],
+		[
+			"filtered in",
+			{ ...base, tee: both, localRanksFilter: [0] },
+			file("stdout"),
+			file("stderr"),
+		],
+		[
+			"filtered out",
+			{ ...base, tee: both, localRanksFilter: [1] },
+			file(),
+			file(),
+		],
+		[
+			"inherited and filtered out",
+			{ ...base, localRanksFilter: [1] },
+			file(),
+			file(),
+		],
+		[
+			"JSON output",
+			{ ...base, tee: both, output: "json" as const },
+			file("stderr"),
+			file("stderr"),
+		],
+		[
+			"JSON output, inherited",
+			{ ...base, output: "json" as const },
+			inherit(2),
+			inherit(2),
+		],
 	])("%s", (_name, config, stdout, stderr) => {
 		expect(planStreams(config, 0)).toEqual({ stdout, stderr });
 	});

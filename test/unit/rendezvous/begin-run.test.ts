@@ -37,12 +37,13 @@ describe("what a process that has just started does", () => {
 	it("joins a living run", () => {
 		expect(
 			beginRun(runView({ instance: 7 }, [alive]), SPEC, SPEC, NOW),
-		).toEqual({ kind: "join" });
+		).toEqual({ kind: "join", instance: 7 });
 	});
 
 	it("goes on with a run that has no outcome though nobody lives", () => {
 		expect(beginRun(runView({ instance: 7 }, []), SPEC, SPEC, NOW)).toEqual({
 			kind: "join",
+			instance: 7,
 		});
 	});
 

@@ -1,5 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	mkdirSync,
+	mkdtempSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -40,7 +46,9 @@ describe("readErrorFile", () => {
 	};
 
 	it("reads the file", () => {
-		expect(readErrorFile(write("good", '{"message":"ä"}'))).toEqual({ message: "ä" });
+		expect(readErrorFile(write("good", '{"message":"ä"}'))).toEqual({
+			message: "ä",
+		});
 	});
 
 	it("has no error of what is absent, too large, no file, a link or a pipe", () => {

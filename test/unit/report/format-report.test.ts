@@ -36,15 +36,57 @@ const failed: RunReport = {
 		logFile: "/logs/train-1f3a/1/node-a/round-2/2/stderr.log",
 	},
 	rounds: [
-		{ round: 1, startedAt: 0, worldSize: 4, recoveryMs: null, ranMs: 12_000, ending: "rank 0 on node-a: killed by SIGKILL" },
-		{ round: 2, startedAt: 12_340, worldSize: 4, recoveryMs: 340, ranMs: 41_234, ending: "rank 2 on node-a: exit code 1" },
+		{
+			round: 1,
+			startedAt: 0,
+			worldSize: 4,
+			recoveryMs: null,
+			ranMs: 12_000,
+			ending: "rank 0 on node-a: killed by SIGKILL",
+		},
+		{
+			round: 2,
+			startedAt: 12_340,
+			worldSize: 4,
+			recoveryMs: 340,
+			ranMs: 41_234,
+			ending: "rank 2 on node-a: exit code 1",
+		},
 	],
 	restarts: { used: 1, allowed: 1 },
 	workers: [
-		{ rank: 0, localRank: 0, pid: 4709, exitCode: 143, signal: "SIGTERM", collateral: true },
-		{ rank: 1, localRank: 1, pid: 4710, exitCode: 143, signal: "SIGTERM", collateral: true },
-		{ rank: 2, localRank: 2, pid: 4711, exitCode: 1, signal: null, collateral: false },
-		{ rank: 3, localRank: 3, pid: 4712, exitCode: 134, signal: "SIGABRT", collateral: false },
+		{
+			rank: 0,
+			localRank: 0,
+			pid: 4709,
+			exitCode: 143,
+			signal: "SIGTERM",
+			collateral: true,
+		},
+		{
+			rank: 1,
+			localRank: 1,
+			pid: 4710,
+			exitCode: 143,
+			signal: "SIGTERM",
+			collateral: true,
+		},
+		{
+			rank: 2,
+			localRank: 2,
+			pid: 4711,
+			exitCode: 1,
+			signal: null,
+			collateral: false,
+		},
+		{
+			rank: 3,
+			localRank: 3,
+			pid: 4712,
+			exitCode: 134,
+			signal: "SIGABRT",
+			collateral: false,
+		},
 	],
 	logDir: "/logs/train-1f3a/1/node-a",
 };
@@ -79,7 +121,16 @@ logs: /logs/train-1f3a/1/node-a
 			{
 				...failed,
 				rootCause: cause && {
-					failure: { ...cause.failure, nodeId: "node-b", rank: 9, pid: null, exitCode: 137, signal: "SIGKILL", description: "killed by SIGKILL", message: "out of\nmemory" },
+					failure: {
+						...cause.failure,
+						nodeId: "node-b",
+						rank: 9,
+						pid: null,
+						exitCode: 137,
+						signal: "SIGKILL",
+						description: "killed by SIGKILL",
+						message: "out of\nmemory",
+					},
 					lastLines: [],
 				},
 				workers: [],
@@ -125,7 +176,10 @@ logs: /logs/train-1f3a/1/node-a
 	});
 
 	it("lets no peer or worker write control sequences", () => {
-		const evil = JSON.stringify(failed).replaceAll("node-a", "\\u001b[2Jnode-a");
+		const evil = JSON.stringify(failed).replaceAll(
+			"node-a",
+			"\\u001b[2Jnode-a",
+		);
 		const report: RunReport = JSON.parse(evil);
 		expect(formatReport(report, false)).not.toContain("\x1b");
 	});

@@ -19,7 +19,11 @@ describe("lastLines", () => {
 		["few", "a\nb\n", ["a", "b"]],
 		["no newline at the end", "a\nb", ["a", "b"]],
 		["empty lines at the end", "a\n\nb\n\n \n", ["a", "", "b"]],
-		["colours and the rest", "\x1b[31ma\x1b[0m\x1b]0;t\x07\n1%\r2%\n", ["a", "2%"]],
+		[
+			"colours and the rest",
+			"\x1b[31ma\x1b[0m\x1b]0;t\x07\n1%\r2%\n",
+			["a", "2%"],
+		],
 	])("%s", (_name, text, lines) => {
 		expect(linesOf(text)).toEqual(lines);
 	});
@@ -31,7 +35,9 @@ describe("lastLines", () => {
 	});
 
 	it("reads only the end, from a whole line on", () => {
-		const lines = linesOf(`${"x".repeat(999)}\n`.repeat(1_000), { count: 1_000 });
+		const lines = linesOf(`${"x".repeat(999)}\n`.repeat(1_000), {
+			count: 1_000,
+		});
 		expect(lines).toHaveLength(65);
 		expect(new Set(lines)).toEqual(new Set(["x".repeat(999)]));
 	});

@@ -1,0 +1,18 @@
+import { RECORD_VERSION, type RunSpec } from "../rendezvous/records.js";
+import type { AgentConfig } from "./configuration/agent-config.js";
+
+/** Of an agent's configuration, what all agents of a run must agree on. */
+export function runSpec(config: AgentConfig): RunSpec {
+	const { rendezvous } = config;
+	return {
+		version: RECORD_VERSION,
+		minNodes: config.minNodes,
+		maxNodes: config.maxNodes,
+		policy: config.policy.name,
+		maxRestarts: config.maxRestarts,
+		joinTimeoutMs: rendezvous.joinTimeoutMs,
+		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
+		settleTimeoutMs: rendezvous.settleTimeoutMs,
+		leaseTtlMs: rendezvous.leaseTtlMs,
+	};
+}

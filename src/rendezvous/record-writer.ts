@@ -1,0 +1,109 @@
+import type { RunKeys } from "./keys.js";
+import {
+	encodeRecord,
+	type NodeFailure,
+	type NodeRecord,
+	type NodeState,
+	RECORD_VERSION,
+	type RoundRecord,
+} from "./records.js";
+import type { Lease, Store, Write } from "./store.js";
+
+/** What never changes of an agent while its process lives. */
+export interface AgentIdentity {
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly hostId: string;
+	readonly pid: number;
+	readonly startTime: string;
+	readonly address: string;
+	readonly localWorldSize: number;
+	readonly role: string;
+}
+
+/** What an agent wants its record to say. */
+export interface Intent {
+	readonly state: NodeState;
+	readonly claim: number;
+	readonly failure: NodeFailure | null;
+	readonly cause: string | null;
+	/** The plan that it has done its part of; written together with state `finished`. */
+	readonly finishedPlan: string | null;
+}
+
+export interface RecordWriterOptions {
+	readonly store: Store;
+	readonly keys: RunKeys;
+	readonly lease: Lease;
+	readonly identity: AgentIdentity;
+	/** Reserves a port that is free on this node, kept bound until its workers start. */
+	readonly reservePort: (claim: number) => Promise<number>;
+}
+
+/** Makes an agent's record say what the agent wants: the newest intent is written until it stands. */
+export class RecordWriter {
+	private intent: Intent | undefined;
+	private written: Intent | undefined;
+	private reservedFor: { claim: number; port: number } | undefined;
+
+	constructor(private readonly options: RecordWriterOptions) {}
+
+	/** Replaces what was wanted before. */
+	want(intent: Intent): void {
+		this.intent = intent;
+	}
+
+	/**
+	 * Writes what is wanted, guarded by the round's revision, so that a stale
+	 * reader cannot claim an old round. Resolves with whether it has to be tried
+	 * again with a newer view.
+	 */
+	async write(round: RoundRecord, roundRevision: number): Promise<boolean> {
+		const { intent } = this;
+		if (intent === undefined || intent === this.written) return false;
+		const { store, keys } = this.options;
+		const writes = await this.writesFor(intent, round);
+		const { succeeded } = await store.transaction(
+			[{ key: keys.round, modRevision: roundRevision }],
+			writes,
+		);
+		if (succeeded) this.written = intent;
+		return this.intent !== this.written;
+	}
+
+	private async writesFor(
+		intent: Intent,
+		round: RoundRecord,
+	): Promise<readonly Write[]> {
+		const { identity, keys, lease } = this.options;
+		const record: NodeRecord = {
+			version: RECORD_VERSION,
+			...identity,
+			instance: round.instance,
+			state: intent.state,
+			claim: intent.claim,
+			failure: intent.failure,
+			cause: intent.cause,
+			masterPort: await this.portFor(intent.claim),
+		};
+		const node: Write = {
+			put: keys.node(identity.nodeId),
+			value: encodeRecord(record),
+			lease: lease.id,
+		};
+		if (intent.finishedPlan === null) return [node];
+		const value = encodeRecord({
+			version: RECORD_VERSION,
+			planId: intent.finishedPlan,
+		});
+		return [node, { put: keys.finishedBy(identity.nodeId), value }];
+	}
+
+	private async portFor(claim: number): Promise<number> {
+		if (this.reservedFor?.claim !== claim) {
+			const port = await this.options.reservePort(claim);
+			this.reservedFor = { claim, port };
+		}
+		return this.reservedFor.port;
+	}
+}

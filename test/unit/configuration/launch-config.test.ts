@@ -1,0 +1,271 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Host } from "../../../src/agent/configuration/host.js";
+import type { LaunchConfig } from "../../../src/agent/configuration/launch-config.js";
+import { OPTIONS } from "../../../src/agent/configuration/options.js";
+import { resolveLaunchConfig } from "../../../src/agent/configuration/resolve-launch-config.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { temporaryFolder } from "../../helpers/processes.js";
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+mkdirSync(join(folder.path, "work"));
+writeFileSync(join(folder.path, "work", "train.js"), "");
+writeFileSync(join(folder.path, "x.yaml"), "maxRestarts: 9\nrole: a\n");
+const PRIVATE = join(folder.path, "private");
+mkdirSync(PRIVATE);
+
+const host: Host = {
+	environment: { PATH: process.env.PATH },
+	cwd: folder.path,
+	hostName: "host:1.example.org",
+	userName: "ann",
+	temporaryDirectory: "/tmp",
+	processors: 4,
+	addresses: ["10.0.0.7"],
+	node: { file: "/opt/node", version: "20.19.0", runsTypeScript: false },
+	logsToTerminal: false,
+};
+
+const BOTH = { stdout: true, stderr: true };
+
+test("defaults", async () => {
+	const config = await resolveLaunchConfig({ script: "work/train.js" }, host);
+	expect(config).toEqual({
+		command: {
+			file: "/opt/node",
+			args: ["work/train.js"],
+			cwd: folder.path,
+			display: "work/train.js",
+		},
+		environment: host.environment,
+		minNodes: 1,
+		maxNodes: 1,
+		nprocPerNode: 1,
+		runId: expect.stringMatching(/^train-[0-9a-f]{8}$/),
+		nodeId: "host-1.example.org",
+		backend: "memory",
+		endpoints: [],
+		rendezvous: {
+			joinTimeoutMs: 600_000,
+			lastCallTimeoutMs: 30_000,
+			settleTimeoutMs: 35_000,
+			leaseTtlMs: 5_000,
+		},
+		localAddr: "127.0.0.1",
+		role: "default",
+		policy: expect.any(HardRestartPolicyStrategy),
+		maxRestarts: 3,
+		shutdownTimeoutMs: 30_000,
+		pauseTimeoutMs: 60_000,
+		logDir: undefined,
+		redirects: [BOTH],
+		tee: [BOTH],
+		logPrefix: "[$" + "{node} $" + "{rank}] ",
+		localRanksFilter: undefined,
+		output: "text",
+		logFormat: "json",
+		signalsToHandle: ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"],
+		channelBase: "/tmp",
+	});
+});
+
+test("every setting", async () => {
+	const policy = new HardRestartPolicyStrategy();
+	// A key of the table that LaunchConfig lacks, or the reverse, is an error here.
+	const settings: Required<
+		Omit<
+			LaunchConfig,
+			"script" | "args" | "cwd" | "env" | "signal" | "killSignal"
+		>
+	> &
+		Record<Exclude<keyof typeof OPTIONS, "dryRun">, unknown> = {
+		nprocPerNode: 2,
+		role: "chief",
+		noNode: false,
+		shutdownTimeout: 1.5,
+		pauseTimeout: "2m",
+		signalsToHandle: ["SIGTERM"],
+		nnodes: 1,
+		runId: "r",
+		nodeId: "n",
+		rdzvBackend: "memory",
+		rdzvEndpoint: undefined,
+		rdzvConf: { lease_ttl: 10 },
+		standalone: true,
+		localAddr: "10.0.0.9",
+		restartPolicy: policy,
+		maxRestarts: 0,
+		logDir: "logs",
+		redirects: 0,
+		tee: { 1: 2 },
+		logPrefix: "$" + "{rank}:",
+		localRanksFilter: [1],
+		output: "json",
+		logFormat: "pretty",
+		config: "../x.yaml",
+	};
+	expect(Object.keys(settings).sort()).toEqual(
+		Object.keys(OPTIONS)
+			.filter((key) => key !== "dryRun")
+			.sort(),
+	);
+	const config = await resolveLaunchConfig(
+		{
+			...settings,
+			script: "train.js",
+			args: ["-x"],
+			cwd: "work",
+			env: { A: "1" },
+		},
+		host,
+	);
+	expect(config).toMatchObject({
+		command: { args: ["train.js", "-x"], cwd: join(folder.path, "work") },
+		environment: { A: "1" },
+		nprocPerNode: 2,
+		runId: "r",
+		nodeId: "n",
+		rendezvous: { settleTimeoutMs: 6_500, leaseTtlMs: 10_000 },
+		localAddr: "10.0.0.9",
+		role: "chief",
+		maxRestarts: 0,
+		shutdownTimeoutMs: 1_500,
+		pauseTimeoutMs: 120_000,
+		logDir: join(folder.path, "work", "logs"),
+		redirects: [
+			{ stdout: false, stderr: false },
+			{ stdout: false, stderr: true },
+		],
+		logPrefix: "$" + "{rank}:",
+		localRanksFilter: [1],
+		output: "json",
+		logFormat: "pretty",
+		signalsToHandle: ["SIGTERM"],
+	});
+	expect(config.policy).toBe(policy);
+});
+
+test("a config file stands behind the object", async () => {
+	const config = await resolveLaunchConfig(
+		{ script: "true", config: "x.yaml", role: "b" },
+		host,
+	);
+	expect(config).toMatchObject({ maxRestarts: 9, role: "b" });
+});
+
+test("neither ELASTIC_RUN_ variables nor the working directory's config file are read", async () => {
+	const config = await resolveLaunchConfig(
+		{ script: "true" },
+		{
+			...host,
+			environment: { ...host.environment, ELASTIC_RUN_MAX_RESTARTS: "8" },
+		},
+	);
+	expect(config.maxRestarts).toBe(3);
+});
+
+test.each([
+	[{ ELASTIC_RUN_DIR: "own" }, join(folder.path, "own")],
+	[{ ELASTIC_RUN_DIR: "", XDG_RUNTIME_DIR: PRIVATE }, PRIVATE],
+	[{ XDG_RUNTIME_DIR: "/nosuch" }, "/tmp"],
+])("the channels' base with %j", async (variables, base) => {
+	const environment = { ...host.environment, ...variables };
+	const config = await resolveLaunchConfig(
+		{ script: "true" },
+		{ ...host, environment },
+	);
+	expect(config.channelBase).toBe(base);
+});
+
+describe("problems", () => {
+	async function problemsOf(config: object) {
+		return resolveLaunchConfig({ script: "true", ...config }, host).then(
+			() => [],
+			(error) => [error.code, ...error.message.split("\n")],
+		);
+	}
+
+	test.each([
+		[{ script: "" }, "USAGE", /^no command given/],
+		[{ script: undefined }, "USAGE", /^no command given/],
+		[
+			{ script: "nosuch.js" },
+			"COMMAND_NOT_FOUND",
+			/^script "nosuch.js" not found/,
+		],
+		[
+			{ script: "x.yaml", noNode: true },
+			"COMMAND_NOT_FOUND",
+			/use \.\/x.yaml$/,
+		],
+		[
+			{ args: ["a\0"] },
+			"USAGE",
+			/^argument 1 of the script contains a NUL byte/,
+		],
+		[
+			{ args: ["", "x".repeat(131_072)] },
+			"USAGE",
+			/^argument 2 of the script is longer/,
+		],
+		[{ args: [1] }, "USAGE", /^args: expected a list of texts$/],
+		[{ cwd: "nosuch" }, "USAGE", /^working directory .*\/nosuch is not there/],
+		[{ maxRestarts: -1 }, "USAGE", /^maxRestarts: "-1" is not valid/],
+		[
+			{ maxRestart: 1 },
+			"USAGE",
+			/^maxRestart: is not known here; did you mean maxRestarts\?$/,
+		],
+		[{ dryRun: true }, "USAGE", /^dryRun: is not known here$/],
+		[{ nprocPerNode: "" }, "USAGE", /^nprocPerNode: is empty/],
+		[
+			{ restartPolicy: {} },
+			"USAGE",
+			/^restartPolicy: the object is no restart policy: it lacks name \(a text\), onScaleUp, onScaleDown, onWorkerFailure;/,
+		],
+		[{ restartPolicy: 3 }, "USAGE", /^restartPolicy: expected a text, got 3/],
+		[
+			{ restartPolicy: "soft" },
+			"USAGE",
+			/^restartPolicy: soft is not available in this version/,
+		],
+		[
+			{ nnodes: 2 },
+			"USAGE",
+			/^nnodes: 2: a run of more than one node is not available/,
+		],
+		[
+			{ tee: "0:1,1:1" },
+			"USAGE",
+			/^tee: there is no local rank 1 with 1 worker; use 0 to 0$/,
+		],
+	])("of %j", async (config, code, line) => {
+		expect(await problemsOf(config)).toEqual([
+			code,
+			expect.stringMatching(line),
+		]);
+	});
+
+	test("all in one error", async () => {
+		const problems = await problemsOf({
+			script: "nosuch.js",
+			nnodes: "a",
+			tee: 7,
+			foo: 1,
+		});
+		expect(problems).toHaveLength(5);
+		expect(problems[0]).toBe("USAGE");
+	});
+
+	test("a short lease is a warning", async () => {
+		const warnings: string[] = [];
+		await resolveLaunchConfig(
+			{ script: "true", rdzvConf: "lease_ttl=2" },
+			host,
+			(words) => warnings.push(words),
+		);
+		expect(warnings).toEqual([expect.stringContaining("lease_ttl (2s)")]);
+	});
+});
