@@ -129,8 +129,12 @@ export class NodeRun {
 				};
 			},
 			onSpawning: () => this.ports.release(),
-			onStarted: (round) => {
+			onStarted: (round, pids) => {
 				this.agent?.started(round);
+				place.log.info(`round ${round.synced}: ${pids.length} workers started`, {
+					round: round.synced,
+					pids,
+				});
 				replies.listen();
 			},
 			dispatch: (input) => this.agent?.dispatch(input),

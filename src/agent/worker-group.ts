@@ -34,8 +34,11 @@ export interface WorkerGroupOptions {
 	readonly readOomKills: () => number | undefined;
 	/** Told right before a round's workers are spawned. */
 	readonly onSpawning: () => void;
-	/** Told once a round's workers have been spawned. */
-	readonly onStarted: (round: RoundRecord) => void;
+	/** Told once a round's workers have been spawned, with their pids by local rank. */
+	readonly onStarted: (
+		round: RoundRecord,
+		pids: readonly (number | null)[],
+	) => void;
 	readonly dispatch: (input: AgentInput) => void;
 }
 
@@ -84,7 +87,10 @@ export class WorkerGroup {
 			}
 			break;
 		}
-		this.options.onStarted(round);
+		this.options.onStarted(
+			round,
+			this.results.map(({ pid }) => pid),
+		);
 	}
 
 	/** SIGTERM to the process groups of these workers. */

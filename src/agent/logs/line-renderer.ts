@@ -13,8 +13,6 @@ const SLACK_BYTES = 128;
 const OUTPUT_BYTES = 512 * 1024;
 /** A longer prefix is cut, so that a line always fits the output. */
 const LONGEST_PREFIX_BYTES = 64 * 1024;
-/** Below it copying byte by byte is faster than a call. */
-const SHORT_RUN_BYTES = 48;
 const COLOUR_RESET = Buffer.from("\x1b[0m");
 
 /** How lines are shown. */
@@ -121,10 +119,17 @@ export class LineRenderer {
 		const first = input[start] ?? 0;
 		if (first < 0x20 && first !== TAB) return start;
 		if (first < 0x7f) this.#overwrite();
-		const stop = Math.min(end, start + limit - this.#length);
+		const output = this.#output;
+		const shift = this.#length - start;
+		const stop = Math.min(end, limit - shift);
 		let at = start;
-		while (at < stop && isPlain(input[at])) at += 1;
-		this.#copy(input, start, at);
+		while (at < stop) {
+			const byte = input[at] ?? 0;
+			if (byte >= 0x7f || (byte < 0x20 && byte !== TAB)) break;
+			output[at + shift] = byte;
+			at += 1;
+		}
+		this.#length = at + shift;
 		return at;
 	}
 
@@ -159,18 +164,10 @@ export class LineRenderer {
 	}
 
 	#copy(input: Uint8Array, start: number, end: number): void {
-		if (end - start > SHORT_RUN_BYTES) {
-			this.#output.set(input.subarray(start, end), this.#length);
-			this.#length += end - start;
-			return;
-		}
-		const output = this.#output;
-		let length = this.#length;
 		for (let at = start; at < end; at += 1) {
-			output[length] = input[at] ?? 0;
-			length += 1;
+			this.#output[this.#length] = input[at] ?? 0;
+			this.#length += 1;
 		}
-		this.#length = length;
 	}
 
 	#overwrite(): void {
@@ -179,10 +176,4 @@ export class LineRenderer {
 		this.#colourOn = false;
 		this.#returned = false;
 	}
-}
-
-/** Printable ASCII, or a tab. */
-function isPlain(byte: number | undefined): boolean {
-	if (byte === undefined || byte >= 0x7f) return false;
-	return byte >= 0x20 || byte === TAB;
 }

@@ -30,9 +30,10 @@ export interface LogDirectory {
 		redirect: StreamSelection,
 	): WorkerLogs;
 	/**
-	 * For a launch that failed before any worker ran: removes the directories
-	 * that it made, as far as nothing was written into them. A temporary
-	 * directory goes with the launcher's own log, which was on stderr.
+	 * For a launch that ended before any worker's files were opened; later it
+	 * does nothing. Removes the directories that it made, as far as nothing was
+	 * written into them; a temporary one goes with the launcher's own log, which
+	 * was on stderr too.
 	 */
 	discardIfUnused(): void;
 }
@@ -82,7 +83,7 @@ class NodeLogDirectory implements LogDirectory {
 	readonly agentLog: string;
 	readonly #tree: PrivateTree;
 	readonly #options: LogDirectoryOptions;
-	#firstRound: number | undefined;
+	#used = false;
 
 	constructor(options: LogDirectoryOptions) {
 		const { logDir, tmpdir, runId, nodeId } = options;
@@ -108,17 +109,18 @@ class NodeLogDirectory implements LogDirectory {
 		localRank: number,
 		redirect: StreamSelection,
 	): WorkerLogs {
-		// In a second round there were workers in the first.
-		this.#firstRound ??= round;
-		if (round !== this.#firstRound) this.#tree.keep();
 		try {
-			return this.#openWorker(round, localRank, redirect);
+			const logs = this.#openWorker(round, localRank, redirect);
+			this.#used = true;
+			this.#tree.keep();
+			return logs;
 		} catch (error) {
 			throw explain(error, this.#options);
 		}
 	}
 
 	discardIfUnused(): void {
+		if (this.#used) return;
 		if (this.#options.logDir === undefined) this.#tree.discard(this.agentLog);
 		else this.#tree.discard();
 	}

@@ -1,0 +1,72 @@
+// Packs the package as it would be published, and looks at it as its users would:
+// publint and are-the-types-wrong on the tarball, and the list of what is in it.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const EXPECTED =
+	/^(dist\/(bin|src|cjs)\/|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+const NEEDED = [
+	"dist/bin/elastic-run.js",
+	"dist/src/index.js",
+	"dist/src/index.d.ts",
+	"dist/src/runtime/register.js",
+	"dist/cjs/package.json",
+	"dist/cjs/runtime/runtime.js",
+	"dist/cjs/runtime/checkpoint.js",
+	"README.md",
+	"LICENSE",
+	"CHANGELOG.md",
+];
+
+const folder = mkdtempSync(join(tmpdir(), "elastic-run-pack-"));
+try {
+	const packed = JSON.parse(
+		run("npm", [
+			"pack",
+			"--json",
+			"--ignore-scripts",
+			"--pack-destination",
+			folder,
+		]),
+	);
+	const [{ filename, files, size }] = packed;
+	checkFiles(files.map(({ path }) => path));
+	const tarball = join(folder, filename);
+	show("npx", ["publint", "run", tarball, "--strict"]);
+	// The main entry is for ESM; Node's resolution of before 12 does not know "exports".
+	show("npx", [
+		"attw",
+		tarball,
+		"--profile",
+		"node16",
+		"--ignore-rules",
+		"cjs-resolves-to-esm",
+	]);
+	console.log(
+		`${filename}: ${files.length} files, ${Math.round(size / 1024)} KiB packed`,
+	);
+} finally {
+	rmSync(folder, { recursive: true, force: true });
+}
+
+/** Returns what the command prints. */
+function run(command, args) {
+	return execFileSync(command, args, { cwd: root, encoding: "utf8" });
+}
+
+function show(command, args) {
+	execFileSync(command, args, { cwd: root, stdio: "inherit" });
+}
+
+function checkFiles(paths) {
+	const missing = NEEDED.filter((path) => !paths.includes(path));
+	const strange = paths.filter((path) => !EXPECTED.test(path));
+	if (missing.length === 0 && strange.length === 0) return;
+	throw new Error(
+		`the package lacks [${missing.join(", ")}] and should not hold [${strange.join(", ")}]`,
+	);
+}
