@@ -1,6 +1,6 @@
-import { mkdtempSync, renameSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { systemErrorCode } from "../errors.js";
+import { mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { ElasticRunError, systemErrorCode } from "../errors.js";
 import { channelFailure } from "./channel-error.js";
 import { workerDirectoryName } from "./layout.js";
 import { replaceFile } from "./message-file.js";
@@ -11,6 +11,7 @@ import {
 	ownIdentity,
 	type ProcessIdentity,
 } from "./process-identity.js";
+import { removeDirectory } from "./remove-directory.js";
 import { OWNER_FILE, sweepDeadAgents } from "./sweep.js";
 import { WorkerChannel } from "./worker-channel.js";
 
@@ -33,18 +34,26 @@ const LONGEST_NAME = 200;
  * CHANNEL, saying which directory cannot be used and why.
  */
 export function openChannelRoot(options: ChannelRootOptions): ChannelRoot {
-	const { runId, agentId, uid } = options;
-	const parent = join(resolve(options.base), `elastic-run-${uid}`);
-	takePrivateDirectory(parent, uid);
+	const parent = join(resolve(options.base), `elastic-run-${options.uid}`);
+	for (let retries = 2; ; retries--) {
+		try {
+			return openBelow(parent, options);
+		} catch (error) {
+			if (error instanceof ElasticRunError) throw error;
+			// An agent that ends takes the parent away where it was the last one in it.
+			if (retries > 0 && systemErrorCode(error) === "ENOENT") continue;
+			throw channelFailure(parent, error);
+		}
+	}
+}
+
+function openBelow(parent: string, options: ChannelRootOptions): ChannelRoot {
+	takePrivateDirectory(parent, options.uid);
 	const network = networkFileSystemOf(parent);
 	const self = ownIdentity();
 	sweepDeadAgents(parent, self, network === undefined);
-	const name = `${runId}.${agentId}`.slice(0, LONGEST_NAME);
-	try {
-		return new ChannelRoot(makeDirectory(parent, name, self), network);
-	} catch (error) {
-		throw channelFailure(join(parent, name), error);
-	}
+	const name = `${options.runId}.${options.agentId}`.slice(0, LONGEST_NAME);
+	return new ChannelRoot(makeDirectory(parent, name, self), network);
 }
 
 /** One agent's directory of channels, and the channels of its workers. */
@@ -83,10 +92,17 @@ export class ChannelRoot {
 		return [...this.#channels];
 	}
 
-	/** Removes the directory and all channels in it. */
+	/** Removes the directory and all channels in it, and the one above where no other agent has anything there. */
 	remove(): void {
 		this.#channels.clear();
-		rmSync(this.directory, { recursive: true, force: true });
+		try {
+			removeDirectory(this.directory);
+			rmdirSync(dirname(this.directory));
+		} catch (error) {
+			// It has gone already, or others have something in the one above.
+			const code = systemErrorCode(error);
+			if (code !== "ENOENT" && code !== "ENOTEMPTY") throw error;
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { systemErrorCode } from "../errors.js";
+import { ElasticRunError, systemErrorCode } from "../errors.js";
 import { MESSAGE_LIMIT_BYTES } from "./layout.js";
 
 /** A file's text, and the stat of the very file that it was read from. */
@@ -28,6 +28,16 @@ const OPEN_NEW =
 /** Without O_NONBLOCK, opening a FIFO that somebody put there would wait for ever. */
 const OPEN_TO_READ =
 	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Throws CHANNEL where a message is larger than the channel takes. `what` names it for people. */
+export function requireMessageSize(text: string, what: string): void {
+	const bytes = Buffer.byteLength(text);
+	if (bytes <= MESSAGE_LIMIT_BYTES) return;
+	throw new ElasticRunError(
+		"CHANNEL",
+		`The message (${what}) has ${bytes} bytes; the channel takes at most ${MESSAGE_LIMIT_BYTES}. Put large data into a file and send its path.`,
+	);
+}
 
 /** Writes a new file (0600) under a name that nobody else uses, and returns its path. Leaves nothing behind where it fails. */
 export function writeTemporary(directory: string, text: string): string {

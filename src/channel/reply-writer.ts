@@ -9,8 +9,7 @@ import {
 	messageFileName,
 	sequencesIn,
 } from "./layout.js";
-import { writeTemporary } from "./message-file.js";
-import { requireMessageSize } from "./message-size.js";
+import { requireMessageSize, writeTemporary } from "./message-file.js";
 
 /**
  * Writes what a worker says. A worker may be several processes and threads

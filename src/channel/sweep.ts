@@ -1,11 +1,12 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { readMessage } from "./message-file.js";
 import {
 	decodeIdentity,
 	isDead,
 	type ProcessIdentity,
 } from "./process-identity.js";
+import { ENDING_PREFIX, removeDirectory } from "./remove-directory.js";
 
 /** Says whose directory it is. */
 export const OWNER_FILE = "agent.json";
@@ -20,17 +21,23 @@ export function sweepDeadAgents(
 	self: ProcessIdentity,
 	local: boolean,
 ): void {
+	const isDeadAgents = (directory: string) => {
+		const file = readMessage(join(directory, OWNER_FILE));
+		if (file === undefined) return isHalfRemoved(directory);
+		const owner = decodeIdentity(file.text);
+		return (local || owner.bootId === self.bootId) && isDead(owner, self);
+	};
 	for (const entry of readdirSync(parent, { withFileTypes: true })) {
 		if (!entry.isDirectory()) continue;
+		const directory = join(parent, entry.name);
 		try {
-			const file = readMessage(join(parent, entry.name, OWNER_FILE));
-			if (file === undefined) continue;
-			const owner = decodeIdentity(file.text);
-			if (!local && owner.bootId !== self.bootId) continue;
-			if (!isDead(owner, self)) continue;
-			rmSync(join(parent, entry.name), { recursive: true, force: true });
+			if (isDeadAgents(directory)) removeDirectory(directory, isDeadAgents);
 		} catch {
 			// Its owner is not known, or somebody else has just removed it.
 		}
 	}
+}
+
+function isHalfRemoved(directory: string): boolean {
+	return basename(directory).startsWith(ENDING_PREFIX);
 }

@@ -6,6 +6,7 @@ import { networkFileSystemOf } from "./network-file-system.js";
 import { onceEach } from "./once-each.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
 import { type ReplyListener, ReplyReader } from "./reply-reader.js";
+import { touchTree } from "./touch-tree.js";
 
 /** Asks for notifications of a root's replies; rejects or calls `onError` where there are none. `onHint` gets a path of the channel concerned. */
 export type OpenReplyWatcher = (
@@ -22,6 +23,12 @@ export interface WatchRepliesOptions {
 	/** chokidar unless given. */
 	readonly openWatcher?: OpenReplyWatcher;
 }
+
+/** Systems remove from their temporary directories what nobody has touched for some days. */
+const TOUCH_MS = 60 * 60 * 1000;
+
+/** How long after a notification to look once more, in milliseconds: chokidar drops what follows another too closely. */
+const TRAILING_LOOK_MS = 60;
 
 /** Below a root only channels, their replies directories and the replies are watched: a watch costs memory in the kernel. */
 const WATCHED = /^(w\d+\.\d+(\/replies(\/\d{10}\.json)?)?)?$/;
@@ -49,6 +56,8 @@ export class ReplyWatch {
 	readonly #poll: Poll;
 	#watcher: { close(): Promise<void> } | undefined;
 	#state: "watching" | "polling" | "closed" = "watching";
+	#touchAt: number;
+	#cancelTrailingLook: (() => void) | undefined;
 
 	constructor(
 		root: ChannelRoot,
@@ -59,7 +68,8 @@ export class ReplyWatch {
 		this.#clock = clock;
 		this.#warn = onceEach(warn);
 		this.#reader = new ReplyReader(onReply, this.#warn);
-		this.#poll = new Poll(clock, () => this.#look());
+		this.#poll = new Poll(clock, () => this.#onPoll());
+		this.#touchAt = clock.now() + TOUCH_MS;
 	}
 
 	/** Starts; where `openWatcher` fails, by polling alone. */
@@ -69,7 +79,7 @@ export class ReplyWatch {
 		try {
 			const watcher = await openWatcher(
 				directory,
-				(path) => this.#look(path),
+				(path) => this.#onHint(path),
 				(error) => this.#fallBack(error),
 			);
 			if (this.#state === "watching") this.#watcher = watcher;
@@ -91,6 +101,7 @@ export class ReplyWatch {
 	async close(): Promise<void> {
 		this.#state = "closed";
 		this.#poll.stop();
+		this.#cancelTrailingLook?.();
 		await this.#watcher?.close();
 	}
 
@@ -105,10 +116,28 @@ export class ReplyWatch {
 		void this.#watcher?.close();
 	}
 
+	#onHint(path: string): void {
+		this.#look(path);
+		this.#cancelTrailingLook ??= this.#clock.wakeAt(
+			this.#clock.now() + TRAILING_LOOK_MS,
+			() => {
+				this.#cancelTrailingLook = undefined;
+				this.#look();
+			},
+		);
+	}
+
+	#onPoll(): void {
+		this.#look();
+		if (this.#clock.now() < this.#touchAt) return;
+		this.#touchAt = this.#clock.now() + TOUCH_MS;
+		touchTree(this.#root.directory, this.#clock.wallTime());
+	}
+
 	/** Looks at the channel that a path lies in, or at all of them. */
 	#look(path?: string): void {
 		for (const { directory } of this.#root.channels()) {
-			if (path === undefined || path.startsWith(directory + sep)) {
+			if (path === undefined || `${path}${sep}`.startsWith(directory + sep)) {
 				this.#readInTurns(directory);
 			}
 		}

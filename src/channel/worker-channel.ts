@@ -4,8 +4,7 @@ import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
 import type { WorkerEvent } from "./events.js";
 import { channelPaths, KEPT_EVENTS, messageFileName } from "./layout.js";
-import { writeTemporary } from "./message-file.js";
-import { requireMessageSize } from "./message-size.js";
+import { requireMessageSize, writeTemporary } from "./message-file.js";
 
 /** What the agent says; the channel adds where in the channel and when. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;

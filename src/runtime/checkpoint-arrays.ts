@@ -17,7 +17,18 @@ const TYPED_ARRAYS = {
 export type TypedArrayName = keyof typeof TYPED_ARRAYS;
 
 /** Numbers in binary: what model parameters are kept in. */
-export type TypedArray = InstanceType<(typeof TYPED_ARRAYS)[TypedArrayName]>;
+export type TypedArray =
+	| Int8Array
+	| Uint8Array
+	| Uint8ClampedArray
+	| Int16Array
+	| Uint16Array
+	| Int32Array
+	| Uint32Array
+	| Float32Array
+	| Float64Array
+	| BigInt64Array
+	| BigUint64Array;
 
 export function createTypedArray(
 	name: TypedArrayName,

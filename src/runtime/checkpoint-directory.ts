@@ -1,13 +1,14 @@
 // A directory of checkpoints: what is there, and which round began from what.
 import {
 	linkSync,
+	mkdirSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
 	statfsSync,
 	writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import { syncDirectory } from "./checkpoint-files.js";
 import {
@@ -79,6 +80,7 @@ export function claimRound(
 	const name = claimFileName(claim);
 	const temporary = join(directory, temporaryFileName(name, unique));
 	const text = `${JSON.stringify({ version: 1, ...claim })}\n`;
+	makeDirectory(directory);
 	try {
 		writeFileSync(temporary, text, { flag: "wx", flush: true });
 		linkSync(temporary, join(directory, name));
@@ -87,6 +89,16 @@ export function claimRound(
 		if (systemErrorCode(error) !== "EEXIST") throw error;
 	} finally {
 		rmSync(temporary, { force: true });
+	}
+}
+
+/** Makes a directory with those above it, and all of them durable. */
+export function makeDirectory(directory: string): void {
+	const first = mkdirSync(directory, { recursive: true });
+	if (first === undefined) return;
+	for (let made = directory; made.length >= first.length; ) {
+		made = dirname(made);
+		syncDirectory(made);
 	}
 }
 

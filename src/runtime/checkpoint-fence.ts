@@ -46,7 +46,7 @@ export class RoundFence {
 		if (highest === undefined || compareTokens(highest, token) <= 0) return;
 		throw new ElasticRunError(
 			"CHECKPOINT",
-			`A newer round has taken over the checkpoints in ${directory}: ${describe(highest)} has written there, and this worker belongs to ${describe(token)}. Nothing of the newer round was touched. Let this worker end; if it is the only one that is alive, give it a directory of its own.`,
+			`A newer round has taken over the checkpoints in ${directory}: ${describe(highest)} has written there, and this worker belongs to ${describe(token)}. Nothing of the newer round was touched. Let this worker end. If nothing of a newer round is alive (this machine's clock may be behind), open the checkpoints with a token of a higher instance.`,
 		);
 	}
 
@@ -76,7 +76,9 @@ export class RoundFence {
 	/** Claims the round for a worker that saves without a claim. */
 	claimOnce(listing: DirectoryListing): void {
 		if (this.#hasClaim(listing)) return;
-		this.#claim(this.#base ?? this.#newest(listing, new Set()));
+		this.#claim(
+			this.#base === undefined ? this.#newest(listing, new Set()) : this.#base,
+		);
 		this.#readRounds();
 	}
 

@@ -1,5 +1,4 @@
 // One worker's view of a directory of checkpoints: it saves and loads in its round.
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ElasticRunError, messageOf, systemErrorCode } from "../errors.js";
 import { bytesOf } from "./checkpoint-arrays.js";
@@ -10,6 +9,7 @@ import {
 	isInMemory,
 	leftovers,
 	listDirectory,
+	makeDirectory,
 	readClaims,
 } from "./checkpoint-directory.js";
 import { type FenceConfig, RoundFence } from "./checkpoint-fence.js";
@@ -170,7 +170,7 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 
 	#prepare(position: CheckpointPosition): void {
 		const { directory, warn } = this.#config;
-		mkdirSync(directory, { recursive: true });
+		makeDirectory(directory);
 		const listing = listDirectory(directory);
 		this.#fence.refuseIfSuperseded(listing);
 		this.#refuseStepBack(position, listing);
@@ -229,6 +229,10 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 		} catch (error) {
 			if (error instanceof ElasticRunError) throw error;
 			const code = systemErrorCode(error);
+			// A newer round deletes the unfinished files of older ones.
+			if (code === "ENOENT") {
+				this.#fence.refuseIfSuperseded(listDirectory(this.#config.directory));
+			}
 			const fix =
 				code === "ENOSPC" || code === "EDQUOT"
 					? "The disk is full: free some space, or choose another directory"

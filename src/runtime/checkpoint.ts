@@ -27,7 +27,7 @@ export type { CheckpointState } from "./checkpoint-state.js";
 export type { CheckpointStore, SavedCheckpoint } from "./checkpoint-store.js";
 
 export interface CheckpointOptions {
-	/** Where checkpoints are kept: on a disk that outlives the machine, seen by all nodes. Made at the first save. */
+	/** Where checkpoints are kept: on a disk that outlives the machine, seen by all nodes. Made when it is first written to. */
 	readonly directory: string;
 	/**
 	 * The round that this worker is in: a WorkerInfo or a WorkerEvent will do.
@@ -76,7 +76,7 @@ export function openCheckpoints<
 		unique: randomBytes(8).toString("hex"),
 		warn:
 			options.onWarning ??
-			((message) => process.emitWarning(message, "CheckpointWarning")),
+			((message) => process.emitWarning(message, "ElasticRunWarning")),
 		onStep: () => undefined,
 	});
 }

@@ -42,7 +42,7 @@ async function call(
 	session.acknowledge(event);
 }
 
-/** Yields every event from the first until `signal` is aborted. Keeps the process alive only while the last one was a PAUSE. */
+/** Yields every event from the first until `signal` is aborted. While one is awaited the process stays alive. */
 export async function* iterateEvents(
 	session: WorkerSession,
 	signal: AbortSignal | undefined,
@@ -52,11 +52,11 @@ export async function* iterateEvents(
 	const close = () => cursor.close();
 	signal?.addEventListener("abort", close, { once: true });
 	try {
-		let event = await cursor.next();
-		while (event !== undefined) {
+		for (;;) {
+			const event = cursor.poll() ?? (await awaited(cursor));
+			if (event === undefined || cursor.closed) return;
 			session.acknowledge(event);
 			yield event;
-			event = await nextAfter(event, cursor);
 		}
 	} finally {
 		signal?.removeEventListener("abort", close);
@@ -64,11 +64,8 @@ export async function* iterateEvents(
 	}
 }
 
-async function nextAfter(
-	event: WorkerEvent,
-	cursor: EventCursor,
-): Promise<WorkerEvent | undefined> {
-	if (event.kind === "WORK") return cursor.next();
+/** A cursor lets the process end; a timer that is never reached does not. */
+async function awaited(cursor: EventCursor): Promise<WorkerEvent | undefined> {
 	const letGo = systemClock.wakeAt(Number.POSITIVE_INFINITY, () => {});
 	try {
 		return await cursor.next();

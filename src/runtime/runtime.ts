@@ -2,10 +2,10 @@
  * The runtime library: how a worker learns of its place in the world and of the
  * rounds to come, and tells its agent how it is doing.
  *
- * It needs no package, opens nothing until it is called, and never keeps a
- * process alive, with two exceptions: a pending `waitForWork`, and a pending
- * iterator of `workerEvents` whose last event was a PAUSE. Both are a worker that
- * waits for the others and would otherwise end, as if it had succeeded.
+ * It needs no package and opens nothing until it is called. It keeps the process
+ * alive only while `waitForWork` or the next event of `workerEvents` is awaited:
+ * a worker that waits must not end as if it had succeeded. To follow events in
+ * the background, use `onWorkerEvent`, which never keeps it alive.
  *
  * Child processes and threads that inherit ELASTIC_RUN_CHANNEL are part of the
  * worker: what one of them receives or reports counts as the worker's. Start a
@@ -94,8 +94,9 @@ export function onWorkerEvent(listener: WorkerEventListener): () => void {
 /**
  * Every event from the first, in order, each acknowledged when it is handed over.
  * None is skipped as long as the process is not more than 64 events behind: older
- * ones are removed from disk, and then a warning says which were missed. Ends when
- * `signal` is aborted. Throws NotLaunchedError outside of a launcher.
+ * ones are removed from disk, and then a warning says which were missed. While the
+ * next event is awaited the process stays alive; the iteration ends when `signal`
+ * is aborted, and throws CHANNEL when the agent is gone. Throws NotLaunchedError outside of a launcher.
  */
 export function workerEvents(
 	options: { readonly signal?: AbortSignal | undefined } = {},

@@ -12,7 +12,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openChannelRoot } from "../../../src/channel/channel-root.js";
+import {
+	ChannelRoot,
+	openChannelRoot,
+} from "../../../src/channel/channel-root.js";
 import {
 	decodeIdentity,
 	encodeIdentity,
@@ -100,6 +103,22 @@ describe("the place", () => {
 	});
 });
 
+it("leaves nothing behind, unless another agent is there", () => {
+	const base = temporaryDirectory();
+	const [first, second] = [open(base, "a"), open(base, "b")];
+	first.remove();
+	expect(readdirSync(join(base, `elastic-run-${uid}`))).toEqual(["run.b"]);
+	second.remove();
+	expect(readdirSync(base)).toEqual([]);
+});
+
+it("says where the place is on a network file system", () => {
+	const root = new ChannelRoot("/mnt/run.agent", "NFS");
+	expect(root.warnings).toEqual([
+		expect.stringMatching(/\/mnt\/run.agent .*\(NFS\).*ELASTIC_RUN_DIR/),
+	]);
+});
+
 describe("what other agents left", () => {
 	it("is removed where its agent is dead", async () => {
 		const base = temporaryDirectory();
@@ -107,8 +126,9 @@ describe("what other agents left", () => {
 		const dead = leave(base, "dead", { ...self, pid: await deadPid() });
 		const reused = leave(base, "reused", { ...self, startTime: "1" });
 		const earlier = leave(base, "earlier", { ...self, bootId: "before" });
+		const half = leave(base, ".ending-1-run.agent", undefined);
 		open(base);
-		expect([dead, reused, earlier].filter(existsSync)).toEqual([]);
+		expect([dead, reused, earlier, half].filter(existsSync)).toEqual([]);
 	});
 
 	it("stays where its agent lives or is not known", () => {

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import {
@@ -31,9 +33,9 @@ it("finds by its poll what was not notified, in channels that come and go", asyn
 	expect(received).toEqual(["w0.1 HELLO", "w0.3 HELLO"]);
 });
 
-it("looks where a notification says", async () => {
+it("looks where a notification says, and everywhere a little later", async () => {
 	let hint: (path: string) => void = () => {};
-	const { root, received, say, begin } = start();
+	const { root, clock, received, say, begin } = start();
 	await begin(async (_directory, onHint) => {
 		hint = onHint;
 		return { close: async () => {} };
@@ -42,6 +44,8 @@ it("looks where a notification says", async () => {
 	say(1);
 	hint(`${root.directory}/w1.2/replies/0000000001.json`);
 	expect(received).toEqual(["w1.2 HELLO"]);
+	clock.advance(60);
+	expect(received).toEqual(["w1.2 HELLO", "w0.1 HELLO"]);
 });
 
 it("polls faster where there is no watcher, and says so once", async () => {
@@ -97,6 +101,19 @@ it("delivers nothing after it was closed, or for a channel that the listener rem
 	clock.advance(5_000);
 	expect(received).toHaveLength(1);
 	expect(clock.pending).toBe(0);
+});
+
+it("touches what lies there each hour, so that no cleaner takes it for forgotten", async () => {
+	const { root, clock, begin } = start();
+	await begin(silent);
+	const timeOf = (path: string) => statSync(join(root.directory, path)).mtimeMs;
+	const before = timeOf("w0.1/tmp");
+	clock.advance(3_599_000);
+	expect(timeOf("w0.1/tmp")).toBe(before);
+	clock.advance(1_000);
+	for (const path of ["", "agent.json", "w0.1", "w0.1/tmp", "w1.2/events"]) {
+		expect(timeOf(path), path).toBe(3_600_000);
+	}
 });
 
 function start(onReply: () => void = () => {}) {
