@@ -19,9 +19,9 @@ export async function run(line: CommandLine): Promise<number> {
 		const resolved = await resolveCommandLine(line, systemHost(process.env));
 		const { resolution, notes } = resolved;
 		for (const note of notes) say(note);
-		for (const warning of resolution.warnings) say(`warning: ${warning}`);
 		if ("error" in resolution) return refuse(line, resolution.error);
 		if (resolved.isDryRun) {
+			for (const words of resolution.warnings) say(`warning: ${words}`);
 			return await showDryRun(resolution.config, resolved.settings);
 		}
 		return await launch(line, resolved, resolution.config);

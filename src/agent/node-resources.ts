@@ -44,7 +44,6 @@ export async function openNodeResources(
 	const { temporaryDirectory: tmpdir } = place;
 	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
 	cleanups.add("removing unused logs", () => logs.discardIfUnused());
-	log.attachFile(logs.agentLog);
 
 	const channels = openChannelRoot({
 		base: config.channelBase,
@@ -63,6 +62,8 @@ export async function openNodeResources(
 		warn: (message) => log.warn(message),
 	});
 	cleanups.add("ending the guard", () => guard.close());
+	// The first thing in the directory, which a refused launch takes back while it is empty.
+	log.attachFile(logs.agentLog);
 	const spawner = await loadProcessSpawner({
 		clock,
 		setpriv: await findSetpriv(path),

@@ -30,6 +30,7 @@ export class NodeRun {
 	private readonly ports: PortReservation;
 	private readonly membership: Membership;
 	private agent: Agent | undefined;
+	private resources: NodeResources | undefined;
 	private stopRequest: StopRequest | undefined;
 	private view: RoundView | null = null;
 	private failLaunch: (error: unknown) => void = () => {};
@@ -54,6 +55,8 @@ export class NodeRun {
 		immediately: boolean,
 	): void {
 		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
+		// Who is in such a hurry does not wait for a console that nobody reads.
+		if (immediately) this.resources?.console.close();
 		this.agent?.dispatch(this.stopRequest);
 	}
 
@@ -71,6 +74,7 @@ export class NodeRun {
 			instance,
 			this.place,
 		);
+		this.resources = resources;
 		const { directory } = resources.logs;
 		log.info(
 			`run ${this.config.runId} on ${this.config.nodeId}: logs in ${directory}`,
@@ -131,10 +135,13 @@ export class NodeRun {
 			onSpawning: () => this.ports.release(),
 			onStarted: (round, pids) => {
 				this.agent?.started(round);
-				place.log.info(`round ${round.synced}: ${pids.length} workers started`, {
-					round: round.synced,
-					pids,
-				});
+				place.log.info(
+					`round ${round.synced}: started ${pids.length} of ${round.world?.worldSize ?? 0} workers`,
+					{
+						round: round.synced,
+						pids,
+					},
+				);
 				replies.listen();
 			},
 			dispatch: (input) => this.agent?.dispatch(input),
@@ -180,14 +187,15 @@ export class NodeRun {
 			},
 			spec: runSpec(config),
 			reservePort: () => this.ports.reserve(),
+			// A store in memory holds no record of another process.
+			isDead: () => false,
 			random: Math.random,
 			onView: (view) => {
 				this.view = view;
 				this.agent?.see(view);
 			},
-			onLost: (reason) => {
-				this.failLaunch(new ElasticRunError("STORE_UNREACHABLE", reason));
-			},
+			onLost: (reason, fenceAt) =>
+				this.agent?.dispatch({ kind: "session-lost", reason, fenceAt }),
 			onError: (error) => this.failLaunch(error),
 			onPlanReason: (reason) => place.log.debug(reason),
 		});

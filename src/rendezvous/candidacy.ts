@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.js";
+import { isUnreachable } from "./back-off.js";
 import { Coordinator } from "./coordinator.js";
 import type { RunKeys } from "./keys.js";
 import type { PlannerConfig } from "./plan.js";
@@ -27,6 +28,7 @@ export interface CandidacyOptions {
 	readonly config: PlannerConfig;
 	/** A number in [0, 1). */
 	readonly random: () => number;
+	/** It has stood, with or without success: time to look. */
 	readonly onStood: () => void;
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -107,32 +109,26 @@ export class Candidacy {
 		const { clock } = this.options;
 		this.cancelStanding = clock.wakeAt(clock.now() + delayMs, () => {
 			this.cancelStanding = undefined;
-			this.stand().catch((error) => this.report(error));
+			void this.stand();
 		});
 	}
 
+	/** Whatever comes of it, or of its answer, is seen by looking. */
 	private async stand(): Promise<void> {
 		if (this.closed) return;
-		await this.options.store.transaction([this.guard], [this.write]);
+		try {
+			await this.options.store.transaction([this.guard], [this.write]);
+		} catch (error) {
+			if (!isUnreachable(error)) this.options.onError(error);
+		}
 		this.options.onStood();
 	}
 
 	private coordinate(entry: Entry): void {
-		const { store, clock, keys, config, incarnation } = this.options;
 		this.coordinator = new Coordinator({
-			store,
-			clock,
-			keys,
-			config,
+			...this.options,
 			fencingToken: entry.createRevision,
-			incarnation,
-			onReason: this.options.onReason,
-			onError: (error) => this.report(error),
 		});
-		this.coordinator.start().catch((error) => this.report(error));
-	}
-
-	private report(error: unknown): void {
-		if (!this.closed) this.options.onError(error);
+		this.coordinator.start();
 	}
 }

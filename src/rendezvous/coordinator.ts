@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.js";
 import type { RunKeys } from "./keys.js";
+import { LookLoop } from "./look-loop.js";
 import {
 	EMPTY_MEMORY,
 	type Plan,
@@ -23,6 +24,8 @@ export interface CoordinatorOptions {
 	readonly fencingToken: number;
 	/** Distinguishes this agent's plans from all others'. */
 	readonly incarnation: string;
+	/** A number in [0, 1), by which tries at an unreachable store are spread. */
+	readonly random: () => number;
 	/** Told whenever the reason for what is done or waited for changes. */
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -33,66 +36,45 @@ export interface CoordinatorOptions {
  * holds no authority of its own: a deposed coordinator's writes fail.
  */
 export class Coordinator {
+	private readonly loop: LookLoop;
 	private memory: PlannerMemory = EMPTY_MEMORY;
 	private watch: Watch | undefined;
 	private cancelTimer: () => void = () => {};
 	private plansMade = 0;
 	private reason = "";
-	private planning = false;
-	private lookAgain = false;
 	private closed = false;
 
-	constructor(private readonly options: CoordinatorOptions) {}
+	constructor(private readonly options: CoordinatorOptions) {
+		this.loop = new LookLoop({ ...options, look: () => this.planOnce() });
+	}
 
 	get fencingToken(): number {
 		return this.options.fencingToken;
 	}
 
-	async start(): Promise<void> {
-		const { store, keys } = this.options;
-		const { revision } = await store.snapshot([keys.round]);
-		if (this.closed) return;
-		this.watch = store.watch(
-			[keys.round, keys.nodes, keys.finished],
-			revision,
-			() => this.look(),
-		);
-		this.look();
+	start(): void {
+		this.loop.hint();
 	}
 
 	close(): void {
 		this.closed = true;
+		this.loop.close();
 		this.watch?.close();
 		this.cancelTimer();
-	}
-
-	/** Plans until there is nothing to write; one at a time, however many hints arrive. */
-	private look(): void {
-		this.lookAgain = true;
-		if (this.planning || this.closed) return;
-		this.planning = true;
-		this.planWhileHinted()
-			.catch((error) => {
-				if (!this.closed) this.options.onError(error);
-			})
-			.finally(() => {
-				this.planning = false;
-				if (this.lookAgain) this.look();
-			});
-	}
-
-	private async planWhileHinted(): Promise<void> {
-		while (this.lookAgain && !this.closed) {
-			this.lookAgain = false;
-			if (await this.planOnce()) this.lookAgain = true;
-		}
 	}
 
 	/** Returns whether something was written, so that there may be more to do. */
 	private async planOnce(): Promise<boolean> {
 		const { store, clock, keys, config } = this.options;
-		const view = readRunView(keys, await store.snapshot([keys.prefix]));
-		if (view === undefined || this.closed) return false;
+		const snapshot = await store.snapshot([keys.prefix]);
+		if (this.closed) return false;
+		this.watch ??= store.watch(
+			[keys.round, keys.nodes, keys.finished],
+			snapshot.revision,
+			() => this.loop.hint(),
+		);
+		const view = readRunView(keys, snapshot);
+		if (view === undefined) return false;
 		const { plan, memory, until, reason } = planRound(
 			view,
 			this.memory,
@@ -118,7 +100,7 @@ export class Coordinator {
 		this.cancelTimer =
 			until === undefined
 				? () => {}
-				: this.options.clock.wakeAt(until, () => this.look());
+				: this.options.clock.wakeAt(until, () => this.loop.hint());
 	}
 
 	private async carryOut(plan: Plan, view: RunView): Promise<boolean> {

@@ -1,25 +1,18 @@
 import type { Clock } from "../clock.js";
-import { Candidacy } from "./candidacy.js";
+import { ElasticRunError } from "../errors.js";
+import { isUnreachable, retry } from "./back-off.js";
 import { type JoinedRun, joinRun } from "./join-run.js";
 import { RunKeys } from "./keys.js";
-import {
-	type AgentIdentity,
-	type Intent,
-	RecordWriter,
-} from "./record-writer.js";
-import {
-	decodeRecord,
-	type RoundRecord,
-	type RunSpec,
-	type Seat,
-} from "./records.js";
-import type { Lease, Store, Watch } from "./store.js";
+import type { OnLeaseLost } from "./lease-guard.js";
+import type { AgentIdentity, Intent } from "./record-writer.js";
+import type { NodeRecord, RunSpec } from "./records.js";
+import { type RoundView, Session } from "./session.js";
+import type { Lease, Store } from "./store.js";
 
-/** What an agent sees of its run: the round and, where it is this process's, its seat. */
-export interface RoundView {
-	readonly round: RoundRecord;
-	readonly seat: Seat | null;
-}
+export type { RoundView } from "./session.js";
+
+/** How long an unreachable store is tried at the start, unless the join time-out is shorter. */
+const START_PATIENCE_MS = 30_000;
 
 export interface MembershipOptions {
 	readonly store: Store;
@@ -29,29 +22,30 @@ export interface MembershipOptions {
 	readonly spec: RunSpec;
 	/** Reserves a port that is free on this node, kept bound until its workers start. */
 	readonly reservePort: (claim: number) => Promise<number>;
-	/** A number in [0, 1), by which agents without a seat spread their standing for coordinator. */
+	/** Whether the process that wrote this record is certainly gone; false where that cannot be known. */
+	readonly isDead: (holder: NodeRecord) => boolean;
+	/** A number in [0, 1), by which agents spread their tries. */
 	readonly random: () => number;
 	readonly onView: (view: RoundView) => void;
-	readonly onLost: (reason: string) => void;
+	/** Its workers must be dead by the time that is given; meanwhile it joins again by itself. */
+	readonly onLost: OnLeaseLost;
+	/** Told of what ends this agent's part in the run. */
 	readonly onError: (error: unknown) => void;
 	/** Told what the coordinator decides or waits for, where it is this agent. */
 	readonly onPlanReason: (reason: string) => void;
 }
 
 /**
- * One agent's part in its run: its lease, its record, what it watches, and the
- * coordinator where it is elected. Level-based: a hint means only that all is
- * read again, and the newest intent is written until it stands.
+ * One agent's part in its run, over all of its sessions with the store: what
+ * it wants its record to say is kept, and a lease that is lost is replaced.
  */
 export class Membership {
 	private readonly keys: RunKeys;
-	private lease: Lease | undefined;
-	private watch: Watch | undefined;
-	private candidacy: Candidacy | undefined;
-	private writer: RecordWriter | undefined;
-	private joinedAt = 0;
-	private looking = false;
-	private lookAgain = false;
+	private session: Session | undefined;
+	private intent: Intent | undefined;
+	/** Given up here, but perhaps not ended in the store: the record may still hang on one. */
+	private lostLeases: readonly Lease[] = [];
+	private started = false;
 	private closed = false;
 
 	constructor(private readonly options: MembershipOptions) {
@@ -61,120 +55,111 @@ export class Membership {
 	/**
 	 * Opens a lease and finds or begins the run. Resolves with its instance, or
 	 * with the outcome of a run that has just ended. Nothing is shown of it yet.
+	 * @throws ElasticRunError STORE_UNREACHABLE where the store does not answer in time,
+	 * RENDEZVOUS_FAILED where the node id is taken or the settings differ
 	 */
 	async join(): Promise<JoinedRun> {
-		const { store, spec } = this.options;
-		const lease = await store.openLease(spec.leaseTtlMs, this.options.onLost);
-		this.lease = lease;
-		this.candidacy = this.openCandidacy(lease);
-		this.writer = this.openWriter(lease);
-		const joined = await joinRun({
-			...this.options,
-			keys: this.keys,
-			candidacy: this.candidacy,
-		});
-		if ("revision" in joined) this.joinedAt = joined.revision;
-		return joined;
+		const { joinTimeoutMs } = this.options.spec;
+		return this.retryFor(
+			Math.min(START_PATIENCE_MS, joinTimeoutMs),
+			async () => {
+				this.session ??= await this.openSession();
+				const { candidacy } = this.session;
+				return joinRun({ ...this.options, keys: this.keys, candidacy });
+			},
+		);
 	}
 
 	/** From now on `onView` is told what is there, and each change of it. */
 	start(): void {
-		const { keys } = this;
-		this.watch = this.options.store.watch(
-			[keys.round, keys.coordinator, keys.seat(this.options.identity.nodeId)],
-			this.joinedAt,
-			() => this.look(),
-		);
-		this.look();
+		this.started = true;
+		if (this.session === undefined) this.rejoin();
+		else this.session.start();
 	}
 
 	/** Makes the record say this, now or as soon as it can be; a later intent replaces it. */
 	publish(intent: Intent): void {
-		this.writer?.want(intent);
-		this.look();
+		this.intent = intent;
+		this.session?.want(intent);
 	}
 
-	/** Gives up the lease: the record and the coordinator's key vanish at once. */
+	/** Gives up its leases: the record and the coordinator's key vanish at once. */
 	async close(): Promise<void> {
 		this.closed = true;
-		this.watch?.close();
-		this.candidacy?.close();
-		await this.lease?.revoke();
+		this.session?.close();
+		await Promise.all([this.revokeLost(), this.session?.lease.revoke()]);
 	}
 
-	private openWriter(lease: Lease): RecordWriter {
-		const { store, identity, reservePort } = this.options;
-		return new RecordWriter({
-			store,
+	private async openSession(): Promise<Session> {
+		const { store, spec } = this.options;
+		this.refuseClosed();
+		let session: Session | undefined;
+		const lease = await store.openLease(spec.leaseTtlMs, (reason) =>
+			session?.lose(reason),
+		);
+		session = new Session({
+			...this.options,
 			keys: this.keys,
 			lease,
-			identity,
-			reservePort,
+			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
+			onStanding: () => {
+				this.revokeLost().catch((error) => this.report(error));
+			},
 		});
+		return session;
 	}
 
-	private openCandidacy(lease: Lease): Candidacy {
-		const { store, clock, spec, identity, random } = this.options;
-		return new Candidacy({
-			store,
-			clock,
-			keys: this.keys,
-			lease,
-			nodeId: identity.nodeId,
-			incarnation: identity.incarnation,
-			config: spec,
-			random,
-			onStood: () => this.look(),
-			onReason: this.options.onPlanReason,
-			onError: (error) => this.report(error),
-		});
+	private lose(lease: Lease, reason: string, fenceAt: number): void {
+		this.lostLeases = [...this.lostLeases, lease];
+		this.session = undefined;
+		if (!this.started) return;
+		this.options.onLost(reason, fenceAt);
+		this.rejoin();
 	}
 
-	private look(): void {
-		this.lookAgain = true;
-		if (this.looking || this.closed) return;
-		this.looking = true;
-		this.lookWhileHinted()
-			.catch((error) => this.report(error))
-			.finally(() => {
-				this.looking = false;
-				if (this.lookAgain) this.look();
-			});
+	/** A new lease, and under it the record as it shall stand now: same node id, same incarnation. */
+	private rejoin(): void {
+		this.retryFor(this.options.spec.joinTimeoutMs, async () => {
+			const session = await this.openSession();
+			if (this.closed) return session.lease.revoke();
+			this.session = session;
+			if (this.intent) session.want(this.intent);
+			session.start();
+		}).catch((error) => this.report(error));
+	}
+
+	/** Where a lease cannot be revoked it lapses by itself: it is kept alive no longer. */
+	private async revokeLost(): Promise<void> {
+		const leases = this.lostLeases;
+		this.lostLeases = [];
+		const results = await Promise.allSettled(
+			leases.map((lease) => lease.revoke()),
+		);
+		for (const result of results) {
+			if (result.status === "rejected" && !isUnreachable(result.reason)) {
+				throw result.reason;
+			}
+		}
+	}
+
+	private retryFor<Value>(
+		patienceMs: number,
+		attempt: () => Promise<Value>,
+	): Promise<Value> {
+		const { clock, random } = this.options;
+		const until = clock.now() + patienceMs;
+		return retry({ clock, random, until }, attempt);
+	}
+
+	private refuseClosed(): void {
+		if (!this.closed) return;
+		throw new ElasticRunError(
+			"ABORTED",
+			"this agent left the run while it was joining it",
+		);
 	}
 
 	private report(error: unknown): void {
 		if (!this.closed) this.options.onError(error);
-	}
-
-	private async lookWhileHinted(): Promise<void> {
-		while (this.lookAgain && !this.closed) {
-			this.lookAgain = false;
-			await this.lookOnce();
-		}
-	}
-
-	private async lookOnce(): Promise<void> {
-		const { nodeId, incarnation } = this.options.identity;
-		const { keys } = this;
-		const snapshot = await this.options.store.snapshot([
-			keys.round,
-			keys.coordinator,
-			keys.seat(nodeId),
-		]);
-		const roundEntry = snapshot.entries.get(keys.round);
-		if (this.closed || roundEntry === undefined) return;
-		const round = decodeRecord<RoundRecord>(roundEntry);
-		const seatEntry = snapshot.entries.get(keys.seat(nodeId));
-		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
-		const mine = seat?.incarnation === incarnation ? seat : null;
-		this.options.onView({ round, seat: mine });
-		if (await this.writer?.write(round, roundEntry.modRevision)) {
-			this.lookAgain = true;
-		}
-		this.candidacy?.attend(
-			snapshot.entries.get(keys.coordinator),
-			mine,
-			round.outcome !== null,
-		);
 	}
 }

@@ -28,7 +28,20 @@ export class MemoryStore implements Store {
 		this.leasesOpened += 1;
 		const id = `lease-${this.leasesOpened}`;
 		this.leases.add(id);
-		return { id, ttlMs, revoke: async () => this.endLease(id) };
+		return {
+			id,
+			ttlMs,
+			expiresAt: Number.POSITIVE_INFINITY,
+			revoke: () => this.endLease(id),
+		};
+	}
+
+	async endLease(id: LeaseId): Promise<void> {
+		if (!this.leases.delete(id)) return;
+		const keys = [...this.entries.values()]
+			.filter((entry) => entry.lease === id)
+			.map((entry) => entry.key);
+		if (keys.length > 0) this.commit(keys.map((key) => ({ delete: key })));
 	}
 
 	async snapshot(selectors: readonly string[]): Promise<Snapshot> {
@@ -98,14 +111,6 @@ export class MemoryStore implements Store {
 			"STORE_UNREACHABLE",
 			`${write.put} cannot be written: its lease ${write.lease} has ended; open a new one`,
 		);
-	}
-
-	private endLease(id: LeaseId): void {
-		if (!this.leases.delete(id)) return;
-		const keys = [...this.entries.values()]
-			.filter((entry) => entry.lease === id)
-			.map((entry) => entry.key);
-		if (keys.length > 0) this.commit(keys.map((key) => ({ delete: key })));
 	}
 
 	private hintAll(keys: readonly string[]): void {

@@ -7,7 +7,7 @@ import {
 	RECORD_VERSION,
 	type RoundRecord,
 } from "./records.js";
-import type { Lease, Store, Write } from "./store.js";
+import type { Entry, Lease, Store, Write } from "./store.js";
 
 /** What never changes of an agent while its process lives. */
 export interface AgentIdentity {
@@ -48,37 +48,54 @@ export class RecordWriter {
 
 	constructor(private readonly options: RecordWriterOptions) {}
 
+	/** Whether the store has held this agent's record under this lease. */
+	get hasWritten(): boolean {
+		return this.written !== undefined;
+	}
+
 	/** Replaces what was wanted before. */
 	want(intent: Intent): void {
 		this.intent = intent;
 	}
 
 	/**
-	 * Writes what is wanted, guarded by the round's revision, so that a stale
-	 * reader cannot claim an old round. Resolves with whether it has to be tried
+	 * Writes what is wanted, guarded by the revisions of the round and of the record
+	 * as they were read: neither a stale reader claims an old round, nor does one
+	 * process write over another's record. Resolves with whether it has to be tried
 	 * again with a newer view.
 	 */
-	async write(round: RoundRecord, roundRevision: number): Promise<boolean> {
+	async write(
+		round: RoundRecord,
+		roundRevision: number,
+		present: Entry | undefined,
+	): Promise<boolean> {
 		const { intent } = this;
 		if (intent === undefined || intent === this.written) return false;
-		const { store, keys } = this.options;
-		const writes = await this.writesFor(intent, round);
-		const { succeeded } = await store.transaction(
-			[{ key: keys.round, modRevision: roundRevision }],
-			writes,
-		);
+		const { store, keys, lease, identity } = this.options;
+		const key = keys.node(identity.nodeId);
+		const value = encodeRecord(await this.recordFor(intent, round));
+		// An earlier try of the same write may have been made though its answer got lost.
+		const stands = present?.value === value && present.lease === lease.id;
+		const { succeeded } = stands
+			? { succeeded: true }
+			: await store.transaction(
+					[
+						{ key: keys.round, modRevision: roundRevision },
+						{ key, modRevision: present?.modRevision ?? 0 },
+					],
+					this.writesFor(intent, value),
+				);
 		if (succeeded) this.written = intent;
 		return this.intent !== this.written;
 	}
 
-	private async writesFor(
+	private async recordFor(
 		intent: Intent,
 		round: RoundRecord,
-	): Promise<readonly Write[]> {
-		const { identity, keys, lease } = this.options;
-		const record: NodeRecord = {
+	): Promise<NodeRecord> {
+		return {
 			version: RECORD_VERSION,
-			...identity,
+			...this.options.identity,
 			instance: round.instance,
 			state: intent.state,
 			claim: intent.claim,
@@ -86,9 +103,13 @@ export class RecordWriter {
 			cause: intent.cause,
 			masterPort: await this.portFor(intent.claim),
 		};
+	}
+
+	private writesFor(intent: Intent, record: string): readonly Write[] {
+		const { identity, keys, lease } = this.options;
 		const node: Write = {
 			put: keys.node(identity.nodeId),
-			value: encodeRecord(record),
+			value: record,
 			lease: lease.id,
 		};
 		if (intent.finishedPlan === null) return [node];

@@ -46,17 +46,27 @@ export interface Lease {
 	readonly id: LeaseId;
 	/** The time to live that the store granted, in milliseconds. */
 	readonly ttlMs: number;
-	/** Ends it at once. */
+	/**
+	 * Until when the store certainly keeps it, on the clock's steady scale: the time
+	 * to live, counted from the sending of the last keepalive that was acknowledged.
+	 * Infinity where leases never lapse.
+	 */
+	readonly expiresAt: number;
+	/** Keeps it alive no longer and ends it at once; one that has ended already is no error. */
 	revoke(): Promise<void>;
 }
 
 /**
  * Where a run's shared state lives. A selector is a key, or a prefix if it ends
- * with "/". Failures reject with an `ElasticRunError` of code STORE_UNREACHABLE.
+ * with "/". Failures reject with an `ElasticRunError` of code STORE_UNREACHABLE;
+ * a transaction that rejects may have been made all the same. Every call settles
+ * within a bounded time.
  */
 export interface Store {
-	/** `onLost` is called once, when the lease must be taken for gone; not after `revoke`. */
+	/** `onLost` is called once, when the store says that the lease has ended; not after `revoke`. */
 	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease>;
+	/** Ends a lease that any process opened; one that has ended already is no error. */
+	endLease(id: LeaseId): Promise<void>;
 	/** What the selectors match, all at one revision. */
 	snapshot(selectors: readonly string[]): Promise<Snapshot>;
 	/** Makes all writes or, where a condition does not hold, none. At most 128 conditions and 128 writes. */

@@ -109,9 +109,11 @@ export class ScriptedAgent {
 			},
 			spec: run.spec,
 			reservePort: async (claim) => 4000 + claim,
+			isDead: () => false,
 			random: () => 0.5,
 			onView: (view) => this.agent.see(view),
-			onLost: (reason) => tell(`lost its lease: ${reason}`),
+			onLost: (reason, fenceAt) =>
+				this.agent.dispatch({ kind: "session-lost", reason, fenceAt }),
 			onError: (error) => tell(`error: ${String(error)}`),
 			onPlanReason: (reason) => tell(`plans: ${reason}`),
 		});

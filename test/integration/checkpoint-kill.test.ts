@@ -1,27 +1,17 @@
 import { readdirSync } from "node:fs";
-import { expect, it, onTestFinished } from "vitest";
-import { openCheckpoints } from "../../src/runtime/checkpoint.js";
+import { expect, it } from "vitest";
 import type { SaveStep } from "../../src/runtime/checkpoint-files.js";
+import { freshDirectory, open } from "../fixtures/checkpoint-open.js";
 import { startFixture } from "../fixtures/checkpoint-process.js";
 import type { TrainerOptions } from "../fixtures/checkpoint-trainer.js";
-import { temporaryFolder } from "../helpers/processes.js";
 
 const SECONDS = 1_000;
-
-function freshDirectory(): string {
-	const { path, remove } = temporaryFolder();
-	onTestFinished(remove);
-	return path;
-}
 
 async function train(options: TrainerOptions) {
 	const trainer = startFixture("checkpoint-trainer.ts", options);
 	const end = await trainer.ended;
 	return { end, stdout: trainer.stdout(), stderr: trainer.stderr() };
 }
-
-const open = (directory: string, round: number) =>
-	openCheckpoints({ directory, token: { instance: 1, round } });
 
 it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 	{ killAtSaveStep: "started", survives: 3 },
@@ -41,7 +31,7 @@ it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 		const killed = await train({ ...options, round: 1, killAtSaveStep });
 		expect(killed.end, killed.stderr).toBe("SIGKILL");
 
-		const { state } = open(directory, 1).loadLatest() ?? {};
+		const { state } = open(directory, 1).checkpoints.loadLatest() ?? {};
 		expect(state?.step).toBe(survives);
 
 		const resumed = await train({ ...options, round: 2, lastStep: 6 });
@@ -62,7 +52,7 @@ it("killed in the very first save: training begins anew", async () => {
 		killAtSaveStep: "synced",
 	});
 	expect(killed.end, killed.stderr).toBe("SIGKILL");
-	expect(open(directory, 2).loadLatest()).toBeUndefined();
+	expect(open(directory, 2).checkpoints.loadLatest()).toBeUndefined();
 });
 
 it(

@@ -78,7 +78,10 @@ describe("openLogDirectory", () => {
 		expect(readlinkSync(join(root, "train", "latest"))).toBe("17");
 		const read = (name: string) =>
 			readFileSync(join(logs.directory, name), "utf8");
-		expect([read("stdout.log"), read("stderr.log")]).toEqual(["out\n", "err\n"]);
+		expect([read("stdout.log"), read("stderr.log")]).toEqual([
+			"out\n",
+			"err\n",
+		]);
 		const mode = (path: string) => lstatSync(path).mode & 0o777;
 		expect(mode(root)).toBe(0o700);
 		expect(mode(logs.directory)).toBe(0o700);
@@ -110,7 +113,10 @@ describe("openLogDirectory", () => {
 		expect(existsSync(fourth.errorFile)).toBe(false);
 		const older = (name: string) =>
 			readFileSync(join(fourth.directory, name), "utf8");
-		expect([older("error.1.json"), older("error.2.json")]).toEqual(["first", "second"]);
+		expect([older("error.1.json"), older("error.2.json")]).toEqual([
+			"first",
+			"second",
+		]);
 	});
 
 	it("lets `latest` point to the newest instance, never back", () => {
@@ -120,7 +126,12 @@ describe("openLogDirectory", () => {
 		expect(latest()).toBe("12");
 		open({ instance: 7 });
 		expect(latest()).toBe("12");
-		expect(readdirSync(join(base, "logs", "train")).sort()).toEqual(["12", "5", "7", "latest"]);
+		expect(readdirSync(join(base, "logs", "train")).sort()).toEqual([
+			"12",
+			"5",
+			"7",
+			"latest",
+		]);
 	});
 
 	it("has the last words of a worker that was killed", async () => {
@@ -138,9 +149,6 @@ describe("discardIfUnused", () => {
 		const logged = open({ logDir: undefined });
 		writeFileSync(logged.agentLog, "refused\n");
 		logged.discardIfUnused();
-		const spawnFailed = open({ logDir: undefined });
-		spawnFailed.openWorker(1, 0, both).closeDescriptors();
-		spawnFailed.discardIfUnused();
 		expect(readdirSync(base)).toEqual([]);
 	});
 
@@ -158,14 +166,18 @@ describe("discardIfUnused", () => {
 		expect(readFileSync(kept, "utf8")).toBe("kept\n");
 	});
 
-	it("removes nothing any more once there was a second round", () => {
-		const node = open();
-		node.openWorker(1, 0, both).closeDescriptors();
-		const second = node.openWorker(2, 0, both);
-		second.closeDescriptors();
-		node.discardIfUnused();
-		expect(existsSync(join(node.directory, "round-1", "0"))).toBe(true);
-	});
+	it.each([undefined, "logs"])(
+		"removes nothing any more once a worker's files were opened (%s)",
+		(logDir) => {
+			const node = open({ logDir: logDir && join(base, logDir) });
+			writeFileSync(node.agentLog, "started\n");
+			const worker = node.openWorker(1, 0, both);
+			worker.closeDescriptors();
+			node.discardIfUnused();
+			expect(readdirSync(worker.directory)).toHaveLength(2);
+			expect(existsSync(node.agentLog)).toBe(true);
+		},
+	);
 });
 
 describe("a directory that cannot be used", () => {
@@ -175,7 +187,9 @@ describe("a directory that cannot be used", () => {
 		expect(error.exitCode).toBe(2);
 		expect(error.message).toContain(`--log-dir ${join(base, "file", "logs")}`);
 		expect(error.message).toContain("choose a directory");
-		expect(refusal(() => open({ logDir: join(base, "file") })).code).toBe("USAGE");
+		expect(refusal(() => open({ logDir: join(base, "file") })).code).toBe(
+			"USAGE",
+		);
 		expect(readdirSync(base)).toEqual(["file"]);
 	});
 

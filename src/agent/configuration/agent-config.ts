@@ -60,6 +60,6 @@ export interface AgentConfig {
 	readonly output: "text" | "json";
 	readonly logFormat: "pretty" | "json";
 	readonly signalsToHandle: readonly NodeJS.Signals[];
-	/** Base of the channel directories: contract `$ELASTIC_RUN_DIR`, `$XDG_RUNTIME_DIR`, the system's temporary one. */
+	/** Below it lie the channel directories. */
 	readonly channelBase: string;
 }

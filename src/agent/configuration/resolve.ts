@@ -67,6 +67,7 @@ export async function resolveSettings(
 		signalsToHandle: reader.value(OPTIONS.signalsToHandle),
 		channelBase: await channelBase(host),
 	};
+	// Only the command obeys it; whether it is valid is asked here, with all others.
 	reader.value(OPTIONS.dryRun);
 	const command = await findCommand(reader, request, host);
 	const { policy } = partial;

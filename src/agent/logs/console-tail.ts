@@ -93,6 +93,8 @@ class ConsoleTail implements WorkerConsole {
 		return async () => {
 			await this.#flush(file);
 			this.#files.delete(file);
+			// Nothing more comes of this file: whoever waits for it has it all.
+			file.settle();
 			this.#hurry();
 		};
 	}

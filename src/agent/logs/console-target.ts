@@ -33,7 +33,7 @@ export class ConsoleTarget {
 			this.#stream.write(bytes, (error) => {
 				this.#settle = undefined;
 				if (error) this.#lose(error);
-				else if (this.#lost) this.#letGo();
+				if (this.#lost) this.#letGo();
 				resolve();
 			});
 		});
@@ -42,8 +42,8 @@ export class ConsoleTarget {
 	/** Gives up a write that is under way, and all that would follow. */
 	readonly release = (): void => {
 		this.#lost = true;
-		if (this.#settle === undefined) this.#letGo();
-		else this.#settle();
+		if (this.#settle) this.#settle();
+		else this.#letGo();
 	};
 
 	readonly #lose = (error: Error): void => {

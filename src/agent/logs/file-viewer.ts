@@ -50,7 +50,8 @@ export class FileViewer {
 		file.settledSize = more ? -1 : size;
 		// A mark that was set meanwhile is for the next turn.
 		if (!more && mark === file.mark) file.settle();
-		return more ? "more" : "changed";
+		if (more) return "more";
+		return waiting ? "same" : "changed";
 	}
 
 	/** Shows what can be shown of the next chunk; returns whether another one waits. */

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { ElasticRunError, messageOf, systemErrorCode } from "../../errors.js";
 import type { StreamSelection } from "../configuration/agent-config.js";
+import { explainDirectoryProblem } from "./directory-problem.js";
 import { PrivateTree } from "./private-tree.js";
 
 export interface LogDirectoryOptions {
@@ -74,7 +74,7 @@ export function openLogDirectory(options: LogDirectoryOptions): LogDirectory {
 	try {
 		return new NodeLogDirectory(options);
 	} catch (error) {
-		throw explain(error, options);
+		throw explainDirectoryProblem(error, options);
 	}
 }
 
@@ -115,7 +115,7 @@ class NodeLogDirectory implements LogDirectory {
 			this.#tree.keep();
 			return logs;
 		} catch (error) {
-			throw explain(error, this.#options);
+			throw explainDirectoryProblem(error, this.#options);
 		}
 	}
 
@@ -171,37 +171,4 @@ function workerLogs(
 			open.clear();
 		},
 	};
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-	EACCES: "permission denied",
-	EPERM: "permission denied",
-	EROFS: "the file system is read-only",
-	ENOSPC: "no space left on the device",
-	EDQUOT: "the disk quota is spent",
-	ENOTDIR: "it is, or leads through, something that is no directory",
-	ELOOP: "a symbolic link or special file is in the way",
-	EMFILE: "too many open files: raise `ulimit -n`",
-};
-
-/** Says which directory, why, and what to do; the path of the very file is in the system's message. */
-function explain(
-	error: unknown,
-	{ logDir, tmpdir }: LogDirectoryOptions,
-): ElasticRunError {
-	const reason = REASONS[systemErrorCode(error) ?? ""];
-	const detail = reason === undefined ? "" : `${reason} `;
-	const where =
-		logDir === undefined
-			? `the temporary directory ${tmpdir}`
-			: `--log-dir ${logDir}`;
-	const fix =
-		logDir === undefined
-			? "set TMPDIR or --log-dir to a directory that can be written"
-			: "choose a directory that can be written";
-	return new ElasticRunError(
-		"USAGE",
-		`${where}: ${detail}(${messageOf(error)}); ${fix}`,
-		{ cause: error },
-	);
 }

@@ -6,16 +6,15 @@ import {
 	mkdirSync,
 	mkdtempSync,
 	openSync,
-	readlinkSync,
 	renameSync,
 	rmdirSync,
 	statSync,
-	symlinkSync,
 	unlinkSync,
 	writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../../errors.js";
+import { exists, pointLatest } from "./latest-link.js";
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -92,17 +91,10 @@ export class PrivateTree {
 		renameSync(path, older());
 	}
 
-	/** Replaces the link `latest` in one step, unless a newer number stands there. */
+	/** Lets `latest` in this directory point to the target, unless a newer number stands there. */
 	pointLatest(directory: string, target: string): void {
-		const link = join(directory, "latest");
-		const before = readLink(link);
-		if (Number(before) > Number(target)) return;
-		replaceLink(link, target);
-		this.#undo.push(() => {
-			if (exists(join(directory, target)) || readLink(link) !== target) return;
-			if (before === undefined) unlinkSync(link);
-			else replaceLink(link, before);
-		});
+		const undo = pointLatest(directory, target);
+		if (undo) this.#undo.push(undo);
 	}
 
 	/** Throws where the directory cannot be written or has no room. */
@@ -178,29 +170,6 @@ const PROBLEMS = {
 
 function problem(code: keyof typeof PROBLEMS, path: string): Error {
 	return Object.assign(new Error(`${path} ${PROBLEMS[code]}`), { code });
-}
-
-function exists(path: string): boolean {
-	return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function readLink(path: string): string | undefined {
-	try {
-		return readlinkSync(path);
-	} catch {
-		return undefined;
-	}
-}
-
-function replaceLink(link: string, target: string): void {
-	const fresh = `${link}.${process.pid}`;
-	symlinkSync(target, fresh);
-	try {
-		renameSync(fresh, link);
-	} catch (error) {
-		unlinkSync(fresh);
-		throw error;
-	}
 }
 
 function removeIfEmpty(path: string): void {

@@ -49,7 +49,7 @@ export function onRunning(
 				{ kind: "rejoin" },
 				input.reason,
 				context,
-				input.fenceAt,
+				Math.min(input.fenceAt, context.now + context.shutdownTimeoutMs),
 			);
 		default:
 			return input satisfies never;

@@ -58,7 +58,7 @@ function causeLines({
 	const message = error?.message ?? failure.message;
 	return [
 		`root cause: rank ${failure.rank} on ${plainMessage(failure.nodeId)} (${process}), round ${failure.round}: ${plainMessage(failure.description)}`,
-		`  up ${formatDuration(failure.uptimeMs)}, ${exitOf(failure)}, local rank ${failure.localRank}, role ${plainMessage(failure.role)}`,
+		`  ${[...endOf(failure), `local rank ${failure.localRank}`, `role ${plainMessage(failure.role)}`].join(", ")}`,
 		...(message === undefined ? [] : indented("  error: ", message)),
 		...stackLines(error?.stack),
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),
@@ -69,11 +69,14 @@ function causeLines({
 	];
 }
 
-function exitOf(failure: RootCause["failure"]): string {
-	if (failure.signal !== null) {
-		return `signal ${failure.signal} (exit code ${failure.exitCode})`;
-	}
-	return `exit code ${failure.exitCode}`;
+/** How long it ran and how it ended, as far as the first line does not say so. */
+function endOf(failure: RootCause["failure"]): string[] {
+	const { pid, uptimeMs, signal, exitCode, description } = failure;
+	return [
+		pid === null ? "" : `up ${formatDuration(uptimeMs)}`,
+		signal === null ? "" : `signal ${signal}`,
+		`exit code ${exitCode}`,
+	].filter((part) => part !== "" && part !== description);
 }
 
 /** The end of a stack is kept: there Python names the error. */

@@ -48,7 +48,7 @@ describe("redact", () => {
 
 	it("survives a circle", () => {
 		const circle: Record<string, unknown> = {};
-		circle["self"] = circle;
+		circle.self = circle;
 		expect(JSON.stringify(redact(circle))).toContain("[too deep]");
 	});
 

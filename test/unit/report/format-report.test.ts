@@ -95,7 +95,7 @@ describe("formatReport", () => {
 	it("tells a failed run from its root cause on", () => {
 		expect(formatReport(failed, false)).toBe(
 			`root cause: rank 2 on node-a (pid 4711), round 2: exit code 1
-  up 41.2 s, exit code 1, local rank 2, role default
+  up 41.2 s, local rank 2, role default
   error: RuntimeError: shape mismatch
     Traceback:
       File "train.py", line 7
@@ -141,7 +141,7 @@ logs: /logs/train-1f3a/1/node-a
 		);
 		expect(report).toBe(
 			`root cause: rank 9 on node-b (no process), round 2: killed by SIGKILL
-  up 41.2 s, signal SIGKILL (exit code 137), local rank 2, role default
+  signal SIGKILL, exit code 137, local rank 2, role default
   error: out of
     memory
   log: on node-b, if its streams were redirected

@@ -1,0 +1,51 @@
+import type { Clock } from "../clock.js";
+import { ElasticRunError } from "../errors.js";
+
+/** The wait after a first failure, in milliseconds; each further one doubles it. */
+const SHORTEST_MS = 50;
+const LONGEST_MS = 1_000;
+
+/**
+ * How long to wait before the next try, in milliseconds.
+ * @param failures how many tries in a row have failed, from 1
+ * @param random a number in [0, 1): a thousand agents must not come back at once
+ */
+export function backOffMs(failures: number, random: number): number {
+	const longest = Math.min(LONGEST_MS, SHORTEST_MS * 2 ** (failures - 1));
+	return longest * (0.5 + random / 2);
+}
+
+export function isUnreachable(error: unknown): boolean {
+	return error instanceof ElasticRunError && error.code === "STORE_UNREACHABLE";
+}
+
+export interface RetryOptions {
+	readonly clock: Clock;
+	/** A number in [0, 1). */
+	readonly random: () => number;
+	/** When to give up, on `clock`. */
+	readonly until: number;
+}
+
+/** Tries again while the store is unreachable; after `until`, rejects as the last try did. */
+export async function retry<Value>(
+	{ clock, random, until }: RetryOptions,
+	attempt: () => Promise<Value>,
+): Promise<Value> {
+	for (let failures = 1; ; failures++) {
+		try {
+			return await attempt();
+		} catch (error) {
+			const delayMs = backOffMs(failures, random());
+			if (!isUnreachable(error) || clock.now() + delayMs > until) throw error;
+			await pause(clock, delayMs);
+		}
+	}
+}
+
+/** Resolves when this many milliseconds have passed. */
+export function pause(clock: Clock, durationMs: number): Promise<void> {
+	return new Promise((resolve) => {
+		clock.wakeAt(clock.now() + durationMs, resolve);
+	});
+}

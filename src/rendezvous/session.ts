@@ -1,0 +1,148 @@
+import type { Clock } from "../clock.js";
+import { Candidacy } from "./candidacy.js";
+import { refuseForeign } from "./join-run.js";
+import type { RunKeys } from "./keys.js";
+import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
+import { LookLoop } from "./look-loop.js";
+import {
+	type AgentIdentity,
+	type Intent,
+	RecordWriter,
+} from "./record-writer.js";
+import {
+	decodeRecord,
+	type RoundRecord,
+	type RunSpec,
+	type Seat,
+} from "./records.js";
+import type { Lease, Snapshot, Store, Watch } from "./store.js";
+
+/** What an agent sees of its run: the round and, where it is this process's, its seat. */
+export interface RoundView {
+	readonly round: RoundRecord;
+	readonly seat: Seat | null;
+}
+
+export interface SessionOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	readonly lease: Lease;
+	readonly identity: AgentIdentity;
+	readonly spec: RunSpec;
+	readonly reservePort: (claim: number) => Promise<number>;
+	readonly random: () => number;
+	readonly onView: (view: RoundView) => void;
+	/** Told once; the session has closed itself. */
+	readonly onLost: OnLeaseLost;
+	/** Told once: the agent's record stands under this session's lease. */
+	readonly onStanding: () => void;
+	readonly onError: (error: unknown) => void;
+	readonly onPlanReason: (reason: string) => void;
+}
+
+/** What hangs on one lease of an agent: its record, its watch, its part in coordinating. */
+export class Session {
+	readonly candidacy: Candidacy;
+	private readonly writer: RecordWriter;
+	private readonly guard: LeaseGuard;
+	private readonly loop: LookLoop;
+	private watch: Watch | undefined;
+	private standing = false;
+	private closed = false;
+
+	constructor(private readonly options: SessionOptions) {
+		this.writer = new RecordWriter(options);
+		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
+			this.close();
+			options.onLost(...why);
+		});
+		this.loop = new LookLoop({ ...options, look: () => this.look() });
+		this.candidacy = new Candidacy({
+			...options,
+			nodeId: options.identity.nodeId,
+			incarnation: options.identity.incarnation,
+			config: options.spec,
+			onStood: () => this.loop.hint(),
+			onReason: options.onPlanReason,
+		});
+	}
+
+	get lease(): Lease {
+		return this.options.lease;
+	}
+
+	/** From now on `onView` is told what is there, and each change of it. */
+	start(): void {
+		if (this.guard.check()) this.loop.hint();
+	}
+
+	/** The store says that the lease has ended. */
+	lose(reason: string): void {
+		this.guard.lose(reason);
+	}
+
+	want(intent: Intent): void {
+		this.writer.want(intent);
+		this.loop.hint();
+	}
+
+	/** Looks and writes no more; the lease is left as it is. */
+	close(): void {
+		this.closed = true;
+		this.guard.close();
+		this.loop.close();
+		this.watch?.close();
+		this.candidacy.close();
+	}
+
+	private async look(): Promise<boolean> {
+		const { store, keys, identity, onView } = this.options;
+		const { nodeId, incarnation } = identity;
+		const snapshot = await store.snapshot([
+			keys.round,
+			keys.coordinator,
+			keys.seat(nodeId),
+			keys.node(nodeId),
+		]);
+		if (this.closed || !this.guard.check()) return false;
+		this.watchFrom(snapshot);
+		const own = snapshot.entries.get(keys.node(nodeId));
+		if (own === undefined && this.writer.hasWritten) {
+			this.lose("its record has vanished from the store");
+			return false;
+		}
+		if (own !== undefined) refuseForeign(own, identity);
+		const roundEntry = snapshot.entries.get(keys.round);
+		if (roundEntry === undefined) return false;
+		const round = decodeRecord<RoundRecord>(roundEntry);
+		const seatEntry = snapshot.entries.get(keys.seat(nodeId));
+		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
+		const mine = seat?.incarnation === incarnation ? seat : null;
+		onView({ round, seat: mine });
+		const again = await this.writer.write(round, roundEntry.modRevision, own);
+		if (this.closed) return false;
+		this.tellOfStanding();
+		this.candidacy.attend(
+			snapshot.entries.get(keys.coordinator),
+			mine,
+			round.outcome !== null,
+		);
+		return again;
+	}
+
+	private watchFrom({ revision }: Snapshot): void {
+		const { store, keys, identity } = this.options;
+		this.watch ??= store.watch(
+			[keys.round, keys.coordinator, keys.seat(identity.nodeId)],
+			revision,
+			() => this.loop.hint(),
+		);
+	}
+
+	private tellOfStanding(): void {
+		if (this.standing || !this.writer.hasWritten) return;
+		this.standing = true;
+		this.options.onStanding();
+	}
+}

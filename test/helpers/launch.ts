@@ -1,0 +1,221 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { CLI } from "./cli.js";
+import { endProcess, isAlive, temporaryFolder, waitFor } from "./processes.js";
+
+/** What a worker wrote of itself: see fixtures/jobs/record.js. */
+export interface WorkerRecord {
+	readonly pid: number;
+	readonly args: readonly string[];
+	readonly env: Readonly<Record<string, string>>;
+	readonly extra: { readonly children?: readonly number[] };
+}
+
+export interface LaunchEnd {
+	readonly exitCode: number | null;
+	readonly signal: NodeJS.Signals | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+export interface LaunchOptions {
+	/** Laid over the bare environment of the site. */
+	readonly env?: Readonly<Record<string, string>>;
+	readonly cwd?: string;
+	/** What runs instead of the launcher itself, which is then among its arguments. */
+	readonly through?: readonly string[];
+	/** Leaves stdin open, for `input`. */
+	readonly stdin?: boolean;
+}
+
+/** The path of a worker script in fixtures/jobs. */
+export function job(name: string): string {
+	return fileURLToPath(new URL(`../fixtures/jobs/${name}`, import.meta.url));
+}
+
+/** A folder of a test's own, with all that its launchers write; all of it, and all that was started, ends with the test. */
+export function openSite(): LaunchSite {
+	const site = new LaunchSite();
+	onTestFinished(() => site.close());
+	return site;
+}
+
+/** A launcher that was started. */
+export class Launch {
+	/** What it has printed so far. */
+	readonly output = { stdout: "", stderr: "" };
+	readonly ended: Promise<LaunchEnd>;
+	readonly #child: ChildProcess;
+
+	constructor(child: ChildProcess) {
+		this.#child = child;
+		for (const name of ["stdout", "stderr"] as const) {
+			child[name]?.setEncoding("utf8").on("data", (text: string) => {
+				this.output[name] += text;
+			});
+		}
+		this.ended = new Promise((resolve, reject) => {
+			child.on("error", reject);
+			child.on("close", (exitCode, signal) =>
+				resolve({ exitCode, signal, ...this.output }),
+			);
+		});
+	}
+
+	get pid(): number {
+		if (this.#child.pid === undefined) throw new Error("it was not started");
+		return this.#child.pid;
+	}
+
+	get hasEnded(): boolean {
+		return this.#child.exitCode !== null || this.#child.signalCode !== null;
+	}
+
+	signal(signal: NodeJS.Signals): void {
+		this.#child.kill(signal);
+	}
+
+	/** Types into its stdin. */
+	type(text: string): void {
+		this.#child.stdin?.write(text);
+	}
+
+	endInput(): void {
+		this.#child.stdin?.end();
+	}
+
+	/** Nobody reads its stdout any more. */
+	closeStdout(): void {
+		this.#child.stdout?.destroy();
+	}
+
+	/** Waits until it has printed a text. */
+	async saw(name: "stdout" | "stderr", text: string): Promise<void> {
+		await waitFor(`"${text}" on ${name}`, () =>
+			this.output[name].includes(text),
+		);
+	}
+}
+
+export class LaunchSite {
+	readonly #folder = temporaryFolder();
+	readonly #launches: Launch[] = [];
+	readonly path = this.#folder.path;
+	/** Where channels lie: ELASTIC_RUN_DIR. */
+	readonly channels = this.#makeFolder("channels");
+	/** TMPDIR */
+	readonly temporary = this.#makeFolder("temporary");
+	/** ELASTIC_RUN_LOG_DIR; the launcher makes it. */
+	readonly logs = join(this.path, "logs");
+	/** The file whose presence lets a waiting worker go on: JOB_RELEASE. */
+	readonly release = join(this.path, "release");
+	readonly #records = this.#makeFolder("records");
+
+	/** Everything that launchers get as their environment. */
+	get environment(): Record<string, string> {
+		return {
+			PATH: process.env.PATH ?? "",
+			HOME: this.path,
+			TMPDIR: this.temporary,
+			ELASTIC_RUN_DIR: this.channels,
+			ELASTIC_RUN_LOG_DIR: this.logs,
+			ELASTIC_RUN_NODE_ID: "node-a",
+			JOB_RECORDS: this.#records,
+			JOB_LOGS: this.logs,
+			JOB_RELEASE: this.release,
+		};
+	}
+
+	/** Starts the built command with these arguments. */
+	launch(args: readonly string[], options: LaunchOptions = {}): Launch {
+		return this.start(process.execPath, [CLI, ...args], options);
+	}
+
+	/** Starts any program in the environment that launchers get here. */
+	start(
+		file: string,
+		args: readonly string[],
+		{ env = {}, cwd = this.path, through = [], stdin }: LaunchOptions = {},
+	): Launch {
+		const [program = file, ...words] = [...through, file, ...args];
+		const child = spawn(program, words, {
+			cwd,
+			env: { ...this.environment, ...env },
+			stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe"],
+		});
+		const launch = new Launch(child);
+		this.#launches.push(launch);
+		return launch;
+	}
+
+	/** What the workers of a round wrote of themselves, by rank; of all rounds where none is named. */
+	workers(round?: number): readonly WorkerRecord[] {
+		return readdirSync(this.#records)
+			.filter((name) => name.endsWith(".json"))
+			.map(
+				(name): WorkerRecord =>
+					JSON.parse(readFileSync(join(this.#records, name), "utf8")),
+			)
+			.filter(
+				({ env }) =>
+					round === undefined || env.ELASTIC_RUN_ROUND === String(round),
+			)
+			.sort((a, b) => Number(a.env.RANK) - Number(b.env.RANK));
+	}
+
+	/** Waits until `count` workers of a round run, or have run. */
+	async sawWorkers(
+		count: number,
+		round?: number,
+	): Promise<readonly WorkerRecord[]> {
+		return waitFor(`${count} workers of round ${round ?? "any"}`, () => {
+			const workers = this.workers(round);
+			return workers.length >= count && workers;
+		});
+	}
+
+	/** Every process that workers have written of: themselves and their children. */
+	processes(): readonly number[] {
+		return this.workers().flatMap(({ pid, extra }) => [
+			pid,
+			...(extra.children ?? []),
+		]);
+	}
+
+	livingProcesses(): readonly number[] {
+		return this.processes().filter(isAlive);
+	}
+
+	/** The directories of agents that are there now. */
+	channelDirectories(): readonly string[] {
+		const parent = join(this.channels, `elastic-run-${process.getuid?.()}`);
+		return existsSync(parent) ? readdirSync(parent) : [];
+	}
+
+	/** Waits until no worker, no child of one and no agent's directory is left. */
+	async isSwept(): Promise<void> {
+		await waitFor("all workers and channels to be gone", () => {
+			const { length } = this.livingProcesses();
+			return length === 0 && this.channelDirectories().length === 0;
+		});
+	}
+
+	/** The guards of launchers that are killed here end the workers; what they missed is ended by its pid. */
+	async close(): Promise<void> {
+		for (const launch of this.#launches) {
+			if (!launch.hasEnded) launch.signal("SIGKILL");
+		}
+		await this.isSwept().catch(() => {});
+		this.livingProcesses().forEach(endProcess);
+		this.#folder.remove();
+	}
+
+	#makeFolder(name: string): string {
+		const path = join(this.path, name);
+		mkdirSync(path);
+		return path;
+	}
+}

@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { job, openSite } from "../helpers/launch.js";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const NO_RESTARTS = ["--max-restarts", "0"];
+
+/** From the report's first line to the end of stderr. */
+function reportIn(stderr: string): string[] {
+	const lines = stderr.trimEnd().split("\n");
+	return lines.slice(lines.findIndex((line) => line.startsWith("root cause:")));
+}
+
+describe("J8 the report of a run that failed", () => {
+	it("is the last thing on stderr and names the root cause, its collateral in one line", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "4", ...NO_RESTARTS],
+			...[job("kills-itself.js"), "SIGSEGV"],
+		]);
+		const { exitCode, stderr, stdout } = await launch.ended;
+		expect(exitCode).toBe(1);
+		const [root] = site.workers();
+		const report = reportIn(stderr);
+		expect(report[0]).toBe(
+			`root cause: rank 0 on node-a (pid ${root?.pid}), round 1: killed by SIGSEGV`,
+		);
+		expect(report[1]).toMatch(/signal SIGSEGV \(exit code 139\), local rank 0/);
+		expect(report).toContain("stopped because of it: ranks 1-3");
+		expect(report).toContain("restarts: 0 of 0 used");
+		expect(report.at(-1)).toMatch(/^logs: /);
+		expect(stdout).toBe("");
+	});
+
+	it("shows the last lines of its stderr without being asked", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--tee", "0", ...NO_RESTARTS],
+			...[job("exits-with.js"), "1:7"],
+		]);
+		const { stderr } = await launch.ended;
+		expect(reportIn(stderr)).toContain("  | rank 1 gives up");
+		expect(stderr).not.toContain("[node-a 1]");
+	});
+
+	it("shows the error of a Node worker with its stack", async () => {
+		const site = openSite();
+		const launch = site.launch(
+			[
+				...[...NO_RESTARTS, "--no-node", process.execPath],
+				...["--import", "elastic-run/register", job("throws.js")],
+			],
+			{ cwd: PROJECT },
+		);
+		const { stderr } = await launch.ended;
+		const report = reportIn(stderr).join("\n");
+		expect(report).toContain("error: TypeError: the data has the wrong shape");
+		expect(report).toMatch(/ {4}at .*throws\.js:6/);
+		const [worker] = site.workers();
+		expect(
+			JSON.parse(
+				readFileSync(worker?.env.TORCHELASTIC_ERROR_FILE ?? "", "utf8"),
+			),
+		).toHaveProperty("message.message");
+	});
+
+	it("shows the error of a Python worker in @record's format with its stack", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...[...NO_RESTARTS, job("writes-torch-error-file.js")],
+		]);
+		const report = reportIn((await launch.ended).stderr);
+		expect(report).toContain("  error: RuntimeError: shape mismatch");
+		expect(report.join("\n")).toContain('File "train.py", line 7, in main');
+	});
+
+	it("tells the story of each round", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--max-restarts", "1", job("exits-with.js"), "0:6"],
+		]);
+		const report = reportIn((await launch.ended).stderr);
+		expect(report[0]).toContain("round 2: exit code 6");
+		const rounds = report.filter((line) =>
+			line.endsWith("rank 0 failed: exit code 6"),
+		);
+		expect(rounds).toHaveLength(2);
+	});
+});
+
+describe("J11 exit codes", () => {
+	it.each([
+		["SIGKILL", 137],
+		["SIGABRT", 134],
+		["SIGTERM", 143],
+	])("a worker that dies of %s exited with %i", async (signal, exitCode) => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--output", "json", ...NO_RESTARTS, job("kills-itself.js"), signal],
+		]);
+		const end = await launch.ended;
+		expect(end.exitCode).toBe(1);
+		expect(JSON.parse(end.stdout)).toMatchObject({
+			outcome: "failed",
+			exitCode: 1,
+			rootCause: { failure: { rank: 0, exitCode, signal } },
+			workers: [{ rank: 0, exitCode, signal, collateral: false }],
+		});
+	});
+
+	it("--output json prints one object on stdout, and the workers' lines on stderr", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--output", "json", job("prints.js"), "3"],
+		]);
+		const { exitCode, stdout, stderr } = await launch.ended;
+		expect(exitCode).toBe(0);
+		expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+		expect(JSON.parse(stdout)).toMatchObject({
+			outcome: "succeeded",
+			nodeId: "node-a",
+			restarts: { used: 0, allowed: 3 },
+			workers: [
+				{ rank: 0, exitCode: 0, signal: null },
+				{ rank: 1, exitCode: 0, signal: null },
+			],
+		});
+		expect(stderr).toContain("[node-a 1] line 3 of rank 1");
+		expect(stderr).toContain("[node-a 0] an aside of rank 0");
+	});
+
+	it("a user's policy fails the run at its fatal code, whatever is left of the budget", async () => {
+		const site = openSite();
+		const policy = fileURLToPath(
+			new URL("../../examples/fatal-exit-code-policy.js", import.meta.url),
+		);
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--restart-policy", policy],
+			...[job("exits-with.js"), "1:42"],
+		]);
+		const { exitCode, stderr } = await launch.ended;
+		expect(exitCode).toBe(1);
+		expect(site.workers(2)).toEqual([]);
+		expect(stderr).toContain("another try cannot help");
+		expect(reportIn(stderr)).toContain("restarts: 0 of 3 used");
+	});
+
+	it("a user's policy restarts at any other code", async () => {
+		const site = openSite();
+		const policy = fileURLToPath(
+			new URL("../../examples/fatal-exit-code-policy.js", import.meta.url),
+		);
+		const launch = site.launch([
+			...["--restart-policy", policy, "--max-restarts", "1"],
+			...[job("exits-with.js"), "0:41"],
+		]);
+		expect((await launch.ended).exitCode).toBe(1);
+		expect(site.workers(2)).toHaveLength(1);
+	});
+
+	it("T12 an illegal decision of a policy fails the run and names the policy", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--restart-policy", job("illegal-policy.js")],
+			...[job("exits-with.js"), "0:1"],
+		]);
+		const { exitCode, stderr } = await launch.ended;
+		expect(exitCode).toBe(1);
+		expect(stderr).toContain(
+			'restart policy "reboots" decided workers: "reboot"',
+		);
+	});
+});

@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { CLI } from "../helpers/cli.js";
+import { job, openSite } from "../helpers/launch.js";
+
+const CTRL_C = "\x03";
+
+describe("a signal to the launcher", () => {
+	it.each([
+		["SIGTERM", 143],
+		["SIGINT", 130],
+		["SIGHUP", 129],
+		["SIGQUIT", 131],
+	] as const)(
+		"%s stops the workers with SIGTERM and exits with %i",
+		async (signal, code) => {
+			const site = openSite();
+			const launch = site.launch([
+				"--nproc-per-node",
+				"2",
+				job("tells-signals.js"),
+			]);
+			await site.sawWorkers(2);
+			launch.signal(signal);
+			const end = await launch.ended;
+			expect([end.exitCode, end.signal]).toEqual([code, null]);
+			expect(end.stdout.trimEnd().split("\n").sort()).toEqual([
+				"[node-a 0] worker got SIGTERM",
+				"[node-a 1] worker got SIGTERM",
+			]);
+			await site.isSwept();
+		},
+	);
+
+	it("reaches the children of workers, in whatever group they are", async () => {
+		const site = openSite();
+		const launch = site.launch([job("spawns-grandchild.js")]);
+		await site.sawWorkers(1);
+		expect(site.livingProcesses()).toHaveLength(3);
+		launch.signal("SIGTERM");
+		expect((await launch.ended).exitCode).toBe(143);
+		await site.isSwept();
+	});
+
+	it("kills who ignores SIGTERM after the shutdown time-out", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--shutdown-timeout", "300ms", job("ignores-sigterm.js")],
+		]);
+		await site.sawWorkers(1);
+		launch.signal("SIGTERM");
+		const { exitCode, stderr } = await launch.ended;
+		expect(stderr).toContain("SIGKILL: the time to end is over");
+		expect(exitCode).toBe(143);
+		await site.isSwept();
+	});
+
+	it("kills at once when it is the second", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--shutdown-timeout", "1h", job("ignores-sigterm.js")],
+		]);
+		await site.sawWorkers(1);
+		launch.signal("SIGTERM");
+		await launch.saw("stdout", "SIGTERM ignored");
+		launch.signal("SIGINT");
+		const { exitCode, stderr } = await launch.ended;
+		expect(stderr).toContain("SIGINT again: killing the workers");
+		expect(exitCode).toBe(143);
+		await site.isSwept();
+	});
+
+	it("that is not to be handled ends the launcher, and its guard ends the workers", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--signals-to-handle", "SIGTERM", job("spawns-grandchild.js")],
+		]);
+		await site.sawWorkers(1);
+		launch.signal("SIGINT");
+		expect((await launch.ended).signal).toBe("SIGINT");
+		await site.isSwept();
+	});
+
+	it("at any moment of the start leaves no process and no directory", async () => {
+		const site = openSite();
+		const seen = [];
+		for (let delayMs = 0; delayMs < 480; delayMs += 40) {
+			const launch = site.launch([
+				...["--nproc-per-node", "2", job("works.js")],
+			]);
+			// The moments are spread over the start; whichever are met, the end is the same.
+			await pause(delayMs);
+			launch.signal("SIGINT");
+			const { exitCode, signal } = await launch.ended;
+			seen.push(signal ?? exitCode);
+			await site.isSwept();
+		}
+		expect(seen.filter((end) => end !== 130 && end !== "SIGINT")).toEqual([]);
+	});
+});
+
+describe.skipIf(!existsSync("/usr/bin/script"))("Ctrl-C on a terminal", () => {
+	const launchOnTerminal = (args: readonly string[]) => {
+		const site = openSite();
+		const command = [process.execPath, CLI, ...args].join(" ");
+		const terminal = site.start(
+			"/usr/bin/script",
+			["-qec", command, "/dev/null"],
+			{ stdin: true, env: { SHELL: "/bin/sh", TERM: "dumb" } },
+		);
+		return { site, terminal };
+	};
+
+	it("is one graceful stop, which workers see as SIGTERM alone", async () => {
+		const { site, terminal } = launchOnTerminal([job("tells-signals.js")]);
+		await site.sawWorkers(1);
+		terminal.type(CTRL_C);
+		const { exitCode, stdout } = await terminal.ended;
+		expect(exitCode).toBe(130);
+		expect(stdout.match(/SIGINT: stopping the workers/g)).toHaveLength(1);
+		expect(stdout).not.toContain("again");
+		expect(stdout.match(/worker got \w+/g)).toEqual(["worker got SIGTERM"]);
+		await site.isSwept();
+	});
+
+	it("kills at once when it is pressed twice", async () => {
+		const { site, terminal } = launchOnTerminal([
+			...["--shutdown-timeout", "1h", job("ignores-sigterm.js")],
+		]);
+		await site.sawWorkers(1);
+		terminal.type(CTRL_C);
+		await terminal.saw("stdout", "SIGTERM ignored");
+		terminal.type(CTRL_C);
+		const { exitCode } = await terminal.ended;
+		expect(exitCode).toBe(130);
+		await site.isSwept();
+	});
+
+	it("is not needed where the terminal is closed", async () => {
+		const { site, terminal } = launchOnTerminal([job("spawns-grandchild.js")]);
+		await site.sawWorkers(1);
+		terminal.signal("SIGKILL");
+		await site.isSwept();
+	});
+});

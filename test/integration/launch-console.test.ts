@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
+
+const lines = (text: string) => text.trimEnd().split("\n").sort();
+
+function readLog(worker: WorkerRecord | undefined, name: string): string {
+	const folder = join(worker?.env.TORCHELASTIC_ERROR_FILE ?? "", "..");
+	return readFileSync(join(folder, name), "utf8");
+}
+
+describe("what is shown", () => {
+	it("is everything, with the worker's name before each line", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", job("prints.js"), "2"],
+		]);
+		const { stdout, stderr } = await launch.ended;
+		expect(lines(stdout)).toEqual([
+			"[node-a 0] line 1 of rank 0",
+			"[node-a 0] line 2 of rank 0",
+			"[node-a 1] line 1 of rank 1",
+			"[node-a 1] line 2 of rank 1",
+		]);
+		expect(stderr).toContain("[node-a 0] an aside of rank 0\n");
+	});
+
+	it("goes by --local-ranks-filter and --log-prefix; the files have it all", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--role", "trainer"],
+			...["--local-ranks-filter", "1"],
+			...["--log-prefix", "<$" + "{role} $" + "{local_rank} r$" + "{round}> "],
+			...[job("prints.js"), "1"],
+		]);
+		const { stdout, stderr } = await launch.ended;
+		expect(stdout).toBe("<trainer 1 r1> line 1 of rank 1\n");
+		expect(stderr).not.toContain("an aside of rank 0");
+		expect(readLog(site.workers()[0], "stdout.log")).toBe("line 1 of rank 0\n");
+	});
+
+	it("goes by --redirects and --tee for each local rank", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--redirects", "0:1,1:2", "--tee", "0"],
+			...[job("prints.js"), "1"],
+		]);
+		const { stdout, stderr } = await launch.ended;
+		const [first, second] = site.workers();
+		expect(readLog(first, "stdout.log")).toBe("line 1 of rank 0\n");
+		expect(stderr).toContain("an aside of rank 0\n");
+		expect(stdout).toBe("line 1 of rank 1\n");
+		expect(readLog(second, "stderr.log")).toBe("an aside of rank 1\n");
+		expect(stderr).not.toContain("an aside of rank 1");
+	});
+
+	it("is what the workers write themselves, with --redirects 0 --tee 0", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--redirects", "0", "--tee", "0", job("prints.js"), "2"],
+		]);
+		const { stdout, stderr } = await launch.ended;
+		expect(stdout).toBe("line 1 of rank 0\nline 2 of rank 0\n");
+		expect(stderr).toContain("an aside of rank 0\n");
+	});
+
+	it("is complete when the run ends, however much it was", async () => {
+		const site = openSite();
+		const launch = site.launch([job("prints.js"), "50000"]);
+		const { exitCode, stdout } = await launch.ended;
+		expect(exitCode).toBe(0);
+		const shown = stdout.split("\n");
+		expect(shown).toHaveLength(50_001);
+		expect(shown.at(-2)).toBe("[node-a 0] line 50000 of rank 0");
+	});
+});
+
+it("a reader that goes away does not end the run", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...["--nproc-per-node", "2", job("prints.js"), "20000"],
+	]);
+	await launch.saw("stdout", "line 1 of");
+	launch.closeStdout();
+	const { exitCode } = await launch.ended;
+	expect(exitCode).toBe(0);
+	for (const worker of site.workers()) {
+		expect(readLog(worker, "stdout.log").split("\n")).toHaveLength(20_001);
+	}
+});
+
+it("32 workers run at once", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...[
+			"--nproc-per-node",
+			"32",
+			"sh",
+			"-c",
+			'echo "rank $RANK of $WORLD_SIZE"',
+		],
+	]);
+	const { exitCode, stdout } = await launch.ended;
+	expect(exitCode).toBe(0);
+	expect(lines(stdout)).toEqual(
+		Array.from(
+			{ length: 32 },
+			(_, rank) => `[node-a ${rank}] rank ${rank} of 32`,
+		).sort(),
+	);
+	await site.isSwept();
+});
+
+it("two launchers share script, run id, log directory and machine without meeting", async () => {
+	const site = openSite();
+	const args = ["--run-id", "train", "--nproc-per-node", "2", job("works.js")];
+	const launches = [site.launch(args), site.launch(args)];
+	const workers = await site.sawWorkers(4);
+	const distinct = (name: string) =>
+		new Set(workers.map(({ env }) => env[name])).size;
+	expect(distinct("MASTER_PORT")).toBe(2);
+	expect(distinct("ELASTIC_RUN_CHANNEL")).toBe(4);
+	expect(distinct("TORCHELASTIC_ERROR_FILE")).toBe(4);
+	expect(site.channelDirectories()).toHaveLength(2);
+
+	const [one, other] = launches;
+	one?.signal("SIGTERM");
+	expect((await one?.ended)?.exitCode).toBe(143);
+	expect(site.livingProcesses()).toHaveLength(2);
+	other?.signal("SIGTERM");
+	expect((await other?.ended)?.exitCode).toBe(143);
+	await site.isSwept();
+});
+
+it("a child that a worker leaves in its group is ended, and the run has succeeded", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...["--nproc-per-node", "2", job("leaves-child.js")],
+	]);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(0);
+	expect(stderr).toContain("succeeded: 1 round");
+	await site.isSwept();
+});
+
+it("without --log-dir the logs are in a temporary directory, which is named", async () => {
+	const site = openSite();
+	const launch = site.launch([job("prints.js"), "1"], {
+		env: { ELASTIC_RUN_LOG_DIR: "" },
+	});
+	const { stderr } = await launch.ended;
+	const [folder] = readdirSync(site.temporary);
+	expect(folder).toMatch(/^elastic-run-logs-/);
+	expect(stderr).toContain(`logs in ${join(site.temporary, folder ?? "")}/`);
+});

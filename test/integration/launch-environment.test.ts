@@ -1,0 +1,120 @@
+import { expect, it } from "vitest";
+import { CLI } from "../helpers/cli.js";
+import { job, openSite } from "../helpers/launch.js";
+
+it("a worker gets torchrun's environment, and elastic-run's own", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...["--nproc-per-node", "2", "--run-id", "train", "--role", "trainer"],
+		...["--max-restarts", "5", job("exits-with.js")],
+	]);
+	expect((await launch.ended).exitCode).toBe(0);
+	const [first, second] = site.workers();
+	expect(second?.env).toMatchObject({
+		RANK: "1",
+		LOCAL_RANK: "1",
+		GROUP_RANK: "0",
+		ROLE_RANK: "1",
+		ROLE_NAME: "trainer",
+		WORLD_SIZE: "2",
+		LOCAL_WORLD_SIZE: "2",
+		GROUP_WORLD_SIZE: "1",
+		ROLE_WORLD_SIZE: "2",
+		MASTER_ADDR: first?.env.MASTER_ADDR,
+		MASTER_PORT: expect.stringMatching(/^\d+$/),
+		TORCHELASTIC_RESTART_COUNT: "0",
+		TORCHELASTIC_MAX_RESTARTS: "5",
+		TORCHELASTIC_RUN_ID: "train",
+		TORCHELASTIC_ERROR_FILE: expect.stringMatching(
+			/\/round-1\/1\/error\.json$/,
+		),
+		TORCHELASTIC_USE_AGENT_STORE: "False",
+		OMP_NUM_THREADS: "1",
+		PYTHONUNBUFFERED: "1",
+		PYTHONFAULTHANDLER: "1",
+		ELASTIC_RUN_CHANNEL: expect.stringContaining(
+			`${site.channels}/elastic-run-`,
+		),
+		ELASTIC_RUN_INSTANCE: first?.env.ELASTIC_RUN_INSTANCE,
+		ELASTIC_RUN_ROUND: "1",
+		ELASTIC_RUN_RUN_ID: "train",
+		ELASTIC_RUN_NODE_ID: "node-a",
+	});
+	expect(second?.env.MASTER_PORT).toBe(first?.env.MASTER_PORT);
+	expect(second?.env.ELASTIC_RUN_CHANNEL).not.toBe(
+		first?.env.ELASTIC_RUN_CHANNEL,
+	);
+});
+
+it("a worker gets none of the launcher's settings, and what its user has set for it", async () => {
+	const site = openSite();
+	const launch = site.launch([job("exits-with.js")], {
+		env: {
+			ELASTIC_RUN_MAX_RESTARTS: "1",
+			ELASTIC_RUN_RDZV_CONF: "username=me,password_file=/dev/null",
+			ELASTIC_RUN_ANYTHING: "secret",
+			OMP_NUM_THREADS: "4",
+			PYTHONUNBUFFERED: "",
+			MY_OWN: "kept",
+		},
+	});
+	await launch.ended;
+	const [worker] = site.workers();
+	const own = Object.keys(worker?.env ?? {}).filter((name) =>
+		name.startsWith("ELASTIC_RUN_"),
+	);
+	expect(own.sort()).toEqual([
+		"ELASTIC_RUN_CHANNEL",
+		"ELASTIC_RUN_INSTANCE",
+		"ELASTIC_RUN_NODE_ID",
+		"ELASTIC_RUN_ROUND",
+		"ELASTIC_RUN_RUN_ID",
+	]);
+	expect(worker?.env).toMatchObject({
+		OMP_NUM_THREADS: "4",
+		PYTHONUNBUFFERED: "",
+		MY_OWN: "kept",
+	});
+});
+
+it("a launcher inside a worker is a run of its own", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...["--run-id", "outer", "--max-restarts", "0", "--no-node"],
+		...[process.execPath, CLI, "--nproc-per-node", "2", "--log-dir", site.logs],
+		...["--node-id", "inner-node", job("asks-runtime.js")],
+	]);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	const workers = site.workers();
+	expect(workers).toHaveLength(2);
+	for (const { env } of workers) {
+		expect(env.ELASTIC_RUN_RUN_ID).toMatch(/^asks-runtime/);
+		expect(env.ELASTIC_RUN_NODE_ID).toBe("inner-node");
+		expect(env.WORLD_SIZE).toBe("2");
+	}
+	await site.isSwept();
+});
+
+it("T3 the runtime library answers as a worker's first statement", async () => {
+	const site = openSite();
+	const launch = site.launch([
+		...["--nproc-per-node", "2", job("asks-runtime.js")],
+	]);
+	expect((await launch.ended).exitCode).toBe(0);
+	const workers = site.workers();
+	for (const { env, extra } of workers) {
+		expect(extra).toMatchObject({
+			info: {
+				rank: Number(env.RANK),
+				localRank: Number(env.LOCAL_RANK),
+				worldSize: 2,
+				masterPort: Number(env.MASTER_PORT),
+				runId: env.ELASTIC_RUN_RUN_ID,
+				round: 1,
+			},
+			event: { sequence: 1 },
+		});
+	}
+	expect(workers).toHaveLength(2);
+});

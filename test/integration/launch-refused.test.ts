@@ -1,0 +1,190 @@
+import { spawnSync } from "node:child_process";
+import {
+	chmodSync,
+	mkdirSync,
+	readdirSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+	job,
+	type LaunchOptions,
+	type LaunchSite,
+	openSite,
+} from "../helpers/launch.js";
+
+/** All that a launcher may leave behind: what lies below its bases. */
+function listing(site: LaunchSite): readonly string[] {
+	return readdirSync(site.path, { recursive: true })
+		.map(String)
+		.filter((path) => !/^channels\/elastic-run-\d+$/.test(path))
+		.sort();
+}
+
+/** Runs a command where `mount` was done for it and its children alone. */
+const withMount = (mount: string) => [
+	...["unshare", "--mount", "sh", "-c"],
+	...[`mount ${mount} && exec "$@"`, "sh"],
+];
+const canMount =
+	spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
+		.status === 0;
+
+/** Launches, and says how it was refused and what it left behind. */
+async function refusal(
+	site: LaunchSite,
+	args: readonly string[],
+	options: LaunchOptions = {},
+) {
+	const before = listing(site);
+	const { exitCode, stdout, stderr } = await site.launch(args, options).ended;
+	const left = listing(site).filter((path) => !before.includes(path));
+	expect(site.workers()).toEqual([]);
+	return { exitCode, stdout, left, lines: stderr.trimEnd().split("\n") };
+}
+
+describe("a command that cannot be run", () => {
+	it.each([
+		["is not there", "./nothing-here", 127],
+		["is not on the PATH", "no-such-program-anywhere", 127],
+		["is a script that is not there", "./train.js", 127],
+	])("%s is refused before anything starts", async (_, command, code) => {
+		const site = openSite();
+		const { exitCode, stdout, left, lines } = await refusal(site, [command]);
+		expect(exitCode).toBe(code);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/^elastic-run: /);
+		expect([stdout, left]).toEqual(["", []]);
+	});
+
+	it("may not be executed: 126", async () => {
+		const site = openSite();
+		writeFileSync(join(site.path, "tool"), "#!/bin/sh\n", { mode: 0o644 });
+		const { exitCode, left, lines } = await refusal(site, ["./tool"]);
+		expect(exitCode).toBe(126);
+		expect(lines).toHaveLength(1);
+		expect(left).toEqual([]);
+	});
+
+	it("names an interpreter that is not there: 127, without a restart", async () => {
+		const site = openSite();
+		const tool = join(site.path, "tool");
+		writeFileSync(tool, "#!/no/such/interpreter\n", { mode: 0o755 });
+		const { exitCode, lines } = await refusal(site, ["./tool"]);
+		expect(exitCode).toBe(127);
+		expect(lines.join("\n")).toContain("/no/such/interpreter");
+		expect(lines.join("\n")).toContain("restarts: 0 of 3 used");
+		expect(site.channelDirectories()).toEqual([]);
+	});
+});
+
+describe("a log directory that cannot be used", () => {
+	it("is a file", async () => {
+		const site = openSite();
+		writeFileSync(site.logs, "");
+		const { exitCode, left, lines } = await refusal(site, [job("works.js")]);
+		expect(exitCode).toBe(2);
+		expect(lines.at(-1)).toContain(`${site.logs} is not a directory`);
+		expect(left).toEqual([]);
+		expect(site.channelDirectories()).toEqual([]);
+	});
+
+	it("leads through a file", async () => {
+		const site = openSite();
+		writeFileSync(join(site.path, "file"), "");
+		const env = { ELASTIC_RUN_LOG_DIR: "file/logs" };
+		const { exitCode, left } = await refusal(site, [job("works.js")], { env });
+		expect([exitCode, left]).toEqual([2, []]);
+	});
+
+	it("is a temporary directory that is not there", async () => {
+		const site = openSite();
+		const env = { ELASTIC_RUN_LOG_DIR: "", TMPDIR: join(site.path, "gone") };
+		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+			env,
+		});
+		expect([exitCode, left]).toEqual([2, []]);
+		expect(lines.at(-1)).toContain("set TMPDIR or --log-dir");
+	});
+});
+
+describe.skipIf(!canMount)("a file system that cannot take more", () => {
+	it("is full: said of the log directory before anything starts", async () => {
+		const site = openSite();
+		mkdirSync(site.logs);
+		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+			through: withMount(`-t tmpfs -o size=8k none ${site.logs}`),
+		});
+		expect(exitCode).toBe(2);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/no space left/);
+		expect(left).toEqual([]);
+	});
+
+	it("is read-only: said of the log directory before anything starts", async () => {
+		const site = openSite();
+		mkdirSync(site.logs);
+		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+			through: withMount(`-t tmpfs -o ro none ${site.logs}`),
+		});
+		expect(exitCode).toBe(2);
+		expect(lines[0]).toContain("read-only");
+		expect(left).toEqual([]);
+	});
+
+	it.each(["ro", "size=4k"])(
+		"is %s: said of the channel base, and the logs are taken back",
+		async (how) => {
+			const site = openSite();
+			const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+				through: withMount(`-t tmpfs -o ${how} none ${site.channels}`),
+			});
+			expect(exitCode).toBe(1);
+			expect(lines).toHaveLength(1);
+			expect(lines[0]).toContain(site.channels);
+			expect(left).toEqual([]);
+		},
+	);
+});
+
+describe("a channel base that cannot be used", () => {
+	it.each([
+		["is not there", (base: string) => rmSync(base, { recursive: true })],
+		[
+			"is a file",
+			(base: string) => {
+				rmSync(base, { recursive: true });
+				writeFileSync(base, "");
+			},
+		],
+		[
+			"holds a symbolic link in place of this user's directory",
+			(base: string) =>
+				symlinkSync(join(base, "../temporary"), ownDirectory(base)),
+		],
+		[
+			"holds a directory that others may enter",
+			(base: string) => {
+				mkdirSync(ownDirectory(base));
+				chmodSync(ownDirectory(base), 0o755);
+			},
+		],
+	])("%s", async (_, spoil) => {
+		const site = openSite();
+		spoil(site.channels);
+		const { exitCode, stdout, left, lines } = await refusal(site, [
+			job("works.js"),
+		]);
+		expect(exitCode).toBe(1);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toContain(site.channels);
+		expect([stdout, left]).toEqual(["", []]);
+	});
+});
+
+function ownDirectory(base: string): string {
+	return join(base, `elastic-run-${process.getuid?.()}`);
+}

@@ -1,0 +1,31 @@
+/** All chance of one simulated run, from one seed (mulberry32). */
+export class Random {
+	constructor(private state: number) {}
+
+	/** A number in [0, 1). */
+	readonly next = (): number => {
+		this.state = (this.state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+
+	/** A whole number from `least` to `most`, both included. */
+	integer(least: number, most: number): number {
+		return least + Math.floor(this.next() * (most - least + 1));
+	}
+
+	/** A number from `least` to `most`. */
+	between(least: number, most: number): number {
+		return least + this.next() * (most - least);
+	}
+
+	chance(probability: number): boolean {
+		return this.next() < probability;
+	}
+
+	/** One of the items; undefined where there is none. */
+	pick<Item>(items: readonly Item[]): Item | undefined {
+		return items[this.integer(0, items.length - 1)];
+	}
+}

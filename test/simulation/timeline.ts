@@ -1,0 +1,96 @@
+interface Event {
+	readonly at: number;
+	readonly sequence: number;
+	run: (() => void) | undefined;
+}
+
+/** The one queue of everything that will happen, in order of time and then of being scheduled. */
+export class Timeline {
+	private readonly heap: Event[] = [];
+	private scheduled = 0;
+	private time = 0;
+
+	/** Milliseconds since the simulation began. */
+	get now(): number {
+		return this.time;
+	}
+
+	/** Events that have happened. */
+	happened = 0;
+
+	/** Returns a function that cancels it. */
+	at(at: number, run: () => void): () => void {
+		this.scheduled += 1;
+		const event: Event = {
+			at: Math.max(at, this.time),
+			sequence: this.scheduled,
+			run,
+		};
+		this.push(event);
+		return () => {
+			event.run = undefined;
+		};
+	}
+
+	after(delayMs: number, run: () => void): () => void {
+		return this.at(this.time + delayMs, run);
+	}
+
+	/** Lets everything happen that is due until then; promises settle between any two events. */
+	async runUntil(end: number): Promise<void> {
+		for (;;) {
+			const next = this.heap[0];
+			if (next === undefined || next.at > end) break;
+			this.pop();
+			if (next.run === undefined) continue;
+			this.time = next.at;
+			this.happened += 1;
+			next.run();
+			await promisesSettled();
+		}
+		this.time = Math.max(this.time, end);
+	}
+
+	private push(event: Event): void {
+		const { heap } = this;
+		let index = heap.length;
+		while (index > 0) {
+			const above = (index - 1) >> 1;
+			const parent = heap[above];
+			if (parent === undefined || !isBefore(event, parent)) break;
+			heap[index] = parent;
+			index = above;
+		}
+		heap[index] = event;
+	}
+
+	private pop(): void {
+		const { heap } = this;
+		const last = heap.pop();
+		if (last === undefined || heap.length === 0) return;
+		let index = 0;
+		for (;;) {
+			const left = 2 * index + 1;
+			const [one, other] = [heap[left], heap[left + 1]];
+			if (one === undefined) break;
+			const otherFirst = other !== undefined && isBefore(other, one);
+			const child = otherFirst ? other : one;
+			if (!isBefore(child, last)) break;
+			heap[index] = child;
+			index = otherFirst ? left + 1 : left;
+		}
+		heap[index] = last;
+	}
+}
+
+function isBefore(left: Event, right: Event): boolean {
+	return (
+		left.at < right.at ||
+		(left.at === right.at && left.sequence < right.sequence)
+	);
+}
+
+/** A turn of the real event loop: every promise that can settle has then settled. */
+function promisesSettled(): Promise<void> {
+	return new Promise((resolve) => setImmediate(resolve));
+}
