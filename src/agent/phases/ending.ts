@@ -2,6 +2,7 @@ import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { Outcome } from "../../rendezvous/records.js";
 import type { AgentState, Closed, Ending } from "../state.js";
+import type { Transition } from "./step.js";
 
 /** The end that the run's own outcome brings. */
 export function endingOf(outcome: Outcome): Ending {
@@ -31,8 +32,9 @@ export function foreignInstance(
 	);
 }
 
-export function close(state: AgentState, ending: Ending): Closed {
-	return {
+/** The agent's part is over. */
+export function close(state: AgentState, ending: Ending): Transition {
+	const closed: Closed = {
 		phase: "CLOSED",
 		view: state.view,
 		instance: state.instance,
@@ -40,4 +42,5 @@ export function close(state: AgentState, ending: Ending): Closed {
 		failuresReported: state.failuresReported,
 		ending,
 	};
+	return { state: closed, effects: [], reason: ending.reason };
 }

@@ -11,23 +11,13 @@ export function onFinished(state: Finished, input: AgentInput): Transition {
 			const { outcome, deprecated } = view.round;
 			const ending =
 				foreignInstance(state, view) ?? (outcome && endingOf(outcome));
-			if (ending) {
-				return {
-					state: close({ ...state, view }, ending),
-					effects: [],
-					reason: ending.reason,
-				};
-			}
+			if (ending) return close({ ...state, view }, ending);
 			return deprecated >= state.round
 				? join(state, view)
 				: ignore({ ...state, view });
 		}
 		case "stop-asked":
-			return {
-				state: close(state, leftWith(input.exitCode, input.reason)),
-				effects: [],
-				reason: input.reason,
-			};
+			return close(state, leftWith(input.exitCode, input.reason));
 		case "session-lost":
 		case "time-passed":
 		case "worker-started":

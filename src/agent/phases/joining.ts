@@ -18,11 +18,7 @@ export function onJoining(state: Joining, input: AgentInput): Transition {
 		case "round-seen":
 			return look(state, input.view);
 		case "stop-asked":
-			return {
-				state: close(state, leftWith(input.exitCode, input.reason)),
-				effects: [],
-				reason: input.reason,
-			};
+			return close(state, leftWith(input.exitCode, input.reason));
 		case "session-lost":
 		case "time-passed":
 		case "worker-started":
@@ -57,12 +53,9 @@ function look(before: Joining, view: RoundView): Transition {
 	};
 	const foreign = foreignInstance(before, view);
 	const ending = foreign ?? (round.outcome && endingOf(round.outcome));
-	if (ending) {
-		return { state: close(state, ending), effects: [], reason: ending.reason };
-	}
+	if (ending) return close(state, ending);
 	if (seat !== null && "refused" in seat) {
-		const refused = leftWith(EXIT_CODES.replaceNode, seat.refused);
-		return { state: close(state, refused), effects: [], reason: seat.refused };
+		return close(state, leftWith(EXIT_CODES.replaceNode, seat.refused));
 	}
 	if (round.deprecated >= state.claim) {
 		return claimAnew(state, view, round.cause.reason);

@@ -1,7 +1,6 @@
 import { EXIT_CODES } from "../../errors.js";
 import {
 	type AgentInput,
-	type AgentState,
 	type Next,
 	nextClaim,
 	type Running,
@@ -126,7 +125,7 @@ function leaveInstead(
 	};
 	if (!asked.immediately) return { ...goOnIfGone(leaving, context), reason };
 	return remaining(state.workers).length === 0
-		? closed(state, reason, leftWith(exitCode, reason))
+		? close(state, leftWith(exitCode, reason))
 		: killNow(leaving, reason, context);
 }
 
@@ -142,11 +141,7 @@ function onDeadline(state: Stopping, context: TransitionContext): Transition {
 				({ localRank, pid }) => `pid ${pid ?? "?"} (local rank ${localRank})`,
 			);
 		const reason = `not gone ${UNKILLABLE_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel: ${pids.join(", ")}`;
-		return {
-			state: close(state, leftWith(EXIT_CODES.replaceNode, reason)),
-			effects: [],
-			reason,
-		};
+		return close(state, leftWith(EXIT_CODES.replaceNode, reason));
 	}
 	return goOnIfGone(state, context);
 }
@@ -175,7 +170,7 @@ function goOnIfGone(state: Stopping, context: TransitionContext): Transition {
 	const foreign = view === null ? undefined : foreignInstance(state, view);
 	const ending =
 		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
-	if (ending !== undefined) return closed(state, ending.reason, ending);
+	if (ending !== undefined) return close(state, ending);
 	if (next.kind === "leave") return leaveWhenSeen(state, next, context);
 	if (view === null) return ignore(state);
 	const joined = join(state, view);
@@ -194,7 +189,7 @@ function leaveWhenSeen(
 ): Transition {
 	const seen = (state.view?.round.deprecated ?? 0) >= state.round;
 	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
-		return closed(state, next.reason, leftWith(next.exitCode, next.reason));
+		return close(state, leftWith(next.exitCode, next.reason));
 	}
 	const leaveBy = next.leaveBy ?? now + LEAVE_PATIENCE_MS;
 	return ignore({
@@ -203,12 +198,4 @@ function leaveWhenSeen(
 		goneBy: null,
 		next: { ...next, leaveBy },
 	});
-}
-
-function closed(
-	state: AgentState,
-	reason: string,
-	ending: Parameters<typeof close>[1],
-): Transition {
-	return { state: close(state, ending), effects: [], reason };
 }
