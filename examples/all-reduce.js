@@ -9,10 +9,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 const RETRY_MS = 100;
 const JOIN_TIMEOUT_MS = 60_000;
 
+/** Another worker of the round has died, or has left. */
+export class WorkerGoneError extends Error {}
+
 /**
  * Connects this worker with the others. `token` is [instance, round]: a worker
  * of an older round that does not know that it was left behind is turned away.
- * A pending `sum` rejects when another worker dies or `signal` is aborted.
+ * A pending `sum` rejects with WorkerGoneError when another worker dies, and
+ * when `signal` is aborted.
  */
 export async function joinGroup(options) {
 	const { rank, worldSize, token, signal } = options;
@@ -131,12 +135,7 @@ function receive({ socket, name }, length) {
 			settle(value);
 		};
 		const lose = () =>
-			finish(
-				reject,
-				new Error(
-					`Lost the connection to ${name}: a worker of this round is gone`,
-				),
-			);
+			finish(reject, new WorkerGoneError(`lost the connection to ${name}`));
 		const take = () => {
 			const chunk = socket.read(length * Float64Array.BYTES_PER_ELEMENT);
 			if (chunk === null) return;

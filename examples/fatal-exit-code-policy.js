@@ -9,14 +9,17 @@ const FATAL_EXIT_CODE = 42;
 export default class FatalExitCodePolicy {
 	name = "fatal-exit-code";
 
+	/** @returns {import("elastic-run").RestartDecision} */
 	onScaleUp({ cause }) {
 		return { workers: "restart", charge: "nothing", reason: cause };
 	}
 
+	/** @returns {import("elastic-run").RestartDecision} */
 	onScaleDown({ cause }) {
 		return { workers: "restart", charge: "nothing", reason: cause };
 	}
 
+	/** @returns {import("elastic-run").RestartDecision} */
 	onWorkerFailure({ rank, exitCode, cause }) {
 		if (exitCode === FATAL_EXIT_CODE) {
 			return {

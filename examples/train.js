@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openCheckpoints } from "elastic-run/checkpoint";
 import { getWorkerInfo, reportProgress } from "elastic-run/runtime";
-import { joinGroup } from "./all-reduce.js";
+import { joinGroup, WorkerGoneError } from "./all-reduce.js";
 import { loadDigits } from "./digits.js";
 import {
 	accuracy,
@@ -45,8 +45,8 @@ const say = (text) => {
 	if (rank === 0) console.log(text);
 };
 
-// SIGTERM: somebody wants this machine, or the round has failed. It only ends
-// what is being waited for; what is done then stands below, at the end.
+// SIGTERM: somebody wants this machine, or another worker has failed. It only
+// ends what is being waited for; what is saved then stands below.
 const stop = new AbortController();
 process.once("SIGTERM", () => stop.abort(new Error("SIGTERM")));
 
@@ -68,9 +68,15 @@ const digits = loadDigits();
 try {
 	await train();
 } catch (error) {
-	if (!stop.signal.aborted) throw error;
-	save("stopped by SIGTERM");
-	process.exit(EXIT_CODE_OF_SIGTERM);
+	// The last complete step is worth keeping; it is not what all depends on.
+	if (stop.signal.aborted) {
+		save("stopped by SIGTERM");
+		process.exit(EXIT_CODE_OF_SIGTERM);
+	}
+	if (!(error instanceof WorkerGoneError)) throw error;
+	console.error(`rank ${rank}: ${error.message}, so this round is over`);
+	save("another worker is gone");
+	process.exit(1);
 }
 save("finished");
 if (rank === 0) {
