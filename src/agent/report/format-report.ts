@@ -59,6 +59,7 @@ function causeLines({
 	return [
 		`root cause: rank ${failure.rank} on ${plainMessage(failure.nodeId)} (${process}), round ${failure.round}: ${plainMessage(failure.description)}`,
 		`  ${[...endOf(failure), `local rank ${failure.localRank}`, `role ${plainMessage(failure.role)}`].join(", ")}`,
+		...(failure.hint === undefined ? [] : indented("  hint: ", failure.hint)),
 		...(message === undefined ? [] : indented("  error: ", message)),
 		...stackLines(error?.stack),
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),

@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { expect, it, type TestContext } from "vitest";
+import { job, openSite } from "../helpers/launch.js";
+
+const PYTHON = process.env.PYTHON || "python3";
+
+/** Ends a test that wants torch where there is none. */
+function needTorch(context: TestContext): void {
+	try {
+		execFileSync(PYTHON, ["-c", "import torch"], { stdio: "ignore" });
+	} catch {
+		context.skip(`${PYTHON} cannot import torch (set PYTHON to one that can)`);
+	}
+}
+
+it("an unmodified PyTorch script meets over env://, also after one of its workers was killed", async (context) => {
+	needTorch(context);
+	const site = openSite();
+	const launch = site.launch(
+		[
+			"--nproc-per-node",
+			"2",
+			"--max-restarts",
+			"1",
+			job("torch_all_reduce.py"),
+		],
+		{ env: { PYTHON_EXEC: PYTHON } },
+	);
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
+	expect(stdout).toContain("sum 3 of 2 workers");
+	expect(exitCode).toBe(0);
+}, 180_000);
+
+it("torch's own record of an error is shown with its message and traceback", async (context) => {
+	needTorch(context);
+	const site = openSite();
+	const launch = site.launch(["--max-restarts", "0", job("torch_record.py")], {
+		env: { PYTHON_EXEC: PYTHON },
+	});
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain("error: ValueError: loss is nan");
+	expect(stderr).toMatch(/torch_record\.py", line \d+, in main/);
+}, 120_000);
