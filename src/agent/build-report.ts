@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { RoundRecord } from "../rendezvous/records.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
@@ -67,6 +68,6 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 		failure,
 		error: readErrorFile(join(directory, "error.json")),
 		lastLines: lastLines(logFile),
-		logFile,
+		...(existsSync(logFile) ? { logFile } : {}),
 	};
 }

@@ -1,6 +1,6 @@
 import type { WorkerInfo } from "../channel/events.js";
 import type { Clock } from "../clock.js";
-import { messageOf, systemErrorCode } from "../errors.js";
+import { messageOf } from "../errors.js";
 import type { RoundRecord, SeatRecord } from "../rendezvous/records.js";
 import { workerInfo } from "./assign-ranks.js";
 import type { WorkerError, WorkerResult } from "./report/run-report.js";
@@ -114,8 +114,7 @@ export class WorkerGroup {
 		try {
 			prepared = prepare(member.info, round);
 		} catch (error) {
-			const code = systemErrorCode(error) ?? "UNPREPARED";
-			const problem = { code, message: messageOf(error) };
+			const problem = { code: "UNPREPARED", message: messageOf(error) };
 			dispatch({ kind: "worker-not-started", localRank, problem });
 			return false;
 		}

@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
 
 it("A1 a launcher that is killed leaves no worker, no child of one and no channel", async () => {
 	const site = openSite();
@@ -71,3 +72,29 @@ it("a stopped worker is ended as any other", async () => {
 	expect(stdout).toContain("worker got SIGTERM");
 	await site.isSwept();
 });
+
+it("a guard that is killed is replaced, and the new one ends the workers as well", async () => {
+	const site = openSite();
+	const launch = site.launch([job("spawns-grandchild.js")]);
+	await site.sawWorkers(1);
+	const [before = 0] = guardsOf(launch.pid);
+	process.kill(before, "SIGKILL");
+	await waitFor("another guard", () =>
+		guardsOf(launch.pid).some((pid) => pid !== before),
+	);
+	launch.signal("SIGKILL");
+	await launch.ended;
+	await site.isSwept();
+});
+
+/** The guard among a launcher's children: it alone has `elastic-run-guard` as its name. */
+function guardsOf(pid: number): number[] {
+	return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+		.trim()
+		.split(" ")
+		.map(Number)
+		.filter((child) => {
+			const words = readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0");
+			return words[3] === "elastic-run-guard";
+		});
+}

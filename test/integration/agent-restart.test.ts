@@ -113,6 +113,14 @@ it("the logs of earlier rounds stay as they were", async () => {
 	}
 });
 
+it("a log directory that is removed while the run goes on is made anew", async () => {
+	const site = openSite();
+	const launch = site.launch([job("removes-logs.sh")]);
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stdout).toContain("all is well");
+});
+
 it("a worker that ignores SIGTERM is killed after the shutdown time-out, and the round goes on", async () => {
 	const site = openSite();
 	const launch = site.launch([

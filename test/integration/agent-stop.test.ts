@@ -82,6 +82,20 @@ describe("a signal to the launcher", () => {
 		await site.isSwept();
 	});
 
+	it("ends the run at whatever moment of its restarts", async () => {
+		const site = openSite();
+		for (let round = 2; round <= 10; round++) {
+			const launch = site.launch([
+				...["--nproc-per-node", "2", "--max-restarts", "100000"],
+				job("fails-at-once.sh"),
+			]);
+			await launch.saw("stderr", `RUNNING round ${round}:`);
+			launch.signal("SIGTERM");
+			expect((await launch.ended).exitCode).toBe(143);
+		}
+		await site.isSwept();
+	});
+
 	it("at any moment of the start leaves no process and no directory", async () => {
 		const site = openSite();
 		const seen = [];

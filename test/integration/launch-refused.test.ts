@@ -60,6 +60,17 @@ describe("a command that cannot be run", () => {
 		expect([stdout, left]).toEqual(["", []]);
 	});
 
+	it("is looked for in a working directory that was removed", async () => {
+		const site = openSite();
+		const through = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh"];
+		const cwd = join(site.path, "gone");
+		mkdirSync(cwd);
+		const { exitCode, lines } = await refusal(site, ["true"], { cwd, through });
+		expect(exitCode).toBe(2);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toContain("the working directory no longer exists");
+	});
+
 	it("may not be executed: 126", async () => {
 		const site = openSite();
 		writeFileSync(join(site.path, "tool"), "#!/bin/sh\n", { mode: 0o644 });
@@ -135,7 +146,7 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 		expect(left).toEqual([]);
 	});
 
-	it.each(["ro", "size=4k"])(
+	it.each(["ro", "nr_inodes=2"])(
 		"is %s: said of the channel base, and the logs are taken back",
 		async (how) => {
 			const site = openSite();

@@ -5,6 +5,7 @@ import {
 	tmpdir,
 	userInfo,
 } from "node:os";
+import { ElasticRunError, messageOf } from "../../errors.js";
 
 /** What resolving a configuration needs to know of the machine and of this process. */
 export interface Host {
@@ -30,7 +31,7 @@ export interface Host {
 export function systemHost(environment: Host["environment"]): Host {
 	return {
 		environment,
-		cwd: process.cwd(),
+		cwd: currentDirectory(),
 		hostName: hostname(),
 		userName: currentUserName(),
 		temporaryDirectory: tmpdir(),
@@ -45,6 +46,19 @@ export function systemHost(environment: Host["environment"]): Host {
 		},
 		logsToTerminal: process.stderr.isTTY === true,
 	};
+}
+
+/** A shell may stand in a directory that has been removed. */
+function currentDirectory(): string {
+	try {
+		return process.cwd();
+	} catch (error) {
+		throw new ElasticRunError(
+			"USAGE",
+			`the working directory no longer exists (${messageOf(error)}); change to another one`,
+			{ cause: error },
+		);
+	}
 }
 
 /** A user id without an entry in the system's list of users has no name. */

@@ -68,7 +68,7 @@ export function policyContext(
 	};
 }
 
-/** Where the system says that the command itself is at fault, trying again cannot help. */
+/** Where the command itself or this node's disk is at fault, trying again cannot help. */
 export function notStarted(
 	input: AgentInput & { kind: "worker-not-started" },
 ): Failure {
@@ -78,6 +78,7 @@ export function notStarted(
 		["EACCES", EXIT_CODES.notExecutable],
 		["ENOEXEC", EXIT_CODES.notExecutable],
 		["E2BIG", EXIT_CODES.notExecutable],
+		["UNPREPARED", EXIT_CODES.failed],
 	]).get(code);
 	return {
 		localRank: input.localRank,

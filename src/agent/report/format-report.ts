@@ -64,10 +64,17 @@ function causeLines({
 		...stackLines(error?.stack),
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),
 		...lastLines.map((line) => `  | ${shortened(plainMessage(line))}`),
-		logFile === undefined
-			? `  log: on ${plainMessage(failure.nodeId)}, if its streams were redirected`
-			: `  log: ${plainMessage(logFile)}`,
+		...logLine(failure, logFile),
 	];
+}
+
+function logLine(
+	{ nodeId, pid }: RootCause["failure"],
+	logFile: string | undefined,
+): string[] {
+	if (logFile !== undefined) return [`  log: ${plainMessage(logFile)}`];
+	if (pid === null) return [];
+	return [`  log: on ${plainMessage(nodeId)}, if its streams were redirected`];
 }
 
 /** How long it ran and how it ended, as far as the first line does not say so. */
@@ -105,28 +112,31 @@ function otherWorkers({ workers, rootCause }: RunReport): string[] {
 		rootCause !== null &&
 		worker.rank === rootCause.failure.rank &&
 		worker.pid === rootCause.failure.pid;
-	const stopped = workers.filter((worker) => worker.collateral);
-	const failed = workers.filter(
-		(worker) => !worker.collateral && !isRoot(worker) && worker.exitCode !== 0,
+	const others = workers.filter((worker) => !isRoot(worker));
+	const stopped = others.filter((worker) => worker.collateral);
+	const notStarted = others.filter(({ pid }) => pid === null);
+	const failed = others.filter(
+		({ collateral, pid, exitCode }) =>
+			!collateral && pid !== null && exitCode !== 0,
 	);
-	const lines = [];
-	if (stopped.length > 0) {
-		const ranks = formatRanks(stopped.map((worker) => worker.rank));
-		lines.push(`stopped because of it: ${rankNoun(stopped)} ${ranks}`);
-	}
-	if (failed.length > 0) {
-		lines.push(`also failed: ${failed.map(describeExit).join(", ")}`);
-	}
-	return lines;
+	return [
+		...rankLine("stopped because of it", stopped),
+		...rankLine("not started", notStarted),
+		...(failed.length === 0
+			? []
+			: [`also failed: ${failed.map(describeExit).join(", ")}`]),
+	];
 }
 
-function rankNoun(workers: readonly WorkerResult[]): string {
-	return workers.length === 1 ? "rank" : "ranks";
+function rankLine(what: string, workers: readonly WorkerResult[]): string[] {
+	if (workers.length === 0) return [];
+	const noun = workers.length === 1 ? "rank" : "ranks";
+	return [`${what}: ${noun} ${formatRanks(workers.map(({ rank }) => rank))}`];
 }
 
 function describeExit({ rank, exitCode, signal }: WorkerResult): string {
 	if (signal !== null) return `rank ${rank} (${signal})`;
-	if (exitCode === null) return `rank ${rank} (not started, or still there)`;
+	if (exitCode === null) return `rank ${rank} (still there)`;
 	return `rank ${rank} (exit code ${exitCode})`;
 }
 

@@ -11,7 +11,7 @@ export interface WorkerExit {
 
 /** Why a process could not be started at all. */
 export interface SpawnProblem {
-	/** The system's error code: ENOENT, EACCES, E2BIG, EAGAIN, … */
+	/** The system's error code: ENOENT, EACCES, E2BIG, EAGAIN, …; UNPREPARED where its channel or logs could not be made. */
 	readonly code: string;
 	/** What was wrong, where, and the fix. */
 	readonly message: string;

@@ -313,8 +313,9 @@ describe("RUNNING", () => {
 		["ENOENT", 127],
 		["EACCES", 126],
 		["E2BIG", 126],
+		["UNPREPARED", 1],
 	])(
-		"ends the run at once where the command cannot be started: %s",
+		"ends the run at once where trying again cannot help: %s",
 		(code, exitCode) => {
 			const { state } = transition(
 				RUNNING,
