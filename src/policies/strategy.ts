@@ -29,8 +29,8 @@ export interface PolicyContext {
 	readonly round: number;
 	/** What the run, this node, or a worker (by policy) may be charged: `--max-restarts`. */
 	readonly maxRestarts: number;
-	/** Incidents charged so far to the run and to this node. */
-	readonly charged: { readonly run: number; readonly node: number };
+	/** Incidents that the run's budget has been charged so far. */
+	readonly charged: number;
 	/** Why the membership changes, in words. */
 	readonly cause: string;
 }

@@ -26,7 +26,7 @@ describe("J8 the report of a run that failed", () => {
 		expect(report[0]).toBe(
 			`root cause: rank 0 on node-a (pid ${root?.pid}), round 1: killed by SIGSEGV`,
 		);
-		expect(report[1]).toMatch(/signal SIGSEGV \(exit code 139\), local rank 0/);
+		expect(report[1]).toMatch(/signal SIGSEGV, exit code 139, local rank 0/);
 		expect(report).toContain("stopped because of it: ranks 1-3");
 		expect(report).toContain("restarts: 0 of 0 used");
 		expect(report.at(-1)).toMatch(/^logs: /);

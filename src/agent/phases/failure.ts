@@ -63,7 +63,7 @@ export function policyContext(
 		nodeId: context.nodeId,
 		round: state.round,
 		maxRestarts: context.maxRestarts,
-		charged: { run: state.view?.round.charged ?? 0, node: 0 },
+		charged: state.view?.round.charged ?? 0,
 		cause,
 	};
 }

@@ -125,7 +125,7 @@ logs: /logs/train-1f3a/1/node-a
 						...cause.failure,
 						nodeId: "node-b",
 						rank: 9,
-						pid: null,
+						pid: 77,
 						exitCode: 137,
 						signal: "SIGKILL",
 						description: "killed by SIGKILL",
@@ -140,8 +140,8 @@ logs: /logs/train-1f3a/1/node-a
 			false,
 		);
 		expect(report).toBe(
-			`root cause: rank 9 on node-b (no process), round 2: killed by SIGKILL
-  signal SIGKILL, exit code 137, local rank 2, role default
+			`root cause: rank 9 on node-b (pid 77), round 2: killed by SIGKILL
+  up 41.2 s, signal SIGKILL, exit code 137, local rank 2, role default
   error: out of
     memory
   log: on node-b, if its streams were redirected

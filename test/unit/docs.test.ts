@@ -1,0 +1,147 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
+import { FOREIGN_FLAGS } from "../../src/agent/configuration/torchrun-flags.js";
+
+const PAGES = [
+	"README.md",
+	"CHANGELOG.md",
+	"examples/README.md",
+	...markdownIn("docs"),
+	...markdownIn("docs/decisions"),
+].filter((path) => existsSync(path));
+
+/** Flags that the pages name and that are not the launcher's. */
+const FOREIGN = [
+	...["--import", "--init", "--pdeathsig"],
+	...["--lr", "--its-own-flag", "--nproc"],
+	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
+];
+
+/** Set for workers, or read beside the options. */
+const OTHER_VARIABLES = [
+	...["ELASTIC_RUN_CHANNEL", "ELASTIC_RUN_INSTANCE", "ELASTIC_RUN_ROUND"],
+	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG"],
+];
+
+function markdownIn(folder: string): string[] {
+	return readdirSync(folder)
+		.filter((name) => name.endsWith(".md"))
+		.map((name) => `${folder}/${name}`);
+}
+
+const read = (path: string) => readFileSync(path, "utf8");
+
+function found(text: string, pattern: RegExp): string[] {
+	return [
+		...new Set([...text.matchAll(pattern)].map(([, first]) => first ?? "")),
+	];
+}
+
+/** The anchors that a page's headings get. */
+function anchorsOf(path: string): string[] {
+	return found(read(path), /^#+ (.+)$/gm).map((heading) =>
+		heading
+			.toLowerCase()
+			.replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+			.replaceAll(" ", "-"),
+	);
+}
+
+function isThere(page: string, link: string): boolean {
+	const [file = "", anchor] = link.split("#");
+	const path = file === "" ? page : join(dirname(page), file);
+	if (!existsSync(path)) return false;
+	return anchor === undefined || anchorsOf(path).includes(anchor);
+}
+
+describe.each(PAGES)("%s", (page) => {
+	const text = read(page);
+
+	it("links to what is there", () => {
+		const links = found(text, /\]\(([^)\s]+)\)/g).filter(
+			(link) => !/^https?:/.test(link),
+		);
+		expect(links.filter((link) => !isThere(page, link))).toEqual([]);
+	});
+
+	it("names scripts that package.json has", () => {
+		const manifest: unknown = JSON.parse(read("package.json"));
+		const names = found(text, /\bnpm (?:run )?((?<=run )[\w:]+|test)\b/g);
+		for (const name of names) {
+			expect(manifest).toHaveProperty(["scripts", name]);
+		}
+	});
+
+	it("names flags that are known", () => {
+		const known = [
+			...ALL_OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
+			...FOREIGN_FLAGS.map(({ name }) => name),
+			...["help", "version"],
+		].map((name) => `--${name}`);
+		const named = found(text, /(?<![\w-])(--[a-z][a-z0-9-]*)/g);
+		expect(
+			named.filter((flag) => ![...known, ...FOREIGN].includes(flag)),
+		).toEqual([]);
+	});
+
+	it("names variables that are known", () => {
+		const known = ALL_OPTIONS.flatMap(({ variables }) => [...variables]);
+		const named = found(text, /\b(ELASTIC_RUN_[A-Z][A-Z_]*[A-Z])\b/g);
+		expect(
+			named.filter((name) => ![...known, ...OTHER_VARIABLES].includes(name)),
+		).toEqual([]);
+	});
+
+	it("names files of the project that are there", () => {
+		const named = found(
+			text,
+			/`((?:src|bin|test|docs|scripts|examples)\/[\w./-]+)`/g,
+		);
+		expect(named.filter((path) => !existsSync(path))).toEqual([]);
+	});
+
+	it("shows JSON that is JSON", () => {
+		for (const json of found(text, /^```json\n(.*?)^```$/gms)) {
+			expect(() => JSON.parse(json), json).not.toThrow();
+		}
+	});
+});
+
+it("README names tests that are there", () => {
+	const table = read("README.md").split("## Beside torchrun")[1] ?? "";
+	const cells = table
+		.split("\n")
+		.filter((line) => /^\| (?!---)/.test(line))
+		.map((line) => line.split(" | ").at(-1) ?? "");
+	const names = found(cells.slice(0, 20).join("\n"), /`([a-z-]+)`/g);
+	expect(names.length).toBeGreaterThan(5);
+	for (const name of names) {
+		expect(existsSync(`test/integration/${name}.test.ts`), name).toBe(true);
+	}
+});
+
+describe("docs/command-line.md", () => {
+	const text = read("docs/command-line.md");
+
+	it.each(ALL_OPTIONS.map((option) => [option.name, option] as const))(
+		"describes --%s with its variable, key and default",
+		(_, option) => {
+			const { name, aliases, variables, key, argument } = option;
+			const isSwitch = argument === undefined;
+			const row = text
+				.split("\n")
+				.find((line) => line.startsWith("|") && line.includes(`--${name}`));
+			const expected = [
+				...aliases.map((alias) => `--${alias}`),
+				`\`${variables[0]}\``,
+				...(key === "config" ? [] : [`\`${key}\``]),
+				...("defaultText" in option && !isSwitch
+					? [`| \`${option.defaultText}\` |`]
+					: []),
+			];
+			expect(expected.filter((part) => !row?.includes(part))).toEqual([]);
+		},
+	);
+});
