@@ -39,10 +39,13 @@ export function requireMessageSize(text: string, what: string): void {
 	);
 }
 
+/** How many names of temporary files this process has used. */
+let namesUsed = 0;
+
 /** Writes a new file (0600) under a name that nobody else uses, and returns its path. Leaves nothing behind where it fails. */
 export function writeTemporary(directory: string, text: string): string {
-	for (let attempt = 0; ; attempt++) {
-		const path = join(directory, `.${process.pid}.${attempt}.tmp`);
+	for (;;) {
+		const path = join(directory, `.${process.pid}.${namesUsed++}.tmp`);
 		try {
 			writeNew(path, text);
 			return path;

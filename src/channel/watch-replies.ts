@@ -90,11 +90,9 @@ export class ReplyWatch {
 		this.#look();
 	}
 
-	/** Delivers all that lies there: call it before the channel of a worker that ended is removed. */
-	readNow(): void {
-		for (const { directory } of this.#root.channels()) {
-			while (this.#isOpen(directory) && this.#reader.readSome(directory));
-		}
+	/** Delivers all that lies in one channel: call it before that of a worker that ended is removed. */
+	readNow(directory: string): void {
+		while (this.#isOpen(directory) && this.#reader.readSome(directory));
 	}
 
 	/** Ends the watch; nothing is delivered after the call. */

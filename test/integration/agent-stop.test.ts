@@ -12,26 +12,23 @@ describe("a signal to the launcher", () => {
 		["SIGINT", 130],
 		["SIGHUP", 129],
 		["SIGQUIT", 131],
-	] as const)(
-		"%s stops the workers with SIGTERM and exits with %i",
-		async (signal, code) => {
-			const site = openSite();
-			const launch = site.launch([
-				"--nproc-per-node",
-				"2",
-				job("tells-signals.js"),
-			]);
-			await site.sawWorkers(2);
-			launch.signal(signal);
-			const end = await launch.ended;
-			expect([end.exitCode, end.signal]).toEqual([code, null]);
-			expect(end.stdout.trimEnd().split("\n").sort()).toEqual([
-				"[node-a 0] worker got SIGTERM",
-				"[node-a 1] worker got SIGTERM",
-			]);
-			await site.isSwept();
-		},
-	);
+	] as const)("%s stops the workers with SIGTERM and exits with %i", async (signal, code) => {
+		const site = openSite();
+		const launch = site.launch([
+			"--nproc-per-node",
+			"2",
+			job("tells-signals.js"),
+		]);
+		await site.sawWorkers(2);
+		launch.signal(signal);
+		const end = await launch.ended;
+		expect([end.exitCode, end.signal]).toEqual([code, null]);
+		expect(end.stdout.trimEnd().split("\n").sort()).toEqual([
+			"[node-a 0] worker got SIGTERM",
+			"[node-a 1] worker got SIGTERM",
+		]);
+		await site.isSwept();
+	});
 
 	it("reaches the children of workers, in whatever group they are", async () => {
 		const site = openSite();

@@ -101,27 +101,24 @@ describe("a damaged checkpoint", () => {
 			(path) => truncateSync(path, Math.floor(size(path) / 2)),
 		],
 		["everything", (path) => truncateSync(path, 0)],
-	])(
-		"that lost %s gives way to the one before, with a warning",
-		(_, damage) => {
-			const directory = freshDirectory();
-			const writer = open(directory, 1).checkpoints;
-			const older = writer.save(stateAt(1));
-			const newest = writer.save(stateAt(2));
-			damage(newest.path);
+	])("that lost %s gives way to the one before, with a warning", (_, damage) => {
+		const directory = freshDirectory();
+		const writer = open(directory, 1).checkpoints;
+		const older = writer.save(stateAt(1));
+		const newest = writer.save(stateAt(2));
+		damage(newest.path);
 
-			const { checkpoints, warnings } = open(directory, 2);
-			expect(checkpoints.loadLatest()?.state).toEqual(stateAt(1));
-			expect(warnings).toHaveLength(1);
-			expect(warnings[0]).toContain(newest.path);
-			expect(warnings[0]).toMatch(/cannot be used: .+Going back to /);
+		const { checkpoints, warnings } = open(directory, 2);
+		expect(checkpoints.loadLatest()?.state).toEqual(stateAt(1));
+		expect(warnings).toHaveLength(1);
+		expect(warnings[0]).toContain(newest.path);
+		expect(warnings[0]).toMatch(/cannot be used: .+Going back to /);
 
-			// It does not count among those that are kept.
-			checkpoints.save(stateAt(2));
-			expect(existsSync(older.path)).toBe(true);
-			expect(existsSync(newest.path)).toBe(false);
-		},
-	);
+		// It does not count among those that are kept.
+		checkpoints.save(stateAt(2));
+		expect(existsSync(older.path)).toBe(true);
+		expect(existsSync(newest.path)).toBe(false);
+	});
 
 	it("without another to go back to is an error, not a fresh start", () => {
 		const directory = freshDirectory();

@@ -23,25 +23,25 @@ it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 	{ killAtSaveStep: "directory synced", survives: 4 },
 	{ killAtSaveStep: "pruning", survives: 4 },
 	{ killAtSaveStep: "pruned", survives: 4 },
-])(
-	"killed in the save of step 4 at '$killAtSaveStep': step $survives loads",
-	async ({ killAtSaveStep, survives }) => {
-		const directory = freshDirectory();
-		const options = { directory, saveEvery: 1, lastStep: 4 };
-		const killed = await train({ ...options, round: 1, killAtSaveStep });
-		expect(killed.end, killed.stderr).toBe("SIGKILL");
+])("killed in the save of step 4 at '$killAtSaveStep': step $survives loads", async ({
+	killAtSaveStep,
+	survives,
+}) => {
+	const directory = freshDirectory();
+	const options = { directory, saveEvery: 1, lastStep: 4 };
+	const killed = await train({ ...options, round: 1, killAtSaveStep });
+	expect(killed.end, killed.stderr).toBe("SIGKILL");
 
-		const { state } = open(directory, 1).checkpoints.loadLatest() ?? {};
-		expect(state?.step).toBe(survives);
+	const { state } = open(directory, 1).checkpoints.loadLatest() ?? {};
+	expect(state?.step).toBe(survives);
 
-		const resumed = await train({ ...options, round: 2, lastStep: 6 });
-		expect(resumed).toMatchObject({ end: 0, stderr: "" });
-		// Nothing of the killed save is left over.
-		const files = readdirSync(directory);
-		expect(files.filter((name) => name.endsWith(".ckpt"))).toHaveLength(2);
-		expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
-	},
-);
+	const resumed = await train({ ...options, round: 2, lastStep: 6 });
+	expect(resumed).toMatchObject({ end: 0, stderr: "" });
+	// Nothing of the killed save is left over.
+	const files = readdirSync(directory);
+	expect(files.filter((name) => name.endsWith(".ckpt"))).toHaveLength(2);
+	expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});
 
 it("killed in the very first save: training begins anew", async () => {
 	const directory = freshDirectory();

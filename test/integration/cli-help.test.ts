@@ -20,17 +20,16 @@ describe("--help", () => {
 		expect(Math.max(...widths)).toBeLessThanOrEqual(100);
 	});
 
-	test.each(ALL_OPTIONS.map((option) => [option.name, option] as const))(
-		"shows --%s, its variable and its default",
-		(_, option) => {
-			const words = help.stdout.replaceAll(/\s+/g, " ");
-			expect(words).toContain(`--${option.name} `);
-			expect(words).toContain(`env: ${option.variables[0]})`);
-			if (option.defaultHelp !== undefined && option.argument !== undefined) {
-				expect(words).toContain(`(default: ${option.defaultHelp}, env`);
-			}
-		},
-	);
+	test.each(
+		ALL_OPTIONS.map((option) => [option.name, option] as const),
+	)("shows --%s, its variable and its default", (_, option) => {
+		const words = help.stdout.replaceAll(/\s+/g, " ");
+		expect(words).toContain(`--${option.name} `);
+		expect(words).toContain(`env: ${option.variables[0]})`);
+		if (option.defaultHelp !== undefined && option.argument !== undefined) {
+			expect(words).toContain(`(default: ${option.defaultHelp}, env`);
+		}
+	});
 
 	test("is the same for -h, also behind bad flags", async () => {
 		const short = await runCli(["--nosuch", "-h"], { cwd });

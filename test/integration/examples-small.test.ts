@@ -31,36 +31,36 @@ it.each([
 	{ exitCode: 1, workers: "restart", charge: "run" },
 	{ exitCode: 137, workers: "restart", charge: "run" },
 	{ exitCode: 42, workers: "fail-run", charge: "nothing" },
-])(
-	"fatal-exit-code-policy.js: exit code $exitCode → $workers",
-	({ exitCode, ...decision }) => {
-		const policy = new FatalExitCodePolicy();
-		const failure = {
-			runId: "run",
-			nodeId: "node",
-			round: 1,
-			maxRestarts: 3,
-			charged: { run: 3, node: 3 },
-			cause: "rank 2 failed",
-			rank: 2,
-			localRank: 2,
-			role: "default",
-			exitCode,
-			signal: null,
-			uptimeMs: 1_000,
-			errorMessage: undefined,
-		};
-		expect(
-			askPolicy(policy.name, () => policy.onWorkerFailure(failure)),
-		).toMatchObject(decision);
-		for (const change of [policy.onScaleUp, policy.onScaleDown]) {
-			expect(askPolicy(policy.name, () => change(failure))).toMatchObject({
-				workers: "restart",
-				charge: "nothing",
-			});
-		}
-	},
-);
+])("fatal-exit-code-policy.js: exit code $exitCode → $workers", ({
+	exitCode,
+	...decision
+}) => {
+	const policy = new FatalExitCodePolicy();
+	const failure = {
+		runId: "run",
+		nodeId: "node",
+		round: 1,
+		maxRestarts: 3,
+		charged: { run: 3, node: 3 },
+		cause: "rank 2 failed",
+		rank: 2,
+		localRank: 2,
+		role: "default",
+		exitCode,
+		signal: null,
+		uptimeMs: 1_000,
+		errorMessage: undefined,
+	};
+	expect(
+		askPolicy(policy.name, () => policy.onWorkerFailure(failure)),
+	).toMatchObject(decision);
+	for (const change of [policy.onScaleUp, policy.onScaleDown]) {
+		expect(askPolicy(policy.name, () => change(failure))).toMatchObject({
+			workers: "restart",
+			charge: "nothing",
+		});
+	}
+});
 
 it("under the launcher, exit code 42 fails the run although its budget is not spent", async (context) => {
 	const launcher = requireBuild(context, "bin/elastic-run.js");

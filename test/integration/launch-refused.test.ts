@@ -146,19 +146,19 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 		expect(left).toEqual([]);
 	});
 
-	it.each(["ro", "nr_inodes=2"])(
-		"is %s: said of the channel base, and the logs are taken back",
-		async (how) => {
-			const site = openSite();
-			const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
-				through: withMount(`-t tmpfs -o ${how} none ${site.channels}`),
-			});
-			expect(exitCode).toBe(1);
-			expect(lines).toHaveLength(1);
-			expect(lines[0]).toContain(site.channels);
-			expect(left).toEqual([]);
-		},
-	);
+	it.each([
+		"ro",
+		"nr_inodes=2",
+	])("is %s: said of the channel base, and the logs are taken back", async (how) => {
+		const site = openSite();
+		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+			through: withMount(`-t tmpfs -o ${how} none ${site.channels}`),
+		});
+		expect(exitCode).toBe(1);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toContain(site.channels);
+		expect(left).toEqual([]);
+	});
 });
 
 describe("a channel base that cannot be used", () => {

@@ -166,18 +166,18 @@ describe("discardIfUnused", () => {
 		expect(readFileSync(kept, "utf8")).toBe("kept\n");
 	});
 
-	it.each([undefined, "logs"])(
-		"removes nothing any more once a worker's files were opened (%s)",
-		(logDir) => {
-			const node = open({ logDir: logDir && join(base, logDir) });
-			writeFileSync(node.agentLog, "started\n");
-			const worker = node.openWorker(1, 0, both);
-			worker.closeDescriptors();
-			node.discardIfUnused();
-			expect(readdirSync(worker.directory)).toHaveLength(2);
-			expect(existsSync(node.agentLog)).toBe(true);
-		},
-	);
+	it.each([
+		undefined,
+		"logs",
+	])("removes nothing any more once a worker's files were opened (%s)", (logDir) => {
+		const node = open({ logDir: logDir && join(base, logDir) });
+		writeFileSync(node.agentLog, "started\n");
+		const worker = node.openWorker(1, 0, both);
+		worker.closeDescriptors();
+		node.discardIfUnused();
+		expect(readdirSync(worker.directory)).toHaveLength(2);
+		expect(existsSync(node.agentLog)).toBe(true);
+	});
 });
 
 describe("a directory that cannot be used", () => {
@@ -208,15 +208,16 @@ describe("a directory that cannot be used", () => {
 		expect(refusal(() => open(temporary)).message).toContain("set TMPDIR");
 	});
 
-	it.each(["train", "train/17", "train/17/node-a"])(
-		"is refused where a link was planted at %s",
-		(planted) => {
-			const path = join(base, "logs", planted);
-			mkdirSync(join(path, ".."), { recursive: true });
-			symlinkSync(tmpdir(), path);
-			expect(refusal(() => open()).message).toContain("symbolic link");
-		},
-	);
+	it.each([
+		"train",
+		"train/17",
+		"train/17/node-a",
+	])("is refused where a link was planted at %s", (planted) => {
+		const path = join(base, "logs", planted);
+		mkdirSync(join(path, ".."), { recursive: true });
+		symlinkSync(tmpdir(), path);
+		expect(refusal(() => open()).message).toContain("symbolic link");
+	});
 
 	it("refuses a link in place of a worker's file or directory", () => {
 		const node = open();

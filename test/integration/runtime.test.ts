@@ -197,30 +197,30 @@ describe("what ends a worker", () => {
 		reject: "unhandledRejection",
 	};
 
-	it.each(["throw", "reject"] as const)(
-		"is in the error file with --import elastic-run/register: %s",
-		async (how) => {
-			const file = join(temporaryDirectory(), "error.json");
-			const env = { TORCHELASTIC_ERROR_FILE: file };
-			const nodeOptions = ["--import", REGISTER];
-			const plain = start("crash", { args: [how] });
-			const crash = start("crash", { args: [how], env, nodeOptions });
-			expect(await crash.ended).toBe(1);
-			expect(await plain.ended).toBe(1);
-			expect(crash.stderr()).toBe(plain.stderr());
-			expect(errorIn(file)).toEqual({
-				message: "Error: out of luck",
-				extraInfo: {
-					py_callstack: expect.stringMatching(
-						/^Error: out of luck\n +at .*runtime-crash/,
-					),
-					timestamp: expect.stringMatching(/^\d{10}$/),
-					origin: ORIGIN[how],
-				},
-			});
-			expect(readdirSync(join(file, ".."))).toEqual(["error.json"]);
-		},
-	);
+	it.each([
+		"throw",
+		"reject",
+	] as const)("is in the error file with --import elastic-run/register: %s", async (how) => {
+		const file = join(temporaryDirectory(), "error.json");
+		const env = { TORCHELASTIC_ERROR_FILE: file };
+		const nodeOptions = ["--import", REGISTER];
+		const plain = start("crash", { args: [how] });
+		const crash = start("crash", { args: [how], env, nodeOptions });
+		expect(await crash.ended).toBe(1);
+		expect(await plain.ended).toBe(1);
+		expect(crash.stderr()).toBe(plain.stderr());
+		expect(errorIn(file)).toEqual({
+			message: "Error: out of luck",
+			extraInfo: {
+				py_callstack: expect.stringMatching(
+					/^Error: out of luck\n +at .*runtime-crash/,
+				),
+				timestamp: expect.stringMatching(/^\d{10}$/),
+				origin: ORIGIN[how],
+			},
+		});
+		expect(readdirSync(join(file, ".."))).toEqual(["error.json"]);
+	});
 
 	it("is there, too, where the program has a handler of its own", async () => {
 		const file = join(temporaryDirectory(), "error.json");
@@ -233,16 +233,16 @@ describe("what ends a worker", () => {
 		expect(errorIn(file)).toMatchObject({ message: "Error: out of luck" });
 	});
 
-	it.each(["throws", "rejects"])(
-		"is there where the program has loaded the library: %s",
-		async (how) => {
-			const file = join(temporaryDirectory(), "error.json");
-			const env = { TORCHELASTIC_ERROR_FILE: file };
-			const worker = start("worker", { env, args: [how] });
-			expect(await worker.ended).toBe(1);
-			expect(errorIn(file)).toMatchObject({ message: "Error: out of luck" });
-		},
-	);
+	it.each([
+		"throws",
+		"rejects",
+	])("is there where the program has loaded the library: %s", async (how) => {
+		const file = join(temporaryDirectory(), "error.json");
+		const env = { TORCHELASTIC_ERROR_FILE: file };
+		const worker = start("worker", { env, args: [how] });
+		expect(await worker.ended).toBe(1);
+		expect(errorIn(file)).toMatchObject({ message: "Error: out of luck" });
+	});
 
 	it("stays what it is where the file cannot be written or is not named", async () => {
 		const file = join(temporaryDirectory(), "absent", "error.json");

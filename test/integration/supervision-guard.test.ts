@@ -181,16 +181,17 @@ tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
 		return { path: `${bin}:${process.env.PATH}` };
 	}
 
-	test.for(shells)(
-		"leaves nothing behind where the guard has %s",
-		async ([, change, why], { skip }) => {
-			skip(why !== undefined, why);
-			const started = await startAgent({ workers: 2, ...change() });
-			process.kill(started.agentPid, "SIGKILL");
-			await allGone([...started.family, started.guard]);
-			expect(existsSync(channelRoot)).toBe(false);
-		},
-	);
+	test.for(shells)("leaves nothing behind where the guard has %s", async ([
+		,
+		change,
+		why,
+	], { skip }) => {
+		skip(why !== undefined, why);
+		const started = await startAgent({ workers: 2, ...change() });
+		process.kill(started.agentPid, "SIGKILL");
+		await allGone([...started.family, started.guard]);
+		expect(existsSync(channelRoot)).toBe(false);
+	});
 });
 
 describe.skipIf(!onLinux)("an agent that ends in good order", () => {
@@ -279,23 +280,24 @@ describe.skipIf(!onLinux)("a guard", () => {
 		expect(isAlive(second)).toBe(true);
 	});
 
-	test.each(["", "0\n+", "x\n"])(
-		"takes no line that is not whole and right: +PID%j",
-		async (rest) => {
-			const worker = spawn("sleep", ["600"], {
-				detached: true,
-				stdio: "ignore",
-			});
-			strays.push(worker.pid ?? -1);
-			const args = ["-c", GUARD_SCRIPT, "guard", channelRoot, "no such mark"];
-			const shell = spawn("/bin/sh", args, {
-				stdio: ["pipe", "ignore", "ignore"],
-			});
-			shell.stdin.end(`+${worker.pid}${rest}`);
-			await once(shell, "exit");
-			expect(isAlive(worker.pid ?? -1)).toBe(true);
-		},
-	);
+	test.each([
+		"",
+		"0\n+",
+		"x\n",
+	])("takes no line that is not whole and right: +PID%j", async (rest) => {
+		const worker = spawn("sleep", ["600"], {
+			detached: true,
+			stdio: "ignore",
+		});
+		strays.push(worker.pid ?? -1);
+		const args = ["-c", GUARD_SCRIPT, "guard", channelRoot, "no such mark"];
+		const shell = spawn("/bin/sh", args, {
+			stdio: ["pipe", "ignore", "ignore"],
+		});
+		shell.stdin.end(`+${worker.pid}${rest}`);
+		await once(shell, "exit");
+		expect(isAlive(worker.pid ?? -1)).toBe(true);
+	});
 
 	test("that cannot be started is a warning", async () => {
 		begin("/no/such/shell");

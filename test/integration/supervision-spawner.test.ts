@@ -305,18 +305,17 @@ describe("a spawn that fails", () => {
 	}
 
 	for (const tool of new Set([undefined, setpriv]))
-		test.each(cases)(
-			`names %s${tool === undefined ? "" : ", under setpriv"}`,
-			async (_, change, code, message) => {
-				const worker = await start("has-child.sh", change(), tool);
-				await gone(worker);
-				expect(worker.told).toEqual([`failed ${code}`, "gone"]);
-				expect(worker.problem?.message).toMatch(message);
-				expect(worker.handle.pid).toBeUndefined();
-				expect(registered).toEqual([]);
-				worker.handle.signal("SIGKILL");
-			},
-		);
+		test.each(
+			cases,
+		)(`names %s${tool === undefined ? "" : ", under setpriv"}`, async (_, change, code, message) => {
+			const worker = await start("has-child.sh", change(), tool);
+			await gone(worker);
+			expect(worker.told).toEqual([`failed ${code}`, "gone"]);
+			expect(worker.problem?.message).toMatch(message);
+			expect(worker.handle.pid).toBeUndefined();
+			expect(registered).toEqual([]);
+			worker.handle.signal("SIGKILL");
+		});
 
 	test("does not include a script without a first line: a shell takes it", async () => {
 		const file = script("bare", "exit 7\n", 0o755);

@@ -125,23 +125,22 @@ it("README names tests that are there", () => {
 describe("docs/command-line.md", () => {
 	const text = read("docs/command-line.md");
 
-	it.each(ALL_OPTIONS.map((option) => [option.name, option] as const))(
-		"describes --%s with its variable, key and default",
-		(_, option) => {
-			const { name, aliases, variables, key, argument } = option;
-			const isSwitch = argument === undefined;
-			const row = text
-				.split("\n")
-				.find((line) => line.startsWith("|") && line.includes(`--${name}`));
-			const expected = [
-				...aliases.map((alias) => `--${alias}`),
-				`\`${variables[0]}\``,
-				...(key === "config" ? [] : [`\`${key}\``]),
-				...("defaultText" in option && !isSwitch
-					? [`| \`${option.defaultText}\` |`]
-					: []),
-			];
-			expect(expected.filter((part) => !row?.includes(part))).toEqual([]);
-		},
-	);
+	it.each(
+		ALL_OPTIONS.map((option) => [option.name, option] as const),
+	)("describes --%s with its variable, key and default", (_, option) => {
+		const { name, aliases, variables, key, argument } = option;
+		const isSwitch = argument === undefined;
+		const row = text
+			.split("\n")
+			.find((line) => line.startsWith("|") && line.includes(`--${name}`));
+		const expected = [
+			...aliases.map((alias) => `--${alias}`),
+			`\`${variables[0]}\``,
+			...(key === "config" ? [] : [`\`${key}\``]),
+			...("defaultText" in option && !isSwitch
+				? [`| \`${option.defaultText}\` |`]
+				: []),
+		];
+		expect(expected.filter((part) => !row?.includes(part))).toEqual([]);
+	});
 });

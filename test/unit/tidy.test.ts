@@ -101,15 +101,16 @@ describe("the house", () => {
 		expect(wrong.map(show)).toEqual([]);
 	});
 
-	it.each(["runtime", "checkpoint", "register"])(
-		"loads no package with elastic-run/%s",
-		(name) => {
-			const packages = loadedWith(`src/runtime/${name}.ts`).filter(
-				({ kind }) => kind === "package",
-			);
-			expect(packages.map(show)).toEqual([]);
-		},
-	);
+	it.each([
+		"runtime",
+		"checkpoint",
+		"register",
+	])("loads no package with elastic-run/%s", (name) => {
+		const packages = loadedWith(`src/runtime/${name}.ts`).filter(
+			({ kind }) => kind === "package",
+		);
+		expect(packages.map(show)).toEqual([]);
+	});
 
 	it.each([
 		["the command's start", "bin/elastic-run.ts"],
@@ -121,16 +122,15 @@ describe("the house", () => {
 		expect(slow.map(show)).toEqual([]);
 	});
 
-	it.each(Object.entries(RIM))(
-		"asks for %s at the rim only",
-		(name, allowed) => {
-			const wrong = FILES.filter(
-				(file) =>
-					!allowed.some((place) => file.startsWith(place)) && uses(file, name),
-			);
-			expect(wrong).toEqual([]);
-		},
-	);
+	it.each(
+		Object.entries(RIM),
+	)("asks for %s at the rim only", (name, allowed) => {
+		const wrong = FILES.filter(
+			(file) =>
+				!allowed.some((place) => file.startsWith(place)) && uses(file, name),
+		);
+		expect(wrong).toEqual([]);
+	});
 
 	it("has no file of more than 220 lines and no function of more than 60", () => {
 		const long = FILES.flatMap((file) => {

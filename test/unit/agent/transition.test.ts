@@ -314,24 +314,21 @@ describe("RUNNING", () => {
 		["EACCES", 126],
 		["E2BIG", 126],
 		["UNPREPARED", 1],
-	])(
-		"ends the run at once where trying again cannot help: %s",
-		(code, exitCode) => {
-			const { state } = transition(
-				RUNNING,
-				{
-					kind: "worker-not-started",
-					localRank: 0,
-					problem: { code, message: "no" },
-				},
-				CONTEXT,
-			);
-			expect(intentOf(state)?.failure).toMatchObject({
-				failsRun: exitCode,
-				charge: "nothing",
-			});
-		},
-	);
+	])("ends the run at once where trying again cannot help: %s", (code, exitCode) => {
+		const { state } = transition(
+			RUNNING,
+			{
+				kind: "worker-not-started",
+				localRank: 0,
+				problem: { code, message: "no" },
+			},
+			CONTEXT,
+		);
+		expect(intentOf(state)?.failure).toMatchObject({
+			failsRun: exitCode,
+			charge: "nothing",
+		});
+	});
 
 	it("kills at the fence when its session is lost, whatever the grace", () => {
 		const { state } = transition(RUNNING, LOST, CONTEXT);

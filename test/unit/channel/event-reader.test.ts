@@ -39,21 +39,23 @@ describe("the newest event", () => {
 		expect(new EventReader(directory, () => {}).newest().sequence).toBe(2);
 	});
 
-	it.each(["", "{", '{"version":1}', "\0"])(
-		"is found where latest.json holds %j",
-		(text) => {
-			const { channel, reader, directory, warnings } = open();
-			channel.send(work(1), 1);
-			channel.send(work(2), 2);
-			writeFileSync(join(directory, "latest.json"), text);
-			expect(reader.newest().sequence).toBe(2);
-			reader.newest();
-			expect(warnings).toHaveLength(1);
-			expect(warnings[0]).toContain("latest.json cannot be read as an event");
-			channel.send(work(3), 3);
-			expect(reader.newest().sequence).toBe(3);
-		},
-	);
+	it.each([
+		"",
+		"{",
+		'{"version":1}',
+		"\0",
+	])("is found where latest.json holds %j", (text) => {
+		const { channel, reader, directory, warnings } = open();
+		channel.send(work(1), 1);
+		channel.send(work(2), 2);
+		writeFileSync(join(directory, "latest.json"), text);
+		expect(reader.newest().sequence).toBe(2);
+		reader.newest();
+		expect(warnings).toHaveLength(1);
+		expect(warnings[0]).toContain("latest.json cannot be read as an event");
+		channel.send(work(3), 3);
+		expect(reader.newest().sequence).toBe(3);
+	});
 
 	it("is found where latest.json is missing for a moment", () => {
 		const { channel, reader, directory } = open();

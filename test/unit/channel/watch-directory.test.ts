@@ -22,19 +22,19 @@ it("looks again each second though nothing is notified", () => {
 	expect(warnings).toEqual([]);
 });
 
-it.each(["EMFILE: too many open files", "ENOSPC: no space left on device"])(
-	"polls faster where the watcher says %s, and says so once",
-	(message) => {
-		const { clock, looks, warnings } = start(() => {
-			throw new Error(message);
-		});
-		clock.advance(1_500);
-		expect(looks()).toBe(10);
-		expect(warnings).toEqual([
-			expect.stringMatching(new RegExp(`each 150 ms.*${message}`)),
-		]);
-	},
-);
+it.each([
+	"EMFILE: too many open files",
+	"ENOSPC: no space left on device",
+])("polls faster where the watcher says %s, and says so once", (message) => {
+	const { clock, looks, warnings } = start(() => {
+		throw new Error(message);
+	});
+	clock.advance(1_500);
+	expect(looks()).toBe(10);
+	expect(warnings).toEqual([
+		expect.stringMatching(new RegExp(`each 150 ms.*${message}`)),
+	]);
+});
 
 it("polls faster from the moment that the watcher fails", () => {
 	let fail: (error: unknown) => void = () => {};

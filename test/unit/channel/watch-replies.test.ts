@@ -81,8 +81,9 @@ it("takes a flood in turns, and all of it before a channel is removed", async ()
 	clock.advance(1_000);
 	expect(received).toHaveLength(600);
 	for (let count = 0; count < 600; count++) say(0);
-	watch.readNow();
-	root.channels()[0]?.remove();
+	const [channel] = root.channels();
+	watch.readNow(channel?.directory ?? "");
+	channel?.remove();
 	expect(received).toHaveLength(1200);
 });
 
@@ -97,7 +98,7 @@ it("delivers nothing after it was closed, or for a channel that the listener rem
 	expect(received).toEqual(["w0.1 HELLO"]);
 	say(1);
 	await watch.close();
-	watch.readNow();
+	for (const { directory } of root.channels()) watch.readNow(directory);
 	clock.advance(5_000);
 	expect(received).toHaveLength(1);
 	expect(clock.pending).toBe(0);

@@ -37,14 +37,16 @@ describe("a derived run id", () => {
 		expect(deriveRunId({ ...source, slurmJobId: "" })).toMatch(/^train-/);
 	});
 
-	test.each(["../..", "ä ö.py", "-x", `${"x".repeat(300)}.py`])(
-		"is a legal name for %s",
-		(script) => {
-			expect(deriveRunId({ ...source, script })).toMatch(
-				/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
-			);
-		},
-	);
+	test.each([
+		"../..",
+		"ä ö.py",
+		"-x",
+		`${"x".repeat(300)}.py`,
+	])("is a legal name for %s", (script) => {
+		expect(deriveRunId({ ...source, script })).toMatch(
+			/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+		);
+	});
 });
 
 test.each([

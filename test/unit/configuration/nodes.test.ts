@@ -53,12 +53,15 @@ describe("--nproc-per-node", () => {
 });
 
 describe("--local-addr", () => {
-	test.each(["10.0.0.1", "node-1.example.org", "fe80::1", "localhost", "a_b"])(
-		"%s",
-		(text) => {
-			expect(outcome(parseLocalAddress(text))).toBe(text);
-		},
-	);
+	test.each([
+		"10.0.0.1",
+		"node-1.example.org",
+		"fe80::1",
+		"localhost",
+		"a_b",
+	])("%s", (text) => {
+		expect(outcome(parseLocalAddress(text))).toBe(text);
+	});
 
 	test.each([
 		"10.0.0.1:80",

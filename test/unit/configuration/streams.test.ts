@@ -27,12 +27,18 @@ describe("a map of streams", () => {
 		);
 	});
 
-	test.each(["4", "-1", "x", "0:4", "0:1,", "0;1", "01", "constructor"])(
-		"not %s",
-		(text) => {
-			expect(outcome(parseStreamMap(text))).toContain("is not valid; use 0");
-		},
-	);
+	test.each([
+		"4",
+		"-1",
+		"x",
+		"0:4",
+		"0:1,",
+		"0;1",
+		"01",
+		"constructor",
+	])("not %s", (text) => {
+		expect(outcome(parseStreamMap(text))).toContain("is not valid; use 0");
+	});
 
 	test("not the same rank twice", () => {
 		expect(outcome(parseStreamMap("0:1,0:2"))).toContain("twice");

@@ -57,22 +57,19 @@ describe("what a process that has just started does", () => {
 	it.each([
 		["nobody of it lives", []],
 		["only a record of an earlier instance lives", [ofAnother]],
-	])(
-		"begins anew after an outcome when %s; round numbers go on",
-		(_, nodes) => {
-			expect(beginRun(runView(ENDED, nodes), SPEC, SPEC, NOW)).toMatchObject({
-				kind: "begin",
-				round: {
-					instance: 1_795_163_940_001,
-					synced: 5,
-					deprecated: 5,
-					charged: 0,
-					planId: null,
-					outcome: null,
-				},
-			});
-		},
-	);
+	])("begins anew after an outcome when %s; round numbers go on", (_, nodes) => {
+		expect(beginRun(runView(ENDED, nodes), SPEC, SPEC, NOW)).toMatchObject({
+			kind: "begin",
+			round: {
+				instance: 1_795_163_940_001,
+				synced: 5,
+				deprecated: 5,
+				charged: 0,
+				planId: null,
+				outcome: null,
+			},
+		});
+	});
 
 	it("names a new instance higher than the last, whatever the clock says", () => {
 		expect(beginRun(runView(ENDED, []), SPEC, SPEC, 3)).toMatchObject({

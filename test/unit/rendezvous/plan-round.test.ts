@@ -168,22 +168,19 @@ describe("a running round", () => {
 			[run("a"), run("b", { state: "stopping", claim: 2 })],
 			"b asks for a new round",
 		],
-	])(
-		"is left when a member is %s, and nothing is charged",
-		(_, nodes, reason) => {
-			const result = leaves(nodes);
-			expect(result.plan).toMatchObject({
-				kind: "update",
-				round: {
-					synced: 1,
-					deprecated: 1,
-					incidents: 0,
-					charged: 0,
-					cause: { kind: "scale-down", changeEvent: "SCALE_DOWN", reason },
-				},
-			});
-		},
-	);
+	])("is left when a member is %s, and nothing is charged", (_, nodes, reason) => {
+		const result = leaves(nodes);
+		expect(result.plan).toMatchObject({
+			kind: "update",
+			round: {
+				synced: 1,
+				deprecated: 1,
+				incidents: 0,
+				charged: 0,
+				cause: { kind: "scale-down", changeEvent: "SCALE_DOWN", reason },
+			},
+		});
+	});
 
 	it("is left at a failure, and the run's budget is charged once", () => {
 		const nodes = [

@@ -14,15 +14,17 @@ describe("the interval of Young and Daly", () => {
 		{ meanMs: 10_800_000, saveMs: 30_000, workers: 4, intervalMs: 402_492.24 },
 		{ meanMs: 10_800_000, saveMs: 0, workers: 1, intervalMs: 0 },
 		{ meanMs: 200, saveMs: 100, workers: 1, intervalMs: 200 },
-	])(
-		"$meanMs ms between failures, $saveMs ms a save, $workers workers → $intervalMs ms",
-		({ meanMs, saveMs, workers, intervalMs }) => {
-			expect(youngDalyIntervalMs(meanMs, saveMs, workers)).toBeCloseTo(
-				intervalMs,
-				2,
-			);
-		},
-	);
+	])("$meanMs ms between failures, $saveMs ms a save, $workers workers → $intervalMs ms", ({
+		meanMs,
+		saveMs,
+		workers,
+		intervalMs,
+	}) => {
+		expect(youngDalyIntervalMs(meanMs, saveMs, workers)).toBeCloseTo(
+			intervalMs,
+			2,
+		);
+	});
 
 	it.each([
 		{ intervalMs: 804_984.47, stepMs: 2_000, steps: 402 },
@@ -30,12 +32,13 @@ describe("the interval of Young and Daly", () => {
 		{ intervalMs: 10, stepMs: 1_000, steps: 1 },
 		{ intervalMs: 0, stepMs: 0, steps: 1 },
 		{ intervalMs: 10, stepMs: 0, steps: Number.POSITIVE_INFINITY },
-	])(
-		"$intervalMs ms at $stepMs ms a step → $steps steps",
-		({ intervalMs, stepMs, steps }) => {
-			expect(stepsBetweenCheckpoints(intervalMs, stepMs)).toBe(steps);
-		},
-	);
+	])("$intervalMs ms at $stepMs ms a step → $steps steps", ({
+		intervalMs,
+		stepMs,
+		steps,
+	}) => {
+		expect(stepsBetweenCheckpoints(intervalMs, stepMs)).toBe(steps);
+	});
 
 	it.each([
 		["meanTimeBetweenFailuresMs", () => youngDalyIntervalMs(0, 1)],
@@ -52,12 +55,12 @@ it.each([
 	{ observedMs: 3 * HOUR_MS, interruptions: 1, meanMs: 2 * HOUR_MS },
 	{ observedMs: 0, interruptions: 9, meanMs: HOUR_MS / 10 },
 	{ observedMs: -5_000, interruptions: 0, meanMs: HOUR_MS },
-])(
-	"$interruptions interruptions in $observedMs ms → $meanMs ms between them",
-	({ meanMs, ...history }) => {
-		expect(meanTimeBetweenInterruptionsMs(history)).toBe(meanMs);
-	},
-);
+])("$interruptions interruptions in $observedMs ms → $meanMs ms between them", ({
+	meanMs,
+	...history
+}) => {
+	expect(meanTimeBetweenInterruptionsMs(history)).toBe(meanMs);
+});
 
 describe("a cadence", () => {
 	/** The steps that are saved when a step takes `stepMs` and a save `saveMs`. */

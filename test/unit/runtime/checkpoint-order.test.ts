@@ -55,14 +55,16 @@ describe("names", () => {
 		expect(parseTemporaryFileName(name)).toMatchObject({ round: 4 });
 	});
 
-	it.each(["model.ckpt", "checkpoint-1-2-3.ckpt", "round-4.json", ".x.0a.tmp"])(
-		"of others are left alone: %s",
-		(name) => {
-			expect(parseCheckpointFileName(name)).toBeUndefined();
-			expect(parseClaimFileName(name)).toBeUndefined();
-			expect(parseTemporaryFileName(name)).toBeUndefined();
-		},
-	);
+	it.each([
+		"model.ckpt",
+		"checkpoint-1-2-3.ckpt",
+		"round-4.json",
+		".x.0a.tmp",
+	])("of others are left alone: %s", (name) => {
+		expect(parseCheckpointFileName(name)).toBeUndefined();
+		expect(parseClaimFileName(name)).toBeUndefined();
+		expect(parseTemporaryFileName(name)).toBeUndefined();
+	});
 });
 
 describe("the order in which checkpoints are tried", () => {

@@ -17,7 +17,11 @@ describe("how a worker ended", () => {
 		[{ code: 128 }, 128, "exit code 128"],
 		[{ code: 134 }, 134, "exit code 134 (SIGABRT reported by a shell)"],
 		[{ code: 139 }, 139, "exit code 139 (SIGSEGV reported by a shell)"],
-		[{ code: 163 }, 163, "exit code 163"],
+		[
+			{ code: 163 },
+			163,
+			"exit code 163 (real-time signal 35 reported by a shell)",
+		],
 		[{ code: 255 }, 255, "exit code 255"],
 		[{ signal: "SIGKILL" }, 137, "killed by SIGKILL"],
 		[{ signal: "SIGTERM" }, 143, "killed by SIGTERM"],

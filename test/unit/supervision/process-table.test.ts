@@ -11,25 +11,31 @@ const stat = (name: string, state: string, threads = 1) =>
 	`812 (${name}) ${state} 1 700 700 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;
 
 describe("a line of /proc/PID/stat", () => {
-	test.each(["sleep", "a b", "odd) S 1 2 3", "((", ""])(
-		"is read whatever the name: %j",
-		(name) => {
-			expect(parseProcessStat(stat(name, "S"))).toEqual({
-				pid: 812,
-				state: "S",
-				groupId: 700,
-				threads: 1,
-				startTime: 91234,
-			});
-		},
-	);
+	test.each([
+		"sleep",
+		"a b",
+		"odd) S 1 2 3",
+		"((",
+		"",
+	])("is read whatever the name: %j", (name) => {
+		expect(parseProcessStat(stat(name, "S"))).toEqual({
+			pid: 812,
+			state: "S",
+			groupId: 700,
+			threads: 1,
+			startTime: 91234,
+		});
+	});
 
-	test.each(["", "812", "812 (sleep)", "812 (sleep) S 1", "x (sleep) S 1 2 3"])(
-		"is nothing where it is not one: %j",
-		(text) => {
-			expect(parseProcessStat(text)).toBeUndefined();
-		},
-	);
+	test.each([
+		"",
+		"812",
+		"812 (sleep)",
+		"812 (sleep) S 1",
+		"x (sleep) S 1 2 3",
+	])("is nothing where it is not one: %j", (text) => {
+		expect(parseProcessStat(text)).toBeUndefined();
+	});
 
 	test.each([
 		["R", 1, true],
