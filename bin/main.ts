@@ -13,8 +13,8 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {
-	const [first = ""] = args;
-	if (isCommandWord(first)) return runCommandWord(first);
+	const [first = "", ...others] = args;
+	if (isCommandWord(first)) return runCommandWord(first, others);
 	const line = parseArguments(args);
 	if (line.asksFor === "help") return print(helpText());
 	if (line.asksFor === "version") return print(`${version()}\n`);

@@ -2,14 +2,32 @@ import { editDistance } from "../../src/agent/configuration/nearest-name.js";
 import { EXIT_CODES } from "../../src/errors.js";
 import { say } from "../console.js";
 
-/** Words that are commands where they come first; a script of such a name is `./status`. */
-const COMMAND_WORDS: readonly string[] = [
+/** Takes the arguments that follow its word, and returns the exit code. */
+type RunCommand = (args: readonly string[]) => number | Promise<number>;
+
+/** Loaded when they are asked for: a run needs none of them. */
+const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
+	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
+	[
+		"completion",
+		async (args) => (await import("./completion.js")).completion(args),
+	],
+]);
+
+/** Commands of later versions. */
+const RESERVED_WORDS: readonly string[] = [
 	"status",
 	"history",
 	"stop",
 	"clean",
 	"validate",
 	"barrier",
+];
+
+/** Words that are commands where they come first; a script of such a name is `./status`. */
+const COMMAND_WORDS: readonly string[] = [
+	...COMMANDS.keys(),
+	...RESERVED_WORDS,
 ];
 
 const LARGEST_SLIP = 2;
@@ -19,7 +37,12 @@ export function isCommandWord(word: string): boolean {
 }
 
 /** Returns the exit code. */
-export function runCommandWord(word: string): number {
+export async function runCommandWord(
+	word: string,
+	args: readonly string[],
+): Promise<number> {
+	const command = COMMANDS.get(word);
+	if (command !== undefined) return command(args);
 	say(
 		`the command "${word}" is not available in this version; to run a script of this name, write ./${word}`,
 	);

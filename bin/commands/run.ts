@@ -2,9 +2,7 @@ import type { AgentConfig } from "../../src/agent/configuration/agent-config.js"
 import { systemHost } from "../../src/agent/configuration/host.js";
 import {
 	type CommandLine,
-	type CommandLineResolution,
 	resolveCommandLine,
-	toLaunchConfig,
 } from "../../src/agent/configuration/resolve-command-line.js";
 import type { Settings } from "../../src/agent/configuration/settings.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
@@ -16,7 +14,10 @@ import { nearestCommand } from "./command-words.js";
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
 export async function run(line: CommandLine): Promise<number> {
 	try {
-		const resolved = await resolveCommandLine(line, systemHost(process.env));
+		const resolved = await resolveCommandLine(
+			line,
+			systemHost({ ...process.env }),
+		);
 		const { resolution, notes } = resolved;
 		for (const note of notes) say(note);
 		if ("error" in resolution) return refuse(line, resolution.error);
@@ -24,7 +25,7 @@ export async function run(line: CommandLine): Promise<number> {
 			for (const words of resolution.warnings) say(`warning: ${words}`);
 			return await showDryRun(resolution.config, resolved.settings);
 		}
-		return await launch(line, resolved, resolution.config);
+		return await launch(resolution.config, resolution.warnings);
 	} catch (error) {
 		if (!(error instanceof ElasticRunError)) return reportBug(error);
 		say(error.message);
@@ -62,19 +63,18 @@ async function showDryRun(
 }
 
 async function launch(
-	line: CommandLine,
-	{ settings }: CommandLineResolution,
-	{ signalsToHandle, output }: AgentConfig,
+	config: AgentConfig,
+	warnings: readonly string[],
 ): Promise<number> {
-	const { launchAgent } = await import("../../src/index.js");
-	const signals = listenForStopSignals(signalsToHandle);
+	const { launchResolved } = await import("../../src/agent/launch.js");
+	const signals = listenForStopSignals(config.signalsToHandle);
 	try {
-		const result = await launchAgent({
-			...toLaunchConfig(line, settings),
+		const result = await launchResolved(config, warnings, {
 			signal: signals.stop,
 			killSignal: signals.kill,
 		});
-		if (output === "json") process.stdout.write(`${JSON.stringify(result)}\n`);
+		if (config.output === "json")
+			process.stdout.write(`${JSON.stringify(result)}\n`);
 		const { formatReport } = await import(
 			"../../src/agent/report/format-report.js"
 		);

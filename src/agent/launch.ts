@@ -1,6 +1,7 @@
-import { constants } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { systemClock } from "../clock.js";
 import { Cleanups } from "./cleanups.js";
+import type { AgentConfig } from "./configuration/agent-config.js";
 import { systemHost } from "./configuration/host.js";
 import type { LaunchConfig } from "./configuration/launch-config.js";
 import { resolveLaunchConfig } from "./configuration/resolve-launch-config.js";
@@ -12,13 +13,27 @@ import { pid1Warning } from "./supervision/reap-warning.js";
 /** SIGTERM's, for an AbortSignal whose reason names no signal. */
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
 
-/** The composition root: configuration in, report out. What it opens it closes, however the run ends. */
+/** How a launch is stopped from outside. */
+export type StopWishes = Pick<LaunchConfig, "signal" | "killSignal">;
+
+/** Configuration in, report out. */
 export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
-	const host = systemHost(process.env);
 	const warnings: string[] = [];
-	const config = await resolveLaunchConfig(launchConfig, host, (warning) =>
-		warnings.push(warning),
+	const config = await resolveLaunchConfig(
+		launchConfig,
+		// Each look at a variable of `process.env` asks the system.
+		systemHost({ ...process.env }),
+		(warning) => warnings.push(warning),
 	);
+	return launchResolved(config, warnings, launchConfig);
+}
+
+/** The composition root. What it opens it closes, however the run ends. */
+export async function launchResolved(
+	config: AgentConfig,
+	warnings: readonly string[],
+	wishes: StopWishes,
+): Promise<RunReport> {
 	const cleanups = new Cleanups();
 	const log = await createLogger({
 		stderr: process.stderr,
@@ -36,7 +51,7 @@ export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 			clock: systemClock,
 			log,
 			cleanups,
-			temporaryDirectory: host.temporaryDirectory,
+			temporaryDirectory: tmpdir(),
 			stdout: process.stdout,
 			stderr: process.stderr,
 			colours: {
@@ -44,7 +59,7 @@ export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 				stderr: coloured(process.stderr, config.environment),
 			},
 		});
-		connectSignals(launchConfig, run, cleanups);
+		connectSignals(wishes, run, cleanups);
 		return await run.toTheEnd();
 	} finally {
 		await cleanups.run(log);
@@ -54,7 +69,7 @@ export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 
 /** The first signal asks the agent to leave, the second to do so without grace. */
 function connectSignals(
-	{ signal, killSignal }: LaunchConfig,
+	{ signal, killSignal }: StopWishes,
 	run: NodeRun,
 	cleanups: Cleanups,
 ): void {

@@ -7,8 +7,11 @@ import type { Cleanups } from "./cleanups.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
 import { createConsole, type WorkerConsole } from "./logs/console-tail.js";
 import type { ProcessLogger } from "./logs/create-logger.js";
+import { FreeSpaceWatch } from "./logs/free-space.js";
 import { type LogDirectory, openLogDirectory } from "./logs/log-directory.js";
+import { watchEscapees } from "./supervision/escapees.js";
 import { startGuard } from "./supervision/guard.js";
+import { channelMark } from "./supervision/marked-processes.js";
 import { loadProcessSpawner } from "./supervision/process-spawner.js";
 import { findSetpriv } from "./supervision/setpriv.js";
 import type { WorkerSpawner } from "./supervision/worker.js";
@@ -30,6 +33,7 @@ export interface NodeResources {
 	readonly channels: ChannelRoot;
 	readonly logs: LogDirectory;
 	readonly console: WorkerConsole;
+	readonly logSpace: FreeSpaceWatch;
 	readonly spawner: WorkerSpawner;
 }
 
@@ -55,6 +59,8 @@ export async function openNodeResources(
 	for (const warning of channels.warnings) log.warn(warning);
 
 	const path = config.environment.PATH;
+	// It is tried while the rest is loaded.
+	const setpriv = findSetpriv(path);
 	const guard = startGuard({
 		clock,
 		channelRoot: channels.directory,
@@ -64,10 +70,21 @@ export async function openNodeResources(
 	cleanups.add("ending the guard", () => guard.close());
 	// The first thing in the directory, which a refused launch takes back while it is empty.
 	log.attachFile(logs.agentLog);
+	const logSpace = new FreeSpaceWatch({
+		clock,
+		directory: logs.directory,
+		warn: (message) => log.warn(message),
+	});
+	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	const spawner = await loadProcessSpawner({
 		clock,
-		setpriv: await findSetpriv(path),
+		setpriv,
 		registry: guard,
+		escapees: watchEscapees({
+			clock,
+			mark: channelMark(channels.directory),
+			warn: (message) => log.warn(message),
+		}),
 	});
 	const console = createConsole({
 		clock,
@@ -78,7 +95,7 @@ export async function openNodeResources(
 		stderrIsTerminal: place.stderr.isTTY === true,
 	});
 	cleanups.add("closing the console", () => console.close());
-	return { channels, logs, console, spawner };
+	return { channels, logs, console, logSpace, spawner };
 }
 
 /** What the workers say, read from the first spawn on: the watcher is not loaded before. */
@@ -101,8 +118,8 @@ export class Replies {
 	}
 
 	/** Reads what a worker said last, before its channel is removed. */
-	readNow(): void {
-		this.watch?.readNow();
+	readNow(channelDirectory: string): void {
+		this.watch?.readNow(channelDirectory);
 	}
 
 	async close(): Promise<void> {

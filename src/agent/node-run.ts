@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ownIdentity } from "../channel/process-identity.js";
+import type { WorkerChannel } from "../channel/worker-channel.js";
 import { ElasticRunError, messageOf } from "../errors.js";
 import { Membership, type RoundView } from "../rendezvous/membership.js";
 import { MemoryStore } from "../rendezvous/memory-store.js";
@@ -113,25 +114,23 @@ export class NodeRun {
 
 	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
 		const { config, place } = this;
+		// They are removed when the next round's workers run: no restart waits for it.
+		const discarded: WorkerChannel[] = [];
 		return new WorkerGroup({
 			runId: config.runId,
 			clock: place.clock,
 			spawner: resources.spawner,
 			readOomKills,
-			prepare: (info, round) => {
-				const prepared = prepareWorker(info, round, {
+			prepare: (info, round) =>
+				prepareWorker(info, round, {
 					...resources,
 					...place,
 					config,
-				});
-				return {
-					...prepared,
-					discard: () => {
-						replies.readNow();
-						prepared.discard();
+					discardChannel: (channel) => {
+						replies.readNow(channel.directory);
+						discarded.push(channel);
 					},
-				};
-			},
+				}),
 			onSpawning: () => this.ports.release(),
 			onStarted: (round, pids) => {
 				this.agent?.started(round);
@@ -143,8 +142,12 @@ export class NodeRun {
 					},
 				);
 				replies.listen();
+				for (const channel of discarded.splice(0)) channel.remove();
 			},
-			dispatch: (input) => this.agent?.dispatch(input),
+			dispatch: (input) => {
+				if (input.kind === "worker-exited") resources.logSpace.look();
+				this.agent?.dispatch(input);
+			},
 		});
 	}
 

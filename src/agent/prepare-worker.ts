@@ -1,5 +1,6 @@
 import type { ChannelRoot } from "../channel/channel-root.js";
 import type { WorkerInfo } from "../channel/events.js";
+import type { WorkerChannel } from "../channel/worker-channel.js";
 import type { Clock } from "../clock.js";
 import type { RoundRecord } from "../rendezvous/records.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
@@ -19,6 +20,8 @@ export interface PrepareWorkerOptions {
 	readonly console: WorkerConsole;
 	/** Colour the prefixes of lines that are shown there. */
 	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
+	/** Takes the channel of a worker of which nothing is left, and removes it when there is time. */
+	readonly discardChannel: (channel: WorkerChannel) => void;
 }
 
 /**
@@ -69,7 +72,7 @@ export function prepareWorker(
 			readError: () => readErrorFile(streams.errorFile),
 			discard: () => {
 				streams.finish();
-				channel.remove();
+				options.discardChannel(channel);
 			},
 		};
 	} catch (error) {

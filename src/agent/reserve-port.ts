@@ -26,7 +26,7 @@ export class PortReservation {
 }
 
 /** An address that is reachable from outside need not be one that this host can bind (NAT): then any. */
-function listen(host: string | undefined): Promise<Server> {
+export function listen(host: string | undefined): Promise<Server> {
 	return new Promise((resolve, reject) => {
 		const server = createServer();
 		server.unref();

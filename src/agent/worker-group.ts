@@ -146,9 +146,13 @@ export class WorkerGroup {
 		prepared: PreparedWorker,
 		oomKillsBefore: number | undefined,
 	): AgentInput {
+		const { readOomKills } = this.options;
 		const { exitCode, description, hint } = describeExit(exit, {
 			before: oomKillsBefore,
-			now: this.options.readOomKills(),
+			// Read only where a kill has to be explained.
+			get now() {
+				return readOomKills();
+			},
 		});
 		member.result = {
 			...member.result,

@@ -209,8 +209,19 @@ export class LaunchSite {
 			if (!launch.hasEnded) launch.signal("SIGKILL");
 		}
 		await this.isSwept().catch(() => {});
-		this.livingProcesses().forEach(endProcess);
+		this.livingProcesses()
+			.filter((pid) => this.#isOurs(pid))
+			.forEach(endProcess);
 		this.#folder.remove();
+	}
+
+	/** A pid may be another process's by now, or that of another pid namespace: ours know this site's folder. */
+	#isOurs(pid: number): boolean {
+		try {
+			return readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.path);
+		} catch {
+			return false;
+		}
 	}
 
 	#makeFolder(name: string): string {

@@ -17,6 +17,7 @@ const FOREIGN = [
 	...["--import", "--init", "--pdeathsig"],
 	...["--lr", "--its-own-flag", "--nproc"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
+	...["--seeds", "--from", "--seed", "--checker", "--project", "--quick"],
 ];
 
 /** Set for workers, or read beside the options. */

@@ -1,7 +1,6 @@
 import { findConfigFiles, readConfigFile } from "./config-file.js";
 import { settingsFromEnvironment } from "./environment.js";
 import type { Host } from "./host.js";
-import type { LaunchConfig } from "./launch-config.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import {
@@ -69,20 +68,6 @@ export async function resolveCommandLine(
 		isDryRun,
 		notes: [...warnings, ...file.notes],
 	};
-}
-
-/** The same as a `LaunchConfig`: all sources merged, each value in the command line's notation. */
-export function toLaunchConfig(
-	line: CommandLine,
-	settings: Settings,
-): LaunchConfig {
-	const merged = new Map(settings);
-	merged.delete(OPTIONS.config.key);
-	merged.delete(OPTIONS.dryRun.key);
-	const values = Object.fromEntries(
-		[...merged].map(([key, { text }]) => [key, text]),
-	);
-	return { ...values, script: line.script ?? "", args: line.args };
 }
 
 async function readNamedOrFound(

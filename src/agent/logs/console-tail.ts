@@ -145,7 +145,8 @@ class ConsoleTail implements WorkerConsole {
 	/** Gives each file a turn; returns the liveliest. */
 	async #pass(): Promise<Turn> {
 		let liveliest: Turn = "same";
-		for (const file of this.#files) {
+		// Files that come meanwhile wait for the next pass: this one must end.
+		for (const file of [...this.#files]) {
 			const turn = await this.#turn(file);
 			if (turn === "same") continue;
 			if (liveliest !== "more") liveliest = turn;

@@ -42,6 +42,8 @@ export class PrivateTree {
 	readonly root: string;
 	/** How to take back what was made, in the order of making. */
 	#undo: (() => void)[] = [];
+	/** Where the last directory was made. */
+	#parent = "";
 
 	private constructor(root: string) {
 		this.root = root;
@@ -64,11 +66,14 @@ export class PrivateTree {
 
 	/** Makes what is missing of a path below the root, and returns it. */
 	makeDirectory(...segments: readonly string[]): string {
-		let path = this.root;
-		for (const segment of segments) {
-			path = join(path, segment);
-			if (!this.#make(path)) this.#check(path);
+		const path = join(this.root, ...segments);
+		const parent = dirname(path);
+		// Of many siblings in a row only the first looks at all that is above them.
+		if (parent !== this.#parent || !exists(parent)) {
+			this.#makeParents(segments.slice(0, -1));
+			this.#parent = parent;
 		}
+		this.#makeOrCheck(path);
 		return path;
 	}
 
@@ -137,6 +142,20 @@ export class PrivateTree {
 			this.#makeRoot(parent);
 			this.#make(path);
 		}
+	}
+
+	#makeParents(segments: readonly string[]): void {
+		// Somebody may tidy up while a run goes on.
+		if (!exists(this.root)) this.#makeRoot(this.root);
+		let path = this.root;
+		for (const segment of segments) {
+			path = join(path, segment);
+			this.#makeOrCheck(path);
+		}
+	}
+
+	#makeOrCheck(path: string): void {
+		if (!this.#make(path)) this.#check(path);
 	}
 
 	/** False where something of that name exists. */

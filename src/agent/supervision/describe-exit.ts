@@ -19,6 +19,10 @@ export interface ExitDescription {
 /** A shell tells of a command that died of signal n by exiting with 128 + n. */
 const SIGNAL_BASE = 128;
 
+/** Those that the C library leaves to programs. */
+const FIRST_REAL_TIME_SIGNAL = 34;
+const LAST_REAL_TIME_SIGNAL = 64;
+
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 	Object.entries(constants.signals)
 		.reverse()
@@ -68,7 +72,7 @@ export function describeExit(
 }
 
 function describeCode(code: number): string {
-	const signal = reportedSignal(code);
+	const signal = reportedSignal(code) ?? realTimeSignal(code);
 	return signal === undefined
 		? `exit code ${code}`
 		: `exit code ${code} (${signal} reported by a shell)`;
@@ -76,6 +80,14 @@ function describeCode(code: number): string {
 
 function reportedSignal(code: number | null): string | undefined {
 	return code === null ? undefined : SIGNAL_NAMES.get(code - SIGNAL_BASE);
+}
+
+/** Node has no names for these signals. */
+function realTimeSignal(code: number): string | undefined {
+	const number = code - SIGNAL_BASE;
+	return number >= FIRST_REAL_TIME_SIGNAL && number <= LAST_REAL_TIME_SIGNAL
+		? `real-time signal ${number}`
+		: undefined;
 }
 
 function hintOf(exit: WorkerExit, oomKills: OomKills): string | undefined {

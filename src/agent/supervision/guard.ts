@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import type { Clock } from "../../clock.js";
 import { ElasticRunError, messageOf } from "../../errors.js";
 import { GUARD_SCRIPT } from "./guard-script.js";
+import { channelMark } from "./marked-processes.js";
 import type { GroupRegistry } from "./worker-process.js";
 
 /** A guard that ends more often than this within a minute is not started again. */
@@ -131,10 +132,10 @@ function spawnShell({
 	path = USUAL_PATH,
 	shell = "/bin/sh",
 }: GuardOptions): ChildProcess {
-	const marker = `ELASTIC_RUN_CHANNEL=${channelRoot}/`;
+	const mark = channelMark(channelRoot);
 	return spawn(
 		shell,
-		["-c", GUARD_SCRIPT, "elastic-run-guard", channelRoot, marker],
+		["-c", GUARD_SCRIPT, "elastic-run-guard", channelRoot, mark],
 		{
 			cwd: "/",
 			detached: true,

@@ -1,25 +1,16 @@
 import { readFileSync } from "node:fs";
+import { controlGroupPaths } from "./control-group.js";
 
 /**
  * The files that may count the out-of-memory kills of a process's control group, best first.
  * `membership` is the text of its /proc/PID/cgroup.
  */
 export function oomCounterFiles(membership: string): readonly string[] {
-	const files = membership.split("\n").flatMap((line) => {
-		const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-		if (controllers === "" && path !== undefined)
-			return both("/sys/fs/cgroup", path, "memory.events");
-		if (controllers?.split(",").includes("memory") && path !== undefined)
-			return both("/sys/fs/cgroup/memory", path, "memory.oom_control");
-		return [];
+	return controlGroupPaths(membership, {
+		controller: "memory",
+		v2: "memory.events",
+		v1: "memory.oom_control",
 	});
-	return [...new Set(files)];
-}
-
-/** In a container the path may be the host's, while its own group is mounted at the top. */
-function both(mount: string, path: string, file: string): readonly string[] {
-	const folder = path === "/" ? "" : path;
-	return [`${mount}${folder}/${file}`, `${mount}/${file}`];
 }
 
 /** The count in one of these files' texts; undefined where it has none. */

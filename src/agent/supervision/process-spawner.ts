@@ -1,6 +1,6 @@
-import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../clock.js";
 import { messageOf, systemErrorCode } from "../../errors.js";
+import type { Escapees } from "./escapees.js";
 import { examineCommand } from "./examine-command.js";
 import { GroupWatch } from "./group-watch.js";
 import { killWithParent } from "./setpriv.js";
@@ -12,14 +12,20 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "./worker.js";
-import { type GroupRegistry, WorkerProcess } from "./worker-process.js";
+import {
+	type GroupRegistry,
+	WorkerProcess,
+	type WorkerProcessOptions,
+} from "./worker-process.js";
 
 export interface ProcessSpawnerOptions {
 	readonly clock: Clock;
-	/** The tool that makes the kernel kill a worker with its agent, as `findSetpriv` finds it. */
-	readonly setpriv: string | undefined;
+	/** The tool that makes the kernel kill a worker with its agent, as `findSetpriv` finds it or is still looking for it. */
+	readonly setpriv: string | undefined | Promise<string | undefined>;
 	/** The guard: knows each process group from its spawn until none of it is left. */
 	readonly registry: GroupRegistry;
+	/** Those that left their groups: ended once no worker is left, before the last one is told to be gone. */
+	readonly escapees?: Escapees;
 }
 
 /**
@@ -35,8 +41,9 @@ export async function loadProcessSpawner(
 	options: ProcessSpawnerOptions,
 ): Promise<WorkerSpawner> {
 	const { execa } = await import("execa");
-	const { clock, setpriv, registry } = options;
-	const groups = new GroupWatch(clock);
+	const { clock } = options;
+	const setpriv = await options.setpriv;
+	const running = new RunningWorkers(options);
 
 	const run = ({ file, args, cwd, env, stdout, stderr }: WorkerSpec) => {
 		const program = setpriv ?? file;
@@ -65,18 +72,11 @@ export async function loadProcessSpawner(
 			try {
 				const subprocess = run(spec);
 				const { pid } = subprocess;
-				if (pid !== undefined) {
-					const child: Pick<ChildProcess, "once"> = subprocess;
-					return new WorkerProcess({
-						clock,
-						registry,
-						groups,
-						child,
-						pid,
-						startedAt,
+				if (pid !== undefined)
+					return running.follow(
+						{ child: subprocess, pid, startedAt },
 						listener,
-					});
-				}
+					);
 				// Its promise, unlike its events, has the error wherever that was met.
 				void subprocess.then(({ cause }) =>
 					tellFailure(listener, explain(cause, spec)),
@@ -87,6 +87,51 @@ export async function loadProcessSpawner(
 			}
 		},
 	};
+}
+
+/** The workers that were spawned and are not gone. */
+class RunningWorkers {
+	readonly #options: ProcessSpawnerOptions;
+	readonly #groups: GroupWatch;
+	#count = 0;
+
+	constructor(options: ProcessSpawnerOptions) {
+		this.#options = options;
+		this.#groups = new GroupWatch(options.clock);
+	}
+
+	follow(
+		process: Pick<WorkerProcessOptions, "child" | "pid" | "startedAt">,
+		listener: WorkerListener,
+	): WorkerHandle {
+		const { clock, registry, escapees } = this.#options;
+		this.#count += 1;
+		const worker = new WorkerProcess({
+			...process,
+			clock,
+			registry,
+			groups: this.#groups,
+			listener: {
+				spawnFailed: (problem) => listener.spawnFailed(problem),
+				exited: (exit, groupRemains) => listener.exited(exit, groupRemains),
+				gone: () => this.#gone(listener),
+			},
+		});
+		return {
+			pid: worker.pid,
+			signal(signal) {
+				worker.signal(signal);
+				if (signal === "SIGKILL") escapees?.kill();
+			},
+		};
+	}
+
+	#gone(listener: WorkerListener): void {
+		const { escapees } = this.#options;
+		this.#count -= 1;
+		if (this.#count > 0 || escapees === undefined) listener.gone();
+		else escapees.end(() => listener.gone());
+	}
 }
 
 /** Any descriptor will do, but the package's types know only the first ten. */

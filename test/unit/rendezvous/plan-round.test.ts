@@ -416,6 +416,39 @@ describe("a round that is being left", () => {
 		expect(later.plan?.kind).toBe("lift");
 	});
 
+	it("waits for all after an outage, also when the first of them is back", () => {
+		const back = runView(RUNNING, [ready("a")], { seats: SEATS });
+		const returned = back.nodes.get("a");
+		if (returned === undefined) throw new Error("no node");
+		const node = { ...returned, createRevision: back.roundRevision + 1 };
+		const view = { ...back, nodes: new Map([["a", node]]) };
+		const left = plan(view, { config: { minNodes: 1 } });
+		expect(left.plan).toMatchObject({ round: { deprecated: 1 } });
+		const open = { ...view, round: roundRecord(OPEN) };
+		const { memory } = left;
+		const waiting = plan(open, { config: { minNodes: 1 }, memory });
+		expect(waiting).toMatchObject({ plan: undefined, reason: "waiting for b" });
+		const later = plan(open, {
+			config: { minNodes: 1 },
+			memory: waiting.memory,
+			now: NOW + 35_000,
+		});
+		expect(later.plan?.kind).toBe("lift");
+	});
+
+	it.each([
+		["running", { synced: 2, deprecated: 1 }],
+		["open", { synced: 2, deprecated: 2 }],
+	])("charges nothing for a failure of an earlier round that comes to light in a %s one", (_, round) => {
+		const belated = run("b", { claim: 2, failure: nodeFailure("b") });
+		const view = runView(
+			{ ...RUNNING, ...round },
+			[run("a", { claim: 2 }), belated],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toBeUndefined();
+	});
+
 	it("counts a second failure as part of the same incident", () => {
 		const root = failureRecord("a");
 		const view = runView(

@@ -1,0 +1,25 @@
+import { EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import { bashCompletion } from "./completion/bash.js";
+import { completedCommandLine } from "./completion/completion-words.js";
+import { fishCompletion } from "./completion/fish.js";
+import { zshCompletion } from "./completion/zsh.js";
+
+const SHELLS = new Map([
+	["bash", bashCompletion],
+	["zsh", zshCompletion],
+	["fish", fishCompletion],
+]);
+
+/** Prints a shell's script, which completes what this version can do. Returns the exit code. */
+export function completion([shell = "", ...others]: readonly string[]): number {
+	const script = SHELLS.get(shell);
+	if (script === undefined || others.length > 0) {
+		say(
+			`completion: name one shell: bash, zsh or fish; for example: source <(elastic-run completion bash)`,
+		);
+		return EXIT_CODES.usage;
+	}
+	process.stdout.write(script(completedCommandLine()));
+	return EXIT_CODES.succeeded;
+}

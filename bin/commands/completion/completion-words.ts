@@ -1,0 +1,92 @@
+import type { Option } from "../../../src/agent/configuration/option.js";
+import { ALL_OPTIONS } from "../../../src/agent/configuration/options.js";
+
+/** What a shell may complete of a flag. */
+export interface CompletedFlag {
+	/** Without dashes. */
+	readonly name: string;
+	/** One letter. */
+	readonly short: string | undefined;
+	/** One line. */
+	readonly help: string;
+	/** Undefined for a switch. */
+	readonly value: CompletedValue | undefined;
+}
+
+export interface CompletedValue {
+	/** What help calls it: "text|json". */
+	readonly title: string;
+	readonly words: readonly string[];
+	readonly paths: "files" | "directories" | "none";
+}
+
+/** What a shell may complete of the command line: a command as its first word, flags before the script. */
+export interface CompletedCommandLine {
+	readonly commands: readonly CompletedCommand[];
+	readonly flags: readonly CompletedFlag[];
+}
+
+export interface CompletedCommand {
+	readonly name: string;
+	readonly help: string;
+	/** All words that may follow it. */
+	readonly words: readonly string[];
+}
+
+const COMMANDS: readonly CompletedCommand[] = [
+	{
+		name: "doctor",
+		help: "look at what this machine lacks for running workers",
+		words: ["--nproc-per-node", "--output", "--help"],
+	},
+	{
+		name: "completion",
+		help: "print a script that completes the command line in a shell",
+		words: ["bash", "zsh", "fish"],
+	},
+];
+
+const QUESTIONS: readonly CompletedFlag[] = [
+	{ name: "help", short: "h", help: "show help", value: undefined },
+	{
+		name: "version",
+		short: undefined,
+		help: "show the version",
+		value: undefined,
+	},
+];
+
+export function completedCommandLine(): CompletedCommandLine {
+	const options = ALL_OPTIONS.flatMap((option) =>
+		[option.name, ...option.aliases].map((name, index) => ({
+			name,
+			short: index === 0 ? option.short : undefined,
+			help: option.help,
+			value: completedValue(option),
+		})),
+	);
+	return { commands: COMMANDS, flags: [...options, ...QUESTIONS] };
+}
+
+/** Words in small letters stand for themselves in the option table, those in capitals for what is meant. */
+function completedValue({
+	argument,
+	defaultText,
+}: Option<unknown> & { readonly defaultText?: string }):
+	| CompletedValue
+	| undefined {
+	if (argument === undefined) return undefined;
+	const alternatives = argument.split("|");
+	const candidates =
+		alternatives.length > 1 ? [...alternatives, defaultText ?? ""] : [];
+	const words = candidates.filter((word) => /^[a-z][a-z-]*$/.test(word));
+	return {
+		title: argument,
+		words: [...new Set(words)],
+		paths: alternatives.includes("FILE")
+			? "files"
+			: alternatives.includes("DIR")
+				? "directories"
+				: "none",
+	};
+}

@@ -1,0 +1,127 @@
+import { resolve } from "node:path";
+import type { Clock } from "../../clock.js";
+import { messageOf, systemErrorCode } from "../../errors.js";
+import { channelBase } from "../configuration/channel-base.js";
+import {
+	countWorkers,
+	type DeviceView,
+	listDeviceFiles,
+} from "../configuration/count-devices.js";
+import type { Host } from "../configuration/host.js";
+import { deriveLocalAddress } from "../configuration/identity.js";
+import type { WorkerCount } from "../configuration/parse/nodes.js";
+import { listen } from "../reserve-port.js";
+import { findSetpriv } from "../supervision/setpriv.js";
+import { type Finding, warning } from "./finding.js";
+import {
+	judgeInotify,
+	judgeMemory,
+	judgeOpenFiles,
+	judgeProcesses,
+} from "./judge-limits.js";
+import { judgeChannel, judgeLogs } from "./judge-places.js";
+import {
+	type DeviceFacts,
+	judgeDevices,
+	judgeGuard,
+	judgeNode,
+	judgePort,
+	judgeReaping,
+	judgeSetpriv,
+} from "./judge-tools.js";
+import { missingGuardTools, watchOrphan } from "./probe-processes.js";
+import {
+	probeChannel,
+	probeInotify,
+	probeLogs,
+	readMemory,
+	readOpenFiles,
+	readProcessCounts,
+} from "./probe-system.js";
+
+/** More nodes than one: the address is then one that other machines can reach. */
+const SEVERAL_NODES = 2;
+
+/**
+ * Looks at all of this machine that a launcher needs, for `workers` of it, in the order in which
+ * it is worth reading. Takes at most some seconds, and leaves nothing behind.
+ */
+export async function examineMachine(
+	host: Host,
+	clock: Clock,
+	asked: WorkerCount,
+): Promise<readonly Finding[]> {
+	const devices = await viewDevices(host);
+	const workers = countOf(asked, devices);
+	const base = await channelBase(host);
+	const { PATH, ELASTIC_RUN_LOG_DIR } = host.environment;
+	const logs = ELASTIC_RUN_LOG_DIR || host.temporaryDirectory;
+	const address = deriveLocalAddress(SEVERAL_NODES, host.addresses);
+	const checks: readonly [string, () => Finding | Promise<Finding>][] = [
+		["Node.js", () => judgeNode(host.node.version)],
+		["open files", () => judgeOpenFiles(readOpenFiles(), workers)],
+		["processes", () => judgeProcesses(readProcessCounts(), workers)],
+		["memory", () => judgeMemory(readMemory())],
+		["inotify", () => judgeInotify(probeInotify(base), workers)],
+		["channel directory", () => judgeChannel(probeChannel(base), workers)],
+		["log directory", () => judgeLogs(probeLogs(resolve(host.cwd, logs)))],
+		[
+			"setpriv",
+			async () => judgeSetpriv(await findSetpriv(PATH), process.platform),
+		],
+		["guard", async () => judgeGuard(await missingGuardTools(PATH))],
+		[
+			"process 1",
+			async () => judgeReaping(await watchOrphan(clock), process.pid),
+		],
+		["GPUs", () => judgeDevices(deviceFacts(devices))],
+		["port", async () => judgePort(address, await refusalOfPort(address))],
+	];
+	return Promise.all(checks.map(([name, check]) => examine(name, check)));
+}
+
+async function examine(
+	name: string,
+	check: () => Finding | Promise<Finding>,
+): Promise<Finding> {
+	try {
+		return await check();
+	} catch (error) {
+		return warning(
+			name,
+			`could not be looked at (${messageOf(error)})`,
+			"look at it by hand",
+		);
+	}
+}
+
+async function viewDevices(host: Host): Promise<DeviceView> {
+	const { environment, processors } = host;
+	return { environment, processors, deviceFiles: await listDeviceFiles() };
+}
+
+function countOf(asked: WorkerCount, view: DeviceView): number {
+	const counted = countWorkers(asked, view);
+	return "value" in counted ? counted.value : 0;
+}
+
+function deviceFacts(view: DeviceView): DeviceFacts {
+	const { environment } = view;
+	const name = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"].find(
+		(known) => environment[known] !== undefined,
+	);
+	return {
+		visible: countOf("gpu", view),
+		present: countOf("gpu", { ...view, environment: {} }),
+		variable: name === undefined ? undefined : `${name}=${environment[name]}`,
+	};
+}
+
+async function refusalOfPort(address: string): Promise<string | undefined> {
+	try {
+		(await listen(address)).close();
+		return undefined;
+	} catch (error) {
+		return systemErrorCode(error) ?? messageOf(error);
+	}
+}

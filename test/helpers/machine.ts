@@ -1,0 +1,88 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { onTestFinished, type TestContext } from "vitest";
+
+/** What these tests do to the machine: each of them skips the test where it is not allowed. */
+
+/** Mounts a file system in memory, of `size` as mount takes it, for the time of a test. */
+export function mountSmall(
+	context: TestContext,
+	folder: string,
+	size: string,
+): void {
+	mkdirSync(folder, { recursive: true });
+	const args = ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder];
+	need(context, "no file system may be mounted here", "mount", args);
+	// Lazily: the workers of a launcher that was killed may be there for a moment.
+	onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
+}
+
+/** The words that start a program as the first process of its own pid namespace. */
+export function asProcess1(context: TestContext): readonly string[] {
+	const words = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+	need(context, "no pid namespaces here", "unshare", [...words, "true"]);
+	return ["unshare", ...words];
+}
+
+/** The words that start a program whose user may have no inotify instance. */
+export function withoutInotify(context: TestContext): readonly string[] {
+	const words = [
+		...["--user", "--map-current-user", "--keep-caps", "sh", "-c"],
+		'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"',
+		"sh",
+	];
+	need(context, "no user namespaces here", "unshare", [...words, "true"]);
+	return ["unshare", ...words];
+}
+
+/** A control group that can be frozen: SIGKILL to who is frozen in it waits, as to a process that is stuck in the kernel. */
+export class Freezer {
+	readonly #folder: string;
+
+	constructor(context: TestContext) {
+		const top = "/sys/fs/cgroup/freezer";
+		if (!existsSync(`${top}/cgroup.procs`))
+			context.skip("no freezer of control groups version 1 here");
+		this.#folder = `${top}/elastic-run-test-${process.pid}`;
+		need(context, "no control group may be made here", "mkdir", [this.#folder]);
+		onTestFinished(() => {
+			this.thaw();
+			execFileSync("rmdir", [this.#folder]);
+		});
+	}
+
+	/** Also resolves where the process is, and stays there: the group is frozen from now on. */
+	freeze(pid: number): void {
+		this.#write("cgroup.procs", String(pid));
+		this.#write("freezer.state", "FROZEN");
+	}
+
+	thaw(): void {
+		this.#write("freezer.state", "THAWED");
+	}
+
+	get isEmpty(): boolean {
+		return readFileSync(`${this.#folder}/cgroup.procs`, "utf8") === "";
+	}
+
+	#write(file: string, text: string): void {
+		execFileSync("sh", ["-c", 'echo "$1" >"$2"', "sh", text, this.#path(file)]);
+	}
+
+	#path(file: string): string {
+		return `${this.#folder}/${file}`;
+	}
+}
+
+function need(
+	context: TestContext,
+	otherwise: string,
+	program: string,
+	args: readonly string[],
+): void {
+	try {
+		execFileSync(program, [...args], { stdio: "ignore" });
+	} catch {
+		context.skip(otherwise);
+	}
+}

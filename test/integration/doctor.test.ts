@@ -1,0 +1,162 @@
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../src/agent/doctor/finding.js";
+import { openSite } from "../helpers/launch.js";
+import { asProcess1, mountSmall, withoutInotify } from "../helpers/machine.js";
+
+const JSON_OUTPUT = ["doctor", "--output", "json"];
+
+interface Answer {
+	readonly ok: boolean;
+	readonly checks: readonly Finding[];
+}
+
+/** What the doctor says of a site. */
+async function ask(
+	site: ReturnType<typeof openSite>,
+	options: Parameters<typeof site.launch>[1] = {},
+): Promise<{
+	exitCode: number | null;
+	answer: Answer;
+	of: (check: string) => Finding | undefined;
+}> {
+	const { exitCode, stdout } = await site.launch(JSON_OUTPUT, options).ended;
+	const answer: Answer = JSON.parse(stdout);
+	const of = (name: string) =>
+		answer.checks.find(({ check }) => check === name);
+	return { exitCode, answer, of };
+}
+
+describe("doctor", () => {
+	it("says one line a check and leaves nothing behind", async () => {
+		const site = openSite();
+		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
+		const { stdout, stderr, exitCode } = await ended;
+		const lines = stdout.trimEnd().split("\n");
+		expect(lines).toHaveLength(12);
+		for (const line of lines)
+			expect(line).toMatch(/^(ok|warning|problem) +[^:]+: ./);
+		expect(stderr).toBe("");
+		expect(exitCode).toBe(
+			lines.some((line) => line.startsWith("problem")) ? 1 : 0,
+		);
+		expect(readdirSync(site.channels)).toEqual([]);
+		expect(readdirSync(site.temporary)).toEqual([]);
+	});
+
+	it("prints one object with --output json", async () => {
+		const { exitCode, answer } = await ask(openSite());
+		expect(answer.ok).toBe(exitCode === 0);
+		expect(answer.checks.map(({ check }) => check)).toEqual([
+			"Node.js",
+			"open files",
+			"processes",
+			"memory",
+			"inotify",
+			"channel directory",
+			"log directory",
+			"setpriv",
+			"guard",
+			"process 1",
+			"GPUs",
+			"port",
+		]);
+	});
+
+	it("finds a channel directory that is somebody else's", async () => {
+		const site = openSite();
+		const elsewhere = join(site.path, "elsewhere");
+		mkdirSync(elsewhere);
+		symlinkSync(
+			elsewhere,
+			join(site.channels, `elastic-run-${process.getuid?.()}`),
+		);
+		const { exitCode, of } = await ask(site);
+		expect(exitCode).toBe(1);
+		expect(of("channel directory")).toMatchObject({ status: "problem" });
+	});
+
+	it("finds a log directory without room", async (context) => {
+		const site = openSite();
+		mountSmall(context, site.logs, "1m");
+		const { exitCode, of } = await ask(site);
+		expect(exitCode).toBe(1);
+		expect(of("log directory")?.status).toBe("problem");
+	});
+
+	it("finds too few files for the workers", async () => {
+		const site = openSite();
+		const through = ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"];
+		const { ended } = site.launch(["doctor", "--nproc-per-node", "256"], {
+			through,
+		});
+		const { exitCode, stdout } = await ended;
+		expect(exitCode).toBe(1);
+		expect(stdout).toContain("problem  open files: 200 may be open");
+	});
+
+	it("finds what the guard and setpriv lack", async () => {
+		const site = openSite();
+		const bin = join(site.path, "bin");
+		mkdirSync(bin);
+		writeFileSync(join(bin, "grep"), "", { mode: 0o755 });
+		const { of } = await ask(site, { env: { PATH: bin } });
+		expect(of("setpriv")?.status).toBe(
+			process.platform === "linux" ? "warning" : "ok",
+		);
+		expect(of("guard")?.message).toContain("not on PATH: sleep, rm, tr");
+	});
+
+	it("finds that no watcher is left", async (context) => {
+		const { of } = await ask(openSite(), { through: withoutInotify(context) });
+		expect(of("inotify")).toMatchObject({ status: "warning" });
+		expect(of("inotify")?.message).toContain("EMFILE");
+	});
+
+	it("finds that it is process 1, by a zombie that stays", async (context) => {
+		const { of } = await ask(openSite(), { through: asProcess1(context) });
+		expect(of("process 1")).toMatchObject({ status: "warning" });
+		expect(of("process 1")?.message).toContain("zombies pile up");
+	});
+
+	it("finds a process 1 that reaps nobody", async (context) => {
+		// A process 1 that waits for its one child only.
+		const script = `require("node:child_process").spawn(process.argv[1], process.argv.slice(2), { stdio: "inherit" }).on("exit", (code) => process.exit(code))`;
+		const { of } = await ask(openSite(), {
+			through: [...asProcess1(context), process.execPath, "-e", script],
+		});
+		expect(of("process 1")?.message).toMatch(/does not reap/);
+	});
+
+	it("counts the GPUs that are visible", async () => {
+		const env = { CUDA_VISIBLE_DEVICES: "0,1,2" };
+		const { of } = await ask(openSite(), { env });
+		expect(of("GPUs")?.message).toContain(
+			"3 visible by CUDA_VISIBLE_DEVICES=0,1,2",
+		);
+	});
+
+	it.each([
+		[["--nproc"], "Unknown option '--nproc'"],
+		[["--output", "xml"], '--output: "xml" is unknown; use text or json'],
+		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
+		[["train.js"], "Unexpected argument 'train.js'"],
+	])("refuses %j", async (args, words) => {
+		const { exitCode, stdout, stderr } = await openSite().launch([
+			"doctor",
+			...args,
+		]).ended;
+		expect([exitCode, stdout]).toEqual([2, ""]);
+		expect(stderr).toContain(words);
+	});
+
+	it("is a script where it is written as one", async () => {
+		const site = openSite();
+		writeFileSync(join(site.path, "doctor"), "#!/bin/sh\necho a script\n", {
+			mode: 0o755,
+		});
+		const { stdout } = await site.launch(["./doctor"]).ended;
+		expect(stdout).toContain("a script");
+	});
+});

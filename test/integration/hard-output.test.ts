@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { mountSmall } from "../helpers/machine.js";
+import { waitFor } from "../helpers/processes.js";
+
+const NO_CONSOLE = ["sh", "-c", 'exec "$@" >/dev/null', "sh"];
+
+/** The file of this name in the site's logs, of the only run and round. */
+function logOf(site: LaunchSite, name: string): Buffer {
+	const path = readdirSync(site.logs, { recursive: true, encoding: "utf8" })
+		.sort()
+		.find((file) => file.endsWith(`/${name}`) && !file.includes("latest"));
+	return readFileSync(join(site.logs, path ?? name));
+}
+
+describe("what a worker prints", () => {
+	it("without a newline at the end is shown whole, and stays as it was in its file", async () => {
+		const site = openSite();
+		const { ended } = site.launch(["printf", "one\ntwo"]);
+		const { exitCode, stdout } = await ended;
+		expect(exitCode).toBe(0);
+		expect(stdout).toBe("[node-a 0] one\n[node-a 0] two\n");
+		expect(String(logOf(site, "stdout.log"))).toBe("one\ntwo");
+	});
+
+	it("may be anything: the file has each byte, the console no control character", async () => {
+		const site = openSite();
+		const { ended } = site.launch([
+			"sh",
+			"-c",
+			"head -c 1000000 /dev/urandom | tee binary",
+		]);
+		const { exitCode, stdout } = await ended;
+		expect(exitCode).toBe(0);
+		const printed = readFileSync(join(site.path, "binary"));
+		expect(digest(logOf(site, "stdout.log"))).toBe(digest(printed));
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+		expect(stdout).not.toMatch(/[\x00-\x08\x0b\x0c\x0e-\x1a\x7f]/);
+	});
+
+	it("may be 256 MB on one line: the launcher's memory stays flat", async () => {
+		const site = openSite();
+		const launch = site.launch(
+			["sh", "-c", "head -c 268435456 /dev/zero | tr '\\0' x"],
+			{ through: NO_CONSOLE },
+		);
+		let peakKiB = 0;
+		await waitFor("its end", () => {
+			peakKiB = Math.max(peakKiB, peakMemoryKiB(launch.pid));
+			return launch.hasEnded;
+		});
+		expect((await launch.ended).exitCode).toBe(0);
+		expect(peakKiB).toBeGreaterThan(10_000);
+		expect(peakKiB).toBeLessThan(150_000);
+		expect(logOf(site, "stdout.log")).toHaveLength(268_435_456);
+	});
+
+	it("goes to the launcher's own streams with --redirects 0, and nobody holds them after its end", async () => {
+		const { ended } = openSite().launch([
+			...["--redirects", "0", "--tee", "0", "sh", "-c"],
+			"sleep 600 & setsid sleep 600 & echo printed",
+		]);
+		// It resolves when the streams are closed, not when the process has ended.
+		const { exitCode, stdout } = await ended;
+		expect([exitCode, stdout]).toEqual([0, "printed\n"]);
+	});
+});
+
+it("a log directory that is full while workers run: the run goes on, and it is said once", async (context) => {
+	const site = openSite();
+	mountSmall(context, site.logs, "256k");
+	const { ended } = site.launch([
+		...["--nproc-per-node", "2", "--max-restarts", "1", "sh", "-c"],
+		'yes "some output" | head -c 300000; [ "$ELASTIC_RUN_ROUND" = 2 ] || exit 3',
+	]);
+	const { exitCode, stderr } = await ended;
+	expect(stderr).toContain("succeeded: 2 rounds");
+	expect(exitCode).toBe(0);
+	expect(stderr.match(/file system of the logs is full/g)).toHaveLength(1);
+});
+
+it("a launcher whose stdout and stderr are gone goes on, and its log is in its file", async () => {
+	const site = openSite();
+	const code = join(site.path, "code");
+	const launch = site.launch(
+		["--nproc-per-node", "2", job("fails-in-round-1.js")],
+		{
+			through: [
+				...["bash", "-c", `{ "$@"; echo $? >'${code}'; } 2>&1 | true`, "bash"],
+			],
+		},
+	);
+	await launch.ended;
+	await waitFor("its exit code", () => existsSync(code));
+	expect(readFileSync(code, "utf8")).toBe("0\n");
+	expect(site.workers(2)).toHaveLength(2);
+	const log = String(logOf(site, "agent.log"));
+	expect(log).toContain("round 2: started 2 of 2 workers");
+	expect(log).toContain("all workers succeeded");
+});
+
+function digest(bytes: Buffer): string {
+	return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The most that a process ever had in memory; 0 once it is gone. */
+function peakMemoryKiB(pid: number): number {
+	try {
+		const status = readFileSync(`/proc/${pid}/status`, "utf8");
+		return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+	} catch {
+		return 0;
+	}
+}

@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+import { LeaseGuard } from "../../../src/rendezvous/lease-guard.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const TTL_MS = 5_000;
+
+function guardOf(expiresAt: number) {
+	const clock = new VirtualClock(0);
+	const lease = {
+		id: "lease-1",
+		ttlMs: TTL_MS,
+		expiresAt,
+		revoke: async () => {},
+	};
+	const losses: { at: number; reason: string; fenceAt: number }[] = [];
+	const guard = new LeaseGuard(clock, lease, (reason, fenceAt) =>
+		losses.push({ at: clock.now(), reason, fenceAt }),
+	);
+	return { clock, lease, guard, losses };
+}
+
+it("takes the lease for lost at 0.8 of its time, and wants the workers dead at 0.95", async () => {
+	const { clock, guard, losses } = guardOf(TTL_MS);
+	expect(guard.check()).toBe(true);
+	await clock.advance(3_999);
+	expect(losses).toEqual([]);
+	await clock.advance(2_000);
+	expect(losses).toMatchObject([{ at: 4_000, fenceAt: 4_750 }]);
+	expect(guard.check()).toBe(false);
+});
+
+it("goes on as long as keepalives are acknowledged", async () => {
+	const { clock, lease, guard, losses } = guardOf(TTL_MS);
+	guard.check();
+	for (let second = 1; second <= 20; second++) {
+		await clock.advance(1_000);
+		lease.expiresAt = clock.now() + TTL_MS;
+	}
+	expect(losses).toEqual([]);
+	expect(guard.check()).toBe(true);
+});
+
+it("sees on waking that its time is long over", async () => {
+	const { clock, guard, losses } = guardOf(TTL_MS);
+	await clock.advance(60_000);
+	expect(guard.check()).toBe(false);
+	expect(losses).toMatchObject([{ at: 60_000, fenceAt: 4_750 }]);
+});
+
+it("wants the workers dead at once where the store says that the lease has ended", () => {
+	const { guard, losses } = guardOf(TTL_MS);
+	guard.lose("the store has ended it");
+	guard.lose("again");
+	expect(losses).toEqual([
+		{ at: 0, reason: "the store has ended it", fenceAt: 0 },
+	]);
+});
+
+it("sets no timer for a lease that never lapses", () => {
+	const { clock, guard } = guardOf(Number.POSITIVE_INFINITY);
+	expect(guard.check()).toBe(true);
+	expect(clock.nextAlarm).toBeUndefined();
+});

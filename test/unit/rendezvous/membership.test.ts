@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { Membership } from "../../../src/rendezvous/membership.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import {
+	decodeRecord,
+	encodeRecord,
+	type NodeRecord,
+	type RoundRecord,
+} from "../../../src/rendezvous/records.js";
+import type { RoundView } from "../../../src/rendezvous/session.js";
+import { roundRecord } from "../../helpers/run-view.js";
+import { settle } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+const TTL_MS = 5_000;
+
+/** A store whose leases end, as far as their holders know, at a time that the test sets. */
+class LapsingStore extends MemoryStore {
+	expiresAt = TTL_MS;
+
+	override async openLease(ttlMs: number) {
+		const { expiresAt } = this;
+		return { ...(await super.openLease(ttlMs)), expiresAt };
+	}
+}
+
+describe("an agent's membership", () => {
+	let now: number;
+	let store: LapsingStore;
+	let views: RoundView[];
+	let losses: number[];
+	let errors: unknown[];
+	let membership: Membership;
+
+	beforeEach(async () => {
+		now = 0;
+		store = new LapsingStore();
+		views = [];
+		losses = [];
+		errors = [];
+		membership = new Membership({
+			store,
+			// No timer rings: this is how a process that was frozen finds itself.
+			clock: { now: () => now, wallTime: () => 7, wakeAt: () => () => {} },
+			runId: "r",
+			identity: {
+				nodeId: "a",
+				incarnation: "a-1",
+				hostId: "host",
+				pid: 1,
+				startTime: "1",
+				address: "a.example",
+				localWorldSize: 1,
+				role: "default",
+			},
+			spec: {
+				version: 1,
+				minNodes: 2,
+				maxNodes: 2,
+				policy: "hard",
+				maxRestarts: 0,
+				joinTimeoutMs: 600_000,
+				lastCallTimeoutMs: 30_000,
+				settleTimeoutMs: 35_000,
+				leaseTtlMs: TTL_MS,
+			},
+			reservePort: async () => 4_000,
+			isDead: () => false,
+			random: () => 0,
+			onView: (view) => views.push(view),
+			onLost: (_, fenceAt) => losses.push(fenceAt),
+			onError: (error) => errors.push(error),
+			onPlanReason: () => {},
+		});
+		await membership.join();
+		membership.start();
+		membership.publish({
+			state: "ready",
+			claim: 1,
+			failure: null,
+			cause: null,
+			finishedPlan: null,
+		});
+		await settle();
+	});
+
+	const put = (round: RoundRecord) =>
+		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
+	const own = async () => {
+		const { entries } = await store.snapshot([KEYS.node("a")]);
+		const entry = entries.get(KEYS.node("a"));
+		return entry && decodeRecord<NodeRecord>(entry);
+	};
+
+	it("shows nothing to a process that was frozen for longer than its lease lives", async () => {
+		const seen = views.length;
+		now = 6_000;
+		store.expiresAt = 11_000;
+		await put(roundRecord({ instance: 7, synced: 1 }));
+		await settle();
+		expect(losses).toEqual([4_750]);
+		expect(views.slice(seen).map(({ round }) => round.synced)).toEqual([1]);
+	});
+
+	it("says again what it said, under a new lease, before it shows anything", async () => {
+		const before = await store.snapshot([KEYS.node("a")]);
+		now = 6_000;
+		store.expiresAt = 11_000;
+		await put(roundRecord({ instance: 7, synced: 1 }));
+		await settle();
+		const after = await store.snapshot([KEYS.node("a")]);
+		const lease = (entries: typeof after.entries) =>
+			entries.get(KEYS.node("a"))?.lease;
+		expect(lease(after.entries)).not.toBe(lease(before.entries));
+		expect(await own()).toMatchObject({ incarnation: "a-1", state: "ready" });
+	});
+
+	it("says nothing in a later start of the run", async () => {
+		await put(roundRecord({ instance: 8 }));
+		await settle();
+		membership.publish({
+			state: "leaving",
+			claim: 1,
+			failure: null,
+			cause: "another instance",
+			finishedPlan: null,
+		});
+		await settle();
+		expect(views.at(-1)?.round.instance).toBe(8);
+		expect(await own()).toMatchObject({ instance: 7, state: "ready" });
+	});
+
+	it("refuses to go on where another process has taken its node id", async () => {
+		const record = await own();
+		if (record === undefined) throw new Error("no record");
+		const other = { ...record, incarnation: "a-2", pid: 2 };
+		await store.transaction(
+			[],
+			[{ put: KEYS.node("a"), value: encodeRecord(other) }],
+		);
+		await put(roundRecord({ instance: 7 }));
+		await settle();
+		expect(String(errors)).toContain("node id a is taken by pid 2");
+	});
+});
