@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Job } from "./job.js";
+import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
+import { familyOf, processorMs, residentMegabytes } from "./processes.js";
+
+const BYTES_PER_WORKER = 100e6;
+const IDLE_MS = 10_000;
+const QUICK_IDLE_MS = 1_000;
+/** What is loaded after the first spawn is loaded by then. */
+const SETTLE_MS = 3_000;
+/** A tail of quiet files looks ever more rarely, down to once a second. */
+const COME_TO_REST_MS = 10_000;
+
+/**
+ * One thing that is measured.
+ *
+ * @typedef {object} Figure
+ * @property {string} name
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} rounds
+ * @property {readonly string[]} [peers] all of them unless given
+ * @property {boolean} [needsCompiledWorker]
+ * @property {Goal} goal
+ * @property {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number>} measure
+ *
+ * @typedef {{ atMost?: number, atLeast?: number, timesPeer?: string }} Goal
+ *   of elastic-run's median; where a peer is named, of its ratio to the peer's
+ *
+ * @typedef {{ worker: string, scratch: string, isQuick: boolean }} Place
+ */
+
+/** @type {readonly Figure[]} */
+export const FIGURES = [
+	coldStart(4, 4),
+	coldStart(64, 3),
+	restart(4),
+	restart(16),
+	restart(64),
+	{
+		name: "ignored-sigterm",
+		title: `failure → last of 4 started again, 3 of them ignore SIGTERM for ${SHUTDOWN_TIMEOUT_S} s`,
+		unit: "ms",
+		rounds: 2,
+		peers: [],
+		goal: { atMost: SHUTDOWN_TIMEOUT_S * 1_000 + 100 },
+		measure: (launcher, place) =>
+			timeOfRestart({ launcher, count: 4, mode: "stubborn" }, place),
+	},
+	{
+		name: "exit",
+		title: "last of 4 workers ends with 0 → launcher ends",
+		unit: "ms",
+		rounds: 5,
+		goal: { atMost: 60 },
+		async measure(launcher, place) {
+			const job = new Job({ launcher, count: 4, mode: "finish" }, place);
+			const { marks, endedAt } = await job.end();
+			return endedAt - lastOf(marks, "end");
+		},
+	},
+	{
+		name: "memory",
+		title: "resident memory with 16 workers, all helpers counted",
+		unit: "MB",
+		rounds: 2,
+		goal: { atMost: 75 },
+		measure: (launcher, place) =>
+			whileWaiting({ launcher, count: 16, mode: "wait" }, place, (pids) =>
+				sum(pids.map(residentMegabytes)),
+			),
+	},
+	{
+		name: "idle",
+		title: `idle processor over ${IDLE_MS / 1_000} s with 16 workers, % of a core`,
+		unit: "%",
+		rounds: 2,
+		peers: ["torchrun"],
+		goal: { atMost: 0.2 },
+		measure: (launcher, place) =>
+			whileWaiting(
+				{ launcher, count: 16, mode: "wait" },
+				place,
+				async (pids) => {
+					if (place.isQuick) return processorShare(pids, QUICK_IDLE_MS);
+					await sleep(COME_TO_REST_MS - SETTLE_MS);
+					return processorShare(pids, IDLE_MS);
+				},
+			),
+	},
+	{
+		name: "files",
+		title: "4 workers × 100 MB of lines to files",
+		unit: "MB/s",
+		rounds: 5,
+		needsCompiledWorker: true,
+		goal: { atLeast: 0.9, timesPeer: "C by hand" },
+		async measure(launcher, place) {
+			const request = { launcher, count: 4, mode: "print", console: "off" };
+			const { marks } = await new Job(request, place).end();
+			return rate(4, lastOf(marks, "end") - firstOf(marks, "print"));
+		},
+	},
+	{
+		name: "console",
+		title: "the same, shown through a pipe as well, every byte verified",
+		unit: "MB/s",
+		rounds: 2,
+		peers: ["torchrun"],
+		needsCompiledWorker: true,
+		goal: { atLeast: 200 },
+		async measure(launcher, place) {
+			const request = { launcher, count: 4, mode: "print", console: "on" };
+			const { marks, endedAt, shown } = await new Job(request, place).end();
+			requireWhole(shown, 4 * BYTES_PER_WORKER, launcher.name);
+			return rate(4, endedAt - firstOf(marks, "print"));
+		},
+	},
+];
+
+/** @returns {Figure} */
+function coldStart(count, times) {
+	return {
+		name: `cold-start-${count}`,
+		title: `cold start → last of ${count} workers`,
+		unit: "ms",
+		rounds: 5,
+		goal: { atMost: times, timesPeer: "Node by hand" },
+		async measure(launcher, place) {
+			const job = new Job({ launcher, count, mode: "exit" }, place);
+			const { marks } = await job.end();
+			requireStarts(marks, count);
+			return lastOf(marks, "start") - job.startedAt;
+		},
+	};
+}
+
+/** @returns {Figure} */
+function restart(count) {
+	return {
+		name: `restart-${count}`,
+		title: `failure → last of ${count} started again`,
+		unit: "ms",
+		rounds: 5,
+		goal: { atMost: 3, timesPeer: "Node by hand" },
+		measure: (launcher, place) =>
+			timeOfRestart({ launcher, count, mode: "fail-once" }, place),
+	};
+}
+
+async function timeOfRestart(request, place) {
+	const { marks } = await new Job(request, place).end();
+	requireStarts(marks, 2 * request.count);
+	return lastOf(marks, "start") - lastOf(marks, "end");
+}
+
+/** What `measure` says of the launcher and its helpers, the workers apart. */
+async function whileWaiting(request, place, measure) {
+	const job = new Job(request, place);
+	try {
+		await job.running();
+		await sleep(SETTLE_MS);
+		const workers = new Set(job.starts().map(({ pid }) => pid));
+		return await measure(familyOf(job.pid).filter((pid) => !workers.has(pid)));
+	} finally {
+		job.release();
+		await job.end();
+	}
+}
+
+async function processorShare(pids, durationMs) {
+	const used = () => sum(pids.map(processorMs));
+	const [usedBefore, before] = [used(), performance.now()];
+	await sleep(durationMs);
+	return ((used() - usedBefore) / (performance.now() - before)) * 100;
+}
+
+function requireStarts(marks, count) {
+	const starts = marks.filter(({ event }) => event === "start").length;
+	if (starts !== count) {
+		throw new Error(`${starts} workers were started where ${count} should be`);
+	}
+}
+
+/** `verified` is what the worker says of the shown lines: bytes of good ones, number of others. */
+function requireWhole(verified, bytes, name) {
+	const [good, others] = verified.trim().split(" ").map(Number);
+	if (good !== bytes || others !== 0) {
+		throw new Error(
+			`${name} showed ${good} of ${bytes} bytes as they were printed, and ${others} other lines`,
+		);
+	}
+}
+
+function rate(workers, ms) {
+	return (workers * BYTES_PER_WORKER) / 1e6 / (ms / 1_000);
+}
+
+function timesOf(marks, event) {
+	return marks.filter((mark) => mark.event === event).map(({ at }) => at);
+}
+
+function firstOf(marks, event) {
+	return Math.min(...timesOf(marks, event));
+}
+
+function lastOf(marks, event) {
+	return Math.max(...timesOf(marks, event));
+}
+
+function sum(numbers) {
+	return numbers.reduce((total, each) => total + each, 0);
+}

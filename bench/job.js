@@ -1,0 +1,173 @@
+import { spawn } from "node:child_process";
+import {
+	closeSync,
+	mkdtempSync,
+	openSync,
+	readFileSync,
+	rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const LONGEST_JOB_MS = 120_000;
+/** Runs a launcher, its first argument on, with stdout into a pipe that the worker reads. */
+const INTO_VERIFY = 'worker=$1; shift; "$@" | exec "$worker" verify';
+
+/**
+ * @typedef {object} JobRequest
+ * @property {import("./launchers.js").Launcher} launcher
+ * @property {number} count workers
+ * @property {string} mode what the workers do: see worker.c
+ * @property {"default" | "off" | "on"} [console] `on`: the output is shown as well, and verified
+ *
+ * @typedef {{ event: string, at: number, pid: number }} Mark at: milliseconds since 1970
+ */
+
+/** One launcher with its workers, from the spawn to its end. Times are milliseconds since 1970. */
+export class Job {
+	startedAt;
+	pid;
+	#ended;
+	#request;
+	#directory;
+	#endedAt;
+
+	/**
+	 * @param {JobRequest} request
+	 * @param {{ worker: string, scratch: string }} place
+	 */
+	constructor(request, { worker, scratch }) {
+		this.#request = request;
+		this.#directory = mkdtempSync(join(scratch, "job-"));
+		const { launcher, count, mode, console = "default" } = request;
+		const command = launcher.command({
+			count,
+			console,
+			directory: this.#directory,
+			worker: [worker, this.#path("marks"), mode],
+		});
+		const [file, ...args] =
+			console === "on"
+				? ["/bin/sh", "-c", INTO_VERIFY, "sh", worker, ...command]
+				: command;
+		const stdout = openSync(this.#path("console"), "a");
+		const stderr = openSync(this.#path("messages"), "a");
+		this.startedAt = startOfMillisecond();
+		const start = performance.now();
+		const child = spawn(file, args, { stdio: ["ignore", stdout, stderr] });
+		this.pid = child.pid;
+		closeSync(stdout);
+		closeSync(stderr);
+		// Before its directory is removed.
+		process.prependListener("exit", this.#abandon);
+		this.#ended = new Promise((resolve, reject) => {
+			child.once("error", reject);
+			child.once("exit", (code, signal) => {
+				this.#endedAt = this.startedAt + performance.now() - start;
+				resolve(code ?? signal);
+			});
+		});
+		this.#ended.catch(() => {});
+	}
+
+	/** Resolves when all workers of the first round have started. */
+	async running() {
+		while (this.starts().length < this.#request.count) {
+			if (this.#endedAt !== undefined || this.#isLate()) break;
+			await sleep(10);
+		}
+	}
+
+	/**
+	 * Resolves with the marks, the exit's time and what was shown, once the
+	 * launcher has ended well. Rejects with its words where it has not, and
+	 * leaves nothing of it behind.
+	 */
+	async end() {
+		const timer = new AbortController();
+		const late = sleep(LONGEST_JOB_MS, "late", { signal: timer.signal });
+		late.catch(() => {});
+		try {
+			const result = await Promise.race([this.#ended, late]);
+			const marks = this.marks();
+			if (result !== 0) throw this.#failure(result);
+			return { marks, endedAt: this.#endedAt, shown: this.#read("console") };
+		} finally {
+			timer.abort();
+			process.off("exit", this.#abandon);
+			if (this.#endedAt === undefined) this.#kill();
+			rmSync(this.#directory, { recursive: true, force: true });
+		}
+	}
+
+	/** Asks workers that wait to end. */
+	release() {
+		this.#signalWorkers("SIGUSR1");
+	}
+
+	/** @returns {Mark[]} */
+	marks() {
+		const lines = this.#read("marks").split("\n").filter(Boolean);
+		return lines.map((line) => {
+			const [event = "", nanoseconds, pid] = line.split(" ");
+			return { event, at: Number(nanoseconds) / 1e6, pid: Number(pid) };
+		});
+	}
+
+	starts() {
+		return this.marks().filter(({ event }) => event === "start");
+	}
+
+	/** The bench is interrupted. */
+	#abandon = () => {
+		if (this.#endedAt === undefined) process.kill(this.pid, "SIGKILL");
+	};
+
+	#kill() {
+		process.kill(this.pid, "SIGKILL");
+		this.#signalWorkers("SIGKILL");
+	}
+
+	#signalWorkers(signal) {
+		for (const { pid } of this.starts()) {
+			try {
+				process.kill(pid, signal);
+			} catch {
+				// It has ended meanwhile.
+			}
+		}
+	}
+
+	#isLate() {
+		return Date.now() - this.startedAt > LONGEST_JOB_MS;
+	}
+
+	#failure(result) {
+		const { launcher, mode, count } = this.#request;
+		const words = this.#read("messages").trim().split("\n").slice(-20);
+		return new Error(
+			`${launcher.name} with ${count} workers (${mode}) ended with ${result}:\n${words.join("\n")}`,
+		);
+	}
+
+	#path(name) {
+		return join(this.#directory, name);
+	}
+
+	#read(name) {
+		try {
+			return readFileSync(this.#path(name), "utf8");
+		} catch {
+			return "";
+		}
+	}
+}
+
+/** `Date.now` knows whole milliseconds only: this one has just begun. */
+function startOfMillisecond() {
+	const before = Date.now();
+	for (;;) {
+		const now = Date.now();
+		if (now !== before) return now;
+	}
+}

@@ -1,0 +1,54 @@
+/** The figure's launchers in turn, round after round, so that a drift of the machine hits all alike. */
+export async function measureFigure(figure, launchers, place, tell) {
+	const rounds = place.isQuick ? Math.min(2, figure.rounds) : figure.rounds;
+	const taking = launchers.filter(
+		({ name }, index) => index === 0 || (figure.peers ?? [name]).includes(name),
+	);
+	const samples = new Map(taking.map(({ name }) => [name, []]));
+	// One more round first, which does not count, warms the machine's caches.
+	for (let round = rounds > 2 ? 0 : 1; round <= rounds; round += 1) {
+		for (const launcher of taking) {
+			tell(`${figure.name}: round ${round} of ${rounds}, ${launcher.name}`);
+			const value = await figure.measure(launcher, place);
+			if (round > 0) samples.get(launcher.name).push(value);
+		}
+	}
+	const results = [...samples].map(([launcher, values]) =>
+		summary(launcher, values),
+	);
+	return judge(figure, rounds, results);
+}
+
+function summary(launcher, samples) {
+	const sorted = [...samples].sort((left, right) => left - right);
+	const middle = sorted.length / 2;
+	const median =
+		(sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
+	return { launcher, median, min: sorted[0], max: sorted.at(-1), samples };
+}
+
+/** Ratios go to the peer that the goal names, else to Node by hand. */
+function judge({ name, title, unit, goal }, rounds, results) {
+	const medianOf = (launcher) =>
+		results.find((result) => result.launcher === launcher)?.median;
+	const reference = goal.timesPeer ?? "Node by hand";
+	// What is nothing at all has no multiples.
+	const base = medianOf(reference) || undefined;
+	const own = results[0].median;
+	const judged =
+		goal.timesPeer === undefined ? own : own / (base ?? Number.NaN);
+	const { atMost = Number.POSITIVE_INFINITY, atLeast = 0 } = goal;
+	return {
+		name,
+		title,
+		unit,
+		rounds,
+		reference: base === undefined ? null : reference,
+		goal,
+		isMet: Number.isNaN(judged) ? null : judged <= atMost && judged >= atLeast,
+		results: results.map((result) => ({
+			...result,
+			ratio: base === undefined ? null : result.median / base,
+		})),
+	};
+}

@@ -1,0 +1,74 @@
+const HEADINGS = [
+	"figure",
+	"launcher",
+	"median",
+	"min–max",
+	"n",
+	"ratio",
+	"goal",
+	"met",
+];
+
+/** What the figures depend on, a line each. */
+export function machineInWords({ machine, versions, skipped, isCompiled }) {
+	const { cpu, cores, memoryGiB, kernel, loadAverage } = machine;
+	const programs = [
+		`node ${versions.node}`,
+		`elastic-run ${versions.elasticRun}`,
+		`torch ${versions.torch ?? "none"}`,
+		`cc ${versions.cc ?? "none"}`,
+	];
+	return [
+		`machine:  ${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, load ${loadAverage}`,
+		`versions: ${programs.join(", ")}`,
+		...(isCompiled
+			? []
+			: ["worker:   a shell script, for want of a C compiler"]),
+		...skipped.map((words) => `skipped:  ${words}`),
+	].join("\n");
+}
+
+/** One table of all figures, in Markdown. */
+export function tableOf(figures) {
+	const rows = [HEADINGS, ...figures.flatMap(rowsOf)];
+	const widths = HEADINGS.map((_, column) =>
+		Math.max(...rows.map((row) => row[column].length)),
+	);
+	const lines = rows.map((row) =>
+		row.map((cell, column) => cell.padEnd(widths[column])).join(" | "),
+	);
+	const rule = widths.map((width) => "-".repeat(width)).join(" | ");
+	return [lines[0], rule, ...lines.slice(1)]
+		.map((line) => `| ${line} |`)
+		.join("\n");
+}
+
+function rowsOf(figure) {
+	return figure.results.map(({ launcher, median, min, max, ratio }, index) => [
+		index === 0 ? figure.name : "",
+		launcher,
+		`${precise(median)} ${figure.unit}`,
+		`${precise(min)}–${precise(max)}`,
+		String(figure.rounds),
+		ratio === null ? "" : `${precise(ratio)} ×`,
+		index === 0 ? goalInWords(figure) : "",
+		index === 0 ? verdict(figure.isMet) : "",
+	]);
+}
+
+function goalInWords({ goal, unit }) {
+	const { atMost, atLeast, timesPeer } = goal;
+	const sign = atMost === undefined ? "≥" : "≤";
+	const measure = timesPeer === undefined ? unit : `× ${timesPeer}`;
+	return `${sign} ${atMost ?? atLeast} ${measure}`;
+}
+
+function verdict(isMet) {
+	if (isMet === null) return "unknown";
+	return isMet ? "yes" : "no";
+}
+
+/** Three significant digits, and no fewer than the whole number has. */
+function precise(value) {
+	return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+}

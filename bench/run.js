@@ -1,0 +1,67 @@
+// Measures elastic-run against what people write by hand and against torchrun.
+// Usage: node bench/run.js [--quick] [--output text|json] [FIGURE …]
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { compilePrograms } from "./compile.js";
+import { FIGURES } from "./figures.js";
+import { findLaunchers } from "./launchers.js";
+import { describeMachine, describeVersions } from "./machine.js";
+import { measureFigure } from "./measure.js";
+import { machineInWords, tableOf } from "./report.js";
+
+const { values, positionals } = parseArgs({
+	allowPositionals: true,
+	options: {
+		quick: { type: "boolean", default: false },
+		output: { type: "string", default: "text" },
+	},
+});
+const wanted = FIGURES.filter(
+	({ name }) =>
+		positionals.length === 0 ||
+		positionals.some((word) => name === word || name.startsWith(`${word}-`)),
+);
+if (wanted.length === 0 || !["text", "json"].includes(values.output)) {
+	const names = FIGURES.map(({ name }) => name).join(", ");
+	console.error(`bench: --output text|json; the figures are ${names}`);
+	process.exit(2);
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "elastic-run-bench-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"]) {
+	process.on(signal, () => process.exit(1));
+}
+await bench(scratch);
+
+async function bench(directory) {
+	const machine = describeMachine();
+	const { worker, launcher, isCompiled } = compilePrograms(directory);
+	const { launchers, skipped } = findLaunchers(launcher);
+	const head = { machine, versions: describeVersions(), isCompiled, skipped };
+	const asText = values.output === "text";
+	if (asText) console.log(`${machineInWords(head)}\n`);
+
+	const place = { worker, scratch: directory, isQuick: values.quick };
+	const measurable = wanted.filter(
+		(figure) => isCompiled || !figure.needsCompiledWorker,
+	);
+	const figures = [];
+	for (const figure of measurable) {
+		figures.push(await measureFigure(figure, launchers, place, tell));
+	}
+	tell("");
+	const legend = measurable.map(({ name, title }) => `${name}: ${title}`);
+	console.log(
+		asText
+			? `${tableOf(figures)}\n\n${legend.join("\n")}`
+			: JSON.stringify({ ...head, figures }, null, "\t"),
+	);
+}
+
+/** The newest line only, and on a terminal only. */
+function tell(words) {
+	if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${words}`);
+}
