@@ -81,6 +81,7 @@ export class Candidacy {
 		this.cancelStanding = undefined;
 		const elected = decodeRecord<CoordinatorRecord>(entry);
 		const mine = elected.incarnation === this.options.incarnation;
+		// Also its own key may be a new one: under the old token nothing is written any more.
 		if (this.coordinator?.fencingToken !== entry.createRevision) {
 			this.stepDown();
 		}

@@ -31,34 +31,28 @@ export function chargeIncident(
 	config: PlannerConfig,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
-	const [first] = fresh;
-	if (first === undefined) return undefined;
+	const [root] = fresh;
+	if (root === undefined) return undefined;
 
 	const { round } = view;
 	const joinsOpenIncident =
 		round.deprecated >= round.synced && round.cause.root !== null;
 	const charged = joinsOpenIncident
 		? { round, budgets: new Map<string, BudgetRecord>() }
-		: charge(view, first);
+		: charge(view, root);
 	const reason = joinsOpenIncident
-		? `${describeFailure(first.failure)}, part of the same incident`
-		: describeFailure(first.failure);
+		? `${describeFailure(root.failure)}, part of the same incident`
+		: describeFailure(root.failure);
 	return {
 		round: {
 			...charged.round,
 			deprecated: round.synced,
-			accounted: [...accountedStillNamed(view), ...fresh.map(failureId)],
+			accounted: [...round.accounted, ...fresh.map(failureId)],
 			outcome: outcomeOf(charged.round, fresh, config),
 		},
 		budgets: charged.budgets,
 		reason,
 	};
-}
-
-/** Failures that a live record still names and that were accounted for. */
-export function accountedStillNamed(view: RunView): readonly string[] {
-	const named = new Set(failuresOf(view).map(failureId));
-	return view.round.accounted.filter((id) => named.has(id));
 }
 
 function failureId(reported: NodeFailure): string {
@@ -71,9 +65,15 @@ function failuresOf(view: RunView): readonly NodeFailure[] {
 		.flatMap(({ record }: NodeView) => record.failure ?? []);
 }
 
+/**
+ * Those of the newest round. One of an earlier round comes from a node that was
+ * out of reach when that round was left: the run went on without it, and has
+ * paid for it as for a node that vanished.
+ */
 function unaccountedFailures(view: RunView): readonly NodeFailure[] {
+	const { synced, accounted } = view.round;
 	return failuresOf(view).filter(
-		({ failure }) => !view.round.accounted.includes(failure.id),
+		({ failure }) => failure.round >= synced && !accounted.includes(failure.id),
 	);
 }
 

@@ -79,7 +79,7 @@ export class Coordinator {
 			view,
 			this.memory,
 			config,
-			this.nextPlanId(),
+			this.nextPlanId(view),
 			clock.now(),
 		);
 		this.memory = memory;
@@ -91,8 +91,9 @@ export class Coordinator {
 		return this.carryOut(plan, view);
 	}
 
-	private nextPlanId(): string {
-		return `${this.options.incarnation}.${this.plansMade}`;
+	/** An agent may coordinate more than once, even under one token: the revision tells its terms apart. */
+	private nextPlanId({ revision }: RunView): string {
+		return `${this.options.incarnation}.${revision}.${this.plansMade}`;
 	}
 
 	private wakeAt(until: number | undefined): void {

@@ -45,6 +45,8 @@ export class Membership {
 	private intent: Intent | undefined;
 	/** Given up here, but perhaps not ended in the store: the record may still hang on one. */
 	private lostLeases: readonly Lease[] = [];
+	/** The start of the run that this process belongs to: that of its first view. */
+	private instance: number | undefined;
 	private started = false;
 	private closed = false;
 
@@ -101,6 +103,12 @@ export class Membership {
 			...this.options,
 			keys: this.keys,
 			lease,
+			onView: (view) => {
+				this.instance ??= view.round.instance;
+				this.options.onView(view);
+			},
+			isForeign: ({ instance }) =>
+				this.instance !== undefined && instance !== this.instance,
 			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
 			onStanding: () => {
 				this.revokeLost().catch((error) => this.report(error));
@@ -123,7 +131,7 @@ export class Membership {
 			const session = await this.openSession();
 			if (this.closed) return session.lease.revoke();
 			this.session = session;
-			if (this.intent) session.want(this.intent);
+			if (this.intent) session.takeOver(this.intent);
 			session.start();
 		}).catch((error) => this.report(error));
 	}

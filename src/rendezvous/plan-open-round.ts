@@ -1,4 +1,3 @@
-import { accountedStillNamed } from "./charge-incident.js";
 import {
 	assignSeats,
 	currentSeats,
@@ -8,6 +7,7 @@ import {
 } from "./order-members.js";
 import {
 	deadlineFor,
+	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
 	type PlanResult,
@@ -45,8 +45,12 @@ export function planOpenRound(
 		config.settleTimeoutMs,
 		now,
 	);
-	const kept: PlannerMemory = { ...memory, settle };
-	const awaited = awaitedMembers(candidates);
+	const isOutage = memory.outageOf === round.synced || nobodyLeft(candidates);
+	const outageOf = isOutage ? round.synced : null;
+	const kept: PlannerMemory = { ...memory, settle, outageOf };
+	const awaited = isOutage
+		? [...candidates.late, ...candidates.vanished]
+		: candidates.late;
 	if (!isFirst && awaited.length > 0 && now < settle.at) {
 		return wait(`waiting for ${awaited.join(", ")}`, kept, settle.at);
 	}
@@ -73,10 +77,9 @@ export function planOpenRound(
 	return lift(view, chosen, nextPlanId);
 }
 
-/** Whom a recovery waits for: live members that are not ready; all of them where none is live. */
-function awaitedMembers(candidates: Candidates): readonly string[] {
-	if (candidates.late.length > 0) return candidates.late;
-	return candidates.members.length === 0 ? candidates.vanished : [];
+/** All members are gone at once: rather the store was out of reach than every one of them has died. */
+function nobodyLeft({ members, late, vanished }: Candidates): boolean {
+	return members.length === 0 && late.length === 0 && vanished.length > 0;
 }
 
 function findCandidates(view: RunView): Candidates {
@@ -183,11 +186,11 @@ function lift(
 				synced,
 				planId,
 				seats: seats.size,
-				accounted: accountedStillNamed(view),
+				accounted: [],
 				world,
 			},
 		},
-		memory: { settle: null, lastCall: null, join: null },
+		memory: EMPTY_MEMORY,
 		until: undefined,
 		reason: `round ${synced}: ${chosen.map(({ record }) => record.nodeId).join(", ")}`,
 	};

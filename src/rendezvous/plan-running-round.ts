@@ -22,8 +22,9 @@ export function planRunningRound(
 	}
 	const departures = departed(view);
 	if (departures.length > 0) {
+		const outageOf = isOutage(view) ? view.round.synced : null;
 		return update(
-			memory,
+			{ ...memory, outageOf },
 			left(view, {
 				kind: "scale-down",
 				changeEvent: "SCALE_DOWN",
@@ -48,6 +49,7 @@ function gatherNewcomers(
 		return wait(`round ${view.round.synced} runs`, {
 			...memory,
 			settle: null,
+			outageOf: null,
 			lastCall: null,
 			join: null,
 		});
@@ -75,6 +77,18 @@ function gatherNewcomers(
 			root: null,
 		}),
 	);
+}
+
+/**
+ * Whether no member has held its lease since the round's last change: who is
+ * there has come back, and the others are on their way.
+ */
+function isOutage(view: RunView): boolean {
+	return [...view.seats].every(([nodeId, seat]) => {
+		if (!("planId" in seat) || seat.planId !== view.round.planId) return true;
+		const holder = seatHolder(view, nodeId, seat);
+		return holder === undefined || holder.createRevision > view.roundRevision;
+	});
 }
 
 /** Why members of the round that have not finished are no longer in it, one line each. */

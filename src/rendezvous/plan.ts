@@ -29,6 +29,8 @@ export interface RoundDeadline {
 export interface PlannerMemory {
 	/** Until when members that hold their lease are waited for. */
 	readonly settle: RoundDeadline | null;
+	/** The round of whose members none held its lease, so that all are waited for; null: none such. */
+	readonly outageOf: number | null;
 	/** Until when newcomers are waited for. */
 	readonly lastCall: RoundDeadline | null;
 	/** Until when MIN is waited for. */
@@ -37,6 +39,7 @@ export interface PlannerMemory {
 
 export const EMPTY_MEMORY: PlannerMemory = {
 	settle: null,
+	outageOf: null,
 	lastCall: null,
 	join: null,
 };

@@ -102,7 +102,7 @@ export interface RoundRecord {
 	readonly incidents: number;
 	/** What the run's own budget has been charged. */
 	readonly charged: number;
-	/** Failures that have been accounted for and that a node's record may still name. */
+	/** Failures of the round `synced` that have been accounted for. */
 	readonly accounted: readonly FailureId[];
 	readonly world: World | null;
 	readonly outcome: Outcome | null;

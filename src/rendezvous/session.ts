@@ -33,6 +33,8 @@ export interface SessionOptions {
 	readonly reservePort: (claim: number) => Promise<number>;
 	readonly random: () => number;
 	readonly onView: (view: RoundView) => void;
+	/** Whether this is a later start of the run, in which this process has no part and says nothing. */
+	readonly isForeign: (round: RoundRecord) => boolean;
 	/** Told once; the session has closed itself. */
 	readonly onLost: OnLeaseLost;
 	/** Told once: the agent's record stands under this session's lease. */
@@ -49,6 +51,8 @@ export class Session {
 	private readonly loop: LookLoop;
 	private watch: Watch | undefined;
 	private standing = false;
+	/** Nothing is shown, so that no seat is taken, before the record stands. */
+	private mustStand = false;
 	private closed = false;
 
 	constructor(private readonly options: SessionOptions) {
@@ -75,6 +79,15 @@ export class Session {
 	/** From now on `onView` is told what is there, and each change of it. */
 	start(): void {
 		if (this.guard.check()) this.loop.hint();
+	}
+
+	/**
+	 * What an earlier session was to say is said here first of all: an agent
+	 * without a record has left its round, and must not start workers in it.
+	 */
+	takeOver(intent: Intent): void {
+		this.mustStand = true;
+		this.writer.want(intent);
 	}
 
 	/** The store says that the lease has ended. */
@@ -108,10 +121,6 @@ export class Session {
 		if (this.closed || !this.guard.check()) return false;
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
-		if (own === undefined && this.writer.hasWritten) {
-			this.lose("its record has vanished from the store");
-			return false;
-		}
 		if (own !== undefined) refuseForeign(own, identity);
 		const roundEntry = snapshot.entries.get(keys.round);
 		if (roundEntry === undefined) return false;
@@ -119,7 +128,12 @@ export class Session {
 		const seatEntry = snapshot.entries.get(keys.seat(nodeId));
 		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
 		const mine = seat?.incarnation === incarnation ? seat : null;
-		onView({ round, seat: mine });
+		if (this.options.isForeign(round)) {
+			onView({ round, seat: null });
+			return false;
+		}
+		const shown = !this.mustStand;
+		if (shown) onView({ round, seat: mine });
 		const again = await this.writer.write(round, roundEntry.modRevision, own);
 		if (this.closed) return false;
 		this.tellOfStanding();
@@ -128,7 +142,7 @@ export class Session {
 			mine,
 			round.outcome !== null,
 		);
-		return again;
+		return again || !shown;
 	}
 
 	private watchFrom({ revision }: Snapshot): void {
@@ -143,6 +157,7 @@ export class Session {
 	private tellOfStanding(): void {
 		if (this.standing || !this.writer.hasWritten) return;
 		this.standing = true;
+		this.mustStand = false;
 		this.options.onStanding();
 	}
 }

@@ -1,5 +1,6 @@
 import { Agent } from "../../src/agent/agent.js";
 import type { Ending } from "../../src/agent/state.js";
+import { messageOf } from "../../src/errors.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { Membership } from "../../src/rendezvous/membership.js";
@@ -10,6 +11,7 @@ import type {
 	SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type { Store } from "../../src/rendezvous/store.js";
+import { ScriptedStore } from "./scripted-store.js";
 import { settle, VirtualClock } from "./virtual-clock.js";
 
 export interface ScriptedRunOptions {
@@ -61,8 +63,15 @@ export class ScriptedRun {
 		await this.clock.advance(durationMs);
 	}
 
-	async agent(nodeId: string, localWorldSize = 2): Promise<ScriptedAgent> {
-		const agent = new ScriptedAgent(this, nodeId, localWorldSize, {
+	async agent(
+		nodeId: string,
+		settings: ScriptedAgentSettings = {},
+	): Promise<ScriptedAgent> {
+		const agent = new ScriptedAgent(this, nodeId, {
+			localWorldSize: 2,
+			incarnation: `${nodeId}-1`,
+			holderIsDead: false,
+			...settings,
 			policy: this.options.policy ?? new HardRestartPolicyStrategy(),
 			maxRestarts: this.spec.maxRestarts,
 		});
@@ -75,26 +84,43 @@ export class ScriptedRun {
 	}
 }
 
+export interface ScriptedAgentSettings {
+	readonly localWorldSize?: number;
+	/** Names the process, where a node has more than one. */
+	readonly incarnation?: string;
+	/** Whether the process that it finds under its node id is seen to be dead. */
+	readonly holderIsDead?: boolean;
+}
+
 /** One agent of a scripted run, and the hands on its workers. */
 export class ScriptedAgent {
 	readonly agent: Agent;
 	readonly membership: Membership;
 	ending: Ending | undefined;
+	/** Its way to the store. */
+	readonly store: ScriptedStore;
 	private readonly localRanks: readonly number[];
 	private readonly alive = new Set<number>();
 	private signalled = false;
+	private dead = false;
+	private readonly tell = (line: string) => {
+		if (!this.dead) this.run.say(`${this.nodeId}: ${line}`);
+	};
 
 	constructor(
 		private readonly run: ScriptedRun,
 		readonly nodeId: string,
-		localWorldSize: number,
-		settings: { policy: RestartPolicyStrategy; maxRestarts: number },
+		settings: Required<ScriptedAgentSettings> & {
+			policy: RestartPolicyStrategy;
+			maxRestarts: number;
+		},
 	) {
+		const { localWorldSize, incarnation, holderIsDead, ...policy } = settings;
 		this.localRanks = Array.from({ length: localWorldSize }, (_, rank) => rank);
-		const incarnation = `${nodeId}-1`;
-		const tell = (line: string) => run.say(`${nodeId}: ${line}`);
+		this.store = new ScriptedStore(run.store, run.clock);
+		const tell = this.tell;
 		this.membership = new Membership({
-			store: run.store,
+			store: this.store,
 			clock: run.clock,
 			runId: "scripted",
 			identity: {
@@ -109,7 +135,7 @@ export class ScriptedAgent {
 			},
 			spec: run.spec,
 			reservePort: async (claim) => 4000 + claim,
-			isDead: () => false,
+			isDead: () => holderIsDead,
 			random: () => 0.5,
 			onView: (view) => this.agent.see(view),
 			onLost: (reason, fenceAt) =>
@@ -122,7 +148,7 @@ export class ScriptedAgent {
 			log: { debug: tell, info: tell, warn: tell, error: tell },
 			onError: (error) => tell(`error: ${String(error)}`),
 			settings: {
-				...settings,
+				...policy,
 				runId: "scripted",
 				nodeId,
 				incarnation,
@@ -142,14 +168,27 @@ export class ScriptedAgent {
 		});
 	}
 
-	async join(): Promise<void> {
-		await this.membership.join();
-		this.membership.start();
+	/** Goes on by itself where the joining needs time. */
+	join(): void {
+		const { tell } = this;
+		this.membership.join().then(
+			(joined) => {
+				if ("instance" in joined) this.membership.start();
+				else tell(`ends with the run: ${joined.outcome.reason}`);
+			},
+			(error) => tell(`cannot join: ${messageOf(error)}`),
+		);
 	}
 
 	/** The agent's process dies: nothing is written, its lease runs out at once. */
 	async vanish(): Promise<void> {
 		await this.membership.close();
+	}
+
+	/** The agent's process is killed: it does nothing more, and its lease lives on for its time. */
+	killed(): void {
+		this.dead = true;
+		this.store.cut();
 	}
 
 	askToStop(immediately = false): void {
@@ -192,8 +231,8 @@ export class ScriptedAgent {
 		this.signalled = false;
 		for (const localRank of this.localRanks) this.alive.add(localRank);
 		const ranks = this.localRanks.map((rank) => seat.firstRank + rank);
-		this.run.say(
-			`${this.nodeId}: starts ranks ${ranks.join(" ")} of ${round.world?.worldSize}, master ${round.world?.masterAddr}:${round.world?.masterPort}`,
+		this.tell(
+			`starts ranks ${ranks.join(" ")} of ${round.world?.worldSize}, master ${round.world?.masterAddr}:${round.world?.masterPort}`,
 		);
 		for (const localRank of this.localRanks) {
 			this.agent.dispatch({
@@ -207,8 +246,6 @@ export class ScriptedAgent {
 
 	private signal(name: string, localRanks: readonly number[]): void {
 		this.signalled = true;
-		this.run.say(
-			`${this.nodeId}: ${name} to local ranks ${localRanks.join(" ")}`,
-		);
+		this.tell(`${name} to local ranks ${localRanks.join(" ")}`);
 	}
 }

@@ -47,9 +47,8 @@ export class VirtualClock implements Clock {
 
 	private ring(at: number): void {
 		for (const alarm of [...this.alarms]) {
-			if (alarm.at > at) continue;
-			this.alarms.delete(alarm);
-			alarm.wake();
+			// One that rang before may have cancelled it.
+			if (alarm.at <= at && this.alarms.delete(alarm)) alarm.wake();
 		}
 	}
 }

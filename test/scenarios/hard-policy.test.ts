@@ -1,10 +1,6 @@
 import { expect, it } from "vitest";
+import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
-
-/** The whole of what was said and done, held against a file that is read by people and changed on purpose only. */
-async function expectStory(run: ScriptedRun, name: string): Promise<void> {
-	await expect(run.text).toMatchFileSnapshot(`./golden/${name}.txt`);
-}
 
 it("one machine: a worker fails, all start again, the run succeeds", async () => {
 	const run = new ScriptedRun();

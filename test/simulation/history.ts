@@ -25,6 +25,8 @@ export interface ProcessHistory {
 	readonly disturbed: Span[];
 	/** When it took its lease for lost. */
 	readonly lossesTold: number[];
+	/** When its record came into being. */
+	readonly recordMade: number[];
 	/** When its record vanished from the store because its lease ended. */
 	readonly recordGone: number[];
 	/** What its record should say at present. */
@@ -37,6 +39,8 @@ export interface WorkerHistory {
 	readonly process: ProcessHistory;
 	readonly startedAt: number;
 	endedAt: number | null;
+	/** When its first process ended, of which others of the group may be left. */
+	leaderEndedAt: number | null;
 	readonly instance: number;
 	/** The rounds that it has worked in, in order. */
 	readonly rounds: readonly number[];
@@ -46,9 +50,12 @@ export interface WorkerHistory {
 	readonly worldSize: number;
 	readonly masterAddr: string;
 	readonly masterPort: number;
-	readonly restartCount: number;
+	/** The picture of the run that it was started on said that its round was to be left. */
+	readonly roundWasLeft: boolean;
 	/** It failed by itself, before anybody signalled it. */
 	failed: boolean;
+	/** Its leader ended with exit code 0. */
+	succeeded: boolean;
 }
 
 /** One write of the run's `round` key, and what stood beside it at that revision. */
@@ -64,6 +71,21 @@ export interface RoundCommit {
 	readonly nodes: ReadonlyMap<string, NodeRecord>;
 }
 
+/** One process changed another's record, or ended the lease that it hung on. */
+export interface Intrusion {
+	readonly at: number;
+	readonly by: string;
+	readonly of: ProcessHistory;
+}
+
+/** A record that says ready for a round that was synced already when it was written. */
+export interface StaleClaim {
+	readonly at: number;
+	readonly by: string;
+	readonly claim: number;
+	readonly synced: number;
+}
+
 /** All that a simulated run has shown: what the checkers look at. */
 export interface History {
 	readonly seed: number;
@@ -74,6 +96,8 @@ export interface History {
 	readonly processes: ProcessHistory[];
 	readonly workers: WorkerHistory[];
 	readonly commits: RoundCommit[];
+	readonly intrusions: Intrusion[];
+	readonly staleClaims: StaleClaim[];
 	/** When the last fault was over. */
 	quietSince: number;
 	endedAt: number;
@@ -106,4 +130,20 @@ export function lifts(history: History): readonly RoundCommit[] {
 				: commit.round.deprecated;
 		return commit.round.synced > previous;
 	});
+}
+
+/** From when on a time limit counts: after each disturbance that begins before it would be over. */
+export function undisturbedFrom(
+	{ disturbed, frozen }: ProcessHistory,
+	from: number,
+	boundMs: number,
+): number {
+	let start = from;
+	const spans = [...disturbed, ...frozen].sort(
+		(left, right) => left.from - right.from,
+	);
+	for (const span of spans) {
+		if (span.to > start && span.from <= start + boundMs) start = span.to;
+	}
+	return start;
 }

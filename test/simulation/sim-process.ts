@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/clock.js";
-import type { ProcessHistory, Span } from "./history.js";
+import type { ProcessHistory } from "./history.js";
 import type { Random } from "./random.js";
 import type { Timeline } from "./timeline.js";
 
@@ -13,7 +13,7 @@ const WALL_START_MS = 1_700_000_000_000;
 export class SimProcess {
 	readonly clock: Clock;
 	dead = false;
-	private frozenSince: Span | undefined;
+	private isFrozen = false;
 	private timers: (() => void)[] = [];
 	private arrivals: (() => void)[] = [];
 
@@ -30,10 +30,6 @@ export class SimProcess {
 		};
 	}
 
-	get isFrozen(): boolean {
-		return this.frozenSince !== undefined;
-	}
-
 	/** Something from outside reaches the process. */
 	deliver(arrival: () => void): void {
 		if (this.dead) return;
@@ -43,16 +39,16 @@ export class SimProcess {
 
 	freeze(durationMs: number): void {
 		if (this.dead || this.isFrozen) return;
-		const span = { from: this.timeline.now, to: Number.POSITIVE_INFINITY };
-		this.frozenSince = span;
+		const from = this.timeline.now;
+		const span = { from, to: from + durationMs };
 		this.history.frozen.push(span);
-		this.timeline.after(durationMs, () => this.thaw(span));
+		this.isFrozen = true;
+		this.timeline.at(span.to, () => this.thaw());
 	}
 
 	/** Everything that waited happens now; a loop that slept in its poll takes arrivals before timers. */
-	private thaw(span: Span): void {
-		span.to = this.timeline.now;
-		this.frozenSince = undefined;
+	private thaw(): void {
+		this.isFrozen = false;
 		const backlog = this.random.chance(0.5)
 			? [...this.arrivals, ...this.timers]
 			: [...this.timers, ...this.arrivals];

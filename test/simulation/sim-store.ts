@@ -1,14 +1,4 @@
 import { ElasticRunError } from "../../src/errors.js";
-import { RunKeys } from "../../src/rendezvous/keys.js";
-import { MemoryStore } from "../../src/rendezvous/memory-store.js";
-import {
-	type CoordinatorRecord,
-	decodeRecord,
-	type NodeRecord,
-	type RoundRecord,
-	type Seat,
-	type SeatRecord,
-} from "../../src/rendezvous/records.js";
 import type {
 	Compare,
 	Lease,
@@ -19,17 +9,17 @@ import type {
 	Watch,
 	Write,
 } from "../../src/rendezvous/store.js";
-import type { History } from "./history.js";
-import type { Random } from "./random.js";
 import type { SimProcess } from "./sim-process.js";
-import type { Timeline } from "./timeline.js";
+import type { SimServer } from "./sim-server.js";
 
 /** A call that gets no answer fails after this time. */
 export const CALL_TIMEOUT_MS = 1_000;
 /** The longest way of one message where nothing is disturbed. */
 export const SLOWEST_WAY_MS = 60;
-/** How much later than its time to live the server may end a lease. */
-const LATEST_LAPSE_MS = 500;
+/** What becomes of a request to whose sender nothing but a failure is told. */
+const FATES = ["never", "in time", "late"] as const;
+/** How late a request may be carried out whose sender has perhaps given up. */
+const LATEST_MS = 3_000;
 
 /** One process's way to the store; the faults of a run change it for a time. */
 export interface Link {
@@ -39,8 +29,10 @@ export interface Link {
 	answersLost: boolean;
 	/** Watches tell nothing. */
 	deaf: boolean;
-	/** The part of calls that fail, half of them after they were carried out. */
+	/** The part of calls that fail; they may be carried out all the same, even late. */
 	failing: number;
+	/** Those that fail are all carried out, late. */
+	late: boolean;
 	/** How many times as long a message takes. */
 	slowness: number;
 }
@@ -51,119 +43,9 @@ export function openLink(): Link {
 		answersLost: false,
 		deaf: false,
 		failing: 0,
+		late: false,
 		slowness: 1,
 	};
-}
-
-interface ServerLease {
-	readonly ttlMs: number;
-	cancelLapse: () => void;
-}
-
-/** The server behind all agents of a simulated run: a memory store whose leases lapse. */
-export class SimServer {
-	readonly keys: RunKeys;
-	readonly data = new MemoryStore();
-	private readonly leases = new Map<LeaseId, ServerLease>();
-
-	constructor(
-		readonly timeline: Timeline,
-		readonly random: Random,
-		readonly history: History,
-		readonly say: (who: string, what: string) => void,
-		runId: string,
-	) {
-		this.keys = new RunKeys(runId);
-	}
-
-	async grant(ttlMs: number): Promise<LeaseId> {
-		const { id } = await this.data.openLease(ttlMs);
-		this.leases.set(id, { ttlMs, cancelLapse: () => {} });
-		this.renew(id);
-		return id;
-	}
-
-	/** Returns whether the lease was still there. */
-	renew(id: LeaseId): boolean {
-		const lease = this.leases.get(id);
-		if (lease === undefined) return false;
-		lease.cancelLapse();
-		const lag = this.random.between(0, LATEST_LAPSE_MS);
-		lease.cancelLapse = this.timeline.after(
-			lease.ttlMs + lag,
-			() => void this.endLease(id),
-		);
-		return true;
-	}
-
-	async endLease(id: LeaseId): Promise<void> {
-		this.leases.get(id)?.cancelLapse();
-		if (!this.leases.delete(id)) return;
-		const { entries } = await this.data.snapshot([this.keys.nodes]);
-		for (const entry of entries.values()) {
-			if (entry.lease !== id) continue;
-			const { nodeId, incarnation } = decodeRecord<NodeRecord>(entry);
-			this.say("store", `the record of ${nodeId} vanishes with ${id}`);
-			this.history.processes
-				.find((process) => process.incarnation === incarnation)
-				?.recordGone.push(this.timeline.now);
-		}
-		await this.data.endLease(id);
-	}
-
-	async transaction(
-		by: string,
-		compares: readonly Compare[],
-		writes: readonly Write[],
-	): Promise<TransactionResult> {
-		const result = await this.data.transaction(compares, writes);
-		const roundWritten = writes.some(
-			(write) => "put" in write && write.put === this.keys.round,
-		);
-		if (result.succeeded && roundWritten) {
-			this.observe(by, await this.data.snapshot([this.keys.prefix]));
-		}
-		return result;
-	}
-
-	private observe(by: string, { revision, entries }: Snapshot): void {
-		const { keys } = this;
-		const roundEntry = entries.get(keys.round);
-		if (roundEntry === undefined) return;
-		const round = decodeRecord<RoundRecord>(roundEntry);
-		const coordinator = entries.get(keys.coordinator);
-		const seats = new Map<string, SeatRecord>();
-		const nodes = new Map<string, NodeRecord>();
-		for (const [key, entry] of entries) {
-			if (key.startsWith(keys.seats)) {
-				const seat = decodeRecord<Seat>(entry);
-				if ("planId" in seat && seat.planId === round.planId) {
-					seats.set(key.slice(keys.seats.length), seat);
-				}
-			} else if (key.startsWith(keys.nodes)) {
-				nodes.set(
-					key.slice(keys.nodes.length),
-					decodeRecord<NodeRecord>(entry),
-				);
-			}
-		}
-		this.history.commits.push({
-			at: this.timeline.now,
-			revision,
-			round,
-			by,
-			coordinator: coordinator
-				? decodeRecord<CoordinatorRecord>(coordinator).incarnation
-				: null,
-			seats,
-			nodes,
-		});
-		const ending = round.outcome ? `, outcome ${round.outcome.result}` : "";
-		this.say(
-			"store",
-			`round: synced ${round.synced}, deprecated ${round.deprecated}, incidents ${round.incidents}${ending}`,
-		);
-	}
 }
 
 /** The store as one process reaches it: late, lossy, at times not at all. */
@@ -184,7 +66,8 @@ export class SimStore implements Store {
 	}
 
 	endLease(id: LeaseId): Promise<void> {
-		return this.call(() => this.server.endLease(id));
+		const by = this.process.history.incarnation;
+		return this.call(() => this.server.endLease(id, by));
 	}
 
 	/** Resolves with whether the lease was still there. */
@@ -246,7 +129,15 @@ export class SimStore implements Store {
 			const carryOut = async () => {
 				if (this.link.requestsLost) return fail();
 				const fails = random.chance(this.link.failing);
-				if (fails && random.chance(0.5)) return fail();
+				const fate = this.link.late ? "late" : random.pick(FATES);
+				const carriesOut = fails ? fate : "in time";
+				if (carriesOut === "never") return fail();
+				if (carriesOut === "late") {
+					timeline.after(random.between(0, LATEST_MS), () => {
+						operation().catch(() => {});
+					});
+					return fail();
+				}
 				try {
 					const value = await operation();
 					if (fails || this.link.answersLost) return fail();

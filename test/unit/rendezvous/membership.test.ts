@@ -131,6 +131,31 @@ describe("an agent's membership", () => {
 		expect(await own()).toMatchObject({ instance: 7, state: "ready" });
 	});
 
+	it("coordinates under its new token where its key was deleted and made anew", async () => {
+		const { entries } = await store.snapshot([
+			KEYS.coordinator,
+			KEYS.node("a"),
+		]);
+		const key = entries.get(KEYS.coordinator);
+		const record = await own();
+		if (key === undefined || record === undefined) throw new Error("no key");
+		const lease = key.lease ?? undefined;
+		const again = { put: KEYS.coordinator, value: key.value, lease };
+		// At once, so that no look comes in between.
+		await Promise.all([
+			store.transaction([], [{ delete: KEYS.coordinator }]),
+			store.transaction([], [again]),
+		]);
+		await settle();
+		const other = { ...record, nodeId: "b", incarnation: "b-1" };
+		await store.transaction(
+			[],
+			[{ put: KEYS.node("b"), value: encodeRecord(other) }],
+		);
+		await settle();
+		expect(views.at(-1)?.round.synced).toBe(1);
+	});
+
 	it("refuses to go on where another process has taken its node id", async () => {
 		const record = await own();
 		if (record === undefined) throw new Error("no record");

@@ -1,0 +1,21 @@
+import type { Checker } from "../history.js";
+
+/** What the guard of a killed agent may take, in milliseconds. */
+const GUARD_MS = 100;
+
+/** No worker outlives its agent. */
+export const orphans: Checker = {
+	name: "orphans",
+	*check({ workers, endedAt: end }) {
+		for (const { pid, process, endedAt } of workers) {
+			if (process.endedAt === null) continue;
+			const orderly = process.ending !== null && process.ending.exitCode !== 70;
+			const by = process.endedAt + (orderly ? 0 : GUARD_MS);
+			if ((endedAt ?? end) <= by) continue;
+			yield {
+				at: by,
+				what: `worker ${pid} outlives ${process.incarnation}`,
+			};
+		}
+	},
+};

@@ -1,0 +1,24 @@
+import type { Checker } from "../history.js";
+
+/** How long an unreachable store is tried at the start, in milliseconds. */
+const START_PATIENCE_MS = 30_000;
+
+/** No error of the store ends an agent before it has been tried for the time that was promised. */
+export const patience: Checker = {
+	name: "patience",
+	*check({ processes, spec }) {
+		const promisedMs = Math.min(START_PATIENCE_MS, spec.joinTimeoutMs);
+		for (const { ending, endedAt, disturbed, incarnation } of processes) {
+			if (ending?.exitCode !== 4) continue;
+			const sufferedMs = disturbed.reduce(
+				(sum, { from, to }) => sum + to - from,
+				0,
+			);
+			if (sufferedMs >= promisedMs / 2) continue;
+			yield {
+				at: endedAt ?? 0,
+				what: `${incarnation} gave the store up after ${Math.round(sufferedMs)} ms`,
+			};
+		}
+	},
+};

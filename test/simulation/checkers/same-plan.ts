@@ -1,0 +1,63 @@
+import { type Checker, lifts, type RoundCommit } from "../history.js";
+
+/** One (instance, round) means one plan, with ranks from 0 on without a gap, and every worker lives by it. */
+export const samePlan: Checker = {
+	name: "same-plan",
+	*check(history) {
+		const plans = new Map<string, RoundCommit>();
+		for (const lift of lifts(history)) {
+			plans.set(nameOf(lift.round.instance, lift.round.synced), lift);
+			yield* ranksOf(lift);
+		}
+		const ranks = new Map<string, Set<number>>();
+		for (const worker of history.workers) {
+			const name = nameOf(worker.instance, worker.rounds[0] ?? 0);
+			const lift = plans.get(name);
+			const seat = lift?.seats.get(worker.process.nodeId);
+			const world = lift?.round.world;
+			const at = worker.startedAt;
+			const who = `worker ${worker.pid} of ${worker.process.incarnation}`;
+			if (lift === undefined || seat === undefined || !world) {
+				yield { at, what: `${who} works in ${name} without a seat` };
+				continue;
+			}
+			const isSeated =
+				seat.incarnation === worker.process.incarnation &&
+				seat.firstRank + worker.localRank === worker.rank &&
+				seat.groupRank === worker.groupRank &&
+				world.worldSize === worker.worldSize &&
+				world.masterAddr === worker.masterAddr &&
+				world.masterPort === worker.masterPort;
+			if (!isSeated)
+				yield { at, what: `${who} does not sit where ${name} says` };
+			const taken = ranks.get(name) ?? new Set();
+			if (taken.has(worker.rank)) {
+				yield { at, what: `rank ${worker.rank} of ${name} was started twice` };
+			}
+			ranks.set(name, taken.add(worker.rank));
+		}
+	},
+};
+
+function nameOf(instance: number, round: number): string {
+	return `round ${round} of instance ${instance}`;
+}
+
+function* ranksOf({ at, round, seats }: RoundCommit) {
+	const ordered = [...seats.values()].sort(
+		(left, right) => left.groupRank - right.groupRank,
+	);
+	let next = 0;
+	for (const [index, seat] of ordered.entries()) {
+		if (seat.groupRank !== index || seat.firstRank !== next) {
+			yield { at, what: `the ranks of round ${round.synced} have a gap` };
+		}
+		if (seat.round !== round.synced) {
+			yield { at, what: `a seat of round ${seat.round} in ${round.synced}` };
+		}
+		next += seat.localWorldSize;
+	}
+	if (round.world?.worldSize !== next || round.seats !== ordered.length) {
+		yield { at, what: `round ${round.synced} does not count its own seats` };
+	}
+}

@@ -1,0 +1,37 @@
+import { parseArgs } from "node:util";
+import { describeRed, describeTrace, runSeeds } from "./run-seeds.js";
+import { simulate } from "./simulate.js";
+
+/*
+ * Plays seeds by hand:
+ *   npm run test:sim -- --seeds 100000   the seeds from 1 on
+ *   npm run test:sim -- --seed 1234      one seed, with all that happens in it
+ *   … --checker NAME                     only breaks of that invariant count
+ */
+const { values } = parseArgs({
+	options: {
+		seeds: { type: "string", default: "1000" },
+		from: { type: "string", default: "1" },
+		seed: { type: "string" },
+		checker: { type: "string" },
+	},
+});
+
+const startedAt = performance.now();
+if (values.seed !== undefined) {
+	console.log(describeTrace((await simulate(Number(values.seed))).trace));
+}
+const from = Number(values.seed ?? values.from);
+const count = values.seed === undefined ? Number(values.seeds) : 1;
+const { checker } = values;
+const { seeds, events, red } = await runSeeds(
+	from,
+	count,
+	checker === undefined ? undefined : { checker },
+);
+if (red !== undefined) console.log(describeRed(red));
+const seconds = (performance.now() - startedAt) / 1000;
+console.log(
+	`${seeds} seeds from ${from}, ${events} events, ${seconds.toFixed(1)} s, ${Math.round(seeds / seconds)} seeds a second: ${red === undefined ? "all green" : "red"}`,
+);
+process.exitCode = red === undefined ? 0 : 1;

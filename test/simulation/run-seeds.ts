@@ -1,0 +1,58 @@
+import { type SimulatedRun, simulate, type TraceLine } from "./simulate.js";
+
+const LINES_SHOWN = 30;
+
+export interface SeedsResult {
+	readonly seeds: number;
+	readonly events: number;
+	/** The first run that broke an invariant. */
+	readonly red: SimulatedRun | undefined;
+}
+
+/** Plays seeds one after another, up to the first that breaks an invariant, or the one that is named. */
+export async function runSeeds(
+	from: number,
+	count: number,
+	only?: { readonly checker: string },
+): Promise<SeedsResult> {
+	let events = 0;
+	for (let seed = from; seed < from + count; seed++) {
+		const run = await simulate(seed);
+		events += run.events;
+		const violations = run.violations.filter(
+			({ checker }) => only === undefined || checker === only.checker,
+		);
+		if (violations.length > 0) {
+			return { seeds: seed - from + 1, events, red: { ...run, violations } };
+		}
+	}
+	return { seeds: count, events, red: undefined };
+}
+
+/** What broke, how to play it again, and what led to it. */
+export function describeRed({ seed, violations, trace }: SimulatedRun): string {
+	const until = violations[0]?.at ?? Number.POSITIVE_INFINITY;
+	const lines = trace.filter(({ at }) => at <= until).slice(-LINES_SHOWN);
+	const broken = violations.map(
+		({ checker, at, what }) => `  ${checker} at ${inSeconds(at)}: ${what}`,
+	);
+	return [
+		`seed ${seed} is red; to play it again: npm run test:sim -- --seed ${seed}`,
+		...broken.slice(0, 5),
+		`the last ${lines.length} lines before it:`,
+		describeTrace(lines),
+	].join("\n");
+}
+
+export function describeTrace(lines: readonly TraceLine[]): string {
+	return lines
+		.map(
+			({ at, who, what }) =>
+				`${inSeconds(at).padStart(9)} ${who.padEnd(9)} ${what}`,
+		)
+		.join("\n");
+}
+
+function inSeconds(milliseconds: number): string {
+	return (milliseconds / 1000).toFixed(3);
+}

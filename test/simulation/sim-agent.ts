@@ -1,0 +1,221 @@
+import { Agent } from "../../src/agent/agent.js";
+import { endingOf, leftWith } from "../../src/agent/phases/ending.js";
+import type { Ending } from "../../src/agent/state.js";
+import { WorkerGroup } from "../../src/agent/worker-group.js";
+import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import { Membership } from "../../src/rendezvous/membership.js";
+import type {
+	AgentIdentity,
+	Intent,
+} from "../../src/rendezvous/record-writer.js";
+import type { NodeRecord } from "../../src/rendezvous/records.js";
+import type { ProcessHistory } from "./history.js";
+import { SimProcess } from "./sim-process.js";
+import type { SimServer } from "./sim-server.js";
+import { type Link, openLink, SimStore } from "./sim-store.js";
+import { type SimMachine, SimSpawner } from "./sim-workers.js";
+
+export interface SimAgentOptions {
+	readonly machine: SimMachine;
+	readonly server: SimServer;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly localWorldSize: number;
+	/** Whether a process is seen to be dead by others of its node. */
+	readonly isDead: (holder: NodeRecord) => boolean;
+}
+
+/** One agent process of a simulated run: the real agent and membership, and what a process has around them. */
+export class SimAgent {
+	readonly history: ProcessHistory;
+	readonly process: SimProcess;
+	readonly link: Link = openLink();
+	private readonly membership: Membership;
+	private readonly agent: Agent;
+	private readonly spawner: SimSpawner;
+	private readonly workers: WorkerGroup;
+	private stopsAsked = 0;
+
+	constructor(private readonly options: SimAgentOptions) {
+		const { machine, nodeId, incarnation } = options;
+		this.history = {
+			nodeId,
+			incarnation,
+			startedAt: machine.timeline.now,
+			endedAt: null,
+			ending: null,
+			frozen: [],
+			disturbed: [],
+			lossesTold: [],
+			recordMade: [],
+			recordGone: [],
+			intent: null,
+		};
+		machine.history.processes.push(this.history);
+		this.process = new SimProcess(
+			this.history,
+			machine.timeline,
+			machine.random,
+		);
+		this.spawner = new SimSpawner(machine, this.process);
+		this.membership = this.openMembership();
+		this.workers = this.openWorkers();
+		this.agent = this.openAgent();
+	}
+
+	get isAlive(): boolean {
+		return !this.process.dead;
+	}
+
+	async start(): Promise<void> {
+		this.say("starts");
+		try {
+			const joined = await this.membership.join();
+			if ("outcome" in joined) return this.end(endingOf(joined.outcome));
+			this.membership.start();
+			return this.end(await this.agent.ended);
+		} catch (error) {
+			return this.fail(error);
+		}
+	}
+
+	askToStop(immediately = this.stopsAsked > 0): void {
+		this.stopsAsked += 1;
+		this.say(`is asked to stop${immediately ? " at once" : ""}`);
+		this.process.deliver(() =>
+			this.agent.dispatch({
+				kind: "stop-asked",
+				exitCode: 143,
+				reason: "SIGTERM",
+				immediately,
+			}),
+		);
+	}
+
+	/** kill -9 of the agent: its guard ends the workers. */
+	crash(): void {
+		this.say("is killed");
+		this.die();
+	}
+
+	freeze(durationMs: number): void {
+		this.say(`is frozen for ${Math.round(durationMs)} ms`);
+		this.process.freeze(durationMs);
+	}
+
+	private async end(ending: Ending): Promise<void> {
+		this.say(`ends with ${ending.exitCode}: ${ending.reason}`);
+		this.history.ending = ending;
+		// Where the store does not answer, the lease lapses by itself.
+		await this.membership.close().catch(() => {});
+		this.die();
+	}
+
+	private fail(error: unknown): Promise<void> {
+		this.workers.killAll();
+		const known = error instanceof ElasticRunError ? error : undefined;
+		const exitCode = known?.exitCode ?? EXIT_CODES.internal;
+		const bug = error instanceof Error ? error.stack : undefined;
+		const reason = known?.message ?? bug ?? String(error);
+		return this.end(leftWith(exitCode, reason));
+	}
+
+	private die(): void {
+		if (this.process.dead) return;
+		this.process.dead = true;
+		this.history.endedAt = this.options.machine.timeline.now;
+		this.spawner.killAll();
+	}
+
+	private say(what: string): void {
+		this.options.machine.say(this.history.incarnation, what);
+	}
+
+	private openMembership(): Membership {
+		const { server, machine, localWorldSize, isDead } = this.options;
+		const { nodeId, incarnation } = this.history;
+		const identity: AgentIdentity = {
+			nodeId,
+			incarnation,
+			hostId: nodeId,
+			pid: machine.history.processes.length,
+			startTime: incarnation,
+			address: `${nodeId}.example`,
+			localWorldSize,
+			role: "default",
+		};
+		return new Membership({
+			store: new SimStore(server, this.process, this.link),
+			clock: this.process.clock,
+			runId: "simulated",
+			identity,
+			spec: machine.history.spec,
+			reservePort: async () => machine.random.integer(20_000, 60_000),
+			isDead,
+			random: machine.random.next,
+			onView: (view) => this.agent.see(view),
+			onLost: (reason, fenceAt) => {
+				this.history.lossesTold.push(machine.timeline.now);
+				this.agent.dispatch({ kind: "session-lost", reason, fenceAt });
+			},
+			onError: (error) => void this.fail(error),
+			onPlanReason: (reason) => this.say(`plans: ${reason}`),
+		});
+	}
+
+	private openWorkers(): WorkerGroup {
+		return new WorkerGroup({
+			runId: "simulated",
+			clock: this.process.clock,
+			spawner: this.spawner,
+			prepare: (info, round) => {
+				this.spawner.place = { info, round };
+				return {
+					spec: {
+						localRank: info.localRank,
+						file: "/train",
+						args: [],
+						cwd: "/",
+						env: {},
+						stdout: 1,
+						stderr: 2,
+					},
+					release: () => {},
+					readError: () => undefined,
+					discard: () => {},
+				};
+			},
+			readOomKills: () => undefined,
+			onSpawning: () => {},
+			onStarted: (round) => this.agent.started(round),
+			dispatch: (input) => this.agent.dispatch(input),
+		});
+	}
+
+	private openAgent(): Agent {
+		const { history } = this;
+		const { spec, shutdownTimeoutMs } = this.options.machine.history;
+		const tell = (line: string) => this.say(line);
+		return new Agent({
+			clock: this.process.clock,
+			log: { debug: tell, info: tell, warn: tell, error: tell },
+			settings: {
+				policy: new HardRestartPolicyStrategy(),
+				maxRestarts: spec.maxRestarts,
+				runId: "simulated",
+				nodeId: history.nodeId,
+				incarnation: history.incarnation,
+				shutdownTimeoutMs,
+			},
+			membership: {
+				publish: (intent: Intent) => {
+					history.intent = intent;
+					this.membership.publish(intent);
+				},
+			},
+			workers: this.workers,
+			onError: (error) => void this.fail(error),
+		});
+	}
+}

@@ -1,0 +1,195 @@
+import type {
+	WorkerHandle,
+	WorkerListener,
+	WorkerSpawner,
+	WorkerSpec,
+} from "../../src/agent/supervision/worker.js";
+import type { WorkerInfo } from "../../src/channel/events.js";
+import type { RoundRecord } from "../../src/rendezvous/records.js";
+import type { History, WorkerHistory } from "./history.js";
+import type { Random } from "./random.js";
+import type { SimProcess } from "./sim-process.js";
+import type { Timeline } from "./timeline.js";
+
+/** The longest from SIGKILL to the end of a process. */
+const SLOWEST_KILL_MS = 20;
+/** The longest from an obeyed SIGTERM to the end of a process. */
+const SLOWEST_END_MS = 800;
+
+/** How the workers of a run behave, as chances. */
+export interface WorkerHabits {
+	readonly fails: number;
+	readonly hangs: number;
+	readonly ignoresTerm: number;
+	readonly leavesChild: number;
+	readonly cannotStart: number;
+	/** How long one works, in milliseconds. */
+	readonly shortestMs: number;
+	readonly longestMs: number;
+}
+
+export interface SimMachine {
+	readonly timeline: Timeline;
+	readonly random: Random;
+	readonly history: History;
+	readonly habits: () => WorkerHabits;
+	readonly say: (who: string, what: string) => void;
+}
+
+/** Starts simulated workers for one agent process, and ends them when that process is dead. */
+export class SimSpawner implements WorkerSpawner {
+	private readonly living = new Set<SimWorker>();
+	/** Where the next workers are to work; set before they are spawned. */
+	place: { readonly info: WorkerInfo; readonly round: RoundRecord } | undefined;
+
+	constructor(
+		private readonly machine: SimMachine,
+		private readonly process: SimProcess,
+	) {}
+
+	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
+		const { machine, process, place } = this;
+		if (place === undefined) throw new Error("a worker without a place");
+		const habits = machine.habits();
+		if (machine.random.chance(habits.cannotStart)) {
+			return this.refuse(listener);
+		}
+		const { info, round } = place;
+		const record: WorkerHistory = {
+			pid: 1000 + machine.history.workers.length,
+			process: process.history,
+			startedAt: machine.timeline.now,
+			endedAt: null,
+			leaderEndedAt: null,
+			instance: round.instance,
+			rounds: [info.round],
+			localRank: spec.localRank,
+			rank: info.rank,
+			groupRank: info.groupRank,
+			worldSize: info.worldSize,
+			masterAddr: info.masterAddr,
+			masterPort: info.masterPort,
+			roundWasLeft: round.deprecated >= round.synced,
+			failed: false,
+			succeeded: false,
+		};
+		machine.history.workers.push(record);
+		const worker = new SimWorker(machine, process, record, habits, listener);
+		this.living.add(worker);
+		worker.onGone = () => this.living.delete(worker);
+		return worker;
+	}
+
+	/** What the guard does when the agent's process is gone. */
+	killAll(): void {
+		for (const worker of this.living) worker.signal("SIGKILL");
+	}
+
+	private refuse(listener: WorkerListener): WorkerHandle {
+		const { timeline } = this.machine;
+		const problem = {
+			code: "EAGAIN",
+			message: "no more processes: raise the limit (ulimit -u)",
+		};
+		timeline.after(1, () =>
+			this.process.deliver(() => {
+				listener.spawnFailed(problem);
+				listener.gone();
+			}),
+		);
+		return { pid: undefined, signal: () => {} };
+	}
+}
+
+/** One worker's process group: its leader, and at times a child that may outlive it. */
+class SimWorker implements WorkerHandle {
+	onGone: () => void = () => {};
+	private leaderLives = true;
+	private childLives: boolean;
+	private readonly ignoresTerm: boolean;
+	private signalled = false;
+
+	constructor(
+		private readonly machine: SimMachine,
+		private readonly process: SimProcess,
+		private readonly record: WorkerHistory,
+		habits: WorkerHabits,
+		private readonly listener: WorkerListener,
+	) {
+		const { random, timeline } = machine;
+		this.childLives = random.chance(habits.leavesChild);
+		this.ignoresTerm = random.chance(habits.ignoresTerm);
+		if (random.chance(habits.hangs)) return;
+		const worksMs = random.between(habits.shortestMs, habits.longestMs);
+		timeline.after(worksMs, () => this.endByItself(habits.fails));
+	}
+
+	get pid(): number {
+		return this.record.pid;
+	}
+
+	signal(signal: "SIGTERM" | "SIGKILL"): void {
+		const { random, timeline } = this.machine;
+		this.signalled = true;
+		if (signal === "SIGKILL") {
+			timeline.after(random.between(0, SLOWEST_KILL_MS), () => {
+				this.endLeader(null, "SIGKILL");
+				this.endChild();
+			});
+			return;
+		}
+		if (this.ignoresTerm) return;
+		const code = random.pick([0, 1, null]) ?? null;
+		timeline.after(random.between(1, SLOWEST_END_MS), () => {
+			this.endLeader(code, code === null ? "SIGTERM" : null);
+			if (random.chance(0.7)) this.endChild();
+		});
+	}
+
+	private endByItself(fails: number): void {
+		if (!this.leaderLives) return;
+		const { random } = this.machine;
+		const failed = random.chance(fails);
+		this.record.failed = failed && !this.signalled;
+		if (!failed) this.endLeader(0, null);
+		else if (random.chance(0.5)) this.endLeader(random.integer(1, 3), null);
+		else this.endLeader(null, "SIGSEGV");
+	}
+
+	private endLeader(code: number | null, signal: NodeJS.Signals | null): void {
+		if (!this.leaderLives) return;
+		this.leaderLives = false;
+		this.record.leaderEndedAt = this.machine.timeline.now;
+		this.record.succeeded = code === 0;
+		this.machine.say(
+			this.process.history.incarnation,
+			`worker ${this.pid} (round ${this.record.rounds.join(" ")}) ends: ${signal ?? code}`,
+		);
+		const exit = {
+			code,
+			signal,
+			sentByUs: this.signalled,
+			uptimeMs: this.machine.timeline.now - this.record.startedAt,
+		};
+		const groupRemains = this.childLives;
+		this.tell(() => this.listener.exited(exit, groupRemains));
+		if (!groupRemains) this.goneNow();
+	}
+
+	private endChild(): void {
+		if (!this.childLives) return;
+		this.childLives = false;
+		if (!this.leaderLives) this.goneNow();
+	}
+
+	private goneNow(): void {
+		this.record.endedAt = this.machine.timeline.now;
+		this.onGone();
+		this.tell(() => this.listener.gone());
+	}
+
+	/** The order in which a process's own events reach its agent is kept. */
+	private tell(arrival: () => void): void {
+		this.machine.timeline.after(2, () => this.process.deliver(arrival));
+	}
+}
