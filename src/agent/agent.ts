@@ -132,7 +132,7 @@ export class Agent {
 
 	private publish(): void {
 		const intent = intentOf(this.state);
-		if (intent === null || isSame(intent, this.published)) return;
+		if (isSame(intent, this.published)) return;
 		this.published = intent;
 		this.options.membership.publish(intent);
 	}
@@ -149,9 +149,9 @@ export class Agent {
 	}
 }
 
-function isSame(left: Intent, right: Intent | null): boolean {
+function isSame(left: Intent | null, right: Intent | null): boolean {
+	if (left === null || right === null) return left === right;
 	return (
-		right !== null &&
 		left.state === right.state &&
 		left.claim === right.claim &&
 		left.failure === right.failure &&

@@ -42,7 +42,7 @@ export interface MembershipOptions {
 export class Membership {
 	private readonly keys: RunKeys;
 	private session: Session | undefined;
-	private intent: Intent | undefined;
+	private intent: Intent | null = null;
 	/** Given up here, but perhaps not ended in the store: the record may still hang on one. */
 	private lostLeases: readonly Lease[] = [];
 	/** The start of the run that this process belongs to: that of its first view. */
@@ -79,8 +79,11 @@ export class Membership {
 		else this.session.start();
 	}
 
-	/** Makes the record say this, now or as soon as it can be; a later intent replaces it. */
-	publish(intent: Intent): void {
+	/**
+	 * Makes the record say this, now or as soon as it can be; a later intent
+	 * replaces it, and null takes back what has not been written yet.
+	 */
+	publish(intent: Intent | null): void {
 		this.intent = intent;
 		this.session?.want(intent);
 	}

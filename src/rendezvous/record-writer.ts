@@ -42,7 +42,7 @@ export interface RecordWriterOptions {
 
 /** Makes an agent's record say what the agent wants: the newest intent is written until it stands. */
 export class RecordWriter {
-	private intent: Intent | undefined;
+	private intent: Intent | null = null;
 	private written: Intent | undefined;
 	private reservedFor: { claim: number; port: number } | undefined;
 
@@ -53,8 +53,8 @@ export class RecordWriter {
 		return this.written !== undefined;
 	}
 
-	/** Replaces what was wanted before. */
-	want(intent: Intent): void {
+	/** Replaces what was wanted before; null: nothing more is to be written. */
+	want(intent: Intent | null): void {
 		this.intent = intent;
 	}
 
@@ -70,7 +70,7 @@ export class RecordWriter {
 		present: Entry | undefined,
 	): Promise<boolean> {
 		const { intent } = this;
-		if (intent === undefined || intent === this.written) return false;
+		if (intent === null || intent === this.written) return false;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
@@ -86,7 +86,7 @@ export class RecordWriter {
 					this.writesFor(intent, value),
 				);
 		if (succeeded) this.written = intent;
-		return this.intent !== this.written;
+		return this.intent !== null && this.intent !== this.written;
 	}
 
 	private async recordFor(

@@ -95,7 +95,7 @@ export class Session {
 		this.guard.lose(reason);
 	}
 
-	want(intent: Intent): void {
+	want(intent: Intent | null): void {
 		this.writer.want(intent);
 		this.loop.hint();
 	}

@@ -209,8 +209,8 @@ export class SimAgent {
 				shutdownTimeoutMs,
 			},
 			membership: {
-				publish: (intent: Intent) => {
-					history.intent = intent;
+				publish: (intent: Intent | null) => {
+					if (intent !== null) history.intent = intent;
 					this.membership.publish(intent);
 				},
 			},

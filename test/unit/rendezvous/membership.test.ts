@@ -116,6 +116,21 @@ describe("an agent's membership", () => {
 		expect(await own()).toMatchObject({ incarnation: "a-1", state: "ready" });
 	});
 
+	it("writes no more of what was taken back before it was written", async () => {
+		// In one go: the look that the first asks for finds nothing to write.
+		membership.publish({
+			state: "ready",
+			claim: 2,
+			failure: null,
+			cause: null,
+			finishedPlan: null,
+		});
+		membership.publish(null);
+		await put(roundRecord({ instance: 7, synced: 1 }));
+		await settle();
+		expect(await own()).toMatchObject({ state: "ready", claim: 1 });
+	});
+
 	it("says nothing in a later start of the run", async () => {
 		await put(roundRecord({ instance: 8 }));
 		await settle();
