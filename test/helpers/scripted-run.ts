@@ -19,6 +19,7 @@ export interface ScriptedRunOptions {
 	readonly maxNodes?: number;
 	readonly maxRestarts?: number;
 	readonly policy?: RestartPolicyStrategy;
+	readonly settleTimeoutMs?: number;
 }
 
 /**
@@ -42,7 +43,7 @@ export class ScriptedRun {
 			maxRestarts: options.maxRestarts ?? 3,
 			joinTimeoutMs: 600_000,
 			lastCallTimeoutMs: 30_000,
-			settleTimeoutMs: 35_000,
+			settleTimeoutMs: options.settleTimeoutMs ?? 35_000,
 			leaseTtlMs: 5_000,
 		};
 	}

@@ -1,0 +1,65 @@
+import { expect, it } from "vitest";
+import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import { expectStory } from "../helpers/expect-story.js";
+import { ScriptedRun } from "../helpers/scripted-run.js";
+
+/** Restarts as the hard policy does, but each node pays for its own failures. */
+const NODE_PAYS: RestartPolicyStrategy = {
+	name: "node-pays",
+	onScaleUp: ({ cause }) => ({
+		workers: "restart",
+		charge: "nothing",
+		reason: cause,
+	}),
+	onScaleDown: ({ cause }) => ({
+		workers: "restart",
+		charge: "nothing",
+		reason: cause,
+	}),
+	onWorkerFailure: ({ cause }) => ({
+		workers: "restart",
+		charge: "node",
+		reason: cause,
+	}),
+};
+
+it("a node whose own budget is spent is refused, and the others go on", async () => {
+	const run = new ScriptedRun({
+		minNodes: 1,
+		maxNodes: 2,
+		maxRestarts: 0,
+		policy: NODE_PAYS,
+	});
+	const a = await run.agent("node-a");
+	const b = await run.agent("node-b");
+	await run.pass(1_000);
+	await run.act("a worker of node-b fails", () => b.exits(0, 1));
+	await run.act("the other workers obey SIGTERM", () => {
+		a.obeys();
+		b.obeys();
+	});
+	await run.pass(1_000);
+	await expectStory(run, "node-budget-spent");
+	expect(b.ending).toMatchObject({ outcome: "left", exitCode: 75 });
+});
+
+it("failures of several nodes before the next round are one incident", async () => {
+	const run = new ScriptedRun({ minNodes: 3, maxNodes: 3, maxRestarts: 1 });
+	const a = await run.agent("node-a");
+	const b = await run.agent("node-b");
+	const c = await run.agent("node-c");
+	await run.pass(1_000);
+	await run.act("workers of node-b and node-c fail together", () => {
+		b.exits(0, 1);
+		c.exits(1, 1);
+	});
+	await run.act("a worker of node-a fails of it while it is stopped", () => {
+		a.exits(0, 134);
+	});
+	await run.act("the other workers obey SIGTERM", () => {
+		for (const agent of [a, b, c]) agent.obeys();
+	});
+	await run.pass(1_000);
+	await expectStory(run, "one-incident");
+	expect(a.ending).toBeUndefined();
+});
