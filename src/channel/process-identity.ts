@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { systemErrorCode } from "../errors.js";
+import { isLiving, readProcess } from "../process-stat.js";
 import { JsonFields } from "./json-fields.js";
 
 /** What tells one process of this machine from every other, before and after it. `""` where the system does not say. */
@@ -16,7 +17,7 @@ export interface ProcessIdentity {
 export function ownIdentity(): ProcessIdentity {
 	return {
 		pid: process.pid,
-		startTime: processStat(process.pid)?.startTime ?? "",
+		startTime: String(readProcess(process.pid)?.startTime ?? ""),
 		bootId: textOrEmpty(() =>
 			readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
 		),
@@ -53,12 +54,11 @@ export function isDead(
 	if (identity.bootId !== observer.bootId) return true;
 	if (identity.pidNamespace !== observer.pidNamespace) return false;
 	if (identity.startTime === "") return !isSignallable(identity.pid);
-	const stat = processStat(identity.pid);
+	const process = readProcess(identity.pid);
 	return (
-		stat === undefined ||
-		stat.startTime !== identity.startTime ||
-		stat.state === "Z" ||
-		stat.state === "X"
+		process === undefined ||
+		String(process.startTime) !== identity.startTime ||
+		!isLiving(process)
 	);
 }
 
@@ -68,18 +68,6 @@ function isSignallable(pid: number): boolean {
 	} catch (error) {
 		return systemErrorCode(error) === "EPERM";
 	}
-}
-
-function processStat(
-	pid: number,
-): { state: string; startTime: string } | undefined {
-	const text = textOrEmpty(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-	// The command's name stands in parentheses and may hold any character.
-	const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-	const [state, startTime] = [fields[0], fields[19]];
-	return state === undefined || startTime === undefined
-		? undefined
-		: { state, startTime };
 }
 
 function textOrEmpty(read: () => string): string {

@@ -2,10 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-	isLiving,
-	readProcess,
-} from "../../src/agent/supervision/process-table.js";
+import { isLiving, readProcess } from "../../src/process-stat.js";
 
 const BOUND_MS = 30_000;
 

@@ -10,7 +10,6 @@ import {
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadProcessSpawner } from "../../src/agent/supervision/process-spawner.js";
-import { readProcess } from "../../src/agent/supervision/process-table.js";
 import { findSetpriv } from "../../src/agent/supervision/setpriv.js";
 import type {
 	SpawnProblem,
@@ -19,6 +18,7 @@ import type {
 	WorkerSpec,
 } from "../../src/agent/supervision/worker.js";
 import { systemClock } from "../../src/clock.js";
+import { readProcess } from "../../src/process-stat.js";
 import {
 	endProcess,
 	isAlive,

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import type { Clock } from "../../clock.js";
-import { isLiving, readProcess } from "../supervision/process-table.js";
+import { isLiving, readProcess } from "../../process-stat.js";
 import type { OrphanFate } from "./judge-tools.js";
 
 const LOOK_EVERY_MS = 20;

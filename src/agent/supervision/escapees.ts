@@ -1,6 +1,10 @@
 import type { Clock } from "../../clock.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../../process-stat.js";
 import { findMarked } from "./marked-processes.js";
-import { isLiving, type ProcessEntry, readProcess } from "./process-table.js";
 
 /** From SIGTERM to SIGKILL: what the guard grants at the end of the launcher. */
 const GRACE_MS = 1_000;

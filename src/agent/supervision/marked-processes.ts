@@ -1,5 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { isLiving, type ProcessEntry, readProcess } from "./process-table.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../../process-stat.js";
 
 /** The text in the environment of every worker whose channel lies below this directory, and of all that it starts. */
 export function channelMark(channelRoot: string): string {

@@ -2,9 +2,9 @@ import { systemErrorCode } from "../../errors.js";
 import {
 	isLiving,
 	type ProcessEntry,
-	readLivingGroups,
 	readProcess,
-} from "./process-table.js";
+} from "../../process-stat.js";
+import { readLivingGroups } from "./process-table.js";
 
 /**
  * Signals every process of a group. No effect where there is none, or where all

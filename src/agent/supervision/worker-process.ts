@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../clock.js";
+import { isLiving, readProcess } from "../../process-stat.js";
 import type { GroupWatch } from "./group-watch.js";
 import { outlivesLeader, signalGroup } from "./process-group.js";
-import { isLiving, readProcess } from "./process-table.js";
 import type { WorkerExit, WorkerHandle, WorkerListener } from "./worker.js";
 
 /** Who is told of each process group while it lives. */

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { readLivingGroups } from "../../../src/agent/supervision/process-table.js";
 import {
 	isLiving,
 	parseProcessStat,
-	readBootId,
-	readLivingGroups,
 	readProcess,
-} from "../../../src/agent/supervision/process-table.js";
+} from "../../../src/process-stat.js";
 
 const stat = (name: string, state: string, threads = 1) =>
 	`812 (${name}) ${state} 1 700 700 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;
@@ -62,9 +61,5 @@ describe.skipIf(process.platform !== "linux")("the process table", () => {
 
 	test("has no process of an impossible pid", () => {
 		expect(readProcess(424_242_424)).toBeUndefined();
-	});
-
-	test("names the boot", () => {
-		expect(readBootId()).toMatch(/^[0-9a-f-]{36}$/);
 	});
 });
