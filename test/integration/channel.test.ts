@@ -26,7 +26,7 @@ const NO_WATCHERS = [
 	"sh",
 ];
 
-it("ten thousand events reach a real worker in order", async () => {
+it("T13 ten thousand events reach a real worker in order", async () => {
 	const COUNT = 10_000;
 	const { channel, acknowledged } = await openAgent(MEMORY);
 	channel.send(work(1), 1);
@@ -42,7 +42,7 @@ it("ten thousand events reach a real worker in order", async () => {
 	expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
 }, 240_000);
 
-it("a reader during writes never sees a part of an event", async () => {
+it("T13 a reader during writes never sees a part of an event", async () => {
 	const { channel } = await openAgent(MEMORY);
 	channel.send(work(1), 1);
 	const reader = start("torn-reader", { channel, args: ["2000"] });
@@ -54,7 +54,7 @@ it("a reader during writes never sees a part of an event", async () => {
 	expect(reader.lines()).toContainEqual({ many: true, problems: [] });
 });
 
-describe("an agent that is killed while it sends", () => {
+describe("T13 an agent that is killed while it sends", () => {
 	it.each([
 		["within write", 2],
 		["before rename 1", 2],
@@ -90,7 +90,7 @@ it("agents of one name that come and go do not get in each other's way", async (
 	expect(readdirSync(args[0] ?? "")).toEqual([]);
 });
 
-describe("a full disk", () => {
+describe("T13 a full disk", () => {
 	it("is an error that names the place; nothing is left, and the next event goes on", (context) => {
 		const disk = smallDisk(context);
 		const channel = temporaryRoot(disk).createWorker(0);
@@ -139,7 +139,7 @@ describe("a full disk", () => {
 	});
 });
 
-describe("where there are no notifications", () => {
+describe("T13 where there are no notifications", () => {
 	it("a worker polls, and says so once", async (context) => {
 		skipWithoutNamespaces(context);
 		const channel = temporaryRoot().createWorker(0);

@@ -81,7 +81,7 @@ describe("a directory of checkpoints", () => {
 	});
 });
 
-describe("a damaged checkpoint", () => {
+describe("P5 a damaged checkpoint", () => {
 	const flip = (path: string, offset: number) => {
 		const bytes = readFileSync(path);
 		bytes.writeUInt8(bytes.readUInt8(offset) ^ 1, offset);

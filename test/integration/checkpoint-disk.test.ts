@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { freshDirectory, open, stateAt } from "../fixtures/checkpoint-open.js";
 
-it("on a disk of memory, one warning says that checkpoints are lost with the machine", (context) => {
+it("P8 on a disk of memory, one warning says that checkpoints are lost with the machine", (context) => {
 	if (!existsSync("/dev/shm")) context.skip("there is no /dev/shm");
 	const directory = mkdtempSync("/dev/shm/elastic-run-test-");
 	onTestFinished(() => rmSync(directory, { recursive: true }));

@@ -12,7 +12,7 @@ import {
 import { startFixture } from "../fixtures/checkpoint-process.js";
 import { waitFor } from "../helpers/processes.js";
 
-describe("fencing", () => {
+describe("P5 fencing", () => {
 	it("refuses a writer whose round was left, at its next save and load", () => {
 		const directory = freshDirectory();
 		const stale = open(directory, 1).checkpoints;

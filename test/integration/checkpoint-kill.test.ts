@@ -23,7 +23,7 @@ it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 	{ killAtSaveStep: "directory synced", survives: 4 },
 	{ killAtSaveStep: "pruning", survives: 4 },
 	{ killAtSaveStep: "pruned", survives: 4 },
-])("killed in the save of step 4 at '$killAtSaveStep': step $survives loads", async ({
+])("P5 killed in the save of step 4 at '$killAtSaveStep': step $survives loads", async ({
 	killAtSaveStep,
 	survives,
 }) => {
@@ -43,7 +43,7 @@ it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 	expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
-it("killed in the very first save: training begins anew", async () => {
+it("P5 killed in the very first save: training begins anew", async () => {
 	const directory = freshDirectory();
 	const options = { directory, saveEvery: 1, lastStep: 1 };
 	const killed = await train({
@@ -56,7 +56,7 @@ it("killed in the very first save: training begins anew", async () => {
 });
 
 it(
-	"twenty kills at random: the result is that of an undisturbed run, bit for bit",
+	"P6 twenty kills at random: the result is that of an undisturbed run, bit for bit",
 	async () => {
 		const options = { saveEvery: 3, lastStep: 200 };
 		const undisturbed = await train({

@@ -108,7 +108,7 @@ it("SIGTERM saves the last complete step, and the same command goes on from it",
 });
 
 it(
-	"under the launcher, two killed workers cost steps and nothing else",
+	"P13 under the launcher, two killed workers cost steps and nothing else",
 	async (context) => {
 		const launcher = requireBuild(context, "bin/elastic-run.js");
 		requireProc(context);

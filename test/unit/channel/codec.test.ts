@@ -42,7 +42,7 @@ const WIRE = {
 	},
 };
 
-describe("events", () => {
+describe("T2 events", () => {
 	it("have the wire's names", () => {
 		expect(JSON.parse(encodeEvent(PAUSE))).toEqual(WIRE);
 	});

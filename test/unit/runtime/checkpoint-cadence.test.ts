@@ -8,7 +8,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-describe("the interval of Young and Daly", () => {
+describe("P4 the interval of Young and Daly", () => {
 	it.each([
 		{ meanMs: 10_800_000, saveMs: 30_000, workers: 1, intervalMs: 804_984.47 },
 		{ meanMs: 10_800_000, saveMs: 30_000, workers: 4, intervalMs: 402_492.24 },

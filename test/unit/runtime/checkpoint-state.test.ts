@@ -19,7 +19,7 @@ function roundTrip(state: CheckpointState): unknown {
 	return decodeState(JSON.parse(JSON.stringify(tree)), sections);
 }
 
-describe("a state comes back as it was", () => {
+describe("P7 a state comes back as it was", () => {
 	it.each<[string, unknown]>([
 		["numbers that JSON does not know", [Number.NaN, Infinity, -Infinity, -0]],
 		["bigints", { state: 2n ** 64n, increment: -1n }],
