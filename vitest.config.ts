@@ -4,12 +4,21 @@ const fast = (name: string, folder: string) => ({
 	test: { name, include: [`test/${folder}/**/*.test.ts`] },
 });
 
+/** The projects whose tests start an etcd. */
+const withEtcd = { globalSetup: "test/helpers/prepare-etcd.ts" };
+
 export default defineConfig({
 	test: {
 		reporters: ["default", "./test/helpers/closing-reporter.ts"],
 		projects: [
 			fast("unit", "unit"),
-			fast("contract", "contract"),
+			{
+				test: {
+					name: "contract",
+					include: ["test/contract/**/*.test.ts"],
+					...withEtcd,
+				},
+			},
 			fast("scenarios", "scenarios"),
 			fast("simulation", "simulation"),
 			{
@@ -18,6 +27,7 @@ export default defineConfig({
 					include: ["test/integration/**/*.test.ts"],
 					testTimeout: 60_000,
 					hookTimeout: 60_000,
+					...withEtcd,
 				},
 			},
 		],

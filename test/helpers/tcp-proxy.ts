@@ -1,0 +1,210 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.js";
+
+export type Direction = "to-server" | "to-client";
+
+/** A TCP connection's way through which a test can make a network go wrong. */
+export interface TcpProxy {
+	/** "127.0.0.1:PORT", with the target's "https://" */
+	readonly endpoint: string;
+	/** Clients' connections that are open now, also where nothing comes through. */
+	readonly connections: number;
+	/** All that were ever accepted. */
+	readonly accepted: number;
+	/** What has gone through. */
+	readonly bytes: { readonly toServer: number; readonly toClient: number };
+	/** Nothing comes through either way; connections stay, new ones are accepted and are as mute. */
+	stall(): void;
+	/** The connections that are open now are mute, new ones work. */
+	stallOld(): void;
+	/** Only what goes this way comes through, on old and new connections. */
+	oneWay(direction: Direction): void;
+	/** Resets all connections, and refuses new ones. */
+	cut(): void;
+	/** Resets all connections, and accepts new ones. */
+	reset(): void;
+	/** Everything comes through again, what was held first; after `cut`, resolves when it listens. */
+	resume(): Promise<void>;
+	close(): void;
+}
+
+/**
+ * Listens on a port of its own and passes everything on; it ends with the test.
+ *
+ * @param target "host:port" or "https://host:port": TLS goes through as it is
+ */
+export async function startProxy(target: string): Promise<TcpProxy> {
+	const proxy = await openProxy(target);
+	onTestFinished(() => proxy.close());
+	return proxy;
+}
+
+/** As `startProxy`, for who closes it. */
+export async function openProxy(target: string): Promise<TcpProxy> {
+	const proxy = new Relay(target, await freePort());
+	await proxy.resume();
+	return proxy;
+}
+
+class Relay implements TcpProxy {
+	readonly bytes = { toServer: 0, toClient: 0 };
+	accepted = 0;
+	readonly #scheme: string;
+	readonly #target: URL;
+	readonly #port: number;
+	readonly #pairs = new Set<Pair>();
+	/** Which ways a new connection goes. */
+	#ways: readonly Direction[] = BOTH;
+	#server: Server | undefined;
+
+	constructor(target: string, port: number) {
+		this.#scheme = /^https?:\/\//.exec(target)?.[0] ?? "";
+		this.#target = new URL(`tcp://${target.slice(this.#scheme.length)}`);
+		this.#port = port;
+	}
+
+	get endpoint(): string {
+		return `${this.#scheme}127.0.0.1:${this.#port}`;
+	}
+
+	get connections(): number {
+		return [...this.#pairs].filter(({ isOpen }) => isOpen).length;
+	}
+
+	stall(): void {
+		this.#goOn([]);
+	}
+
+	stallOld(): void {
+		for (const pair of this.#pairs) pair.goOn([]);
+	}
+
+	oneWay(direction: Direction): void {
+		this.#goOn([direction]);
+	}
+
+	cut(): void {
+		this.#server?.close();
+		this.#server = undefined;
+		this.reset();
+	}
+
+	reset(): void {
+		for (const pair of this.#pairs) pair.reset();
+	}
+
+	async resume(): Promise<void> {
+		this.#goOn(BOTH);
+		if (this.#server !== undefined) return;
+		const options = { allowHalfOpen: true, pauseOnConnect: true };
+		const server = createServer(options, (client) => this.#accept(client));
+		this.#server = server.listen(this.#port, "127.0.0.1");
+		await once(server, "listening");
+	}
+
+	close(): void {
+		this.cut();
+	}
+
+	#goOn(ways: readonly Direction[]): void {
+		this.#ways = ways;
+		for (const pair of this.#pairs) pair.goOn(ways);
+	}
+
+	#accept(client: Socket): void {
+		this.accepted++;
+		const server = connect({
+			host: this.#target.hostname,
+			port: Number(this.#target.port),
+			allowHalfOpen: true,
+		});
+		server.pause();
+		const pair = new Pair(client, server, this.bytes);
+		this.#pairs.add(pair);
+		for (const socket of [client, server]) {
+			socket.once("close", () => {
+				if (client.closed && server.closed) this.#pairs.delete(pair);
+			});
+		}
+		pair.goOn(this.#ways);
+	}
+}
+
+const BOTH: readonly Direction[] = ["to-server", "to-client"];
+
+/** One client's connection and its continuation to the server. */
+class Pair {
+	readonly #flows: Readonly<Record<Direction, Flow>>;
+
+	constructor(
+		private readonly client: Socket,
+		private readonly server: Socket,
+		bytes: { toServer: number; toClient: number },
+	) {
+		this.#flows = {
+			"to-server": new Flow(client, server, (count) => {
+				bytes.toServer += count;
+			}),
+			"to-client": new Flow(server, client, (count) => {
+				bytes.toClient += count;
+			}),
+		};
+	}
+
+	get isOpen(): boolean {
+		return !this.client.destroyed;
+	}
+
+	goOn(ways: readonly Direction[]): void {
+		for (const way of BOTH) this.#flows[way].goOn(ways.includes(way));
+	}
+
+	reset(): void {
+		this.client.resetAndDestroy();
+		this.server.resetAndDestroy();
+	}
+}
+
+/** One direction. While it stands still, its end and its breaking are held back as its bytes are. */
+class Flow {
+	#flows = false;
+	#end: "closed" | "broken" | undefined;
+
+	constructor(
+		private readonly source: Socket,
+		private readonly sink: Socket,
+		count: (bytes: number) => void,
+	) {
+		source.on("data", (chunk) => {
+			count(chunk.length);
+			if (!sink.write(chunk)) source.pause();
+		});
+		source.pause();
+		// Also told of a source that is paused, where nothing is before it.
+		source.on("end", () => this.#ends("closed"));
+		source.on("error", () => this.#ends("broken"));
+		sink.on("drain", () => {
+			if (this.#flows) source.resume();
+		});
+	}
+
+	goOn(flows: boolean): void {
+		this.#flows = flows;
+		if (flows) this.source.resume();
+		else this.source.pause();
+		this.#passEndOn();
+	}
+
+	#ends(how: "closed" | "broken"): void {
+		this.#end = how;
+		this.#passEndOn();
+	}
+
+	#passEndOn(): void {
+		if (!this.#flows) return;
+		if (this.#end === "broken") this.sink.resetAndDestroy();
+		if (this.#end === "closed" && !this.sink.writableEnded) this.sink.end();
+	}
+}
