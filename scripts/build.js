@@ -1,7 +1,13 @@
-// Compiles dist/ (ESM) and dist/cjs/ (the runtime library for CommonJS), and
-// makes the command executable.
+// Compiles dist/ (ESM) and dist/cjs/ (the runtime library for CommonJS), copies
+// that for Python to dist/python/, and makes the command executable.
 import { execFileSync } from "node:child_process";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	copyFileSync,
+	mkdirSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -15,5 +21,10 @@ for (const project of ["tsconfig.json", "tsconfig.cjs.json"]) {
 		stdio: "inherit",
 	});
 }
+mkdirSync(`${root}/dist/python`);
+copyFileSync(
+	`${root}/src/runtime/python/elastic_run.py`,
+	`${root}/dist/python/elastic_run.py`,
+);
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);

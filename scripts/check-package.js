@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|src|cjs)\/|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|src|cjs)\/|dist\/python\/elastic_run\.py$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/src/index.js",
@@ -17,6 +17,7 @@ const NEEDED = [
 	"dist/cjs/package.json",
 	"dist/cjs/runtime/runtime.js",
 	"dist/cjs/runtime/checkpoint.js",
+	"dist/python/elastic_run.py",
 	"README.md",
 	"LICENSE",
 	"CHANGELOG.md",

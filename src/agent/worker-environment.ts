@@ -1,8 +1,11 @@
+import { delimiter } from "node:path";
 import type { WorkerInfo } from "../channel/events.js";
 
 export interface WorkerEnvironmentOptions {
 	/** What the worker inherits. */
 	readonly parent: Readonly<Record<string, string | undefined>>;
+	/** What a Python worker finds the runtime library by; undefined to leave PYTHONPATH as it is. */
+	readonly pythonPath: string | undefined;
 	readonly info: WorkerInfo;
 	readonly nodeId: string;
 	readonly instance: number;
@@ -26,6 +29,7 @@ export function workerEnvironment(
 	return {
 		...defaults(info),
 		...inherited(parent),
+		...pythonPath(parent.PYTHONPATH, options.pythonPath),
 		RANK: String(info.rank),
 		LOCAL_RANK: String(info.localRank),
 		GROUP_RANK: String(info.groupRank),
@@ -58,6 +62,18 @@ function defaults(info: WorkerInfo): Record<string, string> {
 		// Several workers that each start a thread for every core slow each other down.
 		...(info.localWorldSize > 1 ? { OMP_NUM_THREADS: "1" } : {}),
 	};
+}
+
+/** Last, so that the user's own modules come first. An empty entry would be the working directory. */
+function pythonPath(
+	own = "",
+	directory: string | undefined,
+): Record<string, string> {
+	if (directory === undefined || own.split(delimiter).includes(directory)) {
+		return {};
+	}
+	const PYTHONPATH = own === "" ? directory : own + delimiter + directory;
+	return { PYTHONPATH };
 }
 
 function inherited(

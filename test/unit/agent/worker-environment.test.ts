@@ -45,9 +45,13 @@ it("gives a worker its ranks: the seat's first ones plus its local rank", () => 
 	});
 });
 
-const environmentOf = (parent: Record<string, string | undefined>) =>
+const environmentOf = (
+	parent: Record<string, string | undefined>,
+	pythonPath?: string,
+) =>
 	workerEnvironment({
 		parent,
+		pythonPath,
 		info: INFO,
 		nodeId: "node-b",
 		instance: ROUND.instance,
@@ -104,9 +108,24 @@ it("leaves the user's own choices as they are", () => {
 	).toMatchObject({ OMP_NUM_THREADS: "8", PYTHONUNBUFFERED: "" });
 });
 
+it.each([
+	[undefined, undefined, undefined],
+	["/mine", undefined, "/mine"],
+	[undefined, "/library", "/library"],
+	["", "/library", "/library"],
+	["/mine", "/library", "/mine:/library"],
+	["/mine:", "/library", "/mine::/library"],
+	["/mine:/library:/more", "/library", "/mine:/library:/more"],
+	["/mine/library", "/library", "/mine/library:/library"],
+])("makes of PYTHONPATH=%s and the library's place %s: %s", (own, library, made) => {
+	const environment = environmentOf({ PYTHONPATH: own }, library);
+	expect(environment.PYTHONPATH).toBe(made);
+});
+
 it("leaves the number of threads alone where a node has one worker", () => {
 	const environment = workerEnvironment({
 		parent: {},
+		pythonPath: undefined,
 		info: { ...INFO, localWorldSize: 1 },
 		nodeId: "b",
 		instance: 1,

@@ -1,0 +1,15 @@
+import { pythonLibrary } from "../../src/agent/configuration/python-path.js";
+import { EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+
+/** Prints where Python finds the runtime library, as an entry of PYTHONPATH. Returns the exit code. */
+export function pythonPath(args: readonly string[]): number {
+	if (args.length > 0) {
+		say(
+			"python-path: it takes no arguments; for example: PYTHONPATH=$(elastic-run python-path) python3 train.py",
+		);
+		return EXIT_CODES.usage;
+	}
+	process.stdout.write(`${pythonLibrary()}\n`);
+	return EXIT_CODES.succeeded;
+}

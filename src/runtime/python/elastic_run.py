@@ -1,0 +1,1342 @@
+"""The runtime library of elastic-run for Python: how a worker learns of its place in the world and
+of the rounds to come, and tells its agent how it is doing.
+
+    import elastic_run
+
+    info = elastic_run.get_worker_info()
+    print(f"worker {info.rank} of {info.world_size}")
+    elastic_run.report_progress(step=1, loss=0.5)
+
+One file, which needs nothing but Python >= 3.9 and opens nothing until it is called. It may be
+called from any thread and from signal handlers. No thread of its own keeps the process alive.
+
+Processes that inherit ELASTIC_RUN_CHANNEL are part of the worker: what one of them receives or
+reports counts as the worker's. Helpers do not: a process that was forked, or that multiprocessing
+has started (a data loader), reads and may report, but neither greets the agent nor acknowledges.
+
+A process that another launcher has started with torchrun's variables gets its place from these, as
+one event after which no other comes.
+"""
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, TypeVar, Union
+
+    F = TypeVar("F", bound=Callable[..., Any])
+    R = TypeVar("R")
+    WorkerEventListener = Callable[["WorkerEvent"], object]
+
+__all__ = [
+    "ChannelError",
+    "ElasticRunError",
+    "ElasticRunWarning",
+    "NotLaunchedError",
+    "WaitForWorkTimeoutError",
+    "WorkerEvent",
+    "WorkerInfo",
+    "acknowledge",
+    "get_worker_event",
+    "get_worker_info",
+    "on_worker_event",
+    "record",
+    "register",
+    "report_error",
+    "report_progress",
+    "wait_for_work",
+    "worker_events",
+]
+
+_VERSION = 1
+"""Of the wire format. Another one is not understood; unknown fields of this one are ignored."""
+
+_MESSAGE_LIMIT_BYTES = 1024 * 1024
+"""The most bytes that one message may take as UTF-8 JSON."""
+
+_LARGEST_INTEGER = 2**53 - 1
+"""Of those that every reader of the channel takes for what they are."""
+
+_LONGEST_REPLY_TEXT = 64 * 1024
+"""In characters, so that an ERROR stays below what the channel takes; the error file has the whole."""
+
+_POLL_S = 1.0
+"""How often to look although nothing was notified: hints may be lost."""
+
+_SOLE_POLL_S = 0.15
+"""The same where there are no notifications at all."""
+
+_STOP_POLL_S = 0.25
+"""How often to look whether an iteration is to stop."""
+
+_EXIT_PATIENCE_S = 1.0
+"""How long the end of the process waits for a listener that is being called."""
+
+
+class ElasticRunError(Exception):
+    """Whatever this library raises. `code` names the kind, in the words of the other languages."""
+
+    code = "INTERNAL"
+
+
+class ChannelError(ElasticRunError):
+    """The channel cannot be used: it is gone, it holds no event, or a message is too large for it."""
+
+    code = "CHANNEL"
+
+
+class NotLaunchedError(ElasticRunError):
+    """The process asks for its place in the world, and nobody has given it one."""
+
+    code = "NOT_LAUNCHED"
+
+
+class WaitForWorkTimeoutError(ElasticRunError, TimeoutError):
+    """No work of a later round came in time."""
+
+    code = "TIMEOUT"
+
+
+class ElasticRunWarning(UserWarning):
+    """What the user should know and that is no reason to end a training."""
+
+
+# One lock for everything: calls are short. A signal handler may come in between on the same thread.
+_lock = threading.RLock()
+
+
+class _Record:
+    """Becomes a frozen dataclass when it is used: importing dataclasses takes longer than importing all
+    that this file needs."""
+
+    def __new__(cls, *_args: object, **_fields: object) -> Any:
+        _make_dataclasses()
+        return object.__new__(cls)
+
+
+class WorkerInfo(_Record):
+    """A worker's place in the world of one round. A frozen dataclass."""
+
+    local_rank: int
+    """Rank among the workers of this node, from 0."""
+    role_rank: int
+    """Rank among the workers of the same role, from 0."""
+    rank: int
+    """Global rank among all workers, from 0."""
+    local_world_size: int
+    """Number of workers on this node."""
+    role_world_size: int
+    """Number of workers of this role."""
+    world_size: int
+    """Number of workers in the world."""
+    group_rank: int
+    """Rank of this node among the nodes, from 0."""
+    group_world_size: int
+    """Number of nodes in the world."""
+    role: str
+    master_addr: str
+    """Address of the node of rank 0."""
+    master_port: int
+    """A port that is free on the node of rank 0 for this round."""
+    round: int
+    """Number of the round, from 1; higher in each later round."""
+    restart_count: int
+    """Incidents that the run has been charged for so far; the same in every worker."""
+    run_id: str
+
+
+class WorkerEvent(_Record):
+    """One message from the agent to a worker. A frozen dataclass."""
+
+    sequence: int
+    """Position in this worker's channel: 1, 2, 3 … without gaps."""
+    timestamp: float
+    """Milliseconds since 1970, by the agent's clock."""
+    kind: str
+    """"PAUSE" or "WORK"."""
+    worker_state: str
+    """What the agent asks for: "HEALTHY", to work, or "PAUSED", to hold still until the next WORK."""
+    change_event: Optional[str]
+    """Why: "SCALE_UP" or "SCALE_DOWN" (a failure is one, too), the same in a PAUSE and in the WORK
+    that ends it; None in a worker's first event."""
+    instance: int
+    """Names one start of a run; (instance, round), compared in that order, is the fencing token."""
+    round: int
+    reason: str
+    """Why, in words."""
+    worker_info: WorkerInfo
+    """In a PAUSE: that of the round being left."""
+
+
+_are_dataclasses = False
+
+
+def _make_dataclasses() -> None:
+    global _are_dataclasses
+    with _lock:
+        if _are_dataclasses:
+            return
+        # First of all: a signal handler that comes in between must not begin anew.
+        _are_dataclasses = True
+        import dataclasses
+
+        for record in (WorkerInfo, WorkerEvent):
+            dataclasses.dataclass(frozen=True)(record)
+
+
+def _record_of(kind: type[R], fields: Mapping[str, Any]) -> R:
+    """One made without its initializer, which it may not have yet."""
+    made = object.__new__(kind)
+    made.__dict__.update(fields)
+    return made
+
+
+# --- Where am I -----------------------------------------------------------------------------------
+
+
+def get_worker_info() -> WorkerInfo:
+    """This worker's place in the world of the newest round: from disk, without waiting; some
+    microseconds where nothing has changed. While the worker is to pause, that of the round that is
+    being left. It acknowledges a WORK, but not a PAUSE, which it does not show.
+
+    Raises NotLaunchedError outside of a launcher, ChannelError where the channel holds no event.
+    """
+    session = _session or _open_session()
+    event = session.newest()
+    if event.kind == "WORK":
+        session.acknowledge(event)
+    return event.worker_info
+
+
+def get_worker_event() -> WorkerEvent:
+    """The newest event, and acknowledges it; otherwise as `get_worker_info`. There is one before the
+    worker's first statement."""
+    session = _session or _open_session()
+    event = session.newest()
+    session.acknowledge(event)
+    return event
+
+
+# --- What comes -----------------------------------------------------------------------------------
+
+
+def on_worker_event(listener: WorkerEventListener) -> Callable[[], None]:
+    """Calls `listener` for each event that this process has not received yet, in order; at first for
+    the newest. The calls come one at a time on a daemon thread; an event is acknowledged when its
+    call has returned. What the listener raises goes to `threading.excepthook`: that event is not
+    acknowledged, and the next one comes as ever.
+
+    Returns a function that ends it, which does not wait for a call that has begun. It does not keep
+    the process alive. Raises NotLaunchedError outside of a launcher.
+    """
+    delivery = _Delivery(_open_session(), listener)
+    delivery.start()
+    return delivery.close
+
+
+def worker_events(
+    timeout: Optional[float] = None, stop: Optional[threading.Event] = None
+) -> Iterator[WorkerEvent]:
+    """Every event from the first, in order, each acknowledged when it is handed over. None is skipped
+    as long as the process is not more than 64 events behind: older ones are removed from disk, and
+    then a warning says which were missed.
+
+    The iteration ends when no event has come for `timeout` seconds (for ever unless given), or
+    within a quarter of a second after `stop` was set. It raises ChannelError when the agent is gone,
+    and the call itself NotLaunchedError outside of a launcher.
+    """
+    return _iterate(_open_session(), timeout, stop)
+
+
+def wait_for_work(
+    after_round: Optional[int] = None, timeout: Optional[float] = None
+) -> WorkerInfo:
+    """Waits for work of a later round and returns this worker's place in it; at once where it is
+    there already. Meanwhile the agent knows that the worker waits, and the PAUSE that it waits
+    behind is acknowledged.
+
+    By default a later round is one after the round that this process last took: by any call that
+    returned a WORK. Code that also polls between two waits should pass the round that it works in
+    as `after_round`.
+
+    Raises WaitForWorkTimeoutError (a TimeoutError) after `timeout` seconds, ChannelError when the
+    agent is gone, and NotLaunchedError outside of elastic-run, where no later round can come.
+    """
+    session = _open_session()
+    after = session.taken_round if after_round is None else after_round
+    deadline = _deadline(timeout)
+    watch = session.watch()
+    told = False
+    try:
+        while True:
+            event = session.newest()
+            session.acknowledge(event)
+            if event.kind == "WORK" and event.round > after:
+                return event.worker_info
+            if session.is_last(event.sequence):
+                _not_launched(
+                    f"it was started by another launcher, which announces no round after {after}"
+                )
+            seconds = deadline - time.monotonic()
+            if told and seconds <= 0:
+                _late(event, after, timeout)
+            if not told:
+                session.say_waiting(event.round, after)
+                told = True
+            if session.next(event.sequence) is None:
+                watch.wait(seconds)
+    finally:
+        watch.close()
+
+
+def acknowledge(event: WorkerEvent) -> None:
+    """Says that the worker has received this event and all before it."""
+    session = _session_if_launched()
+    if session is not None:
+        session.acknowledge(event)
+
+
+# --- What to tell ---------------------------------------------------------------------------------
+
+
+def report_progress(step: float, **details: Any) -> None:
+    """Tells the agent how far the worker has come: the step, and anything else that is JSON; what is
+    no number (NaN) becomes null. It writes a small file, so call it some times a second at most.
+    Does nothing outside of elastic-run.
+
+    Raises ChannelError above 1 MiB as JSON, and TypeError where the step is no finite number or the
+    rest no JSON.
+    """
+    progress = {**details, "kind": "PROGRESS", "step": _finite(step)}
+    session = _session_if_launched()
+    if session is not None:
+        session.say(progress)
+
+
+def report_error(error: object) -> None:
+    """Tells the agent of an error (an exception, or words), and leaves it in the launcher's error
+    file, where the report of a failed run finds it. It ends nothing and never raises; outside of a
+    launcher it does nothing."""
+    try:
+        _write_error_file(error, "report_error")
+        session = _session_if_launched()
+        if session is None:
+            return
+        reply = {"kind": "ERROR", "message": _describe(error)[:_LONGEST_REPLY_TEXT]}
+        if isinstance(error, BaseException):
+            reply["stack"] = _traceback(error)[:_LONGEST_REPLY_TEXT]
+        session.say(reply)
+    except Exception as problem:
+        _warn(f"The error could not be reported: {_words(problem)}")
+
+
+def register() -> None:
+    """From now on an exception that ends this process is written to the launcher's error file first;
+    what Python does about it stays as it is. Once a process, and only under a launcher."""
+    global _registered
+    if _registered or _error_file() is None:
+        return
+    _registered = True
+    show = sys.excepthook
+
+    def write_and_show(kind: Any, error: BaseException, trace: Any) -> None:
+        # What ends a fork is its parent's to judge.
+        if not _forked:
+            _try_to_write_error_file(error, "excepthook")
+        show(kind, error, trace)
+
+    sys.excepthook = write_and_show
+
+
+def record(function: F) -> F:
+    """A decorator, as torch's of the same name: what the function raises is written to the launcher's
+    error file, and raised. Outside of a launcher it does nothing."""
+    import functools
+
+    @functools.wraps(function)
+    def recorded(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            _try_to_write_error_file(error, "record")
+            raise
+
+    return recorded  # type: ignore[return-value]
+
+
+# --- The session: what this process has received and said -----------------------------------------
+
+_session: Optional[_Session] = None
+_registered = False
+_forked = False
+
+
+class _Session:
+    """What this process has received and acknowledged so far. The first call of the library opens it,
+    which greets the agent."""
+
+    def __init__(self, source: Union[_Channel, _SingleEvent]) -> None:
+        self.taken_round = 0  # The round of the newest WORK that was received by any call.
+        self._source = source
+        self._received = 0
+        self._acknowledged = 0
+        self._settled: Optional[WorkerEvent] = None  # The last that was acknowledged: saves the lock.
+        self._speak({"kind": "HELLO"})
+
+    def newest(self) -> WorkerEvent:
+        """The newest event on disk, whether received or not."""
+        return self._source.newest()
+
+    def next(self, after: int) -> Optional[WorkerEvent]:
+        """The event after the one with this sequence, if it is there."""
+        with _lock:
+            return self._source.next(after)
+
+    def is_last(self, sequence: int) -> bool:
+        """Whether no event can come after the one with this sequence."""
+        return self._source.is_last(sequence)
+
+    def watch(self) -> _Watch:
+        """To wait for more with; opens nothing yet."""
+        return _Watch(self._source.events)
+
+    def position_of_unreceived(self) -> int:
+        """After which sequence to read on with the first event that the process has not received, at
+        first with the newest."""
+        return self._received or self.newest().sequence - 1
+
+    def receive(self, event: WorkerEvent) -> None:
+        """Notes that the process has this event."""
+        with _lock:
+            self._received = max(self._received, event.sequence)
+            if event.kind == "WORK":
+                self.taken_round = max(self.taken_round, event.round)
+
+    def acknowledge(self, event: WorkerEvent) -> None:
+        """Tells the agent that this event and all before it have been received, unless it knows."""
+        if event is self._settled:
+            return
+        with _lock:
+            self.receive(event)
+            if event.sequence > self._acknowledged:
+                self._acknowledged = event.sequence
+                self._speak({"kind": "ACK", "event": event.sequence})
+            self._settled = event
+
+    def say_waiting(self, round: int, after: int) -> None:
+        message = f"waiting for a round after {after}"
+        self._speak({"kind": "WAITING", "round": round, "message": message})
+
+    def say(self, reply: Mapping[str, Any]) -> None:
+        with _lock:
+            self._source.say(reply)
+
+    def _speak(self, reply: Mapping[str, Any]) -> None:
+        """Says what only the worker itself may say, none of its helpers."""
+        if not _is_helper():
+            self.say(reply)
+
+
+def _open_session() -> _Session:
+    """What all calls share. Raises NotLaunchedError outside of a launcher."""
+    global _session
+    with _lock:
+        if _session is None:
+            _make_dataclasses()
+            directory = _channel_directory()
+            _session = _Session(
+                _SingleEvent(_event_from_variables(os.environ, _wall_time_ms()))
+                if directory is None
+                else _Channel(directory)
+            )
+        return _session
+
+
+def _session_if_launched() -> Optional[_Session]:
+    """For calls that only tell something: where nobody listens they do nothing."""
+    return None if _channel_directory() is None else _open_session()
+
+
+def _is_helper() -> bool:
+    """Whether this process was forked, or was started by multiprocessing: as it begins, too, when it
+    imports its parent's main module anew."""
+    if _forked:
+        return True
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is None:
+        return False
+    is_beginning = getattr(multiprocessing.current_process(), "_inheriting", False)
+    return is_beginning or multiprocessing.parent_process() is not None
+
+
+def _after_fork_in_child() -> None:
+    """A fork begins anew: locks that other threads of its parent held are never released, these
+    threads are not there, and hints that it took from an inherited descriptor would be its
+    parent's."""
+    global _forked, _lock, _session
+    _forked = True
+    _lock = threading.RLock()
+    _session = None
+    _deliveries.clear()
+    for watch in list(_watches):
+        watch.close()
+
+
+# --- Waiting for events ---------------------------------------------------------------------------
+
+_deliveries: set[_Delivery] = set()
+_knows_exit = False
+
+
+class _Delivery:
+    """Hands events to a listener, on a thread of its own."""
+
+    def __init__(self, session: _Session, listener: WorkerEventListener) -> None:
+        self._session = session
+        self._listener = listener
+        self._position = session.position_of_unreceived()
+        self._is_closed = False
+        self._calling = threading.Lock()
+
+    def start(self) -> None:
+        global _knows_exit
+        with _lock:
+            _deliveries.add(self)
+            if not _knows_exit:
+                import atexit
+
+                atexit.register(_end_deliveries)
+                _knows_exit = True
+        threading.Thread(target=self._run, name="elastic-run events", daemon=True).start()
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def finish(self, seconds: float) -> None:
+        """Ends it, and waits so long for a call that has begun."""
+        self.close()
+        if self._calling.acquire(timeout=seconds):
+            self._calling.release()
+
+    def _run(self) -> None:
+        watch = self._session.watch()
+        try:
+            while not self._is_closed:
+                event = self._session.next(self._position)
+                if event is not None:
+                    self._position = event.sequence
+                    self._deliver(event)
+                elif self._session.is_last(self._position):
+                    return
+                else:
+                    watch.wait(_POLL_S)
+        except Exception as error:
+            _warn(_words(error))
+        finally:
+            watch.close()
+            _deliveries.discard(self)
+
+    def _deliver(self, event: WorkerEvent) -> None:
+        with self._calling:
+            if self._is_closed:
+                return
+            self._session.receive(event)
+            try:
+                _require_no_coroutine(self._listener(event))
+            except BaseException:
+                # The user's own error surfaces as that of any thread.
+                threading.excepthook(
+                    threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread()))
+                )
+                return
+            self._session.acknowledge(event)
+
+
+def _require_no_coroutine(result: Any) -> None:
+    """An async function has not even begun when it returns."""
+    if hasattr(result, "__await__"):
+        if hasattr(result, "close"):
+            result.close()
+        raise TypeError("on_worker_event: the listener must be a plain function, not an async one.")
+
+
+def _end_deliveries() -> None:
+    """A thread that writes to stdout while Python takes itself down would abort the process."""
+    deadline = time.monotonic() + _EXIT_PATIENCE_S
+    for delivery in list(_deliveries):
+        delivery.finish(max(0.0, deadline - time.monotonic()))
+
+
+def _iterate(
+    session: _Session, timeout: Optional[float], stop: Optional[threading.Event]
+) -> Iterator[WorkerEvent]:
+    position = 0
+    watch = session.watch()
+    try:
+        while True:
+            event = _await_next(session, position, watch, timeout, stop)
+            if event is None:
+                return
+            position = event.sequence
+            session.acknowledge(event)
+            yield event
+    finally:
+        watch.close()
+
+
+def _await_next(
+    session: _Session,
+    position: int,
+    watch: _Watch,
+    timeout: Optional[float],
+    stop: Optional[threading.Event],
+) -> Optional[WorkerEvent]:
+    """None where it is to stop, where the time is over, and where no event can come any more."""
+    deadline = _deadline(timeout)
+    while stop is None or not stop.is_set():
+        event = session.next(position)
+        if event is not None:
+            return event
+        seconds = deadline - time.monotonic()
+        if seconds <= 0 or session.is_last(position):
+            return None
+        watch.wait(seconds, stop)
+    return None
+
+
+def _deadline(timeout: Optional[float]) -> float:
+    return float("inf") if timeout is None else time.monotonic() + timeout
+
+
+def _late(event: WorkerEvent, after: int, timeout: Optional[float]) -> NoReturn:
+    raise WaitForWorkTimeoutError(
+        f"No work of a round after {after} within {timeout} s; the newest event is {event.kind} of"
+        f" round {event.round} ({event.reason}). Wait longer, or let this process end, so that the"
+        " launcher starts it anew."
+    )
+
+
+# --- Where events come from -----------------------------------------------------------------------
+
+
+class _SingleEvent:
+    """The source of a process that was started by another launcher: one event, nobody to reply to."""
+
+    events = ""  # No directory to watch: nobody waits for what cannot come.
+
+    def __init__(self, event: WorkerEvent) -> None:
+        self._event = event
+
+    def newest(self) -> WorkerEvent:
+        return self._event
+
+    def next(self, after: int) -> Optional[WorkerEvent]:
+        return self._event if after < self._event.sequence else None
+
+    def is_last(self, sequence: int) -> bool:
+        return sequence >= self._event.sequence
+
+    def say(self, reply: Mapping[str, Any]) -> None:
+        """Nobody listens."""
+
+
+class _Channel:
+    """The source of a worker: the directory that its agent made for it."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._writer = _ReplyWriter(directory)
+        reader = _EventReader(directory, _warn)
+        self.events = reader.events
+        self.newest = reader.newest
+        self.next = reader.next
+
+    def is_last(self, sequence: int) -> bool:
+        return False
+
+    def say(self, reply: Mapping[str, Any]) -> None:
+        """A reply that the disk does not take is no reason for the user's training to fail; one that
+        is too large or no JSON is the caller's error."""
+        try:
+            self._writer.write(reply, _wall_time_ms())
+        except OSError as error:
+            _warn(
+                f"The agent cannot be told {reply['kind']} through {self._directory}:"
+                f" {_words(error)}"
+            )
+
+
+_ABSENT, _BROKEN, _UNAVAILABLE = "absent", "broken", "unavailable"
+"""Why there is no event: no file; a file that never will be one; one that the system does not give us
+just now."""
+
+
+class _EventReader:
+    """The worker's view of its channel. It takes no notification and keeps no handle: each call looks
+    at the disk. A file that cannot be read as an event is skipped, and `warn` is told why."""
+
+    def __init__(self, directory: str, warn: Callable[[str], None]) -> None:
+        self.events = os.path.join(directory, "events")
+        self._directory = directory
+        self._latest = os.path.join(directory, "latest.json")
+        self._warn = warn
+        self._latest_identity: Optional[tuple[int, ...]] = None
+        self._newest: Optional[WorkerEvent] = None
+        self._following = ""
+
+    def newest(self) -> WorkerEvent:
+        """The newest event: two looks at the disk where nothing has changed. Once an event was seen,
+        never an older one. Raises ChannelError where there is none at all."""
+        # A thread that asks all the time must not keep the lock from others.
+        newest = self._newest
+        identity = _identity_at(self._latest)
+        if newest is None or identity != self._latest_identity or self._may_have_more(identity):
+            with _lock:
+                return self._look(identity)
+        return newest
+
+    def next(self, after: int) -> Optional[WorkerEvent]:
+        """The event after the one with this sequence, if it is there. Where it has been pruned
+        already, `warn` is told and the oldest one that is kept follows. Raises ChannelError where
+        the directory is gone."""
+        sequence = after + 1
+        while True:
+            found = self._read_event(sequence)
+            if isinstance(found, WorkerEvent):
+                return self._seen(found)
+            if found == _UNAVAILABLE:
+                return None
+            if found == _BROKEN:
+                sequence += 1
+                continue
+            # Events appear in order and the oldest are removed first: where a later one is listed,
+            # this one has appeared, and may be gone again.
+            later = self._sequences_after(sequence - 1)
+            if not later:
+                return None
+            if later[0] > sequence and not os.access(self._event_path(sequence), os.F_OK):
+                self._warn(
+                    f"Events {sequence} to {later[0] - 1} of {self._directory} were removed before"
+                    " this process read them: it fell too far behind."
+                )
+                sequence = later[0]
+
+    def _look(self, identity: Optional[tuple[int, ...]]) -> WorkerEvent:
+        if identity != self._latest_identity:
+            self._read_latest(identity)
+        if self._newest is None:
+            self._read_all_kept()
+        elif self._may_have_more(identity):
+            self._follow()
+        if self._newest is None:
+            raise _channel_error(self._directory, "it holds no event")
+        return self._newest
+
+    def _may_have_more(self, identity: Optional[tuple[int, ...]]) -> bool:
+        """What was seen stays true where the whole channel is gone."""
+        return os.access(self.events if identity is None else self._following, os.F_OK)
+
+    def _read_latest(self, identity: Optional[tuple[int, ...]]) -> None:
+        found = self._read(self._latest)
+        if found == _UNAVAILABLE:
+            return
+        if isinstance(found, str):
+            self._latest_identity = identity
+        else:
+            event, identity = found
+            self._seen(event)
+            # Last: who sees the one must see the other.
+            self._latest_identity = identity
+
+    def _follow(self) -> None:
+        """An event file gets its name before latest.json is replaced, and the agent may die between
+        the two."""
+        event = self._newest
+        while event is not None:
+            event = self.next(event.sequence)
+
+    def _read_all_kept(self) -> None:
+        for sequence in self._sequences_after(0):
+            event = self._read_event(sequence)
+            if isinstance(event, WorkerEvent):
+                self._seen(event)
+
+    def _seen(self, event: WorkerEvent) -> WorkerEvent:
+        if self._newest is None or event.sequence > self._newest.sequence:
+            self._newest = event
+            self._following = self._event_path(event.sequence + 1)
+        return event
+
+    def _read_event(self, sequence: int) -> Union[WorkerEvent, str]:
+        path = self._event_path(sequence)
+        found = self._read(path)
+        if isinstance(found, str):
+            return found
+        event, _identity = found
+        if event.sequence == sequence:
+            return event
+        self._warn(f"{path} holds event {event.sequence}; it is skipped.")
+        return _BROKEN
+
+    def _read(self, path: str) -> Union[tuple[WorkerEvent, tuple[int, ...]], str]:
+        """The event, and the identity of the very file that it was read from; or why there is none."""
+        try:
+            text, identity = _read_message(path)
+            return _decode_event(text), identity
+        except FileNotFoundError:
+            return _ABSENT
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            self._warn(f"{path} cannot be read as an event: {_words(error)}.")
+            # An error of the system's own (no descriptors left, say) may pass; a link stays one.
+            may_pass = isinstance(error, OSError) and error.errno != errno.ELOOP
+            return _UNAVAILABLE if may_pass else _BROKEN
+
+    def _sequences_after(self, after: int) -> list[int]:
+        try:
+            names = os.listdir(self.events)
+        except FileNotFoundError as error:
+            raise _channel_error(
+                self._directory, "it is gone: its agent has ended or was killed"
+            ) from error
+        return [sequence for sequence in _sequences_in(names) if sequence > after]
+
+    def _event_path(self, sequence: int) -> str:
+        return os.path.join(self.events, _message_file_name(sequence))
+
+
+class _ReplyWriter:
+    """Writes what a worker says. A worker may be several processes and threads that all speak for it:
+    a number is taken by a hard link, which never replaces a file, so that none of them can overwrite
+    another's reply."""
+
+    def __init__(self, directory: str) -> None:
+        self._replies = os.path.join(directory, "replies")
+        self._temporary = os.path.join(directory, "tmp")
+        self._next = 1
+
+    def write(self, reply: Mapping[str, Any], timestamp: int) -> None:
+        """`timestamp`: milliseconds since 1970. Raises ChannelError above 1 MiB, TypeError on what is
+        no JSON, and OSError where the disk does not take it."""
+        while not self._claim(self._next, reply, timestamp):
+            taken = _sequences_in(os.listdir(self._replies))
+            self._next = max([self._next, *taken[-1:]]) + 1
+        self._next += 1
+
+    def _claim(self, sequence: int, reply: Mapping[str, Any], timestamp: int) -> bool:
+        envelope = {"version": _VERSION, "sequence": sequence, "timestamp": timestamp}
+        text = _encode({**reply, **envelope}, f"reply {reply['kind']}")
+        temporary = _write_temporary(self._temporary, text)
+        try:
+            os.link(temporary, os.path.join(self._replies, _message_file_name(sequence)))
+            return True
+        except FileExistsError:
+            return False
+        finally:
+            _remove(temporary)
+
+
+# --- Notifications --------------------------------------------------------------------------------
+
+_watches: set[_Watch] = set()
+
+_HINTS = 0x80 | 0x100 | 0x400 | 0x800
+"""What inotify tells: IN_MOVED_TO, IN_CREATE, IN_DELETE_SELF, IN_MOVE_SELF."""
+
+_NETWORK_FILE_SYSTEMS = {
+    0x6969: "NFS",
+    0x517B: "SMB",
+    0xFF534D42: "CIFS",
+    0xFE534D42: "SMB2",
+    0x65735546: "FUSE",
+    0x01021997: "9p",
+    0x5346414F: "AFS",
+    0x6B414653: "kAFS",
+    0x00C36400: "Ceph",
+    0x0BD00BD0: "Lustre",
+    0x47504653: "GPFS",
+    0x19830326: "BeeGFS",
+    0x73757245: "Coda",
+    0x7461636F: "OCFS2",
+    0x01161970: "GFS2",
+}
+"""The magic numbers of statfs(2), from linux/magic.h and the file systems' own sources."""
+
+
+class _Watch:
+    """Waits for changes of a directory. It says neither what nor that anything has changed: the
+    caller looks. A slow poll stands behind the notifications, and a faster one takes their place
+    where there are none."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._pace = 0.0  # Until it is opened.
+        self._descriptor = -1
+        self._poll: Any = None
+        # Now, and not while it waits: what a signal's handler raises is lost within an import.
+        try:
+            import ctypes
+            import select
+        except ImportError:
+            pass  # Opening it says so.
+
+    def wait(self, seconds: float, stop: Optional[threading.Event] = None) -> None:
+        """Waits until something may have changed, so many seconds at most, or until `stop` is set. The
+        first time it only opens the watch: what came before must be looked for once more."""
+        if self._pace == 0.0:
+            self._open()
+            return
+        rest = max(0.0, min(seconds, self._pace))
+        while not self._hears(rest if stop is None else min(rest, _STOP_POLL_S)):
+            rest -= _STOP_POLL_S
+            if stop is None or stop.is_set() or rest <= 0:
+                return
+
+    def close(self) -> None:
+        """May be opened again."""
+        descriptor, self._descriptor, self._pace = self._descriptor, -1, 0.0
+        _watches.discard(self)
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _hears(self, seconds: float) -> bool:
+        """Whether a notification came within that time."""
+        if self._descriptor < 0:
+            time.sleep(seconds)
+            return False
+        if not self._poll.poll(seconds * 1000):
+            return False
+        os.read(self._descriptor, 65536)
+        return True
+
+    def _open(self) -> None:
+        self._pace = _SOLE_POLL_S
+        try:
+            self._descriptor = _open_inotify(self._directory)
+        except FileNotFoundError:
+            # The channel is gone; whoever looks next will say so.
+            return
+        except OSError as error:
+            _warn(
+                f"{self._directory} is looked at each {round(_SOLE_POLL_S * 1000)} ms, for want of"
+                f" notifications: {_words(error)}."
+            )
+            return
+        import select
+
+        _watches.add(self)
+        self._pace = _POLL_S
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+
+
+def _open_inotify(directory: str) -> int:
+    """A descriptor that becomes readable when a directory has changed. Raises OSError where there is
+    no such thing."""
+    try:
+        import ctypes
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        start, add = libc.inotify_init1, libc.inotify_add_watch
+    except (ImportError, AttributeError) as error:
+        raise OSError(errno.ENOSYS, "inotify is not to be had here") from error
+
+    def checked(result: int) -> int:
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        return result
+
+    path = os.fsencode(directory)
+    found = ctypes.create_string_buffer(512)
+    checked(libc.statfs(path, found))
+    magic = ctypes.c_ulong.from_buffer(found).value & 0xFFFFFFFF
+    if magic in _NETWORK_FILE_SYSTEMS:
+        name = _NETWORK_FILE_SYSTEMS[magic]
+        raise OSError(errno.ENOTSUP, f"it is on a network file system ({name})")
+    descriptor = checked(start(os.O_NONBLOCK | os.O_CLOEXEC))
+    try:
+        checked(add(descriptor, path, ctypes.c_uint32(_HINTS)))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+# --- Messages -------------------------------------------------------------------------------------
+
+
+def _decode_event(text: str) -> WorkerEvent:
+    """The event in a file's text. Raises an error that names the field that is wrong."""
+    import json
+
+    fields = _as_object(json.loads(text, parse_constant=_refuse_constant), "the message")
+    _one_of(fields, "version", (_VERSION,))
+    return _record_of(
+        WorkerEvent,
+        {
+            "sequence": _integer(fields, "sequence"),
+            "timestamp": _number(fields, "timestamp"),
+            "kind": _one_of(fields, "kind", ("PAUSE", "WORK")),
+            "worker_state": _one_of(fields, "worker_state", ("HEALTHY", "PAUSED")),
+            "change_event": _one_of(fields, "change_event", (None, "SCALE_UP", "SCALE_DOWN")),
+            "instance": _integer(fields, "instance"),
+            "round": _integer(fields, "round"),
+            "reason": _text(fields, "reason"),
+            "worker_info": _decode_info(_as_object(fields.get("worker_info"), "worker_info")),
+        },
+    )
+
+
+def _decode_info(fields: Mapping[str, Any]) -> WorkerInfo:
+    return _record_of(
+        WorkerInfo,
+        {
+            name: _integer(fields, name) if kind == "int" else _text(fields, name)
+            for name, kind in WorkerInfo.__annotations__.items()
+        },
+    )
+
+
+def _as_object(value: Any, name: str) -> Mapping[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise TypeError(f"{name} is not a JSON object")
+
+
+def _integer(fields: Mapping[str, Any], name: str) -> int:
+    """A whole number from 0."""
+    value = _number(fields, name)
+    if value == value // 1 and 0 <= value <= _LARGEST_INTEGER:
+        return int(value)
+    raise TypeError(f"{name} is not a whole number")
+
+
+def _number(fields: Mapping[str, Any], name: str) -> float:
+    value = fields.get(name)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise TypeError(f"{name} is no number")
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{name} is no string")
+
+
+def _one_of(fields: Mapping[str, Any], name: str, allowed: tuple[Any, ...]) -> Any:
+    value = fields.get(name, _refuse_constant)
+    for candidate in allowed:
+        if value == candidate and not isinstance(value, bool):
+            return candidate
+    words = ", ".join("null" if candidate is None else str(candidate) for candidate in allowed)
+    raise TypeError(f"{name} is not one of {words}")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """Python takes NaN and Infinity for JSON; nobody else does."""
+    raise ValueError(f"{name} is no JSON")
+
+
+def _encode(message: Mapping[str, Any], what: str) -> bytes:
+    """As UTF-8 JSON. Raises TypeError on what is none, ChannelError on what is larger than the channel
+    takes; `what` names it for people."""
+    import json
+
+    def dump(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    try:
+        try:
+            text = dump(message)
+        except ValueError:
+            text = dump(_without_nan(message))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"The message ({what}) is no JSON: {error}.") from error
+    # Half a character (a lone surrogate) becomes the escape that JSON has for it.
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > _MESSAGE_LIMIT_BYTES:
+        raise ChannelError(
+            f"The message ({what}) has {len(data)} bytes; the channel takes at most"
+            f" {_MESSAGE_LIMIT_BYTES}. Put large data into a file and send its path."
+        )
+    return data
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no word for NaN and the infinities; a loss may well be one."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not _is_finite(value) else value
+
+
+def _finite(step: Any) -> float:
+    """A step as a plain number: those of other libraries are taken for what they stand for."""
+    if isinstance(step, (str, bytes, bool)) or not hasattr(type(step), "__float__"):
+        raise TypeError(f"report_progress: step must be a finite number, not {step!r}.")
+    if hasattr(type(step), "__index__"):
+        try:
+            return int(step.__index__())
+        except TypeError:
+            pass  # A tensor that holds no whole number.
+    number = float(step)
+    if not _is_finite(number):
+        raise TypeError(f"report_progress: step must be a finite number, not {number}.")
+    return number
+
+
+def _is_finite(number: float) -> bool:
+    return number - number == 0
+
+
+def _message_file_name(sequence: int) -> str:
+    return f"{sequence:010d}.json"
+
+
+def _sequences_in(names: list[str]) -> list[int]:
+    """The sequence numbers among file names, ascending; foreign names are left out."""
+    numbers = [
+        int(name[:10])
+        for name in names
+        if len(name) == 15 and name.endswith(".json") and name.isascii() and name[:10].isdigit()
+    ]
+    return sorted(number for number in numbers if number > 0)
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _identity_at(path: str) -> Optional[tuple[int, ...]]:
+    try:
+        return _identity_of(os.stat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _identity_of(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _read_message(path: str) -> tuple[str, tuple[int, ...]]:
+    """A message's text, and the identity of the very file that it was read from. Raises ValueError on
+    what is not a regular file and on what is larger than a message may be, else the system's error,
+    also on a symbolic link."""
+    # Without O_NONBLOCK, opening a FIFO that somebody put there would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is not a regular file")
+        if found.st_size > _MESSAGE_LIMIT_BYTES:
+            raise ValueError(f"it has more than {_MESSAGE_LIMIT_BYTES} bytes")
+        parts = []
+        while True:
+            part = os.read(descriptor, _MESSAGE_LIMIT_BYTES)
+            if not part:
+                return b"".join(parts).decode("utf-8", "replace"), _identity_of(found)
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+
+
+_names_used = 0
+
+
+def _write_temporary(directory: str, data: bytes) -> str:
+    """Writes a new file (0600) under a name that nobody else uses, and returns its path. Leaves nothing
+    behind where it fails."""
+    global _names_used
+    while True:
+        path = os.path.join(directory, f".{os.getpid()}.{_names_used}.tmp")
+        _names_used += 1
+        try:
+            _write_new(path, data)
+            return path
+        except FileExistsError:
+            continue
+
+
+def _write_new(path: str, data: bytes) -> None:
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except BaseException:
+        _remove(path)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+# --- Errors ---------------------------------------------------------------------------------------
+
+
+def _write_error_file(error: object, origin: str) -> None:
+    """Writes the error file, in the format of torch's `@record`, whole or not at all. Does nothing
+    outside of a launcher. `origin`: how the error came to light."""
+    path = _error_file()
+    if path is None:
+        return
+    import json
+
+    message = _describe(error)
+    trace = _traceback(error) if isinstance(error, BaseException) else message
+    extra = {"py_callstack": trace, "timestamp": str(int(time.time())), "origin": origin}
+    text = json.dumps({"message": {"message": message, "extraInfo": extra}}, ensure_ascii=False)
+    temporary = _write_temporary(os.path.dirname(path), text.encode("utf-8", "backslashreplace"))
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _try_to_write_error_file(error: BaseException, origin: str) -> None:
+    try:
+        _write_error_file(error, origin)
+    except Exception:
+        pass  # The error that is being raised must not be hidden by one of ours.
+
+
+def _describe(error: object) -> str:
+    """An error in words, as torch's `@record` writes it: its name and its message."""
+    if isinstance(error, BaseException):
+        return f"{type(error).__name__}: {error}"
+    return error if isinstance(error, str) else repr(error)
+
+
+def _traceback(error: BaseException) -> str:
+    """With its causes, as Python prints them."""
+    import traceback
+
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+def _words(error: BaseException) -> str:
+    if not isinstance(error, OSError) or error.errno is None:
+        return str(error)
+    return f"{errno.errorcode.get(error.errno, error.errno)}: {error.strerror}"
+
+
+def _channel_error(directory: str, problem: str) -> ChannelError:
+    return ChannelError(
+        f"The channel directory {directory} cannot be used: {problem}. Set ELASTIC_RUN_DIR to a"
+        " directory on a local disk that only you can write to."
+    )
+
+
+def _not_launched(problem: str) -> NoReturn:
+    script = os.path.basename(sys.argv[0]) if sys.argv else ""
+    raise NotLaunchedError(
+        f"This process has no place in a run: {problem}. Start it with the launcher:"
+        f" elastic-run --nproc-per-node 2 {'train.py' if script in ('', '-c', '-m') else script}"
+    )
+
+
+_warnings_given: set[str] = set()
+
+
+def _warn(message: str) -> None:
+    """Tells the user something that is no error, each different message once."""
+    with _lock:
+        if message in _warnings_given:
+            return
+        _warnings_given.add(message)
+    import warnings
+
+    try:
+        warnings.warn(message, ElasticRunWarning, stacklevel=2)
+    except ElasticRunWarning:
+        # Where warnings have been made errors (-W error), this is still no reason to end a training.
+        sys.stderr.write(f"{ElasticRunWarning.__name__}: {message}\n")
+
+
+# --- The environment ------------------------------------------------------------------------------
+
+
+def _channel_directory() -> Optional[str]:
+    """None where this process was not started by elastic-run."""
+    return os.environ.get("ELASTIC_RUN_CHANNEL") or None
+
+
+def _error_file() -> Optional[str]:
+    """Where this process leaves what ended it; None outside of a launcher."""
+    return os.environ.get("TORCHELASTIC_ERROR_FILE") or None
+
+
+def _wall_time_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _event_from_variables(variables: Mapping[str, str], timestamp: int) -> WorkerEvent:
+    """The only event of a process that another launcher has started with torchrun's variables. RANK and
+    WORLD_SIZE must be there; for the rest, one process on each node is assumed. `timestamp`:
+    milliseconds since 1970. Raises NotLaunchedError where a variable is missing or no whole number."""
+
+    def integer(name: str, otherwise: Optional[int] = None) -> int:
+        return _integer_of(variables, name, otherwise)
+
+    rank = integer("RANK")
+    world_size = integer("WORLD_SIZE")
+    restart_count = integer("TORCHELASTIC_RESTART_COUNT", 0)
+    info = {
+        "local_rank": integer("LOCAL_RANK", 0),
+        "role_rank": integer("ROLE_RANK", rank),
+        "rank": rank,
+        "local_world_size": integer("LOCAL_WORLD_SIZE", 1),
+        "role_world_size": integer("ROLE_WORLD_SIZE", world_size),
+        "world_size": world_size,
+        "group_rank": integer("GROUP_RANK", rank),
+        "group_world_size": integer("GROUP_WORLD_SIZE", world_size),
+        "role": variables.get("ROLE_NAME", "default"),
+        "master_addr": variables.get("MASTER_ADDR", "127.0.0.1"),
+        "master_port": integer("MASTER_PORT", 29500),
+        "round": restart_count + 1,
+        "restart_count": restart_count,
+        "run_id": variables.get("TORCHELASTIC_RUN_ID", "none"),
+    }
+    event = {
+        "sequence": 1,
+        "timestamp": timestamp,
+        "kind": "WORK",
+        "worker_state": "HEALTHY",
+        "change_event": None,
+        "instance": 0,
+        "round": restart_count + 1,
+        "reason": "started by another launcher",
+        "worker_info": _record_of(WorkerInfo, info),
+    }
+    return _record_of(WorkerEvent, event)
+
+
+def _integer_of(variables: Mapping[str, str], name: str, otherwise: Optional[int]) -> int:
+    text = variables.get(name, "")
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if text != "":
+        _not_launched(f'{name} is "{text}", which is not a whole number')
+    if otherwise is None:
+        _not_launched(f"{name} is not set, and neither is ELASTIC_RUN_CHANNEL")
+    return otherwise
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

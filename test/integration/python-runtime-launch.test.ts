@@ -1,0 +1,153 @@
+// The library as the package ships it, under the built command.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeEach, expect, it } from "vitest";
+import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { runCli } from "../helpers/cli.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+
+beforeEach(needPython);
+
+const SCRIPT = fixture("asks.py");
+const LIBRARY = fileURLToPath(new URL("../../dist/python", import.meta.url));
+const FILE = join(LIBRARY, "elastic_run.py");
+
+interface Answer {
+	readonly rank: string;
+	readonly place: readonly number[] | null;
+	readonly library: string;
+	readonly path: string | null;
+	readonly arguments: readonly string[];
+}
+
+it("python-path names what PYTHONPATH needs", async () => {
+	const site = openSite();
+	const { exitCode, stdout, stderr } = await runCli(["python-path"], {
+		cwd: site.path,
+	});
+	expect({ exitCode, stdout, stderr }).toEqual({
+		exitCode: 0,
+		stdout: `${LIBRARY}\n`,
+		stderr: "",
+	});
+	const env = { PATH: process.env.PATH, PYTHONPATH: stdout.trim(), RANK: "3" };
+	const answer = execFileSync(PYTHON, [SCRIPT], {
+		cwd: site.path,
+		env: { ...env, WORLD_SIZE: "4" },
+		encoding: "utf8",
+	});
+	expect(JSON.parse(answer)).toMatchObject({ place: [3, 4, 1], library: FILE });
+});
+
+it("python-path takes no arguments", async () => {
+	const { path: cwd } = openSite();
+	const { exitCode, stdout, stderr } = await runCli(["python-path", "-h"], {
+		cwd,
+	});
+	expect([exitCode, stdout]).toEqual([2, ""]);
+	expect(stderr).toContain("PYTHONPATH=$(elastic-run python-path)");
+	const completion = await runCli(["completion", "bash"], { cwd });
+	expect(completion.stdout).toContain("python-path");
+});
+
+it("T3 a Python worker has the library without being told where it is", async () => {
+	const site = openSite();
+	const answers = await ask(site, ["--nproc-per-node", "2", SCRIPT, "--lr"]);
+	expect(answers).toEqual(
+		[0, 1].map((rank) => ({
+			rank: String(rank),
+			place: [rank, 2, 1],
+			library: FILE,
+			path: LIBRARY,
+			arguments: ["--lr"],
+		})),
+	);
+});
+
+it("and where the command is Python itself", async () => {
+	const site = openSite();
+	copyFileSync(SCRIPT, join(site.path, "asks.py"));
+	const [answer] = await ask(site, ["python3", "-m", "asks"]);
+	expect(answer).toMatchObject({ place: [0, 1, 1], library: FILE });
+});
+
+it.for([
+	[["--no-python-path"], {}],
+	[[], { ELASTIC_RUN_NO_PYTHON_PATH: "1" }],
+] as const)("unless it is told not to: %j %j", async ([flags, env]) => {
+	const site = openSite();
+	const [answer] = await ask(site, [...flags, SCRIPT], { ...env });
+	expect(answer).toMatchObject({
+		place: null,
+		library: "No module named 'elastic_run'",
+		path: null,
+	});
+});
+
+it("the user's own modules come first", async () => {
+	const site = openSite();
+	const own = join(site.path, "own");
+	mkdirSync(own);
+	writeFileSync(join(own, "elastic_run.py"), "");
+	const [answer] = await ask(site, [SCRIPT], { PYTHONPATH: own });
+	expect(answer).toMatchObject({
+		library: join(own, "elastic_run.py"),
+		path: `${own}:${LIBRARY}`,
+	});
+});
+
+it("other workers keep PYTHONPATH as it is", async () => {
+	const site = openSite();
+	const env = { PYTHONPATH: "/mine" };
+	const launch = site.launch([job("exits-with.js")], { env });
+	expect((await launch.ended).exitCode).toBe(0);
+	expect(site.workers()[0]?.env.PYTHONPATH).toBe("/mine");
+});
+
+it("the dry run shows it", async () => {
+	const { path: cwd } = openSite();
+	const { stdout } = await runCli(["--dry-run", "--output", "json", SCRIPT], {
+		cwd,
+	});
+	expect(JSON.parse(stdout)).toMatchObject({
+		configuration: { noPythonPath: { value: "0", origin: "default" } },
+		workers: [{ environment: { PYTHONPATH: LIBRARY } }],
+	});
+});
+
+it("A5 a Python worker's error is in the report of its run", async () => {
+	const site = openSite();
+	const launch = site.launch(["--max-restarts", "0", fixture("fails.py")], {
+		env: { PYTHON_EXEC: PYTHON },
+	});
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain("error: ValueError: loss is nan");
+	expect(stderr).toMatch(/fails\.py", line 5, in <module>/);
+});
+
+/** What workers answer, by rank. */
+async function ask(
+	site: LaunchSite,
+	words: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+): Promise<readonly Answer[]> {
+	const launch = site.launch(
+		["--max-restarts", "0", "--redirects", "0", "--tee", "0", ...words],
+		{ env: { PYTHON_EXEC: PYTHON, ...env } },
+	);
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	return stdout
+		.trim()
+		.split("\n")
+		.map((line): Answer => JSON.parse(line))
+		.sort((a, b) => Number(a.rank) - Number(b.rank));
+}
+
+function fixture(name: string): string {
+	const url = new URL(`../fixtures/python/${name}`, import.meta.url);
+	return join(dirname(fileURLToPath(url)), name);
+}

@@ -1,0 +1,349 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { ReceivedReply } from "../../src/channel/events.js";
+import { watchReplies } from "../../src/channel/watch-replies.js";
+import { systemClock } from "../../src/clock.js";
+import { onWire } from "../fixtures/python/libraries.js";
+import { needPython, startPython } from "../fixtures/python/start-python.js";
+import { until } from "../fixtures/runtime-harness.js";
+import {
+	pause,
+	temporaryDirectory,
+	temporaryRoot,
+	work,
+} from "../unit/channel/samples.js";
+
+beforeEach(needPython);
+
+describe("a Python worker", () => {
+	it("T3 has its event and its place as its first statement", async () => {
+		const { channel, words } = await agent();
+		const event = onWire(channel.send(work(1), 1));
+		const worker = startPython("worker", { channel, args: ["first"] });
+		expect(await worker.ended).toBe(0);
+		const { worker_info } = worker.lines()[0] as { worker_info: unknown };
+		expect(worker.lines()).toEqual([event, worker_info]);
+		expect(worker.stderr()).toBe("");
+		await until(words, ["HELLO", "ACK 1"]);
+	});
+
+	it("learns of a round though it never waits", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["blocked"] });
+		await until(worker.lines, [1]);
+		channel.send(pause(1), 2);
+		channel.send(work(2), 3);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1, 2]);
+		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
+	});
+
+	it("ends when its own work is done, though it listens", async () => {
+		const { channel } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["background"] });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1]);
+	});
+
+	it("ends as it should though its listener is being called", async () => {
+		const { channel } = await agent();
+		channel.send(work(1), 1);
+		const args = ["ends_while_listening"];
+		const worker = startPython("worker", { channel, args });
+		expect(await worker.ended).toBe(0);
+		expect(worker.stderr()).toBe("");
+		expect(worker.lines()).toHaveLength(200);
+	});
+
+	it("T2 hears each event until it takes its listener off; one that raises acknowledges nothing", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["listens"] });
+		await until(worker.lines, [1]);
+		channel.send(pause(1), 2);
+		await until(() => worker.stderr().includes("the user's own"), true);
+		channel.send(work(2), 3);
+		await until(worker.lines, [1, 3]);
+		channel.send(pause(2), 4);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1, 3, "over"]);
+		expect(worker.stderr()).toMatch(/^Exception in thread[\s\S]*RuntimeError/);
+		await until(words, ["HELLO", "ACK 1", "ACK 3", "ACK 4"]);
+	});
+
+	it("is told that a listener cannot be async", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["async_listener"] });
+		await until(() => worker.stderr().includes("plain function"), true);
+		worker.process.stdin.end();
+		expect(await worker.ended).toBe(0);
+		expect(worker.stderr()).not.toContain("never awaited");
+		await until(words, ["HELLO"]);
+	});
+
+	it("waits for work, and acknowledges the PAUSE", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["waits"] });
+		await until(words, ["HELLO", "ACK 1", "WAITING 1"]);
+		channel.send(pause(1), 2);
+		await until(() => words().at(-1), "ACK 2");
+		channel.send(work(2), 3);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1, 2]);
+		await until(() => words().at(-1), "ACK 3");
+	});
+
+	it("waits no longer than it wants to", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["waits_in_vain"] });
+		expect(await worker.ended).toBe(0);
+		const late = (seconds: string) => [
+			"TIMEOUT",
+			expect.stringContaining(
+				`after 1 within ${seconds} s; the newest event is WORK of round 1 (formed)`,
+			),
+		];
+		const waits = [late("0.01"), late("0"), "a TimeoutError"];
+		expect(worker.lines()).toEqual([1, 1, ...waits]);
+		await until(words, ["HELLO", "ACK 1", ...Array(3).fill("WAITING 1")]);
+	});
+
+	it("T13 gets every event from the first", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["iterates"] });
+		await until(worker.lines, [1]);
+		channel.send(pause(1), 2);
+		await until(worker.lines, [1, 2]);
+		channel.send(work(2), 3);
+		expect(await worker.ended).toBe(0);
+		await until(words, ["HELLO", "ACK 1", "ACK 2", "ACK 3"]);
+	});
+
+	it("ends its iteration by a time or by an event of its own", async () => {
+		const { channel } = await agent();
+		channel.send(work(1), 1);
+		const args = ["stops_iterating"];
+		const worker = startPython("worker", { channel, args });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([[1], []]);
+	});
+
+	it("does not wait for an agent that is gone", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["gone"] });
+		await until(() => words().at(-1), "WAITING 1");
+		channel.remove();
+		expect(await worker.ended).toBe(0);
+		const gone = ["CHANNEL", expect.stringContaining("its agent has ended")];
+		expect(worker.lines()).toEqual([1, gone, gone, 1]);
+	});
+
+	it("reports, and leaves its error in the error file as well", async () => {
+		const { channel, reports } = await agent();
+		channel.send(work(1), 1);
+		const file = join(temporaryDirectory(), "error.json");
+		const env = { TORCHELASTIC_ERROR_FILE: file };
+		const worker = startPython("worker", { channel, env, args: ["reports"] });
+		expect(await worker.ended).toBe(0);
+		const stack = expect.stringMatching(
+			/^Traceback[\s\S]*worker\.py[\s\S]*IndexError: out of luck\n$/,
+		);
+		await until(reports, [
+			{ kind: "HELLO" },
+			{ kind: "PROGRESS", step: 12, loss: 0.5 },
+			{ kind: "ACK", event: 1 },
+			{ kind: "ERROR", message: "IndexError: out of luck", stack },
+		]);
+		expect(errorIn(file)).toEqual({
+			message: "IndexError: out of luck",
+			extraInfo: {
+				py_callstack: stack,
+				timestamp: expect.stringMatching(/^\d{10}$/),
+				origin: "report_error",
+			},
+		});
+		expect(readdirSync(join(file, ".."))).toEqual(["error.json"]);
+	});
+
+	it("reports what JSON has no word for; no detail takes the envelope's names", async () => {
+		const { channel, reports } = await agent();
+		channel.send(work(1), 1);
+		const args = ["reports_what_json_lacks"];
+		const worker = startPython("worker", { channel, args });
+		expect(await worker.ended).toBe(0);
+		const progress = { step: 1, loss: null, lists: [[null, 1]] };
+		await until(reports, [
+			{ kind: "HELLO" },
+			{ kind: "PROGRESS", ...progress, text: "ä\udc80" },
+			{ kind: "ERROR", message: "just words", stack: undefined },
+		]);
+	});
+
+	it("learns at once of a report that cannot be sent; an error is cut to what can", async () => {
+		const { channel, reports } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["refused"] });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([...Array(6).fill("TypeError"), "CHANNEL"]);
+		const text = expect.stringMatching(/^ValueError: y{1000}/);
+		await until(() => reports().length, 2);
+		expect(reports()[1]).toMatchObject({ kind: "ERROR", message: text });
+	});
+
+	it("does not acknowledge a PAUSE that it has not been shown", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		channel.send(pause(1), 2);
+		const worker = startPython("worker", { channel, args: ["paused"] });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1]);
+		await until(words, ["HELLO", "PROGRESS"]);
+	});
+
+	it.for([
+		"broken",
+		"warns_as_errors",
+	])("is warned once of a message that is broken, and works on: %s", async (act) => {
+		const { channel } = await agent();
+		channel.send(work(1), 1);
+		writeFileSync(join(channel.directory, "latest.json"), '{"version":1,');
+		const worker = startPython("worker", { channel, args: [act] });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1, 1]);
+		expect(worker.stderr().match(/ElasticRunWarning: /g)).toHaveLength(1);
+		expect(worker.stderr()).toContain("latest.json cannot be read");
+	});
+
+	it("ends its wait by a signal whose handler raises", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["terminated"] });
+		await until(() => words().at(-1), "WAITING 1");
+		worker.process.kill("SIGTERM");
+		expect(await worker.ended).toBe(7);
+	});
+});
+
+describe("outside of elastic-run", () => {
+	it("a Python worker gets its place from torchrun's variables", async () => {
+		const env = { RANK: "1", WORLD_SIZE: "2" };
+		const worker = startPython("worker", { env, args: ["outside"] });
+		expect(await worker.ended).toBe(0);
+		const never = expect.stringContaining("announces no round after 1");
+		expect(worker.lines()).toEqual([1, [1], ["NOT_LAUNCHED", never]]);
+	});
+
+	it("a Python process is told how to launch; its reports go nowhere", async () => {
+		const worker = startPython("worker", { args: ["outside"] });
+		expect(await worker.ended).toBe(0);
+		const how = /RANK is not set.*elastic-run --nproc-per-node 2 worker\.py/;
+		expect(worker.lines()).toEqual([
+			["NOT_LAUNCHED", expect.stringMatching(how)],
+			...["NOT_LAUNCHED", "NOT_LAUNCHED"],
+		]);
+		expect(worker.stderr()).toBe("");
+	});
+
+	it("a channel that is not there is an error that names it", async () => {
+		const env = { ELASTIC_RUN_CHANNEL: join(tmpdir(), "absent") };
+		const worker = startPython("worker", { env, args: ["waits"] });
+		expect(await worker.ended).toBe(1);
+		expect(worker.stderr()).toMatch(/channel directory .*absent.*it is gone/);
+	});
+});
+
+describe("what ends a Python worker", () => {
+	const error = { message: "ValueError: out of luck" };
+
+	it.for([
+		["registered", "excepthook", 1],
+		["recorded", "record", 1],
+		["with_hook", "excepthook", 7],
+	] as const)("is in the error file: %s", async ([act, origin, exitCode]) => {
+		const { ended, file } = crash(act);
+		expect(await ended).toBe(exitCode);
+		expect(errorIn(file)).toMatchObject({
+			...error,
+			extraInfo: {
+				py_callstack: expect.stringMatching(
+					/KeyError: 'first'[\s\S]*direct cause[\s\S]*ValueError: out of luck\n$/,
+				),
+				origin,
+			},
+		});
+	});
+
+	it("looks as ever", async () => {
+		const [plain, registered] = [crash("plain"), crash("registered")];
+		expect(await plain.ended).toBe(1);
+		expect(await registered.ended).toBe(1);
+		const frames = (text: string) => text.replaceAll(/line \d+, in \w+/g, "");
+		const [expected, shown] = [plain.stderr(), registered.stderr()].map(frames);
+		expect(shown?.split("\n").slice(-4)).toEqual(
+			expected?.split("\n").slice(-4),
+		);
+		expect(existsSync(plain.file)).toBe(false);
+	});
+
+	it.for([
+		["exits", 3],
+		["in_thread", 0],
+		["in_fork", 0],
+	] as const)("is not in it where no exception has: %s", async ([
+		act,
+		exitCode,
+	]) => {
+		const { ended, file } = crash(act);
+		expect(await ended).toBe(exitCode);
+		expect(existsSync(file)).toBe(false);
+	});
+
+	it("stays what it is where the file cannot be written", async () => {
+		const env = { TORCHELASTIC_ERROR_FILE: "/nosuch/error.json" };
+		for (const act of ["registered", "recorded"]) {
+			const { ended, stderr } = startPython("crash", { args: [act], env });
+			expect(await ended).toBe(1);
+			expect(stderr()).toMatch(/ValueError: out of luck\n$/);
+			expect(stderr()).not.toContain("nosuch");
+		}
+	});
+
+	function crash(act: string) {
+		const file = join(temporaryDirectory(), "error.json");
+		const env = { TORCHELASTIC_ERROR_FILE: file };
+		return { ...startPython("crash", { args: [act], env }), file };
+	}
+});
+
+async function agent() {
+	const root = temporaryRoot();
+	const channel = root.createWorker(0);
+	const replies: ReceivedReply[] = [];
+	const watch = await watchReplies(
+		root,
+		(_directory, reply) => replies.push(reply),
+		{ clock: systemClock, warn: (warning) => expect.fail(warning) },
+	);
+	onTestFinished(() => watch.close());
+	const reports = () =>
+		replies.map(({ sequence, timestamp, ...reply }) => reply);
+	return { channel, reports, words: () => replies.map(wordOf) };
+}
+
+function wordOf(reply: ReceivedReply): string {
+	if (reply.kind === "ACK") return `ACK ${reply.event}`;
+	return reply.kind === "WAITING" ? `WAITING ${reply.round}` : reply.kind;
+}
+
+function errorIn(file: string): unknown {
+	return JSON.parse(readFileSync(file, "utf8")).message;
+}
