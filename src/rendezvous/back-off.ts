@@ -19,17 +19,31 @@ export function isUnreachable(error: unknown): boolean {
 	return error instanceof ElasticRunError && error.code === "STORE_UNREACHABLE";
 }
 
+/** A store that cannot be reached because of what waiting does not mend: credentials, certificates, permissions. */
+export class HopelessStoreError extends ElasticRunError {
+	constructor(message: string, options?: { cause?: unknown }) {
+		super("STORE_UNREACHABLE", message, options);
+	}
+}
+
+/** Whether trying again makes no sense before somebody has changed something. */
+export function isHopeless(error: unknown): boolean {
+	return error instanceof HopelessStoreError;
+}
+
 export interface RetryOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1). */
 	readonly random: () => number;
 	/** When to give up, on `clock`. */
 	readonly until: number;
+	/** Tries on also where that is hopeless: a store that once let us in may do so again. */
+	readonly evenHopeless?: boolean;
 }
 
-/** Tries again while the store is unreachable; after `until`, rejects as the last try did. */
+/** Tries again while the store is unreachable; where that is hopeless, and after `until`, rejects as the last try did. */
 export async function retry<Value>(
-	{ clock, random, until }: RetryOptions,
+	{ clock, random, until, evenHopeless = false }: RetryOptions,
 	attempt: () => Promise<Value>,
 ): Promise<Value> {
 	for (let failures = 1; ; failures++) {
@@ -37,7 +51,9 @@ export async function retry<Value>(
 			return await attempt();
 		} catch (error) {
 			const delayMs = backOffMs(failures, random());
-			if (!isUnreachable(error) || clock.now() + delayMs > until) throw error;
+			const isWorthATry =
+				isUnreachable(error) && (evenHopeless || !isHopeless(error));
+			if (!isWorthATry || clock.now() + delayMs > until) throw error;
 			await pause(clock, delayMs);
 		}
 	}

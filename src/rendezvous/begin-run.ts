@@ -72,12 +72,42 @@ function fresh(
 	};
 }
 
-/** "maxNodes is 4 there, 8 here", one for each setting that differs. */
+/** What a user sets each field of the spec by. */
+const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
+	version: "the version of elastic-run's records",
+	minNodes: "--nnodes",
+	maxNodes: "--nnodes",
+	policy: "--restart-policy",
+	maxRestarts: "--max-restarts",
+	joinTimeoutMs: "--rdzv-conf join_timeout",
+	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",
+	settleTimeoutMs:
+		"--rdzv-conf settle_timeout (unset, it follows --shutdown-timeout)",
+	leaseTtlMs: "--rdzv-conf lease_ttl",
+};
+
+/** "--nnodes: 1:4 there, 1:8 here", one for each setting that differs. */
 function compareSpecs(theirs: RunSpec, mine: RunSpec): readonly string[] {
-	const there = new Map<string, unknown>(Object.entries(theirs));
-	return Object.entries(mine)
-		.filter(([name, value]) => there.get(name) !== value)
+	const lines = fieldsOf(mine)
+		.filter((field) => theirs[field] !== mine[field])
 		.map(
-			([name, value]) => `${name} is ${there.get(name)} there, ${value} here`,
+			(field) =>
+				`${FLAG_OF[field]}: ${inWords(field, theirs)} there, ${inWords(field, mine)} here`,
 		);
+	// MIN and MAX are one setting.
+	return [...new Set(lines)];
+}
+
+function fieldsOf(spec: RunSpec): readonly (keyof RunSpec)[] {
+	const isField = (name: string): name is keyof RunSpec =>
+		Object.hasOwn(FLAG_OF, name);
+	return Object.keys(spec).filter(isField);
+}
+
+function inWords(field: keyof RunSpec, spec: RunSpec): string {
+	if (field === "minNodes" || field === "maxNodes") {
+		return `${spec.minNodes}:${spec.maxNodes}`;
+	}
+	const value = spec[field];
+	return field.endsWith("Ms") ? `${Number(value) / 1000}s` : String(value);
 }

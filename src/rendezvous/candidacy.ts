@@ -28,6 +28,8 @@ export interface CandidacyOptions {
 	readonly config: PlannerConfig;
 	/** A number in [0, 1). */
 	readonly random: () => number;
+	/** Writes that one transaction of a coordinator may hold: see `CoordinatorOptions`. */
+	readonly batchSize?: number | undefined;
 	/** It has stood, with or without success: time to look. */
 	readonly onStood: () => void;
 	readonly onReason: (reason: string) => void;

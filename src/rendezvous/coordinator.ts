@@ -6,11 +6,21 @@ import {
 	type Plan,
 	type PlannerConfig,
 	type PlannerMemory,
+	type PlannerTime,
+	type PlanResult,
 } from "./plan.js";
 import { planRound } from "./plan-round.js";
+import { planWrites } from "./plan-writes.js";
 import { encodeRecord } from "./records.js";
 import { type RunView, readRunView } from "./run-view.js";
-import type { Compare, Store, Watch, Write } from "./store.js";
+import type {
+	Compare,
+	Store,
+	TransactionResult,
+	Watch,
+	Write,
+} from "./store.js";
+import { tellWaiting, type WaitingMemory } from "./waiting.js";
 
 /** Writes a transaction may hold beside its guards; etcd's limit is 128 operations. */
 const BATCH_SIZE = 100;
@@ -26,6 +36,8 @@ export interface CoordinatorOptions {
 	readonly incarnation: string;
 	/** A number in [0, 1), by which tries at an unreachable store are spread. */
 	readonly random: () => number;
+	/** Writes that one transaction may hold beside its guards; 100 unless given. */
+	readonly batchSize?: number | undefined;
 	/** Told whenever the reason for what is done or waited for changes. */
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -38,6 +50,9 @@ export interface CoordinatorOptions {
 export class Coordinator {
 	private readonly loop: LookLoop;
 	private memory: PlannerMemory = EMPTY_MEMORY;
+	private waitingMemory: WaitingMemory | null = null;
+	/** Whose line of the history is read together with the rest: the newest round that it knows of. */
+	private synced = 0;
 	private watch: Watch | undefined;
 	private cancelTimer: () => void = () => {};
 	private plansMade = 0;
@@ -66,7 +81,10 @@ export class Coordinator {
 	/** Returns whether something was written, so that there may be more to do. */
 	private async planOnce(): Promise<boolean> {
 		const { store, clock, keys, config } = this.options;
-		const snapshot = await store.snapshot([keys.prefix]);
+		const snapshot = await store.snapshot([
+			...keys.present,
+			keys.historyOf(this.synced),
+		]);
 		if (this.closed) return false;
 		this.watch ??= store.watch(
 			[keys.round, keys.nodes, keys.finished],
@@ -75,20 +93,49 @@ export class Coordinator {
 		);
 		const view = readRunView(keys, snapshot);
 		if (view === undefined) return false;
-		const { plan, memory, until, reason } = planRound(
-			view,
-			this.memory,
-			config,
-			this.nextPlanId(view),
-			clock.now(),
-		);
+		if (view.round.synced !== this.synced) {
+			this.synced = view.round.synced;
+			return true;
+		}
+		const time = { now: clock.now(), wallTime: clock.wallTime() };
+		const planId = this.nextPlanId(view);
+		const result = planRound(view, this.memory, config, planId, time);
+		const { plan, memory, until, reason } = result;
 		this.memory = memory;
 		this.wakeAt(until);
 		if (reason !== this.reason) this.options.onReason(reason);
 		this.reason = reason;
-		if (plan === undefined) return false;
+		if (plan === undefined) return this.tell(result, view, time);
 		this.plansMade += 1;
 		return this.carryOut(plan, view);
+	}
+
+	/** Lets users know what is waited for, where that lasts. */
+	private async tell(
+		{ awaited, until }: PlanResult,
+		view: RunView,
+		time: PlannerTime,
+	): Promise<boolean> {
+		const { keys } = this.options;
+		const { write, lookAt, memory } = tellWaiting(
+			awaited,
+			until,
+			view.waiting,
+			this.waitingMemory,
+			{ ...time, instance: view.round.instance },
+		);
+		this.waitingMemory = memory;
+		if (lookAt !== undefined) {
+			this.wakeAt(Math.min(lookAt, until ?? Number.POSITIVE_INFINITY));
+		}
+		if (write === undefined) return false;
+		const { succeeded } = await this.write(
+			write === null
+				? [{ delete: keys.waiting }]
+				: [{ put: keys.waiting, value: encodeRecord(write) }],
+			view,
+		);
+		return succeeded;
 	}
 
 	/** An agent may coordinate more than once, even under one token: the revision tells its terms apart. */
@@ -105,52 +152,63 @@ export class Coordinator {
 	}
 
 	private async carryOut(plan: Plan, view: RunView): Promise<boolean> {
-		const { keys } = this.options;
-		const last: Write[] =
-			"round" in plan
-				? [{ put: keys.round, value: encodeRecord(plan.round) }]
-				: [];
-		const others = writesBeside(plan, keys);
-		if (others.length + last.length <= BATCH_SIZE) {
-			return this.write([...others, ...last], view);
+		const { keys, batchSize = BATCH_SIZE } = this.options;
+		const { others, last } = planWrites(plan, keys, view);
+		const isSmall = others.length + last.length <= batchSize;
+		if (isSmall || others.length === 0) {
+			return this.finish(plan, [...others, ...last], view);
 		}
-		for (let from = 0; from < others.length; from += BATCH_SIZE) {
-			const batch = others.slice(from, from + BATCH_SIZE);
-			if (!(await this.write(batch, view))) return false;
-		}
-		return last.length === 0 || this.write(last, view);
+		const guard = await this.writeInBatches(others, view);
+		if (guard === undefined) return false;
+		const unmark = { delete: keys.lifting };
+		return this.finish(plan, [...last, unmark], view, guard);
 	}
 
-	private async write(
+	/**
+	 * Writes what one transaction cannot hold. What an earlier try has still under
+	 * way to the store must not get among it: the first batch of each try changes
+	 * one key, which all that follows compares. Resolves with that guard.
+	 */
+	private async writeInBatches(
 		writes: readonly Write[],
 		view: RunView,
+	): Promise<Compare | undefined> {
+		const { keys, batchSize = BATCH_SIZE } = this.options;
+		let guard: Compare | undefined;
+		for (let from = 0; from < writes.length; from += batchSize) {
+			const batch = writes.slice(from, from + batchSize);
+			const mark = { put: keys.lifting, value: this.nextPlanId(view) };
+			const { succeeded, revision } = guard
+				? await this.write(batch, view, guard)
+				: await this.write([mark, ...batch], view);
+			if (!succeeded) return undefined;
+			guard ??= { key: keys.lifting, modRevision: revision };
+		}
+		return guard;
+	}
+
+	private async finish(
+		plan: Plan,
+		writes: readonly Write[],
+		view: RunView,
+		guard?: Compare,
 	): Promise<boolean> {
+		const { succeeded } = await this.write(writes, view, guard);
+		if (succeeded && "round" in plan) this.synced = plan.round.synced;
+		return succeeded;
+	}
+
+	private write(
+		writes: readonly Write[],
+		view: RunView,
+		guard?: Compare,
+	): Promise<TransactionResult> {
 		const { store, keys, fencingToken } = this.options;
 		const guards: Compare[] = [
 			{ key: keys.coordinator, createRevision: fencingToken },
 			{ key: keys.round, modRevision: view.roundRevision },
+			...(guard ? [guard] : []),
 		];
-		return (await store.transaction(guards, writes)).succeeded;
-	}
-}
-
-/** All writes of a plan but the round's. */
-function writesBeside(plan: Plan, keys: RunKeys): readonly Write[] {
-	switch (plan.kind) {
-		case "update":
-			return [...plan.budgets].map(([nodeId, budget]) => ({
-				put: keys.budget(nodeId),
-				value: encodeRecord(budget),
-			}));
-		case "lift":
-		case "refuse":
-			return [...plan.seats].map(([nodeId, seat]) => ({
-				put: keys.seat(nodeId),
-				value: encodeRecord(seat),
-			}));
-		case "sweep":
-			return plan.nodeIds.map((nodeId) => ({ delete: keys.seat(nodeId) }));
-		default:
-			return plan satisfies never;
+		return store.transaction(guards, writes);
 	}
 }

@@ -10,14 +10,17 @@ import {
 	encodeRecord,
 	type NodeRecord,
 	type Outcome,
+	RECORD_VERSION,
 	type RoundRecord,
 	type RunSpec,
 } from "./records.js";
 import { readRunView } from "./run-view.js";
-import type { Entry, Snapshot, Store } from "./store.js";
+import type { Entry, Lease, Snapshot, Store } from "./store.js";
 
 /** How much longer than its time to live a lease may be waited for, in milliseconds. */
 const LEASE_GRACE_MS = 1_000;
+/** Deletions of one transaction, of whose 128 operations others need some. */
+const BATCH_SIZE = 100;
 /** How often is looked whether a node id has become free, in milliseconds. */
 const LOOK_FOR_NODE_ID_MS = 250;
 
@@ -30,24 +33,35 @@ export interface JoinRunOptions {
 	/** Whether the process that wrote this record is certainly gone. */
 	readonly isDead: (holder: NodeRecord) => boolean;
 	readonly candidacy: Candidacy;
+	/** Of this agent's record. */
+	readonly lease: Lease;
+	/**
+	 * Whether the node id may be exchanged for another one: it is then reserved
+	 * at once by a record, so that of two agents that choose it together one
+	 * gets it, and a living holder is not waited for.
+	 */
+	readonly isNodeIdTentative?: boolean | undefined;
 }
 
 export type JoinedRun =
 	| { readonly instance: number }
 	/** Of a run that has just ended. */
-	| { readonly outcome: Outcome };
+	| { readonly outcome: Outcome }
+	/** Who has the tentative node id. */
+	| { readonly holder: NodeRecord };
 
 /**
  * Finds the run, or begins it: the one who begins it also coordinates it. A
  * record that a dead process of this node left behind is removed; one whose
- * process may live is waited for until its lease must have lapsed.
+ * process may live is waited for until its lease must have lapsed; a tentative
+ * node id is given up instead.
  * @throws ElasticRunError RENDEZVOUS_FAILED where the node id is taken or the settings differ
  */
 export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 	const { store, clock, keys, spec, identity, isDead } = options;
 	const waitUntil = clock.now() + spec.leaseTtlMs + LEASE_GRACE_MS;
 	for (;;) {
-		const snapshot = await store.snapshot([keys.prefix]);
+		const snapshot = await store.snapshot(keys.present);
 		const own = snapshot.entries.get(keys.node(identity.nodeId));
 		const holder = own && holderOf(own, identity);
 		if (own?.lease && holder !== undefined && isDead(holder)) {
@@ -66,8 +80,15 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 			await begin(snapshot, beginning.round, options);
 			continue;
 		}
-		if (holder === undefined) return { instance: beginning.instance };
-		if (clock.now() >= waitUntil) throw takenBy(holder);
+		const { instance } = beginning;
+		if (holder === undefined) {
+			const mustReserve = options.isNodeIdTentative && own === undefined;
+			if (mustReserve && !(await reserve(snapshot, instance, options)))
+				continue;
+			return { instance };
+		}
+		if (options.isNodeIdTentative) return { holder };
+		if (clock.now() >= waitUntil) throw takenBy(holder, identity);
 		await pause(clock, LOOK_FOR_NODE_ID_MS);
 	}
 }
@@ -83,28 +104,64 @@ async function begin(
 			key.startsWith(prefix),
 		),
 	);
+	const deletions = stale.map((key) => ({ delete: key }));
 	const leaderless = !entries.has(keys.coordinator);
-	await store.transaction(
+	const guards = [
+		{
+			key: keys.round,
+			modRevision: entries.get(keys.round)?.modRevision ?? 0,
+		},
+		...(leaderless ? [candidacy.guard] : []),
+	];
+	// Nobody of that start lives, and nobody will read them any more.
+	while (deletions.length > BATCH_SIZE) {
+		const batch = deletions.splice(0, BATCH_SIZE);
+		if (!(await store.transaction(guards, batch)).succeeded) return;
+	}
+	await store.transaction(guards, [
+		...(leaderless ? [candidacy.write] : []),
+		...deletions,
+		{ put: keys.spec, value: encodeRecord(spec) },
+		{ put: keys.round, value: encodeRecord(round) },
+	]);
+}
+
+/** Returns whether the record was made: nobody else has one, and the run is still the one that was read. */
+async function reserve(
+	{ entries }: Snapshot,
+	instance: number,
+	{ store, clock, keys, identity, lease }: JoinRunOptions,
+): Promise<boolean> {
+	const record: NodeRecord = {
+		version: RECORD_VERSION,
+		...identity,
+		instance,
+		state: "joining",
+		since: clock.wallTime(),
+		pids: [],
+		claim: 0,
+		failure: null,
+		cause: null,
+		masterPort: 0,
+	};
+	const key = keys.node(identity.nodeId);
+	const { succeeded } = await store.transaction(
 		[
+			{ key, createRevision: 0 },
 			{
 				key: keys.round,
 				modRevision: entries.get(keys.round)?.modRevision ?? 0,
 			},
-			...(leaderless ? [candidacy.guard] : []),
 		],
-		[
-			...(leaderless ? [candidacy.write] : []),
-			...stale.map((key) => ({ delete: key })),
-			{ put: keys.spec, value: encodeRecord(spec) },
-			{ put: keys.round, value: encodeRecord(round) },
-		],
+		[{ put: key, value: encodeRecord(record), lease: lease.id }],
 	);
+	return succeeded;
 }
 
 /** @throws ElasticRunError RENDEZVOUS_FAILED where another process has taken this agent's node id */
 export function refuseForeign(entry: Entry, identity: AgentIdentity): void {
 	const holder = holderOf(entry, identity);
-	if (holder !== undefined) throw takenBy(holder);
+	if (holder !== undefined) throw takenBy(holder, identity);
 }
 
 /** The record of another process under this agent's node id. */
@@ -116,9 +173,11 @@ function holderOf(
 	return record.incarnation === incarnation ? undefined : record;
 }
 
-function takenBy(holder: NodeRecord): ElasticRunError {
+function takenBy(holder: NodeRecord, own: AgentIdentity): ElasticRunError {
+	const isHere = holder.hostId === own.hostId && own.hostId !== "";
+	const where = isHere ? "this machine" : `the machine at ${holder.address}`;
 	return new ElasticRunError(
 		"RENDEZVOUS_FAILED",
-		`node id ${holder.nodeId} is taken by pid ${holder.pid} on host ${holder.hostId}; give this agent another --node-id`,
+		`node id ${holder.nodeId} is taken by pid ${holder.pid} on ${where}; give this agent another --node-id`,
 	);
 }

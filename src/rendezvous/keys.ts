@@ -1,9 +1,25 @@
+/** Below it lie the keys of all runs. */
+export const ALL_RUNS = "/elastic-run/";
+
+/** So many that round numbers in keys have one length, and keys the order of rounds. */
+const ROUND_DIGITS = 10;
+
 /** The keys of one run; what each says is in docs/rendezvous.md. */
 export class RunKeys {
 	readonly prefix: string;
 
 	constructor(runId: string) {
-		this.prefix = `/elastic-run/${runId}/`;
+		this.prefix = `${ALL_RUNS}${runId}/`;
+	}
+
+	/** Selects all that says where the run stands: everything but its history, which may be long. */
+	get present(): readonly string[] {
+		const { round, coordinator, waiting, spec } = this;
+		const { nodes, seats, finished, budgets } = this;
+		return [
+			...[round, coordinator, waiting, spec],
+			...[nodes, seats, finished, budgets],
+		];
 	}
 
 	get round(): string {
@@ -16,6 +32,15 @@ export class RunKeys {
 
 	get spec(): string {
 		return `${this.prefix}spec`;
+	}
+
+	/** Written by each try to make a plan that takes several transactions: see `Coordinator`. */
+	get lifting(): string {
+		return `${this.prefix}lifting`;
+	}
+
+	get waiting(): string {
+		return `${this.prefix}waiting`;
 	}
 
 	get nodes(): string {
@@ -34,6 +59,10 @@ export class RunKeys {
 		return `${this.prefix}budgets/`;
 	}
 
+	get history(): string {
+		return `${this.prefix}history/`;
+	}
+
 	node(nodeId: string): string {
 		return this.nodes + nodeId;
 	}
@@ -48,5 +77,9 @@ export class RunKeys {
 
 	budget(nodeId: string): string {
 		return this.budgets + nodeId;
+	}
+
+	historyOf(round: number): string {
+		return this.history + String(round).padStart(ROUND_DIGITS, "0");
 	}
 }

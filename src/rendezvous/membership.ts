@@ -5,7 +5,7 @@ import { type JoinedRun, joinRun } from "./join-run.js";
 import { RunKeys } from "./keys.js";
 import type { OnLeaseLost } from "./lease-guard.js";
 import type { AgentIdentity, Intent } from "./record-writer.js";
-import type { NodeRecord, RunSpec } from "./records.js";
+import type { NodeRecord, Outcome, RunSpec } from "./records.js";
 import { type RoundView, Session } from "./session.js";
 import type { Lease, Store } from "./store.js";
 
@@ -24,8 +24,12 @@ export interface MembershipOptions {
 	readonly reservePort: (claim: number) => Promise<number>;
 	/** Whether the process that wrote this record is certainly gone; false where that cannot be known. */
 	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Whether `join` is to reserve the node id at once, or to give way: see `JoinRunOptions`. */
+	readonly isNodeIdTentative?: boolean | undefined;
 	/** A number in [0, 1), by which agents spread their tries. */
 	readonly random: () => number;
+	/** Writes that one transaction of a coordinator may hold: see `CoordinatorOptions`. */
+	readonly batchSize?: number | undefined;
 	readonly onView: (view: RoundView) => void;
 	/** Its workers must be dead by the time that is given; meanwhile it joins again by itself. */
 	readonly onLost: OnLeaseLost;
@@ -47,6 +51,7 @@ export class Membership {
 	private lostLeases: readonly Lease[] = [];
 	/** The start of the run that this process belongs to: that of its first view. */
 	private instance: number | undefined;
+	private lastView: RoundView | undefined;
 	private started = false;
 	private closed = false;
 
@@ -55,8 +60,9 @@ export class Membership {
 	}
 
 	/**
-	 * Opens a lease and finds or begins the run. Resolves with its instance, or
-	 * with the outcome of a run that has just ended. Nothing is shown of it yet.
+	 * Opens a lease and finds or begins the run. Resolves with its instance, with
+	 * the outcome of a run that has just ended, or with the holder of a tentative
+	 * node id. Nothing is shown of it yet.
 	 * @throws ElasticRunError STORE_UNREACHABLE where the store does not answer in time,
 	 * RENDEZVOUS_FAILED where the node id is taken or the settings differ
 	 */
@@ -65,9 +71,10 @@ export class Membership {
 		return this.retryFor(
 			Math.min(START_PATIENCE_MS, joinTimeoutMs),
 			async () => {
+				this.refuseClosed();
 				this.session ??= await this.openSession();
-				const { candidacy } = this.session;
-				return joinRun({ ...this.options, keys: this.keys, candidacy });
+				const { candidacy, lease } = this.session;
+				return joinRun({ ...this.options, keys: this.keys, candidacy, lease });
 			},
 		);
 	}
@@ -108,16 +115,38 @@ export class Membership {
 			lease,
 			onView: (view) => {
 				this.instance ??= view.round.instance;
+				this.lastView = view;
 				this.options.onView(view);
 			},
 			isForeign: ({ instance }) =>
 				this.instance !== undefined && instance !== this.instance,
+			onRunGone: () => this.endWithoutRun(),
 			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
 			onStanding: () => {
 				this.revokeLost().catch((error) => this.report(error));
 			},
 		});
 		return session;
+	}
+
+	/** Nobody can go on with a run whose keys are gone: for this agent it has failed, and its workers end in their time. */
+	private endWithoutRun(): void {
+		const error = new ElasticRunError(
+			"RENDEZVOUS_FAILED",
+			"the run's keys are gone from the store: it was emptied, or somebody deleted them; start the agents again",
+		);
+		if (this.lastView === undefined) {
+			this.report(error);
+			return;
+		}
+		const outcome: Outcome = {
+			result: "failed",
+			exitCode: error.exitCode,
+			reason: error.message,
+			root: null,
+		};
+		const round = { ...this.lastView.round, outcome };
+		this.options.onView({ round, seat: null });
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {

@@ -3,23 +3,43 @@ import type { NodeView, RunView } from "./run-view.js";
 
 export type NonEmpty<Item> = readonly [Item, ...Item[]];
 
-/** The seats of the current plan, in the order of their group ranks. */
-export function currentSeats(view: RunView): readonly SeatRecord[] {
-	const seats: SeatRecord[] = [];
-	for (const seat of view.seats.values()) {
-		if ("planId" in seat && seat.planId === view.round.planId) seats.push(seat);
-	}
-	return seats.sort((left, right) => left.groupRank - right.groupRank);
+/** A member's place in the plan of the newest synced round. */
+export interface Place {
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly groupRank: number;
 }
 
-/** The live record behind a seat: of the same incarnation, or none. */
-export function seatHolder(
+/**
+ * The members of the newest synced round, in the order of their group ranks.
+ * The seats of a large plan are written in several transactions: where its
+ * coordinator died between them, seats of the plan before it are still known
+ * by what the new ones say of them.
+ */
+export function currentPlaces(view: RunView): readonly Place[] {
+	const { planId } = view.round;
+	const places: Place[] = [];
+	for (const [nodeId, seat] of view.seats) {
+		if (!("planId" in seat) || planId === null) continue;
+		const place = seat.planId === planId ? seat : seat.previous;
+		if (place?.planId !== planId) continue;
+		const { incarnation } = seat;
+		places.push({ nodeId, incarnation, groupRank: place.groupRank });
+	}
+	return places.sort((left, right) => left.groupRank - right.groupRank);
+}
+
+/** The live record behind a place: of the same incarnation, or none. */
+export function holderOf(
 	view: RunView,
-	nodeId: string,
-	seat: SeatRecord,
+	{ nodeId, incarnation }: Place,
 ): NodeView | undefined {
 	const node = view.nodes.get(nodeId);
-	return node?.record.incarnation === seat.incarnation ? node : undefined;
+	return node?.record.incarnation === incarnation ? node : undefined;
+}
+
+export function idsOf(nodes: readonly NodeView[]): readonly string[] {
+	return nodes.map(({ record }) => record.nodeId);
 }
 
 /** Nodes that are not members, in the order in which they came. */
@@ -33,29 +53,40 @@ export function inOrderOfArrival(
 
 /** Gives each member its group rank, its global ranks and its ranks within its role, in the given order. */
 export function assignSeats(
+	view: RunView,
 	members: NonEmpty<NodeView>,
 	planId: string,
 	round: number,
 ): { seats: ReadonlyMap<string, SeatRecord>; world: World } {
 	const [master] = members;
+	const places = new Map(
+		currentPlaces(view).map((place) => [place.nodeId, place]),
+	);
 	const seats = new Map<string, SeatRecord>();
 	const roleWorldSizes: Record<string, number> = {};
 	let worldSize = 0;
 	for (const [groupRank, { record }] of members.entries()) {
 		const firstRoleRank = roleWorldSizes[record.role] ?? 0;
-		seats.set(record.nodeId, {
+		const { nodeId, incarnation, localWorldSize, role } = record;
+		const place = places.get(nodeId);
+		const previous =
+			place?.incarnation === incarnation && view.round.planId !== null
+				? { planId: view.round.planId, groupRank: place.groupRank }
+				: null;
+		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			planId,
 			round,
-			incarnation: record.incarnation,
+			incarnation,
 			groupRank,
 			firstRank: worldSize,
 			firstRoleRank,
-			localWorldSize: record.localWorldSize,
-			role: record.role,
+			localWorldSize,
+			role,
+			previous,
 		});
-		worldSize += record.localWorldSize;
-		roleWorldSizes[record.role] = firstRoleRank + record.localWorldSize;
+		worldSize += localWorldSize;
+		roleWorldSizes[role] = firstRoleRank + localWorldSize;
 	}
 	return {
 		seats,

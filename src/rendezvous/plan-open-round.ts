@@ -1,13 +1,13 @@
+import { lift } from "./lift.js";
 import {
-	assignSeats,
-	currentSeats,
+	currentPlaces,
+	holderOf,
+	idsOf,
 	inOrderOfArrival,
 	type NonEmpty,
-	seatHolder,
 } from "./order-members.js";
 import {
 	deadlineFor,
-	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
 	type PlanResult,
@@ -15,6 +15,7 @@ import {
 } from "./plan.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
+import { awaits } from "./waiting.js";
 
 /** Who could take part in the next round. */
 interface Candidates {
@@ -22,6 +23,8 @@ interface Candidates {
 	readonly members: readonly NodeView[];
 	/** Members that hold their lease, are not leaving, and are not ready yet. */
 	readonly late: readonly string[];
+	/** Members that vanished, and of whose node a new process is on its way. */
+	readonly returning: readonly string[];
 	/** Members of whose node nobody holds a lease. */
 	readonly vanished: readonly string[];
 	/** Ready nodes that were not members, in the order in which they came. */
@@ -48,11 +51,16 @@ export function planOpenRound(
 	const isOutage = memory.outageOf === round.synced || nobodyLeft(candidates);
 	const outageOf = isOutage ? round.synced : null;
 	const kept: PlannerMemory = { ...memory, settle, outageOf };
-	const awaited = isOutage
-		? [...candidates.late, ...candidates.vanished]
-		: candidates.late;
+	const { late, returning, vanished } = candidates;
+	const awaited = [...late, ...returning, ...(isOutage ? vanished : [])];
 	if (!isFirst && awaited.length > 0 && now < settle.at) {
-		return wait(`waiting for ${awaited.join(", ")}`, kept, settle.at);
+		const here = idsOf(candidates.members);
+		return wait(
+			`waiting for ${awaited.join(", ")}`,
+			kept,
+			settle.at,
+			awaits("members", view, config, { here, missing: awaited }),
+		);
 	}
 	const [first, ...others] = [
 		...candidates.members,
@@ -71,27 +79,38 @@ export function planOpenRound(
 		);
 		if (now < lastCall.at) {
 			const reason = `last call: ${chosen.length} of at most ${config.maxNodes} nodes are ready`;
-			return wait(reason, { ...kept, lastCall, join: null }, lastCall.at);
+			return wait(
+				reason,
+				{ ...kept, lastCall, join: null },
+				lastCall.at,
+				awaits("last-call", view, config, { here: idsOf(chosen) }),
+			);
 		}
 	}
 	return lift(view, chosen, nextPlanId);
 }
 
 /** All members are gone at once: rather the store was out of reach than every one of them has died. */
-function nobodyLeft({ members, late, vanished }: Candidates): boolean {
-	return members.length === 0 && late.length === 0 && vanished.length > 0;
+function nobodyLeft(candidates: Candidates): boolean {
+	const { members, late, returning, vanished } = candidates;
+	const isAnyLeft = members.length > 0 || late.length > 0;
+	return !isAnyLeft && returning.length + vanished.length > 0;
 }
 
 function findCandidates(view: RunView): Candidates {
 	const target = view.round.synced + 1;
 	const members: NodeView[] = [];
 	const late: string[] = [];
+	const returning: string[] = [];
 	const vanished: string[] = [];
 	const memberIds = new Set<string>();
-	for (const [nodeId, seat] of seatsByNode(view)) {
-		const holder = seatHolder(view, nodeId, seat);
+	for (const place of currentPlaces(view)) {
+		const { nodeId } = place;
+		const holder = holderOf(view, place);
 		if (holder === undefined) {
-			if (!view.nodes.has(nodeId)) vanished.push(nodeId);
+			const successor = view.nodes.get(nodeId)?.record;
+			if (successor === undefined) vanished.push(nodeId);
+			else if (successor.state === "joining") returning.push(nodeId);
 			continue;
 		}
 		memberIds.add(nodeId);
@@ -105,16 +124,10 @@ function findCandidates(view: RunView): Candidates {
 			!isRefused(view, node) &&
 			isReady(node, target),
 	);
-	return { members, late, vanished, newcomers: inOrderOfArrival(newcomers) };
-}
-
-function seatsByNode(view: RunView) {
-	const ordered = currentSeats(view);
-	const idOf = new Map([...view.seats].map(([nodeId, seat]) => [seat, nodeId]));
-	return ordered.flatMap((seat) => {
-		const nodeId = idOf.get(seat);
-		return nodeId === undefined ? [] : [[nodeId, seat] as const];
-	});
+	return {
+		...{ members, late, returning, vanished },
+		newcomers: inOrderOfArrival(newcomers),
+	};
 }
 
 function isReady({ record }: NodeView, target: number): boolean {
@@ -138,19 +151,26 @@ function awaitMinimum(
 	candidates: Candidates,
 	now: number,
 ): PlanResult {
-	const ready = candidates.members.length + candidates.newcomers.length;
+	const here = idsOf([...candidates.members, ...candidates.newcomers]);
 	const join = deadlineFor(
 		view.round.synced,
 		memory.join,
 		config.joinTimeoutMs,
 		now,
 	);
-	const gone = [...candidates.vanished, ...candidates.late];
+	const { late, returning, vanished } = candidates;
+	const gone = [...vanished, ...late, ...returning];
 	const missing =
-		`${ready} of at least ${config.minNodes} nodes are ready` +
+		`${here.length} of at least ${config.minNodes} nodes are ready` +
 		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
 	if (now < join.at) {
-		return wait(missing, { ...memory, join, lastCall: null }, join.at);
+		const needed = config.minNodes - here.length;
+		return wait(
+			missing,
+			{ ...memory, join, lastCall: null },
+			join.at,
+			awaits("minimum", view, config, { here, missing: gone, needed }),
+		);
 	}
 	const round: RoundRecord = {
 		...view.round,
@@ -166,32 +186,5 @@ function awaitMinimum(
 		memory,
 		until: undefined,
 		reason: missing,
-	};
-}
-
-function lift(
-	view: RunView,
-	chosen: NonEmpty<NodeView>,
-	planId: string,
-): PlanResult {
-	const { round } = view;
-	const synced = round.synced + 1;
-	const { seats, world } = assignSeats(chosen, planId, synced);
-	return {
-		plan: {
-			kind: "lift",
-			seats,
-			round: {
-				...round,
-				synced,
-				planId,
-				seats: seats.size,
-				accounted: [],
-				world,
-			},
-		},
-		memory: EMPTY_MEMORY,
-		until: undefined,
-		reason: `round ${synced}: ${chosen.map(({ record }) => record.nodeId).join(", ")}`,
 	};
 }

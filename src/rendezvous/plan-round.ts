@@ -16,12 +16,15 @@
  *                            | then lifts (open)
  */
 import { chargeIncident } from "./charge-incident.js";
-import { currentSeats } from "./order-members.js";
+import { tellStory } from "./history.js";
+import { observeRound } from "./observe-round.js";
 import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
+	type PlannerTime,
 	type PlanResult,
+	type RoundPlan,
 	wait,
 } from "./plan.js";
 import { planOpenRound } from "./plan-open-round.js";
@@ -29,11 +32,38 @@ import { planRunningRound } from "./plan-running-round.js";
 import { RECORD_VERSION, type Seat } from "./records.js";
 import type { RunView } from "./run-view.js";
 
-/**
- * @param nextPlanId an id that no plan has had, for the case that this one lifts a round
- * @param now milliseconds on the clock that `memory` and `until` are on
- */
+/** @param nextPlanId an id that no plan has had, for the case that this one lifts a round */
 export function planRound(
+	view: RunView,
+	before: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	{ now, wallTime }: PlannerTime,
+): PlanResult {
+	const memory = observeRound(view, before, wallTime);
+	const result = decide(view, memory, config, nextPlanId, now);
+	return result.plan !== undefined && "round" in result.plan
+		? { ...result, plan: recorded(view, result.plan, memory, wallTime) }
+		: result;
+}
+
+/** The plan with what it adds to the run's history. */
+function recorded(
+	view: RunView,
+	plan: RoundPlan,
+	memory: PlannerMemory,
+	wallTime: number,
+): RoundPlan {
+	const { round } = plan;
+	const outcome = round.outcome && { ...round.outcome, endedAt: wallTime };
+	return {
+		...plan,
+		round: { ...round, outcome },
+		story: tellStory(view, plan, memory, wallTime),
+	};
+}
+
+function decide(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
@@ -103,9 +133,9 @@ function planSweep(
 	memory: PlannerMemory,
 ): PlanResult | undefined {
 	if (view.round.synced === view.round.deprecated) return undefined;
-	const current = new Set(currentSeats(view));
+	const { planId } = view.round;
 	const stale = [...view.seats]
-		.filter(([, seat]) => "planId" in seat && !current.has(seat))
+		.filter(([, seat]) => "planId" in seat && seat.planId !== planId)
 		.map(([nodeId]) => nodeId);
 	if (stale.length === 0) return undefined;
 	return {

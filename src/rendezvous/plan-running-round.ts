@@ -1,4 +1,9 @@
-import { currentSeats, inOrderOfArrival, seatHolder } from "./order-members.js";
+import {
+	currentPlaces,
+	holderOf,
+	idsOf,
+	inOrderOfArrival,
+} from "./order-members.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -8,6 +13,7 @@ import {
 } from "./plan.js";
 import type { RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
+import { awaits } from "./waiting.js";
 
 /** A round is running: does it end well, must it be left, shall newcomers be let in? */
 export function planRunningRound(
@@ -16,7 +22,7 @@ export function planRunningRound(
 	config: PlannerConfig,
 	now: number,
 ): PlanResult {
-	const seats = currentSeats(view);
+	const seats = currentPlaces(view);
 	if (seats.length > 0 && seats.length === view.finished.size) {
 		return update(memory, succeeded(view));
 	}
@@ -54,7 +60,8 @@ function gatherNewcomers(
 			join: null,
 		});
 	}
-	const names = newcomers.map(({ record }) => record.nodeId).join(", ");
+	const nodeIds = idsOf(newcomers);
+	const names = nodeIds.join(", ");
 	const lastCall = deadlineFor(
 		view.round.synced,
 		memory.lastCall,
@@ -66,6 +73,7 @@ function gatherNewcomers(
 			`last call: ${names} would join`,
 			{ ...memory, lastCall },
 			lastCall.at,
+			awaits("newcomers", view, config, { here: nodeIds }),
 		);
 	}
 	return update(
@@ -84,9 +92,8 @@ function gatherNewcomers(
  * there has come back, and the others are on their way.
  */
 function isOutage(view: RunView): boolean {
-	return [...view.seats].every(([nodeId, seat]) => {
-		if (!("planId" in seat) || seat.planId !== view.round.planId) return true;
-		const holder = seatHolder(view, nodeId, seat);
+	return currentPlaces(view).every((place) => {
+		const holder = holderOf(view, place);
 		return holder === undefined || holder.createRevision > view.roundRevision;
 	});
 }
@@ -94,11 +101,11 @@ function isOutage(view: RunView): boolean {
 /** Why members of the round that have not finished are no longer in it, one line each. */
 function departed(view: RunView): readonly string[] {
 	const reasons: string[] = [];
-	for (const [nodeId, seat] of view.seats) {
-		if (!("planId" in seat) || seat.planId !== view.round.planId) continue;
+	for (const place of currentPlaces(view)) {
+		const { nodeId } = place;
 		if (view.finished.has(nodeId)) continue;
-		const holder = seatHolder(view, nodeId, seat);
-		if (holder === undefined) reasons.push(`${nodeId} left: lease expired`);
+		const holder = holderOf(view, place);
+		if (holder === undefined) reasons.push(whyGone(view, nodeId));
 		else if (holder.record.state === "leaving") {
 			reasons.push(
 				`${nodeId} left: ${holder.record.cause ?? "no cause given"}`,
@@ -108,6 +115,13 @@ function departed(view: RunView): readonly string[] {
 		}
 	}
 	return reasons;
+}
+
+/** A new process of the same node may be there already. */
+function whyGone(view: RunView, nodeId: string): string {
+	return view.nodes.has(nodeId)
+		? `${nodeId} was started anew`
+		: `${nodeId} left: lease expired`;
 }
 
 /** Ready nodes without a seat in the running plan. */

@@ -1,4 +1,6 @@
+import type { HistoryRecord } from "./history.js";
 import type { BudgetRecord, RoundRecord, Seat, SeatRecord } from "./records.js";
+import type { Awaited } from "./waiting.js";
 
 /** What the coordinator writes next; each is one transaction, but for the seats of a large lift. */
 export type Plan =
@@ -7,22 +9,38 @@ export type Plan =
 			readonly kind: "update";
 			readonly round: RoundRecord;
 			readonly budgets: ReadonlyMap<string, BudgetRecord>;
+			/** What the run's history has to say of it, if anything. */
+			readonly story?: HistoryRecord | undefined;
 	  }
 	/** Write the seats, then the round that lifts the barrier. */
 	| {
 			readonly kind: "lift";
 			readonly round: RoundRecord;
 			readonly seats: ReadonlyMap<string, SeatRecord>;
+			readonly story?: HistoryRecord | undefined;
 	  }
 	/** Tell nodes that they may not take part any more. */
 	| { readonly kind: "refuse"; readonly seats: ReadonlyMap<string, Seat> }
 	/** Delete seats and finished records that belong to no current plan. */
 	| { readonly kind: "sweep"; readonly nodeIds: readonly string[] };
 
+/** A plan that changes where the run stands. */
+export type RoundPlan = Extract<Plan, { readonly round: RoundRecord }>;
+
 /** A time that belongs to one round: another round's is forgotten. */
 export interface RoundDeadline {
 	readonly round: number;
 	readonly at: number;
+}
+
+/** What was seen of a round, and of the next one's members: see observe-round.ts. */
+export interface RoundTimes {
+	readonly round: number;
+	/** When all members had been seen to run; null: not yet. */
+	readonly startedAt: number | null;
+	/** How many nodes are ready for the next round, and when the last of them was seen to be. */
+	readonly ready: number;
+	readonly readyAt: number | null;
 }
 
 /** The coordinator's deadlines. They live with it: a successor counts anew. */
@@ -35,6 +53,8 @@ export interface PlannerMemory {
 	readonly lastCall: RoundDeadline | null;
 	/** Until when MIN is waited for. */
 	readonly join: RoundDeadline | null;
+	/** For the history. */
+	readonly times: RoundTimes | null;
 }
 
 export const EMPTY_MEMORY: PlannerMemory = {
@@ -42,7 +62,16 @@ export const EMPTY_MEMORY: PlannerMemory = {
 	outageOf: null,
 	lastCall: null,
 	join: null,
+	times: null,
 };
+
+/** The time at which is planned, in milliseconds. */
+export interface PlannerTime {
+	/** On the clock that the memory and `until` are on. */
+	readonly now: number;
+	/** Since 1970; it decides nothing. */
+	readonly wallTime: number;
+}
 
 /** What the planner needs to know of the run's settings; times in milliseconds. */
 export interface PlannerConfig {
@@ -62,6 +91,8 @@ export interface PlanResult {
 	readonly until: number | undefined;
 	/** Why, in words. */
 	readonly reason: string;
+	/** Given where a round would begin, were it not for these. */
+	readonly awaited?: Awaited | undefined;
 }
 
 /** Nothing to write: what is waited for, and until when at the latest. */
@@ -69,8 +100,9 @@ export function wait(
 	reason: string,
 	memory: PlannerMemory,
 	until?: number,
+	awaited?: Awaited,
 ): PlanResult {
-	return { plan: undefined, memory, until, reason };
+	return { plan: undefined, memory, until, reason, awaited };
 }
 
 /** The deadline as it stands for this round, begun now if it was another's. */

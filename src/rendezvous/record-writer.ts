@@ -29,6 +29,10 @@ export interface Intent {
 	readonly cause: string | null;
 	/** The plan that it has done its part of; written together with state `finished`. */
 	readonly finishedPlan: string | null;
+	/** Its workers by local rank while it has any; null: not started. */
+	readonly pids: readonly (number | null)[];
+	/** When it came to this state, in milliseconds since 1970. */
+	readonly since: number;
 }
 
 export interface RecordWriterOptions {
@@ -70,7 +74,9 @@ export class RecordWriter {
 		present: Entry | undefined,
 	): Promise<boolean> {
 		const { intent } = this;
-		if (intent === null || intent === this.written) return false;
+		// A record that somebody has deleted is made again.
+		const isDone = intent === this.written && present !== undefined;
+		if (intent === null || isDone) return false;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
@@ -98,6 +104,8 @@ export class RecordWriter {
 			...this.options.identity,
 			instance: round.instance,
 			state: intent.state,
+			since: intent.since,
+			pids: intent.pids,
 			claim: intent.claim,
 			failure: intent.failure,
 			cause: intent.cause,

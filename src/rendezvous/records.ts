@@ -32,6 +32,10 @@ export interface NodeRecord {
 	/** The round that it wants to be in, or is in. */
 	readonly claim: number;
 	readonly state: NodeState;
+	/** When this state began, in milliseconds since 1970 by the node's own clock; for people only. */
+	readonly since: number;
+	/** Its workers by local rank while it has any; null: not started. */
+	readonly pids: readonly (number | null)[];
 	/** The last failure among its workers. */
 	readonly failure: NodeFailure | null;
 	/** Why it leaves, in words. */
@@ -81,6 +85,8 @@ export interface Outcome {
 	readonly exitCode: number;
 	readonly reason: string;
 	readonly root: FailureRecord | null;
+	/** When it was written, in milliseconds since 1970; for people only. */
+	readonly endedAt?: number | undefined;
 }
 
 /** `round`: the one key that says where the run stands. Written by the coordinator, by compare-and-set. */
@@ -120,6 +126,13 @@ export interface SeatRecord {
 	readonly firstRoleRank: number;
 	readonly localWorldSize: number;
 	readonly role: string;
+	/** Its place in the plan that this one shall replace; until that is done, it holds. Null: it had none. */
+	readonly previous: PreviousPlace | null;
+}
+
+export interface PreviousPlace {
+	readonly planId: string;
+	readonly groupRank: number;
 }
 
 /** `seats/<nodeId>` of a node that may not take part any more. */

@@ -1,3 +1,4 @@
+import type { HistoryRecord } from "./history.js";
 import type { RunKeys } from "./keys.js";
 import {
 	type BudgetRecord,
@@ -8,6 +9,7 @@ import {
 	type Seat,
 } from "./records.js";
 import type { Entry, Snapshot } from "./store.js";
+import type { WaitingRecord } from "./waiting.js";
 
 /** A live agent's record and when it was made and last changed. */
 export interface NodeView {
@@ -27,9 +29,13 @@ export interface RunView {
 	/** Nodes that have finished the current plan. */
 	readonly finished: ReadonlySet<string>;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+	/** The history's line of the newest synced round, where it was read and is there. */
+	readonly story: HistoryRecord | undefined;
+	/** What users have been told that is waited for. */
+	readonly waiting: WaitingRecord | undefined;
 }
 
-/** Reads a snapshot of everything below a run's prefix; undefined where the run has no round yet. */
+/** Reads a snapshot of what a run's keys say at present; undefined where the run has no round yet. */
 export function readRunView(
 	keys: RunKeys,
 	snapshot: Snapshot,
@@ -54,7 +60,17 @@ export function readRunView(
 				.map(([nodeId]) => nodeId),
 		),
 		budgets: below<BudgetRecord>(snapshot, keys.budgets),
+		story: at<HistoryRecord>(snapshot, keys.historyOf(round.synced)),
+		waiting: at<WaitingRecord>(snapshot, keys.waiting),
 	};
+}
+
+function at<Record extends { readonly version: 1 }>(
+	snapshot: Snapshot,
+	key: string,
+): Record | undefined {
+	const entry = snapshot.entries.get(key);
+	return entry && decodeRecord<Record>(entry);
 }
 
 function below<Record extends { readonly version: 1 }>(

@@ -16,11 +16,14 @@ import {
 	type Seat,
 } from "./records.js";
 import type { Lease, Snapshot, Store, Watch } from "./store.js";
+import type { WaitingRecord } from "./waiting.js";
 
 /** What an agent sees of its run: the round and, where it is this process's, its seat. */
 export interface RoundView {
 	readonly round: RoundRecord;
 	readonly seat: Seat | null;
+	/** What the coordinator said last that it waits for, if it had to. */
+	readonly waiting?: WaitingRecord | undefined;
 }
 
 export interface SessionOptions {
@@ -32,9 +35,12 @@ export interface SessionOptions {
 	readonly spec: RunSpec;
 	readonly reservePort: (claim: number) => Promise<number>;
 	readonly random: () => number;
+	readonly batchSize?: number | undefined;
 	readonly onView: (view: RoundView) => void;
 	/** Whether this is a later start of the run, in which this process has no part and says nothing. */
 	readonly isForeign: (round: RoundRecord) => boolean;
+	/** Told whenever it finds that the run itself is not in the store any more. */
+	readonly onRunGone: () => void;
 	/** Told once; the session has closed itself. */
 	readonly onLost: OnLeaseLost;
 	/** Told once: the agent's record stands under this session's lease. */
@@ -53,6 +59,8 @@ export class Session {
 	private standing = false;
 	/** Nothing is shown, so that no seat is taken, before the record stands. */
 	private mustStand = false;
+	/** What is wanted while a view is shown is written by the same look. */
+	private showing = false;
 	private closed = false;
 
 	constructor(private readonly options: SessionOptions) {
@@ -97,7 +105,7 @@ export class Session {
 
 	want(intent: Intent | null): void {
 		this.writer.want(intent);
-		this.loop.hint();
+		if (!this.showing) this.loop.hint();
 	}
 
 	/** Looks and writes no more; the lease is left as it is. */
@@ -115,6 +123,7 @@ export class Session {
 		const snapshot = await store.snapshot([
 			keys.round,
 			keys.coordinator,
+			keys.waiting,
 			keys.seat(nodeId),
 			keys.node(nodeId),
 		]);
@@ -123,7 +132,10 @@ export class Session {
 		const own = snapshot.entries.get(keys.node(nodeId));
 		if (own !== undefined) refuseForeign(own, identity);
 		const roundEntry = snapshot.entries.get(keys.round);
-		if (roundEntry === undefined) return false;
+		if (roundEntry === undefined) {
+			this.options.onRunGone();
+			return false;
+		}
 		const round = decodeRecord<RoundRecord>(roundEntry);
 		const seatEntry = snapshot.entries.get(keys.seat(nodeId));
 		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
@@ -133,7 +145,9 @@ export class Session {
 			return false;
 		}
 		const shown = !this.mustStand;
-		if (shown) onView({ round, seat: mine });
+		const told = snapshot.entries.get(keys.waiting);
+		const waiting = told && decodeRecord<WaitingRecord>(told);
+		if (shown) this.show({ round, seat: mine, waiting });
 		const again = await this.writer.write(round, roundEntry.modRevision, own);
 		if (this.closed) return false;
 		this.tellOfStanding();
@@ -143,6 +157,12 @@ export class Session {
 			round.outcome !== null,
 		);
 		return again || !shown;
+	}
+
+	private show(view: RoundView): void {
+		this.showing = true;
+		this.options.onView(view);
+		this.showing = false;
 	}
 
 	private watchFrom({ revision }: Snapshot): void {

@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../../src/rendezvous/failure.js";
+import type { HistoryRecord } from "../../src/rendezvous/history.js";
 import type {
 	NodeFailure,
 	NodeRecord,
@@ -7,6 +8,7 @@ import type {
 	SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type { NodeView, RunView } from "../../src/rendezvous/run-view.js";
+import type { WaitingRecord } from "../../src/rendezvous/waiting.js";
 
 /** A round record of a run that has just begun, changed as given. */
 export function roundRecord(change: Partial<RoundRecord> = {}): RoundRecord {
@@ -41,6 +43,8 @@ export function nodeRecord(
 		startTime: "1",
 		claim: 1,
 		state: "ready",
+		since: 0,
+		pids: [],
 		failure: null,
 		cause: null,
 		address: `${nodeId}.example`,
@@ -65,6 +69,7 @@ export function seatRecord(
 		firstRoleRank: 0,
 		localWorldSize: 2,
 		role: "default",
+		previous: null,
 		...change,
 	};
 }
@@ -102,6 +107,32 @@ export function nodeFailure(
 	};
 }
 
+/** The history's line of a round that has just begun. */
+export function historyRecord(
+	change: Partial<HistoryRecord> = {},
+): HistoryRecord {
+	return {
+		version: 1,
+		instance: 1,
+		round: 1,
+		cause: { kind: "start", changeEvent: null, reason: "start", root: null },
+		incidents: 0,
+		worldSize: 4,
+		members: [],
+		joined: [],
+		left: [],
+		begunAt: null,
+		stoppedAt: null,
+		readyAt: 0,
+		liftedAt: 0,
+		startedAt: null,
+		endedAt: null,
+		ending: null,
+		outcome: null,
+		...change,
+	};
+}
+
 /** A view of nodes that came in the given order. */
 export function runView(
 	round: Partial<RoundRecord>,
@@ -110,6 +141,8 @@ export function runView(
 		seats?: Readonly<Record<string, Seat>>;
 		finished?: readonly string[];
 		budgets?: Readonly<Record<string, number>>;
+		story?: HistoryRecord;
+		waiting?: WaitingRecord;
 	} = {},
 ): RunView {
 	const views = nodes.map((record, index): [string, NodeView] => [
@@ -129,5 +162,7 @@ export function runView(
 				{ version: 1, charged },
 			]),
 		),
+		story: rest.story,
+		waiting: rest.waiting,
 	};
 }

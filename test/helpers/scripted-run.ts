@@ -3,12 +3,15 @@ import type { Ending } from "../../src/agent/state.js";
 import { messageOf } from "../../src/errors.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import type { HistoryRecord } from "../../src/rendezvous/history.js";
+import { RunKeys } from "../../src/rendezvous/keys.js";
 import { Membership } from "../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../src/rendezvous/memory-store.js";
-import type {
-	RoundRecord,
-	RunSpec,
-	SeatRecord,
+import {
+	decodeRecord,
+	type RoundRecord,
+	type RunSpec,
+	type SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type { Store } from "../../src/rendezvous/store.js";
 import { ScriptedStore } from "./scripted-store.js";
@@ -20,6 +23,7 @@ export interface ScriptedRunOptions {
 	readonly maxRestarts?: number;
 	readonly policy?: RestartPolicyStrategy;
 	readonly settleTimeoutMs?: number;
+	readonly joinTimeoutMs?: number;
 }
 
 /**
@@ -41,7 +45,7 @@ export class ScriptedRun {
 			maxNodes: options.maxNodes ?? 1,
 			policy: options.policy?.name ?? "hard",
 			maxRestarts: options.maxRestarts ?? 3,
-			joinTimeoutMs: 600_000,
+			joinTimeoutMs: options.joinTimeoutMs ?? 600_000,
 			lastCallTimeoutMs: 30_000,
 			settleTimeoutMs: options.settleTimeoutMs ?? 35_000,
 			leaseTtlMs: 5_000,
@@ -78,6 +82,24 @@ export class ScriptedRun {
 		});
 		await this.act(`${nodeId} starts`, () => agent.join());
 		return agent;
+	}
+
+	/** Writes down the run's history as the store has it, its times as in the lines before it. */
+	async showHistory(): Promise<void> {
+		const keys = new RunKeys("scripted");
+		const { entries } = await this.store.snapshot([keys.history]);
+		const time = (at: number | null) =>
+			at === null ? "-" : ((at - this.startedAt) / 1000).toFixed(2);
+		for (const entry of entries.values()) {
+			const line = decodeRecord<HistoryRecord>(entry);
+			const names = (nodeIds: readonly string[]) => nodeIds.join(" ") || "-";
+			this.lines.push(
+				`history: round ${line.round}, ${line.cause.kind} (${line.cause.reason}), ${line.worldSize} workers`,
+				`  members ${names(line.members)}; joined ${names(line.joined)}; left ${names(line.left)}`,
+				`  begun ${time(line.begunAt)}, stopped ${time(line.stoppedAt)}, ready ${time(line.readyAt)}, lifted ${time(line.liftedAt)}, started ${time(line.startedAt)}`,
+				`  ended ${time(line.endedAt)}: ${line.ending ?? "-"}${line.outcome === null ? "" : ` (${line.outcome})`}`,
+			);
+		}
 	}
 
 	get text(): string {
@@ -175,7 +197,8 @@ export class ScriptedAgent {
 		this.membership.join().then(
 			(joined) => {
 				if ("instance" in joined) this.membership.start();
-				else tell(`ends with the run: ${joined.outcome.reason}`);
+				else if ("outcome" in joined)
+					tell(`ends with the run: ${joined.outcome.reason}`);
 			},
 			(error) => tell(`cannot join: ${messageOf(error)}`),
 		);

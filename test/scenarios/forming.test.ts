@@ -13,10 +13,16 @@ it("the first round waits for the last call, and MAX ends it early", async () =>
 	await expectStory(run, "forming-last-call");
 });
 
-it("below MIN the run ends at the join time-out, and says how many are there", async () => {
-	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
+it("J21: below MIN each agent says every 10 s who is there, and the run ends at the join time-out", async () => {
+	const run = new ScriptedRun({
+		minNodes: 3,
+		maxNodes: 4,
+		joinTimeoutMs: 60_000,
+	});
 	await run.agent("node-a");
-	await run.pass(600_000);
+	await run.pass(15_000);
+	await run.agent("node-b");
+	await run.pass(45_000);
 	await run.pass(1_000);
 	await expectStory(run, "forming-below-min");
 });

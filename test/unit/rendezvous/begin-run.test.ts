@@ -78,11 +78,18 @@ describe("what a process that has just started does", () => {
 	});
 
 	it("is refused where its settings differ from those of a living run, with both values", () => {
-		const mine = { ...SPEC, maxNodes: 4, maxRestarts: 0 };
+		const mine: RunSpec = {
+			...SPEC,
+			minNodes: 2,
+			maxNodes: 4,
+			maxRestarts: 0,
+			policy: "mine sha256:12",
+			leaseTtlMs: 2_500,
+		};
 		expect(() =>
 			beginRun(runView({ instance: 7 }, [alive]), SPEC, mine, NOW),
 		).toThrow(
-			"settings differ from the run's: maxNodes is 2 there, 4 here; maxRestarts is 3 there, 0 here",
+			"settings differ from the run's: --nnodes: 1:2 there, 2:4 here; --restart-policy: hard there, mine sha256:12 here; --max-restarts: 3 there, 0 here; --rdzv-conf lease_ttl: 5s there, 2.5s here; start it",
 		);
 	});
 

@@ -81,6 +81,8 @@ describe("an agent's membership", () => {
 			failure: null,
 			cause: null,
 			finishedPlan: null,
+			pids: [],
+			since: 0,
 		});
 		await settle();
 	});
@@ -124,6 +126,8 @@ describe("an agent's membership", () => {
 			failure: null,
 			cause: null,
 			finishedPlan: null,
+			pids: [],
+			since: 0,
 		});
 		membership.publish(null);
 		await put(roundRecord({ instance: 7, synced: 1 }));
@@ -140,10 +144,36 @@ describe("an agent's membership", () => {
 			failure: null,
 			cause: "another instance",
 			finishedPlan: null,
+			pids: [],
+			since: 0,
 		});
 		await settle();
 		expect(views.at(-1)?.round.instance).toBe(8);
 		expect(await own()).toMatchObject({ instance: 7, state: "ready" });
+	});
+
+	it("ends its part in bounded time where the run's keys are gone from the store", async () => {
+		const { entries } = await store.snapshot([KEYS.prefix]);
+		await store.transaction(
+			[],
+			[...entries.keys()].map((key) => ({ delete: key })),
+		);
+		await settle();
+		expect(views.at(-1)).toMatchObject({
+			seat: null,
+			round: { instance: 7, outcome: { result: "failed", exitCode: 3 } },
+		});
+		expect(views.at(-1)?.round.outcome?.reason).toContain(
+			"gone from the store",
+		);
+		expect(await own()).toBeUndefined();
+	});
+
+	it("makes its record again where somebody has deleted it", async () => {
+		await store.transaction([], [{ delete: KEYS.node("a") }]);
+		await put(roundRecord({ instance: 7 }));
+		await settle();
+		expect(await own()).toMatchObject({ state: "ready", claim: 1 });
 	});
 
 	it("coordinates under its new token where its key was deleted and made anew", async () => {

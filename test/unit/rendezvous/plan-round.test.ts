@@ -26,6 +26,8 @@ const CONFIG: PlannerConfig = {
 };
 
 const NOW = 5_000;
+/** What the wall clock says when the steady one says 0. */
+const WALL = 1_795_000_000_000;
 
 function plan(
 	view: RunView,
@@ -40,7 +42,7 @@ function plan(
 		options.memory ?? EMPTY_MEMORY,
 		{ ...CONFIG, ...options.config },
 		"plan-2",
-		options.now ?? NOW,
+		{ now: options.now ?? NOW, wallTime: WALL + (options.now ?? NOW) },
 	);
 }
 
@@ -156,7 +158,7 @@ describe("a running round", () => {
 		[
 			"another process under its name",
 			[run("a"), run("b", { incarnation: "b-2" })],
-			"b left: lease expired",
+			"b was started anew",
 		],
 		[
 			"leaving",
@@ -529,4 +531,149 @@ it("never lowers synced or deprecated", () => {
 		expect(deprecated).toBeGreaterThanOrEqual(view.round.deprecated);
 		expect(deprecated).toBeLessThanOrEqual(synced);
 	}
+});
+
+describe("a member whose process was replaced", () => {
+	const coming = nodeRecord("b", {
+		incarnation: "b-2",
+		state: "joining",
+		claim: 0,
+	});
+	const arrived = ready("b", { incarnation: "b-2" });
+	const config = { minNodes: 1 };
+
+	it("is waited for while the new process is on its way, so that it takes one round in all", () => {
+		const rest = { seats: SEATS };
+		const first = plan(runView(OPEN, [ready("a"), coming], rest), { config });
+		expect(first).toMatchObject({
+			plan: undefined,
+			until: NOW + 35_000,
+			reason: "waiting for b",
+		});
+		const then = plan(runView(OPEN, [ready("a"), arrived], rest), {
+			config,
+			memory: first.memory,
+		});
+		if (then.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...then.plan.seats.keys()]).toEqual(["a", "b"]);
+	});
+
+	it("is waited for no longer than the settle time", () => {
+		const view = runView(OPEN, [ready("a"), coming], { seats: SEATS });
+		const { memory } = plan(view, { config });
+		const late = { config, memory, now: NOW + 35_000 };
+		expect(plan(view, late).plan?.kind).toBe("lift");
+	});
+
+	it("is waited for with all others where every process was replaced", () => {
+		const seats = { ...SEATS, c: seatRecord("c", { groupRank: 2 }) };
+		const again = ready("a", { incarnation: "a-2" });
+		const open = { ...OPEN, seats: 3 };
+		const first = plan(runView(open, [again, coming], { seats }), { config });
+		expect(first.reason).toBe("waiting for b, c");
+		const { memory } = first;
+		const then = runView(open, [again, arrived], { seats });
+		expect(plan(then, { config, memory }).reason).toBe("waiting for c");
+	});
+});
+
+describe("a large plan whose coordinator died between two of its writes", () => {
+	/** Seats that another coordinator wrote for a plan that it never completed. */
+	const unfinished = (nodeId: string, groupRank: number, before?: number) =>
+		seatRecord(nodeId, {
+			planId: "plan-x",
+			round: 2,
+			groupRank,
+			previous:
+				before === undefined ? null : { planId: "plan-1", groupRank: before },
+		});
+
+	it("leaves the members their places", () => {
+		const nodes = [ready("c"), ready("b"), ready("a")];
+		const seats = { a: unfinished("a", 0, 0), b: SEATS.b };
+		const result = plan(runView(OPEN, nodes, { seats }));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["a", "b", "c"]);
+		expect([...result.plan.seats.values()]).toMatchObject([
+			{ previous: { planId: "plan-1", groupRank: 0 } },
+			{ previous: { planId: "plan-1", groupRank: 1 } },
+			{ previous: null },
+		]);
+	});
+
+	it("still has them waited for", () => {
+		const nodes = [ready("a"), run("b", { state: "stopping" }), ready("c")];
+		const seats = { a: SEATS.a, b: unfinished("b", 1, 1) };
+		expect(plan(runView(OPEN, nodes, { seats })).reason).toBe("waiting for b");
+	});
+
+	it("makes no member of a newcomer that it had a seat for", () => {
+		const nodes = [ready("a"), ready("b")];
+		const seats = { ...SEATS, c: unfinished("c", 2) };
+		expect(plan(runView(OPEN, nodes, { seats })).plan?.kind).toBe("lift");
+	});
+});
+
+describe("what is awaited", () => {
+	it.each<[string, RunView, object]>([
+		[
+			"MIN",
+			runView({}, [nodeRecord("a")]),
+			{
+				round: 1,
+				kind: "minimum",
+				needed: 1,
+				missing: { count: 0, names: [] },
+			},
+		],
+		[
+			"the last call",
+			runView({}, [nodeRecord("a"), nodeRecord("b")]),
+			{ round: 1, kind: "last-call", here: { count: 2, names: ["a", "b"] } },
+		],
+		[
+			"a late member",
+			runView(OPEN, [ready("a"), run("b")], { seats: SEATS }),
+			{
+				round: 2,
+				kind: "members",
+				here: { count: 1, names: ["a"] },
+				missing: { count: 1, names: ["b"] },
+			},
+		],
+		[
+			"who is gone, below MIN",
+			runView(OPEN, [ready("a")], { seats: SEATS }),
+			{ kind: "minimum", needed: 1, missing: { count: 1, names: ["b"] } },
+		],
+		[
+			"further newcomers",
+			runView(RUNNING, [run("a"), run("b"), ready("c")], { seats: SEATS }),
+			{ round: 2, kind: "newcomers", here: { count: 1, names: ["c"] } },
+		],
+	])("is told for %s", (_, view, awaited) => {
+		expect(plan(view, { config: { maxNodes: 4 } }).awaited).toMatchObject({
+			...awaited,
+			minNodes: 2,
+			maxNodes: 4,
+		});
+	});
+
+	it("is nothing while a round simply runs, or is lifted", () => {
+		const running = runView(RUNNING, [run("a"), run("b")], { seats: SEATS });
+		const back = runView(OPEN, [ready("a"), ready("b")], { seats: SEATS });
+		expect(plan(running).awaited).toBeUndefined();
+		expect(plan(back).awaited).toBeUndefined();
+	});
+
+	it("names a few nodes of many, and counts them all", () => {
+		const nodes = Array.from({ length: 20 }, (_, index) =>
+			nodeRecord(`node-${index}`),
+		);
+		const result = plan(runView({}, nodes), {
+			config: { minNodes: 30, maxNodes: 30 },
+		});
+		expect(result.awaited?.here.count).toBe(20);
+		expect(result.awaited?.here.names).toHaveLength(8);
+	});
 });

@@ -1,0 +1,95 @@
+import { ElasticRunError } from "../../errors.js";
+import type {
+	Compare,
+	Entry,
+	Snapshot,
+	TransactionResult,
+	Write,
+} from "../store.js";
+import type { TxnRequest, TxnResponse } from "./etcd-client.js";
+
+/** What etcd calls no lease. */
+const NO_LEASE = "0";
+
+interface Range {
+	readonly key: Buffer;
+	readonly range_end?: Buffer;
+}
+
+/** The keys that a selector matches. */
+export function encodeRange(selector: string): Range {
+	const key = Buffer.from(selector);
+	if (!selector.endsWith("/")) return { key };
+	// All that begins with "…/" comes before "…0".
+	return { key, range_end: Buffer.from(`${selector.slice(0, -1)}0`) };
+}
+
+/** All of it is read at one revision, and nothing that is older than the question. */
+export function encodeSnapshot(selectors: readonly string[]): TxnRequest {
+	return {
+		success: selectors.map((selector) => ({
+			request_range: encodeRange(selector),
+		})),
+	};
+}
+
+export function decodeSnapshot({ header, responses }: TxnResponse): Snapshot {
+	const entries = responses
+		.flatMap(({ response_range }) => response_range.kvs)
+		.map(
+			(each): Entry => ({
+				key: each.key.toString(),
+				value: each.value.toString(),
+				createRevision: revisionOf(each.create_revision),
+				modRevision: revisionOf(each.mod_revision),
+				lease: each.lease === NO_LEASE ? null : each.lease,
+			}),
+		);
+	return {
+		revision: revisionOf(header.revision),
+		entries: new Map(entries.map((entry) => [entry.key, entry])),
+	};
+}
+
+export function encodeTransaction(
+	compares: readonly Compare[],
+	writes: readonly Write[],
+): TxnRequest {
+	return {
+		compare: compares.map((compare) => ({
+			key: Buffer.from(compare.key),
+			result: "Equal" as const,
+			...("createRevision" in compare
+				? { target: "Create" as const, create_revision: compare.createRevision }
+				: { target: "Mod" as const, mod_revision: compare.modRevision }),
+		})),
+		success: writes.map((write) =>
+			"delete" in write
+				? { request_delete_range: { key: Buffer.from(write.delete) } }
+				: {
+						request_put: {
+							key: Buffer.from(write.put),
+							value: Buffer.from(write.value),
+							lease: write.lease ?? NO_LEASE,
+						},
+					},
+		),
+	};
+}
+
+export function decodeTransaction({
+	header,
+	succeeded,
+}: TxnResponse): TransactionResult {
+	return { succeeded, revision: revisionOf(header.revision) };
+}
+
+/** etcd's numbers have 64 bits; a store that makes a million changes a second has revisions beyond 2^53 in 285 years. */
+export function revisionOf(decimal: string): number {
+	const revision = Number(decimal);
+	if (Number.isSafeInteger(revision)) return revision;
+	throw new ElasticRunError(
+		"INTERNAL",
+		`etcd's revision ${decimal} cannot be told from its neighbours`,
+	);
+}

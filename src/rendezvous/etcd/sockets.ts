@@ -1,0 +1,98 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe } from "node:diagnostics_channel";
+import { Socket } from "node:net";
+
+const whoOpens = new AsyncLocalStorage<Sockets>();
+
+/** Those that may open a socket now. While there are any, every promise of the process costs a little more. */
+const opening = new Set<Sockets>();
+
+/** How many turns of the event loop gRPC takes to see that a socket has closed. */
+const TURNS_UNTIL_SEEN = 4;
+
+subscribe("net.client.socket", (message) => {
+	const { socket } = message as { readonly socket?: unknown };
+	if (socket instanceof Socket) whoOpens.getStore()?.add(socket);
+});
+
+/**
+ * The TCP sockets that somebody else's code opens for us. gRPC keeps no hold of
+ * one that is still connecting, or that was accepted and is not spoken to: it
+ * would stay until the kernel gives it up, and the process with it.
+ */
+export class Sockets {
+	private readonly open = new Set<Socket>();
+	private readonly past = { bytesRead: 0, bytesWritten: 0 };
+	private isConnected = false;
+	private isClosed = false;
+	opened = 0;
+
+	/** Runs what may open a socket, now or by what it leaves behind. */
+	within<Result>(work: () => Result): Result {
+		if (this.isConnected) return work();
+		opening.add(this);
+		return whoOpens.run(this, work);
+	}
+
+	/** A message has come in: nobody opens another socket before this one closes. */
+	confirm(): void {
+		if (this.isConnected || this.isClosed) return;
+		this.isConnected = true;
+		this.rest();
+	}
+
+	get bytesRead(): number {
+		return this.sum("bytesRead");
+	}
+
+	get bytesWritten(): number {
+		return this.sum("bytesWritten");
+	}
+
+	/**
+	 * Closes those that are open, and each that is opened from now on.
+	 * @param then run when whoever opened them has seen it
+	 */
+	destroyAll(then: () => void): void {
+		this.isClosed = true;
+		this.isConnected = false;
+		for (const socket of this.open) socket.destroy();
+		// etcd3 would wait for a connection that still seems to be beginning.
+		afterTurns(TURNS_UNTIL_SEEN, () => {
+			then();
+			this.rest();
+		});
+	}
+
+	/** Told of each socket of theirs, before it connects. */
+	add(socket: Socket): void {
+		this.opened += 1;
+		this.open.add(socket);
+		// gRPC hears of it too, but not in every state; without a listener it would end the process.
+		socket.on("error", () => {});
+		socket.once("close", () => {
+			this.open.delete(socket);
+			this.isConnected = false;
+			this.past.bytesRead += socket.bytesRead;
+			this.past.bytesWritten += socket.bytesWritten;
+		});
+		// To connect it, as is done next, would bring it to life again.
+		if (this.isClosed) process.nextTick(() => socket.destroy());
+	}
+
+	/** Nobody opens any more. */
+	private rest(): void {
+		opening.delete(this);
+		if (opening.size === 0) whoOpens.disable();
+	}
+
+	private sum(what: "bytesRead" | "bytesWritten"): number {
+		const present = [...this.open].map((socket) => socket[what]);
+		return present.reduce((sum, bytes) => sum + bytes, this.past[what]);
+	}
+}
+
+function afterTurns(turns: number, work: () => void): void {
+	if (turns === 0) work();
+	else setImmediate(() => afterTurns(turns - 1, work));
+}

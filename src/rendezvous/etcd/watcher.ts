@@ -1,0 +1,56 @@
+/** How long a watch that was refused is not asked for again, in milliseconds; the next time twice as long. */
+const SHORTEST_REFUSAL_MS = 1_000;
+const LONGEST_REFUSAL_MS = 30_000;
+
+/** One watch of the store's users, whatever streams it outlives. */
+export class Watcher {
+	private isHinting = false;
+	private isClosed = false;
+	/** How often in a row etcd has refused it. */
+	private refusals = 0;
+
+	/** @param seen the revision up to which `onHint`'s owner has seen everything */
+	constructor(
+		readonly selectors: readonly string[],
+		private seen: number,
+		private readonly onHint: () => void,
+	) {}
+
+	/** etcd watches a selector, and tells of what comes after this revision. */
+	grant(revision: number): void {
+		this.refusals = 0;
+		if (revision !== this.seen) this.hint();
+	}
+
+	/** What happens from now on may stay unseen until etcd watches again. */
+	loseSight(): void {
+		this.seen = Number.NaN;
+	}
+
+	/** Several hints that come together are one. */
+	hint(): void {
+		if (this.isHinting) return;
+		this.isHinting = true;
+		setImmediate(() => {
+			this.isHinting = false;
+			if (!this.isClosed) this.onHint();
+		});
+	}
+
+	/**
+	 * etcd refuses to watch. Returns how long it is not to be asked again, in milliseconds.
+	 * @param isTokenRenewed whether it will be asked with a new token: the first time it may have been for the old one
+	 */
+	refuse(isTokenRenewed: boolean): number {
+		this.refusals += 1;
+		if (isTokenRenewed && this.refusals === 1) return 0;
+		return Math.min(
+			LONGEST_REFUSAL_MS,
+			SHORTEST_REFUSAL_MS * 2 ** (this.refusals - 1),
+		);
+	}
+
+	close(): void {
+		this.isClosed = true;
+	}
+}

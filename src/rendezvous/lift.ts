@@ -1,0 +1,31 @@
+import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
+import { EMPTY_MEMORY, type PlanResult } from "./plan.js";
+import type { NodeView, RunView } from "./run-view.js";
+
+/** Begins the next round with these members, in this order. */
+export function lift(
+	view: RunView,
+	chosen: NonEmpty<NodeView>,
+	planId: string,
+): PlanResult {
+	const { round } = view;
+	const synced = round.synced + 1;
+	const { seats, world } = assignSeats(view, chosen, planId, synced);
+	return {
+		plan: {
+			kind: "lift",
+			seats,
+			round: {
+				...round,
+				synced,
+				planId,
+				seats: seats.size,
+				accounted: [],
+				world,
+			},
+		},
+		memory: EMPTY_MEMORY,
+		until: undefined,
+		reason: `round ${synced}: ${idsOf(chosen).join(", ")}`,
+	};
+}

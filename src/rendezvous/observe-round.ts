@@ -1,0 +1,69 @@
+import { latestOf } from "./history.js";
+import { currentPlaces, holderOf } from "./order-members.js";
+import type { PlannerMemory, RoundTimes } from "./plan.js";
+import type { NodeRecord } from "./records.js";
+import type { RunView } from "./run-view.js";
+
+/**
+ * Remembers when it was that all members of a round were seen to run, and when
+ * the last node was seen to be ready for the next one: for the history only,
+ * nothing is decided by it. Times are the coordinator's, in milliseconds since
+ * 1970; where a coordinator finds a round in full swing, it is told by the
+ * nodes' own clocks since when.
+ */
+export function observeRound(
+	view: RunView,
+	memory: PlannerMemory,
+	wallTime: number,
+): PlannerMemory {
+	const { synced, deprecated } = view.round;
+	const known = memory.times?.round === synced ? memory.times : undefined;
+	const times: RoundTimes =
+		synced > deprecated
+			? {
+					round: synced,
+					startedAt: known?.startedAt ?? startOf(view, known, wallTime),
+					ready: 0,
+					readyAt: null,
+				}
+			: { ...readiness(view, known, wallTime), round: synced };
+	return { ...memory, times };
+}
+
+function startOf(
+	view: RunView,
+	known: RoundTimes | undefined,
+	wallTime: number,
+): number | null {
+	const holders = currentPlaces(view)
+		.filter(({ nodeId }) => !view.finished.has(nodeId))
+		.map((place) => holderOf(view, place)?.record);
+	const isRunning = (record: NodeRecord | undefined) =>
+		record?.state === "running";
+	if (known !== undefined) return holders.every(isRunning) ? wallTime : null;
+	// Who coordinated before has vanished, and with it its record.
+	const present = holders.filter((record) => record !== undefined);
+	return present.every(isRunning)
+		? latestOf(
+				view,
+				present.map(({ nodeId }) => nodeId),
+			)
+		: null;
+}
+
+function readiness(
+	view: RunView,
+	known: RoundTimes | undefined,
+	wallTime: number,
+): Omit<RoundTimes, "round"> {
+	const claim = view.round.synced + 1;
+	const ready = [...view.nodes.values()].filter(
+		({ record }) => record.state === "ready" && record.claim === claim,
+	).length;
+	const hasGrown = ready > (known?.ready ?? 0);
+	return {
+		startedAt: known?.startedAt ?? null,
+		ready,
+		readyAt: hasGrown ? wallTime : (known?.readyAt ?? null),
+	};
+}

@@ -1,0 +1,69 @@
+import { KEPT_ROUNDS } from "./history.js";
+import type { RunKeys } from "./keys.js";
+import type { Plan, RoundPlan } from "./plan.js";
+import { encodeRecord } from "./records.js";
+import type { RunView } from "./run-view.js";
+import type { Write } from "./store.js";
+
+/** What carrying out a plan writes: `last`, in one transaction, is what makes it hold. */
+export function planWrites(
+	plan: Plan,
+	keys: RunKeys,
+	view: RunView,
+): { readonly others: readonly Write[]; readonly last: readonly Write[] } {
+	switch (plan.kind) {
+		case "update": {
+			const budgets = [...plan.budgets].map(([nodeId, budget]) => ({
+				put: keys.budget(nodeId),
+				value: encodeRecord(budget),
+			}));
+			return {
+				others: [],
+				last: [...budgets, ...roundWrites(plan, keys, view)],
+			};
+		}
+		case "lift":
+			return {
+				others: seatWrites(plan, keys),
+				last: roundWrites(plan, keys, view),
+			};
+		case "refuse":
+			return { others: seatWrites(plan, keys), last: [] };
+		case "sweep": {
+			const others = plan.nodeIds.flatMap((nodeId) => [
+				{ delete: keys.seat(nodeId) },
+				{ delete: keys.finishedBy(nodeId) },
+			]);
+			return { others, last: [] };
+		}
+		default:
+			return plan satisfies never;
+	}
+}
+
+function seatWrites(
+	{ seats }: Extract<Plan, { kind: "lift" | "refuse" }>,
+	keys: RunKeys,
+): readonly Write[] {
+	return [...seats].map(([nodeId, seat]) => ({
+		put: keys.seat(nodeId),
+		value: encodeRecord(seat),
+	}));
+}
+
+/** The round, and in the same revision its line of the history; what was waited for has come, or never will. */
+function roundWrites(
+	{ round, story }: RoundPlan,
+	keys: RunKeys,
+	{ waiting }: RunView,
+): readonly Write[] {
+	const writes: Write[] = [{ put: keys.round, value: encodeRecord(round) }];
+	const isOver = story !== undefined || round.outcome !== null;
+	if (waiting !== undefined && isOver) writes.push({ delete: keys.waiting });
+	if (story === undefined) return writes;
+	const value = encodeRecord(story);
+	writes.push({ put: keys.historyOf(story.round), value });
+	const surplus = story.round - KEPT_ROUNDS;
+	if (surplus > 0) writes.push({ delete: keys.historyOf(surplus) });
+	return writes;
+}

@@ -1,0 +1,52 @@
+import type { Awaited, NodeList } from "./waiting.js";
+
+/** "waiting for 2 more nodes (at least 4): node-a, node-b are here; 590 s left". */
+export function waitingInWords(
+	waiting: Awaited & { readonly until: number | null },
+	wallTime: number,
+): string {
+	const { until } = waiting;
+	const left =
+		until === null
+			? ""
+			: `; ${Math.max(0, Math.ceil((until - wallTime) / 1_000))} s left`;
+	return `${whatIsAwaited(waiting)}${left}`;
+}
+
+function whatIsAwaited({
+	kind,
+	round,
+	here,
+	missing,
+	needed,
+	minNodes,
+	maxNodes,
+}: Awaited): string {
+	switch (kind) {
+		case "members":
+			return `waiting for ${inWords(missing)}: ${areHere(here)}`;
+		case "minimum": {
+			const nodes = needed === 1 ? "node" : "nodes";
+			const gone = missing.count === 0 ? "" : `; missing: ${inWords(missing)}`;
+			return `waiting for ${needed} more ${nodes} (at least ${minNodes}): ${areHere(here)}${gone}`;
+		}
+		case "last-call":
+			return `last call (at most ${maxNodes} nodes): ${areHere(here)}`;
+		case "newcomers":
+			return `last call while round ${round - 1} runs: ${inWords(here)} would join`;
+		default:
+			return kind satisfies never;
+	}
+}
+
+function areHere(nodes: NodeList): string {
+	if (nodes.count === 0) return "nobody is here";
+	return `${inWords(nodes)} ${nodes.count === 1 ? "is" : "are"} here`;
+}
+
+function inWords({ count, names }: NodeList): string {
+	const others = count - names.length;
+	return others === 0
+		? names.join(", ")
+		: `${names.join(", ")} and ${others} more`;
+}

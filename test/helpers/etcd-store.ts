@@ -1,0 +1,92 @@
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import {
+	backOffMs,
+	isUnreachable,
+	pause,
+} from "../../src/rendezvous/back-off.js";
+import {
+	type EtcdStore,
+	type EtcdStoreOptions,
+	openEtcdStore,
+} from "../../src/rendezvous/etcd/etcd-store.js";
+import type { Lease, Snapshot, Store } from "../../src/rendezvous/store.js";
+
+/** A store of this process; it is closed with the test. */
+export async function openStore(
+	endpoints: string | readonly string[],
+	options: Partial<EtcdStoreOptions> = {},
+): Promise<EtcdStore> {
+	const store = await openEtcdStore({
+		endpoints: [endpoints].flat(),
+		clock: systemClock,
+		random: Math.random,
+		...options,
+	});
+	onTestFinished(() => store.close());
+	return store;
+}
+
+/** Tries again while the store cannot be reached, as every caller of a store does. */
+export async function insist<Value>(
+	work: () => Promise<Value>,
+): Promise<Value> {
+	for (let failures = 1; ; failures++) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isUnreachable(error) || failures > 100) throw error;
+			await pause(systemClock, backOffMs(failures, Math.random()));
+		}
+	}
+}
+
+/** A lease whose losses are counted, and which holds a key. */
+export async function holdKey(
+	store: Store,
+	key: string,
+	ttlMs: number,
+): Promise<{ lease: Lease; losses: readonly string[] }> {
+	const losses: string[] = [];
+	const lease = await insist(() =>
+		store.openLease(ttlMs, (reason) => losses.push(reason)),
+	);
+	await insist(() =>
+		store.transaction([], [{ put: key, value: "held", lease: lease.id }]),
+	);
+	return { lease, losses };
+}
+
+/** What somebody sees who looks when he is hinted, and at no other time. */
+export class Follower {
+	hints = 0;
+	latest: Snapshot | undefined;
+	private isLooking = false;
+	private isHinted = false;
+
+	constructor(
+		private readonly store: Store,
+		private readonly selector: string,
+	) {
+		const watch = store.watch([selector], 0, () => {
+			this.hints += 1;
+			this.isHinted = true;
+			void this.look();
+		});
+		onTestFinished(() => watch.close());
+	}
+
+	valueOf(key: string): string | undefined {
+		return this.latest?.entries.get(key)?.value;
+	}
+
+	private async look(): Promise<void> {
+		if (this.isLooking) return;
+		this.isLooking = true;
+		while (this.isHinted) {
+			this.isHinted = false;
+			this.latest = await insist(() => this.store.snapshot([this.selector]));
+		}
+		this.isLooking = false;
+	}
+}

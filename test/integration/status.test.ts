@@ -1,0 +1,291 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { HistoryRecord } from "../../src/rendezvous/history.js";
+import type { RunStatus } from "../../src/rendezvous/run-status.js";
+import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
+
+const MEMORY = ["--rdzv-backend", "memory"];
+
+/** What `status` prints as JSON of a run, with its exit code. */
+async function ask(site: LaunchSite, args: readonly string[]) {
+	const { ended } = site.launch(["status", ...args, "--output", "json"]);
+	const { exitCode, stdout, stderr } = await ended;
+	const answer: (RunStatus & { place: string }) | undefined =
+		stdout === "" ? undefined : JSON.parse(stdout);
+	return { exitCode, stderr, answer };
+}
+
+/** Asks again until the answer is as wanted. */
+async function askUntil(
+	site: LaunchSite,
+	args: readonly string[],
+	isWanted: (status: RunStatus) => boolean,
+): Promise<RunStatus & { place: string }> {
+	let seen: (RunStatus & { place: string }) | undefined;
+	let asking = false;
+	return waitFor(`status ${args.join(" ")}`, () => {
+		if (seen !== undefined && isWanted(seen)) return seen;
+		if (!asking) {
+			asking = true;
+			void ask(site, args).then(({ answer }) => {
+				seen = answer;
+				asking = false;
+			});
+		}
+		return undefined;
+	});
+}
+
+describe("status of a run without a store", () => {
+	it("J21: shows its nodes and processes while it lives, and nothing afterwards", async () => {
+		const site = openSite();
+		const launch = site.launch([
+			...["--nproc-per-node", "2", "--run-id", "one", job("works.js")],
+		]);
+		const workers = await site.sawWorkers(2);
+		const status = await askUntil(site, ["one"], ({ nodes }) =>
+			nodes.some(({ state }) => state === "running"),
+		);
+		expect(status).toMatchObject({
+			...{ version: 1, runId: "one", phase: "running", round: 1 },
+			...{ waiting: null, coordinator: "node-a", incidents: 0 },
+			restarts: { allowed: 3, used: 0, left: 3 },
+			nodes: [
+				{
+					...{ nodeId: "node-a", part: "member", ranks: [0, 1] },
+					pid: launch.pid,
+					workerPids: workers.map(({ pid }) => pid),
+				},
+			],
+		});
+		const { stdout } = await site.launch(["status", "one"]).ended;
+		expect(stdout).toMatch(/^run one: running, round 1, since /);
+		expect(stdout).toContain(`${launch.pid} on 127.0.0.1`);
+		const list = await site.launch(["status"]).ended;
+		expect(list.stdout).toMatch(/\none +running +1 +1 /);
+		launch.signal("SIGTERM");
+		await launch.ended;
+		const after = await ask(site, ["one", ...MEMORY]);
+		expect(after).toMatchObject({ exitCode: 1, answer: undefined });
+		expect(after.stderr).toContain("there is no run one on this machine");
+		const none = await site.launch(["status", ...MEMORY]).ended;
+		expect(none).toMatchObject({ exitCode: 0, stdout: "no runs\n" });
+	});
+
+	it("tells the last incident, and whose workers are waited for", async () => {
+		const site = openSite();
+		site.launch([
+			...["--nproc-per-node", "2", "--run-id", "two"],
+			...[job("ignores-sigterm.js"), "rank-0-fails"],
+		]);
+		const [first] = await site.sawWorkers(2);
+		writeFileSync(site.release, "");
+		const status = await askUntil(
+			site,
+			["two"],
+			({ phase }) => phase === "leaving",
+		);
+		expect(status).toMatchObject({
+			waiting: {
+				words: expect.stringMatching(/^waiting for node-a: nobody is here/),
+				since: expect.any(Number),
+				missing: ["node-a"],
+			},
+			incidents: 1,
+			restarts: { used: 1, left: 2 },
+			lastIncident: {
+				round: 1,
+				reason: "rank 0 on node-a: exit code 3",
+				root: { pid: first?.pid },
+			},
+			nodes: [{ state: "stopping" }],
+		});
+	});
+
+	it("shows nothing of a launcher that was killed, and the newest of two runs of one name", async () => {
+		const site = openSite();
+		const args = ["--run-id", "three", job("works.js")];
+		const older = site.launch(args);
+		await askUntil(site, ["three"], ({ phase }) => phase === "running");
+		const newer = site.launch(args);
+		const isNewer = ({ nodes }: RunStatus) => nodes[0]?.pid === newer.pid;
+		const shown = await askUntil(site, ["three"], isNewer);
+		const { stderr } = await ask(site, ["three"]);
+		expect(stderr).toContain("an older run of this name goes on in ");
+		newer.signal("SIGKILL");
+		await newer.ended;
+		const { answer } = await ask(site, ["three"]);
+		expect(answer?.nodes[0]?.pid).toBe(older.pid);
+		expect(answer?.place).not.toBe(shown.place);
+	});
+});
+
+describe("status that cannot be told", () => {
+	it.each([
+		[["--output", "xml"], '--output: "xml" is unknown'],
+		[["a", "b"], "name one run only"],
+		[["--rdzv-endpoint", "nowhere"], "port missing"],
+		[["--nnodes", "2"], "Unknown option '--nnodes'"],
+	])("is refused for %j", async (args, words) => {
+		const { exitCode, stdout, stderr } = await openSite().launch([
+			"status",
+			...args,
+		]).ended;
+		expect([exitCode, stdout]).toEqual([2, ""]);
+		expect(stderr).toContain(words);
+	});
+
+	it("ends with 4 where nobody listens, and names the address", async () => {
+		const { exitCode, stderr } = await ask(openSite(), [
+			...["one", "--rdzv-endpoint", "127.0.0.1:1"],
+		]);
+		expect(exitCode).toBe(4);
+		expect(stderr).toContain("127.0.0.1:1");
+	});
+
+	it("ends with 4 where somebody listens who never answers", async () => {
+		const mute = createServer((socket) => socket.on("error", () => {}));
+		await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+		onTestFinished(() => void mute.close());
+		const address = mute.address();
+		if (address === null || typeof address === "string") throw new Error("?");
+		const { exitCode } = await ask(openSite(), [
+			...["one", "--rdzv-endpoint", `127.0.0.1:${address.port}`],
+		]);
+		expect(exitCode).toBe(4);
+	});
+});
+
+describe("status of a run in etcd", () => {
+	const etcd = etcdForAll();
+
+	it("J21: shows all nodes, who is waited for below MIN, and the run when it has ended", async () => {
+		const site = openSite();
+		const at = ["--rdzv-endpoint", etcd().endpoint];
+		const launch = (nodeId: string, ...args: string[]) =>
+			site.launch([
+				...[...at, "--nnodes", "2", "--run-id", "four", "--node-id", nodeId],
+				...["--nproc-per-node", "2", ...args, job("works.js")],
+			]);
+		const a = launch("node-a", "--role", "reader");
+		const forming = await askUntil(
+			site,
+			["four", ...at],
+			({ waiting }) => typeof waiting?.until === "number",
+		);
+		expect(forming).toMatchObject({
+			...{ phase: "forming", round: 0, coordinator: "node-a" },
+			waiting: {
+				words: expect.stringMatching(
+					/^waiting for 1 more node \(at least 2\): node-a is here; \d+ s left$/,
+				),
+				needed: 1,
+			},
+			nodes: [{ nodeId: "node-a", state: "ready", pid: a.pid }],
+		});
+		await a.saw(
+			"stderr",
+			"waiting for 1 more node (at least 2): node-a is here; ",
+		);
+		const b = launch("node-b");
+		await site.sawWorkers(4);
+		const running = await askUntil(site, ["four", ...at], ({ nodes }) =>
+			nodes.every(({ state }) => state === "running"),
+		);
+		expect(running).toMatchObject({
+			...{ phase: "running", round: 1, place: etcd().endpoint, waiting: null },
+			world: { worldSize: 4 },
+			nodes: [
+				{ nodeId: "node-a", role: "reader", ranks: [0, 1], pid: a.pid },
+				{ nodeId: "node-b", role: "default", ranks: [2, 3], pid: b.pid },
+			],
+		});
+		const pids = running.nodes.flatMap(({ workerPids }) => workerPids);
+		expect(pids).toEqual(site.workers().map(({ pid }) => pid));
+		b.signal("SIGTERM");
+		await b.ended;
+		const waiting = await askUntil(
+			site,
+			["four", ...at],
+			({ phase }) => phase === "waiting",
+		);
+		expect(waiting).toMatchObject({
+			waiting: { needed: 1, missing: ["node-b"] },
+			incidents: 0,
+			nodes: [{ nodeId: "node-a" }, { nodeId: "node-b", state: "gone" }],
+		});
+		a.signal("SIGTERM");
+		await a.ended;
+		const { answer } = await ask(site, ["four", ...at]);
+		expect(answer).toMatchObject({ phase: "abandoned", coordinator: null });
+	});
+
+	it("lists the runs there are, ended ones too, and knows no others", async () => {
+		const site = openSite();
+		const at = ["--rdzv-endpoint", etcd().endpoint];
+		const script = job("exits-with.js");
+		const { exitCode } = await site.launch([
+			...[...at, "--run-id", "five", script],
+		]).ended;
+		expect(exitCode).toBe(0);
+		const { stdout } = await site.launch(["status", ...at]).ended;
+		expect(stdout).toMatch(/\nfive +succeeded +1 +0 /);
+		const { answer } = await ask(site, ["five", ...at]);
+		expect(answer).toMatchObject({
+			phase: "ended",
+			outcome: { result: "succeeded", exitCode: 0 },
+		});
+		const unknown = await ask(site, ["none", ...at]);
+		expect(unknown.exitCode).toBe(1);
+		expect(unknown.stderr).toContain(
+			`there is no run none in ${etcd().endpoint}`,
+		);
+	});
+
+	it("finds in etcd what its rounds were, their phases in order", async () => {
+		const site = openSite();
+		const { exitCode } = await site.launch([
+			...["--rdzv-endpoint", etcd().endpoint, "--run-id", "six"],
+			...["--nproc-per-node", "2", job("fails-in-round-1.js")],
+		]).ended;
+		expect(exitCode).toBe(0);
+		const entries = await etcdRange(etcd(), "/elastic-run/six/history/");
+		expect(entries.map(({ key }) => key)).toEqual([
+			"/elastic-run/six/history/0000000001",
+			"/elastic-run/six/history/0000000002",
+		]);
+		const lines: readonly HistoryRecord[] = entries.map(({ value }) =>
+			JSON.parse(value),
+		);
+		expect(lines).toMatchObject([
+			{
+				...{ round: 1, cause: { kind: "start" }, joined: ["node-a"] },
+				...{ stoppedAt: null, outcome: null },
+				ending: "rank 1 on node-a: exit code 5",
+			},
+			{
+				...{ round: 2, joined: [], members: ["node-a"], incidents: 1 },
+				cause: { kind: "failure", root: { rank: 1, exitCode: 5 } },
+				...{ outcome: "succeeded", ending: "all workers succeeded" },
+			},
+		]);
+		const [first, second] = lines;
+		const failedAt = second?.cause.root?.timestamp;
+		const inOrder = [
+			[first?.begunAt, first?.readyAt, first?.liftedAt, first?.startedAt],
+			[first?.liftedAt, failedAt, first?.endedAt, second?.readyAt],
+			[failedAt, second?.stoppedAt, second?.readyAt, second?.liftedAt],
+			[second?.liftedAt, second?.startedAt, second?.endedAt],
+		];
+		for (const times of inOrder) {
+			// A start that nobody has seen before the end is not known.
+			const known = times.filter((time) => time !== null);
+			expect(known).toEqual([...known].sort((a, b) => Number(a) - Number(b)));
+		}
+		expect(second?.begunAt).toBe(first?.endedAt);
+		expect(await etcdGet(etcd(), "/elastic-run/six/waiting")).toBeUndefined();
+	});
+});

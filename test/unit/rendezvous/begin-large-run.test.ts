@@ -1,0 +1,97 @@
+import { expect, it } from "vitest";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { Membership } from "../../../src/rendezvous/membership.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import {
+	encodeRecord,
+	type Outcome,
+	type RunSpec,
+} from "../../../src/rendezvous/records.js";
+import type {
+	Compare,
+	TransactionResult,
+	Write,
+} from "../../../src/rendezvous/store.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+const SPEC: RunSpec = {
+	version: 1,
+	minNodes: 1,
+	maxNodes: 500,
+	policy: "hard",
+	maxRestarts: 3,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+	leaseTtlMs: 5_000,
+};
+
+/** Refuses what etcd refuses. */
+class LimitedStore extends MemoryStore {
+	override transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+	): Promise<TransactionResult> {
+		if (compares.length > 128 || writes.length > 128) {
+			throw new Error("too many operations in txn request");
+		}
+		return super.transaction(compares, writes);
+	}
+}
+
+it("a run of many nodes that has ended is begun anew, with nothing left of its last start", async () => {
+	const store = new LimitedStore();
+	const outcome: Outcome = {
+		result: "succeeded",
+		exitCode: 0,
+		reason: "all workers succeeded",
+		root: null,
+	};
+	const round = roundRecord({ instance: 7, synced: 3, deprecated: 2, outcome });
+	await store.transaction(
+		[],
+		[
+			{ put: KEYS.round, value: encodeRecord(round) },
+			{ put: KEYS.historyOf(3), value: "{}" },
+		],
+	);
+	for (let index = 0; index < 250; index++) {
+		const nodeId = `node-${index}`;
+		const plan = encodeRecord({ version: 1, ...{ planId: "plan-1" } });
+		const seat = encodeRecord(seatRecord(nodeId));
+		await store.transaction(
+			[],
+			[
+				{ put: KEYS.seat(nodeId), value: seat },
+				{ put: KEYS.finishedBy(nodeId), value: plan },
+			],
+		);
+	}
+	const membership = new Membership({
+		store,
+		clock: new VirtualClock(),
+		runId: "r",
+		identity: {
+			...{ nodeId: "node-0", incarnation: "1", hostId: "host", pid: 1 },
+			...{ startTime: "1", address: "h", localWorldSize: 1, role: "default" },
+		},
+		spec: SPEC,
+		reservePort: async () => 4_000,
+		isDead: () => false,
+		random: () => 0,
+		onView: () => {},
+		onLost: () => {},
+		onError: () => {},
+		onPlanReason: () => {},
+	});
+	expect(await membership.join()).toEqual({ instance: 1_000_000 });
+	await membership.close();
+	const { entries } = await store.snapshot([KEYS.prefix]);
+	expect([...entries.keys()].sort()).toEqual([
+		KEYS.historyOf(3),
+		KEYS.round,
+		KEYS.spec,
+	]);
+});

@@ -1,0 +1,329 @@
+import { describe, expect, it } from "vitest";
+import { describeRun, runIdsIn } from "../../../src/rendezvous/describe-run.js";
+import type { HistoryRecord } from "../../../src/rendezvous/history.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import {
+	encodeRecord,
+	type NodeRecord,
+	type RoundRecord,
+	type RunSpec,
+	type Seat,
+} from "../../../src/rendezvous/records.js";
+import type { Entry, Snapshot } from "../../../src/rendezvous/store.js";
+import { awaits } from "../../../src/rendezvous/waiting.js";
+import {
+	failureRecord,
+	historyRecord,
+	nodeRecord,
+	roundRecord,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const KEYS = new RunKeys("r");
+const NOW = 10_000;
+const SPEC: RunSpec = {
+	version: 1,
+	minNodes: 2,
+	maxNodes: 3,
+	policy: "hard",
+	maxRestarts: 3,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+	leaseTtlMs: 5_000,
+};
+const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 2 };
+const OPEN = { ...RUNNING, deprecated: 1 };
+const FAILURE = {
+	kind: "failure",
+	changeEvent: "SCALE_DOWN",
+	reason: "rank 0 on a: exit code 1",
+	root: failureRecord("a"),
+} as const;
+const SEATS = {
+	a: seatRecord("a", { groupRank: 0 }),
+	b: seatRecord("b", { groupRank: 1, firstRank: 2, localWorldSize: 1 }),
+};
+const run = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { state: "running", since: 4_000, ...change });
+
+interface Keys {
+	readonly round?: Partial<RoundRecord>;
+	readonly nodes?: readonly NodeRecord[];
+	readonly seats?: Readonly<Record<string, Seat>>;
+	readonly lines?: readonly HistoryRecord[];
+	/** Others, as they stand in the store. */
+	readonly rest?: Readonly<Record<string, { readonly version: 1 }>>;
+}
+
+function snapshotOf({ round, nodes, seats, lines, rest }: Keys): Snapshot {
+	const values: [string, { readonly version: 1 }][] = [
+		...Object.entries(rest ?? {}),
+		[KEYS.round, roundRecord({ instance: 7, ...round })],
+		[KEYS.spec, SPEC],
+		...(nodes ?? []).map((node): [string, NodeRecord] => [
+			KEYS.node(node.nodeId),
+			{ ...node, instance: 7 },
+		]),
+		...Object.entries(seats ?? {}).map(([nodeId, seat]): [string, Seat] => [
+			KEYS.seat(nodeId),
+			seat,
+		]),
+		...(lines ?? []).map((line): [string, HistoryRecord] => [
+			KEYS.historyOf(line.round),
+			{ ...line, instance: 7 },
+		]),
+	];
+	const entries = values.map(([key, value], index): [string, Entry] => {
+		const revision = index + 1;
+		const text = encodeRecord(value);
+		const lease = null;
+		return [
+			key,
+			{
+				...{ key, value: text, lease },
+				...{ createRevision: revision, modRevision: revision },
+			},
+		];
+	});
+	return { revision: 100, entries: new Map(entries) };
+}
+
+const describeKeys = (keys: Keys) => describeRun("r", snapshotOf(keys), NOW);
+
+describe("the phase of a run", () => {
+	const ended = {
+		result: "succeeded",
+		exitCode: 0,
+		reason: "all workers succeeded",
+		root: null,
+		endedAt: 9_000,
+	} as const;
+	const line = historyRecord({ liftedAt: 3_000 });
+	const left = { ...line, endedAt: 6_000 };
+
+	it.each<[string, number | null, Keys]>([
+		["forming", 7, { nodes: [nodeRecord("a")] }],
+		["running", 3_000, { round: RUNNING, nodes: [run("a")], lines: [line] }],
+		["leaving", 6_000, { round: OPEN, nodes: [run("a")], lines: [left] }],
+		[
+			"waiting",
+			6_000,
+			{ round: OPEN, nodes: [nodeRecord("a", { claim: 2 })], lines: [left] },
+		],
+		["ended", 9_000, { round: { ...RUNNING, outcome: ended } }],
+		["abandoned", null, { round: RUNNING, lines: [line] }],
+	])("is %s since %s", (phase, since, keys) => {
+		expect(describeKeys({ seats: SEATS, ...keys })).toMatchObject({
+			phase,
+			since,
+		});
+	});
+});
+
+describe("what is waited for", () => {
+	const open: Keys = {
+		round: OPEN,
+		nodes: [nodeRecord("a", { claim: 2 }), run("b")],
+		seats: SEATS,
+		lines: [historyRecord({ endedAt: 6_000 })],
+	};
+	const told = (change: object) => ({
+		[KEYS.waiting]: {
+			version: 1 as const,
+			instance: 7,
+			...awaits(
+				"members",
+				{ round: roundRecord(OPEN) },
+				{ minNodes: 2, maxNodes: 3 },
+				{ here: ["a"], missing: ["z"] },
+			),
+			since: 5_500,
+			until: 12_000,
+			...change,
+		},
+	});
+
+	it("is what the coordinator has told", () => {
+		expect(describeKeys({ ...open, rest: told({}) })?.waiting).toEqual({
+			words: "waiting for z: a is here; 2 s left",
+			since: 5_500,
+			until: 12_000,
+			needed: 0,
+			missing: ["z"],
+		});
+	});
+
+	it.each([
+		["has told nothing yet", {}],
+		["has told of another instance", told({ instance: 6 })],
+		["has told of another round", told({ round: 1 })],
+	])("is what it would see where it %s", (_, rest) => {
+		expect(describeKeys({ ...open, rest })?.waiting).toEqual({
+			words: "waiting for b: a is here",
+			since: 6_000,
+			until: null,
+			needed: 0,
+			missing: ["b"],
+		});
+	});
+
+	it("is nothing while a round runs, nor when nobody waits any more", () => {
+		const nodes = [run("a"), run("b")];
+		const running = describeKeys({ round: RUNNING, nodes, seats: SEATS });
+		expect(running?.waiting).toBeNull();
+		const abandoned = describeKeys({ round: OPEN, rest: told({}) });
+		expect(abandoned?.waiting).toBeNull();
+	});
+});
+
+describe("the nodes of a run", () => {
+	it("are its members by rank, then the others as they came", () => {
+		const status = describeKeys({
+			round: RUNNING,
+			seats: SEATS,
+			nodes: [
+				nodeRecord("s", { claim: 2 }),
+				run("b", { pids: [103] }),
+				run("a", { pids: [101, null] }),
+			],
+		});
+		expect(status?.nodes).toMatchObject([
+			{
+				...{ nodeId: "a", part: "member", groupRank: 0, ranks: [0, 1] },
+				...{ state: "running", since: 4_000, workerPids: [101, null] },
+				...{ pid: 1, address: "a.example", hostId: "host" },
+			},
+			{ nodeId: "b", ranks: [2, 2], workerPids: [103] },
+			{ nodeId: "s", part: "spare", groupRank: null, ranks: null },
+		]);
+	});
+
+	it("tell who is gone, who has finished, who is refused, who leaves and why", () => {
+		const status = describeKeys({
+			round: RUNNING,
+			seats: {
+				...SEATS,
+				c: seatRecord("c", { groupRank: 2 }),
+				d: { version: 1, incarnation: "d-1", refused: "spent" },
+			},
+			nodes: [
+				nodeRecord("d"),
+				run("c", { state: "leaving", cause: "SIGTERM" }),
+			],
+			rest: { [KEYS.finishedBy("b")]: { version: 1, ...{ planId: "plan-1" } } },
+		});
+		expect(status?.nodes).toMatchObject([
+			{ nodeId: "a", state: "gone", pid: null, since: null },
+			{ nodeId: "b", state: "finished", pid: null },
+			{ nodeId: "c", state: "leaving", cause: "SIGTERM" },
+			{ nodeId: "d", part: "refused" },
+		]);
+	});
+
+	it("have no ranks in a round whose plan is still being written", () => {
+		const a = {
+			planId: "plan-x",
+			previous: { planId: "plan-1", groupRank: 0 },
+		};
+		const status = describeKeys({
+			round: OPEN,
+			seats: { ...SEATS, a: seatRecord("a", a) },
+			nodes: [run("a"), run("b")],
+		});
+		expect(status?.nodes).toMatchObject([
+			{ nodeId: "a", groupRank: 0, ranks: null },
+			{ nodeId: "b", ranks: [2, 2] },
+		]);
+	});
+});
+
+describe("restarts and incidents", () => {
+	it("are told of the run and of each node", () => {
+		const status = describeKeys({
+			round: { ...RUNNING, charged: 1, incidents: 4 },
+			seats: SEATS,
+			nodes: [run("a")],
+			rest: { [KEYS.budget("b")]: { version: 1, ...{ charged: 5 } } },
+		});
+		expect(status).toMatchObject({
+			restarts: { allowed: 3, used: 1, left: 2 },
+			incidents: 4,
+			nodes: [
+				{ restarts: { used: 0, left: 3 } },
+				{ restarts: { used: 5, left: 0 } },
+			],
+		});
+	});
+
+	const failed = historyRecord({ round: 2, cause: FAILURE, begunAt: 6_000 });
+	const grown = historyRecord({ round: 3 });
+	const incident = { round: 1, reason: "rank 0 on a: exit code 1" };
+
+	it.each<[string, Keys, object | null]>([
+		[
+			"of the round that is being left",
+			{
+				round: { ...OPEN, cause: FAILURE },
+				lines: [historyRecord({ endedAt: 6_000 })],
+			},
+			{ ...incident, at: 6_000 },
+		],
+		[
+			"of a round before",
+			{
+				round: { ...RUNNING, synced: 3, deprecated: 2 },
+				lines: [failed, grown],
+			},
+			{ ...incident, at: 6_000 },
+		],
+		["none", { round: RUNNING, lines: [historyRecord()] }, null],
+	])("the last incident: %s", (_, keys, last) => {
+		const status = describeKeys(keys);
+		if (last === null) expect(status?.lastIncident).toBeNull();
+		else expect(status?.lastIncident).toMatchObject(last);
+	});
+
+	it("of another instance are not this run's any more", () => {
+		const { entries, revision } = snapshotOf({ round: RUNNING });
+		const old = { ...failed, instance: 6 };
+		const key = KEYS.historyOf(2);
+		const entry = { key, value: encodeRecord(old), lease: null };
+		const both = new Map(entries).set(key, {
+			...entry,
+			createRevision: 1,
+			modRevision: 1,
+		});
+		const status = describeRun("r", { revision, entries: both }, NOW);
+		expect(status?.lastIncident).toBeNull();
+	});
+});
+
+describe("runs", () => {
+	it("that have no round are none", () => {
+		expect(
+			describeRun("r", { revision: 1, entries: new Map() }, NOW),
+		).toBeUndefined();
+	});
+
+	it("are found by the names in their keys", () => {
+		const { entries } = snapshotOf({});
+		const [entry] = entries.values();
+		if (entry === undefined) throw new Error("no entry");
+		const both = new Map(entries).set("/elastic-run/r.2/round", entry);
+		expect(runIdsIn({ revision: 1, entries: both })).toEqual(["r", "r.2"]);
+	});
+
+	it("of another version are refused with their name", () => {
+		const { entries, revision } = snapshotOf({});
+		const other = new Map(
+			[...entries].map(([key, entry]) => [
+				key,
+				{ ...entry, value: '{"version":2}' },
+			]),
+		);
+		expect(() => describeRun("r", { revision, entries: other }, NOW)).toThrow(
+			"/elastic-run/r/round holds no record of version 1",
+		);
+	});
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import type { HistoryRecord } from "../../../src/rendezvous/history.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import { planWrites } from "../../../src/rendezvous/plan-writes.js";
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import type { RunView } from "../../../src/rendezvous/run-view.js";
+import {
+	failureRecord,
+	historyRecord,
+	nodeFailure,
+	nodeRecord,
+	roundRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const CONFIG: PlannerConfig = {
+	minNodes: 1,
+	maxNodes: 3,
+	maxRestarts: 1,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 0,
+	settleTimeoutMs: 35_000,
+};
+const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 2 };
+const OPEN = { ...RUNNING, deprecated: 1 };
+const SEATS = {
+	a: seatRecord("a", { groupRank: 0 }),
+	b: seatRecord("b", { groupRank: 1, firstRank: 2 }),
+};
+const STORY = historyRecord({ round: 1, members: ["a", "b"] });
+const run = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { state: "running", since: 50, ...change });
+const ready = (nodeId: string, since: number) =>
+	nodeRecord(nodeId, { claim: 2, since });
+
+/** Looks at views one after the other, each at its wall time; resolves the last look's story and memory. */
+function look(...views: readonly (readonly [wallTime: number, RunView])[]): {
+	story: HistoryRecord | undefined;
+	memory: PlannerMemory;
+} {
+	let memory = EMPTY_MEMORY;
+	let story: HistoryRecord | undefined;
+	for (const [wallTime, view] of views) {
+		const time = { now: 0, wallTime };
+		const result = planRound(view, memory, CONFIG, "plan-2", time);
+		memory = result.memory;
+		story =
+			result.plan !== undefined && "story" in result.plan
+				? result.plan.story
+				: undefined;
+	}
+	return { story, memory };
+}
+
+describe("the line of a round that begins", () => {
+	it("of an instance's first round tells when that began, and that all have joined", () => {
+		const view = runView({ instance: 7 }, [nodeRecord("a"), nodeRecord("b")]);
+		expect(look([1_000, view]).story).toEqual({
+			...historyRecord({ instance: 7, round: 1, members: ["a", "b"] }),
+			joined: ["a", "b"],
+			worldSize: 4,
+			begunAt: 7,
+			readyAt: 1_000,
+			liftedAt: 1_000,
+		});
+	});
+
+	it("tells the phases of a recovery: left, stopped, ready, lifted", () => {
+		const cause = {
+			kind: "failure",
+			changeEvent: "SCALE_DOWN",
+			reason: "rank 0 on a: exit code 1",
+			root: failureRecord("a"),
+		} as const;
+		const open = { ...OPEN, cause, incidents: 1 };
+		const rest = { seats: SEATS, story: { ...STORY, endedAt: 900 } };
+		const { story } = look(
+			[950, runView(open, [ready("a", 940), run("b")], rest)],
+			[980, runView(open, [ready("a", 940), ready("b", 970)], rest)],
+		);
+		expect(story).toMatchObject({
+			round: 2,
+			cause,
+			incidents: 1,
+			members: ["a", "b"],
+			joined: [],
+			left: [],
+			begunAt: 900,
+			stoppedAt: 970,
+			readyAt: 980,
+			liftedAt: 980,
+			startedAt: null,
+			endedAt: null,
+		});
+	});
+
+	it("tells the wait for one that does not come from the time that all others were ready", () => {
+		const rest = { seats: SEATS, story: { ...STORY, endedAt: 900 } };
+		const late = runView(OPEN, [ready("a", 940), run("b")], rest);
+		const { memory } = look([950, late]);
+		const time = { now: 35_000, wallTime: 36_000 };
+		const result = planRound(late, memory, CONFIG, "plan-2", time);
+		expect(result.plan).toMatchObject({
+			story: { readyAt: 950, liftedAt: 36_000, members: ["a"], left: ["b"] },
+		});
+	});
+
+	it("tells who came and who went", () => {
+		const nodes = [ready("a", 1), ready("c", 2)];
+		const view = runView(OPEN, nodes, { seats: SEATS, story: STORY });
+		expect(look([1_000, view]).story).toMatchObject({
+			members: ["a", "c"],
+			joined: ["c"],
+			left: ["b"],
+			// c was ready before, and has stopped nothing.
+			stoppedAt: 1,
+		});
+	});
+
+	it("does not guess at what a line that is missing would have told", () => {
+		const view = runView(OPEN, [ready("a", 1), ready("b", 1)], {
+			seats: SEATS,
+		});
+		expect(look([1_000, view]).story?.begunAt).toBeNull();
+	});
+});
+
+describe("the line of a round that ends", () => {
+	const running = (...nodes: readonly NodeRecord[]) =>
+		runView(RUNNING, nodes, { seats: SEATS, story: STORY });
+	const failed = running(
+		run("a", { state: "stopping", claim: 2, failure: nodeFailure("a") }),
+		run("b"),
+	);
+
+	it("adds when all had started, when its end was seen and why", () => {
+		const { story } = look(
+			[100, running(run("a", { state: "ready" }), run("b"))],
+			[130, running(run("a"), run("b"))],
+			[200, running(run("a"), run("b"))],
+			[900, failed],
+		);
+		expect(story).toEqual({
+			...STORY,
+			startedAt: 130,
+			endedAt: 900,
+			ending: "rank 0 on a: exit code 1",
+		});
+	});
+
+	it("is told by the nodes since when they run where another coordinated then", () => {
+		const { story } = look(
+			[800, running(run("a", { since: 60 }), run("b", { since: 70 }))],
+			[900, failed],
+		);
+		expect(story?.startedAt).toBe(70);
+	});
+
+	it("leaves out who is no longer there to tell: the one that coordinated", () => {
+		expect(look([900, running(run("b", { since: 70 }))]).story).toMatchObject({
+			startedAt: 70,
+			ending: "a left: lease expired",
+		});
+	});
+
+	it("says that not all had started where one failed before", () => {
+		expect(look([900, failed]).story?.startedAt).toBeNull();
+	});
+
+	it("says how the run ended with it", () => {
+		const view = runView(RUNNING, [], {
+			seats: SEATS,
+			story: STORY,
+			finished: ["a", "b"],
+		});
+		expect(look([900, view]).story).toMatchObject({
+			outcome: "succeeded",
+			ending: "all workers succeeded",
+			endedAt: 900,
+		});
+	});
+
+	it("is not written again for what follows, nor where somebody has deleted it", () => {
+		const cause = { ...roundRecord().cause, root: failureRecord("b") };
+		const more = runView(
+			{ ...OPEN, cause, incidents: 1, accounted: ["b/b-1/1"] },
+			[run("a", { failure: nodeFailure("a") }), run("b")],
+			{ seats: SEATS, story: { ...STORY, endedAt: 900 } },
+		);
+		expect(look([950, more]).story).toBeUndefined();
+		const deleted = runView(RUNNING, [run("a")], { seats: SEATS });
+		expect(look([950, deleted]).story).toBeUndefined();
+	});
+});
+
+describe("the history", () => {
+	it("keeps 200 lines, in the same transaction that adds one", () => {
+		const keys = new RunKeys("r");
+		const lift = (synced: number) => {
+			const round = { ...OPEN, synced, deprecated: synced };
+			const view = runView(round, [
+				nodeRecord("a", { claim: synced + 1 }),
+				nodeRecord("b", { claim: synced + 1 }),
+			]);
+			const time = { now: 0, wallTime: 1 };
+			const { plan } = planRound(view, EMPTY_MEMORY, CONFIG, "p", time);
+			if (plan === undefined) throw new Error("no plan");
+			return planWrites(plan, keys, view).last.map((write) =>
+				"put" in write ? `put ${write.put}` : `delete ${write.delete}`,
+			);
+		};
+		expect(lift(199)).toEqual([
+			"put /elastic-run/r/round",
+			"put /elastic-run/r/history/0000000200",
+		]);
+		expect(lift(200)).toEqual([
+			"put /elastic-run/r/round",
+			"put /elastic-run/r/history/0000000201",
+			"delete /elastic-run/r/history/0000000001",
+		]);
+	});
+});

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import {
+	Membership,
+	type MembershipOptions,
+} from "../../../src/rendezvous/membership.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import {
+	decodeRecord,
+	type NodeRecord,
+} from "../../../src/rendezvous/records.js";
+import type { RoundView } from "../../../src/rendezvous/session.js";
+import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+const GRACE_MS = 6_000;
+
+describe("joining under a node id", () => {
+	let clock: VirtualClock;
+	let store: MemoryStore;
+
+	beforeEach(() => {
+		clock = new VirtualClock();
+		store = new MemoryStore();
+	});
+
+	function agent(
+		incarnation: string,
+		options: Partial<MembershipOptions> = {},
+	): Membership {
+		return new Membership({
+			store,
+			clock,
+			runId: "r",
+			identity: {
+				nodeId: "host",
+				incarnation,
+				hostId: "boot pid:[1]",
+				pid: 7,
+				startTime: "1",
+				address: "10.0.0.7",
+				localWorldSize: 1,
+				role: "default",
+			},
+			spec: {
+				version: 1,
+				minNodes: 1,
+				maxNodes: 2,
+				policy: "hard",
+				maxRestarts: 0,
+				joinTimeoutMs: 600_000,
+				lastCallTimeoutMs: 30_000,
+				settleTimeoutMs: 35_000,
+				leaseTtlMs: 5_000,
+			},
+			reservePort: async () => 4_000,
+			isDead: () => false,
+			random: () => 0,
+			onView: () => {},
+			onLost: () => {},
+			onError: () => {},
+			onPlanReason: () => {},
+			...options,
+		});
+	}
+
+	const tentative = (incarnation: string, options = {}) =>
+		agent(incarnation, { isNodeIdTentative: true, ...options });
+	const record = async () => {
+		const { entries } = await store.snapshot([KEYS.node("host")]);
+		const entry = entries.get(KEYS.node("host"));
+		return entry && decodeRecord<NodeRecord>(entry);
+	};
+	const ready = (membership: Membership) => {
+		membership.start();
+		membership.publish({
+			state: "ready",
+			claim: 1,
+			failure: null,
+			cause: null,
+			finishedPlan: null,
+			pids: [],
+			since: 0,
+		});
+		return settle();
+	};
+
+	it("reserves a tentative one at once", async () => {
+		expect(await tentative("1").join()).toHaveProperty("instance");
+		expect(await record()).toMatchObject({
+			incarnation: "1",
+			state: "joining",
+		});
+	});
+
+	it("writes nothing under a given one before the agent has something to say", async () => {
+		await agent("1").join();
+		expect(await record()).toBeUndefined();
+	});
+
+	it("gives a tentative one to exactly one of two that join together", async () => {
+		const joined = await Promise.all([
+			tentative("1").join(),
+			tentative("2").join(),
+		]);
+		const holder = await record();
+		expect(joined.filter((one) => "instance" in one)).toHaveLength(1);
+		expect(joined.filter((one) => "holder" in one)).toEqual([
+			{ holder: expect.objectContaining({ incarnation: holder?.incarnation }) },
+		]);
+	});
+
+	it("does not wait for the living holder of a tentative one", async () => {
+		await tentative("1").join();
+		const before = clock.now();
+		expect(await tentative("2").join()).toMatchObject({
+			holder: { incarnation: "1" },
+		});
+		expect(clock.now()).toBe(before);
+	});
+
+	it("takes a tentative one from a process that is gone", async () => {
+		await tentative("1").join();
+		const second = tentative("2", { isDead: () => true });
+		expect(await second.join()).toHaveProperty("instance");
+		expect(await record()).toMatchObject({ incarnation: "2" });
+	});
+
+	it("goes on from the reservation with the record", async () => {
+		const views: RoundView[] = [];
+		const first = tentative("1", {
+			onView: (view: RoundView) => views.push(view),
+		});
+		await first.join();
+		await ready(first);
+		expect(await record()).toMatchObject({ incarnation: "1", state: "ready" });
+		expect(views.length).toBeGreaterThan(0);
+	});
+
+	it("frees it by leaving", async () => {
+		const first = tentative("1");
+		await first.join();
+		await first.close();
+		expect(await record()).toBeUndefined();
+	});
+
+	it.each<[string, Partial<MembershipOptions>, string]>([
+		["on this machine", {}, "on this machine"],
+		[
+			"elsewhere",
+			{
+				identity: {
+					nodeId: "host",
+					incarnation: "2",
+					hostId: "boot pid:[2]",
+					pid: 7,
+					startTime: "1",
+					address: "10.0.0.8",
+					localWorldSize: 1,
+					role: "default",
+				},
+			},
+			"on the machine at 10.0.0.7",
+		],
+	])("waits for the holder of a given one, then names it: %s", async (_, options, where) => {
+		const first = agent("1");
+		await first.join();
+		await ready(first);
+		const began = clock.now();
+		const refused = agent("2", options)
+			.join()
+			.catch((error: Error) => `${clock.now() - began}: ${error.message}`);
+		await clock.advance(2 * GRACE_MS);
+		expect(await refused).toBe(
+			`${GRACE_MS}: node id host is taken by pid 7 ${where}; give this agent another --node-id`,
+		);
+	});
+
+	it("is given up by an agent that leaves meanwhile", async () => {
+		const first = tentative("1");
+		await first.close();
+		await expect(first.join()).rejects.toMatchObject({ code: "ABORTED" });
+		expect(await record()).toBeUndefined();
+	});
+});
