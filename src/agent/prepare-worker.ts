@@ -25,6 +25,13 @@ export interface PrepareWorkerOptions {
 }
 
 /**
+ * When, in milliseconds after its own start, a worker's successor gets its channel's
+ * directories: when the round has begun in earnest, and each rank in its turn.
+ */
+const AHEAD_AFTER_MS = 100;
+const AHEAD_PER_RANK_MS = 10;
+
+/**
  * Makes what one worker needs before it is spawned: its channel with the first
  * event in it, its log files, its environment. Throws where the disk does not
  * allow it, and then leaves no channel behind.
@@ -50,6 +57,10 @@ export function prepareWorker(
 			clock.wallTime(),
 		);
 		const streams = openStreams(info, options);
+		const cancelAhead = clock.wakeAt(
+			clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * info.localRank,
+			() => channels.createAhead(info.localRank),
+		);
 		return {
 			spec: {
 				localRank: info.localRank,
@@ -58,6 +69,7 @@ export function prepareWorker(
 				cwd: config.command.cwd,
 				env: workerEnvironment({
 					parent: config.environment,
+					pythonPath: config.pythonPath,
 					info,
 					nodeId: config.nodeId,
 					instance: round.instance,
@@ -71,6 +83,7 @@ export function prepareWorker(
 			release: streams.release,
 			readError: () => readErrorFile(streams.errorFile),
 			discard: () => {
+				cancelAhead();
 				streams.finish();
 				options.discardChannel(channel);
 			},

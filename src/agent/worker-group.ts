@@ -3,6 +3,7 @@ import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { RoundRecord, SeatRecord } from "../rendezvous/records.js";
 import { workerInfo } from "./assign-ranks.js";
+import { inBatches } from "./in-batches.js";
 import type { WorkerError, WorkerResult } from "./report/run-report.js";
 import type { AgentInput } from "./state.js";
 import { describeExit } from "./supervision/describe-exit.js";
@@ -42,6 +43,13 @@ export interface WorkerGroupOptions {
 	readonly dispatch: (input: AgentInput) => void;
 }
 
+/**
+ * So many workers are prepared, and then spawned, at a time. After a fork the next
+ * writes to memory are slow, so that little else should come between two of them;
+ * but each worker that waits for its spawn holds two descriptors.
+ */
+const BATCH = 32;
+
 interface Member {
 	readonly info: WorkerInfo;
 	handle: WorkerHandle | undefined;
@@ -60,33 +68,21 @@ export class WorkerGroup {
 	}
 
 	start(round: RoundRecord, seat: SeatRecord): void {
-		this.members = new Map();
-		const infos = Array.from({ length: seat.localWorldSize }, (_, localRank) =>
-			workerInfo(this.options.runId, round, seat, localRank),
+		const members = Array.from({ length: seat.localWorldSize }, (_, rank) =>
+			newMember(workerInfo(this.options.runId, round, seat, rank)),
+		);
+		this.members = new Map(
+			members.map((member) => [member.info.localRank, member]),
 		);
 		const oomKills = this.options.readOomKills();
-		for (const info of infos) {
-			this.members.set(info.localRank, {
-				info,
-				handle: undefined,
-				result: {
-					rank: info.rank,
-					localRank: info.localRank,
-					pid: null,
-					exitCode: null,
-					signal: null,
-					collateral: false,
-				},
-			});
-		}
 		this.options.onSpawning();
-		for (const [index, member] of [...this.members.values()].entries()) {
-			if (this.startOne(member, round, oomKills)) continue;
-			for (const { localRank } of infos.slice(index)) {
-				this.options.dispatch({ kind: "worker-gone", localRank });
-			}
-			break;
-		}
+		const failed = inBatches(
+			members,
+			BATCH,
+			({ info }) => this.options.prepare(info, round),
+			(member, prepared) => this.spawn(member, prepared, oomKills),
+		);
+		if (failed) this.giveUp(failed.left, failed.error);
 		this.options.onStarted(
 			round,
 			this.results.map(({ pid }) => pid),
@@ -102,22 +98,26 @@ export class WorkerGroup {
 		this.signal(localRanks, "SIGKILL");
 	}
 
-	/** Returns false where the worker could not even be prepared. */
-	private startOne(
-		member: Member,
-		round: RoundRecord,
-		oomKillsBefore: number | undefined,
-	): boolean {
-		const { dispatch, prepare, spawner } = this.options;
-		const { localRank } = member.info;
-		let prepared: PreparedWorker;
-		try {
-			prepared = prepare(member.info, round);
-		} catch (error) {
-			const problem = { code: "UNPREPARED", message: messageOf(error) };
-			dispatch({ kind: "worker-not-started", localRank, problem });
-			return false;
+	/** The first of these could not even be prepared, for want of the disk or of descriptors. */
+	private giveUp(members: readonly Member[], error: unknown): void {
+		const { dispatch } = this.options;
+		const problem = { code: "UNPREPARED", message: messageOf(error) };
+		for (const [index, { info }] of members.entries()) {
+			const { localRank } = info;
+			if (index === 0) {
+				dispatch({ kind: "worker-not-started", localRank, problem });
+			}
+			dispatch({ kind: "worker-gone", localRank });
 		}
+	}
+
+	private spawn(
+		member: Member,
+		prepared: PreparedWorker,
+		oomKillsBefore: number | undefined,
+	): void {
+		const { dispatch, spawner } = this.options;
+		const { localRank } = member.info;
 		member.handle = spawner.spawn(prepared.spec, {
 			spawnFailed: (problem) =>
 				dispatch({ kind: "worker-not-started", localRank, problem }),
@@ -132,11 +132,9 @@ export class WorkerGroup {
 		});
 		prepared.release();
 		const { pid } = member.handle;
-		if (pid !== undefined) {
-			member.result = { ...member.result, pid };
-			dispatch({ kind: "worker-started", localRank, pid });
-		}
-		return true;
+		if (pid === undefined) return;
+		member.result = { ...member.result, pid };
+		dispatch({ kind: "worker-started", localRank, pid });
 	}
 
 	private exited(
@@ -185,4 +183,19 @@ export class WorkerGroup {
 			this.members.get(localRank)?.handle?.signal(signal);
 		}
 	}
+}
+
+function newMember(info: WorkerInfo): Member {
+	return {
+		info,
+		handle: undefined,
+		result: {
+			rank: info.rank,
+			localRank: info.localRank,
+			pid: null,
+			exitCode: null,
+			signal: null,
+			collateral: false,
+		},
+	};
 }

@@ -62,6 +62,8 @@ export class ChannelRoot {
 	/** What the user should know about the place, in words. */
 	readonly warnings: readonly string[];
 	readonly #channels = new Set<WorkerChannel>();
+	/** By local rank, those that nobody has got yet. */
+	readonly #ahead = new Map<number, WorkerChannel>();
 	#created = 0;
 
 	constructor(directory: string, networkFileSystem: string | undefined) {
@@ -76,6 +78,25 @@ export class ChannelRoot {
 
 	/** A fresh channel for one process. Throws CHANNEL where it cannot be made. */
 	createWorker(localRank: number): WorkerChannel {
+		const channel = this.#ahead.get(localRank) ?? this.#make(localRank);
+		this.#ahead.delete(localRank);
+		this.#channels.add(channel);
+		return channel;
+	}
+
+	/** Makes the channel that a worker of this rank gets next, where that is not done yet: its start is then quicker. */
+	createAhead(localRank: number): void {
+		if (this.#ahead.has(localRank)) return;
+		try {
+			const channel = this.#make(localRank);
+			channel.prepareFirstEvent();
+			this.#ahead.set(localRank, channel);
+		} catch {
+			// Who wants it hears of that, if it still is so then.
+		}
+	}
+
+	#make(localRank: number): WorkerChannel {
 		this.#created += 1;
 		const name = workerDirectoryName(localRank, this.#created);
 		const channel: WorkerChannel = new WorkerChannel(
@@ -83,11 +104,10 @@ export class ChannelRoot {
 			join(this.directory, name),
 			() => this.#channels.delete(channel),
 		);
-		this.#channels.add(channel);
 		return channel;
 	}
 
-	/** The channels that were made and not removed. */
+	/** The channels that processes got and that were not removed. */
 	channels(): readonly WorkerChannel[] {
 		return [...this.#channels];
 	}

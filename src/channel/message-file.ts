@@ -25,6 +25,8 @@ const OPEN_NEW =
 	constants.O_WRONLY |
 	constants.O_NOFOLLOW;
 
+const OPEN_TO_FILL = constants.O_WRONLY | constants.O_NOFOLLOW;
+
 /** Without O_NONBLOCK, opening a FIFO that somebody put there would wait for ever. */
 const OPEN_TO_READ =
 	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -52,6 +54,16 @@ export function writeTemporary(directory: string, text: string): string {
 		} catch (error) {
 			if (systemErrorCode(error) !== "EEXIST") throw error;
 		}
+	}
+}
+
+/** Writes into an empty file that `writeTemporary` made before. */
+export function fillTemporary(path: string, text: string): void {
+	const descriptor = openSync(path, OPEN_TO_FILL);
+	try {
+		writeFileSync(descriptor, text);
+	} finally {
+		closeSync(descriptor);
 	}
 }
 

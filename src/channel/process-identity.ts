@@ -1,7 +1,10 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { hostname, networkInterfaces } from "node:os";
 import { systemErrorCode } from "../errors.js";
 import { isLiving, readProcess } from "../process-stat.js";
 import { JsonFields } from "./json-fields.js";
+
+const NO_ADDRESS = "00:00:00:00:00:00";
 
 /** What tells one process of this machine from every other, before and after it. `""` where the system does not say. */
 export interface ProcessIdentity {
@@ -52,13 +55,54 @@ export function isDead(
 	observer: ProcessIdentity,
 ): boolean {
 	if (identity.bootId !== observer.bootId) return true;
-	if (identity.pidNamespace !== observer.pidNamespace) return false;
-	if (identity.startTime === "") return !isSignallable(identity.pid);
-	const process = readProcess(identity.pid);
+	return identity.pidNamespace === observer.pidNamespace && isGone(identity);
+}
+
+/**
+ * Names the processes that can be seen from this one: pids mean the same
+ * wherever it is the same. On Linux the machine's boot and the pid namespace;
+ * elsewhere, where there are no such namespaces, the machine by its name and
+ * its network cards. `""` where neither is known.
+ */
+export function hostIdOf(
+	{ bootId, pidNamespace }: ProcessIdentity,
+	machine: MachineNames = namesOfMachine(),
+): string {
+	if (bootId !== "" && pidNamespace !== "") return `${bootId} ${pidNamespace}`;
+	const { platform, hostName, hardwareAddresses } = machine;
+	if (platform === "linux" || hardwareAddresses.length === 0) return "";
+	return [hostName, ...new Set([...hardwareAddresses].sort())].join(" ");
+}
+
+/** What tells one machine from another where the system does not name its boots. */
+export interface MachineNames {
+	readonly platform: string;
+	readonly hostName: string;
+	/** Of its network cards. */
+	readonly hardwareAddresses: readonly string[];
+}
+
+function namesOfMachine(): MachineNames {
+	return {
+		platform: process.platform,
+		hostName: hostname(),
+		hardwareAddresses: Object.values(networkInterfaces())
+			.flatMap((addresses) => addresses ?? [])
+			.filter(({ internal, mac }) => !internal && mac !== NO_ADDRESS)
+			.map(({ mac }) => mac),
+	};
+}
+
+/** Whether no process that can be seen from here is this one. One that is hidden from this user counts as there. */
+export function isGone({
+	pid,
+	startTime,
+}: Pick<ProcessIdentity, "pid" | "startTime">): boolean {
+	const found = readProcess(pid);
+	if (found === undefined) return !isSignallable(pid);
 	return (
-		process === undefined ||
-		String(process.startTime) !== identity.startTime ||
-		!isLiving(process)
+		!isLiving(found) ||
+		(startTime !== "" && String(found.startTime) !== startTime)
 	);
 }
 

@@ -5,6 +5,7 @@ import type { ChannelRoot } from "./channel-root.js";
 import { networkFileSystemOf } from "./network-file-system.js";
 import { onceEach } from "./once-each.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
+import { QuietChannels } from "./quiet-channels.js";
 import { type ReplyListener, ReplyReader } from "./reply-reader.js";
 import { touchTree } from "./touch-tree.js";
 
@@ -53,6 +54,7 @@ export class ReplyWatch {
 	readonly #clock: Clock;
 	readonly #warn: (message: string) => void;
 	readonly #reader: ReplyReader;
+	readonly #quiet = new QuietChannels();
 	readonly #poll: Poll;
 	#watcher: { close(): Promise<void> } | undefined;
 	#state: "watching" | "polling" | "closed" = "watching";
@@ -126,10 +128,21 @@ export class ReplyWatch {
 	}
 
 	#onPoll(): void {
-		this.#look();
+		// Who has no notifications may have no times to trust either.
+		if (this.#state === "polling") this.#look();
+		else this.#lookAtChanged();
 		if (this.#clock.now() < this.#touchAt) return;
 		this.#touchAt = this.#clock.now() + TOUCH_MS;
 		touchTree(this.#root.directory, this.#clock.wallTime());
+	}
+
+	#lookAtChanged(): void {
+		const wallTime = this.#clock.wallTime();
+		for (const channel of this.#root.channels()) {
+			this.#quiet.poll(channel, wallTime, () =>
+				this.#readInTurns(channel.directory),
+			);
+		}
 	}
 
 	/** Looks at the channel that a path lies in, or at all of them. */

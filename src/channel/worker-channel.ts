@@ -3,8 +3,20 @@ import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
 import type { WorkerEvent } from "./events.js";
-import { channelPaths, KEPT_EVENTS, messageFileName } from "./layout.js";
-import { requireMessageSize, writeTemporary } from "./message-file.js";
+import {
+	type ChannelPaths,
+	channelPaths,
+	KEPT_EVENTS,
+	messageFileName,
+} from "./layout.js";
+import {
+	fillTemporary,
+	requireMessageSize,
+	writeTemporary,
+} from "./message-file.js";
+
+/** One among the events, one as the newest. */
+const FILES_OF_EVENT = 2;
 
 /** What the agent says; the channel adds where in the channel and when. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
@@ -14,7 +26,10 @@ export class WorkerChannel {
 	readonly localRank: number;
 	/** Its path is the worker's ELASTIC_RUN_CHANNEL, and names this process for ever: a restarted worker gets another. */
 	readonly directory: string;
+	readonly #paths: ChannelPaths;
 	readonly #forget: () => void;
+	/** Empty files that wait for their text. */
+	readonly #blanks: string[] = [];
 	#sent = 0;
 
 	/** Makes the directory; throws CHANNEL where that cannot be done. */
@@ -22,7 +37,8 @@ export class WorkerChannel {
 		this.localRank = localRank;
 		this.directory = directory;
 		this.#forget = forget;
-		const { events, replies, temporary } = channelPaths(directory);
+		this.#paths = channelPaths(directory);
+		const { events, replies, temporary } = this.#paths;
 		try {
 			for (const path of [directory, events, replies, temporary]) {
 				mkdirSync(path, { mode: 0o700 });
@@ -51,6 +67,19 @@ export class WorkerChannel {
 		return event;
 	}
 
+	/** Makes the files of the first event now, empty, where there is time for it; throws the system's error. */
+	prepareFirstEvent(): void {
+		const { temporary } = this.#paths;
+		while (this.#blanks.length < FILES_OF_EVENT) {
+			this.#blanks.push(writeTemporary(temporary, ""));
+		}
+	}
+
+	/** Where the worker puts what it says. */
+	get replies(): string {
+		return this.#paths.replies;
+	}
+
 	/** Removes the directory and all that is in it. */
 	remove(): void {
 		this.#forget();
@@ -59,15 +88,11 @@ export class WorkerChannel {
 
 	/** Both files are written before either gets its name, so that a full disk leaves neither. */
 	#publish(sequence: number, text: string): void {
-		const { events, latest, temporary } = channelPaths(this.directory);
+		const { events, latest } = this.#paths;
 		const written: string[] = [];
-		const write = () => {
-			const path = writeTemporary(temporary, text);
-			written.push(path);
-			return path;
-		};
 		try {
-			const [event, newest] = [write(), write()];
+			const event = this.#write(text, written);
+			const newest = this.#write(text, written);
 			renameSync(event, join(events, messageFileName(sequence)));
 			this.#sent = sequence;
 			renameSync(newest, latest);
@@ -77,9 +102,18 @@ export class WorkerChannel {
 		}
 	}
 
+	#write(text: string, written: string[]): string {
+		const blank = this.#blanks.pop();
+		const path = blank ?? writeTemporary(this.#paths.temporary, text);
+		written.push(path);
+		if (blank !== undefined) fillTemporary(blank, text);
+		return path;
+	}
+
 	#prune(sequence: number): void {
 		if (sequence < 1) return;
-		const { events } = channelPaths(this.directory);
-		rmSync(join(events, messageFileName(sequence)), { force: true });
+		rmSync(join(this.#paths.events, messageFileName(sequence)), {
+			force: true,
+		});
 	}
 }

@@ -4,7 +4,7 @@ import {
 	type ProcessEntry,
 	readProcess,
 } from "../../process-stat.js";
-import { findMarked } from "./marked-processes.js";
+import { MarkedProcesses } from "./marked-processes.js";
 
 /** From SIGTERM to SIGKILL: what the guard grants at the end of the launcher. */
 const GRACE_MS = 1_000;
@@ -35,10 +35,11 @@ export interface Escapees {
 
 /** They hold what the next round needs (a device, a port), and nobody is told of their end. */
 export function watchEscapees(options: EscapeesOptions): Escapees {
+	const marked = new MarkedProcesses(options.mark);
 	let current: Ending | undefined;
 	return {
 		end(onEnded) {
-			current = new Ending(options, () => {
+			current = new Ending(options, marked, () => {
 				current = undefined;
 				onEnded();
 			});
@@ -50,6 +51,7 @@ export function watchEscapees(options: EscapeesOptions): Escapees {
 
 class Ending {
 	readonly #options: EscapeesOptions;
+	readonly #marked: MarkedProcesses;
 	readonly #onEnded: () => void;
 	readonly #decidedBy: number;
 	#left: readonly ProcessEntry[] = [];
@@ -58,8 +60,13 @@ class Ending {
 	#givenUpAt = Number.POSITIVE_INFINITY;
 	#cancelLook: () => void = () => {};
 
-	constructor(options: EscapeesOptions, onEnded: () => void) {
+	constructor(
+		options: EscapeesOptions,
+		marked: MarkedProcesses,
+		onEnded: () => void,
+	) {
 		this.#options = options;
+		this.#marked = marked;
 		this.#onEnded = onEnded;
 		this.#decidedBy = options.clock.now() + UNDECIDED_MS;
 	}
@@ -87,7 +94,7 @@ class Ending {
 
 	/** Returns false where none is left, as far as can be told. */
 	#findMore(now: number): boolean {
-		const { found, isUndecided } = findMarked(this.#options.mark);
+		const { found, isUndecided } = this.#marked.find();
 		this.#left = found;
 		if (found.length === 0) return isUndecided && now < this.#decidedBy;
 		this.#options.warn(

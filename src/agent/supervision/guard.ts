@@ -9,6 +9,8 @@ import type { GroupRegistry } from "./worker-process.js";
 /** A guard that ends more often than this within a minute is not started again. */
 const MOST_ENDS_A_MINUTE = 5;
 const MINUTE_MS = 60_000;
+/** So many workers at most are spawned before the guard hears of them. */
+const MOST_UNTOLD = 32;
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 export interface GuardOptions {
@@ -52,6 +54,8 @@ class GuardProcess implements Guard {
 	readonly #groups = new Set<number>();
 	#child: ChildProcess | undefined;
 	#endedAt: readonly number[] = [];
+	#untold: string[] = [];
+	#flushLater: NodeJS.Immediate | undefined;
 
 	constructor(options: GuardOptions) {
 		this.#options = options;
@@ -75,6 +79,7 @@ class GuardProcess implements Guard {
 	close(): void {
 		const child = this.#child;
 		this.#tell("bye");
+		this.#flush();
 		this.#child = undefined;
 		child?.stdin?.end();
 	}
@@ -98,7 +103,9 @@ class GuardProcess implements Guard {
 		// A guard that is gone breaks the pipe; its exit says so.
 		child.stdin?.on("error", () => {});
 		child.unref();
-		for (const groupId of this.#groups) this.#tell(`+${groupId}`);
+		// What the one before it was not told yet is in here.
+		this.#untold = [...this.#groups].map((groupId) => `+${groupId}\n`);
+		this.#flush();
 	}
 
 	#giveUp(why: string): void {
@@ -122,8 +129,18 @@ class GuardProcess implements Guard {
 		this.#start();
 	}
 
+	/** Each write wakes the guard, which then takes the processor: what one turn has to say is told at its end. */
 	#tell(line: string): void {
-		this.#child?.stdin?.write(`${line}\n`);
+		this.#untold.push(`${line}\n`);
+		if (this.#untold.length >= MOST_UNTOLD) this.#flush();
+		else this.#flushLater ??= setImmediate(() => this.#flush());
+	}
+
+	#flush(): void {
+		clearImmediate(this.#flushLater);
+		this.#flushLater = undefined;
+		const lines = this.#untold.splice(0);
+		if (lines.length > 0) this.#child?.stdin?.write(lines.join(""));
 	}
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import {
 	isLiving,
 	type ProcessEntry,
@@ -16,36 +16,75 @@ export interface Marked {
 	readonly isUndecided: boolean;
 }
 
-/**
- * The living processes that bear a mark in the environment that they were started with, and
- * are not older than this process. None where there is no /proc, or one of other pids.
- */
-export function findMarked(mark: string): Marked {
-	const candidates = youngProcesses();
-	const [sleeping, stuck] = [
-		candidates.filter(({ state }) => state !== STUCK),
-		candidates.filter(({ state }) => state === STUCK),
-	];
-	return {
-		found: sleeping.filter(({ pid }) => environmentOf(pid).includes(mark)),
-		isUndecided: stuck.length > 0,
-	};
+/** Looks for processes by a mark in the environment that they were started with. */
+export class MarkedProcesses {
+	readonly #mark: string;
+	/** By pid, the inode of /proc/PID: another process of that pid has another one. */
+	#older: ReadonlyMap<number, number> = new Map();
+
+	/** Looks once already: who is older than this process need not be asked again. */
+	constructor(mark: string) {
+		this.#mark = mark;
+		this.#youngProcesses();
+	}
+
+	/**
+	 * Those that live, bear the mark, and are not older than this process. None where
+	 * there is no /proc, or one of other pids.
+	 */
+	find(): Marked {
+		const candidates = this.#youngProcesses();
+		const [sleeping, stuck] = [
+			candidates.filter(({ state }) => state !== STUCK),
+			candidates.filter(({ state }) => state === STUCK),
+		];
+		return {
+			found: sleeping.filter(({ pid }) =>
+				environmentOf(pid).includes(this.#mark),
+			),
+			isUndecided: stuck.length > 0,
+		};
+	}
+
+	#youngProcesses(): readonly ProcessEntry[] {
+		const own = isProcOurs() ? readProcess(process.pid) : undefined;
+		if (own === undefined) return [];
+		const older = new Map<number, number>();
+		const young: ProcessEntry[] = [];
+		for (const pid of pidsOfAll()) {
+			// To ask for the inode costs a third of reading what the process is.
+			const inode = inodeOf(pid);
+			if (inode === undefined) continue;
+			if (this.#older.get(pid) === inode) {
+				older.set(pid, inode);
+				continue;
+			}
+			const entry = readProcess(pid);
+			if (entry === undefined) continue;
+			if (entry.startTime < own.startTime) older.set(pid, inode);
+			else if (isLiving(entry)) young.push(entry);
+		}
+		this.#older = older;
+		return young;
+	}
 }
 
 /** Waits for a disk or a device. To read its memory may take as long as that does. */
 const STUCK = "D";
 
-function youngProcesses(): readonly ProcessEntry[] {
-	const own = isProcOurs() ? readProcess(process.pid) : undefined;
-	if (own === undefined) return [];
-	return readdirSync("/proc").flatMap((name) => {
-		const entry = /^\d+$/.test(name) ? readProcess(Number(name)) : undefined;
-		return entry !== undefined &&
-			entry.startTime >= own.startTime &&
-			isLiving(entry)
-			? [entry]
-			: [];
-	});
+function pidsOfAll(): readonly number[] {
+	return readdirSync("/proc")
+		.map(Number)
+		.filter((pid) => Number.isInteger(pid));
+}
+
+/** Undefined where the process has ended. */
+function inodeOf(pid: number): number | undefined {
+	try {
+		return statSync(`/proc/${pid}`).ino;
+	} catch {
+		return undefined;
+	}
 }
 
 /** A container may show the pids of its host there, which mean others here. */

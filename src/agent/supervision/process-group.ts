@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { systemErrorCode } from "../../errors.js";
 import {
 	isLiving,
@@ -24,7 +25,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
  * the kernel gives no pid away that a group still goes by.
  */
 export function outlivesLeader(groupId: number): boolean {
-	if (readProcess(groupId) !== undefined) return false;
+	if (existsSync(`/proc/${groupId}`)) return false;
 	try {
 		return process.kill(-groupId, 0);
 	} catch (error) {

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import {
+	hostIdOf,
+	isGone,
+	ownIdentity,
+} from "../../../src/channel/process-identity.js";
+
+const LINUX = {
+	pid: 7,
+	startTime: "9",
+	bootId: "boot",
+	pidNamespace: "pid:[1]",
+};
+const ELSEWHERE = { ...LINUX, bootId: "", pidNamespace: "" };
+const MAC = {
+	platform: "darwin",
+	hostName: "mac.local",
+	hardwareAddresses: ["b", "a", "b"],
+};
+
+describe("the host that a process belongs to", () => {
+	it.each([
+		["another start of the machine", { bootId: "boot-2" }],
+		["another container of the same kernel", { pidNamespace: "pid:[2]" }],
+	])("differs with %s", (_, change) => {
+		expect(hostIdOf({ ...LINUX, ...change })).not.toBe(hostIdOf(LINUX));
+	});
+
+	it("is the same for another process of it", () => {
+		const other = { ...LINUX, pid: 8, startTime: "10" };
+		expect(hostIdOf(other)).toBe("boot pid:[1]");
+	});
+
+	it("is known by name and network cards where the system has no boot id", () => {
+		expect(hostIdOf(ELSEWHERE, MAC)).toBe("mac.local a b");
+	});
+
+	it.each([
+		["a Linux without /proc", { ...MAC, platform: "linux" }],
+		["a machine without network cards", { ...MAC, hardwareAddresses: [] }],
+	])("is not known on %s", (_, machine) => {
+		expect(hostIdOf(ELSEWHERE, machine)).toBe("");
+	});
+
+	it("is known here", () => {
+		expect(hostIdOf(ownIdentity())).not.toBe("");
+	});
+});
+
+describe("a process", () => {
+	it("that runs is not gone", () => {
+		expect(isGone(ownIdentity())).toBe(false);
+		expect(isGone({ pid: process.pid, startTime: "" })).toBe(false);
+	});
+
+	it("whose pid another one has by now is gone", (context) => {
+		const { pid, startTime } = ownIdentity();
+		if (startTime === "") context.skip("only Linux shows a process's start");
+		expect(isGone({ pid, startTime: `${startTime}1` })).toBe(true);
+	});
+
+	it("that has ended is gone", async () => {
+		const child = spawn("true");
+		await once(child, "exit");
+		expect(isGone({ pid: child.pid ?? 0, startTime: "1" })).toBe(true);
+	});
+});
