@@ -5,6 +5,8 @@ import type {
 	RunSpec,
 	SeatRecord,
 } from "../../src/rendezvous/records.js";
+import type { PolicyKind } from "./sim-policies.js";
+import type { Situation } from "./situations.js";
 
 /** A span of simulated time in milliseconds; it may still be open. */
 export interface Span {
@@ -12,10 +14,18 @@ export interface Span {
 	to: number;
 }
 
+/** One request to the store. */
+export interface StoreCall {
+	readonly at: number;
+	readonly kind: "look" | "write" | "lease";
+}
+
 /** One agent process from its start to its end. */
 export interface ProcessHistory {
 	readonly nodeId: string;
 	readonly incarnation: string;
+	readonly role: string;
+	readonly localWorldSize: number;
 	readonly startedAt: number;
 	endedAt: number | null;
 	/** How it ended; null while it lives, and for ever where it was killed. */
@@ -29,6 +39,12 @@ export interface ProcessHistory {
 	readonly recordMade: number[];
 	/** When its record vanished from the store because its lease ended. */
 	readonly recordGone: number[];
+	/** When somebody's hand took its record, or all of the store's keys, away. */
+	readonly recordTaken: number[];
+	/** When it was asked to leave. */
+	readonly stopsAsked: number[];
+	/** What it asked of the store, keepalives apart. */
+	readonly calls: StoreCall[];
 	/** What its record should say at present. */
 	intent: { readonly state: string; readonly claim: number } | null;
 }
@@ -47,11 +63,15 @@ export interface WorkerHistory {
 	readonly localRank: number;
 	readonly rank: number;
 	readonly groupRank: number;
+	readonly roleRank: number;
 	readonly worldSize: number;
+	readonly roleWorldSize: number;
 	readonly masterAddr: string;
 	readonly masterPort: number;
 	/** The picture of the run that it was started on said that its round was to be left. */
 	readonly roundWasLeft: boolean;
+	/** When it was sent SIGKILL and did not end, because the kernel held it. */
+	stuckAt: number | null;
 	/** It failed by itself, before anybody signalled it. */
 	failed: boolean;
 	/** Its leader ended with exit code 0. */
@@ -63,12 +83,30 @@ export interface RoundCommit {
 	readonly at: number;
 	readonly revision: number;
 	readonly round: RoundRecord;
-	/** Whose write it was, and who coordinated at that moment. */
+	/** Whose write it was. */
 	readonly by: string;
-	readonly coordinator: string | null;
+	/** How often the store had been emptied before. */
+	readonly wipes: number;
 	/** The plan's seats by node id. */
 	readonly seats: ReadonlyMap<string, SeatRecord>;
 	readonly nodes: ReadonlyMap<string, NodeRecord>;
+	/** What each node has used up, by node id. */
+	readonly budgets: ReadonlyMap<string, number>;
+}
+
+/** What a node's record says from now on; null: it is gone. */
+export interface RecordChange {
+	readonly at: number;
+	readonly nodeId: string;
+	readonly record: NodeRecord | null;
+}
+
+/** A write of what all share, by a process that did not coordinate at that moment. */
+export interface Usurpation {
+	readonly at: number;
+	readonly by: string;
+	readonly coordinator: string | null;
+	readonly key: string;
 }
 
 /** One process changed another's record, or ended the lease that it hung on. */
@@ -90,16 +128,25 @@ export interface StaleClaim {
 export interface History {
 	readonly seed: number;
 	readonly spec: RunSpec;
+	readonly policy: PolicyKind;
 	readonly shutdownTimeoutMs: number;
 	/** The longest that a message takes where nothing is disturbed. */
 	readonly slowestMessageMs: number;
 	readonly processes: ProcessHistory[];
 	readonly workers: WorkerHistory[];
 	readonly commits: RoundCommit[];
+	readonly records: RecordChange[];
+	readonly usurpations: Usurpation[];
 	readonly intrusions: Intrusion[];
 	readonly staleClaims: StaleClaim[];
+	/** When the store lost all of the run's keys. */
+	readonly wipes: number[];
+	/** Situations that can only be seen while they come about. */
+	readonly noted: Set<Situation>;
 	/** When the last fault was over. */
 	quietSince: number;
+	/** When the run was at rest after that; null: never. */
+	restedAt: number | null;
 	endedAt: number;
 }
 
@@ -120,14 +167,23 @@ export function isWithin(spans: readonly Span[], from: number, to: number) {
 	return spans.some((span) => span.from <= to && span.to >= from);
 }
 
+/** The commit before this one, where it belongs to the same start of the run in the same store. */
+export function predecessor(
+	{ commits }: History,
+	index: number,
+): RoundCommit | undefined {
+	const [before, commit] = [commits[index - 1], commits[index]];
+	const isSame =
+		before?.round.instance === commit?.round.instance &&
+		before?.wipes === commit?.wipes;
+	return isSame ? before : undefined;
+}
+
 /** The commits that lifted a barrier: the first of each (instance, round). */
 export function lifts(history: History): readonly RoundCommit[] {
 	return history.commits.filter((commit, index) => {
-		const before = history.commits[index - 1];
-		const previous =
-			before?.round.instance === commit.round.instance
-				? before.round.synced
-				: commit.round.deprecated;
+		const before = predecessor(history, index);
+		const previous = before?.round.synced ?? commit.round.deprecated;
 		return commit.round.synced > previous;
 	});
 }

@@ -7,6 +7,7 @@ import { simulate } from "./simulate.js";
  *   npm run test:sim -- --seeds 100000   the seeds from 1 on
  *   npm run test:sim -- --seed 1234      one seed, with all that happens in it
  *   … --checker NAME                     only breaks of that invariant count
+ *   … --situations                       in how many runs each situation came about
  */
 const { values } = parseArgs({
 	options: {
@@ -14,6 +15,7 @@ const { values } = parseArgs({
 		from: { type: "string", default: "1" },
 		seed: { type: "string" },
 		checker: { type: "string" },
+		situations: { type: "boolean", default: false },
 	},
 });
 
@@ -24,12 +26,17 @@ if (values.seed !== undefined) {
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const { checker } = values;
-const { seeds, events, red } = await runSeeds(
+const { seeds, events, situations, red } = await runSeeds(
 	from,
 	count,
 	checker === undefined ? undefined : { checker },
 );
 if (red !== undefined) console.log(describeRed(red));
+if (values.situations) {
+	for (const [situation, count] of situations) {
+		console.log(`${String(count).padStart(7)} ${situation}`);
+	}
+}
 const seconds = (performance.now() - startedAt) / 1000;
 console.log(
 	`${seeds} seeds from ${from}, ${events} events, ${seconds.toFixed(1)} s, ${Math.round(seeds / seconds)} seeds a second: ${red === undefined ? "all green" : "red"}`,

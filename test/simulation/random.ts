@@ -25,7 +25,17 @@ export class Random {
 	}
 
 	/** One of the items; undefined where there is none. */
+	pick<Item>(items: readonly [Item, ...Item[]]): Item;
+	pick<Item>(items: readonly Item[]): Item | undefined;
 	pick<Item>(items: readonly Item[]): Item | undefined {
 		return items[this.integer(0, items.length - 1)];
+	}
+
+	/** The items in a random order. */
+	shuffle<Item>(items: readonly Item[]): readonly Item[] {
+		return items
+			.map((item) => ({ item, key: this.next() }))
+			.sort((left, right) => left.key - right.key)
+			.map(({ item }) => item);
 	}
 }

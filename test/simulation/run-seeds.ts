@@ -1,10 +1,13 @@
 import { type SimulatedRun, simulate, type TraceLine } from "./simulate.js";
+import { SITUATIONS, type Situation, situationsOf } from "./situations.js";
 
 const LINES_SHOWN = 30;
 
 export interface SeedsResult {
 	readonly seeds: number;
 	readonly events: number;
+	/** How many of the runs came to each situation. */
+	readonly situations: ReadonlyMap<Situation, number>;
 	/** The first run that broke an invariant. */
 	readonly red: SimulatedRun | undefined;
 }
@@ -16,17 +19,24 @@ export async function runSeeds(
 	only?: { readonly checker: string },
 ): Promise<SeedsResult> {
 	let events = 0;
+	const situations = new Map<Situation, number>(
+		SITUATIONS.map((situation) => [situation, 0]),
+	);
 	for (let seed = from; seed < from + count; seed++) {
 		const run = await simulate(seed);
 		events += run.events;
+		for (const situation of situationsOf(run.history)) {
+			situations.set(situation, (situations.get(situation) ?? 0) + 1);
+		}
 		const violations = run.violations.filter(
 			({ checker }) => only === undefined || checker === only.checker,
 		);
 		if (violations.length > 0) {
-			return { seeds: seed - from + 1, events, red: { ...run, violations } };
+			const seeds = seed - from + 1;
+			return { seeds, events, situations, red: { ...run, violations } };
 		}
 	}
-	return { seeds: count, events, red: undefined };
+	return { seeds: count, events, situations, red: undefined };
 }
 
 /** What broke, how to play it again, and what led to it. */

@@ -3,7 +3,6 @@ import { endingOf, leftWith } from "../../src/agent/phases/ending.js";
 import type { Ending } from "../../src/agent/state.js";
 import { WorkerGroup } from "../../src/agent/worker-group.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import { Membership } from "../../src/rendezvous/membership.js";
 import type {
 	AgentIdentity,
@@ -11,19 +10,29 @@ import type {
 } from "../../src/rendezvous/record-writer.js";
 import type { NodeRecord } from "../../src/rendezvous/records.js";
 import type { ProcessHistory } from "./history.js";
+import { type Link, openLink } from "./link.js";
+import type { SimEtcd } from "./sim-etcd.js";
+import { SIM_POLICIES } from "./sim-policies.js";
 import { SimProcess } from "./sim-process.js";
-import type { SimServer } from "./sim-server.js";
-import { type Link, openLink, SimStore } from "./sim-store.js";
+import { SimStore } from "./sim-store.js";
 import { type SimMachine, SimSpawner } from "./sim-workers.js";
 
 export interface SimAgentOptions {
 	readonly machine: SimMachine;
-	readonly server: SimServer;
+	readonly etcd: SimEtcd;
+	readonly runId: string;
 	readonly nodeId: string;
 	readonly incarnation: string;
 	readonly localWorldSize: number;
+	readonly role: string;
+	/** Writes in one transaction of a coordinator. */
+	readonly batchSize: number;
+	/** Whether its watches tell some things twice. */
+	readonly doublesHints: boolean;
 	/** Whether a process is seen to be dead by others of its node. */
 	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Told when it has ended by itself. */
+	readonly onEnded: (ending: Ending) => void;
 }
 
 /** One agent process of a simulated run: the real agent and membership, and what a process has around them. */
@@ -31,17 +40,20 @@ export class SimAgent {
 	readonly history: ProcessHistory;
 	readonly process: SimProcess;
 	readonly link: Link = openLink();
+	linkSpoiltUntil = 0;
+	private readonly store: SimStore;
 	private readonly membership: Membership;
 	private readonly agent: Agent;
 	private readonly spawner: SimSpawner;
 	private readonly workers: WorkerGroup;
-	private stopsAsked = 0;
 
 	constructor(private readonly options: SimAgentOptions) {
-		const { machine, nodeId, incarnation } = options;
+		const { machine, nodeId, incarnation, role, localWorldSize } = options;
 		this.history = {
 			nodeId,
 			incarnation,
+			role,
+			localWorldSize,
 			startedAt: machine.timeline.now,
 			endedAt: null,
 			ending: null,
@@ -50,6 +62,9 @@ export class SimAgent {
 			lossesTold: [],
 			recordMade: [],
 			recordGone: [],
+			recordTaken: [],
+			stopsAsked: [],
+			calls: [],
 			intent: null,
 		};
 		machine.history.processes.push(this.history);
@@ -59,6 +74,14 @@ export class SimAgent {
 			machine.random,
 		);
 		this.spawner = new SimSpawner(machine, this.process);
+		this.store = new SimStore({
+			etcd: options.etcd,
+			timeline: machine.timeline,
+			random: machine.random,
+			process: this.process,
+			link: this.link,
+			doublesHints: options.doublesHints,
+		});
 		this.membership = this.openMembership();
 		this.workers = this.openWorkers();
 		this.agent = this.openAgent();
@@ -80,8 +103,8 @@ export class SimAgent {
 		}
 	}
 
-	askToStop(immediately = this.stopsAsked > 0): void {
-		this.stopsAsked += 1;
+	askToStop(immediately = this.history.stopsAsked.length > 0): void {
+		this.history.stopsAsked.push(this.options.machine.timeline.now);
 		this.say(`is asked to stop${immediately ? " at once" : ""}`);
 		this.process.deliver(() =>
 			this.agent.dispatch({
@@ -104,12 +127,34 @@ export class SimAgent {
 		this.process.freeze(durationMs);
 	}
 
+	/** The machine that it is on sleeps. */
+	sleep(durationMs: number): void {
+		this.say(`'s machine sleeps for ${Math.round(durationMs)} ms`);
+		const { machine } = this.options;
+		this.process.sleep(durationMs);
+		if (durationMs > machine.history.spec.leaseTtlMs) {
+			machine.note("a machine sleeps longer than its lease lives");
+		}
+	}
+
+	/** One of its workers fails. */
+	failWorker(): void {
+		this.spawner.failOne();
+	}
+
+	/** Its connection to the store is reset. */
+	breakWatches(): void {
+		this.store.breakWatches();
+	}
+
 	private async end(ending: Ending): Promise<void> {
 		this.say(`ends with ${ending.exitCode}: ${ending.reason}`);
 		this.history.ending = ending;
 		// Where the store does not answer, the lease lapses by itself.
 		await this.membership.close().catch(() => {});
+		if (this.process.dead) return;
 		this.die();
+		this.options.onEnded(ending);
 	}
 
 	private fail(error: unknown): Promise<void> {
@@ -126,6 +171,7 @@ export class SimAgent {
 		this.process.dead = true;
 		this.history.endedAt = this.options.machine.timeline.now;
 		this.spawner.killAll();
+		void this.store.close();
 	}
 
 	private say(what: string): void {
@@ -133,8 +179,8 @@ export class SimAgent {
 	}
 
 	private openMembership(): Membership {
-		const { server, machine, localWorldSize, isDead } = this.options;
-		const { nodeId, incarnation } = this.history;
+		const { machine, runId, isDead, batchSize } = this.options;
+		const { nodeId, incarnation, localWorldSize, role } = this.history;
 		const identity: AgentIdentity = {
 			nodeId,
 			incarnation,
@@ -143,12 +189,13 @@ export class SimAgent {
 			startTime: incarnation,
 			address: `${nodeId}.example`,
 			localWorldSize,
-			role: "default",
+			role,
 		};
 		return new Membership({
-			store: new SimStore(server, this.process, this.link),
+			store: this.store,
 			clock: this.process.clock,
-			runId: "simulated",
+			runId,
+			batchSize,
 			identity,
 			spec: machine.history.spec,
 			reservePort: async () => machine.random.integer(20_000, 60_000),
@@ -166,11 +213,11 @@ export class SimAgent {
 
 	private openWorkers(): WorkerGroup {
 		return new WorkerGroup({
-			runId: "simulated",
+			runId: this.options.runId,
 			clock: this.process.clock,
 			spawner: this.spawner,
 			prepare: (info, round) => {
-				this.spawner.place = { info, round };
+				this.spawner.places.set(info.localRank, { info, round });
 				return {
 					spec: {
 						localRank: info.localRank,
@@ -195,15 +242,16 @@ export class SimAgent {
 
 	private openAgent(): Agent {
 		const { history } = this;
-		const { spec, shutdownTimeoutMs } = this.options.machine.history;
+		const { runId, machine } = this.options;
+		const { spec, policy, shutdownTimeoutMs } = machine.history;
 		const tell = (line: string) => this.say(line);
 		return new Agent({
 			clock: this.process.clock,
 			log: { debug: tell, info: tell, warn: tell, error: tell },
 			settings: {
-				policy: new HardRestartPolicyStrategy(),
+				policy: SIM_POLICIES[policy].make(),
 				maxRestarts: spec.maxRestarts,
-				runId: "simulated",
+				runId,
 				nodeId: history.nodeId,
 				incarnation: history.incarnation,
 				shutdownTimeoutMs,

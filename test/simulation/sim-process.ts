@@ -6,6 +6,12 @@ import type { Timeline } from "./timeline.js";
 /** Added to simulated time for wall clocks, so that they look like dates. */
 const WALL_START_MS = 1_700_000_000_000;
 
+/** One moment on both clocks of a process. */
+export interface Stamp {
+	readonly now: number;
+	readonly wallTime: number;
+}
+
 /**
  * The event loop of one simulated process: it can be frozen, and nothing of it
  * happens once it is dead. All that reaches the process comes through here.
@@ -13,8 +19,15 @@ const WALL_START_MS = 1_700_000_000_000;
 export class SimProcess {
 	readonly clock: Clock;
 	dead = false;
+	/** Until when the machine sleeps, and everything on it. */
+	asleepUntil = 0;
 	private isFrozen = false;
-	private timers: (() => void)[] = [];
+	/** For how long the steady clock stood still, because the machine slept. */
+	private sleptMs = 0;
+	/** The time that the last timer was set to: rounding must not make it ring too early. */
+	private rangAt = 0;
+	private readonly skewMs: number;
+	private timers: (() => unknown)[] = [];
 	private arrivals: (() => void)[] = [];
 
 	constructor(
@@ -22,11 +35,19 @@ export class SimProcess {
 		private readonly timeline: Timeline,
 		private readonly random: Random,
 	) {
-		const skewMs = random.integer(-5_000, 5_000);
+		this.skewMs = random.integer(-5_000, 5_000);
 		this.clock = {
-			now: () => timeline.now,
-			wallTime: () => WALL_START_MS + skewMs + Math.round(timeline.now),
+			now: () => this.stamp().now,
+			wallTime: () => Math.round(this.stamp().wallTime),
 			wakeAt: (at, wake) => this.wakeAt(at, wake),
+		};
+	}
+
+	stamp(): Stamp {
+		const { now } = this.timeline;
+		return {
+			now: Math.max(this.rangAt, now - this.sleptMs),
+			wallTime: WALL_START_MS + this.skewMs + now,
 		};
 	}
 
@@ -37,6 +58,7 @@ export class SimProcess {
 		else arrival();
 	}
 
+	/** SIGSTOP until SIGCONT. */
 	freeze(durationMs: number): void {
 		if (this.dead || this.isFrozen) return;
 		const from = this.timeline.now;
@@ -44,6 +66,14 @@ export class SimProcess {
 		this.history.frozen.push(span);
 		this.isFrozen = true;
 		this.timeline.at(span.to, () => this.thaw());
+	}
+
+	/** The whole machine sleeps, and its steady clock with it. */
+	sleep(durationMs: number): void {
+		if (this.dead || this.isFrozen) return;
+		this.freeze(durationMs);
+		this.asleepUntil = this.timeline.now + durationMs;
+		this.sleptMs += durationMs;
 	}
 
 	/** Everything that waited happens now; a loop that slept in its poll takes arrivals before timers. */
@@ -59,16 +89,22 @@ export class SimProcess {
 		}
 	}
 
-	private wakeAt(at: number, wake: () => void): () => void {
+	private wakeAt(at: number, wake: () => unknown): () => void {
+		let forget: () => void = () => {};
 		let cancelled = false;
-		const ring = () => {
-			if (!cancelled) wake();
+		const ring = (): unknown => {
+			if (cancelled || this.dead) return undefined;
+			if (this.isFrozen) return this.timers.push(ring);
+			const dueAt = at + this.sleptMs;
+			if (dueAt > this.timeline.now) {
+				// The machine slept meanwhile.
+				forget = this.timeline.at(dueAt, ring);
+				return undefined;
+			}
+			this.rangAt = Math.max(this.rangAt, at);
+			return wake();
 		};
-		const forget = this.timeline.at(at, () => {
-			if (this.dead) return;
-			if (this.isFrozen) this.timers.push(ring);
-			else ring();
-		});
+		forget = this.timeline.at(at + this.sleptMs, ring);
 		return () => {
 			cancelled = true;
 			forget();

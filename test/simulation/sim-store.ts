@@ -9,82 +9,78 @@ import type {
 	Watch,
 	Write,
 } from "../../src/rendezvous/store.js";
+import type { StoreCall } from "./history.js";
+import { type Link, SLOWEST_WAY_MS } from "./link.js";
+import type { Random } from "./random.js";
+import type { SimEtcd } from "./sim-etcd.js";
+import { SimLease } from "./sim-lease.js";
 import type { SimProcess } from "./sim-process.js";
-import type { SimServer } from "./sim-server.js";
+import { SimWatches } from "./sim-watches.js";
+import { QUIET, type Timeline } from "./timeline.js";
 
 /** A call that gets no answer fails after this time. */
 export const CALL_TIMEOUT_MS = 1_000;
-/** The longest way of one message where nothing is disturbed. */
-export const SLOWEST_WAY_MS = 60;
 /** What becomes of a request to whose sender nothing but a failure is told. */
 const FATES = ["never", "in time", "late"] as const;
 /** How late a request may be carried out whose sender has perhaps given up. */
 const LATEST_MS = 3_000;
 
-/** One process's way to the store; the faults of a run change it for a time. */
-export interface Link {
-	/** Requests do not arrive. */
-	requestsLost: boolean;
-	/** Answers do not arrive; what was asked for may have been done. */
-	answersLost: boolean;
-	/** Watches tell nothing. */
-	deaf: boolean;
-	/** The part of calls that fail; they may be carried out all the same, even late. */
-	failing: number;
-	/** Those that fail are all carried out, late. */
-	late: boolean;
-	/** How many times as long a message takes. */
-	slowness: number;
+/** What one process's way to the store goes through. */
+export interface StorePlace {
+	readonly etcd: SimEtcd;
+	readonly timeline: Timeline;
+	readonly random: Random;
+	readonly process: SimProcess;
+	readonly link: Link;
+	/** Whether hints come twice at times. */
+	readonly doublesHints: boolean;
 }
 
-export function openLink(): Link {
-	return {
-		requestsLost: false,
-		answersLost: false,
-		deaf: false,
-		failing: 0,
-		late: false,
-		slowness: 1,
-	};
+/** How long a message takes at present. */
+export function wayOf({ random, link }: StorePlace): number {
+	return random.between(1, SLOWEST_WAY_MS) * link.slowness;
 }
 
 /** The store as one process reaches it: late, lossy, at times not at all. */
 export class SimStore implements Store {
-	constructor(
-		private readonly server: SimServer,
-		private readonly process: SimProcess,
-		private readonly link: Link,
-	) {}
+	private readonly watches: SimWatches;
+
+	constructor(private readonly place: StorePlace) {
+		this.watches = new SimWatches(place);
+	}
 
 	async openLease(
 		ttlMs: number,
 		onLost: (reason: string) => void,
 	): Promise<Lease> {
-		const sentAt = this.server.timeline.now;
-		const id = await this.call(() => this.server.grant(ttlMs));
-		return new SimLease(this, this.process, id, ttlMs, sentAt + ttlMs, onLost);
+		const { etcd, process } = this.place;
+		const sent = process.stamp();
+		const granted = await this.call("lease", () => etcd.grant(ttlMs));
+		return new SimLease(this.place, granted, sent, {
+			onLost,
+			// What has made a keepalive get lost may have made the watches deaf.
+			onMissed: () => this.watches.break(),
+			revoke: () => this.endLease(granted.id),
+		});
 	}
 
 	endLease(id: LeaseId): Promise<void> {
-		const by = this.process.history.incarnation;
-		return this.call(() => this.server.endLease(id, by));
-	}
-
-	/** Resolves with whether the lease was still there. */
-	renew(id: LeaseId): Promise<boolean> {
-		return this.call(async () => this.server.renew(id));
+		const { etcd, process } = this.place;
+		const { incarnation } = process.history;
+		return this.call("lease", () => etcd.endLease(id, incarnation));
 	}
 
 	snapshot(selectors: readonly string[]): Promise<Snapshot> {
-		return this.call(() => this.server.data.snapshot(selectors));
+		return this.call("look", () => this.place.etcd.data.snapshot(selectors));
 	}
 
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
 	): Promise<TransactionResult> {
-		const by = this.process.history.incarnation;
-		return this.call(() => this.server.transaction(by, compares, writes));
+		const { etcd, process } = this.place;
+		const by = process.history.incarnation;
+		return this.call("write", () => etcd.transaction(by, compares, writes));
 	}
 
 	watch(
@@ -92,106 +88,100 @@ export class SimStore implements Store {
 		afterRevision: number,
 		onHint: () => void,
 	): Watch {
-		let closed = false;
-		const hint = () => this.process.deliver(() => closed || onHint());
-		const watch = this.server.data.watch(selectors, afterRevision, () => {
-			if (this.link.deaf || this.link.answersLost) return;
-			this.server.timeline.after(this.way(), hint);
-			if (this.server.random.chance(0.1)) {
-				this.server.timeline.after(this.way(), hint);
-			}
-		});
-		return {
-			close: () => {
-				closed = true;
-				watch.close();
-			},
-		};
+		return this.watches.add(selectors, afterRevision, onHint);
 	}
 
-	async close(): Promise<void> {}
+	/** Its connection breaks, and comes back. */
+	breakWatches(): void {
+		this.watches.break();
+	}
 
-	private way(): number {
-		return this.server.random.between(1, SLOWEST_WAY_MS) * this.link.slowness;
+	async close(): Promise<void> {
+		this.watches.close();
 	}
 
 	/** A request, what the server does with it, and its answer. */
-	private call<Value>(operation: () => Promise<Value>): Promise<Value> {
-		const { timeline, random } = this.server;
+	private call<Value>(
+		kind: StoreCall["kind"],
+		operation: () => Value,
+	): Promise<Value> {
+		const { timeline, process, link, etcd } = this.place;
+		const { generation } = etcd;
+		process.history.calls.push({ at: timeline.now, kind });
+		const deadline = timeline.now + CALL_TIMEOUT_MS;
 		return new Promise((resolve, reject) => {
-			const answer = (settle: () => void, delayMs: number) =>
-				timeline.after(delayMs, () => this.process.deliver(settle));
-			const fail = () =>
-				answer(
-					() => reject(unreachable("no answer came in time")),
-					CALL_TIMEOUT_MS,
-				);
-			const carryOut = async () => {
-				if (this.link.requestsLost) return fail();
-				const fails = random.chance(this.link.failing);
-				const fate = this.link.late ? "late" : random.pick(FATES);
-				const carriesOut = fails ? fate : "in time";
-				if (carriesOut === "never") return fail();
-				if (carriesOut === "late") {
-					timeline.after(random.between(0, LATEST_MS), () => {
-						operation().catch(() => {});
-					});
-					return fail();
-				}
+			const tell = (settle: () => void, at: number) =>
+				timeline.at(at, () => process.deliver(settle));
+			const fail = (why: string, at: number) =>
+				tell(() => reject(unreachable(why)), at);
+			const answer = (settle: () => void) => {
+				const at = timeline.now + wayOf(this.place);
+				if (!link.answersLost && at <= deadline) tell(settle, at);
+				else fail("no answer in time", deadline);
+			};
+			const carryOut = () => {
 				try {
-					const value = await operation();
-					if (fails || this.link.answersLost) return fail();
-					return answer(() => resolve(value), this.way());
+					const value = operation();
+					answer(() => resolve(value));
 				} catch (error) {
-					return answer(() => reject(error), this.way());
+					answer(() => reject(error));
 				}
 			};
-			timeline.after(this.way(), () => void carryOut());
+			timeline.after(wayOf(this.place), () => {
+				// What was under way to a server that has ended meanwhile ended with it.
+				if (etcd.generation !== generation) fail("connection reset", deadline);
+				else {
+					this.arrive(carryOut, operation, (why, isKnown) =>
+						fail(why, isKnown ? timeline.now + wayOf(this.place) : deadline),
+					);
+				}
+				return QUIET;
+			});
+		});
+	}
+
+	/** What comes of a request on its way to the server. */
+	private arrive(
+		carryOut: () => void,
+		operation: () => unknown,
+		fail: (why: string, isKnown: boolean) => void,
+	): void {
+		const { etcd, link, random } = this.place;
+		if (link.requestsLost || random.chance(link.failing)) {
+			const fate = link.late ? "late" : random.pick(FATES);
+			if (!link.requestsLost) this.carryOutUnanswered(operation, fate);
+			fail("no answer in time", false);
+			return;
+		}
+		const reception = etcd.receive(carryOut);
+		if (reception === "refused") fail("connection refused", true);
+		// Where it goes on in time it answers as well, and the first answer counts.
+		if (reception === "waits") fail("no answer in time", false);
+	}
+
+	private carryOutUnanswered(
+		operation: () => unknown,
+		fate: (typeof FATES)[number],
+	): void {
+		if (fate === "never") return;
+		const { etcd, timeline, random } = this.place;
+		const { generation } = etcd;
+		const delayMs = fate === "late" ? random.between(0, LATEST_MS) : 0;
+		timeline.after(delayMs, () => {
+			if (etcd.generation === generation) {
+				etcd.receive(() => attempt(operation));
+			}
+			return QUIET;
 		});
 	}
 }
 
-/** A lease that its process keeps alive. */
-class SimLease implements Lease {
-	private ended = false;
-
-	constructor(
-		private readonly store: SimStore,
-		private readonly process: SimProcess,
-		readonly id: LeaseId,
-		readonly ttlMs: number,
-		public expiresAt: number,
-		private readonly onLost: (reason: string) => void,
-	) {
-		this.renewAfter(ttlMs / 3);
-	}
-
-	async revoke(): Promise<void> {
-		this.ended = true;
-		await this.store.endLease(this.id);
-	}
-
-	private renewAfter(delayMs: number): void {
-		const { clock } = this.process;
-		clock.wakeAt(clock.now() + delayMs, () => {
-			if (this.ended) return;
-			const sentAt = clock.now();
-			this.store.renew(this.id).then(
-				(alive) => this.onAnswer(alive, sentAt),
-				() => this.renewAfter(this.ttlMs / 12),
-			);
-		});
-	}
-
-	private onAnswer(alive: boolean, sentAt: number): void {
-		if (this.ended) return;
-		if (alive) {
-			this.expiresAt = sentAt + this.ttlMs;
-			this.renewAfter(this.ttlMs / 3);
-		} else {
-			this.ended = true;
-			this.onLost("the store has ended its lease");
-		}
+/** Nobody hears of its failure. */
+function attempt(operation: () => unknown): void {
+	try {
+		operation();
+	} catch (error) {
+		if (!(error instanceof ElasticRunError)) throw error;
 	}
 }
 

@@ -9,12 +9,15 @@ import type { RoundRecord } from "../../src/rendezvous/records.js";
 import type { History, WorkerHistory } from "./history.js";
 import type { Random } from "./random.js";
 import type { SimProcess } from "./sim-process.js";
+import type { Situation } from "./situations.js";
 import type { Timeline } from "./timeline.js";
 
 /** The longest from SIGKILL to the end of a process. */
 const SLOWEST_KILL_MS = 20;
 /** The longest from an obeyed SIGTERM to the end of a process. */
 const SLOWEST_END_MS = 800;
+/** The shortest for which the kernel holds a process that sticks: its agent has given it up by then. */
+const SHORTEST_STUCK_MS = 20_000;
 
 /** How the workers of a run behave, as chances. */
 export interface WorkerHabits {
@@ -23,9 +26,16 @@ export interface WorkerHabits {
 	readonly ignoresTerm: number;
 	readonly leavesChild: number;
 	readonly cannotStart: number;
+	/** Even SIGKILL does not end it: the kernel holds it. */
+	readonly sticks: number;
 	/** How long one works, in milliseconds. */
 	readonly shortestMs: number;
 	readonly longestMs: number;
+}
+
+interface Place {
+	readonly info: WorkerInfo;
+	readonly round: RoundRecord;
 }
 
 export interface SimMachine {
@@ -34,13 +44,14 @@ export interface SimMachine {
 	readonly history: History;
 	readonly habits: () => WorkerHabits;
 	readonly say: (who: string, what: string) => void;
+	readonly note: (situation: Situation) => void;
 }
 
 /** Starts simulated workers for one agent process, and ends them when that process is dead. */
 export class SimSpawner implements WorkerSpawner {
 	private readonly living = new Set<SimWorker>();
-	/** Where the next workers are to work; set before they are spawned. */
-	place: { readonly info: WorkerInfo; readonly round: RoundRecord } | undefined;
+	/** Where the next workers are to work, by local rank; set before they are spawned. */
+	readonly places = new Map<number, Place>();
 
 	constructor(
 		private readonly machine: SimMachine,
@@ -48,7 +59,8 @@ export class SimSpawner implements WorkerSpawner {
 	) {}
 
 	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
-		const { machine, process, place } = this;
+		const { machine, process } = this;
+		const place = this.places.get(spec.localRank);
 		if (place === undefined) throw new Error("a worker without a place");
 		const habits = machine.habits();
 		if (machine.random.chance(habits.cannotStart)) {
@@ -66,10 +78,13 @@ export class SimSpawner implements WorkerSpawner {
 			localRank: spec.localRank,
 			rank: info.rank,
 			groupRank: info.groupRank,
+			roleRank: info.roleRank,
 			worldSize: info.worldSize,
+			roleWorldSize: info.roleWorldSize,
 			masterAddr: info.masterAddr,
 			masterPort: info.masterPort,
 			roundWasLeft: round.deprecated >= round.synced,
+			stuckAt: null,
 			failed: false,
 			succeeded: false,
 		};
@@ -83,6 +98,11 @@ export class SimSpawner implements WorkerSpawner {
 	/** What the guard does when the agent's process is gone. */
 	killAll(): void {
 		for (const worker of this.living) worker.signal("SIGKILL");
+	}
+
+	/** One of its workers fails now. */
+	failOne(): void {
+		this.machine.random.pick([...this.living])?.fail();
 	}
 
 	private refuse(listener: WorkerListener): WorkerHandle {
@@ -107,6 +127,7 @@ class SimWorker implements WorkerHandle {
 	private leaderLives = true;
 	private childLives: boolean;
 	private readonly ignoresTerm: boolean;
+	private readonly sticks: boolean;
 	private signalled = false;
 
 	constructor(
@@ -118,7 +139,8 @@ class SimWorker implements WorkerHandle {
 	) {
 		const { random, timeline } = machine;
 		this.childLives = random.chance(habits.leavesChild);
-		this.ignoresTerm = random.chance(habits.ignoresTerm);
+		this.sticks = random.chance(habits.sticks);
+		this.ignoresTerm = this.sticks || random.chance(habits.ignoresTerm);
 		if (random.chance(habits.hangs)) return;
 		const worksMs = random.between(habits.shortestMs, habits.longestMs);
 		timeline.after(worksMs, () => this.endByItself(habits.fails));
@@ -128,11 +150,19 @@ class SimWorker implements WorkerHandle {
 		return this.record.pid;
 	}
 
+	fail(): void {
+		if (this.leaderLives && this.record.stuckAt === null) this.endFailing();
+	}
+
 	signal(signal: "SIGTERM" | "SIGKILL"): void {
 		const { random, timeline } = this.machine;
 		this.signalled = true;
 		if (signal === "SIGKILL") {
-			timeline.after(random.between(0, SLOWEST_KILL_MS), () => {
+			const delayMs = this.sticks
+				? random.between(SHORTEST_STUCK_MS, 3 * SHORTEST_STUCK_MS)
+				: random.between(0, SLOWEST_KILL_MS);
+			if (this.sticks) this.record.stuckAt ??= timeline.now;
+			timeline.after(delayMs, () => {
 				this.endLeader(null, "SIGKILL");
 				this.endChild();
 			});
@@ -147,12 +177,21 @@ class SimWorker implements WorkerHandle {
 	}
 
 	private endByItself(fails: number): void {
-		if (!this.leaderLives) return;
+		if (!this.leaderLives || this.record.stuckAt !== null) return;
+		const { random, timeline } = this.machine;
+		const { asleepUntil } = this.process;
+		if (asleepUntil > timeline.now) {
+			timeline.at(asleepUntil, () => this.endByItself(fails));
+			return;
+		}
+		if (random.chance(fails)) this.endFailing();
+		else this.endLeader(0, null);
+	}
+
+	private endFailing(): void {
 		const { random } = this.machine;
-		const failed = random.chance(fails);
-		this.record.failed = failed && !this.signalled;
-		if (!failed) this.endLeader(0, null);
-		else if (random.chance(0.5)) this.endLeader(random.integer(1, 3), null);
+		this.record.failed = !this.signalled;
+		if (random.chance(0.5)) this.endLeader(random.integer(1, 3), null);
 		else this.endLeader(null, "SIGSEGV");
 	}
 

@@ -2,6 +2,7 @@ import {
 	type Checker,
 	type History,
 	lifts,
+	predecessor,
 	type RoundCommit,
 } from "../history.js";
 
@@ -9,41 +10,67 @@ import {
 export const budget: Checker = {
 	name: "budget",
 	*check(history) {
-		yield* perCommit(history);
+		for (const [index, commit] of history.commits.entries()) {
+			const before = predecessor(history, index);
+			if (before === undefined) continue;
+			yield* costOf(commit, before);
+			yield* reasonFor(commit, before, history);
+		}
 		yield* perRound(history);
 	},
 };
 
-function* perCommit({ commits, workers, spec }: History) {
-	for (const [index, { at, round }] of commits.entries()) {
-		const before = commits[index - 1]?.round;
-		if (before?.instance !== round.instance) continue;
-		const incidents = round.incidents - before.incidents;
-		const charged = round.charged - before.charged;
-		if (incidents < 0 || incidents > 1 || charged !== incidents) {
-			yield { at, what: `${incidents} incidents cost ${charged}` };
+function* costOf(commit: RoundCommit, before: RoundCommit) {
+	const { at, round, nodes } = commit;
+	const incidents = round.incidents - before.round.incidents;
+	const charged = total(commit) - total(before);
+	if (incidents < 0 || incidents > 1) {
+		yield { at, what: `${incidents} incidents at once` };
+	}
+	const { root } = round.cause;
+	const reported = root ? nodes.get(root.nodeId)?.failure : undefined;
+	const isKnown = reported?.failure.id === root?.id;
+	const mayBeFree = !isKnown || reported?.charge === "nothing";
+	const mustBeFree = incidents === 0 || (isKnown && mayBeFree);
+	if (charged < 0 || charged > incidents || (mustBeFree && charged > 0)) {
+		yield { at, what: `${incidents} incidents cost ${charged}` };
+	}
+	if (charged < incidents && !mayBeFree) {
+		yield { at, what: "an incident cost nothing" };
+	}
+}
+
+/** What has been charged to the run and to all nodes together. */
+function total({ round, budgets }: RoundCommit): number {
+	return [...budgets.values()].reduce((sum, one) => sum + one, round.charged);
+}
+
+function* reasonFor(
+	{ at, round }: RoundCommit,
+	{ round: before }: RoundCommit,
+	{ workers, spec }: History,
+) {
+	const isIncident = round.incidents > before.incidents;
+	if (isIncident) {
+		const { root } = round.cause;
+		const culprit = workers.find(
+			(worker) =>
+				worker.process.nodeId === root?.nodeId && worker.pid === root.pid,
+		);
+		// A worker that could not be started has no process.
+		if (root === null || (root.pid !== null && !culprit?.failed)) {
+			yield { at, what: "an incident was charged that no failure caused" };
 		}
-		if (incidents === 1 && round.deprecated !== round.synced) {
+		const isRunning = before.synced > before.deprecated;
+		if (isRunning && root !== null && root.round !== before.synced) {
+			yield { at, what: `round ${before.synced} pays for ${root.round}` };
+		}
+		if (round.deprecated !== round.synced) {
 			yield { at, what: `round ${round.synced} goes on after its incident` };
 		}
-		const root = round.cause.root;
-		if (incidents === 1) {
-			const culprit = workers.find(
-				(worker) =>
-					worker.process.nodeId === root?.nodeId && worker.pid === root.pid,
-			);
-			// A worker that could not be started has no process.
-			if (root === null || (root.pid !== null && !culprit?.failed)) {
-				yield { at, what: "an incident was charged that no failure caused" };
-			}
-			const isRunning = before.synced > before.deprecated;
-			if (isRunning && root !== null && root.round !== before.synced) {
-				yield { at, what: `round ${before.synced} pays for ${root.round}` };
-			}
-		}
-		if (round.charged > spec.maxRestarts && round.outcome === null) {
-			yield { at, what: "the run goes on with its budget overdrawn" };
-		}
+	}
+	if (round.charged > spec.maxRestarts && round.outcome === null) {
+		yield { at, what: "the run goes on with its budget overdrawn" };
 	}
 }
 
@@ -53,9 +80,10 @@ function* perRound(history: History) {
 	const lifted = new Set(lifts(history));
 	let before: RoundCommit | undefined;
 	for (const [index, commit] of history.commits.entries()) {
-		const known = history.commits[index - 1]?.round.accounted ?? [];
+		const previous = predecessor(history, index);
+		if (previous === undefined) before = undefined;
 		for (const id of commit.round.accounted) {
-			if (accounted.has(id) && !known.includes(id)) {
+			if (accounted.has(id) && !previous?.round.accounted.includes(id)) {
 				yield { at: commit.at, what: `failure ${id} was accounted for twice` };
 			}
 			accounted.add(id);
@@ -63,16 +91,15 @@ function* perRound(history: History) {
 		if (!lifted.has(commit)) continue;
 		const { at, round, nodes } = commit;
 		const incidents = before ? round.incidents - before.round.incidents : 0;
-		if (before?.round.instance === round.instance && incidents > 1) {
+		if (incidents > 1)
 			yield { at, what: `${incidents} incidents in one round` };
-		}
-		for (const [nodeId, { failure }] of nodes) {
+		for (const { failure } of nodes.values()) {
+			if (failure === null) continue;
 			// One that came in the same moment could not be seen by who lifted.
-			const earlier = history.commits[index - 1]?.nodes.get(nodeId)?.failure;
-			const id = failure?.failure.id;
-			if (id === undefined || id !== earlier?.failure.id) continue;
-			if (failure?.failure.round !== before?.round.synced) continue;
-			if (accounted.has(id)) continue;
+			const { id, nodeId, round: failedIn } = failure.failure;
+			const earlier = previous?.nodes.get(nodeId)?.failure;
+			if (id !== earlier?.failure.id) continue;
+			if (failedIn !== before?.round.synced || accounted.has(id)) continue;
 			yield { at, what: `failure ${id} was never charged` };
 		}
 		before = commit;

@@ -22,6 +22,7 @@ export const fencing: Checker = {
 				const working = workers.filter(
 					(worker) =>
 						worker.process === process &&
+						worker.stuckAt === null &&
 						worker.startedAt <= at &&
 						(worker.endedAt === null || worker.endedAt > at),
 				);

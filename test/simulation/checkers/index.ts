@@ -1,43 +1,75 @@
 import type { Checker } from "../history.js";
+import type { PolicyFamily } from "../sim-policies.js";
 import { barrier } from "./barrier.js";
 import { budget } from "./budget.js";
 import { claims } from "./claims.js";
 import { convergence } from "./convergence.js";
 import { fencing } from "./fencing.js";
+import { fewRequests } from "./few-requests.js";
 import { fewRounds } from "./few-rounds.js";
+import { lastCall } from "./last-call.js";
 import { leaving } from "./leaving.js";
 import { members } from "./members.js";
+import { nodeBudgets } from "./node-budgets.js";
 import { nodeIdentity } from "./node-identity.js";
 import { oneCoordinator } from "./one-coordinator.js";
+import { oneRankZero } from "./one-rank-zero.js";
 import { oneRoundAProcess } from "./one-round-a-process.js";
 import { orphans } from "./orphans.js";
 import { outcomes } from "./outcomes.js";
 import { patience } from "./patience.js";
+import { recovery } from "./recovery.js";
 import { remnants } from "./remnants.js";
 import { roundsRise } from "./rounds-rise.js";
 import { samePlan } from "./same-plan.js";
 import { settle } from "./settle.js";
+import { stuck } from "./stuck.js";
 import { success } from "./success.js";
+import { tooFew } from "./too-few.js";
+import { whyLeft } from "./why-left.js";
+import { wiped } from "./wiped.js";
 
-/** Every invariant, one file each. Those of hard alone stand at the end; soft's come after them. */
-export const CHECKERS: readonly Checker[] = [
+/** The invariants that hold whatever the policy, one file each. */
+const ALWAYS: readonly Checker[] = [
 	samePlan,
 	roundsRise,
 	members,
 	barrier,
 	leaving,
 	fencing,
+	oneRankZero,
 	budget,
+	nodeBudgets,
 	fewRounds,
+	whyLeft,
+	lastCall,
+	tooFew,
+	fewRequests,
 	outcomes,
 	success,
 	oneCoordinator,
 	orphans,
+	stuck,
 	claims,
 	settle,
 	nodeIdentity,
 	patience,
 	remnants,
+	wiped,
 	convergence,
-	oneRoundAProcess,
+	recovery,
+];
+
+/** What the policies of a family promise beside that. */
+const BY_FAMILY: Readonly<Record<PolicyFamily, readonly Checker[]>> = {
+	hard: [oneRoundAProcess],
+};
+
+export function checkersFor(family: PolicyFamily): readonly Checker[] {
+	return [...ALWAYS, ...BY_FAMILY[family]];
+}
+
+export const CHECKERS: readonly Checker[] = [
+	...ALWAYS,
+	...Object.values(BY_FAMILY).flat(),
 ];

@@ -12,13 +12,20 @@ export const leaving: Checker = {
 		const boundMs =
 			shutdownTimeoutMs + LOOK_EVERY_MS + 4 * slowestMessageMs + SLACK_MS;
 		for (const worker of workers) {
+			if (worker.stuckAt !== null) continue;
 			const round = worker.rounds.at(-1) ?? 0;
+			const begun = commits.findLast(
+				(commit) =>
+					commit.at <= worker.startedAt &&
+					commit.round.instance === worker.instance,
+			);
 			const left = commits.find(
 				(commit) =>
-					commit.round.instance > worker.instance ||
-					(commit.round.instance === worker.instance &&
-						(commit.round.deprecated >= round ||
-							commit.round.outcome !== null)),
+					commit.wipes === begun?.wipes &&
+					(commit.round.instance > worker.instance ||
+						(commit.round.instance === worker.instance &&
+							(commit.round.deprecated >= round ||
+								commit.round.outcome !== null))),
 			);
 			if (left === undefined) continue;
 			const from = Math.max(left.at, worker.startedAt);

@@ -8,9 +8,10 @@ export const patience: Checker = {
 	name: "patience",
 	*check({ processes, spec }) {
 		const promisedMs = Math.min(START_PATIENCE_MS, spec.joinTimeoutMs);
-		for (const { ending, endedAt, disturbed, incarnation } of processes) {
+		for (const process of processes) {
+			const { ending, endedAt, disturbed, frozen, incarnation } = process;
 			if (ending?.exitCode !== 4) continue;
-			const sufferedMs = disturbed.reduce(
+			const sufferedMs = [...disturbed, ...frozen].reduce(
 				(sum, { from, to }) => sum + to - from,
 				0,
 			);

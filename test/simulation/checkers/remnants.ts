@@ -10,8 +10,9 @@ export const remnants: Checker = {
 		// A round that is left meanwhile gives all of its workers the grace once more.
 		const boundMs = 2 * history.shutdownTimeoutMs + SLACK_MS;
 		for (const worker of history.workers) {
-			const { leaderEndedAt, endedAt, process, pid } = worker;
+			const { leaderEndedAt, endedAt, process, pid, stuckAt } = worker;
 			if (leaderEndedAt === null || process.endedAt !== null) continue;
+			if (stuckAt !== null) continue;
 			const by = undisturbedFrom(process, leaderEndedAt, boundMs) + boundMs;
 			if ((endedAt ?? history.endedAt) <= by) continue;
 			yield { at: by, what: `what worker ${pid} left behind lives on` };

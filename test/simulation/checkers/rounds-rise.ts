@@ -5,8 +5,9 @@ export const roundsRise: Checker = {
 	name: "rounds-rise",
 	*check({ commits }) {
 		for (const [index, commit] of commits.entries()) {
-			const before = commits[index - 1]?.round;
-			const { at, round } = commit;
+			const { at, round, wipes } = commit;
+			const previous = commits[index - 1];
+			const before = previous?.wipes === wipes ? previous.round : undefined;
 			if (round.deprecated > round.synced) {
 				yield { at, what: `round ${round.deprecated} is left before it began` };
 			}

@@ -25,6 +25,8 @@ export const samePlan: Checker = {
 				seat.incarnation === worker.process.incarnation &&
 				seat.firstRank + worker.localRank === worker.rank &&
 				seat.groupRank === worker.groupRank &&
+				seat.firstRoleRank + worker.localRank === worker.roleRank &&
+				world.roleWorldSizes[seat.role] === worker.roleWorldSize &&
 				world.worldSize === worker.worldSize &&
 				world.masterAddr === worker.masterAddr &&
 				world.masterPort === worker.masterPort;
@@ -47,6 +49,7 @@ function* ranksOf({ at, round, seats }: RoundCommit) {
 	const ordered = [...seats.values()].sort(
 		(left, right) => left.groupRank - right.groupRank,
 	);
+	const inRole = new Map<string, number>();
 	let next = 0;
 	for (const [index, seat] of ordered.entries()) {
 		if (seat.groupRank !== index || seat.firstRank !== next) {
@@ -55,7 +58,17 @@ function* ranksOf({ at, round, seats }: RoundCommit) {
 		if (seat.round !== round.synced) {
 			yield { at, what: `a seat of round ${seat.round} in ${round.synced}` };
 		}
+		const before = inRole.get(seat.role) ?? 0;
+		if (seat.firstRoleRank !== before) {
+			yield { at, what: `the ranks of role ${seat.role} have a gap` };
+		}
+		inRole.set(seat.role, before + seat.localWorldSize);
 		next += seat.localWorldSize;
+	}
+	for (const [role, size] of inRole) {
+		if (round.world?.roleWorldSizes[role] !== size) {
+			yield { at, what: `role ${role} has ${size} ranks, not as it is said` };
+		}
 	}
 	if (round.world?.worldSize !== next || round.seats !== ordered.length) {
 		yield { at, what: `round ${round.synced} does not count its own seats` };

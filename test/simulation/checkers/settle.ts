@@ -3,7 +3,7 @@ import { type Checker, lifts } from "../history.js";
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
 const PLANNING_MS = 3_000;
 
-/** A member that holds its lease and does not leave is waited for until the settle time is over. */
+/** A member that holds its lease, does not leave and is not refused is waited for until the settle time is over. */
 export const settle: Checker = {
 	name: "settle",
 	*check(history) {
@@ -27,7 +27,9 @@ export const settle: Checker = {
 				);
 				const heldSince = process?.recordMade.at(-1) ?? lift.at;
 				const isSeen = heldSince <= lift.at - PLANNING_MS;
-				if (!isMember || !isSeen || lift.seats.has(nodeId)) continue;
+				const isSpent = (lift.budgets.get(nodeId) ?? 0) > spec.maxRestarts;
+				if (!isMember || !isSeen || isSpent) continue;
+				if (lift.seats.has(nodeId)) continue;
 				yield {
 					at: lift.at,
 					what: `round ${lift.round.synced} did not wait for ${seat.incarnation}`,

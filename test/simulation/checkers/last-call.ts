@@ -1,0 +1,48 @@
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import { type Checker, type History, predecessor } from "../history.js";
+
+/** For so short a time nobody may have waited without a coordinator's having seen it, in milliseconds. */
+const UNSEEN_MS = 3_000;
+
+/** Newcomers are gathered for the whole last call, but where there is no seat for more of them. */
+export const lastCall: Checker = {
+	name: "last-call",
+	*check(history) {
+		const { commits, spec } = history;
+		for (const [index, { at, round, nodes }] of commits.entries()) {
+			const before = predecessor(history, index);
+			if (before === undefined || round.cause.kind !== "scale-up") continue;
+			if (round.deprecated === before.round.deprecated) continue;
+			const isWaiting = (record: NodeRecord) =>
+				record.state === "ready" && !before.seats.has(record.nodeId);
+			const waiting = [...nodes.values()].filter(isWaiting).length;
+			if (before.seats.size + waiting >= spec.maxNodes) continue;
+			const since = waitedSince(history, at, isWaiting);
+			if (at - since >= spec.lastCallTimeoutMs) continue;
+			yield {
+				at,
+				what: `round ${round.synced} was left after a last call of ${Math.round(at - since)} ms`,
+			};
+		}
+	},
+};
+
+/** Since when, until the given time, there was always somebody who waited. */
+function waitedSince(
+	{ records }: History,
+	until: number,
+	isWaiting: (record: NodeRecord) => boolean,
+): number {
+	const waiting = new Set<string>();
+	let since = until;
+	let emptySince = Number.NEGATIVE_INFINITY;
+	for (const { at, nodeId, record } of records) {
+		if (at > until) break;
+		const wasEmpty = waiting.size === 0;
+		if (record !== null && isWaiting(record)) waiting.add(nodeId);
+		else waiting.delete(nodeId);
+		if (wasEmpty && waiting.size > 0 && at - emptySince > UNSEEN_MS) since = at;
+		if (!wasEmpty && waiting.size === 0) emptySince = at;
+	}
+	return since;
+}

@@ -1,0 +1,93 @@
+import type {
+	NodeRecord,
+	SeatRecord,
+} from "../../../src/rendezvous/records.js";
+import {
+	type Checker,
+	type History,
+	isWithin,
+	predecessor,
+	type RoundCommit,
+} from "../history.js";
+
+/** The longest from a coordinator's look to what it writes, in milliseconds; longer where it was disturbed. */
+const PLANNING_MS = 3_000;
+const DISTURBED_PLANNING_MS = 40_000;
+
+/**
+ * No round is left without a reason in the members' records: a failure, a member
+ * that is not in it any more, or newcomers for whom there is a seat.
+ */
+export const whyLeft: Checker = {
+	name: "why-left",
+	*check(history) {
+		for (const [index, commit] of history.commits.entries()) {
+			const before = predecessor(history, index);
+			if (before === undefined) continue;
+			if (commit.round.deprecated === before.round.deprecated) continue;
+			const { at, round } = commit;
+			const { kind, reason } = round.cause;
+			if (round.accounted.length > before.round.accounted.length) continue;
+			const isTrue =
+				kind === "scale-up"
+					? someoneWaits(commit, before, history)
+					: [...before.seats].some((seat) => hasLeft(seat, commit, history));
+			if (isTrue) continue;
+			yield {
+				at,
+				what: `round ${round.synced} was left for nothing: ${reason}`,
+			};
+		}
+	},
+};
+
+/** A member's record was gone, another's, leaving, or claimed a later round. */
+function hasLeft(
+	[nodeId, { incarnation, round }]: readonly [string, SeatRecord],
+	commit: RoundCommit,
+	history: History,
+): boolean {
+	return recordsNear(nodeId, commit, history).some(
+		(record) =>
+			record === null ||
+			record.incarnation !== incarnation ||
+			record.state === "leaving" ||
+			record.claim > round,
+	);
+}
+
+function someoneWaits(
+	commit: RoundCommit,
+	before: RoundCommit,
+	history: History,
+): boolean {
+	if (before.seats.size >= history.spec.maxNodes) return false;
+	const nodeIds = new Set(history.processes.map(({ nodeId }) => nodeId));
+	return [...nodeIds].some(
+		(nodeId) =>
+			!before.seats.has(nodeId) &&
+			recordsNear(nodeId, commit, history).some(
+				(record) => record?.state === "ready",
+			),
+	);
+}
+
+/** What a node's record said at the time at which the coordinator may have looked. */
+function recordsNear(
+	nodeId: string,
+	{ at, by }: RoundCommit,
+	{ records, processes }: History,
+): readonly (NodeRecord | null)[] {
+	const writer = processes.find(({ incarnation }) => incarnation === by);
+	const troubles = [...(writer?.disturbed ?? []), ...(writer?.frozen ?? [])];
+	const isLate = isWithin(troubles, at - PLANNING_MS, at);
+	const from = at - (isLate ? DISTURBED_PLANNING_MS : PLANNING_MS);
+	const own = records.filter(
+		(change) => change.nodeId === nodeId && change.at <= at,
+	);
+	const first = own.findLast((change) => change.at <= from);
+	return [
+		first?.record ?? null,
+		...own.filter((change) => change.at > from).map(({ record }) => record),
+	];
+}

@@ -1,0 +1,116 @@
+import { ElasticRunError } from "../../src/errors.js";
+import type {
+	Compare,
+	Entry,
+	LeaseId,
+	Snapshot,
+	TransactionResult,
+	Write,
+} from "../../src/rendezvous/store.js";
+
+/** Conditions or writes that one transaction may have, as etcd sets it by default. */
+const MOST_OPERATIONS = 128;
+
+/** Keys with their revisions, as one etcd cluster keeps them. It knows nothing of time and of messages. */
+export class EtcdData {
+	private readonly entries = new Map<string, Entry>();
+	private revision = 1;
+
+	/**
+	 * @param isAlive whether a lease is there
+	 * @param onChange told of the keys that one revision has changed
+	 */
+	constructor(
+		private readonly isAlive: (id: LeaseId) => boolean,
+		private readonly onChange: (keys: readonly string[]) => void,
+	) {}
+
+	get(key: string): Entry | undefined {
+		return this.entries.get(key);
+	}
+
+	get newestRevision(): number {
+		return this.revision;
+	}
+
+	snapshot(selectors: readonly string[]): Snapshot {
+		const matching = new Map<string, Entry>();
+		for (const selector of selectors) {
+			if (!selector.endsWith("/")) {
+				const entry = this.entries.get(selector);
+				if (entry) matching.set(selector, entry);
+				continue;
+			}
+			for (const [key, entry] of this.entries) {
+				if (key.startsWith(selector)) matching.set(key, entry);
+			}
+		}
+		return { revision: this.revision, entries: matching };
+	}
+
+	transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+	): TransactionResult {
+		if (Math.max(compares.length, writes.length) > MOST_OPERATIONS) {
+			throw new Error("etcdserver: too many operations in txn request");
+		}
+		const succeeded = compares.every((compare) => this.holds(compare));
+		if (succeeded) this.commit(writes);
+		return { succeeded, revision: this.revision };
+	}
+
+	/** Deletes these keys in one revision; no condition, no limit. */
+	delete(keys: readonly string[]): void {
+		const present = keys.filter((key) => this.entries.has(key));
+		if (present.length > 0)
+			this.commit(present.map((key) => ({ delete: key })));
+	}
+
+	heldBy(lease: LeaseId): readonly Entry[] {
+		return [...this.entries.values()].filter((entry) => entry.lease === lease);
+	}
+
+	private holds(compare: Compare): boolean {
+		const entry = this.entries.get(compare.key);
+		return "createRevision" in compare
+			? (entry?.createRevision ?? 0) === compare.createRevision
+			: (entry?.modRevision ?? 0) === compare.modRevision;
+	}
+
+	private commit(writes: readonly Write[]): void {
+		for (const write of writes) this.refuseUnknownLease(write);
+		this.revision += 1;
+		for (const write of writes) {
+			if ("delete" in write) this.entries.delete(write.delete);
+			else this.put(write.put, write.value, write.lease ?? null);
+		}
+		this.onChange(
+			writes.map((write) => ("delete" in write ? write.delete : write.put)),
+		);
+	}
+
+	private put(key: string, value: string, lease: LeaseId | null): void {
+		this.entries.set(key, {
+			key,
+			value,
+			lease,
+			createRevision: this.entries.get(key)?.createRevision ?? this.revision,
+			modRevision: this.revision,
+		});
+	}
+
+	private refuseUnknownLease(write: Write): void {
+		if ("delete" in write || write.lease === undefined) return;
+		if (this.isAlive(write.lease)) return;
+		throw new ElasticRunError(
+			"STORE_UNREACHABLE",
+			`${write.put} cannot be written: its lease ${write.lease} has ended`,
+		);
+	}
+}
+
+/** Whether a change of this key concerns who selected that. */
+export function matches(selector: string, key: string): boolean {
+	return selector.endsWith("/") ? key.startsWith(selector) : key === selector;
+}

@@ -1,0 +1,244 @@
+import type { RunKeys } from "../../src/rendezvous/keys.js";
+import {
+	type BudgetRecord,
+	type CoordinatorRecord,
+	decodeRecord,
+	type NodeRecord,
+	type RoundRecord,
+	type Seat,
+	type SeatRecord,
+} from "../../src/rendezvous/records.js";
+import type {
+	Compare,
+	Entry,
+	LeaseId,
+	Write,
+} from "../../src/rendezvous/store.js";
+import type { EtcdData } from "./etcd-data.js";
+import type { History, ProcessHistory } from "./history.js";
+import type { ServerObserver } from "./sim-etcd.js";
+import type { Situation } from "./situations.js";
+import type { Timeline } from "./timeline.js";
+
+/** A moment of a run at which a fault may strike. */
+export type Moment = "write" | "left" | "lifted";
+
+export interface ObserverOptions {
+	readonly timeline: Timeline;
+	readonly history: History;
+	readonly keys: RunKeys;
+	readonly say: (who: string, what: string) => void;
+	readonly note: (situation: Situation) => void;
+	/** The coordinator has written something, or a round has been left or lifted by it. */
+	readonly onMoment: (moment: Moment, by: string) => void;
+}
+
+/** Writes down what the store has seen. */
+export class Observer implements ServerObserver {
+	constructor(private readonly options: ObserverOptions) {}
+
+	transaction(
+		by: string,
+		compares: readonly Compare[],
+		writes: readonly Write[],
+		data: EtcdData,
+	): (succeeded: boolean) => void {
+		const { keys, note, onMoment } = this.options;
+		const coordinator = coordinatorOf(data.get(keys.coordinator));
+		const asCoordinator = compares.some(
+			(compare) =>
+				compare.key === keys.coordinator &&
+				"createRevision" in compare &&
+				compare.createRevision > 0,
+		);
+		const present = new Map(
+			writes.flatMap((write) => {
+				const entry = "put" in write ? data.get(write.put) : undefined;
+				return entry ? [[entry.key, entry] as const] : [];
+			}),
+		);
+		const round = data.get(keys.round);
+		return (succeeded) => {
+			if (asCoordinator && coordinator !== by) {
+				note("a deposed coordinator writes, and is refused");
+			}
+			if (!succeeded) return;
+			this.noteUsurpation(by, coordinator, writes);
+			this.noteRecords(by, writes, present, round);
+			const commits = writes.some(
+				(write) => "put" in write && write.put === keys.round,
+			);
+			if (commits) this.noteCommit(by, data, round);
+			const seats = writes.some(
+				(write) => "put" in write && write.put.startsWith(keys.seats),
+			);
+			if (seats && !commits) note("a lift takes several transactions");
+			if (asCoordinator) onMoment("write", by);
+		};
+	}
+
+	leaseEnds(id: LeaseId, by: string | undefined, held: readonly Entry[]): void {
+		const { keys, say, timeline, note } = this.options;
+		for (const entry of held) {
+			if (!entry.key.startsWith(keys.nodes)) continue;
+			const holder = this.process(decodeRecord<NodeRecord>(entry).incarnation);
+			say("store", `the record of ${holder.nodeId} vanishes with ${id}`);
+			holder.recordGone.push(timeline.now);
+			this.noteRecord(holder.nodeId, null);
+			this.noteIntrusion(by, holder);
+			if (by === undefined && holder.endedAt === null) {
+				note("a lease lapses while its agent lives");
+			}
+		}
+	}
+
+	/** Somebody's hand has deleted these. */
+	taken(entries: Iterable<Entry>): void {
+		const { keys, timeline } = this.options;
+		for (const entry of entries) {
+			if (!entry.key.startsWith(keys.nodes)) continue;
+			const holder = this.process(decodeRecord<NodeRecord>(entry).incarnation);
+			holder.recordTaken.push(timeline.now);
+			this.noteRecord(holder.nodeId, null);
+		}
+	}
+
+	private process(incarnation: string): ProcessHistory {
+		const found = this.options.history.processes.find(
+			(process) => process.incarnation === incarnation,
+		);
+		if (found === undefined) throw new Error(`nobody is ${incarnation}`);
+		return found;
+	}
+
+	private noteRecord(nodeId: string, record: NodeRecord | null): void {
+		const { history, timeline } = this.options;
+		history.records.push({ at: timeline.now, nodeId, record });
+	}
+
+	/** Seats, budgets and the round are the coordinator's to write; only a new start is anybody's. */
+	private noteUsurpation(
+		by: string,
+		coordinator: string | null,
+		writes: readonly Write[],
+	): void {
+		const { keys, history, timeline } = this.options;
+		const touched = writes.map((write) =>
+			"put" in write ? write.put : write.delete,
+		);
+		if (touched.includes(keys.spec)) return;
+		const own = [keys.nodes, keys.finished, keys.coordinator];
+		const key = touched.find(
+			(name) => !own.some((part) => name.startsWith(part)),
+		);
+		if (key === undefined || coordinator === by) return;
+		history.usurpations.push({ at: timeline.now, by, coordinator, key });
+	}
+
+	/** Whose records these writes make or change. */
+	private noteRecords(
+		by: string,
+		writes: readonly Write[],
+		present: ReadonlyMap<string, Entry>,
+		round: Entry | undefined,
+	): void {
+		const { keys, timeline } = this.options;
+		for (const write of writes) {
+			if (!("put" in write) || !write.put.startsWith(keys.nodes)) continue;
+			const record: NodeRecord = JSON.parse(write.value);
+			const entry = present.get(write.put);
+			const writer = this.process(by);
+			// What is said again under a new lease may be out of date, and is then mended.
+			if (writer.lossesTold.length === 0) this.noteClaim(by, record, round);
+			if (entry) {
+				const { incarnation } = decodeRecord<NodeRecord>(entry);
+				this.noteIntrusion(by, this.process(incarnation));
+			} else {
+				writer.recordMade.push(timeline.now);
+				this.noteReplacement(writer);
+			}
+			this.noteRecord(record.nodeId, record);
+		}
+	}
+
+	private noteClaim(
+		by: string,
+		{ claim, state, instance }: NodeRecord,
+		round: Entry | undefined,
+	): void {
+		if (round === undefined || state !== "ready") return;
+		const { history, timeline } = this.options;
+		const { instance: present, synced } = decodeRecord<RoundRecord>(round);
+		if (instance !== present || claim > synced) return;
+		history.staleClaims.push({ at: timeline.now, by, claim, synced });
+	}
+
+	private noteIntrusion(by: string | undefined, of: ProcessHistory): void {
+		if (by === undefined || by === of.incarnation) return;
+		const { history, timeline } = this.options;
+		history.intrusions.push({ at: timeline.now, by, of });
+	}
+
+	private noteReplacement(by: ProcessHistory): void {
+		const { history, timeline, note } = this.options;
+		const replaces = history.processes.some(
+			({ nodeId, incarnation, endedAt, frozen }) =>
+				nodeId === by.nodeId &&
+				incarnation !== by.incarnation &&
+				endedAt === null &&
+				frozen.some(({ to }) => to >= timeline.now),
+		);
+		if (replaces) note("a replacement takes the node id of a frozen process");
+	}
+
+	private noteCommit(
+		by: string,
+		data: EtcdData,
+		previous: Entry | undefined,
+	): void {
+		const { keys, history, timeline, say, onMoment } = this.options;
+		const { entries, revision } = data.snapshot([keys.prefix]);
+		const entry = entries.get(keys.round);
+		if (entry === undefined) return;
+		const round = decodeRecord<RoundRecord>(entry);
+		const seats = new Map<string, SeatRecord>();
+		const nodes = new Map<string, NodeRecord>();
+		const budgets = new Map<string, number>();
+		for (const [key, entry] of entries) {
+			const name = key.slice(key.lastIndexOf("/") + 1);
+			if (key.startsWith(keys.seats)) {
+				const seat = decodeRecord<Seat>(entry);
+				if ("planId" in seat && seat.planId === round.planId) {
+					seats.set(name, seat);
+				}
+			} else if (key.startsWith(keys.nodes)) {
+				nodes.set(name, decodeRecord<NodeRecord>(entry));
+			} else if (key.startsWith(keys.budgets)) {
+				budgets.set(name, decodeRecord<BudgetRecord>(entry).charged);
+			}
+		}
+		history.commits.push({
+			at: timeline.now,
+			revision,
+			round,
+			by,
+			wipes: history.wipes.length,
+			seats,
+			nodes,
+			budgets,
+		});
+		const ending = round.outcome ? `, outcome ${round.outcome.result}` : "";
+		say(
+			"store",
+			`round: synced ${round.synced}, deprecated ${round.deprecated}, incidents ${round.incidents}${ending}`,
+		);
+		const before = previous && decodeRecord<RoundRecord>(previous);
+		if (before?.instance !== round.instance) return;
+		if (round.synced > before.synced) onMoment("lifted", by);
+		if (round.deprecated > before.deprecated) onMoment("left", by);
+	}
+}
+
+function coordinatorOf(entry: Entry | undefined): string | null {
+	return entry ? decodeRecord<CoordinatorRecord>(entry).incarnation : null;
+}

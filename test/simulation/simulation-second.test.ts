@@ -1,0 +1,4 @@
+import { testSeeds } from "./test-seeds.js";
+
+// Beside the first half, on another core.
+testSeeds("second half");

@@ -1,0 +1,237 @@
+import { RunKeys } from "../../src/rendezvous/keys.js";
+import { FAULTS } from "./faults.js";
+import type { FaultyRun } from "./faulty-run.js";
+import type { History } from "./history.js";
+import { type Link, openLink, SLOWEST_WAY_MS } from "./link.js";
+import { type Moment, Observer } from "./observer.js";
+import type { Random } from "./random.js";
+import { calmed, type RunShape } from "./settings.js";
+import { SimAgent } from "./sim-agent.js";
+import { SimEtcd } from "./sim-etcd.js";
+import type { SimMachine } from "./sim-workers.js";
+import type { Situation } from "./situations.js";
+import { Timeline } from "./timeline.js";
+import { TroubledStore } from "./troubled-store.js";
+
+const RUN_ID = "simulated";
+
+const STRIKES: Readonly<Record<Moment, Situation>> = {
+	write: "a fault strikes a coordinator between two of its writes",
+	left: "a fault strikes while a barrier is waited for",
+	lifted: "a fault strikes while workers start",
+};
+
+export interface TraceLine {
+	readonly at: number;
+	readonly who: string;
+	readonly what: string;
+}
+
+/** One run: its store, its agents, and what happens to them. */
+export class Simulation implements FaultyRun {
+	readonly timeline = new Timeline();
+	readonly trace: TraceLine[] = [];
+	readonly history: History;
+	readonly store: TroubledStore;
+	/** Until when anything may disturb it. */
+	lastFault = 0;
+	private readonly etcd: SimEtcd;
+	private readonly machine: SimMachine;
+	private readonly agents: SimAgent[] = [];
+	private ambushes: { moment: Moment; act: (by: SimAgent) => void }[] = [];
+	private storeSufferedUntil = 0;
+	private habits;
+	private nodes = 0;
+
+	constructor(
+		seed: number,
+		readonly random: Random,
+		private readonly shape: RunShape,
+	) {
+		this.habits = shape.habits;
+		this.history = emptyHistory(seed, shape);
+		const { timeline, history } = this;
+		const say = (who: string, what: string) => {
+			this.trace.push({ at: timeline.now, who, what });
+		};
+		const note = (situation: Situation) => void history.noted.add(situation);
+		const keys = new RunKeys(RUN_ID);
+		const onMoment = (moment: Moment, by: string) => this.strike(moment, by);
+		const telling = { timeline, history, keys, note };
+		const observer = new Observer({ ...telling, say, onMoment });
+		this.etcd = new SimEtcd(timeline, random, observer);
+		this.store = new TroubledStore({
+			...telling,
+			etcd: this.etcd,
+			observer,
+			say: (what) => say("store", what),
+			onTrouble: (durationMs) => this.disturbAll(durationMs),
+		});
+		const habits = () => this.habits;
+		this.machine = { timeline, random, history, habits, say, note };
+	}
+
+	get leaseTtlMs(): number {
+		return this.shape.spec.leaseTtlMs;
+	}
+
+	living(): readonly SimAgent[] {
+		return this.agents.filter((agent) => agent.isAlive);
+	}
+
+	coordinator(): SimAgent | undefined {
+		const value = this.etcd.data.get(new RunKeys(RUN_ID).coordinator)?.value;
+		if (value === undefined) return undefined;
+		const { incarnation }: { incarnation?: string } = JSON.parse(value);
+		return this.living().find(
+			({ history }) => history.incarnation === incarnation,
+		);
+	}
+
+	startAgent(nodeId = this.newNode()): void {
+		const { random, shape, agents, timeline } = this;
+		const sharesHost = random.chance(0.8);
+		const agent = new SimAgent({
+			machine: this.machine,
+			etcd: this.etcd,
+			runId: RUN_ID,
+			nodeId,
+			incarnation: `${nodeId}.${agents.length}`,
+			localWorldSize: random.integer(1, 3),
+			role: random.pick(shape.roles) ?? "default",
+			batchSize: shape.batchSize,
+			doublesHints: shape.doublesHints,
+			isDead: (holder) =>
+				sharesHost &&
+				agents.some(
+					(other) =>
+						other.history.incarnation === holder.incarnation && !other.isAlive,
+				),
+			onEnded: ({ exitCode, outcome }) => {
+				const mustRestart = shape.supervised && outcome === "left";
+				if (mustRestart) this.supervise(nodeId, exitCode);
+			},
+		});
+		agents.push(agent);
+		const { now } = timeline;
+		if (this.storeSufferedUntil > now) {
+			agent.history.disturbed.push({ from: now, to: this.storeSufferedUntil });
+		}
+		void agent.start();
+	}
+
+	newNode(): string {
+		this.nodes += 1;
+		return `node-${this.nodes}`;
+	}
+
+	after(delayMs: number, act: () => void): void {
+		this.timeline.after(delayMs, () => {
+			if (this.timeline.now <= this.lastFault) act();
+		});
+	}
+
+	at(moment: Moment, act: (by: SimAgent) => void): void {
+		this.ambushes.push({ moment, act });
+	}
+
+	disturb(agent: SimAgent, durationMs: number, change: Partial<Link>): void {
+		this.machine.say(
+			agent.history.incarnation,
+			`${JSON.stringify(change)} for ${Math.round(durationMs)} ms`,
+		);
+		Object.assign(agent.link, change);
+		const from = this.timeline.now;
+		const to = from + durationMs;
+		agent.history.disturbed.push({ from, to });
+		agent.linkSpoiltUntil = Math.max(agent.linkSpoiltUntil, to);
+		this.timeline.at(to, () => {
+			// Of faults that overlap, the last to end ends them all.
+			const isOver = agent.linkSpoiltUntil <= this.timeline.now;
+			if (isOver) Object.assign(agent.link, openLink());
+			// What a connection that was cut has not said, a new one makes good; a deaf one perhaps never.
+			const mends = !change.deaf || this.random.chance(0.5);
+			if (mends) agent.breakWatches();
+		});
+	}
+
+	/** Faults of some kinds, alone or two at a time, until the given time. */
+	planFaults(until: number): void {
+		const { random } = this;
+		this.lastFault = until;
+		const kinds = FAULTS.filter(() => random.chance(0.4));
+		for (let count = random.integer(0, 12); count > 0; count--) {
+			const atOnce = random.chance(0.2) ? 2 : 1;
+			this.after(random.between(1_000, until), () => {
+				for (const agent of random.shuffle(this.living()).slice(0, atOnce)) {
+					random.pick(kinds)?.(this, agent);
+				}
+			});
+		}
+	}
+
+	/** No more faults, and workers that behave. Returns when the last disturbance is over. */
+	calmDown(): number {
+		this.machine.say("run", "nothing is disturbed from here on");
+		this.habits = calmed(this.habits);
+		this.ambushes = [];
+		const ends = this.history.processes.flatMap(({ disturbed, frozen }) => [
+			...disturbed.map(({ to }) => to),
+			...frozen.map(({ to }) => to),
+		]);
+		return Math.max(this.timeline.now, ...ends);
+	}
+
+	/** What a supervisor does: the process again, or another machine in its place where it has understood that. */
+	private supervise(nodeId: string, exitCode: number): void {
+		const mustReplace = exitCode === 75 && this.random.chance(0.5);
+		this.after(this.random.between(500, 8_000), () =>
+			mustReplace ? this.startAgent() : this.startAgent(nodeId),
+		);
+	}
+
+	private strike(moment: Moment, by: string): void {
+		const agent = this.living().find(
+			({ history }) => history.incarnation === by,
+		);
+		if (agent === undefined) return;
+		const due = this.ambushes.filter((ambush) => ambush.moment === moment);
+		if (due.length === 0) return;
+		this.ambushes = this.ambushes.filter((ambush) => ambush.moment !== moment);
+		const situation = STRIKES[moment];
+		if (situation) this.machine.note(situation);
+		this.after(0, () => {
+			for (const { act } of due) if (agent.isAlive) act(agent);
+		});
+	}
+
+	private disturbAll(durationMs: number): void {
+		const from = this.timeline.now;
+		const to = from + durationMs;
+		this.storeSufferedUntil = to;
+		for (const { history } of this.living())
+			history.disturbed.push({ from, to });
+	}
+}
+
+function emptyHistory(seed: number, shape: RunShape): History {
+	return {
+		seed,
+		spec: shape.spec,
+		policy: shape.policy,
+		shutdownTimeoutMs: shape.shutdownTimeoutMs,
+		slowestMessageMs: SLOWEST_WAY_MS,
+		processes: [],
+		workers: [],
+		commits: [],
+		records: [],
+		usurpations: [],
+		intrusions: [],
+		staleClaims: [],
+		wipes: [],
+		noted: new Set(),
+		quietSince: Number.POSITIVE_INFINITY,
+		restedAt: null,
+		endedAt: 0,
+	};
+}

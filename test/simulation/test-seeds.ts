@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { describeRed, runSeeds } from "./run-seeds.js";
+
+/** How many seeds; one alone where SIM_SEED names it. */
+const { SIM_SEED, SIM_SEEDS = "1000" } = process.env;
+/** Long enough for a machine that is busy with other things. */
+const PATIENCE_MS = 300_000;
+/** So many seeds come to every situation. */
+const ENOUGH_SEEDS = 500;
+
+/** Plays its half of the seeds of the test run. */
+export function testSeeds(part: "first half" | "second half"): void {
+	const half = Math.ceil(Number(SIM_SEEDS) / 2);
+	const isFirst = part === "first half";
+	if (SIM_SEED !== undefined) {
+		if (isFirst) testAll(Number(SIM_SEED), 1);
+	} else if (isFirst) testAll(1, half);
+	else testAll(half + 1, Number(SIM_SEEDS) - half);
+}
+
+function testAll(from: number, count: number): void {
+	it(
+		`holds every invariant, whatever the seed: ${count} from ${from} on`,
+		async () => {
+			const startedAt = performance.now();
+			const { seeds, situations, red } = await runSeeds(from, count);
+			const seconds = (performance.now() - startedAt) / 1000;
+			console.log(
+				`${seeds} seeds in ${seconds.toFixed(1)} s, ${Math.round(seeds / seconds)} a second`,
+			);
+			expect(red === undefined ? "all green" : describeRed(red)).toBe(
+				"all green",
+			);
+			if (seeds < ENOUGH_SEEDS) return;
+			const missing = [...situations].filter(([, runs]) => runs === 0);
+			expect(missing.map(([situation]) => situation)).toEqual([]);
+		},
+		PATIENCE_MS,
+	);
+}
