@@ -7,7 +7,12 @@ type RunCommand = (args: readonly string[]) => number | Promise<number>;
 
 /** Loaded when they are asked for: a run needs none of them. */
 const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
+	["status", async (args) => (await import("./status.js")).status(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
+	[
+		"python-path",
+		async (args) => (await import("./python-path.js")).pythonPath(args),
+	],
 	[
 		"completion",
 		async (args) => (await import("./completion.js")).completion(args),
@@ -16,7 +21,6 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 
 /** Commands of later versions. */
 const RESERVED_WORDS: readonly string[] = [
-	"status",
 	"history",
 	"stop",
 	"clean",

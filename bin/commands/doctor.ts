@@ -1,21 +1,36 @@
 import { parseArgs } from "node:util";
-import { systemHost } from "../../src/agent/configuration/host.js";
-import { LOG_OPTIONS } from "../../src/agent/configuration/options/logs.js";
-import { WORKER_OPTIONS } from "../../src/agent/configuration/options/workers.js";
+import { settingsFromEnvironment } from "../../src/agent/configuration/environment.js";
+import { type Host, systemHost } from "../../src/agent/configuration/host.js";
+import { OPTIONS } from "../../src/agent/configuration/options.js";
+import { loginFromEnvironment } from "../../src/agent/configuration/resolve-credentials.js";
+import { resolveStore } from "../../src/agent/configuration/resolve-store.js";
+import {
+	mergeSettings,
+	SettingReader,
+	type Settings,
+} from "../../src/agent/configuration/settings.js";
 import type { Finding } from "../../src/agent/doctor/finding.js";
 import { systemClock } from "../../src/clock.js";
 import { EXIT_CODES, messageOf } from "../../src/errors.js";
 import { say } from "../console.js";
 
 const USAGE = `Usage: elastic-run doctor [--nproc-per-node N|auto|cpu|gpu] [--output text|json]
+                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…] [--run-id ID]
 
-Looks at what this machine lacks for running workers, and says how to mend it.
+Looks at what this machine lacks for running workers, and says how to mend it; with an
+endpoint (or ELASTIC_RUN_RDZV_ENDPOINT) at etcd as well: whether it can be read, and written
+below /elastic-run/, or below the run's keys where one is named.
 Exit code: 0 without a problem (warnings do not count), else 1.
 `;
 
+/** What may be asked, each by its flag; of those that concern the store also by its variable. */
+const FLAGS = ["output", "nprocPerNode"] as const;
+const STORE_SETTINGS = ["rdzvEndpoint", "rdzvConf", "runId"] as const;
+
 /** Says line by line what is well on this machine and what is not. Returns the exit code. */
 export async function doctor(args: readonly string[]): Promise<number> {
-	const asked = parse(args);
+	const host = systemHost({ ...process.env });
+	const asked = await parse(args, host);
 	if (asked === "help") {
 		process.stdout.write(USAGE);
 		return EXIT_CODES.succeeded;
@@ -27,14 +42,11 @@ export async function doctor(args: readonly string[]): Promise<number> {
 	const { examineMachine } = await import(
 		"../../src/agent/doctor/examine-machine.js"
 	);
-	const findings = await examineMachine(
-		systemHost(process.env),
-		systemClock,
-		asked.workers,
-	);
+	const { workers, store, output } = asked;
+	const findings = await examineMachine(host, systemClock, workers, store);
 	const isFit = findings.every(({ status }) => status !== "problem");
 	process.stdout.write(
-		asked.output === "json"
+		output === "json"
 			? `${JSON.stringify({ ok: isFit, checks: findings })}\n`
 			: findings.map(inWords).join(""),
 	);
@@ -46,40 +58,58 @@ function inWords({ check, status, message, fix }: Finding): string {
 	return `${status.padEnd(7)}  ${check}: ${message}${remedy}\n`;
 }
 
-function parse(args: readonly string[]) {
+async function parse(args: readonly string[], host: Host) {
 	try {
-		const { values } = parseArgs({
-			args: [...args],
-			options: {
-				output: { type: "string", default: "text" },
-				"nproc-per-node": { type: "string", default: "auto" },
-				help: { type: "boolean", short: "h", default: false },
-			},
-		});
-		if (values.help) return "help";
-		const output = LOG_OPTIONS.output.parse(values.output);
-		const workers = WORKER_OPTIONS.nprocPerNode.parse(values["nproc-per-node"]);
-		if ("value" in output && "value" in workers) {
-			return { output: output.value, workers: workers.value };
-		}
-		return {
-			refusals: [
-				...refusals("--output", output),
-				...refusals("--nproc-per-node", workers),
-			],
-		};
+		const flags = readFlags(args);
+		return flags === "help" ? flags : await resolve(flags, host);
 	} catch (error) {
 		return { refusals: [`doctor: ${messageOf(error)} (see --help)`] };
 	}
 }
 
-function refusals(
-	flag: string,
-	parsed:
-		| { readonly problems: readonly string[] }
-		| { readonly value: unknown },
-): readonly string[] {
-	return "problems" in parsed
-		? parsed.problems.map((words) => `${flag}: ${words}`)
-		: [];
+function readFlags(args: readonly string[]): Settings | "help" {
+	const keys = [...FLAGS, ...STORE_SETTINGS];
+	const { values } = parseArgs({
+		args: [...args],
+		options: {
+			...Object.fromEntries(
+				keys.map((key) => [OPTIONS[key].name, { type: "string" } as const]),
+			),
+			help: { type: "boolean", short: "h" },
+		},
+	});
+	if ("help" in values) return "help";
+	return new Map(
+		keys.flatMap((key) => {
+			const { name } = OPTIONS[key];
+			const text = Object.entries(values).find(([flag]) => flag === name)?.[1];
+			if (typeof text !== "string") return [];
+			return [[key, { text, place: `--${name}`, origin: "flag" }]];
+		}),
+	);
+}
+
+async function resolve(flags: Settings, host: Host) {
+	const variables = settingsFromEnvironment(host.environment).settings;
+	const ofStore = [...variables].filter(([key]) =>
+		STORE_SETTINGS.some((name) => name === key),
+	);
+	const refusals: string[] = [];
+	const reader = new SettingReader(
+		mergeSettings([flags, new Map(ofStore)]),
+		(words) => refusals.push(words),
+		({ name }) => `--${name}`,
+	);
+	const isNamed = reader.textOf(OPTIONS.rdzvEndpoint) !== undefined;
+	const login = loginFromEnvironment(host.environment);
+	const context = { cwd: host.cwd, login, maxNodes: 1 };
+	const store = isNamed
+		? await resolveStore(reader, context, (words) => say(`warning: ${words}`))
+		: undefined;
+	const asked = {
+		output: reader.value(OPTIONS.output),
+		workers: reader.given(OPTIONS.nprocPerNode) ?? ("auto" as const),
+		store: store && { store, runId: reader.given(OPTIONS.runId) },
+	};
+	return refusals.length > 0 ? { refusals } : asked;
 }

@@ -22,7 +22,8 @@ interface SettingView {
 }
 
 interface WorkerView {
-	readonly rank: number;
+	/** Null where it depends on the other nodes. */
+	readonly rank: number | null;
 	readonly localRank: number;
 	readonly argv: readonly string[];
 	readonly cwd: string;
@@ -32,6 +33,17 @@ interface WorkerView {
 
 /** What only the start of a run can tell. */
 const AT_START = "(chosen at start)";
+
+/** What depends on the other nodes of a round, where it may have some. */
+const SET_BY_OTHER_NODES = [
+	"RANK",
+	"GROUP_RANK",
+	"ROLE_RANK",
+	"WORLD_SIZE",
+	"GROUP_WORLD_SIZE",
+	"ROLE_WORLD_SIZE",
+	"MASTER_ADDR",
+];
 
 export function describeDryRun(
 	config: AgentConfig,
@@ -50,7 +62,7 @@ export function describeDryRun(
 			]),
 		),
 		workers: environments.map((environment, rank) => ({
-			rank,
+			rank: config.maxNodes > 1 ? null : rank,
 			localRank: rank,
 			argv: [config.command.file, ...config.command.args],
 			cwd: config.command.cwd,
@@ -72,7 +84,9 @@ export function dryRunInWords(dryRun: DryRun): string {
 	);
 	const workers = dryRun.workers.flatMap((worker) => [
 		"",
-		`worker of rank ${worker.rank}`,
+		worker.rank === null
+			? `worker of local rank ${worker.localRank}`
+			: `worker of rank ${worker.rank}`,
 		`  ${worker.argv.map(shellQuote).join(" ")}`,
 		`  in ${worker.cwd}`,
 		...variables(worker.environment),
@@ -101,6 +115,7 @@ function environmentOf(
 	const { nprocPerNode, runId, nodeId, maxRestarts } = config;
 	const environment = workerEnvironment({
 		parent: config.environment,
+		pythonPath: config.pythonPath,
 		info: {
 			localRank: rank,
 			roleRank: rank,
@@ -111,7 +126,7 @@ function environmentOf(
 			groupRank: 0,
 			groupWorldSize: 1,
 			role: config.role,
-			masterAddr: config.localAddr,
+			masterAddr: config.localAddr ?? AT_START,
 			masterPort: 0,
 			round: 1,
 			restartCount: 0,
@@ -123,8 +138,10 @@ function environmentOf(
 		errorFile: AT_START,
 		maxRestarts,
 	});
+	const unknown = config.maxNodes > 1 ? SET_BY_OTHER_NODES : [];
 	return {
 		...environment,
+		...Object.fromEntries(unknown.map((name) => [name, AT_START])),
 		MASTER_PORT: AT_START,
 		ELASTIC_RUN_INSTANCE: AT_START,
 	};
@@ -145,7 +162,7 @@ function viewSetting(
 function derivedValues(
 	config: AgentConfig,
 ): Readonly<Record<string, SettingView>> {
-	const { runId, environment } = config;
+	const { runId, environment, backend, endpoints } = config;
 	return {
 		runId: {
 			value: runId,
@@ -153,9 +170,19 @@ function derivedValues(
 				? "environment SLURM_JOB_ID"
 				: "derived from the command",
 		},
-		nodeId: { value: config.nodeId, origin: "derived from the host name" },
-		localAddr: { value: config.localAddr, origin: "detected" },
-		rdzvBackend: { value: config.backend, origin: "default" },
+		nodeId: {
+			value: config.nodeId,
+			origin: `derived from the host name${backend === "etcd" ? ", with -2, … where it is taken" : ""}`,
+		},
+		rdzvEndpoint: {
+			value: endpoints.length > 0 ? endpoints.join(",") : null,
+			origin: "default",
+		},
+		localAddr: {
+			value: config.localAddr ?? null,
+			origin: config.localAddr ? "default" : "detected at start",
+		},
+		rdzvBackend: { value: backend, origin: "default" },
 		logFormat: { value: config.logFormat, origin: "default" },
 	};
 }

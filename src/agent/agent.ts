@@ -13,6 +13,7 @@ import {
 	INITIAL_STATE,
 	intentOf,
 } from "./state.js";
+import { WaitingLines } from "./status/waiting-lines.js";
 import { transition } from "./transition.js";
 import type { WorkerGroup } from "./worker-group.js";
 
@@ -43,8 +44,10 @@ export class Agent {
 	private working = false;
 	private cancelTimer: () => void = () => {};
 	private published: Intent | null = null;
+	private readonly waitingLines: WaitingLines;
 
 	constructor(private readonly options: AgentOptions) {
+		this.waitingLines = new WaitingLines(options);
 		this.ended = new Promise((resolve) => {
 			this.resolveEnded = resolve;
 		});
@@ -110,6 +113,7 @@ export class Agent {
 		}
 		this.publish();
 		this.armTimer();
+		this.waitingLines.follow(state);
 		if (state.phase === "CLOSED" && before.phase !== "CLOSED") {
 			this.resolveEnded(state.ending);
 		}
@@ -133,8 +137,12 @@ export class Agent {
 	private publish(): void {
 		const intent = intentOf(this.state);
 		if (isSame(intent, this.published)) return;
-		this.published = intent;
-		this.options.membership.publish(intent);
+		const wasThere = intent?.state === this.published?.state;
+		const since =
+			(wasThere ? this.published?.since : undefined) ??
+			this.options.clock.wallTime();
+		this.published = intent && { ...intent, since };
+		this.options.membership.publish(this.published);
 	}
 
 	private armTimer(): void {
@@ -149,13 +157,17 @@ export class Agent {
 	}
 }
 
-function isSame(left: Intent | null, right: Intent | null): boolean {
+function isSame(
+	left: Omit<Intent, "since"> | null,
+	right: Intent | null,
+): boolean {
 	if (left === null || right === null) return left === right;
 	return (
 		left.state === right.state &&
 		left.claim === right.claim &&
 		left.failure === right.failure &&
 		left.cause === right.cause &&
-		left.finishedPlan === right.finishedPlan
+		left.finishedPlan === right.finishedPlan &&
+		String(left.pids) === String(right.pids)
 	);
 }

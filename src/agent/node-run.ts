@@ -1,53 +1,57 @@
 import { randomUUID } from "node:crypto";
-import { ownIdentity } from "../channel/process-identity.js";
-import type { WorkerChannel } from "../channel/worker-channel.js";
-import { ElasticRunError, messageOf } from "../errors.js";
-import { Membership, type RoundView } from "../rendezvous/membership.js";
-import { MemoryStore } from "../rendezvous/memory-store.js";
-import type { Outcome } from "../rendezvous/records.js";
-import { Agent } from "./agent.js";
+import type { Membership } from "../rendezvous/membership.js";
+import type { Store } from "../rendezvous/store.js";
 import { buildReport } from "./build-report.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
 import {
-	type NodePlace,
-	type NodeResources,
-	openNodeResources,
-	Replies,
-} from "./node-resources.js";
-import { endingOf } from "./phases/ending.js";
-import { prepareWorker } from "./prepare-worker.js";
+	type EnteredRun,
+	type EnterRunOptions,
+	enterRun,
+} from "./enter-run.js";
+import type { NodePlace } from "./node-resources.js";
+import { openStore } from "./open-store.js";
+import { Participation, type StopRequest } from "./participation.js";
+import { endingOf, leftWith } from "./phases/ending.js";
+import { withAdvice } from "./reach-store.js";
 import type { RunReport } from "./report/run-report.js";
 import { PortReservation } from "./reserve-port.js";
-import { runSpec } from "./run-spec.js";
-import type { AgentInput, Ending } from "./state.js";
-import { readOomKills } from "./supervision/oom-kills.js";
-import { WorkerGroup } from "./worker-group.js";
+import type { Ending } from "./state.js";
+import { testFaultOf, withTestFault } from "./test-fault.js";
+import { ToldStore } from "./told-store.js";
+import { within } from "./within.js";
 
-type StopRequest = AgentInput & { kind: "stop-asked" };
+/** The longest that an agent which leaves waits for a store that may be out of reach, in milliseconds. */
+const LEAVE_WITHIN_MS = 1_500;
+const CLOSE_WITHIN_MS = 500;
+/** Where workers of several nodes meet, they listen on all addresses of the first one. */
+const EVERY_ADDRESS = "::";
 
-/** One node's part in one run, from joining it to the report. */
+/** One node's part in one run, from the first word with the store to the report. */
 export class NodeRun {
 	private readonly incarnation = randomUUID();
 	private readonly ports: PortReservation;
-	private readonly membership: Membership;
-	private agent: Agent | undefined;
-	private resources: NodeResources | undefined;
+	private readonly opening: Promise<Store>;
+	private membership: Membership | undefined;
+	private participation: Participation | undefined;
 	private stopRequest: StopRequest | undefined;
-	private view: RoundView | null = null;
-	private failLaunch: (error: unknown) => void = () => {};
-	private readonly failed: Promise<never>;
+	private tellStopped: () => void = () => {};
+	private readonly stopped: Promise<void>;
 
 	constructor(
 		private readonly config: AgentConfig,
 		private readonly place: NodePlace,
 	) {
-		this.ports = new PortReservation(config.localAddr);
-		this.membership = this.openMembership();
-		this.failed = new Promise((_, reject) => {
-			this.failLaunch = reject;
+		const { maxNodes, localAddr = EVERY_ADDRESS } = config;
+		this.ports = new PortReservation(maxNodes > 1 ? EVERY_ADDRESS : localAddr);
+		this.opening = openStore(config, {
+			clock: place.clock,
+			random: Math.random,
 		});
-		// It is awaited only while the agent runs.
-		this.failed.catch(() => {});
+		// It is awaited later, or not at all.
+		this.opening.catch(() => {});
+		this.stopped = new Promise((resolve) => {
+			this.tellStopped = resolve;
+		});
 	}
 
 	/** The agent leaves the run: its workers get SIGTERM and, `immediately`, SIGKILL. */
@@ -56,158 +60,105 @@ export class NodeRun {
 		immediately: boolean,
 	): void {
 		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
-		// Who is in such a hurry does not wait for a console that nobody reads.
-		if (immediately) this.resources?.console.close();
-		this.agent?.dispatch(this.stopRequest);
+		this.participation?.askToStop(this.stopRequest);
+		this.tellStopped();
 	}
 
 	/** Resolves when the run has ended for this agent and none of its workers is left. */
 	async toTheEnd(): Promise<RunReport> {
-		const { cleanups, log } = this.place;
-		cleanups.add("freeing the port", () => this.ports.release());
-		cleanups.add("leaving the run", () => this.membership.close());
-		const joined = await this.membership.join();
-		if ("outcome" in joined) return this.reportLate(joined.outcome);
-
-		const { instance } = joined;
-		const resources = await openNodeResources(
-			this.config,
-			instance,
-			this.place,
-		);
-		this.resources = resources;
-		const { directory } = resources.logs;
-		log.info(
-			`run ${this.config.runId} on ${this.config.nodeId}: logs in ${directory}`,
-		);
-		const replies = new Replies(resources.channels, this.place);
-		cleanups.add("closing the watch on replies", () => replies.close());
-		const workers = this.openWorkers(resources, replies);
-		const agent = this.openAgent(workers);
-		const ending = await this.supervise(agent, workers);
-		await resources.console.drain();
-		return buildReport({
-			config: this.config,
-			ending,
-			round: this.view?.round ?? null,
-			instance,
-			rounds: agent.history.rounds,
-			workers: workers.results,
-			logDir: directory,
-		});
-	}
-
-	/** An internal error ends the launch, but not before its workers are ended. */
-	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
-		this.agent = agent;
-		if (this.stopRequest) agent.dispatch(this.stopRequest);
-		this.membership.start();
 		try {
-			return await Promise.race([agent.ended, this.failed]);
+			// Who still waits for a store, or for a node id, is not kept waiting when told to stop.
+			const entered = await Promise.race([this.enter(), this.stopped]);
+			if (entered !== undefined) return await this.takePart(entered);
+			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
+			return this.reportUnstarted(leftWith(exitCode, reason), this.config);
 		} catch (error) {
-			workers.killAll();
-			throw error instanceof ElasticRunError
-				? error
-				: new ElasticRunError("INTERNAL", messageOf(error), { cause: error });
+			throw withAdvice(error, this.config);
 		}
 	}
 
-	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
+	private async enter(): Promise<EnteredRun> {
 		const { config, place } = this;
-		// They are removed when the next round's workers run: no restart waits for it.
-		const discarded: WorkerChannel[] = [];
-		return new WorkerGroup({
-			runId: config.runId,
-			clock: place.clock,
-			spawner: resources.spawner,
-			readOomKills,
-			prepare: (info, round) =>
-				prepareWorker(info, round, {
-					...resources,
-					...place,
-					config,
-					discardChannel: (channel) => {
-						replies.readNow(channel.directory);
-						discarded.push(channel);
-					},
-				}),
-			onSpawning: () => this.ports.release(),
-			onStarted: (round, pids) => {
-				this.agent?.started(round);
-				place.log.info(
-					`round ${round.synced}: started ${pids.length} of ${round.world?.worldSize ?? 0} workers`,
-					{
-						round: round.synced,
-						pids,
-					},
-				);
-				replies.listen();
-				for (const channel of discarded.splice(0)) channel.remove();
-			},
-			dispatch: (input) => {
-				if (input.kind === "worker-exited") resources.logSpace.look();
-				this.agent?.dispatch(input);
-			},
-		});
-	}
-
-	private openAgent(workers: WorkerGroup): Agent {
-		const { runId, nodeId, policy, maxRestarts, shutdownTimeoutMs } =
-			this.config;
-		return new Agent({
-			clock: this.place.clock,
-			log: this.place.log,
-			settings: {
-				runId,
-				nodeId,
-				incarnation: this.incarnation,
-				policy,
-				maxRestarts,
-				shutdownTimeoutMs,
-			},
-			membership: this.membership,
-			workers,
-			onError: this.failLaunch,
-		});
-	}
-
-	private openMembership(): Membership {
-		const { config, place } = this;
-		const self = ownIdentity();
-		return new Membership({
-			store: new MemoryStore(),
-			clock: place.clock,
-			runId: config.runId,
-			identity: {
-				nodeId: config.nodeId,
-				incarnation: this.incarnation,
-				hostId: self.bootId,
-				pid: self.pid,
-				startTime: self.startTime,
-				address: config.localAddr,
-				localWorldSize: config.nprocPerNode,
-				role: config.role,
-			},
-			spec: runSpec(config),
-			reservePort: () => this.ports.reserve(),
-			// A store in memory holds no record of another process.
-			isDead: () => false,
+		const { clock, cleanups, log } = place;
+		cleanups.add("freeing the port", () => this.ports.release());
+		cleanups.add("closing the store", () => this.closeStore());
+		cleanups.add("leaving the run", () => this.leave());
+		const fault = testFaultOf(config.environment);
+		const store = withTestFault(await this.opening, fault, () =>
+			process.kill(process.pid, "SIGKILL"),
+		);
+		return enterRun({
+			config,
+			store: new ToldStore(store, clock, log),
+			batchSize: fault?.batchSize,
+			clock,
+			log,
 			random: Math.random,
-			onView: (view) => {
-				this.view = view;
-				this.agent?.see(view);
+			incarnation: this.incarnation,
+			listener: this.listener(),
+			onMembership: (membership) => {
+				this.membership = membership;
 			},
-			onLost: (reason, fenceAt) =>
-				this.agent?.dispatch({ kind: "session-lost", reason, fenceAt }),
-			onError: (error) => this.failLaunch(error),
-			onPlanReason: (reason) => place.log.debug(reason),
+			isAborted: () => this.stopRequest !== undefined,
 		});
 	}
 
-	private reportLate(outcome: Outcome): RunReport {
+	private listener(): EnterRunOptions["listener"] {
+		return {
+			reservePort: () => this.ports.reserve(),
+			onView: (view) => this.participation?.see(view),
+			onLost: (reason, fenceAt) =>
+				this.participation?.loseSession(reason, fenceAt),
+			onError: (error) => this.participation?.fail(error),
+			onPlanReason: (reason) => this.place.log.debug(reason),
+		};
+	}
+
+	private takePart(entered: EnteredRun): Promise<RunReport> | RunReport {
+		const { config, membership, joined, isReturning, store } = entered;
+		if ("outcome" in joined) {
+			return this.reportUnstarted(endingOf(joined.outcome), config);
+		}
+		this.participation = new Participation({
+			config,
+			place: this.place,
+			membership,
+			instance: joined.instance,
+			incarnation: this.incarnation,
+			ports: this.ports,
+			isReturning,
+			store,
+		});
+		if (this.stopRequest) this.participation.askToStop(this.stopRequest);
+		return this.participation.toTheEnd();
+	}
+
+	/** Where the store does not answer, the lease lapses by itself. */
+	private async leave(): Promise<void> {
+		const { clock, log } = this.place;
+		const left = this.membership?.close().then(
+			() => true,
+			() => false,
+		);
+		if (left === undefined) return;
+		if (await within(clock, LEAVE_WITHIN_MS, left)) return;
+		const seconds = this.config.rendezvous.leaseTtlMs / 1000;
+		log.warn(
+			`the store could not be told that this node leaves: its lease lapses within ${seconds} s`,
+		);
+	}
+
+	private async closeStore(): Promise<void> {
+		// Why it could not be opened has been said.
+		const store = await this.opening.catch(() => undefined);
+		if (store === undefined) return;
+		await within(this.place.clock, CLOSE_WITHIN_MS, store.close());
+	}
+
+	private reportUnstarted(ending: Ending, config: AgentConfig): RunReport {
 		return buildReport({
-			config: this.config,
-			ending: endingOf(outcome),
+			config,
+			ending,
 			round: null,
 			instance: 0,
 			rounds: [],

@@ -8,7 +8,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		version: RECORD_VERSION,
 		minNodes: config.minNodes,
 		maxNodes: config.maxNodes,
-		policy: config.policy.name,
+		policy: config.policyId,
 		maxRestarts: config.maxRestarts,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,

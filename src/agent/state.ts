@@ -18,6 +18,8 @@ export interface WorkerSlot {
 	readonly status: "running" | "exited" | "gone";
 	/** When what is left of its group is killed; null where nothing has been told to end. */
 	readonly killAt: number | null;
+	/** When what even SIGKILL has not ended is given up; absent before that kill. */
+	readonly goneBy?: number;
 }
 
 /** What an agent does when its workers are gone. */
@@ -161,16 +163,19 @@ export function deadlineOf(state: AgentState): number | undefined {
 		if (state.next.kind === "leave") deadlines.push(state.next.leaveBy);
 	}
 	if (state.phase === "RUNNING") {
-		deadlines.push(...state.workers.map((worker) => worker.killAt));
+		for (const { killAt, goneBy = null } of state.workers) {
+			deadlines.push(killAt, goneBy);
+		}
 	}
 	const set = deadlines.filter((deadline) => deadline !== null);
 	return set.length === 0 ? undefined : Math.min(...set);
 }
 
-/** What the agent's record should say; null: nothing yet, or nothing more. */
-export function intentOf(state: AgentState): Intent | null {
+/** What the agent's record should say, but for the time; null: nothing yet, or nothing more. */
+export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 	const { failure } = state;
-	const base = { failure, cause: null, finishedPlan: null };
+	const pids = "workers" in state ? state.workers.map(({ pid }) => pid) : [];
+	const base = { failure, cause: null, finishedPlan: null, pids };
 	switch (state.phase) {
 		case "JOINING":
 			return state.claim === 0

@@ -12,7 +12,7 @@
  *   phase    | round-seen     | worker-exited | worker-gone    | time-passed | stop-asked | session-lost
  *   ---------|----------------|---------------|----------------|-------------|------------|-------------
  *   JOINING  | RUNNING CLOSED | -             | -              | -           | CLOSED     | -
- *   RUNNING  | STOPPING       | STOPPING      | FINISHED       | -           | STOPPING   | STOPPING
+ *   RUNNING  | STOPPING       | STOPPING      | FINISHED       | STOPPING    | STOPPING   | STOPPING
  *   STOPPING | CLOSED         | -             | JOINING CLOSED | CLOSED      | CLOSED     | -
  *   FINISHED | CLOSED JOINING | -             | -              | -           | CLOSED     | -
  *   CLOSED   | -              | -             | -              | -           | -          | -

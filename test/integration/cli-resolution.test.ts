@@ -193,13 +193,40 @@ describe("the dry run", () => {
 		expect(workers[0].argv[0]).toMatch(/^\/.*\/true$/);
 	});
 
+	test("leaves open what other nodes decide", async () => {
+		const { workers, configuration } = await dryRun(empty, [
+			...["--nnodes", "2", "--nproc-per-node", "2"],
+			...["--rdzv-endpoint", "etcd.invalid:2379"],
+		]);
+		expect(workers[1]).toMatchObject({
+			rank: null,
+			localRank: 1,
+			environment: {
+				RANK: "(chosen at start)",
+				WORLD_SIZE: "(chosen at start)",
+				MASTER_ADDR: "(chosen at start)",
+				LOCAL_RANK: "1",
+				LOCAL_WORLD_SIZE: "2",
+			},
+		});
+		expect(configuration.localAddr).toEqual({
+			value: null,
+			origin: "detected at start",
+		});
+		expect(configuration.rdzvBackend.value).toBe("etcd");
+	});
+
 	test("hides secrets", async () => {
-		const { inheritedEnvironment } = await dryRun(empty, [], {
+		const shown = await dryRun(empty, [], {
 			MY_TOKEN: "hunter2",
 			DATABASE_URL: "postgres://ann:hunter2@db/x",
+			ELASTIC_RUN_RDZV_ENDPOINT: "etcd.invalid:2379",
+			ELASTIC_RUN_RDZV_USERNAME: "ann",
+			ELASTIC_RUN_RDZV_PASSWORD: "hunter2",
 			HARMLESS: "1",
 		});
-		expect(JSON.stringify(inheritedEnvironment)).not.toContain("hunter2");
+		expect(JSON.stringify(shown)).not.toContain("hunter2");
+		const { inheritedEnvironment } = shown;
 		expect(inheritedEnvironment.HARMLESS).toBe("1");
 	});
 

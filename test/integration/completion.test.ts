@@ -90,6 +90,8 @@ describe("completion in bash", () => {
 		[["--dry-run", "--out"], ["--output"]],
 		[["--role", "--output", "--sta"], ["--standalone"]],
 		[["doc"], ["doctor"]],
+		[["stat"], ["status"]],
+		[["status", "--rdzv-b"], ["--rdzv-backend"]],
 		[["t"], ["train it.js"]],
 		[["--dry-run", "doc"], []],
 		[["--dry-run", "t"], ["train it.js"]],

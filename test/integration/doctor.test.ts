@@ -2,6 +2,8 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/agent/doctor/finding.js";
+import { etcdForAll, etcdRange, leases } from "../helpers/etcd.js";
+import { freePort } from "../helpers/free-port.js";
 import { openSite } from "../helpers/launch.js";
 import { asProcess1, mountSmall, withoutInotify } from "../helpers/machine.js";
 
@@ -28,13 +30,62 @@ async function ask(
 	return { exitCode, answer, of };
 }
 
+describe("the doctor at an etcd", () => {
+	const PASSWORD = "correct-horse-battery";
+	const etcd = etcdForAll({
+		auth: { user: "ann", password: PASSWORD, prefix: "/elastic-run/hers/" },
+	});
+	const login = {
+		ELASTIC_RUN_RDZV_USERNAME: "ann",
+		ELASTIC_RUN_RDZV_PASSWORD: PASSWORD,
+	};
+	const asAnn = (env = {}) => ({
+		env: { ELASTIC_RUN_RDZV_ENDPOINT: etcd().endpoint, ...login, ...env },
+	});
+
+	it("that was not named is not missed", async () => {
+		const { of } = await ask(openSite());
+		expect(of("etcd")).toEqual({
+			check: "etcd",
+			status: "ok",
+			message: "none was named; a run of one machine needs none",
+		});
+	});
+
+	it("says its version and speed, and leaves nothing behind", async () => {
+		const site = openSite();
+		const { of } = await ask(site, asAnn({ ELASTIC_RUN_RUN_ID: "hers" }));
+		expect(of("etcd")?.message).toMatch(
+			/^127\.0\.0\.1:\d+ runs \d+\.\d+\.\d+.*, reads take [\d.]+ ms, \/elastic-run\/hers\/ can be written$/,
+		);
+		expect(await etcdRange(etcd(), "")).toEqual([]);
+		expect(await leases(etcd())).toEqual([]);
+	});
+
+	it("J20 finds keys that its user may not write", async () => {
+		const { exitCode, of } = await ask(openSite(), asAnn());
+		expect(of("etcd")).toMatchObject({ status: "problem" });
+		expect(exitCode).toBe(1);
+	});
+
+	it("finds that nobody is there", async () => {
+		const endpoint = `127.0.0.1:${await freePort()}`;
+		const { exitCode, of } = await ask(openSite(), {
+			env: { ELASTIC_RUN_RDZV_ENDPOINT: endpoint },
+		});
+		expect(of("etcd")).toMatchObject({ status: "problem" });
+		expect(of("etcd")?.message).toContain(endpoint);
+		expect(exitCode).toBe(1);
+	});
+});
+
 describe("doctor", () => {
 	it("says one line a check and leaves nothing behind", async () => {
 		const site = openSite();
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
 		const { stdout, stderr, exitCode } = await ended;
 		const lines = stdout.trimEnd().split("\n");
-		expect(lines).toHaveLength(12);
+		expect(lines).toHaveLength(13);
 		for (const line of lines)
 			expect(line).toMatch(/^(ok|warning|problem) +[^:]+: ./);
 		expect(stderr).toBe("");
@@ -61,6 +112,7 @@ describe("doctor", () => {
 			"process 1",
 			"GPUs",
 			"port",
+			"etcd",
 		]);
 	});
 
@@ -142,6 +194,7 @@ describe("doctor", () => {
 		[["--output", "xml"], '--output: "xml" is unknown; use text or json'],
 		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
 		[["train.js"], "Unexpected argument 'train.js'"],
+		[["--rdzv-endpoint", "h"], '--rdzv-endpoint: "h": port missing'],
 	])("refuses %j", async (args, words) => {
 		const { exitCode, stdout, stderr } = await openSite().launch([
 			"doctor",

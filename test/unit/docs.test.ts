@@ -24,6 +24,7 @@ const FOREIGN = [
 const OTHER_VARIABLES = [
 	...["ELASTIC_RUN_CHANNEL", "ELASTIC_RUN_INSTANCE", "ELASTIC_RUN_ROUND"],
 	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG"],
+	...["ELASTIC_RUN_RDZV_USERNAME", "ELASTIC_RUN_RDZV_PASSWORD"],
 ];
 
 function markdownIn(folder: string): string[] {

@@ -34,6 +34,8 @@ const DOORS: Readonly<Record<string, string>> = {
 	pino: "src/agent/logs/create-logger.ts",
 	"pino-pretty": "src/agent/logs/create-logger.ts",
 	yaml: "src/agent/configuration/config-file.ts",
+	etcd3: "src/rendezvous/etcd/etcd-client.ts",
+	"@grpc/grpc-js": "src/rendezvous/etcd/call-options.ts",
 };
 
 /** The rim: who may ask for the time, for chance, and for the environment. */
@@ -118,7 +120,15 @@ describe("the house", () => {
 		["the public API", "src/index.ts"],
 	])("keeps the slow packages off %s", (_, entry) => {
 		const slow = loadedWith(entry).filter(({ to }) =>
-			["execa", "chokidar", "pino", "pino-pretty", "yaml"].includes(to),
+			[
+				"execa",
+				"chokidar",
+				"pino",
+				"pino-pretty",
+				"yaml",
+				"etcd3",
+				"@grpc/grpc-js",
+			].includes(to),
 		);
 		expect(slow.map(show)).toEqual([]);
 	});

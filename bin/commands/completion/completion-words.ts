@@ -35,9 +35,33 @@ export interface CompletedCommand {
 
 const COMMANDS: readonly CompletedCommand[] = [
 	{
+		name: "status",
+		help: "show where a run stands, or which runs there are",
+		words: [
+			"--rdzv-backend",
+			"--rdzv-endpoint",
+			"--rdzv-conf",
+			"--config",
+			"--output",
+			"--help",
+		],
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
-		words: ["--nproc-per-node", "--output", "--help"],
+		words: [
+			"--nproc-per-node",
+			"--output",
+			"--rdzv-endpoint",
+			"--rdzv-conf",
+			"--run-id",
+			"--help",
+		],
+	},
+	{
+		name: "python-path",
+		help: "print where Python finds the runtime library",
+		words: [],
 	},
 	{
 		name: "completion",

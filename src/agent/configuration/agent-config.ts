@@ -6,17 +6,35 @@ export interface StreamSelection {
 	readonly stderr: boolean;
 }
 
-/** The time-outs and credentials of `--rdzv-conf`, in milliseconds. */
+/** The time-outs of `--rdzv-conf`, in milliseconds. */
 export interface RendezvousConfig {
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;
 	readonly leaseTtlMs: number;
-	readonly username?: string | undefined;
-	readonly passwordFile?: string | undefined;
-	readonly caCert?: string | undefined;
-	readonly cert?: string | undefined;
-	readonly key?: string | undefined;
+}
+
+/** What an agent shows to etcd, and whom it trusts. Secret: never logged, never handed to a worker. */
+export interface StoreCredentials {
+	readonly login?:
+		| { readonly username: string; readonly password: string }
+		| undefined;
+	/** Undefined: without TLS. What it lacks, the system's own authorities stand for. */
+	readonly tls?:
+		| {
+				readonly ca?: Buffer;
+				readonly cert?: Buffer;
+				readonly key?: Buffer;
+		  }
+		| undefined;
+}
+
+/** Where the run's shared state lives. */
+export interface StoreConfig {
+	readonly backend: "memory" | "etcd";
+	/** `host:port`, or `https://host:port` in all of them; none for the memory. */
+	readonly endpoints: readonly string[];
+	readonly credentials: StoreCredentials;
 }
 
 /** How a worker's process is started: resolved, found and executable. */
@@ -31,21 +49,28 @@ export interface WorkerCommand {
 }
 
 /** Everything that one agent needs to know: validated, defaults filled in, times in milliseconds. */
-export interface AgentConfig {
+export interface AgentConfig extends StoreConfig {
 	readonly command: WorkerCommand;
 	/** The environment that workers inherit, before the launcher's own variables are laid over it. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** What is appended to the PYTHONPATH of workers; undefined where they are not Python, or it is not wanted. */
+	readonly pythonPath: string | undefined;
 	readonly minNodes: number;
 	readonly maxNodes: number;
 	readonly nprocPerNode: number;
 	readonly runId: string;
+	/** It follows from the command: another start of the same command has the same one. */
+	readonly isRunIdDerived: boolean;
 	readonly nodeId: string;
-	readonly backend: "memory" | "etcd";
-	readonly endpoints: readonly string[];
+	/** It is the host's name: an agent that finds it taken adds a number. */
+	readonly isNodeIdDerived: boolean;
 	readonly rendezvous: RendezvousConfig;
-	readonly localAddr: string;
+	/** Undefined: found out at the start, by the way to the store. */
+	readonly localAddr: string | undefined;
 	readonly role: string;
 	readonly policy: RestartPolicyStrategy;
+	/** What agents of one run compare of the policy: its name and, of a file, its content's digest. */
+	readonly policyId: string;
 	readonly maxRestarts: number;
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;

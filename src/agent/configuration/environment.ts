@@ -1,5 +1,7 @@
+import { TEST_FAULT_VARIABLE } from "../test-fault.js";
 import { nearestName } from "./nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
+import { LOGIN_VARIABLES } from "./resolve-credentials.js";
 import type { Setting, Settings } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
@@ -17,6 +19,8 @@ const WORKER_VARIABLES: readonly string[] = [
 const OTHER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_DIR",
 	"ELASTIC_RUN_DEBUG",
+	TEST_FAULT_VARIABLE,
+	...LOGIN_VARIABLES,
 ];
 
 const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(

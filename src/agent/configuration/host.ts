@@ -15,7 +15,7 @@ export interface Host {
 	readonly userName: string;
 	readonly temporaryDirectory: string;
 	readonly processors: number;
-	/** IPv4 addresses by which other machines may reach this one, in the system's order. */
+	/** Addresses by which other machines may reach this one, in the system's order, IPv6 after IPv4. */
 	readonly addresses: readonly string[];
 	/** This Node: its program, version, and whether it runs TypeScript. */
 	readonly node: {
@@ -70,9 +70,13 @@ function currentUserName(): string {
 	}
 }
 
-function externalAddresses(): string[] {
-	return Object.values(networkInterfaces())
+/** IPv6 addresses of a link alone (scope id above 0) mean nothing on others. */
+export function externalAddresses(): string[] {
+	const all = Object.values(networkInterfaces())
 		.flatMap((addresses) => addresses ?? [])
-		.filter((address) => address.family === "IPv4" && !address.internal)
-		.map((address) => address.address);
+		.filter(({ internal }) => !internal);
+	return [
+		...all.filter(({ family }) => family === "IPv4"),
+		...all.filter((entry) => entry.family === "IPv6" && entry.scopeid === 0),
+	].map(({ address }) => address);
 }

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { basename, extname } from "node:path";
+import { isLoopback } from "./parse/endpoints.js";
 import type { NodeRange } from "./parse/nodes.js";
 
+export const LOOPBACK = "127.0.0.1";
 const LONGEST_NAME = 128;
 const HASH_DIGITS = 8;
 
@@ -36,13 +38,33 @@ export function deriveNodeId(hostName: string): string {
 	return toName(hostName, LONGEST_NAME);
 }
 
-/** The address to give to others: with one node nobody else needs to reach it. */
-export function deriveLocalAddress(
-	maxNodes: number,
-	addresses: readonly string[],
+/** How `chooseLocalAddress` may reach the store. */
+export interface Routes {
+	/** By which of this machine's addresses its packets to an endpoint leave; undefined where none was found. */
+	readonly toStore: string | undefined;
+	/** By which other machines may reach this one, in the system's order. */
+	readonly external: readonly string[];
+}
+
+/**
+ * The address to give to other nodes. It is never derived from the host's name,
+ * which may stand for a loopback address here and for nothing elsewhere.
+ * @param isStoreLocal whether the store's address, as it was written, is each machine's own: then all nodes are here
+ */
+export function chooseLocalAddress(
+	isStoreLocal: boolean,
+	{ toStore, external }: Routes,
 ): string {
-	const loopback = "127.0.0.1";
-	return maxNodes === 1 ? loopback : (addresses[0] ?? loopback);
+	if (isStoreLocal) return LOOPBACK;
+	const usable = toStore !== undefined && !isUnreachable(toStore);
+	return usable ? toStore : (external[0] ?? LOOPBACK);
+}
+
+/** Loopback and link-local addresses mean nothing on other machines; a name in /etc/hosts may lead to one. */
+function isUnreachable(address: string): boolean {
+	return (
+		isLoopback(address) || /^(169\.254\.|fe[89ab][0-9a-f]:)/i.test(address)
+	);
 }
 
 /** Every letter that a name may not have becomes a dash. */

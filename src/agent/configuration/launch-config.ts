@@ -32,6 +32,7 @@ export interface LaunchConfig {
 	readonly nprocPerNode?: number | string | undefined;
 	readonly role?: string | undefined;
 	readonly noNode?: boolean | undefined;
+	readonly noPythonPath?: boolean | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;
 	/** For the command, which handles signals; `launchAgent` installs no handler. */

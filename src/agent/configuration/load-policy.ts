@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, systemErrorCode } from "../../errors.js";
@@ -17,6 +19,14 @@ export async function loadPolicy(
 		"../../policies/hard-restart-policy.js"
 	);
 	return ok(new HardRestartPolicyStrategy());
+}
+
+const DIGEST_DIGITS = 16;
+
+/** `sha256:…` of a policy file: agents of one run must have the same one, wherever it lies. */
+export async function policyDigest(file: string, cwd: string): Promise<string> {
+	const hash = createHash("sha256").update(await readFile(resolve(cwd, file)));
+	return `sha256:${hash.digest("hex").slice(0, DIGEST_DIGITS)}`;
 }
 
 async function importPolicy(

@@ -3,6 +3,7 @@ import { settingsFromEnvironment } from "./environment.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
+import { loginFromEnvironment } from "./resolve-credentials.js";
 import {
 	mergeSettings,
 	type NameOf,
@@ -53,6 +54,7 @@ export async function resolveCommandLine(
 			cwd: host.cwd,
 			environment: host.environment,
 			settings,
+			login: loginFromEnvironment(host.environment),
 			nameOf,
 			problems: [...line.problems, ...file.problems],
 		},
@@ -70,7 +72,8 @@ export async function resolveCommandLine(
 	};
 }
 
-async function readNamedOrFound(
+/** The settings of the config file that is named, or of the one that lies in the working directory. */
+export async function readNamedOrFound(
 	named: string | undefined,
 	cwd: string,
 ): Promise<SourceReading & { readonly notes: readonly string[] }> {

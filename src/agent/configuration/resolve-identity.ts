@@ -1,8 +1,13 @@
 import type { AgentConfig } from "./agent-config.js";
 import type { Host } from "./host.js";
-import { deriveLocalAddress, deriveNodeId, deriveRunId } from "./identity.js";
+import { deriveNodeId, deriveRunId, LOOPBACK } from "./identity.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
+
+type IdentityPart = Pick<
+	AgentConfig,
+	"runId" | "isRunIdDerived" | "nodeId" | "isNodeIdDerived" | "localAddr"
+>;
 
 /** Names and address, as given or derived. */
 export function resolveIdentity(
@@ -14,11 +19,13 @@ export function resolveIdentity(
 	},
 	nodes: Pick<AgentConfig, "minNodes" | "maxNodes">,
 	host: Host,
-): Pick<AgentConfig, "runId" | "nodeId" | "localAddr"> {
+): IdentityPart {
 	const { SLURM_JOB_ID } = request.environment;
+	const runId = reader.given(OPTIONS.runId);
+	const nodeId = reader.given(OPTIONS.nodeId);
 	return {
 		runId:
-			reader.given(OPTIONS.runId) ??
+			runId ??
 			deriveRunId({
 				slurmJobId: SLURM_JOB_ID,
 				script: request.script ?? "",
@@ -26,9 +33,12 @@ export function resolveIdentity(
 				nnodes: { min: nodes.minNodes, max: nodes.maxNodes },
 				userName: host.userName,
 			}),
-		nodeId: reader.given(OPTIONS.nodeId) ?? deriveNodeId(host.hostName),
+		isRunIdDerived: runId === undefined && !SLURM_JOB_ID,
+		nodeId: nodeId ?? deriveNodeId(host.hostName),
+		isNodeIdDerived: nodeId === undefined,
 		localAddr:
 			reader.given(OPTIONS.localAddr) ??
-			deriveLocalAddress(nodes.maxNodes, host.addresses),
+			// With one node nobody else needs to reach it.
+			(nodes.maxNodes === 1 ? LOOPBACK : undefined),
 	};
 }

@@ -62,6 +62,8 @@ async function resolveObject(
 			cwd: base,
 			environment: env ?? host.environment,
 			settings: mergeSettings(sources.map((source) => source.settings)),
+			// Variables of elastic-run's own belong to the command.
+			login: { username: undefined, password: undefined },
 			nameOf: (option) => option.key,
 			policy,
 			problems: [

@@ -1,8 +1,10 @@
-import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import type { AgentConfig } from "./agent-config.js";
 import { refusePolicyNotAvailable } from "./availability.js";
-import { asPolicy, loadPolicy } from "./load-policy.js";
+import { asPolicy, loadPolicy, policyDigest } from "./load-policy.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
+
+type PolicyPart = Pick<AgentConfig, "policy" | "policyId">;
 
 /** The policy that was handed over or named; undefined, and reported, where it is none. */
 export async function resolvePolicy(
@@ -11,7 +13,7 @@ export async function resolvePolicy(
 		readonly policy?: unknown;
 		readonly cwd: string;
 	},
-): Promise<RestartPolicyStrategy | undefined> {
+): Promise<PolicyPart | undefined> {
 	const { restartPolicy } = OPTIONS;
 	const choice = reader.value(restartPolicy);
 	if (!reader.sound(restartPolicy)) return undefined;
@@ -22,11 +24,18 @@ export async function resolvePolicy(
 	) {
 		return undefined;
 	}
-	const policy =
+	const loaded =
 		request.policy === undefined
 			? await loadPolicy(choice, request.cwd)
 			: asPolicy(request.policy, "the object");
-	if ("value" in policy) return policy.value;
-	for (const words of policy.problems) reader.refuse(restartPolicy, words);
+	if ("value" in loaded) {
+		const policy = loaded.value;
+		const isFile = request.policy === undefined && "file" in choice;
+		const policyId = isFile
+			? `${policy.name} ${await policyDigest(choice.file, request.cwd)}`
+			: policy.name;
+		return { policy, policyId };
+	}
+	for (const words of loaded.problems) reader.refuse(restartPolicy, words);
 	return undefined;
 }

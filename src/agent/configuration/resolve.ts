@@ -5,7 +5,9 @@ import { channelBase } from "./channel-base.js";
 import type { CommandProblem } from "./find-program.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
+import { isPython, pythonLibrary } from "./python-path.js";
 import { resolveCommand } from "./resolve-command.js";
+import type { LoginVariables } from "./resolve-credentials.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import { resolveLogs } from "./resolve-logs.js";
 import { resolvePolicy } from "./resolve-policy.js";
@@ -23,6 +25,8 @@ export interface ResolveRequest {
 	/** What the workers inherit; its PATH counts. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly settings: Settings;
+	/** Of the store, where no setting names it. */
+	readonly login: LoginVariables;
 	readonly nameOf: NameOf;
 	/** A policy that is there as an object comes before the setting. */
 	readonly policy?: RestartPolicyStrategy | undefined;
@@ -49,17 +53,18 @@ export async function resolveSettings(
 	const warnings: string[] = [];
 	const report = (message: string) => problems.push(message);
 	const reader = new SettingReader(request.settings, report, request.nameOf);
-	const rendezvous = await resolveRendezvous(reader, request.cwd, (message) =>
+	const rendezvous = await resolveRendezvous(reader, request, (message) =>
 		warnings.push(message),
 	);
 	const nprocPerNode = await resolveWorkerCount(reader, request, host);
+	const policy = await resolvePolicy(reader, request);
 	const partial = {
 		environment: request.environment,
+		pythonPath: pythonPathFor(request, reader.value(OPTIONS.noPythonPath)),
 		...rendezvous,
 		nprocPerNode,
 		...resolveIdentity(reader, request, rendezvous, host),
 		role: reader.value(OPTIONS.role),
-		policy: await resolvePolicy(reader, request),
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
@@ -70,14 +75,13 @@ export async function resolveSettings(
 	// Only the command obeys it; whether it is valid is asked here, with all others.
 	reader.value(OPTIONS.dryRun);
 	const command = await findCommand(reader, request, host);
-	const { policy } = partial;
 	if (
 		problems.length === 0 &&
 		policy !== undefined &&
 		command !== undefined &&
 		"file" in command
 	) {
-		return { config: { ...partial, policy, command }, warnings };
+		return { config: { ...partial, ...policy, command }, warnings };
 	}
 	const refused =
 		command !== undefined && "code" in command ? command : undefined;
@@ -87,6 +91,13 @@ export async function resolveSettings(
 		error: new ElasticRunError(code ?? "USAGE", problems.join("\n")),
 		warnings,
 	};
+}
+
+function pythonPathFor(
+	{ script = "" }: ResolveRequest,
+	isUnwanted: boolean | undefined,
+): string | undefined {
+	return isPython(script) && !isUnwanted ? pythonLibrary() : undefined;
 }
 
 async function findCommand(

@@ -26,7 +26,6 @@ export function completeRendezvous(
 			? Math.max(JOIN_TIMEOUT_MS, settleTimeoutMs + lastCallTimeoutMs + 1)
 			: JOIN_TIMEOUT_MS);
 	return {
-		...given,
 		joinTimeoutMs,
 		lastCallTimeoutMs,
 		settleTimeoutMs,

@@ -8,7 +8,7 @@ import {
 	listDeviceFiles,
 } from "../configuration/count-devices.js";
 import type { Host } from "../configuration/host.js";
-import { deriveLocalAddress } from "../configuration/identity.js";
+import { chooseLocalAddress } from "../configuration/identity.js";
 import type { WorkerCount } from "../configuration/parse/nodes.js";
 import { listen } from "../reserve-port.js";
 import { findSetpriv } from "../supervision/setpriv.js";
@@ -20,6 +20,7 @@ import {
 	judgeProcesses,
 } from "./judge-limits.js";
 import { judgeChannel, judgeLogs } from "./judge-places.js";
+import { judgeStore } from "./judge-store.js";
 import {
 	type DeviceFacts,
 	judgeDevices,
@@ -30,6 +31,7 @@ import {
 	judgeSetpriv,
 } from "./judge-tools.js";
 import { missingGuardTools, watchOrphan } from "./probe-processes.js";
+import { probeStore, type StoreQuestion } from "./probe-store.js";
 import {
 	probeChannel,
 	probeInotify,
@@ -39,24 +41,24 @@ import {
 	readProcessCounts,
 } from "./probe-system.js";
 
-/** More nodes than one: the address is then one that other machines can reach. */
-const SEVERAL_NODES = 2;
-
 /**
  * Looks at all of this machine that a launcher needs, for `workers` of it, in the order in which
- * it is worth reading. Takes at most some seconds, and leaves nothing behind.
+ * it is worth reading, and at the etcd that is named, if any. Takes at most some seconds, and
+ * leaves nothing behind.
  */
 export async function examineMachine(
 	host: Host,
 	clock: Clock,
 	asked: WorkerCount,
+	store?: StoreQuestion | undefined,
 ): Promise<readonly Finding[]> {
 	const devices = await viewDevices(host);
 	const workers = countOf(asked, devices);
 	const base = await channelBase(host);
 	const { PATH, ELASTIC_RUN_LOG_DIR } = host.environment;
 	const logs = ELASTIC_RUN_LOG_DIR || host.temporaryDirectory;
-	const address = deriveLocalAddress(SEVERAL_NODES, host.addresses);
+	const routes = { toStore: undefined, external: host.addresses };
+	const address = chooseLocalAddress(false, routes);
 	const checks: readonly [string, () => Finding | Promise<Finding>][] = [
 		["Node.js", () => judgeNode(host.node.version)],
 		["open files", () => judgeOpenFiles(readOpenFiles(), workers)],
@@ -76,6 +78,7 @@ export async function examineMachine(
 		],
 		["GPUs", () => judgeDevices(deviceFacts(devices))],
 		["port", async () => judgePort(address, await refusalOfPort(address))],
+		["etcd", async () => judgeStore(store && (await probeStore(store, clock)))],
 	];
 	return Promise.all(checks.map(([name, check]) => examine(name, check)));
 }

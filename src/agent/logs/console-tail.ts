@@ -147,7 +147,9 @@ class ConsoleTail implements WorkerConsole {
 		let liveliest: Turn = "same";
 		// Files that come meanwhile wait for the next pass: this one must end.
 		for (const file of [...this.#files]) {
-			const turn = await this.#turn(file);
+			const size = this.#sizeIfDue(file);
+			if (size === undefined) continue;
+			const turn = await this.#turn(file, size);
 			if (turn === "same") continue;
 			if (liveliest !== "more") liveliest = turn;
 			// However much the workers print, the agent's own work comes between.
@@ -156,15 +158,30 @@ class ConsoleTail implements WorkerConsole {
 		return liveliest;
 	}
 
-	async #turn(file: FollowedFile): Promise<Turn> {
+	/** Undefined where there is nothing to do: most files are quiet most of the time. */
+	#sizeIfDue(file: FollowedFile): number | undefined {
 		try {
-			return await this.#viewer.show(file);
+			const size = file.size();
+			return this.#viewer.isDue(file, size) ? size : undefined;
 		} catch (error) {
-			this.#files.delete(file);
-			file.settle();
-			this.#logger.warn(`${file.path} is not shown: ${messageOf(error)}`);
+			this.#lose(file, error);
+			return undefined;
+		}
+	}
+
+	async #turn(file: FollowedFile, size: number): Promise<Turn> {
+		try {
+			return await this.#viewer.show(file, size);
+		} catch (error) {
+			this.#lose(file, error);
 			return "same";
 		}
+	}
+
+	#lose(file: FollowedFile, error: unknown): void {
+		this.#files.delete(file);
+		file.settle();
+		this.#logger.warn(`${file.path} is not shown: ${messageOf(error)}`);
 	}
 
 	#sleep(ms: number): Promise<void> {

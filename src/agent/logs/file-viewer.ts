@@ -29,15 +29,18 @@ export class FileViewer {
 		this.#terminals = terminals;
 	}
 
-	/** One turn of a file; rejects where the file cannot be read. */
-	async show(file: FollowedFile): Promise<Turn> {
-		const size = file.size();
+	/** Whether a turn of a file of this size would do anything. */
+	isDue(file: FollowedFile, size: number): boolean {
+		return !isWaiting(file, size) || this.#progressDue(file, size);
+	}
+
+	/** One turn of a file, which has this size; rejects where the file cannot be read. */
+	async show(file: FollowedFile, size: number): Promise<Turn> {
 		const { mark } = file;
 		// Emptied from outside (copytruncate): appending goes on from the start.
 		if (size < file.position) file.position = 0;
 		const progressDue = this.#progressDue(file, size);
-		const waiting = size === file.settledSize && mark === undefined;
-		if (waiting && !progressDue) return "same";
+		const waiting = isWaiting(file, size);
 		const end = Math.min(size, mark ?? size);
 		if (file.target.lost) file.position = end;
 		await this.#skipOnTerminal(file, end);
@@ -120,4 +123,9 @@ export class FileViewer {
 		file.torn = true;
 		await this.#write(file, notice, 0, notice.length);
 	}
+}
+
+/** Nothing has come since all was shown that can be, and nobody asks for more. */
+function isWaiting(file: FollowedFile, size: number): boolean {
+	return size === file.settledSize && file.mark === undefined;
 }

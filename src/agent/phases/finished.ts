@@ -1,4 +1,5 @@
-import type { AgentInput, Finished } from "../state.js";
+import type { RoundView } from "../../rendezvous/membership.js";
+import { type AgentInput, type Finished, nextClaim } from "../state.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { join } from "./joining.js";
 import { ignore, type Transition } from "./step.js";
@@ -13,7 +14,7 @@ export function onFinished(state: Finished, input: AgentInput): Transition {
 				foreignInstance(state, view) ?? (outcome && endingOf(outcome));
 			if (ending) return close({ ...state, view }, ending);
 			return deprecated >= state.round
-				? join(state, view)
+				? joinAnew(state, view)
 				: ignore({ ...state, view });
 		}
 		case "stop-asked":
@@ -28,4 +29,13 @@ export function onFinished(state: Finished, input: AgentInput): Transition {
 		default:
 			return input satisfies never;
 	}
+}
+
+function joinAnew(state: Finished, view: RoundView): Transition {
+	const joined = join(state, view);
+	const { reason } = view.round.cause;
+	return {
+		...joined,
+		reason: joined.reason || `claims round ${nextClaim(view)}: ${reason}`,
+	};
 }

@@ -15,9 +15,10 @@ import {
 	policyFailure,
 	withFailure,
 } from "./failure.js";
+import { endLeftovers } from "./leftovers.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stopping.js";
-import { killDue, markExited, markGone, markStarted } from "./worker-slots.js";
+import { markExited, markGone, markStarted } from "./worker-slots.js";
 
 /** Its workers run the round that it has a seat in. */
 export function onRunning(
@@ -40,7 +41,7 @@ export function onRunning(
 				workers: markGone(state.workers, input.localRank),
 			});
 		case "time-passed":
-			return killLingering(state, context);
+			return endLeftovers(state, context);
 		case "stop-asked":
 			return leave(state, input, context);
 		case "session-lost":
@@ -186,15 +187,4 @@ function finishIfDone(state: Running): Transition {
 		planId: state.seat.planId,
 	};
 	return { state: finished, effects: [], reason: "all workers succeeded" };
-}
-
-/** What a successful worker left behind in its group had its time to end. */
-function killLingering(state: Running, { now }: TransitionContext): Transition {
-	const due = killDue(state.workers, now);
-	if (due.localRanks.length === 0) return ignore(state);
-	return {
-		state: { ...state, workers: due.workers },
-		effects: [{ kind: "kill", localRanks: due.localRanks }],
-		reason: "",
-	};
 }

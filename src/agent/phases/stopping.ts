@@ -6,6 +6,7 @@ import {
 	type Running,
 	remaining,
 	type Stopping,
+	type WorkerSlot,
 } from "../state.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { join } from "./joining.js";
@@ -14,6 +15,9 @@ import { markExited, markGone, markStarted } from "./worker-slots.js";
 
 /** How long a killed process may take to vanish before it is given up, in milliseconds. */
 export const UNKILLABLE_AFTER_MS = 5_000;
+
+/** How late a timer may be before the agent itself must have been frozen, in milliseconds. */
+const LATE_MS = 1_000;
 
 /** How long an agent that leaves waits for its round to be left, in milliseconds. */
 const LEAVE_PATIENCE_MS = 2_000;
@@ -135,15 +139,28 @@ function onDeadline(state: Stopping, context: TransitionContext): Transition {
 		return killNow(state, "the time to end is over", context);
 	}
 	if (state.goneBy !== null && now >= state.goneBy) {
-		const pids = state.workers
-			.filter(({ status }) => status !== "gone")
-			.map(
-				({ localRank, pid }) => `pid ${pid ?? "?"} (local rank ${localRank})`,
-			);
-		const reason = `not gone ${UNKILLABLE_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel: ${pids.join(", ")}`;
-		return close(state, leftWith(EXIT_CODES.replaceNode, reason));
+		if (wasFrozen(state.goneBy, now)) {
+			return ignore({ ...state, goneBy: now + UNKILLABLE_AFTER_MS });
+		}
+		return close(
+			state,
+			leftWith(EXIT_CODES.replaceNode, stuckReason(state.workers)),
+		);
 	}
 	return goOnIfGone(state, context);
+}
+
+/** Who comes so late to its deadline has not heard yet what ended meanwhile. */
+export function wasFrozen(deadline: number, now: number): boolean {
+	return now - deadline > LATE_MS;
+}
+
+/** Names the processes that even SIGKILL has not ended. */
+export function stuckReason(workers: readonly WorkerSlot[]): string {
+	const pids = workers
+		.filter(({ status }) => status !== "gone")
+		.map(({ localRank, pid }) => `pid ${pid ?? "?"} (local rank ${localRank})`);
+	return `not gone ${UNKILLABLE_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel: ${pids.join(", ")}`;
 }
 
 function killNow(

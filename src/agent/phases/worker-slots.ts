@@ -23,18 +23,25 @@ export function markGone(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, { status: "gone", killAt: null });
+	return workers.map((worker) =>
+		worker.localRank === localRank ? gone(worker) : worker,
+	);
 }
 
-/** The workers whose time is over, and all of them without those deadlines. */
+function gone({ localRank, pid }: WorkerSlot): WorkerSlot {
+	return { localRank, pid, status: "gone", killAt: null };
+}
+
+/** The workers whose time is over, and all of them with the time at which those are given up instead. */
 export function killDue(
 	workers: readonly WorkerSlot[],
 	now: number,
+	goneBy: number,
 ): { workers: readonly WorkerSlot[]; localRanks: readonly number[] } {
 	const isDue = ({ killAt }: WorkerSlot) => killAt !== null && now >= killAt;
 	return {
 		workers: workers.map((worker) =>
-			isDue(worker) ? { ...worker, killAt: null } : worker,
+			isDue(worker) ? { ...worker, killAt: null, goneBy } : worker,
 		),
 		localRanks: workers.filter(isDue).map(({ localRank }) => localRank),
 	};

@@ -162,6 +162,7 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	RUNNING: [
 		RUNNING,
 		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
+		{ ...RUNNING, workers: [slot(0, { goneBy: 900, status: "exited" })] },
 		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
 	],
 	STOPPING: [
@@ -297,6 +298,7 @@ describe("RUNNING", () => {
 		expect(intentOf(state)).toMatchObject({
 			state: "finished",
 			finishedPlan: "plan-1",
+			pids: [],
 		});
 	});
 
@@ -306,7 +308,29 @@ describe("RUNNING", () => {
 		const later = { ...CONTEXT, now: 31_000 };
 		const killed = transition(state, TIME, later);
 		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
-		expect(deadlineOf(killed.state)).toBeUndefined();
+		expect(deadlineOf(killed.state)).toBe(36_000);
+		const gone: AgentInput = { kind: "worker-gone", localRank: 0 };
+		const { state: after } = transition(killed.state, gone, later);
+		expect(deadlineOf(after)).toBeUndefined();
+	});
+
+	it("leaves with 75, naming the pid, where SIGKILL does not end what a worker left behind (J6)", () => {
+		const { state } = transition(RUNNING, exited(0, 0, true), CONTEXT);
+		const killed = transition(state, TIME, { ...CONTEXT, now: 31_000 });
+		const late = { ...CONTEXT, now: 36_000 };
+		const { state: left } = transition(killed.state, TIME, late);
+		const [first] = RUNNING.workers;
+		expect(left).toMatchObject({
+			phase: "STOPPING",
+			next: { kind: "leave", exitCode: 75 },
+		});
+		expect(intentOf(left)?.cause).toContain(`pid ${first?.pid} (local rank 0)`);
+		expect(intentOf(left)?.cause).toContain("SIGKILL");
+		// One that was frozen may not have heard yet what has ended meanwhile.
+		const awake = { ...CONTEXT, now: 90_000 };
+		const { state: waiting } = transition(killed.state, TIME, awake);
+		expect(waiting.phase).toBe("RUNNING");
+		expect(deadlineOf(waiting)).toBe(95_000);
 	});
 
 	it.each([
@@ -420,6 +444,9 @@ describe("STOPPING", () => {
 		const killed = transition({ ...STOPPING, killAt: 900 }, TIME, CONTEXT);
 		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
 		expect(deadlineOf(killed.state)).toBe(6_000);
+		// One that was frozen may not have heard yet what has ended meanwhile.
+		const awake = transition(killed.state, TIME, { ...CONTEXT, now: 60_000 });
+		expect(deadlineOf(awake.state)).toBe(65_000);
 		const { state } = transition(killed.state, TIME, {
 			...CONTEXT,
 			now: 6_000,

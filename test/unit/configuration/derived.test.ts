@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { countWorkers } from "../../../src/agent/configuration/count-devices.js";
 import {
-	deriveLocalAddress,
+	chooseLocalAddress,
 	deriveNodeId,
 	deriveRunId,
 } from "../../../src/agent/configuration/identity.js";
@@ -57,12 +57,18 @@ test.each([
 	expect(deriveNodeId(hostName)).toBe(nodeId);
 });
 
-test.each([
-	[1, ["10.0.0.1"], "127.0.0.1"],
-	[2, ["10.0.0.1", "10.0.0.2"], "10.0.0.1"],
-	[2, [], "127.0.0.1"],
-])("local address of %d nodes with %j", (maxNodes, addresses, address) => {
-	expect(deriveLocalAddress(maxNodes, addresses)).toBe(address);
+test.each<[string, boolean, string | undefined, string[], string]>([
+	["a store of this machine alone", true, undefined, ["10.0.0.1"], "127.0.0.1"],
+	["the way to the store", false, "10.1.0.1", ["10.0.0.1"], "10.1.0.1"],
+	["a way by IPv6", false, "2001:db8::1", ["10.0.0.1"], "2001:db8::1"],
+	// As Debian's /etc/hosts has it for a machine's own name.
+	["a name that leads to itself", false, "127.0.1.1", ["10.0.0.1"], "10.0.0.1"],
+	["a way on one link", false, "fe80::1", ["10.0.0.1"], "10.0.0.1"],
+	["an address of nobody's", false, "169.254.3.4", ["10.0.0.1"], "10.0.0.1"],
+	["no way", false, undefined, ["10.0.0.1", "10.0.0.2"], "10.0.0.1"],
+	["no way and no address", false, undefined, [], "127.0.0.1"],
+])("local address by %s", (_, isLocal, toStore, external, address) => {
+	expect(chooseLocalAddress(isLocal, { toStore, external })).toBe(address);
 });
 
 describe("the number of workers", () => {

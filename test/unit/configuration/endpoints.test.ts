@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
-import { parseEndpoints } from "../../../src/agent/configuration/parse/endpoints.js";
+import {
+	addressOf,
+	isLoopback,
+	parseEndpoints,
+} from "../../../src/agent/configuration/parse/endpoints.js";
 import { outcome } from "./outcome.js";
 
 test.each([
 	["etcd1:2379", ["etcd1:2379"]],
 	["a:1, b:65535", ["a:1", "b:65535"]],
 	["https://etcd:2379/", ["https://etcd:2379"]],
-	["http://[::1]:2379", ["http://[::1]:2379"]],
+	["http://[::1]:2379", ["[::1]:2379"]],
 	["10.0.0.1:02379", ["10.0.0.1:2379"]],
 ])("%s", (text, endpoints) => {
 	expect(outcome(parseEndpoints(text))).toEqual(endpoints);
@@ -37,4 +41,28 @@ test("credentials are refused and not repeated", () => {
 	const words = outcome(parseEndpoints("http://user:hunter2@h:2379"));
 	expect(words).toContain("password_file=FILE");
 	expect(words).not.toContain("hunter2");
+});
+
+test.each([
+	["etcd1:80", { host: "etcd1", port: 80 }],
+	["https://etcd1:443", { host: "etcd1", port: 443 }],
+	["[::1]:2379", { host: "::1", port: 2379 }],
+])("the address of %s", (endpoint, address) => {
+	expect(addressOf(endpoint)).toEqual(address);
+});
+
+test.each([
+	["localhost", true],
+	["LOCALHOST.", true],
+	["etcd.localhost", true],
+	["127.0.0.1", true],
+	["127.9.9.9", true],
+	["::1", true],
+	["0.0.0.0", true],
+	["10.0.0.1", false],
+	["127.example.org", false],
+	["localhost.example.org", false],
+	["2001:db8::1", false],
+])("whether %s is this very machine: %s", (host, answer) => {
+	expect(isLoopback(host)).toBe(answer);
 });

@@ -44,9 +44,12 @@ test("defaults", async () => {
 		maxNodes: 1,
 		nprocPerNode: 1,
 		runId: expect.stringMatching(/^train-[0-9a-f]{8}$/),
+		isRunIdDerived: true,
 		nodeId: "host-1.example.org",
+		isNodeIdDerived: true,
 		backend: "memory",
 		endpoints: [],
+		credentials: {},
 		rendezvous: {
 			joinTimeoutMs: 600_000,
 			lastCallTimeoutMs: 30_000,
@@ -56,6 +59,7 @@ test("defaults", async () => {
 		localAddr: "127.0.0.1",
 		role: "default",
 		policy: expect.any(HardRestartPolicyStrategy),
+		policyId: "hard",
 		maxRestarts: 3,
 		shutdownTimeoutMs: 30_000,
 		pauseTimeoutMs: 60_000,
@@ -84,6 +88,7 @@ test("every setting", async () => {
 		nprocPerNode: 2,
 		role: "chief",
 		noNode: false,
+		noPythonPath: false,
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",
 		signalsToHandle: ["SIGTERM"],
@@ -126,7 +131,9 @@ test("every setting", async () => {
 		environment: { A: "1" },
 		nprocPerNode: 2,
 		runId: "r",
+		isRunIdDerived: false,
 		nodeId: "n",
+		isNodeIdDerived: false,
 		rendezvous: { settleTimeoutMs: 6_500, leaseTtlMs: 10_000 },
 		localAddr: "10.0.0.9",
 		role: "chief",
@@ -147,6 +154,44 @@ test("every setting", async () => {
 	expect(config.policy).toBe(policy);
 });
 
+test("several nodes", async () => {
+	const config = await resolveLaunchConfig(
+		{ script: "true", nnodes: "2:3", rdzvEndpoint: ["etcd:2379"] },
+		host,
+	);
+	expect(config).toMatchObject({
+		minNodes: 2,
+		maxNodes: 3,
+		backend: "etcd",
+		endpoints: ["etcd:2379"],
+		// Only the way to the store tells it.
+		localAddr: undefined,
+	});
+});
+
+test("a policy of a file is known by its name and its content", async () => {
+	const file = (name: string, comment: string) => {
+		const decide = '() => ({ workers: "restart", charge: "run", reason: "" })';
+		writeFileSync(
+			join(folder.path, name),
+			`/* ${comment} */ export default { name: "mine", onScaleUp: ${decide}, onScaleDown: ${decide}, onWorkerFailure: ${decide} };`,
+		);
+		const restartPolicy = `./${name}`;
+		return resolveLaunchConfig({ script: "true", restartPolicy }, host);
+	};
+	const { policyId } = await file("a.mjs", "one");
+	expect(policyId).toMatch(/^mine sha256:[0-9a-f]{16}$/);
+	expect((await file("b.mjs", "one")).policyId).toBe(policyId);
+	expect((await file("c.mjs", "other")).policyId).not.toBe(policyId);
+});
+
+test("the job of Slurm's names a run on purpose", async () => {
+	const env = { ...host.environment, SLURM_JOB_ID: "4711" };
+	expect(
+		await resolveLaunchConfig({ script: "true", env }, host),
+	).toMatchObject({ runId: "4711", isRunIdDerived: false });
+});
+
 test("a config file stands behind the object", async () => {
 	const config = await resolveLaunchConfig(
 		{ script: "true", config: "x.yaml", role: "b" },
@@ -157,13 +202,19 @@ test("a config file stands behind the object", async () => {
 
 test("neither ELASTIC_RUN_ variables nor the working directory's config file are read", async () => {
 	const config = await resolveLaunchConfig(
-		{ script: "true" },
+		{ script: "true", rdzvEndpoint: "localhost:1" },
 		{
 			...host,
-			environment: { ...host.environment, ELASTIC_RUN_MAX_RESTARTS: "8" },
+			environment: {
+				...host.environment,
+				ELASTIC_RUN_MAX_RESTARTS: "8",
+				ELASTIC_RUN_RDZV_USERNAME: "ann",
+				ELASTIC_RUN_RDZV_PASSWORD: "hunter2",
+			},
 		},
 	);
 	expect(config.maxRestarts).toBe(3);
+	expect(config.credentials).toEqual({});
 });
 
 test.each([
@@ -230,11 +281,6 @@ describe("problems", () => {
 			{ restartPolicy: "soft" },
 			"USAGE",
 			/^restartPolicy: soft is not available in this version/,
-		],
-		[
-			{ nnodes: 2 },
-			"USAGE",
-			/^nnodes: 2: a run of more than one node is not available/,
 		],
 		[
 			{ tee: "0:1,1:1" },

@@ -30,6 +30,14 @@ export const WORKER_OPTIONS = {
 		help: "run the command as it is (else .js .mjs .cjs .ts run under Node, .py under python3 -u)",
 		parse: parseSwitch,
 	}),
+	noPythonPath: optionWithDefault({
+		name: "no-python-path",
+		group: "Workers",
+		forms: ["boolean"],
+		defaultText: "0",
+		help: "leave PYTHONPATH of Python workers as it is (else the runtime library's place is appended)",
+		parse: parseSwitch,
+	}),
 	shutdownTimeout: optionWithDefault({
 		name: "shutdown-timeout",
 		group: "Workers",

@@ -4,8 +4,30 @@ import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 const LARGEST_PORT = 65_535;
+const HTTPS = "https://";
 
-/** `HOST:PORT[,…]`, each with `http://` or `https://` in front if need be. */
+/** Whether an endpoint, as `parseEndpoints` gives it, is spoken to over TLS. */
+export function isHttps(endpoint: string): boolean {
+	return endpoint.startsWith(HTTPS);
+}
+
+/** Host, without brackets, and port of an endpoint. */
+export function addressOf(endpoint: string): { host: string; port: number } {
+	const address = isHttps(endpoint) ? endpoint.slice(HTTPS.length) : endpoint;
+	const colon = address.lastIndexOf(":");
+	return {
+		host: address.slice(0, colon).replace(/^\[(.*)\]$/, "$1"),
+		port: Number(address.slice(colon + 1)),
+	};
+}
+
+/** Whether a host, as it is written, is this very machine. */
+export function isLoopback(host: string): boolean {
+	const name = host.toLowerCase().replace(/\.$/, "");
+	return /^(127\.[\d.]+|0\.0\.0\.0|::1?|.*\.localhost|localhost)$/.test(name);
+}
+
+/** `HOST:PORT[,…]`, each with `http://`, which is left out, or `https://` in front if need be. */
 export function parseEndpoints(text: string): Parsed<readonly string[]> {
 	return allOf(text.split(",").map((entry) => parseEndpoint(entry.trim())));
 }
@@ -25,9 +47,7 @@ function parseEndpoint(entry: string): Parsed<string> {
 	}
 	const parsed = parseAddress(address);
 	if (!("value" in parsed)) return parsed;
-	return ok(
-		scheme === undefined ? parsed.value : `${scheme}://${parsed.value}`,
-	);
+	return ok(scheme === "https" ? `${HTTPS}${parsed.value}` : parsed.value);
 }
 
 /** `host:port`, where an IPv6 address stands in brackets. */

@@ -1,0 +1,197 @@
+import type { WorkerChannel } from "../channel/worker-channel.js";
+import { ElasticRunError, EXIT_CODES, messageOf } from "../errors.js";
+import type { Membership, RoundView } from "../rendezvous/membership.js";
+import type { Store } from "../rendezvous/store.js";
+import { Agent } from "./agent.js";
+import { buildReport } from "./build-report.js";
+import { loopbackTrouble } from "./configuration/resolve-store.js";
+import type { NodeConfig } from "./enter-run.js";
+import { NewcomerNotice } from "./newcomer-notice.js";
+import {
+	type NodePlace,
+	type NodeResources,
+	openNodeResources,
+	Replies,
+} from "./node-resources.js";
+import { prepareWorker } from "./prepare-worker.js";
+import { lostTooLong } from "./reach-store.js";
+import type { RunReport } from "./report/run-report.js";
+import type { PortReservation } from "./reserve-port.js";
+import type { AgentInput, Ending } from "./state.js";
+import { RunMirror } from "./status/mirror-run.js";
+import { readOomKills } from "./supervision/oom-kills.js";
+import { WorkerGroup } from "./worker-group.js";
+
+export type StopRequest = AgentInput & { kind: "stop-asked" };
+
+export interface ParticipationOptions {
+	readonly config: NodeConfig;
+	readonly place: NodePlace;
+	readonly membership: Membership;
+	readonly instance: number;
+	/** Names this process. */
+	readonly incarnation: string;
+	readonly ports: Pick<PortReservation, "release">;
+	/** The run knew this node before. */
+	readonly isReturning: boolean;
+	/** Where the run's state is. */
+	readonly store: Store;
+}
+
+/** A node's part in a run that it has joined, until its last worker is gone. */
+export class Participation {
+	private agent: Agent | undefined;
+	private resources: NodeResources | undefined;
+	private view: RoundView | null = null;
+	private stopRequest: StopRequest | undefined;
+	private readonly newcomer: NewcomerNotice;
+	private readonly failed: Promise<never>;
+	/** An error that the agent cannot go on after. */
+	fail: (error: unknown) => void = () => {};
+
+	constructor(private readonly options: ParticipationOptions) {
+		const { config, isReturning, place } = options;
+		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
+		this.failed = new Promise((_, reject) => {
+			this.fail = reject;
+		});
+		// It is awaited only while the agent runs.
+		this.failed.catch(() => {});
+	}
+
+	see(view: RoundView): void {
+		this.view = view;
+		this.newcomer.see(view);
+		this.agent?.see(view);
+	}
+
+	/** The session with the store is over; the workers must be dead by then. */
+	loseSession(reason: string, fenceAt: number): void {
+		this.agent?.dispatch({ kind: "session-lost", reason, fenceAt });
+	}
+
+	askToStop(request: StopRequest): void {
+		this.stopRequest = request;
+		// Who is in such a hurry does not wait for a console that nobody reads.
+		if (request.immediately) this.resources?.console.close();
+		this.agent?.dispatch(request);
+	}
+
+	/** Resolves when the run has ended for this agent and none of its workers is left. */
+	async toTheEnd(): Promise<RunReport> {
+		const { config, place, instance } = this.options;
+		const { cleanups, log } = place;
+		const resources = await openNodeResources(config, instance, place);
+		this.resources = resources;
+		this.mirror(resources);
+		const { directory } = resources.logs;
+		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
+		const replies = new Replies(resources.channels, place);
+		cleanups.add("closing the watch on replies", () => replies.close());
+		const workers = this.openWorkers(resources, replies);
+		const agent = this.openAgent(workers);
+		const ending = await this.supervise(agent, workers);
+		await resources.console.drain();
+		this.advise(ending);
+		return buildReport({
+			config,
+			ending,
+			round: this.view?.round ?? null,
+			instance,
+			rounds: agent.history.rounds,
+			workers: workers.results,
+			logDir: directory,
+		});
+	}
+
+	/** What is in this process's memory no command could find. */
+	private mirror({ channels: { directory } }: NodeResources): void {
+		const { config, place, store } = this.options;
+		if (config.backend !== "memory") return;
+		const { runId } = config;
+		const mirror = new RunMirror({ ...place, store, runId, directory });
+		place.cleanups.add("closing the run's mirror", () => mirror.close());
+	}
+
+	/** Where nodes did not find each other, each of them may have been alone with a store of its own. */
+	private advise({ exitCode }: Ending): void {
+		const { config, place } = this.options;
+		const advice = loopbackTrouble(config);
+		if (advice === undefined || exitCode !== EXIT_CODES.rendezvous) return;
+		place.log.warn(advice);
+	}
+
+	/** An internal error ends the launch, but not before its workers are ended. */
+	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
+		this.agent = agent;
+		if (this.stopRequest) agent.dispatch(this.stopRequest);
+		this.options.membership.start();
+		try {
+			return await Promise.race([agent.ended, this.failed]);
+		} catch (error) {
+			workers.killAll();
+			throw error instanceof ElasticRunError
+				? lostTooLong(error, this.options.config)
+				: new ElasticRunError("INTERNAL", messageOf(error), { cause: error });
+		}
+	}
+
+	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
+		const { config, place, ports } = this.options;
+		// They are removed when the next round's workers run: no restart waits for it.
+		const discarded: WorkerChannel[] = [];
+		return new WorkerGroup({
+			runId: config.runId,
+			clock: place.clock,
+			spawner: resources.spawner,
+			readOomKills,
+			prepare: (info, round) =>
+				prepareWorker(info, round, {
+					...resources,
+					...place,
+					config,
+					discardChannel: (channel) => {
+						replies.readNow(channel.directory);
+						discarded.push(channel);
+					},
+				}),
+			onSpawning: () => ports.release(),
+			onStarted: (round, pids) => {
+				this.agent?.started(round);
+				place.log.info(
+					`round ${round.synced}: started ${pids.length} of ${round.world?.worldSize ?? 0} workers`,
+					{
+						round: round.synced,
+						pids,
+					},
+				);
+				replies.listen();
+				for (const channel of discarded.splice(0)) channel.remove();
+			},
+			dispatch: (input) => {
+				if (input.kind === "worker-exited") resources.logSpace.look();
+				this.agent?.dispatch(input);
+			},
+		});
+	}
+
+	private openAgent(workers: WorkerGroup): Agent {
+		const { config, place, membership, incarnation } = this.options;
+		const { runId, nodeId, policy, maxRestarts, shutdownTimeoutMs } = config;
+		return new Agent({
+			clock: place.clock,
+			log: place.log,
+			settings: {
+				runId,
+				nodeId,
+				incarnation,
+				policy,
+				maxRestarts,
+				shutdownTimeoutMs,
+			},
+			membership,
+			workers,
+			onError: (error) => this.fail(error),
+		});
+	}
+}

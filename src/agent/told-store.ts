@@ -1,0 +1,94 @@
+import type { Clock } from "../clock.js";
+import { messageOf } from "../errors.js";
+import { isUnreachable } from "../rendezvous/back-off.js";
+import type {
+	Compare,
+	Lease,
+	LeaseId,
+	Snapshot,
+	Store,
+	TransactionResult,
+	Watch,
+	Write,
+} from "../rendezvous/store.js";
+import type { Logger } from "./logger.js";
+
+/** A shorter outage, such as a cluster's change of its leader that the next try gets over, is not worth a line. */
+const WORTH_TELLING_MS = 1_000;
+
+/**
+ * A store as its agent calls it. Where it cannot be reached any more, that is
+ * logged once, and once that it is back; before the first answer nothing is.
+ */
+export class ToldStore implements Store {
+	private wasReached = false;
+	private failingSince: number | undefined;
+	private isTold = false;
+
+	constructor(
+		private readonly store: Store,
+		private readonly clock: Clock,
+		private readonly log: Pick<Logger, "warn" | "info">,
+	) {}
+
+	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease> {
+		return this.observe(this.store.openLease(ttlMs, onLost));
+	}
+
+	endLease(id: LeaseId): Promise<void> {
+		return this.observe(this.store.endLease(id));
+	}
+
+	snapshot(selectors: readonly string[]): Promise<Snapshot> {
+		return this.observe(this.store.snapshot(selectors));
+	}
+
+	transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+	): Promise<TransactionResult> {
+		return this.observe(this.store.transaction(compares, writes));
+	}
+
+	watch(
+		selectors: readonly string[],
+		afterRevision: number,
+		onHint: () => void,
+	): Watch {
+		return this.store.watch(selectors, afterRevision, onHint);
+	}
+
+	close(): Promise<void> {
+		return this.store.close();
+	}
+
+	private async observe<Value>(call: Promise<Value>): Promise<Value> {
+		try {
+			const value = await call;
+			this.answered();
+			return value;
+		} catch (error) {
+			if (isUnreachable(error)) this.failed(messageOf(error));
+			throw error;
+		}
+	}
+
+	private answered(): void {
+		if (this.isTold && this.failingSince !== undefined) {
+			const seconds = (this.clock.now() - this.failingSince) / 1000;
+			this.log.info(`the store is back after ${seconds.toFixed(1)} s`);
+		}
+		this.wasReached = true;
+		this.failingSince = undefined;
+		this.isTold = false;
+	}
+
+	private failed(problem: string): void {
+		if (!this.wasReached) return;
+		const now = this.clock.now();
+		this.failingSince ??= now;
+		if (this.isTold || now - this.failingSince < WORTH_TELLING_MS) return;
+		this.isTold = true;
+		this.log.warn(`the store is lost, and is tried again: ${problem}`);
+	}
+}

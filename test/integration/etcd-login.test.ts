@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import { isHopeless, pause, retry } from "../../src/rendezvous/back-off.js";
+import type { EtcdStoreOptions } from "../../src/rendezvous/etcd/etcd-store.js";
+import { etcdForAll, etcdGet, etcdPut, startEtcd } from "../helpers/etcd.js";
+import { Follower, holdKey, insist, openStore } from "../helpers/etcd-store.js";
+import { waitFor } from "../helpers/processes.js";
+
+const PREFIX = "/elastic-run/a/";
+const USER = { user: "a-run", password: "secret", prefix: PREFIX };
+const LOGIN = { username: "a-run", password: "secret" };
+
+const etcd = etcdForAll({ auth: USER });
+
+/** What the first call of a store fails with. */
+async function refusalOf(
+	options: Partial<EtcdStoreOptions>,
+	selector = PREFIX,
+): Promise<unknown> {
+	const store = await openStore(etcd().endpoint, options);
+	return store.snapshot([selector]).then(
+		() => undefined,
+		(error: unknown) => error,
+	);
+}
+
+describe("etcd with authentication", () => {
+	test("lets in who has its user's name and password, below its prefix (J20)", async () => {
+		const store = await openStore(etcd().endpoint, { login: LOGIN });
+		const { lease } = await holdKey(store, `${PREFIX}k`, 5_000);
+		const follower = new Follower(store, PREFIX);
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}k`) === "held");
+		await lease.revoke();
+		expect(await etcdGet(etcd(), `${PREFIX}k`)).toBeUndefined();
+		// All of it went over one connection, the login too.
+		expect(store.metrics.connections).toBe(1);
+	});
+
+	test.each([
+		[
+			"a wrong password",
+			{ login: { ...LOGIN, password: "wrong" } },
+			PREFIX,
+			"wrong user name or password",
+		],
+		[
+			"an unknown user",
+			{ login: { ...LOGIN, username: "nobody" } },
+			PREFIX,
+			"wrong user name or password",
+		],
+		["no login", {}, PREFIX, "asks for a user name and a password"],
+		[
+			"keys that are not this user's",
+			{ login: LOGIN },
+			"/elastic-run/b/",
+			"may not read and write",
+		],
+	])("refuses %s in words, for good", async (_, options, selector, words) => {
+		const error = await refusalOf(options, selector);
+		expect(error).toMatchObject({
+			code: "STORE_UNREACHABLE",
+			message: expect.stringContaining(words),
+		});
+		expect(String(error)).toContain(etcd().endpoint);
+		expect(String(error)).not.toContain("secret");
+		expect(isHopeless(error)).toBe(true);
+	});
+
+	test("is not tried again and again at the start with a wrong password", async () => {
+		const login = { ...LOGIN, password: "wrong" };
+		const store = await openStore(etcd().endpoint, { login });
+		let tries = 0;
+		const until = performance.now() + 30_000;
+		const options = { clock: systemClock, random: Math.random, until };
+		const joining = retry(options, () => {
+			tries += 1;
+			return store.openLease(5_000, () => {});
+		});
+		await expect(joining).rejects.toThrow("wrong user name or password");
+		expect(tries).toBe(1);
+	});
+
+	test("refuses a watch of foreign keys without harm to others of the same store", async () => {
+		const store = await openStore(etcd().endpoint, { login: LOGIN });
+		let foreignHints = 0;
+		const foreign = ["/elastic-run/b/", "/elastic-run/c"].map((selector) =>
+			store.watch([selector], 0, () => {
+				foreignHints += 1;
+			}),
+		);
+		const follower = new Follower(store, PREFIX);
+		await etcdPut(etcd(), `${PREFIX}w`, "1");
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}w`) === "1");
+		const later = new Follower(store, `${PREFIX}later/`);
+		await etcdPut(etcd(), `${PREFIX}later/w`, "1");
+		await waitFor("a later one's look", () =>
+			later.valueOf(`${PREFIX}later/w`),
+		);
+		// They are asked for again and again, but ever more rarely.
+		await pause(systemClock, 1_000);
+		expect(store.metrics.requests).toBeLessThan(100);
+		expect(store.metrics.connections).toBe(1);
+		expect(foreignHints).toBe(0);
+		for (const watch of foreign) watch.close();
+	});
+});
+
+describe("a token", () => {
+	test("that has expired is replaced, for calls and for watches", async () => {
+		const server = await startEtcd({
+			auth: USER,
+			flags: ["--auth-token-ttl", "1"],
+		});
+		const store = await openStore(server.endpoint, { login: LOGIN });
+		const { losses } = await holdKey(store, `${PREFIX}k`, 5_000);
+		await pause(systemClock, 2_500);
+		const follower = new Follower(store, PREFIX);
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}k`) === "held");
+		await pause(systemClock, 2_500);
+		await store.transaction([], [{ put: `${PREFIX}r`, value: "1" }]);
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}r`) === "1");
+		expect(losses).toEqual([]);
+	});
+
+	test("that etcd lost when it was restarted is replaced, for calls and for watches", async () => {
+		const server = await startEtcd({ auth: USER });
+		const store = await openStore(server.endpoint, { login: LOGIN });
+		const followers = [
+			new Follower(store, PREFIX),
+			new Follower(store, PREFIX),
+		];
+		const { losses, lease } = await holdKey(store, `${PREFIX}k`, 10_000);
+		for (let round = 0; round < 3; round++) {
+			await server.restart();
+			await etcdPut(server, `${PREFIX}round`, String(round));
+			for (const follower of followers) {
+				await waitFor(
+					"a look",
+					() => follower.valueOf(`${PREFIX}round`) === String(round),
+				);
+			}
+		}
+		const until = performance.now() + 10_000;
+		await waitFor("a keepalive", () => lease.expiresAt > until);
+		expect(losses).toEqual([]);
+	});
+
+	test("is fetched when authentication comes after the first call, and not missed where there is none", async () => {
+		const server = await startEtcd();
+		const login = { username: "root", password: "root-password" };
+		const store = await openStore(server.endpoint, { login });
+		const follower = new Follower(store, PREFIX);
+		await etcdPut(server, `${PREFIX}a`, "1");
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}a`) === "1");
+		await server.call("/v3/auth/user/add", {
+			name: "root",
+			password: login.password,
+		});
+		await server.call("/v3/auth/role/add", { name: "root" });
+		await server.call("/v3/auth/user/grant", { user: "root", role: "root" });
+		await server.call("/v3/auth/enable");
+		await insist(() =>
+			store.transaction([], [{ put: `${PREFIX}a`, value: "2" }]),
+		);
+		await waitFor("another look", () => follower.valueOf(`${PREFIX}a`) === "2");
+	});
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import {
+	type EtcdCluster,
+	type EtcdNode,
+	etcdGet,
+	startEtcdCluster,
+} from "../helpers/etcd.js";
+import { Follower, holdKey, insist, openStore } from "../helpers/etcd-store.js";
+import { freePort } from "../helpers/free-port.js";
+import { waitFor } from "../helpers/processes.js";
+
+const PREFIX = "/elastic-run/members/";
+const HELD = `${PREFIX}held`;
+
+/** A user of each member, who holds a lease and follows. */
+async function usersOf({ endpoints }: EtcdCluster) {
+	return Promise.all(
+		endpoints.map(async (_, place) => {
+			// The first endpoint that it asks; later ones are its own choice.
+			let isFirst = true;
+			const random = () => {
+				const chance = isFirst ? place / endpoints.length : Math.random();
+				isFirst = false;
+				return chance;
+			};
+			const store = await openStore(endpoints, { random });
+			const key = `${HELD}/${place}`;
+			const { lease, losses } = await holdKey(store, key, 5_000);
+			const follower = new Follower(store, PREFIX);
+			await waitFor("a look", () => follower.latest);
+			return { store, key, lease, losses, follower };
+		}),
+	);
+}
+
+type User = Awaited<ReturnType<typeof usersOf>>[number];
+
+/** All users write, hear of it, and keep their leases alive. */
+async function expectToGoOn(
+	users: readonly User[],
+	round: string,
+): Promise<void> {
+	const key = `${PREFIX}round`;
+	const since = performance.now();
+	for (const { store } of users) {
+		await insist(() => store.transaction([], [{ put: key, value: round }]));
+	}
+	for (const { follower, lease } of users) {
+		await waitFor("the round", () => follower.valueOf(key) === round);
+		await waitFor("a keepalive", () => lease.expiresAt > since + 5_000);
+	}
+}
+
+/** A member that does not lead. */
+function followerIn(cluster: EtcdCluster, leader: EtcdNode): EtcdNode {
+	const other = cluster.members.find(
+		({ endpoint }) => endpoint !== leader.endpoint,
+	);
+	if (other === undefined) throw new Error("there is no other member");
+	return other;
+}
+
+describe("three members", () => {
+	test.each([
+		[
+			"killed",
+			(node: EtcdNode) => node.kill(),
+			(node: EtcdNode) => node.restart(),
+		],
+		[
+			"frozen",
+			(node: EtcdNode) => node.suspend(),
+			(node: EtcdNode) => node.resume(),
+		],
+	])("carry on over a leader that is %s, and after it is back (J6)", async (_, fell, raise) => {
+		const cluster = await startEtcdCluster(3);
+		const users = await usersOf(cluster);
+		const leader = await cluster.leader();
+		const witness = followerIn(cluster, leader);
+		const held = await Promise.all(
+			users.map(({ key }) => etcdGet(witness, key)),
+		);
+		await fell(leader);
+		await expectToGoOn(users, "without it");
+		await raise(leader);
+		await expectToGoOn(users, "with it");
+		expect(
+			await Promise.all(users.map(({ key }) => etcdGet(witness, key))),
+		).toEqual(held);
+		expect(users.flatMap(({ losses }) => losses)).toEqual([]);
+	});
+
+	test("carry on over a follower that is killed, frozen, and alone", async () => {
+		const cluster = await startEtcdCluster(3);
+		const users = await usersOf(cluster);
+		const follower = followerIn(cluster, await cluster.leader());
+		await follower.kill();
+		await expectToGoOn(users, "killed");
+		await follower.restart();
+		follower.suspend();
+		await expectToGoOn(users, "frozen");
+		follower.resume();
+		await expectToGoOn(users, "back");
+		expect(users.flatMap(({ losses }) => losses)).toEqual([]);
+	});
+
+	test("that have lost their majority reject calls in time, and are heard again when it is back", async () => {
+		const cluster = await startEtcdCluster(3);
+		const users = await usersOf(cluster);
+		const fallen = cluster.members.slice(1);
+		for (const member of fallen) member.suspend();
+		await Promise.all(
+			users.map(async ({ store }) => {
+				const began = performance.now();
+				await expect(
+					(async () => {
+						for (;;) await store.snapshot([PREFIX]);
+					})(),
+				).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+				expect(performance.now() - began).toBeLessThan(10_000);
+			}),
+		);
+		for (const member of fallen) member.resume();
+		const key = `${PREFIX}after`;
+		const [anyone] = users;
+		await insist(async () =>
+			anyone?.store.transaction([], [{ put: key, value: "1" }]),
+		);
+		for (const { follower } of users) {
+			await waitFor("the change", () => follower.valueOf(key) === "1");
+		}
+	});
+});
+
+describe("endpoints of which some are dead", () => {
+	test("cost a call nothing but the next try, wherever it begins", async () => {
+		const cluster = await startEtcdCluster(1);
+		const dead = [
+			`127.0.0.1:${await freePort()}`,
+			`127.0.0.1:${await freePort()}`,
+		];
+		for (const chance of [0, 0.4, 0.9]) {
+			const endpoints = [...dead, ...cluster.endpoints];
+			const store = await openStore(endpoints, { random: () => chance });
+			await store.snapshot([PREFIX]);
+			await store.transaction([], [{ put: `${PREFIX}${chance}`, value: "1" }]);
+			const follower = new Follower(store, PREFIX);
+			await waitFor("a look", () => follower.latest);
+		}
+	});
+
+	test("are all named, each with its reason, where none of them works", async () => {
+		const refused = `127.0.0.1:${await freePort()}`;
+		const unknown = "nobody.invalid:2379";
+		const store = await openStore([refused, unknown], { random: () => 0 });
+		await expect(store.snapshot([PREFIX])).rejects.toMatchObject({
+			code: "STORE_UNREACHABLE",
+			message: `the store cannot be used: etcd at ${refused}: connection refused: does etcd run there, and listen on this address?; etcd at ${unknown}: its name cannot be resolved`,
+		});
+	});
+});

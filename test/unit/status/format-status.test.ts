@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import {
+	formatRuns,
+	formatStatus,
+} from "../../../src/agent/status/format-status.js";
+import type {
+	NodeStatus,
+	RunStatus,
+} from "../../../src/rendezvous/run-status.js";
+import { failureRecord } from "../../helpers/run-view.js";
+
+const NOW = 1_795_000_000_000;
+
+const node = (
+	nodeId: string,
+	change: Partial<NodeStatus> = {},
+): NodeStatus => ({
+	nodeId,
+	part: "member",
+	state: "running",
+	since: NOW - 60_000,
+	role: "default",
+	groupRank: 0,
+	ranks: [0, 1],
+	pid: 77,
+	address: "10.0.0.1",
+	hostId: "boot",
+	workerPids: [101, 102],
+	cause: null,
+	restarts: { allowed: 3, used: 0, left: 3 },
+	...change,
+});
+
+const status = (change: Partial<RunStatus> = {}): RunStatus => ({
+	version: 1,
+	runId: "train",
+	phase: "running",
+	since: NOW - 61_000,
+	instance: 7,
+	round: 2,
+	world: {
+		worldSize: 4,
+		groupWorldSize: 2,
+		roleWorldSizes: { default: 4 },
+		masterAddr: "10.0.0.1",
+		masterPort: 4000,
+	},
+	minNodes: 1,
+	maxNodes: 3,
+	policy: "hard",
+	waiting: null,
+	coordinator: "node-a",
+	restarts: { allowed: 3, used: 1, left: 2 },
+	incidents: 1,
+	lastIncident: null,
+	outcome: null,
+	nodes: [],
+	...change,
+});
+
+const GONE: Partial<NodeStatus> = {
+	state: "gone",
+	since: null,
+	pid: null,
+	address: null,
+	hostId: null,
+	workerPids: [],
+};
+
+describe("a run in words", () => {
+	it("tells its phase, figures, budget, last incident, what it waits for, and its nodes in a table", () => {
+		const shown = formatStatus(
+			status({
+				phase: "leaving",
+				lastIncident: {
+					round: 2,
+					at: NOW - 5_000,
+					reason: "rank 0 on node-a: exit code 1",
+					root: failureRecord("node-a"),
+				},
+				waiting: {
+					words: "waiting for node-b: node-a is here; 30 s left",
+					since: NOW - 5_000,
+					until: NOW + 30_000,
+					needed: 0,
+					missing: ["node-b"],
+				},
+				nodes: [
+					node("node-a", { state: "ready", workerPids: [] }),
+					node("b", {
+						...{ role: "reader", ranks: [2, 2], pid: 123_456 },
+						workerPids: [103, null],
+					}),
+					node("c", { ...GONE, ranks: null }),
+					node("d", { part: "spare", state: "ready", ranks: null }),
+				],
+			}),
+			NOW,
+		);
+		expect(shown).toBe(`\
+run train: its round is being left, round 2, since 61.0 s
+  4 workers on 2 nodes (nnodes 1:3), master 10.0.0.1:4000, node-a coordinates
+  policy hard, 1 incident, 2 of 3 restarts left
+  last incident: rank 0 on node-a: exit code 1 (pid 100), round 2, 5.0 s ago
+  waiting for node-b: node-a is here; 30 s left; since 5.0 s
+
+node    role     ranks  state          since   launcher            workers
+node-a  default  0-1    ready          60.0 s  77 on 10.0.0.1      -
+b       reader   2      running        60.0 s  123456 on 10.0.0.1  103 -
+c       default  -      gone           -       -                   -
+d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
+`);
+	});
+
+	it.each<[string, Partial<RunStatus>, string]>([
+		[
+			"forming",
+			{ phase: "forming", round: 0 },
+			"forming its first round, since 61.0 s",
+		],
+		["waiting", { phase: "waiting" }, "between two rounds, round 2"],
+		[
+			"abandoned",
+			{ phase: "abandoned", since: null },
+			"not ended, but none of its agents is there, round 2",
+		],
+		[
+			"without a world",
+			{ world: null },
+			"\n  nnodes 1:3, node-a coordinates\n",
+		],
+		[
+			"of a fixed size",
+			{ minNodes: 2, maxNodes: 2, coordinator: null },
+			"4 workers on 2 nodes (nnodes 2), master 10.0.0.1:4000\n",
+		],
+		[
+			"ended",
+			{
+				phase: "ended",
+				outcome: {
+					...{ result: "failed", exitCode: 1, root: null },
+					reason: "spent",
+				},
+			},
+			"\n  failed, exit code 1: spent\n",
+		],
+	])("%s", (_, change, words) => {
+		expect(formatStatus(status(change), NOW)).toContain(words);
+	});
+
+	it("tells each node's own budget where it counts", () => {
+		const nodes = [
+			node("a", { restarts: { allowed: 3, used: 2, left: 1 } }),
+			node("b", { part: "refused", state: "joining", workerPids: [] }),
+		];
+		const shown = formatStatus(status({ nodes }), NOW);
+		expect(shown).toMatch(/launcher +restarts left +workers\n/);
+		expect(shown).toMatch(/\na .* 1 +101 102\nb .* refused .* 3 +-\n/);
+		const soft = formatStatus(
+			status({ policy: "soft", nodes: [node("a")] }),
+			NOW,
+		);
+		expect(soft).toContain("restarts left");
+	});
+
+	it("names a few of many workers", () => {
+		const workerPids = Array.from({ length: 12 }, (_, index) => 100 + index);
+		const shown = formatStatus(
+			status({ nodes: [node("a", { workerPids })] }),
+			NOW,
+		);
+		expect(shown).toContain("100 101 102 103 104 105 106 107 and 4 more\n");
+	});
+
+	it("keeps what others wrote from the terminal", () => {
+		const cause = "\x1b[31mred\nline";
+		const nodes = [node("a", { state: "leaving", cause })];
+		expect(formatStatus(status({ nodes }), NOW)).toContain(
+			"leaving (red line)",
+		);
+	});
+});
+
+describe("several runs in words", () => {
+	it("are a table of one line each", () => {
+		const outcome: RunStatus["outcome"] = {
+			result: "stopped",
+			exitCode: 5,
+			reason: "stopped",
+			root: null,
+		};
+		const runs = [
+			{ status: status({ nodes: [node("a"), node("b", GONE)] }), place: "h:1" },
+			{
+				status: status({ runId: "other-one", outcome, since: null }),
+				place: "/d",
+			},
+		];
+		expect(formatRuns(runs, NOW)).toBe(`\
+run        phase    round  agents  since   where
+train      running  2      1       61.0 s  h:1
+other-one  stopped  2      0       -       /d
+`);
+	});
+
+	it("that are none are said to be none", () => {
+		expect(formatRuns([], NOW)).toBe("no runs\n");
+	});
+});
