@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
+import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 
 const BYTES_PER_WORKER = 100e6;
@@ -8,8 +9,8 @@ const IDLE_MS = 10_000;
 const QUICK_IDLE_MS = 1_000;
 /** What is loaded after the first spawn is loaded by then. */
 const SETTLE_MS = 3_000;
-/** A tail of quiet files looks ever more rarely, down to once a second. */
-const COME_TO_REST_MS = 10_000;
+/** A tail of quiet files looks ever more rarely, down to once a second, and the collector clears away what the start left. */
+const COME_TO_REST_MS = 15_000;
 
 /**
  * One thing that is measured.
@@ -116,6 +117,7 @@ export const FIGURES = [
 			return rate(4, endedAt - firstOf(marks, "print"));
 		},
 	},
+	...LIBRARY_FIGURES,
 ];
 
 /** @returns {Figure} */

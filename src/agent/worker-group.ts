@@ -33,7 +33,7 @@ export interface WorkerGroupOptions {
 	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
 	/** The control group's count of out-of-memory kills. */
 	readonly readOomKills: () => number | undefined;
-	/** Told right before a round's workers are spawned. */
+	/** Told right before the first of a round's workers is spawned. */
 	readonly onSpawning: () => void;
 	/** Told once a round's workers have been spawned, with their pids by local rank. */
 	readonly onStarted: (
@@ -75,12 +75,14 @@ export class WorkerGroup {
 			members.map((member) => [member.info.localRank, member]),
 		);
 		const oomKills = this.options.readOomKills();
-		this.options.onSpawning();
 		const failed = inBatches(
 			members,
 			BATCH,
 			({ info }) => this.options.prepare(info, round),
-			(member, prepared) => this.spawn(member, prepared, oomKills),
+			(member, prepared) => {
+				if (member === members[0]) this.options.onSpawning();
+				this.spawn(member, prepared, oomKills);
+			},
 		);
 		if (failed) this.giveUp(failed.left, failed.error);
 		this.options.onStarted(

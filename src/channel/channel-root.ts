@@ -87,12 +87,14 @@ export class ChannelRoot {
 	/** Makes the channel that a worker of this rank gets next, where that is not done yet: its start is then quicker. */
 	createAhead(localRank: number): void {
 		if (this.#ahead.has(localRank)) return;
+		let channel: WorkerChannel | undefined;
 		try {
-			const channel = this.#make(localRank);
+			channel = this.#make(localRank);
 			channel.prepareFirstEvent();
 			this.#ahead.set(localRank, channel);
 		} catch {
-			// Who wants it hears of that, if it still is so then.
+			// Who wants one hears of that, if it still is so then.
+			channel?.remove();
 		}
 	}
 

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
@@ -32,18 +32,21 @@ export class WorkerChannel {
 	readonly #blanks: string[] = [];
 	#sent = 0;
 
-	/** Makes the directory; throws CHANNEL where that cannot be done. */
+	/** Makes the directory; throws CHANNEL where that cannot be done, and leaves nothing. */
 	constructor(localRank: number, directory: string, forget: () => void) {
 		this.localRank = localRank;
 		this.directory = directory;
 		this.#forget = forget;
 		this.#paths = channelPaths(directory);
 		const { events, replies, temporary } = this.#paths;
+		const made: string[] = [];
 		try {
 			for (const path of [directory, events, replies, temporary]) {
 				mkdirSync(path, { mode: 0o700 });
+				made.unshift(path);
 			}
 		} catch (error) {
+			for (const path of made) rmdirSync(path);
 			throw channelFailure(directory, error);
 		}
 	}

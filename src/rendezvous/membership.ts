@@ -159,13 +159,17 @@ export class Membership {
 
 	/** A new lease, and under it the record as it shall stand now: same node id, same incarnation. */
 	private rejoin(): void {
-		this.retryFor(this.options.spec.joinTimeoutMs, async () => {
+		const attempt = async () => {
 			const session = await this.openSession();
 			if (this.closed) return session.lease.revoke();
 			this.session = session;
 			if (this.intent) session.takeOver(this.intent);
 			session.start();
-		}).catch((error) => this.report(error));
+		};
+		const patienceMs = this.options.spec.joinTimeoutMs;
+		this.retryFor(patienceMs, attempt, { evenHopeless: true }).catch((error) =>
+			this.report(error),
+		);
 	}
 
 	/** Where a lease cannot be revoked it lapses by itself: it is kept alive no longer. */
@@ -185,10 +189,11 @@ export class Membership {
 	private retryFor<Value>(
 		patienceMs: number,
 		attempt: () => Promise<Value>,
+		more: { readonly evenHopeless?: boolean } = {},
 	): Promise<Value> {
 		const { clock, random } = this.options;
 		const until = clock.now() + patienceMs;
-		return retry({ clock, random, until }, attempt);
+		return retry({ clock, random, until, ...more }, attempt);
 	}
 
 	private refuseClosed(): void {

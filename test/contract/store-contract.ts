@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Lease, Store } from "../../src/rendezvous/store.js";
+import type { Compare, Lease, Store } from "../../src/rendezvous/store.js";
 
 /** A store that is empty below `prefix`, which ends with "/". */
 export interface StoreUnderTest {
@@ -67,6 +67,53 @@ export function describeStore(
 			expect(revision).toBeGreaterThanOrEqual(last.revision);
 		});
 
+		it("draws the line of a prefix at its slash, and shows a key once however often it is selected", async () => {
+			for (const suffix of ["n/a", "n", "n.", "n0", "n/a/b", "m/z"]) {
+				await put(suffix, "");
+			}
+			const { entries } = await store.snapshot([
+				key("n/"),
+				key("n/a/"),
+				key("n/a"),
+			]);
+			expect([...entries.keys()].sort()).toEqual([key("n/a"), key("n/a/b")]);
+		});
+
+		it("keeps values as they are", async () => {
+			const values = ["", "{}", "ü\n\0€𝄞", "x".repeat(1_000_000)];
+			for (const [n, value] of values.entries()) await put(`${n}`, value);
+			const { entries } = await store.snapshot([under.prefix]);
+			expect(values.map((_, n) => entries.get(key(`${n}`))?.value)).toEqual(
+				values,
+			);
+		});
+
+		it("takes 128 conditions and 128 writes", async () => {
+			const keys = Array.from({ length: 128 }, (_, n) => key(`many/${n}`));
+			const absent = keys.map((each) => ({ key: each, createRevision: 0 }));
+			const writes = keys.map((each) => ({ put: each, value: "1" }));
+			const first = await store.transaction(absent, writes);
+			expect(first.succeeded).toBe(true);
+			expect((await store.transaction(absent, writes)).succeeded).toBe(false);
+			const { entries } = await store.snapshot([key("many/")]);
+			expect(entries.size).toBe(128);
+		});
+
+		it("compares the last change apart from the making", async () => {
+			const made = await put("a", "1");
+			const changed = await put("a", "2");
+			const holds = async (compare: Compare) =>
+				(await store.transaction([compare], [])).succeeded;
+			const a = key("a");
+			expect(await holds({ key: a, createRevision: made.revision })).toBe(true);
+			expect(await holds({ key: a, modRevision: changed.revision })).toBe(true);
+			expect(await holds({ key: a, modRevision: made.revision })).toBe(false);
+			expect(await holds({ key: a, createRevision: changed.revision })).toBe(
+				false,
+			);
+			expect(await holds({ key: key("absent"), modRevision: 0 })).toBe(true);
+		});
+
 		it("makes all writes of a transaction in one revision", async () => {
 			const { revision } = await store.transaction(
 				[],
@@ -123,6 +170,43 @@ export function describeStore(
 			expect(await get("c")).toBeDefined();
 		});
 
+		it("lets a key go over to another lease, or to none", async () => {
+			const [first, second] = [await openLease(), await openLease()];
+			const putUnder = (suffix: string, lease?: Lease) =>
+				store.transaction(
+					[],
+					[{ put: key(suffix), value: "1", lease: lease?.id }],
+				);
+			for (const suffix of ["a", "b", "c"]) await putUnder(suffix, first);
+			await putUnder("b", second);
+			await putUnder("c");
+			await first.revoke();
+			const { entries } = await store.snapshot([under.prefix]);
+			expect([...entries.values()].map(({ lease }) => lease)).toEqual([
+				second.id,
+				null,
+			]);
+		});
+
+		it("grants at least the life that was asked for, from now on", async () => {
+			const before = performance.now();
+			const lease = await openLease();
+			expect(lease.ttlMs).toBeGreaterThanOrEqual(5_000);
+			expect(lease.expiresAt).toBeGreaterThanOrEqual(before + lease.ttlMs);
+		});
+
+		it("ends a lease for anybody who names it, and takes an ended one for no error", async () => {
+			const lease = await openLease();
+			await store.transaction(
+				[],
+				[{ put: key("a"), value: "1", lease: lease.id }],
+			);
+			await store.endLease(lease.id);
+			expect(await get("a")).toBeUndefined();
+			await store.endLease(lease.id);
+			await lease.revoke();
+		});
+
 		it("refuses to write under a lease that has ended", async () => {
 			const lease = await openLease();
 			await lease.revoke();
@@ -156,6 +240,18 @@ export function describeStore(
 				await change();
 				await hinted;
 			}
+		});
+
+		it("hints each of several watches, and goes on when one is closed", async () => {
+			const { revision } = await store.snapshot([under.prefix]);
+			const closed = store.watch([key("n/")], revision, () => {});
+			const both = [
+				hintOf(store, [key("n/a")], revision),
+				hintOf(store, [key("other"), key("n/")], revision),
+			];
+			closed.close();
+			await put("n/a", "1");
+			await Promise.all(both);
 		});
 
 		it("hints no more once a watch is closed", async () => {

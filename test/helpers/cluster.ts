@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, onTestFailed } from "vitest";
 import type { EtcdNode } from "./etcd.js";
 import {
 	expectedRanks,
@@ -17,7 +17,7 @@ import {
 	openSite,
 	type WorkerRecord,
 } from "./launch.js";
-import { isAlive, waitFor } from "./processes.js";
+import { isAlive } from "./processes.js";
 import { RunInStore } from "./run-in-store.js";
 
 /** Time-outs that no test outlasts: what comes, comes because of something else. */
@@ -66,12 +66,14 @@ export class Cluster {
 	readonly site = openSite();
 	readonly store: RunInStore;
 	readonly #agents = new Map<string, Agent>();
+	readonly #frozen = new Set<string>();
 
 	constructor(
 		private readonly etcd: EtcdNode,
 		private readonly options: ClusterOptions,
 	) {
 		this.store = new RunInStore(etcd, `cluster-${++clusters}`);
+		onTestFailed(() => console.log(this.#whatWasSaid()));
 	}
 
 	/** Starts an agent with logs of its own; unless options are given, one that was there before has those that it had. */
@@ -106,9 +108,18 @@ export class Cluster {
 		return launch;
 	}
 
-	/** Starts several agents at once. */
-	agents(...nodeIds: readonly string[]): readonly Launch[] {
-		return nodeIds.map((nodeId) => this.agent(nodeId));
+	/** Starts those of these agents that were not started, at once, and waits for round 1; its members by rank. */
+	async form<NodeIds extends readonly string[]>(
+		...nodeIds: NodeIds
+	): Promise<{ readonly [Index in keyof NodeIds]: string }>;
+	async form(...nodeIds: readonly string[]): Promise<readonly string[]> {
+		for (const nodeId of nodeIds) {
+			if (!this.#agents.has(nodeId)) this.agent(nodeId);
+		}
+		const members = await this.store.sawMembers(1);
+		expect([...members].sort()).toEqual([...nodeIds].sort());
+		await this.world(1, ...members);
+		return members;
 	}
 
 	/** The newest agent of a node. */
@@ -120,31 +131,48 @@ export class Cluster {
 		return join(this.site.logs, nodeId);
 	}
 
-	/** Waits for the workers of a round whose members are these in this order, and checks what each was told. */
+	/**
+	 * Waits for the workers of a round whose members are these in this order, and checks what each was
+	 * told, and that no worker of an earlier round is left but those of agents that are frozen.
+	 */
 	async world(
 		round: number,
 		...nodeIds: readonly string[]
 	): Promise<readonly WorkerRecord[]> {
 		const nodes = nodeIds.map((nodeId) => this.#agentOf(nodeId).node);
-		const workers = await this.#orExplain(
-			this.site.sawWorkers(sizeOf(nodes), round),
-		);
+		const workers = await this.site.sawWorkers(sizeOf(nodes), round);
 		expect(workers.map(({ env }) => pick(env, RANK_VARIABLES))).toEqual(
 			expectedRanks(nodes),
 		);
 		const shared = workers.map(({ env }) => pick(env, SHARED_VARIABLES));
 		expect(shared).toEqual(shared.map(() => shared[0]));
+		const left = this.site
+			.workers()
+			.filter(
+				({ pid, env }) => Number(env.ELASTIC_RUN_ROUND) < round && isAlive(pid),
+			)
+			.map(({ env }) => env.ELASTIC_RUN_NODE_ID ?? "");
+		expect(left.filter((nodeId) => !this.#frozen.has(nodeId))).toEqual([]);
 		return workers;
 	}
 
-	/** The same of the newest round, once these are its members: for where others may come before. */
-	async newestWorld(
-		...nodeIds: readonly string[]
-	): Promise<readonly WorkerRecord[]> {
-		const round = await this.#orExplain(
-			this.store.sawMembers(nodeIds),
-		);
-		return this.world(round, ...nodeIds);
+	/** The same of the newest round, once these are its members: for where others may come before. Its members by rank. */
+	async newestWorld(...nodeIds: readonly string[]): Promise<readonly string[]> {
+		const round = await this.store.sawRoundOf(nodeIds);
+		const members = await this.store.sawMembers(round);
+		await this.world(round, ...members);
+		return members;
+	}
+
+	/** SIGSTOP to an agent; its workers run on. */
+	freeze(nodeId: string): void {
+		this.#frozen.add(nodeId);
+		this.launchOf(nodeId).signal("SIGSTOP");
+	}
+
+	thaw(nodeId: string): void {
+		this.#frozen.delete(nodeId);
+		this.launchOf(nodeId).signal("SIGCONT");
 	}
 
 	/** Makes a worker that obeys exit with this code. */
@@ -171,21 +199,19 @@ export class Cluster {
 		await this.store.endLease(nodeId);
 	}
 
-	/** Waits for agents to end, and checks their exit codes. */
+	/** Waits for agents to end, and checks with which codes. */
 	async ends(
 		exitCodes: Readonly<Record<string, number>>,
 	): Promise<Readonly<Record<string, LaunchEnd>>> {
-		const ends = await Promise.all(
-			Object.keys(exitCodes).map(async (nodeId) => {
-				const end = await this.#orExplain(this.launchOf(nodeId).ended);
-				return [nodeId, end] as const;
-			}),
-		);
-		expect(
-			Object.fromEntries(ends.map(([nodeId, end]) => [nodeId, end.exitCode])),
-			this.#whatWasSaid(),
-		).toEqual(exitCodes);
-		return Object.fromEntries(ends);
+		const ends: Record<string, LaunchEnd> = {};
+		const found: Record<string, number | null> = {};
+		for (const nodeId of Object.keys(exitCodes)) {
+			const end = await this.launchOf(nodeId).ended;
+			ends[nodeId] = end;
+			found[nodeId] = end.exitCode;
+		}
+		expect(found).toEqual(exitCodes);
+		return ends;
 	}
 
 	/** Tells all agents that run to leave, and waits until nothing is left of them. */
@@ -194,7 +220,7 @@ export class Cluster {
 			([, { launch }]) => !launch.hasEnded,
 		);
 		for (const [, { launch }] of running) launch.signal("SIGTERM");
-		await this.ends(Object.fromEntries(running.map(([nodeId]) => [nodeId, 143])));
+		for (const [nodeId] of running) await this.ends({ [nodeId]: 143 });
 		await this.site.isSwept();
 	}
 
@@ -203,3 +229,21 @@ export class Cluster {
 		if (agent === undefined) throw new Error(`${nodeId} was not started`);
 		return agent;
 	}
+
+	#fileOf(pid: number, ending: string): string {
+		return join(this.site.environment.JOB_RECORDS ?? "", `${pid}.${ending}`);
+	}
+
+	#whatWasSaid(): string {
+		return [...this.#agents]
+			.map(([nodeId, { launch }]) => `${nodeId}:\n${launch.output.stderr}`)
+			.join("\n");
+	}
+}
+
+function pick(
+	env: WorkerRecord["env"],
+	names: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+	return Object.fromEntries(names.map((name) => [name, env[name]]));
+}

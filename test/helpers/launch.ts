@@ -11,7 +11,11 @@ export interface WorkerRecord {
 	readonly pid: number;
 	readonly args: readonly string[];
 	readonly env: Readonly<Record<string, string>>;
-	readonly extra: { readonly children?: readonly number[] };
+	readonly extra: {
+		readonly children?: readonly number[];
+		/** Milliseconds on a clock that all processes share: see fixtures/jobs/obeys.js. */
+		readonly startedAt?: number;
+	};
 }
 
 export interface LaunchEnd {

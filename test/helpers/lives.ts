@@ -77,6 +77,11 @@ export function failWorker(
 	writeFileSync(join(recordsOf(site), `fail-${round}-${rank}`), "");
 }
 
+/** Lets all workers succeed. */
+export function releaseWorkers(site: LaunchSite): void {
+	writeFileSync(site.release, "");
+}
+
 function recordsOf({ environment }: LaunchSite): string {
 	return environment.JOB_RECORDS ?? "";
 }

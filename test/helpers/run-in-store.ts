@@ -53,6 +53,25 @@ export class RunInStore {
 		});
 	}
 
+	/** Waits for a round's barrier to lift; its members in the order of their ranks. */
+	async sawMembers(round: number): Promise<readonly string[]> {
+		const lines = await poll(`round ${round}`, BOUND_MS, async () => {
+			const told = await this.history();
+			return told.some((line) => line.round === round) ? told : undefined;
+		});
+		return lines.find((line) => line.round === round)?.members ?? [];
+	}
+
+	/** Waits until the newest round runs and has these members, in whatever order; its number. */
+	sawRoundOf(nodeIds: readonly string[]): Promise<number> {
+		const wanted = [...nodeIds].sort().join();
+		return poll(`a round of ${wanted}`, BOUND_MS, async () => {
+			const line = (await this.history()).at(-1);
+			const isIt = line && [...line.members].sort().join() === wanted;
+			return isIt && line.endedAt === null ? line.round : undefined;
+		});
+	}
+
 	/** Waits until an agent says that it is in this state. */
 	sawNode(nodeId: string, state: NodeRecord["state"]): Promise<NodeRecord> {
 		return poll(`${nodeId} to be ${state}`, BOUND_MS, async () => {

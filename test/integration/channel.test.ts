@@ -130,6 +130,20 @@ describe("T13 a full disk", () => {
 		}
 	});
 
+	it("makes no half of a channel ahead of its worker", (context) => {
+		const disk = smallDisk(context, "nr_inodes=20");
+		const root = temporaryRoot(disk);
+		for (let rank = 0; rank < 20; rank += 1) root.createAhead(rank);
+		const made = readdirSync(root.directory).filter((name) =>
+			name.startsWith("w"),
+		);
+		expect(made.length).toBeGreaterThan(0);
+		expect(made.length).toBeLessThan(20);
+		for (const name of made) {
+			expect(readdirSync(join(root.directory, name, "tmp"))).toHaveLength(2);
+		}
+	});
+
 	it("without room for one more directory is an error too", (context) => {
 		const disk = smallDisk(context, "nr_inodes=20");
 		const root = temporaryRoot(disk);

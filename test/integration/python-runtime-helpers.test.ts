@@ -1,4 +1,6 @@
 // Processes, threads and signals of a Python worker.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { ReceivedReply } from "../../src/channel/events.js";
 import { watchReplies } from "../../src/channel/watch-replies.js";
@@ -62,12 +64,19 @@ describe("a Python worker's helpers do not speak for it", () => {
 });
 
 it("a Python worker of several processes loses no reply", async () => {
-	const { channel, count } = await agent();
+	// Nobody reads what they say before all of it was said.
+	const channel = temporaryRoot().createWorker(0);
 	channel.send(work(1), 1);
 	const worker = startPython("worker", { channel, args: ["children"] });
 	expect(await worker.ended).toBe(0);
-	await until(() => count("PROGRESS"), 160);
-	expect(count("HELLO")).toBe(4);
+	const replies = join(channel.directory, "replies");
+	const kinds = readdirSync(replies).map(
+		(name) => JSON.parse(readFileSync(join(replies, name), "utf8")).kind,
+	);
+	expect(kinds.filter((kind) => kind === "PROGRESS")).toHaveLength(160);
+	expect(kinds.filter((kind) => kind === "HELLO")).toHaveLength(4);
+	expect(kinds).toHaveLength(164);
+	expect(readdirSync(join(channel.directory, "tmp"))).toEqual([]);
 });
 
 it("a Python worker of several threads loses no reply, and says nothing twice", async () => {
@@ -88,8 +97,9 @@ it("a Python worker whose signals come all the time works on", async () => {
 	channel.send(work(2), 2);
 	expect(await worker.ended).toBe(0);
 	expect(worker.stderr()).toBe("");
-	expect(worker.lines()).toEqual([2, true]);
-	expect(count("PROGRESS")).toBe(100);
+	const [round, reported] = worker.lines() as [number, readonly number[]];
+	expect([round, reported[1]]).toEqual([2, 1]);
+	await until(() => count("PROGRESS"), reported[0]);
 });
 
 async function agent() {

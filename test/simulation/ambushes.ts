@@ -13,6 +13,14 @@ export const AMBUSHES: Readonly<Record<string, Fault>> = {
 	},
 	/** While the barrier is waited for. */
 	amongStops: (run) => strikeAfter(run, "left", 1_000),
+	/** What the coordinator writes of the next round is made late, and it tries again meanwhile. */
+	lateLift: (run) =>
+		run.at("left", (by) =>
+			run.disturb(by, run.random.between(4_000, 12_000), {
+				failing: run.random.between(0.2, 0.6),
+				late: true,
+			}),
+		),
 	/** While workers start. */
 	amongStarts: (run) => strikeAfter(run, "lifted", 200),
 	/** It does not learn for a while that another has taken its place. */

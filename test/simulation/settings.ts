@@ -38,7 +38,7 @@ export function someShape(random: Random): RunShape {
 		habits: someHabits(random),
 		agents: random.integer(mayBeTooFew ? 1 : minNodes, maxNodes + 2),
 		roles: random.chance(0.6) ? ["default"] : ["trainer", "reader"],
-		batchSize: toScale ? random.integer(3, 5) : WHOLE_BATCH,
+		batchSize: toScale ? random.integer(2, 4) : WHOLE_BATCH,
 		supervised: random.chance(0.4),
 		doublesHints: true,
 	};

@@ -149,9 +149,8 @@ export class Simulation implements FaultyRun {
 			// Of faults that overlap, the last to end ends them all.
 			const isOver = agent.linkSpoiltUntil <= this.timeline.now;
 			if (isOver) Object.assign(agent.link, openLink());
-			// What a connection that was cut has not said, a new one makes good; a deaf one perhaps never.
-			const mends = !change.deaf || this.random.chance(0.5);
-			if (mends) agent.breakWatches();
+			// What a connection that was cut has not said, a new one makes good; a deaf one never.
+			if (!change.deaf) agent.breakWatches();
 		});
 	}
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Mutant } from "./mutants.js";
+import type { Mutant } from "./mutants/index.js";
 
 const COPIED = [
 	"src",
@@ -105,7 +105,7 @@ function argumentsFor({ caughtBy }: Mutant): readonly string[] {
 				"node_modules/vitest/vitest.mjs",
 				"run",
 				"--project",
-				"unit",
+				caughtBy.test.startsWith("test/simulation/") ? "simulation" : "unit",
 				caughtBy.test,
 				"--testNamePattern",
 				caughtBy.named,

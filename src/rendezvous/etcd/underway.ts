@@ -30,6 +30,7 @@ export interface StreamHandlers<Answer> {
 /** The calls and streams of one connection, each of which can be ended from here. */
 export class Underway {
 	private readonly ends = new Set<OnEnd>();
+	private over: Status | undefined;
 
 	constructor(private readonly clock: Clock) {}
 
@@ -42,6 +43,7 @@ export class Underway {
 		start: (onEnd: OnEnd) => Promise<Answer>,
 		withinMs: number,
 	): Promise<Answer> {
+		if (this.over) return Promise.reject(new StatusError(this.over));
 		return new Promise((resolve, reject) => {
 			const end = (status: Status) => {
 				if (status.code === CODE.ok) return;
@@ -116,7 +118,9 @@ export class Underway {
 		};
 	}
 
+	/** Also what would be called from now on. */
 	endAll(status: Status): void {
+		this.over = status;
 		for (const end of [...this.ends]) end(status);
 	}
 }

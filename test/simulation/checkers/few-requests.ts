@@ -1,4 +1,3 @@
-import { LOOK_EVERY_MS } from "../../../src/rendezvous/look-loop.js";
 import {
 	type Checker,
 	type History,
@@ -8,8 +7,14 @@ import {
 	type RoundCommit,
 } from "../history.js";
 
-/** What a member asks of the store from one round to the next at most, beside what follows. */
-const A_ROUND = 12;
+/**
+ * What a member asks of the store from one round to the next at most, beside what
+ * follows. Undisturbed it is a quarter of that; but watches that were reset, and
+ * keys that somebody has deleted, cost looks.
+ */
+const A_ROUND = 24;
+/** Who is told of nothing looks all the same, each time that so many milliseconds have passed. */
+const LOOK_EVERY_MS = 5_000;
 /** For each change of the round's key, or of who may coordinate: a look, perhaps hinted at twice. */
 const A_CHANGE = 2;
 

@@ -10,8 +10,9 @@ const GUARD_MS = 100;
 
 /**
  * There are never two ranks 0 at once, but where the older one's agent could not
- * know that it was given up, or leaves the run: nobody waits for who leaves, or
- * must leave because its budget is spent.
+ * know that it was given up, or could not be reached for the whole settle time, or
+ * leaves the run: nobody waits for who leaves, or must leave because its budget is
+ * spent.
  */
 export const oneRankZero: Checker = {
 	name: "one-rank-zero",
@@ -25,6 +26,7 @@ export const oneRankZero: Checker = {
 				if (isExcused(older, at, spec.leaseTtlMs)) continue;
 				if (isLeaving(older, at, history)) continue;
 				if (isRefused(older, at, history)) continue;
+				if (isGivenUp(older, at, history)) continue;
 				yield {
 					at,
 					what: `rank 0 started as worker ${newer.pid} of ${newer.process.incarnation} while worker ${older.pid} of ${older.process.incarnation} was rank 0`,
@@ -70,4 +72,22 @@ function isRefused(
 ): boolean {
 	const last = commits.findLast((commit) => commit.at <= at);
 	return (last?.budgets.get(process.nodeId) ?? 0) > spec.maxRestarts;
+}
+
+/** Its round was left, and it was waited for in vain: messages to it got lost. */
+function isGivenUp(
+	{ process, instance, rounds }: WorkerHistory,
+	at: number,
+	{ commits, spec }: History,
+): boolean {
+	const round = rounds.at(-1) ?? 0;
+	const left = commits.find(
+		(commit) =>
+			commit.round.instance === instance && commit.round.deprecated >= round,
+	);
+	return (
+		left !== undefined &&
+		at - left.at >= spec.settleTimeoutMs &&
+		isWithin(process.disturbed, left.at - spec.leaseTtlMs, at)
+	);
 }

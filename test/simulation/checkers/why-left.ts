@@ -62,6 +62,7 @@ function someoneWaits(
 	history: History,
 ): boolean {
 	if (before.seats.size >= history.spec.maxNodes) return false;
+	if (someoneFinished(commit, before, history)) return false;
 	const nodeIds = new Set(history.processes.map(({ nodeId }) => nodeId));
 	return [...nodeIds].some(
 		(nodeId) =>
@@ -69,6 +70,22 @@ function someoneWaits(
 			recordsNear(nodeId, commit, history).some(
 				(record) => record?.state === "ready",
 			),
+	);
+}
+
+/** A member has done its part, and could be seen to. */
+function someoneFinished(
+	commit: RoundCommit,
+	before: RoundCommit,
+	history: History,
+): boolean {
+	return [...before.seats].some(([nodeId, { incarnation, round }]) =>
+		recordsNear(nodeId, commit, history).every(
+			(record) =>
+				record?.state === "finished" &&
+				record.incarnation === incarnation &&
+				record.claim === round,
+		),
 	);
 }
 

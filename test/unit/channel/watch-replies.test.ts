@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
+import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import {
 	type OpenReplyWatcher,
@@ -46,6 +46,45 @@ it("looks where a notification says, and everywhere a little later", async () =>
 	expect(received).toEqual(["w1.2 HELLO"]);
 	clock.advance(60);
 	expect(received).toEqual(["w1.2 HELLO", "w0.1 HELLO"]);
+});
+
+describe("the poll of a channel that was seen empty", () => {
+	it("does not list it again before it changes", async () => {
+		const { clock, received, say, begin, changeAt } = start();
+		await begin(silent);
+		changeAt(0);
+		clock.advance(5_000);
+		say(0);
+		changeAt(0);
+		clock.advance(2_000);
+		expect(received).toEqual([]);
+		changeAt(6_000);
+		clock.advance(1_000);
+		expect(received).toEqual(["w0.1 HELLO"]);
+	});
+
+	it("lists it while its last change is recent, for the next one may have the same time", async () => {
+		const { clock, received, say, begin, changeAt } = start();
+		await begin(silent);
+		clock.advance(5_000);
+		changeAt(4_000);
+		clock.advance(1_000);
+		say(0);
+		changeAt(4_000);
+		clock.advance(1_000);
+		expect(received).toEqual(["w0.1 HELLO"]);
+	});
+
+	it("lists it each time where there are no notifications", async () => {
+		const { clock, received, say, begin, changeAt } = start();
+		await begin(absent);
+		changeAt(0);
+		clock.advance(5_000);
+		say(0);
+		changeAt(0);
+		clock.advance(1_000);
+		expect(received).toEqual(["w0.1 HELLO"]);
+	});
 });
 
 it("polls faster where there is no watcher, and says so once", async () => {
@@ -138,5 +177,8 @@ function start(onReply: () => void = () => {}) {
 		return watch;
 	};
 	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
-	return { root, clock, received, warnings, begin, say };
+	const replies = join(root.channels()[0]?.directory ?? "", "replies");
+	/** Sets the time of the last change of rank 0's replies, in milliseconds since 1970. */
+	const changeAt = (ms: number) => utimesSync(replies, ms / 1000, ms / 1000);
+	return { root, clock, received, warnings, begin, say, changeAt };
 }

@@ -95,6 +95,38 @@ it("gives each process a directory of its own", () => {
 	);
 });
 
+it("is there ahead of its worker, where there was time for it", () => {
+	const root = temporaryRoot();
+	root.createAhead(3);
+	root.createAhead(3);
+	expect(root.channels()).toEqual([]);
+	const directory = join(root.directory, "w3.1");
+	expect(filesIn(directory, "tmp")).toHaveLength(2);
+
+	const channel = root.createWorker(3);
+	expect(channel.directory).toBe(directory);
+	expect(root.channels()).toEqual([channel]);
+	const first = channel.send(work(1), 100);
+	expect(filesIn(directory, "tmp")).toEqual([]);
+	expect(filesIn(directory, "events")).toEqual(["0000000001.json"]);
+	for (const path of ["latest.json", "events/0000000001.json"]) {
+		const text = readFileSync(join(directory, path), "utf8");
+		expect(decodeEvent(text)).toEqual(first);
+		expect(lstatSync(join(directory, path)).mode & 0o777).toBe(0o600);
+	}
+	expect(root.createWorker(3).directory).toBe(join(root.directory, "w3.2"));
+});
+
+it("is not made ahead where it cannot be, and nobody hears of it before a worker needs it", () => {
+	const root = temporaryRoot();
+	root.remove();
+	root.createAhead(0);
+	expect(existsSync(root.directory)).toBe(false);
+	expect(() => root.createWorker(0)).toThrow(
+		expect.objectContaining({ code: "CHANNEL" }),
+	);
+});
+
 function open() {
 	const channel = temporaryRoot().createWorker(0);
 	return {

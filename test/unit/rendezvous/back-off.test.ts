@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ElasticRunError } from "../../../src/errors.js";
-import { backOffMs, retry } from "../../../src/rendezvous/back-off.js";
+import {
+	backOffMs,
+	HopelessStoreError,
+	retry,
+} from "../../../src/rendezvous/back-off.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 describe("the wait before the next try", () => {
@@ -20,11 +24,17 @@ describe("the wait before the next try", () => {
 describe("retry", () => {
 	const unreachable = new ElasticRunError("STORE_UNREACHABLE", "no answer");
 
-	async function tries(error: Error, failing: number, patienceMs: number) {
+	async function tries(
+		error: Error,
+		failing: number,
+		patienceMs: number,
+		more: { evenHopeless?: boolean } = {},
+	) {
 		const clock = new VirtualClock(0);
 		let count = 0;
 		let result: unknown;
-		retry({ clock, random: () => 0, until: patienceMs }, async () => {
+		const until = patienceMs;
+		retry({ clock, random: () => 0, until, ...more }, async () => {
 			count += 1;
 			if (count <= failing) throw error;
 			return "done";
@@ -57,5 +67,17 @@ describe("retry", () => {
 	it("does not try again what trying cannot mend", async () => {
 		const bug = new Error("a bug");
 		expect(await tries(bug, 1, 30_000)).toEqual({ count: 1, result: bug });
+	});
+
+	it("does not try again where that is hopeless, unless it is told to", async () => {
+		const refused = new HopelessStoreError("wrong password");
+		expect(await tries(refused, 5, 30_000)).toEqual({
+			count: 1,
+			result: refused,
+		});
+		expect(await tries(refused, 5, 30_000, { evenHopeless: true })).toEqual({
+			count: 6,
+			result: "done",
+		});
 	});
 });

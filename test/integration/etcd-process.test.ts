@@ -1,0 +1,184 @@
+import { readdirSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import { pause } from "../../src/rendezvous/back-off.js";
+import { startFixture, startProcess } from "../fixtures/checkpoint-process.js";
+import type { EtcdUserTask } from "../fixtures/etcd-user.js";
+import { etcdForAll, etcdGet, startEtcd } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import { openStore } from "../helpers/etcd-store.js";
+import { freePort } from "../helpers/free-port.js";
+import { waitFor } from "../helpers/processes.js";
+import { startProxy } from "../helpers/tcp-proxy.js";
+
+const KEY = "/elastic-run/process/a";
+const USERS_KEY = "/elastic-run/etcd-user";
+
+const etcd = etcdForAll();
+
+const start = (task: EtcdUserTask) => startFixture("etcd-user.ts", task);
+
+const linesOf = ({ stdout }: ReturnType<typeof start>) =>
+	stdout().split("\n").slice(0, -1);
+
+/** How many sockets a process has open. */
+function socketsOf(pid: number): number {
+	const folder = `/proc/${pid}/fd`;
+	return readdirSync(folder).filter((name) => {
+		try {
+			return readlinkSync(`${folder}/${name}`).startsWith("socket:");
+		} catch {
+			return false;
+		}
+	}).length;
+}
+
+/** A port on which connections are neither accepted nor refused: a packet filter looks like this. */
+async function filteredEndpoint(): Promise<string> {
+	const listener = start({ kind: "deaf" });
+	const port = await waitFor("its port", () => linesOf(listener)[0]);
+	let connected = 0;
+	const sockets = Array.from({ length: 4 }, () =>
+		connect(Number(port), "127.0.0.1", () => {
+			connected += 1;
+		}).on("error", () => {}),
+	);
+	onTestFinished(() => {
+		for (const socket of sockets) socket.destroy();
+	});
+	await waitFor("the queue to be full", () => connected >= 2);
+	return `127.0.0.1:${port}`;
+}
+
+describe("a process that uses the store", () => {
+	test("ends by itself when it has closed it, and has printed nothing", async () => {
+		const user = start({ kind: "use", endpoint: etcd().endpoint });
+		expect(await user.ended).toBe(0);
+		expect(linesOf(user)).toEqual(["closed"]);
+		expect(user.stderr()).toBe("");
+	});
+
+	test("prints no warning of Node's where the server of TLS is an address", async () => {
+		const { endpoint, certificates } = await startEtcd({ tls: "server" });
+		const caFile = certificates?.cacert ?? "";
+		const user = start({ kind: "use", endpoint, caFile });
+		expect(await user.ended).toBe(0);
+		expect(user.stderr()).toBe("");
+	});
+
+	test("goes straight to etcd where its environment names a proxy for HTTP", async () => {
+		const nowhere = `http://127.0.0.1:${await freePort()}`;
+		const file = fileURLToPath(
+			new URL("../fixtures/etcd-user.ts", import.meta.url),
+		);
+		const task = { kind: "use", endpoint: etcd().endpoint };
+		const user = startProcess(["--import", "tsx", file, JSON.stringify(task)], {
+			...process.env,
+			http_proxy: nowhere,
+			grpc_proxy: nowhere,
+		});
+		expect(await user.ended).toBe(0);
+		expect(linesOf(user)).toEqual(["closed"]);
+	});
+
+	test("that was frozen longer than its lease lives fences first, and is told once that it is lost", async () => {
+		const user = start({
+			kind: "hold",
+			endpoint: etcd().endpoint,
+			ttlMs: 2_000,
+		});
+		await waitFor("the lease", () => linesOf(user).includes("held"));
+		process.kill(user.pid, "SIGSTOP");
+		await poll("the end of its key", 30_000, async () =>
+			(await etcdGet(etcd(), USERS_KEY)) ? undefined : true,
+		);
+		process.kill(user.pid, "SIGCONT");
+		await waitFor("both", () => linesOf(user).length >= 3);
+		// Another keepalive, and what a second loop would say, would come by now.
+		await pause(systemClock, 1_000);
+		expect(linesOf(user)).toEqual([
+			"held",
+			expect.stringContaining("fenced: no keepalive was acknowledged"),
+			"lost: etcd says that the lease has ended",
+		]);
+	});
+
+	test("whose event loop stood still longer than its lease lives fences first, and is told once", async () => {
+		const task = {
+			kind: "hold",
+			endpoint: etcd().endpoint,
+			ttlMs: 2_000,
+		} as const;
+		const user = start({ ...task, blockMs: 4_000 });
+		await waitFor("both", () => linesOf(user).length >= 3);
+		await pause(systemClock, 1_000);
+		expect(linesOf(user)).toEqual([
+			"held",
+			expect.stringContaining("fenced: no keepalive was acknowledged"),
+			"lost: etcd says that the lease has ended",
+		]);
+	});
+});
+
+describe("a store that does not answer", () => {
+	test("fails each call in time on a filtered port, leaves no sockets, and lets the process end", async () => {
+		const endpoint = await filteredEndpoint();
+		const user = start({ kind: "call", endpoint, times: 4 });
+		await waitFor("a first failure", () => linesOf(user).length >= 1);
+		const sockets = socketsOf(user.pid);
+		await waitFor("more failures", () => linesOf(user).length >= 4);
+		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets);
+		expect(await user.ended).toBe(0);
+		expect(linesOf(user)).toEqual([
+			...Array(4).fill(expect.stringContaining("no answer within 1 s")),
+			"settled",
+			"closed",
+		]);
+		expect(user.stderr()).toBe("");
+	});
+
+	test("fails each call in time where it accepts and is mute, and leaves no sockets", async () => {
+		const proxy = await startProxy(etcd().endpoint);
+		proxy.stall();
+		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 4 });
+		await waitFor("a first failure", () => linesOf(user).length >= 1);
+		const sockets = socketsOf(user.pid);
+		await waitFor("more failures", () => linesOf(user).length >= 4);
+		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets);
+		expect(await user.ended).toBe(0);
+		await proxy.resume();
+		await waitFor("the end of all", () => proxy.connections === 0);
+	});
+
+	test("fails each call at once on a dead port", async () => {
+		const endpoint = `127.0.0.1:${await freePort()}`;
+		const user = start({ kind: "call", endpoint, times: 3 });
+		expect(await user.ended).toBe(0);
+		expect(linesOf(user)).toEqual([
+			...Array(3).fill(expect.stringContaining("connection refused")),
+			"settled",
+			"closed",
+		]);
+	});
+
+	test("settles what is under way when it is closed, and refuses what comes later", async () => {
+		const proxy = await startProxy(etcd().endpoint);
+		const store = await openStore(proxy.endpoint);
+		const lease = await store.openLease(5_000, () => {});
+		proxy.stall();
+		const calls = [
+			store.snapshot([KEY]),
+			store.transaction([], [{ put: KEY, value: "1" }]),
+			store.openLease(5_000, () => {}),
+			lease.revoke(),
+		].map((call) => expect(call).rejects.toThrow("this store was closed"));
+		await store.close();
+		await Promise.all(calls);
+		await expect(store.snapshot([KEY])).rejects.toMatchObject({
+			code: "STORE_UNREACHABLE",
+		});
+		store.watch([KEY], 0, () => {}).close();
+	});
+});

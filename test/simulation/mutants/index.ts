@@ -1,0 +1,13 @@
+import { AGENT_MUTANTS } from "./agent.js";
+import type { Mutant } from "./mutant.js";
+import { PLANNER_MUTANTS } from "./planner.js";
+import { SHELL_MUTANTS } from "./shells.js";
+
+export type { Mutant } from "./mutant.js";
+
+/** Every guard that is taken out in turn. */
+export const MUTANTS: readonly Mutant[] = [
+	...PLANNER_MUTANTS,
+	...SHELL_MUTANTS,
+	...AGENT_MUTANTS,
+];
