@@ -25,7 +25,7 @@ export interface AgentOptions {
 	readonly log: Logger;
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
-	readonly workers: Pick<WorkerGroup, "start" | "terminate" | "kill">;
+	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
 	/** Told of a bug: the agent cannot go on, and its workers must be ended. */
 	readonly onError: (error: unknown) => void;
 }
@@ -45,6 +45,7 @@ export class Agent {
 	private cancelTimer: () => void = () => {};
 	private published: Intent | null = null;
 	private readonly waitingLines: WaitingLines;
+	private readonly warnings = new Set<string>();
 
 	constructor(private readonly options: AgentOptions) {
 		this.waitingLines = new WaitingLines(options);
@@ -99,7 +100,13 @@ export class Agent {
 		for (const effect of effects) {
 			switch (effect.kind) {
 				case "start-workers":
-					this.options.workers.start(effect.round, effect.seat);
+					this.options.workers.start(effect.round, effect.seat, effect.kept);
+					break;
+				case "pause":
+					this.options.workers.pause(effect.localRanks, effect);
+					break;
+				case "warn":
+					this.warn(effect.message);
 					break;
 				case "terminate":
 					this.options.workers.terminate(effect.localRanks);
@@ -132,6 +139,12 @@ export class Agent {
 		this.options.log.info(`${path} ${reason}`.trim(), {
 			round: after.view?.round.synced ?? 0,
 		});
+	}
+
+	private warn(message: string): void {
+		if (this.warnings.has(message)) return;
+		this.warnings.add(message);
+		this.options.log.warn(message);
 	}
 
 	private publish(): void {

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { type ChannelRoot, openChannelRoot } from "../channel/channel-root.js";
+import type { ReplyListener } from "../channel/reply-reader.js";
 import type { ReplyWatch } from "../channel/watch-replies.js";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
@@ -106,6 +107,7 @@ export class Replies {
 	constructor(
 		private readonly channels: ChannelRoot,
 		private readonly place: NodePlace,
+		private readonly hear: ReplyListener,
 	) {}
 
 	/** Begins to listen, once. */
@@ -136,6 +138,7 @@ export class Replies {
 				if (reply.kind === "ERROR") {
 					log.warn(`a worker reports: ${reply.message}`, { directory });
 				} else log.debug(`a worker says ${reply.kind}`, { directory });
+				this.hear(directory, reply);
 			},
 			{ clock, warn: (message) => log.warn(message) },
 		);

@@ -1,6 +1,7 @@
 import type { WorkerChannel } from "../channel/worker-channel.js";
 import { ElasticRunError, EXIT_CODES, messageOf } from "../errors.js";
 import type { Membership, RoundView } from "../rendezvous/membership.js";
+import type { RoundRecord } from "../rendezvous/records.js";
 import type { Store } from "../rendezvous/store.js";
 import { Agent } from "./agent.js";
 import { buildReport } from "./build-report.js";
@@ -86,7 +87,9 @@ export class Participation {
 		this.mirror(resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
-		const replies = new Replies(resources.channels, place);
+		const replies = new Replies(resources.channels, place, (...said) =>
+			workers.hear(...said),
+		);
 		cleanups.add("closing the watch on replies", () => replies.close());
 		const workers = this.openWorkers(resources, replies);
 		const agent = this.openAgent(workers);
@@ -156,15 +159,12 @@ export class Participation {
 					},
 				}),
 			onSpawning: () => ports.release(),
-			onStarted: (round, pids) => {
+			onStarted: (round, pids, kept) => {
 				this.agent?.started(round);
-				place.log.info(
-					`round ${round.synced}: started ${pids.length} of ${round.world?.worldSize ?? 0} workers`,
-					{
-						round: round.synced,
-						pids,
-					},
-				);
+				place.log.info(describeStart(round, pids.length, kept), {
+					round: round.synced,
+					pids,
+				});
 				replies.listen();
 				for (const channel of discarded.splice(0)) channel.remove();
 			},
@@ -177,7 +177,8 @@ export class Participation {
 
 	private openAgent(workers: WorkerGroup): Agent {
 		const { config, place, membership, incarnation } = this.options;
-		const { runId, nodeId, policy, maxRestarts, shutdownTimeoutMs } = config;
+		const { runId, nodeId, policy, maxRestarts } = config;
+		const { shutdownTimeoutMs, pauseTimeoutMs } = config;
 		return new Agent({
 			clock: place.clock,
 			log: place.log,
@@ -188,10 +189,22 @@ export class Participation {
 				policy,
 				maxRestarts,
 				shutdownTimeoutMs,
+				pauseTimeoutMs,
 			},
 			membership,
 			workers,
 			onError: (error) => this.fail(error),
 		});
 	}
+}
+
+function describeStart(
+	{ synced, world }: RoundRecord,
+	workers: number,
+	kept: number,
+): string {
+	const of = `of ${world?.worldSize ?? 0} workers`;
+	return kept === 0
+		? `round ${synced}: started ${workers} ${of}`
+		: `round ${synced}: ${kept} go on, ${workers - kept} started, ${of}`;
 }

@@ -80,6 +80,9 @@ export function prepareWorker(
 				stdout: streams.stdout,
 				stderr: streams.stderr,
 			},
+			directory: channel.directory,
+			tell: (event) => void channel.send(event, clock.wallTime()),
+			moved: streams.rename,
 			release: streams.release,
 			readError: () => readErrorFile(streams.errorFile),
 			discard: () => {
@@ -99,6 +102,8 @@ interface OpenedStreams {
 	readonly stdout: number;
 	readonly stderr: number;
 	readonly release: () => void;
+	/** The worker has another place: lines bear its prefix from now on. */
+	readonly rename: (info: WorkerInfo) => void;
 	/** Shows what is left of the files, and lets them go. */
 	readonly finish: () => void;
 }
@@ -112,27 +117,39 @@ function openStreams(
 		stdout: plan.stdout.kind === "file",
 		stderr: plan.stderr.kind === "file",
 	});
+	const prefixFor = (place: WorkerInfo, target: "stdout" | "stderr") =>
+		renderPrefix(
+			config.logPrefix,
+			{ node: config.nodeId, ...place },
+			colours[target],
+		);
 	const follow = (stream: StreamPlan, file: LogStream | undefined) => {
-		if (stream.kind === "inherit" || !stream.shownOn || !file) return () => {};
-		const values = { node: config.nodeId, ...info };
-		const finish = console.follow({
+		if (stream.kind === "inherit" || !stream.shownOn || !file) return [];
+		const target = stream.shownOn;
+		const followed = console.follow({
 			path: file.path,
 			from: file.startBytes,
-			target: stream.shownOn,
-			prefix: renderPrefix(config.logPrefix, values, colours[stream.shownOn]),
+			target,
+			prefix: prefixFor(info, target),
 		});
-		return () => void finish();
+		const rename = (place: WorkerInfo) =>
+			followed.rename(prefixFor(place, target));
+		return [{ finish: followed.finish, rename }];
 	};
-	const finishStdout = follow(plan.stdout, files.stdout);
-	const finishStderr = follow(plan.stderr, files.stderr);
+	const shown = [
+		...follow(plan.stdout, files.stdout),
+		...follow(plan.stderr, files.stderr),
+	];
 	return {
 		errorFile: files.errorFile,
 		stdout: descriptorOf(plan.stdout, files.stdout),
 		stderr: descriptorOf(plan.stderr, files.stderr),
 		release: () => files.closeDescriptors(),
+		rename: (place) => {
+			for (const { rename } of shown) rename(place);
+		},
 		finish: () => {
-			finishStdout();
-			finishStderr();
+			for (const { finish } of shown) void finish();
 		},
 	};
 }

@@ -9,6 +9,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		minNodes: config.minNodes,
 		maxNodes: config.maxNodes,
 		policy: config.policyId,
+		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		maxRestarts: config.maxRestarts,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,

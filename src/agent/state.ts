@@ -1,3 +1,4 @@
+import type { WorldChangeEvent } from "../channel/events.js";
 import type { FailureRecord } from "../rendezvous/failure.js";
 import type { RoundView } from "../rendezvous/membership.js";
 import type { Intent } from "../rendezvous/record-writer.js";
@@ -8,19 +9,7 @@ import type {
 } from "../rendezvous/records.js";
 import type { RunOutcome, WorkerError } from "./report/run-report.js";
 import type { SpawnProblem, WorkerExit } from "./supervision/worker.js";
-
-/** One worker process of the round that this agent is in or is leaving. */
-export interface WorkerSlot {
-	readonly localRank: number;
-	/** Null until it was spawned. */
-	readonly pid: number | null;
-	/** `exited`: its leader ended, others of its process group live on. */
-	readonly status: "running" | "exited" | "gone";
-	/** When what is left of its group is killed; null where nothing has been told to end. */
-	readonly killAt: number | null;
-	/** When what even SIGKILL has not ended is given up; absent before that kill. */
-	readonly goneBy?: number;
-}
+import { deadlinesOf, type WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does when its workers are gone. */
 export type Next =
@@ -52,7 +41,17 @@ interface Common {
 	readonly failuresReported: number;
 }
 
-export interface Joining extends Common {
+/** What is left of the round that an agent was in last. */
+export interface Left extends Common {
+	/** 0 where it was in none. */
+	readonly round: number;
+	/** Its seat there; null where it had none. */
+	readonly seat: SeatRecord | null;
+	readonly workers: readonly WorkerSlot[];
+}
+
+/** Without a round; its workers are gone, or paused. */
+export interface Joining extends Left {
 	readonly phase: "JOINING";
 	/** The round that is wanted; 0 before the first view. */
 	readonly claim: number;
@@ -65,14 +64,12 @@ export interface Running extends Common {
 	readonly workers: readonly WorkerSlot[];
 }
 
-export interface Stopping extends Common {
+/** It ends workers; those that are paused stay. */
+export interface Stopping extends Left {
 	readonly phase: "STOPPING";
-	/** The round that is being left; 0 where it was in none. */
-	readonly round: number;
 	/** The round that is wanted next. */
 	readonly claim: number;
-	readonly workers: readonly WorkerSlot[];
-	/** When the workers are killed; null once they were. */
+	/** When the workers that shall end are killed; null once they were. */
 	readonly killAt: number | null;
 	/** When a process that even SIGKILL did not end is given up; null before the kill. */
 	readonly goneBy: number | null;
@@ -121,6 +118,26 @@ export type AgentInput =
 	  }
 	/** No process of the worker's group is left. */
 	| { readonly kind: "worker-gone"; readonly localRank: number }
+	/** The worker has said HELLO. */
+	| { readonly kind: "worker-greeted"; readonly localRank: number }
+	/** The worker has received this event of its channel, and all before it. */
+	| {
+			readonly kind: "worker-acknowledged";
+			readonly localRank: number;
+			readonly event: number;
+	  }
+	/** The worker waits for a later round than this one. */
+	| {
+			readonly kind: "worker-waits";
+			readonly localRank: number;
+			readonly round: number;
+	  }
+	/** An event could not be written to the worker's channel. */
+	| {
+			readonly kind: "worker-not-told";
+			readonly localRank: number;
+			readonly problem: string;
+	  }
 	| { readonly kind: "time-passed" }
 	| {
 			readonly kind: "stop-asked";
@@ -138,11 +155,21 @@ export type AgentInput =
 
 /** What the shell has to do; everything else follows from the state. */
 export type AgentEffect =
+	/** A round begins: WORK to those that are kept, with the reason of their PAUSE; the others are started. */
 	| {
 			readonly kind: "start-workers";
 			readonly round: RoundRecord;
 			readonly seat: SeatRecord;
+			readonly kept: ReadonlyMap<number, WorldChangeEvent>;
 	  }
+	/** PAUSE: the world of their round changes. */
+	| {
+			readonly kind: "pause";
+			readonly localRanks: readonly number[];
+			readonly change: WorldChangeEvent;
+			readonly reason: string;
+	  }
+	| { readonly kind: "warn"; readonly message: string }
 	| { readonly kind: "terminate"; readonly localRanks: readonly number[] }
 	| { readonly kind: "kill"; readonly localRanks: readonly number[] };
 
@@ -152,20 +179,18 @@ export const INITIAL_STATE: Joining = {
 	instance: null,
 	failure: null,
 	failuresReported: 0,
+	round: 0,
+	seat: null,
+	workers: [],
 	claim: 0,
 };
 
 /** When the agent has to be woken even if nothing happens; undefined: never. */
 export function deadlineOf(state: AgentState): number | undefined {
-	const deadlines: (number | null)[] = [];
+	const deadlines = "workers" in state ? [...deadlinesOf(state.workers)] : [];
 	if (state.phase === "STOPPING") {
 		deadlines.push(state.killAt, state.goneBy);
 		if (state.next.kind === "leave") deadlines.push(state.next.leaveBy);
-	}
-	if (state.phase === "RUNNING") {
-		for (const { killAt, goneBy = null } of state.workers) {
-			deadlines.push(killAt, goneBy);
-		}
 	}
 	const set = deadlines.filter((deadline) => deadline !== null);
 	return set.length === 0 ? undefined : Math.min(...set);
@@ -174,8 +199,12 @@ export function deadlineOf(state: AgentState): number | undefined {
 /** What the agent's record should say, but for the time; null: nothing yet, or nothing more. */
 export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 	const { failure } = state;
-	const pids = "workers" in state ? state.workers.map(({ pid }) => pid) : [];
-	const base = { failure, cause: null, finishedPlan: null, pids };
+	const base = {
+		failure,
+		cause: null,
+		finishedPlan: null,
+		pids: pidsOf(state),
+	};
 	switch (state.phase) {
 		case "JOINING":
 			return state.claim === 0
@@ -211,9 +240,10 @@ export function nextClaim(view: RoundView): number {
 	return Math.max(view.round.synced, view.round.deprecated) + 1;
 }
 
-/** The local ranks whose processes may still be there. */
-export function remaining(workers: readonly WorkerSlot[]): readonly number[] {
-	return workers
-		.filter((worker) => worker.status !== "gone")
-		.map((worker) => worker.localRank);
+/** Of its workers, the paused ones among them. */
+function pidsOf(state: AgentState): readonly (number | null)[] {
+	if (!("workers" in state)) return [];
+	const isThere = ({ status }: WorkerSlot) =>
+		state.phase !== "JOINING" || status !== "gone";
+	return state.workers.filter(isThere).map(({ pid }) => pid);
 }

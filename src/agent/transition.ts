@@ -9,16 +9,18 @@
  * 4. A deadline that is due is cleared or moved by the transition it causes.
  * 5. An input that a phase does not expect is ignored by name.
  *
- *   phase    | round-seen     | worker-exited | worker-gone    | time-passed | stop-asked | session-lost
- *   ---------|----------------|---------------|----------------|-------------|------------|-------------
- *   JOINING  | RUNNING CLOSED | -             | -              | -           | CLOSED     | -
- *   RUNNING  | STOPPING       | STOPPING      | FINISHED       | STOPPING    | STOPPING   | STOPPING
- *   STOPPING | CLOSED         | -             | JOINING CLOSED | CLOSED      | CLOSED     | -
- *   FINISHED | CLOSED JOINING | -             | -              | -           | CLOSED     | -
- *   CLOSED   | -              | -             | -              | -           | -          | -
+ *   phase    | round-seen              | worker-exited | worker-gone    | time-passed      | stop-asked      | session-lost     | worker-not-told
+ *   ---------|-------------------------|---------------|----------------|------------------|-----------------|------------------|----------------
+ *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING
+ *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING
+ *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | -                | CLOSED          | -                | -
+ *   CLOSED   | -                       | -             | -              | -                | -               | -                | -
  *
  * A cell names the phases that the input may lead to beside the present one.
- * worker-not-started is a worker's exit; worker-started moves nothing.
+ * worker-not-started is a worker's exit. worker-started and what a worker says
+ * (greeted, acknowledged, waits) move nothing. Paused workers are kept in JOINING
+ * and STOPPING.
  */
 import { onFinished } from "./phases/finished.js";
 import { onJoining } from "./phases/joining.js";
@@ -38,13 +40,13 @@ export function transition(
 ): Transition {
 	switch (state.phase) {
 		case "JOINING":
-			return onJoining(state, input);
+			return onJoining(state, input, context);
 		case "RUNNING":
 			return onRunning(state, input, context);
 		case "STOPPING":
 			return onStopping(state, input, context);
 		case "FINISHED":
-			return onFinished(state, input);
+			return onFinished(state, input, context);
 		case "CLOSED":
 			return ignore(state);
 		default:

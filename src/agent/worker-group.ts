@@ -1,4 +1,9 @@
-import type { WorkerInfo } from "../channel/events.js";
+import type {
+	ReceivedReply,
+	WorkerInfo,
+	WorldChangeEvent,
+} from "../channel/events.js";
+import type { OutgoingEvent } from "../channel/worker-channel.js";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { RoundRecord, SeatRecord } from "../rendezvous/records.js";
@@ -17,6 +22,12 @@ import type {
 /** One worker with all that it needs on disk. */
 export interface PreparedWorker {
 	readonly spec: WorkerSpec;
+	/** Its channel. */
+	readonly directory: string;
+	/** Writes an event to its channel. Throws where the disk does not take it. */
+	tell(event: OutgoingEvent): void;
+	/** It has another place in the world. */
+	moved(info: WorkerInfo): void;
 	/** The worker has been spawned, or could not be: what was opened for it alone is closed. */
 	release(): void;
 	/** What it said of its own failure. */
@@ -33,12 +44,13 @@ export interface WorkerGroupOptions {
 	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
 	/** The control group's count of out-of-memory kills. */
 	readonly readOomKills: () => number | undefined;
-	/** Told right before the first of a round's workers is spawned. */
+	/** Told right before a round's workers begin. */
 	readonly onSpawning: () => void;
-	/** Told once a round's workers have been spawned, with their pids by local rank. */
+	/** Told once a round's workers work, with their pids by local rank, and how many of them were kept. */
 	readonly onStarted: (
 		round: RoundRecord,
 		pids: readonly (number | null)[],
+		kept: number,
 	) => void;
 	readonly dispatch: (input: AgentInput) => void;
 }
@@ -51,7 +63,9 @@ export interface WorkerGroupOptions {
 const BATCH = 32;
 
 interface Member {
-	readonly info: WorkerInfo;
+	info: WorkerInfo;
+	instance: number;
+	prepared: PreparedWorker | undefined;
 	handle: WorkerHandle | undefined;
 	result: WorkerResult;
 }
@@ -67,20 +81,28 @@ export class WorkerGroup {
 		return [...this.members.values()].map((member) => member.result);
 	}
 
-	start(round: RoundRecord, seat: SeatRecord): void {
-		const members = Array.from({ length: seat.localWorldSize }, (_, rank) =>
-			newMember(workerInfo(this.options.runId, round, seat, rank)),
+	/** A round begins: those that were kept get WORK, with why they were paused; the others are started. */
+	start(
+		round: RoundRecord,
+		seat: SeatRecord,
+		kept: ReadonlyMap<number, WorldChangeEvent>,
+	): void {
+		const all = Array.from({ length: seat.localWorldSize }, (_, rank) =>
+			this.memberFor(round, seat, rank, kept.has(rank)),
 		);
 		this.members = new Map(
-			members.map((member) => [member.info.localRank, member]),
+			all.map((member) => [member.info.localRank, member]),
 		);
 		const oomKills = this.options.readOomKills();
+		if (kept.size > 0) this.options.onSpawning();
+		for (const [localRank, change] of kept) this.work(localRank, round, change);
+		const members = all.filter(({ info }) => !kept.has(info.localRank));
 		const failed = inBatches(
 			members,
 			BATCH,
 			({ info }) => this.options.prepare(info, round),
 			(member, prepared) => {
-				if (member === members[0]) this.options.onSpawning();
+				if (member === all[0] && kept.size === 0) this.options.onSpawning();
 				this.spawn(member, prepared, oomKills);
 			},
 		);
@@ -88,7 +110,47 @@ export class WorkerGroup {
 		this.options.onStarted(
 			round,
 			this.results.map(({ pid }) => pid),
+			kept.size,
 		);
+	}
+
+	/** PAUSE: their round is being left. */
+	pause(
+		localRanks: readonly number[],
+		notice: { readonly change: WorldChangeEvent; readonly reason: string },
+	): void {
+		for (const localRank of localRanks) {
+			const member = this.members.get(localRank);
+			if (member === undefined) continue;
+			const { info, instance } = member;
+			this.tell(member, {
+				kind: "PAUSE",
+				workerState: "PAUSED",
+				changeEvent: notice.change,
+				instance,
+				round: info.round,
+				reason: notice.reason,
+				workerInfo: info,
+			});
+		}
+	}
+
+	/** What a worker has said in its channel. */
+	hear(directory: string, reply: ReceivedReply): void {
+		const { dispatch } = this.options;
+		const member = [...this.members.values()].find(
+			({ prepared }) => prepared?.directory === directory,
+		);
+		if (member === undefined) return;
+		const { localRank } = member.info;
+		if (reply.kind === "HELLO") dispatch({ kind: "worker-greeted", localRank });
+		if (reply.kind === "ACK") {
+			const { event } = reply;
+			dispatch({ kind: "worker-acknowledged", localRank, event });
+		}
+		if (reply.kind === "WAITING") {
+			dispatch({ kind: "worker-waits", localRank, round: reply.round });
+		}
 	}
 
 	/** SIGTERM to the process groups of these workers. */
@@ -120,6 +182,7 @@ export class WorkerGroup {
 	): void {
 		const { dispatch, spawner } = this.options;
 		const { localRank } = member.info;
+		member.prepared = prepared;
 		member.handle = spawner.spawn(prepared.spec, {
 			spawnFailed: (problem) =>
 				dispatch({ kind: "worker-not-started", localRank, problem }),
@@ -177,6 +240,51 @@ export class WorkerGroup {
 		this.kill([...this.members.keys()]);
 	}
 
+	/** The worker process that is kept for this place, or a new one. */
+	private memberFor(
+		round: RoundRecord,
+		seat: SeatRecord,
+		localRank: number,
+		isKept: boolean,
+	): Member {
+		const info = workerInfo(this.options.runId, round, seat, localRank);
+		const member = isKept ? this.members.get(localRank) : undefined;
+		if (member === undefined) return newMember(info, round.instance);
+		member.info = info;
+		member.instance = round.instance;
+		member.result = { ...member.result, rank: info.rank };
+		member.prepared?.moved(info);
+		return member;
+	}
+
+	private work(
+		localRank: number,
+		round: RoundRecord,
+		change: WorldChangeEvent,
+	): void {
+		const member = this.members.get(localRank);
+		if (member === undefined) return;
+		this.tell(member, {
+			kind: "WORK",
+			workerState: "HEALTHY",
+			changeEvent: change,
+			instance: round.instance,
+			round: member.info.round,
+			reason: round.cause.reason,
+			workerInfo: member.info,
+		});
+	}
+
+	private tell(member: Member, event: OutgoingEvent): void {
+		const { localRank } = member.info;
+		try {
+			member.prepared?.tell(event);
+		} catch (error) {
+			const problem = messageOf(error);
+			this.options.dispatch({ kind: "worker-not-told", localRank, problem });
+		}
+	}
+
 	private signal(
 		localRanks: readonly number[],
 		signal: "SIGTERM" | "SIGKILL",
@@ -187,9 +295,11 @@ export class WorkerGroup {
 	}
 }
 
-function newMember(info: WorkerInfo): Member {
+function newMember(info: WorkerInfo, instance: number): Member {
 	return {
 		info,
+		instance,
+		prepared: undefined,
 		handle: undefined,
 		result: {
 			rank: info.rank,

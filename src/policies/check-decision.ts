@@ -1,12 +1,14 @@
 import { ElasticRunError } from "../errors.js";
 import type { Charge, RestartDecision, WorkersAction } from "./strategy.js";
 
-/** What this version can carry out. */
-const ACTIONS: ReadonlySet<WorkersAction> = new Set<WorkersAction>([
-	"restart",
-	"leave",
-	"fail-run",
-]);
+/** Which of a policy's methods is asked: one of the two for changes of the world, or that for a worker's failure. */
+export type PolicyColumn = "scale" | "failure";
+
+/** A worker that failed cannot be paused, and where none failed there is none to replace. */
+const ACTIONS: Readonly<Record<PolicyColumn, ReadonlySet<WorkersAction>>> = {
+	scale: new Set(["restart", "pause", "leave", "fail-run"]),
+	failure: new Set(["restart", "replace-failed", "leave", "fail-run"]),
+};
 
 const CHARGES: ReadonlySet<Charge> = new Set<Charge>([
 	"run",
@@ -21,6 +23,7 @@ const CHARGES: ReadonlySet<Charge> = new Set<Charge>([
  */
 export function askPolicy(
 	policyName: string,
+	column: PolicyColumn,
 	ask: () => RestartDecision,
 ): RestartDecision {
 	const illegal = (problem: string, cause?: unknown) =>
@@ -41,9 +44,12 @@ export function askPolicy(
 		);
 	}
 	const { workers, charge, reason } = decision;
-	if (!ACTIONS.has(workers)) {
+	const actions = ACTIONS[column];
+	if (!actions.has(workers)) {
+		const when =
+			column === "scale" ? "when the world changes" : "when a worker failed";
 		throw illegal(
-			`decided workers: "${workers}"; this version can carry out ${list(ACTIONS)}`,
+			`decided workers: "${workers}"; ${when}, use ${list(actions)}`,
 		);
 	}
 	if (!CHARGES.has(charge)) {

@@ -53,6 +53,12 @@ export interface WorkerFailureContext extends PolicyContext {
 /** What an agent does with its own workers: one class is one row of the table in README. */
 export interface RestartPolicyStrategy {
 	readonly name: string;
+	/**
+	 * What becomes of nodes whose workers have all succeeded when a round is left
+	 * after that: they take part again, with fresh workers (unless given), or they
+	 * stay finished, count towards MIN and get no seat.
+	 */
+	readonly finishedNodes?: "rejoin" | "stay";
 	/** New nodes are to be let in. */
 	onScaleUp(context: PolicyContext): RestartDecision;
 	/** A node failed, left or vanished. */

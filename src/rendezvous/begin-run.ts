@@ -78,6 +78,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	minNodes: "--nnodes",
 	maxNodes: "--nnodes",
 	policy: "--restart-policy",
+	finishedStay: "finishedNodes of --restart-policy",
 	maxRestarts: "--max-restarts",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",

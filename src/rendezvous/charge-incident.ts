@@ -83,7 +83,6 @@ function charge(
 ): { round: RoundRecord; budgets: ReadonlyMap<string, BudgetRecord> } {
 	const { round } = view;
 	const { nodeId } = root.failure;
-	const paysNode = root.charge === "node" || root.charge === "worker";
 	return {
 		round: {
 			...round,
@@ -96,18 +95,35 @@ function charge(
 			incidents: round.incidents + 1,
 			charged: round.charged + (root.charge === "run" ? 1 : 0),
 		},
-		budgets: paysNode
-			? new Map([
-					[
-						nodeId,
-						{
-							version: RECORD_VERSION,
-							charged: (view.budgets.get(nodeId)?.charged ?? 0) + 1,
-						},
-					],
-				])
-			: new Map(),
+		budgets:
+			root.charge === "node" || root.charge === "worker"
+				? new Map([[nodeId, spend(view.budgets.get(nodeId), root)]])
+				: new Map(),
 	};
+}
+
+/** What a node has used up, after one more failure that it pays for itself. */
+function spend(
+	before: BudgetRecord = { version: RECORD_VERSION, charged: 0 },
+	{ charge, failure }: NodeFailure,
+): BudgetRecord {
+	if (charge === "node") return { ...before, charged: before.charged + 1 };
+	const spent = before.workers?.[failure.localRank] ?? 0;
+	const workers = { ...before.workers, [failure.localRank]: spent + 1 };
+	return { ...before, workers };
+}
+
+/** Whose budget is spent, in words; undefined where none is. */
+export function spentBudget(
+	nodeId: string,
+	{ charged, workers = {} }: BudgetRecord,
+	{ maxRestarts }: PlannerConfig,
+): string | undefined {
+	if (charged > maxRestarts) return nodeId;
+	const worker = Object.entries(workers).find(
+		([, spent]) => spent > maxRestarts,
+	);
+	return worker && `local rank ${worker[0]} of ${nodeId}`;
 }
 
 function outcomeOf(

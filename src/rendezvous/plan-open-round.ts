@@ -29,6 +29,8 @@ interface Candidates {
 	readonly vanished: readonly string[];
 	/** Ready nodes that were not members, in the order in which they came. */
 	readonly newcomers: readonly NodeView[];
+	/** Nodes that have done their part, and stay so. */
+	readonly finished: readonly string[];
 }
 
 /** No round is running: who is waited for, and when does the next one begin? */
@@ -41,7 +43,7 @@ export function planOpenRound(
 ): PlanResult {
 	const { round } = view;
 	const isFirst = round.planId === null;
-	const candidates = findCandidates(view);
+	const candidates = findCandidates(view, config);
 	const settle = deadlineFor(
 		round.synced,
 		memory.settle,
@@ -66,7 +68,8 @@ export function planOpenRound(
 		...candidates.members,
 		...candidates.newcomers,
 	].slice(0, config.maxNodes);
-	if (first === undefined || others.length + 1 < config.minNodes) {
+	const taking = others.length + 1 + candidates.finished.length;
+	if (first === undefined || taking < config.minNodes) {
 		return awaitMinimum(view, kept, config, candidates, now);
 	}
 	const chosen: NonEmpty<NodeView> = [first, ...others];
@@ -92,12 +95,16 @@ export function planOpenRound(
 
 /** All members are gone at once: rather the store was out of reach than every one of them has died. */
 function nobodyLeft(candidates: Candidates): boolean {
-	const { members, late, returning, vanished } = candidates;
-	const isAnyLeft = members.length > 0 || late.length > 0;
+	const { members, late, returning, vanished, finished } = candidates;
+	const isAnyLeft = members.length + late.length + finished.length > 0;
 	return !isAnyLeft && returning.length + vanished.length > 0;
 }
 
-function findCandidates(view: RunView): Candidates {
+function findCandidates(
+	view: RunView,
+	{ finishedStay = false }: PlannerConfig,
+): Candidates {
+	const finished = finishedStay ? [...view.finished, ...view.done] : [];
 	const target = view.round.synced + 1;
 	const members: NodeView[] = [];
 	const late: string[] = [];
@@ -107,6 +114,10 @@ function findCandidates(view: RunView): Candidates {
 	for (const place of currentPlaces(view)) {
 		const { nodeId } = place;
 		const holder = holderOf(view, place);
+		if (finished.includes(nodeId)) {
+			memberIds.add(nodeId);
+			continue;
+		}
 		if (holder === undefined) {
 			const successor = view.nodes.get(nodeId)?.record;
 			if (successor === undefined) vanished.push(nodeId);
@@ -125,7 +136,7 @@ function findCandidates(view: RunView): Candidates {
 			isReady(node, target),
 	);
 	return {
-		...{ members, late, returning, vanished },
+		...{ members, late, returning, vanished, finished },
 		newcomers: inOrderOfArrival(newcomers),
 	};
 }
@@ -151,7 +162,8 @@ function awaitMinimum(
 	candidates: Candidates,
 	now: number,
 ): PlanResult {
-	const here = idsOf([...candidates.members, ...candidates.newcomers]);
+	const { members, newcomers, finished } = candidates;
+	const here = [...idsOf([...members, ...newcomers]), ...finished];
 	const join = deadlineFor(
 		view.round.synced,
 		memory.join,

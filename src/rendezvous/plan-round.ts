@@ -15,7 +15,7 @@
  *   synced = deprecated      | waits for members, for MIN, for a last call;
  *                            | then lifts (open)
  */
-import { chargeIncident } from "./charge-incident.js";
+import { chargeIncident, spentBudget } from "./charge-incident.js";
 import { tellStory } from "./history.js";
 import { observeRound } from "./observe-round.js";
 import {
@@ -109,13 +109,12 @@ function planRefusals(
 			seat !== undefined &&
 			"refused" in seat &&
 			seat.incarnation === node?.record.incarnation;
-		if (node === undefined || told || budget.charged <= config.maxRestarts) {
-			continue;
-		}
+		const spent = spentBudget(nodeId, budget, config);
+		if (node === undefined || told || spent === undefined) continue;
 		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			incarnation: node.record.incarnation,
-			refused: `${nodeId} has used up its budget of ${config.maxRestarts} restarts`,
+			refused: `${spent} has used up its budget of ${config.maxRestarts} restarts`,
 		});
 	}
 	if (seats.size === 0) return undefined;

@@ -51,7 +51,8 @@ function gatherNewcomers(
 ): PlanResult {
 	const newcomers = waiting(view);
 	const free = config.maxNodes - view.round.seats;
-	if (newcomers.length === 0 || free <= 0 || view.finished.size > 0) {
+	const hasFinished = view.finished.size + view.done.size > 0;
+	if (newcomers.length === 0 || free <= 0 || hasFinished) {
 		return wait(`round ${view.round.synced} runs`, {
 			...memory,
 			settle: null,

@@ -78,6 +78,8 @@ export interface PlannerConfig {
 	readonly minNodes: number;
 	readonly maxNodes: number;
 	readonly maxRestarts: number;
+	/** Nodes that have finished stay so when a round is left: they count towards MIN and get no seat. */
+	readonly finishedStay?: boolean;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

@@ -154,6 +154,8 @@ export interface FinishedRecord {
 export interface BudgetRecord {
 	readonly version: 1;
 	readonly charged: number;
+	/** What its workers have used up one by one, by local rank. */
+	readonly workers?: Readonly<Record<string, number>>;
 }
 
 /** `spec`: what all agents of a run must agree on. */
@@ -162,6 +164,8 @@ export interface RunSpec {
 	readonly minNodes: number;
 	readonly maxNodes: number;
 	readonly policy: string;
+	/** Nodes that have finished stay so when a round is left. */
+	readonly finishedStay?: boolean;
 	readonly maxRestarts: number;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;

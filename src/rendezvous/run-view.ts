@@ -28,6 +28,8 @@ export interface RunView {
 	readonly seats: ReadonlyMap<string, Seat>;
 	/** Nodes that have finished the current plan. */
 	readonly finished: ReadonlySet<string>;
+	/** Nodes that had finished an earlier plan, and have no seat in this one. */
+	readonly done: ReadonlySet<string>;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The history's line of the newest synced round, where it was read and is there. */
 	readonly story: HistoryRecord | undefined;
@@ -43,7 +45,14 @@ export function readRunView(
 	const roundEntry = snapshot.entries.get(keys.round);
 	if (roundEntry === undefined) return undefined;
 	const round = decodeRecord<RoundRecord>(roundEntry);
-	const finished = below<FinishedRecord>(snapshot, keys.finished);
+	const seats = below<Seat>(snapshot, keys.seats);
+	const finished = [...below<FinishedRecord>(snapshot, keys.finished)];
+	const nodesOf = (chosen: typeof finished) =>
+		new Set(chosen.map(([nodeId]) => nodeId));
+	const hasSeat = (nodeId: string) => {
+		const seat = seats.get(nodeId);
+		return seat && "planId" in seat && seat.planId === round.planId;
+	};
 	return {
 		revision: snapshot.revision,
 		round,
@@ -53,11 +62,14 @@ export function readRunView(
 			createRevision: entry.createRevision,
 			modRevision: entry.modRevision,
 		})),
-		seats: below<Seat>(snapshot, keys.seats),
-		finished: new Set(
-			[...finished]
-				.filter(([, record]) => record.planId === round.planId)
-				.map(([nodeId]) => nodeId),
+		seats,
+		finished: nodesOf(
+			finished.filter(([, { planId }]) => planId === round.planId),
+		),
+		done: nodesOf(
+			finished.filter(
+				([nodeId, { planId }]) => planId !== round.planId && !hasSeat(nodeId),
+			),
 		),
 		budgets: below<BudgetRecord>(snapshot, keys.budgets),
 		story: at<HistoryRecord>(snapshot, keys.historyOf(round.synced)),

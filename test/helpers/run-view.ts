@@ -140,6 +140,7 @@ export function runView(
 	rest: {
 		seats?: Readonly<Record<string, Seat>>;
 		finished?: readonly string[];
+		done?: readonly string[];
 		budgets?: Readonly<Record<string, number>>;
 		story?: HistoryRecord;
 		waiting?: WaitingRecord;
@@ -156,6 +157,7 @@ export function runView(
 		nodes: new Map(views),
 		seats: new Map(Object.entries(rest.seats ?? {})),
 		finished: new Set(rest.finished ?? []),
+		done: new Set(rest.done ?? []),
 		budgets: new Map(
 			Object.entries(rest.budgets ?? {}).map(([nodeId, charged]) => [
 				nodeId,

@@ -1,5 +1,6 @@
 import { Agent } from "../../src/agent/agent.js";
 import type { Ending } from "../../src/agent/state.js";
+import type { WorldChangeEvent } from "../../src/channel/events.js";
 import { messageOf } from "../../src/errors.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
@@ -44,6 +45,7 @@ export class ScriptedRun {
 			minNodes: options.minNodes ?? 1,
 			maxNodes: options.maxNodes ?? 1,
 			policy: options.policy?.name ?? "hard",
+			finishedStay: options.policy?.finishedNodes === "stay",
 			maxRestarts: options.maxRestarts ?? 3,
 			joinTimeoutMs: options.joinTimeoutMs ?? 600_000,
 			lastCallTimeoutMs: 30_000,
@@ -76,6 +78,7 @@ export class ScriptedRun {
 			localWorldSize: 2,
 			incarnation: `${nodeId}-1`,
 			holderIsDead: false,
+			listens: true,
 			...settings,
 			policy: this.options.policy ?? new HardRestartPolicyStrategy(),
 			maxRestarts: this.spec.maxRestarts,
@@ -113,6 +116,8 @@ export interface ScriptedAgentSettings {
 	readonly incarnation?: string;
 	/** Whether the process that it finds under its node id is seen to be dead. */
 	readonly holderIsDead?: boolean;
+	/** Whether its workers call the runtime library when they start. */
+	readonly listens?: boolean;
 }
 
 /** One agent of a scripted run, and the hands on its workers. */
@@ -123,6 +128,7 @@ export class ScriptedAgent {
 	/** Its way to the store. */
 	readonly store: ScriptedStore;
 	private readonly localRanks: readonly number[];
+	private readonly listens: boolean;
 	private readonly alive = new Set<number>();
 	private signalled = false;
 	private dead = false;
@@ -138,7 +144,9 @@ export class ScriptedAgent {
 			maxRestarts: number;
 		},
 	) {
-		const { localWorldSize, incarnation, holderIsDead, ...policy } = settings;
+		const { localWorldSize, incarnation, holderIsDead, listens, ...policy } =
+			settings;
+		this.listens = listens;
 		this.localRanks = Array.from({ length: localWorldSize }, (_, rank) => rank);
 		this.store = new ScriptedStore(run.store, run.clock);
 		const tell = this.tell;
@@ -176,10 +184,15 @@ export class ScriptedAgent {
 				nodeId,
 				incarnation,
 				shutdownTimeoutMs: 30_000,
+				pauseTimeoutMs: 60_000,
 			},
 			membership: this.membership,
 			workers: {
-				start: (round, seat) => this.startWorkers(round, seat),
+				start: (round, seat, kept) => this.startWorkers(round, seat, kept),
+				pause: (localRanks, { change, reason }) =>
+					tell(
+						`PAUSE to local ranks ${localRanks.join(" ")}: ${change}, ${reason}`,
+					),
 				terminate: (localRanks) => this.signal("SIGTERM", localRanks),
 				kill: (localRanks) => this.signal("SIGKILL", localRanks),
 			},
@@ -246,24 +259,47 @@ export class ScriptedAgent {
 		this.agent.dispatch({ kind: "worker-gone", localRank });
 	}
 
+	/** A worker has received an event of its channel. */
+	acknowledges(localRank: number, event: number): void {
+		this.agent.dispatch({ kind: "worker-acknowledged", localRank, event });
+	}
+
+	/** A worker waits for a round after this one. */
+	waitsForWork(localRank: number, round: number): void {
+		this.agent.dispatch({ kind: "worker-waits", localRank, round });
+	}
+
 	/** All workers that still live end as they were told. */
 	obeys(): void {
 		for (const localRank of [...this.alive]) this.exits(localRank, 143);
 	}
 
-	private startWorkers(round: RoundRecord, seat: SeatRecord): void {
+	private startWorkers(
+		round: RoundRecord,
+		seat: SeatRecord,
+		kept: ReadonlyMap<number, WorldChangeEvent>,
+	): void {
 		this.signalled = false;
-		for (const localRank of this.localRanks) this.alive.add(localRank);
-		const ranks = this.localRanks.map((rank) => seat.firstRank + rank);
-		this.tell(
-			`starts ranks ${ranks.join(" ")} of ${round.world?.worldSize}, master ${round.world?.masterAddr}:${round.world?.masterPort}`,
-		);
-		for (const localRank of this.localRanks) {
+		const fresh = this.localRanks.filter((rank) => !kept.has(rank));
+		const rankOf = (localRank: number) => seat.firstRank + localRank;
+		const world = `of ${round.world?.worldSize}, master ${round.world?.masterAddr}:${round.world?.masterPort}`;
+		for (const [localRank, change] of kept) {
+			this.tell(
+				`WORK to local rank ${localRank}: rank ${rankOf(localRank)} ${world}, ${change}`,
+			);
+		}
+		if (fresh.length > 0)
+			this.tell(`starts ranks ${fresh.map(rankOf).join(" ")} ${world}`);
+		for (const localRank of fresh) {
+			this.alive.add(localRank);
 			this.agent.dispatch({
 				kind: "worker-started",
 				localRank,
 				pid: 100 + localRank,
 			});
+			if (this.listens) {
+				this.agent.dispatch({ kind: "worker-greeted", localRank });
+			}
 		}
 		this.agent.started(round);
 	}

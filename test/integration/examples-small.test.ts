@@ -52,10 +52,10 @@ it.each([
 		errorMessage: undefined,
 	};
 	expect(
-		askPolicy(policy.name, () => policy.onWorkerFailure(failure)),
+		askPolicy(policy.name, "failure", () => policy.onWorkerFailure(failure)),
 	).toMatchObject(decision);
 	for (const change of [policy.onScaleUp, policy.onScaleDown]) {
-		expect(askPolicy(policy.name, () => change(failure))).toMatchObject({
+		expect(askPolicy(policy.name, "scale", () => change(failure))).toMatchObject({
 			workers: "restart",
 			charge: "nothing",
 		});

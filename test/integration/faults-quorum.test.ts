@@ -104,8 +104,8 @@ describe("three members of an etcd", () => {
 				await Promise.all([leader.kill(), other.kill()]);
 				const cluster = new Cluster(follower, { nodes: "2", conf: IMPATIENT });
 				cluster.agent("node-a", { endpoint: etcd.endpoints.join() });
-				const { "node-a": end } = await cluster.ends({ "node-a": 4 });
-				const last = end.stderr.trimEnd().split("\n").at(-1);
+				const ends = await cluster.ends({ "node-a": 4 });
+				const last = ends["node-a"]?.stderr.trimEnd().split("\n").at(-1);
 				for (const { endpoint } of [leader, other]) {
 					expect(last).toContain(`etcd at ${endpoint}: connection refused`);
 				}

@@ -112,10 +112,10 @@ describe("the console", () => {
 		await until(() => stdout.text === "[0] one\n");
 		appendFileSync(path, "o\nthree");
 		await until(() => stdout.text === "[0] one\n[0] two\n");
-		await end();
+		await end.finish();
 		expect(stdout.text).toBe("[0] one\n[0] two\n[0] three\n");
 		appendFileSync(path, "late\n");
-		await end();
+		await end.finish();
 		expect(stdout.text).not.toContain("late");
 	});
 
@@ -128,7 +128,7 @@ describe("the console", () => {
 		await tail.drain();
 		expect(stdout.text).toBe("[0] new\n[0] unfinished\n");
 		appendFileSync(path, " line\n");
-		await end();
+		await end.finish();
 		expect(stdout.text).toBe("[0] new\n[0] unfinished\n[0]  line\n");
 	});
 
@@ -141,7 +141,7 @@ describe("the console", () => {
 				writeFileSync(path, "");
 				const end = tail.follow(follow(path, rank));
 				await print(path, `seq -f 'worker ${rank} line %.0f' ${LINES}`);
-				await end();
+				await end.finish();
 			}),
 		);
 		const next = [1, 1, 1, 1];
@@ -172,7 +172,7 @@ describe("the console", () => {
 			path,
 			"yes 'the quick brown fox jumps over the lazy dog' | head -c 200000000",
 		);
-		await end();
+		await end.finish();
 		expect(stdout.bytes).toBeGreaterThan(200_000_000);
 		expect(stdout.longest).toBeLessThanOrEqual(MEBIBYTE);
 		expect(peak - before).toBeLessThan(150 * MEBIBYTE);
@@ -185,7 +185,7 @@ describe("the console", () => {
 		const before = process.memoryUsage().rss;
 		const end = consoleOf({ stdout }).follow(follow(path));
 		await print(path, "head -c 100000000 /dev/zero | tr '\\0' x");
-		await end();
+		await end.finish();
 		const pieces = Math.ceil(100_000_000 / 65_536);
 		expect(stdout.bytes).toBe(100_000_000 + pieces * "[0] \n".length);
 		expect(process.memoryUsage().rss - before).toBeLessThan(150 * MEBIBYTE);
@@ -196,7 +196,7 @@ describe("the console", () => {
 		const path = join(base, "log");
 		const end = consoleOf({ stdout }).follow(follow(path));
 		await print(path, "head -c 3000000 /dev/urandom");
-		await end();
+		await end.finish();
 		expect(stdout.text.length).toBeGreaterThan(1_000_000);
 		const uncoloured = stdout.text.replaceAll(/\p{Cc}\[[0-9:;]*m/gu, "");
 		expect(Buffer.from(uncoloured, "latin1").toString()).not.toMatch(
@@ -216,7 +216,7 @@ describe("the console", () => {
 		const path = join(base, "log");
 		writeFileSync(path, "0123456789\n".repeat(500_000));
 		const tail = consoleOf({ stdout });
-		const drained = tail.follow(follow(path))();
+		const drained = tail.follow(follow(path)).finish();
 		await until(() => taken.length === 1);
 		expect(bytes).toBeLessThanOrEqual(MEBIBYTE);
 		expect(stdout.writableLength).toBeLessThanOrEqual(MEBIBYTE);
@@ -236,7 +236,7 @@ describe("the console", () => {
 		await until(() => stdout.writableLength > 0);
 		tail.close();
 		await drained;
-		await tail.follow(follow(path))();
+		await tail.follow(follow(path)).finish();
 	});
 
 	it("skips on a terminal only, and says so", async () => {
@@ -250,8 +250,8 @@ describe("the console", () => {
 			stdoutIsTerminal: true,
 		});
 		await Promise.all([
-			tail.follow(follow(path))(),
-			tail.follow({ ...follow(path), target: "stderr" })(),
+			tail.follow(follow(path)).finish(),
+			tail.follow({ ...follow(path), target: "stderr" }).finish(),
 		]);
 		const [notice, ...lines] = terminal.text.trimEnd().split("\n");
 		expect(notice).toMatch(/^\[0\] .* 19 MiB not shown, see .*log$/);
@@ -276,7 +276,7 @@ describe("the console", () => {
 		later = 60_000;
 		await until(() => stdout.text === "[0] start\n[0] 10%\n");
 		appendFileSync(path, "\r30%\r40%\n");
-		await end();
+		await end.finish();
 		expect(stdout.text).toBe("[0] start\n[0] 10%\n[0] 40%\n");
 	});
 
@@ -289,7 +289,7 @@ describe("the console", () => {
 		truncateSync(path);
 		appendFileSync(path, "new\n");
 		await until(() => stdout.text.includes("new"));
-		await end();
+		await end.finish();
 		expect(stdout.text).toBe("[0] before\n[0] new\n");
 	});
 
@@ -303,7 +303,7 @@ describe("the console", () => {
 		const ends = [folder, join(base, "absent"), good].map((path) =>
 			tail.follow(follow(path)),
 		);
-		await Promise.all(ends.map((end) => end()));
+		await Promise.all(ends.map((end) => end.finish()));
 		expect(stdout.text).toBe("[0] fine\n");
 		expect(warnings.filter((warning) => !warning.includes("folder"))).toEqual(
 			[],
@@ -323,7 +323,7 @@ describe("a console that goes away", () => {
 		const tail = createConsole({ clock: systemClock, stdout, stderr, stdoutIsTerminal: false, stderrIsTerminal: false, logger });
 		const prefix = Buffer.from("[0] ");
 		const end = tail.follow({ path, from: 0, target: "stdout", prefix });
-		await end();
+		await end.finish();
 		tail.close();
 		logger.info("done");
 		process.exit(0);

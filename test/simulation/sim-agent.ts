@@ -228,6 +228,9 @@ export class SimAgent {
 						stdout: 1,
 						stderr: 2,
 					},
+					directory: "/channel",
+					tell: () => {},
+					moved: () => {},
 					release: () => {},
 					readError: () => undefined,
 					discard: () => {},
@@ -255,6 +258,7 @@ export class SimAgent {
 				nodeId: history.nodeId,
 				incarnation: history.incarnation,
 				shutdownTimeoutMs,
+				pauseTimeoutMs: 60_000,
 			},
 			membership: {
 				publish: (intent: Intent | null) => {

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf, systemErrorCode } from "../../errors.js";
+import type { RestartPolicy } from "../../policies/restart-policy.js";
 import type { RestartPolicyStrategy } from "../../policies/strategy.js";
 import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
 import { ok, type Parsed, problem } from "./parse/parsed.js";
@@ -15,11 +16,25 @@ export async function loadPolicy(
 	cwd: string,
 ): Promise<Parsed<RestartPolicyStrategy>> {
 	if ("file" in choice) return importPolicy(choice.file, cwd);
-	const { HardRestartPolicyStrategy } = await import(
-		"../../policies/hard-restart-policy.js"
-	);
-	return ok(new HardRestartPolicyStrategy());
+	return ok(await BUILT_IN[choice.name]());
 }
+
+const BUILT_IN: Readonly<
+	Record<RestartPolicy, () => Promise<RestartPolicyStrategy>>
+> = {
+	hard: async () =>
+		new (
+			await import("../../policies/hard-restart-policy.js")
+		).HardRestartPolicyStrategy(),
+	soft: async () =>
+		new (
+			await import("../../policies/soft-restart-policy.js")
+		).SoftRestartPolicyStrategy(),
+	"soft-replace": async () =>
+		new (
+			await import("../../policies/soft-replace-restart-policy.js")
+		).SoftReplaceRestartPolicyStrategy(),
+};
 
 const DIGEST_DIGITS = 16;
 

@@ -1,5 +1,4 @@
 import type { AgentConfig } from "./agent-config.js";
-import { refusePolicyNotAvailable } from "./availability.js";
 import { asPolicy, loadPolicy, policyDigest } from "./load-policy.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
@@ -17,13 +16,6 @@ export async function resolvePolicy(
 	const { restartPolicy } = OPTIONS;
 	const choice = reader.value(restartPolicy);
 	if (!reader.sound(restartPolicy)) return undefined;
-	if (
-		request.policy === undefined &&
-		"name" in choice &&
-		refusePolicyNotAvailable(reader, choice.name)
-	) {
-		return undefined;
-	}
 	const loaded =
 		request.policy === undefined
 			? await loadPolicy(choice, request.cwd)

@@ -33,14 +33,20 @@ export interface FollowRequest {
 	readonly prefix: Uint8Array;
 }
 
+/** A file that is shown. */
+export interface Followed {
+	/** The lines that are shown from now on bear another prefix. */
+	rename(prefix: Uint8Array): void;
+	/**
+	 * Its writers are gone: it shows the rest, an unfinished last line too,
+	 * resolves when that is done, and lets the file go.
+	 */
+	finish(): Promise<void>;
+}
+
 /** Shows the workers' files on the launcher's own streams while they grow. */
 export interface WorkerConsole {
-	/**
-	 * Follows a file. The function that it returns says that its writers are
-	 * gone: it shows the rest, an unfinished last line too, resolves when that
-	 * is done, and lets the file go.
-	 */
-	follow(request: FollowRequest): () => Promise<void>;
+	follow(request: FollowRequest): Followed;
 	/** Resolves when all that is in the files at this moment was shown, however slow the console. */
 	drain(): Promise<void>;
 	/** Stops at once and ends every wait; what was not shown stays in the files. */
@@ -79,7 +85,7 @@ class ConsoleTail implements WorkerConsole {
 		this.#viewer = new FileViewer(options.clock, terminals);
 	}
 
-	follow({ path, from, target, prefix }: FollowRequest): () => Promise<void> {
+	follow({ path, from, target, prefix }: FollowRequest): Followed {
 		const file = new FollowedFile({
 			path,
 			from,
@@ -90,13 +96,20 @@ class ConsoleTail implements WorkerConsole {
 		if (!this.#closed) this.#files.add(file);
 		this.#hurry();
 		if (!this.#running) void this.#run();
-		return async () => {
-			await this.#flush(file);
-			this.#files.delete(file);
-			// Nothing more comes of this file: whoever waits for it has it all.
-			file.settle();
-			this.#hurry();
+		return {
+			rename: (other) => {
+				file.prefix = other;
+			},
+			finish: () => this.#finish(file),
 		};
+	}
+
+	async #finish(file: FollowedFile): Promise<void> {
+		await this.#flush(file);
+		this.#files.delete(file);
+		// Nothing more comes of this file: whoever waits for it has it all.
+		file.settle();
+		this.#hurry();
 	}
 
 	async drain(): Promise<void> {

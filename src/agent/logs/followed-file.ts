@@ -21,7 +21,7 @@ export interface FollowedFileOptions {
 export class FollowedFile {
 	readonly path: string;
 	readonly target: ConsoleTarget;
-	readonly prefix: Uint8Array;
+	prefix: Uint8Array;
 	/** Everything before it was shown. */
 	position: number;
 	/** The size up to which there is nothing left to do but wait; -1 before the first look. */

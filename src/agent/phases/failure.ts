@@ -1,8 +1,9 @@
 import { EXIT_CODES } from "../../errors.js";
 import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { WorkerError } from "../report/run-report.js";
-import type { AgentInput, Running } from "../state.js";
+import type { AgentInput } from "../state.js";
 import type { WorkerExit } from "../supervision/worker.js";
+import type { Active } from "./begin-stopping.js";
 import type { TransitionContext } from "./step.js";
 
 /** A worker's failure as far as the agent's shell can describe it. */
@@ -14,32 +15,34 @@ export interface Failure {
 	readonly hint?: string | undefined;
 	readonly exit?: WorkerExit;
 	readonly error?: WorkerError | undefined;
+	/** It costs nothing, whatever the policy says. */
+	readonly isFree?: boolean;
 	/** The run's exit code, where trying again cannot help. */
 	readonly failsRun?: number | undefined;
 }
 
 /** The state with this failure as its last, named for ever by node, process and sequence. */
-export function withFailure(
-	state: Running,
+export function withFailure<State extends Active>(
+	state: State,
 	failure: Failure,
 	charge: Charge,
 	failsRun: number | null,
 	context: TransitionContext,
-): Running {
+): State {
 	const sequence = state.failuresReported + 1;
 	return {
 		...state,
 		failuresReported: sequence,
 		failure: {
-			charge,
+			charge: failure.isFree ? "nothing" : charge,
 			failsRun,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,
 				round: state.round,
-				rank: state.seat.firstRank + failure.localRank,
+				rank: rankOf(state, failure.localRank),
 				localRank: failure.localRank,
-				role: state.seat.role,
+				role: state.seat?.role ?? "",
 				pid: failure.pid,
 				exitCode: failure.exitCode,
 				signal: failure.exit?.signal ?? null,
@@ -53,8 +56,13 @@ export function withFailure(
 	};
 }
 
+/** The global rank that a worker has, or had in the round that it was in last. */
+export function rankOf({ seat }: Active, localRank: number): number {
+	return (seat?.firstRank ?? 0) + localRank;
+}
+
 export function policyContext(
-	state: Running,
+	state: Active,
 	cause: string,
 	context: TransitionContext,
 ): PolicyContext {

@@ -1,12 +1,9 @@
 import { EXIT_CODES } from "../../errors.js";
-import type { Running, WorkerSlot } from "../state.js";
+import type { Running } from "../state.js";
+import type { WorkerSlot } from "../worker-slot.js";
+import { stuckReason, UNKILLABLE_AFTER_MS, wasFrozen } from "./kill.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
-import {
-	leave,
-	stuckReason,
-	UNKILLABLE_AFTER_MS,
-	wasFrozen,
-} from "./stopping.js";
+import { leave } from "./stop.js";
 import { killDue } from "./worker-slots.js";
 
 /** What successful workers left behind in their groups has its time to end; then it is killed; then it is given up. */
@@ -16,9 +13,9 @@ export function endLeftovers(
 ): Transition {
 	const { now } = context;
 	const stuck = state.workers.filter(
-		({ goneBy = Number.POSITIVE_INFINITY }) => now >= goneBy,
+		({ goneBy }) => goneBy !== null && now >= goneBy,
 	);
-	if (stuck.some(({ goneBy = now }) => wasFrozen(goneBy, now))) {
+	if (stuck.some(({ goneBy }) => wasFrozen(goneBy ?? now, now))) {
 		return waitOnceMore(state, stuck, now + UNKILLABLE_AFTER_MS);
 	}
 	return stuck.length > 0

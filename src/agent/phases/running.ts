@@ -1,24 +1,29 @@
 import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
-import {
-	type AgentInput,
-	type Finished,
-	type Running,
-	remaining,
-} from "../state.js";
+import type { AgentInput, Finished, Running } from "../state.js";
+import { remaining } from "../worker-slot.js";
+import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
+import { askForRound, fail, onOverdue } from "./fail.js";
 import {
-	type Failure,
 	notStarted,
 	policyContext,
 	policyFailure,
 	withFailure,
 } from "./failure.js";
 import { endLeftovers } from "./leftovers.js";
+import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
-import { leave, stop } from "./stopping.js";
-import { markExited, markGone, markStarted } from "./worker-slots.js";
+import { leave, stop } from "./stop.js";
+import {
+	markExited,
+	markGone,
+	markHeard,
+	markStarted,
+	markWaiting,
+	wishing,
+} from "./worker-slots.js";
 
 /** Its workers run the round that it has a seat in. */
 export function onRunning(
@@ -40,18 +45,19 @@ export function onRunning(
 				...state,
 				workers: markGone(state.workers, input.localRank),
 			});
+		case "worker-greeted":
+		case "worker-acknowledged":
+			return ignore({ ...state, workers: markHeard(state.workers, input) });
+		case "worker-waits":
+			return onWait(state, input, context);
+		case "worker-not-told":
+			return fail(state, notTold(state, input), context);
 		case "time-passed":
-			return endLeftovers(state, context);
+			return onDeadline(state, context);
 		case "stop-asked":
 			return leave(state, input, context);
 		case "session-lost":
-			return stop(
-				state,
-				{ kind: "rejoin" },
-				input.reason,
-				context,
-				Math.min(input.fenceAt, context.now + context.shutdownTimeoutMs),
-			);
+			return fence(state, input, context);
 		default:
 			return input satisfies never;
 	}
@@ -83,27 +89,40 @@ function applyToChange(
 ): Transition {
 	const { policy } = context;
 	const about = policyContext(state, cause, context);
-	const decision = decide(policy.name, () =>
+	const decision = decide(policy.name, "scale", () =>
 		changeEvent === "SCALE_UP"
 			? policy.onScaleUp(about)
 			: policy.onScaleDown(about),
 	);
-	if (decision.workers === "leave") {
-		const exitCode = EXIT_CODES.replaceNode;
-		const { reason } = decision;
-		return leave(state, { exitCode, reason, immediately: false }, context);
-	}
+	const { reason } = decision;
+	const change = changeEvent ?? "SCALE_DOWN";
 	const failing =
 		decision.workers === "fail-run"
-			? withFailure(
-					state,
-					policyFailure(decision.reason),
-					"nothing",
-					1,
-					context,
-				)
+			? withFailure(state, policyFailure(reason), "nothing", 1, context)
 			: state;
-	return stop(failing, { kind: "rejoin" }, decision.reason, context);
+	return carryOut(
+		failing,
+		decision,
+		{ ...scaleDown(reason, context), change },
+		context,
+	);
+}
+
+/** The others may soon go on without this node: nothing of it may run by then. */
+function fence(
+	state: Running,
+	{ reason, fenceAt }: AgentInput & { kind: "session-lost" },
+	context: TransitionContext,
+): Transition {
+	const { policy } = context;
+	const { workers } = decide(policy.name, "scale", () =>
+		policy.onScaleDown(policyContext(state, reason, context)),
+	);
+	const notice = scaleDown(reason, context);
+	const killAt = Math.min(fenceAt, notice.killAt);
+	return workers === "pause"
+		? pause(state, { ...notice, killAt }, context)
+		: stop(state, { kind: "rejoin" }, reason, context, killAt);
 }
 
 function onExit(
@@ -125,54 +144,26 @@ function onExit(
 	};
 }
 
-/** One of its own workers failed: it reports and stops; the coordinator charges. */
-function fail(
+/** One that waits for a round after an earlier one has not seen yet that it may work. */
+function onWait(
 	state: Running,
-	failure: Failure,
-	context: TransitionContext,
+	{ localRank, round }: AgentInput & { kind: "worker-waits" },
+	{ now }: TransitionContext,
 ): Transition {
-	const { policy } = context;
-	const rank = state.seat.firstRank + failure.localRank;
-	const cause = `rank ${rank} failed: ${failure.description}`;
-	if (failure.failsRun !== undefined) {
-		const failed = withFailure(
-			state,
-			failure,
-			"nothing",
-			failure.failsRun,
-			context,
-		);
-		return stop(failed, { kind: "rejoin" }, cause, context);
-	}
-	const decision = decide(policy.name, () =>
-		policy.onWorkerFailure({
-			...policyContext(state, cause, context),
-			rank,
-			localRank: failure.localRank,
-			role: state.seat.role,
-			exitCode: failure.exitCode,
-			signal: failure.exit?.signal ?? null,
-			uptimeMs: failure.exit?.uptimeMs ?? 0,
-			errorMessage: failure.error?.message,
-		}),
-	);
-	const failsRun = decision.workers === "fail-run" ? EXIT_CODES.failed : null;
-	const failed = withFailure(
-		state,
-		failure,
-		decision.charge,
-		failsRun,
-		context,
-	);
-	const reason =
-		decision.reason === cause ? cause : `${cause}; ${decision.reason}`;
-	return decision.workers === "leave"
-		? leave(
-				failed,
-				{ exitCode: EXIT_CODES.replaceNode, reason, immediately: false },
-				context,
-			)
-		: stop(failed, { kind: "rejoin" }, reason, context);
+	if (round < state.round) return ignore(state);
+	const workers = markWaiting(state.workers, localRank, now);
+	return ignore({ ...state, workers });
+}
+
+/** Without its WORK it would hold up the others. */
+function notTold(
+	{ workers }: Running,
+	{ localRank, problem }: AgentInput & { kind: "worker-not-told" },
+) {
+	const slot = workers.find((worker) => worker.localRank === localRank);
+	const exitCode = EXIT_CODES.failed;
+	const description = `cannot be told to work: ${problem}`;
+	return { localRank, pid: slot?.pid ?? null, exitCode, description };
 }
 
 function finishIfDone(state: Running): Transition {
@@ -187,4 +178,13 @@ function finishIfDone(state: Running): Transition {
 		planId: state.seat.planId,
 	};
 	return { state: finished, effects: [], reason: "all workers succeeded" };
+}
+
+function onDeadline(state: Running, context: TransitionContext): Transition {
+	const late = onOverdue(state, context);
+	if (late !== undefined) return late;
+	const wish = wishing(state.workers, context.now);
+	return wish === undefined
+		? endLeftovers(state, context)
+		: askForRound(state, wish, context);
 }

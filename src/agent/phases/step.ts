@@ -12,6 +12,8 @@ export interface TransitionContext {
 	readonly policy: RestartPolicyStrategy;
 	readonly maxRestarts: number;
 	readonly shutdownTimeoutMs: number;
+	/** How long a worker may take to acknowledge PAUSE. */
+	readonly pauseTimeoutMs: number;
 }
 
 export interface Transition {

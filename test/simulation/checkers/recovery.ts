@@ -1,4 +1,4 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/stopping.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/kill.js";
 import { LOOK_EVERY_MS } from "../../../src/rendezvous/look-loop.js";
 import type { Checker, History } from "../history.js";
 

@@ -1,4 +1,4 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/stopping.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/kill.js";
 import { EXIT_CODES } from "../../../src/errors.js";
 import { type Checker, undisturbedFrom } from "../history.js";
 

@@ -10,10 +10,11 @@ import {
 	type Next,
 	type Running,
 	type Stopping,
-	type WorkerSlot,
 } from "../../../src/agent/state.js";
 import { transition } from "../../../src/agent/transition.js";
+import { freshSlot, type WorkerSlot } from "../../../src/agent/worker-slot.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
@@ -27,6 +28,12 @@ const CONTEXT: TransitionContext = {
 	policy: new HardRestartPolicyStrategy(),
 	maxRestarts: 3,
 	shutdownTimeoutMs: 30_000,
+	pauseTimeoutMs: 60_000,
+};
+
+const SOFT: TransitionContext = {
+	...CONTEXT,
+	policy: new SoftRestartPolicyStrategy(),
 };
 
 const WORLD = {
@@ -54,10 +61,8 @@ const slot = (
 	localRank: number,
 	change: Partial<WorkerSlot> = {},
 ): WorkerSlot => ({
-	localRank,
+	...freshSlot(localRank),
 	pid: 100 + localRank,
-	status: "running",
-	killAt: null,
 	...change,
 });
 
@@ -67,7 +72,14 @@ const COMMON = {
 	failure: null,
 	failuresReported: 0,
 };
-const JOINING: AgentState = { ...COMMON, phase: "JOINING", claim: 1 };
+const JOINING: AgentState = {
+	...COMMON,
+	phase: "JOINING",
+	round: 0,
+	seat: null,
+	workers: [],
+	claim: 1,
+};
 const RUNNING: Running = {
 	...COMMON,
 	phase: "RUNNING",
@@ -85,6 +97,7 @@ const STOPPING: Stopping = {
 	...COMMON,
 	phase: "STOPPING",
 	round: 1,
+	seat: SEAT,
 	claim: 2,
 	workers: [slot(0), slot(1, { status: "gone" })],
 	killAt: 31_000,
@@ -156,14 +169,33 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 	"time-passed": [TIME],
 	"stop-asked": [STOP, { ...STOP, immediately: true }],
 	"session-lost": [LOST],
+	"worker-not-told": [
+		{ kind: "worker-not-told", localRank: 0, problem: "the disk is full" },
+	],
+};
+const pausedSlot = (localRank: number, ackBy: number | null) =>
+	slot(localRank, {
+		greeted: true,
+		status: "paused",
+		events: 2,
+		pause: { event: 2, change: "SCALE_DOWN", ackBy },
+	});
+const PAUSED: AgentState = {
+	...JOINING,
+	round: 1,
+	seat: SEAT,
+	claim: 1,
+	workers: [pausedSlot(0, 900), pausedSlot(1, null)],
 };
 const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
-	JOINING: [INITIAL_STATE, JOINING],
+	JOINING: [INITIAL_STATE, JOINING, PAUSED],
 	RUNNING: [
 		RUNNING,
 		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
 		{ ...RUNNING, workers: [slot(0, { goneBy: 900, status: "exited" })] },
 		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
+		{ ...RUNNING, workers: [slot(0, { greeted: true })] },
+		{ ...RUNNING, workers: [slot(0, { greeted: true, waitsUntil: 900 })] },
 	],
 	STOPPING: [
 		STOPPING,
@@ -203,15 +235,17 @@ function writtenTable(): Map<string, Set<string>> {
 describe("the table at the head of transition.ts", () => {
 	const written = writtenTable();
 	it("has a row for each phase and a cell for each input", () => {
-		expect(written.size).toBe(30);
+		expect(written.size).toBe(35);
 	});
 	for (const [phase, states] of Object.entries(ROWS)) {
 		for (const [column, inputs] of Object.entries(COLUMNS)) {
 			it(`${phase} × ${column} leads where it says`, () => {
 				const reached = new Set(
 					states.flatMap((state) =>
-						inputs.map(
-							(input) => transition(state, input, CONTEXT).state.phase,
+						inputs.flatMap((input) =>
+							[CONTEXT, SOFT].map(
+								(context) => transition(state, input, context).state.phase,
+							),
 						),
 					),
 				);

@@ -2,16 +2,17 @@ import { RestartPolicy } from "../../../policies/restart-policy.js";
 import { didYouMean } from "../nearest-name.js";
 import { ok, type Parsed, problem, quote } from "./parsed.js";
 
-const BUILT_IN: readonly string[] = Object.values(RestartPolicy);
+const BUILT_IN: readonly RestartPolicy[] = Object.values(RestartPolicy);
 
 /** What is asked for: a built-in policy, or the file of a user's. */
 export type PolicyChoice =
-	| { readonly name: string }
+	| { readonly name: RestartPolicy }
 	| { readonly file: string };
 
 /** A word is a policy's name, a path or a module's file name is a file. */
 export function parsePolicy(text: string): Parsed<PolicyChoice> {
-	if (BUILT_IN.includes(text)) return ok({ name: text });
+	const name = BUILT_IN.find((known) => known === text);
+	if (name !== undefined) return ok({ name });
 	if (/[/\\]|\.[cm]?[jt]s$/.test(text)) return ok({ file: text });
 	return problem(
 		`${quote(text)} is unknown; use hard, soft, soft-replace or the path of a module${didYouMean(text, BUILT_IN)}`,

@@ -1,0 +1,43 @@
+import { EXIT_CODES } from "../../errors.js";
+import type { RestartDecision } from "../../policies/strategy.js";
+import type { Active } from "./begin-stopping.js";
+import { type Notice, pause } from "./pause.js";
+import type { Transition, TransitionContext } from "./step.js";
+import { leave, stop } from "./stop.js";
+
+/** Does with the workers what the policy has decided. */
+export function carryOut(
+	state: Active,
+	{ workers }: RestartDecision,
+	notice: Notice,
+	context: TransitionContext,
+): Transition {
+	const { reason, killAt, failed, ...others } = notice;
+	switch (workers) {
+		case "restart":
+		case "fail-run":
+			return stop(state, { kind: "rejoin" }, reason, context, killAt);
+		case "pause":
+			return pause(state, { ...others, reason, killAt }, context);
+		case "replace-failed":
+			return pause(state, notice, context);
+		case "leave": {
+			const exitCode = EXIT_CODES.replaceNode;
+			return leave(state, { exitCode, reason, immediately: false }, context);
+		}
+		default:
+			return workers satisfies never;
+	}
+}
+
+/** A worker's failure is a scale-down for the others, and they have the usual time to end. */
+export function scaleDown(
+	reason: string,
+	{ now, shutdownTimeoutMs }: TransitionContext,
+	failed?: number,
+): Notice {
+	const killAt = now + shutdownTimeoutMs;
+	return failed === undefined
+		? { change: "SCALE_DOWN", reason, killAt }
+		: { change: "SCALE_DOWN", reason, killAt, failed };
+}

@@ -1,0 +1,104 @@
+import { EXIT_CODES } from "../../errors.js";
+import type { RestartDecision } from "../../policies/strategy.js";
+import type { Running } from "../state.js";
+import type { WorkerSlot } from "../worker-slot.js";
+import type { Active } from "./begin-stopping.js";
+import { carryOut, scaleDown } from "./carry-out.js";
+import { decide } from "./decide.js";
+import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
+import { pause } from "./pause.js";
+import type { Transition, TransitionContext } from "./step.js";
+import { stop } from "./stop.js";
+import { overdue } from "./worker-slots.js";
+
+/** One of its own workers failed: it reports, and the policy decides; the coordinator charges. */
+export function fail(
+	state: Active,
+	failure: Failure,
+	context: TransitionContext,
+): Transition {
+	const { localRank, description, failsRun } = failure;
+	const cause = `rank ${rankOf(state, localRank)} failed: ${description}`;
+	if (failsRun !== undefined) {
+		const failed = withFailure(state, failure, "nothing", failsRun, context);
+		return stop(failed, { kind: "rejoin" }, cause, context);
+	}
+	const decision = askAbout(state, failure, cause, context);
+	const ends = decision.workers === "fail-run" ? EXIT_CODES.failed : null;
+	const failed = withFailure(state, failure, decision.charge, ends, context);
+	const reason =
+		decision.reason === cause ? cause : `${cause}; ${decision.reason}`;
+	return carryOut(
+		failed,
+		decision,
+		scaleDown(reason, context, localRank),
+		context,
+	);
+}
+
+/**
+ * A worker waits for another round, although nobody has left this one: it has
+ * seen a failure that nobody else has, and asks for a new round. Its process is
+ * as good as those of the others.
+ */
+export function askForRound(
+	state: Running,
+	{ localRank, pid }: WorkerSlot,
+	context: TransitionContext,
+): Transition {
+	const description = `waits for another round than ${state.round}, which nobody had left`;
+	const cause = `rank ${rankOf(state, localRank)} ${description}`;
+	const exitCode = EXIT_CODES.failed;
+	const failure: Failure = { localRank, pid, exitCode, description };
+	const { charge } = askAbout(state, failure, cause, context);
+	const decision = decide(context.policy.name, "scale", () =>
+		context.policy.onScaleDown(policyContext(state, cause, context)),
+	);
+	const ends = decision.workers === "fail-run" ? EXIT_CODES.failed : null;
+	const failed = withFailure(state, failure, charge, ends, context);
+	return carryOut(failed, decision, scaleDown(cause, context), context);
+}
+
+/** A PAUSE was not acknowledged in time; undefined where none is due. */
+export function onOverdue(
+	state: Active,
+	context: TransitionContext,
+): Transition | undefined {
+	const late = overdue(state.workers, context.now);
+	if (late === undefined) return undefined;
+	const { localRank, pid, hasPaused } = late;
+	const description = `did not acknowledge PAUSE within ${context.pauseTimeoutMs / 1000} s`;
+	// One that never has may not know what a PAUSE is.
+	if (!hasPaused && state.phase !== "RUNNING") {
+		const reason = `rank ${rankOf(state, localRank)} ${description}, nor any before: it is started anew`;
+		return pause(state, scaleDown(reason, context, localRank), context);
+	}
+	const exitCode = EXIT_CODES.failed;
+	const isFree = !hasPaused;
+	return fail(
+		state,
+		{ localRank, pid, exitCode, description, isFree },
+		context,
+	);
+}
+
+function askAbout(
+	state: Active,
+	failure: Failure,
+	cause: string,
+	context: TransitionContext,
+): RestartDecision {
+	const { policy } = context;
+	return decide(policy.name, "failure", () =>
+		policy.onWorkerFailure({
+			...policyContext(state, cause, context),
+			rank: rankOf(state, failure.localRank),
+			localRank: failure.localRank,
+			role: state.seat?.role ?? "",
+			exitCode: failure.exitCode,
+			signal: failure.exit?.signal ?? null,
+			uptimeMs: failure.exit?.uptimeMs ?? 0,
+			errorMessage: failure.error?.message,
+		}),
+	);
+}

@@ -1,0 +1,54 @@
+import { type Next, nextClaim, type Stopping } from "../state.js";
+import { paused, remaining } from "../worker-slot.js";
+import { endAll, withGrace } from "./begin-stopping.js";
+import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { join } from "./take-seat.js";
+
+/** How long an agent that leaves waits for its round to be left, in milliseconds. */
+const LEAVE_PATIENCE_MS = 2_000;
+
+/** Once no worker is left that shall end: the run's outcome, else the next round or the door. */
+export function goOnIfGone(
+	state: Stopping,
+	context: TransitionContext,
+): Transition {
+	const { view, next } = state;
+	const foreign = view === null ? undefined : foreignInstance(state, view);
+	const ending =
+		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
+	const isOver = ending !== undefined || next.kind === "leave";
+	if (isOver && paused(state.workers).length > 0) {
+		const reason = ending?.reason ?? "no round follows";
+		return endAll(state, withGrace(next, context), reason);
+	}
+	if (remaining(state.workers).length > 0) return ignore(state);
+	if (ending !== undefined) return close(state, ending);
+	if (next.kind === "leave") return leaveWhenSeen(state, next, context);
+	if (view === null) return ignore(state);
+	const joined = join(state, view, context);
+	return {
+		...joined,
+		reason:
+			joined.reason || `its workers are gone: claims round ${nextClaim(view)}`,
+	};
+}
+
+/** The others must know that this node's round is over before its lease goes. */
+function leaveWhenSeen(
+	state: Stopping,
+	next: Next & { kind: "leave" },
+	{ now }: TransitionContext,
+): Transition {
+	const seen = (state.view?.round.deprecated ?? 0) >= state.round;
+	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
+		return close(state, leftWith(next.exitCode, next.reason));
+	}
+	const leaveBy = next.leaveBy ?? now + LEAVE_PATIENCE_MS;
+	return ignore({
+		...state,
+		killAt: null,
+		goneBy: null,
+		next: { ...next, leaveBy },
+	});
+}

@@ -1,0 +1,92 @@
+import type { WorldChangeEvent } from "../../channel/events.js";
+import type { AgentEffect, Next } from "../state.js";
+import { paused, type WorkerSlot } from "../worker-slot.js";
+import { type Active, beginStopping, tell } from "./begin-stopping.js";
+import { goOnIfGone } from "./go-on.js";
+import type { Transition, TransitionContext } from "./step.js";
+import { toEnd, toPaused } from "./worker-slots.js";
+
+const REJOIN: Next = { kind: "rejoin" };
+
+/** Why workers are paused. */
+export interface Notice {
+	readonly change: WorldChangeEvent;
+	readonly reason: string;
+	/** When those that cannot be paused are killed. */
+	readonly killAt: number;
+	/** A worker that failed, and is not kept. */
+	readonly failed?: number;
+}
+
+/**
+ * Keeps the workers for the next round, with a PAUSE. One that has never called
+ * the runtime library does not hear it: it is ended, and started anew.
+ */
+export function pause(
+	state: Active,
+	notice: Notice,
+	context: TransitionContext,
+): Transition {
+	const { change, reason, killAt, failed } = notice;
+	const ackBy = context.now + context.pauseTimeoutMs;
+	const isRunning = state.phase === "RUNNING";
+	const workers = state.workers.map((worker): WorkerSlot => {
+		if (worker.localRank === failed) return toEnd(worker);
+		if (worker.status === "paused") return worker;
+		return isRunning && worker.status === "running" && worker.greeted
+			? toPaused(worker, change, ackBy)
+			: toEnd(worker);
+	});
+	const after = goOnIfGone(
+		beginStopping(state, workers, { next: REJOIN, killAt }),
+		context,
+	);
+	const kept = paused(state.workers);
+	const fresh = paused(workers).filter((one) => !kept.includes(one));
+	return {
+		state: after.state,
+		effects: [
+			...(fresh.length === 0
+				? []
+				: [{ kind: "pause" as const, localRanks: fresh, change, reason }]),
+			...tell(newlyEnding(state, workers)),
+			...warnOfDeaf(state),
+			...after.effects,
+		],
+		reason,
+	};
+}
+
+/** Once is enough: the shell says no warning twice. */
+function warnOfDeaf({ phase, workers }: Active): readonly AgentEffect[] {
+	const isDeaf = ({ status, greeted }: WorkerSlot) =>
+		phase === "RUNNING" && status === "running" && !greeted;
+	return workers.some(isDeaf)
+		? [
+				{
+					kind: "warn",
+					message:
+						"a worker that has not called the runtime library cannot be paused: it is ended and started anew; call getWorkerInfo() of elastic-run/runtime when it starts",
+				},
+			]
+		: [];
+}
+
+/** Those that live and have not been told to end. */
+function newlyEnding(
+	state: Active,
+	workers: readonly WorkerSlot[],
+): readonly number[] {
+	const told = (worker: WorkerSlot) =>
+		state.phase === "STOPPING" && worker.status !== "paused";
+	return workers
+		.filter(({ status }, index) => {
+			const before = state.workers[index];
+			return (
+				(status === "running" || status === "exited") &&
+				before !== undefined &&
+				!told(before)
+			);
+		})
+		.map(({ localRank }) => localRank);
+}

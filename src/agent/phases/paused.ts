@@ -1,0 +1,71 @@
+import type { AgentInput, Joining, Stopping } from "../state.js";
+import { beginStopping, tell, withGrace } from "./begin-stopping.js";
+import { scaleDown } from "./carry-out.js";
+import { fail, onOverdue } from "./fail.js";
+import { goOnIfGone } from "./go-on.js";
+import { pause } from "./pause.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { markExited, markHeard } from "./worker-slots.js";
+
+/** Without a round of its own: its workers end, or are paused. */
+type BetweenRounds = Joining | Stopping;
+
+/** What happens to paused workers; undefined where the input is about something else. */
+export function onPaused(
+	state: BetweenRounds,
+	input: AgentInput,
+	context: TransitionContext,
+): Transition | undefined {
+	switch (input.kind) {
+		case "worker-greeted":
+		case "worker-acknowledged":
+			return ignore({ ...state, workers: markHeard(state.workers, input) });
+		case "worker-waits":
+			return ignore(state);
+		case "worker-not-told":
+			return isPaused(state, input.localRank)
+				? endUntold(state, input, context)
+				: ignore(state);
+		case "worker-exited":
+			return onExit(state, input, context);
+		case "time-passed":
+			return onOverdue(state, context);
+		default:
+			return undefined;
+	}
+}
+
+/** A worker that was kept has ended all the same: as a failure, unless it had just done its part. */
+function onExit(
+	state: BetweenRounds,
+	input: AgentInput & { kind: "worker-exited" },
+	context: TransitionContext,
+): Transition | undefined {
+	const { localRank, exitCode, groupRemains } = input;
+	if (!isPaused(state, localRank)) return undefined;
+	const workers = markExited(state.workers, input, null);
+	if (exitCode !== 0) return fail({ ...state, workers }, input, context);
+	const plan = withGrace({ kind: "rejoin" }, context);
+	const after = goOnIfGone(beginStopping(state, workers, plan), context);
+	return {
+		state: after.state,
+		effects: [...tell(groupRemains ? [localRank] : []), ...after.effects],
+		reason: `local rank ${localRank} ended while it was paused`,
+	};
+}
+
+/** A worker that has not got its PAUSE goes on in a round that is over. */
+function endUntold(
+	state: BetweenRounds,
+	{ localRank, problem }: AgentInput & { kind: "worker-not-told" },
+	context: TransitionContext,
+): Transition {
+	const reason = `local rank ${localRank} cannot be told to pause: ${problem}; it is started anew`;
+	return pause(state, scaleDown(reason, context, localRank), context);
+}
+
+function isPaused({ workers }: BetweenRounds, localRank: number): boolean {
+	return workers.some(
+		(worker) => worker.localRank === localRank && worker.status === "paused",
+	);
+}

@@ -1,0 +1,47 @@
+import type { Next } from "../state.js";
+import { living } from "../worker-slot.js";
+import { type Active, endAll, withGrace } from "./begin-stopping.js";
+import { close, leftWith } from "./ending.js";
+import { goOnIfGone } from "./go-on.js";
+import { kill } from "./kill.js";
+import type { Transition, TransitionContext } from "./step.js";
+
+export interface StopRequest {
+	readonly exitCode: number;
+	readonly reason: string;
+	readonly immediately: boolean;
+}
+
+/** Ends all workers of the round: SIGTERM now, SIGKILL when their time is over. */
+export function stop(
+	state: Active,
+	next: Next,
+	reason: string,
+	context: TransitionContext,
+	killAt = withGrace(next, context).killAt,
+): Transition {
+	const ended = endAll(state, { next, killAt }, reason);
+	const after = goOnIfGone(ended.state, context);
+	return {
+		state: after.state,
+		effects: [...ended.effects, ...after.effects],
+		reason,
+	};
+}
+
+/** Ends the workers, and then this node's part in the run. */
+export function leave(
+	state: Active,
+	{ exitCode, reason, immediately }: StopRequest,
+	context: TransitionContext,
+): Transition {
+	const next: Next = { kind: "leave", exitCode, reason, leaveBy: null };
+	if (state.phase === "JOINING" && living(state.workers).length === 0) {
+		return close(state, leftWith(exitCode, reason));
+	}
+	const stopped = stop(state, next, reason, context);
+	if (!immediately || stopped.state.phase !== "STOPPING") return stopped;
+	return living(stopped.state.workers).length === 0
+		? close(stopped.state, leftWith(exitCode, reason))
+		: kill(stopped.state, reason, context);
+}

@@ -1,0 +1,368 @@
+import { describe, expect, it } from "vitest";
+import type { TransitionContext } from "../../../src/agent/phases/step.js";
+import {
+	type AgentInput,
+	type AgentState,
+	deadlineOf,
+	INITIAL_STATE,
+	intentOf,
+} from "../../../src/agent/state.js";
+import { transition } from "../../../src/agent/transition.js";
+import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import type {
+	RoundRecord,
+	SeatRecord,
+} from "../../../src/rendezvous/records.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+
+const context = (
+	now = 1_000,
+	policy: TransitionContext["policy"] = new SoftRestartPolicyStrategy(),
+): TransitionContext => ({
+	now,
+	wallTime: 5,
+	runId: "r",
+	nodeId: "a",
+	incarnation: "a-1",
+	policy,
+	maxRestarts: 3,
+	shutdownTimeoutMs: 30_000,
+	pauseTimeoutMs: 60_000,
+});
+const REPLACE = new SoftReplaceRestartPolicyStrategy();
+
+const WORLD = {
+	worldSize: 4,
+	groupWorldSize: 2,
+	roleWorldSizes: { default: 4 },
+	masterAddr: "a.example",
+	masterPort: 4000,
+};
+const LEFT = {
+	kind: "scale-down",
+	changeEvent: "SCALE_DOWN",
+	reason: "b left: lease expired",
+	root: null,
+} as const;
+const JOINED = {
+	...LEFT,
+	kind: "scale-up",
+	changeEvent: "SCALE_UP",
+	reason: "joining: c",
+} as const;
+
+function seat(round: number): SeatRecord {
+	return { ...seatRecord("a"), round, planId: `plan-${round}` };
+}
+
+function seen(round: number, change: Partial<RoundRecord> = {}): AgentInput {
+	const planId = `plan-${round}`;
+	const record = roundRecord({
+		synced: round,
+		planId,
+		seats: 2,
+		world: WORLD,
+		...change,
+	});
+	return { kind: "round-seen", view: { round: record, seat: seat(round) } };
+}
+const left = (round: number, cause: RoundRecord["cause"] = LEFT) =>
+	seen(round, { deprecated: round, cause });
+const greeted = (localRank: number): AgentInput => ({
+	kind: "worker-greeted",
+	localRank,
+});
+const acknowledged = (localRank: number, event: number): AgentInput => ({
+	kind: "worker-acknowledged",
+	localRank,
+	event,
+});
+const gone = (localRank: number): AgentInput => ({
+	kind: "worker-gone",
+	localRank,
+});
+const exited = (localRank: number, exitCode: number): AgentInput => ({
+	kind: "worker-exited",
+	localRank,
+	pid: 100 + localRank,
+	exit: { code: exitCode, signal: null, sentByUs: false, uptimeMs: 10 },
+	exitCode,
+	description: `exit code ${exitCode}`,
+	hint: undefined,
+	error: undefined,
+	groupRemains: false,
+});
+const TIME: AgentInput = { kind: "time-passed" };
+
+/** Folds inputs, and gives the last transition. */
+function play(
+	inputs: readonly AgentInput[],
+	from: AgentState = INITIAL_STATE,
+	where = context(),
+) {
+	let state = from;
+	let last = transition(state, { kind: "time-passed" }, where);
+	for (const input of inputs) {
+		last = transition(state, input, where);
+		state = last.state;
+	}
+	return last;
+}
+
+/** Two workers that listen run round 1. */
+const RUNNING = play([seen(0), seen(1), greeted(0), greeted(1)]).state;
+/** They are paused, because another node has gone. */
+const PAUSED = play([left(1)], RUNNING).state;
+const kinds = (effects: readonly { readonly kind: string }[]) =>
+	effects.map(({ kind }) => kind);
+
+describe("a change of the world", () => {
+	it.each([
+		["T4 scale-down", LEFT, "SCALE_DOWN"],
+		["T4 T7 scale-up", JOINED, "SCALE_UP"],
+	])("%s: PAUSE, ready at once, WORK in the next round", (_, cause, change) => {
+		const paused = play([left(1, cause)], RUNNING);
+		expect(paused.effects).toEqual([
+			{ kind: "pause", localRanks: [0, 1], change, reason: cause.reason },
+		]);
+		expect(intentOf(paused.state)).toMatchObject({ state: "ready", claim: 2 });
+		const working = play([seen(2, { deprecated: 1 })], paused.state);
+		expect(working.state.phase).toBe("RUNNING");
+		expect(kinds(working.effects)).toEqual(["start-workers"]);
+		expect(working.effects).toMatchObject([
+			{
+				kept: new Map([
+					[0, change],
+					[1, change],
+				]),
+			},
+		]);
+	});
+
+	it("T14 a worker that never said HELLO is ended and started anew, uncounted, with a warning", () => {
+		const half = play([seen(0), seen(1), greeted(0)]).state;
+		const { state, effects } = play([left(1)], half);
+		expect(state.phase).toBe("STOPPING");
+		expect(intentOf(state)).toMatchObject({ state: "stopping", failure: null });
+		expect(effects).toMatchObject([
+			{ kind: "pause", localRanks: [0] },
+			{ kind: "terminate", localRanks: [1] },
+			{ kind: "warn" },
+		]);
+		const ready = play([exited(1, 143), gone(1)], state);
+		expect(intentOf(ready.state)).toMatchObject({ state: "ready", claim: 2 });
+		expect(
+			play([seen(2, { deprecated: 1 })], ready.state).effects,
+		).toMatchObject([
+			{ kind: "start-workers", kept: new Map([[0, "SCALE_DOWN"]]) },
+		]);
+	});
+
+	it("a second change before the next round pauses nobody twice", () => {
+		const { effects, state } = play([left(1, JOINED)], PAUSED);
+		expect(effects).toEqual([]);
+		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it("a round that was left before it was seen changes only what is claimed", () => {
+		const { effects, state } = play([left(2)], PAUSED);
+		expect(effects).toEqual([]);
+		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 3 });
+	});
+});
+
+describe("acknowledgements", () => {
+	const late = context(61_000);
+
+	it("T14 one that has acknowledged before, and does not in time, has failed", () => {
+		const once = play(
+			[
+				acknowledged(0, 2),
+				acknowledged(1, 2),
+				seen(2, { deprecated: 1 }),
+				left(2),
+			],
+			PAUSED,
+		).state;
+		expect(deadlineOf(once)).toBe(61_000);
+		const { state, effects } = play([acknowledged(1, 4), TIME], once, late);
+		expect(intentOf(state)?.failure).toMatchObject({
+			charge: "node",
+			failure: { localRank: 0, round: 2 },
+		});
+		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0, 1] }]);
+	});
+
+	it("T14 one that never acknowledged any is started anew when the time is over, uncounted", () => {
+		const { state, effects } = play([acknowledged(1, 2), TIME], PAUSED, late);
+		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0] }]);
+		expect(intentOf(state)).toMatchObject({ state: "stopping", failure: null });
+		expect(deadlineOf(state)).toBe(91_000);
+	});
+
+	it("the deadline outlives the phase, and an acknowledgement of the WORK clears it as well", () => {
+		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
+		expect(deadlineOf(working)).toBe(61_000);
+		const cleared = play(
+			[acknowledged(0, 3), acknowledged(1, 3)],
+			working,
+		).state;
+		expect(deadlineOf(cleared)).toBeUndefined();
+		const overdue = play([acknowledged(1, 3), TIME], working, late);
+		expect(intentOf(overdue.state)?.failure).toMatchObject({
+			charge: "nothing",
+		});
+	});
+
+	it("an acknowledgement of an earlier event clears nothing", () => {
+		expect(
+			deadlineOf(play([acknowledged(0, 1), acknowledged(1, 1)], PAUSED).state),
+		).toBe(61_000);
+	});
+});
+
+describe("a worker's failure", () => {
+	it("T4 T10 under soft: the node's workers end, the node pays, fresh ones follow", () => {
+		const { state, effects } = play([exited(1, 9)], RUNNING);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
+		expect(intentOf(state)?.failure).toMatchObject({ charge: "node" });
+		const next = play(
+			[gone(1), exited(0, 143), gone(0), left(1), seen(2, { deprecated: 1 })],
+			state,
+		);
+		expect(next.effects).toMatchObject([
+			{ kind: "start-workers", kept: new Map() },
+		]);
+	});
+
+	it("T11 under soft-replace: only the failed worker is started anew", () => {
+		const where = context(1_000, REPLACE);
+		const { state, effects } = play([exited(1, 9)], RUNNING, where);
+		expect(effects).toMatchObject([
+			{ kind: "pause", localRanks: [0] },
+			{ kind: "terminate", localRanks: [1] },
+		]);
+		expect(intentOf(state)?.failure).toMatchObject({ charge: "worker" });
+		const next = play(
+			[gone(1), left(1), seen(2, { deprecated: 1 })],
+			state,
+			where,
+		);
+		expect(next.effects).toMatchObject([
+			{ kind: "start-workers", kept: new Map([[0, "SCALE_DOWN"]]) },
+		]);
+	});
+
+	it("T16 of a paused worker is a failure of the round that was left", () => {
+		const { state, effects } = play([exited(0, 134)], PAUSED);
+		expect(intentOf(state)).toMatchObject({
+			state: "stopping",
+			failure: { failure: { round: 1, localRank: 0 } },
+		});
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
+	});
+
+	it("a paused worker that exits with 0 is no failure, and is started anew", () => {
+		const { state } = play([exited(0, 0), gone(0)], PAUSED);
+		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });
+		expect(play([seen(2, { deprecated: 1 })], state).effects).toMatchObject([
+			{ kind: "start-workers", kept: new Map([[1, "SCALE_DOWN"]]) },
+		]);
+	});
+});
+
+describe("a worker that waits for work", () => {
+	const waits = (round: number): AgentInput => ({
+		kind: "worker-waits",
+		localRank: 1,
+		round,
+	});
+
+	it("in a round that nobody left asks for a new one after 2 s: one incident, nobody ends", () => {
+		const waiting = play([waits(1)], RUNNING).state;
+		expect(deadlineOf(waiting)).toBe(3_000);
+		const { state, effects } = play([TIME], waiting, context(3_000));
+		expect(kinds(effects)).toEqual(["pause"]);
+		expect(intentOf(state)).toMatchObject({
+			state: "ready",
+			claim: 2,
+			failure: { charge: "node", failure: { localRank: 1 } },
+		});
+	});
+
+	it("waits for the round that it is in: nothing is asked for", () => {
+		expect(deadlineOf(play([waits(0)], RUNNING).state)).toBeUndefined();
+	});
+
+	it("is heard no more when the round is left in time", () => {
+		const { state } = play([waits(1), left(1)], RUNNING);
+		expect(deadlineOf(state)).toBe(61_000);
+	});
+});
+
+describe("the end", () => {
+	it("paused workers end before the agent closes with the outcome", () => {
+		const outcome = {
+			result: "failed",
+			exitCode: 3,
+			reason: "fewer than MIN",
+			root: null,
+		} as const;
+		const { state, effects } = play(
+			[seen(1, { deprecated: 1, outcome })],
+			PAUSED,
+		);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
+		const ended = play(
+			[exited(0, 143), gone(0), exited(1, 143), gone(1)],
+			state,
+		);
+		expect(ended.state).toMatchObject({
+			phase: "CLOSED",
+			ending: { exitCode: 3 },
+		});
+	});
+
+	it("paused workers end before the agent leaves", () => {
+		const stop: AgentInput = {
+			kind: "stop-asked",
+			exitCode: 143,
+			reason: "SIGTERM",
+			immediately: false,
+		};
+		const { state, effects } = play([stop], PAUSED);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
+		expect(intentOf(state)).toMatchObject({ state: "leaving" });
+		const killed = play([{ ...stop, immediately: true }], state);
+		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0, 1] }]);
+	});
+
+	it("a finished node stays finished when the world changes", () => {
+		const finished = play(
+			[exited(0, 0), gone(0), exited(1, 0), gone(1)],
+			RUNNING,
+		).state;
+		const { state } = play([left(1), seen(2, { deprecated: 1 })], finished);
+		expect(state.phase).toBe("FINISHED");
+		expect(intentOf(state)).toMatchObject({ state: "finished", claim: 1 });
+	});
+
+	it("T5 a lost session pauses, and ends the deaf by the fence", () => {
+		const half = play([seen(0), seen(1), greeted(0)]).state;
+		const { state, effects } = play(
+			[{ kind: "session-lost", reason: "no keepalive", fenceAt: 1_500 }],
+			half,
+		);
+		expect(kinds(effects)).toEqual(["pause", "terminate", "warn"]);
+		expect(deadlineOf(state)).toBe(1_500);
+	});
+
+	it("a worker that cannot be told to pause is ended", () => {
+		const { effects } = play(
+			[{ kind: "worker-not-told", localRank: 0, problem: "full disk" }],
+			PAUSED,
+		);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
+	});
+});
