@@ -2,11 +2,11 @@ import type { Clock } from "../clock.js";
 import type { Membership, RoundView } from "../rendezvous/membership.js";
 import type { Intent } from "../rendezvous/record-writer.js";
 import type { RoundRecord } from "../rendezvous/records.js";
+import type { AgentInput } from "./inputs.js";
 import type { Logger } from "./logger.js";
 import type { TransitionContext } from "./phases/step.js";
 import { RoundHistory } from "./report/round-history.js";
 import {
-	type AgentInput,
 	type AgentState,
 	deadlineOf,
 	type Ending,

@@ -7,6 +7,7 @@ import { Agent } from "./agent.js";
 import { buildReport } from "./build-report.js";
 import { loopbackTrouble } from "./configuration/resolve-store.js";
 import type { NodeConfig } from "./enter-run.js";
+import type { AgentInput } from "./inputs.js";
 import { NewcomerNotice } from "./newcomer-notice.js";
 import {
 	type NodePlace,
@@ -18,7 +19,7 @@ import { prepareWorker } from "./prepare-worker.js";
 import { lostTooLong } from "./reach-store.js";
 import type { RunReport } from "./report/run-report.js";
 import type { PortReservation } from "./reserve-port.js";
-import type { AgentInput, Ending } from "./state.js";
+import type { Ending } from "./state.js";
 import { RunMirror } from "./status/mirror-run.js";
 import { readOomKills } from "./supervision/oom-kills.js";
 import { WorkerGroup } from "./worker-group.js";

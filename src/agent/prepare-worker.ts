@@ -10,7 +10,7 @@ import { renderPrefix } from "./logs/prefix.js";
 import { planStreams, type StreamPlan } from "./logs/worker-streams.js";
 import { readErrorFile } from "./report/error-file.js";
 import { workerEnvironment } from "./worker-environment.js";
-import type { PreparedWorker } from "./worker-group.js";
+import type { PreparedWorker } from "./worker-member.js";
 
 export interface PrepareWorkerOptions {
 	readonly config: AgentConfig;

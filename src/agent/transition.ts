@@ -22,6 +22,8 @@
  * (greeted, acknowledged, waits) move nothing. Paused workers are kept in JOINING
  * and STOPPING.
  */
+
+import type { AgentInput } from "./inputs.js";
 import { onFinished } from "./phases/finished.js";
 import { onJoining } from "./phases/joining.js";
 import { onRunning } from "./phases/running.js";
@@ -31,7 +33,7 @@ import {
 	type TransitionContext,
 } from "./phases/step.js";
 import { onStopping } from "./phases/stopping.js";
-import type { AgentInput, AgentState } from "./state.js";
+import type { AgentState } from "./state.js";
 
 export function transition(
 	state: AgentState,

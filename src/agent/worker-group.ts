@@ -3,38 +3,19 @@ import type {
 	WorkerInfo,
 	WorldChangeEvent,
 } from "../channel/events.js";
-import type { OutgoingEvent } from "../channel/worker-channel.js";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { RoundRecord, SeatRecord } from "../rendezvous/records.js";
 import { workerInfo } from "./assign-ranks.js";
 import { inBatches } from "./in-batches.js";
-import type { WorkerError, WorkerResult } from "./report/run-report.js";
-import type { AgentInput } from "./state.js";
-import { describeExit } from "./supervision/describe-exit.js";
-import type {
-	WorkerExit,
-	WorkerHandle,
-	WorkerSpawner,
-	WorkerSpec,
-} from "./supervision/worker.js";
-
-/** One worker with all that it needs on disk. */
-export interface PreparedWorker {
-	readonly spec: WorkerSpec;
-	/** Its channel. */
-	readonly directory: string;
-	/** Writes an event to its channel. Throws where the disk does not take it. */
-	tell(event: OutgoingEvent): void;
-	/** It has another place in the world. */
-	moved(info: WorkerInfo): void;
-	/** The worker has been spawned, or could not be: what was opened for it alone is closed. */
-	release(): void;
-	/** What it said of its own failure. */
-	readError(): WorkerError | undefined;
-	/** None of its processes is left. */
-	discard(): void;
-}
+import type { AgentInput } from "./inputs.js";
+import type { WorkerResult } from "./report/run-report.js";
+import type { WorkerSpawner } from "./supervision/worker.js";
+import {
+	type PauseNotice,
+	type PreparedWorker,
+	WorkerMember,
+} from "./worker-member.js";
 
 export interface WorkerGroupOptions {
 	readonly runId: string;
@@ -62,17 +43,9 @@ export interface WorkerGroupOptions {
  */
 const BATCH = 32;
 
-interface Member {
-	info: WorkerInfo;
-	instance: number;
-	prepared: PreparedWorker | undefined;
-	handle: WorkerHandle | undefined;
-	result: WorkerResult;
-}
-
 /** The worker processes of one round on this node. It starts, signals and reports; it decides nothing. */
 export class WorkerGroup {
-	private members = new Map<number, Member>();
+	private members = new Map<number, WorkerMember>();
 
 	constructor(private readonly options: WorkerGroupOptions) {}
 
@@ -95,7 +68,9 @@ export class WorkerGroup {
 		);
 		const oomKills = this.options.readOomKills();
 		if (kept.size > 0) this.options.onSpawning();
-		for (const [localRank, change] of kept) this.work(localRank, round, change);
+		for (const [localRank, change] of kept) {
+			this.tell(localRank, (member) => member.work(round, change));
+		}
 		const members = all.filter(({ info }) => !kept.has(info.localRank));
 		const failed = inBatches(
 			members,
@@ -115,42 +90,19 @@ export class WorkerGroup {
 	}
 
 	/** PAUSE: their round is being left. */
-	pause(
-		localRanks: readonly number[],
-		notice: { readonly change: WorldChangeEvent; readonly reason: string },
-	): void {
+	pause(localRanks: readonly number[], notice: PauseNotice): void {
 		for (const localRank of localRanks) {
-			const member = this.members.get(localRank);
-			if (member === undefined) continue;
-			const { info, instance } = member;
-			this.tell(member, {
-				kind: "PAUSE",
-				workerState: "PAUSED",
-				changeEvent: notice.change,
-				instance,
-				round: info.round,
-				reason: notice.reason,
-				workerInfo: info,
-			});
+			this.tell(localRank, (member) => member.pause(notice));
 		}
 	}
 
 	/** What a worker has said in its channel. */
 	hear(directory: string, reply: ReceivedReply): void {
-		const { dispatch } = this.options;
-		const member = [...this.members.values()].find(
-			({ prepared }) => prepared?.directory === directory,
+		const member = [...this.members.values()].find((one) =>
+			one.hasChannel(directory),
 		);
-		if (member === undefined) return;
-		const { localRank } = member.info;
-		if (reply.kind === "HELLO") dispatch({ kind: "worker-greeted", localRank });
-		if (reply.kind === "ACK") {
-			const { event } = reply;
-			dispatch({ kind: "worker-acknowledged", localRank, event });
-		}
-		if (reply.kind === "WAITING") {
-			dispatch({ kind: "worker-waits", localRank, round: reply.round });
-		}
+		const input = member?.inputOf(reply);
+		if (input !== undefined) this.options.dispatch(input);
 	}
 
 	/** SIGTERM to the process groups of these workers. */
@@ -163,7 +115,7 @@ export class WorkerGroup {
 	}
 
 	/** The first of these could not even be prepared, for want of the disk or of descriptors. */
-	private giveUp(members: readonly Member[], error: unknown): void {
+	private giveUp(members: readonly WorkerMember[], error: unknown): void {
 		const { dispatch } = this.options;
 		const problem = { code: "UNPREPARED", message: messageOf(error) };
 		for (const [index, { info }] of members.entries()) {
@@ -176,64 +128,29 @@ export class WorkerGroup {
 	}
 
 	private spawn(
-		member: Member,
+		member: WorkerMember,
 		prepared: PreparedWorker,
-		oomKillsBefore: number | undefined,
+		oomKills: number | undefined,
 	): void {
-		const { dispatch, spawner } = this.options;
+		const { dispatch, spawner, readOomKills } = this.options;
 		const { localRank } = member.info;
-		member.prepared = prepared;
-		member.handle = spawner.spawn(prepared.spec, {
+		const handle = spawner.spawn(prepared.spec, {
 			spawnFailed: (problem) =>
 				dispatch({ kind: "worker-not-started", localRank, problem }),
-			exited: (exit, groupRemains) =>
-				dispatch(
-					this.exited(member, exit, groupRemains, prepared, oomKillsBefore),
-				),
+			exited: (exit, groupRemains) => {
+				const now = readOomKills;
+				dispatch(member.exited(exit, groupRemains, { before: oomKills, now }));
+			},
 			gone: () => {
 				prepared.discard();
 				dispatch({ kind: "worker-gone", localRank });
 			},
 		});
+		member.started(prepared, handle);
 		prepared.release();
-		const { pid } = member.handle;
+		const { pid } = handle;
 		if (pid === undefined) return;
-		member.result = { ...member.result, pid };
 		dispatch({ kind: "worker-started", localRank, pid });
-	}
-
-	private exited(
-		member: Member,
-		exit: WorkerExit,
-		groupRemains: boolean,
-		prepared: PreparedWorker,
-		oomKillsBefore: number | undefined,
-	): AgentInput {
-		const { readOomKills } = this.options;
-		const { exitCode, description, hint } = describeExit(exit, {
-			before: oomKillsBefore,
-			// Read only where a kill has to be explained.
-			get now() {
-				return readOomKills();
-			},
-		});
-		member.result = {
-			...member.result,
-			exitCode,
-			signal: exit.signal,
-			collateral: exit.sentByUs,
-		};
-		return {
-			kind: "worker-exited",
-			localRank: member.info.localRank,
-			pid: member.handle?.pid ?? null,
-			exit,
-			exitCode,
-			description,
-			hint,
-			error: exitCode === 0 ? undefined : prepared.readError(),
-			groupRemains,
-		};
 	}
 
 	killAll(): void {
@@ -246,39 +163,20 @@ export class WorkerGroup {
 		seat: SeatRecord,
 		localRank: number,
 		isKept: boolean,
-	): Member {
+	): WorkerMember {
 		const info = workerInfo(this.options.runId, round, seat, localRank);
 		const member = isKept ? this.members.get(localRank) : undefined;
-		if (member === undefined) return newMember(info, round.instance);
-		member.info = info;
-		member.instance = round.instance;
-		member.result = { ...member.result, rank: info.rank };
-		member.prepared?.moved(info);
+		if (member === undefined) return new WorkerMember(info, round.instance);
+		member.moveTo(info, round.instance);
 		return member;
 	}
 
-	private work(
-		localRank: number,
-		round: RoundRecord,
-		change: WorldChangeEvent,
-	): void {
+	/** A worker that cannot be told is the agent's to decide on. */
+	private tell(localRank: number, say: (member: WorkerMember) => void): void {
 		const member = this.members.get(localRank);
 		if (member === undefined) return;
-		this.tell(member, {
-			kind: "WORK",
-			workerState: "HEALTHY",
-			changeEvent: change,
-			instance: round.instance,
-			round: member.info.round,
-			reason: round.cause.reason,
-			workerInfo: member.info,
-		});
-	}
-
-	private tell(member: Member, event: OutgoingEvent): void {
-		const { localRank } = member.info;
 		try {
-			member.prepared?.tell(event);
+			say(member);
 		} catch (error) {
 			const problem = messageOf(error);
 			this.options.dispatch({ kind: "worker-not-told", localRank, problem });
@@ -290,24 +188,7 @@ export class WorkerGroup {
 		signal: "SIGTERM" | "SIGKILL",
 	): void {
 		for (const localRank of localRanks) {
-			this.members.get(localRank)?.handle?.signal(signal);
+			this.members.get(localRank)?.signal(signal);
 		}
 	}
-}
-
-function newMember(info: WorkerInfo, instance: number): Member {
-	return {
-		info,
-		instance,
-		prepared: undefined,
-		handle: undefined,
-		result: {
-			rank: info.rank,
-			localRank: info.localRank,
-			pid: null,
-			exitCode: null,
-			signal: null,
-			collateral: false,
-		},
-	};
 }

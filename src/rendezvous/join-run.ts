@@ -52,7 +52,8 @@ export type JoinedRun =
 
 /**
  * Finds the run, or begins it: the one who begins it also coordinates it. A
- * record that a dead process of this node left behind is removed; one whose
+ * record that a dead process of this node left behind is replaced by this one's,
+ * and so never missing: the others of the run wait for this process. One whose
  * process may live is waited for until its lease must have lapsed; a tentative
  * node id is given up instead.
  * @throws ElasticRunError RENDEZVOUS_FAILED where the node id is taken or the settings differ
@@ -63,34 +64,42 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 	for (;;) {
 		const snapshot = await store.snapshot(keys.present);
 		const own = snapshot.entries.get(keys.node(identity.nodeId));
-		const holder = own && holderOf(own, identity);
-		if (own?.lease && holder !== undefined && isDead(holder)) {
-			await store.endLease(own.lease);
-			continue;
-		}
+		const found = own && holderOf(own, identity);
+		const isLeftBehind = found !== undefined && isDead(found);
+		const holder = isLeftBehind ? undefined : found;
 		const specEntry = snapshot.entries.get(keys.spec);
 		const beginning = beginRun(
-			readRunView(keys, snapshot),
+			readRunView(keys, holder ? snapshot : without(snapshot, own)),
 			specEntry && decodeRecord<RunSpec>(specEntry),
 			spec,
 			clock.wallTime(),
 		);
 		if (beginning.kind === "late") return { outcome: beginning.outcome };
 		if (beginning.kind === "begin") {
-			await begin(snapshot, beginning.round, options);
+			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
+			else await begin(snapshot, beginning.round, options);
 			continue;
 		}
 		const { instance } = beginning;
 		if (holder === undefined) {
-			const mustReserve = options.isNodeIdTentative && own === undefined;
+			const mustReserve =
+				isLeftBehind || (options.isNodeIdTentative && own === undefined);
 			if (mustReserve && !(await reserve(snapshot, instance, options)))
 				continue;
+			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
 			return { instance };
 		}
 		if (options.isNodeIdTentative) return { holder };
 		if (clock.now() >= waitUntil) throw takenBy(holder, identity);
 		await pause(clock, LOOK_FOR_NODE_ID_MS);
 	}
+}
+
+/** What is there besides an entry: a record of this process, or of its predecessor, makes no living run. */
+function without(snapshot: Snapshot, entry: Entry | undefined): Snapshot {
+	const entries = new Map(snapshot.entries);
+	if (entry !== undefined) entries.delete(entry.key);
+	return { ...snapshot, entries };
 }
 
 async function begin(
@@ -126,7 +135,7 @@ async function begin(
 	]);
 }
 
-/** Returns whether the record was made: nobody else has one, and the run is still the one that was read. */
+/** Returns whether the record was made: what is there is still what was read, of this node and of the run. */
 async function reserve(
 	{ entries }: Snapshot,
 	instance: number,
@@ -147,7 +156,7 @@ async function reserve(
 	const key = keys.node(identity.nodeId);
 	const { succeeded } = await store.transaction(
 		[
-			{ key, createRevision: 0 },
+			{ key, modRevision: entries.get(key)?.modRevision ?? 0 },
 			{
 				key: keys.round,
 				modRevision: entries.get(keys.round)?.modRevision ?? 0,

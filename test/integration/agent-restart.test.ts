@@ -65,6 +65,24 @@ it("J10 a late failure starts those that had succeeded again too", async () => {
 	expect(site.workers()).toHaveLength(6);
 });
 
+it("a worker that starts again gets the channel that was made ahead for it", async () => {
+	const site = openSite();
+	const inRound1 =
+		'until [ "$(ls -A ../w0.2/tmp | wc -l)" = 2 ]; do sleep 0.01; done 2>/dev/null; exit 3';
+	const inRound2 = 'echo "$(basename "$PWD"):" tmp/.[!.]* events/* latest*';
+	const launch = site.launch([
+		...["sh", "-c"],
+		`cd "$ELASTIC_RUN_CHANNEL"; if [ "$ELASTIC_RUN_ROUND" = 1 ]; then ${inRound1}; fi; ${inRound2}`,
+	]);
+	const { exitCode, stdout } = await launch.ended;
+	expect(exitCode).toBe(0);
+	// What matches nothing stays as it is: tmp is empty.
+	expect(stdout).toContain(
+		" w0.2: tmp/.[!.]* events/0000000001.json latest.json\n",
+	);
+	await site.isSwept();
+});
+
 it("two workers killed at the same moment are one incident", async () => {
 	const site = openSite();
 	const launch = site.launch(["--nproc-per-node", "3", job("works.js")]);

@@ -111,7 +111,7 @@ it("J9 workers that fail as soon as they start are counted until the budget is s
 		flags: ["--max-restarts", "2"],
 		worker: ["exits-with.js", "0:9", "1:9"],
 	});
-	cluster.agents("node-a", "node-b");
+	for (const nodeId of ["node-a", "node-b"]) cluster.agent(nodeId);
 	const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
 	for (const { stderr } of Object.values(ends)) {
 		expect(stderr).toContain("restarts: 2 of 2 used");
@@ -149,7 +149,7 @@ it("T5 T6 SIGTERM to all agents, and to all but MIN of them", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "2", conf });
 	const [first, second] = await cluster.form("node-a", "node-b");
 	await cluster.stop();
-	cluster.agents(first, second);
+	for (const nodeId of [first, second]) cluster.agent(nodeId);
 	await cluster.newestWorld(first, second);
 	cluster.launchOf(second).signal("SIGINT");
 	const ends = await cluster.ends({ [second]: 130, [first]: 3 });

@@ -44,7 +44,13 @@ it("J6 an agent killed at the moment when a worker elsewhere fails: one round, o
 	);
 	const [worker] = cluster.site.workers(1);
 	if (worker) cluster.tell(worker, 1);
-	await cluster.vanish(third);
+	await cluster.kill(third);
+	await cluster.store.sawRound(
+		"round 1 to be left",
+		({ deprecated }) => deprecated === 1,
+	);
+	// Held by its lease, it is waited for until that is over.
+	await cluster.store.endLease(third);
 	await cluster.world(2, first, second);
 	expect(await cluster.store.round()).toMatchObject({
 		charged: 1,

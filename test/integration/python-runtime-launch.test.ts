@@ -128,6 +128,20 @@ it("A5 a Python worker's error is in the report of its run", async () => {
 	expect(stderr).toMatch(/fails\.py", line 5, in <module>/);
 });
 
+it("T11 a Python worker lives on while the one beside it is replaced", async () => {
+	const site = openSite();
+	const launch = site.launch(
+		[
+			...["--nproc-per-node", "2", "--restart-policy", "soft-replace"],
+			...["--redirects", "0", "--tee", "0", fixture("survives.py")],
+		],
+		{ env: { PYTHON_EXEC: PYTHON } },
+	);
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stdout.trim().split("\n").sort()).toEqual(["[0, [1, 2]]", "[1, [2]]"]);
+});
+
 /** What workers answer, by rank. */
 async function ask(
 	site: LaunchSite,

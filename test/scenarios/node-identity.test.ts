@@ -3,7 +3,7 @@ import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
 it("a new process takes over at once from a dead one of its node: one new round in all", async () => {
-	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2, maxRestarts: 0 });
+	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	await run.pass(1_000);

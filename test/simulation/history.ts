@@ -1,53 +1,16 @@
-import type { Ending } from "../../src/agent/state.js";
 import type {
 	NodeRecord,
 	RoundRecord,
 	RunSpec,
 	SeatRecord,
 } from "../../src/rendezvous/records.js";
+import { SLOWEST_WAY_MS } from "./link.js";
+import type { ProcessHistory, Span } from "./process-history.js";
+import type { RunShape } from "./settings.js";
 import type { PolicyKind } from "./sim-policies.js";
 import type { Situation } from "./situations.js";
 
-/** A span of simulated time in milliseconds; it may still be open. */
-export interface Span {
-	readonly from: number;
-	to: number;
-}
-
-/** One request to the store. */
-export interface StoreCall {
-	readonly at: number;
-	readonly kind: "look" | "write" | "lease";
-}
-
-/** One agent process from its start to its end. */
-export interface ProcessHistory {
-	readonly nodeId: string;
-	readonly incarnation: string;
-	readonly role: string;
-	readonly localWorldSize: number;
-	readonly startedAt: number;
-	endedAt: number | null;
-	/** How it ended; null while it lives, and for ever where it was killed. */
-	ending: Ending | null;
-	readonly frozen: Span[];
-	/** When it could not rely on its way to the store; being frozen is part of that. */
-	readonly disturbed: Span[];
-	/** When it took its lease for lost. */
-	readonly lossesTold: number[];
-	/** When its record came into being. */
-	readonly recordMade: number[];
-	/** When its record vanished from the store because its lease ended. */
-	readonly recordGone: number[];
-	/** When somebody's hand took its record, or all of the store's keys, away. */
-	readonly recordTaken: number[];
-	/** When it was asked to leave. */
-	readonly stopsAsked: number[];
-	/** What it asked of the store, keepalives apart. */
-	readonly calls: StoreCall[];
-	/** What its record should say at present. */
-	intent: { readonly state: string; readonly claim: number } | null;
-}
+export type { ProcessHistory, Span, StoreCall } from "./process-history.js";
 
 /** One worker, from its spawn until nothing of its process group is left. */
 export interface WorkerHistory {
@@ -148,6 +111,29 @@ export interface History {
 	/** When the run was at rest after that; null: never. */
 	restedAt: number | null;
 	endedAt: number;
+}
+
+/** The history of a run in which nothing has happened yet. */
+export function emptyHistory(seed: number, shape: RunShape): History {
+	return {
+		seed,
+		spec: shape.spec,
+		policy: shape.policy,
+		shutdownTimeoutMs: shape.shutdownTimeoutMs,
+		slowestMessageMs: SLOWEST_WAY_MS,
+		processes: [],
+		workers: [],
+		commits: [],
+		records: [],
+		usurpations: [],
+		intrusions: [],
+		staleClaims: [],
+		wipes: [],
+		noted: new Set(),
+		quietSince: Number.POSITIVE_INFINITY,
+		restedAt: null,
+		endedAt: 0,
+	};
 }
 
 /** A broken invariant, with the time at which it broke. */

@@ -65,6 +65,7 @@ export class Observer implements ServerObserver {
 			if (!succeeded) return;
 			this.noteUsurpation(by, coordinator, writes);
 			this.noteRecords(by, writes, present, round);
+			this.noteElection(by, writes);
 			const commits = writes.some(
 				(write) => "put" in write && write.put === keys.round,
 			);
@@ -150,15 +151,20 @@ export class Observer implements ServerObserver {
 			const writer = this.process(by);
 			// What is said again under a new lease may be out of date, and is then mended.
 			if (writer.lossesTold.length === 0) this.noteClaim(by, record, round);
-			if (entry) {
-				const { incarnation } = decodeRecord<NodeRecord>(entry);
-				this.noteIntrusion(by, this.process(incarnation));
-			} else {
-				writer.recordMade.push(timeline.now);
-				this.noteReplacement(writer);
-			}
+			const holder = entry && decodeRecord<NodeRecord>(entry).incarnation;
+			if (holder !== undefined) this.noteIntrusion(by, this.process(holder));
+			else this.noteReplacement(writer);
+			if (holder !== by) writer.recordMade.push(timeline.now);
 			this.noteRecord(record.nodeId, record);
 		}
+	}
+
+	private noteElection(by: string, writes: readonly Write[]): void {
+		const { keys, timeline } = this.options;
+		const isElected = writes.some(
+			(write) => "put" in write && write.put === keys.coordinator,
+		);
+		if (isElected) this.process(by).elected.push(timeline.now);
 	}
 
 	private noteClaim(

@@ -9,13 +9,14 @@ import type {
 	Intent,
 } from "../../src/rendezvous/record-writer.js";
 import type { NodeRecord } from "../../src/rendezvous/records.js";
-import type { ProcessHistory } from "./history.js";
+import { type ProcessHistory, startOf } from "./process-history.js";
 import { type Link, openLink } from "./link.js";
 import type { SimEtcd } from "./sim-etcd.js";
 import { SIM_POLICIES } from "./sim-policies.js";
 import { SimProcess } from "./sim-process.js";
 import { SimStore } from "./sim-store.js";
-import { type SimMachine, SimSpawner } from "./sim-workers.js";
+import { SimSpawner } from "./sim-spawner.js";
+import type { SimMachine } from "./sim-worker.js";
 
 export interface SimAgentOptions {
 	readonly machine: SimMachine;
@@ -49,24 +50,8 @@ export class SimAgent {
 
 	constructor(private readonly options: SimAgentOptions) {
 		const { machine, nodeId, incarnation, role, localWorldSize } = options;
-		this.history = {
-			nodeId,
-			incarnation,
-			role,
-			localWorldSize,
-			startedAt: machine.timeline.now,
-			endedAt: null,
-			ending: null,
-			frozen: [],
-			disturbed: [],
-			lossesTold: [],
-			recordMade: [],
-			recordGone: [],
-			recordTaken: [],
-			stopsAsked: [],
-			calls: [],
-			intent: null,
-		};
+		const who = { nodeId, incarnation, role, localWorldSize };
+		this.history = startOf(who, machine.timeline.now);
 		machine.history.processes.push(this.history);
 		this.process = new SimProcess(
 			this.history,
@@ -216,26 +201,7 @@ export class SimAgent {
 			runId: this.options.runId,
 			clock: this.process.clock,
 			spawner: this.spawner,
-			prepare: (info, round) => {
-				this.spawner.places.set(info.localRank, { info, round });
-				return {
-					spec: {
-						localRank: info.localRank,
-						file: "/train",
-						args: [],
-						cwd: "/",
-						env: {},
-						stdout: 1,
-						stderr: 2,
-					},
-					directory: "/channel",
-					tell: () => {},
-					moved: () => {},
-					release: () => {},
-					readError: () => undefined,
-					discard: () => {},
-				};
-			},
+			prepare: (info, round) => this.spawner.prepare(info, round),
 			readOomKills: () => undefined,
 			onSpawning: () => {},
 			onStarted: (round) => this.agent.started(round),

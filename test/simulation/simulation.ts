@@ -1,14 +1,14 @@
 import { RunKeys } from "../../src/rendezvous/keys.js";
 import { FAULTS } from "./faults.js";
 import type { FaultyRun } from "./faulty-run.js";
-import type { History } from "./history.js";
-import { type Link, openLink, SLOWEST_WAY_MS } from "./link.js";
+import { emptyHistory, type History } from "./history.js";
+import { type Link, openLink } from "./link.js";
 import { type Moment, Observer } from "./observer.js";
 import type { Random } from "./random.js";
 import { calmed, type RunShape } from "./settings.js";
 import { SimAgent } from "./sim-agent.js";
 import { SimEtcd } from "./sim-etcd.js";
-import type { SimMachine } from "./sim-workers.js";
+import type { SimMachine } from "./sim-worker.js";
 import type { Situation } from "./situations.js";
 import { Timeline } from "./timeline.js";
 import { TroubledStore } from "./troubled-store.js";
@@ -211,26 +211,4 @@ export class Simulation implements FaultyRun {
 		for (const { history } of this.living())
 			history.disturbed.push({ from, to });
 	}
-}
-
-function emptyHistory(seed: number, shape: RunShape): History {
-	return {
-		seed,
-		spec: shape.spec,
-		policy: shape.policy,
-		shutdownTimeoutMs: shape.shutdownTimeoutMs,
-		slowestMessageMs: SLOWEST_WAY_MS,
-		processes: [],
-		workers: [],
-		commits: [],
-		records: [],
-		usurpations: [],
-		intrusions: [],
-		staleClaims: [],
-		wipes: [],
-		noted: new Set(),
-		quietSince: Number.POSITIVE_INFINITY,
-		restedAt: null,
-		endedAt: 0,
-	};
 }

@@ -37,10 +37,7 @@ export interface FollowRequest {
 export interface Followed {
 	/** The lines that are shown from now on bear another prefix. */
 	rename(prefix: Uint8Array): void;
-	/**
-	 * Its writers are gone: it shows the rest, an unfinished last line too,
-	 * resolves when that is done, and lets the file go.
-	 */
+	/** Its writers are gone: shows the rest, an unfinished last line too, and lets the file go. */
 	finish(): Promise<void>;
 }
 

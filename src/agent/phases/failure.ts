@@ -1,7 +1,7 @@
 import { EXIT_CODES } from "../../errors.js";
 import type { Charge, PolicyContext } from "../../policies/strategy.js";
+import type { AgentInput } from "../inputs.js";
 import type { WorkerError } from "../report/run-report.js";
-import type { AgentInput } from "../state.js";
 import type { WorkerExit } from "../supervision/worker.js";
 import type { Active } from "./begin-stopping.js";
 import type { TransitionContext } from "./step.js";

@@ -1,5 +1,6 @@
 import type { RoundView } from "../../rendezvous/membership.js";
-import { type AgentInput, type Finished, nextClaim } from "../state.js";
+import type { AgentInput } from "../inputs.js";
+import { type Finished, nextClaim } from "../state.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";

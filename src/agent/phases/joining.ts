@@ -1,4 +1,5 @@
-import type { AgentInput, Joining } from "../state.js";
+import type { AgentInput } from "../inputs.js";
+import type { Joining } from "../state.js";
 import { onPaused } from "./paused.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave } from "./stop.js";

@@ -1,5 +1,6 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
-import type { AgentEffect, Next } from "../state.js";
+import type { AgentEffect } from "../inputs.js";
+import type { Next } from "../state.js";
 import { paused, type WorkerSlot } from "../worker-slot.js";
 import { type Active, beginStopping, tell } from "./begin-stopping.js";
 import { goOnIfGone } from "./go-on.js";

@@ -1,4 +1,5 @@
-import type { AgentInput, Joining, Stopping } from "../state.js";
+import type { AgentInput } from "../inputs.js";
+import type { Joining, Stopping } from "../state.js";
 import { beginStopping, tell, withGrace } from "./begin-stopping.js";
 import { scaleDown } from "./carry-out.js";
 import { fail, onOverdue } from "./fail.js";

@@ -1,6 +1,7 @@
 import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
-import type { AgentInput, Finished, Running } from "../state.js";
+import type { AgentInput } from "../inputs.js";
+import type { Finished, Running } from "../state.js";
 import { remaining } from "../worker-slot.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";

@@ -1,5 +1,6 @@
 import type { RestartPolicyStrategy } from "../../policies/strategy.js";
-import type { AgentEffect, AgentState } from "../state.js";
+import type { AgentEffect } from "../inputs.js";
+import type { AgentState } from "../state.js";
 
 /** What the agent's decisions depend on beside its state; all times on one clock, in milliseconds. */
 export interface TransitionContext {

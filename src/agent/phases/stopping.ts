@@ -1,5 +1,6 @@
 import { EXIT_CODES } from "../../errors.js";
-import type { AgentInput, Stopping } from "../state.js";
+import type { AgentInput } from "../inputs.js";
+import type { Stopping } from "../state.js";
 import { living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, leftWith } from "./ending.js";

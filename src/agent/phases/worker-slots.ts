@@ -1,5 +1,5 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
-import type { AgentInput } from "../state.js";
+import type { AgentInput } from "../inputs.js";
 import type { WorkerSlot } from "../worker-slot.js";
 
 /** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */

@@ -65,6 +65,10 @@ const CHANNEL_OPTIONS = {
 	"grpc.enable_http_proxy": 0,
 	"grpc.enable_channelz": 0,
 	"grpc.service_config_disable_resolution": 1,
+	// One name may stand for several members: whoever comes again gets another.
+	"grpc.service_config": JSON.stringify({
+		loadBalancingConfig: [{ pick_first: { shuffleAddressList: true } }],
+	}),
 };
 
 let connectionsMade = 0;

@@ -46,8 +46,11 @@ function allowedBetween(
 	lift: RoundCommit,
 	{ commits, processes }: History,
 ): number {
-	const losses = processes.flatMap(({ recordGone }) => recordGone);
-	const changes = [...losses, ...commits.map(({ at }) => at)].filter(
+	const elections = processes.flatMap(({ elected, recordGone }) => [
+		...elected,
+		...recordGone,
+	]);
+	const changes = [...elections, ...commits.map(({ at }) => at)].filter(
 		(at) => at > before.at && at <= lift.at,
 	).length;
 	const looks = Math.ceil((lift.at - before.at) / LOOK_EVERY_MS);
@@ -58,15 +61,15 @@ function allowedBetween(
 function membersOf(
 	before: RoundCommit,
 	{ seats, at }: RoundCommit,
-	{ processes, commits }: History,
+	{ processes }: History,
 ): readonly ProcessHistory[] {
-	const coordinators = new Set(commits.map(({ by }) => by));
-	return processes.filter(({ nodeId, incarnation, disturbed, frozen }) => {
+	return processes.filter((process) => {
+		const { nodeId, incarnation, disturbed, frozen, elected } = process;
 		const isMember = [before.seats, seats].every(
 			(plan) => plan.get(nodeId)?.incarnation === incarnation,
 		);
 		const troubles = [...disturbed, ...frozen];
 		const isQuiet = !isWithin(troubles, before.at - LOOK_EVERY_MS, at);
-		return isMember && isQuiet && !coordinators.has(incarnation);
+		return isMember && isQuiet && elected.length === 0;
 	});
 }

@@ -114,7 +114,7 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "end the lease of a process that may live",
 		file: "src/rendezvous/join-run.ts",
-		guard: "&& isDead(holder)",
+		guard: "&& isDead(found)",
 		without: "",
 		caughtBy: { checker: "node-identity" },
 	},

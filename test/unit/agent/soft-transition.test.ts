@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { AgentInput } from "../../../src/agent/inputs.js";
 import type { TransitionContext } from "../../../src/agent/phases/step.js";
 import {
-	type AgentInput,
 	type AgentState,
 	deadlineOf,
 	INITIAL_STATE,

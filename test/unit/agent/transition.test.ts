@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { AgentInput } from "../../../src/agent/inputs.js";
 import type { TransitionContext } from "../../../src/agent/phases/step.js";
 import {
-	type AgentInput,
 	type AgentState,
 	deadlineOf,
 	INITIAL_STATE,

@@ -8,12 +8,24 @@ import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import {
 	decodeRecord,
 	type NodeRecord,
+	type RunSpec,
 } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 const GRACE_MS = 6_000;
+const SPEC: RunSpec = {
+	version: 1,
+	minNodes: 1,
+	maxNodes: 2,
+	policy: "hard",
+	maxRestarts: 0,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+	leaseTtlMs: 5_000,
+};
 
 describe("joining under a node id", () => {
 	let clock: VirtualClock;
@@ -42,17 +54,7 @@ describe("joining under a node id", () => {
 				localWorldSize: 1,
 				role: "default",
 			},
-			spec: {
-				version: 1,
-				minNodes: 1,
-				maxNodes: 2,
-				policy: "hard",
-				maxRestarts: 0,
-				joinTimeoutMs: 600_000,
-				lastCallTimeoutMs: 30_000,
-				settleTimeoutMs: 35_000,
-				leaseTtlMs: 5_000,
-			},
+			spec: SPEC,
 			reservePort: async () => 4_000,
 			isDead: () => false,
 			random: () => 0,
@@ -70,6 +72,10 @@ describe("joining under a node id", () => {
 		const { entries } = await store.snapshot([KEYS.node("host")]);
 		const entry = entries.get(KEYS.node("host"));
 		return entry && decodeRecord<NodeRecord>(entry);
+	};
+	const coordinator = async () => {
+		const { entries } = await store.snapshot([KEYS.coordinator]);
+		return entries.get(KEYS.coordinator);
 	};
 	const ready = (membership: Membership) => {
 		membership.start();
@@ -124,6 +130,39 @@ describe("joining under a node id", () => {
 		const second = tentative("2", { isDead: () => true });
 		expect(await second.join()).toHaveProperty("instance");
 		expect(await record()).toMatchObject({ incarnation: "2" });
+	});
+
+	it("replaces the record of a process that is gone, so that there is always one", async () => {
+		const key = KEYS.node("host");
+		const first = agent("1");
+		await first.join();
+		await ready(first);
+		const before = (await store.snapshot([key])).entries.get(key);
+		const second = agent("2", { isDead: () => true });
+		expect(await second.join()).toHaveProperty("instance");
+		expect(await record()).toMatchObject({
+			incarnation: "2",
+			state: "joining",
+		});
+		const after = (await store.snapshot([key])).entries.get(key);
+		expect(after?.createRevision).toBe(before?.createRevision);
+		expect(after?.lease).not.toBe(before?.lease);
+		expect(await coordinator()).toBeUndefined();
+		await ready(second);
+		expect(await record()).toMatchObject({ incarnation: "2", state: "ready" });
+	});
+
+	it("is no living run where only a process that is gone has a record", async () => {
+		const first = agent("1");
+		const joined = await first.join();
+		await ready(first);
+		const second = agent("2", {
+			isDead: () => true,
+			spec: { ...SPEC, maxRestarts: 7 },
+		});
+		const anew = await second.join();
+		expect(anew).toHaveProperty("instance");
+		expect(anew).not.toEqual(joined);
 	});
 
 	it("goes on from the reservation with the record", async () => {

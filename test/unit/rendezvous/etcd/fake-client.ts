@@ -27,6 +27,7 @@ export class FakeClient {
 	>[] = [];
 	readonly watchStreams: FakeStream<WatchRequest, WatchResponse>[] = [];
 	readonly sockets = { opened: 1, bytesRead: 10, bytesWritten: 20 };
+	heardAt = Number.NEGATIVE_INFINITY;
 	closedAs: Status | undefined;
 
 	constructor(readonly endpoint: string) {}

@@ -1,11 +1,7 @@
 import type {
 	WorkerHandle,
 	WorkerListener,
-	WorkerSpawner,
-	WorkerSpec,
 } from "../../src/agent/supervision/worker.js";
-import type { WorkerInfo } from "../../src/channel/events.js";
-import type { RoundRecord } from "../../src/rendezvous/records.js";
 import type { History, WorkerHistory } from "./history.js";
 import type { Random } from "./random.js";
 import type { SimProcess } from "./sim-process.js";
@@ -33,11 +29,7 @@ export interface WorkerHabits {
 	readonly longestMs: number;
 }
 
-interface Place {
-	readonly info: WorkerInfo;
-	readonly round: RoundRecord;
-}
-
+/** What all processes of a run share. */
 export interface SimMachine {
 	readonly timeline: Timeline;
 	readonly random: Random;
@@ -47,82 +39,8 @@ export interface SimMachine {
 	readonly note: (situation: Situation) => void;
 }
 
-/** Starts simulated workers for one agent process, and ends them when that process is dead. */
-export class SimSpawner implements WorkerSpawner {
-	private readonly living = new Set<SimWorker>();
-	/** Where the next workers are to work, by local rank; set before they are spawned. */
-	readonly places = new Map<number, Place>();
-
-	constructor(
-		private readonly machine: SimMachine,
-		private readonly process: SimProcess,
-	) {}
-
-	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
-		const { machine, process } = this;
-		const place = this.places.get(spec.localRank);
-		if (place === undefined) throw new Error("a worker without a place");
-		const habits = machine.habits();
-		if (machine.random.chance(habits.cannotStart)) {
-			return this.refuse(listener);
-		}
-		const { info, round } = place;
-		const record: WorkerHistory = {
-			pid: 1000 + machine.history.workers.length,
-			process: process.history,
-			startedAt: machine.timeline.now,
-			endedAt: null,
-			leaderEndedAt: null,
-			instance: round.instance,
-			rounds: [info.round],
-			localRank: spec.localRank,
-			rank: info.rank,
-			groupRank: info.groupRank,
-			roleRank: info.roleRank,
-			worldSize: info.worldSize,
-			roleWorldSize: info.roleWorldSize,
-			masterAddr: info.masterAddr,
-			masterPort: info.masterPort,
-			roundWasLeft: round.deprecated >= round.synced,
-			stuckAt: null,
-			failed: false,
-			succeeded: false,
-		};
-		machine.history.workers.push(record);
-		const worker = new SimWorker(machine, process, record, habits, listener);
-		this.living.add(worker);
-		worker.onGone = () => this.living.delete(worker);
-		return worker;
-	}
-
-	/** What the guard does when the agent's process is gone. */
-	killAll(): void {
-		for (const worker of this.living) worker.signal("SIGKILL");
-	}
-
-	/** One of its workers fails now. */
-	failOne(): void {
-		this.machine.random.pick([...this.living])?.fail();
-	}
-
-	private refuse(listener: WorkerListener): WorkerHandle {
-		const { timeline } = this.machine;
-		const problem = {
-			code: "EAGAIN",
-			message: "no more processes: raise the limit (ulimit -u)",
-		};
-		timeline.after(1, () =>
-			this.process.deliver(() => {
-				listener.spawnFailed(problem);
-				listener.gone();
-			}),
-		);
-		return { pid: undefined, signal: () => {} };
-	}
-}
-
 /** One worker's process group: its leader, and at times a child that may outlive it. */
-class SimWorker implements WorkerHandle {
+export class SimWorker implements WorkerHandle {
 	onGone: () => void = () => {};
 	private leaderLives = true;
 	private childLives: boolean;
