@@ -1,7 +1,7 @@
 /** Names a lease of the store. */
 export type LeaseId = string;
 
-/** One key as the store holds it. Revisions are the store's own: each transaction has a higher one. */
+/** One key as the store holds it. Revisions are the store's own: each change has a higher one. */
 export interface Entry {
 	readonly key: string;
 	readonly value: string;
