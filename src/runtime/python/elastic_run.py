@@ -652,10 +652,14 @@ class _Channel:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._writer = _ReplyWriter(directory)
-        reader = _EventReader(directory, _warn)
-        self.events = reader.events
-        self.newest = reader.newest
-        self.next = reader.next
+        self._reader = _EventReader(directory, _warn)
+        self.events: str = self._reader.events
+
+    def newest(self) -> WorkerEvent:
+        return self._reader.newest()
+
+    def next(self, after: int) -> Optional[WorkerEvent]:
+        return self._reader.next(after)
 
     def is_last(self, sequence: int) -> bool:
         return False
@@ -879,11 +883,11 @@ class _Watch:
         self._descriptor = -1
         self._poll: Any = None
         # Now, and not while it waits: what a signal's handler raises is lost within an import.
-        try:
-            import ctypes
-            import select
-        except ImportError:
-            pass  # Opening it says so.
+        for module in ("ctypes", "select"):
+            try:
+                __import__(module)
+            except ImportError:
+                pass  # Opening it says so.
 
     def wait(self, seconds: float, stop: Optional[threading.Event] = None) -> None:
         """Waits until something may have changed, so many seconds at most, or until `stop` is set. The
@@ -1138,7 +1142,7 @@ def _read_message(path: str) -> tuple[str, tuple[int, ...]]:
             raise ValueError("it is not a regular file")
         if found.st_size > _MESSAGE_LIMIT_BYTES:
             raise ValueError(f"it has more than {_MESSAGE_LIMIT_BYTES} bytes")
-        parts = []
+        parts: list[bytes] = []
         while True:
             part = os.read(descriptor, _MESSAGE_LIMIT_BYTES)
             if not part:
