@@ -5,12 +5,13 @@ import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 
 const BYTES_PER_WORKER = 100e6;
-const IDLE_MS = 10_000;
+/** Long enough that what the garbage collector does once, some time after the start, is not most of it. */
+const IDLE_MS = 60_000;
 const QUICK_IDLE_MS = 1_000;
 /** What is loaded after the first spawn is loaded by then. */
 const SETTLE_MS = 3_000;
-/** A tail of quiet files looks ever more rarely, down to once a second, and the collector clears away what the start left. */
-const COME_TO_REST_MS = 15_000;
+/** A tail of quiet files looks ever more rarely, down to once in two seconds. */
+const COME_TO_REST_MS = 16_000;
 
 /**
  * One thing that is measured.

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { FailureRecord } from "../rendezvous/failure.js";
 import type { RoundRecord } from "../rendezvous/records.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
 import { workerDirectory } from "./logs/log-directory.js";
@@ -36,19 +37,19 @@ export function buildReport(sources: ReportSources): RunReport {
 		reason: ending.reason,
 		rootCause: rootCauseOf(sources),
 		rounds: sources.rounds,
-		restarts: { used: restartsUsed(round), allowed: config.maxRestarts },
+		restarts: {
+			used: restartsUsed(ending, round),
+			allowed: config.maxRestarts,
+		},
 		workers: sources.workers,
 		logDir: sources.logDir,
 	};
 }
 
-/** The incident that spends the budget is charged but not followed by a restart. */
-function restartsUsed(round: RoundRecord | null): number {
+/** The incident that spends a budget is charged but not followed by a restart. */
+function restartsUsed({ root }: Ending, round: RoundRecord | null): number {
 	if (round === null) return 0;
-	const endedByFailure = round.outcome?.root ?? null;
-	return endedByFailure === null
-		? round.incidents
-		: Math.max(0, round.incidents - 1);
+	return root === null ? round.incidents : Math.max(0, round.incidents - 1);
 }
 
 /** The worker's own words are at hand only where it ran on this node. */
@@ -58,11 +59,7 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 	if (failure.nodeId !== sources.config.nodeId || sources.logDir === null) {
 		return { failure, lastLines: [] };
 	}
-	const directory = workerDirectory(
-		sources.logDir,
-		failure.round,
-		failure.localRank,
-	);
+	const directory = logsOf(failure, sources.logDir);
 	const logFile = join(directory, "stderr.log");
 	return {
 		failure,
@@ -70,4 +67,15 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 		lastLines: lastLines(logFile),
 		...(existsSync(logFile) ? { logFile } : {}),
 	};
+}
+
+/** A worker that was kept for later rounds writes where it was started. */
+function logsOf({ round, localRank }: FailureRecord, logDir: string): string {
+	const directories = Array.from({ length: round }, (_, before) =>
+		workerDirectory(logDir, round - before, localRank),
+	);
+	return (
+		directories.find((directory) => existsSync(directory)) ??
+		workerDirectory(logDir, round, localRank)
+	);
 }

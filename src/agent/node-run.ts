@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Membership } from "../rendezvous/membership.js";
+import type { RoundRecord } from "../rendezvous/records.js";
 import type { Store } from "../rendezvous/store.js";
 import { buildReport } from "./build-report.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
@@ -117,7 +118,8 @@ export class NodeRun {
 	private takePart(entered: EnteredRun): Promise<RunReport> | RunReport {
 		const { config, membership, joined, isReturning, store } = entered;
 		if ("outcome" in joined) {
-			return this.reportUnstarted(endingOf(joined.outcome), config);
+			const { outcome, round } = joined;
+			return this.reportUnstarted(endingOf(outcome), config, round);
 		}
 		this.participation = new Participation({
 			config,
@@ -155,12 +157,17 @@ export class NodeRun {
 		await within(this.place.clock, CLOSE_WITHIN_MS, store.close());
 	}
 
-	private reportUnstarted(ending: Ending, config: AgentConfig): RunReport {
+	/** @param round where the run stood, if that was seen */
+	private reportUnstarted(
+		ending: Ending,
+		config: AgentConfig,
+		round: RoundRecord | null = null,
+	): RunReport {
 		return buildReport({
 			config,
 			ending,
-			round: null,
-			instance: 0,
+			round,
+			instance: round?.instance ?? 0,
 			rounds: [],
 			workers: [],
 			logDir: null,

@@ -1,7 +1,7 @@
 import type { WorkerChannel } from "../channel/worker-channel.js";
 import { ElasticRunError, EXIT_CODES, messageOf } from "../errors.js";
+import { isUnreachable } from "../rendezvous/back-off.js";
 import type { Membership, RoundView } from "../rendezvous/membership.js";
-import type { RoundRecord } from "../rendezvous/records.js";
 import type { Store } from "../rendezvous/store.js";
 import { Agent } from "./agent.js";
 import { buildReport } from "./build-report.js";
@@ -22,7 +22,7 @@ import type { PortReservation } from "./reserve-port.js";
 import type { Ending } from "./state.js";
 import { RunMirror } from "./status/mirror-run.js";
 import { readOomKills } from "./supervision/oom-kills.js";
-import { WorkerGroup } from "./worker-group.js";
+import { describeStart, WorkerGroup } from "./worker-group.js";
 
 export type StopRequest = AgentInput & { kind: "stop-asked" };
 
@@ -47,18 +47,13 @@ export class Participation {
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
-	private readonly failed: Promise<never>;
 	/** An error that the agent cannot go on after. */
 	fail: (error: unknown) => void = () => {};
+	private readonly failed = this.nextFailure();
 
 	constructor(private readonly options: ParticipationOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
-		this.failed = new Promise((_, reject) => {
-			this.fail = reject;
-		});
-		// It is awaited only while the agent runs.
-		this.failed.catch(() => {});
 	}
 
 	see(view: RoundView): void {
@@ -133,11 +128,30 @@ export class Participation {
 		try {
 			return await Promise.race([agent.ended, this.failed]);
 		} catch (error) {
+			if (isUnreachable(error)) await this.endWorkers(agent, messageOf(error));
 			workers.killAll();
 			throw error instanceof ElasticRunError
 				? lostTooLong(error, this.options.config)
 				: new ElasticRunError("INTERNAL", messageOf(error), { cause: error });
 		}
+	}
+
+	/** Workers that were kept for a round which will not come have their time to end. */
+	private async endWorkers(agent: Agent, reason: string): Promise<void> {
+		const failed = this.nextFailure();
+		const exitCode = EXIT_CODES.storeUnreachable;
+		const immediately = false;
+		agent.dispatch({ kind: "stop-asked", exitCode, reason, immediately });
+		await Promise.race([agent.ended, failed]).catch(() => {});
+	}
+
+	private nextFailure(): Promise<never> {
+		const failure = new Promise<never>((_, reject) => {
+			this.fail = reject;
+		});
+		// It is awaited only while the agent runs.
+		failure.catch(() => {});
+		return failure;
 	}
 
 	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
@@ -197,15 +211,4 @@ export class Participation {
 			onError: (error) => this.fail(error),
 		});
 	}
-}
-
-function describeStart(
-	{ synced, world }: RoundRecord,
-	workers: number,
-	kept: number,
-): string {
-	const of = `of ${world?.worldSize ?? 0} workers`;
-	return kept === 0
-		? `round ${synced}: started ${workers} ${of}`
-		: `round ${synced}: ${kept} go on, ${workers - kept} started, ${of}`;
 }

@@ -1,12 +1,23 @@
-import { createServer, type Server } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+
+/** Where a listener on all addresses is reached from here. */
+const HERE: Readonly<Record<string, string>> = {
+	"::": "127.0.0.1",
+	"0.0.0.0": "127.0.0.1",
+};
 
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so
  * that nobody else on this node is given it meanwhile. A new claim frees the
  * port of the one before.
+ *
+ * It is kept by a connection of this process with itself, and not by a listener:
+ * to that the workers of a faster node would connect, and be cut off with it. As
+ * it is they are refused, and try again until rank 0 listens.
  */
 export class PortReservation {
-	private server: Server | undefined;
+	private free: () => void = () => {};
 
 	/** @param address the local address that workers will bind; any free port of it will do */
 	constructor(private readonly address: string) {}
@@ -14,15 +25,37 @@ export class PortReservation {
 	async reserve(): Promise<number> {
 		this.release();
 		const server = await listen(this.address).catch(() => listen(undefined));
-		this.server = server;
 		const bound = server.address();
-		return typeof bound === "object" && bound !== null ? bound.port : 0;
+		if (typeof bound !== "object" || bound === null) return 0;
+		this.free = await holdByConnection(server, bound).catch(
+			// What remains is to keep listening.
+			() => () => server.close(),
+		);
+		return bound.port;
 	}
 
 	release(): void {
-		this.server?.close();
-		this.server = undefined;
+		this.free();
+		this.free = () => {};
 	}
+}
+
+/** Listens no more. Returns what frees the port at once, without a time in which it cannot be bound. */
+async function holdByConnection(
+	server: Server,
+	{ address, port }: AddressInfo,
+): Promise<() => void> {
+	const near = connect({ port, host: HERE[address] ?? address });
+	const accepted = once(server, "connection");
+	await once(near, "connect");
+	const [far] = await accepted;
+	server.close();
+	const ends = [near, far];
+	// Whatever becomes of it, the port is at most free a little earlier.
+	for (const end of ends) end.unref().on("error", () => {});
+	return () => {
+		for (const end of ends) end.resetAndDestroy();
+	};
 }
 
 /** An address that is reachable from outside need not be one that this host can bind (NAT): then any. */

@@ -12,6 +12,8 @@ export type Next =
 			readonly kind: "leave";
 			readonly exitCode: number;
 			readonly reason: string;
+			/** The failure of its own for which it goes, if it does. */
+			readonly root?: FailureRecord | null;
 			/** When it goes even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;
 	  };
@@ -58,15 +60,11 @@ export interface Running extends Common {
 	readonly workers: readonly WorkerSlot[];
 }
 
-/** It ends workers; those that are paused stay. */
+/** It ends workers, each in its own time; those that are paused stay. */
 export interface Stopping extends Left {
 	readonly phase: "STOPPING";
 	/** The round that is wanted next. */
 	readonly claim: number;
-	/** When the workers that shall end are killed; null once they were. */
-	readonly killAt: number | null;
-	/** When a process that even SIGKILL did not end is given up; null before the kill. */
-	readonly goneBy: number | null;
 	readonly next: Next;
 }
 
@@ -98,9 +96,8 @@ export const INITIAL_STATE: Joining = {
 /** When the agent has to be woken even if nothing happens; undefined: never. */
 export function deadlineOf(state: AgentState): number | undefined {
 	const deadlines = "workers" in state ? [...deadlinesOf(state.workers)] : [];
-	if (state.phase === "STOPPING") {
-		deadlines.push(state.killAt, state.goneBy);
-		if (state.next.kind === "leave") deadlines.push(state.next.leaveBy);
+	if (state.phase === "STOPPING" && state.next.kind === "leave") {
+		deadlines.push(state.next.leaveBy);
 	}
 	const set = deadlines.filter((deadline) => deadline !== null);
 	return set.length === 0 ? undefined : Math.min(...set);

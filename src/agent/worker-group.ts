@@ -192,3 +192,15 @@ export class WorkerGroup {
 		}
 	}
 }
+
+/** A round's workers have begun, in words. */
+export function describeStart(
+	{ synced, world }: RoundRecord,
+	workers: number,
+	kept: number,
+): string {
+	const of = `of ${world?.worldSize ?? 0} workers`;
+	return kept === 0
+		? `round ${synced}: started ${workers} ${of}`
+		: `round ${synced}: ${kept} go on, ${workers - kept} started, ${of}`;
+}

@@ -1,13 +1,13 @@
 import type { WorldChangeEvent } from "../channel/events.js";
 
-/** A PAUSE that a worker was sent. */
+/** A PAUSE that a worker has not acknowledged. */
 export interface Pause {
 	/** Its place in the worker's channel. */
 	readonly event: number;
-	/** Why the world changes; the WORK that ends the PAUSE says the same. */
-	readonly change: WorldChangeEvent;
-	/** When a worker that has not acknowledged it is given up; null once it has. */
-	readonly ackBy: number | null;
+	/** The round that it ended. */
+	readonly round: number;
+	/** When the worker is given up. */
+	readonly ackBy: number;
 }
 
 /** One worker process of the round that this agent is in, or has been in. */
@@ -20,7 +20,7 @@ export interface WorkerSlot {
 	 * others of its process group live on.
 	 */
 	readonly status: "running" | "paused" | "exited" | "gone";
-	/** When what is left of its group is killed; null where nothing has been told to end. */
+	/** When it, or what is left of its group, is killed; null where it has not been told to end. */
 	readonly killAt: number | null;
 	/** When what even SIGKILL has not ended is given up; null before that kill. */
 	readonly goneBy: number | null;
@@ -30,8 +30,10 @@ export interface WorkerSlot {
 	readonly greeted: boolean;
 	/** It has acknowledged a PAUSE, now or earlier. */
 	readonly hasPaused: boolean;
-	/** The newest PAUSE that it was sent. */
-	readonly pause: Pause | null;
+	/** Why it was paused last: the WORK that ends a PAUSE says the same. */
+	readonly change: WorldChangeEvent | null;
+	/** The PAUSEs that it has not acknowledged, the oldest first. */
+	readonly pauses: readonly Pause[];
 	/** When its wait for another round is taken for a wish; null where it does not wait. */
 	readonly waitsUntil: number | null;
 }
@@ -47,7 +49,8 @@ export function freshSlot(localRank: number): WorkerSlot {
 		events: 1,
 		greeted: false,
 		hasPaused: false,
-		pause: null,
+		change: null,
+		pauses: [],
 		waitsUntil: null,
 	};
 }
@@ -69,18 +72,32 @@ export function paused(workers: readonly WorkerSlot[]): readonly number[] {
 	return localRanks(workers.filter(({ status }) => status === "paused"));
 }
 
-/** When the first of these workers has to be looked at; undefined: none. */
+/** Whether its process is there, and may still listen and answer. */
+export function isUp({ status }: WorkerSlot): boolean {
+	return status === "running" || status === "paused";
+}
+
+/** Whether it has been told to end. */
+export function isEnding({ killAt, goneBy }: WorkerSlot): boolean {
+	return killAt !== null || goneBy !== null;
+}
+
+/** When each of these workers has to be looked at. */
 export function deadlinesOf(
 	workers: readonly WorkerSlot[],
 ): readonly (number | null)[] {
 	return workers
 		.filter(({ status }) => status !== "gone")
-		.flatMap(({ killAt, goneBy, pause, waitsUntil }) => [
-			killAt,
-			goneBy,
-			pause?.ackBy ?? null,
-			waitsUntil,
+		.flatMap((worker) => [
+			worker.killAt,
+			worker.goneBy,
+			...(isUp(worker) ? [ackByOf(worker), worker.waitsUntil] : []),
 		]);
+}
+
+/** By when it must have acknowledged its oldest PAUSE; null: it has. */
+export function ackByOf({ pauses: [oldest] }: WorkerSlot): number | null {
+	return oldest?.ackBy ?? null;
 }
 
 function localRanks(workers: readonly WorkerSlot[]): readonly number[] {

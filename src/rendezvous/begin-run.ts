@@ -12,7 +12,11 @@ export type Beginning =
 	/** Take part in what is there. */
 	| { readonly kind: "join"; readonly instance: number }
 	/** The run has just ended, and some of its agents are still leaving: exit with its outcome. */
-	| { readonly kind: "late"; readonly outcome: Outcome }
+	| {
+			readonly kind: "late";
+			readonly outcome: Outcome;
+			readonly round: RoundRecord;
+	  }
 	/** Start it anew; round numbers go on from the last start. */
 	| { readonly kind: "begin"; readonly round: RoundRecord };
 
@@ -34,7 +38,7 @@ export function beginRun(
 	);
 	const differences = spec === undefined ? [] : compareSpecs(spec, mine);
 	if (someoneLives && round.outcome !== null) {
-		return { kind: "late", outcome: round.outcome };
+		return { kind: "late", outcome: round.outcome, round };
 	}
 	if (!someoneLives && (round.outcome !== null || differences.length > 0)) {
 		return {

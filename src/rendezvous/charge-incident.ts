@@ -24,25 +24,22 @@ export interface Incident {
 /**
  * Accounts for failures. Those that are seen before the next round is synced
  * are one incident and cost one unit of one budget; its root is the one that
- * the store saw first, whatever the clocks of the nodes say.
+ * the store saw first, whatever the clocks of the nodes say. Workers that die
+ * later, and had not heard yet that the round of that root is over, belong to it.
  */
 export function chargeIncident(
 	view: RunView,
 	config: PlannerConfig,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
-	const [root] = fresh;
-	if (root === undefined) return undefined;
+	const [first] = fresh;
+	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const joinsOpenIncident =
-		round.deprecated >= round.synced && round.cause.root !== null;
-	const charged = joinsOpenIncident
-		? { round, budgets: new Map<string, BudgetRecord>() }
-		: charge(view, root);
-	const reason = joinsOpenIncident
-		? `${describeFailure(root.failure)}, part of the same incident`
-		: describeFailure(root.failure);
+	const root = fresh.find((failure) => !belongsToIncident(round, failure));
+	const charged = root === undefined ? join(round, first) : charge(view, root);
+	const reason =
+		root === undefined ? alsoFailed(first) : describeFailure(root.failure);
 	return {
 		round: {
 			...charged.round,
@@ -53,6 +50,31 @@ export function chargeIncident(
 		budgets: charged.budgets,
 		reason,
 	};
+}
+
+interface Charged {
+	readonly round: RoundRecord;
+	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+}
+
+function belongsToIncident(
+	{ synced, deprecated, cause: { root } }: RoundRecord,
+	{ stillIn }: NodeFailure,
+): boolean {
+	return root !== null && (deprecated >= synced || stillIn === root.round);
+}
+
+/** One more failure of an incident that is paid for; where its round was over, the next one is left for it. */
+function join(round: RoundRecord, failed: NodeFailure): Charged {
+	const isOpen = round.deprecated >= round.synced;
+	const cause = isOpen
+		? round.cause
+		: { ...round.cause, reason: alsoFailed(failed) };
+	return { round: { ...round, cause }, budgets: new Map() };
+}
+
+function alsoFailed({ failure }: NodeFailure): string {
+	return `${describeFailure(failure)}, part of the same incident`;
 }
 
 function failureId(reported: NodeFailure): string {
@@ -77,10 +99,7 @@ function unaccountedFailures(view: RunView): readonly NodeFailure[] {
 	);
 }
 
-function charge(
-	view: RunView,
-	root: NodeFailure,
-): { round: RoundRecord; budgets: ReadonlyMap<string, BudgetRecord> } {
+function charge(view: RunView, root: NodeFailure): Charged {
 	const { round } = view;
 	const { nodeId } = root.failure;
 	return {

@@ -45,8 +45,8 @@ export interface JoinRunOptions {
 
 export type JoinedRun =
 	| { readonly instance: number }
-	/** Of a run that has just ended. */
-	| { readonly outcome: Outcome }
+	/** Of a run that has just ended, and where it stood. */
+	| { readonly outcome: Outcome; readonly round: RoundRecord }
 	/** Who has the tentative node id. */
 	| { readonly holder: NodeRecord };
 
@@ -74,7 +74,10 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 			spec,
 			clock.wallTime(),
 		);
-		if (beginning.kind === "late") return { outcome: beginning.outcome };
+		if (beginning.kind === "late") {
+			const { outcome, round } = beginning;
+			return { outcome, round };
+		}
 		if (beginning.kind === "begin") {
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
 			else await begin(snapshot, beginning.round, options);

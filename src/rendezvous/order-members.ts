@@ -38,6 +38,11 @@ export function holderOf(
 	return node?.record.incarnation === incarnation ? node : undefined;
 }
 
+/** Whether a node could start workers of this round at once. */
+export function isReady({ record }: NodeView, round: number): boolean {
+	return record.state === "ready" && record.claim === round;
+}
+
 export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 	return nodes.map(({ record }) => record.nodeId);
 }

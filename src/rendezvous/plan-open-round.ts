@@ -4,6 +4,7 @@ import {
 	holderOf,
 	idsOf,
 	inOrderOfArrival,
+	isReady,
 	type NonEmpty,
 } from "./order-members.js";
 import {
@@ -132,6 +133,7 @@ function findCandidates(
 	const newcomers = [...view.nodes.values()].filter(
 		(node) =>
 			!memberIds.has(node.record.nodeId) &&
+			!finished.includes(node.record.nodeId) &&
 			!isRefused(view, node) &&
 			isReady(node, target),
 	);
@@ -139,10 +141,6 @@ function findCandidates(
 		...{ members, late, returning, vanished, finished },
 		newcomers: inOrderOfArrival(newcomers),
 	};
-}
-
-function isReady({ record }: NodeView, target: number): boolean {
-	return record.state === "ready" && record.claim === target;
 }
 
 function isRefused(view: RunView, { record }: NodeView): boolean {
@@ -163,7 +161,8 @@ function awaitMinimum(
 	now: number,
 ): PlanResult {
 	const { members, newcomers, finished } = candidates;
-	const here = [...idsOf([...members, ...newcomers]), ...finished];
+	const ready = idsOf([...members, ...newcomers]);
+	const here = [...ready, ...finished];
 	const join = deadlineFor(
 		view.round.synced,
 		memory.join,
@@ -173,10 +172,13 @@ function awaitMinimum(
 	const { late, returning, vanished } = candidates;
 	const gone = [...vanished, ...late, ...returning];
 	const missing =
-		`${here.length} of at least ${config.minNodes} nodes are ready` +
+		describeReady(ready.length, finished.length, config) +
 		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
 	if (now < join.at) {
-		const needed = config.minNodes - here.length;
+		const needed = Math.max(
+			config.minNodes - here.length,
+			ready.length === 0 ? 1 : 0,
+		);
 		return wait(
 			missing,
 			{ ...memory, join, lastCall: null },
@@ -199,4 +201,15 @@ function awaitMinimum(
 		until: undefined,
 		reason: missing,
 	};
+}
+
+/** Those that have finished count, but somebody has to do the rest of the work. */
+function describeReady(
+	ready: number,
+	finished: number,
+	{ minNodes }: PlannerConfig,
+): string {
+	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
+	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
+	return ready === 0 ? `${words}; nobody is left for the rest` : words;
 }

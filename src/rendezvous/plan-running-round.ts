@@ -3,6 +3,7 @@ import {
 	holderOf,
 	idsOf,
 	inOrderOfArrival,
+	isReady,
 } from "./order-members.js";
 import {
 	deadlineFor,
@@ -51,7 +52,9 @@ function gatherNewcomers(
 ): PlanResult {
 	const newcomers = waiting(view);
 	const free = config.maxNodes - view.round.seats;
-	const hasFinished = view.finished.size + view.done.size > 0;
+	// Who had finished an earlier round takes part again, unless it stays so.
+	const done = config.finishedStay ? view.done.size : 0;
+	const hasFinished = view.finished.size + done > 0;
 	if (newcomers.length === 0 || free <= 0 || hasFinished) {
 		return wait(`round ${view.round.synced} runs`, {
 			...memory,
@@ -125,11 +128,16 @@ function whyGone(view: RunView, nodeId: string): string {
 		: `${nodeId} left: lease expired`;
 }
 
-/** Ready nodes without a seat in the running plan. */
+/**
+ * Nodes without a seat in the running plan that could take part in the next round
+ * at once. One that claims an older round has not seen yet that this one runs: a
+ * round that is left for it would be followed by one that it has no seat in.
+ */
 function waiting(view: RunView): readonly NodeView[] {
-	const nodes = [...view.nodes.values()].filter(({ record }) => {
-		const seat = view.seats.get(record.nodeId);
-		return seat === undefined && record.state === "ready";
+	const target = view.round.synced + 1;
+	const nodes = [...view.nodes.values()].filter((node) => {
+		const seat = view.seats.get(node.record.nodeId);
+		return seat === undefined && isReady(node, target);
 	});
 	return inOrderOfArrival(nodes);
 }

@@ -30,10 +30,9 @@ export function planWrites(
 		case "refuse":
 			return { others: seatWrites(plan, keys), last: [] };
 		case "sweep": {
-			const others = plan.nodeIds.flatMap((nodeId) => [
-				{ delete: keys.seat(nodeId) },
-				{ delete: keys.finishedBy(nodeId) },
-			]);
+			const others = plan.nodeIds.map((nodeId) => ({
+				delete: keys.seat(nodeId),
+			}));
 			return { others, last: [] };
 		}
 		default:

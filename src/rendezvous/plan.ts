@@ -21,7 +21,7 @@ export type Plan =
 	  }
 	/** Tell nodes that they may not take part any more. */
 	| { readonly kind: "refuse"; readonly seats: ReadonlyMap<string, Seat> }
-	/** Delete seats and finished records that belong to no current plan. */
+	/** Delete seats that belong to no current plan. What a node has finished stays known. */
 	| { readonly kind: "sweep"; readonly nodeIds: readonly string[] };
 
 /** A plan that changes where the run stands. */

@@ -52,6 +52,11 @@ export interface NodeFailure {
 	readonly charge: "run" | "node" | "worker" | "nothing";
 	/** Given where the failure ends the run whatever budget is left: the run's exit code. */
 	readonly failsRun: number | null;
+	/**
+	 * Given where the worker had not heard yet that this earlier round was over:
+	 * it may have died of what ended that one.
+	 */
+	readonly stillIn?: number | undefined;
 }
 
 /** `coordinator`: who plans at this moment. Its create revision is the fencing token. */

@@ -1,11 +1,18 @@
-import { Cluster, type ClusterOptions } from "./cluster.js";
-import { type EtcdServer, startEtcd } from "./etcd.js";
+import type { TestContext } from "vitest";
+import {
+	Cluster,
+	type ClusterAgentOptions,
+	type ClusterOptions,
+} from "./cluster.js";
+import type { EtcdNode } from "./etcd.js";
+import { poll } from "./etcd-gateway.js";
 import { type Life, sawLives } from "./lives.js";
-import { startProxy, type TcpProxy } from "./tcp-proxy.js";
+import { openProxy, type TcpProxy } from "./tcp-proxy.js";
+
+const BOUND_MS = 30_000;
 
 export interface ProxiedRun {
 	readonly cluster: Cluster;
-	readonly etcd: EtcdServer;
 	/** The members of round 1 by rank. */
 	readonly members: readonly string[];
 	/** Their workers in round 1. */
@@ -14,26 +21,32 @@ export interface ProxiedRun {
 	proxyOf(nodeId: string): TcpProxy;
 }
 
-/** Forms round 1 of agents of which each reaches an etcd of their own through a proxy of its own; their workers beat. */
+/**
+ * Forms round 1 of agents of which each reaches etcd through a proxy of its own. The first agent
+ * coordinates. Each has one worker, which beats unless its options name another.
+ */
 export async function formBehindProxies(
-	nodeIds: readonly string[],
+	context: TestContext,
+	etcd: EtcdNode,
+	agents: Readonly<Record<string, ClusterAgentOptions>>,
 	options: ClusterOptions,
 ): Promise<ProxiedRun> {
-	const etcd = await startEtcd();
 	const worker = ["beats.js"] as const;
-	const cluster = new Cluster(etcd, { worker, ...options });
+	const cluster = new Cluster(etcd, { worker, ...options }, context);
 	const proxies = new Map<string, TcpProxy>();
-	for (const nodeId of nodeIds) {
-		const proxy = await startProxy(etcd.endpoint);
+	for (const [nodeId, own] of Object.entries(agents)) {
+		const proxy = await openProxy(etcd.endpoint);
+		context.onTestFinished(() => proxy.close());
 		proxies.set(nodeId, proxy);
-		cluster.agent(nodeId, { endpoint: proxy.endpoint });
+		cluster.agent(nodeId, { ...own, endpoint: proxy.endpoint });
+		await poll("a coordinator", BOUND_MS, () => cluster.store.coordinator());
 	}
-	const members = await cluster.form(...nodeIds);
-	const lives = await sawLives(cluster.site, nodeIds.length, { round: 1 });
+	const members = await cluster.form(...proxies.keys());
+	const lives = await sawLives(cluster.site, members.length, { round: 1 });
 	const proxyOf = (nodeId: string): TcpProxy => {
 		const proxy = proxies.get(nodeId);
 		if (proxy === undefined) throw new Error(`${nodeId} has no proxy`);
 		return proxy;
 	};
-	return { cluster, etcd, members, lives, proxyOf };
+	return { cluster, members, lives, proxyOf };
 }

@@ -1,57 +1,28 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFailed } from "vitest";
+import { expect, onTestFailed, onTestFinished } from "vitest";
+import {
+	agentArguments,
+	type ClusterAgentOptions,
+	type ClusterOptions,
+} from "./cluster-options.js";
 import type { EtcdNode } from "./etcd.js";
+import { poll } from "./etcd-gateway.js";
+import { expectWorld, type NodeOfWorld, sizeOf } from "./expected-world.js";
 import {
-	expectedRanks,
-	type NodeOfWorld,
-	RANK_VARIABLES,
-	SHARED_VARIABLES,
-	sizeOf,
-} from "./expected-world.js";
-import {
-	job,
 	type Launch,
 	type LaunchEnd,
-	type LaunchOptions,
-	openSite,
+	LaunchSite,
 	type WorkerRecord,
 } from "./launch.js";
+import { tell } from "./obedient-worker.js";
 import { isAlive } from "./processes.js";
 import { RunInStore } from "./run-in-store.js";
 
-/** Time-outs that no test outlasts: what comes, comes because of something else. */
-const PATIENT = {
-	join_timeout: 120,
-	last_call_timeout: 60,
-	settle_timeout: 50,
-	lease_ttl: 60,
-};
-
-/** A script in fixtures/jobs with its arguments. */
-export type Job = readonly [name: string, ...args: string[]];
-
-export interface ClusterOptions {
-	/** --nnodes */
-	readonly nodes: string;
-	/** Of --rdzv-conf, in seconds; long ones unless given. */
-	readonly conf?: Readonly<Partial<Record<keyof typeof PATIENT, number>>>;
-	/** Flags of all agents. */
-	readonly flags?: readonly string[];
-	/** Obeys unless given. */
-	readonly worker?: Job;
-}
-
-export interface ClusterAgentOptions extends LaunchOptions {
-	readonly nproc?: number;
-	readonly role?: string;
-	/** Flags of this agent. */
-	readonly flags?: readonly string[];
-	/** Its way to the store, where that is not the others'. */
-	readonly endpoint?: string;
-	/** Where its workers are not the others'. */
-	readonly worker?: Job;
-}
+export type {
+	ClusterAgentOptions,
+	ClusterOptions,
+	Job,
+} from "./cluster-options.js";
 
 interface Agent {
 	readonly node: NodeOfWorld;
@@ -59,11 +30,19 @@ interface Agent {
 	readonly launch: Launch;
 }
 
+/** What a test has to know of its own end; a concurrent test's context. */
+export interface TestEnd {
+	onTestFinished(clean: () => Promise<void>): void;
+	onTestFailed(explain: () => void): void;
+}
+
+const BOUND_MS = 30_000;
+
 let clusters = 0;
 
 /** A run of a test's own, with its agents on one machine; all of them, and all that they started, ends with the test. */
 export class Cluster {
-	readonly site = openSite();
+	readonly site = new LaunchSite();
 	readonly store: RunInStore;
 	readonly #agents = new Map<string, Agent>();
 	readonly #frozen = new Set<string>();
@@ -71,32 +50,26 @@ export class Cluster {
 	constructor(
 		private readonly etcd: EtcdNode,
 		private readonly options: ClusterOptions,
+		test: TestEnd = { onTestFinished, onTestFailed },
 	) {
 		this.store = new RunInStore(etcd, `cluster-${++clusters}`);
-		onTestFailed(() => console.log(this.#whatWasSaid()));
+		test.onTestFinished(() => this.site.close());
+		test.onTestFailed(() => console.log(this.#whatWasSaid()));
 	}
 
 	/** Starts an agent with logs of its own; unless options are given, one that was there before has those that it had. */
 	agent(nodeId: string, given?: ClusterAgentOptions): Launch {
 		const options = given ?? this.#agents.get(nodeId)?.options ?? {};
-		const { nproc = 1, role = "default", flags = [] } = options;
-		const { conf, nodes, worker = ["obeys.js"] } = this.options;
-		const [name, ...args] = options.worker ?? worker;
-		const pairs = Object.entries({ ...PATIENT, ...conf });
+		const { nproc = 1, role = "default", env } = options;
+		const { runId } = this.store;
 		const launch = this.site.launch(
-			[
-				...["--nnodes", nodes, "--run-id", this.store.runId],
-				...["--nproc-per-node", String(nproc), "--role", role],
-				...["--rdzv-endpoint", options.endpoint ?? this.etcd.endpoint],
-				...["--rdzv-conf", pairs.map((pair) => pair.join("=")).join()],
-				...[...(this.options.flags ?? []), ...flags, job(name), ...args],
-			],
+			agentArguments(runId, this.etcd.endpoint, this.options, options),
 			{
 				...options,
 				env: {
 					ELASTIC_RUN_NODE_ID: nodeId,
 					ELASTIC_RUN_LOG_DIR: this.logsOf(nodeId),
-					...options.env,
+					...env,
 				},
 			},
 		);
@@ -141,11 +114,7 @@ export class Cluster {
 	): Promise<readonly WorkerRecord[]> {
 		const nodes = nodeIds.map((nodeId) => this.#agentOf(nodeId).node);
 		const workers = await this.site.sawWorkers(sizeOf(nodes), round);
-		expect(workers.map(({ env }) => pick(env, RANK_VARIABLES))).toEqual(
-			expectedRanks(nodes),
-		);
-		const shared = workers.map(({ env }) => pick(env, SHARED_VARIABLES));
-		expect(shared).toEqual(shared.map(() => shared[0]));
+		expectWorld(workers, nodes);
 		const left = this.site
 			.workers()
 			.filter(
@@ -158,8 +127,19 @@ export class Cluster {
 
 	/** The same of the newest round, once these are its members: for where others may come before. Its members by rank. */
 	async newestWorld(...nodeIds: readonly string[]): Promise<readonly string[]> {
-		const round = await this.store.sawRoundOf(nodeIds);
-		const members = await this.store.sawMembers(round);
+		const wanted = [...nodeIds].sort().join();
+		const { round, members } = await poll(
+			`a round of ${wanted}`,
+			BOUND_MS,
+			async () => {
+				const line = (await this.store.history()).at(-1);
+				if (line === undefined) return undefined;
+				const { round, endedAt, worldSize } = line;
+				const isIt = [...line.members].sort().join() === wanted;
+				const isHere = this.site.workers(round).length === worldSize;
+				return isIt && isHere && endedAt === null ? line : undefined;
+			},
+		);
 		await this.world(round, ...members);
 		return members;
 	}
@@ -175,15 +155,18 @@ export class Cluster {
 		this.launchOf(nodeId).signal("SIGCONT");
 	}
 
-	/** Makes a worker that obeys exit with this code. */
-	tell({ pid }: WorkerRecord, exitCode: number): void {
-		writeFileSync(this.#fileOf(pid, "order"), String(exitCode));
-		process.kill(pid, "SIGUSR2");
+	/** A worker that runs, or has run. */
+	worker(round: number, rank: number): WorkerRecord {
+		const worker = this.site
+			.workers(round)
+			.find(({ env }) => env.RANK === String(rank));
+		if (worker === undefined) throw new Error(`no rank ${rank} in ${round}`);
+		return worker;
 	}
 
-	/** When a worker that obeys and exited did so; its `extra.startedAt` is on the same clock. */
-	endOf({ pid }: WorkerRecord): number {
-		return Number(readFileSync(this.#fileOf(pid, "ended"), "utf8"));
+	/** Makes all workers of a round, which obey, succeed. */
+	succeed(round: number): void {
+		for (const worker of this.site.workers(round)) tell(worker, 0);
 	}
 
 	/** Ends an agent by SIGKILL. Its lease lives on. */
@@ -230,20 +213,9 @@ export class Cluster {
 		return agent;
 	}
 
-	#fileOf(pid: number, ending: string): string {
-		return join(this.site.environment.JOB_RECORDS ?? "", `${pid}.${ending}`);
-	}
-
 	#whatWasSaid(): string {
 		return [...this.#agents]
 			.map(([nodeId, { launch }]) => `${nodeId}:\n${launch.output.stderr}`)
 			.join("\n");
 	}
-}
-
-function pick(
-	env: WorkerRecord["env"],
-	names: readonly string[],
-): Readonly<Record<string, string | undefined>> {
-	return Object.fromEntries(names.map((name) => [name, env[name]]));
 }

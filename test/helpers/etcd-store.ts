@@ -12,6 +12,9 @@ import {
 } from "../../src/rendezvous/etcd/etcd-store.js";
 import type { Lease, Snapshot, Store } from "../../src/rendezvous/store.js";
 
+/** Where one connection does it, a busy machine that is late with an answer may cost another. */
+export const FEW_CONNECTIONS = 4;
+
 /** A store of this process; it is closed with the test. */
 export async function openStore(
 	endpoints: string | readonly string[],

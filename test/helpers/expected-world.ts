@@ -1,3 +1,6 @@
+import { expect } from "vitest";
+import type { WorkerRecord } from "./launch.js";
+
 /** What the workers of one node can be expected to be told. */
 export interface NodeOfWorld {
 	readonly nodeId: string;
@@ -6,21 +9,32 @@ export interface NodeOfWorld {
 }
 
 /** The variables that follow from who is in a round, in which order; the others are the same for all workers of it. */
-export const RANK_VARIABLES = [
+const RANK_VARIABLES = [
 	...["ELASTIC_RUN_NODE_ID", "RANK", "LOCAL_RANK", "GROUP_RANK"],
 	...["ROLE_NAME", "ROLE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"],
 	...["GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE"],
 ] as const;
 
 /** The same in all workers of a round, whatever it is. */
-export const SHARED_VARIABLES = [
+const SHARED_VARIABLES = [
 	...["MASTER_ADDR", "MASTER_PORT", "ELASTIC_RUN_INSTANCE"],
 	...["ELASTIC_RUN_ROUND", "ELASTIC_RUN_RUN_ID"],
 	...["TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID"],
 ] as const;
 
-/** The rank variables of each worker of a round, by rank, where its members are these in this order. */
-export function expectedRanks(
+/** Checks what the workers of a round were told, by rank, where its members are these in this order. */
+export function expectWorld(
+	workers: readonly WorkerRecord[],
+	nodes: readonly NodeOfWorld[],
+): void {
+	const told = workers.map(({ env }) => pick(env, RANK_VARIABLES));
+	expect(told).toEqual(expectedRanks(nodes));
+	const shared = workers.map(({ env }) => pick(env, SHARED_VARIABLES));
+	expect(shared).toEqual(shared.map(() => shared[0]));
+}
+
+/** The rank variables of each of them. */
+function expectedRanks(
 	nodes: readonly NodeOfWorld[],
 ): readonly Readonly<Record<string, string>>[] {
 	const worldSize = sizeOf(nodes);
@@ -50,4 +64,11 @@ export function expectedRanks(
 
 export function sizeOf(nodes: readonly NodeOfWorld[]): number {
 	return nodes.reduce((sum, { nproc }) => sum + nproc, 0);
+}
+
+function pick(
+	env: WorkerRecord["env"],
+	names: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+	return Object.fromEntries(names.map((name) => [name, env[name]]));
 }

@@ -62,16 +62,6 @@ export class RunInStore {
 		return lines.find((line) => line.round === round)?.members ?? [];
 	}
 
-	/** Waits until the newest round runs and has these members, in whatever order; its number. */
-	sawRoundOf(nodeIds: readonly string[]): Promise<number> {
-		const wanted = [...nodeIds].sort().join();
-		return poll(`a round of ${wanted}`, BOUND_MS, async () => {
-			const line = (await this.history()).at(-1);
-			const isIt = line && [...line.members].sort().join() === wanted;
-			return isIt && line.endedAt === null ? line.round : undefined;
-		});
-	}
-
 	/** Waits until an agent says that it is in this state. */
 	sawNode(nodeId: string, state: NodeRecord["state"]): Promise<NodeRecord> {
 		return poll(`${nodeId} to be ${state}`, BOUND_MS, async () => {

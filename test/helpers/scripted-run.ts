@@ -9,6 +9,7 @@ import { RunKeys } from "../../src/rendezvous/keys.js";
 import { Membership } from "../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../src/rendezvous/memory-store.js";
 import {
+	type BudgetRecord,
 	decodeRecord,
 	type RoundRecord,
 	type RunSpec,
@@ -25,6 +26,7 @@ export interface ScriptedRunOptions {
 	readonly policy?: RestartPolicyStrategy;
 	readonly settleTimeoutMs?: number;
 	readonly joinTimeoutMs?: number;
+	readonly lastCallTimeoutMs?: number;
 }
 
 /**
@@ -48,7 +50,7 @@ export class ScriptedRun {
 			finishedStay: options.policy?.finishedNodes === "stay",
 			maxRestarts: options.maxRestarts ?? 3,
 			joinTimeoutMs: options.joinTimeoutMs ?? 600_000,
-			lastCallTimeoutMs: 30_000,
+			lastCallTimeoutMs: options.lastCallTimeoutMs ?? 30_000,
 			settleTimeoutMs: options.settleTimeoutMs ?? 35_000,
 			leaseTtlMs: 5_000,
 		};
@@ -105,6 +107,27 @@ export class ScriptedRun {
 		}
 	}
 
+	/** Writes down who has paid for what so far. */
+	async showCharges(): Promise<void> {
+		const keys = new RunKeys("scripted");
+		const { entries } = await this.store.snapshot([keys.round, keys.budgets]);
+		const paid = [...entries.values()].flatMap((entry) => {
+			if (entry.key === keys.round) {
+				const { incidents, charged } = decodeRecord<RoundRecord>(entry);
+				return [`${incidents} incidents`, `the run ${charged}`];
+			}
+			const { charged, workers = {} } = decodeRecord<BudgetRecord>(entry);
+			const nodeId = entry.key.slice(keys.budgets.length);
+			return [
+				...(charged === 0 ? [] : [`${nodeId} ${charged}`]),
+				...Object.entries(workers).map(
+					([rank, spent]) => `local rank ${rank} of ${nodeId} ${spent}`,
+				),
+			];
+		});
+		this.lines.push(`charged: ${paid.sort().join(", ")}`);
+	}
+
 	get text(): string {
 		return `${this.lines.join("\n")}\n`;
 	}
@@ -116,8 +139,8 @@ export interface ScriptedAgentSettings {
 	readonly incarnation?: string;
 	/** Whether the process that it finds under its node id is seen to be dead. */
 	readonly holderIsDead?: boolean;
-	/** Whether its workers call the runtime library when they start. */
-	readonly listens?: boolean;
+	/** Whether its workers call the runtime library when they start, or the local ranks of those that do. */
+	readonly listens?: boolean | readonly number[];
 }
 
 /** One agent of a scripted run, and the hands on its workers. */
@@ -128,9 +151,12 @@ export class ScriptedAgent {
 	/** Its way to the store. */
 	readonly store: ScriptedStore;
 	private readonly localRanks: readonly number[];
-	private readonly listens: boolean;
+	private readonly listening: readonly number[];
 	private readonly alive = new Set<number>();
-	private signalled = false;
+	/** Told to end, and not gone yet. */
+	private readonly toldToEnd = new Set<number>();
+	/** How many events each worker has been sent. */
+	private readonly events = new Map<number, number>();
 	private dead = false;
 	private readonly tell = (line: string) => {
 		if (!this.dead) this.run.say(`${this.nodeId}: ${line}`);
@@ -146,8 +172,9 @@ export class ScriptedAgent {
 	) {
 		const { localWorldSize, incarnation, holderIsDead, listens, ...policy } =
 			settings;
-		this.listens = listens;
 		this.localRanks = Array.from({ length: localWorldSize }, (_, rank) => rank);
+		const everyone = listens === true ? this.localRanks : [];
+		this.listening = typeof listens === "boolean" ? everyone : listens;
 		this.store = new ScriptedStore(run.store, run.clock);
 		const tell = this.tell;
 		this.membership = new Membership({
@@ -189,10 +216,12 @@ export class ScriptedAgent {
 			membership: this.membership,
 			workers: {
 				start: (round, seat, kept) => this.startWorkers(round, seat, kept),
-				pause: (localRanks, { change, reason }) =>
+				pause: (localRanks, { change, reason }) => {
 					tell(
 						`PAUSE to local ranks ${localRanks.join(" ")}: ${change}, ${reason}`,
-					),
+					);
+					for (const localRank of localRanks) this.sent(localRank);
+				},
 				terminate: (localRanks) => this.signal("SIGTERM", localRanks),
 				kill: (localRanks) => this.signal("SIGKILL", localRanks),
 			},
@@ -246,7 +275,7 @@ export class ScriptedAgent {
 			exit: {
 				code: exitCode,
 				signal: null,
-				sentByUs: this.signalled,
+				sentByUs: this.toldToEnd.has(localRank),
 				uptimeMs: 1_000,
 			},
 			exitCode,
@@ -256,12 +285,16 @@ export class ScriptedAgent {
 			groupRemains: false,
 		});
 		this.alive.delete(localRank);
+		this.toldToEnd.delete(localRank);
 		this.agent.dispatch({ kind: "worker-gone", localRank });
 	}
 
-	/** A worker has received an event of its channel. */
-	acknowledges(localRank: number, event: number): void {
-		this.agent.dispatch({ kind: "worker-acknowledged", localRank, event });
+	/** A worker has received the newest event of its channel; all that live, unless one is named. */
+	acknowledges(...localRanks: readonly number[]): void {
+		for (const localRank of localRanks.length > 0 ? localRanks : this.alive) {
+			const event = this.events.get(localRank) ?? 0;
+			this.agent.dispatch({ kind: "worker-acknowledged", localRank, event });
+		}
 	}
 
 	/** A worker waits for a round after this one. */
@@ -269,9 +302,9 @@ export class ScriptedAgent {
 		this.agent.dispatch({ kind: "worker-waits", localRank, round });
 	}
 
-	/** All workers that still live end as they were told. */
+	/** All workers that were told to end do so. */
 	obeys(): void {
-		for (const localRank of [...this.alive]) this.exits(localRank, 143);
+		for (const localRank of [...this.toldToEnd]) this.exits(localRank, 143);
 	}
 
 	private startWorkers(
@@ -279,7 +312,6 @@ export class ScriptedAgent {
 		seat: SeatRecord,
 		kept: ReadonlyMap<number, WorldChangeEvent>,
 	): void {
-		this.signalled = false;
 		const fresh = this.localRanks.filter((rank) => !kept.has(rank));
 		const rankOf = (localRank: number) => seat.firstRank + localRank;
 		const world = `of ${round.world?.worldSize}, master ${round.world?.masterAddr}:${round.world?.masterPort}`;
@@ -287,17 +319,19 @@ export class ScriptedAgent {
 			this.tell(
 				`WORK to local rank ${localRank}: rank ${rankOf(localRank)} ${world}, ${change}`,
 			);
+			this.sent(localRank);
 		}
 		if (fresh.length > 0)
 			this.tell(`starts ranks ${fresh.map(rankOf).join(" ")} ${world}`);
 		for (const localRank of fresh) {
 			this.alive.add(localRank);
+			this.events.set(localRank, 1);
 			this.agent.dispatch({
 				kind: "worker-started",
 				localRank,
 				pid: 100 + localRank,
 			});
-			if (this.listens) {
+			if (this.listening.includes(localRank)) {
 				this.agent.dispatch({ kind: "worker-greeted", localRank });
 			}
 		}
@@ -305,7 +339,13 @@ export class ScriptedAgent {
 	}
 
 	private signal(name: string, localRanks: readonly number[]): void {
-		this.signalled = true;
+		for (const localRank of localRanks) {
+			if (this.alive.has(localRank)) this.toldToEnd.add(localRank);
+		}
 		this.tell(`${name} to local ranks ${localRanks.join(" ")}`);
+	}
+
+	private sent(localRank: number): void {
+		this.events.set(localRank, (this.events.get(localRank) ?? 0) + 1);
 	}
 }

@@ -3,7 +3,13 @@ import { systemClock } from "../../src/clock.js";
 import { isHopeless, pause, retry } from "../../src/rendezvous/back-off.js";
 import type { EtcdStoreOptions } from "../../src/rendezvous/etcd/etcd-store.js";
 import { etcdForAll, etcdGet, etcdPut, startEtcd } from "../helpers/etcd.js";
-import { Follower, holdKey, insist, openStore } from "../helpers/etcd-store.js";
+import {
+	FEW_CONNECTIONS,
+	Follower,
+	holdKey,
+	insist,
+	openStore,
+} from "../helpers/etcd-store.js";
 import { waitFor } from "../helpers/processes.js";
 
 const PREFIX = "/elastic-run/a/";
@@ -33,7 +39,7 @@ describe("etcd with authentication", () => {
 		await lease.revoke();
 		expect(await etcdGet(etcd(), `${PREFIX}k`)).toBeUndefined();
 		// All of it went over one connection, the login too.
-		expect(store.metrics.connections).toBe(1);
+		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
 	});
 
 	test.each([
@@ -100,7 +106,7 @@ describe("etcd with authentication", () => {
 		// They are asked for again and again, but ever more rarely.
 		await pause(systemClock, 1_000);
 		expect(store.metrics.requests).toBeLessThan(100);
-		expect(store.metrics.connections).toBe(1);
+		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
 		expect(foreignHints).toBe(0);
 		for (const watch of foreign) watch.close();
 	});

@@ -3,6 +3,7 @@ import {
 	type EtcdCluster,
 	type EtcdNode,
 	etcdGet,
+	etcdPut,
 	startEtcdCluster,
 } from "../helpers/etcd.js";
 import { Follower, holdKey, insist, openStore } from "../helpers/etcd-store.js";
@@ -129,6 +130,25 @@ describe("three members", () => {
 		for (const { follower } of users) {
 			await waitFor("the change", () => follower.valueOf(key) === "1");
 		}
+	});
+
+	test("are left by a watch where they have lost the others, though nobody calls", async () => {
+		const cluster = await startEtcdCluster(3);
+		const store = await openStore(cluster.endpoints, { random: () => 0 });
+		const follower = new Follower(store, PREFIX);
+		await etcdPut(await cluster.leader(), `${PREFIX}before`, "1");
+		await waitFor("a look", () => follower.valueOf(`${PREFIX}before`));
+		const { connections } = store.metrics;
+		const fallen = cluster.members.slice(1);
+		for (const member of fallen) member.suspend();
+		await waitFor(
+			"another member",
+			() => store.metrics.connections > connections,
+		);
+		for (const member of fallen) member.resume();
+		const put = `${PREFIX}after`;
+		await insist(() => store.transaction([], [{ put, value: "1" }]));
+		await waitFor("a look", () => follower.valueOf(put));
 	});
 });
 

@@ -14,6 +14,8 @@ import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 
 const KEY = "/elastic-run/process/a";
+/** One may be open at one moment and not at the other; one that is left behind each time makes more. */
+const SPARE_SOCKETS = 2;
 const USERS_KEY = "/elastic-run/etcd-user";
 
 const etcd = etcdForAll();
@@ -125,14 +127,14 @@ describe("a process that uses the store", () => {
 describe("a store that does not answer", () => {
 	test("fails each call in time on a filtered port, leaves no sockets, and lets the process end", async () => {
 		const endpoint = await filteredEndpoint();
-		const user = start({ kind: "call", endpoint, times: 4 });
+		const user = start({ kind: "call", endpoint, times: 6 });
 		await waitFor("a first failure", () => linesOf(user).length >= 1);
 		const sockets = socketsOf(user.pid);
-		await waitFor("more failures", () => linesOf(user).length >= 4);
-		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets);
+		await waitFor("more failures", () => linesOf(user).length >= 6);
+		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets + SPARE_SOCKETS);
 		expect(await user.ended).toBe(0);
 		expect(linesOf(user)).toEqual([
-			...Array(4).fill(expect.stringContaining("no answer within 1 s")),
+			...Array(6).fill(expect.stringContaining("no answer within 1 s")),
 			"settled",
 			"closed",
 		]);
@@ -142,11 +144,11 @@ describe("a store that does not answer", () => {
 	test("fails each call in time where it accepts and is mute, and leaves no sockets", async () => {
 		const proxy = await startProxy(etcd().endpoint);
 		proxy.stall();
-		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 4 });
+		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 6 });
 		await waitFor("a first failure", () => linesOf(user).length >= 1);
 		const sockets = socketsOf(user.pid);
-		await waitFor("more failures", () => linesOf(user).length >= 4);
-		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets);
+		await waitFor("more failures", () => linesOf(user).length >= 6);
+		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets + SPARE_SOCKETS);
 		expect(await user.ended).toBe(0);
 		await proxy.resume();
 		await waitFor("the end of all", () => proxy.connections === 0);

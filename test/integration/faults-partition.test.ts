@@ -1,9 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import {
 	formBehindProxies,
 	type ProxiedRun,
 } from "../helpers/agents-behind-proxies.js";
-import type { Job } from "../helpers/cluster.js";
+import type { ClusterAgentOptions, Job } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import {
 	failWorker,
 	livesAt,
@@ -14,11 +15,15 @@ import {
 } from "../helpers/lives.js";
 import { waitFor } from "../helpers/processes.js";
 import type { TcpProxy } from "../helpers/tcp-proxy.js";
-import { together } from "../helpers/together.js";
 
-const NODES = ["node-a", "node-b", "node-c"] as const;
-const PLAIN: Job = ["beats.js"];
-/** They end by SIGKILL only, for which an agent has less time left before its lease ends. */
+const etcd = etcdForAll();
+
+const BOTH = { "node-a": {}, "node-b": {} };
+/** The node that is to be cut off, as the coordinator and as another one. */
+const LOST = "node-a";
+const COORDINATES = { [LOST]: {}, "node-b": {}, "node-c": {} };
+const OBEYS = { "node-b": {}, "node-c": {}, [LOST]: {} };
+/** Its worker ends by SIGKILL only, for which less time is left before the lease ends. */
 const STUBBORN: Job = ["beats.js", "ignores-sigterm"];
 
 async function succeed({ cluster, members }: ProxiedRun): Promise<void> {
@@ -26,109 +31,100 @@ async function succeed({ cluster, members }: ProxiedRun): Promise<void> {
 	await cluster.ends(Object.fromEntries(members.map((nodeId) => [nodeId, 0])));
 }
 
-/**
- * Cuts one node off for so long that the others go on without it, and lets it come back.
- */
+/** Cuts one node off for so long that the others go on without it, and lets it come back. */
 async function cutOff(
+	context: TestContext,
+	agents: Readonly<Record<string, ClusterAgentOptions>>,
 	breakOff: (proxy: TcpProxy) => void,
-	who: "coordinator" | "other",
-	{ worker, leaseTtl }: { worker: Job; leaseTtl: number },
 ): Promise<void> {
-	const run = await formBehindProxies(NODES, {
+	const run = await formBehindProxies(context, etcd(), agents, {
 		nodes: "2:3",
-		conf: { lease_ttl: leaseTtl },
-		// Fencing must not wait for it.
-		flags: ["--shutdown-timeout", "2"],
-		worker,
+		// So long that no agent of a busy machine misses its keepalives.
+		conf: { lease_ttl: 5 },
 	});
-	const { cluster, members, proxyOf } = run;
+	const { cluster, members } = run;
 	const { site, store } = cluster;
-	const coordinator = await store.coordinator();
-	const isLost = (nodeId: string) =>
-		(nodeId === coordinator) === (who === "coordinator");
-	const lost = members.find(isLost) ?? "";
-	const others = members.filter((nodeId) => nodeId !== lost);
-	breakOff(proxyOf(lost));
+	const others = members.filter((nodeId) => nodeId !== LOST);
+	const proxy = run.proxyOf(LOST);
+	breakOff(proxy);
 	await cluster.world(2, ...others);
 
 	const [firstWithout] = await sawLives(site, 2, { round: 2 });
-	const ended = livesAt(site, { nodeId: lost });
+	const ended = livesAt(site, { nodeId: LOST });
 	expect(ended).toHaveLength(1);
 	await sawEnd(ended);
 	const [last] = ended;
 	expect(last?.lastBeat).toBeLessThan(firstWithout?.born ?? 0);
 
-	const { stderr } = cluster.launchOf(lost).output;
-	expect(stderr).toContain("RUNNING→STOPPING no keepalive was acknowledged");
-	await cluster.launchOf(lost).saw("stderr", "the store is lost, and is tried");
-	await proxyOf(lost).resume();
-	await cluster.world(3, ...others, lost);
-	await cluster.launchOf(lost).saw("stderr", "the store is back after ");
+	const lost = cluster.launchOf(LOST);
+	await lost.saw("stderr", "RUNNING→STOPPING no keepalive was acknowledged");
+	await lost.saw("stderr", "the store is lost, and is tried again: ");
+	await proxy.resume();
+	await cluster.world(3, ...others, LOST);
+	await lost.saw("stderr", "the store is back after ");
 	const round = await store.round();
 	expect(round).toMatchObject({ incidents: 0, charged: 0 });
-	expect((await store.history())[1]?.cause.reason).toBe(
-		`${lost} left: lease expired`,
-	);
+	const causes = (await store.history()).map(({ cause }) => cause.reason);
+	expect(causes[1]).toBe(`${LOST} left: lease expired`);
 	await succeed(run);
 }
 
-describe("a node that is cut off from the store", () => {
-	it("T5 T8 J14 has no worker any more before the others run without it, and comes back as the last one", () => {
-		const plain = { worker: PLAIN, leaseTtl: 3 };
-		const stubborn = { worker: STUBBORN, leaseTtl: 6 };
-		return together({
-			"and hears nothing and is not heard": () =>
-				cutOff((proxy) => proxy.stall(), "other", plain),
-			"by refusals, as the coordinator": () =>
-				cutOff((proxy) => proxy.cut(), "coordinator", plain),
-			"with workers that do not mind SIGTERM": () =>
-				cutOff((proxy) => proxy.stall(), "coordinator", stubborn),
-		});
-	});
+describe("T5 T8 J14 a node that is cut off from the store has no worker any more before the others run without it, and comes back as the last one", {
+	concurrent: true,
+}, () => {
+	it("where nothing comes through", (context) =>
+		cutOff(context, OBEYS, (proxy) => proxy.stall()));
 
-	it("T5 T8 in one direction only is as good as gone", () => {
-		const plain = { worker: PLAIN, leaseTtl: 3 };
-		return together({
-			"and is not heard": () =>
-				cutOff((proxy) => proxy.oneWay("to-client"), "coordinator", plain),
-			"and hears nothing": () =>
-				cutOff((proxy) => proxy.oneWay("to-server"), "other", plain),
-		});
+	it("where its connections are reset and refused, and it coordinates", (context) =>
+		cutOff(context, COORDINATES, (proxy) => proxy.cut()));
+
+	it("where it is not heard, and coordinates", (context) =>
+		cutOff(context, COORDINATES, (proxy) => proxy.oneWay("to-client")));
+
+	it("where it hears nothing", (context) =>
+		cutOff(context, OBEYS, (proxy) => proxy.oneWay("to-server")));
+
+	it("where nothing comes through, it coordinates, and its worker does not mind SIGTERM", (context) => {
+		const agents = { ...COORDINATES, [LOST]: { worker: STUBBORN } };
+		return cutOff(context, agents, (proxy) => proxy.stall());
 	});
 });
 
-describe("a way to the store that breaks for less than a lease's time to live", () => {
-	/** Within a third of it a mute connection is given up. */
-	const conf = { lease_ttl: 15 };
-
-	it("J6 J16 is missed by no worker, and no news gets lost", () => {
-		const play = async (disturb: (proxy: TcpProxy) => void): Promise<void> => {
-			const run = await formBehindProxies(["node-a", "node-b"], {
-				nodes: "2",
-				conf,
-			});
-			const { cluster, members, lives, proxyOf } = run;
-			const [heard = "", disturbed = ""] = members;
-			const proxy = proxyOf(disturbed);
-			const { accepted } = proxy;
-			disturb(proxy);
-			await waitFor("another connection", () => proxy.accepted > accepted);
-			await proxy.resume();
-			await sawBeat(cluster.site, lives);
-			expect(livesAt(cluster.site)).toHaveLength(2);
-
-			// What happens elsewhere is heard over the new connection.
-			failWorker(cluster.site, 1, members.indexOf(heard));
-			await cluster.world(2, ...members);
-			const round = await cluster.store.round();
-			expect(round).toMatchObject({ incidents: 1, charged: 1 });
-			await succeed(run);
-			expect(proxy.accepted - accepted).toBeLessThan(4);
-		};
-		return together({
-			"the connections are reset": () => play((proxy) => proxy.reset()),
-			"the old connections are mute": () => play((proxy) => proxy.stallOld()),
-			"all connections are mute": () => play((proxy) => proxy.stall()),
-		});
+/** Disturbs the way of one of two nodes; what happens to the other one is heard all the same. */
+async function disturb(
+	context: TestContext,
+	how: (proxy: TcpProxy) => void,
+): Promise<void> {
+	const run = await formBehindProxies(context, etcd(), BOTH, {
+		nodes: "2",
+		// Within a third of it a mute connection is given up.
+		conf: { lease_ttl: 15 },
 	});
+	const { cluster, members, lives } = run;
+	const proxy = run.proxyOf("node-b");
+	const { accepted } = proxy;
+	how(proxy);
+	await waitFor("another connection", () => proxy.accepted > accepted);
+	await proxy.resume();
+	await sawBeat(cluster.site, lives);
+	expect(livesAt(cluster.site)).toHaveLength(2);
+	failWorker(cluster.site, 1, members.indexOf("node-a"));
+	await cluster.world(2, ...members);
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ incidents: 1, charged: 1 });
+	await succeed(run);
+	expect(proxy.accepted - accepted).toBeLessThan(4);
+}
+
+describe("J6 J16 a way to the store that breaks for less than a lease's time to live is missed by no worker, and no news gets lost", {
+	concurrent: true,
+}, () => {
+	it("where connections are reset", (context) =>
+		disturb(context, (proxy) => proxy.reset()));
+
+	it("where old connections are mute", (context) =>
+		disturb(context, (proxy) => proxy.stallOld()));
+
+	it("where all connections are mute", (context) =>
+		disturb(context, (proxy) => proxy.stall()));
 });

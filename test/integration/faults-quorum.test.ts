@@ -19,7 +19,8 @@ const NODES = ["node-a", "node-b"] as const;
 const FENCED = "RUNNING→STOPPING no keepalive was acknowledged for 0.8 of";
 /** Longer than any election takes. */
 const LONG_TTL = 40;
-const SHORT_TTL = 2;
+/** So long that no agent of a busy machine misses its keepalives. */
+const SHORT_TTL = 5;
 const IMPATIENT = { join_timeout: 4, settle_timeout: 1, last_call_timeout: 1 };
 
 /**

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
-import { type EtcdServer, startEtcd } from "../helpers/etcd.js";
+import { type EtcdServer, openEtcd } from "../helpers/etcd.js";
 import {
 	failWorker,
 	livesAt,
@@ -9,35 +9,42 @@ import {
 	sawEnd,
 	sawLives,
 } from "../helpers/lives.js";
-import { together } from "../helpers/together.js";
 
 const NODES = ["node-a", "node-b"] as const;
 const LOST = "the store is lost, and is tried again: ";
 const BACK = "the store is back after ";
 const FENCED = "RUNNING→STOPPING no keepalive was acknowledged for 0.8 of";
-/** Longer than anything here takes, and shorter. */
+/** Longer than anything here takes. */
 const LONG_TTL = 40;
-const SHORT_TTL = 2;
-const IMPATIENT = {
-	join_timeout: 3,
-	settle_timeout: 0.5,
-	last_call_timeout: 0.5,
-};
+/** So long that no agent of a busy machine misses its keepalives. */
+const SHORT_TTL = 5;
+const IMPATIENT = { settle_timeout: 0.5, last_call_timeout: 0.5 };
 
 /** How an etcd goes away and comes back. */
-const KILLED = {
-	takeAway: (etcd: EtcdServer) => etcd.kill(),
-	bringBack: (etcd: EtcdServer) => etcd.restart(),
-};
-const FROZEN = {
-	takeAway: async (etcd: EtcdServer) => etcd.suspend(),
-	bringBack: async (etcd: EtcdServer) => etcd.resume(),
-};
+const WAYS: readonly [
+	how: string,
+	takeAway: (etcd: EtcdServer) => unknown,
+	bringBack: (etcd: EtcdServer) => unknown,
+][] = [
+	["killed", (etcd) => etcd.kill(), (etcd) => etcd.restart()],
+	["frozen", (etcd) => etcd.suspend(), (etcd) => etcd.resume()],
+];
+
+/** One that no other test is disturbed by. */
+async function ownEtcd(context: TestContext): Promise<EtcdServer> {
+	const etcd = await openEtcd();
+	context.onTestFinished(() => etcd.close());
+	return etcd;
+}
 
 /** Two agents with one worker each, in round 1. */
-async function formPair(etcd: EtcdServer, conf: ClusterOptions["conf"] = {}) {
+async function formPair(
+	context: TestContext,
+	etcd: EtcdServer,
+	conf: ClusterOptions["conf"] = {},
+) {
 	const worker = ["beats.js"] as const;
-	const cluster = new Cluster(etcd, { nodes: "2", conf, worker });
+	const cluster = new Cluster(etcd, { nodes: "2", conf, worker }, context);
 	const { site, store } = cluster;
 	const members = await cluster.form(...NODES);
 	const lives = await sawLives(site, 2, { round: 1 });
@@ -45,7 +52,7 @@ async function formPair(etcd: EtcdServer, conf: ClusterOptions["conf"] = {}) {
 		Promise.all(
 			NODES.map((nodeId) => cluster.launchOf(nodeId).saw("stderr", text)),
 		);
-	const succeed = async (rounds: string) => {
+	const succeed = async (rounds = "") => {
 		releaseWorkers(site);
 		const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
 		for (const { stderr } of Object.values(ends)) {
@@ -57,31 +64,34 @@ async function formPair(etcd: EtcdServer, conf: ClusterOptions["conf"] = {}) {
 
 const lastLine = (text = "") => text.trimEnd().split("\n").at(-1);
 
-describe("an etcd that is away for less than a lease's time to live", () => {
-	it("J6 J16 is missed by no worker", () => {
-		const play = async ({ takeAway, bringBack }: typeof KILLED) => {
-			const etcd = await startEtcd();
-			const run = await formPair(etcd, { lease_ttl: LONG_TTL });
-			await takeAway(etcd);
-			const where = `the store cannot be used: etcd at ${etcd.endpoint}`;
-			await run.allSaw(`${LOST}${where}`);
-			await sawBeat(run.site, run.lives);
-			await bringBack(etcd);
-			await run.allSaw(BACK);
-			await sawBeat(run.site, run.lives);
-			await run.succeed("1 round");
-			expect(livesAt(run.site)).toHaveLength(2);
-		};
-		return together({
-			killed: () => play(KILLED),
-			frozen: () => play(FROZEN),
-		});
+describe("an etcd that is away for less than a lease's time to live", {
+	concurrent: true,
+}, () => {
+	it.for(
+		WAYS,
+	)("J6 J16 because it is %s is missed by no worker, and by the log", async ([
+		,
+		takeAway,
+		bringBack,
+	], context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: LONG_TTL });
+		await takeAway(etcd);
+		await run.allSaw(
+			`${LOST}the store cannot be used: etcd at ${etcd.endpoint}`,
+		);
+		await sawBeat(run.site, run.lives);
+		await bringBack(etcd);
+		await run.allSaw(BACK);
+		await sawBeat(run.site, run.lives);
+		await run.succeed("1 round");
+		expect(livesAt(run.site)).toHaveLength(2);
 	});
 
-	it("J6 hears once of a worker that failed meanwhile", async () => {
-		const etcd = await startEtcd();
-		const run = await formPair(etcd, { lease_ttl: LONG_TTL });
-		const [first, second] = await sawLives(run.site, 2, { round: 1 });
+	it("J6 hears once of a worker that failed meanwhile", async (context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: LONG_TTL });
+		const [first, second] = run.lives;
 		if (first === undefined || second === undefined) expect.unreachable();
 		etcd.suspend();
 		failWorker(run.site, 1, first.rank);
@@ -94,67 +104,92 @@ describe("an etcd that is away for less than a lease's time to live", () => {
 		expect(round).toMatchObject({ incidents: 1, charged: 1, deprecated: 1 });
 		await run.succeed("2 rounds");
 	});
-});
 
-describe("an etcd that is away for longer than a lease's time to live", () => {
-	it("T8 J6 J14 is waited for without workers, and costs nothing", () => {
-		const play = async ({ takeAway, bringBack }: typeof KILLED) => {
-			const etcd = await startEtcd();
-			const run = await formPair(etcd, { lease_ttl: SHORT_TTL });
-			await takeAway(etcd);
-			await run.allSaw(FENCED);
-			await sawEnd(run.lives);
-			await run.allSaw(LOST);
-			expect(livesAt(run.site)).toHaveLength(2);
-			await bringBack(etcd);
-			await run.cluster.world(2, ...run.members);
-			await run.allSaw(BACK);
-			const round = await run.store.round();
-			expect(round).toMatchObject({ incidents: 0, charged: 0 });
-			await run.succeed("2 rounds");
-		};
-		return together({
-			killed: () => play(KILLED),
-			frozen: () => play(FROZEN),
-		});
+	it("J10 hears of workers that succeeded meanwhile", async (context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: LONG_TTL });
+		etcd.suspend();
+		releaseWorkers(run.site);
+		await run.allSaw("RUNNING→FINISHED all workers succeeded");
+		etcd.resume();
+		await run.succeed("1 round");
+		expect(livesAt(run.site)).toHaveLength(2);
 	});
 });
 
-describe("an etcd that is away for longer than the join time-out", () => {
-	it("ends the agents with 4, with address and reason, and without workers", () =>
-		together({
-			"in the middle": async () => {
-				const etcd = await startEtcd();
-				const conf = { ...IMPATIENT, lease_ttl: SHORT_TTL };
-				const { cluster, site } = await formPair(etcd, conf);
-				await etcd.kill();
-				const ends = await cluster.ends({ "node-a": 4, "node-b": 4 });
-				for (const { stderr } of Object.values(ends)) {
-					expect(stderr).toContain(FENCED);
-					expect(lastLine(stderr)).toContain(
-						`etcd at ${etcd.endpoint}: connection refused`,
-					);
-				}
-				await site.isSwept();
-			},
-			"from the start on, although it takes connections": async () => {
-				const etcd = await startEtcd();
-				etcd.suspend();
-				const cluster = new Cluster(etcd, { nodes: "2", conf: IMPATIENT });
-				cluster.agent("node-a");
-				const ends = await cluster.ends({ "node-a": 4 });
-				const last = lastLine(ends["node-a"]?.stderr);
-				expect(last).toContain(`etcd at ${etcd.endpoint}: no answer`);
-				expect(last).toMatch(/tried for [23] s/);
-				expect(cluster.site.workers()).toEqual([]);
-			},
-		}));
+describe("an etcd that is away for longer than a lease's time to live", {
+	concurrent: true,
+}, () => {
+	it.for(
+		WAYS,
+	)("T8 J6 J14 because it is %s is waited for without workers, and costs nothing", async ([
+		,
+		takeAway,
+		bringBack,
+	], context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
+		await takeAway(etcd);
+		await run.allSaw(FENCED);
+		await sawEnd(run.lives);
+		await run.allSaw(LOST);
+		expect(livesAt(run.site)).toHaveLength(2);
+		await bringBack(etcd);
+		await run.cluster.world(2, ...run.members);
+		await run.allSaw(BACK);
+		const round = await run.store.round();
+		expect(round).toMatchObject({ incidents: 0, charged: 0 });
+		await run.succeed("2 rounds");
+	});
 
-	it("only seems to be so where it comes before that", async () => {
-		const etcd = await startEtcd();
+	it("J10 hears of workers that succeeded meanwhile, or starts them again", async (context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
+		etcd.suspend();
+		releaseWorkers(run.site);
+		await run.allSaw("RUNNING→FINISHED all workers succeeded");
+		await run.allSaw(LOST);
+		etcd.resume();
+		await run.succeed();
+	});
+
+	it("and than the join time-out ends the agents with 4, with address and reason", async (context) => {
+		const etcd = await ownEtcd(context);
+		const conf = { ...IMPATIENT, join_timeout: 8, lease_ttl: SHORT_TTL };
+		const { cluster, site } = await formPair(context, etcd, conf);
 		await etcd.kill();
-		const conf = { last_call_timeout: 0.1 };
-		const cluster = new Cluster(etcd, { nodes: "1:2", conf });
+		const ends = await cluster.ends({ "node-a": 4, "node-b": 4 });
+		for (const { stderr } of Object.values(ends)) {
+			expect(stderr).toContain(FENCED);
+			const last = lastLine(stderr);
+			expect(last).toContain(`etcd at ${etcd.endpoint}: `);
+			expect(last).toContain("connection refused");
+			expect(last).toContain("it was lost for longer than join_timeout (8s)");
+		}
+		await site.isSwept();
+	});
+});
+
+describe("an etcd that is away at the start", { concurrent: true }, () => {
+	it("although it takes connections: 4, with address and reason", async (context) => {
+		const etcd = await ownEtcd(context);
+		etcd.suspend();
+		const conf = { ...IMPATIENT, join_timeout: 3 };
+		const options = { nodes: "2", conf };
+		const cluster = new Cluster(etcd, options, context);
+		cluster.agent("node-a");
+		const ends = await cluster.ends({ "node-a": 4 });
+		const last = lastLine(ends["node-a"]?.stderr);
+		expect(last).toContain(`etcd at ${etcd.endpoint}: no answer`);
+		expect(last).toMatch(/tried for \d+ s/);
+		expect(cluster.site.workers()).toEqual([]);
+	});
+
+	it("and comes before the join time-out is waited for", async (context) => {
+		const etcd = await ownEtcd(context);
+		await etcd.kill();
+		const options = { nodes: "1:2", conf: { last_call_timeout: 0.1 } };
+		const cluster = new Cluster(etcd, options, context);
 		const launch = cluster.agent("node-a");
 		await launch.saw("stderr", "only agents of this machine can reach etcd");
 		await etcd.restart();

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHECKERS } from "./checkers/index.js";
 import { MUTANTS, type Mutant } from "./mutants/index.js";
@@ -63,6 +64,13 @@ describe("each guard that is taken out is missed", () => {
 		},
 		300_000,
 	);
+});
+
+it("finds each guard once in its file", () => {
+	const lost = MUTANTS.filter(
+		({ file, guard }) => readFileSync(file, "utf8").split(guard).length !== 2,
+	);
+	expect(lost.map(({ name }) => name)).toEqual([]);
 });
 
 it("has a mutant for every checker but those that hold by how the simulator is made", () => {

@@ -1,12 +1,8 @@
 import type { RunKeys } from "../../src/rendezvous/keys.js";
 import {
-	type BudgetRecord,
-	type CoordinatorRecord,
 	decodeRecord,
 	type NodeRecord,
 	type RoundRecord,
-	type Seat,
-	type SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type {
 	Compare,
@@ -16,6 +12,7 @@ import type {
 } from "../../src/rendezvous/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { History, ProcessHistory } from "./history.js";
+import { coordinatorOf, readRound } from "./read-round.js";
 import type { ServerObserver } from "./sim-etcd.js";
 import type { Situation } from "./situations.js";
 import type { Timeline } from "./timeline.js";
@@ -203,36 +200,11 @@ export class Observer implements ServerObserver {
 		previous: Entry | undefined,
 	): void {
 		const { keys, history, timeline, say, onMoment } = this.options;
-		const { entries, revision } = data.snapshot([keys.prefix]);
-		const entry = entries.get(keys.round);
-		if (entry === undefined) return;
-		const round = decodeRecord<RoundRecord>(entry);
-		const seats = new Map<string, SeatRecord>();
-		const nodes = new Map<string, NodeRecord>();
-		const budgets = new Map<string, number>();
-		for (const [key, entry] of entries) {
-			const name = key.slice(key.lastIndexOf("/") + 1);
-			if (key.startsWith(keys.seats)) {
-				const seat = decodeRecord<Seat>(entry);
-				if ("planId" in seat && seat.planId === round.planId) {
-					seats.set(name, seat);
-				}
-			} else if (key.startsWith(keys.nodes)) {
-				nodes.set(name, decodeRecord<NodeRecord>(entry));
-			} else if (key.startsWith(keys.budgets)) {
-				budgets.set(name, decodeRecord<BudgetRecord>(entry).charged);
-			}
-		}
-		history.commits.push({
-			at: timeline.now,
-			revision,
-			round,
-			by,
-			wipes: history.wipes.length,
-			seats,
-			nodes,
-			budgets,
-		});
+		const shown = readRound(data, keys);
+		if (shown === undefined) return;
+		const { round } = shown;
+		const wipes = history.wipes.length;
+		history.commits.push({ ...shown, at: timeline.now, by, wipes });
 		const ending = round.outcome ? `, outcome ${round.outcome.result}` : "";
 		say(
 			"store",
@@ -243,8 +215,4 @@ export class Observer implements ServerObserver {
 		if (round.synced > before.synced) onMoment("lifted", by);
 		if (round.deprecated > before.deprecated) onMoment("left", by);
 	}
-}
-
-function coordinatorOf(entry: Entry | undefined): string | null {
-	return entry ? decodeRecord<CoordinatorRecord>(entry).incarnation : null;
 }

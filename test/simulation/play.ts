@@ -25,12 +25,10 @@ if (values.seed !== undefined) {
 }
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
-const { checker } = values;
-const { seeds, events, situations, red } = await runSeeds(
-	from,
-	count,
-	checker === undefined ? undefined : { checker },
-);
+const { seeds, events, situations, red } = await runSeeds(from, count, {
+	checker: values.checker,
+	onProgress: (played) => console.log(`${played} seeds, all green so far`),
+});
 if (red !== undefined) console.log(describeRed(red));
 if (values.situations) {
 	for (const [situation, count] of situations) {

@@ -12,24 +12,35 @@ export interface SeedsResult {
 	readonly red: SimulatedRun | undefined;
 }
 
-/** Plays seeds one after another, up to the first that breaks an invariant, or the one that is named. */
+export interface SeedsOptions {
+	/** Only breaks of this invariant count. */
+	readonly checker?: string | undefined;
+	/** Told how many seeds have been played, once in a long while. */
+	readonly onProgress?: (seeds: number) => void;
+}
+
+const TOLD_EVERY = 1_000;
+
+/** Plays seeds one after another, up to the first that breaks an invariant. */
 export async function runSeeds(
 	from: number,
 	count: number,
-	only?: { readonly checker: string },
+	{ checker: only, onProgress }: SeedsOptions = {},
 ): Promise<SeedsResult> {
 	let events = 0;
 	const situations = new Map<Situation, number>(
 		SITUATIONS.map((situation) => [situation, 0]),
 	);
 	for (let seed = from; seed < from + count; seed++) {
+		const played = seed - from;
+		if (played > 0 && played % TOLD_EVERY === 0) onProgress?.(played);
 		const run = await simulate(seed);
 		events += run.events;
 		for (const situation of situationsOf(run.history)) {
 			situations.set(situation, (situations.get(situation) ?? 0) + 1);
 		}
 		const violations = run.violations.filter(
-			({ checker }) => only === undefined || checker === only.checker,
+			({ checker }) => only === undefined || checker === only,
 		);
 		if (violations.length > 0) {
 			const seeds = seed - from + 1;

@@ -1,7 +1,7 @@
 import type { RunSpec } from "../../src/rendezvous/records.js";
 import type { Random } from "./random.js";
+import type { WorkerHabits } from "./sim-machine.js";
 import type { PolicyKind } from "./sim-policies.js";
-import type { WorkerHabits } from "./sim-worker.js";
 
 /** What a run is played with, beside what its agents agree on. */
 export interface RunShape {

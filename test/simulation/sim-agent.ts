@@ -8,33 +8,13 @@ import type {
 	AgentIdentity,
 	Intent,
 } from "../../src/rendezvous/record-writer.js";
-import type { NodeRecord } from "../../src/rendezvous/records.js";
-import { type ProcessHistory, startOf } from "./process-history.js";
 import { type Link, openLink } from "./link.js";
-import type { SimEtcd } from "./sim-etcd.js";
+import { type ProcessHistory, startOf } from "./process-history.js";
+import type { SimAgentOptions } from "./sim-machine.js";
 import { SIM_POLICIES } from "./sim-policies.js";
 import { SimProcess } from "./sim-process.js";
-import { SimStore } from "./sim-store.js";
 import { SimSpawner } from "./sim-spawner.js";
-import type { SimMachine } from "./sim-worker.js";
-
-export interface SimAgentOptions {
-	readonly machine: SimMachine;
-	readonly etcd: SimEtcd;
-	readonly runId: string;
-	readonly nodeId: string;
-	readonly incarnation: string;
-	readonly localWorldSize: number;
-	readonly role: string;
-	/** Writes in one transaction of a coordinator. */
-	readonly batchSize: number;
-	/** Whether its watches tell some things twice. */
-	readonly doublesHints: boolean;
-	/** Whether a process is seen to be dead by others of its node. */
-	readonly isDead: (holder: NodeRecord) => boolean;
-	/** Told when it has ended by itself. */
-	readonly onEnded: (ending: Ending) => void;
-}
+import { SimStore } from "./sim-store.js";
 
 /** One agent process of a simulated run: the real agent and membership, and what a process has around them. */
 export class SimAgent {

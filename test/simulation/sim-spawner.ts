@@ -4,12 +4,13 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "../../src/agent/supervision/worker.js";
-import type { PreparedWorker } from "../../src/agent/worker-group.js";
+import type { PreparedWorker } from "../../src/agent/worker-member.js";
 import type { WorkerInfo } from "../../src/channel/events.js";
 import type { RoundRecord } from "../../src/rendezvous/records.js";
 import type { WorkerHistory } from "./history.js";
+import type { SimMachine } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";
-import { type SimMachine, SimWorker } from "./sim-worker.js";
+import { SimWorker } from "./sim-worker.js";
 
 interface Place {
 	readonly info: WorkerInfo;

@@ -2,11 +2,9 @@ import type {
 	WorkerHandle,
 	WorkerListener,
 } from "../../src/agent/supervision/worker.js";
-import type { History, WorkerHistory } from "./history.js";
-import type { Random } from "./random.js";
+import type { WorkerHistory } from "./history.js";
+import type { SimMachine, WorkerHabits } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";
-import type { Situation } from "./situations.js";
-import type { Timeline } from "./timeline.js";
 
 /** The longest from SIGKILL to the end of a process. */
 const SLOWEST_KILL_MS = 20;
@@ -14,30 +12,6 @@ const SLOWEST_KILL_MS = 20;
 const SLOWEST_END_MS = 800;
 /** The shortest for which the kernel holds a process that sticks: its agent has given it up by then. */
 const SHORTEST_STUCK_MS = 20_000;
-
-/** How the workers of a run behave, as chances. */
-export interface WorkerHabits {
-	readonly fails: number;
-	readonly hangs: number;
-	readonly ignoresTerm: number;
-	readonly leavesChild: number;
-	readonly cannotStart: number;
-	/** Even SIGKILL does not end it: the kernel holds it. */
-	readonly sticks: number;
-	/** How long one works, in milliseconds. */
-	readonly shortestMs: number;
-	readonly longestMs: number;
-}
-
-/** What all processes of a run share. */
-export interface SimMachine {
-	readonly timeline: Timeline;
-	readonly random: Random;
-	readonly history: History;
-	readonly habits: () => WorkerHabits;
-	readonly say: (who: string, what: string) => void;
-	readonly note: (situation: Situation) => void;
-}
 
 /** One worker's process group: its leader, and at times a child that may outlive it. */
 export class SimWorker implements WorkerHandle {

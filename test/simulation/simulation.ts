@@ -8,7 +8,7 @@ import type { Random } from "./random.js";
 import { calmed, type RunShape } from "./settings.js";
 import { SimAgent } from "./sim-agent.js";
 import { SimEtcd } from "./sim-etcd.js";
-import type { SimMachine } from "./sim-worker.js";
+import type { SimMachine } from "./sim-machine.js";
 import type { Situation } from "./situations.js";
 import { Timeline } from "./timeline.js";
 import { TroubledStore } from "./troubled-store.js";

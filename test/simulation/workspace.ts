@@ -74,7 +74,7 @@ export class Workspace {
 			const child = spawn(process.execPath, args, {
 				cwd: this.directory,
 				stdio: ["ignore", "pipe", "pipe"],
-				timeout: 100_000,
+				timeout: 200_000,
 				killSignal: "SIGKILL",
 			});
 			let output = "";

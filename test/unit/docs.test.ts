@@ -17,7 +17,15 @@ const FOREIGN = [
 	...["--import", "--init", "--pdeathsig"],
 	...["--lr", "--its-own-flag", "--nproc"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
-	...["--seeds", "--from", "--seed", "--checker", "--project", "--quick"],
+	...[
+		"--seeds",
+		"--from",
+		"--seed",
+		"--checker",
+		"--situations",
+		"--project",
+		"--quick",
+	],
 ];
 
 /** Set for workers, or read beside the options. */

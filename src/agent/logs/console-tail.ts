@@ -11,7 +11,7 @@ import { FollowedFile } from "./followed-file.js";
 const SHORTEST_PAUSE_MS = 50;
 /** … and the longer they are quiet the less often: the pause is this part of the quiet time. */
 const PAUSE_PER_QUIET_TIME = 1 / 8;
-const LONGEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 2_000;
 
 export interface ConsoleOptions {
 	readonly clock: Clock;

@@ -5,7 +5,7 @@ import {
 	type Running,
 	type Stopping,
 } from "../state.js";
-import { living, paused, type WorkerSlot } from "../worker-slot.js";
+import { isEnding, type WorkerSlot } from "../worker-slot.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { toEnd } from "./worker-slots.js";
 
@@ -27,9 +27,9 @@ export function withGrace(next: Next, context: TransitionContext): StopPlan {
 export function beginStopping(
 	state: Active,
 	workers: readonly WorkerSlot[],
-	{ next, killAt }: StopPlan,
+	next: Next,
 ): Stopping {
-	const earlier = state.phase === "STOPPING" ? state : undefined;
+	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
 	return {
 		phase: "STOPPING",
 		view: state.view,
@@ -40,29 +40,34 @@ export function beginStopping(
 		seat: state.seat,
 		claim: state.view === null ? state.round + 1 : nextClaim(state.view),
 		workers,
-		killAt: Math.min(killAt, earlier?.killAt ?? killAt),
-		goneBy: earlier?.goneBy ?? null,
-		next: earlier?.next.kind === "leave" ? earlier.next : next,
+		next: isLeaving ? state.next : next,
 	};
 }
 
 /** All workers end, the paused ones as well. */
 export function endAll(
 	state: Active,
-	plan: StopPlan,
+	{ next, killAt }: StopPlan,
 	reason: string,
 ): Transition & { readonly state: Stopping } {
-	// The others have been told.
-	const localRanks =
-		state.phase === "STOPPING" ? paused(state.workers) : living(state.workers);
+	const workers = state.workers.map((worker) => toEnd(worker, killAt));
 	return {
-		state: beginStopping(state, state.workers.map(toEnd), plan),
-		effects: tell(localRanks),
+		state: beginStopping(state, workers, next),
+		effects: tellToEnd(state.workers, workers),
 		reason,
 	};
 }
 
-export function tell(localRanks: readonly number[]) {
+/** SIGTERM to those that shall end and have not been told so before. */
+export function tellToEnd(
+	before: readonly WorkerSlot[],
+	after: readonly WorkerSlot[],
+) {
+	const told = before.filter(isEnding).map(({ localRank }) => localRank);
+	const localRanks = after
+		.filter(isEnding)
+		.map(({ localRank }) => localRank)
+		.filter((localRank) => !told.includes(localRank));
 	return localRanks.length === 0
 		? []
 		: [{ kind: "terminate" as const, localRanks }];

@@ -12,18 +12,20 @@ export function carryOut(
 	notice: Notice,
 	context: TransitionContext,
 ): Transition {
-	const { reason, killAt, failed, ...others } = notice;
+	const { reason, killAt } = notice;
 	switch (workers) {
 		case "restart":
 		case "fail-run":
 			return stop(state, { kind: "rejoin" }, reason, context, killAt);
 		case "pause":
-			return pause(state, { ...others, reason, killAt }, context);
 		case "replace-failed":
 			return pause(state, notice, context);
 		case "leave": {
 			const exitCode = EXIT_CODES.replaceNode;
-			return leave(state, { exitCode, reason, immediately: false }, context);
+			const failure = notice.failed === undefined ? null : state.failure;
+			const root = failure?.failure ?? null;
+			const request = { exitCode, reason, root, immediately: false };
+			return leave(state, request, context);
 		}
 		default:
 			return workers satisfies never;

@@ -1,4 +1,5 @@
 import { EXIT_CODES } from "../../errors.js";
+import type { FailureRecord } from "../../rendezvous/failure.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { Outcome } from "../../rendezvous/records.js";
 import type { AgentState, Closed, Ending } from "../state.js";
@@ -14,9 +15,13 @@ export function endingOf(outcome: Outcome): Ending {
 	};
 }
 
-/** This node goes; the run may go on elsewhere. */
-export function leftWith(exitCode: number, reason: string): Ending {
-	return { outcome: "left", exitCode, reason, root: null };
+/** This node goes; the run may go on elsewhere. `root`: the failure of its own for which it goes, if it does. */
+export function leftWith(
+	exitCode: number,
+	reason: string,
+	root: FailureRecord | null = null,
+): Ending {
+	return { outcome: "left", exitCode, reason, root };
 }
 
 /** Where the run under this id is no longer the one that this process belongs to: why it must leave it. */

@@ -6,6 +6,7 @@ import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
+import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
@@ -68,18 +69,27 @@ export function onOverdue(
 	if (late === undefined) return undefined;
 	const { localRank, pid, hasPaused } = late;
 	const description = `did not acknowledge PAUSE within ${context.pauseTimeoutMs / 1000} s`;
-	// One that never has may not know what a PAUSE is.
-	if (!hasPaused && state.phase !== "RUNNING") {
-		const reason = `rank ${rankOf(state, localRank)} ${description}, nor any before: it is started anew`;
-		return pause(state, scaleDown(reason, context, localRank), context);
-	}
 	const exitCode = EXIT_CODES.failed;
-	const isFree = !hasPaused;
-	return fail(
-		state,
-		{ localRank, pid, exitCode, description, isFree },
-		context,
-	);
+	return hasPaused
+		? fail(state, { localRank, pid, exitCode, description }, context)
+		: startAnew(state, localRank, description, context);
+}
+
+/** One that has never acknowledged a PAUSE may not know what that is: as with the deaf, nobody pays. */
+function startAnew(
+	state: Active,
+	localRank: number,
+	description: string,
+	context: TransitionContext,
+): Transition {
+	const cause = `rank ${rankOf(state, localRank)} ${description}, nor any before: it is started anew`;
+	const change = "SCALE_DOWN";
+	const begun =
+		state.phase === "RUNNING"
+			? leaveRound(state, { change, cause, without: localRank }, context)
+			: pause(state, scaleDown(cause, context, localRank), context);
+	const message = `a worker has not acknowledged PAUSE within ${context.pauseTimeoutMs / 1000} s, nor any before: it is ended and started anew; receive events with waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, or set --pause-timeout`;
+	return { ...begun, effects: [...begun.effects, { kind: "warn", message }] };
 }
 
 function askAbout(

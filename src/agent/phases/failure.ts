@@ -15,13 +15,15 @@ export interface Failure {
 	readonly hint?: string | undefined;
 	readonly exit?: WorkerExit;
 	readonly error?: WorkerError | undefined;
-	/** It costs nothing, whatever the policy says. */
-	readonly isFree?: boolean;
 	/** The run's exit code, where trying again cannot help. */
 	readonly failsRun?: number | undefined;
 }
 
-/** The state with this failure as its last, named for ever by node, process and sequence. */
+/**
+ * The state with this failure as its last, named for ever by node, process and
+ * sequence. What follows in the same round is part of the same incident, and does
+ * not hide what came first, unless it ends the run.
+ */
 export function withFailure<State extends Active>(
 	state: State,
 	failure: Failure,
@@ -29,13 +31,16 @@ export function withFailure<State extends Active>(
 	failsRun: number | null,
 	context: TransitionContext,
 ): State {
+	const earlier = state.failure?.failure.round;
+	if (earlier === state.round && failsRun === null) return state;
 	const sequence = state.failuresReported + 1;
 	return {
 		...state,
 		failuresReported: sequence,
 		failure: {
-			charge: failure.isFree ? "nothing" : charge,
+			charge,
 			failsRun,
+			stillIn: stillIn(state, failure),
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,
@@ -54,6 +59,16 @@ export function withFailure<State extends Active>(
 			},
 		},
 	};
+}
+
+/** The earlier round that a worker which died was in for all it knew; undefined where it knew of the newest. */
+function stillIn(
+	{ workers, round }: Active,
+	{ localRank, exit }: Failure,
+): number | undefined {
+	const slot = workers.find((worker) => worker.localRank === localRank);
+	const known = slot?.pauses[0]?.round ?? round;
+	return exit !== undefined && known < round ? known : undefined;
 }
 
 /** The global rank that a worker has, or had in the round that it was in last. */

@@ -42,13 +42,8 @@ function leaveWhenSeen(
 ): Transition {
 	const seen = (state.view?.round.deprecated ?? 0) >= state.round;
 	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
-		return close(state, leftWith(next.exitCode, next.reason));
+		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}
 	const leaveBy = next.leaveBy ?? now + LEAVE_PATIENCE_MS;
-	return ignore({
-		...state,
-		killAt: null,
-		goneBy: null,
-		next: { ...next, leaveBy },
-	});
+	return ignore({ ...state, next: { ...next, leaveBy } });
 }

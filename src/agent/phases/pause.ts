@@ -2,7 +2,7 @@ import type { WorldChangeEvent } from "../../channel/events.js";
 import type { AgentEffect } from "../inputs.js";
 import type { Next } from "../state.js";
 import { paused, type WorkerSlot } from "../worker-slot.js";
-import { type Active, beginStopping, tell } from "./begin-stopping.js";
+import { type Active, beginStopping, tellToEnd } from "./begin-stopping.js";
 import { goOnIfGone } from "./go-on.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { toEnd, toPaused } from "./worker-slots.js";
@@ -32,16 +32,13 @@ export function pause(
 	const ackBy = context.now + context.pauseTimeoutMs;
 	const isRunning = state.phase === "RUNNING";
 	const workers = state.workers.map((worker): WorkerSlot => {
-		if (worker.localRank === failed) return toEnd(worker);
+		if (worker.localRank === failed) return toEnd(worker, killAt);
 		if (worker.status === "paused") return worker;
 		return isRunning && worker.status === "running" && worker.greeted
-			? toPaused(worker, change, ackBy)
-			: toEnd(worker);
+			? toPaused(worker, change, { round: state.round, ackBy })
+			: toEnd(worker, killAt);
 	});
-	const after = goOnIfGone(
-		beginStopping(state, workers, { next: REJOIN, killAt }),
-		context,
-	);
+	const after = goOnIfGone(beginStopping(state, workers, REJOIN), context);
 	const kept = paused(state.workers);
 	const fresh = paused(workers).filter((one) => !kept.includes(one));
 	return {
@@ -50,7 +47,7 @@ export function pause(
 			...(fresh.length === 0
 				? []
 				: [{ kind: "pause" as const, localRanks: fresh, change, reason }]),
-			...tell(newlyEnding(state, workers)),
+			...tellToEnd(state.workers, workers),
 			...warnOfDeaf(state),
 			...after.effects,
 		],
@@ -67,27 +64,8 @@ function warnOfDeaf({ phase, workers }: Active): readonly AgentEffect[] {
 				{
 					kind: "warn",
 					message:
-						"a worker that has not called the runtime library cannot be paused: it is ended and started anew; call getWorkerInfo() of elastic-run/runtime when it starts",
+						"a worker that has not called the runtime library yet cannot be paused: it is ended and started anew; let workers call getWorkerInfo() of elastic-run/runtime as soon as they start",
 				},
 			]
 		: [];
-}
-
-/** Those that live and have not been told to end. */
-function newlyEnding(
-	state: Active,
-	workers: readonly WorkerSlot[],
-): readonly number[] {
-	const told = (worker: WorkerSlot) =>
-		state.phase === "STOPPING" && worker.status !== "paused";
-	return workers
-		.filter(({ status }, index) => {
-			const before = state.workers[index];
-			return (
-				(status === "running" || status === "exited") &&
-				before !== undefined &&
-				!told(before)
-			);
-		})
-		.map(({ localRank }) => localRank);
 }

@@ -1,9 +1,7 @@
 import type { AgentInput } from "../inputs.js";
 import type { Joining, Stopping } from "../state.js";
-import { beginStopping, tell, withGrace } from "./begin-stopping.js";
 import { scaleDown } from "./carry-out.js";
 import { fail, onOverdue } from "./fail.js";
-import { goOnIfGone } from "./go-on.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { markExited, markHeard } from "./worker-slots.js";
@@ -42,17 +40,16 @@ function onExit(
 	input: AgentInput & { kind: "worker-exited" },
 	context: TransitionContext,
 ): Transition | undefined {
-	const { localRank, exitCode, groupRemains } = input;
+	const { localRank, exitCode } = input;
 	if (!isPaused(state, localRank)) return undefined;
 	const workers = markExited(state.workers, input, null);
 	if (exitCode !== 0) return fail({ ...state, workers }, input, context);
-	const plan = withGrace({ kind: "rejoin" }, context);
-	const after = goOnIfGone(beginStopping(state, workers, plan), context);
-	return {
-		state: after.state,
-		effects: [...tell(groupRemains ? [localRank] : []), ...after.effects],
-		reason: `local rank ${localRank} ended while it was paused`,
-	};
+	const reason = `local rank ${localRank} ended while it was paused`;
+	return pause(
+		{ ...state, workers },
+		scaleDown(reason, context, localRank),
+		context,
+	);
 }
 
 /** A worker that has not got its PAUSE goes on in a round that is over. */

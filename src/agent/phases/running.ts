@@ -3,17 +3,13 @@ import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
 import { remaining } from "../worker-slot.js";
-import { carryOut, scaleDown } from "./carry-out.js";
+import { scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
 import { askForRound, fail, onOverdue } from "./fail.js";
-import {
-	notStarted,
-	policyContext,
-	policyFailure,
-	withFailure,
-} from "./failure.js";
-import { endLeftovers } from "./leftovers.js";
+import { notStarted, policyContext } from "./failure.js";
+import { killDue } from "./kill-due.js";
+import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
@@ -78,35 +74,8 @@ function look(
 		return stop(state, { kind: "rejoin" }, outcome.reason, context);
 	}
 	if (deprecated < state.round) return ignore(state);
-	return applyToChange(state, cause.changeEvent, cause.reason, context);
-}
-
-/** The round is to be left because the world changes: the policy says how. */
-function applyToChange(
-	state: Running,
-	changeEvent: "SCALE_UP" | "SCALE_DOWN" | null,
-	cause: string,
-	context: TransitionContext,
-): Transition {
-	const { policy } = context;
-	const about = policyContext(state, cause, context);
-	const decision = decide(policy.name, "scale", () =>
-		changeEvent === "SCALE_UP"
-			? policy.onScaleUp(about)
-			: policy.onScaleDown(about),
-	);
-	const { reason } = decision;
-	const change = changeEvent ?? "SCALE_DOWN";
-	const failing =
-		decision.workers === "fail-run"
-			? withFailure(state, policyFailure(reason), "nothing", 1, context)
-			: state;
-	return carryOut(
-		failing,
-		decision,
-		{ ...scaleDown(reason, context), change },
-		context,
-	);
+	const change = cause.changeEvent ?? "SCALE_DOWN";
+	return leaveRound(state, { change, cause: cause.reason }, context);
 }
 
 /** The others may soon go on without this node: nothing of it may run by then. */
@@ -132,10 +101,9 @@ function onExit(
 	context: TransitionContext,
 ): Transition {
 	const killAt = context.now + context.shutdownTimeoutMs;
-	const workers = markExited(state.workers, input, killAt);
-	if (input.exitCode !== 0) {
-		return fail({ ...state, workers }, input, context);
-	}
+	const isFailure = input.exitCode !== 0;
+	const workers = markExited(state.workers, input, isFailure ? null : killAt);
+	if (isFailure) return fail({ ...state, workers }, input, context);
 	return {
 		state: { ...state, workers },
 		effects: input.groupRemains
@@ -186,6 +154,6 @@ function onDeadline(state: Running, context: TransitionContext): Transition {
 	if (late !== undefined) return late;
 	const wish = wishing(state.workers, context.now);
 	return wish === undefined
-		? endLeftovers(state, context)
+		? (killDue(state, context) ?? ignore(state))
 		: askForRound(state, wish, context);
 }

@@ -1,3 +1,4 @@
+import type { FailureRecord } from "../../rendezvous/failure.js";
 import type { Next } from "../state.js";
 import { living } from "../worker-slot.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
@@ -10,6 +11,8 @@ export interface StopRequest {
 	readonly exitCode: number;
 	readonly reason: string;
 	readonly immediately: boolean;
+	/** The failure of its own for which it goes, if it does. */
+	readonly root?: FailureRecord | null;
 }
 
 /** Ends all workers of the round: SIGTERM now, SIGKILL when their time is over. */
@@ -32,10 +35,10 @@ export function stop(
 /** Ends the workers, and then this node's part in the run. */
 export function leave(
 	state: Active,
-	{ exitCode, reason, immediately }: StopRequest,
+	{ exitCode, reason, immediately, root = null }: StopRequest,
 	context: TransitionContext,
 ): Transition {
-	const next: Next = { kind: "leave", exitCode, reason, leaveBy: null };
+	const next: Next = { kind: "leave", exitCode, reason, root, leaveBy: null };
 	if (state.phase === "JOINING" && living(state.workers).length === 0) {
 		return close(state, leftWith(exitCode, reason));
 	}

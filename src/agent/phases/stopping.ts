@@ -1,14 +1,14 @@
-import { EXIT_CODES } from "../../errors.js";
 import type { AgentInput } from "../inputs.js";
 import type { Stopping } from "../state.js";
-import { living } from "../worker-slot.js";
+import { isEnding, living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, leftWith } from "./ending.js";
 import { goOnIfGone } from "./go-on.js";
-import { kill, stuckReason, UNKILLABLE_AFTER_MS, wasFrozen } from "./kill.js";
+import { kill } from "./kill.js";
+import { killDue } from "./kill-due.js";
 import { onPaused } from "./paused.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
-import { markExited, markGone, markStarted } from "./worker-slots.js";
+import { markExited, markGone, markStarted, toEnd } from "./worker-slots.js";
 
 /** Workers have been told to end; what comes then is in `next`. */
 export function onStopping(
@@ -39,13 +39,19 @@ export function onStopping(
 		case "worker-not-told":
 			return onPaused(state, input, context) ?? ignore(state);
 		case "time-passed":
-			return onPaused(state, input, context) ?? onDeadline(state, context);
+			return (
+				onPaused(state, input, context) ??
+				killDue(state, context) ??
+				goOnIfGone(state, context)
+			);
 		case "stop-asked":
 			return leaveInstead(state, input, context);
 		case "session-lost":
 			return ignore({
 				...state,
-				killAt: state.killAt && Math.min(state.killAt, input.fenceAt),
+				workers: state.workers.map((worker) =>
+					isEnding(worker) ? toEnd(worker, input.fenceAt) : worker,
+				),
 			});
 		default:
 			return input satisfies never;
@@ -70,19 +76,4 @@ function leaveInstead(
 	}
 	const plan = withGrace(leaving.next, context);
 	return kill(endAll(leaving, plan, reason).state, reason, context);
-}
-
-function onDeadline(state: Stopping, context: TransitionContext): Transition {
-	const { now } = context;
-	if (state.killAt !== null && now >= state.killAt) {
-		return kill(state, "the time to end is over", context);
-	}
-	if (state.goneBy !== null && now >= state.goneBy) {
-		if (wasFrozen(state.goneBy, now)) {
-			return ignore({ ...state, goneBy: now + UNKILLABLE_AFTER_MS });
-		}
-		const reason = stuckReason(state.workers);
-		return close(state, leftWith(EXIT_CODES.replaceNode, reason));
-	}
-	return goOnIfGone(state, context);
 }

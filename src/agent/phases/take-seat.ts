@@ -54,7 +54,8 @@ export function look(
 	if (round.outcome) return end(state, endingOf(round.outcome), context);
 	if (seat !== null && "refused" in seat) {
 		const { replaceNode } = EXIT_CODES;
-		return end(state, leftWith(replaceNode, seat.refused), context);
+		const root = state.failure?.failure;
+		return end(state, leftWith(replaceNode, seat.refused, root), context);
 	}
 	if (round.deprecated >= state.claim) {
 		return claimAnew(state, view, round.cause.reason);
@@ -80,10 +81,10 @@ function end(
 	context: TransitionContext,
 ): Transition {
 	if (paused(state.workers).length === 0) return close(state, ending);
-	const { exitCode, reason } = ending;
+	const { exitCode, reason, root } = ending;
 	const next =
 		ending.outcome === "left"
-			? ({ kind: "leave", exitCode, reason, leaveBy: null } as const)
+			? ({ kind: "leave", exitCode, reason, root, leaveBy: null } as const)
 			: ({ kind: "rejoin" } as const);
 	return endAll(state, withGrace(next, context), reason);
 }
@@ -124,8 +125,7 @@ function run(state: Joining, view: RoundView, seat: SeatRecord): Transition {
 		workers,
 	};
 	const changes = kept.map(
-		({ localRank, pause }) =>
-			[localRank, pause?.change ?? "SCALE_DOWN"] as const,
+		({ localRank, change }) => [localRank, change ?? "SCALE_DOWN"] as const,
 	);
 	return {
 		state: running,

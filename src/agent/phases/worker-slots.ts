@@ -1,6 +1,6 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import type { AgentInput } from "../inputs.js";
-import type { WorkerSlot } from "../worker-slot.js";
+import { ackByOf, isUp, type Pause, type WorkerSlot } from "../worker-slot.js";
 
 /** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */
 const WISH_AFTER_MS = 2_000;
@@ -17,17 +17,15 @@ export function markStarted(
 	return update(workers, localRank, () => ({ pid }));
 }
 
-/** The leader ended; what it left behind in its group is killed at `killAt`, or with all the others (null). */
+/** The leader ended; what it left behind in its group is killed at `killAt`, unless it is to end anyway. */
 export function markExited(
 	workers: readonly WorkerSlot[],
 	exited: { readonly localRank: number; readonly groupRemains: boolean },
 	killAt: number | null,
 ): readonly WorkerSlot[] {
-	return update(workers, exited.localRank, () => ({
+	return update(workers, exited.localRank, (worker) => ({
 		status: "exited",
-		killAt: exited.groupRemains ? killAt : null,
-		pause: null,
-		waitsUntil: null,
+		killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
 	}));
 }
 
@@ -42,30 +40,38 @@ export function markGone(
 	}));
 }
 
-/** It shall end: nothing is expected of it any more. */
-export function toEnd(worker: WorkerSlot): WorkerSlot {
-	const status = worker.status === "paused" ? "running" : worker.status;
+/** It shall end by `killAt`, or when it was told before: nothing is expected of it any more. */
+export function toEnd(worker: WorkerSlot, killAt: number): WorkerSlot {
+	if (worker.status === "gone") return worker;
 	return {
 		...worker,
-		status,
-		killAt: null,
-		goneBy: null,
-		pause: null,
+		status: worker.status === "paused" ? "running" : worker.status,
+		killAt:
+			worker.goneBy === null
+				? Math.min(worker.killAt ?? killAt, killAt)
+				: worker.killAt,
+		pauses: [],
 		waitsUntil: null,
 	};
+}
+
+/** It has been sent SIGKILL. */
+export function toKilled(worker: WorkerSlot, goneBy: number): WorkerSlot {
+	return { ...worker, killAt: null, goneBy };
 }
 
 export function toPaused(
 	worker: WorkerSlot,
 	change: WorldChangeEvent,
-	ackBy: number,
+	pause: Omit<Pause, "event">,
 ): WorkerSlot {
 	const event = worker.events + 1;
 	return {
 		...worker,
 		status: "paused",
 		events: event,
-		pause: { event, change, ackBy },
+		change,
+		pauses: [...worker.pauses, { event, ...pause }],
 		waitsUntil: null,
 	};
 }
@@ -80,11 +86,13 @@ export function markHeard(
 	workers: readonly WorkerSlot[],
 	reply: Reply,
 ): readonly WorkerSlot[] {
-	return update(workers, reply.localRank, ({ pause }) => {
+	return update(workers, reply.localRank, ({ hasPaused, pauses }) => {
 		if (reply.kind === "worker-greeted") return { greeted: true };
-		return pause === null || reply.event < pause.event
-			? {}
-			: { hasPaused: true, pause: { ...pause, ackBy: null } };
+		const owed = pauses.filter(({ event }) => event > reply.event);
+		return {
+			hasPaused: hasPaused || owed.length < pauses.length,
+			pauses: owed,
+		};
 	});
 }
 
@@ -106,7 +114,7 @@ export function overdue(
 	workers: readonly WorkerSlot[],
 	now: number,
 ): WorkerSlot | undefined {
-	return workers.find(({ pause }) => isDue(pause?.ackBy ?? null, now));
+	return workers.find((worker) => isUp(worker) && isDue(ackByOf(worker), now));
 }
 
 /** The first worker that has waited long enough for another round. */
@@ -114,25 +122,12 @@ export function wishing(
 	workers: readonly WorkerSlot[],
 	now: number,
 ): WorkerSlot | undefined {
-	return workers.find(({ waitsUntil }) => isDue(waitsUntil, now));
+	return workers.find(
+		(worker) => isUp(worker) && isDue(worker.waitsUntil, now),
+	);
 }
 
-/** The workers whose time is over, and all of them with the time at which those are given up instead. */
-export function killDue(
-	workers: readonly WorkerSlot[],
-	now: number,
-	goneBy: number,
-): { workers: readonly WorkerSlot[]; localRanks: readonly number[] } {
-	const due = workers.filter(({ killAt }) => isDue(killAt, now));
-	return {
-		workers: workers.map((worker) =>
-			due.includes(worker) ? { ...worker, killAt: null, goneBy } : worker,
-		),
-		localRanks: due.map(({ localRank }) => localRank),
-	};
-}
-
-function isDue(deadline: number | null, now: number): boolean {
+export function isDue(deadline: number | null, now: number): boolean {
 	return deadline !== null && now >= deadline;
 }
 

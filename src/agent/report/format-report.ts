@@ -37,14 +37,13 @@ export function formatReport(report: RunReport, colour: boolean): string {
 function successLine({ runId, rounds, restarts }: RunReport): string {
 	const first = rounds.at(0);
 	const last = rounds.at(-1);
+	if (!first || !last) return `run ${runId} succeeded without this node`;
+	const endedAt = last.startedAt + (last.ranMs ?? 0);
 	const parts = [
 		formatCount(rounds.length, "round"),
 		formatCount(restarts.used, "restart"),
+		formatDuration(Math.max(0, endedAt - first.startedAt)),
 	];
-	if (first && last) {
-		const endedAt = last.startedAt + (last.ranMs ?? 0);
-		parts.push(formatDuration(Math.max(0, endedAt - first.startedAt)));
-	}
 	return `run ${runId} succeeded: ${parts.join(", ")}`;
 }
 
@@ -146,7 +145,12 @@ function closingLines({
 	logDir,
 	reason,
 }: RunReport): string[] {
-	const lines = [`restarts: ${restarts.used} of ${restarts.allowed} used`];
+	const { used, allowed } = restarts;
+	const budget =
+		used > allowed
+			? `${used}; each node, or each worker, has a budget of ${allowed}`
+			: `${used} of ${allowed} used`;
+	const lines = [`restarts: ${budget}`];
 	if (rootCause !== null) lines.push(`ended: ${plainMessage(reason)}`);
 	if (logDir !== null) lines.push(`logs: ${plainMessage(logDir)}`);
 	return lines;

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import type { Clock } from "../../clock.js";
 import { messageOf, systemErrorCode } from "../../errors.js";
 import type { Escapees } from "./escapees.js";
@@ -32,7 +31,7 @@ export interface ProcessSpawnerOptions {
 /**
  * The spawner of real processes: each worker leads a process group and a session
  * of its own. It acts on the end of processes, never on the closing of their
- * streams, which a grandchild may hold open for ever.
+ * streams, which a grandchild may hold open for ever. Loads its package when called.
  *
  * Between the spawn and the program stands setpriv, for a millisecond. What it
  * alone finds wrong with the program (a security rule, a file that is being written)
@@ -41,9 +40,28 @@ export interface ProcessSpawnerOptions {
 export async function loadProcessSpawner(
 	options: ProcessSpawnerOptions,
 ): Promise<WorkerSpawner> {
+	const { execa } = await import("execa");
 	const { clock } = options;
 	const setpriv = await options.setpriv;
 	const running = new RunningWorkers(options);
+
+	const run = ({ file, args, cwd, env, stdout, stderr }: WorkerSpec) => {
+		const program = setpriv ?? file;
+		const programArgs =
+			setpriv === undefined ? args : killWithParent(file, args);
+		return execa(program, programArgs, {
+			cwd,
+			env,
+			extendEnv: false,
+			detached: true,
+			cleanup: false,
+			reject: false,
+			buffer: false,
+			stdin: "ignore",
+			stdout: stdout as KnownDescriptor,
+			stderr: stderr as KnownDescriptor,
+		});
+	};
 
 	return {
 		spawn(spec, listener) {
@@ -52,12 +70,16 @@ export async function loadProcessSpawner(
 				return failSpawn(listener, describeFault(fault, spec));
 			const startedAt = clock.now();
 			try {
-				const child = run(spec, setpriv);
-				const { pid } = child;
+				const subprocess = run(spec);
+				const { pid } = subprocess;
 				if (pid !== undefined)
-					return running.follow({ child, pid, startedAt }, listener);
-				child.once("error", (error) =>
-					tellFailure(listener, explain(error, spec)),
+					return running.follow(
+						{ child: subprocess, pid, startedAt },
+						listener,
+					);
+				// Its promise, unlike its events, has the error wherever that was met.
+				void subprocess.then(({ cause }) =>
+					tellFailure(listener, explain(cause, spec)),
 				);
 				return NOT_STARTED;
 			} catch (error) {
@@ -65,23 +87,6 @@ export async function loadProcessSpawner(
 			}
 		},
 	};
-}
-
-/** Some errors are thrown; of the others the child tells later, and has no pid. */
-function run(
-	{ file, args, cwd, env, stdout, stderr }: WorkerSpec,
-	setpriv: string | undefined,
-): ChildProcess {
-	const [program, programArgs] =
-		setpriv === undefined
-			? [file, args]
-			: [setpriv, killWithParent(file, args)];
-	return spawn(program, programArgs, {
-		cwd,
-		env,
-		detached: true,
-		stdio: ["ignore", stdout, stderr],
-	});
 }
 
 /** The workers that were spawned and are not gone. */
@@ -129,13 +134,13 @@ class RunningWorkers {
 	}
 }
 
+/** Any descriptor will do, but the package's types know only the first ten. */
+type KnownDescriptor = 3;
+
 const NOT_STARTED: WorkerHandle = { pid: undefined, signal: () => {} };
 
 function explain(error: unknown, spec: WorkerSpec): SpawnProblem {
-	const code = systemErrorCode(error);
-	// Node's own codes say that an argument is none; the system's would be EINVAL.
-	const systemCode = code?.startsWith("ERR_") ? undefined : code;
-	return describeSpawnError(systemCode, messageOf(error), spec);
+	return describeSpawnError(systemErrorCode(error), messageOf(error), spec);
 }
 
 /** Tells it later, as all that becomes known of a worker. */

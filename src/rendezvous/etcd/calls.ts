@@ -31,8 +31,8 @@ export class Calls {
 
 	/**
 	 * @param call makes the call, once each time
-	 * @throws ElasticRunError STORE_UNREACHABLE that names endpoints and reasons; the call
-	 * may have been made all the same. @throws LeaseEnded
+	 * @throws ElasticRunError STORE_UNREACHABLE that names endpoints and reasons; the call may have been made all the same
+	 * @throws LeaseEnded
 	 */
 	async make<Answer>(
 		call: (client: EtcdClient, settings: CallSettings) => Promise<Answer>,

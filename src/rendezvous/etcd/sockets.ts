@@ -68,7 +68,7 @@ export class Sockets {
 	add(socket: Socket): void {
 		this.opened += 1;
 		this.open.add(socket);
-		// gRPC hears of it too, but not in every state; without a listener it would end the process.
+		// An error without a listener would end the process, and gRPC's come and go.
 		socket.on("error", () => {});
 		socket.once("close", () => {
 			this.open.delete(socket);

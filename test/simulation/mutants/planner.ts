@@ -35,8 +35,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lift with fewer than MIN",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "others.length + 1 < config.minNodes",
-		without: "others.length + 1 < 1",
+		guard: "if (first === undefined || taking < config.minNodes) {",
+		without: "if (first === undefined) {",
 		caughtBy: { checker: "members" },
 	},
 	{
@@ -105,8 +105,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "count what was finished of an earlier plan",
 		file: "src/rendezvous/run-view.ts",
-		guard: ".filter(([, record]) => record.planId === round.planId)",
-		without: "",
+		guard: "finished.filter(([, { planId }]) => planId === round.planId),",
+		without: "finished,",
 		caughtBy: { checker: "success" },
 	},
 	{
@@ -119,8 +119,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge each failure of one incident",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "round.deprecated >= round.synced && round.cause.root !== null;",
-		without: "round.deprecated > round.synced && round.cause.root !== null;",
+		guard: "root !== null && (deprecated >= synced || stillIn === root.round)",
+		without: "root !== null && deprecated > synced && stillIn === root.round",
 		caughtBy: { checker: "budget" },
 	},
 	{
@@ -175,8 +175,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "leave a round for newcomers when a member has finished",
 		file: "src/rendezvous/plan-running-round.ts",
-		guard: " || view.finished.size > 0) {",
-		without: ") {",
+		guard: "const hasFinished = view.finished.size + done > 0;",
+		without: "const hasFinished = done > 0;",
 		caughtBy: { checker: "why-left" },
 	},
 	{
@@ -203,8 +203,15 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "forget what a node has used up",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "charged: (view.budgets.get(nodeId)?.charged ?? 0) + 1,",
-		without: "charged: 1,",
+		guard: "{ ...before, charged: before.charged + 1 }",
+		without: "{ ...before, charged: 1 }",
 		caughtBy: { checker: "budget" },
+	},
+	{
+		name: "shut out who had finished an earlier round",
+		file: "src/rendezvous/plan-running-round.ts",
+		guard: "config.finishedStay ? view.done.size : 0",
+		without: "view.done.size",
+		caughtBy: { test: PLAN_TESTS, named: "finished an earlier round" },
 	},
 ];

@@ -196,7 +196,10 @@ describe("acknowledgements", () => {
 
 	it("T14 one that never acknowledged any is started anew when the time is over, uncounted", () => {
 		const { state, effects } = play([acknowledged(1, 2), TIME], PAUSED, late);
-		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0] }]);
+		expect(effects).toMatchObject([
+			{ kind: "terminate", localRanks: [0] },
+			{ kind: "warn" },
+		]);
 		expect(intentOf(state)).toMatchObject({ state: "stopping", failure: null });
 		expect(deadlineOf(state)).toBe(91_000);
 	});
@@ -209,10 +212,17 @@ describe("acknowledgements", () => {
 			working,
 		).state;
 		expect(deadlineOf(cleared)).toBeUndefined();
-		const overdue = play([acknowledged(1, 3), TIME], working, late);
-		expect(intentOf(overdue.state)?.failure).toMatchObject({
-			charge: "nothing",
-		});
+	});
+
+	it("T14 one that never acknowledged any is started anew in a round that runs as well, and the others pause", () => {
+		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
+		const { state, effects } = play([acknowledged(1, 3), TIME], working, late);
+		expect(effects).toMatchObject([
+			{ kind: "pause", localRanks: [1], change: "SCALE_DOWN" },
+			{ kind: "terminate", localRanks: [0] },
+			{ kind: "warn" },
+		]);
+		expect(intentOf(state)).toMatchObject({ claim: 3, failure: null });
 	});
 
 	it("an acknowledgement of an earlier event clears nothing", () => {

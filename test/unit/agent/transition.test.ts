@@ -99,11 +99,10 @@ const STOPPING: Stopping = {
 	round: 1,
 	seat: SEAT,
 	claim: 2,
-	workers: [slot(0), slot(1, { status: "gone" })],
-	killAt: 31_000,
-	goneBy: null,
+	workers: [slot(0, { killAt: 31_000 }), slot(1, { status: "gone" })],
 	next: { kind: "rejoin" },
 };
+const OVERDUE = [slot(0, { killAt: 900 })];
 const FINISHED: AgentState = {
 	...COMMON,
 	phase: "FINISHED",
@@ -178,7 +177,8 @@ const pausedSlot = (localRank: number, ackBy: number | null) =>
 		greeted: true,
 		status: "paused",
 		events: 2,
-		pause: { event: 2, change: "SCALE_DOWN", ackBy },
+		change: "SCALE_DOWN",
+		pauses: ackBy === null ? [] : [{ event: 2, round: 1, ackBy }],
 	});
 const PAUSED: AgentState = {
 	...JOINING,
@@ -199,8 +199,8 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	],
 	STOPPING: [
 		STOPPING,
-		{ ...STOPPING, killAt: 900 },
-		{ ...STOPPING, killAt: null, goneBy: 900 },
+		{ ...STOPPING, workers: OVERDUE },
+		{ ...STOPPING, workers: [slot(0, { goneBy: 900 })] },
 		{ ...ALL_GONE, next: { ...LEAVE, leaveBy: 900 } },
 		{ ...STOPPING, next: LEAVE },
 		{
@@ -475,7 +475,8 @@ describe("STOPPING", () => {
 	});
 
 	it("gives up a process that SIGKILL does not end, and names it", () => {
-		const killed = transition({ ...STOPPING, killAt: 900 }, TIME, CONTEXT);
+		const late: AgentState = { ...STOPPING, workers: OVERDUE };
+		const killed = transition(late, TIME, CONTEXT);
 		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
 		expect(deadlineOf(killed.state)).toBe(6_000);
 		// One that was frozen may not have heard yet what has ended meanwhile.

@@ -346,6 +346,18 @@ describe("a running round", () => {
 		expect(plan(view, { config }).plan).toBeUndefined();
 	});
 
+	it.each([
+		["lets in who had finished an earlier round", false, { deprecated: 1 }],
+		["lets nobody in where who has finished stays so", true, undefined],
+	])("%s", (_, finishedStay, round) => {
+		const nodes = [run("a"), run("b"), ready("c")];
+		const view = runView(RUNNING, nodes, { seats: SEATS, done: ["c"] });
+		const { plan: next } = plan(view, { config: { finishedStay } });
+		expect(next && "round" in next ? next.round : undefined).toEqual(
+			round && expect.objectContaining(round),
+		);
+	});
+
 	it("sweeps seats of an earlier plan", () => {
 		const view = runView(RUNNING, [run("a"), run("b")], {
 			seats: { ...SEATS, z: seatRecord("z", { planId: "plan-0" }) },

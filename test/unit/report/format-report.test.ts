@@ -161,6 +161,12 @@ logs: /logs/train-1f3a/1/node-a
 		);
 	});
 
+	it("says so of one that had no place for this node", () => {
+		expect(
+			formatReport({ ...failed, outcome: "succeeded", rounds: [] }, false),
+		).toBe("run train-1f3a succeeded without this node\n");
+	});
+
 	it("says one line of a run that succeeded", () => {
 		expect(formatReport({ ...failed, outcome: "succeeded" }, false)).toBe(
 			"run train-1f3a succeeded: 2 rounds, 1 restart, 53.6 s\n",

@@ -1,0 +1,118 @@
+import { expect, it } from "vitest";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll, etcdGet, leaseRevoke } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import type { Launch } from "../helpers/launch.js";
+import {
+	failWorker,
+	type Life,
+	livesAt,
+	releaseWorkers,
+} from "../helpers/lives.js";
+import { together } from "../helpers/together.js";
+
+/** No run here has as many. */
+const MOST_WRITES = 40;
+const AT_ONCE = 5;
+const BOUND_MS = 30_000;
+
+const etcd = etcdForAll();
+
+/**
+ * Plays a run of two rounds, the first of which ends with the failure of rank 1, on two of three agents.
+ * The agent that begins it, and so coordinates it, dies after its n-th write to the store; each seat is a
+ * write of its own. Resolves with whether it has made so many.
+ */
+async function dieAfterWrite(write: number): Promise<boolean> {
+	const cluster = new Cluster(etcd(), { nodes: "2", worker: ["beats.js"] });
+	const { site, store } = cluster;
+	failWorker(site, 1, 1);
+	const env = { ELASTIC_RUN_TEST_FAULT: `write=${write},batch=1` };
+	const mortal = cluster.agent("node-a", { env });
+	await poll(
+		"a coordinator",
+		BOUND_MS,
+		async () => mortal.hasEnded || (await store.coordinator()),
+	);
+	const others = ["node-b", "node-c"].map((nodeId) => cluster.agent(nodeId));
+	const dying = endsLeaseOfDead(mortal, cluster);
+	// Who comes when the run has ended begins another one.
+	await Promise.all(
+		others.map((launch) => launch.saw("stderr", "JOINING claims round")),
+	);
+	releaseWorkers(site);
+	const died = await dying;
+	await cluster.ends({ "node-b": 0, "node-c": 0 });
+
+	const round = await store.round();
+	expect(round).toMatchObject({
+		incidents: 1,
+		charged: 1,
+		outcome: { result: "succeeded" },
+	});
+	// The failure costs a round, and the death one at most, where it was a member.
+	const causes = (await store.history()).map(({ cause }) => cause.reason);
+	const [start, failure, death, ...more] = causes;
+	expect(start).toBe("start");
+	expect(failure).toMatch(/^rank 1 on node-[abc]: exit code 9$/);
+	if (death !== undefined) expect(death).toBe("node-a left: lease expired");
+	expect(more).toEqual([]);
+	expectBarriers(livesAt(site), causes.length);
+	return died;
+}
+
+/** Waits for the agent's end; where it died, its lease ends at once, as it would by itself later. */
+async function endsLeaseOfDead(
+	mortal: Launch,
+	{ store }: Cluster,
+): Promise<boolean> {
+	const { exitCode, signal } = await mortal.ended;
+	if (signal === null) {
+		expect(exitCode).toBe(0);
+		return false;
+	}
+	expect(signal).toBe("SIGKILL");
+	const { keys } = store;
+	const entry =
+		(await etcdGet(etcd(), keys.node("node-a"))) ??
+		(await etcdGet(etcd(), keys.coordinator));
+	await leaseRevoke(etcd(), entry?.lease ?? "");
+	return true;
+}
+
+/** Each rank of a round ran once at most, and none before all of the round before had ended. */
+function expectBarriers(lives: readonly Life[], rounds: number): void {
+	for (let round = 1; round <= rounds; round++) {
+		const now = lives.filter((life) => life.round === round);
+		const ranks = now.map(({ rank }) => rank);
+		expect(new Set(ranks).size).toBe(ranks.length);
+		const before = lives.filter((life) => life.round < round);
+		const first = Math.min(...now.map(({ born }) => born));
+		const last = Math.max(...before.map(({ lastBeat }) => lastBeat));
+		expect(last).toBeLessThan(first);
+	}
+}
+
+it("D6 J3 J5 the coordinator dies after any of its writes, and the others go on where it was", async () => {
+	let died = 0;
+	for (
+		let from = 1;
+		from <= MOST_WRITES && died === from - 1;
+		from += AT_ONCE
+	) {
+		const writes = Array.from({ length: AT_ONCE }, (_, index) => from + index);
+		await together(
+			Object.fromEntries(
+				writes.map((write) => [
+					`after write ${write}`,
+					async () => {
+						if (await dieAfterWrite(write)) died += 1;
+					},
+				]),
+			),
+		);
+	}
+	// Some of the last ones were more than it made.
+	expect(died).toBeLessThan(MOST_WRITES);
+	expect(died).toBeGreaterThan(10);
+}, 120_000);

@@ -1,0 +1,169 @@
+import { expect, it } from "vitest";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import {
+	expectInOrder,
+	expectSpared,
+	followed,
+	sawEvent,
+} from "../helpers/followers.js";
+import { tell } from "../helpers/obedient-worker.js";
+import { isAlive, waitFor } from "../helpers/processes.js";
+
+const etcd = etcdForAll();
+const FOLLOWS = ["follows.js"] as const;
+
+it("T4 T10 a worker fails: its node's others end and fresh ones follow while its budget lasts, then it leaves with 75", async () => {
+	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
+	const cluster = new Cluster(etcd(), { nodes: "1:2", flags, worker: FOLLOWS });
+	for (const nodeId of ["node-a", "node-b"])
+		cluster.agent(nodeId, { nproc: 2 });
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const survivors = cluster.site.workers(1).slice(0, 2);
+
+	const [, , , fails] = cluster.site.workers(1);
+	process.kill(fails?.pid ?? 0, "SIGKILL");
+	await sawEvent(survivors, "WORK", 2);
+	const fresh = await cluster.site.sawWorkers(2, 2);
+	expect(fresh.map(({ env }) => env.RANK)).toEqual(["2", "3"]);
+	expect(fresh[0]?.env.TORCHELASTIC_RESTART_COUNT).toBe("1");
+
+	if (fresh[0]) tell(fresh[0], 9);
+	await sawEvent(survivors, "WORK", 3);
+	const ends = await cluster.ends({ [second]: 75 });
+	expect(ends[second]?.stderr).toMatch(
+		/^root cause: rank 2 on .*, round 2: exit code 9$/m,
+	);
+	expectSpared(survivors);
+	for (const worker of survivors) {
+		expectInOrder(worker);
+		tell(worker, 0);
+	}
+	await cluster.ends({ [first]: 0 });
+});
+
+it("T11 under soft-replace only the worker that died is replaced, and pays by itself", async () => {
+	const flags = ["--restart-policy", "soft-replace", "--max-restarts", "1"];
+	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker: FOLLOWS });
+	for (const nodeId of ["node-a", "node-b"])
+		cluster.agent(nodeId, { nproc: 2 });
+	await cluster.form("node-a", "node-b");
+	const survivors = cluster.site.workers(1).slice(0, 3);
+
+	for (const round of [1, 2]) {
+		const rank = round === 1 ? 3 : 2;
+		const died = round === 1 ? cluster.worker(1, 3) : survivors.pop();
+		process.kill(died?.pid ?? 0, "SIGKILL");
+		const [fresh] = await cluster.site.sawWorkers(1, round + 1);
+		expect(fresh?.env).toMatchObject({ RANK: String(rank) });
+		await sawEvent(survivors, "WORK", round + 1);
+	}
+	expectSpared(survivors);
+	survivors.forEach(expectInOrder);
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ synced: 3, incidents: 2, charged: 0 });
+	await cluster.stop();
+});
+
+it("T14 workers that are deaf are started anew, uncounted, and the warning is said once", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const worker = ["obeys.js"] as const;
+	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
+	const [first, second, third] = await cluster.form(
+		...["node-a", "node-b", "node-c"],
+	);
+	await cluster.vanish(third ?? "");
+	await cluster.world(2, first ?? "", second ?? "");
+	await cluster.vanish(second ?? "");
+	await cluster.world(3, first ?? "");
+	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
+	cluster.launchOf(first ?? "").signal("SIGTERM");
+	const ends = await cluster.ends({ [first ?? ""]: 143 });
+	const warnings = ends[first ?? ""]?.stderr.match(/cannot be paused/g);
+	expect(warnings).toHaveLength(1);
+});
+
+it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start; of one that did, a failure", async () => {
+	const flags = ["--restart-policy", "soft", "--pause-timeout", "1s"];
+	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
+	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
+	cluster.agent("node-b", { worker: ["follows.js", "once"] });
+	await cluster.form("node-a", "node-b", "node-c");
+	const workerOf = (round: number, nodeId: string) =>
+		waitFor(`a worker of ${nodeId} in round ${round}`, () =>
+			cluster.site
+				.workers(round)
+				.find(({ env }) => env.ELASTIC_RUN_NODE_ID === nodeId),
+		);
+	const silent = await workerOf(1, "node-a");
+	const once = await workerOf(1, "node-b");
+	await cluster.vanish("node-c");
+
+	// Its PAUSE of round 1 is never acknowledged: round 2 is left for it.
+	const anew = await workerOf(3, "node-a");
+	expect(followed(silent)).toEqual([{ kind: "SIGTERM" }]);
+	expect(isAlive(anew.pid)).toBe(true);
+	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
+	await cluster.launchOf("node-a").saw("stderr", "nor any before");
+
+	// The other one has acknowledged that, and then no more.
+	const again = await workerOf(4, "node-b");
+	expect(followed(once).at(-1)).toEqual({ kind: "SIGTERM" });
+	expect(isAlive(again.pid)).toBe(true);
+	const round = await cluster.store.sawRound(
+		"the failure to be charged",
+		({ incidents }) => incidents === 1,
+	);
+	expect(round.cause.root).toMatchObject({
+		nodeId: "node-b",
+		description: "did not acknowledge PAUSE within 1 s",
+	});
+	await cluster.stop();
+});
+
+/** Waits until the failures of these workers have been reported and all nodes run again; what the run has been charged by then. */
+async function chargesAfter(cluster: Cluster, pids: readonly number[]) {
+	const nodeIds = ["node-a", "node-b", "node-c"];
+	return poll("all nodes to run again", 30_000, async () => {
+		const round = await cluster.store.round();
+		const nodes = await Promise.all(
+			nodeIds.map((nodeId) => cluster.store.node(nodeId)),
+		);
+		const reported = nodes.map((node) => node?.failure?.failure.pid);
+		const areBack = nodes.every(
+			(node) => node?.state === "running" && node.claim === round?.synced,
+		);
+		return areBack && pids.every((pid) => reported.includes(pid))
+			? { synced: round?.synced, incidents: round?.incidents }
+			: undefined;
+	});
+}
+
+it("T16 survivors that die of a worker's death are part of its incident", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const worker = ["adds-up.js", "hello"] as const;
+	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker });
+	await cluster.form("node-a", "node-b", "node-c");
+	const pids = cluster.site.workers(1).map(({ pid }) => pid);
+	process.kill(pids[2] ?? 0, "SIGKILL");
+	expect(await chargesAfter(cluster, pids)).toMatchObject({ incidents: 1 });
+	await cluster.stop();
+});
+
+it("T16 a survivor that dies so late that the next round runs already is part of it, too", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker: FOLLOWS });
+	await cluster.form("node-a", "node-b", "node-c");
+	const [hangs, listens, died] = cluster.site.workers(1);
+	if (!hangs || !listens || !died) throw new Error("no worker");
+	process.kill(hangs.pid, "SIGSTOP");
+	process.kill(died.pid, "SIGKILL");
+	await sawEvent([listens], "WORK", 2);
+	process.kill(hangs.pid, "SIGABRT");
+	process.kill(hangs.pid, "SIGCONT");
+	const charges = await chargesAfter(cluster, [hangs.pid, died.pid]);
+	expect(charges).toEqual({ synced: 3, incidents: 1 });
+	expectSpared([listens]);
+	await cluster.stop();
+});

@@ -1,0 +1,138 @@
+import { it } from "vitest";
+import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import { expectStory } from "../helpers/expect-story.js";
+import { ScriptedRun } from "../helpers/scripted-run.js";
+
+const SOFT = new SoftRestartPolicyStrategy();
+const REPLACE = new SoftReplaceRestartPolicyStrategy();
+
+/** Three nodes. All workers listen, unless the local ranks are given that do. */
+async function threeNodes(
+	policy: RestartPolicyStrategy,
+	listens: {
+		readonly a?: readonly number[];
+		readonly c?: readonly number[];
+	} = {},
+) {
+	const run = new ScriptedRun({ maxNodes: 3, policy });
+	const a = await run.agent("node-a", { listens: listens.a ?? true });
+	const b = await run.agent("node-b");
+	const c = await run.agent("node-c", { listens: listens.c ?? true });
+	await run.pass(1_000);
+	return { run, a, b, c };
+}
+
+it("T14 a worker that never called the runtime library is started anew, and the warning is not said twice", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT, { a: [1] });
+	await run.act("node-c leaves", () => c.askToStop());
+	await run.act("its workers end, and so does the deaf one", () => {
+		c.obeys();
+		a.obeys();
+	});
+	for (const agent of [a, b]) agent.acknowledges();
+	await run.pass(3_000);
+	await run.act("node-b leaves", () => b.askToStop());
+	await run.act("its workers end, and so does the deaf one", () => {
+		b.obeys();
+		a.obeys();
+	});
+	await run.pass(3_000);
+	await expectStory(run, "soft-deaf-worker");
+});
+
+it("T14 a PAUSE that is not acknowledged in time: of one that did before, a failure; of one that never did, a fresh start", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("node-c leaves", () => c.askToStop());
+	await run.act("its workers end; local rank 1 of node-a says nothing", () => {
+		c.obeys();
+		a.acknowledges(0);
+		b.acknowledges();
+	});
+	await run.pass(60_000);
+	await run.act("local rank 1 of node-a ends", () => a.obeys());
+	for (const agent of [a, b]) agent.acknowledges();
+	await run.pass(1_000);
+	const d = await run.agent("node-d");
+	await run.act("local rank 1 of node-b says nothing any more", () => {
+		b.acknowledges(0);
+		for (const agent of [a, d]) agent.acknowledges();
+	});
+	await run.pass(60_000);
+	await run.act("the workers of node-b end", () => b.obeys());
+	for (const agent of [a, d]) agent.acknowledges();
+	await run.pass(1_000);
+	await run.showCharges();
+	await expectStory(run, "soft-not-acknowledged");
+});
+
+it.each([
+	SOFT,
+	REPLACE,
+])("T16 a worker dies while it is paused and others are waited for, under $name", async (policy) => {
+	const { run, a, b, c } = await threeNodes(policy, { c: [0] });
+	await run.act("a worker of node-c fails, the other one is deaf", () =>
+		c.exits(0, 1),
+	);
+	await run.act("a paused worker of node-a aborts", () => a.exits(1, 134));
+	await run.act("all acknowledge or end", () => {
+		for (const agent of [a, b, c]) agent.obeys();
+		for (const agent of [a, b, c]) agent.acknowledges();
+	});
+	await run.pass(1_000);
+	await run.showCharges();
+	await expectStory(run, `soft-dies-while-paused-${policy.name}`);
+});
+
+it("a worker that ends with 0 while it is paused is started anew, and costs nothing", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("a worker of node-c fails", () => c.exits(0, 1));
+	await run.act("a paused worker of node-a has done its part", () =>
+		a.exits(0, 0),
+	);
+	await run.act("all acknowledge or end", () => {
+		for (const agent of [a, b, c]) agent.obeys();
+		for (const agent of [a, b, c]) agent.acknowledges();
+	});
+	await run.pass(1_000);
+	await run.showCharges();
+	await expectStory(run, "soft-succeeds-while-paused");
+});
+
+it("T16 a survivor that dies late, of the failure that it had not heard of, costs nothing; one that has heard pays", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("a worker of node-c fails", () => c.exits(0, 1));
+	await run.act("its others end; rank 0 is stuck in a collective", () => {
+		c.obeys();
+		a.acknowledges(1);
+		b.acknowledges();
+	});
+	await run.act("rank 0 aborts when round 2 runs", () => a.exits(0, 134));
+	await run.act("all acknowledge or end", () => {
+		a.obeys();
+		for (const agent of [b, c]) agent.acknowledges();
+	});
+	await run.act("rank 3 fails by itself", () => b.exits(1, 7));
+	await run.act("all acknowledge or end", () => {
+		b.obeys();
+		for (const agent of [a, c]) agent.acknowledges();
+	});
+	await run.pass(1_000);
+	await run.showCharges();
+	await expectStory(run, "soft-dies-late");
+});
+
+it("a worker that waits for another round asks for one: an incident that ends nobody", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("rank 3 has lost a peer, and waits", () =>
+		b.waitsForWork(1, 1),
+	);
+	await run.pass(2_000);
+	await run.act("all acknowledge PAUSE and WORK", () => {
+		for (const agent of [a, b, c]) agent.acknowledges();
+	});
+	await run.pass(10_000);
+	await run.showCharges();
+	await expectStory(run, "soft-wish");
+});

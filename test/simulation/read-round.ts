@@ -1,0 +1,50 @@
+import type { RunKeys } from "../../src/rendezvous/keys.js";
+import {
+	type BudgetRecord,
+	type CoordinatorRecord,
+	decodeRecord,
+	type NodeRecord,
+	type RoundRecord,
+	type Seat,
+	type SeatRecord,
+} from "../../src/rendezvous/records.js";
+import type { Entry } from "../../src/rendezvous/store.js";
+import type { EtcdData } from "./etcd-data.js";
+import type { RoundCommit } from "./history.js";
+
+/** The run's round as the store has it now, and what stands beside it; undefined where there is none. */
+export function readRound(
+	data: EtcdData,
+	keys: RunKeys,
+): Omit<RoundCommit, "at" | "by" | "wipes"> | undefined {
+	const { entries, revision } = data.snapshot([
+		keys.round,
+		keys.seats,
+		keys.nodes,
+		keys.budgets,
+	]);
+	const entry = entries.get(keys.round);
+	if (entry === undefined) return undefined;
+	const round = decodeRecord<RoundRecord>(entry);
+	const seats = new Map<string, SeatRecord>();
+	const nodes = new Map<string, NodeRecord>();
+	const budgets = new Map<string, number>();
+	for (const [key, each] of entries) {
+		const name = key.slice(key.lastIndexOf("/") + 1);
+		if (key.startsWith(keys.seats)) {
+			const seat = decodeRecord<Seat>(each);
+			const isCurrent = "planId" in seat && seat.planId === round.planId;
+			if (isCurrent) seats.set(name, seat);
+		} else if (key.startsWith(keys.nodes)) {
+			nodes.set(name, decodeRecord<NodeRecord>(each));
+		} else if (key.startsWith(keys.budgets)) {
+			budgets.set(name, decodeRecord<BudgetRecord>(each).charged);
+		}
+	}
+	return { revision, round, seats, nodes, budgets };
+}
+
+/** Who coordinates, as this entry of the store says. */
+export function coordinatorOf(entry: Entry | undefined): string | null {
+	return entry ? decodeRecord<CoordinatorRecord>(entry).incarnation : null;
+}

@@ -1,0 +1,50 @@
+import type { Ending } from "../../src/agent/state.js";
+import type { NodeRecord } from "../../src/rendezvous/records.js";
+import type { History } from "./history.js";
+import type { Random } from "./random.js";
+import type { SimEtcd } from "./sim-etcd.js";
+import type { Situation } from "./situations.js";
+import type { Timeline } from "./timeline.js";
+
+/** How the workers of a run behave, as chances. */
+export interface WorkerHabits {
+	readonly fails: number;
+	readonly hangs: number;
+	readonly ignoresTerm: number;
+	readonly leavesChild: number;
+	readonly cannotStart: number;
+	/** Even SIGKILL does not end it: the kernel holds it. */
+	readonly sticks: number;
+	/** How long one works, in milliseconds. */
+	readonly shortestMs: number;
+	readonly longestMs: number;
+}
+
+/** What all processes of a run share. */
+export interface SimMachine {
+	readonly timeline: Timeline;
+	readonly random: Random;
+	readonly history: History;
+	readonly habits: () => WorkerHabits;
+	readonly say: (who: string, what: string) => void;
+	readonly note: (situation: Situation) => void;
+}
+
+/** What one agent is started with. */
+export interface SimAgentOptions {
+	readonly machine: SimMachine;
+	readonly etcd: SimEtcd;
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly localWorldSize: number;
+	readonly role: string;
+	/** Writes in one transaction of a coordinator. */
+	readonly batchSize: number;
+	/** Whether its watches tell some things twice. */
+	readonly doublesHints: boolean;
+	/** Whether a process is seen to be dead by others of its node. */
+	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Told when it has ended by itself. */
+	readonly onEnded: (ending: Ending) => void;
+}
