@@ -46,14 +46,13 @@ export function withTestFault(
 	if (fault === undefined) return store;
 	let written = 0;
 	return {
-		openLease: (ttlMs, onLost) => store.openLease(ttlMs, onLost),
-		endLease: (id) => store.endLease(id),
-		snapshot: (selectors) => store.snapshot(selectors),
-		watch: (selectors, afterRevision, onHint) =>
-			store.watch(selectors, afterRevision, onHint),
+		openLease: (...words) => store.openLease(...words),
+		endLease: (...words) => store.endLease(...words),
+		snapshot: (...words) => store.snapshot(...words),
+		watch: (...words) => store.watch(...words),
 		close: () => store.close(),
-		transaction: async (compares, writes) => {
-			const result = await store.transaction(compares, writes);
+		transaction: async (...words) => {
+			const result = await store.transaction(...words);
 			if (result.succeeded && ++written === fault.diesAfterWrite) die();
 			return result;
 		},

@@ -39,8 +39,8 @@ export class ToldStore implements Store {
 		return this.observe(this.store.endLease(id));
 	}
 
-	snapshot(selectors: readonly string[]): Promise<Snapshot> {
-		return this.observe(this.store.snapshot(selectors));
+	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot> {
+		return this.observe(this.store.snapshot(selectors, known));
 	}
 
 	transaction(

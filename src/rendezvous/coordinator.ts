@@ -15,6 +15,7 @@ import { encodeRecord } from "./records.js";
 import { type RunView, readRunView } from "./run-view.js";
 import type {
 	Compare,
+	Snapshot,
 	Store,
 	TransactionResult,
 	Watch,
@@ -24,6 +25,9 @@ import { tellWaiting, type WaitingMemory } from "./waiting.js";
 
 /** Writes a transaction may hold beside its guards; etcd's limit is 128 operations. */
 const BATCH_SIZE = 100;
+
+/** How long it rests after each look, for each node, in milliseconds: in a large job many changes come together. */
+const REST_MS_A_NODE = 0.02;
 
 export interface CoordinatorOptions {
 	readonly store: Store;
@@ -53,8 +57,9 @@ export class Coordinator {
 	private waitingMemory: WaitingMemory | null = null;
 	/** Whose line of the history is read together with the rest: the newest round that it knows of. */
 	private synced = 0;
+	/** What was read last; undefined: nothing that can be relied on. */
+	private known: Snapshot | undefined;
 	private watch: Watch | undefined;
-	private cancelTimer: () => void = () => {};
 	private plansMade = 0;
 	private reason = "";
 	private closed = false;
@@ -75,17 +80,17 @@ export class Coordinator {
 		this.closed = true;
 		this.loop.close();
 		this.watch?.close();
-		this.cancelTimer();
 	}
 
 	/** Returns whether something was written, so that there may be more to do. */
 	private async planOnce(): Promise<boolean> {
 		const { store, clock, keys, config } = this.options;
-		const snapshot = await store.snapshot([
-			...keys.present,
-			keys.historyOf(this.synced),
-		]);
+		const snapshot = await store.snapshot(
+			[...keys.present, keys.historyOf(this.synced)],
+			this.known,
+		);
 		if (this.closed) return false;
+		this.known = snapshot;
 		this.watch ??= store.watch(
 			[keys.round, keys.nodes, keys.finished],
 			snapshot.revision,
@@ -93,6 +98,7 @@ export class Coordinator {
 		);
 		const view = readRunView(keys, snapshot);
 		if (view === undefined) return false;
+		this.loop.rest(Math.floor(view.nodes.size * REST_MS_A_NODE));
 		if (view.round.synced !== this.synced) {
 			this.synced = view.round.synced;
 			return true;
@@ -102,7 +108,7 @@ export class Coordinator {
 		const result = planRound(view, this.memory, config, planId, time);
 		const { plan, memory, until, reason } = result;
 		this.memory = memory;
-		this.wakeAt(until);
+		if (until !== undefined) this.loop.hint(until - time.now);
 		if (reason !== this.reason) this.options.onReason(reason);
 		this.reason = reason;
 		if (plan === undefined) return this.tell(result, view, time);
@@ -125,9 +131,7 @@ export class Coordinator {
 			{ ...time, instance: view.round.instance },
 		);
 		this.waitingMemory = memory;
-		if (lookAt !== undefined) {
-			this.wakeAt(Math.min(lookAt, until ?? Number.POSITIVE_INFINITY));
-		}
+		if (lookAt !== undefined) this.loop.hint(lookAt - time.now);
 		if (write === undefined) return false;
 		const { succeeded } = await this.write(
 			write === null
@@ -141,14 +145,6 @@ export class Coordinator {
 	/** An agent may coordinate more than once, even under one token: the revision tells its terms apart. */
 	private nextPlanId({ revision }: RunView): string {
 		return `${this.options.incarnation}.${revision}.${this.plansMade}`;
-	}
-
-	private wakeAt(until: number | undefined): void {
-		this.cancelTimer();
-		this.cancelTimer =
-			until === undefined
-				? () => {}
-				: this.options.clock.wakeAt(until, () => this.loop.hint());
 	}
 
 	private async carryOut(plan: Plan, view: RunView): Promise<boolean> {
@@ -198,7 +194,7 @@ export class Coordinator {
 		return succeeded;
 	}
 
-	private write(
+	private async write(
 		writes: readonly Write[],
 		view: RunView,
 		guard?: Compare,
@@ -209,6 +205,9 @@ export class Coordinator {
 			{ key: keys.round, modRevision: view.roundRevision },
 			...(guard ? [guard] : []),
 		];
-		return store.transaction(guards, writes);
+		const result = await store.transaction(guards, writes);
+		// Another etcd under the old address may hold other keys of the same revisions.
+		if (!result.succeeded) this.known = undefined;
+		return result;
 	}
 }

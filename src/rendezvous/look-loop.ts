@@ -8,19 +8,25 @@ export interface LookLoopOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1). */
 	readonly random: () => number;
-	/** Reads the whole picture and acts on it. Resolves with whether there may be more to do at once. */
+	/** Reads the whole picture and acts on it. Resolves with whether to look again at once. */
 	readonly look: () => Promise<boolean>;
+	/** Acts on what was seen last. Resolves with whether to look at once. */
+	readonly act?: () => Promise<boolean>;
 	/** Told of what trying again cannot mend; nothing is looked at any more. */
 	readonly onError: (error: unknown) => void;
 }
 
 /**
- * Looks whenever it is hinted: one look at a time, and one more after the last
- * hint. Where the store is unreachable it tries again; where a hint got lost, it
- * looks all the same, only later.
+ * Looks whenever it is hinted, and acts whenever it is told to: one thing at a
+ * time, and once more after the last hint. Where the store is unreachable it
+ * tries again; where a hint got lost, it looks all the same, only later.
  */
 export class LookLoop {
-	private hinted = false;
+	/** When to look, and when to act, on the clock. */
+	private lookAt = Number.POSITIVE_INFINITY;
+	private actAt = Number.POSITIVE_INFINITY;
+	/** Until when nothing is done. */
+	private restUntil = Number.NEGATIVE_INFINITY;
 	private busy = false;
 	private closed = false;
 	private failures = 0;
@@ -28,9 +34,21 @@ export class LookLoop {
 
 	constructor(private readonly options: LookLoopOptions) {}
 
-	hint(): void {
-		this.hinted = true;
-		if (!this.busy) void this.run();
+	/** To look, within this time in milliseconds. */
+	hint(withinMs = 0): void {
+		this.lookAt = Math.min(this.lookAt, this.options.clock.now() + withinMs);
+		this.goOn();
+	}
+
+	/** To act, within this time in milliseconds. */
+	nudge(withinMs = 0): void {
+		this.actAt = Math.min(this.actAt, this.options.clock.now() + withinMs);
+		this.goOn();
+	}
+
+	/** To do nothing for this time in milliseconds, so that what is hinted at meanwhile is seen in one look. */
+	rest(durationMs: number): void {
+		this.restUntil = this.options.clock.now() + durationMs;
 	}
 
 	close(): void {
@@ -38,38 +56,51 @@ export class LookLoop {
 		this.cancelTimer();
 	}
 
+	private goOn(): void {
+		if (this.busy || this.closed) return;
+		this.cancelTimer();
+		const { clock } = this.options;
+		const at = Math.max(this.restUntil, Math.min(this.lookAt, this.actAt));
+		if (at <= clock.now()) void this.run();
+		else this.cancelTimer = clock.wakeAt(at, () => this.goOn());
+	}
+
 	private async run(): Promise<void> {
 		this.busy = true;
-		this.cancelTimer();
 		try {
-			while (this.hinted && !this.closed) {
-				this.hinted = false;
-				if (await this.options.look()) this.hinted = true;
-				this.failures = 0;
-			}
-			this.busy = false;
-			this.lookAfter(LOOK_EVERY_MS);
+			const isAgain = await this.once();
+			this.failures = 0;
+			this.lookWithin(isAgain ? 0 : this.spreadMs);
 		} catch (error) {
-			this.recover(error);
+			if (this.closed) return;
+			if (!isUnreachable(error)) {
+				this.options.onError(error);
+				return;
+			}
+			this.failures += 1;
+			this.rest(backOffMs(this.failures, this.options.random()));
+			this.lookWithin(0);
 		}
+		this.busy = false;
+		this.goOn();
 	}
 
-	private recover(error: unknown): void {
-		if (this.closed) return;
-		if (!isUnreachable(error)) {
-			this.options.onError(error);
-			return;
-		}
-		this.failures += 1;
-		this.lookAfter(backOffMs(this.failures, this.options.random()));
+	private once(): Promise<boolean> {
+		const { clock, look, act = look } = this.options;
+		const now = clock.now();
+		if (this.actAt <= now) this.actAt = Number.POSITIVE_INFINITY;
+		if (this.lookAt > now) return act();
+		this.lookAt = Number.POSITIVE_INFINITY;
+		return look();
 	}
 
-	private lookAfter(delayMs: number): void {
-		if (this.closed) return;
+	/** Those who were hinted at together do not look together for ever. */
+	private get spreadMs(): number {
+		return LOOK_EVERY_MS * (1 - this.options.random() / 4);
+	}
+
+	private lookWithin(durationMs: number): void {
 		const { clock } = this.options;
-		this.cancelTimer = clock.wakeAt(clock.now() + delayMs, () => {
-			this.hinted = true;
-			void this.run();
-		});
+		this.lookAt = Math.min(this.lookAt, clock.now() + durationMs);
 	}
 }

@@ -9,6 +9,11 @@ import {
 } from "./records.js";
 import type { Entry, Lease, Store, Write } from "./store.js";
 
+/** How long an agent may end its workers before it says so, in milliseconds: mostly it is ready by then. */
+const STOPPING_MS = 200;
+/** How long an agent may run before it says so, for each seat of its round, in milliseconds. */
+const RUNNING_MS_A_SEAT = 0.2;
+
 /** What never changes of an agent while its process lives. */
 export interface AgentIdentity {
 	readonly nodeId: string;
@@ -44,10 +49,19 @@ export interface RecordWriterOptions {
 	readonly reservePort: (claim: number) => Promise<number>;
 }
 
+/** Where the run and the record stood when they were read, or as what was written since has left them. */
+interface Standing {
+	readonly round: RoundRecord;
+	readonly roundRevision: number;
+	readonly present: Pick<Entry, "value" | "lease" | "modRevision"> | undefined;
+}
+
 /** Makes an agent's record say what the agent wants: the newest intent is written until it stands. */
 export class RecordWriter {
 	private intent: Intent | null = null;
 	private written: Intent | undefined;
+	/** What the next write is guarded by; undefined: that has to be read first. */
+	private standing: Standing | undefined;
 	private reservedFor: { claim: number; port: number } | undefined;
 
 	constructor(private readonly options: RecordWriterOptions) {}
@@ -62,37 +76,64 @@ export class RecordWriter {
 		this.intent = intent;
 	}
 
+	/** Takes note of what was read. */
+	see(standing: Standing): void {
+		this.standing = standing;
+	}
+
+	/**
+	 * How long what is wanted may wait, in milliseconds. Everybody knows that a
+	 * round is left, and nobody waits to hear that one more agent ends its workers,
+	 * or has started them: in a large job such words would keep the others' waiting.
+	 */
+	get patienceMs(): number {
+		const { intent, written, standing } = this;
+		if (!intent || !written || !standing) return 0;
+		const { round } = standing;
+		const isNews = intent.failure !== written.failure || intent.cause !== null;
+		if (intent.state === "stopping" && !isNews) {
+			return round.deprecated >= round.synced ? STOPPING_MS : 0;
+		}
+		return intent.state === "running"
+			? Math.floor(round.seats * RUNNING_MS_A_SEAT)
+			: 0;
+	}
+
 	/**
 	 * Writes what is wanted, guarded by the revisions of the round and of the record
 	 * as they were read: neither a stale reader claims an old round, nor does one
-	 * process write over another's record. Resolves with whether it has to be tried
-	 * again with a newer view.
+	 * process write over another's record. Resolves with whether a newer view is
+	 * needed to try again.
 	 */
-	async write(
-		round: RoundRecord,
-		roundRevision: number,
-		present: Entry | undefined,
-	): Promise<boolean> {
-		const { intent } = this;
+	async write(): Promise<boolean> {
+		if (this.intent === null) return false;
+		if (this.standing === undefined) return true;
+		const { intent, standing } = this;
+		const { round, roundRevision, present } = standing;
 		// A record that somebody has deleted is made again.
 		const isDone = intent === this.written && present !== undefined;
-		if (intent === null || isDone) return false;
+		if (isDone) return false;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
 		// An earlier try of the same write may have been made though its answer got lost.
-		const stands = present?.value === value && present.lease === lease.id;
-		const { succeeded } = stands
-			? { succeeded: true }
-			: await store.transaction(
-					[
-						{ key: keys.round, modRevision: roundRevision },
-						{ key, modRevision: present?.modRevision ?? 0 },
-					],
-					this.writesFor(intent, value),
-				);
-		if (succeeded) this.written = intent;
-		return this.intent !== null && this.intent !== this.written;
+		if (present?.value === value && present.lease === lease.id) {
+			this.written = intent;
+			return false;
+		}
+		this.standing = undefined;
+		const { succeeded, revision } = await store.transaction(
+			[
+				{ key: keys.round, modRevision: roundRevision },
+				{ key, modRevision: present?.modRevision ?? 0 },
+			],
+			this.writesFor(intent, value),
+		);
+		if (!succeeded) return true;
+		this.written = intent;
+		const written = { value, lease: lease.id, modRevision: revision };
+		this.standing = { ...standing, present: written };
+		return false;
 	}
 
 	private async recordFor(

@@ -37,6 +37,15 @@ export interface RunView {
 	readonly waiting: WaitingRecord | undefined;
 }
 
+const nodeOf = remembered(
+	(entry): NodeView => ({
+		record: decodeRecord<NodeRecord>(entry),
+		createRevision: entry.createRevision,
+		modRevision: entry.modRevision,
+	}),
+);
+const seatOf = remembered((entry) => decodeRecord<Seat>(entry));
+
 /** Reads a snapshot of what a run's keys say at present; undefined where the run has no round yet. */
 export function readRunView(
 	keys: RunKeys,
@@ -45,7 +54,7 @@ export function readRunView(
 	const roundEntry = snapshot.entries.get(keys.round);
 	if (roundEntry === undefined) return undefined;
 	const round = decodeRecord<RoundRecord>(roundEntry);
-	const seats = below<Seat>(snapshot, keys.seats);
+	const seats = mapBelow(snapshot, keys.seats, seatOf);
 	const finished = [...below<FinishedRecord>(snapshot, keys.finished)];
 	const nodesOf = (chosen: typeof finished) =>
 		new Set(chosen.map(([nodeId]) => nodeId));
@@ -57,11 +66,7 @@ export function readRunView(
 		revision: snapshot.revision,
 		round,
 		roundRevision: roundEntry.modRevision,
-		nodes: mapBelow(snapshot, keys.nodes, (entry) => ({
-			record: decodeRecord<NodeRecord>(entry),
-			createRevision: entry.createRevision,
-			modRevision: entry.modRevision,
-		})),
+		nodes: mapBelow(snapshot, keys.nodes, nodeOf),
 		seats,
 		finished: nodesOf(
 			finished.filter(([, { planId }]) => planId === round.planId),
@@ -104,4 +109,16 @@ function mapBelow<Value>(
 		}
 	}
 	return values;
+}
+
+/** Reads each entry once: a large job has thousands, of which few change from one look to the next. */
+function remembered<Value extends object>(
+	read: (entry: Entry) => Value,
+): (entry: Entry) => Value {
+	const known = new WeakMap<Entry, Value>();
+	return (entry) => {
+		const value = known.get(entry) ?? read(entry);
+		known.set(entry, value);
+		return value;
+	};
 }

@@ -18,6 +18,9 @@ import {
 import type { Lease, Snapshot, Store, Watch } from "./store.js";
 import type { WaitingRecord } from "./waiting.js";
 
+/** How long a seat may stay unseen unless its round begins, in milliseconds. */
+const SEAT_SEEN_WITHIN_MS = 1_000;
+
 /** What an agent sees of its run: the round and, where it is this process's, its seat. */
 export interface RoundView {
 	readonly round: RoundRecord;
@@ -55,12 +58,17 @@ export class Session {
 	private readonly writer: RecordWriter;
 	private readonly guard: LeaseGuard;
 	private readonly loop: LookLoop;
+	/** What was read last. */
+	private known: Snapshot | undefined;
 	private watch: Watch | undefined;
+	private seatWatch: Watch | undefined;
 	private standing = false;
 	/** Nothing is shown, so that no seat is taken, before the record stands. */
 	private mustStand = false;
 	/** What is wanted while a view is shown is written by the same look. */
 	private showing = false;
+	/** By when what is wanted is to be written. */
+	private writeBy = 0;
 	private closed = false;
 
 	constructor(private readonly options: SessionOptions) {
@@ -69,7 +77,11 @@ export class Session {
 			this.close();
 			options.onLost(...why);
 		});
-		this.loop = new LookLoop({ ...options, look: () => this.look() });
+		this.loop = new LookLoop({
+			...options,
+			look: () => this.look(),
+			act: () => this.write(),
+		});
 		this.candidacy = new Candidacy({
 			...options,
 			nodeId: options.identity.nodeId,
@@ -105,7 +117,9 @@ export class Session {
 
 	want(intent: Intent | null): void {
 		this.writer.want(intent);
-		if (!this.showing) this.loop.hint();
+		const { patienceMs } = this.writer;
+		this.writeBy = this.options.clock.now() + patienceMs;
+		if (!this.showing) this.loop.nudge(patienceMs);
 	}
 
 	/** Looks and writes no more; the lease is left as it is. */
@@ -114,19 +128,21 @@ export class Session {
 		this.guard.close();
 		this.loop.close();
 		this.watch?.close();
+		this.seatWatch?.close();
 		this.candidacy.close();
 	}
 
 	private async look(): Promise<boolean> {
 		const { store, keys, identity, onView } = this.options;
 		const { nodeId, incarnation } = identity;
-		const snapshot = await store.snapshot([
-			keys.round,
-			keys.coordinator,
-			keys.waiting,
-			keys.seat(nodeId),
-			keys.node(nodeId),
-		]);
+		const snapshot = await store.snapshot(
+			[
+				...[keys.round, keys.coordinator, keys.waiting],
+				...[keys.seat(nodeId), keys.node(nodeId)],
+			],
+			this.known,
+		);
+		this.known = snapshot;
 		if (this.closed || !this.guard.check()) return false;
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
@@ -144,19 +160,35 @@ export class Session {
 			onView({ round, seat: null });
 			return false;
 		}
+		const roundRevision = roundEntry.modRevision;
+		this.writer.see({ round, roundRevision, present: own });
 		const shown = !this.mustStand;
 		const told = snapshot.entries.get(keys.waiting);
 		const waiting = told && decodeRecord<WaitingRecord>(told);
 		if (shown) this.show({ round, seat: mine, waiting });
-		const again = await this.writer.write(round, roundEntry.modRevision, own);
+		const again = await this.writeIfDue();
 		if (this.closed) return false;
-		this.tellOfStanding();
 		this.candidacy.attend(
 			snapshot.entries.get(keys.coordinator),
 			mine,
 			round.outcome !== null,
 		);
 		return again || !shown;
+	}
+
+	private async writeIfDue(): Promise<boolean> {
+		const waitMs = this.writeBy - this.options.clock.now();
+		if (waitMs <= 0) return this.write();
+		this.loop.nudge(waitMs);
+		return false;
+	}
+
+	/** Resolves with whether to look. */
+	private async write(): Promise<boolean> {
+		if (!this.guard.check()) return false;
+		const again = await this.writer.write();
+		if (!this.closed) this.tellOfStanding();
+		return again && !this.closed;
 	}
 
 	private show(view: RoundView): void {
@@ -167,10 +199,12 @@ export class Session {
 
 	private watchFrom({ revision }: Snapshot): void {
 		const { store, keys, identity } = this.options;
-		this.watch ??= store.watch(
-			[keys.round, keys.coordinator, keys.seat(identity.nodeId)],
-			revision,
-			() => this.loop.hint(),
+		this.watch ??= store.watch([keys.round, keys.coordinator], revision, () =>
+			this.loop.hint(),
+		);
+		// Mostly a seat comes before the round that it is for.
+		this.seatWatch ??= store.watch([keys.seat(identity.nodeId)], revision, () =>
+			this.loop.hint(SEAT_SEEN_WITHIN_MS),
 		);
 	}
 

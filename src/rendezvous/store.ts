@@ -67,8 +67,12 @@ export interface Store {
 	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease>;
 	/** Ends a lease that any process opened; one that has ended already is no error. */
 	endLease(id: LeaseId): Promise<void>;
-	/** What the selectors match, all at one revision. */
-	snapshot(selectors: readonly string[]): Promise<Snapshot>;
+	/**
+	 * What the selectors match, all at one revision.
+	 * @param known what was read before: a store may fetch only what has changed
+	 * since, and entries that have not are then the same objects
+	 */
+	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot>;
 	/** Makes all writes or, where a condition does not hold, none. At most 128 conditions and 128 writes. */
 	transaction(
 		compares: readonly Compare[],

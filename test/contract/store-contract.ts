@@ -79,6 +79,32 @@ export function describeStore(
 			expect([...entries.keys()].sort()).toEqual([key("n/a"), key("n/a/b")]);
 		});
 
+		it("shows the same whatever was known before", async () => {
+			const selectors = [key("n/"), key("round"), key("absent")];
+			for (const name of ["n/a", "n/b", "n/c", "round"]) await put(name, "1");
+			let known = await store.snapshot(selectors);
+			const remove = (suffix: string) =>
+				store.transaction([], [{ delete: key(suffix) }]);
+			const changes: readonly (() => Promise<unknown>)[] = [
+				() => put("n/b", "2"),
+				() => put("n/d", "1"),
+				() => remove("n/a"),
+				() => remove("n/b").then(() => put("n/b", "3")),
+				() => remove("n/c").then(() => put("n/e", "1")),
+				() => put("absent", "1"),
+				() => put("other", "1"),
+				() => remove("round"),
+				async () => {},
+			];
+			for (const change of changes) {
+				await change();
+				const whole = await store.snapshot(selectors);
+				known = await store.snapshot(selectors, known);
+				expect(new Map(known.entries)).toEqual(new Map(whole.entries));
+				expect(known.revision).toBe(whole.revision);
+			}
+		});
+
 		it("keeps values as they are", async () => {
 			const values = ["", "{}", "ü\n\0€𝄞", "x".repeat(1_000_000)];
 			for (const [n, value] of values.entries()) await put(`${n}`, value);

@@ -44,7 +44,10 @@ describe("a budget", { concurrent: true }, () => {
 		tell(cluster.worker(3, 1), 1);
 		const spent = `${second} has used up its budget of 1 restarts`;
 		const { [second]: left } = await cluster.ends({ [second]: 75 });
-		expect(left?.stderr).toContain(`run ${cluster.store.runId} left: ${spent}`);
+		expect(left?.stderr).toContain(`\nroot cause: rank 1 on ${second} (pid `);
+		expect(left?.stderr).toContain(
+			`\nrestarts: 1 of 1 used\nended: ${spent}\n`,
+		);
 		await cluster.world(4, first);
 		cluster.agent(second);
 		const { [second]: refused } = await cluster.ends({ [second]: 75 });

@@ -9,17 +9,20 @@ import {
 	sawEvent,
 } from "../helpers/followers.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
+import { together } from "../helpers/together.js";
 
 const SOFT = {
 	worker: ["follows.js"],
 	flags: ["--restart-policy", "soft"],
 } as const;
+/** No agent stands still for so long only because the machine is slow. */
+const LEASE = { lease_ttl: 4 };
+const IMPATIENT = { settle_timeout: 0.5, last_call_timeout: 0.5 };
 const FENCED = /^no keepalive was acknowledged for 0\.8 of the lease's/;
 
-it("T5 an etcd that is mute for longer than the lease: PAUSE by the fence, WORK in a new round, the same processes", async () => {
+async function muteEtcd() {
 	const etcd = await startEtcd();
-	const conf = { lease_ttl: 2 };
-	const cluster = new Cluster(etcd, { nodes: "2", conf, ...SOFT });
+	const cluster = new Cluster(etcd, { nodes: "2", conf: LEASE, ...SOFT });
 	const members = await cluster.form("node-a", "node-b");
 	const workers = cluster.site.workers(1);
 	etcd.suspend();
@@ -36,26 +39,25 @@ it("T5 an etcd that is mute for longer than the lease: PAUSE by the fence, WORK 
 	expect(await cluster.store.sawMembers(2)).toEqual(members);
 	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 	await cluster.stop();
-});
+}
 
-it("T5 T8 an agent that is cut off: the others go on, its workers wait, and go on when it is back", async () => {
+async function cutOffAgent() {
 	const etcd = await startEtcd();
 	const proxy = await startProxy(etcd.endpoint);
-	const conf = { lease_ttl: 2 };
-	const cluster = new Cluster(etcd, { nodes: "1:2", conf, ...SOFT });
+	const cluster = new Cluster(etcd, { nodes: "1:2", conf: LEASE, ...SOFT });
 	cluster.agent("node-b", { endpoint: proxy.endpoint });
 	await cluster.form("node-a", "node-b");
 	const workers = cluster.site.workers(1);
-	const [cutOff] = workers.filter(
-		({ env }) => env.ELASTIC_RUN_NODE_ID === "node-b",
-	);
-	const others = workers.filter((worker) => worker !== cutOff);
-	if (cutOff === undefined) throw new Error("no worker");
+	const isCutOff = ({ env }: (typeof workers)[number]) =>
+		env.ELASTIC_RUN_NODE_ID === "node-b";
+	const [cutOff] = workers.filter(isCutOff);
+	const [other] = workers.filter((worker) => !isCutOff(worker));
+	if (!cutOff || !other) throw new Error("no worker");
 	proxy.cut();
-	await sawEvent(others, "WORK", 2);
-	// It held still before the others went on.
+	await sawEvent([other], "WORK", 2);
+	// It held still before the other one went on.
 	const [pause] = await sawEvent([cutOff], "PAUSE", 1);
-	const [, , work] = eventsOf(others[0] ?? cutOff);
+	const [, , work] = eventsOf(other);
 	expect(pause?.timestamp).toBeLessThan(work?.timestamp ?? 0);
 	await proxy.resume();
 	await sawEvent(workers, "WORK", 3);
@@ -65,14 +67,17 @@ it("T5 T8 an agent that is cut off: the others go on, its workers wait, and go o
 		...{ synced: 3, incidents: 0, charged: 0 },
 	});
 	await cluster.stop();
-});
+}
 
-it("T6 an etcd that stays away: paused workers get SIGTERM before their agents exit with 4", async () => {
+it("T5 T8 a store that is lost: PAUSE by the fence, WORK in a new round, the same processes", () =>
+	together({
+		"for all agents": muteEtcd,
+		"for one of them, while the others go on": cutOffAgent,
+	}));
+
+async function lostForGood() {
 	const etcd = await startEtcd();
-	const conf = {
-		...{ lease_ttl: 2, join_timeout: 8 },
-		...{ settle_timeout: 0.5, last_call_timeout: 0.5 },
-	};
+	const conf = { ...LEASE, ...IMPATIENT, join_timeout: 8 };
 	const cluster = new Cluster(etcd, { nodes: "2", conf, ...SOFT });
 	await cluster.form("node-a", "node-b");
 	const workers = cluster.site.workers(1);
@@ -84,13 +89,11 @@ it("T6 an etcd that stays away: paused workers get SIGTERM before their agents e
 	}
 	await cluster.site.isSwept();
 	etcd.resume();
-});
+}
 
-it("T6 fewer than MIN: paused workers get SIGTERM before their agent exits with 3", async () => {
+async function belowMin() {
 	const etcd = await startEtcd();
-	const conf = {
-		...{ join_timeout: 5, settle_timeout: 0.5, last_call_timeout: 0.5 },
-	};
+	const conf = { ...IMPATIENT, join_timeout: 8 };
 	const cluster = new Cluster(etcd, { nodes: "2", conf, ...SOFT });
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const [worker] = cluster.site.workers(1);
@@ -101,4 +104,10 @@ it("T6 fewer than MIN: paused workers get SIGTERM before their agent exits with 
 	const kinds = followed(worker).map(({ kind }) => kind);
 	expect(kinds).toEqual(["WORK", "PAUSE", "SIGTERM"]);
 	await cluster.site.isSwept();
-});
+}
+
+it("T6 no next round: paused workers get SIGTERM before their agents end", () =>
+	together({
+		"the store stays away": lostForGood,
+		"fewer than MIN are left": belowMin,
+	}));

@@ -5,7 +5,7 @@ const SIZES = [2, 4, 10, 40];
 const SEEDS = 8;
 
 /** What an agent may ask of the store for one restart: it is told of the end, the next round's beginning, and little else. */
-const MOST = 12;
+const MOST = 8;
 
 it("asks the store for little in a restart, whatever the size of the job", async () => {
 	for (const size of SIZES) {

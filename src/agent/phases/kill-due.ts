@@ -53,7 +53,7 @@ function giveUp(
 	context: TransitionContext,
 ): Transition {
 	const exitCode = EXIT_CODES.replaceNode;
-	const reason = stuckReason(stuck);
+	const reason = [...givenUpFor(state), stuckReason(stuck)].join("; ");
 	const workers = stuck.reduce(
 		(left, { localRank }) => markGone(left, localRank),
 		state.workers,
@@ -67,6 +67,13 @@ function giveUp(
 	}
 	const next: Next = { kind: "leave", exitCode, reason, leaveBy: null };
 	return stop({ ...state, workers, next }, next, reason, context);
+}
+
+/** Why it leaves already, where that was another such process. */
+function givenUpFor(state: Running | Stopping): readonly string[] {
+	if (state.phase === "RUNNING" || state.next.kind !== "leave") return [];
+	const { exitCode, reason } = state.next;
+	return exitCode === EXIT_CODES.replaceNode ? [reason] : [];
 }
 
 /** Names the processes that even SIGKILL has not ended. */

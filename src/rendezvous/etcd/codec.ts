@@ -24,11 +24,18 @@ export function encodeRange(selector: string): Range {
 	return { key, range_end: Buffer.from(`${selector.slice(0, -1)}0`) };
 }
 
-/** All of it is read at one revision, and nothing that is older than the question. */
-export function encodeSnapshot(selectors: readonly string[]): TxnRequest {
+/**
+ * All of it is read at one revision, and nothing that is older than the question.
+ * @param after only what has changed after this revision, if given; counted is all
+ */
+export function encodeSnapshot(
+	selectors: readonly string[],
+	after?: number,
+): TxnRequest {
+	const filter = after === undefined ? {} : { min_mod_revision: after + 1 };
 	return {
 		success: selectors.map((selector) => ({
-			request_range: encodeRange(selector),
+			request_range: { ...encodeRange(selector), ...filter },
 		})),
 	};
 }

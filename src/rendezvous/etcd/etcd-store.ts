@@ -11,17 +11,13 @@ import type {
 	Write,
 } from "../store.js";
 import { Calls, LeaseEnded } from "./calls.js";
-import {
-	decodeSnapshot,
-	decodeTransaction,
-	encodeSnapshot,
-	encodeTransaction,
-} from "./codec.js";
+import { decodeTransaction, encodeTransaction } from "./codec.js";
 import { Connections, type Traffic } from "./connections.js";
-import type { EtcdClient } from "./etcd-client.js";
+import type { EtcdClient, TxnRequest, TxnResponse } from "./etcd-client.js";
 import { momentOf } from "./expiry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { type Credentials, Login } from "./login.js";
+import { readSnapshot } from "./read-snapshot.js";
 import type { Status } from "./status.js";
 import type { Tls } from "./tls.js";
 import { WatchStream } from "./watch-stream.js";
@@ -139,13 +135,8 @@ export class EtcdStore implements Store {
 		}
 	}
 
-	async snapshot(selectors: readonly string[]): Promise<Snapshot> {
-		const request = encodeSnapshot(selectors);
-		return decodeSnapshot(
-			await this.calls.make((client, settings) =>
-				client.transaction(request, settings),
-			),
-		);
+	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot> {
+		return readSnapshot(selectors, known, (request) => this.send(request));
 	}
 
 	async transaction(
@@ -154,11 +145,7 @@ export class EtcdStore implements Store {
 	): Promise<TransactionResult> {
 		const request = encodeTransaction(compares, writes);
 		try {
-			return decodeTransaction(
-				await this.calls.make((client, settings) =>
-					client.transaction(request, settings),
-				),
-			);
+			return decodeTransaction(await this.send(request));
 		} catch (error) {
 			throw error instanceof LeaseEnded ? this.leaseEndedIn(writes) : error;
 		}
@@ -176,6 +163,12 @@ export class EtcdStore implements Store {
 		this.keeper.close();
 		this.watches.close();
 		this.connections.close();
+	}
+
+	private send(request: TxnRequest): Promise<TxnResponse> {
+		return this.calls.make((client, settings) =>
+			client.transaction(request, settings),
+		);
 	}
 
 	/** Where the writes name more than one lease, the next keepalives tell which has ended. */

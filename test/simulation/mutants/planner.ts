@@ -13,16 +13,16 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "take a stopping member for ready",
-		file: "src/rendezvous/plan-open-round.ts",
-		guard: 'return record.state === "ready" && record.claim === target;',
-		without: "return record.claim === target;",
+		file: "src/rendezvous/order-members.ts",
+		guard: 'return record.state === "ready" && record.claim === round;',
+		without: "return record.claim === round;",
 		caughtBy: { checker: "barrier" },
 	},
 	{
 		name: "take an old claim for a new one",
-		file: "src/rendezvous/plan-open-round.ts",
-		guard: 'return record.state === "ready" && record.claim === target;',
-		without: 'return record.state === "ready" && target > 0;',
+		file: "src/rendezvous/order-members.ts",
+		guard: 'return record.state === "ready" && record.claim === round;',
+		without: 'return record.state === "ready" && round > 0;',
 		caughtBy: { checker: "barrier" },
 	},
 	{

@@ -51,8 +51,8 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "look only when hinted",
 		file: "src/rendezvous/look-loop.ts",
-		guard: "			this.lookAfter(LOOK_EVERY_MS);\n",
-		without: "",
+		guard: "this.lookWithin(isAgain ? 0 : this.spreadMs);",
+		without: "if (isAgain) this.lookWithin(0);",
 		caughtBy: { checker: "recovery" },
 	},
 	{
@@ -168,10 +168,10 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		caughtBy: { checker: "few-requests" },
 	},
 	{
-		name: "look once more for each thing that is wanted",
+		name: "look before each write",
 		file: "src/rendezvous/session.ts",
-		guard: "if (!this.showing) this.loop.hint();",
-		without: "this.loop.hint();",
+		guard: "			act: () => this.write(),\n",
+		without: "",
 		caughtBy: { test: REQUESTS_TEST, named: "little" },
 	},
 ];

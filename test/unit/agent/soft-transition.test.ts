@@ -1,119 +1,24 @@
 import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/inputs.js";
-import type { TransitionContext } from "../../../src/agent/phases/step.js";
-import {
-	type AgentState,
-	deadlineOf,
-	INITIAL_STATE,
-	intentOf,
-} from "../../../src/agent/state.js";
-import { transition } from "../../../src/agent/transition.js";
+import { deadlineOf, intentOf } from "../../../src/agent/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
-import type {
-	RoundRecord,
-	SeatRecord,
-} from "../../../src/rendezvous/records.js";
-import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import {
+	acknowledged,
+	contextAt,
+	exited,
+	gone,
+	greeted,
+	JOINED,
+	LEFT,
+	left,
+	PAUSED,
+	play,
+	RUNNING,
+	seen,
+	TIME,
+} from "./soft-agent.js";
 
-const context = (
-	now = 1_000,
-	policy: TransitionContext["policy"] = new SoftRestartPolicyStrategy(),
-): TransitionContext => ({
-	now,
-	wallTime: 5,
-	runId: "r",
-	nodeId: "a",
-	incarnation: "a-1",
-	policy,
-	maxRestarts: 3,
-	shutdownTimeoutMs: 30_000,
-	pauseTimeoutMs: 60_000,
-});
 const REPLACE = new SoftReplaceRestartPolicyStrategy();
-
-const WORLD = {
-	worldSize: 4,
-	groupWorldSize: 2,
-	roleWorldSizes: { default: 4 },
-	masterAddr: "a.example",
-	masterPort: 4000,
-};
-const LEFT = {
-	kind: "scale-down",
-	changeEvent: "SCALE_DOWN",
-	reason: "b left: lease expired",
-	root: null,
-} as const;
-const JOINED = {
-	...LEFT,
-	kind: "scale-up",
-	changeEvent: "SCALE_UP",
-	reason: "joining: c",
-} as const;
-
-function seat(round: number): SeatRecord {
-	return { ...seatRecord("a"), round, planId: `plan-${round}` };
-}
-
-function seen(round: number, change: Partial<RoundRecord> = {}): AgentInput {
-	const planId = `plan-${round}`;
-	const record = roundRecord({
-		synced: round,
-		planId,
-		seats: 2,
-		world: WORLD,
-		...change,
-	});
-	return { kind: "round-seen", view: { round: record, seat: seat(round) } };
-}
-const left = (round: number, cause: RoundRecord["cause"] = LEFT) =>
-	seen(round, { deprecated: round, cause });
-const greeted = (localRank: number): AgentInput => ({
-	kind: "worker-greeted",
-	localRank,
-});
-const acknowledged = (localRank: number, event: number): AgentInput => ({
-	kind: "worker-acknowledged",
-	localRank,
-	event,
-});
-const gone = (localRank: number): AgentInput => ({
-	kind: "worker-gone",
-	localRank,
-});
-const exited = (localRank: number, exitCode: number): AgentInput => ({
-	kind: "worker-exited",
-	localRank,
-	pid: 100 + localRank,
-	exit: { code: exitCode, signal: null, sentByUs: false, uptimeMs: 10 },
-	exitCode,
-	description: `exit code ${exitCode}`,
-	hint: undefined,
-	error: undefined,
-	groupRemains: false,
-});
-const TIME: AgentInput = { kind: "time-passed" };
-
-/** Folds inputs, and gives the last transition. */
-function play(
-	inputs: readonly AgentInput[],
-	from: AgentState = INITIAL_STATE,
-	where = context(),
-) {
-	let state = from;
-	let last = transition(state, { kind: "time-passed" }, where);
-	for (const input of inputs) {
-		last = transition(state, input, where);
-		state = last.state;
-	}
-	return last;
-}
-
-/** Two workers that listen run round 1. */
-const RUNNING = play([seen(0), seen(1), greeted(0), greeted(1)]).state;
-/** They are paused, because another node has gone. */
-const PAUSED = play([left(1)], RUNNING).state;
 const kinds = (effects: readonly { readonly kind: string }[]) =>
 	effects.map(({ kind }) => kind);
 
@@ -173,7 +78,7 @@ describe("a change of the world", () => {
 });
 
 describe("acknowledgements", () => {
-	const late = context(61_000);
+	const late = contextAt(61_000);
 
 	it("T14 one that has acknowledged before, and does not in time, has failed", () => {
 		const once = play(
@@ -247,7 +152,7 @@ describe("a worker's failure", () => {
 	});
 
 	it("T11 under soft-replace: only the failed worker is started anew", () => {
-		const where = context(1_000, REPLACE);
+		const where = contextAt(1_000, REPLACE);
 		const { state, effects } = play([exited(1, 9)], RUNNING, where);
 		expect(effects).toMatchObject([
 			{ kind: "pause", localRanks: [0] },
@@ -292,7 +197,7 @@ describe("a worker that waits for work", () => {
 	it("in a round that nobody left asks for a new one after 2 s: one incident, nobody ends", () => {
 		const waiting = play([waits(1)], RUNNING).state;
 		expect(deadlineOf(waiting)).toBe(3_000);
-		const { state, effects } = play([TIME], waiting, context(3_000));
+		const { state, effects } = play([TIME], waiting, contextAt(3_000));
 		expect(kinds(effects)).toEqual(["pause"]);
 		expect(intentOf(state)).toMatchObject({
 			state: "ready",

@@ -474,6 +474,20 @@ describe("STOPPING", () => {
 		expect(known.state).toMatchObject({ ending: { exitCode: 143 } });
 	});
 
+	it("names each of several processes that SIGKILL does not end", () => {
+		const workers = [slot(0, { goneBy: 900, status: "exited" }), slot(1)];
+		const wake = (state: AgentState, now: number) =>
+			transition(state, TIME, { ...CONTEXT, now }).state;
+		const leaving = wake({ ...RUNNING, workers }, 1_000);
+		const killed = wake(leaving, 31_000);
+		expect(wake(killed, 36_000)).toMatchObject({
+			ending: {
+				exitCode: 75,
+				reason: expect.stringMatching(/pid 100 .*; .*pid 101 /),
+			},
+		});
+	});
+
 	it("gives up a process that SIGKILL does not end, and names it", () => {
 		const late: AgentState = { ...STOPPING, workers: OVERDUE };
 		const killed = transition(late, TIME, CONTEXT);

@@ -6,6 +6,9 @@ import type { LaunchConfig } from "../../../src/agent/configuration/launch-confi
 import { OPTIONS } from "../../../src/agent/configuration/options.js";
 import { resolveLaunchConfig } from "../../../src/agent/configuration/resolve-launch-config.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { RestartPolicy } from "../../../src/policies/restart-policy.js";
+import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();
@@ -169,6 +172,19 @@ test("several nodes", async () => {
 	});
 });
 
+test.each([
+	[RestartPolicy.HARD, HardRestartPolicyStrategy],
+	[RestartPolicy.SOFT, SoftRestartPolicyStrategy],
+	[RestartPolicy.SOFT_REPLACE, SoftReplaceRestartPolicyStrategy],
+])("T1 the policy %s", async (restartPolicy, Strategy) => {
+	const config = await resolveLaunchConfig(
+		{ script: "true", restartPolicy },
+		host,
+	);
+	expect(config.policy).toBeInstanceOf(Strategy);
+	expect(config.policyId).toBe(restartPolicy);
+});
+
 test("a policy of a file is known by its name and its content", async () => {
 	const file = (name: string, comment: string) => {
 		const decide = '() => ({ workers: "restart", charge: "run", reason: "" })';
@@ -278,9 +294,9 @@ describe("problems", () => {
 		],
 		[{ restartPolicy: 3 }, "USAGE", /^restartPolicy: expected a text, got 3/],
 		[
-			{ restartPolicy: "soft" },
+			{ restartPolicy: "sofd" },
 			"USAGE",
-			/^restartPolicy: soft is not available in this version/,
+			/^restartPolicy: "sofd" is unknown; use hard, soft, soft-replace or the path of a module; did you mean soft\?$/,
 		],
 		[
 			{ tee: "0:1,1:1" },

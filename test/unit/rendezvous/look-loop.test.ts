@@ -5,13 +5,14 @@ import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const unreachable = () => new ElasticRunError("STORE_UNREACHABLE", "no answer");
 
-function loopOf(look: () => Promise<boolean>) {
+function loopOf(look: () => Promise<boolean>, act?: () => Promise<boolean>) {
 	const clock = new VirtualClock(0);
 	const errors: unknown[] = [];
 	const loop = new LookLoop({
 		clock,
 		random: () => 0,
 		look,
+		...(act && { act }),
 		onError: (error) => errors.push(error),
 	});
 	return { clock, loop, errors };
@@ -89,4 +90,59 @@ it("is still once it is closed", async () => {
 	await clock.advance(60_000);
 	expect(looks).toBe(1);
 	expect(clock.nextAlarm).toBeUndefined();
+});
+
+/** What was done and when, one letter for each look and act. */
+function diaryOf() {
+	const diary: string[] = [];
+	const { clock, loop } = loopOf(
+		async () => {
+			diary.push(`look ${clock.now()}`);
+			return false;
+		},
+		async () => {
+			diary.push(`act ${clock.now()}`);
+			return diary.length === 1;
+		},
+	);
+	return { clock, loop, diary };
+}
+
+it("acts without a look, and looks where acting asks for it", async () => {
+	const { loop, diary } = diaryOf();
+	loop.nudge();
+	await settle();
+	expect(diary).toEqual(["act 0", "look 0"]);
+	loop.nudge();
+	await settle();
+	expect(diary.slice(2)).toEqual(["act 0"]);
+});
+
+it("looks and acts within the time that is given, and looks no later for having acted", async () => {
+	const { clock, loop, diary } = diaryOf();
+	loop.hint();
+	await settle();
+	loop.nudge(300);
+	loop.nudge(200);
+	loop.hint(1_000);
+	await clock.advance(999);
+	expect(diary).toEqual(["look 0", "act 200"]);
+	await clock.advance(1);
+	expect(diary.slice(2)).toEqual(["look 1000"]);
+	await clock.advance(LOOK_EVERY_MS - 1);
+	loop.nudge();
+	await clock.advance(1);
+	expect(diary.slice(3)).toEqual(["act 5999", "look 6000"]);
+});
+
+it("sees in one look what is hinted at while it rests", async () => {
+	const { clock, loop, diary } = diaryOf();
+	loop.rest(100);
+	loop.hint();
+	await clock.advance(50);
+	loop.hint();
+	await clock.advance(49);
+	expect(diary).toEqual([]);
+	await clock.advance(1);
+	expect(diary).toEqual(["look 100"]);
 });

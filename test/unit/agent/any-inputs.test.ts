@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import {
+	type AgentState,
+	deadlineOf,
+	INITIAL_STATE,
+	intentOf,
+} from "../../../src/agent/state.js";
+import { transition } from "../../../src/agent/transition.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
+import { Random } from "../../simulation/random.js";
+import { ImaginedNode } from "./imagined-node.js";
+import { contextAt, TIME } from "./soft-agent.js";
+
+const SEEDS = 300;
+const STEPS = 120;
+
+/** Decides now one way, now the other. */
+const MIXED: RestartPolicyStrategy = {
+	name: "mixed",
+	onScaleUp: new SoftRestartPolicyStrategy().onScaleUp,
+	onScaleDown: ({ cause, round }) => ({
+		...{ workers: round % 2 === 0 ? "pause" : "restart", charge: "nothing" },
+		reason: cause,
+	}),
+	onWorkerFailure: ({ cause, exitCode }) => ({
+		...{
+			workers: exitCode === 1 ? "replace-failed" : "restart",
+			charge: "run",
+		},
+		reason: cause,
+	}),
+};
+
+/** What a state may not be. */
+function problemOf(state: AgentState, node: ImaginedNode): string | undefined {
+	const intent = intentOf(state);
+	if (intent?.state === "ready" && node.working > 0) {
+		return "ready while somebody works";
+	}
+	const hasEnded = state.phase === "FINISHED" || state.phase === "CLOSED";
+	if (hasEnded && node.untold > 0) return "left behind";
+	return undefined;
+}
+
+function refuse(problem: string | undefined, where: string): void {
+	if (problem !== undefined) throw new Error(`${where}: ${problem}`);
+}
+
+/** Plays one agent's life; how often its workers were started or told to work. */
+function live(policy: RestartPolicyStrategy, seed: number): number {
+	const random = new Random(seed);
+	const node = new ImaginedNode(random);
+	let state: AgentState = INITIAL_STATE;
+	let rounds = 0;
+	for (let step = 0; step < STEPS && state.phase !== "CLOSED"; step += 1) {
+		const input = node.next(state);
+		let result = transition(state, input, contextAt(node.now, policy));
+		for (let again = 0; ; again += 1) {
+			const where = `${policy.name}, seed ${seed}, step ${step}, ${input.kind}`;
+			state = result.state;
+			for (const effect of result.effects) {
+				refuse(node.carryOut(effect), where);
+				if (effect.kind === "start-workers") rounds += 1;
+			}
+			refuse(problemOf(state, node), where);
+			// The shell's timer: what is due is cleared or moved.
+			const deadline = deadlineOf(state) ?? Number.POSITIVE_INFINITY;
+			if (deadline > node.now) break;
+			if (again > 12) refuse("a deadline that is never over", where);
+			result = transition(state, TIME, contextAt(node.now, policy));
+		}
+	}
+	return rounds;
+}
+
+it.each([
+	new HardRestartPolicyStrategy(),
+	new SoftRestartPolicyStrategy(),
+	new SoftReplaceRestartPolicyStrategy(),
+	MIXED,
+])("under $name, whatever happens: PAUSE and WORK take turns, nobody is signalled who is gone, nobody works who is ready, nobody is left behind, each deadline passes", (policy) => {
+	let rounds = 0;
+	for (let seed = 1; seed <= SEEDS; seed += 1) rounds += live(policy, seed);
+	expect(rounds).toBeGreaterThan(SEEDS / 2);
+});

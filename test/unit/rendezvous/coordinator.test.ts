@@ -1,0 +1,89 @@
+import { expect, it } from "vitest";
+import { Coordinator } from "../../../src/rendezvous/coordinator.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import { encodeRecord } from "../../../src/rendezvous/records.js";
+import type {
+	Compare,
+	Snapshot,
+	Write,
+} from "../../../src/rendezvous/store.js";
+import { roundRecord } from "../../helpers/run-view.js";
+import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+
+/** A store that notes of what is known it is told, and that refuses the writes of others than the test's. */
+class NotingStore extends MemoryStore {
+	readonly known: (Snapshot | undefined)[] = [];
+	refuses = false;
+
+	override snapshot(selectors: readonly string[], known?: Snapshot) {
+		this.known.push(known);
+		return super.snapshot(selectors);
+	}
+
+	override transaction(compares: readonly Compare[], writes: readonly Write[]) {
+		return this.refuses && compares.length > 0
+			? Promise.resolve({ succeeded: false, revision: 0 })
+			: super.transaction(compares, writes);
+	}
+}
+
+async function coordinating() {
+	const store = new NotingStore();
+	const clock = new VirtualClock(0);
+	const put = async (deprecated: number) => {
+		const value = encodeRecord(roundRecord({ synced: 1, deprecated }));
+		await store.transaction([], [{ put: KEYS.round, value }]);
+		await settle();
+	};
+	await put(1);
+	const coordinator = new Coordinator({
+		store,
+		clock,
+		keys: KEYS,
+		config: {
+			minNodes: 1,
+			maxNodes: 1,
+			maxRestarts: 0,
+			finishedStay: false,
+			joinTimeoutMs: 2_000,
+			lastCallTimeoutMs: 1_000,
+			settleTimeoutMs: 1_000,
+		},
+		fencingToken: 0,
+		incarnation: "a-1",
+		random: () => 0,
+		onReason: () => {},
+		onError: (error) => {
+			throw error;
+		},
+	});
+	coordinator.start();
+	await settle();
+	return { store, clock, put, coordinator };
+}
+
+it("builds on what it has read", async () => {
+	const { store, put, coordinator } = await coordinating();
+	store.known.length = 0;
+	await put(1);
+	expect(store.known.map((known) => known?.entries.has(KEYS.round))).toEqual([
+		true,
+	]);
+	coordinator.close();
+});
+
+it("reads all anew when a write of its was refused: what it knows may be another store's", async () => {
+	const { store, clock, coordinator } = await coordinating();
+	store.refuses = true;
+	store.known.length = 0;
+	// The join time-out is over: the run is to fail.
+	await clock.advance(12_000);
+	expect(store.known.length).toBeGreaterThan(1);
+	expect(store.known.slice(1)).toEqual(
+		store.known.slice(1).map(() => undefined),
+	);
+	coordinator.close();
+});

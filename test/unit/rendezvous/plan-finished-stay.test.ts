@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import type { RunView } from "../../../src/rendezvous/run-view.js";
+import {
+	nodeRecord,
+	roundRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const CONFIG: PlannerConfig = {
+	minNodes: 2,
+	maxNodes: 3,
+	maxRestarts: 1,
+	finishedStay: true,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+};
+const NOW = 5_000;
+
+function plan(
+	view: RunView,
+	change: Partial<PlannerConfig> = {},
+	memory: PlannerMemory = EMPTY_MEMORY,
+	now = NOW,
+) {
+	const time = { now, wallTime: 0 };
+	return planRound(view, memory, { ...CONFIG, ...change }, "plan-2", time);
+}
+
+/** Node b has finished round 1, which is left because a's worker failed. */
+const OPEN = { synced: 1, deprecated: 1, planId: "plan-1", seats: 2 };
+const SEATS = {
+	a: seatRecord("a"),
+	b: seatRecord("b", { groupRank: 1, firstRank: 2 }),
+};
+const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { claim: 2, ...change });
+const finished = nodeRecord("b", { state: "finished" });
+
+describe("a round that is left after a node has finished", () => {
+	const view = (...nodes: readonly NodeRecord[]) =>
+		runView(OPEN, nodes, { seats: SEATS, finished: ["b"] });
+
+	it("begins anew without it: it counts towards MIN and gets no seat", () => {
+		const { plan: lift } = plan(view(ready("a"), finished));
+		if (lift?.kind !== "lift") expect.unreachable();
+		expect([...lift.seats.keys()]).toEqual(["a"]);
+		expect(lift.round).toMatchObject({ synced: 2, seats: 1 });
+		expect(lift.round.world).toMatchObject({ worldSize: 2, groupWorldSize: 1 });
+	});
+
+	it("does not need its lease", () => {
+		expect(plan(view(ready("a"))).plan).toMatchObject({ kind: "lift" });
+	});
+
+	it("gives no seat to a new process of it", () => {
+		const again = ready("b", { incarnation: "b-2" });
+		const { plan: lift } = plan(view(ready("a"), again));
+		if (lift?.kind !== "lift") expect.unreachable();
+		expect([...lift.seats.keys()]).toEqual(["a"]);
+	});
+
+	it("waits for those that have not finished and are late", () => {
+		const late = nodeRecord("a", { state: "stopping", claim: 2 });
+		expect(plan(view(late, finished))).toMatchObject({
+			plan: undefined,
+			reason: "waiting for a",
+		});
+	});
+
+	it("waits for somebody who does the rest, and fails without", () => {
+		const alone = view(finished);
+		const words =
+			"0 ready and 1 finished, of at least 1 nodes; nobody is left for the rest; missing: a";
+		const waits = plan(alone, { minNodes: 1 });
+		expect(waits).toMatchObject({ plan: undefined, reason: words });
+		expect(waits.awaited).toMatchObject({ kind: "minimum", needed: 1 });
+		const late = NOW + 600_000;
+		expect(plan(alone, { minNodes: 1 }, waits.memory, late).plan).toMatchObject(
+			{
+				round: {
+					outcome: {
+						exitCode: 3,
+						reason: `rendezvous timed out after 600 s: ${words}`,
+					},
+				},
+			},
+		);
+	});
+
+	it("names those that are missing where it is not enough", () => {
+		const few = plan(view(ready("a"), finished), { minNodes: 3 });
+		expect(few.reason).toBe("1 ready and 1 finished, of at least 3 nodes");
+	});
+
+	it("takes it in again under a policy by which the finished rejoin", () => {
+		const rejoined = view(ready("a"), ready("b"));
+		const { plan: lift } = plan(rejoined, { finishedStay: false });
+		if (lift?.kind !== "lift") expect.unreachable();
+		expect([...lift.seats.keys()]).toEqual(["a", "b"]);
+	});
+});
+
+describe("a round without a node that had finished before", () => {
+	const ROUND_2 = { synced: 2, deprecated: 1, planId: "plan-2", seats: 1 };
+	const SEAT_2 = { a: seatRecord("a", { planId: "plan-2", round: 2 }) };
+	const view = (
+		nodes: readonly NodeRecord[],
+		finishedNow: readonly string[] = [],
+	) =>
+		runView(ROUND_2, nodes, {
+			...{ seats: SEAT_2, done: ["b"], finished: finishedNow },
+		});
+	const running = nodeRecord("a", { state: "running", claim: 2 });
+
+	it("lets nobody in: the newcomer would do what is done", () => {
+		const newcomer = nodeRecord("c", { claim: 3 });
+		expect(plan(view([running, newcomer]))).toMatchObject({
+			plan: undefined,
+			reason: "round 2 runs",
+		});
+	});
+
+	it("succeeds when all that have a seat have finished", () => {
+		expect(plan(view([running], ["a"])).plan).toMatchObject({
+			round: { outcome: { result: "succeeded", exitCode: 0 } },
+		});
+	});
+
+	it("goes on counting it when it is left in its turn", () => {
+		const left = {
+			...view([nodeRecord("a", { claim: 3 })]),
+			round: roundRecord({ ...ROUND_2, deprecated: 2 }),
+		};
+		expect(plan(left).plan).toMatchObject({
+			kind: "lift",
+			round: { synced: 3, seats: 1 },
+		});
+	});
+
+	it("sweeps its seat, and keeps what it has finished", () => {
+		const stale = {
+			...view([running]),
+			seats: new Map(Object.entries({ ...SEAT_2, b: SEATS.b })),
+		};
+		expect(plan(stale).plan).toEqual({ kind: "sweep", nodeIds: ["b"] });
+	});
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import type {
+	NodeFailure,
+	NodeRecord,
+	RoundCause,
+} from "../../../src/rendezvous/records.js";
+import type { RunView } from "../../../src/rendezvous/run-view.js";
+import {
+	failureRecord,
+	nodeFailure,
+	nodeRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const CONFIG: PlannerConfig = {
+	minNodes: 2,
+	maxNodes: 3,
+	maxRestarts: 1,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+};
+
+const plan = (view: RunView) =>
+	planRound(view, EMPTY_MEMORY, CONFIG, "plan-3", { now: 0, wallTime: 0 });
+
+const ROOT = failureRecord("c", { round: 1, description: "exit code 9" });
+const CAUSE: RoundCause = {
+	kind: "failure",
+	changeEvent: "SCALE_DOWN",
+	reason: "rank 0 on c: exit code 9",
+	root: ROOT,
+};
+/** Round 2 runs since node c's worker failed in round 1. */
+const ROUND_2 = {
+	...{ synced: 2, deprecated: 1, planId: "plan-2", seats: 2 },
+	...{ incidents: 1, charged: 0, cause: CAUSE },
+};
+const SEATS = {
+	a: seatRecord("a", { planId: "plan-2", round: 2 }),
+	c: seatRecord("c", { planId: "plan-2", round: 2, groupRank: 1 }),
+};
+const running = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { state: "running", claim: 2, ...change });
+
+/** What node a says when its worker has died in round 2. */
+const died = (change: Partial<NodeFailure> = {}) =>
+	running("a", {
+		...{ state: "stopping", claim: 3 },
+		failure: nodeFailure("a", {
+			charge: "node",
+			failure: failureRecord("a", { round: 2, description: "aborted" }),
+			...change,
+		}),
+	});
+
+describe("T16 a worker that dies in the round after a failure", () => {
+	it("of which it had not heard: the same incident, nobody pays", () => {
+		const view = runView(ROUND_2, [died({ stillIn: 1 }), running("c")], {
+			seats: SEATS,
+		});
+		const { plan: update, reason } = plan(view);
+		const words = "rank 0 on a: aborted, part of the same incident";
+		expect(reason).toBe(words);
+		expect(update).toMatchObject({
+			budgets: new Map(),
+			round: {
+				...{ deprecated: 2, incidents: 1, charged: 0 },
+				cause: { root: ROOT, reason: words, changeEvent: "SCALE_DOWN" },
+			},
+		});
+	});
+
+	it.each([
+		["of which it had heard", {}, CAUSE],
+		[
+			"of an earlier one",
+			{ stillIn: 1 },
+			{ ...CAUSE, root: failureRecord("c", { round: 2 }) },
+		],
+		[
+			"though no failure ended that round",
+			{ stillIn: 1 },
+			{ ...CAUSE, root: null },
+		],
+	])("%s: an incident of its own", (_, change, cause) => {
+		const view = runView({ ...ROUND_2, cause }, [died(change), running("c")], {
+			seats: SEATS,
+		});
+		expect(plan(view).plan).toMatchObject({
+			budgets: new Map([["a", { charged: 1 }]]),
+			round: { incidents: 2, cause: { root: { nodeId: "a" } } },
+		});
+	});
+
+	it("beside another one that fails by itself: that one is the root", () => {
+		const failure = failureRecord("c", { id: "c/c-1/2", round: 2 });
+		const fails = running("c", {
+			failure: nodeFailure("c", { charge: "node", failure }),
+		});
+		const view = runView(ROUND_2, [died({ stillIn: 1 }), fails], {
+			seats: SEATS,
+		});
+		expect(plan(view).plan).toMatchObject({
+			budgets: new Map([["c", { charged: 1 }]]),
+			round: {
+				incidents: 2,
+				cause: { root: failure },
+				accounted: ["a/a-1/1", "c/c-1/2"],
+			},
+		});
+	});
+
+	it("still ends the run where trying again cannot help", () => {
+		const view = runView(
+			ROUND_2,
+			[died({ stillIn: 1, failsRun: 127 }), running("c")],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			round: { outcome: { exitCode: 127 } },
+		});
+	});
+});
+
+describe("a newcomer", () => {
+	const view = (claim: number) =>
+		runView(ROUND_2, [running("a"), running("c"), nodeRecord("d", { claim })], {
+			seats: SEATS,
+		});
+
+	it("that claims the next round is let in", () => {
+		expect(plan(view(3)).plan).toMatchObject({
+			round: { deprecated: 2, cause: { kind: "scale-up" } },
+		});
+	});
+
+	it("that claims an older one has not seen this one: nothing is left for it", () => {
+		expect(plan(view(2))).toMatchObject({
+			plan: undefined,
+			reason: "round 2 runs",
+		});
+	});
+});

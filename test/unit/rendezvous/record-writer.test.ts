@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import {
+	type Intent,
+	RecordWriter,
+} from "../../../src/rendezvous/record-writer.js";
+import {
+	decodeRecord,
+	encodeRecord,
+	type NodeFailure,
+	type NodeRecord,
+	type RoundRecord,
+} from "../../../src/rendezvous/records.js";
+import { roundRecord } from "../../helpers/run-view.js";
+
+const KEYS = new RunKeys("r");
+
+class CountingStore extends MemoryStore {
+	readonly asked: string[] = [];
+
+	override snapshot(selectors: readonly string[]) {
+		this.asked.push("look");
+		return super.snapshot(selectors);
+	}
+
+	override transaction(...args: Parameters<MemoryStore["transaction"]>) {
+		this.asked.push("write");
+		return super.transaction(...args);
+	}
+}
+
+const intent = (part: Partial<Intent>): Intent => ({
+	state: "ready",
+	claim: 1,
+	failure: null,
+	cause: null,
+	finishedPlan: null,
+	pids: [],
+	since: 0,
+	...part,
+});
+
+const FAILURE: NodeFailure = {
+	charge: "run",
+	failsRun: null,
+	failure: {
+		id: "a/a-1/1",
+		nodeId: "a",
+		round: 1,
+		rank: 0,
+		localRank: 0,
+		role: "default",
+		pid: 1,
+		exitCode: 1,
+		signal: null,
+		uptimeMs: 1,
+		timestamp: 0,
+		description: "exit code 1",
+	},
+};
+
+describe("the writer of an agent's record", () => {
+	let store: CountingStore;
+	let writer: RecordWriter;
+
+	const put = (round: RoundRecord) =>
+		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
+	const own = async () => {
+		const { entries } = await store.snapshot([KEYS.node("a")]);
+		const entry = entries.get(KEYS.node("a"));
+		return entry && decodeRecord<NodeRecord>(entry);
+	};
+	const look = async () => {
+		const { entries } = await store.snapshot([KEYS.round, KEYS.node("a")]);
+		const entry = entries.get(KEYS.round);
+		if (entry === undefined) throw new Error("there is no round");
+		writer.see({
+			round: decodeRecord<RoundRecord>(entry),
+			roundRevision: entry.modRevision,
+			present: entries.get(KEYS.node("a")),
+		});
+		store.asked.length = 0;
+	};
+	/** Makes the record stand, and the writer know of this round. */
+	const standIn = async (round: RoundRecord) => {
+		await put(round);
+		await look();
+		writer.want(intent({ state: "running" }));
+		expect(await writer.write()).toBe(false);
+		store.asked.length = 0;
+	};
+
+	beforeEach(async () => {
+		store = new CountingStore();
+		const lease = await store.openLease(5_000);
+		writer = new RecordWriter({
+			store,
+			keys: KEYS,
+			lease,
+			identity: {
+				nodeId: "a",
+				incarnation: "a-1",
+				hostId: "host",
+				pid: 1,
+				startTime: "1",
+				address: "a.example",
+				localWorldSize: 1,
+				role: "default",
+			},
+			reservePort: async () => 4_000,
+		});
+	});
+
+	it("writes again and again without a look in between", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		for (const state of ["stopping", "ready", "running"] as const) {
+			writer.want(intent({ state, claim: 2 }));
+			expect(await writer.write()).toBe(false);
+			expect((await own())?.state).toBe(state);
+		}
+		expect(store.asked.filter((kind) => kind === "write")).toHaveLength(3);
+	});
+
+	it("asks for a look where the round has changed, and then writes what still holds", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		await put(roundRecord({ synced: 1, deprecated: 1 }));
+		writer.want(intent({ state: "stopping", claim: 2 }));
+		expect(await writer.write()).toBe(true);
+		expect((await own())?.state).toBe("running");
+		expect(await writer.write()).toBe(true);
+		await look();
+		expect(await writer.write()).toBe(false);
+		expect((await own())?.state).toBe("stopping");
+		expect(await writer.write()).toBe(false);
+		expect(store.asked).toEqual(["write", "look"]);
+	});
+
+	it("asks for a look before the first write", async () => {
+		await put(roundRecord({}));
+		writer.want(intent({}));
+		expect(await writer.write()).toBe(true);
+		expect(await own()).toBeUndefined();
+	});
+
+	const running = { synced: 1, deprecated: 0, seats: 1_000 };
+	const left = { ...running, deprecated: 1 };
+	it.each([
+		["that it is ready", left, { state: "ready" }, 0],
+		["that it ends workers of a round that is left", left, {}, 200],
+		["that it leaves a round by itself", running, {}, 0],
+		["why a worker failed", left, { failure: FAILURE }, 0],
+		["that it leaves the run", left, { state: "leaving" }, 0],
+		["that it has done its part", running, { state: "finished" }, 0],
+		["that it runs", running, { state: "running" }, 200],
+		[
+			"that it runs, with one other",
+			{ ...running, seats: 2 },
+			{ state: "running" },
+			0,
+		],
+	] as const)("may wait to say %s", async (_, round, part, patienceMs) => {
+		await standIn(roundRecord(round));
+		writer.want(intent({ state: "stopping", claim: 2, ...part }));
+		expect(writer.patienceMs).toBe(patienceMs);
+	});
+
+	it("never waits while no record stands", async () => {
+		await put(roundRecord(left));
+		await look();
+		writer.want(intent({ state: "stopping", claim: 2 }));
+		expect(writer.patienceMs).toBe(0);
+	});
+});
