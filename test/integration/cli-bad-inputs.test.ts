@@ -188,13 +188,6 @@ const BAD_INPUTS: readonly BadInput[] = [
 	},
 	{
 		number: 15,
-		args: ["--restart-policy", "soft", ...TOUCH],
-		lines: [
-			/^--restart-policy: soft is not available in this version; use hard$/,
-		],
-	},
-	{
-		number: 15,
 		args: ["--restart-policy", "./half.mjs", ...TOUCH],
 		lines: [
 			/half.mjs is no restart policy: it lacks onScaleDown, onWorkerFailure;/,

@@ -1,6 +1,6 @@
 import type { AgentEffect, AgentInput } from "../../../src/agent/inputs.js";
 import { type AgentState, intentOf } from "../../../src/agent/state.js";
-import type { RoundCause } from "../../../src/rendezvous/records.js";
+import type { Outcome, RoundCause } from "../../../src/rendezvous/records.js";
 import type { Random } from "../../simulation/random.js";
 import { exited, JOINED, LEFT, seen } from "./soft-agent.js";
 
@@ -27,6 +27,8 @@ interface Process {
 	paused: boolean;
 	/** It has been told to end. */
 	told: boolean;
+	/** It will say HELLO before long. */
+	shy: boolean;
 }
 
 /** What happens around one agent, by chance: its workers, and the round. */
@@ -37,19 +39,24 @@ export class ImaginedNode {
 	private deprecated = 0;
 	private cause = LEFT;
 	private hasSeat = false;
+	private isRefused = false;
+	private outcome: Outcome | null = null;
 
 	constructor(private readonly random: Random) {}
 
 	/** One of the things that can happen now. */
 	next(state: AgentState): AgentInput {
 		this.now += this.random.pick([0, 0, 1, 500, 5_000, 5_000, 61_000]);
+		const shy = this.workers.findIndex((worker) => worker.shy);
+		if (shy >= 0 && this.random.chance(0.7)) return this.greet(shy);
+		const isEnding = this.workers.some(({ told }) => told);
 		const choices: (() => AgentInput)[] = [
 			() => ({ kind: "time-passed" }),
 			() => this.changeRound(state),
 			() => this.changeRound(state),
 			() => this.endSomebody(),
-			() => this.endSomebody(),
-			() => this.speak(),
+			() => (isEnding ? this.endSomebody() : this.speak()),
+			() => (isEnding ? this.endSomebody() : this.speak()),
 			() => this.speak(),
 			() => this.interfere(),
 		];
@@ -112,6 +119,7 @@ export class ImaginedNode {
 					events: 1,
 					paused: false,
 					told: false,
+					shy: this.random.chance(0.9),
 				};
 		}
 		return undefined;
@@ -142,25 +150,17 @@ export class ImaginedNode {
 				intent.claim === this.synced &&
 				this.random.chance(0.9);
 		}
-		return this.random.chance(0.04) ? this.end() : this.look();
-	}
-
-	/** The run has an outcome, or this node is refused. */
-	private end(): AgentInput {
-		const round = { deprecated: this.deprecated, cause: this.cause };
-		if (this.random.chance(0.5)) {
-			return seen(this.synced, { ...round, outcome: OUTCOME }, WORKERS);
-		}
-		const input = seen(this.synced, round, WORKERS);
-		return { ...input, view: { ...input.view, seat: REFUSED } };
+		if (this.random.chance(0.04)) this.outcome = OUTCOME;
+		if (this.random.chance(0.02)) this.isRefused = true;
+		return this.look();
 	}
 
 	private look(): AgentInput {
-		const round = { deprecated: this.deprecated, cause: this.cause };
-		const input = seen(this.synced, round, WORKERS);
-		return this.hasSeat
-			? input
-			: { ...input, view: { ...input.view, seat: null } };
+		const { deprecated, cause, outcome } = this;
+		const input = seen(this.synced, { deprecated, cause, outcome }, WORKERS);
+		const seat = this.hasSeat ? input.view.seat : null;
+		const view = { ...input.view, seat: this.isRefused ? REFUSED : seat };
+		return { ...input, view };
 	}
 
 	private endSomebody(): AgentInput {
@@ -179,12 +179,17 @@ export class ImaginedNode {
 		);
 	}
 
+	private greet(localRank: number): AgentInput {
+		const worker = this.workers[localRank];
+		if (worker !== undefined) worker.shy = false;
+		return { kind: "worker-greeted", localRank };
+	}
+
 	private speak(): AgentInput {
 		const localRank = this.random.integer(0, WORKERS - 1);
 		const events = this.workers[localRank]?.events;
 		if (events === undefined) return this.look();
 		return this.random.pick<AgentInput>([
-			{ kind: "worker-greeted", localRank },
 			{
 				kind: "worker-acknowledged",
 				localRank,

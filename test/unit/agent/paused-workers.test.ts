@@ -198,6 +198,19 @@ describe("several PAUSEs", () => {
 		expect(deadlineOf(both)).toBeUndefined();
 	});
 
+	it("are not expected of one that has done its part, and has left others of its group behind", () => {
+		const working = play([seen(3, { deprecated: 2 })], twice).state;
+		const { state } = play([exited(0, 0, true), acknowledged(1, 5)], working);
+		expect(deadlineOf(state)).toBe(31_000);
+		const killed = play([TIME], state, at(31_000));
+		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
+		expect(deadlineOf(killed.state)).toBe(36_000);
+		expect(play([TIME], killed.state, at(36_000)).state).toMatchObject({
+			phase: "STOPPING",
+			next: { kind: "leave", exitCode: 75 },
+		});
+	});
+
 	it("end in a WORK that says why the last one was", () => {
 		const { effects } = play([seen(3, { deprecated: 2 })], twice);
 		expect(effects).toMatchObject([
