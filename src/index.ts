@@ -13,6 +13,8 @@ export type {
 export { ElasticRunError, type ElasticRunErrorCode } from "./errors.js";
 export { HardRestartPolicyStrategy } from "./policies/hard-restart-policy.js";
 export { RestartPolicy } from "./policies/restart-policy.js";
+export { SoftReplaceRestartPolicyStrategy } from "./policies/soft-replace-restart-policy.js";
+export { SoftRestartPolicyStrategy } from "./policies/soft-restart-policy.js";
 export type {
 	Charge,
 	PolicyContext,
