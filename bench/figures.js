@@ -3,6 +3,7 @@ import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
+import { SCALE_FIGURES } from "./scale.js";
 
 const BYTES_PER_WORKER = 100e6;
 /** Long enough that what the garbage collector does once, some time after the start, is not most of it. */
@@ -23,11 +24,21 @@ const COME_TO_REST_MS = 16_000;
  * @property {number} rounds
  * @property {readonly string[]} [peers] all of them unless given
  * @property {boolean} [needsCompiledWorker]
+ * @property {boolean} [needsEtcd]
  * @property {Goal} goal
- * @property {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number>} measure
+ * @property {Measure} [measure] this, or `open` where the rounds have something in common
+ * @property {(place: Place) => Promise<Session>} [open]
  *
- * @typedef {{ atMost?: number, atLeast?: number, timesPeer?: string }} Goal
- *   of elastic-run's median; where a peer is named, of its ratio to the peer's
+ * @typedef {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number>} Measure
+ *
+ * @typedef {object} Session
+ * @property {Measure} measure
+ * @property {() => string[]} [notes] what else was measured, in words, once all rounds are over
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {{ atMost?: number, atLeast?: number, timesPeer?: string, p95AtMost?: number }} Goal
+ *   of elastic-run's median, and perhaps of its 95th percentile; where a peer is
+ *   named, of its ratio to the peer's
  *
  * @typedef {{ worker: string, scratch: string, isQuick: boolean }} Place
  */
@@ -119,6 +130,7 @@ export const FIGURES = [
 		},
 	},
 	...LIBRARY_FIGURES,
+	...SCALE_FIGURES,
 ];
 
 /** @returns {Figure} */

@@ -6,6 +6,7 @@ import {
 	release,
 	totalmem,
 } from "node:os";
+import { etcdVersion } from "./etcd.js";
 import { CLI, PYTHON } from "./launchers.js";
 
 /** What the figures depend on. The load is that of the last minute before the bench. */
@@ -25,6 +26,7 @@ export function describeVersions() {
 		node: process.versions.node,
 		elasticRun: firstLine(process.execPath, [CLI, "--version"]),
 		torch: firstLine(PYTHON, ["-c", "import torch; print(torch.__version__)"]),
+		etcd: etcdVersion(),
 		cc: firstLine("cc", ["--version"]),
 	};
 }

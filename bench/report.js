@@ -16,6 +16,7 @@ export function machineInWords({ machine, versions, skipped, isCompiled }) {
 		`node ${versions.node}`,
 		`elastic-run ${versions.elasticRun}`,
 		`torch ${versions.torch ?? "none"}`,
+		`etcd ${versions.etcd ?? "none"}`,
 		`cc ${versions.cc ?? "none"}`,
 	];
 	return [
@@ -43,6 +44,16 @@ export function tableOf(figures) {
 		.join("\n");
 }
 
+/** What belongs to a figure and has no place in the table, a line each. */
+export function notesOf(figures) {
+	return figures.flatMap(({ name, goal, unit, notes, results }) => {
+		const [{ p95 }] = results;
+		const tail =
+			goal.p95AtMost === undefined ? [] : [`p95 ${precise(p95)} ${unit}`];
+		return [...tail, ...notes].map((note) => `${name}: ${note}`);
+	});
+}
+
 function rowsOf(figure) {
 	return figure.results.map(({ launcher, median, min, max, ratio }, index) => [
 		index === 0 ? figure.name : "",
@@ -52,18 +63,21 @@ function rowsOf(figure) {
 		String(figure.rounds),
 		ratio === null ? "" : `${precise(ratio)} ×`,
 		index === 0 ? goalInWords(figure) : "",
-		index === 0 ? verdict(figure.isMet) : "",
+		index === 0 ? verdict(figure) : "",
 	]);
 }
 
 function goalInWords({ goal, unit }) {
-	const { atMost, atLeast, timesPeer } = goal;
+	const { atMost, atLeast, timesPeer, p95AtMost } = goal;
+	if (atMost === undefined && atLeast === undefined) return "";
 	const sign = atMost === undefined ? "≥" : "≤";
 	const measure = timesPeer === undefined ? unit : `× ${timesPeer}`;
-	return `${sign} ${atMost ?? atLeast} ${measure}`;
+	const tail = p95AtMost === undefined ? "" : `, p95 ≤ ${p95AtMost} ${unit}`;
+	return `${sign} ${atMost ?? atLeast} ${measure}${tail}`;
 }
 
-function verdict(isMet) {
+function verdict({ isMet, goal }) {
+	if (Object.keys(goal).length === 0) return "";
 	if (isMet === null) return "unknown";
 	return isMet ? "yes" : "no";
 }

@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { compilePrograms } from "./compile.js";
+import { whyNoEtcd } from "./etcd.js";
 import { FIGURES } from "./figures.js";
 import { findLaunchers } from "./launchers.js";
 import { describeMachine, describeVersions } from "./machine.js";
 import { measureFigure } from "./measure.js";
-import { machineInWords, tableOf } from "./report.js";
+import { machineInWords, notesOf, tableOf } from "./report.js";
 
 const { values, positionals } = parseArgs({
 	allowPositionals: true,
@@ -40,13 +41,19 @@ async function bench(directory) {
 	const machine = describeMachine();
 	const { worker, launcher, isCompiled } = compilePrograms(directory);
 	const { launchers, skipped } = findLaunchers(launcher);
+	const noEtcd = whyNoEtcd();
+	if (noEtcd !== undefined && wanted.some(({ needsEtcd }) => needsEtcd)) {
+		skipped.push(`scale: ${noEtcd}`);
+	}
 	const head = { machine, versions: describeVersions(), isCompiled, skipped };
 	const asText = values.output === "text";
 	if (asText) console.log(`${machineInWords(head)}\n`);
 
 	const place = { worker, scratch: directory, isQuick: values.quick };
 	const measurable = wanted.filter(
-		(figure) => isCompiled || !figure.needsCompiledWorker,
+		(figure) =>
+			(isCompiled || !figure.needsCompiledWorker) &&
+			(noEtcd === undefined || !figure.needsEtcd),
 	);
 	const figures = [];
 	for (const figure of measurable) {
@@ -56,7 +63,9 @@ async function bench(directory) {
 	const legend = measurable.map(({ name, title }) => `${name}: ${title}`);
 	console.log(
 		asText
-			? `${tableOf(figures)}\n\n${legend.join("\n")}`
+			? [tableOf(figures), legend.join("\n"), notesOf(figures).join("\n")]
+					.filter(Boolean)
+					.join("\n\n")
 			: JSON.stringify({ ...head, figures }, null, "\t"),
 	);
 }

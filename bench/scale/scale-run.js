@@ -1,0 +1,158 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Etcd } from "../etcd.js";
+
+const PROGRAM = fileURLToPath(new URL("agents.js", import.meta.url));
+const PROCESSES = 2;
+/** A process of so many agents makes much that is soon forgotten. */
+const FLAGS = ["--max-semi-space-size=64"];
+const LONGEST_WAIT_MS = 300_000;
+
+/**
+ * What a restart cost, of all agents together.
+ *
+ * @typedef {object} Costs
+ * @property {number} looks reads of the store
+ * @property {number} writes transactions
+ * @property {number} events that watches told of
+ * @property {number} received bytes, as etcd counts them
+ * @property {number} sent
+ * @property {number} agentsMs processor time
+ * @property {number} etcdMs
+ */
+
+/** A run of many agents in two processes, with an etcd of its own on the same machine. */
+export class ScaleRun {
+	#size;
+	#etcd;
+	#children = [];
+	#round = 1;
+	#said = [];
+	#wake = () => {};
+	#problem;
+
+	/** @param {number} size how many agents */
+	constructor(size) {
+		this.#size = size;
+	}
+
+	/** Resolves when all agents run the first round. */
+	async open(scratch) {
+		process.prependListener("exit", this.#abandon);
+		this.#etcd = await Etcd.start(scratch);
+		const share = Math.ceil(this.#size / PROCESSES);
+		for (let first = 0; first < this.#size; first += share) {
+			this.#start(first, Math.min(share, this.#size - first));
+		}
+		await this.#all("settled");
+	}
+
+	/**
+	 * A worker of any agent fails. Resolves when all agents have started theirs
+	 * anew and said so: with the milliseconds from the failure to the last start.
+	 * @returns {Promise<{ ms: number, costs: Costs }>}
+	 */
+	async restart() {
+		const before = await this.#costs();
+		const share = Math.ceil(this.#size / PROCESSES);
+		const agent = Math.floor(Math.random() * this.#size);
+		this.#said = [];
+		this.#children[Math.floor(agent / share)].send({
+			kind: "fail",
+			index: agent % share,
+		});
+		const [failed] = await this.#hear(1, ({ kind }) => kind === "failed");
+		this.#round += 1;
+		const started = await this.#all("started");
+		await this.#all("settled");
+		const after = await this.#costs();
+		const costs = Object.fromEntries(
+			Object.keys(after).map((name) => [name, after[name] - before[name]]),
+		);
+		return { ms: Math.max(...started.map(({ at }) => at)) - failed.at, costs };
+	}
+
+	async close() {
+		process.off("exit", this.#abandon);
+		await Promise.all(this.#children.map(end));
+		await this.#etcd?.stop();
+	}
+
+	#start(first, count) {
+		const args = [this.#etcd.endpoint, first, count, this.#size].map(String);
+		const child = fork(PROGRAM, args, {
+			execArgv: FLAGS,
+			stdio: ["ignore", "ignore", "inherit", "ipc"],
+		});
+		child.on("message", (message) => {
+			this.#said.push(message);
+			this.#wake();
+		});
+		child.once("exit", (code, signal) => {
+			this.#problem ??= new Error(
+				`a process of agents ended with ${code ?? signal}`,
+			);
+			this.#wake();
+		});
+		this.#children.push(child);
+	}
+
+	/** The bench is interrupted. */
+	#abandon = () => {
+		for (const child of this.#children) child.kill("SIGKILL");
+	};
+
+	#all(kind) {
+		return this.#hear(
+			this.#children.length,
+			(said) => said.kind === kind && said.round === this.#round,
+		);
+	}
+
+	/** Resolves with what was said of this sort, once it is so much. */
+	async #hear(count, isMeant) {
+		const until = performance.now() + LONGEST_WAIT_MS;
+		for (;;) {
+			const heard = this.#said.filter(isMeant);
+			if (heard.length >= count) return heard;
+			if (this.#problem) throw this.#problem;
+			const leftMs = until - performance.now();
+			if (leftMs <= 0)
+				throw new Error(`nothing in ${LONGEST_WAIT_MS / 1_000} s`);
+			await new Promise((resolve) => {
+				const timer = setTimeout(resolve, leftMs);
+				this.#wake = () => {
+					clearTimeout(timer);
+					resolve();
+				};
+			});
+		}
+	}
+
+	/** @returns {Promise<Costs>} since the start */
+	async #costs() {
+		this.#said = [];
+		for (const child of this.#children) child.send({ kind: "costs" });
+		const told = await this.#hear(
+			this.#children.length,
+			({ kind }) => kind === "costs",
+		);
+		const sum = (name) => told.reduce((total, each) => total + each[name], 0);
+		return {
+			looks: sum("looks"),
+			writes: sum("writes"),
+			events: sum("events"),
+			...(await this.#etcd.traffic()),
+			agentsMs: sum("agentsMs"),
+			etcdMs: this.#etcd.processorMs,
+		};
+	}
+}
+
+async function end(child) {
+	if (child.exitCode !== null || child.signalCode !== null) return;
+	const ended = once(child, "exit");
+	child.kill("SIGKILL");
+	await ended;
+}
