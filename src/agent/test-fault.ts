@@ -1,7 +1,6 @@
 import { ElasticRunError } from "../errors.js";
 import type { Store } from "../rendezvous/store.js";
-
-export const TEST_FAULT_VARIABLE = "ELASTIC_RUN_TEST_FAULT";
+import { TEST_FAULT_VARIABLE } from "./configuration/environment.js";
 
 /** What a test lets an agent suffer; nobody else sets the variable. */
 export interface TestFault {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { beginOf, endOf, tell } from "../helpers/obedient-worker.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { endProcess, isAlive, waitFor } from "../helpers/processes.js";
 
 const NODES = ["node-a", "node-b", "node-c"] as const;
 const ONE_RESTART = { charged: 1, incidents: 1 };
@@ -22,7 +22,7 @@ describe("J6 of workers", { concurrent: true }, () => {
 		await cluster.world(2, first, second);
 		process.kill(cluster.worker(2, 0).pid, "SIGSEGV");
 		for (const { pid } of await cluster.world(3, first, second)) {
-			process.kill(pid, "SIGKILL");
+			endProcess(pid);
 		}
 		const [worker] = await cluster.world(4, first, second);
 		expect(worker?.env.TORCHELASTIC_RESTART_COUNT).toBe("3");

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -48,10 +50,12 @@ it("a worker gets torchrun's environment, and elastic-run's own", async () => {
 
 it("a worker gets none of the launcher's settings, and what its user has set for it", async () => {
 	const site = openSite();
+	const passwordFile = join(site.path, "password");
+	writeFileSync(passwordFile, "secret\n");
 	const launch = site.launch([job("exits-with.js")], {
 		env: {
 			ELASTIC_RUN_MAX_RESTARTS: "1",
-			ELASTIC_RUN_RDZV_CONF: "username=me,password_file=/dev/null",
+			ELASTIC_RUN_RDZV_CONF: `username=me,password_file=${passwordFile}`,
 			ELASTIC_RUN_ANYTHING: "secret",
 			OMP_NUM_THREADS: "4",
 			PYTHONUNBUFFERED: "",

@@ -1,10 +1,12 @@
-import { TEST_FAULT_VARIABLE } from "../test-fault.js";
 import { nearestName } from "./nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
 import { LOGIN_VARIABLES } from "./resolve-credentials.js";
 import type { Setting, Settings } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
+
+/** What a test lets an agent suffer: see test-fault.ts. */
+export const TEST_FAULT_VARIABLE = "ELASTIC_RUN_TEST_FAULT";
 
 /** What a launcher tells its workers: in a launcher inside a worker they are not flags. */
 const WORKER_VARIABLES: readonly string[] = [

@@ -156,8 +156,12 @@ export class ImaginedNode {
 	}
 
 	private look(): AgentInput {
-		const { deprecated, cause, outcome } = this;
-		const input = seen(this.synced, { deprecated, cause, outcome }, WORKERS);
+		const round = {
+			deprecated: this.deprecated,
+			cause: this.cause,
+			outcome: this.outcome,
+		};
+		const input = seen(this.synced, round, WORKERS);
 		const seat = this.hasSeat ? input.view.seat : null;
 		const view = { ...input.view, seat: this.isRefused ? REFUSED : seat };
 		return { ...input, view };

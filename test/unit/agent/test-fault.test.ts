@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { settingsFromEnvironment } from "../../../src/agent/configuration/environment.js";
 import {
+	settingsFromEnvironment,
 	TEST_FAULT_VARIABLE,
-	testFaultOf,
-	withTestFault,
-} from "../../../src/agent/test-fault.js";
+} from "../../../src/agent/configuration/environment.js";
+import { testFaultOf, withTestFault } from "../../../src/agent/test-fault.js";
 import { workerEnvironment } from "../../../src/agent/worker-environment.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 
