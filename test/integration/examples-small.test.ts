@@ -55,7 +55,9 @@ it.each([
 		askPolicy(policy.name, "failure", () => policy.onWorkerFailure(failure)),
 	).toMatchObject(decision);
 	for (const change of [policy.onScaleUp, policy.onScaleDown]) {
-		expect(askPolicy(policy.name, "scale", () => change(failure))).toMatchObject({
+		expect(
+			askPolicy(policy.name, "scale", () => change(failure)),
+		).toMatchObject({
 			workers: "restart",
 			charge: "nothing",
 		});
