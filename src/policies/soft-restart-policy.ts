@@ -12,7 +12,7 @@ import type {
  * with fresh ones. What the RFC calls soft-no-replace.
  */
 export class SoftRestartPolicyStrategy implements RestartPolicyStrategy {
-	readonly name = RestartPolicy.SOFT;
+	readonly name: string = RestartPolicy.SOFT;
 	readonly finishedNodes = "stay";
 
 	onScaleUp(context: PolicyContext): RestartDecision {
