@@ -17,16 +17,23 @@ export function markStarted(
 	return update(workers, localRank, () => ({ pid }));
 }
 
-/** The leader ended; what it left behind in its group is killed at `killAt`, unless it is to end anyway. */
+/**
+ * The leader ended; what it left behind in its group is killed at `killAt`, unless
+ * it is to end anyway. One that was given up stays so, whatever is heard of it.
+ */
 export function markExited(
 	workers: readonly WorkerSlot[],
 	exited: { readonly localRank: number; readonly groupRemains: boolean },
 	killAt: number | null,
 ): readonly WorkerSlot[] {
-	return update(workers, exited.localRank, (worker) => ({
-		status: "exited",
-		killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
-	}));
+	return update(workers, exited.localRank, (worker) =>
+		worker.status === "gone"
+			? {}
+			: {
+					status: "exited",
+					killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
+				},
+	);
 }
 
 export function markGone(
