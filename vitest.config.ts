@@ -9,6 +9,8 @@ const withEtcd = { globalSetup: "test/helpers/prepare-etcd.ts" };
 
 export default defineConfig({
 	test: {
+		// Many of these tests wait for leases and processes: one at a time would waste the machine.
+		maxWorkers: 2,
 		reporters: ["default", "./test/helpers/closing-reporter.ts"],
 		projects: [
 			fast("unit", "unit"),
