@@ -8,7 +8,8 @@ import {
 	type MembershipOptions,
 } from "../rendezvous/membership.js";
 import { freeNodeId, nodeIdCandidates } from "../rendezvous/node-id.js";
-import { decodeRecord, type NodeRecord } from "../rendezvous/records.js";
+import { decodeRecord } from "../rendezvous/record-codec.js";
+import type { NodeRecord } from "../rendezvous/records.js";
 import type { Snapshot, Store } from "../rendezvous/store.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
 import { detectLocalAddress } from "./local-address.js";

@@ -3,10 +3,9 @@ import { isUnreachable } from "./back-off.js";
 import { Coordinator } from "./coordinator.js";
 import type { RunKeys } from "./keys.js";
 import type { PlannerConfig } from "./plan.js";
+import { decodeRecord, encodeRecord } from "./record-codec.js";
 import {
 	type CoordinatorRecord,
-	decodeRecord,
-	encodeRecord,
 	RECORD_VERSION,
 	type Seat,
 } from "./records.js";

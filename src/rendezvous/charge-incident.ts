@@ -37,7 +37,7 @@ export function chargeIncident(
 
 	const { round } = view;
 	const root = fresh.find((failure) => !belongsToIncident(round, failure));
-	const charged = root === undefined ? join(round, first) : charge(view, root);
+	const charged = root === undefined ? join(round, first) : begin(view, root);
 	const reason =
 		root === undefined ? alsoFailed(first) : describeFailure(root.failure);
 	return {
@@ -52,15 +52,18 @@ export function chargeIncident(
 	};
 }
 
-interface Charged {
+/** What an incident has changed, and what it has cost. */
+export interface Charged {
 	readonly round: RoundRecord;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 }
 
 function belongsToIncident(
-	{ synced, deprecated, cause: { root } }: RoundRecord,
-	{ stillIn }: NodeFailure,
+	{ synced, deprecated, cause: { root }, unpaid }: RoundRecord,
+	{ stillIn, isWish = false }: NodeFailure,
 ): boolean {
+	// A failure explains why somebody waited for another round, not the reverse.
+	if (unpaid !== undefined && !isWish) return false;
 	return root !== null && (deprecated >= synced || stillIn === root.round);
 }
 
@@ -99,21 +102,34 @@ function unaccountedFailures(view: RunView): readonly NodeFailure[] {
 	);
 }
 
-function charge(view: RunView, root: NodeFailure): Charged {
-	const { round } = view;
-	const { nodeId } = root.failure;
-	return {
-		round: {
-			...round,
-			cause: {
-				kind: "failure",
-				changeEvent: "SCALE_DOWN",
-				reason: describeFailure(root.failure),
-				root: root.failure,
-			},
-			incidents: round.incidents + 1,
-			charged: round.charged + (root.charge === "run" ? 1 : 0),
+/** Whether a wish is paid for is known when the next round can begin: see settle-wish.ts. */
+function begin(view: RunView, root: NodeFailure): Charged {
+	const round: RoundRecord = {
+		...view.round,
+		cause: {
+			kind: "failure",
+			changeEvent: "SCALE_DOWN",
+			reason: describeFailure(root.failure),
+			root: root.failure,
 		},
+		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
+		unpaid: undefined,
+	};
+	return root.isWish
+		? { round: { ...round, unpaid: root }, budgets: new Map() }
+		: pay(view, round, root);
+}
+
+/** Charges the one budget that pays for a failure. */
+export function pay(
+	view: RunView,
+	round: RoundRecord,
+	root: NodeFailure,
+): Charged {
+	const { nodeId } = root.failure;
+	const charged = round.charged + (root.charge === "run" ? 1 : 0);
+	return {
+		round: { ...round, charged },
 		budgets:
 			root.charge === "node" || root.charge === "worker"
 				? new Map([[nodeId, spend(view.budgets.get(nodeId), root)]])
@@ -145,7 +161,8 @@ export function spentBudget(
 	return worker && `local rank ${worker[0]} of ${nodeId}`;
 }
 
-function outcomeOf(
+/** How the run ends by these failures, or because its budget is spent; null: it goes on. */
+export function outcomeOf(
 	round: RoundRecord,
 	fresh: readonly NodeFailure[],
 	config: PlannerConfig,

@@ -11,7 +11,7 @@ import {
 } from "./plan.js";
 import { planRound } from "./plan-round.js";
 import { planWrites } from "./plan-writes.js";
-import { encodeRecord } from "./records.js";
+import { encodeRecord } from "./record-codec.js";
 import { type RunView, readRunView } from "./run-view.js";
 import type {
 	Compare,

@@ -4,12 +4,8 @@ import { ALL_RUNS, RunKeys } from "./keys.js";
 import { currentPlaces, holderOf } from "./order-members.js";
 import { EMPTY_MEMORY } from "./plan.js";
 import { planRound } from "./plan-round.js";
-import {
-	type CoordinatorRecord,
-	decodeRecord,
-	type NodeState,
-	type RunSpec,
-} from "./records.js";
+import { decodeRecord } from "./record-codec.js";
+import type { CoordinatorRecord, NodeState, RunSpec } from "./records.js";
 import type {
 	IncidentStatus,
 	RunPhase,

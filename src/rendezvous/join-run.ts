@@ -4,10 +4,9 @@ import { pause } from "./back-off.js";
 import { beginRun } from "./begin-run.js";
 import type { Candidacy } from "./candidacy.js";
 import type { RunKeys } from "./keys.js";
+import { decodeRecord, encodeRecord } from "./record-codec.js";
 import type { AgentIdentity } from "./record-writer.js";
 import {
-	decodeRecord,
-	encodeRecord,
 	type NodeRecord,
 	type Outcome,
 	RECORD_VERSION,

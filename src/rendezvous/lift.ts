@@ -21,6 +21,7 @@ export function lift(
 				planId,
 				seats: seats.size,
 				accounted: [],
+				unpaid: undefined,
 				world,
 			},
 		},

@@ -1,12 +1,6 @@
+import { type Candidates, findCandidates, nobodyLeft } from "./candidates.js";
 import { lift } from "./lift.js";
-import {
-	currentPlaces,
-	holderOf,
-	idsOf,
-	inOrderOfArrival,
-	isReady,
-	type NonEmpty,
-} from "./order-members.js";
+import { idsOf, type NonEmpty } from "./order-members.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -16,23 +10,8 @@ import {
 } from "./plan.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
+import { settleWish } from "./settle-wish.js";
 import { awaits } from "./waiting.js";
-
-/** Who could take part in the next round. */
-interface Candidates {
-	/** Members of the last plan that are ready, in their order. */
-	readonly members: readonly NodeView[];
-	/** Members that hold their lease, are not leaving, and are not ready yet. */
-	readonly late: readonly string[];
-	/** Members that vanished, and of whose node a new process is on its way. */
-	readonly returning: readonly string[];
-	/** Members of whose node nobody holds a lease. */
-	readonly vanished: readonly string[];
-	/** Ready nodes that were not members, in the order in which they came. */
-	readonly newcomers: readonly NodeView[];
-	/** Nodes that have done their part, and stay so. */
-	readonly finished: readonly string[];
-}
 
 /** No round is running: who is waited for, and when does the next one begin? */
 export function planOpenRound(
@@ -91,65 +70,26 @@ export function planOpenRound(
 			);
 		}
 	}
-	return lift(view, chosen, nextPlanId);
+	return begin(view, chosen, kept, config, nextPlanId);
 }
 
-/** All members are gone at once: rather the store was out of reach than every one of them has died. */
-function nobodyLeft(candidates: Candidates): boolean {
-	const { members, late, returning, vanished, finished } = candidates;
-	const isAnyLeft = members.length + late.length + finished.length > 0;
-	return !isAnyLeft && returning.length + vanished.length > 0;
-}
-
-function findCandidates(
+/** Nobody is waited for any more: an open bill is paid, then the next round begins. */
+function begin(
 	view: RunView,
-	{ finishedStay = false }: PlannerConfig,
-): Candidates {
-	const finished = finishedStay ? [...view.finished, ...view.done] : [];
-	const target = view.round.synced + 1;
-	const members: NodeView[] = [];
-	const late: string[] = [];
-	const returning: string[] = [];
-	const vanished: string[] = [];
-	const memberIds = new Set<string>();
-	for (const place of currentPlaces(view)) {
-		const { nodeId } = place;
-		const holder = holderOf(view, place);
-		if (finished.includes(nodeId)) {
-			memberIds.add(nodeId);
-			continue;
-		}
-		if (holder === undefined) {
-			const successor = view.nodes.get(nodeId)?.record;
-			if (successor === undefined) vanished.push(nodeId);
-			else if (successor.state === "joining") returning.push(nodeId);
-			continue;
-		}
-		memberIds.add(nodeId);
-		if (holder.record.state === "leaving") continue;
-		if (isReady(holder, target)) members.push(holder);
-		else late.push(nodeId);
-	}
-	const newcomers = [...view.nodes.values()].filter(
-		(node) =>
-			!memberIds.has(node.record.nodeId) &&
-			!finished.includes(node.record.nodeId) &&
-			!isRefused(view, node) &&
-			isReady(node, target),
-	);
+	chosen: NonEmpty<NodeView>,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+): PlanResult {
+	const wish = settleWish(view, chosen, config);
+	if (wish === undefined) return lift(view, chosen, nextPlanId);
+	const { round, budgets, reason } = wish;
 	return {
-		...{ members, late, returning, vanished, finished },
-		newcomers: inOrderOfArrival(newcomers),
+		plan: { kind: "update", round, budgets },
+		memory,
+		until: undefined,
+		reason,
 	};
-}
-
-function isRefused(view: RunView, { record }: NodeView): boolean {
-	const seat = view.seats.get(record.nodeId);
-	return (
-		seat !== undefined &&
-		"refused" in seat &&
-		seat.incarnation === record.incarnation
-	);
 }
 
 /** Fewer than MIN: wait for the join time-out, then the run fails and says who is missing. */

@@ -4,6 +4,7 @@ import {
 	idsOf,
 	inOrderOfArrival,
 	isReady,
+	type Place,
 } from "./order-members.js";
 import {
 	deadlineFor,
@@ -15,6 +16,7 @@ import {
 import type { RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 import { awaits } from "./waiting.js";
+import { whyGone } from "./why-gone.js";
 
 /** A round is running: does it end well, must it be left, shall newcomers be let in? */
 export function planRunningRound(
@@ -102,30 +104,20 @@ function isOutage(view: RunView): boolean {
 	});
 }
 
-/** Why members of the round that have not finished are no longer in it, one line each. */
+/** Why the round cannot go on with all of its members, one line each. */
 function departed(view: RunView): readonly string[] {
-	const reasons: string[] = [];
-	for (const place of currentPlaces(view)) {
-		const { nodeId } = place;
-		if (view.finished.has(nodeId)) continue;
-		const holder = holderOf(view, place);
-		if (holder === undefined) reasons.push(whyGone(view, nodeId));
-		else if (holder.record.state === "leaving") {
-			reasons.push(
-				`${nodeId} left: ${holder.record.cause ?? "no cause given"}`,
-			);
-		} else if (holder.record.claim > view.round.synced) {
-			reasons.push(`${nodeId} asks for a new round`);
-		}
-	}
-	return reasons;
+	return currentPlaces(view)
+		.filter(({ nodeId }) => !view.finished.has(nodeId))
+		.flatMap(
+			(place) => whyGone(view, place) ?? asksForRound(view, place) ?? [],
+		);
 }
 
-/** A new process of the same node may be there already. */
-function whyGone(view: RunView, nodeId: string): string {
-	return view.nodes.has(nodeId)
-		? `${nodeId} was started anew`
-		: `${nodeId} left: lease expired`;
+function asksForRound(view: RunView, place: Place): string | undefined {
+	const claim = holderOf(view, place)?.record.claim ?? 0;
+	return claim > view.round.synced
+		? `${place.nodeId} asks for a new round`
+		: undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { KEPT_ROUNDS } from "./history.js";
 import type { RunKeys } from "./keys.js";
 import type { Plan, RoundPlan } from "./plan.js";
-import { encodeRecord } from "./records.js";
+import { encodeRecord } from "./record-codec.js";
 import type { RunView } from "./run-view.js";
 import type { Write } from "./store.js";
 

@@ -1,6 +1,6 @@
 import type { RunKeys } from "./keys.js";
+import { encodeRecord } from "./record-codec.js";
 import {
-	encodeRecord,
 	type NodeFailure,
 	type NodeRecord,
 	type NodeState,

@@ -1,6 +1,4 @@
-import { ElasticRunError } from "../errors.js";
 import type { FailureId, FailureRecord } from "./failure.js";
-import type { Entry } from "./store.js";
 
 /** Version of every record; a reader refuses any other. */
 export const RECORD_VERSION = 1;
@@ -57,6 +55,8 @@ export interface NodeFailure {
 	 * it may have died of what ended that one.
 	 */
 	readonly stillIn?: number | undefined;
+	/** Nothing has failed: the worker waits for another round. */
+	readonly isWish?: boolean | undefined;
 }
 
 /** `coordinator`: who plans at this moment. Its create revision is the fencing token. */
@@ -115,6 +115,8 @@ export interface RoundRecord {
 	readonly charged: number;
 	/** Failures of the round `synced` that have been accounted for. */
 	readonly accounted: readonly FailureId[];
+	/** The wish for which the round was left, while it is not known whether somebody pays for it. */
+	readonly unpaid?: NodeFailure | undefined;
 	readonly world: World | null;
 	readonly outcome: Outcome | null;
 }
@@ -176,43 +178,4 @@ export interface RunSpec {
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;
 	readonly leaseTtlMs: number;
-}
-
-/** Any of the records above, as JSON for the store. */
-export function encodeRecord<Record extends { readonly version: 1 }>(
-	record: Record,
-): string {
-	return JSON.stringify(record);
-}
-
-/**
- * The record that an entry holds.
- * @throws ElasticRunError RENDEZVOUS_FAILED where it is unreadable or of another version.
- */
-export function decodeRecord<Record extends { readonly version: 1 }>(
-	entry: Entry,
-): Record {
-	const value = parse(entry.value);
-	if (isVersioned<Record>(value)) return value;
-	throw new ElasticRunError(
-		"RENDEZVOUS_FAILED",
-		`the store's key ${entry.key} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using this run id: give another --run-id`,
-	);
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
-function isVersioned<Record>(value: unknown): value is Record {
-	return (
-		typeof value === "object" &&
-		value !== null &&
-		"version" in value &&
-		value.version === RECORD_VERSION
-	);
 }

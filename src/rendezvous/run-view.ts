@@ -1,12 +1,12 @@
 import type { HistoryRecord } from "./history.js";
 import type { RunKeys } from "./keys.js";
-import {
-	type BudgetRecord,
-	decodeRecord,
-	type FinishedRecord,
-	type NodeRecord,
-	type RoundRecord,
-	type Seat,
+import { decodeRecord } from "./record-codec.js";
+import type {
+	BudgetRecord,
+	FinishedRecord,
+	NodeRecord,
+	RoundRecord,
+	Seat,
 } from "./records.js";
 import type { Entry, Snapshot } from "./store.js";
 import type { WaitingRecord } from "./waiting.js";

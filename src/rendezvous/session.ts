@@ -4,17 +4,13 @@ import { refuseForeign } from "./join-run.js";
 import type { RunKeys } from "./keys.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { LookLoop } from "./look-loop.js";
+import { decodeRecord } from "./record-codec.js";
 import {
 	type AgentIdentity,
 	type Intent,
 	RecordWriter,
 } from "./record-writer.js";
-import {
-	decodeRecord,
-	type RoundRecord,
-	type RunSpec,
-	type Seat,
-} from "./records.js";
+import type { RoundRecord, RunSpec, Seat } from "./records.js";
 import type { Lease, Snapshot, Store, Watch } from "./store.js";
 import type { WaitingRecord } from "./waiting.js";
 

@@ -8,12 +8,12 @@ import type { HistoryRecord } from "../../src/rendezvous/history.js";
 import { RunKeys } from "../../src/rendezvous/keys.js";
 import { Membership } from "../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../src/rendezvous/memory-store.js";
-import {
-	type BudgetRecord,
-	decodeRecord,
-	type RoundRecord,
-	type RunSpec,
-	type SeatRecord,
+import { decodeRecord } from "../../src/rendezvous/record-codec.js";
+import type {
+	BudgetRecord,
+	RoundRecord,
+	RunSpec,
+	SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type { Store } from "../../src/rendezvous/store.js";
 import { ScriptedStore } from "./scripted-store.js";

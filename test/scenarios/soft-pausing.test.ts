@@ -136,3 +136,22 @@ it("a worker that waits for another round asks for one: an incident that ends no
 	await run.showCharges();
 	await expectStory(run, "soft-wish");
 });
+
+it("T8 a worker that waits because a node was killed, whose lease lives on: costs nothing, and the round says who left", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("node-c is killed; rank 3 has lost a peer, and waits", () => {
+		c.killed();
+		b.waitsForWork(1, 1);
+	});
+	await run.pass(2_000);
+	await run.act("those that are left acknowledge PAUSE", () => {
+		for (const agent of [a, b]) agent.acknowledges();
+	});
+	await run.pass(10_000);
+	await run.act("they acknowledge WORK", () => {
+		for (const agent of [a, b]) agent.acknowledges();
+	});
+	await run.pass(10_000);
+	await run.showCharges();
+	await expectStory(run, "soft-wish-of-the-bereaved");
+});

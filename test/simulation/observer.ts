@@ -1,9 +1,6 @@
 import type { RunKeys } from "../../src/rendezvous/keys.js";
-import {
-	decodeRecord,
-	type NodeRecord,
-	type RoundRecord,
-} from "../../src/rendezvous/records.js";
+import { decodeRecord } from "../../src/rendezvous/record-codec.js";
+import type { NodeRecord, RoundRecord } from "../../src/rendezvous/records.js";
 import type {
 	Compare,
 	Entry,

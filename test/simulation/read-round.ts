@@ -1,12 +1,12 @@
 import type { RunKeys } from "../../src/rendezvous/keys.js";
-import {
-	type BudgetRecord,
-	type CoordinatorRecord,
-	decodeRecord,
-	type NodeRecord,
-	type RoundRecord,
-	type Seat,
-	type SeatRecord,
+import { decodeRecord } from "../../src/rendezvous/record-codec.js";
+import type {
+	BudgetRecord,
+	CoordinatorRecord,
+	NodeRecord,
+	RoundRecord,
+	Seat,
+	SeatRecord,
 } from "../../src/rendezvous/records.js";
 import type { Entry } from "../../src/rendezvous/store.js";
 import type { EtcdData } from "./etcd-data.js";

@@ -50,7 +50,8 @@ export function askForRound(
 	const description = `waits for another round than ${state.round}, which nobody had left`;
 	const cause = `rank ${rankOf(state, localRank)} ${description}`;
 	const exitCode = EXIT_CODES.failed;
-	const failure: Failure = { localRank, pid, exitCode, description };
+	const about = { localRank, pid, exitCode, description };
+	const failure: Failure = { ...about, isWish: true };
 	const { charge } = askAbout(state, failure, cause, context);
 	const decision = decide(context.policy.name, "scale", () =>
 		context.policy.onScaleDown(policyContext(state, cause, context)),

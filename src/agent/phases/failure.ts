@@ -17,12 +17,14 @@ export interface Failure {
 	readonly error?: WorkerError | undefined;
 	/** The run's exit code, where trying again cannot help. */
 	readonly failsRun?: number | undefined;
+	/** Nothing has failed: the worker waits for another round. */
+	readonly isWish?: boolean;
 }
 
 /**
  * The state with this failure as its last, named for ever by node, process and
  * sequence. What follows in the same round is part of the same incident, and does
- * not hide what came first, unless it ends the run.
+ * not hide what came first, unless that was a wish, or it ends the run.
  */
 export function withFailure<State extends Active>(
 	state: State,
@@ -31,8 +33,10 @@ export function withFailure<State extends Active>(
 	failsRun: number | null,
 	context: TransitionContext,
 ): State {
-	const earlier = state.failure?.failure.round;
-	if (earlier === state.round && failsRun === null) return state;
+	const { failure: earlier } = state;
+	const isKnown =
+		earlier?.failure.round === state.round && earlier.isWish !== true;
+	if (isKnown && failsRun === null) return state;
 	const sequence = state.failuresReported + 1;
 	return {
 		...state,
@@ -41,6 +45,7 @@ export function withFailure<State extends Active>(
 			charge,
 			failsRun,
 			stillIn: stillIn(state, failure),
+			isWish: failure.isWish,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,

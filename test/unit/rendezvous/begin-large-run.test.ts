@@ -2,11 +2,8 @@ import { expect, it } from "vitest";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { Membership } from "../../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import {
-	encodeRecord,
-	type Outcome,
-	type RunSpec,
-} from "../../../src/rendezvous/records.js";
+import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type { Outcome, RunSpec } from "../../../src/rendezvous/records.js";
 import type {
 	Compare,
 	TransactionResult,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Coordinator } from "../../../src/rendezvous/coordinator.js";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { encodeRecord } from "../../../src/rendezvous/records.js";
+import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
 import type {
 	Compare,
 	Snapshot,

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { describeRun, runIdsIn } from "../../../src/rendezvous/describe-run.js";
 import type { HistoryRecord } from "../../../src/rendezvous/history.js";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
-import {
-	encodeRecord,
-	type NodeRecord,
-	type RoundRecord,
-	type RunSpec,
-	type Seat,
+import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type {
+	NodeRecord,
+	RoundRecord,
+	RunSpec,
+	Seat,
 } from "../../../src/rendezvous/records.js";
 import type { Entry, Snapshot } from "../../../src/rendezvous/store.js";
 import { awaits } from "../../../src/rendezvous/waiting.js";

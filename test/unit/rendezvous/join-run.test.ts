@@ -5,11 +5,8 @@ import {
 	type MembershipOptions,
 } from "../../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import {
-	decodeRecord,
-	type NodeRecord,
-	type RunSpec,
-} from "../../../src/rendezvous/records.js";
+import { decodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type { NodeRecord, RunSpec } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 

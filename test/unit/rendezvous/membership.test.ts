@@ -5,8 +5,10 @@ import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import {
 	decodeRecord,
 	encodeRecord,
-	type NodeRecord,
-	type RoundRecord,
+} from "../../../src/rendezvous/record-codec.js";
+import type {
+	NodeRecord,
+	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
 import { roundRecord } from "../../helpers/run-view.js";

@@ -2,15 +2,17 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import {
+	decodeRecord,
+	encodeRecord,
+} from "../../../src/rendezvous/record-codec.js";
+import {
 	type Intent,
 	RecordWriter,
 } from "../../../src/rendezvous/record-writer.js";
-import {
-	decodeRecord,
-	encodeRecord,
-	type NodeFailure,
-	type NodeRecord,
-	type RoundRecord,
+import type {
+	NodeFailure,
+	NodeRecord,
+	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import { roundRecord } from "../../helpers/run-view.js";
 

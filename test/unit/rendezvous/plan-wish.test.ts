@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import type {
+	NodeRecord,
+	RoundRecord,
+} from "../../../src/rendezvous/records.js";
+import type { RunView } from "../../../src/rendezvous/run-view.js";
+import {
+	failureRecord,
+	nodeFailure,
+	nodeRecord,
+	roundRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const CONFIG: PlannerConfig = {
+	minNodes: 1,
+	maxNodes: 2,
+	maxRestarts: 1,
+	joinTimeoutMs: 600_000,
+	lastCallTimeoutMs: 30_000,
+	settleTimeoutMs: 35_000,
+};
+
+function plan(view: RunView, memory: PlannerMemory = EMPTY_MEMORY, now = 0) {
+	const time = { now, wallTime: 0 };
+	return planRound(view, memory, CONFIG, "plan-2", time);
+}
+
+function updateOf(view: RunView, memory?: PlannerMemory, now?: number) {
+	const { plan: update, reason } = plan(view, memory, now);
+	if (update?.kind !== "update") return expect.unreachable(reason);
+	return { ...update, reason };
+}
+
+const WISH = nodeFailure("b", {
+	failure: failureRecord("b", { rank: 2, description: "waits for another" }),
+	charge: "node",
+	isWish: true,
+});
+const RUNS = { synced: 1, planId: "plan-1", seats: 2 };
+const SEATS = {
+	a: seatRecord("a"),
+	b: seatRecord("b", { groupRank: 1, firstRank: 2 }),
+};
+const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { claim: 2, ...change });
+const wishing = ready("b", { failure: WISH });
+const running = nodeRecord("a", { state: "running" });
+
+const view = (
+	round: Partial<RoundRecord>,
+	...nodes: readonly NodeRecord[]
+): RunView => runView(round, nodes, { seats: SEATS });
+
+describe("a round that is left because a worker waits for another one", () => {
+	const left = updateOf(view(RUNS, running, wishing));
+	const open = (...nodes: readonly NodeRecord[]) => view(left.round, ...nodes);
+
+	it("is an incident that nobody has paid for yet", () => {
+		expect(left.round).toMatchObject({ deprecated: 1, incidents: 1 });
+		expect(left.round.unpaid).toEqual(WISH);
+		expect(left.budgets.size).toBe(0);
+	});
+
+	it("is paid for by the one budget where all come back", () => {
+		const paid = updateOf(open(ready("a"), wishing));
+		expect(paid.round).toMatchObject({ incidents: 1, outcome: null });
+		expect(paid.round.unpaid).toBeUndefined();
+		expect([...paid.budgets]).toMatchObject([["b", { charged: 1 }]]);
+		expect(paid.reason).toBe(
+			"rank 2 on b: waits for another; no node has gone",
+		);
+		const next = plan(view(paid.round, ready("a"), wishing)).plan;
+		expect(next).toMatchObject({ kind: "lift", round: { synced: 2 } });
+	});
+
+	it("ends the run where it is paid for by a budget that is spent", () => {
+		const spent = { ...WISH, charge: "run" as const };
+		const round = { ...left.round, charged: 1, unpaid: spent };
+		const paid = updateOf(view(round, ready("a"), wishing));
+		expect(paid.round).toMatchObject({ charged: 2, outcome: { exitCode: 1 } });
+	});
+
+	it.each<[string, readonly NodeRecord[], string]>([
+		["has vanished", [], "a left: lease expired"],
+		[
+			"leaves",
+			[ready("a", { state: "leaving", cause: "SIGTERM" })],
+			"a left: SIGTERM",
+		],
+		[
+			"is another process",
+			[ready("a", { incarnation: "a-2" })],
+			"a was started anew",
+		],
+	])("costs nothing where a member %s", (_, others, reason) => {
+		const free = updateOf(open(...others, wishing));
+		expect(free.round).toMatchObject({
+			...{ incidents: 0, charged: 0 },
+			cause: { kind: "scale-down", reason, root: null },
+		});
+		expect(free.round.unpaid).toBeUndefined();
+		expect(free.budgets.size).toBe(0);
+		expect(plan(view(free.round, ...others, wishing)).plan?.kind).toBe("lift");
+	});
+
+	it("costs nothing where a member does not come in time", () => {
+		const late = open(running, wishing);
+		const waits = plan(late);
+		expect(waits.reason).toBe("waiting for a");
+		const free = updateOf(late, waits.memory, 35_000);
+		expect(free.reason).toBe("a did not come in time, nothing failed");
+	});
+
+	it("is a failure's incident as soon as there is one, and costs one", () => {
+		const failed = ready("a", { failure: nodeFailure("a") });
+		const found = updateOf(open(failed, wishing));
+		expect(found.round).toMatchObject({
+			...{ incidents: 1, charged: 1, unpaid: undefined },
+			cause: { root: { nodeId: "a" } },
+		});
+	});
+
+	it("is not paid for twice where two wait", () => {
+		const other = nodeFailure("a", { charge: "node", isWish: true });
+		const both = updateOf(open(ready("a", { failure: other }), wishing));
+		expect(both.round).toMatchObject({ incidents: 1, unpaid: WISH });
+	});
+});
+
+it("is no part of a failure's bill: a wish after a failure joins its incident", () => {
+	const round = roundRecord({
+		...RUNS,
+		deprecated: 1,
+		incidents: 1,
+		charged: 1,
+	});
+	const { failure } = nodeFailure("a");
+	const caused = { ...round, cause: { ...round.cause, root: failure } };
+	const joined = updateOf(view(caused, ready("a"), wishing));
+	expect(joined.round).toMatchObject({ incidents: 1, charged: 1 });
+	expect(joined.round.unpaid).toBeUndefined();
+});
