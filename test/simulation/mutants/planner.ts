@@ -69,16 +69,16 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "overlook a member that vanished",
-		file: "src/rendezvous/plan-running-round.ts",
-		guard: "if (holder === undefined) reasons.push(",
-		without: "if (holder === undefined) String(",
+		file: "src/rendezvous/why-gone.ts",
+		guard: "if (holder !== undefined) {",
+		without: "if (holder === undefined) return undefined;\n	{",
 		caughtBy: { checker: "convergence" },
 	},
 	{
 		name: "overlook a member that claims the next round",
 		file: "src/rendezvous/plan-running-round.ts",
-		guard: "holder.record.claim > view.round.synced",
-		without: "holder.record.claim < 0",
+		guard: "return claim > view.round.synced",
+		without: "return claim < 0",
 		caughtBy: { checker: "convergence" },
 	},
 	{
@@ -91,8 +91,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "leave a round because a finished member vanished",
 		file: "src/rendezvous/plan-running-round.ts",
-		guard: "		if (view.finished.has(nodeId)) continue;\n",
-		without: "",
+		guard: "!view.finished.has(nodeId)",
+		without: "true",
 		caughtBy: { test: PLAN_TESTS, named: "finished" },
 	},
 	{
@@ -195,7 +195,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "give a seat to a node whose budget is spent",
-		file: "src/rendezvous/plan-open-round.ts",
+		file: "src/rendezvous/candidates.ts",
 		guard: "			!isRefused(view, node) &&\n",
 		without: "",
 		caughtBy: { checker: "node-budgets" },
