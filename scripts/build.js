@@ -1,15 +1,18 @@
-// Compiles dist/ (ESM) and dist/cjs/ (the runtime library for CommonJS), copies
-// that for Python to dist/python/, and makes the command executable.
+// Builds dist/: tsc compiles all to ESM, and declares the types of the runtime
+// library once more for CommonJS. esbuild makes few files of that library, because
+// every worker of a job loads it. The one for Python is copied to dist/python/.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
 	copyFileSync,
 	mkdirSync,
+	readdirSync,
 	rmSync,
 	writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
@@ -21,6 +24,7 @@ for (const project of ["tsconfig.json", "tsconfig.cjs.json"]) {
 		stdio: "inherit",
 	});
 }
+await bundleRuntime();
 mkdirSync(`${root}/dist/python`);
 copyFileSync(
 	`${root}/src/runtime/python/elastic_run.py`,
@@ -28,3 +32,31 @@ copyFileSync(
 );
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
+
+/** What a worker imports, in place of the many modules that it is written in. */
+async function bundleRuntime() {
+	const esm = `${root}/dist/src/runtime`;
+	for (const file of readdirSync(esm)) {
+		if (file.endsWith(".js")) rmSync(`${esm}/${file}`);
+	}
+	const options = {
+		entryPoints: ["runtime", "checkpoint", "register"].map(
+			(name) => `${root}/src/runtime/${name}.ts`,
+		),
+		outbase: `${root}/src`,
+		bundle: true,
+		platform: "node",
+		target: "node20.19",
+		logLevel: "warning",
+	};
+	await Promise.all([
+		build({
+			...options,
+			format: "esm",
+			outdir: `${root}/dist/src`,
+			splitting: true,
+			chunkNames: "runtime/shared-[hash]",
+		}),
+		build({ ...options, format: "cjs", outdir: `${root}/dist/cjs` }),
+	]);
+}
