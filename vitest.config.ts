@@ -1,7 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-const fast = (name: string, folder: string) => ({
-	test: { name, include: [`test/${folder}/**/*.test.ts`] },
+/** What a busy machine may need, not what is expected. */
+const bounds = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+const pure = (name: string, folder: string) => ({
+	test: { name, include: [`test/${folder}/**/*.test.ts`], ...bounds },
 });
 
 /** The projects whose tests start an etcd. */
@@ -13,22 +16,22 @@ export default defineConfig({
 		maxWorkers: 2,
 		reporters: ["default", "./test/helpers/closing-reporter.ts"],
 		projects: [
-			fast("unit", "unit"),
+			pure("unit", "unit"),
 			{
 				test: {
 					name: "contract",
 					include: ["test/contract/**/*.test.ts"],
+					...bounds,
 					...withEtcd,
 				},
 			},
-			fast("scenarios", "scenarios"),
-			fast("simulation", "simulation"),
+			pure("scenarios", "scenarios"),
+			pure("simulation", "simulation"),
 			{
 				test: {
 					name: "integration",
 					include: ["test/integration/**/*.test.ts"],
-					testTimeout: 60_000,
-					hookTimeout: 60_000,
+					...bounds,
 					...withEtcd,
 				},
 			},
