@@ -78,6 +78,7 @@ export class ScriptedRun {
 	): Promise<ScriptedAgent> {
 		const agent = new ScriptedAgent(this, nodeId, {
 			localWorldSize: 2,
+			role: "default",
 			incarnation: `${nodeId}-1`,
 			holderIsDead: false,
 			listens: true,
@@ -135,6 +136,8 @@ export class ScriptedRun {
 
 export interface ScriptedAgentSettings {
 	readonly localWorldSize?: number;
+	/** `default` unless given. */
+	readonly role?: string;
 	/** Names the process, where a node has more than one. */
 	readonly incarnation?: string;
 	/** Whether the process that it finds under its node id is seen to be dead. */
@@ -170,8 +173,9 @@ export class ScriptedAgent {
 			maxRestarts: number;
 		},
 	) {
-		const { localWorldSize, incarnation, holderIsDead, listens, ...policy } =
+		const { localWorldSize, role, incarnation, holderIsDead, ...rest } =
 			settings;
+		const { listens, ...policy } = rest;
 		this.localRanks = Array.from({ length: localWorldSize }, (_, rank) => rank);
 		const everyone = listens === true ? this.localRanks : [];
 		this.listening = typeof listens === "boolean" ? everyone : listens;
@@ -189,7 +193,7 @@ export class ScriptedAgent {
 				startTime: "1",
 				address: `${nodeId}.example`,
 				localWorldSize,
-				role: "default",
+				role,
 			},
 			spec: run.spec,
 			reservePort: async (claim) => 4000 + claim,

@@ -16,6 +16,11 @@ const PAGES = [
 const FOREIGN = [
 	...["--import", "--init", "--pdeathsig"],
 	...["--lr", "--its-own-flag", "--nproc"],
+	// Of etcd and srun.
+	...["--listen-client-urls", "--advertise-client-urls", "--name"],
+	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
+	...["--initial-cluster", "--auto-compaction-retention"],
+	...["--no-kill", "--kill-on-bad-exit", "--signal"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...[
 		"--seeds",

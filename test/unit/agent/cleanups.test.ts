@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { Cleanups } from "../../../src/agent/cleanups.js";
+
+it("undoes all, the newest first; one that fails is told of, and keeps no other from it", async () => {
+	const done: string[] = [];
+	const warnings: string[] = [];
+	const silent = () => {};
+	const cleanups = new Cleanups();
+	cleanups.add("closing the first", () => done.push("first"));
+	cleanups.add("closing the second", async () => {
+		throw new Error("it is broken");
+	});
+	cleanups.add("closing the third", async () => done.push("third"));
+	await cleanups.run({
+		...{ debug: silent, info: silent, error: silent },
+		warn: (message) => warnings.push(message),
+	});
+	expect(done).toEqual(["third", "first"]);
+	expect(warnings).toEqual(["closing the second failed: it is broken"]);
+});
