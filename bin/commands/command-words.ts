@@ -8,6 +8,7 @@ type RunCommand = (args: readonly string[]) => number | Promise<number>;
 /** Loaded when they are asked for: a run needs none of them. */
 const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["status", async (args) => (await import("./status.js")).status(args)],
+	["history", async (args) => (await import("./history.js")).history(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",
@@ -21,7 +22,6 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 
 /** Commands of later versions. */
 const RESERVED_WORDS: readonly string[] = [
-	"history",
 	"stop",
 	"clean",
 	"validate",

@@ -6,9 +6,10 @@ import type {
 	Settings,
 } from "../../src/agent/configuration/settings.js";
 import { messageOf } from "../../src/errors.js";
+import { OWN_FLAGS, type OwnFlag, type RunCommandName } from "./own-flags.js";
 
 /** The flags of commands that look for a run: those of the run itself. */
-const RUN_FLAGS = [
+export const RUN_FLAGS = [
 	OPTIONS.rdzvBackend,
 	OPTIONS.rdzvEndpoint,
 	OPTIONS.rdzvConf,
@@ -21,16 +22,19 @@ export interface RunArguments {
 	/** Undefined where none is named. */
 	readonly runId: string | undefined;
 	readonly flags: Settings;
+	/** What was given of the command's own flags, by name: the value, or "" of a switch. */
+	readonly own: ReadonlyMap<string, string>;
 }
 
 /** Takes `[RUN_ID] [flags]` apart; what is wrong with it, one line each, or that help is asked for. */
 export function parseRunArguments(
-	command: string,
+	command: RunCommandName,
 	args: readonly string[],
 ): RunArguments | "help" | { readonly problems: readonly string[] } {
 	const refused = (words: string) => ({
 		problems: [`${command}: ${words} (see --help)`],
 	});
+	const ownFlags: readonly OwnFlag[] = OWN_FLAGS[command];
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...args],
@@ -40,6 +44,7 @@ export function parseRunArguments(
 						spellings(name).map((word) => [word, { type: "string" as const }]),
 					),
 				),
+				...Object.fromEntries(ownFlags.map(ownOption)),
 				help: { type: "boolean", short: "h" },
 			},
 			allowPositionals: true,
@@ -51,10 +56,32 @@ export function parseRunArguments(
 			const name = parseName(runId);
 			if ("problems" in name) return refused(name.problems.join("; "));
 		}
-		return { runId, flags: settingsOf(new Map(Object.entries(values))) };
+		const given = new Map<string, unknown>(Object.entries(values));
+		return {
+			runId,
+			flags: settingsOf(given),
+			own: ownValues(ownFlags, given),
+		};
 	} catch (error) {
 		return refused(messageOf(error));
 	}
+}
+
+function ownOption({ name, short, argument }: OwnFlag) {
+	const type = argument === undefined ? "boolean" : "string";
+	return [name, { type, ...(short === undefined ? {} : { short }) }] as const;
+}
+
+function ownValues(
+	ownFlags: readonly OwnFlag[],
+	values: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, string> {
+	const given = ownFlags.flatMap(({ name }): [string, string][] => {
+		const value = values.get(name);
+		if (value === undefined) return [];
+		return [[name, typeof value === "string" ? value : ""]];
+	});
+	return new Map(given);
 }
 
 function settingsOf(values: ReadonlyMap<string, unknown>): Settings {

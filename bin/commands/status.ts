@@ -1,10 +1,9 @@
-import { systemHost } from "../../src/agent/configuration/host.js";
 import type { FoundRun, Searcher } from "../../src/agent/status/find-runs.js";
 import type { RunPlaces } from "../../src/agent/status/run-request.js";
 import { systemClock } from "../../src/clock.js";
-import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/errors.js";
 import { say } from "../console.js";
-import { parseRunArguments } from "./run-arguments.js";
+import { runCommand, sayNotFound } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run status [RUN_ID] [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
                           [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
@@ -16,37 +15,16 @@ Exit code: 0, 1 where there is no such run, 4 where the store does not answer.
 `;
 
 /** Shows one run, or which runs there are. Returns the exit code. */
-export async function status(args: readonly string[]): Promise<number> {
-	const asked = parseRunArguments("status", args);
-	if (asked === "help") {
-		process.stdout.write(USAGE);
-		return EXIT_CODES.succeeded;
-	}
-	if ("problems" in asked) return refuse(asked.problems);
-	const host = systemHost({ ...process.env });
-	const { resolveRunRequest } = await import(
-		"../../src/agent/status/run-request.js"
+export function status(args: readonly string[]): Promise<number> {
+	return runCommand(
+		"status",
+		USAGE,
+		args,
+		({ runId, places, searcher, isJson }) =>
+			runId === undefined
+				? showRuns(places, searcher, isJson)
+				: showRun(runId, places, searcher, isJson),
 	);
-	const request = await resolveRunRequest(asked.flags, host);
-	if ("problems" in request) return refuse(request.problems);
-	for (const note of request.notes) say(note);
-	const uid = process.getuid?.() ?? 0;
-	const searcher = { host, uid, clock: systemClock };
-	const isJson = request.output === "json";
-	try {
-		return asked.runId === undefined
-			? await showRuns(request.places, searcher, isJson)
-			: await showRun(asked.runId, request.places, searcher, isJson);
-	} catch (error) {
-		if (!(error instanceof ElasticRunError)) throw error;
-		say(error.message);
-		return error.exitCode;
-	}
-}
-
-function refuse(problems: readonly string[]): number {
-	for (const words of problems) say(words);
-	return EXIT_CODES.usage;
 }
 
 async function showRun(
@@ -57,10 +35,7 @@ async function showRun(
 ): Promise<number> {
 	const { findRun } = await import("../../src/agent/status/find-runs.js");
 	const [newest, ...others] = await findRun(runId, places, searcher);
-	if (newest === undefined) {
-		say(`there is no run ${runId} ${placesInWords(places)}`);
-		return EXIT_CODES.failed;
-	}
+	if (newest === undefined) return sayNotFound(runId, places);
 	for (const { place } of others) {
 		say(`an older run of this name goes on in ${place}`);
 	}
@@ -100,10 +75,4 @@ function inShort({ status, place }: FoundRun) {
 	const { runId, phase, since, instance, round, outcome, nodes } = status;
 	const agents = nodes.filter(({ pid }) => pid !== null).length;
 	return { runId, phase, since, instance, round, outcome, agents, place };
-}
-
-function placesInWords({ local, store }: RunPlaces): string {
-	const here = local ? ["on this machine"] : [];
-	const there = store === undefined ? [] : [`in ${store.endpoints.join(",")}`];
-	return [...here, ...there].join(", nor ");
 }

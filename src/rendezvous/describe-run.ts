@@ -1,3 +1,4 @@
+import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
 import type { HistoryRecord } from "./history.js";
 import { ALL_RUNS, RunKeys } from "./keys.js";
@@ -67,7 +68,12 @@ export function describeRun(
 			: null,
 		restarts: spec ? budgetOf(spec.maxRestarts, round.charged) : null,
 		incidents: round.incidents,
-		lastIncident: lastIncident(view, linesOf(keys, snapshot, round.instance)),
+		lastIncident: lastIncident(
+			view,
+			linesOf(keys, snapshot).filter(
+				({ instance }) => instance === round.instance,
+			),
+		),
 		outcome: round.outcome,
 		nodes: describeNodes(view, spec),
 	};
@@ -129,19 +135,6 @@ function waitingOf(
 		needed: awaited.needed,
 		missing: awaited.missing.names,
 	};
-}
-
-/** The history of one instance, the newest line last. */
-function linesOf(
-	{ history }: RunKeys,
-	{ entries }: Snapshot,
-	instance: number,
-): readonly HistoryRecord[] {
-	return [...entries]
-		.filter(([key]) => key.startsWith(history))
-		.map(([, entry]) => decodeRecord<HistoryRecord>(entry))
-		.filter((line) => line.instance === instance)
-		.sort((left, right) => left.round - right.round);
 }
 
 function lastIncident(

@@ -1,5 +1,7 @@
 import type { Option } from "../../../src/agent/configuration/option.js";
 import { ALL_OPTIONS } from "../../../src/agent/configuration/options.js";
+import { OWN_FLAGS, type RunCommandName } from "../own-flags.js";
+import { RUN_FLAGS } from "../run-arguments.js";
 
 /** What a shell may complete of a flag. */
 export interface CompletedFlag {
@@ -37,14 +39,12 @@ const COMMANDS: readonly CompletedCommand[] = [
 	{
 		name: "status",
 		help: "show where a run stands, or which runs there are",
-		words: [
-			"--rdzv-backend",
-			"--rdzv-endpoint",
-			"--rdzv-conf",
-			"--config",
-			"--output",
-			"--help",
-		],
+		words: runCommandWords("status"),
+	},
+	{
+		name: "history",
+		help: "show a run's rounds, their causes and how long each step took",
+		words: runCommandWords("history"),
 	},
 	{
 		name: "doctor",
@@ -79,6 +79,12 @@ const QUESTIONS: readonly CompletedFlag[] = [
 		value: undefined,
 	},
 ];
+
+function runCommandWords(command: RunCommandName): readonly string[] {
+	return [...OWN_FLAGS[command], ...RUN_FLAGS, { name: "help" }].map(
+		({ name }) => `--${name}`,
+	);
+}
 
 export function completedCommandLine(): CompletedCommandLine {
 	const options = ALL_OPTIONS.flatMap((option) =>

@@ -4,6 +4,7 @@ import { retry } from "../../rendezvous/back-off.js";
 import { describeRun, runIdsIn } from "../../rendezvous/describe-run.js";
 import { ALL_RUNS, RunKeys } from "../../rendezvous/keys.js";
 import type { RunStatus } from "../../rendezvous/run-status.js";
+import { readRunView } from "../../rendezvous/run-view.js";
 import type { Snapshot } from "../../rendezvous/store.js";
 import type { StoreConfig } from "../configuration/agent-config.js";
 import type { Host } from "../configuration/host.js";
@@ -28,27 +29,57 @@ export interface Searcher {
 	readonly clock: Clock;
 }
 
+/** The keys of one run, and where they were found. */
+export interface ReadRun {
+	readonly snapshot: Snapshot;
+	/** As in `FoundRun`. */
+	readonly place: string;
+	/** The agent that holds the keys in its memory; undefined: they are in a store. */
+	readonly local: LocalRun | undefined;
+}
+
 /**
- * The runs of this name: one, but for runs without a store, of which a machine
- * may have several of one name. The one that was started last comes first.
+ * The keys of the runs of this name: one, but for runs without a store, of
+ * which a machine may have several of one name. The one that was started last
+ * comes first. There may be none of the keys.
+ * @throws ElasticRunError STORE_UNREACHABLE
+ */
+export async function readRun(
+	runId: string,
+	{ local, store }: RunPlaces,
+	searcher: Searcher,
+): Promise<readonly ReadRun[]> {
+	const { host, uid } = searcher;
+	const found = local
+		? findLocalRuns(localBases(host, uid), uid).filter(
+				(run) => run.runId === runId,
+			)
+		: [];
+	if (found.length > 0 || store === undefined) {
+		return newestFirst(found).map((run) => ({
+			snapshot: run.snapshot,
+			place: run.directory,
+			local: run,
+		}));
+	}
+	const { prefix } = new RunKeys(runId);
+	const snapshot = await readStore(store, prefix, searcher);
+	return [{ snapshot, place: store.endpoints.join(","), local: undefined }];
+}
+
+/**
+ * Where the runs of this name stand, in the order of `readRun`.
  * @throws ElasticRunError STORE_UNREACHABLE; RENDEZVOUS_FAILED where its keys cannot be read
  */
 export async function findRun(
 	runId: string,
-	{ local, store }: RunPlaces,
+	places: RunPlaces,
 	searcher: Searcher,
 ): Promise<readonly FoundRun[]> {
-	const found = local
-		? describeLocal(searcher, (run) => run.runId === runId)
-		: [];
-	if (found.length > 0 || store === undefined) {
-		return [...found].sort(
-			(left, right) => right.status.instance - left.status.instance,
-		);
-	}
-	const { prefix } = new RunKeys(runId);
-	const snapshot = await readStore(store, prefix, searcher);
-	return described(runId, snapshot, store.endpoints.join(","), searcher);
+	const found = await readRun(runId, places, searcher);
+	return found.flatMap(({ snapshot, place }) =>
+		described(runId, snapshot, place, searcher),
+	);
 }
 
 /**
@@ -61,7 +92,7 @@ export async function findRuns(
 	searcher: Searcher,
 	warn: (message: string) => void,
 ): Promise<readonly FoundRun[]> {
-	const found = local ? describeLocal(searcher, () => true) : [];
+	const found = local ? describeLocal(searcher) : [];
 	if (store === undefined || isStoreAssumed) return found;
 	const snapshot = await readStore(store, ALL_RUNS, searcher);
 	const place = store.endpoints.join(",");
@@ -75,16 +106,18 @@ export async function findRuns(
 	});
 }
 
-function describeLocal(
-	searcher: Searcher,
-	isAsked: (run: LocalRun) => boolean,
-): readonly FoundRun[] {
+function describeLocal(searcher: Searcher): readonly FoundRun[] {
 	const { host, uid } = searcher;
-	return findLocalRuns(localBases(host, uid), uid)
-		.filter(isAsked)
-		.flatMap(({ runId, snapshot, directory }) =>
+	return findLocalRuns(localBases(host, uid), uid).flatMap(
+		({ runId, snapshot, directory }) =>
 			described(runId, snapshot, directory, searcher),
-		);
+	);
+}
+
+function newestFirst(runs: readonly LocalRun[]): readonly LocalRun[] {
+	const instanceOf = ({ runId, snapshot }: LocalRun) =>
+		readRunView(new RunKeys(runId), snapshot)?.round.instance ?? 0;
+	return [...runs].sort((left, right) => instanceOf(right) - instanceOf(left));
 }
 
 function described(

@@ -106,6 +106,7 @@ describe("the arguments of a command that looks for a run", () => {
 			flags: new Map([
 				["output", { text: "json", place: "--output", origin: "flag" }],
 			]),
+			own: new Map(),
 		});
 		expect(parseRunArguments("status", [])).toMatchObject({ runId: undefined });
 		expect(parseRunArguments("status", ["r", "-h"])).toBe("help");

@@ -1,0 +1,17 @@
+/** A flag that one command has beside those by which all of them find a run. */
+export interface OwnFlag {
+	/** With dashes, without the leading ones. */
+	readonly name: string;
+	/** One letter. */
+	readonly short?: string;
+	/** What help calls its value; undefined for a switch. */
+	readonly argument?: string;
+}
+
+/** The commands that look for a run, each with its own flags. */
+export const OWN_FLAGS = {
+	status: [],
+	history: [],
+} as const satisfies Readonly<Record<string, readonly OwnFlag[]>>;
+
+export type RunCommandName = keyof typeof OWN_FLAGS;

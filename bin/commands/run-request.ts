@@ -1,0 +1,75 @@
+import { systemHost } from "../../src/agent/configuration/host.js";
+import type { Searcher } from "../../src/agent/status/find-runs.js";
+import {
+	type RunPlaces,
+	type RunRequest,
+	resolveRunRequest,
+} from "../../src/agent/status/run-request.js";
+import { systemClock } from "../../src/clock.js";
+import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import type { RunCommandName } from "./own-flags.js";
+import { parseRunArguments, type RunArguments } from "./run-arguments.js";
+
+/** What was asked of a command that looks for a run, with all that it needs to look. */
+export interface AskedCommand extends RunArguments, RunRequest {
+	readonly searcher: Searcher;
+	readonly isJson: boolean;
+}
+
+/**
+ * Takes the arguments of a command apart, and lets it do its work. Prints the
+ * usage where that is asked for, and what is wrong. Returns the exit code.
+ */
+export async function runCommand(
+	command: RunCommandName,
+	usage: string,
+	args: readonly string[],
+	work: (asked: AskedCommand) => Promise<number>,
+): Promise<number> {
+	const parsed = parseRunArguments(command, args);
+	if (parsed === "help") {
+		process.stdout.write(usage);
+		return EXIT_CODES.succeeded;
+	}
+	if ("problems" in parsed) return refuse(parsed.problems);
+	const host = systemHost({ ...process.env });
+	const request = await resolveRunRequest(parsed.flags, host);
+	if ("problems" in request) return refuse(request.problems);
+	for (const note of request.notes) say(note);
+	const uid = process.getuid?.() ?? 0;
+	const searcher = { host, uid, clock: systemClock };
+	const isJson = request.output === "json";
+	try {
+		return await work({ ...parsed, ...request, searcher, isJson });
+	} catch (error) {
+		if (!(error instanceof ElasticRunError)) throw error;
+		say(error.message);
+		return error.exitCode;
+	}
+}
+
+/** Says what is wrong with a command line. Returns the exit code. */
+export function refuse(problems: readonly string[]): number {
+	for (const words of problems) say(words);
+	return EXIT_CODES.usage;
+}
+
+/** Says that nobody has named a run where one is needed. Returns the exit code. */
+export function refuseNameless(command: RunCommandName): number {
+	return refuse([
+		`${command}: name a run: elastic-run ${command} RUN_ID; elastic-run status lists them`,
+	]);
+}
+
+/** Says that a run is nowhere to be found. Returns the exit code. */
+export function sayNotFound(runId: string, places: RunPlaces): number {
+	say(`there is no run ${runId} ${placesInWords(places)}`);
+	return EXIT_CODES.failed;
+}
+
+function placesInWords({ local, store }: RunPlaces): string {
+	const here = local ? ["on this machine"] : [];
+	const there = store === undefined ? [] : [`in ${store.endpoints.join(",")}`];
+	return [...here, ...there].join(", nor ");
+}

@@ -1,0 +1,97 @@
+import type { HistoryRecord } from "./history.js";
+
+type Line = Omit<HistoryRecord, "version">;
+
+/**
+ * How long each step of the way into a round took, in milliseconds. Null where
+ * a time is not known, or where the clocks of two nodes contradict each other.
+ */
+export interface RoundPhases {
+	/** From the failure, by its own node's clock, until the coordinator had left the round for it. */
+	readonly noticeMs: number | null;
+	/** Until the last of the members that stayed had no workers any more. */
+	readonly stopMs: number | null;
+	/** Until the last member was ready. */
+	readonly readyMs: number | null;
+	/** Until the barrier was lifted. */
+	readonly barrierMs: number | null;
+	/** Until all members ran. */
+	readonly startMs: number | null;
+	/** All of it: from the end of the round before, or the start of the instance. */
+	readonly totalMs: number | null;
+}
+
+/** The steps begin where the one before them ended; one that is not known is part of the next. */
+export function phasesOf(line: Line): RoundPhases {
+	const { begunAt, stoppedAt, readyAt, liftedAt, startedAt, cause } = line;
+	return {
+		noticeMs: between(cause.root?.timestamp ?? null, begunAt),
+		stopMs: between(begunAt, stoppedAt),
+		readyMs: between(stoppedAt ?? begunAt, readyAt),
+		barrierMs: between(readyAt, liftedAt),
+		startMs: between(liftedAt, startedAt),
+		totalMs: between(begunAt, startedAt),
+	};
+}
+
+/** A failure, or the loss of a node, and when workers ran again. */
+interface Repair {
+	readonly from: number;
+	readonly to: number;
+}
+
+export interface Measured {
+	readonly repairs: {
+		readonly count: number;
+		readonly meanMs: number | null;
+		readonly longestMs: number | null;
+	};
+	/** How long all members ran, over all rounds, in milliseconds. */
+	readonly ranMs: number;
+	/** The same of each round; null where they never were seen to. */
+	readonly ranOf: readonly (number | null)[];
+}
+
+/**
+ * What the rounds of one instance add up to.
+ * @param now milliseconds since 1970, up to when a round without an end has run; null: nobody knows
+ */
+export function measureRounds(
+	rounds: readonly Line[],
+	now: number | null,
+): Measured {
+	const ranOf = rounds.map(({ startedAt, endedAt }) =>
+		between(startedAt, endedAt ?? now),
+	);
+	const times = repairsOf(rounds).map(({ from, to }) => to - from);
+	const sum = times.reduce((total, time) => total + time, 0);
+	return {
+		repairs: {
+			count: times.length,
+			meanMs: times.length === 0 ? null : sum / times.length,
+			longestMs: times.length === 0 ? null : Math.max(...times),
+		},
+		ranMs: ranOf.reduce<number>((total, ran) => total + (ran ?? 0), 0),
+		ranOf,
+	};
+}
+
+/** What happens before workers run again belongs to the same repair. */
+function repairsOf(rounds: readonly Line[]): readonly Repair[] {
+	const repairs: Repair[] = [];
+	let downSince: number | null = null;
+	for (const { cause, begunAt, startedAt } of rounds) {
+		const isRepair = cause.kind === "failure" || cause.kind === "scale-down";
+		if (isRepair) downSince ??= begunAt;
+		if (startedAt === null) continue;
+		if (downSince !== null && downSince <= startedAt) {
+			repairs.push({ from: downSince, to: startedAt });
+		}
+		downSince = null;
+	}
+	return repairs;
+}
+
+function between(from: number | null, to: number | null): number | null {
+	return from === null || to === null || to < from ? null : to - from;
+}

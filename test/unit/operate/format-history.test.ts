@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { formatHistory } from "../../../src/agent/operate/format-history.js";
+import type { InstanceHistory } from "../../../src/rendezvous/describe-history.js";
+import { phasesOf } from "../../../src/rendezvous/measure-history.js";
+import { failureRecord, historyRecord } from "../../helpers/run-view.js";
+
+const BEGUN = new Date(2026, 10, 21, 9, 5, 7).getTime();
+
+const instance = (change: Partial<InstanceHistory>): InstanceHistory => ({
+	...{ instance: 7, begunAt: BEGUN, endedAt: BEGUN + 61_000 },
+	outcome: { result: "succeeded", reason: "all workers succeeded" },
+	incidents: 1,
+	repairs: { count: 1, meanMs: 1_234, longestMs: 1_234 },
+	...{ ranMs: 60_000, elapsedMs: 61_000, ranShare: 60 / 61, rounds: [] },
+	...change,
+});
+
+it("says of each start how it ended, what was repaired, and round by round why and how fast", () => {
+	const line = historyRecord({
+		...{ round: 2, members: ["a", "c"], joined: ["c"], left: ["b"] },
+		cause: {
+			...{ kind: "failure", changeEvent: "SCALE_DOWN" },
+			reason: "rank 1 on b: exit code 5\u001b[2J",
+			root: failureRecord("b", { pid: 24150, timestamp: BEGUN - 20 }),
+		},
+		...{ begunAt: BEGUN, stoppedAt: BEGUN + 300, readyAt: BEGUN + 310 },
+		...{ liftedAt: BEGUN + 312, startedAt: BEGUN + 412 },
+	});
+	const text = formatHistory({
+		...{ version: 1, runId: "train" },
+		instances: [
+			instance({
+				rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000 }],
+			}),
+			instance({
+				...{ endedAt: null, outcome: null, elapsedMs: 2_000, ranShare: 0 },
+				repairs: { count: 0, meanMs: null, longestMs: null },
+			}),
+			instance({ endedAt: null, outcome: null, elapsedMs: null }),
+		],
+	});
+	expect(text.split("\n")).toMatchObject([
+		"run train",
+		"",
+		"begun 2026-11-21 09:05:07 (instance 7), succeeded after 61.0 s: all workers succeeded",
+		"  1 round, 1 incident, mean time to repair 1.2 s (1, the longest 1.2 s), workers ran 98.4 % of the time",
+		expect.stringMatching(/^round {2}workers .* begun because of$/),
+		"2      4        2      09:05:07  20 ms    300 ms   10 ms  2 ms     100 ms   412 ms  9.0 s  rank 1 on b: exit code 5 (pid 24150); +c -b",
+		"",
+		"begun 2026-11-21 09:05:07 (instance 7), for 2.0 s",
+		"  0 rounds, 1 incident, workers ran 0.0 % of the time",
+		expect.any(String),
+		"",
+		"begun 2026-11-21 09:05:07 (instance 7), nobody was left to see its end",
+		expect.any(String),
+		expect.any(String),
+		"",
+	]);
+});
