@@ -9,6 +9,7 @@ type RunCommand = (args: readonly string[]) => number | Promise<number>;
 const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["status", async (args) => (await import("./status.js")).status(args)],
 	["history", async (args) => (await import("./history.js")).history(args)],
+	["stop", async (args) => (await import("./stop.js")).stop(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",
@@ -21,12 +22,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 ]);
 
 /** Commands of later versions. */
-const RESERVED_WORDS: readonly string[] = [
-	"stop",
-	"clean",
-	"validate",
-	"barrier",
-];
+const RESERVED_WORDS: readonly string[] = ["clean", "validate", "barrier"];
 
 /** Words that are commands where they come first; a script of such a name is `./status`. */
 const COMMAND_WORDS: readonly string[] = [

@@ -12,6 +12,7 @@ export interface OwnFlag {
 export const OWN_FLAGS = {
 	status: [],
 	history: [],
+	stop: [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }],
 } as const satisfies Readonly<Record<string, readonly OwnFlag[]>>;
 
 export type RunCommandName = keyof typeof OWN_FLAGS;

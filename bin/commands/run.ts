@@ -72,6 +72,7 @@ async function launch(
 		const result = await launchResolved(config, warnings, {
 			signal: signals.stop,
 			killSignal: signals.kill,
+			handled: config.signalsToHandle,
 		});
 		if (config.output === "json")
 			process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -14,7 +14,11 @@ import { pid1Warning } from "./supervision/reap-warning.js";
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
 
 /** How a launch is stopped from outside. */
-export type StopWishes = Pick<LaunchConfig, "signal" | "killSignal">;
+export interface StopWishes
+	extends Pick<LaunchConfig, "signal" | "killSignal"> {
+	/** Signals to this process that its caller turns into these wishes; none unless given. */
+	readonly handled?: readonly NodeJS.Signals[];
+}
 
 /** Configuration in, report out. */
 export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
@@ -25,7 +29,8 @@ export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 		systemHost({ ...process.env }),
 		(warning) => warnings.push(warning),
 	);
-	return launchResolved(config, warnings, launchConfig);
+	const { signal, killSignal } = launchConfig;
+	return launchResolved(config, warnings, { signal, killSignal });
 }
 
 /** The composition root. What it opens it closes, however the run ends. */
@@ -52,6 +57,7 @@ export async function launchResolved(
 			log,
 			cleanups,
 			temporaryDirectory: tmpdir(),
+			signals: wishes.handled ?? [],
 			stdout: process.stdout,
 			stderr: process.stderr,
 			colours: {

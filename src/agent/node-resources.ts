@@ -23,6 +23,8 @@ export interface NodePlace {
 	readonly log: ProcessLogger;
 	readonly cleanups: Cleanups;
 	readonly temporaryDirectory: string;
+	/** Signals to this process that make its node leave. */
+	readonly signals: readonly NodeJS.Signals[];
 	readonly stdout: Writable & { readonly isTTY?: boolean };
 	readonly stderr: Writable & { readonly isTTY?: boolean };
 	/** Whether prefixes are coloured there. */

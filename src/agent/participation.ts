@@ -20,7 +20,7 @@ import { lostTooLong } from "./reach-store.js";
 import type { RunReport } from "./report/run-report.js";
 import type { PortReservation } from "./reserve-port.js";
 import type { Ending } from "./state.js";
-import { RunMirror } from "./status/mirror-run.js";
+import { openToCommands } from "./status/open-to-commands.js";
 import { readOomKills } from "./supervision/oom-kills.js";
 import { describeStart, WorkerGroup } from "./worker-group.js";
 
@@ -80,7 +80,7 @@ export class Participation {
 		const { cleanups, log } = place;
 		const resources = await openNodeResources(config, instance, place);
 		this.resources = resources;
-		this.mirror(resources);
+		openToCommands({ ...this.options, ...place }, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
 		const replies = new Replies(resources.channels, place, (...said) =>
@@ -101,15 +101,6 @@ export class Participation {
 			workers: workers.results,
 			logDir: directory,
 		});
-	}
-
-	/** What is in this process's memory no command could find. */
-	private mirror({ channels: { directory } }: NodeResources): void {
-		const { config, place, store } = this.options;
-		if (config.backend !== "memory") return;
-		const { runId } = config;
-		const mirror = new RunMirror({ ...place, store, runId, directory });
-		place.cleanups.add("closing the run's mirror", () => mirror.close());
 	}
 
 	/** Where nodes did not find each other, each of them may have been alone with a store of its own. */

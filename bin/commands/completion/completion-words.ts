@@ -47,6 +47,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("history"),
 	},
 	{
+		name: "stop",
+		help: "end a run on all of its nodes",
+		words: runCommandWords("stop"),
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
 		words: [

@@ -9,11 +9,12 @@ import type { Snapshot } from "../../rendezvous/store.js";
 import type { StoreConfig } from "../configuration/agent-config.js";
 import type { Host } from "../configuration/host.js";
 import { openStore } from "../open-store.js";
-import { findLocalRuns, type LocalRun, localBases } from "./local-runs.js";
+import { localBases } from "./local-agents.js";
+import { findLocalRuns, type LocalRun } from "./local-runs.js";
 import type { RunPlaces } from "./run-request.js";
 
 /** How long a store that does not answer is tried, in milliseconds. */
-const PATIENCE_MS = 3_000;
+export const PATIENCE_MS = 3_000;
 
 /** One run, and where it was found. */
 export interface FoundRun {

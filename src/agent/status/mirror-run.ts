@@ -45,12 +45,12 @@ export class RunMirror {
 		const { clock } = this.options;
 		this.cancelTimer ??= clock.wakeAt(clock.now() + WRITE_AFTER_MS, () => {
 			this.cancelTimer = undefined;
-			void this.write();
+			void this.writeNow();
 		});
 	}
 
 	/** A run goes on though nobody can be told of it. */
-	private async write(): Promise<void> {
+	async writeNow(): Promise<void> {
 		const { store, runId, directory, log } = this.options;
 		try {
 			const snapshot = await store.snapshot([this.prefix]);

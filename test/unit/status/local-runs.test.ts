@@ -10,10 +10,8 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemHost } from "../../../src/agent/configuration/host.js";
-import {
-	findLocalRuns,
-	localBases,
-} from "../../../src/agent/status/local-runs.js";
+import { localBases } from "../../../src/agent/status/local-agents.js";
+import { findLocalRuns } from "../../../src/agent/status/local-runs.js";
 import { decodeMirror } from "../../../src/agent/status/mirror-file.js";
 import { RunMirror } from "../../../src/agent/status/mirror-run.js";
 import {
@@ -71,7 +69,9 @@ describe("the mirror of a run", () => {
 		expect(second?.snapshot.entries.get("/elastic-run/r/round")?.value).toBe(
 			"2",
 		);
-		expect(second).toMatchObject({ runId: "r", directory, pid: process.pid });
+		expect(second).toMatchObject({
+			...{ runId: "r", directory, owner: { pid: process.pid } },
+		});
 		mirror.close();
 		expect(readdirSync(directory).sort()).toEqual(["agent.json", "run.json"]);
 		expect(warnings).toEqual([]);

@@ -1,0 +1,81 @@
+import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
+import type { StopReport } from "../../src/agent/operate/stop-run.js";
+import { formatCount, formatDuration } from "../../src/agent/report/units.js";
+import { EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import {
+	type AskedCommand,
+	refuse,
+	refuseNameless,
+	runCommand,
+	sayNotFound,
+} from "./run-request.js";
+
+const USAGE = `Usage: elastic-run stop RUN_ID [--no-wait] [--timeout TIME]
+                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
+                          [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
+
+Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the run's shutdown
+time-out; each launcher exits with 5. Waits until none of them is left, and says who is after
+--timeout (as long as the run's own time-outs give them, unless it is set).
+Exit code: 0, 1 where there is no such run or somebody is left, 4 where the store does not answer.
+`;
+
+/** Ends a run everywhere. Returns the exit code. */
+export function stop(args: readonly string[]): Promise<number> {
+	return runCommand("stop", USAGE, args, endRun);
+}
+
+async function endRun(asked: AskedCommand): Promise<number> {
+	const { runId, own, places, searcher, isJson } = asked;
+	if (runId === undefined) return refuseNameless("stop");
+	const patience = parseDuration(own.get("timeout") ?? "0");
+	if ("problems" in patience) {
+		return refuse(
+			patience.problems.map((words) => `stop: --timeout: ${words}`),
+		);
+	}
+	const isAwaited = !own.has("no-wait");
+	const givenMs = own.has("timeout") ? patience.value : null;
+	const { stopFoundRun } = await import("../../src/agent/operate/stop-run.js");
+	const { userName, hostName } = searcher.host;
+	const report = await stopFoundRun(
+		{
+			runId,
+			reason: `elastic-run stop by ${userName} on ${hostName}`,
+			timeoutMs: isAwaited ? givenMs : 0,
+			onEnded: (outcome, nodes, timeoutMs) => {
+				if (!isAwaited || nodes.length === 0) return;
+				const who = nodes.map(({ nodeId }) => nodeId).join(", ");
+				say(
+					`the run ${outcome.result}; waiting for ${who} to go, at most ${formatDuration(timeoutMs)}`,
+				);
+			},
+		},
+		places,
+		searcher,
+	);
+	if (report === undefined) return sayNotFound(runId, places);
+	process.stdout.write(
+		isJson ? `${JSON.stringify(report)}\n` : inWords(report, isAwaited),
+	);
+	const isDone = !isAwaited || report.left.length === 0;
+	return isDone ? EXIT_CODES.succeeded : EXIT_CODES.failed;
+}
+
+function inWords(report: StopReport, isAwaited: boolean): string {
+	const { runId, outcome, hadEnded, left } = report;
+	const end =
+		outcome === null
+			? "its launcher was told to stop"
+			: `${hadEnded ? "had ended before, " : ""}${outcome.result}: ${outcome.reason}`;
+	const who = left.map(
+		({ nodeId, state, pid, address }) =>
+			`  ${nodeId}: ${state}, launcher ${pid} on ${address}\n`,
+	);
+	const rest =
+		left.length === 0
+			? "nobody is left"
+			: `${formatCount(left.length, "node")} ${isAwaited ? "did not go in time" : "about to go"}`;
+	return [`run ${runId}: ${end}; ${rest}\n`, ...who].join("");
+}
