@@ -10,6 +10,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["status", async (args) => (await import("./status.js")).status(args)],
 	["history", async (args) => (await import("./history.js")).history(args)],
 	["stop", async (args) => (await import("./stop.js")).stop(args)],
+	["leave", async (args) => (await import("./leave.js")).leave(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",

@@ -12,6 +12,12 @@ export interface OwnFlag {
 export const OWN_FLAGS = {
 	status: [],
 	history: [],
+	leave: [
+		{ name: "run-id", argument: "ID" },
+		{ name: "node-id", argument: "ID" },
+		{ name: "no-wait" },
+		{ name: "timeout", argument: "TIME" },
+	],
 	stop: [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }],
 } as const satisfies Readonly<Record<string, readonly OwnFlag[]>>;
 

@@ -1,4 +1,3 @@
-import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
 import type { StopReport } from "../../src/agent/operate/stop-run.js";
 import { formatCount, formatDuration } from "../../src/agent/report/units.js";
 import { EXIT_CODES } from "../../src/errors.js";
@@ -10,6 +9,7 @@ import {
 	runCommand,
 	sayNotFound,
 } from "./run-request.js";
+import { readTimeout } from "./timeout.js";
 
 const USAGE = `Usage: elastic-run stop RUN_ID [--no-wait] [--timeout TIME]
                           [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
@@ -29,26 +29,21 @@ export function stop(args: readonly string[]): Promise<number> {
 async function endRun(asked: AskedCommand): Promise<number> {
 	const { runId, own, places, searcher, isJson } = asked;
 	if (runId === undefined) return refuseNameless("stop");
-	const patience = parseDuration(own.get("timeout") ?? "0");
-	if ("problems" in patience) {
-		return refuse(
-			patience.problems.map((words) => `stop: --timeout: ${words}`),
-		);
-	}
-	const isAwaited = !own.has("no-wait");
-	const givenMs = own.has("timeout") ? patience.value : null;
+	const timeout = readTimeout("stop", own);
+	if ("problems" in timeout) return refuse(timeout.problems);
+	const { isAwaited, timeoutMs } = timeout;
 	const { stopFoundRun } = await import("../../src/agent/operate/stop-run.js");
 	const { userName, hostName } = searcher.host;
 	const report = await stopFoundRun(
 		{
 			runId,
 			reason: `elastic-run stop by ${userName} on ${hostName}`,
-			timeoutMs: isAwaited ? givenMs : 0,
-			onEnded: (outcome, nodes, timeoutMs) => {
+			timeoutMs,
+			onEnded: (outcome, nodes, longestMs) => {
 				if (!isAwaited || nodes.length === 0) return;
 				const who = nodes.map(({ nodeId }) => nodeId).join(", ");
 				say(
-					`the run ${outcome.result}; waiting for ${who} to go, at most ${formatDuration(timeoutMs)}`,
+					`the run ${outcome.result}; waiting for ${who} to go, at most ${formatDuration(longestMs)}`,
 				);
 			},
 		},

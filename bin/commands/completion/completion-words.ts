@@ -52,6 +52,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("stop"),
 	},
 	{
+		name: "leave",
+		help: "make this machine's node leave its run",
+		words: runCommandWords("leave"),
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
 		words: [

@@ -5,8 +5,8 @@ import { RunKeys } from "../../rendezvous/keys.js";
 import { decodeRecord } from "../../rendezvous/record-codec.js";
 import type { Outcome, RunSpec } from "../../rendezvous/records.js";
 import type { NodeStatus, RunStatus } from "../../rendezvous/run-status.js";
-import { stopRun } from "../../rendezvous/stop-run.js";
 import { readRunView } from "../../rendezvous/run-view.js";
+import { stopRun } from "../../rendezvous/stop-run.js";
 import type { Snapshot, Store } from "../../rendezvous/store.js";
 import { openStore } from "../open-store.js";
 import {

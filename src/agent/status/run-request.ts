@@ -27,6 +27,13 @@ export interface RunPlaces {
 export interface RunRequest {
 	readonly places: RunPlaces;
 	readonly output: "text" | "json";
+	/** What environment and config file say of the run, where they do. */
+	readonly named: {
+		readonly runId: string | undefined;
+		readonly nodeId: string | undefined;
+		/** `--log-dir` */
+		readonly logDir: string | undefined;
+	};
 	/** What the user should know and need not change. */
 	readonly notes: readonly string[];
 }
@@ -54,7 +61,14 @@ export async function resolveRunRequest(
 	const output = reader.value(OPTIONS.output);
 	return problems.length > 0
 		? { problems }
-		: { places, output, notes: file.notes };
+		: {
+				...{ places, output, notes: file.notes },
+				named: {
+					runId: reader.textOf(OPTIONS.runId),
+					nodeId: reader.textOf(OPTIONS.nodeId),
+					logDir: reader.textOf(OPTIONS.logDir),
+				},
+			};
 }
 
 async function resolvePlaces(

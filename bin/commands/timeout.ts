@@ -1,0 +1,27 @@
+import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
+import type { RunCommandName } from "./own-flags.js";
+
+/** What `--no-wait` and `--timeout TIME` ask for. */
+export interface Timeout {
+	readonly isAwaited: boolean;
+	/** In milliseconds; null: it was not said. */
+	readonly timeoutMs: number | null;
+}
+
+/** Reads both of a command's own flags, or what is wrong with them. */
+export function readTimeout(
+	command: RunCommandName,
+	own: ReadonlyMap<string, string>,
+): Timeout | { readonly problems: readonly string[] } {
+	if (own.has("no-wait")) return { isAwaited: false, timeoutMs: 0 };
+	const given = own.get("timeout");
+	if (given === undefined) return { isAwaited: true, timeoutMs: null };
+	const parsed = parseDuration(given);
+	return "problems" in parsed
+		? {
+				problems: parsed.problems.map(
+					(words) => `${command}: --timeout: ${words}`,
+				),
+			}
+		: { isAwaited: true, timeoutMs: parsed.value };
+}

@@ -1,0 +1,96 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemHost } from "../../../src/agent/configuration/host.js";
+import {
+	findKnownAgents,
+	isProven,
+} from "../../../src/agent/operate/find-agent.js";
+import {
+	leaveSignalOf,
+	type NodeFile,
+	writeNodeFile,
+} from "../../../src/agent/status/node-file.js";
+import {
+	encodeIdentity,
+	ownIdentity,
+	type ProcessIdentity,
+} from "../../../src/channel/process-identity.js";
+import { temporaryFolder } from "../../helpers/processes.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const UID = process.getuid?.() ?? 0;
+const SELF = ownIdentity();
+
+describe("a process is proven to be the one that is named", () => {
+	it.each<[string, Partial<ProcessIdentity>, boolean]>([
+		["by pid and start time", {}, true],
+		["not where the pid is another's by now", { startTime: "1" }, false],
+		["not where its start time is not known", { startTime: "" }, false],
+		["not where there is none", { pid: 2 ** 22 + 1 }, false],
+		["not across a start of the machine", { bootId: "other" }, false],
+		["not where boots have no names", { bootId: "" }, false],
+		["not in another pid namespace", { pidNamespace: "pid:[1]" }, false],
+	])("%s", (_, change, proven) => {
+		expect(isProven({ ...SELF, ...change })).toBe(proven);
+	});
+
+	it("not where the observer has no names for boots and namespaces", () => {
+		const nameless = { ...SELF, bootId: "", pidNamespace: "" };
+		expect(isProven(nameless, nameless)).toBe(false);
+	});
+});
+
+it.each([
+	[["SIGTERM", "SIGINT"], "SIGTERM"],
+	[["SIGUSR1", "SIGQUIT", "SIGINT"], "SIGINT"],
+	[["SIGUSR1"], null],
+	[[], null],
+] as const)("of the signals %j an agent is told to leave by %s", (handled, signal) => {
+	expect(leaveSignalOf(handled)).toBe(signal);
+});
+
+describe("the agents of this machine", () => {
+	let folder: ReturnType<typeof temporaryFolder>;
+	beforeEach(() => {
+		folder = temporaryFolder();
+	});
+	afterEach(() => folder.remove());
+
+	function agent(name: string, node: Partial<NodeFile> | undefined): void {
+		const directory = join(folder.path, `elastic-run-${UID}`, name);
+		mkdirSync(directory, { recursive: true });
+		writeFileSync(join(directory, "agent.json"), encodeIdentity(SELF));
+		if (node === undefined) return;
+		writeNodeFile(directory, {
+			...{ runId: "r", nodeId: "a", instance: 1, logDirectory: "/logs" },
+			...{ leaveSignal: "SIGTERM", shutdownTimeoutMs: 1 },
+			...node,
+		});
+	}
+
+	it.each<[string | undefined, string | undefined, readonly string[]]>([
+		[undefined, undefined, ["r/a", "r/b", "s/a"]],
+		["r", undefined, ["r/a", "r/b"]],
+		[undefined, "a", ["r/a", "s/a"]],
+		["r", "b", ["r/b"]],
+		["s", "b", []],
+	])("of run %s, node %s", (runId, nodeId, expected) => {
+		agent("r.a", {});
+		agent("r.b", { nodeId: "b" });
+		agent("s.a", { runId: "s" });
+		agent("starts", undefined);
+		agent("torn", {});
+		const torn = join(folder.path, `elastic-run-${UID}`, "torn", "node.json");
+		writeFileSync(torn, '{"version":1,"runId":7}');
+		const host = {
+			...systemHost({ ELASTIC_RUN_DIR: folder.path }),
+			temporaryDirectory: folder.path,
+		};
+		const searcher = { host, uid: UID, clock: new VirtualClock() };
+		const found = findKnownAgents({ runId, nodeId }, searcher)
+			.filter(({ directory }) => directory.startsWith(folder.path))
+			.map(({ node }) => `${node.runId}/${node.nodeId}`);
+		expect(found).toEqual(expected);
+	});
+});
