@@ -1,4 +1,5 @@
 import { ElasticRunError } from "../../src/errors.js";
+import { readSnapshot } from "../../src/rendezvous/etcd/read-snapshot.js";
 import type {
 	Compare,
 	Lease,
@@ -9,6 +10,7 @@ import type {
 	Watch,
 	Write,
 } from "../../src/rendezvous/store.js";
+import { answerRanges } from "./etcd-ranges.js";
 import type { StoreCall } from "./history.js";
 import { type Link, SLOWEST_WAY_MS } from "./link.js";
 import type { Random } from "./random.js";
@@ -70,8 +72,12 @@ export class SimStore implements Store {
 		return this.call("lease", () => etcd.endLease(id, incarnation));
 	}
 
-	snapshot(selectors: readonly string[]): Promise<Snapshot> {
-		return this.call("look", () => this.place.etcd.data.snapshot(selectors));
+	/** As the real store reads: what is known is not asked for again, and where that does not do, all is. */
+	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot> {
+		const { etcd } = this.place;
+		return readSnapshot(selectors, known, (request) =>
+			this.call("look", () => answerRanges(etcd.data, request)),
+		);
 	}
 
 	transaction(

@@ -48,6 +48,8 @@ export class SimWorker implements WorkerHandle {
 
 	signal(signal: "SIGTERM" | "SIGKILL"): void {
 		const { random, timeline } = this.machine;
+		// Its agent may not have heard yet that it is gone.
+		if (!this.leaderLives && !this.childLives) return;
 		this.signalled = true;
 		if (signal === "SIGKILL") {
 			const delayMs = this.sticks

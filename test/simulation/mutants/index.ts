@@ -1,6 +1,7 @@
 import { AGENT_MUTANTS } from "./agent.js";
 import type { Mutant } from "./mutant.js";
 import { PLANNER_MUTANTS } from "./planner.js";
+import { READ_MUTANTS } from "./reads.js";
 import { SHELL_MUTANTS } from "./shells.js";
 
 export type { Mutant } from "./mutant.js";
@@ -9,5 +10,6 @@ export type { Mutant } from "./mutant.js";
 export const MUTANTS: readonly Mutant[] = [
 	...PLANNER_MUTANTS,
 	...SHELL_MUTANTS,
+	...READ_MUTANTS,
 	...AGENT_MUTANTS,
 ];

@@ -69,16 +69,16 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "overlook a member that vanished",
-		file: "src/rendezvous/why-gone.ts",
-		guard: "if (holder !== undefined) {",
-		without: "if (holder === undefined) return undefined;\n	{",
+		file: "src/rendezvous/plan-running-round.ts",
+		guard: "whyGone(view, place) ?? asksForRound(view, place) ?? [],",
+		without: "asksForRound(view, place) ?? [],",
 		caughtBy: { checker: "convergence" },
 	},
 	{
 		name: "overlook a member that claims the next round",
 		file: "src/rendezvous/plan-running-round.ts",
-		guard: "return claim > view.round.synced",
-		without: "return claim < 0",
+		guard: "whyGone(view, place) ?? asksForRound(view, place) ?? [],",
+		without: "whyGone(view, place) ?? [],",
 		caughtBy: { checker: "convergence" },
 	},
 	{
@@ -91,8 +91,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "leave a round because a finished member vanished",
 		file: "src/rendezvous/plan-running-round.ts",
-		guard: "!view.finished.has(nodeId)",
-		without: "true",
+		guard: "		.filter(({ nodeId }) => !view.finished.has(nodeId))\n",
+		without: "",
 		caughtBy: { test: PLAN_TESTS, named: "finished" },
 	},
 	{
