@@ -33,11 +33,19 @@ export class Etcd {
 
 	/** @returns {Promise<{ received: number, sent: number }>} bytes of clients, since it started */
 	async traffic() {
-		const answer = await fetch(`http://${this.endpoint}/metrics`);
-		const text = await answer.text();
+		const text = await this.#metrics();
 		const figureOf = (name) =>
 			Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 		return { received: figureOf(BYTES.received), sent: figureOf(BYTES.sent) };
+	}
+
+	/** Messages that clients have sent since it started: requests, keepalives, watches. */
+	async requests() {
+		const text = await this.#metrics();
+		const counts = text.matchAll(
+			/^grpc_server_msg_received_total\{.*\} (\S+)$/gm,
+		);
+		return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 	}
 
 	async stop() {
@@ -75,6 +83,11 @@ export class Etcd {
 		await this.#answers();
 	}
 
+	async #metrics() {
+		const answer = await fetch(`http://${this.endpoint}/metrics`);
+		return answer.text();
+	}
+
 	#kill = () => {
 		this.#process.kill("SIGKILL");
 	};
@@ -105,7 +118,8 @@ export function etcdVersion() {
 	return (program && versionOf(program)) ?? null;
 }
 
-async function freePort() {
+/** A port of 127.0.0.1 that nobody has at this moment. */
+export async function freePort() {
 	const server = createServer().listen(0, "127.0.0.1");
 	await once(server, "listening");
 	const { port } = server.address();

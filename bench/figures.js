@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CLUSTER_FIGURES } from "./cluster.js";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LIBRARY_FIGURES } from "./library.js";
@@ -23,16 +24,20 @@ const COME_TO_REST_MS = 16_000;
  * @property {string} unit
  * @property {number} rounds
  * @property {readonly string[]} [peers] all of them unless given
+ * @property {readonly Beside[]} [beside] what else is measured in turn with it: mostly the least that it can take
  * @property {boolean} [needsCompiledWorker]
  * @property {boolean} [needsEtcd]
  * @property {Goal} goal
  * @property {Measure} [measure] this, or `open` where the rounds have something in common
  * @property {(place: Place) => Promise<Session>} [open]
  *
- * @typedef {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number>} Measure
+ * @typedef {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number | number[]>} Measure
+ *   one sample, or all of a round
+ * @typedef {{ name: string, measure: (place: Place, session: Session | undefined) => Promise<number | number[]> }} Beside
  *
  * @typedef {object} Session
  * @property {Measure} measure
+ * @property {import("./etcd.js").Etcd} [etcd] its own, which what is measured beside it may use
  * @property {() => string[]} [notes] what else was measured, in words, once all rounds are over
  * @property {() => Promise<void>} close
  *
@@ -130,6 +135,7 @@ export const FIGURES = [
 		},
 	},
 	...LIBRARY_FIGURES,
+	...CLUSTER_FIGURES,
 	...SCALE_FIGURES,
 ];
 

@@ -1,13 +1,8 @@
 import { spawn } from "node:child_process";
-import {
-	closeSync,
-	mkdtempSync,
-	openSync,
-	readFileSync,
-	rmSync,
-} from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readIfThere, readMarks } from "./marks.js";
 
 const LONGEST_JOB_MS = 120_000;
 /** Runs a launcher, its first argument on, with stdout into a pipe that the worker reads. */
@@ -19,8 +14,6 @@ const INTO_VERIFY = 'worker=$1; shift; "$@" | exec "$worker" verify';
  * @property {number} count workers
  * @property {string} mode what the workers do: see worker.c
  * @property {"default" | "off" | "on"} [console] `on`: the output is shown as well, and verified
- *
- * @typedef {{ event: string, at: number, pid: number }} Mark at: milliseconds since 1970
  */
 
 /** One launcher with its workers, from the spawn to its end. Times are milliseconds since 1970. */
@@ -91,7 +84,11 @@ export class Job {
 			const result = await Promise.race([this.#ended, late]);
 			const marks = this.marks();
 			if (result !== 0) throw this.#failure(result);
-			return { marks, endedAt: this.#endedAt, shown: this.#read("console") };
+			return {
+				marks,
+				endedAt: this.#endedAt,
+				shown: readIfThere(this.#path("console")),
+			};
 		} finally {
 			timer.abort();
 			process.off("exit", this.#abandon);
@@ -105,13 +102,9 @@ export class Job {
 		this.#signalWorkers("SIGUSR1");
 	}
 
-	/** @returns {Mark[]} */
+	/** @returns {import("./marks.js").Mark[]} */
 	marks() {
-		const lines = this.#read("marks").split("\n").filter(Boolean);
-		return lines.map((line) => {
-			const [event = "", nanoseconds, pid] = line.split(" ");
-			return { event, at: Number(nanoseconds) / 1e6, pid: Number(pid) };
-		});
+		return readMarks(this.#path("marks"));
 	}
 
 	starts() {
@@ -144,7 +137,10 @@ export class Job {
 
 	#failure(result) {
 		const { launcher, mode, count } = this.#request;
-		const words = this.#read("messages").trim().split("\n").slice(-20);
+		const words = readIfThere(this.#path("messages"))
+			.trim()
+			.split("\n")
+			.slice(-20);
 		return new Error(
 			`${launcher.name} with ${count} workers (${mode}) ended with ${result}:\n${words.join("\n")}`,
 		);
@@ -152,14 +148,6 @@ export class Job {
 
 	#path(name) {
 		return join(this.#directory, name);
-	}
-
-	#read(name) {
-		try {
-			return readFileSync(this.#path(name), "utf8");
-		} catch {
-			return "";
-		}
 	}
 }
 

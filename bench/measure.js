@@ -1,20 +1,26 @@
 /** The figure's launchers in turn, round after round, so that a drift of the machine hits all alike. */
 export async function measureFigure(figure, launchers, place, tell) {
 	const rounds = place.isQuick ? Math.min(2, figure.rounds) : figure.rounds;
-	const taking = launchers.filter(
-		({ name }, index) => index === 0 || (figure.peers ?? [name]).includes(name),
-	);
+	const taking = [
+		...launchers.filter(
+			({ name }, index) =>
+				index === 0 || (figure.peers ?? [name]).includes(name),
+		),
+		...(figure.beside ?? []),
+	];
 	const samples = new Map(taking.map(({ name }) => [name, []]));
 	tell(`${figure.name}: preparing`);
 	const session = await figure.open?.(place);
 	const { measure } = session ?? figure;
+	const measureOf = (one) =>
+		one.measure?.(place, session) ?? measure(one, place);
 	try {
 		// One more round first, which does not count, warms the machine's caches.
 		for (let round = rounds > 2 ? 0 : 1; round <= rounds; round += 1) {
 			for (const launcher of taking) {
 				tell(`${figure.name}: round ${round} of ${rounds}, ${launcher.name}`);
-				const value = await measure(launcher, place);
-				if (round > 0) samples.get(launcher.name).push(value);
+				const values = [await measureOf(launcher)].flat();
+				if (round > 0) samples.get(launcher.name).push(...values);
 			}
 		}
 		const results = [...samples].map(([launcher, values]) =>
@@ -37,11 +43,11 @@ function summary(launcher, samples) {
 	return { launcher, median, min: sorted[0], max: sorted.at(-1), p95, samples };
 }
 
-/** Ratios go to the peer that the goal names, else to Node by hand. */
-function judge({ name, title, unit, goal }, rounds, results) {
+/** Ratios go to the peer that the goal names, else to what is measured beside it, else to Node by hand. */
+function judge({ name, title, unit, goal, beside }, rounds, results) {
 	const medianOf = (launcher) =>
 		results.find((result) => result.launcher === launcher)?.median;
-	const reference = goal.timesPeer ?? "Node by hand";
+	const reference = goal.timesPeer ?? beside?.[0]?.name ?? "Node by hand";
 	// What is nothing at all has no multiples.
 	const base = medianOf(reference) || undefined;
 	const own = results[0].median;

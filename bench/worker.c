@@ -1,6 +1,6 @@
 /*
  * The worker of every measurement: `worker FILE MODE`. It first appends
- * "start <nanoseconds since 1970> <pid>" to FILE, then does what MODE says:
+ * "start <nanoseconds since 1970> <pid> <rank> <world size>" to FILE, then does what MODE says:
  *
  *   exit        ends with 0 at once
  *   finish      ends with 0 half a second after all workers have started
@@ -8,6 +8,7 @@
  *   fail-once   in the first round rank 0 fails once all have started; later all end with 0
  *   stubborn    the same, but the others ignore SIGTERM
  *   print       prints 100 MB of lines a second after all have started
+ *   obey        fails at SIGUSR1 and ends with 0 at SIGUSR2, and says so at SIGTERM
  *
  * `verify` as the only argument reads such lines from stdin, each behind any
  * prefix without "#", and says how many bytes came of whole lines in order.
@@ -33,8 +34,9 @@ static void mark(const char *event) {
 	struct timespec now;
 	char line[96];
 	clock_gettime(CLOCK_REALTIME, &now);
-	int length = snprintf(line, sizeof line, "%s %lld%09ld %d\n", event,
-			(long long)now.tv_sec, now.tv_nsec, (int)getpid());
+	int length = snprintf(line, sizeof line, "%s %lld%09ld %d %d %d\n", event,
+			(long long)now.tv_sec, now.tv_nsec, (int)getpid(),
+			number_of("RANK", 0), number_of("WORLD_SIZE", 1));
 	int file = open(marks, O_WRONLY | O_APPEND | O_CREAT, 0600);
 	if (file < 0 || write(file, line, length) != length) exit(99);
 	close(file);
@@ -62,6 +64,18 @@ static void wait_for_all(void) {
 
 static void end_well(int signal) {
 	(void)signal;
+	_exit(0);
+}
+
+static void fail_now(int signal) {
+	(void)signal;
+	mark("end");
+	_exit(1);
+}
+
+static void end_at_term(int signal) {
+	(void)signal;
+	mark("term");
 	_exit(0);
 }
 
@@ -141,10 +155,16 @@ int main(int argc, char **argv) {
 	int stubborn = strcmp(mode, "stubborn") == 0;
 	if (stubborn && rank > 0) signal(SIGTERM, SIG_IGN);
 	if (strcmp(mode, "wait") == 0) signal(SIGUSR1, end_well);
+	int obeys = strcmp(mode, "obey") == 0;
+	if (obeys) {
+		signal(SIGUSR1, fail_now);
+		signal(SIGUSR2, end_well);
+		signal(SIGTERM, end_at_term);
+	}
 	mark("start");
 	if (strcmp(mode, "exit") == 0) return 0;
 	if (strcmp(mode, "print") == 0) return print_lines(rank);
-	if (strcmp(mode, "wait") == 0) for (;;) pause();
+	if (obeys || strcmp(mode, "wait") == 0) for (;;) pause();
 	if (strcmp(mode, "finish") == 0) {
 		wait_for_all();
 		pause_ms(500);

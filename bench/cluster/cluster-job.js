@@ -1,0 +1,254 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { lastOf, readIfThere, readMarks } from "../marks.js";
+import { AGENT_COMMANDS, AGENT_ENVIRONMENT } from "./launchers.js";
+
+const LONGEST_WAIT_MS = 90_000;
+const POLL_MS = 2;
+/** How long a run rests before something is done to it: what began with it is over by then. */
+const REST_MS = 700;
+
+let jobs = 0;
+
+/**
+ * What the agents of a run have in common.
+ *
+ * @typedef {object} RunSettings
+ * @property {string} [nodes] `--nnodes`: 2 unless given
+ * @property {Readonly<Record<string, number>>} [conf] of `--rdzv-conf`, in seconds
+ * @property {readonly string[]} [flags] of elastic-run
+ * @property {(name: string) => number} [workersOf] how many workers an agent has: 4 unless given
+ * @property {(paths: { worker: string, marks: string, directory: string }) => readonly string[]} [program]
+ *   of the workers, which appends its marks to a file: worker.c unless given
+ */
+
+/** Those of worker.c that do as they are told. */
+const obedient = ({ worker, marks }) => [worker, marks, "obey"];
+
+/** A run of several agents, named a, b, …. Times are milliseconds since 1970. */
+export class ClusterJob {
+	#launcher;
+	#settings;
+	#directory;
+	#agents = new Map();
+
+	/**
+	 * @param {import("../launchers.js").Launcher} launcher
+	 * @param {RunSettings & { endpoint: string }} settings where the agents meet
+	 * @param {{ worker: string, scratch: string }} place
+	 */
+	constructor(launcher, { program = obedient, ...settings }, place) {
+		jobs += 1;
+		this.#launcher = launcher;
+		this.#directory = mkdtempSync(join(place.scratch, "cluster-"));
+		this.#settings = {
+			nodes: "2",
+			conf: {},
+			flags: [],
+			workersOf: () => 4,
+			...settings,
+			runId: `bench-${jobs}`,
+			program: program({
+				worker: place.worker,
+				marks: this.#path("marks"),
+				directory: this.#directory,
+			}),
+		};
+		process.prependListener("exit", this.#abandon);
+	}
+
+	/** Starts agents; returns when that was. */
+	start(...names) {
+		const at = Date.now();
+		for (const name of names) this.#start(name);
+		return at;
+	}
+
+	/** Starts agents and waits until all of them run in one world, and have come to rest. */
+	async form(...names) {
+		const { workersOf } = this.#settings;
+		this.start(...names);
+		await this.world(names.reduce((sum, name) => sum + workersOf(name), 0));
+		await sleep(REST_MS);
+	}
+
+	/**
+	 * Waits for all workers of a world of this size to be started after `since`.
+	 * @returns {Promise<number>} when the last of them was
+	 */
+	async world(size, since) {
+		return lastOf(await this.marked("start", size, { since, worldSize: size }));
+	}
+
+	/**
+	 * Waits for so many marks of workers of a world of this size, made after `since`.
+	 * @returns {Promise<import("../marks.js").Mark[]>} all that there are then
+	 */
+	async marked(event, count, { since = 0, worldSize }) {
+		const what = `${count} × "${event}" in a world of ${worldSize}`;
+		return this.#until(what, () => {
+			const found = this.marks(event).filter(
+				(mark) => mark.at > since && mark.worldSize === worldSize,
+			);
+			return found.length >= count ? found : undefined;
+		});
+	}
+
+	/** Makes the worker of the highest rank fail; returns when it did. */
+	async failWorker() {
+		const { pid, worldSize } = this.#newest.at(-1);
+		process.kill(pid, "SIGUSR1");
+		return lastOf(await this.marked("end", 1, { worldSize }));
+	}
+
+	/** Kills the worker of a rank in the newest world, counted from the end where it is negative; returns when that was. */
+	killWorker(rank) {
+		const { pid } = this.#newest.at(rank);
+		const at = Date.now();
+		process.kill(pid, "SIGKILL");
+		return at;
+	}
+
+	/** Signals an agent; returns when that was. */
+	signal(name, signal) {
+		const agent = this.#agents.get(name);
+		if (signal === "SIGKILL" || signal === "SIGTERM") agent.isExpected = true;
+		const at = Date.now();
+		agent.process.kill(signal);
+		return at;
+	}
+
+	pidOf(name) {
+		return this.#agents.get(name).process.pid;
+	}
+
+	/** How many worlds there have been. */
+	get worlds() {
+		return this.marks("start").filter(({ rank }) => rank === 0).length;
+	}
+
+	/** Ends all workers well, and waits for the agents' good end. */
+	async end() {
+		try {
+			this.#signalWorkers("SIGUSR2");
+			await this.#until("the agents' end", () =>
+				[...this.#agents.values()].every(hasEnded) ? true : undefined,
+			);
+			for (const [name, agent] of this.#agents) {
+				const { exitCode } = agent.process;
+				if (exitCode === 0 || agent.isExpected) continue;
+				throw new Error(`agent ${name} ended with ${exitCode}`);
+			}
+		} catch (error) {
+			throw this.#failure(error);
+		} finally {
+			this.close();
+		}
+	}
+
+	/** Ends whatever is left of it, and forgets it. */
+	close() {
+		process.off("exit", this.#abandon);
+		this.#abandon();
+		rmSync(this.#directory, { recursive: true, force: true });
+	}
+
+	/** @returns {import("../marks.js").Mark[]} */
+	marks(kind) {
+		return readMarks(this.#path("marks")).filter(({ event }) => event === kind);
+	}
+
+	/** The marks of the newest world that was started whole, by rank. */
+	get #newest() {
+		const starts = this.marks("start");
+		const { worldSize } = starts.at(-1);
+		return starts
+			.slice(-worldSize)
+			.sort((left, right) => left.rank - right.rank);
+	}
+
+	#start(name) {
+		const directory = this.#path(name);
+		mkdirSync(directory);
+		const [file, ...args] = AGENT_COMMANDS[this.#launcher.name]({
+			...this.#settings,
+			nodeId: `node-${name}`,
+			workers: this.#settings.workersOf(name),
+			directory,
+		});
+		const said = openSync(this.#path(`${name}.messages`), "a");
+		const child = spawn(file, args, {
+			env: { ...process.env, ...AGENT_ENVIRONMENT },
+			stdio: ["ignore", said, said],
+		});
+		closeSync(said);
+		const agent = { process: child, isExpected: false, problem: undefined };
+		child.once("error", (error) => {
+			agent.problem = error;
+		});
+		this.#agents.set(name, agent);
+	}
+
+	/** Resolves with what is found, once something is. */
+	async #until(what, find) {
+		const until = performance.now() + LONGEST_WAIT_MS;
+		for (;;) {
+			const found = find();
+			if (found !== undefined) return found;
+			const lost = [...this.#agents].find(
+				([, agent]) => hasEnded(agent) && !agent.isExpected,
+			);
+			if (what !== "the agents' end" && lost !== undefined) {
+				throw this.#failure(`agent ${lost[0]} ended`);
+			}
+			if (performance.now() > until) {
+				throw this.#failure(`no ${what} in ${LONGEST_WAIT_MS / 1_000} s`);
+			}
+			await sleep(POLL_MS);
+		}
+	}
+
+	#failure(problem) {
+		const words = [...this.#agents.keys()].map((name) =>
+			readIfThere(this.#path(`${name}.messages`))
+				.trim()
+				.split("\n")
+				.slice(-12)
+				.join("\n"),
+		);
+		return new Error(
+			`${this.#launcher.name}: ${problem}\n${words.join("\n--\n")}`,
+		);
+	}
+
+	/** The bench is interrupted. */
+	#abandon = () => {
+		for (const agent of this.#agents.values()) {
+			if (!hasEnded(agent)) agent.process.kill("SIGKILL");
+		}
+		this.#signalWorkers("SIGKILL");
+	};
+
+	/** Those that are still there, and no others that have their pids now. */
+	#signalWorkers(signal) {
+		for (const { pid } of this.marks("start")) {
+			if (!readIfThere(`/proc/${pid}/cmdline`).includes(this.#directory))
+				continue;
+			try {
+				process.kill(pid, signal);
+			} catch {
+				// It has ended meanwhile.
+			}
+		}
+	}
+
+	#path(name) {
+		return join(this.#directory, name);
+	}
+}
+
+function hasEnded({ process: { exitCode, signalCode }, problem }) {
+	return exitCode !== null || signalCode !== null || problem !== undefined;
+}
