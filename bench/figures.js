@@ -5,6 +5,7 @@ import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
+import { SOFT_FIGURES } from "./soft.js";
 
 const BYTES_PER_WORKER = 100e6;
 /** Long enough that what the garbage collector does once, some time after the start, is not most of it. */
@@ -136,6 +137,7 @@ export const FIGURES = [
 	},
 	...LIBRARY_FIGURES,
 	...CLUSTER_FIGURES,
+	...SOFT_FIGURES,
 	...SCALE_FIGURES,
 ];
 

@@ -6,6 +6,9 @@ import { CLI } from "./launchers.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+const IDLE_S = 30;
+const QUICK_IDLE_S = 2;
+
 /**
  * What the runtime library costs a worker, whatever launches it.
  * @type {readonly import("./figures.js").Figure[]}
@@ -18,7 +21,10 @@ export const LIBRARY_FIGURES = [
 		rounds: 9,
 		peers: [],
 		goal: { atMost: 10 },
-		measure: async () => Number(run(here("library/import.js"))),
+		beside: [
+			{ name: "an empty module", measure: () => importOf("./empty.js") },
+		],
+		measure: () => importOf("../../dist/src/runtime/runtime.js"),
 	},
 	{
 		name: "worker-info",
@@ -27,15 +33,48 @@ export const LIBRARY_FIGURES = [
 		rounds: 5,
 		peers: [],
 		goal: { atMost: 10 },
-		async measure(_launcher, { scratch }) {
-			const directory = mkdtempSync(join(scratch, "library-"));
-			const result = join(directory, "result");
-			const options = ["--run-id", "bench", "--log-dir", directory];
-			run(CLI, ...options, here("library/worker-info.js"), result);
-			return Number(readFileSync(result, "utf8"));
-		},
+		beside: [
+			{
+				name: "a stat of the file",
+				measure: (place) => inWorker(place, "worker-info.js", "stat"),
+			},
+		],
+		measure: (_, place) => inWorker(place, "worker-info.js", "library"),
+	},
+	{
+		name: "library-idle",
+		title: `processor of an idle worker that listens for events, over ${IDLE_S} s, % of a core`,
+		unit: "%",
+		rounds: 3,
+		peers: [],
+		goal: { atMost: 0.1 },
+		beside: [
+			{
+				name: "without the library",
+				measure: (place) => idle(place, "bare"),
+			},
+		],
+		measure: (_, place) => idle(place, "library"),
 	},
 ];
+
+async function importOf(file) {
+	return Number(run(here("library/import.js"), file));
+}
+
+function idle(place, how) {
+	const seconds = place.isQuick ? QUICK_IDLE_S : IDLE_S;
+	return inWorker(place, "idle.js", how, String(seconds));
+}
+
+/** The number that a program writes to a file, run as a worker. */
+async function inWorker({ scratch }, program, ...args) {
+	const directory = mkdtempSync(join(scratch, "library-"));
+	const result = join(directory, "result");
+	const options = ["--run-id", "bench", "--log-dir", directory];
+	run(CLI, ...options, here(`library/${program}`), result, ...args);
+	return Number(readFileSync(result, "utf8"));
+}
 
 /** What a script prints. */
 function run(...args) {

@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
  * @property {number} rank
  * @property {number} worldSize
  * @property {number} [figure] what some events are told with
+ * @property {number} [round] which some events are of
  */
 
 /** @returns {Mark[]} none where there is no such file yet */
@@ -17,9 +18,9 @@ export function readMarks(path) {
 	const lines = readIfThere(path).split("\n").slice(0, -1);
 	return lines.map((line) => {
 		const [event = "", nanoseconds, ...numbers] = line.split(" ");
-		const [pid, rank, worldSize, figure] = numbers.map(Number);
+		const [pid, rank, worldSize, figure, round] = numbers.map(Number);
 		const at = Number(nanoseconds) / 1e6;
-		return { event, at, pid, rank, worldSize, figure };
+		return { event, at, pid, rank, worldSize, figure, round };
 	});
 }
 

@@ -47,21 +47,23 @@ export function tableOf(figures) {
 /** What belongs to a figure and has no place in the table, a line each. */
 export function notesOf(figures) {
 	return figures.flatMap(({ name, goal, unit, notes, results }) => {
-		const [{ p95 }] = results;
+		const tails = results.map(
+			({ launcher, p95 }) => `${launcher} ${precise(p95)} ${unit}`,
+		);
 		const tail =
-			goal.p95AtMost === undefined ? [] : [`p95 ${precise(p95)} ${unit}`];
+			goal.p95AtMost === undefined ? [] : [`p95 ${tails.join(", ")}`];
 		return [...tail, ...notes].map((note) => `${name}: ${note}`);
 	});
 }
 
 function rowsOf(figure) {
-	return figure.results.map(({ launcher, median, min, max, ratio }, index) => [
+	return figure.results.map((result, index) => [
 		index === 0 ? figure.name : "",
-		launcher,
-		`${precise(median)} ${figure.unit}`,
-		`${precise(min)}–${precise(max)}`,
-		String(figure.rounds),
-		ratio === null ? "" : `${precise(ratio)} ×`,
+		result.launcher,
+		`${precise(result.median)} ${figure.unit}`,
+		`${precise(result.min)}–${precise(result.max)}`,
+		String(result.samples.length),
+		result.ratio === null ? "" : `${precise(result.ratio)} ×`,
 		index === 0 ? goalInWords(figure) : "",
 		index === 0 ? verdict(figure) : "",
 	]);
@@ -69,11 +71,12 @@ function rowsOf(figure) {
 
 function goalInWords({ goal, unit }) {
 	const { atMost, atLeast, timesPeer, p95AtMost } = goal;
-	if (atMost === undefined && atLeast === undefined) return "";
-	const sign = atMost === undefined ? "≥" : "≤";
 	const measure = timesPeer === undefined ? unit : `× ${timesPeer}`;
-	const tail = p95AtMost === undefined ? "" : `, p95 ≤ ${p95AtMost} ${unit}`;
-	return `${sign} ${atMost ?? atLeast} ${measure}${tail}`;
+	return [
+		...(atMost === undefined ? [] : [`≤ ${atMost} ${measure}`]),
+		...(atLeast === undefined ? [] : [`≥ ${atLeast} ${measure}`]),
+		...(p95AtMost === undefined ? [] : [`p95 ≤ ${p95AtMost} ${unit}`]),
+	].join(", ");
 }
 
 function verdict({ isMet, goal }) {

@@ -43,7 +43,7 @@ async function bench(directory) {
 	const { launchers, skipped } = findLaunchers(launcher);
 	const noEtcd = whyNoEtcd();
 	if (noEtcd !== undefined && wanted.some(({ needsEtcd }) => needsEtcd)) {
-		skipped.push(`cluster, scale: ${noEtcd}`);
+		skipped.push(`cluster, soft, scale: ${noEtcd}`);
 	}
 	const head = { machine, versions: describeVersions(), isCompiled, skipped };
 	const asText = values.output === "text";

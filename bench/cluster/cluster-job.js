@@ -88,7 +88,7 @@ export class ClusterJob {
 	 */
 	async marked(event, count, { since = 0, worldSize }) {
 		const what = `${count} × "${event}" in a world of ${worldSize}`;
-		return this.#until(what, () => {
+		return this.until(what, () => {
 			const found = this.marks(event).filter(
 				(mark) => mark.at > since && mark.worldSize === worldSize,
 			);
@@ -133,7 +133,7 @@ export class ClusterJob {
 	async end() {
 		try {
 			this.#signalWorkers("SIGUSR2");
-			await this.#until("the agents' end", () =>
+			await this.until("the agents' end", () =>
 				[...this.#agents.values()].every(hasEnded) ? true : undefined,
 			);
 			for (const [name, agent] of this.#agents) {
@@ -192,7 +192,7 @@ export class ClusterJob {
 	}
 
 	/** Resolves with what is found, once something is. */
-	async #until(what, find) {
+	async until(what, find) {
 		const until = performance.now() + LONGEST_WAIT_MS;
 		for (;;) {
 			const found = find();

@@ -1,0 +1,2 @@
+// The least that can be imported.
+export {};

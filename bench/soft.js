@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { clusterFigure } from "./cluster/cluster-figure.js";
+import { etcdTells, leaseEnds } from "./floors/etcd-floors.js";
+import { fileIsSeen } from "./floors/watch-floor.js";
+import { lastOf } from "./marks.js";
+import { EXAMPLE_FIGURES } from "./soft/example.js";
+
+const WORKER = fileURLToPath(new URL("soft/worker.js", import.meta.url));
+/** The shortest lease that etcd grants by default, in seconds. */
+const TTL_S = 2;
+/** How often a node dies for a 95th percentile. */
+const DEATHS = 20;
+const LISTENERS = 16;
+
+/** Of runs under soft restarts, whose workers use the runtime library. */
+const SOFT = {
+	flags: ["--restart-policy", "soft"],
+	program: ({ marks }) => [process.execPath, WORKER, marks],
+};
+
+/**
+ * What soft restarts take, with real workers in Node.
+ * @type {readonly import("./figures.js").Figure[]}
+ */
+export const SOFT_FIGURES = [
+	clusterFigure({
+		name: "soft-failed",
+		title:
+			"two agents with 4 workers each, a worker of one is killed → waitForWork has resolved in all 4 of the other",
+		rounds: 10,
+		run: SOFT,
+		goal: { atMost: 60 },
+		beside: [etcdTells],
+		async play(job) {
+			await job.form("a", "b");
+			const at = job.killWorker(-1);
+			const wentOnAt = await wentOn(job, { at, worldSize: 8 });
+			await job.marked("start", 4, { since: at, worldSize: 8 });
+			return wentOnAt - at;
+		},
+	}),
+	clusterFigure({
+		name: "soft-left",
+		title:
+			"one of two agents gets SIGTERM → waitForWork has resolved in all 4 workers of the other",
+		rounds: 10,
+		run: { ...SOFT, nodes: "1:2" },
+		goal: { atMost: 50 },
+		beside: [etcdTells],
+		async play(job) {
+			await job.form("a", "b");
+			const at = job.signal("b", "SIGTERM");
+			return (await wentOn(job, { at, worldSize: 4 })) - at;
+		},
+	}),
+	clusterFigure({
+		name: "soft-killed",
+		title: `one of two agents is killed, its lease lives ${TTL_S} s → waitForWork has resolved in all 4 workers of the other`,
+		rounds: DEATHS,
+		run: { ...SOFT, nodes: "1:2", conf: { lease_ttl: TTL_S } },
+		goal: { atMost: TTL_S * 1_000 + 300, p95AtMost: TTL_S * 1_000 + 800 },
+		beside: [leaseEnds(TTL_S)],
+		async play(job) {
+			await job.form("a", "b");
+			// At any time between two keepalives.
+			await sleep((Math.random() * TTL_S * 1_000) / 5);
+			const at = job.signal("b", "SIGKILL");
+			return (await wentOn(job, { at, worldSize: 4 })) - at;
+		},
+	}),
+	clusterFigure({
+		name: "soft-pause",
+		title: `PAUSE is written by an agent → a listener in each of its ${LISTENERS} workers has it`,
+		rounds: 5,
+		run: {
+			...SOFT,
+			nodes: "1:2",
+			conf: { last_call_timeout: 0 },
+			workersOf: (name) => (name === "a" ? LISTENERS : 1),
+		},
+		goal: { p95AtMost: 20 },
+		beside: [fileIsSeen(LISTENERS)],
+		async play(job) {
+			await job.form("a");
+			// Somebody comes, and goes again: each time all are told.
+			const cameAt = job.start("b");
+			const came = await told(job, cameAt, LISTENERS);
+			const larger = { since: cameAt, worldSize: LISTENERS + 1 };
+			await job.marked("work", LISTENERS, larger);
+			await job.marked("start", 1, larger);
+			await sleep(1_000);
+			const at = job.signal("b", "SIGTERM");
+			const went = await told(job, at, LISTENERS + 1);
+			await job.marked("work", LISTENERS, {
+				since: at,
+				worldSize: LISTENERS,
+			});
+			return [...came, ...went];
+		},
+	}),
+	...EXAMPLE_FIGURES,
+];
+
+/** When the last of the four survivors had its place in the next round. */
+async function wentOn(job, { at, worldSize }) {
+	return lastOf(await job.marked("work", 4, { since: at, worldSize }));
+}
+
+/** How long each of the listeners was told after the agent had written it. */
+async function told(job, since, worldSize) {
+	const marks = await job.marked("pause", LISTENERS, { since, worldSize });
+	return marks.slice(0, LISTENERS).map(({ figure }) => figure);
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { ClusterJob } from "../cluster/cluster-job.js";
+import { Etcd } from "../etcd.js";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Two agents with so many workers each. */
+const WORKERS = 2;
+/** How far the example has come when it is struck. */
+const STEPS_BEFORE = 60;
+/** At most so much later: at any time of a step. */
+const SOME_STEPS_MS = 100;
+
+const COMMON = {
+	nodes: "1:2",
+	workersOf: () => WORKERS,
+	conf: { last_call_timeout: 10 },
+};
+
+/** @type {Readonly<Record<string, import("../cluster/cluster-job.js").RunSettings>>} */
+const RUNS = {
+	soft: {
+		...COMMON,
+		flags: ["--restart-policy", "soft"],
+		program: program("soft-train.js"),
+	},
+	hard: { ...COMMON, program: program("train.js") },
+};
+
+const KILLED = "the worker of rank 0 is killed";
+const kill = (job) => job.killWorker(0);
+const toNextStep = ({ ms }) => ms;
+
+/** @type {readonly import("../figures.js").Figure[]} */
+export const EXAMPLE_FIGURES = [
+	exampleFigure({
+		name: "soft-example-failed",
+		title: `${KILLED} → the first step after it`,
+		strike: kill,
+		of: toNextStep,
+	}),
+	exampleFigure({
+		name: "soft-example-left",
+		title: "one of the agents gets SIGTERM → the same",
+		strike: (job) => job.signal("b", "SIGTERM"),
+		of: toNextStep,
+	}),
+	exampleFigure({
+		name: "soft-example-lost",
+		title: `${KILLED}: steps that all had done and that are done again`,
+		unit: "steps",
+		goal: { atMost: 0 },
+		strike: kill,
+		of: ({ lost }) => lost,
+	}),
+];
+
+function exampleFigure({ title, strike, of, ...figure }) {
+	return {
+		title: `examples/soft-train.js (hard: train.js) on two agents with ${WORKERS} workers each, ${title}`,
+		unit: "ms",
+		goal: {},
+		rounds: 5,
+		peers: [],
+		needsEtcd: true,
+		...figure,
+		beside: [
+			{
+				name: "elastic-run, hard",
+				measure: async (place, session) =>
+					of(await play(session.launcher, RUNS.hard, strike, place, session)),
+			},
+		],
+		async open(place) {
+			const etcd = await Etcd.start(place.scratch);
+			const session = {
+				etcd,
+				launcher: undefined,
+				async measure(launcher) {
+					session.launcher = launcher;
+					return of(await play(launcher, RUNS.soft, strike, place, session));
+				},
+				close: () => etcd.stop(),
+			};
+			return session;
+		},
+	};
+}
+
+/** Strikes in the middle of the training. */
+async function play(launcher, run, strike, place, { etcd }) {
+	const job = new ClusterJob(
+		launcher,
+		{ ...run, endpoint: etcd.endpoint },
+		place,
+	);
+	const worldSize = 2 * WORKERS;
+	try {
+		job.start("a", "b");
+		await job.marked("step", STEPS_BEFORE * worldSize, { worldSize });
+		await sleep(Math.random() * SOME_STEPS_MS);
+		const [{ round }] = job.marks("step");
+		const at = strike(job);
+		const steps = await job.until("step of a later round", () => {
+			const all = job.marks("step");
+			return all.some((step) => step.round > round) ? all : undefined;
+		});
+		const next = steps.find((step) => step.round > round);
+		const before = steps.filter((step) => step.round === round);
+		return {
+			ms: next.at - at,
+			lost: doneByAll(before, worldSize) - (next.figure - 1),
+		};
+	} finally {
+		job.close();
+	}
+}
+
+/** The newest step that each of the workers has done. */
+function doneByAll(steps, worldSize) {
+	const newest = Array.from({ length: worldSize }, (_, rank) =>
+		Math.max(
+			...steps.filter((step) => step.rank === rank).map(({ figure }) => figure),
+		),
+	);
+	return Math.min(...newest);
+}
+
+/** An example that marks its steps, with checkpoints of its own. */
+function program(name) {
+	return ({ marks, directory }) => [
+		...["/usr/bin/env", `MARKS=${marks}`],
+		...[process.execPath, "--import", here("mark-steps.js")],
+		here(`../../examples/${name}`),
+		...["--steps", "1000000", "--checkpoint-dir", `${directory}/checkpoints`],
+	];
+}
