@@ -1,4 +1,5 @@
 import type {
+	BudgetRecord,
 	NodeRecord,
 	RoundRecord,
 	RunSpec,
@@ -9,37 +10,10 @@ import type { ProcessHistory, Span } from "./process-history.js";
 import type { RunShape } from "./settings.js";
 import type { PolicyKind } from "./sim-policies.js";
 import type { Situation } from "./situations.js";
+import type { WorkerHistory } from "./worker-history.js";
 
 export type { ProcessHistory, Span, StoreCall } from "./process-history.js";
-
-/** One worker, from its spawn until nothing of its process group is left. */
-export interface WorkerHistory {
-	readonly pid: number;
-	readonly process: ProcessHistory;
-	readonly startedAt: number;
-	endedAt: number | null;
-	/** When its first process ended, of which others of the group may be left. */
-	leaderEndedAt: number | null;
-	readonly instance: number;
-	/** The rounds that it has worked in, in order. */
-	readonly rounds: readonly number[];
-	readonly localRank: number;
-	readonly rank: number;
-	readonly groupRank: number;
-	readonly roleRank: number;
-	readonly worldSize: number;
-	readonly roleWorldSize: number;
-	readonly masterAddr: string;
-	readonly masterPort: number;
-	/** The picture of the run that it was started on said that its round was to be left. */
-	readonly roundWasLeft: boolean;
-	/** When it was sent SIGKILL and did not end, because the kernel held it. */
-	stuckAt: number | null;
-	/** It failed by itself, before anybody signalled it. */
-	failed: boolean;
-	/** Its leader ended with exit code 0. */
-	succeeded: boolean;
-}
+export type { Stint, WorkerHistory } from "./worker-history.js";
 
 /** One write of the run's `round` key, and what stood beside it at that revision. */
 export interface RoundCommit {
@@ -54,7 +28,9 @@ export interface RoundCommit {
 	readonly seats: ReadonlyMap<string, SeatRecord>;
 	readonly nodes: ReadonlyMap<string, NodeRecord>;
 	/** What each node has used up, by node id. */
-	readonly budgets: ReadonlyMap<string, number>;
+	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+	/** The nodes that have finished this plan, or an earlier one. */
+	readonly finished: ReadonlySet<string>;
 }
 
 /** What a node's record says from now on; null: it is gone. */
@@ -93,6 +69,7 @@ export interface History {
 	readonly spec: RunSpec;
 	readonly policy: PolicyKind;
 	readonly shutdownTimeoutMs: number;
+	readonly pauseTimeoutMs: number;
 	/** The longest that a message takes where nothing is disturbed. */
 	readonly slowestMessageMs: number;
 	readonly processes: ProcessHistory[];
@@ -120,6 +97,7 @@ export function emptyHistory(seed: number, shape: RunShape): History {
 		spec: shape.spec,
 		policy: shape.policy,
 		shutdownTimeoutMs: shape.shutdownTimeoutMs,
+		pauseTimeoutMs: shape.pauseTimeoutMs,
 		slowestMessageMs: SLOWEST_WAY_MS,
 		processes: [],
 		workers: [],
@@ -163,6 +141,21 @@ export function predecessor(
 		before?.round.instance === commit?.round.instance &&
 		before?.wipes === commit?.wipes;
 	return isSame ? before : undefined;
+}
+
+/** Whether a node has used up its own budget, or one of its workers that of its own. */
+export function isSpent(
+	{ budgets }: Pick<RoundCommit, "budgets">,
+	nodeId: string,
+	{ maxRestarts }: RunSpec,
+): boolean {
+	const { charged = 0, workers = {} } = budgets.get(nodeId) ?? {};
+	return Math.max(charged, ...Object.values(workers)) > maxRestarts;
+}
+
+/** What a node's own budget and those of its workers have been charged. */
+export function spentBy({ charged, workers = {} }: BudgetRecord): number {
+	return Object.values(workers).reduce((sum, one) => sum + one, charged);
 }
 
 /** The commits that lifted a barrier: the first of each (instance, round). */

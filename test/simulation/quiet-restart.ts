@@ -1,6 +1,6 @@
 import type { ProcessHistory } from "./history.js";
 import { Random } from "./random.js";
-import type { RunShape } from "./settings.js";
+import { NEVER_LISTENS, type RunShape } from "./settings.js";
 import { Simulation } from "./simulation.js";
 
 /** When one worker fails, and until when the restart is looked at, in milliseconds. */
@@ -62,6 +62,7 @@ function shapeOf(agents: number): RunShape {
 		},
 		policy: "hard",
 		shutdownTimeoutMs: 5_000,
+		pauseTimeoutMs: 60_000,
 		habits: {
 			fails: 0,
 			hangs: 1,
@@ -69,6 +70,7 @@ function shapeOf(agents: number): RunShape {
 			leavesChild: 0,
 			cannotStart: 0,
 			sticks: 0,
+			...NEVER_LISTENS,
 			shortestMs: 0,
 			longestMs: 0,
 		},

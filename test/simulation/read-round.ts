@@ -22,13 +22,15 @@ export function readRound(
 		keys.seats,
 		keys.nodes,
 		keys.budgets,
+		keys.finished,
 	]);
 	const entry = entries.get(keys.round);
 	if (entry === undefined) return undefined;
 	const round = decodeRecord<RoundRecord>(entry);
 	const seats = new Map<string, SeatRecord>();
 	const nodes = new Map<string, NodeRecord>();
-	const budgets = new Map<string, number>();
+	const budgets = new Map<string, BudgetRecord>();
+	const finished = new Set<string>();
 	for (const [key, each] of entries) {
 		const name = key.slice(key.lastIndexOf("/") + 1);
 		if (key.startsWith(keys.seats)) {
@@ -38,10 +40,12 @@ export function readRound(
 		} else if (key.startsWith(keys.nodes)) {
 			nodes.set(name, decodeRecord<NodeRecord>(each));
 		} else if (key.startsWith(keys.budgets)) {
-			budgets.set(name, decodeRecord<BudgetRecord>(each).charged);
+			budgets.set(name, decodeRecord<BudgetRecord>(each));
+		} else if (key.startsWith(keys.finished)) {
+			finished.add(name);
 		}
 	}
-	return { revision, round, seats, nodes, budgets };
+	return { revision, round, seats, nodes, budgets, finished };
 }
 
 /** Who coordinates, as this entry of the store says. */

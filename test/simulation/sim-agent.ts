@@ -38,7 +38,9 @@ export class SimAgent {
 			machine.timeline,
 			machine.random,
 		);
-		this.spawner = new SimSpawner(machine, this.process);
+		this.spawner = new SimSpawner(machine, this.process, (...said) =>
+			this.workers.hear(...said),
+		);
 		this.store = new SimStore({
 			etcd: options.etcd,
 			timeline: machine.timeline,
@@ -184,7 +186,10 @@ export class SimAgent {
 			prepare: (info, round) => this.spawner.prepare(info, round),
 			readOomKills: () => undefined,
 			onSpawning: () => {},
-			onStarted: (round) => this.agent.started(round),
+			onStarted: (round) => {
+				this.spawner.started(round);
+				this.agent.started(round);
+			},
 			dispatch: (input) => this.agent.dispatch(input),
 		});
 	}
@@ -204,7 +209,7 @@ export class SimAgent {
 				nodeId: history.nodeId,
 				incarnation: history.incarnation,
 				shutdownTimeoutMs,
-				pauseTimeoutMs: 60_000,
+				pauseTimeoutMs: machine.pauseTimeoutMs,
 			},
 			membership: {
 				publish: (intent: Intent | null) => {

@@ -1,6 +1,7 @@
 import type { Ending } from "../../src/agent/state.js";
 import type { NodeRecord } from "../../src/rendezvous/records.js";
 import type { History } from "./history.js";
+import type { Peers } from "./peers.js";
 import type { Random } from "./random.js";
 import type { SimEtcd } from "./sim-etcd.js";
 import type { Situation } from "./situations.js";
@@ -15,6 +16,21 @@ export interface WorkerHabits {
 	readonly cannotStart: number;
 	/** Even SIGKILL does not end it: the kernel holds it. */
 	readonly sticks: number;
+	/** It calls the runtime library, and receives what it is told. */
+	readonly listens: number;
+	/** It receives nothing that comes after its HELLO. */
+	readonly neverAcknowledges: number;
+	/** One event is received so late that its agent may have given it up. */
+	readonly acknowledgesLate: number;
+	/** It waits for another round though it has lost nobody. */
+	readonly wishes: number;
+	/** It dies of the end of one that it worked with, or waits for another round. */
+	readonly diesOfPeers: number;
+	readonly waitsForPeers: number;
+	/** What is to end it does so while it is paused. */
+	readonly endsHeld: number;
+	/** The disk does not take an event. */
+	readonly diskFull: number;
 	/** How long one works, in milliseconds. */
 	readonly shortestMs: number;
 	readonly longestMs: number;
@@ -26,6 +42,9 @@ export interface SimMachine {
 	readonly random: Random;
 	readonly history: History;
 	readonly habits: () => WorkerHabits;
+	readonly peers: Peers;
+	/** How long a worker may take to acknowledge PAUSE. */
+	readonly pauseTimeoutMs: number;
 	readonly say: (who: string, what: string) => void;
 	readonly note: (situation: Situation) => void;
 }

@@ -1,5 +1,8 @@
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
 import type {
+	PolicyContext,
 	RestartDecision,
 	RestartPolicyStrategy,
 	WorkerFailureContext,
@@ -30,10 +33,23 @@ class ByExitCode extends HardRestartPolicyStrategy {
 	}
 }
 
+/** Changes of the world pause; a failure ends the node's workers, and the run pays. */
+class PauseOnScale extends HardRestartPolicyStrategy {
+	override onScaleUp({ cause }: PolicyContext): RestartDecision {
+		return { workers: "pause", charge: "nothing", reason: cause };
+	}
+
+	override onScaleDown({ cause }: PolicyContext): RestartDecision {
+		return { workers: "pause", charge: "nothing", reason: cause };
+	}
+}
+
 /** Policies that promise the same of their workers' processes. */
 export type PolicyFamily =
 	/** A round's end is the end of its processes. */
-	"hard";
+	| "hard"
+	/** Who survives a change of the world keeps its process. */
+	| "soft";
 
 interface SimPolicy {
 	readonly family: PolicyFamily;
@@ -45,6 +61,12 @@ export const SIM_POLICIES = {
 	hard: { family: "hard", make: () => new HardRestartPolicyStrategy() },
 	"charge-node": { family: "hard", make: () => new ChargeNode() },
 	"by-exit-code": { family: "hard", make: () => new ByExitCode() },
+	soft: { family: "soft", make: () => new SoftRestartPolicyStrategy() },
+	"soft-replace": {
+		family: "soft",
+		make: () => new SoftReplaceRestartPolicyStrategy(),
+	},
+	"pause-on-scale": { family: "soft", make: () => new PauseOnScale() },
 } satisfies Record<string, SimPolicy>;
 
 export type PolicyKind = keyof typeof SIM_POLICIES;

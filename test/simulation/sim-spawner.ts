@@ -5,39 +5,47 @@ import type {
 	WorkerSpec,
 } from "../../src/agent/supervision/worker.js";
 import type { PreparedWorker } from "../../src/agent/worker-member.js";
-import type { WorkerInfo } from "../../src/channel/events.js";
+import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
 import type { RoundRecord } from "../../src/rendezvous/records.js";
-import type { WorkerHistory } from "./history.js";
+import { noteTold, SimChannel } from "./sim-channel.js";
 import type { SimMachine } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";
 import { SimWorker } from "./sim-worker.js";
+import { type WorkerHistory, workerHistoryOf } from "./worker-history.js";
 
 interface Place {
 	readonly info: WorkerInfo;
 	readonly round: RoundRecord;
+	readonly channel: SimChannel;
 }
 
 /** Starts simulated workers for one agent process, and ends them when that process is dead. */
 export class SimSpawner implements WorkerSpawner {
 	private readonly living = new Set<SimWorker>();
+	private channels = 0;
 	/** Where the next workers are to work, by local rank. */
 	private readonly places = new Map<number, Place>();
 
 	constructor(
 		private readonly machine: SimMachine,
 		private readonly process: SimProcess,
+		private readonly hear: (directory: string, reply: ReceivedReply) => void,
 	) {}
 
 	prepare(info: WorkerInfo, round: RoundRecord): PreparedWorker {
 		const { localRank } = info;
-		this.places.set(localRank, { info, round });
+		this.channels += 1;
+		const directory = `/channel/${this.channels}`;
+		const { machine, process } = this;
+		const channel = new SimChannel(directory, machine, process, this.hear);
+		this.places.set(localRank, { info, round, channel });
 		return {
 			spec: {
 				...{ localRank, file: "/train", args: [], cwd: "/", env: {} },
 				...{ stdout: 1, stderr: 2 },
 			},
-			directory: "/channel",
-			tell: () => {},
+			directory,
+			tell: (event) => channel.tell(event),
 			moved: () => {},
 			release: () => {},
 			readError: () => undefined,
@@ -55,35 +63,48 @@ export class SimSpawner implements WorkerSpawner {
 		}
 		const record = this.recordOf(spec.localRank, place);
 		machine.history.workers.push(record);
-		const worker = new SimWorker(machine, process, record, habits, listener);
+		const { channel, info, round } = place;
+		const worker = new SimWorker(
+			machine,
+			process,
+			record,
+			habits,
+			listener,
+			channel,
+			{ instance: round.instance, round: info.round },
+		);
 		this.living.add(worker);
 		worker.onGone = () => this.living.delete(worker);
 		return worker;
 	}
 
+	/** A round's workers work: those that were kept as well. */
+	started({ instance, synced, deprecated }: RoundRecord): void {
+		for (const { record } of this.living) {
+			const stint = record.stints.at(-1);
+			const isNew = stint?.round === synced && stint.instance === instance;
+			if (isNew) stint.roundWasLeft = deprecated >= synced;
+		}
+	}
+
 	private recordOf(localRank: number, { info, round }: Place): WorkerHistory {
 		const { machine, process } = this;
-		return {
-			pid: 1000 + machine.history.workers.length,
-			process: process.history,
-			startedAt: machine.timeline.now,
-			endedAt: null,
-			leaderEndedAt: null,
-			instance: round.instance,
-			rounds: [info.round],
-			localRank,
-			rank: info.rank,
-			groupRank: info.groupRank,
-			roleRank: info.roleRank,
-			worldSize: info.worldSize,
-			roleWorldSize: info.roleWorldSize,
-			masterAddr: info.masterAddr,
-			masterPort: info.masterPort,
-			roundWasLeft: round.deprecated >= round.synced,
-			stuckAt: null,
-			failed: false,
-			succeeded: false,
-		};
+		const { now } = machine.timeline;
+		const pid = 1000 + machine.history.workers.length;
+		const who = { pid, process: process.history, localRank };
+		const record = workerHistoryOf(who, now);
+		const { instance } = round;
+		noteTold(
+			record,
+			{
+				kind: "WORK",
+				workerState: "HEALTHY",
+				changeEvent: null,
+				...{ instance, round: info.round, reason: "", workerInfo: info },
+			},
+			now,
+		);
+		return record;
 	}
 
 	/** What the guard does when the agent's process is gone. */

@@ -2,9 +2,12 @@ import type {
 	WorkerHandle,
 	WorkerListener,
 } from "../../src/agent/supervision/worker.js";
-import type { WorkerHistory } from "./history.js";
+import type { WorkerReply } from "../../src/channel/events.js";
+import type { SimChannel } from "./sim-channel.js";
+import { type Listening, SimListener } from "./sim-listener.js";
 import type { SimMachine, WorkerHabits } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";
+import { roundsOf, type WorkerHistory } from "./worker-history.js";
 
 /** The longest from SIGKILL to the end of a process. */
 const SLOWEST_KILL_MS = 20;
@@ -12,24 +15,33 @@ const SLOWEST_KILL_MS = 20;
 const SLOWEST_END_MS = 800;
 /** The shortest for which the kernel holds a process that sticks: its agent has given it up by then. */
 const SHORTEST_STUCK_MS = 20_000;
+/** The longest that one has still to do whose end was due while it was paused. */
+const LONGEST_REST_MS = 500;
 
 /** One worker's process group: its leader, and at times a child that may outlive it. */
-export class SimWorker implements WorkerHandle {
+export class SimWorker implements WorkerHandle, Listening {
 	onGone: () => void = () => {};
 	private leaderLives = true;
 	private childLives: boolean;
 	private readonly ignoresTerm: boolean;
 	private readonly sticks: boolean;
+	private readonly listener: SimListener;
 	private signalled = false;
+	/** Its time to end came while it was paused. */
+	private isDue = false;
 
 	constructor(
 		private readonly machine: SimMachine,
 		private readonly process: SimProcess,
-		private readonly record: WorkerHistory,
+		readonly record: WorkerHistory,
 		habits: WorkerHabits,
-		private readonly listener: WorkerListener,
+		private readonly supervisor: WorkerListener,
+		private readonly channel: SimChannel,
+		first: { readonly instance: number; readonly round: number },
 	) {
 		const { random, timeline } = machine;
+		this.listener = new SimListener(machine, process, this, first);
+		channel.open(record, this.listener);
 		this.childLives = random.chance(habits.leavesChild);
 		this.sticks = random.chance(habits.sticks);
 		this.ignoresTerm = this.sticks || random.chance(habits.ignoresTerm);
@@ -42,8 +54,25 @@ export class SimWorker implements WorkerHandle {
 		return this.record.pid;
 	}
 
+	get isAlive(): boolean {
+		return this.leaderLives && this.record.stuckAt === null;
+	}
+
+	say(reply: WorkerReply): void {
+		this.channel.say(reply);
+	}
+
+	goOn(): void {
+		if (!this.isDue) return;
+		this.isDue = false;
+		const { random, timeline, habits } = this.machine;
+		timeline.after(random.between(1, LONGEST_REST_MS), () =>
+			this.endByItself(habits().fails),
+		);
+	}
+
 	fail(): void {
-		if (this.leaderLives && this.record.stuckAt === null) this.endFailing();
+		if (this.isAlive) this.endFailing();
 	}
 
 	signal(signal: "SIGTERM" | "SIGKILL"): void {
@@ -51,6 +80,7 @@ export class SimWorker implements WorkerHandle {
 		// Its agent may not have heard yet that it is gone.
 		if (!this.leaderLives && !this.childLives) return;
 		this.signalled = true;
+		this.record.signalledAt ??= timeline.now;
 		if (signal === "SIGKILL") {
 			const delayMs = this.sticks
 				? random.between(SHORTEST_STUCK_MS, 3 * SHORTEST_STUCK_MS)
@@ -71,11 +101,15 @@ export class SimWorker implements WorkerHandle {
 	}
 
 	private endByItself(fails: number): void {
-		if (!this.leaderLives || this.record.stuckAt !== null) return;
-		const { random, timeline } = this.machine;
+		if (!this.isAlive) return;
+		const { random, timeline, habits } = this.machine;
 		const { asleepUntil } = this.process;
 		if (asleepUntil > timeline.now) {
 			timeline.at(asleepUntil, () => this.endByItself(fails));
+			return;
+		}
+		if (this.listener.isHeld && !random.chance(habits().endsHeld)) {
+			this.isDue = true;
 			return;
 		}
 		if (random.chance(fails)) this.endFailing();
@@ -96,7 +130,7 @@ export class SimWorker implements WorkerHandle {
 		this.record.succeeded = code === 0;
 		this.machine.say(
 			this.process.history.incarnation,
-			`worker ${this.pid} (round ${this.record.rounds.join(" ")}) ends: ${signal ?? code}`,
+			`worker ${this.pid} (round ${roundsOf(this.record)}) ends: ${signal ?? code}`,
 		);
 		const exit = {
 			code,
@@ -104,8 +138,9 @@ export class SimWorker implements WorkerHandle {
 			sentByUs: this.signalled,
 			uptimeMs: this.machine.timeline.now - this.record.startedAt,
 		};
+		this.listener.end(code !== 0);
 		const groupRemains = this.childLives;
-		this.tell(() => this.listener.exited(exit, groupRemains));
+		this.tell(() => this.supervisor.exited(exit, groupRemains));
 		if (!groupRemains) this.goneNow();
 	}
 
@@ -118,7 +153,7 @@ export class SimWorker implements WorkerHandle {
 	private goneNow(): void {
 		this.record.endedAt = this.machine.timeline.now;
 		this.onGone();
-		this.tell(() => this.listener.gone());
+		this.tell(() => this.supervisor.gone());
 	}
 
 	/** The order in which a process's own events reach its agent is kept. */

@@ -4,6 +4,7 @@ import type { FaultyRun } from "./faulty-run.js";
 import { emptyHistory, type History } from "./history.js";
 import { type Link, openLink } from "./link.js";
 import { type Moment, Observer } from "./observer.js";
+import { Peers } from "./peers.js";
 import type { Random } from "./random.js";
 import { calmed, type RunShape } from "./settings.js";
 import { SimAgent } from "./sim-agent.js";
@@ -68,7 +69,10 @@ export class Simulation implements FaultyRun {
 			onTrouble: (durationMs) => this.disturbAll(durationMs),
 		});
 		const habits = () => this.habits;
-		this.machine = { timeline, random, history, habits, say, note };
+		const { pauseTimeoutMs } = shape;
+		const peers = new Peers();
+		const told = { timeline, random, history, say, note };
+		this.machine = { ...told, habits, peers, pauseTimeoutMs };
 	}
 
 	get leaseTtlMs(): number {

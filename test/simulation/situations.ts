@@ -1,5 +1,7 @@
 import { EXIT_CODES } from "../../src/errors.js";
 import { type History, lifts, type RoundCommit } from "./history.js";
+import { SIM_POLICIES } from "./sim-policies.js";
+import { SOFT_SITUATIONS, softSituationsOf } from "./soft-situations.js";
 
 /** What the simulator is played for: each of these must come about in the seeds of the test run. */
 export const SITUATIONS = [
@@ -24,6 +26,7 @@ export const SITUATIONS = [
 	"an agent is asked to leave, and the others go on",
 	"the run is started anew under its id",
 	"fewer than MIN are left",
+	...SOFT_SITUATIONS,
 ] as const;
 
 export type Situation = (typeof SITUATIONS)[number];
@@ -34,6 +37,9 @@ export function situationsOf(history: History): ReadonlySet<Situation> {
 		...history.noted,
 		...amongRounds(history),
 		...amongProcesses(history),
+		...(SIM_POLICIES[history.policy].family === "soft"
+			? softSituationsOf(history)
+			: []),
 	]);
 }
 

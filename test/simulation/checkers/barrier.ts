@@ -1,9 +1,11 @@
 import { type Checker, lifts } from "../history.js";
+import { stintsOf, worksAt } from "../worker-history.js";
 
-/** No worker starts before its round is synced, and no round is synced while a member's older workers live. */
+/** No worker works before its round is synced, and no round is synced while a member's workers work in an older one. */
 export const barrier: Checker = {
 	name: "barrier",
 	*check(history) {
+		const stints = stintsOf(history.workers);
 		const liftedAt = new Map<string, number>();
 		for (const { at, round, seats, nodes } of lifts(history)) {
 			liftedAt.set(`${round.instance}/${round.synced}`, at);
@@ -19,27 +21,25 @@ export const barrier: Checker = {
 					what: `${incarnation} got a seat in round ${round.synced}, but claims ${node.claim}`,
 				};
 			}
-			for (const worker of history.workers) {
-				const lives =
-					worker.startedAt <= at &&
-					(worker.endedAt === null || worker.endedAt > at);
-				const isOlder = (worker.rounds.at(-1) ?? 0) < round.synced;
-				if (lives && isOlder && seated.has(worker.process.incarnation)) {
+			for (const stint of stints) {
+				const { pid, process } = stint.worker;
+				const isOlder = stint.round < round.synced && worksAt(stint, at);
+				if (isOlder && seated.has(process.incarnation)) {
 					yield {
 						at,
-						what: `round ${round.synced} began while worker ${worker.pid} of round ${worker.rounds.join(" ")} lived`,
+						what: `round ${round.synced} began while worker ${pid} worked in round ${stint.round}`,
 					};
 				}
 			}
 		}
-		for (const worker of history.workers) {
-			const { instance, rounds, startedAt: at, pid } = worker;
-			if (worker.roundWasLeft) {
-				yield { at, what: `worker ${pid} started in a round seen to be left` };
+		for (const { instance, round, from: at, worker, roundWasLeft } of stints) {
+			const { pid } = worker;
+			if (roundWasLeft) {
+				yield { at, what: `worker ${pid} works in a round seen to be left` };
 			}
-			const lifted = liftedAt.get(`${instance}/${rounds[0]}`);
+			const lifted = liftedAt.get(`${instance}/${round}`);
 			if (lifted === undefined || lifted > at) {
-				yield { at, what: `worker ${pid} started before its round was synced` };
+				yield { at, what: `worker ${pid} works before its round was synced` };
 			}
 		}
 	},

@@ -1,10 +1,17 @@
+import type { RoundRecord } from "../../../src/rendezvous/records.js";
 import {
 	type Checker,
 	type History,
 	lifts,
 	predecessor,
 	type RoundCommit,
+	spentBy,
+	type WorkerHistory,
 } from "../history.js";
+import { lateFor } from "../worker-history.js";
+
+/** What a worker has said may be heard so much later, in milliseconds. */
+const NEWS_MS = 1_500;
 
 /** One incident costs one unit of one budget, and nothing else costs anything. */
 export const budget: Checker = {
@@ -22,7 +29,7 @@ export const budget: Checker = {
 
 function* costOf(commit: RoundCommit, before: RoundCommit) {
 	const { at, round, nodes } = commit;
-	const incidents = round.incidents - before.round.incidents;
+	const incidents = certain(round) - certain(before.round);
 	const charged = total(commit) - total(before);
 	if (incidents < 0 || incidents > 1) {
 		yield { at, what: `${incidents} incidents at once` };
@@ -42,23 +49,33 @@ function* costOf(commit: RoundCommit, before: RoundCommit) {
 
 /** What has been charged to the run and to all nodes together. */
 function total({ round, budgets }: RoundCommit): number {
-	return [...budgets.values()].reduce((sum, one) => sum + one, round.charged);
+	return [...budgets.values()].reduce(
+		(sum, one) => sum + spentBy(one),
+		round.charged,
+	);
+}
+
+/** Incidents, but for a wish of which it is not known yet whether it is one. */
+function certain({ incidents, unpaid }: RoundRecord): number {
+	return incidents - (unpaid ? 1 : 0);
 }
 
 function* reasonFor(
 	{ at, round }: RoundCommit,
 	{ round: before }: RoundCommit,
-	{ workers, spec }: History,
+	history: History,
 ) {
-	const isIncident = round.incidents > before.incidents;
-	if (isIncident) {
+	const { workers, spec } = history;
+	const isIncident = certain(round) > certain(before);
+	if (isIncident || (round.unpaid && !before.unpaid)) {
 		const { root } = round.cause;
 		const culprit = workers.find(
 			(worker) =>
 				worker.process.nodeId === root?.nodeId && worker.pid === root.pid,
 		);
 		// A worker that could not be started has no process.
-		if (root === null || (root.pid !== null && !culprit?.failed)) {
+		const isProven = culprit !== undefined && hasFailed(culprit, history);
+		if (root === null || (root.pid !== null && !isProven)) {
 			yield { at, what: "an incident was charged that no failure caused" };
 		}
 		const isRunning = before.synced > before.deprecated;
@@ -72,6 +89,16 @@ function* reasonFor(
 	if (round.charged > spec.maxRestarts && round.outcome === null) {
 		yield { at, what: "the run goes on with its budget overdrawn" };
 	}
+}
+
+/** It ended as it should not, could not be told something, was late to acknowledge, or waited for another round. */
+function hasFailed(
+	worker: WorkerHistory,
+	{ pauseTimeoutMs, endedAt }: History,
+): boolean {
+	const { failed, untoldAt, waited } = worker;
+	const isLate = lateFor(worker, pauseTimeoutMs - NEWS_MS, endedAt).length > 0;
+	return failed || untoldAt !== null || waited.length > 0 || isLate;
 }
 
 /** Between two lifts there is at most one incident, and each failure that was reported belongs to one. */

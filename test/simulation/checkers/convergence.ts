@@ -23,7 +23,7 @@ function whyNotAtRest({
 	if (living.length === 0) return undefined;
 	const names = living.map(({ incarnation }) => incarnation).join(", ");
 	if (last === undefined) return `${names}: no run was begun`;
-	const { round, seats } = last;
+	const { round, seats, finished } = last;
 	if (round.outcome !== null) return `${names}: still there after the outcome`;
 	if (round.synced === round.deprecated) return "no round runs";
 	const idle = living.filter(({ intent, incarnation, nodeId }) => {
@@ -31,16 +31,17 @@ function whyNotAtRest({
 		const works =
 			(intent?.state === "running" || intent?.state === "finished") &&
 			intent.claim === round.synced;
-		return seated ? !works : intent?.state !== "ready";
+		const isDone = spec.finishedStay && intent?.state === "finished";
+		return seated ? !works : intent?.state !== "ready" && !isDone;
 	});
 	if (idle.length > 0) {
 		return `not in round ${round.synced}: ${idle.map(({ incarnation }) => incarnation).join(", ")}`;
 	}
 	for (const { nodeId, incarnation, intent, endedAt } of processes) {
 		const seated = seats.get(nodeId)?.incarnation === incarnation;
-		const finished =
+		const isFinished =
 			intent?.state === "finished" && intent.claim === round.synced;
-		if (seated && endedAt !== null && !finished) {
+		if (seated && endedAt !== null && !isFinished) {
 			return `round ${round.synced} goes on without ${incarnation}`;
 		}
 	}
@@ -49,6 +50,8 @@ function whyNotAtRest({
 		({ intent }) =>
 			intent?.state === "finished" && intent.claim === round.synced,
 	);
-	const mayGrow = seats.size < spec.maxNodes && !someoneFinished;
+	const someoneStays = spec.finishedStay === true && finished.size > 0;
+	const mayGrow =
+		seats.size < spec.maxNodes && !someoneFinished && !someoneStays;
 	return spares > 0 && mayGrow ? "a spare is not let in" : undefined;
 }

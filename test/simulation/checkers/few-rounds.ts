@@ -1,4 +1,15 @@
-import { type Checker, lifts, type RoundCommit } from "../history.js";
+import {
+	type Checker,
+	type History,
+	lifts,
+	type RoundCommit,
+} from "../history.js";
+import { lateFor } from "../worker-history.js";
+
+/** What a worker has said may be heard so much later, in milliseconds. */
+const NEWS_MS = 1_500;
+/** How the round is said to be left for one that dies of an incident that is paid for. */
+const LATE_DEATH = ", part of the same incident";
 
 /** A run has no more rounds than what happened to it explains. */
 export const fewRounds: Checker = {
@@ -19,7 +30,12 @@ export const fewRounds: Checker = {
 					process.lossesTold.length,
 				0,
 			);
-			const allowed = changes + last.round.incidents + tooLate(rounds) + 1;
+			const allowed =
+				changes +
+				last.round.incidents +
+				tooLate(rounds) +
+				unheard(instance, history) +
+				1;
 			if (rounds.length > allowed) {
 				yield {
 					at: last.at,
@@ -29,6 +45,22 @@ export const fewRounds: Checker = {
 		}
 	},
 };
+
+/** Workers that were started anew because they had not acknowledged a PAUSE, and late deaths of an incident that was over. */
+function unheard(
+	instance: number,
+	{ commits, workers, pauseTimeoutMs, endedAt }: History,
+): number {
+	const late = workers.filter(
+		(worker) => lateFor(worker, pauseTimeoutMs - NEWS_MS, endedAt).length > 0,
+	);
+	const deaths = commits.filter(
+		({ round }) =>
+			round.instance === instance && round.cause.reason.endsWith(LATE_DEATH),
+	);
+	const rounds = new Set(deaths.map(({ round }) => round.deprecated));
+	return late.length + rounds.size;
+}
 
 /** Members that lived but were not ready in time: the round went on without them, and they come back. */
 function tooLate(rounds: readonly RoundCommit[]): number {

@@ -1,5 +1,6 @@
 import type { Checker } from "../history.js";
 import type { PolicyFamily } from "../sim-policies.js";
+import { alternation } from "./alternation.js";
 import { barrier } from "./barrier.js";
 import { budget } from "./budget.js";
 import { claims } from "./claims.js";
@@ -23,11 +24,14 @@ import { remnants } from "./remnants.js";
 import { roundsRise } from "./rounds-rise.js";
 import { samePlan } from "./same-plan.js";
 import { settle } from "./settle.js";
+import { stayFinished } from "./stay-finished.js";
 import { stuck } from "./stuck.js";
 import { success } from "./success.js";
+import { survivors } from "./survivors.js";
 import { tooFew } from "./too-few.js";
 import { whyLeft } from "./why-left.js";
 import { wiped } from "./wiped.js";
+import { wishes } from "./wishes.js";
 
 /** The invariants that hold whatever the policy, one file each. */
 const ALWAYS: readonly Checker[] = [
@@ -56,6 +60,9 @@ const ALWAYS: readonly Checker[] = [
 	patience,
 	remnants,
 	wiped,
+	alternation,
+	stayFinished,
+	wishes,
 	convergence,
 	recovery,
 ];
@@ -63,6 +70,7 @@ const ALWAYS: readonly Checker[] = [
 /** What the policies of a family promise beside that. */
 const BY_FAMILY: Readonly<Record<PolicyFamily, readonly Checker[]>> = {
 	hard: [oneRoundAProcess],
+	soft: [survivors],
 };
 
 export function checkersFor(family: PolicyFamily): readonly Checker[] {

@@ -9,12 +9,15 @@ export const lastCall: Checker = {
 	name: "last-call",
 	*check(history) {
 		const { commits, spec } = history;
-		for (const [index, { at, round, nodes }] of commits.entries()) {
+		for (const [index, commit] of commits.entries()) {
+			const { at, round, nodes } = commit;
 			const before = predecessor(history, index);
 			if (before === undefined || round.cause.kind !== "scale-up") continue;
 			if (round.deprecated === before.round.deprecated) continue;
 			const isWaiting = (record: NodeRecord) =>
-				record.state === "ready" && !before.seats.has(record.nodeId);
+				record.state === "ready" &&
+				!before.seats.has(record.nodeId) &&
+				!(spec.finishedStay && commit.finished.has(record.nodeId));
 			const waiting = [...nodes.values()].filter(isWaiting).length;
 			if (before.seats.size + waiting >= spec.maxNodes) continue;
 			const since = waitedSince(history, at, isWaiting);

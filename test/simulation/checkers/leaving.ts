@@ -1,5 +1,6 @@
 import { LOOK_EVERY_MS } from "../../../src/rendezvous/look-loop.js";
-import { type Checker, type History, undisturbedFrom } from "../history.js";
+import { type Checker, undisturbedFrom } from "../history.js";
+import { stintsOf, workedUntil } from "../worker-history.js";
 
 /** Beside messages: the time in which an agent is back at a store that answers again, and a kill takes. */
 const SLACK_MS = 3_000;
@@ -11,26 +12,25 @@ export const leaving: Checker = {
 		const { commits, workers, shutdownTimeoutMs, slowestMessageMs } = history;
 		const boundMs =
 			shutdownTimeoutMs + LOOK_EVERY_MS + 4 * slowestMessageMs + SLACK_MS;
-		for (const worker of workers) {
+		for (const stint of stintsOf(workers)) {
+			const { worker, round, instance } = stint;
 			if (worker.stuckAt !== null) continue;
-			const round = worker.rounds.at(-1) ?? 0;
 			const begun = commits.findLast(
 				(commit) =>
-					commit.at <= worker.startedAt &&
-					commit.round.instance === worker.instance,
+					commit.at <= stint.from && commit.round.instance === instance,
 			);
 			const left = commits.find(
 				(commit) =>
 					commit.wipes === begun?.wipes &&
-					(commit.round.instance > worker.instance ||
-						(commit.round.instance === worker.instance &&
+					(commit.round.instance > instance ||
+						(commit.round.instance === instance &&
 							(commit.round.deprecated >= round ||
 								commit.round.outcome !== null))),
 			);
 			if (left === undefined) continue;
-			const from = Math.max(left.at, worker.startedAt);
+			const from = Math.max(left.at, stint.from);
 			const by = undisturbedFrom(worker.process, from, boundMs) + boundMs;
-			if (endOf(worker.endedAt, history) > by) {
+			if ((workedUntil(stint) ?? history.endedAt) > by) {
 				yield {
 					at: by,
 					what: `worker ${worker.pid} of ${worker.process.incarnation} still works in round ${round}, left at ${Math.round(left.at)}`,
@@ -39,7 +39,3 @@ export const leaving: Checker = {
 		}
 	},
 };
-
-function endOf(endedAt: number | null, history: History): number {
-	return endedAt ?? history.endedAt;
-}

@@ -1,17 +1,18 @@
 import { type Checker, lifts, type RoundCommit } from "../history.js";
 
-/** Between MIN and MAX members a round; survivors come first and keep their order. */
+/** Between MIN and MAX members a round, with those that stay finished; survivors come first and keep their order. */
 export const members: Checker = {
 	name: "members",
 	*check(history) {
-		const { minNodes, maxNodes } = history.spec;
+		const { minNodes, maxNodes, finishedStay = false } = history.spec;
 		let before: RoundCommit | undefined;
 		for (const lift of lifts(history)) {
-			const { at, seats, round } = lift;
-			if (seats.size < minNodes || seats.size > maxNodes) {
+			const { at, seats, round, finished } = lift;
+			const stay = finishedStay ? finished.size : 0;
+			if (seats.size + stay < minNodes || seats.size > maxNodes) {
 				yield {
 					at,
-					what: `${seats.size} members, not ${minNodes} to ${maxNodes}`,
+					what: `${seats.size} members and ${stay} that have finished, not ${minNodes} to ${maxNodes}`,
 				};
 			}
 			if (before?.round.instance === round.instance) {

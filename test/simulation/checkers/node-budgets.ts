@@ -1,4 +1,10 @@
-import { type Checker, lifts, predecessor } from "../history.js";
+import {
+	type Checker,
+	isSpent,
+	lifts,
+	predecessor,
+	spentBy,
+} from "../history.js";
 
 /** What a node has used up outlives its processes; who has used up all gets no seat, and is told so. */
 export const nodeBudgets: Checker = {
@@ -8,26 +14,25 @@ export const nodeBudgets: Checker = {
 		for (const [index, { at, budgets }] of commits.entries()) {
 			for (const [nodeId, before] of predecessor(history, index)?.budgets ??
 				[]) {
-				if ((budgets.get(nodeId) ?? 0) >= before) continue;
+				const now = budgets.get(nodeId);
+				if (now !== undefined && spentBy(now) >= spentBy(before)) continue;
 				yield { at, what: `the budget of ${nodeId} came back` };
 			}
 		}
-		for (const { at, seats, budgets, round } of lifts(history)) {
+		for (const lift of lifts(history)) {
+			const { at, seats, round } = lift;
 			for (const nodeId of seats.keys()) {
-				const charged = budgets.get(nodeId) ?? 0;
-				if (charged <= spec.maxRestarts) continue;
+				if (!isSpent(lift, nodeId, spec)) continue;
 				yield { at, what: `${nodeId} is spent, and sits in ${round.synced}` };
 			}
 		}
 		for (const { ending, endedAt, nodeId, incarnation } of processes) {
 			if (!ending?.reason.includes("used up its budget")) continue;
 			const at = endedAt ?? 0;
-			const isSpent = commits.some(
-				(commit) =>
-					commit.at <= at &&
-					(commit.budgets.get(nodeId) ?? 0) > spec.maxRestarts,
+			const isTrue = commits.some(
+				(commit) => commit.at <= at && isSpent(commit, nodeId, spec),
 			);
-			if (!isSpent) yield { at, what: `${incarnation} was refused too early` };
+			if (!isTrue) yield { at, what: `${incarnation} was refused too early` };
 		}
 	},
 };

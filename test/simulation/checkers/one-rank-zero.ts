@@ -1,9 +1,12 @@
 import {
 	type Checker,
 	type History,
+	isSpent,
 	isWithin,
+	type Stint,
 	type WorkerHistory,
 } from "../history.js";
+import { stintsOf } from "../worker-history.js";
 
 /** What the guard of a killed agent may take, in milliseconds. */
 const GUARD_MS = 100;
@@ -18,18 +21,21 @@ export const oneRankZero: Checker = {
 	name: "one-rank-zero",
 	*check(history) {
 		const { workers, spec, endedAt: end } = history;
-		const zeros = workers.filter(({ rank }) => rank === 0);
+		const zeros = stintsOf(workers)
+			.filter(({ rank }) => rank === 0)
+			.sort((left, right) => left.from - right.from);
 		for (const [index, newer] of zeros.entries()) {
-			const at = newer.startedAt;
+			const at = newer.from;
 			for (const older of zeros.slice(0, index)) {
-				if ((older.leaderEndedAt ?? end) <= at) continue;
-				if (isExcused(older, at, spec.leaseTtlMs)) continue;
-				if (isLeaving(older, at, history)) continue;
-				if (isRefused(older, at, history)) continue;
+				if ((older.pausedAt ?? older.worker.leaderEndedAt ?? end) <= at)
+					continue;
+				if (isExcused(older.worker, at, spec.leaseTtlMs)) continue;
+				if (isLeaving(older.worker, at, history)) continue;
+				if (isRefused(older.worker, at, history)) continue;
 				if (isGivenUp(older, at, history)) continue;
 				yield {
 					at,
-					what: `rank 0 started as worker ${newer.pid} of ${newer.process.incarnation} while worker ${older.pid} of ${older.process.incarnation} was rank 0`,
+					what: `rank 0 was given to worker ${newer.worker.pid} of ${newer.worker.process.incarnation} while worker ${older.worker.pid} of ${older.worker.process.incarnation} was rank 0`,
 				};
 			}
 		}
@@ -71,16 +77,15 @@ function isRefused(
 	{ commits, spec }: History,
 ): boolean {
 	const last = commits.findLast((commit) => commit.at <= at);
-	return (last?.budgets.get(process.nodeId) ?? 0) > spec.maxRestarts;
+	return last !== undefined && isSpent(last, process.nodeId, spec);
 }
 
 /** Its round was left, and it was waited for in vain: messages to it got lost. */
 function isGivenUp(
-	{ process, instance, rounds }: WorkerHistory,
+	{ worker: { process }, instance, round }: Stint,
 	at: number,
 	{ commits, spec }: History,
 ): boolean {
-	const round = rounds.at(-1) ?? 0;
 	const left = commits.find(
 		(commit) =>
 			commit.round.instance === instance && commit.round.deprecated >= round,

@@ -1,14 +1,15 @@
 import type { Checker } from "../history.js";
+import { roundsOf } from "../worker-history.js";
 
 /** Hard policy: no worker process sees two rounds. */
 export const oneRoundAProcess: Checker = {
 	name: "one-round-a-process",
 	*check({ workers }) {
-		for (const { pid, rounds, startedAt } of workers) {
-			if (rounds.length === 1) continue;
+		for (const worker of workers) {
+			if (worker.stints.length === 1) continue;
 			yield {
-				at: startedAt,
-				what: `worker ${pid} saw rounds ${rounds.join(", ")}`,
+				at: worker.startedAt,
+				what: `worker ${worker.pid} saw rounds ${roundsOf(worker)}`,
 			};
 		}
 	},

@@ -22,14 +22,20 @@ export const recovery: Checker = {
 
 /**
  * The dead are found when their leases end; then the round is left, and settles;
- * newcomers are called, and the round is left once more for them. Where fewer than
- * MIN are there, the join time-out comes instead.
+ * newcomers are called, and the round is left once more for them; and once for a
+ * worker that does not acknowledge its PAUSE. Where fewer than MIN are there, the
+ * join time-out comes instead.
  */
-export function recoveryBoundMs({ spec, shutdownTimeoutMs }: History): number {
+export function recoveryBoundMs({
+	spec,
+	shutdownTimeoutMs,
+	pauseTimeoutMs,
+}: History): number {
 	const { leaseTtlMs, settleTimeoutMs, lastCallTimeoutMs, joinTimeoutMs } =
 		spec;
 	const detectMs = 2 * leaseTtlMs + LOOK_EVERY_MS;
 	const leaveMs = shutdownTimeoutMs + UNKILLABLE_AFTER_MS + settleTimeoutMs;
 	const growMs = lastCallTimeoutMs + leaveMs;
-	return detectMs + leaveMs + growMs + joinTimeoutMs + SLACK_MS;
+	const pauseMs = pauseTimeoutMs + leaveMs;
+	return detectMs + leaveMs + growMs + pauseMs + joinTimeoutMs + SLACK_MS;
 }

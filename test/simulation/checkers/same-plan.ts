@@ -1,4 +1,5 @@
 import { type Checker, lifts, type RoundCommit } from "../history.js";
+import { stintsOf } from "../worker-history.js";
 
 /** One (instance, round) means one plan, with ranks from 0 on without a gap, and every worker lives by it. */
 export const samePlan: Checker = {
@@ -10,12 +11,12 @@ export const samePlan: Checker = {
 			yield* ranksOf(lift);
 		}
 		const ranks = new Map<string, Set<number>>();
-		for (const worker of history.workers) {
-			const name = nameOf(worker.instance, worker.rounds[0] ?? 0);
+		for (const stint of stintsOf(history.workers)) {
+			const { worker, from: at } = stint;
+			const name = nameOf(stint.instance, stint.round);
 			const lift = plans.get(name);
 			const seat = lift?.seats.get(worker.process.nodeId);
 			const world = lift?.round.world;
-			const at = worker.startedAt;
 			const who = `worker ${worker.pid} of ${worker.process.incarnation}`;
 			if (lift === undefined || seat === undefined || !world) {
 				yield { at, what: `${who} works in ${name} without a seat` };
@@ -23,20 +24,20 @@ export const samePlan: Checker = {
 			}
 			const isSeated =
 				seat.incarnation === worker.process.incarnation &&
-				seat.firstRank + worker.localRank === worker.rank &&
-				seat.groupRank === worker.groupRank &&
-				seat.firstRoleRank + worker.localRank === worker.roleRank &&
-				world.roleWorldSizes[seat.role] === worker.roleWorldSize &&
-				world.worldSize === worker.worldSize &&
-				world.masterAddr === worker.masterAddr &&
-				world.masterPort === worker.masterPort;
+				seat.firstRank + worker.localRank === stint.rank &&
+				seat.groupRank === stint.groupRank &&
+				seat.firstRoleRank + worker.localRank === stint.roleRank &&
+				world.roleWorldSizes[seat.role] === stint.roleWorldSize &&
+				world.worldSize === stint.worldSize &&
+				world.masterAddr === stint.masterAddr &&
+				world.masterPort === stint.masterPort;
 			if (!isSeated)
 				yield { at, what: `${who} does not sit where ${name} says` };
 			const taken = ranks.get(name) ?? new Set();
-			if (taken.has(worker.rank)) {
-				yield { at, what: `rank ${worker.rank} of ${name} was started twice` };
+			if (taken.has(stint.rank)) {
+				yield { at, what: `rank ${stint.rank} of ${name} was given twice` };
 			}
-			ranks.set(name, taken.add(worker.rank));
+			ranks.set(name, taken.add(stint.rank));
 		}
 	},
 };

@@ -1,4 +1,4 @@
-import { type Checker, lifts } from "../history.js";
+import { type Checker, isSpent, lifts } from "../history.js";
 
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
 const PLANNING_MS = 3_000;
@@ -27,9 +27,9 @@ export const settle: Checker = {
 				);
 				const heldSince = process?.recordMade.at(-1) ?? lift.at;
 				const isSeen = heldSince <= lift.at - PLANNING_MS;
-				const isSpent = (lift.budgets.get(nodeId) ?? 0) > spec.maxRestarts;
-				if (!isMember || !isSeen || isSpent) continue;
-				if (lift.seats.has(nodeId)) continue;
+				if (!isMember || !isSeen || isSpent(lift, nodeId, spec)) continue;
+				const stays = spec.finishedStay && lift.finished.has(nodeId);
+				if (lift.seats.has(nodeId) || stays) continue;
 				yield {
 					at: lift.at,
 					what: `round ${lift.round.synced} did not wait for ${seat.incarnation}`,

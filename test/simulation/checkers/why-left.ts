@@ -5,14 +5,10 @@ import type {
 import {
 	type Checker,
 	type History,
-	isWithin,
 	predecessor,
 	type RoundCommit,
 } from "../history.js";
-
-/** The longest from a coordinator's look to what it writes, in milliseconds; longer where it was disturbed. */
-const PLANNING_MS = 3_000;
-const DISTURBED_PLANNING_MS = 40_000;
+import { recordsNear } from "../records-near.js";
 
 /**
  * No round is left without a reason in the members' records: a failure, a member
@@ -49,10 +45,19 @@ function hasLeft(
 ): boolean {
 	return recordsNear(nodeId, commit, history).some(
 		(record) =>
-			record === null ||
-			record.incarnation !== incarnation ||
-			record.state === "leaving" ||
-			record.claim > round,
+			hasGone(record, incarnation) || (record !== null && record.claim > round),
+	);
+}
+
+/** Whether this is not the record of a process that is there, and stays. */
+export function hasGone(
+	record: NodeRecord | null,
+	incarnation: string,
+): boolean {
+	return (
+		record === null ||
+		record.incarnation !== incarnation ||
+		record.state === "leaving"
 	);
 }
 
@@ -63,6 +68,9 @@ function someoneWaits(
 ): boolean {
 	if (before.seats.size >= history.spec.maxNodes) return false;
 	if (someoneFinished(commit, before, history)) return false;
+	// A seat for nobody: who has finished, and comes again, gets none.
+	const finished = history.spec.finishedStay ? before.finished : new Set();
+	if (finished.size > 0) return false;
 	const nodeIds = new Set(history.processes.map(({ nodeId }) => nodeId));
 	return [...nodeIds].some(
 		(nodeId) =>
@@ -87,24 +95,4 @@ function someoneFinished(
 				record.claim === round,
 		),
 	);
-}
-
-/** What a node's record said at the time at which the coordinator may have looked. */
-function recordsNear(
-	nodeId: string,
-	{ at, by }: RoundCommit,
-	{ records, processes }: History,
-): readonly (NodeRecord | null)[] {
-	const writer = processes.find(({ incarnation }) => incarnation === by);
-	const troubles = [...(writer?.disturbed ?? []), ...(writer?.frozen ?? [])];
-	const isLate = isWithin(troubles, at - PLANNING_MS, at);
-	const from = at - (isLate ? DISTURBED_PLANNING_MS : PLANNING_MS);
-	const own = records.filter(
-		(change) => change.nodeId === nodeId && change.at <= at,
-	);
-	const first = own.findLast((change) => change.at <= from);
-	return [
-		first?.record ?? null,
-		...own.filter((change) => change.at > from).map(({ record }) => record),
-	];
 }

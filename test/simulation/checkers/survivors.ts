@@ -1,0 +1,80 @@
+import {
+	type Checker,
+	type History,
+	lifts,
+	type RoundCommit,
+	type WorkerHistory,
+} from "../history.js";
+import { lateFor, stintsOf } from "../worker-history.js";
+
+/** Between the writing of a file and its being seen where a poll has to find it, in milliseconds. */
+const UNSEEN_MS = 1_500;
+
+/**
+ * Policies that pause: a change of the world alone costs no worker its process,
+ * unless it cannot be paused: it never said HELLO, is not told, or does not answer.
+ */
+export const survivors: Checker = {
+	name: "survivors",
+	*check(history) {
+		const lifted = lifts(history);
+		const stints = stintsOf(history.workers);
+		for (const [index, lift] of lifted.entries()) {
+			const before = lifted[index - 1];
+			if (before?.round.instance !== lift.round.instance) continue;
+			if (wasAnIncident(before, lift, history)) continue;
+			for (const [nodeId, { incarnation }] of lift.seats) {
+				if (before.seats.get(nodeId)?.incarnation !== incarnation) continue;
+				const of = (round: number) =>
+					stints.filter(
+						(stint) =>
+							stint.round === round &&
+							stint.instance === lift.round.instance &&
+							stint.worker.process.incarnation === incarnation,
+					);
+				const after = of(lift.round.synced).map(({ worker }) => worker);
+				for (const { worker } of of(before.round.synced)) {
+					if (after.length === 0 || after.includes(worker)) continue;
+					if (mayEnd(worker, history)) continue;
+					yield {
+						at: worker.leaderEndedAt ?? history.endedAt,
+						what: `worker ${worker.pid} of ${incarnation} did not survive from round ${before.round.synced} to ${lift.round.synced}`,
+					};
+				}
+			}
+		}
+	},
+};
+
+/** Something failed, or seemed to, between these two. */
+function wasAnIncident(
+	before: RoundCommit,
+	lift: RoundCommit,
+	{ commits }: History,
+): boolean {
+	return commits.some(
+		({ at, round }) =>
+			at > before.at &&
+			at <= lift.at &&
+			round.accounted.length > 0 &&
+			round.synced === before.round.synced,
+	);
+}
+
+function mayEnd(worker: WorkerHistory, history: History): boolean {
+	const { signalledAt, leaderEndedAt, greetedAt, untoldAt } = worker;
+	const endedByItself =
+		leaderEndedAt !== null && (signalledAt ?? leaderEndedAt) >= leaderEndedAt;
+	const wasDeaf =
+		greetedAt === null || greetedAt + UNSEEN_MS >= (signalledAt ?? 0);
+	const wasFrozen = worker.process.frozen.length > 0;
+	const { pauseTimeoutMs, endedAt } = history;
+	const isLate = lateFor(worker, pauseTimeoutMs - UNSEEN_MS, endedAt);
+	return (
+		endedByItself ||
+		wasDeaf ||
+		wasFrozen ||
+		untoldAt !== null ||
+		isLate.length > 0
+	);
+}
