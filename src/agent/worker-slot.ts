@@ -8,6 +8,8 @@ export interface Pause {
 	readonly round: number;
 	/** When the worker is given up. */
 	readonly ackBy: number;
+	/** When it is killed if it turns out that it cannot be told. */
+	readonly killAt: number;
 }
 
 /** One worker process of the round that this agent is in, or has been in. */

@@ -35,7 +35,7 @@ export function pause(
 		if (worker.localRank === failed) return toEnd(worker, killAt);
 		if (worker.status === "paused") return worker;
 		return isRunning && worker.status === "running" && worker.greeted
-			? toPaused(worker, change, { round: state.round, ackBy })
+			? toPaused(worker, change, { round: state.round, ackBy, killAt })
 			: toEnd(worker, killAt);
 	});
 	const after = goOnIfGone(beginStopping(state, workers, REJOIN), context);

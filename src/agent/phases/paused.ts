@@ -59,7 +59,11 @@ function endUntold(
 	context: TransitionContext,
 ): Transition {
 	const reason = `local rank ${localRank} cannot be told to pause: ${problem}; it is started anew`;
-	return pause(state, scaleDown(reason, context, localRank), context);
+	const notice = scaleDown(reason, context, localRank);
+	const slot = state.workers.find((worker) => worker.localRank === localRank);
+	// Where the lease may soon end, there is less time than usual.
+	const killAt = slot?.pauses.at(-1)?.killAt ?? notice.killAt;
+	return pause(state, { ...notice, killAt }, context);
 }
 
 function isPaused({ workers }: BetweenRounds, localRank: number): boolean {

@@ -280,4 +280,15 @@ describe("the end", () => {
 		);
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
 	});
+
+	it("T5 one that cannot be told to pause when the session is lost is killed by the fence", () => {
+		const { state } = play(
+			[
+				{ kind: "session-lost", reason: "no keepalive", fenceAt: 1_500 },
+				{ kind: "worker-not-told", localRank: 0, problem: "full disk" },
+			],
+			RUNNING,
+		);
+		expect(deadlineOf(state)).toBe(1_500);
+	});
 });
