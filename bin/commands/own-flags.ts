@@ -10,7 +10,7 @@ export interface OwnFlag {
 
 /** The commands that look for a run, each with its own flags. */
 export const OWN_FLAGS = {
-	status: [],
+	status: [{ name: "watch" }],
 	history: [],
 	leave: [
 		{ name: "run-id", argument: "ID" },

@@ -3,28 +3,33 @@ import type { RunPlaces } from "../../src/agent/status/run-request.js";
 import { systemClock } from "../../src/clock.js";
 import { EXIT_CODES } from "../../src/errors.js";
 import { say } from "../console.js";
-import { runCommand, sayNotFound } from "./run-request.js";
+import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run status [RUN_ID] [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
+const USAGE = `Usage: elastic-run status [RUN_ID] [--watch]
+                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
                           [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
 
 Shows where a run stands: its round and phase, what is waited for and since when, its nodes with
 ranks and processes, restarts that are left, the last incident. Without RUN_ID: which runs there are.
+--watch shows it again whenever that changes, until the run has ended: on a terminal in place,
+elsewhere one line a change.
 Runs without a store are looked for on this machine, all others in the store that is named.
 Exit code: 0, 1 where there is no such run, 4 where the store does not answer.
 `;
 
 /** Shows one run, or which runs there are. Returns the exit code. */
 export function status(args: readonly string[]): Promise<number> {
-	return runCommand(
-		"status",
-		USAGE,
-		args,
-		({ runId, places, searcher, isJson }) =>
-			runId === undefined
-				? showRuns(places, searcher, isJson)
-				: showRun(runId, places, searcher, isJson),
-	);
+	return runCommand("status", USAGE, args, show);
+}
+
+async function show(asked: AskedCommand): Promise<number> {
+	const { runId, own, places, searcher, isJson } = asked;
+	if (own.has("watch")) {
+		return (await import("./watch-status.js")).watchStatus(asked);
+	}
+	return runId === undefined
+		? showRuns(places, searcher, isJson)
+		: showRun(runId, places, searcher, isJson);
 }
 
 async function showRun(

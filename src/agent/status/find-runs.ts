@@ -79,7 +79,7 @@ export async function findRun(
 ): Promise<readonly FoundRun[]> {
 	const found = await readRun(runId, places, searcher);
 	return found.flatMap(({ snapshot, place }) =>
-		described(runId, snapshot, place, searcher),
+		describeOne(runId, snapshot, place, searcher),
 	);
 }
 
@@ -96,10 +96,19 @@ export async function findRuns(
 	const found = local ? describeLocal(searcher) : [];
 	if (store === undefined || isStoreAssumed) return found;
 	const snapshot = await readStore(store, ALL_RUNS, searcher);
-	const place = store.endpoints.join(",");
+	return describeAll(snapshot, store.endpoints.join(","), searcher, warn);
+}
+
+/** Where all runs stand of which a snapshot of a store has keys. */
+export function describeAll(
+	snapshot: Snapshot,
+	place: string,
+	searcher: Searcher,
+	warn: (message: string) => void,
+): readonly FoundRun[] {
 	return runIdsIn(snapshot).flatMap((runId) => {
 		try {
-			return described(runId, snapshot, place, searcher);
+			return describeOne(runId, snapshot, place, searcher);
 		} catch (error) {
 			warn(messageOf(error));
 			return [];
@@ -111,7 +120,7 @@ function describeLocal(searcher: Searcher): readonly FoundRun[] {
 	const { host, uid } = searcher;
 	return findLocalRuns(localBases(host, uid), uid).flatMap(
 		({ runId, snapshot, directory }) =>
-			described(runId, snapshot, directory, searcher),
+			describeOne(runId, snapshot, directory, searcher),
 	);
 }
 
@@ -121,7 +130,8 @@ function newestFirst(runs: readonly LocalRun[]): readonly LocalRun[] {
 	return [...runs].sort((left, right) => instanceOf(right) - instanceOf(left));
 }
 
-function described(
+/** Where the run of this name stands; none, if the snapshot has none. */
+export function describeOne(
 	runId: string,
 	snapshot: Snapshot,
 	place: string,

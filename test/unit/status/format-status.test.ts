@@ -7,56 +7,8 @@ import type {
 	NodeStatus,
 	RunStatus,
 } from "../../../src/rendezvous/run-status.js";
+import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
-
-const NOW = 1_795_000_000_000;
-
-const node = (
-	nodeId: string,
-	change: Partial<NodeStatus> = {},
-): NodeStatus => ({
-	nodeId,
-	part: "member",
-	state: "running",
-	since: NOW - 60_000,
-	role: "default",
-	groupRank: 0,
-	ranks: [0, 1],
-	pid: 77,
-	address: "10.0.0.1",
-	hostId: "boot",
-	workerPids: [101, 102],
-	cause: null,
-	restarts: { allowed: 3, used: 0, left: 3 },
-	...change,
-});
-
-const status = (change: Partial<RunStatus> = {}): RunStatus => ({
-	version: 1,
-	runId: "train",
-	phase: "running",
-	since: NOW - 61_000,
-	instance: 7,
-	round: 2,
-	world: {
-		worldSize: 4,
-		groupWorldSize: 2,
-		roleWorldSizes: { default: 4 },
-		masterAddr: "10.0.0.1",
-		masterPort: 4000,
-	},
-	minNodes: 1,
-	maxNodes: 3,
-	policy: "hard",
-	waiting: null,
-	coordinator: "node-a",
-	restarts: { allowed: 3, used: 1, left: 2 },
-	incidents: 1,
-	lastIncident: null,
-	outcome: null,
-	nodes: [],
-	...change,
-});
 
 const GONE: Partial<NodeStatus> = {
 	state: "gone",
@@ -70,7 +22,7 @@ const GONE: Partial<NodeStatus> = {
 describe("a run in words", () => {
 	it("tells its phase, figures, budget, last incident, what it waits for, and its nodes in a table", () => {
 		const shown = formatStatus(
-			status({
+			runStatus({
 				phase: "leaving",
 				lastIncident: {
 					round: 2,
@@ -86,13 +38,13 @@ describe("a run in words", () => {
 					missing: ["node-b"],
 				},
 				nodes: [
-					node("node-a", { state: "ready", workerPids: [] }),
-					node("b", {
+					nodeStatus("node-a", { state: "ready", workerPids: [] }),
+					nodeStatus("b", {
 						...{ role: "reader", ranks: [2, 2], pid: 123_456 },
 						workerPids: [103, null],
 					}),
-					node("c", { ...GONE, ranks: null }),
-					node("d", { part: "spare", state: "ready", ranks: null }),
+					nodeStatus("c", { ...GONE, ranks: null }),
+					nodeStatus("d", { part: "spare", state: "ready", ranks: null }),
 				],
 			}),
 			NOW,
@@ -146,19 +98,19 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 			"\n  failed, exit code 1: spent\n",
 		],
 	])("%s", (_, change, words) => {
-		expect(formatStatus(status(change), NOW)).toContain(words);
+		expect(formatStatus(runStatus(change), NOW)).toContain(words);
 	});
 
 	it("tells each node's own budget where it counts", () => {
 		const nodes = [
-			node("a", { restarts: { allowed: 3, used: 2, left: 1 } }),
-			node("b", { part: "refused", state: "joining", workerPids: [] }),
+			nodeStatus("a", { restarts: { allowed: 3, used: 2, left: 1 } }),
+			nodeStatus("b", { part: "refused", state: "joining", workerPids: [] }),
 		];
-		const shown = formatStatus(status({ nodes }), NOW);
+		const shown = formatStatus(runStatus({ nodes }), NOW);
 		expect(shown).toMatch(/launcher +restarts left +workers\n/);
 		expect(shown).toMatch(/\na .* 1 +101 102\nb .* refused .* 3 +-\n/);
 		const soft = formatStatus(
-			status({ policy: "soft", nodes: [node("a")] }),
+			runStatus({ policy: "soft", nodes: [nodeStatus("a")] }),
 			NOW,
 		);
 		expect(soft).toContain("restarts left");
@@ -167,7 +119,7 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 	it("names a few of many workers", () => {
 		const workerPids = Array.from({ length: 12 }, (_, index) => 100 + index);
 		const shown = formatStatus(
-			status({ nodes: [node("a", { workerPids })] }),
+			runStatus({ nodes: [nodeStatus("a", { workerPids })] }),
 			NOW,
 		);
 		expect(shown).toContain("100 101 102 103 104 105 106 107 and 4 more\n");
@@ -175,8 +127,8 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 
 	it("keeps what others wrote from the terminal", () => {
 		const cause = "\x1b[31mred\nline";
-		const nodes = [node("a", { state: "leaving", cause })];
-		expect(formatStatus(status({ nodes }), NOW)).toContain(
+		const nodes = [nodeStatus("a", { state: "leaving", cause })];
+		expect(formatStatus(runStatus({ nodes }), NOW)).toContain(
 			"leaving (red line)",
 		);
 	});
@@ -191,9 +143,12 @@ describe("several runs in words", () => {
 			root: null,
 		};
 		const runs = [
-			{ status: status({ nodes: [node("a"), node("b", GONE)] }), place: "h:1" },
 			{
-				status: status({ runId: "other-one", outcome, since: null }),
+				status: runStatus({ nodes: [nodeStatus("a"), nodeStatus("b", GONE)] }),
+				place: "h:1",
+			},
+			{
+				status: runStatus({ runId: "other-one", outcome, since: null }),
 				place: "/d",
 			},
 		];

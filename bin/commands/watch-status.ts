@@ -1,0 +1,98 @@
+import { fitLines, isScreen, redrawn } from "../../src/agent/operate/draw.js";
+import { fingerprint, watchLine } from "../../src/agent/operate/watch-lines.js";
+import { watchRuns } from "../../src/agent/operate/watch-runs.js";
+import { timeOfDay } from "../../src/agent/report/local-time.js";
+import type { FoundRun } from "../../src/agent/status/find-runs.js";
+import {
+	formatRuns,
+	formatStatus,
+} from "../../src/agent/status/format-status.js";
+import { EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import { type AskedCommand, sayNotFound } from "./run-request.js";
+
+/** How many rows a terminal has that does not say so. */
+const USUAL_ROWS = 24;
+
+/** Shows where runs stand whenever that changes, until the one that was named has ended. Returns the exit code. */
+export async function watchStatus(asked: AskedCommand): Promise<number> {
+	const { runId, places, searcher, isJson } = asked;
+	const show = viewFor(asked);
+	let hasSeen = false;
+	let hasReader = true;
+	process.stdout.on("error", () => {
+		hasReader = false;
+	});
+	await watchRuns({
+		...{ runId, places, searcher, warn: say },
+		onLook: (all) => {
+			const found = runId === undefined ? all : all.slice(0, 1);
+			if (runId !== undefined && found.length === 0) return false;
+			hasSeen = true;
+			show(found);
+			if (!hasReader) return false;
+			return runId === undefined || found[0]?.status.phase !== "ended";
+		},
+	});
+	if (runId !== undefined && !hasSeen) return sayNotFound(runId, places);
+	if (runId !== undefined && !isJson)
+		say(`run ${runId}: nothing more to watch`);
+	return EXIT_CODES.succeeded;
+}
+
+type View = (found: readonly FoundRun[]) => void;
+
+function viewFor({ runId, isJson, searcher }: AskedCommand): View {
+	const { clock, host } = searcher;
+	if (isJson) {
+		return whenChanged(fingerprint, ({ status, place }) =>
+			JSON.stringify({ ...status, place }),
+		);
+	}
+	if (isScreen(process.stdout, host.environment)) {
+		return onScreen((found) =>
+			runId !== undefined && found[0] !== undefined
+				? formatStatus(found[0].status, clock.wallTime())
+				: formatRuns(found, clock.wallTime()),
+		);
+	}
+	return whenChanged(
+		({ status }) => watchLine(status),
+		({ status }) => `${timeOfDay(clock.wallTime())} ${watchLine(status)}`,
+	);
+}
+
+/** One line for each run that is new or that has changed. */
+function whenChanged(
+	keyOf: (run: FoundRun) => string,
+	lineOf: (run: FoundRun) => string,
+): View {
+	let known = new Map<string, string>();
+	return (found) => {
+		const keys = found.map((run): [string, string] => [
+			nameOf(run),
+			keyOf(run),
+		]);
+		for (const run of found) {
+			if (known.get(nameOf(run)) === keyOf(run)) continue;
+			process.stdout.write(`${lineOf(run)}\n`);
+		}
+		known = new Map(keys);
+	};
+}
+
+/** A machine may have several runs of one name. */
+function nameOf({ status, place }: FoundRun): string {
+	return `${status.runId} ${place}`;
+}
+
+function onScreen(textOf: (found: readonly FoundRun[]) => string): View {
+	let drawn = 0;
+	return (found) => {
+		const lines = textOf(found).trimEnd().split("\n");
+		const { rows = USUAL_ROWS } = process.stdout;
+		const fitting = fitLines(lines, { rows });
+		process.stdout.write(redrawn(fitting, drawn));
+		drawn = fitting.length;
+	};
+}

@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import type { RunStatus } from "../../src/rendezvous/run-status.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { job, openSite } from "../helpers/launch.js";
+import { tell } from "../helpers/obedient-worker.js";
+
+const etcd = etcdForAll();
+
+it("J21: status --watch says each change in one line, to the end of the run", async () => {
+	const cluster = new Cluster(etcd(), { nodes: "2" });
+	cluster.agent("node-a");
+	await cluster.store.sawNode("node-a", "ready");
+	const { runId } = cluster.store;
+	const at = ["--rdzv-endpoint", etcd().endpoint];
+	const watch = (...args: string[]) =>
+		cluster.site.launch(["status", runId, "--watch", ...at, ...args]);
+	const text = watch();
+	const json = watch("--output", "json");
+	const waits = `run ${runId}: waiting for 1 more node (at least 2): node-a is here\n`;
+	await text.saw("stdout", waits);
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const runs = (round: number) =>
+		`run ${runId}: round ${round} runs: 2 workers on 2 nodes\n`;
+	await text.saw("stdout", runs(1));
+	tell(cluster.worker(1, 0), 1);
+	await cluster.world(2, first, second);
+	await text.saw("stdout", runs(2));
+	cluster.succeed(2);
+	await cluster.ends({ [first]: 0, [second]: 0 });
+	const { exitCode, stdout } = await text.ended;
+	expect(exitCode).toBe(0);
+	const lines = stdout.trimEnd().split("\n");
+	expect(lines.at(-1)).toMatch(
+		/^\d\d:\d\d:\d\d run .*: succeeded: all workers succeeded$/,
+	);
+	expect(lines.filter((line) => waits.startsWith(line.slice(9)))).toHaveLength(
+		1,
+	);
+	const told: RunStatus[] = (await json.ended).stdout
+		.trimEnd()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+	expect(told[0]).toMatchObject({ runId, phase: "forming", round: 0 });
+	expect(told.at(-1)).toMatchObject({ phase: "ended", round: 2 });
+});
+
+it("status --watch of a run without a store, until its launcher is gone; of none it ends with 1", async () => {
+	const site = openSite();
+	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	await site.sawWorkers(1);
+	await launch.saw("stderr", "round 1: started");
+	const watch = site.launch(["status", "alone", "--watch"]);
+	await watch.saw("stdout", "run alone: round 1 runs: 1 worker on 1 node\n");
+	launch.signal("SIGTERM");
+	await launch.ended;
+	const { exitCode, stderr } = await watch.ended;
+	expect(exitCode).toBe(0);
+	expect(stderr).toContain("run alone: nothing more to watch");
+	const memory = ["--rdzv-backend", "memory"];
+	const none = await site.launch(["status", "alone", "--watch", ...memory])
+		.ended;
+	expect(none.exitCode).toBe(1);
+});
+
+it("status --watch ends when nobody reads it any more", async () => {
+	const site = openSite();
+	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	await site.sawWorkers(1);
+	await launch.saw("stderr", "round 1: started");
+	const watch = site.launch(["status", "--watch", "--output", "json"]);
+	await watch.saw("stdout", '"runId":"alone"');
+	watch.closeStdout();
+	launch.signal("SIGTERM");
+	site.launch(["--run-id", "next", job("works.js")]);
+	expect((await watch.ended).exitCode).toBe(0);
+});
