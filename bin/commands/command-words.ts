@@ -11,6 +11,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["history", async (args) => (await import("./history.js")).history(args)],
 	["stop", async (args) => (await import("./stop.js")).stop(args)],
 	["leave", async (args) => (await import("./leave.js")).leave(args)],
+	["logs", async (args) => (await import("./logs.js")).logs(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",

@@ -12,6 +12,12 @@ export interface OwnFlag {
 export const OWN_FLAGS = {
 	status: [{ name: "watch" }],
 	history: [],
+	logs: [
+		{ name: "follow", short: "f" },
+		{ name: "rank", argument: "RANKS" },
+		{ name: "grep", argument: "RE" },
+		{ name: "log-dir", argument: "DIR" },
+	],
 	leave: [
 		{ name: "run-id", argument: "ID" },
 		{ name: "node-id", argument: "ID" },

@@ -165,11 +165,12 @@ export class Participation {
 					},
 				}),
 			onSpawning: () => ports.release(),
-			onStarted: (round, pids, kept) => {
+			onStarted: (round, workers, kept) => {
 				this.agent?.started(round);
-				place.log.info(describeStart(round, pids.length, kept), {
+				place.log.info(describeStart(round, workers.length, kept), {
 					round: round.synced,
-					pids,
+					firstRank: workers[0]?.rank ?? 0,
+					pids: workers.map(({ pid }) => pid),
 				});
 				replies.listen();
 				for (const channel of discarded.splice(0)) channel.remove();

@@ -27,10 +27,10 @@ export interface WorkerGroupOptions {
 	readonly readOomKills: () => number | undefined;
 	/** Told right before a round's workers begin. */
 	readonly onSpawning: () => void;
-	/** Told once a round's workers work, with their pids by local rank, and how many of them were kept. */
+	/** Told once a round's workers work, with them by local rank, and how many of them were kept. */
 	readonly onStarted: (
 		round: RoundRecord,
-		pids: readonly (number | null)[],
+		workers: readonly Pick<WorkerResult, "pid" | "rank">[],
 		kept: number,
 	) => void;
 	readonly dispatch: (input: AgentInput) => void;
@@ -82,11 +82,7 @@ export class WorkerGroup {
 			},
 		);
 		if (failed) this.giveUp(failed.left, failed.error);
-		this.options.onStarted(
-			round,
-			this.results.map(({ pid }) => pid),
-			kept.size,
-		);
+		this.options.onStarted(round, this.results, kept.size);
 	}
 
 	/** PAUSE: their round is being left. */

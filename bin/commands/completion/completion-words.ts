@@ -57,6 +57,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("leave"),
 	},
 	{
+		name: "logs",
+		help: "show the logs that this machine has of a run, merged by time",
+		words: runCommandWords("logs"),
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
 		words: [
