@@ -110,7 +110,8 @@ async function play(launcher, run, strike, place, { etcd }) {
 		const before = steps.filter((step) => step.round === round);
 		return {
 			ms: next.at - at,
-			lost: doneByAll(before, worldSize) - (next.figure - 1),
+			// Somebody may have been one step ahead of the others.
+			lost: Math.max(0, doneByAll(before, worldSize) - (next.figure - 1)),
 		};
 	} finally {
 		job.close();
