@@ -5,6 +5,7 @@ export interface ProcessEntry {
 	readonly pid: number;
 	/** The kernel's letter: R runs, S sleeps, D cannot be interrupted, T is stopped, Z is a zombie, … */
 	readonly state: string;
+	readonly parentId: number;
 	/** The id of its process group. */
 	readonly groupId: number;
 	/** Threads that are left of it, its main thread among them. */
@@ -22,12 +23,15 @@ export function parseProcessStat(text: string): ProcessEntry | undefined {
 	const entry = {
 		pid: Number.parseInt(text, 10),
 		state: fields[0] ?? "",
+		parentId: Number(fields[1]),
 		groupId: Number(fields[2]),
 		threads: Number(fields[17]),
 		startTime: Number(fields[19]),
 	};
-	const { pid, groupId, threads, startTime } = entry;
-	return [pid, groupId, threads, startTime].every(Number.isSafeInteger)
+	const { pid, parentId, groupId, threads, startTime } = entry;
+	return [pid, parentId, groupId, threads, startTime].every(
+		Number.isSafeInteger,
+	)
 		? entry
 		: undefined;
 }

@@ -12,6 +12,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["stop", async (args) => (await import("./stop.js")).stop(args)],
 	["leave", async (args) => (await import("./leave.js")).leave(args)],
 	["logs", async (args) => (await import("./logs.js")).logs(args)],
+	["chaos", async (args) => (await import("./chaos.js")).chaos(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",

@@ -12,6 +12,15 @@ export interface OwnFlag {
 export const OWN_FLAGS = {
 	status: [{ name: "watch" }],
 	history: [],
+	chaos: [
+		{ name: "at", argument: "ROUND:RANK[:KIND],…" },
+		{ name: "delay", argument: "TIME" },
+		{ name: "mtbf", argument: "TIME" },
+		{ name: "kinds", argument: "KIND,…" },
+		{ name: "seed", argument: "N" },
+		{ name: "freeze", argument: "TIME" },
+		{ name: "for", argument: "TIME" },
+	],
 	logs: [
 		{ name: "follow", short: "f" },
 		{ name: "rank", argument: "RANKS" },

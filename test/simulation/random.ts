@@ -1,14 +1,13 @@
-/** All chance of one simulated run, from one seed (mulberry32). */
-export class Random {
-	constructor(private state: number) {}
+import { seededRandom } from "../../src/agent/operate/seeded-random.js";
 
+/** All chance of one simulated run, from one seed. */
+export class Random {
 	/** A number in [0, 1). */
-	readonly next = (): number => {
-		this.state = (this.state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
+	readonly next: () => number;
+
+	constructor(seed: number) {
+		this.next = seededRandom(seed);
+	}
 
 	/** A whole number from `least` to `most`, both included. */
 	integer(least: number, most: number): number {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
 import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
 import { FOREIGN_FLAGS } from "../../src/agent/configuration/torchrun-flags.js";
 
@@ -93,6 +94,9 @@ describe.each(PAGES)("%s", (page) => {
 		const known = [
 			...ALL_OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
 			...FOREIGN_FLAGS.map(({ name }) => name),
+			...Object.values(OWN_FLAGS).flatMap((flags) =>
+				flags.map(({ name }) => name),
+			),
 			...["help", "version"],
 		].map((name) => `--${name}`);
 		const named = found(text, /(?<![\w-])(--[a-z][a-z0-9-]*)/g);

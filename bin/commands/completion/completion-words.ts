@@ -62,6 +62,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("logs"),
 	},
 	{
+		name: "chaos",
+		help: "make faults among this machine's processes of a run",
+		words: runCommandWords("chaos"),
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
 		words: [

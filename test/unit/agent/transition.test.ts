@@ -178,7 +178,8 @@ const pausedSlot = (localRank: number, ackBy: number | null) =>
 		status: "paused",
 		events: 2,
 		change: "SCALE_DOWN",
-		pauses: ackBy === null ? [] : [{ event: 2, round: 1, ackBy, killAt: 9_000 }],
+		pauses:
+			ackBy === null ? [] : [{ event: 2, round: 1, ackBy, killAt: 9_000 }],
 	});
 const PAUSED: AgentState = {
 	...JOINING,
