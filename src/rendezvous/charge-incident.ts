@@ -32,11 +32,14 @@ export function chargeIncident(
 	config: PlannerConfig,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
-	const [first] = fresh;
+	// What failed explains why others wait, though they may have said so first.
+	const failed = fresh.filter(({ isWish = false }) => !isWish);
+	const telling = failed.length > 0 ? failed : fresh;
+	const [first] = telling;
 	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const root = fresh.find((failure) => !belongsToIncident(round, failure));
+	const root = telling.find((failure) => !belongsToIncident(round, failure));
 	const charged = root === undefined ? join(round, first) : begin(view, root);
 	const reason =
 		root === undefined ? alsoFailed(first) : describeFailure(root.failure);

@@ -128,6 +128,18 @@ describe("a round that is left because a worker waits for another one", () => {
 		});
 	});
 
+	it("is a failure's incident where both are seen at once, though the wish was said first", () => {
+		const failed = ready("a", { failure: nodeFailure("a") });
+		const found = updateOf(view(RUNS, wishing, failed));
+		expect(found.round).toMatchObject({
+			...{ incidents: 1, charged: 1, deprecated: 1 },
+			cause: { root: { nodeId: "a" } },
+		});
+		expect(found.round.unpaid).toBeUndefined();
+		expect(found.round.accounted).toHaveLength(2);
+		expect(found.budgets.size).toBe(0);
+	});
+
 	it("is not paid for twice where two wait", () => {
 		const other = nodeFailure("a", { charge: "node", isWish: true });
 		const both = updateOf(open(ready("a", { failure: other }), wishing));
