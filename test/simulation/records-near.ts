@@ -5,17 +5,30 @@ import { type History, isWithin, type RoundCommit } from "./history.js";
 const PLANNING_MS = 3_000;
 const DISTURBED_PLANNING_MS = 40_000;
 
-/** What a node's record said at the time at which the coordinator may have looked. */
-export function recordsNear(
-	nodeId: string,
+/** Whether its writer was not disturbed when it looked and wrote. */
+export function isPrompt(
 	{ at, by }: RoundCommit,
-	{ records, processes }: History,
-): readonly (NodeRecord | null)[] {
+	{ processes }: History,
+): boolean {
 	const writer = processes.find(({ incarnation }) => incarnation === by);
 	const troubles = [...(writer?.disturbed ?? []), ...(writer?.frozen ?? [])];
-	const isLate = isWithin(troubles, at - PLANNING_MS, at);
-	const from = at - (isLate ? DISTURBED_PLANNING_MS : PLANNING_MS);
-	const own = records.filter(
+	return !isWithin(troubles, at - PLANNING_MS, at);
+}
+
+/**
+ * What a node's record said at the time at which the coordinator may have looked.
+ * @param promptMs how long one that was not disturbed may have taken since
+ */
+export function recordsNear(
+	nodeId: string,
+	commit: RoundCommit,
+	history: History,
+	promptMs = PLANNING_MS,
+): readonly (NodeRecord | null)[] {
+	const { at } = commit;
+	const isLate = !isPrompt(commit, history);
+	const from = at - (isLate ? DISTURBED_PLANNING_MS : promptMs);
+	const own = history.records.filter(
 		(change) => change.nodeId === nodeId && change.at <= at,
 	);
 	const first = own.findLast((change) => change.at <= from);

@@ -18,10 +18,11 @@ export const alternation: Checker = {
 	},
 };
 
-function* inTurn({ told, pid }: WorkerHistory) {
+function* inTurn({ told, pid, untoldAt }: WorkerHistory) {
 	for (const [index, { kind, at, round, instance, change }] of told.entries()) {
 		const before = told[index - 1];
-		if (before === undefined) continue;
+		// What the disk has not taken is missing here, and its agent ends the worker.
+		if (before === undefined || (untoldAt ?? at + 1) <= at) continue;
 		const rises = kind === "WORK" ? round > before.round : true;
 		if (kind === before.kind || instance !== before.instance || !rises) {
 			yield {

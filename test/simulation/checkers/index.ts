@@ -1,5 +1,6 @@
 import type { Checker } from "../history.js";
 import type { PolicyFamily } from "../sim-policies.js";
+import { acknowledgements } from "./acknowledgements.js";
 import { alternation } from "./alternation.js";
 import { barrier } from "./barrier.js";
 import { budget } from "./budget.js";
@@ -61,6 +62,7 @@ const ALWAYS: readonly Checker[] = [
 	remnants,
 	wiped,
 	alternation,
+	acknowledgements,
 	stayFinished,
 	wishes,
 	convergence,

@@ -28,7 +28,7 @@ export const nodeBudgets: Checker = {
 		}
 		for (const { ending, endedAt, nodeId, incarnation } of processes) {
 			if (!ending?.reason.includes("used up its budget")) continue;
-			const at = endedAt ?? 0;
+			const at = endedAt ?? history.endedAt;
 			const isTrue = commits.some(
 				(commit) => commit.at <= at && isSpent(commit, nodeId, spec),
 			);

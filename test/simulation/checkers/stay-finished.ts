@@ -1,14 +1,20 @@
 import type { Checker } from "../history.js";
 import { stintsOf } from "../worker-history.js";
 
-/** Policies under which finished nodes stay so: none of their workers ever works again in that start of the run. */
+/** Policies under which finished nodes stay so: they join no round again, and none of their workers works again, in that start of the run. */
 export const stayFinished: Checker = {
 	name: "stay-finished",
 	*check({ records, workers, spec }) {
 		if (!spec.finishedStay) return;
 		const stints = stintsOf(workers);
-		for (const { at, nodeId, record } of records) {
+		for (const [index, { at, nodeId, record }] of records.entries()) {
 			if (record?.state !== "finished") continue;
+			const next = records
+				.slice(index + 1)
+				.find((change) => change.record?.incarnation === record.incarnation);
+			if (next?.record?.state === "ready") {
+				yield { at: next.at, what: `${nodeId} had finished, and joins again` };
+			}
 			const again = stints.find(
 				({ from, instance, worker }) =>
 					from > at &&

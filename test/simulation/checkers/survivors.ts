@@ -36,6 +36,7 @@ export const survivors: Checker = {
 				for (const { worker } of of(before.round.synced)) {
 					if (after.length === 0 || after.includes(worker)) continue;
 					if (mayEnd(worker, history)) continue;
+					if (siblingFailed(worker, history)) continue;
 					yield {
 						at: worker.leaderEndedAt ?? history.endedAt,
 						what: `worker ${worker.pid} of ${incarnation} did not survive from round ${before.round.synced} to ${lift.round.synced}`,
@@ -58,6 +59,20 @@ function wasAnIncident(
 			at <= lift.at &&
 			round.accounted.length > 0 &&
 			round.synced === before.round.synced,
+	);
+}
+
+/** Under policies that start a whole node anew the failure of one ends the others, also where nobody has heard of it yet. */
+function siblingFailed(
+	{ process, stints }: WorkerHistory,
+	{ workers }: History,
+): boolean {
+	const round = stints.at(-1)?.round;
+	return workers.some(
+		(worker) =>
+			worker.process === process &&
+			worker.failed &&
+			worker.stints.at(-1)?.round === round,
 	);
 }
 

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.js";
 import { PLANNER_MUTANTS } from "./planner.js";
 import { READ_MUTANTS } from "./reads.js";
 import { SHELL_MUTANTS } from "./shells.js";
+import { SOFT_MUTANTS } from "./soft.js";
 
 export type { Mutant } from "./mutant.js";
 
@@ -12,4 +13,5 @@ export const MUTANTS: readonly Mutant[] = [
 	...SHELL_MUTANTS,
 	...READ_MUTANTS,
 	...AGENT_MUTANTS,
+	...SOFT_MUTANTS,
 ];
