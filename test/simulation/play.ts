@@ -6,6 +6,7 @@ import { simulate } from "./simulate.js";
  * Plays seeds by hand:
  *   npm run test:sim -- --seeds 100000   the seeds from 1 on
  *   npm run test:sim -- --seed 1234      one seed, with all that happens in it
+ *   … --first 371                        this seed before all others
  *   … --checker NAME                     only breaks of that invariant count
  *   … --situations                       in how many runs each situation came about
  */
@@ -13,6 +14,7 @@ const { values } = parseArgs({
 	options: {
 		seeds: { type: "string", default: "1000" },
 		from: { type: "string", default: "1" },
+		first: { type: "string" },
 		seed: { type: "string" },
 		checker: { type: "string" },
 		situations: { type: "boolean", default: false },
@@ -27,6 +29,7 @@ const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const { seeds, events, situations, red } = await runSeeds(from, count, {
 	checker: values.checker,
+	first: values.first === undefined ? undefined : Number(values.first),
 	onProgress: (played) => console.log(`${played} seeds, all green so far`),
 });
 if (red !== undefined) console.log(describeRed(red));

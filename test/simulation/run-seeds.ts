@@ -15,6 +15,8 @@ export interface SeedsResult {
 export interface SeedsOptions {
 	/** Only breaks of this invariant count. */
 	readonly checker?: string | undefined;
+	/** A seed to play before all others: it was red once. */
+	readonly first?: number | undefined;
 	/** Told how many seeds have been played, once in a long while. */
 	readonly onProgress?: (seeds: number) => void;
 }
@@ -25,15 +27,16 @@ const TOLD_EVERY = 1_000;
 export async function runSeeds(
 	from: number,
 	count: number,
-	{ checker: only, onProgress }: SeedsOptions = {},
+	{ checker: only, first, onProgress }: SeedsOptions = {},
 ): Promise<SeedsResult> {
 	let events = 0;
 	const situations = new Map<Situation, number>(
 		SITUATIONS.map((situation) => [situation, 0]),
 	);
-	for (let seed = from; seed < from + count; seed++) {
-		const played = seed - from;
+	let played = 0;
+	for (const seed of seedsOf(from, count, first)) {
 		if (played > 0 && played % TOLD_EVERY === 0) onProgress?.(played);
+		played += 1;
 		const run = await simulate(seed);
 		events += run.events;
 		for (const situation of situationsOf(run.history)) {
@@ -43,11 +46,16 @@ export async function runSeeds(
 			({ checker }) => only === undefined || checker === only,
 		);
 		if (violations.length > 0) {
-			const seeds = seed - from + 1;
-			return { seeds, events, situations, red: { ...run, violations } };
+			const red = { ...run, violations };
+			return { seeds: played, events, situations, red };
 		}
 	}
-	return { seeds: count, events, situations, red: undefined };
+	return { seeds: played, events, situations, red: undefined };
+}
+
+function* seedsOf(from: number, count: number, first: number | undefined) {
+	if (first !== undefined) yield first;
+	for (let seed = from; seed < from + count; seed++) yield seed;
 }
 
 /** What broke, how to play it again, and what led to it. */

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Mutant } from "./mutants/index.js";
+import KNOWN_SEEDS from "./mutants/known-seeds.json" with { type: "json" };
 
 const COPIED = [
 	"src",
@@ -90,16 +91,17 @@ export class Workspace {
 	}
 }
 
-function argumentsFor({ caughtBy }: Mutant): readonly string[] {
+/** The seed that caught a mutant when that was last learned: learn-seeds.ts. It may catch it no more. */
+const SEED_OF: ReadonlyMap<string, number> = new Map(
+	Object.entries(KNOWN_SEEDS),
+);
+
+function argumentsFor({ name, caughtBy }: Mutant): readonly string[] {
 	return "checker" in caughtBy
 		? [
-				"--import",
-				"tsx",
-				"test/simulation/play.ts",
-				"--seeds",
-				SEEDS,
-				"--checker",
-				caughtBy.checker,
+				...["--import", "tsx", "test/simulation/play.ts"],
+				...["--first", String(SEED_OF.get(name) ?? 1), "--seeds", SEEDS],
+				...["--checker", caughtBy.checker],
 			]
 		: [
 				"node_modules/vitest/vitest.mjs",
