@@ -16,6 +16,7 @@ export function hasConverged(history: History): boolean {
 function whyNotAtRest({
 	processes,
 	commits,
+	records,
 	spec,
 }: History): string | undefined {
 	const living = processes.filter(({ endedAt }) => endedAt === null);
@@ -23,7 +24,7 @@ function whyNotAtRest({
 	if (living.length === 0) return undefined;
 	const names = living.map(({ incarnation }) => incarnation).join(", ");
 	if (last === undefined) return `${names}: no run was begun`;
-	const { round, seats, finished } = last;
+	const { round, seats } = last;
 	if (round.outcome !== null) return `${names}: still there after the outcome`;
 	if (round.synced === round.deprecated) return "no round runs";
 	const idle = living.filter(({ intent, incarnation, nodeId }) => {
@@ -50,7 +51,12 @@ function whyNotAtRest({
 		({ intent }) =>
 			intent?.state === "finished" && intent.claim === round.synced,
 	);
-	const someoneStays = spec.finishedStay === true && finished.size > 0;
+	const someoneStays =
+		spec.finishedStay === true &&
+		records.some(
+			({ record }) =>
+				record?.state === "finished" && record.instance === round.instance,
+		);
 	const mayGrow =
 		seats.size < spec.maxNodes && !someoneFinished && !someoneStays;
 	return spares > 0 && mayGrow ? "a spare is not let in" : undefined;

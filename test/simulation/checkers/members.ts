@@ -1,4 +1,9 @@
-import { type Checker, lifts, type RoundCommit } from "../history.js";
+import {
+	type Checker,
+	type History,
+	lifts,
+	type RoundCommit,
+} from "../history.js";
 
 /** Between MIN and MAX members a round, with those that stay finished; survivors come first and keep their order. */
 export const members: Checker = {
@@ -18,8 +23,13 @@ export const members: Checker = {
 			if (before?.round.instance === round.instance) {
 				const earlier = inOrder(before);
 				const now = inOrder(lift);
-				const survivors = earlier.filter((name) => now.includes(name));
-				const first = now.slice(0, survivors.length);
+				const replaced = replacedBetween(before.at, at, history);
+				const survivors = earlier.filter(
+					(name) => now.includes(name) && !replaced.has(name),
+				);
+				const first = now
+					.filter((name) => !replaced.has(name))
+					.slice(0, survivors.length);
 				if (survivors.join() !== first.join()) {
 					yield {
 						at,
@@ -31,6 +41,22 @@ export const members: Checker = {
 		}
 	},
 };
+
+/** Processes whose node was another process's for a time: they come back as newcomers. */
+function replacedBetween(
+	from: number,
+	to: number,
+	{ records, processes }: History,
+): ReadonlySet<string> {
+	const between = records.filter(({ at }) => at > from && at <= to);
+	const replaced = processes.filter(({ nodeId, incarnation }) =>
+		between.some(
+			({ record }) =>
+				record?.nodeId === nodeId && record.incarnation !== incarnation,
+		),
+	);
+	return new Set(replaced.map(({ incarnation }) => incarnation));
+}
 
 function inOrder({ seats }: RoundCommit): readonly string[] {
 	return [...seats.values()]
