@@ -1,4 +1,5 @@
 import type { Ending } from "../../src/agent/state.js";
+import type { AgentIdentity } from "../../src/rendezvous/record-writer.js";
 
 /** A span of simulated time in milliseconds; it may still be open. */
 export interface Span {
@@ -66,5 +67,18 @@ export function startOf(
 		stopsAsked: [],
 		calls: [],
 		intent: null,
+	};
+}
+
+/** How a process of this pid says who it is. */
+export function identityOf(
+	{ nodeId, incarnation, localWorldSize, role }: ProcessHistory,
+	pid: number,
+): AgentIdentity {
+	return {
+		...{ nodeId, incarnation, localWorldSize, role, pid },
+		hostId: nodeId,
+		startTime: incarnation,
+		address: `${nodeId}.example`,
 	};
 }

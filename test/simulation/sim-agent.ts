@@ -4,12 +4,9 @@ import type { Ending } from "../../src/agent/state.js";
 import { WorkerGroup } from "../../src/agent/worker-group.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
 import { Membership } from "../../src/rendezvous/membership.js";
-import type {
-	AgentIdentity,
-	Intent,
-} from "../../src/rendezvous/record-writer.js";
+import type { Intent } from "../../src/rendezvous/record-writer.js";
 import { type Link, openLink } from "./link.js";
-import { type ProcessHistory, startOf } from "./process-history.js";
+import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
 import type { SimAgentOptions } from "./sim-machine.js";
 import { SIM_POLICIES } from "./sim-policies.js";
 import { SimProcess } from "./sim-process.js";
@@ -147,23 +144,13 @@ export class SimAgent {
 
 	private openMembership(): Membership {
 		const { machine, runId, isDead, batchSize } = this.options;
-		const { nodeId, incarnation, localWorldSize, role } = this.history;
-		const identity: AgentIdentity = {
-			nodeId,
-			incarnation,
-			hostId: nodeId,
-			pid: machine.history.processes.length,
-			startTime: incarnation,
-			address: `${nodeId}.example`,
-			localWorldSize,
-			role,
-		};
+		const pid = machine.history.processes.length;
 		return new Membership({
 			store: this.store,
 			clock: this.process.clock,
 			runId,
 			batchSize,
-			identity,
+			identity: identityOf(this.history, pid),
 			spec: machine.history.spec,
 			reservePort: async () => machine.random.integer(20_000, 60_000),
 			isDead,

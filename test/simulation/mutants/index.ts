@@ -4,6 +4,7 @@ import { PLANNER_MUTANTS } from "./planner.js";
 import { READ_MUTANTS } from "./reads.js";
 import { SHELL_MUTANTS } from "./shells.js";
 import { SOFT_MUTANTS } from "./soft.js";
+import { WISH_MUTANTS } from "./wishes.js";
 
 export type { Mutant } from "./mutant.js";
 
@@ -14,4 +15,5 @@ export const MUTANTS: readonly Mutant[] = [
 	...READ_MUTANTS,
 	...AGENT_MUTANTS,
 	...SOFT_MUTANTS,
+	...WISH_MUTANTS,
 ];
