@@ -81,7 +81,7 @@ export class NodeRun {
 	private async enter(): Promise<EnteredRun> {
 		const { config, place } = this;
 		const { clock, cleanups, log } = place;
-		cleanups.add("freeing the port", () => this.ports.release());
+		cleanups.add("freeing the port", () => this.ports.close());
 		cleanups.add("closing the store", () => this.closeStore());
 		cleanups.add("leaving the run", () => this.leave());
 		const fault = testFaultOf(config.environment);

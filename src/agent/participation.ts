@@ -33,7 +33,7 @@ export interface ParticipationOptions {
 	readonly instance: number;
 	/** Names this process. */
 	readonly incarnation: string;
-	readonly ports: Pick<PortReservation, "release">;
+	readonly ports: Pick<PortReservation, "prepare" | "release">;
 	/** The run knew this node before. */
 	readonly isReturning: boolean;
 	/** Where the run's state is. */
@@ -173,6 +173,7 @@ export class Participation {
 					pids: workers.map(({ pid }) => pid),
 				});
 				replies.listen();
+				ports.prepare();
 				for (const channel of discarded.splice(0)) channel.remove();
 			},
 			dispatch: (input) => {

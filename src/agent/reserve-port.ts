@@ -18,26 +18,63 @@ const HERE: Readonly<Record<string, string>> = {
  */
 export class PortReservation {
 	private free: () => void = () => {};
+	/** That of the next claim, where it has been bound already. */
+	private ahead: Promise<HeldPort> | undefined;
 
 	/** @param address the local address that workers will bind; any free port of it will do */
 	constructor(private readonly address: string) {}
 
-	async reserve(): Promise<number> {
-		this.release();
-		const server = await listen(this.address).catch(() => listen(undefined));
-		const bound = server.address();
-		if (typeof bound !== "object" || bound === null) return 0;
-		this.free = await holdByConnection(server, bound).catch(
-			// What remains is to keep listening.
-			() => () => server.close(),
-		);
-		return bound.port;
+	/** Binds the port of the next claim now: whoever claims is in a hurry. */
+	prepare(): void {
+		this.ahead ??= holdAny(this.address);
+		// Then it is tried again when it is needed.
+		this.ahead.catch(() => {
+			this.ahead = undefined;
+		});
 	}
 
+	async reserve(): Promise<number> {
+		this.release();
+		const ahead = this.ahead ?? holdAny(this.address);
+		this.ahead = undefined;
+		const { port, free } = await ahead;
+		this.free = free;
+		return port;
+	}
+
+	/** Frees the port of the newest claim. */
 	release(): void {
 		this.free();
 		this.free = () => {};
 	}
+
+	/** No more claims: frees what was bound for the next one, too. */
+	close(): void {
+		this.release();
+		this.ahead?.then(
+			({ free }) => free(),
+			() => {},
+		);
+		this.ahead = undefined;
+	}
+}
+
+interface HeldPort {
+	readonly port: number;
+	readonly free: () => void;
+}
+
+async function holdAny(address: string): Promise<HeldPort> {
+	const server = await listen(address).catch(() => listen(undefined));
+	const bound = server.address();
+	if (typeof bound !== "object" || bound === null) {
+		return { port: 0, free: () => server.close() };
+	}
+	const free = await holdByConnection(server, bound).catch(
+		// What remains is to keep listening.
+		() => () => server.close(),
+	);
+	return { port: bound.port, free };
 }
 
 /** Listens no more. Returns what frees the port at once, without a time in which it cannot be bound. */

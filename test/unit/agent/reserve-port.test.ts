@@ -1,7 +1,11 @@
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PortReservation } from "../../../src/agent/reserve-port.js";
+import { waitFor } from "../../helpers/processes.js";
+
+const openFiles = () => readdirSync("/proc/self/fd").length;
 
 describe.each([
 	"::",
@@ -13,7 +17,7 @@ describe.each([
 		ports = new PortReservation(address);
 	});
 
-	afterEach(() => ports.release());
+	afterEach(() => ports.close());
 
 	it("refuses who connects before rank 0 listens", async () => {
 		const socket = connect(await ports.reserve(), "127.0.0.1");
@@ -35,6 +39,27 @@ describe.each([
 		const server = createServer().listen(before, address);
 		await once(server, "listening");
 		server.close();
+	});
+
+	it("can be bound ahead, and is kept while the one before is freed", async () => {
+		const before = await ports.reserve();
+		ports.prepare();
+		ports.release();
+		const next = await ports.reserve();
+		expect(next).not.toBe(before);
+		const socket = connect(next, "127.0.0.1");
+		const [error] = await once(socket, "error");
+		expect(error).toMatchObject({ code: "ECONNREFUSED" });
+	});
+
+	it("is free, with the one that was bound ahead, once there are no more claims", async () => {
+		const before = openFiles();
+		await ports.reserve();
+		const one = openFiles() - before;
+		ports.prepare();
+		await waitFor("both", () => openFiles() - before === 2 * one);
+		ports.close();
+		await waitFor("none", () => openFiles() === before);
 	});
 });
 
