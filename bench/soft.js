@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { clusterFigure } from "./cluster/cluster-figure.js";
 import { etcdTells, leaseEnds } from "./floors/etcd-floors.js";
+import { watcherEnds } from "./floors/exit-floor.js";
 import { fileIsSeen } from "./floors/watch-floor.js";
 import { lastOf } from "./marks.js";
 import { EXAMPLE_FIGURES } from "./soft/example.js";
@@ -31,7 +32,7 @@ export const SOFT_FIGURES = [
 		rounds: 10,
 		run: SOFT,
 		goal: { atMost: 60 },
-		beside: [etcdTells],
+		beside: [etcdTells, watcherEnds],
 		async play(job) {
 			await job.form("a", "b");
 			const at = job.killWorker(-1);

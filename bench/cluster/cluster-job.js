@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastOf, readIfThere, readMarks } from "../marks.js";
-import { AGENT_COMMANDS, AGENT_ENVIRONMENT } from "./launchers.js";
+import { AgentProcess } from "./agent-process.js";
+import { AGENT_COMMANDS } from "./launchers.js";
 
 const LONGEST_WAIT_MS = 90_000;
 const POLL_MS = 2;
@@ -113,15 +113,13 @@ export class ClusterJob {
 
 	/** Signals an agent; returns when that was. */
 	signal(name, signal) {
-		const agent = this.#agents.get(name);
-		if (signal === "SIGKILL" || signal === "SIGTERM") agent.isExpected = true;
 		const at = Date.now();
-		agent.process.kill(signal);
+		this.#agents.get(name).signal(signal);
 		return at;
 	}
 
 	pidOf(name) {
-		return this.#agents.get(name).process.pid;
+		return this.#agents.get(name).pid;
 	}
 
 	/** How many worlds there have been. */
@@ -134,11 +132,12 @@ export class ClusterJob {
 		try {
 			this.#signalWorkers("SIGUSR2");
 			await this.until("the agents' end", () =>
-				[...this.#agents.values()].every(hasEnded) ? true : undefined,
+				[...this.#agents.values()].every(({ hasEnded }) => hasEnded)
+					? true
+					: undefined,
 			);
-			for (const [name, agent] of this.#agents) {
-				const { exitCode } = agent.process;
-				if (exitCode === 0 || agent.isExpected) continue;
+			for (const [name, { exitCode, isExpected }] of this.#agents) {
+				if (exitCode === 0 || isExpected) continue;
 				throw new Error(`agent ${name} ended with ${exitCode}`);
 			}
 		} catch (error) {
@@ -172,23 +171,14 @@ export class ClusterJob {
 	#start(name) {
 		const directory = this.#path(name);
 		mkdirSync(directory);
-		const [file, ...args] = AGENT_COMMANDS[this.#launcher.name]({
+		const command = AGENT_COMMANDS[this.#launcher.name]({
 			...this.#settings,
 			nodeId: `node-${name}`,
 			workers: this.#settings.workersOf(name),
 			directory,
 		});
-		const said = openSync(this.#path(`${name}.messages`), "a");
-		const child = spawn(file, args, {
-			env: { ...process.env, ...AGENT_ENVIRONMENT },
-			stdio: ["ignore", said, said],
-		});
-		closeSync(said);
-		const agent = { process: child, isExpected: false, problem: undefined };
-		child.once("error", (error) => {
-			agent.problem = error;
-		});
-		this.#agents.set(name, agent);
+		const messages = this.#path(`${name}.messages`);
+		this.#agents.set(name, new AgentProcess(command, messages));
 	}
 
 	/** Resolves with what is found, once something is. */
@@ -198,7 +188,7 @@ export class ClusterJob {
 			const found = find();
 			if (found !== undefined) return found;
 			const lost = [...this.#agents].find(
-				([, agent]) => hasEnded(agent) && !agent.isExpected,
+				([, { hasEnded, isExpected }]) => hasEnded && !isExpected,
 			);
 			if (what !== "the agents' end" && lost !== undefined) {
 				throw this.#failure(`agent ${lost[0]} ended`);
@@ -211,13 +201,7 @@ export class ClusterJob {
 	}
 
 	#failure(problem) {
-		const words = [...this.#agents.keys()].map((name) =>
-			readIfThere(this.#path(`${name}.messages`))
-				.trim()
-				.split("\n")
-				.slice(-12)
-				.join("\n"),
-		);
+		const words = [...this.#agents.values()].map(({ lastWords }) => lastWords);
 		return new Error(
 			`${this.#launcher.name}: ${problem}\n${words.join("\n--\n")}`,
 		);
@@ -226,7 +210,7 @@ export class ClusterJob {
 	/** The bench is interrupted. */
 	#abandon = () => {
 		for (const agent of this.#agents.values()) {
-			if (!hasEnded(agent)) agent.process.kill("SIGKILL");
+			if (!agent.hasEnded) agent.signal("SIGKILL");
 		}
 		this.#signalWorkers("SIGKILL");
 	};
@@ -247,8 +231,4 @@ export class ClusterJob {
 	#path(name) {
 		return join(this.#directory, name);
 	}
-}
-
-function hasEnded({ process: { exitCode, signalCode }, problem }) {
-	return exitCode !== null || signalCode !== null || problem !== undefined;
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { findEtcd } from "../../scripts/find-etcd.js";
 
 const BENCH = fileURLToPath(new URL("../../bench/run.js", import.meta.url));
 
@@ -42,6 +43,22 @@ it("prints the machine, who is skipped, and a table of the figure that is asked 
 	expect(isMet).toMatch(/^(yes|no)$/);
 	expect(cells[3]?.[2]).toBe("Node by hand");
 });
+
+it("measures a run over two agents, and what etcd alone takes beside it", async (context) => {
+	if (findEtcd() === undefined) context.skip("there is no etcd");
+	const { stdout } = await bench("--quick", "cluster-restart");
+	const rows = stdout.split("\n").filter((line) => line.startsWith("|"));
+	const [own, floor] = rows
+		.slice(2)
+		.map((line) => line.split("|").map((cell) => cell.trim()));
+	expect(own?.slice(1, 3)).toEqual(["cluster-restart", "elastic-run"]);
+	expect(own?.slice(7, 9)).toEqual([
+		"≤ 85 ms",
+		expect.stringMatching(/^(yes|no)$/),
+	]);
+	expect(floor?.[2]).toBe("etcd, once told");
+	expect(floor?.[6]).toBe("1 ×");
+}, 120_000);
 
 it("refuses a figure that it does not have, and names those that it has", async () => {
 	await expect(bench("cold-fusion")).rejects.toMatchObject({
