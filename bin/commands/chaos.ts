@@ -14,15 +14,16 @@ const USAGE = `Usage: elastic-run chaos RUN_ID [--at ROUND:RANK[:KIND],…] [--d
                          [--mtbf TIME] [--kinds KIND,…] [--seed N]
                          [--freeze TIME] [--for TIME] [--output text|json]
 
-Makes faults among this machine's processes of a run, to see that it survives them, and says what it
-did and when. Either at a place (--at 2:0 is rank 0 of round 2, --delay after it is first seen), or by
-chance (--mtbf: the mean time between two faults; --kinds: which; --seed: the same chance again), or
-both. What is frozen goes on after --freeze (10 s), and at the end in any case. It ends with the run,
-after --for, or when all of --at is done. Linux only. Kinds:
+Makes faults among this machine's processes of a run, to see that it survives them, and says what
+it did and when. Either at a place (--at 2:0 is rank 0 of round 2, --delay after it is first seen),
+or by chance (--mtbf: the mean time between two faults; --kinds: which; --seed: the same chance
+again), or both. What is frozen goes on after --freeze (10 s), and at the end in any case. It ends
+with the run, after --for, or when all of --at is done. Linux only. Kinds:
 ${Object.entries(FAULTS)
 	.map(([kind, { means }]) => `  ${kind.padEnd(14)} ${means}`)
 	.join("\n")}
-Exit code: 0, 1 where something of --at was never seen here, 2 where the run is not on this machine.
+Exit code: 0, 1 where something of --at was never seen here, 2 where the run is not on this
+machine.
 `;
 
 /** Makes faults in a run. Returns the exit code. */

@@ -12,6 +12,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["stop", async (args) => (await import("./stop.js")).stop(args)],
 	["leave", async (args) => (await import("./leave.js")).leave(args)],
 	["logs", async (args) => (await import("./logs.js")).logs(args)],
+	["clean", async (args) => (await import("./clean.js")).clean(args)],
 	["chaos", async (args) => (await import("./chaos.js")).chaos(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
@@ -25,7 +26,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 ]);
 
 /** Commands of later versions. */
-const RESERVED_WORDS: readonly string[] = ["clean", "validate", "barrier"];
+const RESERVED_WORDS: readonly string[] = ["validate", "barrier"];
 
 /** Words that are commands where they come first; a script of such a name is `./status`. */
 const COMMAND_WORDS: readonly string[] = [

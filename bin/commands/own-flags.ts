@@ -27,6 +27,11 @@ export const OWN_FLAGS = {
 		{ name: "grep", argument: "RE" },
 		{ name: "log-dir", argument: "DIR" },
 	],
+	clean: [
+		{ name: "yes" },
+		{ name: "logs" },
+		{ name: "older-than", argument: "TIME" },
+	],
 	leave: [
 		{ name: "run-id", argument: "ID" },
 		{ name: "node-id", argument: "ID" },

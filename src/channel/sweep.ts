@@ -21,21 +21,33 @@ export function sweepDeadAgents(
 	self: ProcessIdentity,
 	local: boolean,
 ): void {
-	const isDeadAgents = (directory: string) => {
+	const isLeftBehind = (directory: string) => {
 		const file = readMessage(join(directory, OWNER_FILE));
 		if (file === undefined) return isHalfRemoved(directory);
 		const owner = decodeIdentity(file.text);
-		return (local || owner.bootId === self.bootId) && isDead(owner, self);
+		return isDeadAgents(owner, self, local);
 	};
 	for (const entry of readdirSync(parent, { withFileTypes: true })) {
 		if (!entry.isDirectory()) continue;
 		const directory = join(parent, entry.name);
 		try {
-			if (isDeadAgents(directory)) removeDirectory(directory, isDeadAgents);
+			if (isLeftBehind(directory)) removeDirectory(directory, isLeftBehind);
 		} catch {
 			// Its owner is not known, or somebody else has just removed it.
 		}
 	}
+}
+
+/**
+ * Whether the agent of a directory is certainly dead: an identity from another
+ * boot is of an earlier one of this machine only where no other can see the place.
+ */
+export function isDeadAgents(
+	owner: ProcessIdentity,
+	self: ProcessIdentity,
+	local: boolean,
+): boolean {
+	return (local || owner.bootId === self.bootId) && isDead(owner, self);
 }
 
 function isHalfRemoved(directory: string): boolean {

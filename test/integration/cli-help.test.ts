@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
 import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
 import { CLI, runCli } from "../helpers/cli.js";
 
@@ -50,6 +51,20 @@ describe("--help", () => {
 			});
 		}
 	});
+});
+
+test.each(
+	Object.entries(OWN_FLAGS),
+)("%s --help fits 100 columns and names its own flags", async (word, own) => {
+	const { exitCode, stdout, stderr } = await runCli([word, "--help"], { cwd });
+	expect([exitCode, stderr]).toEqual([0, ""]);
+	expect(stdout.startsWith(`Usage: elastic-run ${word} `)).toBe(true);
+	const widths = stdout.split("\n").map((line) => line.length);
+	expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+	const typed = own.map((flag) => {
+		return "short" in flag ? `[-${flag.short}]` : `--${flag.name}`;
+	});
+	expect(typed.filter((flag) => !stdout.includes(flag))).toEqual([]);
 });
 
 test("--version", async () => {

@@ -62,6 +62,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("logs"),
 	},
 	{
+		name: "clean",
+		help: "list, or remove, what runs that are over have left behind",
+		words: runCommandWords("clean"),
+	},
+	{
 		name: "chaos",
 		help: "make faults among this machine's processes of a run",
 		words: runCommandWords("chaos"),

@@ -2,6 +2,7 @@ import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { StreamSelection } from "../configuration/agent-config.js";
 import { explainDirectoryProblem } from "./directory-problem.js";
+import { markTemporaryLogs } from "./log-owner.js";
 import { PrivateTree } from "./private-tree.js";
 
 export interface LogDirectoryOptions {
@@ -83,6 +84,8 @@ class NodeLogDirectory implements LogDirectory {
 	readonly agentLog: string;
 	readonly #tree: PrivateTree;
 	readonly #options: LogDirectoryOptions;
+	/** Taken back with the directories, whatever it holds. */
+	#ownerFile: string | undefined;
 	#used = false;
 
 	constructor(options: LogDirectoryOptions) {
@@ -94,11 +97,14 @@ class NodeLogDirectory implements LogDirectory {
 				? PrivateTree.temporary(join(resolve(tmpdir), "elastic-run-logs-"))
 				: PrivateTree.at(resolve(logDir));
 		try {
+			if (logDir === undefined) {
+				this.#ownerFile = markTemporaryLogs(this.#tree.root);
+			}
 			this.#tree.pointLatest(this.#tree.makeDirectory(runId), instance);
 			this.directory = this.#tree.makeDirectory(runId, instance, nodeId);
 			this.#tree.probe(this.directory);
 		} catch (error) {
-			this.#tree.discard();
+			this.#discard();
 			throw error;
 		}
 		this.agentLog = join(this.directory, "agent.log");
@@ -121,8 +127,13 @@ class NodeLogDirectory implements LogDirectory {
 
 	discardIfUnused(): void {
 		if (this.#used) return;
-		if (this.#options.logDir === undefined) this.#tree.discard(this.agentLog);
-		else this.#tree.discard();
+		if (this.#options.logDir === undefined) this.#discard(this.agentLog);
+		else this.#discard();
+	}
+
+	#discard(...files: readonly string[]): void {
+		const own = this.#ownerFile === undefined ? [] : [this.#ownerFile];
+		this.#tree.discard(...files, ...own);
 	}
 
 	#openWorker(

@@ -1,0 +1,73 @@
+import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
+import { plainMessage } from "../../src/agent/logs/plain-text.js";
+import {
+	type CleanedItem,
+	clean as cleanUp,
+} from "../../src/agent/operate/clean.js";
+import { formatDuration } from "../../src/agent/report/units.js";
+import { alignColumns } from "../../src/agent/status/table.js";
+import { EXIT_CODES } from "../../src/errors.js";
+import { say } from "../console.js";
+import { type AskedCommand, refuse, runCommand } from "./run-request.js";
+
+const USAGE = `Usage: elastic-run clean [RUN_ID] [--yes] [--logs] [--older-than TIME]
+                         [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…]
+                         [--config FILE] [--output text|json]
+
+Lists what nobody uses any more, and removes it with --yes: in the store that is named the runs that
+have ended or of which nobody is left, with their history; on this machine the directories of
+launchers that are gone; with --logs also temporary log directories of ended runs. Never what
+belongs to a run that lives, nor logs below a --log-dir. What is younger than --older-than (1h) is
+left out.
+Exit code: 0, 1 where something could not be removed, 4 where the store does not answer.
+`;
+
+const USUAL_AGE = "1h";
+
+/** Lists or removes what nobody uses any more. Returns the exit code. */
+export function clean(args: readonly string[]): Promise<number> {
+	return runCommand("clean", USAGE, args, listOrRemove);
+}
+
+async function listOrRemove(asked: AskedCommand): Promise<number> {
+	const { runId, own, places, searcher, isJson } = asked;
+	const age = parseDuration(own.get("older-than") ?? USUAL_AGE);
+	if ("problems" in age) {
+		return refuse(age.problems.map((words) => `clean: --older-than: ${words}`));
+	}
+	const removes = own.has("yes");
+	const items = await cleanUp(
+		{
+			...{ runId, removes, olderThanMs: age.value },
+			...{ withLogs: own.has("logs"), warn: say },
+		},
+		places,
+		searcher,
+	);
+	process.stdout.write(
+		isJson
+			? `${JSON.stringify({ version: 1, items })}\n`
+			: inWords(items, searcher.clock.wallTime()),
+	);
+	if (!isJson && items.length > 0 && !removes) {
+		say("nothing was removed; --yes removes what is listed");
+	}
+	return items.some(({ removed }) => removed === false)
+		? EXIT_CODES.failed
+		: EXIT_CODES.succeeded;
+}
+
+function inWords(items: readonly CleanedItem[], wallTime: number): string {
+	if (items.length === 0) return "nothing is left over\n";
+	const rows = items.map(({ kind, name, why, since, removed, problem }) => [
+		kind,
+		formatDuration(Math.max(0, wallTime - since)),
+		removed === null ? "-" : removed ? "removed" : `stays: ${problem}`,
+		name,
+		why,
+	]);
+	const header = ["what", "age", "done", "name", "why"];
+	return alignColumns([header, ...rows])
+		.map((line) => `${plainMessage(line)}\n`)
+		.join("");
+}

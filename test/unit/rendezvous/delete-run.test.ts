@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import { deleteRun } from "../../../src/rendezvous/delete-run.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type { Compare, Write } from "../../../src/rendezvous/store.js";
+import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
+
+const keys = new RunKeys("r");
+const ROUND = { put: keys.round, value: encodeRecord(roundRecord()) };
+const NODE = { put: keys.node("a"), value: encodeRecord(nodeRecord("a")) };
+const lines = Array.from({ length: 230 }, (_, index) => ({
+	put: keys.historyOf(index + 1),
+	value: "{}",
+}));
+
+/** A store in which something comes right before the n-th transaction. */
+class RacedStore extends MemoryStore {
+	#count = 0;
+
+	constructor(
+		private readonly at: number,
+		private readonly raced: Write,
+	) {
+		super();
+	}
+
+	/** Without counting. */
+	fill(writes: readonly Write[]) {
+		return super.transaction([], writes);
+	}
+
+	override async transaction(compares: Compare[], writes: Write[]) {
+		this.#count += 1;
+		if (this.#count === this.at) await this.fill([this.raced]);
+		return super.transaction(compares, writes);
+	}
+}
+
+const NEVER = { put: "/elastic-run/r.2/round", value: "x" };
+const namesIn = async (store: MemoryStore) => {
+	const { entries } = await store.snapshot(["/elastic-run/"]);
+	return [...entries.keys()];
+};
+
+it("deletes all keys of a run, in transactions that a store takes, and no other run's", async () => {
+	const store = new RacedStore(0, NEVER);
+	await store.fill([NEVER, ROUND, ...lines]);
+	expect(await deleteRun(store, keys)).toBe(true);
+	expect(await namesIn(store)).toEqual([NEVER.put]);
+});
+
+it.each<[string, readonly Write[]]>([
+	["there is none", []],
+	["a node is there", [ROUND, NODE]],
+	["somebody coordinates", [ROUND, { put: keys.coordinator, value: "{}" }]],
+])("deletes nothing where %s", async (_, writes) => {
+	const store = new RacedStore(0, NEVER);
+	await store.fill([...writes, NEVER]);
+	const before = await namesIn(store);
+	expect(await deleteRun(store, keys)).toBe(false);
+	expect(await namesIn(store)).toEqual(before);
+});
+
+it.each<[string, number, Write]>([
+	["it is begun anew", 2, ROUND],
+	["somebody stands for coordinator", 3, { put: keys.coordinator, value: "" }],
+	["a node joins it", 3, NODE],
+])("leaves what makes it a run where %s meanwhile", async (_, at, raced) => {
+	const store = new RacedStore(at, raced);
+	await store.fill([ROUND, ...lines]);
+	expect(await deleteRun(store, keys)).toBe(false);
+	expect(await namesIn(store)).toContain(keys.round);
+});
