@@ -10,7 +10,8 @@ const USAGE = `Usage: elastic-run status [RUN_ID] [--watch]
                           [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
 
 Shows where a run stands: its round and phase, what is waited for and since when, its nodes with
-ranks and processes, restarts that are left, the last incident. Without RUN_ID: which runs there are.
+ranks and processes, restarts that are left, the last incident. Without RUN_ID: which runs there
+are.
 --watch shows it again whenever that changes, until the run has ended: on a terminal in place,
 elsewhere one line a change.
 Runs without a store are looked for on this machine, all others in the store that is named.
