@@ -62,6 +62,7 @@ recordUncaughtErrors();
 export function getWorkerInfo(): WorkerInfo {
 	const session = openSession();
 	const event = session.newest();
+	session.show(event);
 	if (event.kind === "WORK") session.acknowledge(event);
 	return event.workerInfo;
 }
@@ -73,6 +74,7 @@ export function getWorkerInfo(): WorkerInfo {
 export function getWorkerEvent(): WorkerEvent {
 	const session = openSession();
 	const event = session.newest();
+	session.show(event);
 	session.acknowledge(event);
 	return event;
 }
@@ -109,9 +111,11 @@ export function workerEvents(
  * where it is there already. Meanwhile the agent knows that the worker waits, and
  * the PAUSE that it waits behind is acknowledged. The process stays alive.
  *
- * By default a later round is one after the round that this process last took: by
- * any call that returned a WORK. Code that also polls between two waits should
- * pass the round that it works in as `afterRound`.
+ * By default a later round is one after the round that the last call returned, or,
+ * before there was one, after the first that `getWorkerInfo` or `getWorkerEvent`
+ * showed. What these show later and what listeners and iterators get does not count:
+ * they may be told of the next round before the worker has left its own. Code that
+ * takes its rounds from them passes the one that it works in as `afterRound`.
  *
  * Rejects with TIMEOUT after `timeoutMs`, with the signal's reason when `signal`
  * is aborted, with CHANNEL when the agent is gone, and with NotLaunchedError

@@ -6,7 +6,7 @@ import { NotLaunchedError } from "./not-launched-error.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface WaitForWorkOptions {
-	/** Only work of a later round than this will do; by default the round that this process last took. */
+	/** Only work of a later round than this will do; by default the round that `waitForWork` returned last, or else the first that the process was shown. */
 	readonly afterRound?: number | undefined;
 	/** How long to wait at most, in milliseconds; for ever unless given. */
 	readonly timeoutMs?: number | undefined;
@@ -53,6 +53,7 @@ async function workAfter(
 		const event = session.newest();
 		session.acknowledge(event);
 		if (event.kind === "WORK" && event.round > afterRound) {
+			session.take(event);
 			return event.workerInfo;
 		}
 		if (!more) return undefined;

@@ -14,9 +14,22 @@ export class WorkerSession {
 		source.say({ kind: "HELLO" });
 	}
 
-	/** The round of the newest WORK that the process has received by any call; 0 before the first. */
+	/** The round that the process works in, as far as the library can know; 0 before the first. */
 	get takenRound(): number {
 		return this.#takenRound;
+	}
+
+	/** Notes that the process has been given its place in the round of this WORK, and works there from now on. */
+	take({ round }: WorkerEvent): void {
+		this.#takenRound = round;
+	}
+
+	/**
+	 * Notes that the process was shown this event. Only the first WORK is one that it takes: later
+	 * ones it may see before it has left its round, and it must not wait for work behind those.
+	 */
+	show(event: WorkerEvent): void {
+		if (this.#takenRound === 0 && event.kind === "WORK") this.take(event);
 	}
 
 	/** The newest event on disk, whether received or not. */
@@ -27,9 +40,6 @@ export class WorkerSession {
 	/** Notes that the process has this event. */
 	receive(event: WorkerEvent): void {
 		this.#received = Math.max(this.#received, event.sequence);
-		if (event.kind === "WORK") {
-			this.#takenRound = Math.max(this.#takenRound, event.round);
-		}
 	}
 
 	/** Tells the agent that this event and all before it have been received, unless it knows. */

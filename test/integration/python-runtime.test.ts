@@ -99,6 +99,18 @@ describe("a Python worker", () => {
 		await until(() => words().at(-1), "ACK 3");
 	});
 
+	it("does not wait behind a round of which the worker has only heard", async () => {
+		const { channel, words } = await agent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["hears_first"] });
+		await until(worker.lines, [1]);
+		channel.send(pause(1), 2);
+		channel.send(work(2), 3);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1, 2, 2]);
+		expect(words()).not.toContainEqual(expect.stringContaining("WAITING"));
+	});
+
 	it("waits no longer than it wants to", async () => {
 		const { channel, words } = await agent();
 		channel.send(work(1), 1);

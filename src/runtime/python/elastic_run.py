@@ -209,6 +209,7 @@ def get_worker_info() -> WorkerInfo:
     """
     session = _session or _open_session()
     event = session.newest()
+    session.show(event)
     if event.kind == "WORK":
         session.acknowledge(event)
     return event.worker_info
@@ -219,6 +220,7 @@ def get_worker_event() -> WorkerEvent:
     worker's first statement."""
     session = _session or _open_session()
     event = session.newest()
+    session.show(event)
     session.acknowledge(event)
     return event
 
@@ -261,8 +263,10 @@ def wait_for_work(
     there already. Meanwhile the agent knows that the worker waits, and the PAUSE that it waits
     behind is acknowledged.
 
-    By default a later round is one after the round that this process last took: by any call that
-    returned a WORK. Code that also polls between two waits should pass the round that it works in
+    By default a later round is one after the round that the last call returned, or, before there was
+    one, after the first that `get_worker_info` or `get_worker_event` showed. What these show later
+    and what listeners and iterators get does not count: they may be told of the next round before
+    the worker has left its own. Code that takes its rounds from them passes the one that it works in
     as `after_round`.
 
     Raises WaitForWorkTimeoutError (a TimeoutError) after `timeout` seconds, ChannelError when the
@@ -278,6 +282,7 @@ def wait_for_work(
             event = session.newest()
             session.acknowledge(event)
             if event.kind == "WORK" and event.round > after:
+                session.take(event)
                 return event.worker_info
             if session.is_last(event.sequence):
                 _not_launched(
@@ -382,7 +387,7 @@ class _Session:
     which greets the agent."""
 
     def __init__(self, source: Union[_Channel, _SingleEvent]) -> None:
-        self.taken_round = 0  # The round of the newest WORK that was received by any call.
+        self.taken_round = 0  # The round that the process works in, as far as this library can know.
         self._source = source
         self._received = 0
         self._acknowledged = 0
@@ -415,8 +420,17 @@ class _Session:
         """Notes that the process has this event."""
         with _lock:
             self._received = max(self._received, event.sequence)
-            if event.kind == "WORK":
-                self.taken_round = max(self.taken_round, event.round)
+
+    def take(self, event: WorkerEvent) -> None:
+        """Notes that the process has been given its place in the round of this WORK, and works there
+        from now on."""
+        self.taken_round = event.round
+
+    def show(self, event: WorkerEvent) -> None:
+        """Notes that the process was shown this event. Only the first WORK is one that it takes: later
+        ones it may see before it has left its round, and it must not wait for work behind those."""
+        if self.taken_round == 0 and event.kind == "WORK":
+            self.take(event)
 
     def acknowledge(self, event: WorkerEvent) -> None:
         """Tells the agent that this event and all before it have been received, unless it knows."""

@@ -30,6 +30,7 @@ it("waits behind a PAUSE for the WORK that ends it", async () => {
 it("waits for the PAUSE, too, where the worker was the first to notice", async () => {
 	const source = new FakeSource();
 	const session = source.session(work(4));
+	session.show(session.newest());
 	session.acknowledge(session.newest());
 	const waiting = waitForWork(session, {});
 	await settle();
@@ -61,6 +62,27 @@ it("takes the round to wait behind from its caller", async () => {
 	const session = source.session(work(1), pause(1), work(2));
 	session.acknowledge(session.newest());
 	expect((await waitForWork(session, { afterRound: 1 })).round).toBe(2);
+});
+
+it("does not wait behind a round that only a listener or a later look has seen", async () => {
+	const source = new FakeSource();
+	const session = source.session(work(1));
+	await waitForWork(session, {});
+	source.put(pause(1));
+	source.put(work(2));
+	session.show(session.newest());
+	session.acknowledge(session.newest());
+	expect((await waitForWork(session, {})).round).toBe(2);
+	expect(source.words).not.toContainEqual(expect.stringContaining("WAITING"));
+});
+
+it("waits behind the first round that was looked at, and behind none that was only received", async () => {
+	const looked = new FakeSource().session(work(3));
+	looked.show(looked.newest());
+	expect(looked.takenRound).toBe(3);
+	const received = new FakeSource().session(work(3));
+	received.acknowledge(received.newest());
+	expect((await waitForWork(received, {})).round).toBe(3);
 });
 
 it("ends with TIMEOUT, which says what there is", async () => {
