@@ -1,17 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { expect, it, type TestContext } from "vitest";
+import { expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
-
-const PYTHON = process.env.PYTHON || "python3";
-
-/** Ends a test that wants torch where there is none. */
-function needTorch(context: TestContext): void {
-	try {
-		execFileSync(PYTHON, ["-c", "import torch"], { stdio: "ignore" });
-	} catch {
-		context.skip(`${PYTHON} cannot import torch (set PYTHON to one that can)`);
-	}
-}
+import { needTorch, PYTHON } from "../helpers/torch-trainers.js";
 
 it("an unmodified PyTorch script meets over env://, also after one of its workers was killed", async (context) => {
 	needTorch(context);

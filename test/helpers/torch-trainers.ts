@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { expect, type TestContext } from "vitest";
+import { poll } from "./etcd-gateway.js";
+import type { Launch } from "./launch.js";
+
+/** A Python that may have torch. */
+export const PYTHON = process.env.PYTHON || "python3";
+
+/** Importing torch takes seconds on an idle machine, and much longer on a busy one. */
+const BOUND_MS = 240_000;
+
+/** Ends a test that wants torch where there is none. */
+export function needTorch(context: TestContext): void {
+	try {
+		execFileSync(PYTHON, ["-c", "import torch"], { stdio: "ignore" });
+	} catch {
+		context.skip(`${PYTHON} cannot import torch (set PYTHON to one that can)`);
+	}
+}
+
+/** What a process of examples/torch_soft.py says when a round begins or is over for it. */
+export interface RoundLine {
+	readonly pid: number;
+	readonly round: number;
+	readonly rank: number;
+	readonly step: number;
+}
+
+/** What the processes of some agents have said so far. */
+export class TorchTrainers {
+	constructor(private readonly launches: () => readonly Launch[]) {}
+
+	get #output(): string {
+		return this.launches()
+			.map(({ output }) => output.stdout)
+			.join("");
+	}
+
+	/** Who began in a round, by rank. */
+	begun(round?: number): readonly RoundLine[] {
+		const line = /pid (\d+) round (\d+): rank (\d+) of \d+ at step (\d+)$/gm;
+		return linesOf(this.#output, line)
+			.filter((one) => round === undefined || one.round === round)
+			.sort((one, other) => one.round - other.round || one.rank - other.rank);
+	}
+
+	over(): readonly RoundLine[] {
+		const line =
+			/pid (\d+) round (\d+) is over for rank (\d+) at step (\d+): /gm;
+		return linesOf(this.#output, line);
+	}
+
+	/** The steps whose loss was told, in the order in which that was. */
+	losses(): readonly { readonly step: number; readonly loss: number }[] {
+		const line = /pid \d+ step (\d+): loss (\d+\.\d+)$/gm;
+		return [...this.#output.matchAll(line)].map(([, step, loss]) => ({
+			step: Number(step),
+			loss: Number(loss),
+		}));
+	}
+
+	accuracy(): number {
+		return Number(/final accuracy ([\d.]+) after/.exec(this.#output)?.[1]);
+	}
+
+	/** Waits for the first round after this one that begins with so many processes, and then until these have made some steps. */
+	async trainsAfter(
+		round: number,
+		worldSize: number,
+	): Promise<readonly RoundLine[]> {
+		return poll(
+			`${worldSize} processes to train in a round after ${round}`,
+			BOUND_MS,
+			async () => {
+				const newest = Math.max(...this.begun().map((one) => one.round));
+				const world = this.begun(newest);
+				const isIt = newest > round && world.length === worldSize;
+				const from = world[0]?.step ?? 0;
+				const hasGoneOn = this.losses().some(({ step }) => step > from + 20);
+				return isIt && hasGoneOn ? world : undefined;
+			},
+		);
+	}
+
+	/**
+	 * Checks that each round begins with all of its processes at one step, and that it is the
+	 * furthest at which those of them stood that had been there before: none is lost.
+	 */
+	expectNoStepLost(): void {
+		for (const round of new Set(this.begun().map((one) => one.round))) {
+			const world = this.begun(round);
+			const pids = world.map(({ pid }) => pid);
+			const stood = this.over()
+				.filter((one) => one.round < round && pids.includes(one.pid))
+				.map(({ step }) => step);
+			const step = Math.max(0, ...stood);
+			expect(world).toEqual(world.map((one) => ({ ...one, step })));
+		}
+		const steps = this.losses().map(({ step }) => step);
+		expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
+	}
+
+	/** Checks that what was learned is not lost: the loss stays below a share of what it was at first. */
+	expectLossContinues(): void {
+		const [first, ...later] = this.losses();
+		const worst = Math.max(...later.slice(10).map(({ loss }) => loss));
+		expect(worst).toBeLessThan(first?.loss ?? 0);
+	}
+}
+
+function linesOf(output: string, line: RegExp): readonly RoundLine[] {
+	return [...output.matchAll(line)].map(([, ...numbers]) => {
+		const [pid = 0, round = 0, rank = 0, step = 0] = numbers.map(Number);
+		return { pid, round, rank, step };
+	});
+}
