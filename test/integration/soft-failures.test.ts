@@ -140,9 +140,11 @@ async function chargesAfter(cluster: Cluster, pids: readonly number[]) {
 	});
 }
 
-it("T16 survivors that die of a worker's death are part of its incident", async () => {
+it.each([
+	["exit with 1", ["adds-up.js", "hello"]],
+	["are aborted", ["adds-up.js", "hello", "aborts"]],
+] as const)("T16 survivors that %s because of a worker's death are part of its incident", async (_, worker) => {
 	const flags = ["--restart-policy", "soft"];
-	const worker = ["adds-up.js", "hello"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker });
 	await cluster.form("node-a", "node-b", "node-c");
 	const pids = cluster.site.workers(1).map(({ pid }) => pid);
