@@ -67,7 +67,7 @@ for (let attempt = 1; ; attempt += 1) {
 		leaveIfStopped();
 		if (attempt === maximumAttempts) throw error;
 		say(
-			`round ${worker.round} is over for rank ${worker.rank}: ${error.message}`,
+			`round ${worker.round} is over for rank ${worker.rank} at step ${training.state.step}: ${error.message}`,
 		);
 		await nextRound();
 	}
@@ -92,9 +92,8 @@ async function trainInRound() {
 	await agreeOnState(training, isSurvivor, worker, group);
 	isSurvivor = true;
 	const { round, rank, worldSize } = worker;
-	say(
-		`round ${round}: rank ${rank} of ${worldSize} at step ${training.state.step}`,
-	);
+	const firstStep = training.state.step;
+	say(`round ${round}: rank ${rank} of ${worldSize} at step ${firstStep}`);
 
 	while (training.state.step < lastStep) {
 		// Lets signals and events in: what never waits never hears of them.
@@ -102,7 +101,7 @@ async function trainInRound() {
 		over.throwIfAborted();
 		const loss = await training.step(worker, group);
 		const { step } = training.state;
-		if (step % REPORT_EVERY_STEPS === 0) {
+		if (step % REPORT_EVERY_STEPS === 0 || step === firstStep + 1) {
 			reportProgress({ step, loss });
 			if (rank === 0) say(`step ${step}: loss ${loss.toFixed(4)}`);
 		}

@@ -1,0 +1,155 @@
+// Soft restarts on this machine: three nodes of two workers train a network. One
+// node is killed and comes back, and the others' workers go on with what they have
+// in memory. Exits with 0 only if none of them was started anew or lost a step.
+//
+//   npm run demo:soft
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Nodes } from "./soft-demo-nodes.js";
+import { SoftStory } from "./soft-demo-story.js";
+
+const VICTIM = "node-b";
+const STEPS_BETWEEN = 150;
+const LIMIT_MS = 180_000;
+const EXIT_CODE_OF_SIGTERM = 128 + 15;
+
+const folder = mkdtempSync(join(tmpdir(), "elastic-run-soft-demo-"));
+const story = new SoftStory(print);
+const nodes = new Nodes(folder, (nodeId, line) => story.tell(nodeId, line));
+
+let stopped;
+/** Leaves nothing running, and nothing on the disk. */
+const cleanUp = () => {
+	stopped ??= nodes
+		.stop()
+		.then(() => rmSync(folder, { recursive: true, force: true }));
+	return stopped;
+};
+for (const [number, signal] of [
+	[1, "SIGHUP"],
+	[2, "SIGINT"],
+	[15, "SIGTERM"],
+]) {
+	process.once(signal, async () => {
+		await cleanUp();
+		process.exit(128 + number);
+	});
+}
+try {
+	const limit = patienceIsOver();
+	process.exitCode = judge(await Promise.race([demo(), nodes.anEnd, limit]));
+} finally {
+	await cleanUp();
+}
+
+async function patienceIsOver() {
+	await sleep(LIMIT_MS, undefined, { ref: false });
+	throw new Error(`The demo is not over after ${LIMIT_MS / 1000} s`);
+}
+
+async function demo() {
+	print(
+		"Three nodes with two workers each train together, by an etcd of their own:\n",
+	);
+	await nodes.startEtcd();
+	for (const nodeId of ["node-a", VICTIM, "node-c"]) nodes.start(nodeId);
+	const first = await story.trainsWith(6);
+	await story.makesSteps(STEPS_BETWEEN);
+
+	story.note("demo", `kill -9 ${VICTIM}: its agent, and with it its workers`);
+	const killedAt = performance.now();
+	nodes.kill(VICTIM);
+	const second = await story.trainsWith(4);
+	const recoveryMs = story.nextStep(second).atMs - killedAt;
+	story.note("demo", `the others go on ${seconds(recoveryMs)} after the kill`);
+	await story.makesSteps(STEPS_BETWEEN);
+
+	story.note("demo", `${VICTIM} comes back`);
+	nodes.start(VICTIM);
+	const third = await story.trainsWith(6);
+	await story.makesSteps(STEPS_BETWEEN);
+	story.note("demo", "that is enough: SIGTERM to all");
+	const exitCodes = await nodes.stop();
+	return { rounds: [first, second, third], recoveryMs, exitCodes };
+}
+
+/** Prints what came of it; the exit code. */
+function judge({ rounds, recoveryMs, exitCodes }) {
+	const worlds = rounds.map((round) => story.begunIn(round));
+	const survivors = worlds[0].filter(({ nodeId }) => nodeId !== VICTIM);
+	const lives = survivors.map(({ nodeId, pid }) => ({
+		nodeId,
+		pid,
+		rounds: worlds.map((world) => world.find((one) => one.pid === pid)),
+	}));
+	const lost = lives.map(({ pid }) => stepsLost(pid));
+	print("");
+	print(
+		row("", "pid", ...rounds.map((round) => `round ${round}`), "steps lost"),
+	);
+	for (const [index, life] of lives.entries()) {
+		const places = life.rounds.map(
+			(one) => one && `rank ${one.rank} of ${one.worldSize}, step ${one.step}`,
+		);
+		print(
+			row(
+				life.nodeId,
+				life.pid,
+				...places.map((text) => text ?? "gone"),
+				lost[index],
+			),
+		);
+	}
+	print(
+		`\nfrom the kill to the next step: ${seconds(recoveryMs)}: the others wait until its lease lapses, or for 2 s\n`,
+	);
+
+	const hasAll = lives.every((life) => !life.rounds.includes(undefined));
+	const steps = worlds.map((world) => new Set(world.map(({ step }) => step)));
+	const checks = [
+		["the survivors kept their processes", survivors.length === 4 && hasAll],
+		["none of them lost a step", lost.every((count) => count === 0)],
+		[
+			`who came back to ${VICTIM} began at the survivors' step`,
+			steps.every(({ size }) => size === 1),
+		],
+		[
+			"everybody left in good order",
+			exitCodes.every((code) => code === EXIT_CODE_OF_SIGTERM),
+		],
+	];
+	for (const [what, holds] of checks)
+		print(`${holds ? "ok    " : "FAILED"}  ${what}`);
+	return checks.every(([, holds]) => holds) ? 0 : 1;
+}
+
+/** How far a process stood behind itself when a round began for it. */
+function stepsLost(pid) {
+	const losses = story.over
+		.filter((end) => end.pid === pid)
+		.map((end) => {
+			const next = story.begun.find(
+				(one) => one.pid === pid && one.round > end.round,
+			);
+			return next === undefined ? 0 : Math.max(0, end.step - next.step);
+		});
+	return losses.reduce((sum, count) => sum + count, 0);
+}
+
+function row(...cells) {
+	const widths = [8, 8, 24, 24, 24, 10];
+	return cells
+		.map((cell, index) => String(cell).padEnd(widths[index]))
+		.join("")
+		.trimEnd();
+}
+
+function seconds(ms) {
+	return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function print(text) {
+	process.stdout.write(`${text}\n`);
+}
