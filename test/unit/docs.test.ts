@@ -23,6 +23,7 @@ const FOREIGN = [
 	...["--initial-cluster", "--auto-compaction-retention"],
 	...["--no-kill", "--kill-on-bad-exit", "--signal"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
+	...["--attempts", "--checkpoint", "--digits"],
 	...[
 		"--seeds",
 		"--from",
