@@ -20,6 +20,7 @@ describe("a line of /proc/PID/stat", () => {
 		expect(parseProcessStat(stat(name, "S"))).toEqual({
 			pid: 812,
 			state: "S",
+			parentId: 1,
 			groupId: 700,
 			threads: 1,
 			startTime: 91234,
