@@ -1,9 +1,18 @@
+import type { Writable } from "node:stream";
 import { systemErrorCode } from "../src/errors.js";
+
+/** Where messages go: stderr, or what is laid over it. */
+let messages: Writable = process.stderr;
+
+/** Lets messages go to what is laid over stderr; undefined: to stderr again. */
+export function sayOn(stream: Writable | undefined): void {
+	messages = stream ?? process.stderr;
+}
 
 /** Writes a message of the command's own to stderr, each line with its name before it. */
 export function say(message: string): void {
 	for (const line of message.split("\n")) {
-		process.stderr.write(`elastic-run: ${line}\n`);
+		messages.write(`elastic-run: ${line}\n`);
 	}
 }
 

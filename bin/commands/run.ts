@@ -5,8 +5,9 @@ import {
 	resolveCommandLine,
 } from "../../src/agent/configuration/resolve-command-line.js";
 import type { Settings } from "../../src/agent/configuration/settings.js";
+import { backgroundClock } from "../../src/clock.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { say, sayOn } from "../console.js";
 import { reportBug } from "../crash.js";
 import { listenForStopSignals } from "../stop-signals.js";
 import { nearestCommand } from "./command-words.js";
@@ -68,12 +69,16 @@ async function launch(
 ): Promise<number> {
 	const { launchResolved } = await import("../../src/agent/launch.js");
 	const signals = listenForStopSignals(config.signalsToHandle);
+	const screen = await openScreen(config);
+	if (screen) sayOn(screen.over(process.stderr));
 	try {
 		const result = await launchResolved(config, warnings, {
 			signal: signals.stop,
 			killSignal: signals.kill,
 			handled: config.signalsToHandle,
+			screen,
 		});
+		screen?.close();
 		if (config.output === "json")
 			process.stdout.write(`${JSON.stringify(result)}\n`);
 		const { formatReport } = await import(
@@ -82,8 +87,29 @@ async function launch(
 		process.stderr.write(formatReport(result, isColoured(process.stderr)));
 		return result.exitCode;
 	} finally {
+		screen?.close();
+		sayOn(undefined);
 		signals.release();
 	}
+}
+
+/** Where stderr is a terminal for people, and no worker writes to it by itself. */
+async function openScreen(config: AgentConfig) {
+	const isAlone = config.redirects.every(
+		({ stdout, stderr }) => stdout && stderr,
+	);
+	const isForPeople = config.logFormat === "pretty" && isAlone;
+	if (!isForPeople || !process.stderr.isTTY) return undefined;
+	const { isScreen } = await import("../../src/agent/operate/draw.js");
+	if (!isScreen(process.stderr, process.env)) return undefined;
+	const { PinnedScreen } = await import(
+		"../../src/agent/logs/pinned-screen.js"
+	);
+	return new PinnedScreen({
+		terminal: process.stderr,
+		clock: backgroundClock,
+		colour: isColoured(process.stderr),
+	});
 }
 
 function isColoured(stream: NodeJS.WriteStream): boolean {

@@ -26,6 +26,8 @@ export interface AgentOptions {
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
 	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
+	/** Told of each new state. */
+	readonly onState?: ((state: AgentState) => void) | undefined;
 	/** Told of a bug: the agent cannot go on, and its workers must be ended. */
 	readonly onError: (error: unknown) => void;
 }
@@ -121,6 +123,7 @@ export class Agent {
 		this.publish();
 		this.armTimer();
 		this.waitingLines.follow(state);
+		this.options.onState?.(state);
 		if (state.phase === "CLOSED" && before.phase !== "CLOSED") {
 			this.resolveEnded(state.ending);
 		}

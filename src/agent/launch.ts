@@ -6,6 +6,7 @@ import { systemHost } from "./configuration/host.js";
 import type { LaunchConfig } from "./configuration/launch-config.js";
 import { resolveLaunchConfig } from "./configuration/resolve-launch-config.js";
 import { createLogger } from "./logs/create-logger.js";
+import type { PinnedScreen } from "./logs/pinned-screen.js";
 import { NodeRun } from "./node-run.js";
 import type { RunReport } from "./report/run-report.js";
 import { pid1Warning } from "./supervision/reap-warning.js";
@@ -18,6 +19,8 @@ export interface StopWishes
 	extends Pick<LaunchConfig, "signal" | "killSignal"> {
 	/** Signals to this process that its caller turns into these wishes; none unless given. */
 	readonly handled?: readonly NodeJS.Signals[];
+	/** Keeps lines in view on the terminal that stderr leads to; none unless given. */
+	readonly screen?: PinnedScreen | undefined;
 }
 
 /** Configuration in, report out. */
@@ -40,8 +43,12 @@ export async function launchResolved(
 	wishes: StopWishes,
 ): Promise<RunReport> {
 	const cleanups = new Cleanups();
+	const { screen } = wishes;
+	const shownOn = (stream: NodeJS.WriteStream) =>
+		stream.isTTY ? (screen?.over(stream) ?? stream) : stream;
+	const stderr = shownOn(process.stderr);
 	const log = await createLogger({
-		stderr: process.stderr,
+		stderr,
 		format: config.logFormat,
 		level: "info",
 		wallTime: systemClock.wallTime,
@@ -58,8 +65,9 @@ export async function launchResolved(
 			cleanups,
 			temporaryDirectory: tmpdir(),
 			signals: wishes.handled ?? [],
-			stdout: process.stdout,
-			stderr: process.stderr,
+			screen,
+			stdout: shownOn(process.stdout),
+			stderr,
 			colours: {
 				stdout: coloured(process.stdout, config.environment),
 				stderr: coloured(process.stderr, config.environment),

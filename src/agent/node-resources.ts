@@ -10,6 +10,7 @@ import { createConsole, type WorkerConsole } from "./logs/console-tail.js";
 import type { ProcessLogger } from "./logs/create-logger.js";
 import { FreeSpaceWatch } from "./logs/free-space.js";
 import { type LogDirectory, openLogDirectory } from "./logs/log-directory.js";
+import type { PinnedScreen } from "./logs/pinned-screen.js";
 import { watchEscapees } from "./supervision/escapees.js";
 import { startGuard } from "./supervision/guard.js";
 import { channelMark } from "./supervision/marked-processes.js";
@@ -25,6 +26,8 @@ export interface NodePlace {
 	readonly temporaryDirectory: string;
 	/** Signals to this process that make its node leave. */
 	readonly signals: readonly NodeJS.Signals[];
+	/** Keeps lines in view on the terminal; undefined: there is none, or they are not wanted. */
+	readonly screen: Pick<PinnedScreen, "show"> | undefined;
 	readonly stdout: Writable & { readonly isTTY?: boolean };
 	readonly stderr: Writable & { readonly isTTY?: boolean };
 	/** Whether prefixes are coloured there. */

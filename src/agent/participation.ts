@@ -21,6 +21,7 @@ import type { RunReport } from "./report/run-report.js";
 import type { PortReservation } from "./reserve-port.js";
 import type { Ending } from "./state.js";
 import { openToCommands } from "./status/open-to-commands.js";
+import { PinnedView } from "./status/pinned-view.js";
 import { readOomKills } from "./supervision/oom-kills.js";
 import { describeStart, WorkerGroup } from "./worker-group.js";
 
@@ -201,6 +202,9 @@ export class Participation {
 			},
 			membership,
 			workers,
+			onState:
+				place.screen &&
+				new PinnedView({ ...place, ...config, show: place.screen.show }).follow,
 			onError: (error) => this.fail(error),
 		});
 	}

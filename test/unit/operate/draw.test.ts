@@ -5,6 +5,7 @@ import {
 	isScreen,
 	redrawn,
 } from "../../../src/agent/operate/draw.js";
+import { screenAfter } from "../../helpers/terminal.js";
 
 it.each([
 	[["a", "b"], 3, ["a", "b"]],
@@ -14,36 +15,17 @@ it.each([
 	expect(fitLines(lines, { rows })).toEqual(shown);
 });
 
-const ESCAPE = "\u001b";
-
-/** The rows of a terminal that understands what is drawn here. */
-function play(text: string): readonly string[] {
-	const rows: string[] = [];
-	let row = 0;
-	// Each control sequence of what is drawn ends with a letter.
-	for (const part of text.replaceAll("\r\n", `${ESCAPE}[1N`).split(ESCAPE)) {
-		const [, count = "", letter = "", rest = ""] =
-			/^\[\??(\d*)([a-zA-Z])(.*)$/s.exec(part) ?? [];
-		if (letter === "A") row -= Number(count);
-		if (letter === "N") row += 1;
-		if (letter === "J") rows.length = row;
-		const written = (letter === "" ? part : rest).replaceAll("\r", "");
-		if (written !== "") rows[row] = written;
-	}
-	return rows;
-}
-
 describe("what is drawn over", () => {
 	it("has the new lines only, be they more or fewer", () => {
 		const first = redrawn(["a", "b", "c"], 0);
-		expect(play(first)).toEqual(["a", "b", "c"]);
-		expect(play(first + redrawn(["x"], 3))).toEqual(["x"]);
+		expect(screenAfter(first)).toEqual(["a", "b", "c"]);
+		expect(screenAfter(first + redrawn(["x"], 3))).toEqual(["x"]);
 		const more = redrawn(["x"], 3) + redrawn(["y", "z"], 1);
-		expect(play(first + more)).toEqual(["y", "z"]);
+		expect(screenAfter(first + more)).toEqual(["y", "z"]);
 	});
 
 	it("can be taken away", () => {
-		expect(play(redrawn(["a", "b"], 0) + erased(2))).toEqual([]);
+		expect(screenAfter(redrawn(["a", "b"], 0) + erased(2))).toEqual([]);
 		expect(erased(0)).toBe("");
 	});
 
