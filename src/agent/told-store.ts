@@ -18,12 +18,17 @@ const WORTH_TELLING_MS = 1_000;
 
 /**
  * A store as its agent calls it. Where it cannot be reached any more, that is
- * logged once, and once that it is back; before the first answer nothing is.
+ * logged once, and once that it is back; before the first answer nothing is. The
+ * same of one that is read and takes no writes, as an etcd whose disk is full.
  */
 export class ToldStore implements Store {
 	private wasReached = false;
 	private failingSince: number | undefined;
 	private isTold = false;
+	private refusingSince: number | undefined;
+	/** It was read since it began to take no writes: they do not fail for want of a connection. */
+	private isReadable = false;
+	private isRefusalTold = false;
 
 	constructor(
 		private readonly store: Store,
@@ -32,22 +37,22 @@ export class ToldStore implements Store {
 	) {}
 
 	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease> {
-		return this.observe(this.store.openLease(ttlMs, onLost));
+		return this.observeWrite(this.store.openLease(ttlMs, onLost));
 	}
 
 	endLease(id: LeaseId): Promise<void> {
-		return this.observe(this.store.endLease(id));
+		return this.observeWrite(this.store.endLease(id));
 	}
 
 	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot> {
-		return this.observe(this.store.snapshot(selectors, known));
+		return this.observeRead(this.store.snapshot(selectors, known));
 	}
 
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
 	): Promise<TransactionResult> {
-		return this.observe(this.store.transaction(compares, writes));
+		return this.observeWrite(this.store.transaction(compares, writes));
 	}
 
 	watch(
@@ -62,13 +67,41 @@ export class ToldStore implements Store {
 		return this.store.close();
 	}
 
-	private async observe<Value>(call: Promise<Value>): Promise<Value> {
+	private observeRead<Value>(call: Promise<Value>): Promise<Value> {
+		return this.observe(
+			call,
+			() => {
+				this.isReadable = true;
+			},
+			() => {
+				this.refusingSince = undefined;
+			},
+		);
+	}
+
+	private observeWrite<Value>(call: Promise<Value>): Promise<Value> {
+		return this.observe(
+			call,
+			() => this.accepted(),
+			(problem) => this.refused(problem),
+		);
+	}
+
+	private async observe<Value>(
+		call: Promise<Value>,
+		onAnswer: () => void,
+		onFailure: (problem: string) => void,
+	): Promise<Value> {
 		try {
 			const value = await call;
 			this.answered();
+			onAnswer();
 			return value;
 		} catch (error) {
-			if (isUnreachable(error)) this.failed(messageOf(error));
+			if (isUnreachable(error)) {
+				this.failed(messageOf(error));
+				onFailure(messageOf(error));
+			}
 			throw error;
 		}
 	}
@@ -90,5 +123,23 @@ export class ToldStore implements Store {
 		if (this.isTold || now - this.failingSince < WORTH_TELLING_MS) return;
 		this.isTold = true;
 		this.log.warn(`the store is lost, and is tried again: ${problem}`);
+	}
+
+	private accepted(): void {
+		if (this.isRefusalTold) this.log.info("the store takes writes again");
+		this.refusingSince = undefined;
+		this.isRefusalTold = false;
+	}
+
+	private refused(problem: string): void {
+		const now = this.clock.now();
+		if (this.refusingSince === undefined) this.isReadable = false;
+		this.refusingSince ??= now;
+		if (!this.isReadable || this.isRefusalTold) return;
+		if (now - this.refusingSince < WORTH_TELLING_MS) return;
+		this.isRefusalTold = true;
+		this.log.warn(
+			`the store answers but takes no writes, which are tried again; until it does, this agent can tell the others nothing: ${problem}`,
+		);
 	}
 }

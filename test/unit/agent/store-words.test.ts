@@ -129,10 +129,18 @@ describe("the advice where a store is out of reach", () => {
 describe("what is told of a store that is lost", () => {
 	class BreakingStore extends MemoryStore {
 		problem: Error | undefined;
+		refusal: Error | undefined;
 
 		override async snapshot(selectors: readonly string[]) {
 			if (this.problem) throw this.problem;
 			return super.snapshot(selectors);
+		}
+
+		override async transaction(
+			...args: Parameters<MemoryStore["transaction"]>
+		) {
+			if (this.refusal) throw this.refusal;
+			return super.transaction(...args);
 		}
 	}
 	let breaking: BreakingStore;
@@ -173,6 +181,36 @@ describe("what is told of a store that is lost", () => {
 		breaking.problem = unreachable();
 		await lookAfter(900);
 		expect(lines).toEqual([]);
+	});
+
+	it("is one line where it is read and takes no writes, and one when it takes them again", async () => {
+		const write = () => store.transaction([], []).catch(() => {});
+		await look();
+		await write();
+		breaking.refusal = unreachable("etcd at h:1: it says: no space");
+		for (let tries = 0; tries < 5; tries++) {
+			await write();
+			await lookAfter(500);
+		}
+		breaking.refusal = undefined;
+		await write();
+		await write();
+		expect(lines).toEqual([
+			"warning: the store answers but takes no writes, which are tried again; until it does, this agent can tell the others nothing: etcd at h:1: it says: no space",
+			"the store takes writes again",
+		]);
+	});
+
+	it("is one line, not two, where neither reads nor writes come through", async () => {
+		await look();
+		breaking.problem = unreachable();
+		breaking.refusal = unreachable();
+		for (let tries = 0; tries < 5; tries++) {
+			await store.transaction([], []).catch(() => {});
+			await lookAfter(500);
+		}
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toContain("the store is lost");
 	});
 
 	it("is nothing before it was ever reached", async () => {
