@@ -41,11 +41,11 @@ export type AgentInput =
 			readonly localRank: number;
 			readonly event: number;
 	  }
-	/** The worker waits for a later round than this one. */
+	/** The worker waits for a later round than this one; null: it waits no longer. */
 	| {
 			readonly kind: "worker-waits";
 			readonly localRank: number;
-			readonly round: number;
+			readonly round: number | null;
 	  }
 	/** An event could not be written to the worker's channel. */
 	| {

@@ -116,6 +116,8 @@ export class WorkerMember {
 				return { kind: "worker-acknowledged", localRank, event: reply.event };
 			case "WAITING":
 				return { kind: "worker-waits", localRank, round: reply.round };
+			case "WAITED":
+				return { kind: "worker-waits", localRank, round: null };
 			case "PROGRESS":
 			case "ERROR":
 				return undefined;

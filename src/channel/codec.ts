@@ -74,6 +74,7 @@ export function decodeReply(text: string): ReceivedReply | undefined {
 	const kind = fields.text("kind");
 	switch (kind) {
 		case "HELLO":
+		case "WAITED":
 			return { ...envelope, kind };
 		case "ACK":
 			return { ...envelope, kind, event: fields.integer("event") };

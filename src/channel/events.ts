@@ -62,6 +62,8 @@ export type WorkerReply =
 			readonly round: number;
 			readonly message: string;
 	  }
+	/** It waits no longer, and no round has come: its time-out or its signal ended the wait. */
+	| { readonly kind: "WAITED" }
 	| {
 			readonly kind: "PROGRESS";
 			readonly step: number;

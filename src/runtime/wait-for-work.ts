@@ -48,15 +48,14 @@ async function workAfter(
 ): Promise<WorkerInfo | undefined> {
 	let told = false;
 	let more = true;
-	for (;;) {
-		signal?.throwIfAborted();
+	while (!signal?.aborted) {
 		const event = session.newest();
 		session.acknowledge(event);
 		if (event.kind === "WORK" && event.round > afterRound) {
 			session.take(event);
 			return event.workerInfo;
 		}
-		if (!more) return undefined;
+		if (!more) break;
 		if (!told) {
 			const message = `waiting for a round after ${afterRound}`;
 			session.say({ kind: "WAITING", round: event.round, message });
@@ -64,6 +63,10 @@ async function workAfter(
 		}
 		more = (await cursor.next()) !== undefined;
 	}
+	// Else a worker that looks in for a moment would be taken for one that still waits.
+	if (told) session.say({ kind: "WAITED" });
+	signal?.throwIfAborted();
+	return undefined;
 }
 
 function notComing(

@@ -19,6 +19,7 @@ import {
 	markHeard,
 	markStarted,
 	markWaiting,
+	markWaitOver,
 	wishing,
 } from "./worker-slots.js";
 
@@ -119,8 +120,11 @@ function onWait(
 	{ localRank, round }: AgentInput & { kind: "worker-waits" },
 	{ now }: TransitionContext,
 ): Transition {
-	if (round < state.round) return ignore(state);
-	const workers = markWaiting(state.workers, localRank, now);
+	if (round !== null && round < state.round) return ignore(state);
+	const workers =
+		round === null
+			? markWaitOver(state.workers, localRank)
+			: markWaiting(state.workers, localRank, now);
 	return ignore({ ...state, workers });
 }
 

@@ -116,6 +116,14 @@ export function markWaiting(
 	);
 }
 
+/** Its wait was no wish: it has given it up by itself, and goes on. */
+export function markWaitOver(
+	workers: readonly WorkerSlot[],
+	localRank: number,
+): readonly WorkerSlot[] {
+	return update(workers, localRank, () => ({ waitsUntil: null }));
+}
+
 /** The first worker that has not acknowledged its PAUSE in time. */
 export function overdue(
 	workers: readonly WorkerSlot[],

@@ -296,6 +296,13 @@ def wait_for_work(
                 told = True
             if session.next(event.sequence) is None:
                 watch.wait(seconds)
+    except ChannelError:
+        raise
+    except BaseException:
+        # Else a worker that looks in for a moment would be taken for one that still waits.
+        if told:
+            session.say_waited()
+        raise
     finally:
         watch.close()
 
@@ -446,6 +453,9 @@ class _Session:
     def say_waiting(self, round: int, after: int) -> None:
         message = f"waiting for a round after {after}"
         self._speak({"kind": "WAITING", "round": round, "message": message})
+
+    def say_waited(self) -> None:
+        self._speak({"kind": "WAITED"})
 
     def say(self, reply: Mapping[str, Any]) -> None:
         with _lock:

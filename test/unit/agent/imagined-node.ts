@@ -201,6 +201,7 @@ export class ImaginedNode {
 			},
 			{ kind: "worker-acknowledged", localRank, event: events },
 			{ kind: "worker-waits", localRank, round: this.synced },
+			{ kind: "worker-waits", localRank, round: null },
 		]);
 	}
 

@@ -188,7 +188,7 @@ describe("a worker's failure", () => {
 });
 
 describe("a worker that waits for work", () => {
-	const waits = (round: number): AgentInput => ({
+	const waits = (round: number | null): AgentInput => ({
 		kind: "worker-waits",
 		localRank: 1,
 		round,
@@ -208,6 +208,13 @@ describe("a worker that waits for work", () => {
 
 	it("waits for the round that it is in: nothing is asked for", () => {
 		expect(deadlineOf(play([waits(0)], RUNNING).state)).toBeUndefined();
+	});
+
+	it("and gives it up by itself asks for nothing, however often", () => {
+		const polls = [waits(1), waits(null), waits(1), waits(null)];
+		const { state } = play(polls, RUNNING);
+		expect(deadlineOf(state)).toBeUndefined();
+		expect(play([TIME], state, contextAt(9_000)).effects).toEqual([]);
 	});
 
 	it("is heard no more when the round is left in time", () => {

@@ -94,6 +94,7 @@ it("ends with TIMEOUT, which says what there is", async () => {
 			/after 0 within 1 ms; the newest event is PAUSE of round 1 \(node-b left/,
 		),
 	});
+	expect(source.words).toEqual(["HELLO", "ACK 2", "WAITING 1", "WAITED"]);
 	expect(source.lookers.size).toBe(0);
 });
 
@@ -113,6 +114,7 @@ it("is rejected with the signal's reason", async () => {
 	const waiting = waitForWork(session, { signal: controller.signal });
 	controller.abort(new Error("enough"));
 	await expect(waiting).rejects.toThrow("enough");
+	expect(source.words.at(-1)).toBe("WAITED");
 	expect(source.lookers.size).toBe(0);
 	const again = waitForWork(session, { signal: controller.signal });
 	await expect(again).rejects.toThrow("enough");
