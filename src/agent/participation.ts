@@ -160,6 +160,7 @@ export class Participation {
 					...resources,
 					...place,
 					config,
+					readReplies: (channel) => replies.readNow(channel.directory),
 					discardChannel: (channel) => {
 						replies.readNow(channel.directory);
 						discarded.push(channel);

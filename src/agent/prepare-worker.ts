@@ -1,6 +1,9 @@
 import type { ChannelRoot } from "../channel/channel-root.js";
 import type { WorkerInfo } from "../channel/events.js";
-import type { WorkerChannel } from "../channel/worker-channel.js";
+import type {
+	OutgoingEvent,
+	WorkerChannel,
+} from "../channel/worker-channel.js";
 import type { Clock } from "../clock.js";
 import type { RoundRecord } from "../rendezvous/records.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
@@ -20,6 +23,8 @@ export interface PrepareWorkerOptions {
 	readonly console: WorkerConsole;
 	/** Colour the prefixes of lines that are shown there. */
 	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
+	/** Hears what a worker has said in its channel so far. */
+	readonly readReplies: (channel: WorkerChannel) => void;
 	/** Takes the channel of a worker of which nothing is left, and removes it when there is time. */
 	readonly discardChannel: (channel: WorkerChannel) => void;
 }
@@ -44,18 +49,7 @@ export function prepareWorker(
 	const { config, clock, channels } = options;
 	const channel = channels.createWorker(info.localRank);
 	try {
-		channel.send(
-			{
-				kind: "WORK",
-				workerState: "HEALTHY",
-				changeEvent: null,
-				instance: round.instance,
-				round: info.round,
-				reason: round.cause.reason,
-				workerInfo: info,
-			},
-			clock.wallTime(),
-		);
+		channel.send(firstEvent(info, round), clock.wallTime());
 		const streams = openStreams(info, options);
 		const cancelAhead = clock.wakeAt(
 			clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * info.localRank,
@@ -84,6 +78,7 @@ export function prepareWorker(
 			tell: (event) => void channel.send(event, clock.wallTime()),
 			moved: streams.rename,
 			release: streams.release,
+			hear: () => options.readReplies(channel),
 			readError: () => readErrorFile(streams.errorFile),
 			discard: () => {
 				cancelAhead();
@@ -95,6 +90,18 @@ export function prepareWorker(
 		channel.remove();
 		throw error;
 	}
+}
+
+function firstEvent(info: WorkerInfo, round: RoundRecord): OutgoingEvent {
+	return {
+		kind: "WORK",
+		workerState: "HEALTHY",
+		changeEvent: null,
+		instance: round.instance,
+		round: info.round,
+		reason: round.cause.reason,
+		workerInfo: info,
+	};
 }
 
 interface OpenedStreams {

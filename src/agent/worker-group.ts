@@ -134,6 +134,7 @@ export class WorkerGroup {
 			spawnFailed: (problem) =>
 				dispatch({ kind: "worker-not-started", localRank, problem }),
 			exited: (exit, groupRemains) => {
+				member.hearLast();
 				const now = readOomKills;
 				dispatch(member.exited(exit, groupRemains, { before: oomKills, now }));
 			},

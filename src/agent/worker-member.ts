@@ -25,6 +25,8 @@ export interface PreparedWorker {
 	moved(info: WorkerInfo): void;
 	/** The worker has been spawned, or could not be: what was opened for it alone is closed. */
 	release(): void;
+	/** What it has said in its channel is heard now. */
+	hear(): void;
 	/** What it said of its own failure. */
 	readError(): WorkerError | undefined;
 	/** None of its processes is left. */
@@ -124,6 +126,11 @@ export class WorkerMember {
 			default:
 				return reply satisfies never;
 		}
+	}
+
+	/** What its leader said last counts before its end does. */
+	hearLast(): void {
+		this.prepared?.hear();
 	}
 
 	/** Its leader has ended. */

@@ -28,6 +28,8 @@ export interface WorkerSlot {
 	readonly goneBy: number | null;
 	/** How many events it has been sent, the first included. */
 	readonly events: number;
+	/** The newest of them that it has acknowledged; 0: none. */
+	readonly heard: number;
 	/** It has said HELLO: it listens to its channel. */
 	readonly greeted: boolean;
 	/** It has acknowledged a PAUSE, now or earlier. */
@@ -49,6 +51,7 @@ export function freshSlot(localRank: number): WorkerSlot {
 		killAt: null,
 		goneBy: null,
 		events: 1,
+		heard: 0,
 		greeted: false,
 		hasPaused: false,
 		change: null,
@@ -77,6 +80,11 @@ export function paused(workers: readonly WorkerSlot[]): readonly number[] {
 /** Whether its process is there, and may still listen and answer. */
 export function isUp({ status }: WorkerSlot): boolean {
 	return status === "running" || status === "paused";
+}
+
+/** Whether it was kept for this round, and has not heard of that yet. */
+export function isUnawares({ events, heard }: WorkerSlot): boolean {
+	return events > 1 && heard < events;
 }
 
 /** Whether it has been told to end. */

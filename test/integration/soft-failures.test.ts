@@ -169,3 +169,33 @@ it("T16 a survivor that dies so late that the next round runs already is part of
 	expectSpared([listens]);
 	await cluster.stop();
 });
+
+it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the next round has begun: it is started anew, uncounted", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
+	cluster.agent("node-a", { worker: ["follows.js", "leaves"] });
+	await cluster.form("node-a", "node-b", "node-c");
+	const [stays] = cluster.site
+		.workers(1)
+		.filter(({ env }) => env.ELASTIC_RUN_NODE_ID === "node-b");
+	if (!stays) throw new Error("no worker of node-b");
+	await cluster.vanish("node-c");
+
+	const anew = await waitFor("a fresh worker of node-a", () =>
+		cluster.site
+			.workers()
+			.find(
+				({ pid, env }) =>
+					env.ELASTIC_RUN_NODE_ID === "node-a" &&
+					env.ELASTIC_RUN_ROUND !== "1" &&
+					isAlive(pid),
+			),
+	);
+	await sawEvent([stays], "WORK", Number(anew.env.ELASTIC_RUN_ROUND));
+	expectSpared([stays]);
+	expectInOrder(stays);
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ incidents: 0, outcome: null });
+	for (const worker of [anew, stays]) tell(worker, 0);
+	await cluster.ends({ "node-a": 0, "node-b": 0 });
+});

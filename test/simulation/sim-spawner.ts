@@ -48,6 +48,7 @@ export class SimSpawner implements WorkerSpawner {
 			tell: (event) => channel.tell(event),
 			moved: () => {},
 			release: () => {},
+			hear: () => {},
 			readError: () => undefined,
 			discard: () => {},
 		};

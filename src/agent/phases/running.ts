@@ -2,12 +2,12 @@ import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
-import { remaining } from "../worker-slot.js";
+import { isEnding, isUnawares, remaining } from "../worker-slot.js";
 import { scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
 import { askForRound, fail, onOverdue } from "./fail.js";
-import { notStarted, policyContext } from "./failure.js";
+import { notStarted, policyContext, rankOf } from "./failure.js";
 import { killDue } from "./kill-due.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
@@ -105,6 +105,11 @@ function onExit(
 	const isFailure = input.exitCode !== 0;
 	const workers = markExited(state.workers, input, isFailure ? null : killAt);
 	if (isFailure) return fail({ ...state, workers }, input, context);
+	const { localRank } = input;
+	const slot = state.workers.find((worker) => worker.localRank === localRank);
+	if (slot && isUnawares(slot) && !isEnding(slot)) {
+		return endedUnawares({ ...state, workers }, localRank, context);
+	}
 	return {
 		state: { ...state, workers },
 		effects: input.groupRemains
@@ -112,6 +117,21 @@ function onExit(
 			: [],
 		reason: "",
 	};
+}
+
+/**
+ * A worker that was told PAUSE and then ended with 0 may have meant that: it has
+ * not worked in this round, and the others would wait for it. As while it is
+ * paused, that is no failure, and it is started anew.
+ */
+function endedUnawares(
+	state: Running,
+	localRank: number,
+	context: TransitionContext,
+): Transition {
+	const cause = `rank ${rankOf(state, localRank)} ended before it had heard of round ${state.round}: it is started anew`;
+	const change = "SCALE_DOWN";
+	return leaveRound(state, { change, cause, without: localRank }, context);
 }
 
 /** One that waits for a round after an earlier one has not seen yet that it may work. */

@@ -93,10 +93,11 @@ export function markHeard(
 	workers: readonly WorkerSlot[],
 	reply: Reply,
 ): readonly WorkerSlot[] {
-	return update(workers, reply.localRank, ({ hasPaused, pauses }) => {
+	return update(workers, reply.localRank, ({ hasPaused, pauses, heard }) => {
 		if (reply.kind === "worker-greeted") return { greeted: true };
 		const owed = pauses.filter(({ event }) => event > reply.event);
 		return {
+			heard: Math.max(heard, reply.event),
 			hasPaused: hasPaused || owed.length < pauses.length,
 			pauses: owed,
 		};

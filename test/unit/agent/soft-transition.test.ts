@@ -185,6 +185,27 @@ describe("a worker's failure", () => {
 			{ kind: "start-workers", kept: new Map([[1, "SCALE_DOWN"]]) },
 		]);
 	});
+
+	it("one that exits with 0 before it has heard that it may work has not succeeded either", () => {
+		const unheard = play(
+			[seen(2, { deprecated: 1 }), acknowledged(0, 2), acknowledged(1, 3)],
+			PAUSED,
+		).state;
+		const { state, effects } = play([exited(0, 0)], unheard);
+		expect(effects).toMatchObject([
+			{ kind: "pause", localRanks: [1] },
+			{ kind: "terminate", localRanks: [0] },
+		]);
+		const ready = play([gone(0)], state);
+		expect(intentOf(ready.state)).toMatchObject({
+			state: "ready",
+			claim: 3,
+			failure: null,
+		});
+		const heard = play([acknowledged(0, 3)], unheard).state;
+		const done = play([exited(0, 0), gone(0)], heard);
+		expect(done.state.phase).toBe("RUNNING");
+	});
 });
 
 describe("a worker that waits for work", () => {
