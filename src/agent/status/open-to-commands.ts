@@ -45,8 +45,7 @@ export function openToCommands(
 	const endWatch = onStopRequest(
 		directory,
 		(reason) => void stop(options, mirror, reason),
-		(error) =>
-			log.warn(`elastic-run stop is not heard here: ${messageOf(error)}`),
+		options.clock,
 	);
 	cleanups.add("closing the watch for a stop", endWatch);
 }

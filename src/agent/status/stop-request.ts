@@ -1,7 +1,8 @@
-import { watch } from "node:fs";
 import { join } from "node:path";
 import { JsonFields } from "../../channel/json-fields.js";
 import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { watchDirectory } from "../../channel/watch-directory.js";
+import type { Clock } from "../../clock.js";
 
 /** In the directory of an agent that keeps its run's state in its memory: the run is to be ended. */
 const STOP_FILE = "stop.json";
@@ -14,31 +15,24 @@ export function requestStop(directory: string, reason: string): void {
 
 /**
  * Calls `onRequest` once, with who ends the run in words, as soon as somebody
- * asks for it. Nothing is looked at before something changes in the directory.
- * Returns a function that ends the watch.
- * @param warn told where the directory cannot be watched, so that nobody is heard
+ * asks for it. Returns a function that ends the watch.
  */
 export function onStopRequest(
 	directory: string,
 	onRequest: (reason: string) => void,
-	warn: (error: unknown) => void,
+	clock: Clock,
 ): () => void {
-	let close = () => {};
+	let isHeard = false;
 	const look = () => {
-		const reason = readRequest(directory);
+		const reason = isHeard ? undefined : readRequest(directory);
 		if (reason === undefined) return;
-		close();
+		isHeard = true;
 		onRequest(reason);
 	};
-	try {
-		const watcher = watch(directory, { persistent: false }, look);
-		close = () => watcher.close();
-		watcher.on("error", warn);
-		look();
-	} catch (error) {
-		warn(error);
-	}
-	return () => close();
+	// What watches the workers' channels says it where there are no notifications.
+	const close = watchDirectory(directory, look, { clock, warn: () => {} });
+	look();
+	return close;
 }
 
 function readRequest(directory: string): string | undefined {
