@@ -144,8 +144,23 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take a wait behind a PAUSE for a wish",
 		file: "src/agent/phases/running.ts",
-		guard: "	if (round < state.round) return ignore(state);\n",
+		guard:
+			"	if (round !== null && round < state.round) return ignore(state);\n",
 		without: "",
 		caughtBy: { test: SOFT_TESTS, named: "round that it is in" },
+	},
+	{
+		name: "take a wait that is over for a wish",
+		file: "src/agent/phases/running.ts",
+		guard: "? markWaitOver(state.workers, localRank)",
+		without: "? state.workers",
+		caughtBy: { test: SOFT_TESTS, named: "gives it up by itself" },
+	},
+	{
+		name: "take who ended at PAUSE for done",
+		file: "src/agent/phases/running.ts",
+		guard: "isUnawares(slot) && !isEnding(slot)",
+		without: "isUnawares(slot) && isEnding(slot)",
+		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
 	},
 ];
