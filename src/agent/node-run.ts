@@ -43,7 +43,10 @@ export class NodeRun {
 		private readonly place: NodePlace,
 	) {
 		const { maxNodes, localAddr = EVERY_ADDRESS } = config;
-		this.ports = new PortReservation(maxNodes > 1 ? EVERY_ADDRESS : localAddr);
+		this.ports = new PortReservation(
+			maxNodes > 1 ? EVERY_ADDRESS : localAddr,
+			Math.random,
+		);
 		this.opening = openStore(config, {
 			clock: place.clock,
 			random: Math.random,

@@ -1,11 +1,22 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { systemErrorCode } from "../errors.js";
 
 /** Where a listener on all addresses is reached from here. */
 const HERE: Readonly<Record<string, string>> = {
 	"::": "127.0.0.1",
 	"0.0.0.0": "127.0.0.1",
 };
+
+/**
+ * Ports that systems give to no outgoing connection by themselves: from the release of
+ * a port until rank 0 listens there, seconds may pass, in which such a connection
+ * could take it.
+ */
+const FIRST_PORT = 10_000;
+const LAST_PORT = 29_999;
+/** After so many that were taken, any other will do. */
+const TRIES = 20;
 
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so
@@ -21,12 +32,18 @@ export class PortReservation {
 	/** That of the next claim, where it has been bound already. */
 	private ahead: Promise<HeldPort> | undefined;
 
-	/** @param address the local address that workers will bind; any free port of it will do */
-	constructor(private readonly address: string) {}
+	/**
+	 * @param address the local address that workers will bind
+	 * @param random a number in [0, 1): launchers of one machine must not try the same ports
+	 */
+	constructor(
+		private readonly address: string,
+		private readonly random: () => number,
+	) {}
 
 	/** Binds the port of the next claim now: whoever claims is in a hurry. */
 	prepare(): void {
-		this.ahead ??= holdAny(this.address);
+		this.ahead ??= holdAny(this.address, this.random);
 		// Then it is tried again when it is needed.
 		this.ahead.catch(() => {
 			this.ahead = undefined;
@@ -35,7 +52,7 @@ export class PortReservation {
 
 	async reserve(): Promise<number> {
 		this.release();
-		const ahead = this.ahead ?? holdAny(this.address);
+		const ahead = this.ahead ?? holdAny(this.address, this.random);
 		this.ahead = undefined;
 		const { port, free } = await ahead;
 		this.free = free;
@@ -64,8 +81,11 @@ interface HeldPort {
 	readonly free: () => void;
 }
 
-async function holdAny(address: string): Promise<HeldPort> {
-	const server = await listen(address).catch(() => listen(undefined));
+async function holdAny(
+	address: string,
+	random: () => number,
+): Promise<HeldPort> {
+	const server = await listenOnAny(address, random);
 	const bound = server.address();
 	if (typeof bound !== "object" || bound === null) {
 		return { port: 0, free: () => server.close() };
@@ -75,6 +95,22 @@ async function holdAny(address: string): Promise<HeldPort> {
 		() => () => server.close(),
 	);
 	return { port: bound.port, free };
+}
+
+async function listenOnAny(
+	address: string,
+	random: () => number,
+): Promise<Server> {
+	for (let tries = 0; tries < TRIES; tries += 1) {
+		const port =
+			FIRST_PORT + Math.floor(random() * (LAST_PORT - FIRST_PORT + 1));
+		try {
+			return await listen(address, port);
+		} catch (error) {
+			if (systemErrorCode(error) !== "EADDRINUSE") break;
+		}
+	}
+	return listen(address).catch(() => listen(undefined));
 }
 
 /** Listens no more. Returns what frees the port at once, without a time in which it cannot be bound. */
@@ -96,12 +132,12 @@ async function holdByConnection(
 }
 
 /** An address that is reachable from outside need not be one that this host can bind (NAT): then any. */
-export function listen(host: string | undefined): Promise<Server> {
+export function listen(host: string | undefined, port = 0): Promise<Server> {
 	return new Promise((resolve, reject) => {
 		const server = createServer();
 		server.unref();
 		server.once("error", reject);
-		server.listen({ port: 0, ...(host === undefined ? {} : { host }) }, () =>
+		server.listen({ port, ...(host === undefined ? {} : { host }) }, () =>
 			resolve(server),
 		);
 	});

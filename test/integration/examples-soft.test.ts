@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFailed, onTestFinished } from "vitest";
 import { example, requireBuild } from "../fixtures/checkpoint-examples.js";
 import { startProcess } from "../fixtures/checkpoint-process.js";
 import { endProcess, temporaryFolder, waitFor } from "../helpers/processes.js";
@@ -46,6 +46,7 @@ it("T11 T17 soft-train.js: survivors keep their process and their step, the new 
 		"soft",
 		...["--restart-policy", "soft-replace", "--nproc-per-node", "4"],
 	);
+	onTestFailed(() => console.log(run.stdout(), run.stderr()));
 	const roundBegins = (round: number) =>
 		waitFor(`round ${round} of all four`, () => {
 			const begun = beginnings(run.stdout()).filter(

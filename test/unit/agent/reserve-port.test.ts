@@ -14,7 +14,7 @@ describe.each([
 	let ports: PortReservation;
 
 	beforeEach(() => {
-		ports = new PortReservation(address);
+		ports = new PortReservation(address, Math.random);
 	});
 
 	afterEach(() => ports.close());
@@ -31,6 +31,27 @@ describe.each([
 		const server = createServer().listen(port, address);
 		await once(server, "listening");
 		server.close();
+	});
+
+	it("is one that no outgoing connection is given, and none that is taken", async () => {
+		const chance = Math.random();
+		const turns = [chance, chance];
+		const other = new PortReservation(
+			address,
+			() => turns.shift() ?? Math.random(),
+		);
+		const first = await other.reserve();
+		other.release();
+		const taken = createServer().listen(first, address);
+		await once(taken, "listening");
+		const second = await other.reserve();
+		expect(second).not.toBe(first);
+		for (const port of [first, second]) {
+			expect(port).toBeGreaterThanOrEqual(10_000);
+			expect(port).toBeLessThan(30_000);
+		}
+		other.close();
+		taken.close();
 	});
 
 	it("is another one for each claim, and the one before is free", async () => {
@@ -64,7 +85,7 @@ describe.each([
 });
 
 it("is one of any address where the given one is not of this machine", async () => {
-	const ports = new PortReservation("192.0.2.1");
+	const ports = new PortReservation("192.0.2.1", Math.random);
 	expect(await ports.reserve()).toBeGreaterThan(0);
 	ports.release();
 });
