@@ -155,7 +155,7 @@ describe("runs of this machine", () => {
 	it("are looked for wherever a session of this user may have put them", () => {
 		const host = {
 			...systemHost({}),
-			cwd: "/work",
+			cwd: "/srv",
 			temporaryDirectory: "/tmp",
 		};
 		const bases = (environment: Record<string, string>) =>
@@ -163,6 +163,6 @@ describe("runs of this machine", () => {
 		expect(bases({})).toEqual(["/run/user/7", "/tmp"]);
 		expect(
 			bases({ ELASTIC_RUN_DIR: "dir", XDG_RUNTIME_DIR: "/run/user/7" }),
-		).toEqual(["/work/dir", "/run/user/7", "/tmp"]);
+		).toEqual(["/srv/dir", "/run/user/7", "/tmp"]);
 	});
 });
