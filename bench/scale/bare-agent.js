@@ -131,6 +131,7 @@ function preparedWorker(localRank) {
 			stderr: 2,
 		},
 		release() {},
+		hear() {},
 		readError: () => undefined,
 		discard() {},
 	};
