@@ -72,11 +72,15 @@ export async function loadProcessSpawner(
 			try {
 				const subprocess = run(spec);
 				const { pid } = subprocess;
-				if (pid !== undefined)
+				if (pid !== undefined) {
+					// Its promise, which nobody waits for, would make up an error of all that is
+					// known at each exit: a millisecond a worker, while others wait for their start.
+					subprocess.removeAllListeners("exit");
 					return running.follow(
 						{ child: subprocess, pid, startedAt },
 						listener,
 					);
+				}
 				// Its promise, unlike its events, has the error wherever that was met.
 				void subprocess.then(({ cause }) =>
 					tellFailure(listener, explain(cause, spec)),
