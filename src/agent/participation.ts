@@ -174,6 +174,7 @@ export class Participation {
 					firstRank: workers[0]?.rank ?? 0,
 					pids: workers.map(({ pid }) => pid),
 				});
+				resources.channels.installDoorbells();
 				replies.listen();
 				ports.prepare();
 				for (const channel of discarded.splice(0)) channel.remove();

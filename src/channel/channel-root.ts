@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ElasticRunError, systemErrorCode } from "../errors.js";
 import { channelFailure } from "./channel-error.js";
+import { installDoorbells } from "./doorbell.js";
 import { workerDirectoryName } from "./layout.js";
 import { replaceFile } from "./message-file.js";
 import { networkFileSystemOf } from "./network-file-system.js";
@@ -61,6 +62,9 @@ export class ChannelRoot {
 	readonly directory: string;
 	/** What the user should know about the place, in words. */
 	readonly warnings: readonly string[];
+	/** Those whose workers are told of news by notifications of files alone. */
+	readonly #silent: WorkerChannel[] = [];
+	readonly #isLocal: boolean;
 	readonly #channels = new Set<WorkerChannel>();
 	/** By local rank, those that nobody has got yet. */
 	readonly #ahead = new Map<number, WorkerChannel>();
@@ -68,6 +72,7 @@ export class ChannelRoot {
 
 	constructor(directory: string, networkFileSystem: string | undefined) {
 		this.directory = directory;
+		this.#isLocal = networkFileSystem === undefined;
 		this.warnings =
 			networkFileSystem === undefined
 				? []
@@ -81,6 +86,7 @@ export class ChannelRoot {
 		const channel = this.#ahead.get(localRank) ?? this.#make(localRank);
 		this.#ahead.delete(localRank);
 		this.#channels.add(channel);
+		this.#silent.push(channel);
 		return channel;
 	}
 
@@ -107,6 +113,12 @@ export class ChannelRoot {
 			() => this.#channels.delete(channel),
 		);
 		return channel;
+	}
+
+	/** For the channels that processes got since the last time; on a network file system workers poll. */
+	installDoorbells(): void {
+		const paths = this.#silent.splice(0).map(({ doorbell }) => doorbell);
+		if (this.#isLocal) installDoorbells(paths);
 	}
 
 	/** The channels that processes got and that were not removed. */

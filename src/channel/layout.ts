@@ -7,6 +7,7 @@ import { join } from "node:path";
  *   events/0000000001.json   every event, the newest 64 kept         agent → worker
  *   replies/0000000001.json  what the worker says, until it is read  worker → agent
  *   tmp/                     where files are written before they get their names; nobody watches it
+ *   doorbell                 a FIFO, opened for writing and closed when there is news   agent → worker
  */
 export interface ChannelPaths {
 	readonly directory: string;
@@ -14,6 +15,7 @@ export interface ChannelPaths {
 	readonly events: string;
 	readonly replies: string;
 	readonly temporary: string;
+	readonly doorbell: string;
 }
 
 /** How many of the newest events are kept on disk. */
@@ -31,6 +33,7 @@ export function channelPaths(directory: string): ChannelPaths {
 		events: join(directory, "events"),
 		replies: join(directory, "replies"),
 		temporary: join(directory, "tmp"),
+		doorbell: join(directory, "doorbell"),
 	};
 }
 

@@ -55,7 +55,8 @@ export function watchDirectory(
 	};
 }
 
-const openLocalWatcher: OpenWatcher = (directory, onChange, onError) => {
+/** fs.watch, but on a network file system. */
+export const openLocalWatcher: OpenWatcher = (directory, onChange, onError) => {
 	const fileSystem = networkFileSystemOf(directory);
 	if (fileSystem !== undefined) {
 		throw new Error(`it is on a network file system (${fileSystem})`);

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
+import { ringDoorbell } from "./doorbell.js";
 import type { WorkerEvent } from "./events.js";
 import {
 	type ChannelPaths,
@@ -66,6 +67,8 @@ export class WorkerChannel {
 		} catch (error) {
 			throw channelFailure(this.directory, error);
 		}
+		// Nobody waits for the first one: it is there before the worker is.
+		if (sequence > 1) ringDoorbell(this.doorbell);
 		this.#prune(sequence - KEPT_EVENTS);
 		return event;
 	}
@@ -76,6 +79,11 @@ export class WorkerChannel {
 		while (this.#blanks.length < FILES_OF_EVENT) {
 			this.#blanks.push(writeTemporary(temporary, ""));
 		}
+	}
+
+	/** By which the worker is told of news, once it has been installed. */
+	get doorbell(): string {
+		return this.#paths.doorbell;
 	}
 
 	/** Where the worker puts what it says. */

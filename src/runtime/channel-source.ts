@@ -1,9 +1,13 @@
 import { EventReader } from "../channel/event-reader.js";
 import type { WorkerEvent, WorkerReply } from "../channel/events.js";
+import { hearDoorbell } from "../channel/hear-doorbell.js";
 import { channelPaths } from "../channel/layout.js";
 import { onceEach } from "../channel/once-each.js";
 import { ReplyWriter } from "../channel/reply-writer.js";
-import { watchDirectory } from "../channel/watch-directory.js";
+import {
+	openLocalWatcher,
+	watchDirectory,
+} from "../channel/watch-directory.js";
 import { backgroundClock, systemClock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { EventSource } from "./event-source.js";
@@ -58,12 +62,20 @@ export class ChannelSource implements EventSource {
 	}
 
 	#startWatch(): void {
+		const { events, doorbell } = channelPaths(this.#directory);
 		this.#endWatch = watchDirectory(
-			channelPaths(this.#directory).events,
+			events,
 			() => {
 				for (const lookAgain of [...this.#lookers]) lookAgain();
 			},
-			{ clock: backgroundClock, warn: this.warn },
+			{
+				clock: backgroundClock,
+				warn: this.warn,
+				// A process with an fs.watch takes the kernel some 10 ms longer to end.
+				openWatcher: (directory, onChange, onError) =>
+					hearDoorbell(doorbell, onChange) ??
+					openLocalWatcher(directory, onChange, onError),
+			},
 		);
 	}
 }

@@ -9,6 +9,7 @@ import type { ReceivedReply } from "../../src/channel/events.js";
 import { ReplyWriter } from "../../src/channel/reply-writer.js";
 import { watchReplies } from "../../src/channel/watch-replies.js";
 import { systemClock } from "../../src/clock.js";
+import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
 	pause,
@@ -26,21 +27,27 @@ const NO_WATCHERS = [
 	"sh",
 ];
 
-it("T13 ten thousand events reach a real worker in order", async () => {
-	const COUNT = 10_000;
-	const { channel, acknowledged } = await openAgent(MEMORY);
-	channel.send(work(1), 1);
-	const worker = start("reader", { channel, args: [String(COUNT)] });
-	await until(() => worker.lines()[0], 1);
-	for (let round = 2; round <= COUNT; round++) {
-		// The agent's own back-pressure: 64 are kept on disk.
-		while (round - acknowledged() > 60) await delay(1);
-		channel.send(work(round), round);
-	}
-	expect(await worker.ended).toBe(0);
-	expect(worker.stderr()).toBe("");
-	expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
-}, 240_000);
+it.for(WAYS)(
+	"T13 ten thousand events reach a real worker in order, by %s",
+	{ timeout: 240_000 },
+	async (way, context) => {
+		const COUNT = 10_000;
+		const { root, channel, acknowledged } = await openAgent(MEMORY);
+		await hearBy(way, root, channel, context);
+		channel.send(work(1), 1);
+		const worker = start("reader", { channel, args: [String(COUNT)] });
+		await until(() => worker.lines()[0], 1);
+		for (let round = 2; round <= COUNT; round++) {
+			// The agent's own back-pressure: 64 are kept on disk.
+			while (round - acknowledged() > 60) await delay(1);
+			channel.send(work(round), round);
+			if (round === COUNT / 2) expect(wayOf(worker.process.pid)).toBe(way);
+		}
+		expect(await worker.ended).toBe(0);
+		expect(worker.stderr()).toBe("");
+		expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
+	},
+);
 
 it("T13 a reader during writes never sees a part of an event", async () => {
 	const { channel } = await openAgent(MEMORY);

@@ -14,6 +14,7 @@ import {
 } from "vitest";
 import { watchReplies } from "../../src/channel/watch-replies.js";
 import { systemClock } from "../../src/clock.js";
+import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
 import { openPython } from "../fixtures/python/libraries.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { start, until } from "../fixtures/runtime-harness.js";
@@ -35,31 +36,37 @@ const NO_WATCHERS = [
 
 beforeEach(needPython);
 
-it("T13 ten thousand events reach a Python worker in order", async () => {
-	const COUNT = 10_000;
-	const root = temporaryRoot(temporaryDirectory(MEMORY));
-	const channel = root.createWorker(0);
-	let acknowledged = 0;
-	const watch = await watchReplies(
-		root,
-		(_directory, reply) => {
-			if (reply.kind === "ACK") acknowledged = reply.event;
-		},
-		{ clock: systemClock, warn: (warning) => expect.fail(warning) },
-	);
-	onTestFinished(() => watch.close());
-	channel.send(work(1), 1);
-	const worker = startPython("reader", { channel, args: [String(COUNT)] });
-	await until(() => worker.lines()[0], 1);
-	for (let round = 2; round <= COUNT; round++) {
-		// The agent's own back-pressure: 64 are kept on disk.
-		while (round - acknowledged > 60) await delay(1);
-		channel.send(work(round), round);
-	}
-	expect(await worker.ended).toBe(0);
-	expect(worker.stderr()).toBe("");
-	expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
-}, 240_000);
+it.for(WAYS)(
+	"T13 ten thousand events reach a Python worker in order, by %s",
+	{ timeout: 240_000 },
+	async (way, context) => {
+		const COUNT = 10_000;
+		const root = temporaryRoot(temporaryDirectory(MEMORY));
+		const channel = root.createWorker(0);
+		await hearBy(way, root, channel, context);
+		let acknowledged = 0;
+		const watch = await watchReplies(
+			root,
+			(_directory, reply) => {
+				if (reply.kind === "ACK") acknowledged = reply.event;
+			},
+			{ clock: systemClock, warn: (warning) => expect.fail(warning) },
+		);
+		onTestFinished(() => watch.close());
+		channel.send(work(1), 1);
+		const worker = startPython("reader", { channel, args: [String(COUNT)] });
+		await until(() => worker.lines()[0], 1);
+		for (let round = 2; round <= COUNT; round++) {
+			// The agent's own back-pressure: 64 are kept on disk.
+			while (round - acknowledged > 60) await delay(1);
+			channel.send(work(round), round);
+			if (round === COUNT / 2) expect(wayOf(worker.process.pid)).toBe(way);
+		}
+		expect(await worker.ended).toBe(0);
+		expect(worker.stderr()).toBe("");
+		expect(worker.lines()).toContainEqual({ count: COUNT, inOrder: true });
+	},
+);
 
 it("T13 a Python reader during writes never sees a part of an event", async () => {
 	const channel = temporaryRoot(temporaryDirectory(MEMORY)).createWorker(0);

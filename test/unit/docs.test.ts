@@ -17,6 +17,9 @@ const PAGES = [
 const FOREIGN = [
 	...["--import", "--init", "--pdeathsig"],
 	...["--lr", "--its-own-flag", "--nproc"],
+	// Of V8.
+	...["--semi-space-growth-factor", "--max-semi-space-size"],
+	"--optimize-for-size",
 	// Of etcd and srun.
 	...["--listen-client-urls", "--advertise-client-urls", "--name"],
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],

@@ -64,7 +64,7 @@ export async function examineMachine(
 		["open files", () => judgeOpenFiles(readOpenFiles(), workers)],
 		["processes", () => judgeProcesses(readProcessCounts(), workers)],
 		["memory", () => judgeMemory(readMemory())],
-		["inotify", () => judgeInotify(probeInotify(base), workers)],
+		["inotify", () => judgeInotify(probeInotify(base))],
 		["channel directory", () => judgeChannel(probeChannel(base), workers)],
 		["log directory", () => judgeLogs(probeLogs(resolve(host.cwd, logs)))],
 		[

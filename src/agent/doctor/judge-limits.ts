@@ -62,33 +62,19 @@ export interface InotifyFacts {
 	readonly refusal: string | undefined;
 }
 
-export function judgeInotify(
-	facts: InotifyFacts | undefined,
-	workers: number,
-): Finding {
+/** The launcher watches; its workers have doorbells. */
+export function judgeInotify(facts: InotifyFacts | undefined): Finding {
 	const check = "inotify";
 	if (facts === undefined) return fine(check, "not of this system");
 	const { instances, watches, refusal } = facts;
-	const needed = workers + 1;
 	const limits = `a user may have ${instances} instances and ${watches} watches`;
-	if (refusal !== undefined) {
-		return warning(
-			check,
-			`${limits}, and none is left (${refusal}): events are found by polling, which is slower`,
-			raiseInstances(needed),
-		);
-	}
-	return instances >= needed
+	return refusal === undefined
 		? fine(check, limits)
 		: warning(
 				check,
-				`${limits}; ${workers} workers and the launcher need ${needed}: some find events by polling, which is slower`,
-				raiseInstances(needed),
+				`${limits}, and none is left (${refusal}): what workers say is found by polling, which is slower`,
+				`sysctl fs.inotify.max_user_instances=${Math.max(512, 2 * instances)}`,
 			);
-}
-
-function raiseInstances(needed: number): string {
-	return `sysctl fs.inotify.max_user_instances=${Math.max(512, 2 * needed)}`;
 }
 
 export interface MemoryFacts {

@@ -897,12 +897,14 @@ _NETWORK_FILE_SYSTEMS = {
 
 
 class _Watch:
-    """Waits for changes of a directory. It says neither what nor that anything has changed: the
-    caller looks. A slow poll stands behind the notifications, and a faster one takes their place
-    where there are none."""
+    """Waits for changes of a channel's events. It says neither what nor that anything has changed:
+    the caller looks. It hears the agent's doorbell, or watches the directory where there is none. A
+    slow poll stands behind these, and a faster one takes their place where there is neither."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
+        self._doorbell = os.path.join(os.path.dirname(directory), "doorbell")
+        self._is_rung = False  # Rather than read.
         self._pace = 0.0  # Until it is opened.
         self._descriptor = -1
         self._poll: Any = None
@@ -939,13 +941,21 @@ class _Watch:
             return False
         if not self._poll.poll(seconds * 1000):
             return False
-        os.read(self._descriptor, 65536)
+        if self._is_rung:
+            # What is rung from now on is heard by the next one; the caller looks for what was before.
+            self.close()
+            self._open()
+        else:
+            os.read(self._descriptor, 65536)
         return True
 
     def _open(self) -> None:
         self._pace = _SOLE_POLL_S
         try:
-            self._descriptor = _open_inotify(self._directory)
+            self._descriptor = _open_doorbell(self._doorbell)
+            self._is_rung = self._descriptor >= 0
+            if not self._is_rung:
+                self._descriptor = _open_inotify(self._directory)
         except FileNotFoundError:
             # The channel is gone; whoever looks next will say so.
             return
@@ -961,6 +971,19 @@ class _Watch:
         self._pace = _POLL_S
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
+
+
+def _open_doorbell(path: str) -> int:
+    """A descriptor of the FIFO that an agent opens and closes to call its workers: it is hung up
+    then. -1 where there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return -1
 
 
 def _open_inotify(directory: str) -> int:

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+	installDoorbells,
+	ringDoorbell,
+} from "../../../src/channel/doorbell.js";
+import { hearDoorbell } from "../../../src/channel/hear-doorbell.js";
+import { temporaryDirectory } from "./samples.js";
+
+const SOON = { timeout: 20_000 };
+
+describe.skipIf(process.platform !== "linux")("a doorbell", () => {
+	it("is heard each time, by everybody who listens", async () => {
+		const path = await installed();
+		const [one, other] = [listen(path), listen(path)];
+		for (const times of [1, 2, 3]) {
+			ringDoorbell(path);
+			await expect.poll(one.rings, SOON).toBe(times);
+			await expect.poll(other.rings, SOON).toBe(times);
+		}
+	});
+
+	it("is heard again by who rang twice at once", async () => {
+		const path = await installed();
+		const { rings } = listen(path);
+		ringDoorbell(path);
+		ringDoorbell(path);
+		await expect.poll(rings, SOON).toBeGreaterThan(0);
+		const before = rings();
+		ringDoorbell(path);
+		await expect.poll(rings, SOON).toBeGreaterThan(before);
+	});
+
+	it("is not heard any more by who has gone", async () => {
+		const path = await installed();
+		const [gone, there] = [listen(path), listen(path)];
+		gone.close();
+		ringDoorbell(path);
+		await expect.poll(there.rings, SOON).toBe(1);
+		expect(gone.rings()).toBe(0);
+	});
+
+	it("is rung though nobody listens", async () => {
+		const path = await installed();
+		expect(() => ringDoorbell(path)).not.toThrow();
+	});
+
+	it("does without where one of many cannot be made", async () => {
+		const directory = temporaryDirectory();
+		const path = join(directory, "doorbell");
+		installDoorbells([join(directory, "gone", "doorbell"), path]);
+		await expect.poll(() => existsSync(path), SOON).toBe(true);
+	});
+});
+
+it("may be missing: nobody hears it, and ringing does nothing", () => {
+	const path = join(temporaryDirectory(), "doorbell");
+	expect(hearDoorbell(path, () => {})).toBeUndefined();
+	expect(() => ringDoorbell(path)).not.toThrow();
+});
+
+it.each([
+	["a file", (path: string) => writeFileSync(path, "")],
+	["a directory", (path: string) => mkdirSync(path)],
+])("is no doorbell where %s has its name", (_what, make) => {
+	const path = join(temporaryDirectory(), "doorbell");
+	make(path);
+	expect(hearDoorbell(path, () => {})).toBeUndefined();
+});
+
+async function installed(): Promise<string> {
+	const path = join(temporaryDirectory(), "doorbell");
+	installDoorbells([path]);
+	await expect.poll(() => existsSync(path), SOON).toBe(true);
+	return path;
+}
+
+function listen(path: string) {
+	let rings = 0;
+	const hearing = hearDoorbell(path, () => {
+		rings += 1;
+	});
+	if (hearing === undefined) throw new Error(`nothing to hear at ${path}`);
+	const close = () => hearing.close();
+	onTestFinished(close);
+	return { rings: () => rings, close };
+}
