@@ -6,10 +6,16 @@ import {
 	PortTaken,
 } from "./etcd-member.js";
 import { freePort } from "./free-port.js";
+import { PeerGate } from "./peer-gate.js";
 
 const MOST_TRIES = 5;
 const LEADER_LIMIT_MS = 30_000;
 const MEMBER_ANSWER_MS = 1_000;
+
+export interface ClusterSettings extends MemberOptions {
+	/** Members reach each other through gates. */
+	readonly hasGates?: boolean;
+}
 
 interface Status {
 	readonly header: { readonly member_id: string };
@@ -26,7 +32,7 @@ interface Status {
 export async function startMembers(
 	program: string,
 	size: number,
-	options: MemberOptions,
+	options: ClusterSettings,
 ): Promise<readonly EtcdMember[]> {
 	for (let tries = 1; ; tries++) {
 		const members = await createMembers(program, size, options);
@@ -60,20 +66,29 @@ export async function leaderOf(
 	});
 }
 
+/** In hexadecimals, as members name themselves to each other. */
+export async function memberIdOf(member: EtcdMember): Promise<string> {
+	const answer = await statusOf(member);
+	if (answer === undefined) throw new Error("this member does not answer");
+	return BigInt(answer.status.header.member_id).toString(16);
+}
+
 async function createMembers(
 	program: string,
 	size: number,
-	options: MemberOptions,
+	{ hasGates = false, ...options }: ClusterSettings,
 ): Promise<readonly EtcdMember[]> {
 	const names = Array.from({ length: size }, (_, index) => `member-${index}`);
 	const places = await Promise.all(
-		names.map(async (name) => ({
-			name,
-			ports: { client: await freePort(), peer: await freePort() },
-		})),
+		names.map(async (name) => {
+			const ports = { client: await freePort(), peer: await freePort() };
+			const gate = hasGates ? await PeerGate.open(ports.peer) : undefined;
+			const peerUrl = `http://127.0.0.1:${gate?.port ?? ports.peer}`;
+			return { name, ports, gate, peerUrl };
+		}),
 	);
 	const initialCluster = places
-		.map(({ name, ports }) => `${name}=http://127.0.0.1:${ports.peer}`)
+		.map((place) => `${place.name}=${place.peerUrl}`)
 		.join(",");
 	const token = newToken();
 	return places.map(

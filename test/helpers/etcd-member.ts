@@ -4,6 +4,7 @@ import { EtcdGateway, poll, ROOT_USER } from "./etcd-gateway.js";
 import { type EtcdApi, rangeOf } from "./etcd-keys.js";
 import { EtcdFolder, EtcdProcess } from "./etcd-process.js";
 import { type Certificates, makeCertificates } from "./etcd-tls.js";
+import type { PeerGate } from "./peer-gate.js";
 
 /** On a busy machine etcd takes seconds to start; none that is well takes as long as this. */
 export const START_LIMIT_MS = 30_000;
@@ -33,6 +34,9 @@ export interface MemberSettings extends MemberOptions {
 	readonly program: string;
 	readonly name: string;
 	readonly ports: { readonly client: number; readonly peer: number };
+	/** Where the other members reach it: its port for them, or the gate before that, which is closed with it. */
+	readonly peerUrl: string;
+	readonly gate: PeerGate | undefined;
 	/** Of all members of its cluster: name=URL,… */
 	readonly initialCluster: string;
 	/** Of all members the same; two clusters with different ones have different ids. */
@@ -51,6 +55,7 @@ export class EtcdMember implements EtcdApi {
 	readonly endpoint: string;
 	/** Where it was asked for TLS. */
 	readonly certificates: Certificates | undefined;
+	readonly gate: PeerGate | undefined;
 	readonly #settings: MemberSettings;
 	readonly #folder = new EtcdFolder();
 	readonly #gateway: EtcdGateway;
@@ -60,6 +65,7 @@ export class EtcdMember implements EtcdApi {
 	constructor(settings: MemberSettings) {
 		this.#settings = settings;
 		this.#token = settings.token;
+		this.gate = settings.gate;
 		mkdirSync(join(this.#folder.path, "tls"));
 		this.certificates =
 			settings.tls && makeCertificates(join(this.#folder.path, "tls"));
@@ -118,6 +124,7 @@ export class EtcdMember implements EtcdApi {
 	}
 
 	async close(): Promise<void> {
+		this.gate?.close();
 		await this.kill();
 		this.#folder.remove();
 	}
@@ -160,13 +167,12 @@ export class EtcdMember implements EtcdApi {
 
 	#args(): readonly string[] {
 		const settings = this.#settings;
-		const peerUrl = `http://127.0.0.1:${settings.ports.peer}`;
 		return [
 			...["--name", settings.name, "--data-dir", this.dataDirectory],
 			...["--listen-client-urls", this.#url],
 			...["--advertise-client-urls", this.#url],
-			...["--listen-peer-urls", peerUrl],
-			...["--initial-advertise-peer-urls", peerUrl],
+			...["--listen-peer-urls", `http://127.0.0.1:${settings.ports.peer}`],
+			...["--initial-advertise-peer-urls", settings.peerUrl],
 			...["--initial-cluster", settings.initialCluster],
 			...["--initial-cluster-token", this.#token],
 			...["--heartbeat-interval", String(settings.heartbeatMs)],

@@ -33,7 +33,7 @@ export type { Certificates } from "./etcd-tls.js";
 /** One server alone elects itself: at etcd's own pace a restart would take more than a second. */
 const ALONE = { heartbeatMs: 20, electionMs: 200 };
 /** etcd's own. */
-const TOGETHER = { heartbeatMs: 100, electionMs: 1_000 };
+export const TOGETHER = { heartbeatMs: 100, electionMs: 1_000 };
 
 export interface EtcdNode extends EtcdApi {
 	/** "127.0.0.1:PORT"; "https://127.0.0.1:PORT" with TLS. */

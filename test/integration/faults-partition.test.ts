@@ -1,17 +1,13 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import {
-	formBehindProxies,
-	type ProxiedRun,
-} from "../helpers/agents-behind-proxies.js";
+import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
 import type { ClusterAgentOptions, Job } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
+import { expectFencedAndBack } from "../helpers/expect-fenced.js";
 import {
 	failWorker,
 	livesAt,
 	releaseWorkers,
 	sawBeat,
-	sawEnd,
-	sawLives,
 } from "../helpers/lives.js";
 import { waitFor } from "../helpers/processes.js";
 import type { TcpProxy } from "../helpers/tcp-proxy.js";
@@ -26,11 +22,6 @@ const OBEYS = { "node-b": {}, "node-c": {}, [LOST]: {} };
 /** Its worker ends by SIGKILL only, for which less time is left before the lease ends. */
 const STUBBORN: Job = ["beats.js", "ignores-sigterm"];
 
-async function succeed({ cluster, members }: ProxiedRun): Promise<void> {
-	releaseWorkers(cluster.site);
-	await cluster.ends(Object.fromEntries(members.map((nodeId) => [nodeId, 0])));
-}
-
 /** Cuts one node off for so long that the others go on without it, and lets it come back. */
 async function cutOff(
 	context: TestContext,
@@ -42,31 +33,14 @@ async function cutOff(
 		// So long that no agent of a busy machine misses its keepalives.
 		conf: { lease_ttl: 5 },
 	});
-	const { cluster, members } = run;
-	const { site, store } = cluster;
-	const others = members.filter((nodeId) => nodeId !== LOST);
 	const proxy = run.proxyOf(LOST);
 	breakOff(proxy);
-	await cluster.world(2, ...others);
-
-	const [firstWithout] = await sawLives(site, 2, { round: 2 });
-	const ended = livesAt(site, { nodeId: LOST });
-	expect(ended).toHaveLength(1);
-	await sawEnd(ended);
-	const [last] = ended;
-	expect(last?.lastBeat).toBeLessThan(firstWithout?.born ?? 0);
-
-	const lost = cluster.launchOf(LOST);
-	await lost.saw("stderr", "RUNNING→STOPPING no keepalive was acknowledged");
-	await lost.saw("stderr", "the store is lost, and is tried again: ");
-	await proxy.resume();
-	await cluster.world(3, ...others, LOST);
-	await lost.saw("stderr", "the store is back after ");
-	const round = await store.round();
-	expect(round).toMatchObject({ incidents: 0, charged: 0 });
-	const causes = (await store.history()).map(({ cause }) => cause.reason);
-	expect(causes[1]).toBe(`${LOST} left: lease expired`);
-	await succeed(run);
+	await expectFencedAndBack({
+		cluster: run.cluster,
+		lost: LOST,
+		others: run.members.filter((nodeId) => nodeId !== LOST),
+		heal: () => proxy.resume(),
+	});
 }
 
 describe("T5 T8 J14 a node that is cut off from the store has no worker any more before the others run without it, and comes back as the last one", {
@@ -112,7 +86,8 @@ async function disturb(
 	await cluster.world(2, ...members);
 	const round = await cluster.store.round();
 	expect(round).toMatchObject({ incidents: 1, charged: 1 });
-	await succeed(run);
+	releaseWorkers(cluster.site);
+	await cluster.ends({ "node-a": 0, "node-b": 0 });
 	expect(proxy.accepted - accepted).toBeLessThan(4);
 }
 
