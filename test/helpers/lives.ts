@@ -13,6 +13,8 @@ export interface Life {
 	readonly born: number;
 	/** When it certainly still lived. */
 	readonly lastBeat: number;
+	/** The longest time between two beats. */
+	readonly longestPause: number;
 }
 
 /** The present time on the clock of `Life`. */
@@ -90,7 +92,10 @@ function recordsOf({ environment }: LaunchSite): string {
 function lifeIn(file: string): readonly Life[] {
 	// What follows the last line's end may be half a line.
 	const [facts, ...beats] = readFileSync(file, "utf8").split("\n").slice(0, -1);
-	const lastBeat = beats.at(-1);
+	const times = beats.map(Number);
+	const lastBeat = times.at(-1);
 	if (facts === undefined || lastBeat === undefined) return [];
-	return [{ ...JSON.parse(facts), lastBeat: Number(lastBeat) }];
+	const pauses = times.map((time, index) => time - (times[index - 1] ?? time));
+	const longestPause = Math.max(...pauses);
+	return [{ ...JSON.parse(facts), lastBeat, longestPause }];
 }

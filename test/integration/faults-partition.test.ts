@@ -8,6 +8,7 @@ import {
 	livesAt,
 	releaseWorkers,
 	sawBeat,
+	sawEnd,
 } from "../helpers/lives.js";
 import { waitFor } from "../helpers/processes.js";
 import type { TcpProxy } from "../helpers/tcp-proxy.js";
@@ -62,6 +63,32 @@ describe("T5 T8 J14 a node that is cut off from the store has no worker any more
 		const agents = { ...COORDINATES, [LOST]: { worker: STUBBORN } };
 		return cutOff(context, agents, (proxy) => proxy.stall());
 	});
+});
+
+/** The shortest lease that etcd grants at its own pace of elections, in seconds. */
+const SHORTEST_TTL = 2;
+/** For how long a machine may keep a process waiting that is to end its workers in the last fifth of such a lease. */
+const LONGEST_PAUSE_MS = 300;
+
+it("J14 the same holds of a lease as short as etcd grants it", async (context) => {
+	const run = await formBehindProxies(context, etcd(), BOTH, {
+		nodes: "1:2",
+		conf: { lease_ttl: SHORTEST_TTL },
+	});
+	const { cluster } = run;
+	run.proxyOf(LOST).stall();
+	await cluster.newestWorld("node-b");
+	const of = (nodeId: string) => livesAt(cluster.site, { nodeId });
+	await sawEnd(of(LOST));
+	const pauses = livesAt(cluster.site).map(({ longestPause }) => longestPause);
+	if (Math.max(...pauses) > LONGEST_PAUSE_MS) {
+		context.skip("this machine is too busy for leases of two seconds");
+	}
+	for (const ended of of(LOST)) {
+		const later = of("node-b").filter(({ round }) => round > ended.round);
+		expect(later).not.toEqual([]);
+		for (const { born } of later) expect(ended.lastBeat).toBeLessThan(born);
+	}
 });
 
 /** Disturbs the way of one of two nodes; what happens to the other one is heard all the same. */

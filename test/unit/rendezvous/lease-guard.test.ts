@@ -4,11 +4,11 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const TTL_MS = 5_000;
 
-function guardOf(expiresAt: number) {
+function guardOf(expiresAt: number, ttlMs = TTL_MS) {
 	const clock = new VirtualClock(0);
 	const lease = {
 		id: "lease-1",
-		ttlMs: TTL_MS,
+		ttlMs,
 		expiresAt,
 		revoke: async () => {},
 	};
@@ -27,6 +27,17 @@ it("takes the lease for lost at 0.8 of its time, and wants the workers dead at 0
 	await clock.advance(2_000);
 	expect(losses).toMatchObject([{ at: 4_000, fenceAt: 4_750 }]);
 	expect(guard.check()).toBe(false);
+});
+
+it.each([
+	[1_000, 800, 950],
+	[2_000, 1_600, 1_900],
+	[60_000, 48_000, 57_000],
+])("does so in proportion where it lives for %i ms: at %i and %i", async (ttlMs, suspectAt, fenceAt) => {
+	const { clock, guard, losses } = guardOf(ttlMs, ttlMs);
+	expect(guard.check()).toBe(true);
+	await clock.advance(ttlMs);
+	expect(losses).toMatchObject([{ at: suspectAt, fenceAt }]);
 });
 
 it("goes on as long as keepalives are acknowledged", async () => {
