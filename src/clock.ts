@@ -1,3 +1,5 @@
+import { uptime } from "node:os";
+
 /**
  * Time as a port, so that everything that waits can run on a virtual clock.
  * Durations and deadlines are in milliseconds throughout the project.
@@ -5,6 +7,11 @@
 export interface Clock {
 	/** Milliseconds on a steady scale: it never goes back and says nothing about the date. */
 	now(): number;
+	/**
+	 * For how many milliseconds the machine has slept while `now()` stood still, counted from some
+	 * moment and right to about 20 ms. No setting of the wall clock changes it.
+	 */
+	asleep(): number;
 	/** Milliseconds since 1970, for people, file names and instance numbers; never for durations. */
 	wallTime(): number;
 	/** Calls `wake` once, when `now()` has reached `at`. Returns a function that cancels it. */
@@ -13,6 +20,12 @@ export interface Clock {
 
 /** The longest delay that Node's timers take; a later deadline is reached in several steps. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Linux's steady clock stands still while the machine sleeps, and its uptime goes on; elsewhere the steady clock goes on too. */
+const asleep =
+	process.platform === "linux"
+		? () => uptime() * 1_000 - performance.now()
+		: () => 0;
 
 /** The real clock. Its timers keep the process alive until they fire or are cancelled. */
 export const systemClock: Clock = clockWith((wake, delayMs) =>
@@ -29,6 +42,7 @@ function clockWith(
 ): Clock {
 	return {
 		now: () => performance.now(),
+		asleep,
 		wallTime: () => Date.now(),
 		wakeAt(at, wake) {
 			let timer: NodeJS.Timeout;

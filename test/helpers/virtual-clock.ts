@@ -19,6 +19,10 @@ export class VirtualClock implements Clock {
 		return this.time;
 	}
 
+	asleep(): number {
+		return 0;
+	}
+
 	wakeAt(at: number, wake: () => void): () => void {
 		const alarm = { at, wake };
 		this.alarms.add(alarm);

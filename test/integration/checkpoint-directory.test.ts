@@ -138,6 +138,7 @@ it("the more often a run was interrupted, the more often it saves", () => {
 		openInside(directory, round, {
 			clock: {
 				now: () => time.nowMs,
+				asleep: () => 0,
 				wallTime: () => time.nowMs,
 				wakeAt: () => () => undefined,
 			},

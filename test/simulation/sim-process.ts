@@ -38,6 +38,7 @@ export class SimProcess {
 		this.skewMs = random.integer(-5_000, 5_000);
 		this.clock = {
 			now: () => this.stamp().now,
+			asleep: () => this.sleptMs,
 			wallTime: () => Math.round(this.stamp().wallTime),
 			wakeAt: (at, wake) => this.wakeAt(at, wake),
 		};

@@ -1,26 +1,33 @@
 import type { Clock } from "../../clock.js";
 
-/** Both scales at one moment: the steady one stands still while a machine sleeps, the wall's can be set. */
+/** One moment on each scale: the steady one stands still while a machine sleeps, the wall's can be set. */
 export interface Moment {
 	readonly now: number;
 	readonly wallTime: number;
+	readonly asleep: number;
 }
 
-/** What the wall clock may gain by being adjusted, in milliseconds; what it gains beyond that is sleep. */
+/** What the wall clock may gain or lose by being adjusted, in milliseconds; beyond that it was set, or the machine slept. */
 const ADJUSTMENT_MS = 500;
 
 export function momentOf(clock: Clock): Moment {
-	return { now: clock.now(), wallTime: clock.wallTime() };
+	return {
+		now: clock.now(),
+		wallTime: clock.wallTime(),
+		asleep: clock.asleep(),
+	};
 }
 
 /**
  * Until when a lease lives, on the steady scale, if its keepalive was sent then.
- * What the machine has slept since is taken off: the store was awake. A wall
- * clock that is set forward looks the same, and costs a lease's time only until
- * the next keepalive.
+ * What the machine has slept since is taken off: the store was awake. Only where
+ * the wall clock says that there may have been sleep is it looked up, because
+ * that takes a system call or two.
  */
-export function expiryOf(sent: Moment, ttlMs: number, present: Moment): number {
-	const passed = present.now - sent.now;
-	const asleep = present.wallTime - sent.wallTime - passed;
-	return sent.now + ttlMs - (asleep > ADJUSTMENT_MS ? asleep : 0);
+export function expiryOf(sent: Moment, ttlMs: number, clock: Clock): number {
+	const passed = clock.now() - sent.now;
+	const gained = clock.wallTime() - sent.wallTime - passed;
+	const slept =
+		Math.abs(gained) > ADJUSTMENT_MS ? clock.asleep() - sent.asleep : 0;
+	return sent.now + ttlMs - Math.max(0, slept);
 }

@@ -86,7 +86,7 @@ export class LeaseKeeper {
 			id,
 			ttlMs,
 			get expiresAt() {
-				return expiryOf(lease.acknowledged, ttlMs, momentOf(clock));
+				return expiryOf(lease.acknowledged, ttlMs, clock);
 			},
 			revoke: () => {
 				this.forget(id);

@@ -17,6 +17,10 @@ export class ManualClock implements Clock {
 		return this.#now;
 	}
 
+	asleep(): number {
+		return 0;
+	}
+
 	wakeAt(at: number, wake: () => void): () => void {
 		const entry = { at, wake };
 		this.#waking.add(entry);

@@ -44,7 +44,12 @@ describe("an agent's membership", () => {
 		membership = new Membership({
 			store,
 			// No timer rings: this is how a process that was frozen finds itself.
-			clock: { now: () => now, wallTime: () => 7, wakeAt: () => () => {} },
+			clock: {
+				now: () => now,
+				asleep: () => 0,
+				wallTime: () => 7,
+				wakeAt: () => () => {},
+			},
 			runId: "r",
 			identity: {
 				nodeId: "a",

@@ -12,12 +12,17 @@ const HEADER = {
 	raft_term: "1",
 };
 
-/** Its machine may have slept: the wall's time is then ahead. */
+/** Its machine may have slept: the wall's time is then ahead. It is so, too, where somebody has set it. */
 class SleepyClock extends VirtualClock {
 	sleptMs = 0;
+	setByMs = 0;
 
 	override wallTime(): number {
-		return super.wallTime() + this.sleptMs;
+		return super.wallTime() + this.sleptMs + this.setByMs;
+	}
+
+	override asleep(): number {
+		return this.sleptMs;
 	}
 }
 
@@ -91,6 +96,17 @@ describe("a lease that is kept", () => {
 		await clock.advance(500);
 		acknowledge("1");
 		expect(lease.expiresAt).toBe(6_000);
+	});
+
+	it.each([
+		["forward", 3_600_000],
+		["back", -3_600_000],
+	])("lives as long as ever where the wall clock is set %s by an hour", async (_, setByMs) => {
+		const { clock, keep } = keeperOf();
+		const lease = keep("1");
+		await clock.advance(500);
+		clock.setByMs = setByMs;
+		expect(lease.expiresAt).toBe(5_000);
 	});
 
 	it("is lost once, where etcd says that it has ended", async () => {
