@@ -139,7 +139,7 @@ function describeInstance(
 		ranShare: elapsedMs ? Math.min(1, measured.ranMs / elapsedMs) : null,
 		rounds: rounds.map(({ version, ...line }, index) => ({
 			...line,
-			phases: phasesOf(line),
+			phases: phasesOf(line, rounds[index - 1]),
 			ranMs: measured.ranOf[index] ?? null,
 		})),
 	};

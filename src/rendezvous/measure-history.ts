@@ -1,5 +1,8 @@
 import type { HistoryRecord } from "./history.js";
 
+/** By how much the clocks of nodes may differ that nobody would call wrong, in milliseconds. */
+const SKEW_MS = 1_000;
+
 type Line = Omit<HistoryRecord, "version">;
 
 /**
@@ -21,17 +24,29 @@ export interface RoundPhases {
 	readonly totalMs: number | null;
 }
 
-/** The steps begin where the one before them ended; one that is not known is part of the next. */
-export function phasesOf(line: Line): RoundPhases {
-	const { begunAt, stoppedAt, readyAt, liftedAt, startedAt, cause } = line;
+/**
+ * The steps begin where the one before them ended; one that is not known is part of the next.
+ * @param before the round that was left for this one, where it is kept
+ */
+export function phasesOf(line: Line, before?: Line): RoundPhases {
+	const { begunAt, readyAt, liftedAt, startedAt, cause } = line;
+	const failedAt = cause.root?.timestamp ?? null;
+	const stoppedAt = isInOrder(line.stoppedAt, readyAt) ? line.stoppedAt : null;
 	return {
-		noticeMs: between(cause.root?.timestamp ?? null, begunAt),
+		noticeMs: isInOrder(before?.liftedAt ?? null, failedAt)
+			? between(failedAt, begunAt)
+			: null,
 		stopMs: between(begunAt, stoppedAt),
 		readyMs: between(stoppedAt ?? begunAt, readyAt),
 		barrierMs: between(readyAt, liftedAt),
 		startMs: between(liftedAt, startedAt),
 		totalMs: between(begunAt, startedAt),
 	};
+}
+
+/** Whether two nodes' clocks can both be right, or as good as right, where one thing came before the other. */
+function isInOrder(earlier: number | null, later: number | null): boolean {
+	return earlier === null || later === null || earlier - later <= SKEW_MS;
 }
 
 /** A failure, or the loss of a node, and when workers ran again. */

@@ -35,14 +35,16 @@ export function formatReport(report: RunReport, colour: boolean): string {
 }
 
 function successLine({ runId, rounds, restarts }: RunReport): string {
-	const first = rounds.at(0);
-	const last = rounds.at(-1);
-	if (!first || !last) return `run ${runId} succeeded without this node`;
-	const endedAt = last.startedAt + (last.ranMs ?? 0);
+	if (rounds.length === 0) return `run ${runId} succeeded without this node`;
+	// Somebody may have set the clock by which rounds say when they were started.
+	const tookMs = rounds.reduce(
+		(sum, { recoveryMs, ranMs }) => sum + (recoveryMs ?? 0) + (ranMs ?? 0),
+		0,
+	);
 	const parts = [
 		formatCount(rounds.length, "round"),
 		formatCount(restarts.used, "restart"),
-		formatDuration(Math.max(0, endedAt - first.startedAt)),
+		formatDuration(tookMs),
 	];
 	return `run ${runId} succeeded: ${parts.join(", ")}`;
 }

@@ -64,8 +64,28 @@ describe("the phases of a round", () => {
 			},
 			{ ...none, stopMs: 600, barrierMs: 1, startMs: 50, totalMs: 101 },
 		],
+		[
+			"where a node's clock is an hour ahead: when it stopped is not known",
+			{
+				...{ begunAt: 100, stoppedAt: 3_600_130, readyAt: 150 },
+				...{ liftedAt: 151, startedAt: 201 },
+			},
+			{ ...none, readyMs: 50, barrierMs: 1, startMs: 50, totalMs: 101 },
+		],
 	])("%s", (_, line, phases) => {
 		expect(phasesOf(historyRecord(line))).toEqual(phases);
+	});
+
+	it.each([
+		["before that round was lifted: a clock goes wrong", 3_999, null],
+		["in that round, or nearly so", 4_000, 2_000],
+	])("after a failure that says it was %s", (_, timestamp, noticeMs) => {
+		const before = historyRecord({ liftedAt: 5_000 });
+		const line = historyRecord({
+			cause: cause("failure", timestamp),
+			begunAt: 6_000,
+		});
+		expect(phasesOf(line, before)).toMatchObject({ noticeMs });
 	});
 });
 

@@ -167,6 +167,20 @@ logs: /logs/train-1f3a/1/node-a
 		).toBe("run train-1f3a succeeded without this node\n");
 	});
 
+	it("says how long it took where somebody has set the clock meanwhile", () => {
+		const [first, second] = failed.rounds;
+		if (first === undefined || second === undefined) {
+			throw new Error("there were two rounds");
+		}
+		const rounds = [
+			first,
+			{ ...second, startedAt: second.startedAt - 3_600_000 },
+		];
+		expect(
+			formatReport({ ...failed, outcome: "succeeded", rounds }, false),
+		).toContain(", 53.6 s");
+	});
+
 	it("says one line of a run that succeeded", () => {
 		expect(formatReport({ ...failed, outcome: "succeeded" }, false)).toBe(
 			"run train-1f3a succeeded: 2 rounds, 1 restart, 53.6 s\n",

@@ -1,0 +1,109 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { RunHistory } from "../../src/rendezvous/describe-history.js";
+import type { RunStatus } from "../../src/rendezvous/run-status.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import {
+	failWorker,
+	livesAt,
+	now,
+	releaseWorkers,
+	sawLives,
+} from "../helpers/lives.js";
+import { waitFor } from "../helpers/processes.js";
+import { together } from "../helpers/together.js";
+
+const etcd = etcdForAll();
+
+const HOUR_MS = 3_600_000;
+/** So long that no agent of a busy machine misses its keepalives. */
+const TTL_SECONDS = 5;
+/** By when a clock would have been believed that says that a lease is over. */
+const LONG_ENOUGH_MS = 1_500 * TTL_SECONDS;
+const PRELOAD = new URL("../fixtures/set-clock.js", import.meta.url);
+const BOUND_MS = 30_000;
+
+/** Two agents in round 1, of which the first one coordinates. One node's clock can be set. */
+async function formPair(withClock: string) {
+	const cluster = new Cluster(etcd(), {
+		nodes: "2",
+		conf: { lease_ttl: TTL_SECONDS, settle_timeout: 10, last_call_timeout: 1 },
+		worker: ["beats.js"],
+	});
+	const { site, store } = cluster;
+	const file = join(site.path, "clock");
+	const setClock = (aheadMs: number) => {
+		writeFileSync(`${file}.new`, String(aheadMs));
+		renameSync(`${file}.new`, file);
+	};
+	setClock(0);
+	const env = { NODE_OPTIONS: `--import=${PRELOAD}`, SET_CLOCK: file };
+	for (const nodeId of ["node-a", "node-b"]) {
+		cluster.agent(nodeId, nodeId === withClock ? { env } : {});
+		await poll("a coordinator", BOUND_MS, () => store.coordinator());
+	}
+	const members = await cluster.form("node-a", "node-b");
+	await sawLives(site, 2, { round: 1 });
+	/** Waits until the newest round's workers have run for longer than a lease lives. */
+	const lasts = async () => {
+		const since = now();
+		await waitFor("workers that live on", () => {
+			const newest = Math.max(...livesAt(site).map(({ round }) => round));
+			const lives = livesAt(site, { round: newest });
+			return (
+				lives.length === 2 &&
+				lives.every(({ lastBeat }) => lastBeat > since + LONG_ENOUGH_MS)
+			);
+		});
+	};
+	const ask = async <Told>(command: string): Promise<Told> => {
+		const at = ["--rdzv-endpoint", etcd().endpoint, "--output", "json"];
+		const { stdout } = await site.launch([command, store.runId, ...at]).ended;
+		return JSON.parse(stdout);
+	};
+	return { cluster, members, setClock, lasts, ask };
+}
+
+async function setBackAndForth(nodeId: string): Promise<void> {
+	const { cluster, members, setClock, lasts, ask } = await formPair(nodeId);
+	const { site, store } = cluster;
+	setClock(-HOUR_MS);
+	await lasts();
+	expect(livesAt(site)).toHaveLength(2);
+	failWorker(site, 1, members.indexOf(nodeId));
+	await cluster.world(2, ...members);
+	const once = { incidents: 1, charged: 1 };
+	expect(await store.round()).toMatchObject({ ...once, synced: 2 });
+	await store.sawNode("node-b", "running");
+	const status = await ask<{ runs: readonly RunStatus[] } & RunStatus>(
+		"status",
+	);
+	expect(status).toMatchObject({ phase: "running", round: 2, incidents: 1 });
+	await lasts();
+
+	setClock(0);
+	await lasts();
+	expect(livesAt(site)).toHaveLength(4);
+	expect(await store.round()).toMatchObject({ ...once, synced: 2 });
+	releaseWorkers(site);
+	const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
+	for (const { stderr } of Object.values(ends)) {
+		expect(stderr).toMatch(/succeeded: 2 rounds, 1 restart, [1-9]\d*\.\d s/);
+	}
+	const { instances } = await ask<RunHistory>("history");
+	const rounds = instances[0]?.rounds ?? [];
+	expect(rounds.map(({ cause }) => cause.kind)).toEqual(["start", "failure"]);
+	// What took a moment is not said to have taken an hour.
+	const told = rounds.flatMap(({ phases }) => Object.values(phases));
+	expect(Math.max(...told.map((ms) => ms ?? 0))).toBeLessThan(HOUR_MS / 2);
+	expect(instances[0]?.repairs.longestMs).toBeLessThan(HOUR_MS / 2);
+}
+
+it("a node's wall clock that is set back by an hour, and forward again, changes nothing", () =>
+	together({
+		"of who coordinates": () => setBackAndForth("node-a"),
+		"of another one": () => setBackAndForth("node-b"),
+	}));
