@@ -2,7 +2,8 @@ import { Agent } from "../../src/agent/agent.js";
 import { endingOf, leftWith } from "../../src/agent/phases/ending.js";
 import type { Ending } from "../../src/agent/state.js";
 import { WorkerGroup } from "../../src/agent/worker-group.js";
-import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { ElasticRunError, EXIT_CODES, messageOf } from "../../src/errors.js";
+import { isUnreachable } from "../../src/rendezvous/back-off.js";
 import { Membership } from "../../src/rendezvous/membership.js";
 import type { Intent } from "../../src/rendezvous/record-writer.js";
 import { type Link, openLink } from "./link.js";
@@ -19,6 +20,7 @@ export class SimAgent {
 	readonly process: SimProcess;
 	readonly link: Link = openLink();
 	linkSpoiltUntil = 0;
+	private isLost = false;
 	private readonly store: SimStore;
 	private readonly membership: Membership;
 	private readonly agent: Agent;
@@ -121,6 +123,16 @@ export class SimAgent {
 		this.options.onEnded(ending);
 	}
 
+	/** As Participation does it: without a store, workers that were kept have their time to end. */
+	private lose(error: unknown): void {
+		if (!isUnreachable(error) || this.isLost) return void this.fail(error);
+		this.isLost = true;
+		const exitCode = EXIT_CODES.storeUnreachable;
+		const reason = messageOf(error);
+		const immediately = false;
+		this.agent.dispatch({ kind: "stop-asked", exitCode, reason, immediately });
+	}
+
 	private fail(error: unknown): Promise<void> {
 		this.workers.killAll();
 		const known = error instanceof ElasticRunError ? error : undefined;
@@ -160,7 +172,7 @@ export class SimAgent {
 				this.history.lossesTold.push(machine.timeline.now);
 				this.agent.dispatch({ kind: "session-lost", reason, fenceAt });
 			},
-			onError: (error) => void this.fail(error),
+			onError: (error) => this.lose(error),
 			onPlanReason: (reason) => this.say(`plans: ${reason}`),
 		});
 	}
