@@ -1,0 +1,79 @@
+/** What a node did for a while. */
+export type NodePhase =
+	/** It has no workers and waits for a round, or starts them. */
+	| "joining"
+	| "running"
+	/** Its workers live on, and wait for the next round. */
+	| "paused"
+	/** It ends its workers, to come back. */
+	| "stopping"
+	/** Its workers have all succeeded. */
+	| "finished"
+	/** It ends its workers, and goes. */
+	| "leaving"
+	/** A round runs without it, and it would take part in the next. */
+	| "spare"
+	/** It was in the run, and its launcher is not there. */
+	| "gone";
+
+/** Times are milliseconds since 1970. */
+export interface Span {
+	readonly phase: NodePhase;
+	/** The round that it was in, was leaving, or waited for. */
+	readonly round: number;
+	readonly from: number;
+	/** Null: it goes on. */
+	readonly to: number | null;
+}
+
+/**
+ * Spans that count, and between and before them what others tell. Where the
+ * others tell nothing of a gap, what was before it is taken to have gone on.
+ * Both are in order and without overlaps.
+ */
+export function fillGaps(
+	spans: readonly Span[],
+	others: readonly Span[],
+): readonly Span[] {
+	const [first] = spans;
+	if (first === undefined) return joined(others);
+	const filled = [...between(others, Number.NEGATIVE_INFINITY, first.from)];
+	for (const [index, span] of spans.entries()) {
+		filled.push(span);
+		const next = spans[index + 1];
+		if (span.to === null || next === undefined) continue;
+		filled.push(...between(others, span.to, next.from));
+	}
+	return joined(filled);
+}
+
+/** The parts of spans that lie between two times. */
+function between(
+	spans: readonly Span[],
+	from: number,
+	to: number,
+): readonly Span[] {
+	return spans
+		.map((span) => ({
+			...span,
+			from: Math.max(span.from, from),
+			to: Math.min(span.to ?? to, to),
+		}))
+		.filter((span) => span.to > span.from);
+}
+
+/** No gaps, none without length, and no two in a row of one phase and round. */
+function joined(spans: readonly Span[]): readonly Span[] {
+	const result: Span[] = [];
+	for (const span of spans) {
+		let last = result.pop();
+		if (last !== undefined && last.from >= span.from) last = result.pop();
+		if (last?.phase === span.phase && last.round === span.round) {
+			result.push({ ...last, to: span.to });
+			continue;
+		}
+		if (last !== undefined) result.push({ ...last, to: span.from });
+		result.push(span);
+	}
+	return result;
+}

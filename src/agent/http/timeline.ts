@@ -1,0 +1,158 @@
+import type {
+	InstanceHistory,
+	RoundLine,
+	RunHistory,
+} from "../../rendezvous/describe-history.js";
+import type { Outcome, RoundCause } from "../../rendezvous/records.js";
+import type { RunStatus } from "../../rendezvous/run-status.js";
+import { spansFromHistory } from "./history-spans.js";
+import { incidentsOf, type TimelineIncident } from "./incidents.js";
+import { type Sightings, spansSeen } from "./sightings.js";
+import { fillGaps, type Span } from "./spans.js";
+
+export type { TimelineIncident } from "./incidents.js";
+export type { NodePhase, Span } from "./spans.js";
+
+/** What is kept of a run: so much fits a page that asks for it each second. */
+export const MOST_NODES = 200;
+export const MOST_SPANS = 3_000;
+export const MOST_ROUNDS = 200;
+export const MOST_INCIDENTS = 200;
+/** However many nodes there are, a node's newest spans are shown. */
+const FEWEST_SPANS_OF_NODE = 8;
+
+/**
+ * What happened when, on which node, in the newest start of a run. Part of
+ * `/status`: documented in docs/observability.md. Times are milliseconds since 1970.
+ */
+export interface Timeline {
+	readonly version: 1;
+	readonly instance: number;
+	/** When this start of the run began. */
+	readonly from: number;
+	/** When it ended; null: not yet. */
+	readonly endedAt: number | null;
+	readonly outcome: Pick<Outcome, "result" | "reason"> | null;
+	/** Members by rank, others as they came, then those that are gone. */
+	readonly nodes: readonly TimelineNode[];
+	readonly rounds: readonly TimelineRound[];
+	/** What ended rounds, the oldest first. */
+	readonly incidents: readonly TimelineIncident[];
+	/** How many were left out, the oldest ones; of the nodes those that went first. */
+	readonly dropped: {
+		readonly nodes: number;
+		readonly spans: number;
+		readonly rounds: number;
+		readonly incidents: number;
+	};
+}
+
+export interface TimelineNode {
+	readonly nodeId: string;
+	/** In order, without overlaps. What lies before the first was left out, or is not known. */
+	readonly spans: readonly Span[];
+}
+
+export interface TimelineRound {
+	readonly round: number;
+	readonly liftedAt: number;
+	readonly endedAt: number | null;
+	readonly cause: RoundCause["kind"];
+	/** Why it was begun, in words. */
+	readonly reason: string;
+	readonly worldSize: number;
+	readonly nodes: number;
+}
+
+/**
+ * The time line of a run: what was seen of it, and before that and in between
+ * what its history tells. Undefined before anything is known of the run.
+ */
+export function timelineOf(
+	status: RunStatus | undefined,
+	history: RunHistory | undefined,
+	sightings: Sightings,
+): Timeline | undefined {
+	if (status === undefined) return undefined;
+	const told = history?.instances.find(
+		({ instance }) => instance === status.instance,
+	);
+	const rounds = told?.rounds ?? [];
+	const incidents = incidentsOf(rounds, status);
+	const nodes = rowsOf(status, told, sightings);
+	const keptNodes = nodes.slice(0, MOST_NODES);
+	const perNode = Math.max(
+		FEWEST_SPANS_OF_NODE,
+		Math.floor(MOST_SPANS / Math.max(1, keptNodes.length)),
+	);
+	const shown = keptNodes.map(({ nodeId, spans }) => ({
+		nodeId,
+		spans: spans.slice(-perNode),
+	}));
+	const { outcome } = status;
+	return {
+		version: 1,
+		instance: status.instance,
+		from: told?.begunAt ?? status.instance,
+		endedAt: outcome?.endedAt ?? told?.endedAt ?? null,
+		outcome: outcome && { result: outcome.result, reason: outcome.reason },
+		nodes: shown,
+		rounds: rounds.slice(-MOST_ROUNDS).map(roundOf),
+		incidents: incidents.slice(-MOST_INCIDENTS),
+		dropped: {
+			nodes: nodes.length - keptNodes.length,
+			spans: countSpans(keptNodes) - countSpans(shown),
+			rounds: Math.max(0, rounds.length - MOST_ROUNDS),
+			incidents: Math.max(0, incidents.length - MOST_INCIDENTS),
+		},
+	};
+}
+
+/** Those that are there stand where `status` has them, the others below, who went last first. */
+function rowsOf(
+	status: RunStatus,
+	told: InstanceHistory | undefined,
+	sightings: Sightings,
+): readonly TimelineNode[] {
+	const isOver = status.outcome !== null;
+	const base = spansFromHistory(
+		told,
+		status.policy,
+		status.outcome?.endedAt ?? null,
+	);
+	const seen =
+		sightings.instance === status.instance
+			? spansSeen(sightings, isOver)
+			: new Map<string, readonly Span[]>();
+	const present = status.nodes.map(({ nodeId }) => nodeId);
+	const known = new Set([...base.keys(), ...seen.keys()]);
+	for (const nodeId of present) known.delete(nodeId);
+	const rowOf = (nodeId: string): TimelineNode => ({
+		nodeId,
+		spans: fillGaps(seen.get(nodeId) ?? [], base.get(nodeId) ?? []),
+	});
+	const gone = [...known]
+		.map(rowOf)
+		.sort((left, right) => lastFrom(right) - lastFrom(left));
+	return [...present.map(rowOf), ...gone];
+}
+
+function lastFrom({ spans }: TimelineNode): number {
+	return spans.at(-1)?.from ?? 0;
+}
+
+function countSpans(nodes: readonly TimelineNode[]): number {
+	return nodes.reduce((sum, { spans }) => sum + spans.length, 0);
+}
+
+function roundOf(line: RoundLine): TimelineRound {
+	return {
+		round: line.round,
+		liftedAt: line.liftedAt,
+		endedAt: line.endedAt,
+		cause: line.cause.kind,
+		reason: line.cause.reason,
+		worldSize: line.worldSize,
+		nodes: line.members.length,
+	};
+}
