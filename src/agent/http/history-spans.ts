@@ -1,7 +1,5 @@
-import type {
-	InstanceHistory,
-	RoundLine,
-} from "../../rendezvous/describe-history.js";
+import type { RoundLine } from "../../rendezvous/describe-history.js";
+import type { RunStatus } from "../../rendezvous/run-status.js";
 import type { Span } from "./spans.js";
 
 /**
@@ -9,14 +7,14 @@ import type { Span } from "./spans.js";
  * round ran in it, and had ended its workers, or paused them, when the last one
  * had. It knows no difference between the nodes, and nothing of those that never
  * were members.
- * @param policy of the run, by which survivors keep their workers or do not
- * @param endedAt when the run ended; null: it goes on
+ * @param run by its policy survivors keep their workers or do not; by its outcome nothing goes on
  */
 export function spansFromHistory(
-	history: InstanceHistory | undefined,
-	policy: string | null,
-	endedAt: number | null,
+	rounds: readonly RoundLine[],
+	run: Pick<RunStatus, "policy" | "outcome">,
 ): ReadonlyMap<string, readonly Span[]> {
+	const { policy } = run;
+	const endedAt = run.outcome?.endedAt ?? null;
 	const nodes = new Map<string, Span[]>();
 	const add = (nodeId: string, span: Span) => {
 		const spans = nodes.get(nodeId) ?? [];
@@ -30,7 +28,7 @@ export function spansFromHistory(
 		if (to !== from) spans.push({ ...span, from, to });
 		nodes.set(nodeId, spans);
 	};
-	for (const line of history?.rounds ?? []) {
+	for (const line of rounds) {
 		for (const nodeId of line.members) {
 			for (const span of spansOf(nodeId, line, policy, endedAt)) {
 				add(nodeId, span);

@@ -1,5 +1,4 @@
 import type {
-	InstanceHistory,
 	RoundLine,
 	RunHistory,
 } from "../../rendezvous/describe-history.js";
@@ -38,12 +37,13 @@ export interface Timeline {
 	readonly rounds: readonly TimelineRound[];
 	/** What ended rounds, the oldest first. */
 	readonly incidents: readonly TimelineIncident[];
-	/** How many were left out, the oldest ones; of the nodes those that went first. */
+	/** What was left out: of each the oldest, of the nodes those that went first. */
 	readonly dropped: {
 		readonly nodes: number;
-		readonly spans: number;
 		readonly rounds: number;
 		readonly incidents: number;
+		/** Rows may say nothing of what was before this; null: they are whole. */
+		readonly spansBefore: number | null;
 	};
 }
 
@@ -79,16 +79,7 @@ export function timelineOf(
 	);
 	const rounds = told?.rounds ?? [];
 	const incidents = incidentsOf(rounds, status);
-	const nodes = rowsOf(status, told, sightings);
-	const keptNodes = nodes.slice(0, MOST_NODES);
-	const perNode = Math.max(
-		FEWEST_SPANS_OF_NODE,
-		Math.floor(MOST_SPANS / Math.max(1, keptNodes.length)),
-	);
-	const shown = keptNodes.map(({ nodeId, spans }) => ({
-		nodeId,
-		spans: spans.slice(-perNode),
-	}));
+	const rows = rowsOf(status, rounds, sightings);
 	const { outcome } = status;
 	return {
 		version: 1,
@@ -96,53 +87,83 @@ export function timelineOf(
 		from: told?.begunAt ?? status.instance,
 		endedAt: outcome?.endedAt ?? told?.endedAt ?? null,
 		outcome: outcome && { result: outcome.result, reason: outcome.reason },
-		nodes: shown,
+		nodes: rows.nodes,
 		rounds: rounds.slice(-MOST_ROUNDS).map(roundOf),
 		incidents: incidents.slice(-MOST_INCIDENTS),
 		dropped: {
-			nodes: nodes.length - keptNodes.length,
-			spans: countSpans(keptNodes) - countSpans(shown),
+			nodes: rows.droppedNodes,
 			rounds: Math.max(0, rounds.length - MOST_ROUNDS),
 			incidents: Math.max(0, incidents.length - MOST_INCIDENTS),
+			spansBefore: rows.spansBefore,
 		},
 	};
+}
+
+interface Rows {
+	readonly nodes: readonly TimelineNode[];
+	readonly droppedNodes: number;
+	readonly spansBefore: number | null;
 }
 
 /** Those that are there stand where `status` has them, the others below, who went last first. */
 function rowsOf(
 	status: RunStatus,
-	told: InstanceHistory | undefined,
+	rounds: readonly RoundLine[],
 	sightings: Sightings,
-): readonly TimelineNode[] {
-	const isOver = status.outcome !== null;
-	const base = spansFromHistory(
-		told,
-		status.policy,
-		status.outcome?.endedAt ?? null,
-	);
+): Rows {
 	const seen =
 		sightings.instance === status.instance
-			? spansSeen(sightings, isOver)
+			? spansSeen(sightings, status.outcome !== null)
 			: new Map<string, readonly Span[]>();
 	const present = status.nodes.map(({ nodeId }) => nodeId);
-	const known = new Set([...base.keys(), ...seen.keys()]);
-	for (const nodeId of present) known.delete(nodeId);
-	const rowOf = (nodeId: string): TimelineNode => ({
+	const all = new Set(present);
+	for (const nodeId of seen.keys()) all.add(nodeId);
+	for (const nodeId of rounds.flatMap(({ members }) => members)) {
+		all.add(nodeId);
+	}
+	const mostSpans = Math.max(
+		FEWEST_SPANS_OF_NODE,
+		Math.floor(MOST_SPANS / Math.max(1, Math.min(all.size, MOST_NODES))),
+	);
+	// A round gives a node one span or more: older ones would only be worked out in vain.
+	const told = spansFromHistory(rounds.slice(-mostSpans), status);
+	const whole = [...all].map((nodeId) => ({
 		nodeId,
-		spans: fillGaps(seen.get(nodeId) ?? [], base.get(nodeId) ?? []),
-	});
-	const gone = [...known]
-		.map(rowOf)
+		spans: fillGaps(seen.get(nodeId) ?? [], told.get(nodeId) ?? []),
+	}));
+	const gone = whole
+		.slice(present.length)
 		.sort((left, right) => lastFrom(right) - lastFrom(left));
-	return [...present.map(rowOf), ...gone];
+	const kept = [...whole.slice(0, present.length), ...gone].slice(
+		0,
+		MOST_NODES,
+	);
+	return {
+		nodes: kept.map(({ nodeId, spans }) => ({
+			nodeId,
+			spans: spans.slice(-mostSpans),
+		})),
+		droppedNodes: all.size - kept.length,
+		spansBefore: latestOf([
+			rounds.length > mostSpans ? rounds.at(-mostSpans)?.begunAt : null,
+			...kept.map(({ spans }) =>
+				spans.length > mostSpans ? spans.at(-mostSpans)?.from : null,
+			),
+		]),
+	};
 }
 
 function lastFrom({ spans }: TimelineNode): number {
 	return spans.at(-1)?.from ?? 0;
 }
 
-function countSpans(nodes: readonly TimelineNode[]): number {
-	return nodes.reduce((sum, { spans }) => sum + spans.length, 0);
+function latestOf(
+	times: readonly (number | null | undefined)[],
+): number | null {
+	return times.reduce<number | null>(
+		(latest, time) => (time == null ? latest : Math.max(latest ?? time, time)),
+		null,
+	);
 }
 
 function roundOf(line: RoundLine): TimelineRound {
