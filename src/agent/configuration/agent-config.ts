@@ -37,6 +37,16 @@ export interface StoreConfig {
 	readonly credentials: StoreCredentials;
 }
 
+/** Where a node can be observed over HTTP. */
+export interface HttpConfig {
+	/** Without brackets. */
+	readonly host: string;
+	/** 0: a free one. */
+	readonly port: number;
+	/** What whoever asks must show. Secret: never logged, never handed to a worker. Undefined: nothing. */
+	readonly token: string | undefined;
+}
+
 /** How a worker's process is started: resolved, found and executable. */
 export interface WorkerCommand {
 	/** Absolute path of the program. */
@@ -84,6 +94,8 @@ export interface AgentConfig extends StoreConfig {
 	readonly localRanksFilter: readonly number[] | undefined;
 	readonly output: "text" | "json";
 	readonly logFormat: "pretty" | "json";
+	/** Undefined: it is not observed. */
+	readonly http: HttpConfig | undefined;
 	readonly signalsToHandle: readonly NodeJS.Signals[];
 	/** Below it lie the channel directories. */
 	readonly channelBase: string;

@@ -1,6 +1,7 @@
 import { nearestName } from "./nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
 import { LOGIN_VARIABLES } from "./resolve-credentials.js";
+import { HTTP_TOKEN_VARIABLE } from "./resolve-http.js";
 import type { Setting, Settings } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
@@ -23,6 +24,7 @@ const OTHER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_DEBUG",
 	TEST_FAULT_VARIABLE,
 	...LOGIN_VARIABLES,
+	HTTP_TOKEN_VARIABLE,
 ];
 
 const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(

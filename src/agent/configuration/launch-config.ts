@@ -67,6 +67,11 @@ export interface LaunchConfig {
 	readonly output?: "text" | "json" | undefined;
 	readonly logFormat?: "pretty" | "json" | undefined;
 
+	/** `"HOST:PORT"`, or `":PORT"` for this machine alone, where this node can be observed; nowhere by default. */
+	readonly http?: string | undefined;
+	/** The file with the token that is asked for there. */
+	readonly httpTokenFile?: string | undefined;
+
 	/** A YAML or JSON file with further settings; those given here come first. */
 	readonly config?: string | undefined;
 }

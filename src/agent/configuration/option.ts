@@ -6,6 +6,7 @@ export type OptionGroup =
 	| "Rendezvous"
 	| "Restarts"
 	| "Logs and output"
+	| "Observability"
 	| "Command";
 
 /** How a value may be written in a config file or a `LaunchConfig`, beside its text as on the command line. */

@@ -1,4 +1,5 @@
 import { COMMAND_OPTIONS } from "./options/command.js";
+import { HTTP_OPTIONS } from "./options/http.js";
 import { LOG_OPTIONS } from "./options/logs.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
@@ -10,6 +11,7 @@ export const OPTIONS = {
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
 	...LOG_OPTIONS,
+	...HTTP_OPTIONS,
 	...COMMAND_OPTIONS,
 };
 

@@ -4,6 +4,7 @@ import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import { loginFromEnvironment } from "./resolve-credentials.js";
+import { httpTokenFromEnvironment } from "./resolve-http.js";
 import {
 	mergeSettings,
 	type NameOf,
@@ -55,6 +56,7 @@ export async function resolveCommandLine(
 			environment: host.environment,
 			settings,
 			login: loginFromEnvironment(host.environment),
+			httpToken: httpTokenFromEnvironment(host.environment),
 			nameOf,
 			problems: [...line.problems, ...file.problems],
 		},

@@ -64,6 +64,7 @@ async function resolveObject(
 			settings: mergeSettings(sources.map((source) => source.settings)),
 			// Variables of elastic-run's own belong to the command.
 			login: { username: undefined, password: undefined },
+			httpToken: undefined,
 			nameOf: (option) => option.key,
 			policy,
 			problems: [

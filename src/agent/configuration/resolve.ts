@@ -8,6 +8,7 @@ import { OPTIONS } from "./options.js";
 import { isPython, pythonLibrary } from "./python-path.js";
 import { resolveCommand } from "./resolve-command.js";
 import type { LoginVariables } from "./resolve-credentials.js";
+import { resolveHttp } from "./resolve-http.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import { resolveLogs } from "./resolve-logs.js";
 import { resolvePolicy } from "./resolve-policy.js";
@@ -27,6 +28,8 @@ export interface ResolveRequest {
 	readonly settings: Settings;
 	/** Of the store, where no setting names it. */
 	readonly login: LoginVariables;
+	/** Of `--http`, where no setting names it. */
+	readonly httpToken: string | undefined;
 	readonly nameOf: NameOf;
 	/** A policy that is there as an object comes before the setting. */
 	readonly policy?: RestartPolicyStrategy | undefined;
@@ -53,9 +56,8 @@ export async function resolveSettings(
 	const warnings: string[] = [];
 	const report = (message: string) => problems.push(message);
 	const reader = new SettingReader(request.settings, report, request.nameOf);
-	const rendezvous = await resolveRendezvous(reader, request, (message) =>
-		warnings.push(message),
-	);
+	const warn = (message: string) => warnings.push(message);
+	const rendezvous = await resolveRendezvous(reader, request, warn);
 	const nprocPerNode = await resolveWorkerCount(reader, request, host);
 	const policy = await resolvePolicy(reader, request);
 	const partial = {
@@ -69,6 +71,7 @@ export async function resolveSettings(
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		...(await resolveLogs(reader, { ...request, nprocPerNode }, host)),
+		http: await resolveHttp(reader, request, warn),
 		signalsToHandle: reader.value(OPTIONS.signalsToHandle),
 		channelBase: await channelBase(host),
 	};

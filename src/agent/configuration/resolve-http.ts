@@ -1,0 +1,94 @@
+import { constants } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { messageOf } from "../../errors.js";
+import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
+import type { HttpConfig } from "./agent-config.js";
+import { OPTIONS } from "./options.js";
+import { addressInWords, isOnlyLocal } from "./parse/http-address.js";
+import type { Report, SettingReader } from "./settings.js";
+
+/** Where the token may stand beside `--http-token-file`. */
+export const HTTP_TOKEN_VARIABLE = "ELASTIC_RUN_HTTP_TOKEN";
+
+/** What is shorter can be found by trying. */
+const SHORTEST_TOKEN = 16;
+/** What a header can carry as it is. */
+const TOKEN = /^[!-~]+$/;
+const HOW_TO_MAKE_ONE = "openssl rand -hex 32 makes a good one";
+
+/** An empty variable counts as unset. */
+export function httpTokenFromEnvironment(
+	environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+	return environment[HTTP_TOKEN_VARIABLE] || undefined;
+}
+
+/** Where this node can be observed; undefined: nowhere. The file is read, nothing is opened. */
+export async function resolveHttp(
+	reader: SettingReader,
+	context: {
+		/** Base of relative paths. */
+		readonly cwd: string;
+		/** Of the variable, where that is read at all. */
+		readonly httpToken: string | undefined;
+	},
+	warn: Report,
+): Promise<HttpConfig | undefined> {
+	const { http, httpTokenFile } = OPTIONS;
+	const address = reader.given(http);
+	const file = reader.given(httpTokenFile);
+	if (address === undefined) {
+		if (file !== undefined && reader.textOf(http) === undefined) {
+			warn(
+				`${reader.placeOf(httpTokenFile)}: without effect; add --http HOST:PORT`,
+			);
+		}
+		return undefined;
+	}
+	const inFile = file && (await readToken(reader, file, context.cwd));
+	const source = file === undefined ? HTTP_TOKEN_VARIABLE : file;
+	const token = file === undefined ? context.httpToken : inFile;
+	const problem = token === undefined ? undefined : tokenProblem(token);
+	if (problem !== undefined) {
+		reader.refuse(httpTokenFile, `${source}: ${problem}; ${HOW_TO_MAKE_ONE}`);
+	}
+	if (file === undefined && token === undefined && !isOnlyLocal(address)) {
+		const here = addressInWords({ ...address, host: "127.0.0.1" });
+		reader.refuse(
+			http,
+			`${addressInWords(address)}: other machines can reach it, and it shows logs; give a token with --http-token-file PATH or the variable ${HTTP_TOKEN_VARIABLE}, or use ${here}`,
+		);
+	}
+	return { ...address, token };
+}
+
+async function readToken(
+	reader: SettingReader,
+	file: string,
+	cwd: string,
+): Promise<string | undefined> {
+	const path = resolve(cwd, file);
+	const problem = await accessProblem(path, constants.R_OK);
+	const refuse = (words: string) =>
+		reader.refuse(OPTIONS.httpTokenFile, `${file}: ${words}`);
+	if (problem !== undefined) {
+		refuse(FILE_PROBLEMS[problem]);
+		return undefined;
+	}
+	try {
+		// An editor ends the file's line.
+		return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
+	} catch (error) {
+		refuse(messageOf(error));
+		return undefined;
+	}
+}
+
+function tokenProblem(token: string): string | undefined {
+	if (token.length < SHORTEST_TOKEN) {
+		return `a token of ${token.length} characters can be guessed; use at least ${SHORTEST_TOKEN}`;
+	}
+	if (TOKEN.test(token)) return undefined;
+	return "a token has letters, digits and signs of ASCII only, without blanks, on one line";
+}
