@@ -9,6 +9,8 @@ import {
 	type EnterRunOptions,
 	enterRun,
 } from "./enter-run.js";
+import type { Leave } from "./http/control.js";
+import type { Observer } from "./http/observer.js";
 import type { NodePlace } from "./node-resources.js";
 import { openStore } from "./open-store.js";
 import { Participation, type StopRequest } from "./participation.js";
@@ -34,6 +36,7 @@ export class NodeRun {
 	private readonly opening: Promise<Store>;
 	private membership: Membership | undefined;
 	private participation: Participation | undefined;
+	private observer: Observer | undefined;
 	private stopRequest: StopRequest | undefined;
 	private tellStopped: () => void = () => {};
 	private readonly stopped: Promise<void>;
@@ -81,12 +84,23 @@ export class NodeRun {
 		}
 	}
 
+	/** Before anything else: an address that cannot be had is a launch that is refused. */
+	private async openObserver(): Promise<Observer | undefined> {
+		const { config, place } = this;
+		const { http } = config;
+		if (http === undefined) return undefined;
+		const { openObserver } = await import("./http/open-observer.js");
+		const leave: Leave = (stop) => this.askToStop(stop, false);
+		return openObserver({ ...place, config, http, leave });
+	}
+
 	private async enter(): Promise<EnteredRun> {
 		const { config, place } = this;
 		const { clock, cleanups, log } = place;
 		cleanups.add("freeing the port", () => this.ports.close());
 		cleanups.add("closing the store", () => this.closeStore());
 		cleanups.add("leaving the run", () => this.leave());
+		this.observer = await this.openObserver();
 		const fault = testFaultOf(config.environment);
 		const store = withTestFault(await this.opening, fault, () =>
 			process.kill(process.pid, "SIGKILL"),
@@ -133,6 +147,7 @@ export class NodeRun {
 			ports: this.ports,
 			isReturning,
 			store,
+			observer: this.observer,
 		});
 		if (this.stopRequest) this.participation.askToStop(this.stopRequest);
 		return this.participation.toTheEnd();

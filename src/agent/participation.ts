@@ -7,6 +7,7 @@ import { Agent } from "./agent.js";
 import { buildReport } from "./build-report.js";
 import { loopbackTrouble } from "./configuration/resolve-store.js";
 import type { NodeConfig } from "./enter-run.js";
+import type { Observer } from "./http/observer.js";
 import type { AgentInput } from "./inputs.js";
 import { NewcomerNotice } from "./newcomer-notice.js";
 import {
@@ -21,7 +22,7 @@ import type { RunReport } from "./report/run-report.js";
 import type { PortReservation } from "./reserve-port.js";
 import type { Ending } from "./state.js";
 import { openToCommands } from "./status/open-to-commands.js";
-import { PinnedView } from "./status/pinned-view.js";
+import { stateFollower } from "./status/state-follower.js";
 import { readOomKills } from "./supervision/oom-kills.js";
 import { describeStart, WorkerGroup } from "./worker-group.js";
 
@@ -39,6 +40,8 @@ export interface ParticipationOptions {
 	readonly isReturning: boolean;
 	/** Where the run's state is. */
 	readonly store: Store;
+	/** Tells of this agent over HTTP; undefined: nobody does. */
+	readonly observer: Observer | undefined;
 }
 
 /** A node's part in a run that it has joined, until its last worker is gone. */
@@ -82,6 +85,7 @@ export class Participation {
 		const resources = await openNodeResources(config, instance, place);
 		this.resources = resources;
 		openToCommands({ ...this.options, ...place }, resources);
+		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
 		const replies = new Replies(resources.channels, place, (...said) =>
@@ -147,7 +151,8 @@ export class Participation {
 	}
 
 	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
-		const { config, place, ports } = this.options;
+		const { config, place, ports, observer } = this.options;
+		const logs = observer?.noting(resources.logs) ?? resources.logs;
 		// They are removed when the next round's workers run: no restart waits for it.
 		const discarded: WorkerChannel[] = [];
 		return new WorkerGroup({
@@ -157,8 +162,7 @@ export class Participation {
 			readOomKills,
 			prepare: (info, round) =>
 				prepareWorker(info, round, {
-					...resources,
-					...place,
+					...{ ...resources, ...place, logs },
 					config,
 					readReplies: (channel) => replies.readNow(channel.directory),
 					discardChannel: (channel) => {
@@ -187,7 +191,7 @@ export class Participation {
 	}
 
 	private openAgent(workers: WorkerGroup): Agent {
-		const { config, place, membership, incarnation } = this.options;
+		const { config, place, membership, incarnation, observer } = this.options;
 		const { runId, nodeId, policy, maxRestarts } = config;
 		const { shutdownTimeoutMs, pauseTimeoutMs } = config;
 		return new Agent({
@@ -204,9 +208,7 @@ export class Participation {
 			},
 			membership,
 			workers,
-			onState:
-				place.screen &&
-				new PinnedView({ ...place, ...config, show: place.screen.show }).follow,
+			onState: stateFollower(config, place, observer),
 			onError: (error) => this.fail(error),
 		});
 	}

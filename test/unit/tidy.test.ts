@@ -36,6 +36,7 @@ const DOORS: Readonly<Record<string, string>> = {
 	yaml: "src/agent/configuration/config-file.ts",
 	etcd3: "src/rendezvous/etcd/etcd-client.ts",
 	"@grpc/grpc-js": "src/rendezvous/etcd/call-options.ts",
+	"prom-client": "src/agent/http/metrics.ts",
 };
 
 /** The rim: who may ask for the time, for chance, and for the environment. */
@@ -128,9 +129,17 @@ describe("the house", () => {
 				"yaml",
 				"etcd3",
 				"@grpc/grpc-js",
+				"prom-client",
 			].includes(to),
 		);
 		expect(slow.map(show)).toEqual([]);
+	});
+
+	it("loads what tells of a node over HTTP only where that is wanted", () => {
+		const early = loadedWith("src/agent/launch.ts").filter(
+			({ to }) => to.startsWith("src/agent/http/") || to === "prom-client",
+		);
+		expect(early.map(show)).toEqual([]);
 	});
 
 	it.each(

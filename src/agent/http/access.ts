@@ -18,7 +18,6 @@ export interface Route {
 }
 
 export interface AccessRule extends HostRule {
-	readonly token: string | undefined;
 	/** Tells the servers of one machine apart: browsers send cookies to all of its ports. */
 	readonly port: number;
 }

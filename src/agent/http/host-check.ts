@@ -8,21 +8,21 @@ import { isOnlyLocal } from "../configuration/parse/http-address.js";
 export interface HostRule {
 	/** The host that was given to listen on, without brackets. */
 	readonly host: string;
-	/** Whoever asks must show a token, which a browser does not show for such a page. */
-	readonly hasToken: boolean;
+	/** Whoever asks must show it, which a browser does not do for such a page; undefined: nobody need. */
+	readonly token: string | undefined;
 }
 
 /** Why a request with this `Host` is not answered, in words; undefined: it is. */
 export function hostProblem(
 	header: string | undefined,
-	{ host, hasToken }: HostRule,
+	{ host, token }: HostRule,
 ): string | undefined {
 	const name = nameOf(header ?? "");
 	if (name === undefined) {
 		return "the Host header is missing or is no host; name the machine that you ask";
 	}
 	const isLocal = isOnlyLocal({ host, port: 0 });
-	if (hasToken && !isLocal) return undefined;
+	if (token !== undefined && !isLocal) return undefined;
 	const isHere = isOnlyLocal({ host: name, port: 0 });
 	if (isHere || name === host.toLowerCase()) return undefined;
 	return `this server is not ${name}: it answers as localhost, as 127.0.0.1 and as ${host} only (the port does not matter); for other names listen on an address of this machine with a token`;

@@ -1,6 +1,7 @@
 import type { RunHistory } from "../../rendezvous/describe-history.js";
 import type { RunStatus } from "../../rendezvous/run-status.js";
 import type { AgentState } from "../state.js";
+import type { Timeline } from "./timeline.js";
 
 /**
  * What `GET /status` answers, documented in docs/observability.md. Times are
@@ -19,6 +20,8 @@ export interface StatusDocument {
 	readonly node: NodeDocument;
 	/** As `elastic-run history --output json`; null before this agent has joined its run. */
 	readonly history: PlacedHistory | null;
+	/** What happened when, on which node; null before this agent has joined its run. */
+	readonly timeline: Timeline | null;
 }
 
 export interface PlacedRun extends RunStatus {

@@ -16,6 +16,7 @@ afterAll(() => folder.remove());
 mkdirSync(join(folder.path, "work"));
 writeFileSync(join(folder.path, "work", "train.js"), "");
 writeFileSync(join(folder.path, "x.yaml"), "maxRestarts: 9\nrole: a\n");
+writeFileSync(join(folder.path, "token"), "0123456789abcdef\n");
 const PRIVATE = join(folder.path, "private");
 mkdirSync(PRIVATE);
 
@@ -73,6 +74,7 @@ test("defaults", async () => {
 		localRanksFilter: undefined,
 		output: "text",
 		logFormat: "json",
+		http: undefined,
 		signalsToHandle: ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"],
 		channelBase: "/tmp",
 	});
@@ -112,6 +114,8 @@ test("every setting", async () => {
 		localRanksFilter: [1],
 		output: "json",
 		logFormat: "pretty",
+		http: "[::1]:0",
+		httpTokenFile: "../token",
 		config: "../x.yaml",
 	};
 	expect(Object.keys(settings).sort()).toEqual(
@@ -152,6 +156,7 @@ test("every setting", async () => {
 		localRanksFilter: [1],
 		output: "json",
 		logFormat: "pretty",
+		http: { host: "::1", port: 0, token: "0123456789abcdef" },
 		signalsToHandle: ["SIGTERM"],
 	});
 	expect(config.policy).toBe(policy);

@@ -1,0 +1,203 @@
+import type { Clock } from "../../clock.js";
+import { messageOf } from "../../errors.js";
+import {
+	describeHistory,
+	type RunHistory,
+} from "../../rendezvous/describe-history.js";
+import { describeRun } from "../../rendezvous/describe-run.js";
+import { RunKeys } from "../../rendezvous/keys.js";
+import type { RunStatus } from "../../rendezvous/run-status.js";
+import type { Store } from "../../rendezvous/store.js";
+import type { Cleanups } from "../cleanups.js";
+import type { AgentConfig } from "../configuration/agent-config.js";
+import type { LogDirectory } from "../logs/log-directory.js";
+import type { NodeResources } from "../node-resources.js";
+import { type AgentState, INITIAL_STATE } from "../state.js";
+import type { MetricSources } from "./metric-values.js";
+import {
+	describeNode,
+	follow,
+	type OwnNode,
+	ownNode,
+	type Readiness,
+	readinessOf,
+} from "./own-node.js";
+import { RunReader } from "./run-reader.js";
+import { NOTHING_SEEN, type Sightings, seeAgent, seeRun } from "./sightings.js";
+import type { NodeDocument, StatusDocument } from "./status-document.js";
+import { timelineOf } from "./timeline.js";
+import { WorkerLines } from "./worker-lines.js";
+
+const NOT_JOINED = "this agent has not joined its run yet";
+
+/** A run that an agent takes part in. */
+export interface JoinedRun {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "backend" | "endpoints"
+	>;
+	readonly store: Store;
+	readonly place: { readonly cleanups: Cleanups };
+}
+
+interface ObservedRun extends Pick<JoinedRun, "config" | "store"> {
+	readonly reader: RunReader;
+	/** Where the run's state is: the store's endpoints, or the agent's directory. */
+	readonly place: string;
+}
+
+export interface ObserverOptions {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "role" | "policyId" | "http"
+	>;
+	/** Its timers must let the process end. */
+	readonly clock: Clock;
+	readonly log: { warn(message: string): void };
+}
+
+/** All that is known of a run at one look; what is not known yet is undefined. */
+interface Look {
+	readonly run: RunStatus | undefined;
+	readonly history: RunHistory | undefined;
+	readonly problem: string | null;
+	readonly latencyMs: number | null;
+}
+
+/**
+ * What can be told of an agent and its run. The agent's own states come to it
+ * one by one, as to the lines that stay in view; all else is read when somebody
+ * asks.
+ */
+export class Observer {
+	private node: OwnNode;
+	private sightings: Sightings = NOTHING_SEEN;
+	private readonly lines = new WorkerLines();
+	private observed: ObservedRun | undefined;
+	private hasFailed = false;
+
+	constructor(private readonly options: ObserverOptions) {
+		this.node = ownNode(INITIAL_STATE, options.clock.wallTime());
+	}
+
+	/** What the agent is called in its run. */
+	get name(): Pick<AgentConfig, "runId" | "nodeId"> {
+		return this.observed?.config ?? this.options.config;
+	}
+
+	/** The run that the agent has joined; undefined before. */
+	get run(): Pick<JoinedRun, "config" | "store"> | undefined {
+		return this.observed;
+	}
+
+	/** From now on there is a run to tell of. */
+	joined(
+		{ config, store, place: { cleanups } }: JoinedRun,
+		{ channels }: Pick<NodeResources, "channels">,
+	): void {
+		const { clock } = this.options;
+		const { prefix } = new RunKeys(config.runId);
+		const reader = new RunReader({ store, clock, prefix });
+		cleanups.add("closing the reader of the run", () => reader.close());
+		const isLocal = config.backend === "memory";
+		const place = isLocal ? channels.directory : config.endpoints.join(",");
+		this.observed = { config, store, reader, place };
+	}
+
+	/** The same directory; what workers write there last can be told. */
+	noting(logs: LogDirectory): LogDirectory {
+		return this.lines.noting(logs);
+	}
+
+	/** To be called with each new state of the agent. It never throws: a run does not fail for its observer. */
+	readonly follow = (state: AgentState): void => {
+		try {
+			const at = this.options.clock.wallTime();
+			this.node = follow(this.node, state, at);
+			this.sightings = seeAgent(this.sightings, this.name.nodeId, state, at);
+		} catch (error) {
+			if (!this.hasFailed) {
+				this.options.log.warn(
+					`what --http tells of this node is not of now: ${messageOf(error)}`,
+				);
+			}
+			this.hasFailed = true;
+		}
+	};
+
+	readiness(): Readiness {
+		return readinessOf(this.node, this.options.clock.wallTime());
+	}
+
+	async status(): Promise<StatusDocument> {
+		const look = await this.look();
+		const workers = await this.workers();
+		const { clock, config } = this.options;
+		const at = clock.wallTime();
+		const { run, history, problem } = look;
+		const place = this.observed?.place ?? "";
+		return {
+			version: 1,
+			at,
+			control: config.http?.token !== undefined,
+			problem,
+			run: run ? { ...run, place } : null,
+			node: {
+				nodeId: this.name.nodeId,
+				pid: process.pid,
+				...describeNode(this.node, at),
+				workers,
+			},
+			history: history ? { ...history, place } : null,
+			timeline: timelineOf(run, history, this.sightings) ?? null,
+		};
+	}
+
+	async metricSources(): Promise<MetricSources> {
+		const { run, history, latencyMs } = await this.look();
+		const { config, clock } = this.options;
+		return {
+			node: this.node,
+			wallTime: clock.wallTime(),
+			role: config.role,
+			policy: config.policyId,
+			run,
+			history: history?.instances.find(
+				({ instance }) => instance === run?.instance,
+			),
+			latencyMs,
+		};
+	}
+
+	private async look(): Promise<Look> {
+		const { observed } = this;
+		if (observed === undefined) return nothing(NOT_JOINED);
+		const { snapshot, problem, latencyMs } = await observed.reader.read();
+		if (snapshot === undefined) return nothing(problem ?? NOT_JOINED);
+		const { runId } = observed.config;
+		const wallTime = this.options.clock.wallTime();
+		try {
+			const run = describeRun(runId, snapshot, wallTime);
+			const history = describeHistory(runId, snapshot, wallTime);
+			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
+			return { run, history, problem, latencyMs };
+		} catch (error) {
+			return nothing(messageOf(error));
+		}
+	}
+
+	private async workers(): Promise<NodeDocument["workers"]> {
+		const { role } = this.options.config;
+		const workers: NodeDocument["workers"][number][] = [];
+		// One after the other: a thousand files are not read at once.
+		for (const worker of this.node.workers) {
+			const lastLines = await this.lines.of(worker.localRank);
+			workers.push({ ...worker, role, lastLines });
+		}
+		return workers;
+	}
+}
+
+function nothing(problem: string): Look {
+	return { run: undefined, history: undefined, problem, latencyMs: null };
+}

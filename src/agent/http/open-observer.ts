@@ -1,0 +1,67 @@
+import { backgroundClock } from "../../clock.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../../errors.js";
+import type { Cleanups } from "../cleanups.js";
+import type { AgentConfig, HttpConfig } from "../configuration/agent-config.js";
+import { addressInWords } from "../configuration/parse/http-address.js";
+import type { Logger } from "../logger.js";
+import type { Leave } from "./control.js";
+import { Metrics } from "./metrics.js";
+import { Observer } from "./observer.js";
+import { readPageFiles } from "./page-files.js";
+import { Router } from "./routes.js";
+import { openServer } from "./server.js";
+
+/** Why an address cannot be had, and the fix. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+	EADDRINUSE:
+		"the port is in use, perhaps by another agent of this machine; choose another one, or port 0 for a free one",
+	EADDRNOTAVAIL:
+		"this machine has no such address; use one of its own, or 0.0.0.0 for all of them",
+	EACCES: "the port needs privileges; use one of 1024 or above",
+	ENOTFOUND: "this machine does not know that name; use an address",
+};
+
+/**
+ * Opens what observes an agent: loaded only where it is wanted.
+ * @throws ElasticRunError USAGE where the address cannot be listened on
+ */
+export async function openObserver(options: {
+	readonly config: AgentConfig;
+	readonly http: HttpConfig;
+	readonly log: Logger;
+	readonly cleanups: Cleanups;
+	readonly leave: Leave;
+}): Promise<Observer> {
+	const { config, http, log, cleanups, leave } = options;
+	const clock = backgroundClock;
+	const observer = new Observer({ config, clock, log });
+	const said = new Set<string>();
+	const warn = (problem: string) => {
+		if (!said.has(problem)) log.warn(`--http: ${problem}`);
+		said.add(problem);
+	};
+	const metrics = new Metrics();
+	const page = await readPageFiles();
+	const router = new Router({ observer, metrics, page, clock, leave });
+	let { port } = http;
+	try {
+		const server = await openServer({
+			address: http,
+			clock,
+			answer: (asked) => router.answer(asked, { ...http, port }),
+			onError: (error) => warn(messageOf(error)),
+		});
+		cleanups.add("closing the HTTP server", () => server.close());
+		port = server.port;
+	} catch (error) {
+		const code = systemErrorCode(error) ?? "";
+		throw new ElasticRunError(
+			"USAGE",
+			`--http ${addressInWords(http)}: ${PROBLEMS[code] ?? messageOf(error)}`,
+			{ cause: error },
+		);
+	}
+	const url = `http://${addressInWords({ ...http, port })}/`;
+	log.info(`this node can be observed at ${url}`);
+	return observer;
+}

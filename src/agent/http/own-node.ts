@@ -1,0 +1,152 @@
+import { waitingInWords } from "../../rendezvous/waiting-words.js";
+import { plainMessage } from "../logs/plain-text.js";
+import type { AgentState } from "../state.js";
+import { standingLine } from "../status/pinned-lines.js";
+import { waitingLine } from "../status/waiting-lines.js";
+import { isEnding, type WorkerSlot } from "../worker-slot.js";
+import type {
+	NodeDocument,
+	WorkerDocument,
+	WorkerState,
+} from "./status-document.js";
+
+/** A worker without what it wrote. */
+export type OwnWorker = Omit<WorkerDocument, "lastLines" | "role">;
+
+/** An agent's own node as its states, one after the other, tell it. */
+export interface OwnNode {
+	readonly state: AgentState;
+	/** Since when it is in its phase, in milliseconds since 1970. */
+	readonly since: number;
+	/** When it, its round or one of its workers last changed. */
+	readonly eventAt: number;
+	readonly workers: readonly OwnWorker[];
+}
+
+export function ownNode(state: AgentState, wallTime: number): OwnNode {
+	return { state, since: wallTime, eventAt: wallTime, workers: [] };
+}
+
+/** The next of the agent's states. */
+export function follow(
+	before: OwnNode,
+	state: AgentState,
+	wallTime: number,
+): OwnNode {
+	const isSamePhase = before.state.phase === state.phase;
+	const workers = workersOf(before, state, wallTime);
+	const isNews =
+		!isSamePhase ||
+		standOf(before.state) !== standOf(state) ||
+		workers.some(({ since }) => since === wallTime);
+	return {
+		state,
+		since: isSamePhase ? before.since : wallTime,
+		eventAt: isNews ? wallTime : before.eventAt,
+		workers,
+	};
+}
+
+/** Workers that are over stay until others come. */
+function workersOf(
+	{ workers }: OwnNode,
+	state: AgentState,
+	wallTime: number,
+): readonly OwnWorker[] {
+	const since = (worker: Omit<OwnWorker, "since">): OwnWorker => {
+		const known = workers.find(
+			({ localRank }) => localRank === worker.localRank,
+		);
+		const isSame = known?.pid === worker.pid && known.state === worker.state;
+		return { ...worker, since: isSame ? known.since : wallTime };
+	};
+	if (!("workers" in state) || state.workers.length === 0) {
+		return workers.map((worker) => since({ ...worker, state: "ended" }));
+	}
+	const firstRank = state.seat?.firstRank ?? 0;
+	return state.workers.map((slot) =>
+		since({
+			localRank: slot.localRank,
+			rank: firstRank + slot.localRank,
+			pid: slot.pid,
+			state: stateOf(slot),
+		}),
+	);
+}
+
+function stateOf(slot: WorkerSlot): WorkerState {
+	if (slot.status === "gone") return "ended";
+	if (slot.status === "exited" || isEnding(slot)) return "stopping";
+	if (slot.pid === null) return "starting";
+	if (slot.status !== "paused") return "running";
+	return slot.pauses.length > 0 ? "pausing" : "paused";
+}
+
+/** What of a state is news where it changes, beside phase and workers. */
+function standOf({ view }: AgentState): string {
+	const { synced, deprecated, outcome } = view?.round ?? {};
+	return [synced, deprecated, outcome?.result].join();
+}
+
+/** The node as `/status` tells it, but for its workers. */
+export function describeNode(
+	{ state, since }: OwnNode,
+	wallTime: number,
+): Pick<NodeDocument, "phase" | "since" | "waitsFor"> {
+	return {
+		phase: state.phase,
+		since,
+		waitsFor: waitsFor(state, since, wallTime),
+	};
+}
+
+function waitsFor(
+	state: AgentState,
+	since: number,
+	wallTime: number,
+): string | null {
+	if (state.phase === "JOINING") {
+		const words = waitingLine(state, wallTime - since, wallTime);
+		return plainMessage(
+			words ?? standingLine(state) ?? "waits to join its run",
+		);
+	}
+	const { view } = state;
+	if (state.phase === "CLOSED" || view === null) return null;
+	const { round, waiting } = view;
+	const isAwaited =
+		waiting?.instance === round.instance && waiting.round === round.synced + 1;
+	return waiting && isAwaited
+		? plainMessage(waitingInWords(waiting, wallTime))
+		: null;
+}
+
+/** Whether a node's workers run in a round whose barrier has lifted, and why not. */
+export interface Readiness {
+	readonly isReady: boolean;
+	readonly reason: string;
+}
+
+export function readinessOf(node: OwnNode, wallTime: number): Readiness {
+	const { state, workers } = node;
+	const standing = plainMessage(standingLine(state) ?? "");
+	const no = (reason: string) => ({ isReady: false, reason });
+	switch (state.phase) {
+		case "RUNNING": {
+			const others = workers.filter((worker) => worker.state !== "running");
+			const [first] = others;
+			if (first === undefined) return { isReady: true, reason: standing };
+			const more = others.length === 1 ? "" : `, and ${others.length - 1} more`;
+			return no(`${standing}; rank ${first.rank} is ${first.state}${more}`);
+		}
+		case "JOINING":
+			return no(waitsFor(state, node.since, wallTime) ?? standing);
+		case "STOPPING":
+		case "FINISHED":
+			return no(standing);
+		case "CLOSED":
+			return no(plainMessage(`it has ended: ${state.ending.reason}`));
+		default:
+			return state satisfies never;
+	}
+}

@@ -1,0 +1,97 @@
+import type { Clock } from "../../clock.js";
+import {
+	type AccessRule,
+	type Route,
+	refusalOf,
+	standingOf,
+	welcome,
+} from "./access.js";
+import { type Answer, type Asked, json, words } from "./answer.js";
+import { endRun, type Leave, leaveNode } from "./control.js";
+import { Kept } from "./kept.js";
+import type { Metrics } from "./metrics.js";
+import type { Observer } from "./observer.js";
+import type { PageFile } from "./page-files.js";
+
+const READ = ["GET", "HEAD"];
+const DO = ["POST"];
+
+/** Beside the files of the page. */
+const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+	["/healthz", { methods: READ, need: "anybody" }],
+	["/readyz", { methods: READ, need: "anybody" }],
+	["/metrics", { methods: READ, need: "reader" }],
+	["/status", { methods: READ, need: "reader" }],
+	["/leave", { methods: DO, need: "holder" }],
+	["/stop", { methods: DO, need: "holder" }],
+]);
+const PAGE_ROUTE: Route = { methods: READ, need: "reader" };
+
+export interface RouterOptions {
+	readonly observer: Observer;
+	readonly metrics: Metrics;
+	/** By path. */
+	readonly page: ReadonlyMap<string, PageFile>;
+	readonly clock: Clock;
+	readonly leave: Leave;
+}
+
+/** Answers requests. What takes work is worked out a few times a second at most, however many ask. */
+export class Router {
+	private readonly status: Kept<Answer>;
+	private readonly metrics: Kept<Answer>;
+
+	constructor(private readonly options: RouterOptions) {
+		const { clock, observer, metrics } = options;
+		this.status = new Kept(clock, async () =>
+			json(200, await observer.status()),
+		);
+		this.metrics = new Kept(clock, async () => {
+			const { runId, nodeId } = observer.name;
+			const labels = { run_id: runId, node_id: nodeId };
+			const body = await metrics.render(await observer.metricSources(), labels);
+			return { status: 200, type: metrics.contentType, body };
+		});
+	}
+
+	async answer(asked: Asked, rule: AccessRule): Promise<Answer> {
+		const { page } = this.options;
+		const file = page.get(asked.path);
+		const route = file ? PAGE_ROUTE : ROUTES.get(asked.path);
+		// The token is looked at after all else: a greeting is refused as any other request.
+		const isGreeting = asked.path === "/" && asked.query.has("token");
+		const needed =
+			route && isGreeting ? { ...route, need: "anybody" as const } : route;
+		const refusal = refusalOf(asked, needed, rule);
+		if (refusal !== undefined) return refusal;
+		const greeting = welcome(asked, rule);
+		if (greeting !== undefined) return greeting;
+		if (file !== undefined) return { status: 200, ...file };
+		return this.answerRoute(asked, rule);
+	}
+
+	private async answerRoute(asked: Asked, rule: AccessRule): Promise<Answer> {
+		const { observer, clock, leave } = this.options;
+		switch (asked.path) {
+			case "/healthz":
+				return words(200, "ok");
+			case "/readyz":
+				return this.ready(standingOf(asked, rule) !== "nobody");
+			case "/metrics":
+				return this.metrics.get();
+			case "/leave":
+				return leaveNode(observer, leave);
+			case "/stop":
+				return endRun(observer, clock);
+			default:
+				return this.status.get();
+		}
+	}
+
+	/** Why it is not ready names workers and failures: that is for readers. */
+	private ready(isReader: boolean): Answer {
+		const { isReady, reason } = this.options.observer.readiness();
+		const word = isReady ? "ready" : "not ready";
+		return words(isReady ? 200 : 503, isReader ? `${word}: ${reason}` : word);
+	}
+}
