@@ -1,6 +1,7 @@
 // Builds dist/: tsc compiles all to ESM, and declares the types of the runtime
 // library once more for CommonJS. esbuild makes few files of that library, because
-// every worker of a job loads it. The one for Python is copied to dist/python/.
+// every worker of a job loads it, and of the page that an agent shows to browsers.
+// The library for Python is copied to dist/python/.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
@@ -25,6 +26,7 @@ for (const project of ["tsconfig.json", "tsconfig.cjs.json"]) {
 	});
 }
 await bundleRuntime();
+await bundlePage();
 mkdirSync(`${root}/dist/python`);
 copyFileSync(
 	`${root}/src/runtime/python/elastic_run.py`,
@@ -59,4 +61,24 @@ async function bundleRuntime() {
 		}),
 		build({ ...options, format: "cjs", outdir: `${root}/dist/cjs` }),
 	]);
+}
+
+/** What a browser loads: one script and one sheet of styles, in place of what they are written in. */
+async function bundlePage() {
+	const source = `${root}/src/agent/http/page`;
+	const outdir = `${root}/dist/src/agent/http/page`;
+	await build({
+		entryPoints: {
+			page: `${source}/client/main.ts`,
+			style: `${source}/style/style.css`,
+		},
+		bundle: true,
+		outdir,
+		format: "esm",
+		target: "es2023",
+		logLevel: "warning",
+	});
+	for (const file of ["index.html", "icon.svg"]) {
+		copyFileSync(`${source}/${file}`, `${outdir}/${file}`);
+	}
 }

@@ -1,0 +1,37 @@
+import { controlSection } from "./control-section.js";
+import { figures, header, notices } from "./headline.js";
+import { incidentList } from "./incident-list.js";
+import type { Model } from "./model.js";
+import { nodeTable } from "./node-table.js";
+import { roundTable } from "./round-table.js";
+import { timeSection } from "./time-section.js";
+import { type Child, h } from "./tree.js";
+import { workerList } from "./worker-list.js";
+
+/** The whole page. */
+export function page(model: Model): readonly Exclude<Child, null>[] {
+	const { document, now, connection } = model;
+	const run = document?.run ?? null;
+	const timeline = document?.timeline ?? null;
+	const history = document?.history ?? null;
+	const parts: readonly Child[] = [
+		header(model),
+		h("div", { class: "notices" }, ...notices(model)),
+		h(
+			"div",
+			{ class: connection.state === "lost" ? "body stale" : "body" },
+			figures(model),
+			timeline && timeSection(timeline, model),
+			h(
+				"div",
+				{ class: "columns" },
+				run && nodeTable(run, document?.node.nodeId ?? "", now),
+				document && workerList(document.node, now),
+			),
+			timeline && incidentList(timeline, now),
+			history && roundTable(history, now),
+			controlSection(model),
+		),
+	];
+	return parts.filter((part) => part !== null);
+}

@@ -1,0 +1,81 @@
+import type { Tree } from "./tree.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+/** Names an element among its siblings, so that it stays the same one where others come and go. */
+const KEY = "data-key";
+/** The user changes it. */
+const KEPT = "open";
+
+/**
+ * Makes an element's children these, changing no more than differs: what has
+ * the focus, is selected, scrolled or unfolded stays so.
+ */
+export function patch(parent: Element, children: Tree["children"]): void {
+	const keyed = new Map(
+		[...parent.children].flatMap((child): [string, Element][] => {
+			const key = child.getAttribute(KEY);
+			return key === null ? [] : [[key, child]];
+		}),
+	);
+	let at: ChildNode | null = parent.firstChild;
+	for (const child of children) {
+		const found = match(at, child, keyed);
+		if (found === undefined) {
+			parent.insertBefore(make(child, parent), at);
+			continue;
+		}
+		if (found === at) at = at.nextSibling;
+		else parent.insertBefore(found, at);
+		update(found, child);
+	}
+	while (at !== null) {
+		const next: ChildNode | null = at.nextSibling;
+		at.remove();
+		at = next;
+	}
+}
+
+/** What is there that can become this. */
+function match(
+	at: ChildNode | null,
+	child: Tree | string,
+	keyed: ReadonlyMap<string, Element>,
+): ChildNode | undefined {
+	if (typeof child === "string") {
+		return at instanceof Text ? at : undefined;
+	}
+	const key = child.attributes[KEY];
+	const found = key === undefined ? at : (keyed.get(key) ?? null);
+	const isSame =
+		found instanceof Element &&
+		found.localName === child.tag &&
+		found.getAttribute(KEY) === (key ?? null);
+	return isSame ? found : undefined;
+}
+
+function update(node: ChildNode, child: Tree | string): void {
+	if (typeof child === "string") {
+		if (node.textContent !== child) node.textContent = child;
+		return;
+	}
+	if (!(node instanceof Element)) return;
+	for (const name of node.getAttributeNames()) {
+		if (!(name in child.attributes) && name !== KEPT)
+			node.removeAttribute(name);
+	}
+	for (const [name, value] of Object.entries(child.attributes)) {
+		if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+	}
+	patch(node, child.children);
+}
+
+function make(child: Tree | string, parent: Element): Node {
+	if (typeof child === "string") return document.createTextNode(child);
+	const namespace = child.tag === "svg" ? SVG : parent.namespaceURI;
+	const element = document.createElementNS(namespace, child.tag);
+	for (const [name, value] of Object.entries(child.attributes)) {
+		element.setAttribute(name, value);
+	}
+	patch(element, child.children);
+	return element;
+}

@@ -1,0 +1,16 @@
+/** Moves the focus among the rounds and incidents of the picture. Returns whether the key means that. */
+export function stepFrom(stop: Element, key: string): boolean {
+	const stops = [...(stop.parentElement?.children ?? [])].filter(
+		(each) => each instanceof SVGElement,
+	);
+	const at = stops.findIndex((each) => each.isSameNode(stop));
+	const to = {
+		ArrowLeft: at - 1,
+		ArrowRight: at + 1,
+		Home: 0,
+		End: stops.length - 1,
+	}[key];
+	if (to === undefined) return false;
+	stops[Math.min(stops.length - 1, Math.max(0, to))]?.focus();
+	return true;
+}

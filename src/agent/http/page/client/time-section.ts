@@ -1,0 +1,105 @@
+import type { NodePhase } from "../../spans.js";
+import type { Timeline } from "../../timeline.js";
+import type { Model } from "./model.js";
+import { PATTERNS } from "./patterns.js";
+import { markShape, picture } from "./picture.js";
+import { layOut } from "./picture-layout.js";
+import { INCIDENT_WORDS, PHASE_WORDS } from "./picture-words.js";
+import { section } from "./table.js";
+import { ZOOMS } from "./time-window.js";
+import { type Child, h, type Tree } from "./tree.js";
+import { clockTime } from "./words.js";
+
+/** In the order in which a node goes through them. */
+const PHASES: readonly NodePhase[] = [
+	...(["joining", "running", "paused", "stopping", "leaving"] as const),
+	...(["finished", "spare", "gone"] as const),
+];
+const KINDS = ["failure", "scale-down", "scale-up"] as const;
+
+/** The time line with what reads it: zoom, legend, and what it leaves out. */
+export function timeSection(timeline: Timeline, model: Model): Tree {
+	const { zoom, now, width, mark } = model;
+	const layout = layOut(timeline, zoom, now, width);
+	return section(
+		"timeline",
+		"Time line",
+		zoomButtons(model),
+		h(
+			"div",
+			{ class: "frame", "data-measure": "width" },
+			picture(layout, timeline, mark),
+		),
+		legend(),
+		h("p", { class: "note" }, omissions(timeline, now)),
+	);
+}
+
+function zoomButtons({ zoom }: Model): Tree {
+	return h(
+		"div",
+		{ class: "zoom", role: "group", "aria-label": "Show the last" },
+		ZOOMS.map(([each, words]) =>
+			h(
+				"button",
+				{
+					...{ type: "button", "data-action": "zoom", "data-value": each },
+					"aria-pressed": each === zoom ? "true" : "false",
+				},
+				words,
+			),
+		),
+	);
+}
+
+function legend(): Tree {
+	return h(
+		"ul",
+		{ class: "legend", "aria-label": "Legend" },
+		PHASES.map((phase) =>
+			entry(
+				h("rect", {
+					...{ class: `bar ${phase}`, x: -10, y: -5, width: 20, height: 10 },
+					rx: 2,
+				}),
+				PHASE_WORDS[phase],
+			),
+		),
+		entry(
+			h("g", { class: "round" }, h("line", { x1: 0, x2: 0, y1: -7, y2: 7 })),
+			"a round begins",
+		),
+		KINDS.map((kind) => entry(markShape(kind), INCIDENT_WORDS[kind])),
+	);
+}
+
+function entry(sign: Tree, words: string): Tree {
+	return h(
+		"li",
+		{},
+		h(
+			"svg",
+			{
+				...{ class: "sign", width: 22, height: 16, viewBox: "-11 -8 22 16" },
+				"aria-hidden": "true",
+			},
+			PATTERNS,
+			sign,
+		),
+		words,
+	);
+}
+
+/** In which time zone the times are, and what is not there to be seen. */
+function omissions({ dropped }: Timeline, now: number): readonly Child[] {
+	const { nodes, rounds, spansBefore } = dropped;
+	const left = [
+		...(nodes > 0 ? [`${nodes} nodes that went first`] : []),
+		...(rounds > 0 ? [`${rounds} rounds that came first`] : []),
+		...(spansBefore === null
+			? []
+			: [`some of what was before ${clockTime(spansBefore, now)}`]),
+	];
+	const words = left.length === 0 ? "" : ` Left out: ${left.join(", ")}.`;
+	return [`Times are of this browser's time zone.${words}`];
+}

@@ -1,0 +1,35 @@
+import { dateAndTime, timeOfDay } from "../../../report/local-time.js";
+import { formatDuration } from "../../../report/units.js";
+
+const DAY_MS = 86_400_000;
+
+/** "340 ms", or "–" where it is not known. */
+export function duration(ms: number | null): string {
+	return ms === null ? "–" : formatDuration(ms);
+}
+
+/** How long ago that was, to the second. */
+export function ago(time: number | null, now: number): string {
+	if (time === null) return "–";
+	const seconds = Math.max(0, Math.floor((now - time) / 1_000));
+	return seconds < 100 ? `${seconds} s` : formatDuration(seconds * 1_000);
+}
+
+/** The time of day; of what was more than a day ago with its date. */
+export function clockTime(time: number, now: number): string {
+	return Math.abs(now - time) < DAY_MS ? timeOfDay(time) : dateAndTime(time);
+}
+
+/** "node-a, node-b and 3 more". */
+export function listed(names: readonly string[], most: number): string {
+	const shown = names.slice(0, most).join(", ");
+	const others = names.length - most;
+	return others > 0 ? `${shown} and ${others} more` : shown;
+}
+
+/** At most so many characters; what is left out is in the middle, since names often differ at their ends. */
+export function shortened(name: string, most: number): string {
+	if (name.length <= most) return name;
+	const tail = Math.ceil((most - 1) / 2);
+	return `${name.slice(0, most - 1 - tail)}…${name.slice(-tail)}`;
+}
