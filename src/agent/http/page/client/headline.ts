@@ -197,7 +197,9 @@ export function figures({ document, now }: Model): Child {
 		figure(
 			"round",
 			round === 0 ? "–" : String(round),
-			`of ${formatCount(told?.rounds.length ?? 0, "round")} told`,
+			run.since === null
+				? ""
+				: `${run.phase} since ${clockTime(run.since, now)}`,
 		),
 		figure(
 			"workers",

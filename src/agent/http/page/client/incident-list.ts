@@ -5,7 +5,7 @@ import { INCIDENT_WORDS } from "./picture-words.js";
 import { plain } from "./plain.js";
 import { section, table } from "./table.js";
 import { type Child, h, type Tree } from "./tree.js";
-import { clockTime, listed } from "./words.js";
+import { changes, clockTime } from "./words.js";
 
 /** What ended rounds, the newest first. */
 export function incidentList(
@@ -67,13 +67,13 @@ function whyOf(incident: TimelineIncident): readonly Child[] {
 	const more = [message, hint].filter((each) => each !== null).map(plain);
 	return [
 		`${plain(reason)}${pid === null ? "" : ` (pid ${pid})`}`,
-		kind !== "failure" && nodes.length > 0
-			? h(
+		kind === "failure"
+			? null
+			: h(
 					"span",
 					{ class: "changes" },
-					` ${kind === "scale-up" ? "+" : "−"} ${listed(nodes, 8)}`,
-				)
-			: null,
+					changes(kind === "scale-up" ? "+" : "−", nodes, reason),
+				),
 		...more.map((text) => h("span", { class: "hint" }, text)),
 	];
 }

@@ -26,7 +26,7 @@ export function nodeTable(
 				h("span", { class: "node" }, nodeId),
 				nodeId === ownNodeId ? h("span", { class: "tag" }, "this one") : null,
 				nodeId === run.coordinator
-					? h("span", { class: "tag" }, "coordinates")
+					? h("span", { class: "tag wide" }, "coordinates")
 					: null,
 			],
 		},
@@ -37,7 +37,9 @@ export function nodeTable(
 				h("span", { class: `state ${signOf(node)}` }, stateOf(node)),
 		},
 		{ name: "since", cell: ({ since }) => ago(since, now), kind: "number" },
-		{ name: "role", cell: ({ role }) => role, kind: "wide" },
+		...(run.nodes.some(({ role }) => role !== "default")
+			? [{ name: "role", cell: ({ role }: NodeStatus) => role, kind: "wide" }]
+			: []),
 		{
 			name: "launcher",
 			cell: ({ pid, address }) => (pid === null ? "–" : `${pid} on ${address}`),

@@ -2,7 +2,7 @@ import type { NodePhase } from "../../spans.js";
 import type { Timeline, TimelineIncident } from "../../timeline.js";
 import type { Bar } from "./picture-layout.js";
 import { plain } from "./plain.js";
-import { clockTime, duration, listed } from "./words.js";
+import { changes, clockTime, duration } from "./words.js";
 
 /** What a node does, for people. */
 export const PHASE_WORDS: Readonly<Record<NodePhase, string>> = {
@@ -47,12 +47,13 @@ export function roundTip(round: Timeline["rounds"][number]): string {
 
 export function incidentTip(incident: TimelineIncident): string {
 	const { kind, at, round, reason, nodes, pid, hint, message } = incident;
+	const came =
+		kind === "failure"
+			? ""
+			: changes(kind === "scale-up" ? "+" : "−", nodes, reason);
 	const lines = [
 		`${INCIDENT_WORDS[kind]}, ${clockTime(at, at)}, round ${round}`,
-		`${plain(reason)}${pid === null ? "" : ` (pid ${pid})`}`,
-		...(kind === "failure" || nodes.length === 0
-			? []
-			: [`${kind === "scale-up" ? "+" : "−"} ${listed(nodes, 8)}`]),
+		`${plain(reason)}${pid === null ? "" : ` (pid ${pid})`}${came}`,
 		...(message === null ? [] : [plain(message)]),
 		...(hint === null ? [] : [plain(hint)]),
 	];

@@ -7,9 +7,7 @@ import { formatCount } from "../../../report/units.js";
 import { plain } from "./plain.js";
 import { type Column, section, table } from "./table.js";
 import { type Child, h, type Tree } from "./tree.js";
-import { clockTime, duration, listed } from "./words.js";
-
-const MOST_NAMES = 6;
+import { changes, clockTime, duration } from "./words.js";
 
 interface Line extends RoundLine {
 	readonly isEarlier: boolean;
@@ -60,7 +58,7 @@ function columnsAt(now: number): readonly Column<Line>[] {
 		{
 			name: "workers",
 			cell: ({ worldSize }) => String(worldSize),
-			kind: "number",
+			kind: "number wide",
 		},
 		{
 			name: "nodes",
@@ -78,7 +76,7 @@ function columnsAt(now: number): readonly Column<Line>[] {
 		time("barrier", ({ phases }) => phases.barrierMs),
 		time("started", ({ phases }) => phases.startMs),
 		time("in all", ({ phases }) => phases.totalMs, "number"),
-		time("ran", ({ ranMs }) => ranMs, "number"),
+		time("ran", ({ ranMs }) => ranMs),
 		{ name: "begun because of", cell: causeOf, kind: "text" },
 	];
 }
@@ -86,18 +84,12 @@ function columnsAt(now: number): readonly Column<Line>[] {
 function causeOf(line: Line): readonly Child[] {
 	const { cause, joined, left, isEarlier } = line;
 	const pid = cause.root?.pid;
-	const changes =
-		cause.kind === "start"
-			? []
-			: [
-					...(joined.length > 0 ? [`+ ${listed(joined, MOST_NAMES)}`] : []),
-					...(left.length > 0 ? [`− ${listed(left, MOST_NAMES)}`] : []),
-				];
+	const { kind, reason } = cause;
+	const came = kind === "start" ? "" : changes("+", joined, reason);
+	const went = kind === "start" ? "" : changes("−", left, reason);
 	return [
 		isEarlier ? h("span", { class: "tag" }, "earlier start") : null,
-		`${plain(cause.reason)}${pid == null ? "" : ` (pid ${pid})`}`,
-		changes.length === 0
-			? null
-			: h("span", { class: "changes" }, ` ${changes.join(" ")}`),
+		`${plain(reason)}${pid == null ? "" : ` (pid ${pid})`}`,
+		h("span", { class: "changes" }, `${came}${went}`),
 	];
 }

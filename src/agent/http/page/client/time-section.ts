@@ -1,7 +1,6 @@
 import type { NodePhase } from "../../spans.js";
 import type { Timeline } from "../../timeline.js";
 import type { Model } from "./model.js";
-import { PATTERNS } from "./patterns.js";
 import { markShape, picture } from "./picture.js";
 import { layOut } from "./picture-layout.js";
 import { INCIDENT_WORDS, PHASE_WORDS } from "./picture-words.js";
@@ -30,7 +29,7 @@ export function timeSection(timeline: Timeline, model: Model): Tree {
 			{ class: "frame", "data-measure": "width" },
 			picture(layout, timeline, mark),
 		),
-		legend(),
+		legend(timeline),
 		h("p", { class: "note" }, omissions(timeline, now)),
 	);
 }
@@ -52,11 +51,16 @@ function zoomButtons({ zoom }: Model): Tree {
 	);
 }
 
-function legend(): Tree {
+/** Of what is there: a run whose workers never pause needs no sign for it. */
+function legend({ nodes, incidents }: Timeline): Tree {
+	const phases = new Set(
+		nodes.flatMap(({ spans }) => spans.map(({ phase }) => phase)),
+	);
+	const kinds = new Set(incidents.map(({ kind }) => kind));
 	return h(
 		"ul",
 		{ class: "legend", "aria-label": "Legend" },
-		PHASES.map((phase) =>
+		PHASES.filter((phase) => phases.has(phase)).map((phase) =>
 			entry(
 				h("rect", {
 					...{ class: `bar ${phase}`, x: -10, y: -5, width: 20, height: 10 },
@@ -69,7 +73,9 @@ function legend(): Tree {
 			h("g", { class: "round" }, h("line", { x1: 0, x2: 0, y1: -7, y2: 7 })),
 			"a round begins",
 		),
-		KINDS.map((kind) => entry(markShape(kind), INCIDENT_WORDS[kind])),
+		KINDS.filter((kind) => kinds.has(kind)).map((kind) =>
+			entry(markShape(kind), INCIDENT_WORDS[kind]),
+		),
 	);
 }
 
@@ -83,7 +89,6 @@ function entry(sign: Tree, words: string): Tree {
 				...{ class: "sign", width: 22, height: 16, viewBox: "-11 -8 22 16" },
 				"aria-hidden": "true",
 			},
-			PATTERNS,
 			sign,
 		),
 		words,

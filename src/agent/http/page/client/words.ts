@@ -2,6 +2,8 @@ import { dateAndTime, timeOfDay } from "../../../report/local-time.js";
 import { formatDuration } from "../../../report/units.js";
 
 const DAY_MS = 86_400_000;
+/** Of nodes that came or went together. */
+const MOST_NAMES = 8;
 
 /** "340 ms", or "–" where it is not known. */
 export function duration(ms: number | null): string {
@@ -25,6 +27,16 @@ export function listed(names: readonly string[], most: number): string {
 	const shown = names.slice(0, most).join(", ");
 	const others = names.length - most;
 	return others > 0 ? `${shown} and ${others} more` : shown;
+}
+
+/** "+ node-c, node-d": who came or went, as far as the reason does not say so already. */
+export function changes(
+	sign: "+" | "−",
+	names: readonly string[],
+	reason: string,
+): string {
+	const others = names.filter((name) => !reason.includes(name));
+	return others.length === 0 ? "" : ` ${sign} ${listed(others, MOST_NAMES)}`;
 }
 
 /** At most so many characters; what is left out is in the middle, since names often differ at their ends. */

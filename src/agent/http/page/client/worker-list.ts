@@ -18,7 +18,7 @@ const SIGNS: Readonly<Record<WorkerDocument["state"], string>> = {
 /** The workers of the node that answers, each with the last of what it wrote. */
 export function workerList(node: NodeDocument, now: number): Tree {
 	const { workers, nodeId, pid, phase, since } = node;
-	const note = `${formatCount(workers.length, "worker")}; launcher ${pid}, ${phase}, since ${ago(since, now)}`;
+	const note = `${formatCount(workers.length, "worker")}; launcher ${pid}, ${phase.toLowerCase()}, since ${ago(since, now)}`;
 	return section(
 		"workers",
 		`Workers of ${nodeId}`,
@@ -37,6 +37,7 @@ function drawWorker(worker: WorkerDocument, now: number): Tree {
 	const { localRank, rank, role, pid, state, since } = worker;
 	const lines = worker.lastLines.map(plain);
 	const last = lines.at(-1);
+	const more = `, local rank ${localRank}${role === "default" ? "" : `, ${role}`}`;
 	return h(
 		"li",
 		{ "data-key": String(localRank) },
@@ -51,7 +52,8 @@ function drawWorker(worker: WorkerDocument, now: number): Tree {
 				h(
 					"span",
 					{ class: "facts" },
-					`${ago(since, now)}, pid ${pid ?? "–"}, local rank ${localRank}${role === "default" ? "" : `, ${role}`}`,
+					`${ago(since, now)}, pid ${pid ?? "–"}`,
+					h("span", { class: "wide" }, more),
 				),
 				h(
 					"code",
