@@ -54,7 +54,8 @@ export function refusalOf(
 		const Allow = route.methods.join(", ");
 		return words(405, `use ${Allow}`, { Allow });
 	}
-	if (asked.length === undefined || asked.length > LONGEST_BODY_BYTES) {
+	const { length = Number.NaN } = asked;
+	if (!(length <= LONGEST_BODY_BYTES)) {
 		return words(413, `at most ${LONGEST_BODY_BYTES} bytes, said in advance`);
 	}
 	return refusalByStanding(route.need, standingOf(asked, rule), rule);

@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { countRounds } from "../../../src/agent/http/count-rounds.js";
+import {
+	METRICS,
+	type MetricSources,
+} from "../../../src/agent/http/metric-values.js";
+import { Metrics } from "../../../src/agent/http/metrics.js";
+import { follow, ownNode } from "../../../src/agent/http/own-node.js";
+import { INITIAL_STATE } from "../../../src/agent/state.js";
+import { freshSlot } from "../../../src/agent/worker-slot.js";
+import { describeHistory } from "../../../src/rendezvous/describe-history.js";
+import { describeRun } from "../../../src/rendezvous/describe-run.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { parseMetrics } from "../../helpers/parse-metrics.js";
+import { snapshotOf } from "../../helpers/run-snapshot.js";
+import {
+	historyRecord,
+	nodeRecord,
+	roundRecord,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const LABELS = { run_id: "run", node_id: 'a"\\\nb' };
+const WORLD = {
+	...{ worldSize: 4, groupWorldSize: 2, roleWorldSizes: { default: 4 } },
+	...{ masterAddr: "a", masterPort: 1 },
+};
+const FAILURE = {
+	...({ kind: "failure", changeEvent: "SCALE_DOWN" } as const),
+	...{ reason: "rank 1 on a: exit code 1", root: null },
+};
+
+const BARE: MetricSources = {
+	...{ node: ownNode(INITIAL_STATE, 1_000), wallTime: 3_500 },
+	...{ role: "default", policy: "hard" },
+	...{ run: undefined, history: undefined, latencyMs: null },
+};
+
+/** A run of so many rounds, the last of which has run for a second. */
+function runOf(rounds: number): MetricSources {
+	const keys = new RunKeys("run");
+	const round = roundRecord({
+		...{ synced: rounds, deprecated: rounds - 1, planId: "plan-1", seats: 1 },
+		...{ world: WORLD, incidents: rounds - 1, charged: rounds - 1 },
+	});
+	const lines = Array.from({ length: rounds }, (_, index) => {
+		const begunAt = index * 10_000;
+		const isLast = index === rounds - 1;
+		return historyRecord({
+			...{
+				round: index + 1,
+				begunAt,
+				stoppedAt: index === 0 ? null : begunAt + 500,
+			},
+			...{ readyAt: begunAt + 2_000, liftedAt: begunAt + 2_020 },
+			...(isLast
+				? {}
+				: { startedAt: begunAt + 4_000, endedAt: begunAt + 10_000 }),
+			...(index === 0 ? {} : { cause: FAILURE }),
+		});
+	});
+	const startedAt = (rounds - 1) * 10_000 + 4_000;
+	const snapshot = snapshotOf({
+		[keys.round]: round,
+		[keys.spec]: {
+			...({ version: 1, minNodes: 1, maxNodes: 1, policy: "hard" } as const),
+			...{ maxRestarts: 3, joinTimeoutMs: 1, lastCallTimeoutMs: 1 },
+			...{ settleTimeoutMs: 1, leaseTtlMs: 1 },
+		},
+		[keys.node("a")]: nodeRecord("a", {
+			state: "running",
+			claim: rounds,
+			since: startedAt,
+		}),
+		[keys.seat("a")]: seatRecord("a", { round: rounds }),
+		...Object.fromEntries(
+			lines.map((line) => [keys.historyOf(line.round), line]),
+		),
+	});
+	const wallTime = startedAt + 1_000;
+	const seat = seatRecord("a", { round: rounds });
+	const node = follow(
+		BARE.node,
+		{
+			...{ phase: "RUNNING", instance: 1, failure: null, failuresReported: 0 },
+			...{ view: { round, seat }, round: rounds, seat },
+			workers: [0, 1].map((rank) => ({ ...freshSlot(rank), pid: 100 + rank })),
+		},
+		startedAt,
+	);
+	return {
+		...{ ...BARE, node, wallTime, latencyMs: 2.5 },
+		run: describeRun("run", snapshot, wallTime),
+		history: describeHistory("run", snapshot, wallTime)?.instances[0],
+	};
+}
+
+const parsed = async (metrics: Metrics, sources: MetricSources) =>
+	parseMetrics(await metrics.render(sources, LABELS));
+
+describe("/metrics", () => {
+	it("tells of a run that runs, in Prometheus' format", async () => {
+		const metrics = new Metrics();
+		const found = await parsed(metrics, runOf(3));
+		const numbers = {
+			elastic_run_ready: 1,
+			elastic_run_round: 3,
+			elastic_run_world_size: 4,
+			elastic_run_nodes: 2,
+			elastic_run_incidents_total: 2,
+			elastic_run_restarts_total: 2,
+			elastic_run_restarts_left: 1,
+			elastic_run_seconds_since_last_event: 1,
+			elastic_run_store_latency_seconds: 0.0025,
+		};
+		for (const [name, value] of Object.entries(numbers)) {
+			expect(found.value(name), name).toBe(value);
+		}
+		// 6 s of each of the first two rounds, 1 s of the last, of 25 s.
+		expect(found.value("elastic_run_running_ratio")).toBeCloseTo(13 / 25);
+		expect(
+			found.value("elastic_run_info", { role: "default", policy: "hard" }),
+		).toBe(1);
+		expect(found.value("elastic_run_phase", { phase: "RUNNING" })).toBe(1);
+		expect(found.value("elastic_run_phase", { phase: "JOINING" })).toBe(0);
+		expect(found.value("elastic_run_run_phase", { phase: "running" })).toBe(1);
+		expect(found.value("elastic_run_workers", { state: "running" })).toBe(2);
+		expect(found.value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+		for (const { labels } of found.samples) {
+			expect(labels).toMatchObject({ run_id: "run", node_id: 'a\\"\\\\\\nb' });
+		}
+	});
+
+	it("counts each round once, and its steps", async () => {
+		const metrics = new Metrics();
+		await parsed(metrics, runOf(2));
+		const twice = await parsed(metrics, runOf(2));
+		expect(twice.value("elastic_run_rounds_total", { cause: "start" })).toBe(1);
+		expect(twice.value("elastic_run_rounds_total", { cause: "failure" })).toBe(
+			1,
+		);
+		const more = await parsed(metrics, runOf(4));
+		expect(more.value("elastic_run_rounds_total", { cause: "failure" })).toBe(
+			3,
+		);
+		const stop = { phase: "stop" };
+		const name = "elastic_run_round_phase_seconds";
+		expect(more.types.get(name)).toBe("histogram");
+		expect(more.value(`${name}_count`, stop)).toBe(3);
+		expect(more.value(`${name}_sum`, stop)).toBeCloseTo(1.5);
+		expect(more.value(`${name}_bucket`, { ...stop, le: "0.3" })).toBe(0);
+		expect(more.value(`${name}_bucket`, { ...stop, le: "1" })).toBe(3);
+		expect(more.value(`${name}_count`, { phase: "start" })).toBe(4);
+	});
+
+	it("has no number for what is not known", async () => {
+		const metrics = new Metrics();
+		await parsed(metrics, runOf(1));
+		const found = await parsed(metrics, BARE);
+		const names = new Set(found.samples.map(({ name }) => name));
+		for (const name of [
+			"round",
+			"world_size",
+			"restarts_left",
+			"running_ratio",
+		]) {
+			expect(names.has(`elastic_run_${name}`), name).toBe(false);
+		}
+		expect(found.value("elastic_run_ready")).toBe(0);
+		expect(found.value("elastic_run_seconds_since_last_event")).toBe(2.5);
+	});
+
+	it("keeps two agents of one program apart", async () => {
+		await parsed(new Metrics(), runOf(2));
+		const other = await parsed(new Metrics(), runOf(1));
+		expect(other.value("elastic_run_rounds_total", { cause: "start" })).toBe(1);
+	});
+});
+
+it("counts a round in the making later", () => {
+	const history = runOf(2).history;
+	if (history === undefined) throw new Error("no history");
+	const [first, second] = history.rounds;
+	if (first === undefined || second === undefined) throw new Error("no rounds");
+	const rounds = [first, { ...second, startedAt: null }];
+	expect(countRounds({ ...history, rounds }, 0)).toMatchObject([{ round: 1 }]);
+	expect(countRounds(history, 1)).toMatchObject([
+		{ round: 2, cause: "failure" },
+	]);
+	expect(countRounds(history, 2)).toEqual([]);
+});
+
+it("docs/observability.md has a row for each metric, and no others", async () => {
+	const { types } = await parsed(new Metrics(), runOf(2));
+	const rows = [
+		...readFileSync("docs/observability.md", "utf8").matchAll(
+			/^\| `((?:elastic_run|process)_\w+)`[^|]*\| (\w+) \|/gm,
+		),
+	].map(([, name = "", type = ""]) => [name, type]);
+	expect(rows).toEqual([...types]);
+	expect(types.size).toBeGreaterThan(METRICS.length);
+});
