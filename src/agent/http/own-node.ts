@@ -47,31 +47,50 @@ export function follow(
 	};
 }
 
-/** Workers that are over stay until others come. */
+/**
+ * Workers that are over stay until others come. Of a thousand, most are the same
+ * from one state to the next, and so are what is kept of them.
+ */
 function workersOf(
-	{ workers }: OwnNode,
+	{ state: before, workers }: OwnNode,
 	state: AgentState,
 	wallTime: number,
 ): readonly OwnWorker[] {
-	const since = (worker: Omit<OwnWorker, "since">): OwnWorker => {
-		const known = workers.find(
-			({ localRank }) => localRank === worker.localRank,
-		);
-		const isSame = known?.pid === worker.pid && known.state === worker.state;
-		return { ...worker, since: isSame ? known.since : wallTime };
-	};
-	if (!("workers" in state) || state.workers.length === 0) {
-		return workers.map((worker) => since({ ...worker, state: "ended" }));
+	const slots = slotsOf(state);
+	const known = slotsOf(before);
+	if (slots.length === 0) {
+		return workers.every((worker) => worker.state === "ended")
+			? workers
+			: workers.map((worker) =>
+					next(worker, { ...worker, state: "ended" }, wallTime),
+				);
 	}
-	const firstRank = state.seat?.firstRank ?? 0;
-	return state.workers.map((slot) =>
-		since({
-			localRank: slot.localRank,
-			rank: firstRank + slot.localRank,
-			pid: slot.pid,
-			state: stateOf(slot),
-		}),
-	);
+	const firstRank = ("seat" in state && state.seat?.firstRank) || 0;
+	return slots.map((slot, index) => {
+		const worker = workers[index];
+		const rank = firstRank + slot.localRank;
+		if (worker?.rank === rank && slot === known[index]) return worker;
+		const { localRank, pid } = slot;
+		return next(
+			worker,
+			{ localRank, rank, pid, state: stateOf(slot) },
+			wallTime,
+		);
+	});
+}
+
+function slotsOf(state: AgentState): readonly WorkerSlot[] {
+	return "workers" in state ? state.workers : [];
+}
+
+/** The time of a state stays while it does. */
+function next(
+	known: OwnWorker | undefined,
+	worker: Omit<OwnWorker, "since">,
+	wallTime: number,
+): OwnWorker {
+	const isSame = known?.pid === worker.pid && known.state === worker.state;
+	return { ...worker, since: isSame ? known.since : wallTime };
 }
 
 function stateOf(slot: WorkerSlot): WorkerState {
