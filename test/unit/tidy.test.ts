@@ -39,11 +39,14 @@ const DOORS: Readonly<Record<string, string>> = {
 	"prom-client": "src/agent/http/metrics.ts",
 };
 
+/** In a browser nothing of Node is there. */
+const PAGE = "src/agent/http/page/client/main.ts";
+
 /** The rim: who may ask for the time, for chance, and for the environment. */
 const RIM: Readonly<Record<string, readonly string[]>> = {
-	"Date.now": ["src/clock.ts"],
+	"Date.now": ["src/clock.ts", PAGE],
 	"performance.now": ["src/clock.ts"],
-	setTimeout: ["src/clock.ts"],
+	setTimeout: ["src/clock.ts", PAGE],
 	setInterval: [],
 	"Math.random": ["src/agent/node-run.ts"],
 	"process.env": ["src/agent/launch.ts", "src/runtime/", "bin/"],

@@ -1,4 +1,3 @@
-import { formatCount } from "../../../report/units.js";
 import type { Timeline, TimelineIncident } from "../../timeline.js";
 import { markShape } from "./picture.js";
 import { INCIDENT_WORDS } from "./picture-words.js";
@@ -16,14 +15,12 @@ export function incidentList(
 		dropped.incidents > 0
 			? `, ${dropped.incidents} earlier ones are not kept`
 			: "";
+	const count =
+		incidents.length === 1 ? "1 entry" : `${incidents.length} entries`;
 	return section(
 		"incidents",
 		"Incidents and changes",
-		h(
-			"span",
-			{ class: "note" },
-			`${formatCount(incidents.length, "entry").replace("entrys", "entries")}${more}`,
-		),
+		h("span", { class: "note" }, `${count}${more}`),
 		incidents.length === 0
 			? h("p", { class: "empty" }, "Nothing has ended a round.")
 			: table(

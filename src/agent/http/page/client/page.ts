@@ -1,8 +1,10 @@
 import { controlSection } from "./control-section.js";
-import { figures, header, notices } from "./headline.js";
+import { figures } from "./figures.js";
+import { header } from "./headline.js";
 import { incidentList } from "./incident-list.js";
 import type { Model } from "./model.js";
 import { nodeTable } from "./node-table.js";
+import { notices } from "./notices.js";
 import { roundTable } from "./round-table.js";
 import { timeSection } from "./time-section.js";
 import { type Child, h } from "./tree.js";

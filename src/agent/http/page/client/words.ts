@@ -35,7 +35,8 @@ export function changes(
 	names: readonly string[],
 	reason: string,
 ): string {
-	const others = names.filter((name) => !reason.includes(name));
+	const said = new Set(reason.split(/[^\w.-]+/));
+	const others = names.filter((name) => !said.has(name));
 	return others.length === 0 ? "" : ` ${sign} ${listed(others, MOST_NAMES)}`;
 }
 

@@ -1,0 +1,72 @@
+import { formatCount } from "../../../report/units.js";
+import type { Model } from "./model.js";
+import { type Child, h, type Tree } from "./tree.js";
+import { ago, clockTime, duration } from "./words.js";
+
+/** The run in figures. */
+export function figures({ document, now }: Model): Child {
+	const run = document?.run ?? null;
+	if (run === null) return null;
+	const { restarts, world, minNodes, maxNodes, incidents, round } = run;
+	const told = document?.history?.instances.find(
+		({ instance }) => instance === run.instance,
+	);
+	const asked =
+		minNodes === maxNodes ? `${maxNodes}` : `${minNodes} to ${maxNodes}`;
+	const share = told?.ranShare ?? null;
+	const repairs = told?.repairs;
+	return h(
+		"dl",
+		{ class: "figures" },
+		figure(
+			"round",
+			round === 0 ? "–" : String(round),
+			run.since === null
+				? ""
+				: `${run.phase} since ${clockTime(run.since, now)}`,
+		),
+		figure(
+			"workers",
+			String(world?.worldSize ?? "–"),
+			world
+				? `on ${formatCount(world.groupWorldSize, "node")}, ${asked} asked for`
+				: `${asked} nodes asked for`,
+		),
+		figure(
+			"restarts left",
+			restarts === null ? "–" : `${restarts.left}`,
+			restarts === null
+				? ""
+				: `of ${restarts.allowed}, policy ${run.policy ?? ""}`,
+		),
+		figure(
+			"incidents",
+			String(incidents),
+			run.lastIncident?.at == null
+				? ""
+				: `last ${ago(run.lastIncident.at, now)} ago`,
+		),
+		figure(
+			"workers ran",
+			share === null ? "–" : `${(share * 100).toFixed(1)} %`,
+			told ? `of ${duration(told.elapsedMs)}` : "",
+		),
+		figure(
+			"mean repair",
+			duration(repairs?.meanMs ?? null),
+			repairs?.longestMs == null
+				? ""
+				: `longest ${duration(repairs.longestMs)}`,
+		),
+	);
+}
+
+function figure(name: string, value: string, more: string): Tree {
+	return h(
+		"div",
+		{},
+		h("dt", {}, name),
+		h("dd", { class: "value" }, value),
+		h("dd", { class: "more" }, more),
+	);
+}

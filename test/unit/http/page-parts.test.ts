@@ -1,0 +1,442 @@
+import { describe, expect, it } from "vitest";
+import { failed } from "../../../src/agent/http/page/client/connection.js";
+import { figures } from "../../../src/agent/http/page/client/figures.js";
+import { headlineOf } from "../../../src/agent/http/page/client/headline.js";
+import type { Model } from "../../../src/agent/http/page/client/model.js";
+import { page } from "../../../src/agent/http/page/client/page.js";
+import {
+	findAll,
+	h,
+	type Tree,
+	textOf,
+} from "../../../src/agent/http/page/client/tree.js";
+import type { StatusDocument } from "../../../src/agent/http/status-document.js";
+import { phasesOf } from "../../../src/rendezvous/measure-history.js";
+import type { Outcome } from "../../../src/rendezvous/records.js";
+import type { RunStatus } from "../../../src/rendezvous/run-status.js";
+import {
+	incident,
+	pageModel,
+	statusDocument,
+	timeline,
+	worker,
+} from "../../helpers/page-model.js";
+import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
+import { failureRecord, historyRecord } from "../../helpers/run-view.js";
+
+const outcome = (change: Partial<Outcome>): Outcome => ({
+	...{ result: "succeeded", exitCode: 0, root: null },
+	...{ reason: "all workers succeeded", endedAt: NOW },
+	...change,
+});
+
+const whole = (model: Model): Tree => h("main", {}, ...page(model));
+const shown = (change: Partial<StatusDocument>, run: Partial<RunStatus> = {}) =>
+	whole(pageModel({ document: statusDocument(change, run) }));
+const part = (tree: Tree, id: string) =>
+	findAll(tree, ({ attributes }) => attributes.id === id)[0] ?? h("nothing");
+const rowsOf = (tree: Tree) =>
+	findAll(tree, ({ tag }) => tag === "tr").map((row) =>
+		row.children.map((cell) => textOf(cell)).join("|"),
+	);
+const hasClass = (name: string) => (tree: Tree) =>
+	(tree.attributes.class ?? "").split(" ").includes(name);
+
+it.each<[Partial<RunStatus>, string, string, string]>([
+	[
+		{ phase: "forming", world: null },
+		"busy",
+		"forming",
+		"the first round is being formed, since 61 s",
+	],
+	[{}, "good", "running", "round 2, since 61 s: 4 workers on 2 nodes"],
+	[
+		{ phase: "leaving" },
+		"busy",
+		"leaving",
+		"round 2 is being left, since 61 s",
+	],
+	[
+		{ phase: "waiting", since: null },
+		...([
+			"busy",
+			"between rounds",
+			"round 2 is over, round 3 has not begun",
+		] as const),
+	],
+	[
+		{ phase: "ended", outcome: outcome({}) },
+		"good",
+		"succeeded",
+		"exit code 0, 61 s ago: all workers succeeded",
+	],
+	[
+		{
+			phase: "ended",
+			since: null,
+			outcome: outcome({
+				result: "failed",
+				exitCode: 1,
+				reason: "rank 1\u001b[2J",
+			}),
+		},
+		...(["bad", "failed", "exit code 1: rank 1"] as const),
+	],
+	[
+		{ phase: "ended", outcome: outcome({ result: "stopped", exitCode: 5 }) },
+		"over",
+		"stopped",
+		"exit code 5, 61 s ago: all workers succeeded",
+	],
+	[
+		{ phase: "abandoned" },
+		"over",
+		"abandoned",
+		"it has not ended, but none of its agents is there",
+	],
+])("says of %j: %s", (change, standing, word, sentence) => {
+	expect(headlineOf(runStatus(change), NOW)).toEqual({
+		standing,
+		word,
+		sentence,
+	});
+});
+
+describe("what a reader has to know first", () => {
+	const noticesOf = (tree: Tree) =>
+		findAll(tree, hasClass("notice")).map(textOf);
+
+	it("is nothing where all is well", () => {
+		expect(noticesOf(whole(pageModel()))).toEqual([]);
+	});
+
+	it("is who is waited for, and since when", () => {
+		const words =
+			"waiting for 1 more node (at least 2): node-a is here; 590 s left";
+		const waiting = {
+			words,
+			since: NOW - 4_000,
+			until: null,
+			needed: 1,
+			missing: [],
+		};
+		expect(noticesOf(shown({}, { waiting }))).toEqual([
+			expect.stringMatching(
+				/^Waiting for 1 more node .* leftsince \d\d:\d\d:\d\d \(4 s\)$/,
+			),
+		]);
+	});
+
+	it("is that the agent does not answer, since when, and that all else is old", () => {
+		const model = pageModel({ localNow: NOW + 14_000 });
+		const connection = failed(model.connection, "Failed to fetch", NOW + 1_000);
+		const tree = whole({ ...model, connection });
+		expect(noticesOf(tree)).toEqual([
+			expect.stringMatching(
+				/^The agent has not answered since \d\d:\d\d:\d\d \(14 s\)It has ended, or/,
+			),
+		]);
+		expect(findAll(tree, hasClass("badge")).map(textOf)).toEqual([
+			"■ last seen running",
+		]);
+		expect(textOf(tree)).toContain("no answer for 14 s");
+		expect(findAll(tree, hasClass("stale"))).toHaveLength(1);
+	});
+
+	it("is how the run ended, where its agent has gone with it", () => {
+		const document = statusDocument(
+			{},
+			{ phase: "ended", outcome: outcome({}) },
+		);
+		const model = pageModel({ document });
+		const connection = failed(model.connection, "Failed to fetch", NOW);
+		const tree = whole({ ...model, connection });
+		expect(noticesOf(tree)[0]).toMatch(
+			/^The run succeeded, and this agent has gone/,
+		);
+		expect(findAll(tree, hasClass("badge")).map(textOf)).toEqual([
+			"● succeeded",
+		]);
+	});
+
+	it.each<[string, Partial<Model>, RegExp]>([
+		[
+			"a token is needed",
+			{
+				connection: failed(
+					pageModel().connection,
+					"the token is needed",
+					NOW,
+					true,
+				),
+			},
+			/without its token.*is needed$/,
+		],
+		[
+			"what is told is old",
+			{ document: statusDocument({ problem: "the store does not answer" }) },
+			/^What is below may not be of now.*answer$/,
+		],
+		[
+			"it has not joined",
+			{ document: statusDocument({ run: null, timeline: null }) },
+			/^This agent has not joined its run yet/,
+		],
+		[
+			"it never answered",
+			{
+				document: null,
+				connection: failed(
+					{ ...pageModel().connection, answeredAt: null },
+					"no",
+					NOW,
+				),
+			},
+			/^The agent has not answered since/,
+		],
+	])("is that %s", (_, change, expected) => {
+		expect(noticesOf(whole(pageModel(change)))).toEqual([
+			expect.stringMatching(expected),
+		]);
+	});
+});
+
+it("gives the run in figures", () => {
+	const instance = {
+		...{ instance: 7, begunAt: NOW - 61_000, endedAt: null, outcome: null },
+		...{ incidents: 1, repairs: { count: 1, meanMs: 1_234, longestMs: 2_000 } },
+		...{ ranMs: 60_000, elapsedMs: 61_000, ranShare: 60 / 61, rounds: [] },
+	};
+	const history = {
+		version: 1,
+		runId: "train",
+		instances: [instance],
+		place: "",
+	} as const;
+	const document = statusDocument({ history });
+	const tree = h("div", {}, figures(pageModel({ document })));
+	const values = findAll(tree, hasClass("value")).map(textOf);
+	expect(values).toEqual(["2", "4", "2", "1", "98.4 %", "1.2 s"]);
+	expect(textOf(tree)).toContain("of 3, policy hard");
+});
+
+describe("the tables", () => {
+	it("has a row for each node, with what it is and does", () => {
+		const nodes = [
+			nodeStatus("node-a", { state: "leaving", cause: "SIGTERM\u001b[2J" }),
+			nodeStatus("node-b", {
+				state: "gone",
+				pid: null,
+				since: null,
+				workerPids: [],
+			}),
+			nodeStatus("node-c", {
+				part: "spare",
+				state: "ready",
+				ranks: null,
+				workerPids: [],
+			}),
+			nodeStatus("node-d", {
+				part: "refused",
+				ranks: [4, 4],
+				workerPids: [null, ...Array(9).keys()],
+			}),
+		];
+		expect(rowsOf(part(shown({}, { nodes }), "nodes"))).toEqual([
+			"node|ranks|state|since|launcher|workers",
+			"node-athis onecoordinates|0–1|leaving (SIGTERM)|60 s|77 on 10.0.0.1|101 102",
+			"node-b|0–1|gone|–|–|–",
+			"node-c|–|ready (spare)|60 s|77 on 10.0.0.1|–",
+			"node-d|4|refused|60 s|77 on 10.0.0.1|– 0 1 2 3 4 5 6 and 2 more",
+		]);
+	});
+
+	it("shows roles and budgets where there are any", () => {
+		const nodes = [nodeStatus("node-a", { role: "reader" })];
+		expect(rowsOf(part(shown({}, { nodes, policy: "soft" }), "nodes"))[0]).toBe(
+			"node|ranks|state|since|role|launcher|restarts left|workers",
+		);
+	});
+
+	it("shows rounds, the newest first, with their phases and causes, and earlier starts apart", () => {
+		const { version, ...first } = historyRecord({ liftedAt: NOW - 50_000 });
+		const second = {
+			...{
+				...first,
+				round: 2,
+				members: ["a", "c"],
+				joined: ["c"],
+				left: ["b"],
+			},
+			cause: {
+				...({
+					kind: "failure",
+					changeEvent: null,
+					reason: "rank 1 on b: exit code 5",
+				} as const),
+				root: failureRecord("b", { timestamp: NOW - 20_004, pid: 24150 }),
+			},
+			...{
+				begunAt: NOW - 20_000,
+				stoppedAt: NOW - 19_000,
+				readyAt: NOW - 18_000,
+			},
+			...{ liftedAt: NOW - 17_990, startedAt: NOW - 17_490 },
+		};
+		const instances = [first, second].map((line, index) => ({
+			...{
+				instance: index,
+				begunAt: NOW,
+				endedAt: null,
+				outcome: null,
+				incidents: 0,
+			},
+			...{ repairs: { count: 0, meanMs: null, longestMs: null }, ranMs: 0 },
+			...{ elapsedMs: null, ranShare: null },
+			rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000 }],
+		}));
+		const history = {
+			version: 1,
+			runId: "train",
+			instances,
+			place: "",
+		} as const;
+		const rows = rowsOf(part(shown({ history }), "rounds"));
+		expect(rows[1]).toMatch(
+			/^2\|4\|2\|[\d:]+\|4 ms\|1\.0 s\|1\.0 s\|10 ms\|500 ms\|2\.5 s\|9\.0 s\|rank 1 on b: exit code 5 \(pid 24150\) \+ c$/,
+		);
+		expect(rows[2]).toMatch(/^1\|.*\|earlier startstart$/);
+	});
+
+	it("shows incidents, the newest first, with what is known of their cause", () => {
+		const incidents = [
+			incident({ message: "out of memory", hint: "see dmesg" }),
+			incident({
+				at: NOW,
+				kind: "scale-down",
+				round: 2,
+				rank: null,
+				pid: null,
+				reason: "two left",
+				nodes: ["b", "c"],
+			}),
+		];
+		const dropped = { nodes: 0, rounds: 0, incidents: 3, spansBefore: null };
+		const section = part(
+			shown({ timeline: timeline({ incidents, dropped }) }),
+			"incidents",
+		);
+		expect(rowsOf(section)).toEqual([
+			"when|what|round|why",
+			expect.stringMatching(/\| a node left\|2\|two left − b, c$/),
+			expect.stringMatching(
+				/\| failure\|1\|rank 1 on node-b: exit code 5 \(pid 99\)out of memorysee dmesg$/,
+			),
+		]);
+		expect(textOf(section)).toContain("2 entries, 3 earlier ones are not kept");
+	});
+
+	it("shows each worker's last lines as text, whatever they are", () => {
+		const attack =
+			"\u001b[31m<img src=x onerror=alert(1)><script>alert(2)</script>";
+		const node = {
+			...statusDocument().node,
+			workers: [worker({ lastLines: ["step 1", attack] })],
+		};
+		const section = part(shown({ node }), "workers");
+		const [lines] = findAll(section, ({ tag }) => tag === "pre");
+		expect(lines?.children).toEqual([
+			"step 1\n<img src=x onerror=alert(1)><script>alert(2)</script>",
+		]);
+		expect(
+			findAll(section, ({ tag }) => tag === "img" || tag === "script"),
+		).toEqual([]);
+	});
+});
+
+describe("the time line's surroundings", () => {
+	it("has a legend of what is there, and says what is left out", () => {
+		const dropped = {
+			nodes: 4,
+			rounds: 0,
+			incidents: 0,
+			spansBefore: NOW - 40_000,
+		};
+		const section = part(
+			shown({ timeline: timeline({ dropped }) }),
+			"timeline",
+		);
+		const legend = findAll(section, hasClass("legend")).map(textOf);
+		expect(legend).toEqual(["runsends its workersa round beginsfailure"]);
+		expect(textOf(section)).toMatch(
+			/Left out: 4 nodes that went first, some of what was before \d\d:\d\d:\d\d\.$/,
+		);
+	});
+
+	it("says which zoom is on", () => {
+		const tree = whole(pageModel({ zoom: "1h" }));
+		const pressed = findAll(
+			tree,
+			({ attributes }) => attributes["aria-pressed"] === "true",
+		);
+		expect(pressed.map(textOf)).toEqual(["1 h"]);
+	});
+});
+
+describe("control", () => {
+	const document = statusDocument({ control: true });
+	const controlOf = (change: Partial<Model>) =>
+		part(whole(pageModel(change)), "control");
+	const actionsOf = (tree: Tree) =>
+		findAll(tree, ({ tag }) => tag === "button").map(({ attributes }) =>
+			`${attributes["data-action"]} ${attributes["data-value"] ?? ""}${"disabled" in attributes ? " disabled" : ""}`.trim(),
+		);
+	const token = "secret";
+
+	it("is not there where the launcher has no token", () => {
+		const control = { token, asking: null, said: null };
+		expect(actionsOf(whole(pageModel({ control })))).toEqual([
+			"zoom 5min",
+			"zoom 1h",
+			"zoom all",
+		]);
+	});
+
+	it.each<[string, Model["control"], readonly string[]]>([
+		[
+			"asks for the token first",
+			{ token: null, asking: null, said: null },
+			["use-token"],
+		],
+		[
+			"then offers to leave and to stop",
+			{ token, asking: null, said: null },
+			["ask leave", "ask stop", "forget-token"],
+		],
+		[
+			"asks whether that is meant",
+			{ token, asking: "stop", said: null },
+			["confirm stop", "cancel"],
+		],
+		[
+			"of leaving too",
+			{ token, asking: "leave", said: null },
+			["confirm leave", "cancel"],
+		],
+	])("%s", (_, control, expected) => {
+		const section = controlOf({ document, control });
+		expect(actionsOf(section)).toEqual(expected);
+		expect(JSON.stringify(section)).not.toContain(token);
+	});
+
+	it("says what came of it, and cannot be used while nobody answers", () => {
+		const control = { token, asking: null, said: "the run is being stopped" };
+		expect(textOf(controlOf({ document, control }))).toContain("being stopped");
+		const connection = failed(pageModel().connection, "no", NOW);
+		expect(actionsOf(controlOf({ document, control, connection }))).toEqual([
+			"ask leave disabled",
+			"ask stop disabled",
+			"forget-token",
+		]);
+	});
+});
