@@ -84,3 +84,11 @@ function button(
 		words,
 	);
 }
+
+/** What came of a wish, for people. */
+export function saidOf(wish: Wish, isHeard: boolean, answer: string): string {
+	if (!isHeard) return answer.trim();
+	return wish === "stop"
+		? "The run is being stopped on all of its nodes."
+		: "The node leaves the run.";
+}

@@ -6,6 +6,7 @@ import {
 	delayOf,
 	failed,
 } from "./connection.js";
+import { saidOf } from "./control-section.js";
 import type { Model, Wish } from "./model.js";
 import { page } from "./page.js";
 import { patch } from "./patch.js";
@@ -87,12 +88,9 @@ async function carryOut(wish: Wish): Promise<void> {
 	control({ asking: null, said: "asking …" });
 	try {
 		const answer = await request("POST", `/${wish}`);
-		const words = (await answer.text()).trim();
-		const isRefused = answer.status === 401;
-		control({
-			said: words,
-			...(isRefused ? { token: null } : {}),
-		});
+		const said = saidOf(wish, answer.ok, await answer.text());
+		// Another token may be the right one.
+		control(answer.status === 401 ? { said, token: null } : { said });
 	} catch (error) {
 		const problem = error instanceof Error ? error.message : String(error);
 		control({ said: `it was not heard: ${problem}` });

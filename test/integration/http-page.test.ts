@@ -1,0 +1,141 @@
+import { writeFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { observedAt } from "../helpers/ask.js";
+import { openPage } from "../helpers/browser.js";
+import { job, openSite } from "../helpers/launch.js";
+
+const MARKUP =
+	"<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
+const TOKEN = "a-token-of-enough-characters";
+
+const flags = (runId: string, workers: number) => [
+	...["--http", "127.0.0.1:0", "--run-id", runId],
+	...["--nproc-per-node", String(workers)],
+];
+
+/** What a fast page has asked twice since. */
+async function isAskedAnew(page: Page): Promise<void> {
+	for (const _ of ["what was under way", "the next"]) {
+		await page.waitForResponse((response) =>
+			response.url().endsWith("/status"),
+		);
+	}
+}
+
+it("shows a run, an incident with its reason in the picture, and that the agent has gone", async (context) => {
+	const { page, problems } = await openPage(context, {
+		viewport: { width: 400, height: 800 },
+	});
+	const site = openSite();
+	const launch = site.launch([...flags("shown", 2), job("works.js")]);
+	await page.goto(await observedAt(launch));
+	const workers = await site.sawWorkers(2, 1);
+	await page.getByText("round 1, since").waitFor();
+	expect(await page.locator("h1").textContent()).toBe("shown");
+	expect(await page.title()).toBe("shown – elastic-run");
+	expect(await page.locator("#nodes tbody tr").count()).toBe(1);
+	await page.locator(".bar.running").first().waitFor();
+	expect(await page.locator(".mark").count()).toBe(0);
+	expect(await page.locator("#control").count()).toBe(0);
+
+	process.kill(workers[1]?.pid ?? 0, "SIGKILL");
+	const mark = page.locator(".mark");
+	await mark.waitFor();
+	const reason = /rank 1 on node-a: killed by SIGKILL \(pid \d+\)/;
+	expect(await mark.getAttribute("aria-label")).toMatch(reason);
+	await site.sawWorkers(2, 2);
+	await page.getByText("round 2, since").waitFor();
+	await mark.focus();
+	const tip = page.locator(".tip");
+	expect(await tip.textContent()).toMatch(reason);
+	await isAskedAnew(page);
+	expect(await tip.isVisible()).toBe(true);
+	await page.keyboard.press("Home");
+	expect(await tip.textContent()).toMatch(/^round 1, .*: 2 workers on 1 node/);
+	await page.keyboard.press("Escape");
+	expect(await tip.isVisible()).toBe(false);
+	await mark.hover();
+	expect(await tip.textContent()).toMatch(reason);
+	await page.getByRole("button", { name: "5 min" }).click();
+	expect(await page.locator("[aria-pressed=true]").textContent()).toBe("5 min");
+	expect(await page.locator("#rounds tbody tr").first().textContent()).toMatch(
+		reason,
+	);
+	expect(
+		await page.evaluate("document.documentElement.scrollWidth"),
+	).toBeLessThanOrEqual(400);
+	expect(problems).toEqual([]);
+
+	launch.signal("SIGTERM");
+	expect((await launch.ended).exitCode).toBe(143);
+	const notice = page.locator(".notice.bad");
+	await notice.waitFor();
+	expect(await notice.textContent()).toMatch(
+		/^The agent has not answered since \d\d:\d\d:\d\d \(\d+ s\)/,
+	);
+	await page.getByText("last seen").waitFor();
+	await site.isSwept();
+});
+
+it("shows what workers write and throw as text, and runs none of it", async (context) => {
+	const { page, problems } = await openPage(context);
+	const site = openSite();
+	const args = [...flags("marked", 1), job("says-markup.js")];
+	await page.goto(await observedAt(site.launch(args)));
+	const said = page.locator("#workers code", { hasText: "<img src=x" });
+	await said.waitFor();
+	expect(await said.textContent()).toBe(MARKUP);
+	await page.locator("#workers summary").click();
+	const lines = page.locator("#workers pre");
+	expect((await lines.textContent())?.split("\n")).toContain(MARKUP);
+	await isAskedAnew(page);
+	expect(await lines.isVisible()).toBe(true);
+
+	writeFileSync(site.release, "");
+	const why = page.locator("#incidents .hint", { hasText: MARKUP });
+	await why.first().waitFor();
+	const mark = page.locator(".mark");
+	expect(await mark.getAttribute("data-tip")).toContain(MARKUP);
+	await mark.focus();
+	expect(await page.locator(".tip").textContent()).toContain(MARKUP);
+	expect(await page.locator("img").count()).toBe(0);
+	expect(await page.locator("script").count()).toBe(1);
+	expect(await page.title()).toBe("marked – elastic-run");
+	expect(problems).toEqual([]);
+});
+
+it("stops the run for who gives the token, asks before, and says what is wrong with another token", async (context) => {
+	const { page, problems } = await openPage(context);
+	const site = openSite();
+	const launch = site.launch([...flags("stopped", 1), job("works.js")], {
+		env: { ELASTIC_RUN_HTTP_TOKEN: TOKEN },
+	});
+	const url = await observedAt(launch);
+	await page.goto(`${url}/?token=${TOKEN}`);
+	await page.getByText("round 1, since").waitFor();
+	expect(page.url()).not.toContain(TOKEN);
+	const control = page.locator("#control");
+	const press = (name: string) => control.getByRole("button", { name }).click();
+	await control.getByLabel("Token").fill("another-token-of-enough");
+	await press("Use");
+	await page.locator(".liveness.live").waitFor();
+	await press("Stop the run …");
+	await press("Stop the run");
+	await control.getByText("the token is needed in a header").waitFor();
+	expect(problems).toEqual([expect.stringContaining("401")]);
+
+	await control.getByLabel("Token").fill(TOKEN);
+	await page.keyboard.press("Enter");
+	await press("Stop the run …");
+	await press("Cancel");
+	await isAskedAnew(page);
+	expect(launch.hasEnded).toBe(false);
+	await press("Stop the run …");
+	await press("Stop the run");
+	expect((await launch.ended).exitCode).toBe(5);
+	expect(launch.output.stderr).toContain("POST /stop on node-a");
+	await page
+		.getByText(/^The agent has not answered since|this agent has gone$/)
+		.waitFor();
+});
