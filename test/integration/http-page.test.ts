@@ -1,10 +1,12 @@
 import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { observedAt } from "../helpers/ask.js";
 import { openPage } from "../helpers/browser.js";
 import { job, openSite } from "../helpers/launch.js";
 
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const MARKUP =
 	"<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
 const TOKEN = "a-token-of-enough-characters";
@@ -81,8 +83,15 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 it("shows what workers write and throw as text, and runs none of it", async (context) => {
 	const { page, problems } = await openPage(context);
 	const site = openSite();
-	const args = [...flags("marked", 1), job("says-markup.js")];
-	await page.goto(await observedAt(site.launch(args)));
+	const program = ["--no-node", process.execPath];
+	const launch = site.launch(
+		[
+			...[...flags("marked", 1), ...program],
+			...["--import", "elastic-run/register", job("says-markup.js")],
+		],
+		{ cwd: PROJECT },
+	);
+	await page.goto(await observedAt(launch));
 	const said = page.locator("#workers code", { hasText: "<img src=x" });
 	await said.waitFor();
 	expect(await said.textContent()).toBe(MARKUP);
