@@ -52,7 +52,6 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 	"Cache-Control": "no-store",
 	"Content-Security-Policy":
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-	"Cross-Origin-Opener-Policy": "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Referrer-Policy": "no-referrer",
 	"X-Content-Type-Options": "nosniff",

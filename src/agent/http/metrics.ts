@@ -29,8 +29,9 @@ export class Metrics {
 	});
 	private countedUntil = 0;
 
-	constructor() {
-		this.measureProcess();
+	/** @param startedAt when this process was started, in seconds since 1970 */
+	constructor(startedAt: number) {
+		this.measureProcess(startedAt);
 	}
 
 	get contentType(): string {
@@ -71,7 +72,7 @@ export class Metrics {
 	}
 
 	/** By prom-client's own names; what it offers itself would wake the process for each sample of its loop. */
-	private measureProcess(): void {
+	private measureProcess(startedAt: number): void {
 		const registers = [this.registry];
 		const { cpuUsage, memoryUsage } = process;
 		new Counter({
@@ -93,13 +94,10 @@ export class Metrics {
 			},
 		});
 		new Gauge({
-			name: "process_uptime_seconds",
-			help: "Since this agent's own process was started",
+			name: "process_start_time_seconds",
+			help: "When this agent's own process was started, in seconds since 1970",
 			registers,
-			collect() {
-				this.set(process.uptime());
-			},
-		});
+		}).set(startedAt);
 		new Gauge({
 			name: "process_open_fds",
 			help: "Open descriptors of this agent's own process, where /proc tells them",

@@ -40,7 +40,8 @@ export async function openObserver(options: {
 		if (!said.has(problem)) log.warn(`--http: ${problem}`);
 		said.add(problem);
 	};
-	const metrics = new Metrics();
+	const startedAt = clock.wallTime() / 1000 - process.uptime();
+	const metrics = new Metrics(startedAt);
 	const page = await readPageFiles();
 	const router = new Router({ observer, metrics, page, clock, leave });
 	let { port } = http;

@@ -101,7 +101,7 @@ const parsed = async (metrics: Metrics, sources: MetricSources) =>
 
 describe("/metrics", () => {
 	it("tells of a run that runs, in Prometheus' format", async () => {
-		const metrics = new Metrics();
+		const metrics = new Metrics(1_234.5);
 		const found = await parsed(metrics, runOf(3));
 		const numbers = {
 			elastic_run_ready: 1,
@@ -126,6 +126,7 @@ describe("/metrics", () => {
 		expect(found.value("elastic_run_phase", { phase: "JOINING" })).toBe(0);
 		expect(found.value("elastic_run_run_phase", { phase: "running" })).toBe(1);
 		expect(found.value("elastic_run_workers", { state: "running" })).toBe(2);
+		expect(found.value("process_start_time_seconds")).toBe(1_234.5);
 		expect(found.value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
 		for (const { labels } of found.samples) {
 			expect(labels).toMatchObject({ run_id: "run", node_id: 'a\\"\\\\\\nb' });
@@ -133,7 +134,7 @@ describe("/metrics", () => {
 	});
 
 	it("counts each round once, and its steps", async () => {
-		const metrics = new Metrics();
+		const metrics = new Metrics(1_234.5);
 		await parsed(metrics, runOf(2));
 		const twice = await parsed(metrics, runOf(2));
 		expect(twice.value("elastic_run_rounds_total", { cause: "start" })).toBe(1);
@@ -155,7 +156,7 @@ describe("/metrics", () => {
 	});
 
 	it("has no number for what is not known", async () => {
-		const metrics = new Metrics();
+		const metrics = new Metrics(1_234.5);
 		await parsed(metrics, runOf(1));
 		const found = await parsed(metrics, BARE);
 		const names = new Set(found.samples.map(({ name }) => name));
@@ -172,8 +173,8 @@ describe("/metrics", () => {
 	});
 
 	it("keeps two agents of one program apart", async () => {
-		await parsed(new Metrics(), runOf(2));
-		const other = await parsed(new Metrics(), runOf(1));
+		await parsed(new Metrics(1_234.5), runOf(2));
+		const other = await parsed(new Metrics(1_234.5), runOf(1));
 		expect(other.value("elastic_run_rounds_total", { cause: "start" })).toBe(1);
 	});
 });
@@ -192,7 +193,7 @@ it("counts a round in the making later", () => {
 });
 
 it("docs/observability.md has a row for each metric, and no others", async () => {
-	const { types } = await parsed(new Metrics(), runOf(2));
+	const { types } = await parsed(new Metrics(1_234.5), runOf(2));
 	const rows = [
 		...readFileSync("docs/observability.md", "utf8").matchAll(
 			/^\| `((?:elastic_run|process)_\w+)`[^|]*\| (\w+) \|/gm,
