@@ -39,19 +39,28 @@ export function picture(
 			"aria-label": summary(timeline),
 		},
 		PATTERNS,
-		...layout.ticks.map(({ x, label }) =>
-			h(
-				"g",
-				{ class: "tick" },
-				h("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM }),
+		// In groups of their own: as ticks and rows come and go, what has the focus stays where it is.
+		h(
+			"g",
+			{ class: "ticks" },
+			...layout.ticks.map(({ x, label }) =>
 				h(
-					"text",
-					{ x, y: height - 7, "text-anchor": anchor(x, layout) },
-					label,
+					"g",
+					{ class: "tick" },
+					h("line", { x1: x, x2: x, y1: TOP, y2: height - BOTTOM }),
+					h(
+						"text",
+						{ x, y: height - 7, "text-anchor": anchor(x, layout) },
+						label,
+					),
 				),
 			),
 		),
-		...layout.rows.map((row) => drawRow(row, layout, window.to)),
+		h(
+			"g",
+			{ class: "rows" },
+			...layout.rows.map((row) => drawRow(row, layout, window.to)),
+		),
 		h("line", {
 			...{ class: "edge", x1: left, x2: width },
 			...{ y1: height - BOTTOM + 0.5, y2: height - BOTTOM + 0.5 },
