@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -20,7 +21,7 @@ const flags = (runId: string, workers: number) => [
 async function isAskedAnew(page: Page): Promise<void> {
 	for (const _ of ["what was under way", "the next"]) {
 		await page.waitForResponse((response) =>
-			response.url().endsWith("/status"),
+			response.url().includes("/status"),
 		);
 	}
 }
@@ -37,7 +38,7 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 	expect(await page.locator("h1").textContent()).toBe("shown");
 	expect(await page.title()).toBe("shown – elastic-run");
 	expect(await page.locator("#nodes tbody tr").count()).toBe(1);
-	await page.locator(".bar.running").first().waitFor();
+	await page.locator(".picture .bar.running").first().waitFor();
 	expect(await page.locator(".mark").count()).toBe(0);
 	expect(await page.locator("#control").count()).toBe(0);
 
@@ -114,6 +115,26 @@ it("shows what workers write and throw as text, and runs none of it", async (con
 	expect(problems).toEqual([]);
 });
 
+it.for<[string, string, RegExp]>([
+	["succeeded", "release", /^● succeededexit code 0, /],
+	["failed", "records/fail-1-0", /^✕ failedexit code 1, .*: rank 0 on node-a/],
+])("says that the run %s although its agent goes with it", async ([
+	result,
+	file,
+	standing,
+], context) => {
+	const { page } = await openPage(context);
+	const site = openSite();
+	const args = [...flags("ended", 1), "--max-restarts", "0", job("beats.js")];
+	await page.goto(await observedAt(site.launch(args)));
+	await page.getByText("round 1, since").waitFor();
+	await isAskedAnew(page);
+	writeFileSync(join(site.path, file), "");
+	await page.getByText(`The run ${result}, and this agent has gone`).waitFor();
+	expect(await page.locator(".standing").textContent()).toMatch(standing);
+	expect(await page.locator(".picture .bar.running").count()).toBe(1);
+});
+
 it("stops the run for who gives the token, asks before, and says what is wrong with another token", async (context) => {
 	const { page, problems } = await openPage(context);
 	const site = openSite();
@@ -145,6 +166,6 @@ it("stops the run for who gives the token, asks before, and says what is wrong w
 	expect((await launch.ended).exitCode).toBe(5);
 	expect(launch.output.stderr).toContain("POST /stop on node-a");
 	await page
-		.getByText(/^The agent has not answered since|this agent has gone$/)
+		.getByText("The run was stopped, and this agent has gone")
 		.waitFor();
 });

@@ -6,6 +6,7 @@ import {
 } from "../../rendezvous/describe-history.js";
 import { describeRun } from "../../rendezvous/describe-run.js";
 import { RunKeys } from "../../rendezvous/keys.js";
+import type { RoundRecord } from "../../rendezvous/records.js";
 import type { RunStatus } from "../../rendezvous/run-status.js";
 import type { Store } from "../../rendezvous/store.js";
 import type { Cleanups } from "../cleanups.js";
@@ -13,6 +14,7 @@ import type { AgentConfig } from "../configuration/agent-config.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import type { NodeResources } from "../node-resources.js";
 import { type AgentState, INITIAL_STATE } from "../state.js";
+import { asEnded } from "./ended-run.js";
 import type { MetricSources } from "./metric-values.js";
 import {
 	describeNode,
@@ -75,8 +77,15 @@ export class Observer {
 	private readonly lines = new WorkerLines();
 	private observed: ObservedRun | undefined;
 	private hasFailed = false;
+	private round: RoundRecord | null = null;
+	private tellEnded: () => void = () => {};
+	/** Resolves when the agent's part in its run is over: soon nobody can ask any more. */
+	readonly ended: Promise<void>;
 
 	constructor(private readonly options: ObserverOptions) {
+		this.ended = new Promise((resolve) => {
+			this.tellEnded = resolve;
+		});
 		this.node = ownNode(INITIAL_STATE, options.clock.wallTime());
 	}
 
@@ -115,6 +124,7 @@ export class Observer {
 			const at = this.options.clock.wallTime();
 			this.node = follow(this.node, state, at);
 			this.sightings = seeAgent(this.sightings, this.name.nodeId, state, at);
+			this.round = state.view?.round ?? this.round;
 		} catch (error) {
 			if (!this.hasFailed) {
 				this.options.log.warn(
@@ -123,6 +133,7 @@ export class Observer {
 			}
 			this.hasFailed = true;
 		}
+		if (state.phase === "CLOSED") this.tellEnded();
 	};
 
 	readiness(): Readiness {
@@ -177,7 +188,8 @@ export class Observer {
 		const { runId } = observed.config;
 		const wallTime = this.options.clock.wallTime();
 		try {
-			const run = describeRun(runId, snapshot, wallTime);
+			const read = describeRun(runId, snapshot, wallTime);
+			const run = read && asEnded(read, this.round);
 			const history = describeHistory(runId, snapshot, wallTime);
 			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
 			return { run, history, problem, latencyMs };

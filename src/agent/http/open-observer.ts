@@ -1,15 +1,19 @@
-import { backgroundClock } from "../../clock.js";
+import { backgroundClock, systemClock } from "../../clock.js";
 import { ElasticRunError, messageOf, systemErrorCode } from "../../errors.js";
 import type { Cleanups } from "../cleanups.js";
 import type { AgentConfig, HttpConfig } from "../configuration/agent-config.js";
 import { addressInWords } from "../configuration/parse/http-address.js";
 import type { Logger } from "../logger.js";
+import { within } from "../within.js";
 import type { Leave } from "./control.js";
 import { Metrics } from "./metrics.js";
 import { Observer } from "./observer.js";
 import { readPageFiles } from "./page-files.js";
 import { Router } from "./routes.js";
 import { openServer } from "./server.js";
+
+/** So long an agent that ends waits for answers that are under way, in milliseconds. */
+const LAST_WORDS_MS = 200;
 
 /** Why an address cannot be had, and the fix. */
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -52,7 +56,10 @@ export async function openObserver(options: {
 			answer: (asked) => router.answer(asked, { ...http, port }),
 			onError: (error) => warn(messageOf(error)),
 		});
-		cleanups.add("closing the HTTP server", () => server.close());
+		cleanups.add("closing the HTTP server", async () => {
+			await within(systemClock, LAST_WORDS_MS, server.settled());
+			server.close();
+		});
 		port = server.port;
 	} catch (error) {
 		const code = systemErrorCode(error) ?? "";

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.js";
+import { within } from "../within.js";
 import {
 	type AccessRule,
 	type Route,
@@ -13,6 +14,8 @@ import type { Metrics } from "./metrics.js";
 import type { Observer } from "./observer.js";
 import type { PageFile } from "./page-files.js";
 
+/** In milliseconds. */
+const LONGEST_WAIT_MS = 1_000;
 const READ = ["GET", "HEAD"];
 const DO = ["POST"];
 
@@ -84,8 +87,19 @@ export class Router {
 			case "/stop":
 				return endRun(observer, clock);
 			default:
-				return this.status.get();
+				return asked.query.has("wait") ? this.nextStatus() : this.status.get();
 		}
+	}
+
+	/**
+	 * The status a while later, so that who asks again and again is there when
+	 * the agent ends, and hears how.
+	 */
+	private async nextStatus(): Promise<Answer> {
+		const { observer, clock } = this.options;
+		const ended = observer.ended.then(() => true);
+		const hasEnded = await within(clock, LONGEST_WAIT_MS, ended);
+		return hasEnded ? json(200, await observer.status()) : this.status.get();
 	}
 
 	/** Why it is not ready names workers and failures: that is for readers. */

@@ -30,6 +30,8 @@ export interface ServerOptions {
 export interface OpenServer {
 	/** The one that was asked for, or the free one. */
 	readonly port: number;
+	/** Resolves when all that was asked so far is answered. */
+	settled(): Promise<unknown>;
 	/** At once, with all connections. */
 	close(): void;
 }
@@ -41,13 +43,18 @@ export interface OpenServer {
  */
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
 	const { address, clock } = options;
+	const underWay = new Set<Promise<void>>();
 	const server = createServer(
 		{
 			maxHeaderSize: LONGEST_HEADERS_BYTES,
 			connectionsCheckingInterval: NEVER_MS,
 			keepAlive: false,
 		},
-		(request, response) => void respond(request, response, options),
+		(request, response) => {
+			const answering = respond(request, response, options);
+			underWay.add(answering);
+			void answering.finally(() => underWay.delete(answering));
+		},
 	);
 	server.maxConnections = MOST_CONNECTIONS;
 	server.on("connection", (socket: Socket) => {
@@ -64,6 +71,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
 	server.on("error", options.onError);
 	return {
 		port: portOf(server),
+		settled: () => Promise.all(underWay),
 		close: () => {
 			server.close();
 			server.closeAllConnections();

@@ -39,9 +39,11 @@ describe("how the page stands with its agent", () => {
 
 	it("asks each second, seldom while nobody looks, and less often where nobody answers", () => {
 		const lost = failed(live, "Failed to fetch", 2_000);
-		const delays = [live, lost].map((each) => delayOf(each, false));
+		const delays = [live, lost].map((each) => delayOf(each, false, 0));
 		expect(delays).toEqual([1_000, 2_000]);
-		expect(delayOf(live, true)).toBe(10_000);
+		expect(delayOf(live, true, 1_000)).toBe(9_000);
+		expect(delayOf(live, false, 300)).toBe(700);
+		expect(delayOf(live, false, 1_004)).toBe(0);
 	});
 
 	it("does not answer since it answered last, or since it was asked first", () => {

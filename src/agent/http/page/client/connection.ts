@@ -19,9 +19,9 @@ export const CONNECTING: Connection = {
 	skewMs: null,
 };
 
-const LIVE_DELAY_MS = 1_000;
-const LOST_DELAY_MS = 2_000;
-const HIDDEN_DELAY_MS = 10_000;
+const LIVE_EVERY_MS = 1_000;
+const LOST_EVERY_MS = 2_000;
+const HIDDEN_EVERY_MS = 10_000;
 
 /**
  * It answered. A document may have been put together a while before it was
@@ -57,10 +57,17 @@ export function failed(
 	};
 }
 
-/** When to ask again, in milliseconds. */
-export function delayOf({ state }: Connection, isHidden: boolean): number {
-	if (isHidden) return HIDDEN_DELAY_MS;
-	return state === "live" ? LIVE_DELAY_MS : LOST_DELAY_MS;
+/**
+ * When to ask again, in milliseconds.
+ * @param elapsedMs since it was asked last: an answer may be a while in coming
+ */
+export function delayOf(
+	{ state }: Connection,
+	isHidden: boolean,
+	elapsedMs: number,
+): number {
+	const every = state === "live" ? LIVE_EVERY_MS : LOST_EVERY_MS;
+	return Math.max(0, (isHidden ? HIDDEN_EVERY_MS : every) - elapsedMs);
 }
 
 /** What the agent's clock says; while it does not answer, what it said last. */

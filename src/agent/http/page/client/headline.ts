@@ -70,13 +70,17 @@ export function headlineOf(run: RunStatus, now: number): Headline {
 	}
 }
 
+/** Whether more may have happened than the agent has told: an outcome is the last word. */
+export function isOld({ connection, document }: Model): boolean {
+	return connection.state === "lost" && !document?.run?.outcome;
+}
+
 /** Run, phase, and whether all of this is of now. */
 export function header(model: Model): Tree {
 	const run = model.document?.run ?? null;
-	const isOld = model.connection.state === "lost" && run?.outcome === null;
 	const told = run && headlineOf(run, model.now);
 	const headline: Headline | null =
-		told && isOld
+		told && isOld(model)
 			? { ...told, standing: "over", word: `last seen ${told.word}` }
 			: told;
 	return h(

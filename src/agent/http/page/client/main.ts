@@ -51,10 +51,13 @@ function widthOf(element: Element): number {
 	return Math.max(NARROWEST, Math.floor(element.clientWidth));
 }
 
+/** The first answer is wanted at once; who asks for the next ones is there when the agent ends, and hears how. */
 async function ask(): Promise<void> {
 	clearTimeout(timer);
+	const askedAt = Date.now();
+	const path = model.connection.state === "live" ? "/status?wait" : "/status";
 	try {
-		const answer = await request("GET", "/status");
+		const answer = await request("GET", path);
 		if (answer.ok) {
 			const told: StatusDocument = await answer.json();
 			const connection = answered(model.connection, told.at, Date.now());
@@ -70,7 +73,8 @@ async function ask(): Promise<void> {
 		show({ connection: failed(model.connection, problem, Date.now()) });
 	}
 	clearTimeout(timer);
-	timer = setTimeout(ask, delayOf(model.connection, document.hidden));
+	const elapsed = Date.now() - askedAt;
+	timer = setTimeout(ask, delayOf(model.connection, document.hidden, elapsed));
 }
 
 function request(method: string, path: string): Promise<Response> {

@@ -55,7 +55,7 @@ function lostNotice({ connection, document, localNow }: Model): Child {
 	if (outcome !== null) {
 		return notice(
 			"over",
-			`The run ${outcome.result}, and this agent has gone`,
+			`The run ${outcome.result === "stopped" ? "was stopped" : outcome.result}, and this agent has gone`,
 			`It answered last at ${since}.`,
 		);
 	}

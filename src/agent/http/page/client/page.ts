@@ -1,6 +1,6 @@
 import { controlSection } from "./control-section.js";
 import { figures } from "./figures.js";
-import { header } from "./headline.js";
+import { header, isOld } from "./headline.js";
 import { incidentList } from "./incident-list.js";
 import type { Model } from "./model.js";
 import { nodeTable } from "./node-table.js";
@@ -12,7 +12,7 @@ import { workerList } from "./worker-list.js";
 
 /** The whole page. */
 export function page(model: Model): readonly Exclude<Child, null>[] {
-	const { document, now, connection } = model;
+	const { document, now } = model;
 	const run = document?.run ?? null;
 	const timeline = document?.timeline ?? null;
 	const history = document?.history ?? null;
@@ -21,7 +21,7 @@ export function page(model: Model): readonly Exclude<Child, null>[] {
 		h("div", { class: "notices" }, ...notices(model)),
 		h(
 			"div",
-			{ class: connection.state === "lost" ? "body stale" : "body" },
+			{ class: isOld(model) ? "body stale" : "body" },
 			figures(model),
 			timeline && timeSection(timeline, model),
 			run && nodeTable(run, document?.node.nodeId ?? "", now),
