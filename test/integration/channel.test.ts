@@ -1,9 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { EventReader } from "../../src/channel/event-reader.js";
 import type { ReceivedReply } from "../../src/channel/events.js";
 import { ReplyWriter } from "../../src/channel/reply-writer.js";
@@ -12,20 +11,18 @@ import { systemClock } from "../../src/clock.js";
 import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
+	fill,
+	MEMORY,
+	NO_WATCHERS,
+	skipWithoutNamespaces,
+	smallDisk,
+} from "../fixtures/scarcity.js";
+import {
 	pause,
 	temporaryDirectory,
 	temporaryRoot,
 	work,
 } from "../unit/channel/samples.js";
-
-const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
-/** A limit of the test's own namespace: nobody else is short of watchers. */
-const NO_WATCHERS = [
-	...["unshare", "--user", "--map-root-user", "sh", "-c"],
-	'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"',
-	"sh",
-];
 
 it.for(WAYS)(
 	"T13 ten thousand events reach a real worker in order, by %s",
@@ -235,29 +232,4 @@ async function openAgent(parent = tmpdir()) {
 	);
 	onTestFinished(() => watch.close());
 	return { root, channel, replies, acknowledged: () => acknowledged };
-}
-
-function smallDisk(context: TestContext, limit = "size=256k"): string {
-	const directory = temporaryDirectory();
-	const options = ["-t", "tmpfs", "-o", limit, "none", directory];
-	if (spawnSync("mount", options).status !== 0) {
-		context.skip("a small disk cannot be mounted by this user");
-	}
-	onTestFinished(() => void spawnSync("umount", [directory]));
-	return directory;
-}
-
-function fill(disk: string): void {
-	try {
-		writeFileSync(join(disk, "filler"), Buffer.alloc(1024 * 1024));
-	} catch {
-		// It holds as much as there was room for.
-	}
-}
-
-function skipWithoutNamespaces(context: TestContext): void {
-	const [file = "", ...args] = [...NO_WATCHERS, "true"];
-	if (spawnSync(file, args).status !== 0) {
-		context.skip("user namespaces are not to be had here");
-	}
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import { pause } from "../../src/rendezvous/back-off.js";
 import {
-	type EtcdApi,
 	etcdCompact,
 	etcdForAll,
 	etcdPut,
@@ -10,41 +9,17 @@ import {
 	startEtcd,
 } from "../helpers/etcd.js";
 import { Follower, insist, openStore } from "../helpers/etcd-store.js";
+import {
+	expectToSee,
+	followThroughProxy,
+	newPrefix,
+} from "../helpers/follow-through-proxy.js";
 import { waitFor } from "../helpers/processes.js";
-import { startProxy } from "../helpers/tcp-proxy.js";
 
 const etcd = etcdForAll();
-let prefixes = 0;
-
-function newPrefix(): string {
-	prefixes += 1;
-	return `/elastic-run/watch-breaks-${prefixes}/`;
-}
-
-/** Somebody behind a proxy who follows a prefix, and has seen what is there. */
-async function followThroughProxy() {
-	const proxy = await startProxy(etcd().endpoint);
-	const store = await openStore(proxy.endpoint);
-	const prefix = newPrefix();
-	const follower = new Follower(store, prefix);
-	await etcdPut(etcd(), `${prefix}first`, "1");
-	await waitFor("the first change", () => follower.valueOf(`${prefix}first`));
-	return { proxy, store, prefix, follower };
-}
-
-async function expectToSee(
-	server: EtcdApi,
-	follower: Follower,
-	key: string,
-	value: string,
-): Promise<void> {
-	await etcdPut(server, key, value);
-	await waitFor(`${key}=${value}`, () => follower.valueOf(key) === value);
-}
-
 describe("a watch over breaks", () => {
 	test("misses no change in the end over a storm of resets under writes (J16)", async () => {
-		const { proxy, prefix, follower } = await followThroughProxy();
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
 		let isStorm = true;
 		let written = 0;
 		const writing = (async () => {
@@ -98,7 +73,7 @@ describe("a watch over breaks", () => {
 	});
 
 	test("sees what was compacted away while it was cut off", async () => {
-		const { proxy, prefix, follower } = await followThroughProxy();
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
 		proxy.cut();
 		for (let n = 0; n < 20; n++) await etcdPut(etcd(), `${prefix}a`, String(n));
 		await etcdCompact(etcd());
@@ -111,7 +86,7 @@ describe("a watch over breaks", () => {
 	});
 
 	test("sees more than 4 MB that came while it was cut off, and while it was not", async () => {
-		const { proxy, prefix, follower } = await followThroughProxy();
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
 		const value = "x".repeat(1_000_000);
 		const writeAll = (letter: string) =>
 			Promise.all(

@@ -1,45 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import { pause } from "../../src/rendezvous/back-off.js";
-import { type EtcdApi, etcdForAll, etcdPut } from "../helpers/etcd.js";
+import { etcdForAll, etcdPut } from "../helpers/etcd.js";
 import {
 	FEW_CONNECTIONS,
 	Follower,
 	holdKey,
 	openStore,
 } from "../helpers/etcd-store.js";
+import {
+	expectToSee,
+	followThroughProxy,
+	newPrefix,
+} from "../helpers/follow-through-proxy.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 
 const etcd = etcdForAll();
-let prefixes = 0;
-
-function newPrefix(): string {
-	prefixes += 1;
-	return `/elastic-run/watch-${prefixes}/`;
-}
-
-/** Somebody behind a proxy who follows a prefix, and has seen what is there. */
-async function followThroughProxy() {
-	const proxy = await startProxy(etcd().endpoint);
-	const store = await openStore(proxy.endpoint);
-	const prefix = newPrefix();
-	const follower = new Follower(store, prefix);
-	await etcdPut(etcd(), `${prefix}first`, "1");
-	await waitFor("the first change", () => follower.valueOf(`${prefix}first`));
-	return { proxy, store, prefix, follower };
-}
-
-async function expectToSee(
-	server: EtcdApi,
-	follower: Follower,
-	key: string,
-	value: string,
-): Promise<void> {
-	await etcdPut(server, key, value);
-	await waitFor(`${key}=${value}`, () => follower.valueOf(key) === value);
-}
-
 describe("a watch", () => {
 	test("tells many users of a store over one connection, and each once of what comes together", async () => {
 		const store = await openStore(etcd().endpoint);
@@ -89,7 +66,7 @@ describe("a watch", () => {
 	});
 
 	test("hears again where no lease tells that its connection is a black hole", async () => {
-		const { proxy, prefix, follower } = await followThroughProxy();
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
 		proxy.stallOld();
 		await expectToSee(etcd(), follower, `${prefix}a`, "1");
 	});
@@ -98,7 +75,7 @@ describe("a watch", () => {
 		"to-server",
 		"to-client",
 	] as const)("hears again where only what goes %s comes through, once all does", async (direction) => {
-		const { proxy, store, prefix, follower } = await followThroughProxy();
+		const { proxy, store, prefix, follower } = await followThroughProxy(etcd());
 		const { losses } = await holdKey(store, `${prefix}held`, 10_000);
 		const { accepted } = proxy;
 		proxy.oneWay(direction);

@@ -1,17 +1,7 @@
-// The channel's guarantees, as a Python worker meets them.
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-	beforeEach,
-	describe,
-	expect,
-	it,
-	onTestFinished,
-	type TestContext,
-} from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { watchReplies } from "../../src/channel/watch-replies.js";
 import { systemClock } from "../../src/clock.js";
 import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
@@ -19,20 +9,18 @@ import { openPython } from "../fixtures/python/libraries.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
+	fill,
+	MEMORY,
+	NO_WATCHERS,
+	skipWithoutNamespaces,
+	smallDisk,
+} from "../fixtures/scarcity.js";
+import {
 	pause,
 	temporaryDirectory,
 	temporaryRoot,
 	work,
 } from "../unit/channel/samples.js";
-
-const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
-/** A limit of the test's own namespace: nobody else is short of watchers. */
-const NO_WATCHERS = [
-	...["unshare", "--user", "--map-root-user", "sh", "-c"],
-	'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"',
-	"sh",
-];
 
 beforeEach(needPython);
 
@@ -183,30 +171,3 @@ it.for([2, 10, 30])("two events %i ms apart are both seen", async (gapMs) => {
 	expect(await worker.ended).toBe(0);
 	expect(worker.lines()).toContainEqual({ count: 3, inOrder: true });
 });
-
-function smallDisk(context: TestContext): string {
-	const directory = temporaryDirectory();
-	const options = ["-t", "tmpfs", "-o", "size=256k", "none", directory];
-	if (spawnSync("mount", options).status !== 0) {
-		context.skip("a small disk cannot be mounted by this user");
-	}
-	onTestFinished(() => void spawnSync("umount", [directory]));
-	return directory;
-}
-
-function fill(disk: string): void {
-	const filler = join(disk, "filler");
-	try {
-		writeFileSync(filler, Buffer.alloc(1024 * 1024));
-	} catch {
-		// It holds as much as there was room for.
-	}
-	onTestFinished(() => rmSync(filler, { force: true }));
-}
-
-function skipWithoutNamespaces(context: TestContext): void {
-	const [file = "", ...args] = [...NO_WATCHERS, "true"];
-	if (spawnSync(file, args).status !== 0) {
-		context.skip("user namespaces are not to be had here");
-	}
-}

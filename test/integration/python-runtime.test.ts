@@ -1,25 +1,18 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { ReceivedReply } from "../../src/channel/events.js";
-import { watchReplies } from "../../src/channel/watch-replies.js";
-import { systemClock } from "../../src/clock.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
 import { onWire } from "../fixtures/python/libraries.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { until } from "../fixtures/runtime-harness.js";
-import {
-	pause,
-	temporaryDirectory,
-	temporaryRoot,
-	work,
-} from "../unit/channel/samples.js";
+import { pause, temporaryDirectory, work } from "../unit/channel/samples.js";
 
 beforeEach(needPython);
 
 describe("a Python worker", () => {
 	it("T3 has its event and its place as its first statement", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		const event = onWire(channel.send(work(1), 1));
 		const worker = startPython("worker", { channel, args: ["first"] });
 		expect(await worker.ended).toBe(0);
@@ -30,7 +23,7 @@ describe("a Python worker", () => {
 	});
 
 	it("learns of a round though it never waits", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["blocked"] });
 		await until(worker.lines, [1]);
@@ -42,7 +35,7 @@ describe("a Python worker", () => {
 	});
 
 	it("ends when its own work is done, though it listens", async () => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["background"] });
 		expect(await worker.ended).toBe(0);
@@ -50,7 +43,7 @@ describe("a Python worker", () => {
 	});
 
 	it("ends as it should though its listener is being called", async () => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		const args = ["ends_while_listening"];
 		const worker = startPython("worker", { channel, args });
@@ -60,7 +53,7 @@ describe("a Python worker", () => {
 	});
 
 	it("T2 hears each event until it takes its listener off; one that raises acknowledges nothing", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["listens"] });
 		await until(worker.lines, [1]);
@@ -76,7 +69,7 @@ describe("a Python worker", () => {
 	});
 
 	it("is told that a listener cannot be async", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["async_listener"] });
 		await until(() => worker.stderr().includes("plain function"), true);
@@ -87,7 +80,7 @@ describe("a Python worker", () => {
 	});
 
 	it("waits for work, and acknowledges the PAUSE", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["waits"] });
 		await until(words, ["HELLO", "ACK 1", "WAITING 1"]);
@@ -100,7 +93,7 @@ describe("a Python worker", () => {
 	});
 
 	it("does not wait behind a round of which the worker has only heard", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["hears_first"] });
 		await until(worker.lines, [1]);
@@ -112,7 +105,7 @@ describe("a Python worker", () => {
 	});
 
 	it("waits no longer than it wants to", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["waits_in_vain"] });
 		expect(await worker.ended).toBe(0);
@@ -129,7 +122,7 @@ describe("a Python worker", () => {
 	});
 
 	it("T13 gets every event from the first", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["iterates"] });
 		await until(worker.lines, [1]);
@@ -141,7 +134,7 @@ describe("a Python worker", () => {
 	});
 
 	it("ends its iteration by a time or by an event of its own", async () => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		const args = ["stops_iterating"];
 		const worker = startPython("worker", { channel, args });
@@ -150,7 +143,7 @@ describe("a Python worker", () => {
 	});
 
 	it("does not wait for an agent that is gone", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["gone"] });
 		await until(() => words().at(-1), "WAITING 1");
@@ -161,7 +154,7 @@ describe("a Python worker", () => {
 	});
 
 	it("reports, and leaves its error in the error file as well", async () => {
-		const { channel, reports } = await agent();
+		const { channel, reports } = await hearingAgent();
 		channel.send(work(1), 1);
 		const file = join(temporaryDirectory(), "error.json");
 		const env = { TORCHELASTIC_ERROR_FILE: file };
@@ -188,7 +181,7 @@ describe("a Python worker", () => {
 	});
 
 	it("reports what JSON has no word for; no detail takes the envelope's names", async () => {
-		const { channel, reports } = await agent();
+		const { channel, reports } = await hearingAgent();
 		channel.send(work(1), 1);
 		const args = ["reports_what_json_lacks"];
 		const worker = startPython("worker", { channel, args });
@@ -202,7 +195,7 @@ describe("a Python worker", () => {
 	});
 
 	it("learns at once of a report that cannot be sent; an error is cut to what can", async () => {
-		const { channel, reports } = await agent();
+		const { channel, reports } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["refused"] });
 		expect(await worker.ended).toBe(0);
@@ -213,7 +206,7 @@ describe("a Python worker", () => {
 	});
 
 	it("does not acknowledge a PAUSE that it has not been shown", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		channel.send(pause(1), 2);
 		const worker = startPython("worker", { channel, args: ["paused"] });
@@ -226,7 +219,7 @@ describe("a Python worker", () => {
 		"broken",
 		"warns_as_errors",
 	])("is warned once of a message that is broken, and works on: %s", async (act) => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		writeFileSync(join(channel.directory, "latest.json"), '{"version":1,');
 		const worker = startPython("worker", { channel, args: [act] });
@@ -237,7 +230,7 @@ describe("a Python worker", () => {
 	});
 
 	it("ends its wait by a signal whose handler raises", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = startPython("worker", { channel, args: ["terminated"] });
 		await until(() => words().at(-1), "WAITING 1");
@@ -336,27 +329,3 @@ describe("what ends a Python worker", () => {
 		return { ...startPython("crash", { args: [act], env }), file };
 	}
 });
-
-async function agent() {
-	const root = temporaryRoot();
-	const channel = root.createWorker(0);
-	const replies: ReceivedReply[] = [];
-	const watch = await watchReplies(
-		root,
-		(_directory, reply) => replies.push(reply),
-		{ clock: systemClock, warn: (warning) => expect.fail(warning) },
-	);
-	onTestFinished(() => watch.close());
-	const reports = () =>
-		replies.map(({ sequence, timestamp, ...reply }) => reply);
-	return { channel, reports, words: () => replies.map(wordOf) };
-}
-
-function wordOf(reply: ReceivedReply): string {
-	if (reply.kind === "ACK") return `ACK ${reply.event}`;
-	return reply.kind === "WAITING" ? `WAITING ${reply.round}` : reply.kind;
-}
-
-function errorIn(file: string): unknown {
-	return JSON.parse(readFileSync(file, "utf8")).message;
-}

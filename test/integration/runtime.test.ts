@@ -1,16 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { ReceivedReply } from "../../src/channel/events.js";
-import { watchReplies } from "../../src/channel/watch-replies.js";
-import { systemClock } from "../../src/clock.js";
+import { describe, expect, it } from "vitest";
+import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
 	pause,
 	temporaryDirectory,
-	temporaryRoot,
 	work,
 	workerInfo,
 } from "../unit/channel/samples.js";
@@ -21,7 +18,7 @@ const REGISTER = fileURLToPath(
 
 describe("a worker", () => {
 	it("has its event and its place as its first statement", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		const event = channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["first"] });
 		expect(await worker.ended).toBe(0);
@@ -31,7 +28,7 @@ describe("a worker", () => {
 	});
 
 	it("learns of a round though its event loop is blocked", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["blocked"] });
 		await until(worker.lines, [1]);
@@ -43,7 +40,7 @@ describe("a worker", () => {
 	});
 
 	it("ends when its own work is done, though it listens", async () => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["background"] });
 		expect(await worker.ended).toBe(0);
@@ -51,7 +48,7 @@ describe("a worker", () => {
 	});
 
 	it("lives on while it waits for work, and acknowledges the PAUSE", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["waits"] });
 		await until(words, ["HELLO", "ACK 1", "WAITING 1"]);
@@ -64,7 +61,7 @@ describe("a worker", () => {
 	});
 
 	it("does not wait behind a round of which the worker has only heard", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["hearsFirst"] });
 		await until(worker.lines, [1]);
@@ -76,7 +73,7 @@ describe("a worker", () => {
 	});
 
 	it("lives on while it awaits the next event", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["iterates"] });
 		await until(worker.lines, [1]);
@@ -88,7 +85,7 @@ describe("a worker", () => {
 	});
 
 	it("does not wait for an agent that is gone", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["gone"] });
 		await until(() => words().at(-1), "WAITING 1");
@@ -102,7 +99,7 @@ describe("a worker", () => {
 	});
 
 	it("reports, and leaves its error in the error file as well", async () => {
-		const { channel, replies } = await agent();
+		const { channel, replies } = await hearingAgent();
 		channel.send(work(1), 1);
 		const file = join(temporaryDirectory(), "error.json");
 		const env = { TORCHELASTIC_ERROR_FILE: file };
@@ -125,7 +122,7 @@ describe("a worker", () => {
 	});
 
 	it("does not acknowledge a PAUSE that it has not been shown", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		channel.send(pause(1), 2);
 		const worker = start("worker", { channel, args: ["paused"] });
@@ -135,7 +132,7 @@ describe("a worker", () => {
 	});
 
 	it("learns at once of a report that cannot be sent; an error is cut to what can", async () => {
-		const { channel, replies } = await agent();
+		const { channel, replies } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["refused"] });
 		expect(await worker.ended).toBe(0);
@@ -147,7 +144,7 @@ describe("a worker", () => {
 	});
 
 	it("of several processes loses no reply", async () => {
-		const { channel, replies } = await agent();
+		const { channel, replies } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["children"] });
 		expect(await worker.ended).toBe(0);
@@ -159,7 +156,7 @@ describe("a worker", () => {
 	});
 
 	it("has one state in all copies of the library", async () => {
-		const { channel, words } = await agent();
+		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
 		const worker = start("worker", { channel, args: ["copies"] });
 		expect(await worker.ended).toBe(0);
@@ -168,7 +165,7 @@ describe("a worker", () => {
 	});
 
 	it("is warned once of a message that is broken, and works on", async () => {
-		const { channel } = await agent();
+		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		writeFileSync(join(channel.directory, "latest.json"), '{"version":1,');
 		const worker = start("worker", { channel, args: ["broken"] });
@@ -267,25 +264,3 @@ describe("what ends a worker", () => {
 		expect(existsSync(file)).toBe(false);
 	});
 });
-
-async function agent() {
-	const root = temporaryRoot();
-	const channel = root.createWorker(0);
-	const replies: ReceivedReply[] = [];
-	const watch = await watchReplies(
-		root,
-		(_directory, reply) => replies.push(reply),
-		{ clock: systemClock, warn: (warning) => expect.fail(warning) },
-	);
-	onTestFinished(() => watch.close());
-	return { channel, replies, words: () => replies.map(wordOf) };
-}
-
-function wordOf(reply: ReceivedReply): string {
-	if (reply.kind === "ACK") return `ACK ${reply.event}`;
-	return reply.kind === "WAITING" ? `WAITING ${reply.round}` : reply.kind;
-}
-
-function errorIn(file: string): unknown {
-	return JSON.parse(readFileSync(file, "utf8")).message;
-}

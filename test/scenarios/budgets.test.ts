@@ -1,26 +1,15 @@
 import { expect, it } from "vitest";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
 /** Restarts as the hard policy does, but each node pays for its own failures. */
 const NODE_PAYS: RestartPolicyStrategy = {
 	name: "node-pays",
-	onScaleUp: ({ cause }) => ({
-		workers: "restart",
-		charge: "nothing",
-		reason: cause,
-	}),
-	onScaleDown: ({ cause }) => ({
-		workers: "restart",
-		charge: "nothing",
-		reason: cause,
-	}),
-	onWorkerFailure: ({ cause }) => ({
-		workers: "restart",
-		charge: "node",
-		reason: cause,
-	}),
+	onScaleUp: decides("restart"),
+	onScaleDown: decides("restart"),
+	onWorkerFailure: decides("restart", "node"),
 };
 
 it("a node whose own budget is spent is refused, and the others go on", async () => {

@@ -2,6 +2,7 @@ import { it } from "vitest";
 import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { type ScriptedAgent, ScriptedRun } from "../helpers/scripted-run.js";
 
@@ -10,21 +11,9 @@ const SOFT = new SoftRestartPolicyStrategy();
 /** What a user may write: scale events pause, a worker's failure restarts them all and is the run's. */
 const MIXED: RestartPolicyStrategy = {
 	name: "mixed",
-	onScaleUp: ({ cause }) => ({
-		workers: "pause",
-		charge: "nothing",
-		reason: cause,
-	}),
-	onScaleDown: ({ cause }) => ({
-		workers: "restart",
-		charge: "nothing",
-		reason: cause,
-	}),
-	onWorkerFailure: ({ cause }) => ({
-		workers: "restart",
-		charge: "run",
-		reason: cause,
-	}),
+	onScaleUp: decides("pause"),
+	onScaleDown: decides("restart"),
+	onWorkerFailure: decides("restart", "run"),
 };
 
 async function threeNodes(policy: RestartPolicyStrategy = SOFT, maxNodes = 3) {

@@ -14,17 +14,12 @@ import {
 	PAUSED,
 	play,
 	RUNNING,
+	STOP,
 	seen,
 	TIME,
 } from "./soft-agent.js";
 
 const REPLACE = new SoftReplaceRestartPolicyStrategy();
-const STOP: AgentInput = {
-	kind: "stop-asked",
-	exitCode: 143,
-	reason: "SIGTERM",
-	immediately: false,
-};
 
 /** Three workers: local rank 0 has never said HELLO, and ends; the others are paused. */
 const ENDING = play([

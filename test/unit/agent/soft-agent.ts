@@ -85,6 +85,13 @@ export const acknowledged = (localRank: number, event: number): AgentInput => ({
 	event,
 });
 
+export const STOP = {
+	kind: "stop-asked",
+	exitCode: 143,
+	reason: "SIGTERM",
+	immediately: false,
+} satisfies AgentInput;
+
 export const gone = (localRank: number): AgentInput => ({
 	kind: "worker-gone",
 	localRank,

@@ -18,6 +18,7 @@ import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-po
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { exited, STOP, TIME } from "./soft-agent.js";
 
 const CONTEXT: TransitionContext = {
 	now: 1_000,
@@ -123,28 +124,6 @@ const seen = (change: Partial<RoundRecord>, seat = true): AgentInput => ({
 	kind: "round-seen",
 	view: { round: { ...ROUND, ...change }, seat: seat ? SEAT : null },
 });
-const exited = (
-	localRank: number,
-	exitCode: number,
-	groupRemains = false,
-): AgentInput => ({
-	kind: "worker-exited",
-	localRank,
-	pid: 100 + localRank,
-	exit: { code: exitCode, signal: null, sentByUs: false, uptimeMs: 10 },
-	exitCode,
-	description: `exit code ${exitCode}`,
-	hint: undefined,
-	error: undefined,
-	groupRemains,
-});
-const STOP: AgentInput = {
-	kind: "stop-asked",
-	exitCode: 143,
-	reason: "SIGTERM",
-	immediately: false,
-};
-const TIME: AgentInput = { kind: "time-passed" };
 const LOST: AgentInput = {
 	kind: "session-lost",
 	reason: "lease expired",
