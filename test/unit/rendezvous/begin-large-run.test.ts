@@ -3,27 +3,18 @@ import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { Membership } from "../../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { Outcome, RunSpec } from "../../../src/rendezvous/records.js";
+import type { Outcome } from "../../../src/rendezvous/records.js";
 import type {
 	Compare,
 	TransactionResult,
 	Write,
 } from "../../../src/rendezvous/store.js";
+import { agentIdentity, runSpec } from "../../helpers/run-settings.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
-const SPEC: RunSpec = {
-	version: 1,
-	minNodes: 1,
-	maxNodes: 500,
-	policy: "hard",
-	maxRestarts: 3,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-	leaseTtlMs: 5_000,
-};
+const SPEC = runSpec({ minNodes: 1, maxNodes: 500 });
 
 /** Refuses what etcd refuses. */
 class LimitedStore extends MemoryStore {
@@ -70,10 +61,7 @@ it("a run of many nodes that has ended is begun anew, with nothing left of its l
 		store,
 		clock: new VirtualClock(),
 		runId: "r",
-		identity: {
-			...{ nodeId: "node-0", incarnation: "1", hostId: "host", pid: 1 },
-			...{ startTime: "1", address: "h", localWorldSize: 1, role: "default" },
-		},
+		identity: agentIdentity({ nodeId: "node-0" }),
 		spec: SPEC,
 		reservePort: async () => 4_000,
 		isDead: () => false,

@@ -1,19 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { beginRun } from "../../../src/rendezvous/begin-run.js";
 import type { RoundRecord, RunSpec } from "../../../src/rendezvous/records.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
-const SPEC: RunSpec = {
-	version: 1,
-	minNodes: 1,
-	maxNodes: 2,
-	policy: "hard",
-	maxRestarts: 3,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-	leaseTtlMs: 5_000,
-};
+const SPEC = runSpec({ minNodes: 1, maxNodes: 2, maxRestarts: 3 });
 const NOW = 1_795_163_940_000.6;
 const ENDED: Partial<RoundRecord> = {
 	instance: 7,

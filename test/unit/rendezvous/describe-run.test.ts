@@ -6,11 +6,11 @@ import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
 import type {
 	NodeRecord,
 	RoundRecord,
-	RunSpec,
 	Seat,
 } from "../../../src/rendezvous/records.js";
 import type { Entry, Snapshot } from "../../../src/rendezvous/store.js";
 import { awaits } from "../../../src/rendezvous/waiting.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
 	historyRecord,
@@ -21,17 +21,7 @@ import {
 
 const KEYS = new RunKeys("r");
 const NOW = 10_000;
-const SPEC: RunSpec = {
-	version: 1,
-	minNodes: 2,
-	maxNodes: 3,
-	policy: "hard",
-	maxRestarts: 3,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-	leaseTtlMs: 5_000,
-};
+const SPEC = runSpec({ maxRestarts: 3 });
 const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 2 };
 const OPEN = { ...RUNNING, deprecated: 1 };
 const FAILURE = {

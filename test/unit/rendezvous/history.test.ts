@@ -3,13 +3,13 @@ import type { HistoryRecord } from "../../../src/rendezvous/history.js";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import {
 	EMPTY_MEMORY,
-	type PlannerConfig,
 	type PlannerMemory,
 } from "../../../src/rendezvous/plan.js";
 import { planRound } from "../../../src/rendezvous/plan-round.js";
 import { planWrites } from "../../../src/rendezvous/plan-writes.js";
 import type { NodeRecord } from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
 	historyRecord,
@@ -20,14 +20,7 @@ import {
 	seatRecord,
 } from "../../helpers/run-view.js";
 
-const CONFIG: PlannerConfig = {
-	minNodes: 1,
-	maxNodes: 3,
-	maxRestarts: 1,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 0,
-	settleTimeoutMs: 35_000,
-};
+const CONFIG = runSpec({ minNodes: 1, lastCallTimeoutMs: 0 });
 const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 2 };
 const OPEN = { ...RUNNING, deprecated: 1 };
 const SEATS = {

@@ -6,23 +6,18 @@ import {
 } from "../../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import { decodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { NodeRecord, RunSpec } from "../../../src/rendezvous/records.js";
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
+import {
+	agentIdentity,
+	intentOf,
+	runSpec,
+} from "../../helpers/run-settings.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 const GRACE_MS = 6_000;
-const SPEC: RunSpec = {
-	version: 1,
-	minNodes: 1,
-	maxNodes: 2,
-	policy: "hard",
-	maxRestarts: 0,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-	leaseTtlMs: 5_000,
-};
+const SPEC = runSpec({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 
 describe("joining under a node id", () => {
 	let clock: VirtualClock;
@@ -41,16 +36,10 @@ describe("joining under a node id", () => {
 			store,
 			clock,
 			runId: "r",
-			identity: {
-				nodeId: "host",
-				incarnation,
-				hostId: "boot pid:[1]",
-				pid: 7,
-				startTime: "1",
-				address: "10.0.0.7",
-				localWorldSize: 1,
-				role: "default",
-			},
+			identity: agentIdentity({
+				...{ nodeId: "host", incarnation, hostId: "boot pid:[1]" },
+				...{ pid: 7, address: "10.0.0.7" },
+			}),
 			spec: SPEC,
 			reservePort: async () => 4_000,
 			isDead: () => false,
@@ -76,15 +65,7 @@ describe("joining under a node id", () => {
 	};
 	const ready = (membership: Membership) => {
 		membership.start();
-		membership.publish({
-			state: "ready",
-			claim: 1,
-			failure: null,
-			cause: null,
-			finishedPlan: null,
-			pids: [],
-			since: 0,
-		});
+		membership.publish(intentOf());
 		return settle();
 	};
 

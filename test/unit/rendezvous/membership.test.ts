@@ -11,6 +11,11 @@ import type {
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
+import {
+	agentIdentity,
+	intentOf,
+	runSpec,
+} from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 import { settle } from "../../helpers/virtual-clock.js";
 
@@ -51,27 +56,8 @@ describe("an agent's membership", () => {
 				wakeAt: () => () => {},
 			},
 			runId: "r",
-			identity: {
-				nodeId: "a",
-				incarnation: "a-1",
-				hostId: "host",
-				pid: 1,
-				startTime: "1",
-				address: "a.example",
-				localWorldSize: 1,
-				role: "default",
-			},
-			spec: {
-				version: 1,
-				minNodes: 2,
-				maxNodes: 2,
-				policy: "hard",
-				maxRestarts: 0,
-				joinTimeoutMs: 600_000,
-				lastCallTimeoutMs: 30_000,
-				settleTimeoutMs: 35_000,
-				leaseTtlMs: TTL_MS,
-			},
+			identity: agentIdentity(),
+			spec: runSpec({ maxNodes: 2, maxRestarts: 0 }),
 			reservePort: async () => 4_000,
 			isDead: () => false,
 			random: () => 0,
@@ -82,15 +68,7 @@ describe("an agent's membership", () => {
 		});
 		await membership.join();
 		membership.start();
-		membership.publish({
-			state: "ready",
-			claim: 1,
-			failure: null,
-			cause: null,
-			finishedPlan: null,
-			pids: [],
-			since: 0,
-		});
+		membership.publish(intentOf());
 		await settle();
 	});
 

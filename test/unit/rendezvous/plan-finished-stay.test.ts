@@ -7,6 +7,7 @@ import {
 import { planRound } from "../../../src/rendezvous/plan-round.js";
 import type { NodeRecord } from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import {
 	nodeRecord,
 	roundRecord,
@@ -14,15 +15,7 @@ import {
 	seatRecord,
 } from "../../helpers/run-view.js";
 
-const CONFIG: PlannerConfig = {
-	minNodes: 2,
-	maxNodes: 3,
-	maxRestarts: 1,
-	finishedStay: true,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-};
+const CONFIG = runSpec({ finishedStay: true });
 const NOW = 5_000;
 
 function plan(

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-	EMPTY_MEMORY,
-	type PlannerConfig,
-} from "../../../src/rendezvous/plan.js";
+import { EMPTY_MEMORY } from "../../../src/rendezvous/plan.js";
 import { planRound } from "../../../src/rendezvous/plan-round.js";
 import type {
 	NodeFailure,
@@ -10,6 +7,7 @@ import type {
 	RoundCause,
 } from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
 	nodeFailure,
@@ -18,14 +16,7 @@ import {
 	seatRecord,
 } from "../../helpers/run-view.js";
 
-const CONFIG: PlannerConfig = {
-	minNodes: 2,
-	maxNodes: 3,
-	maxRestarts: 1,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-};
+const CONFIG = runSpec();
 
 const plan = (view: RunView) =>
 	planRound(view, EMPTY_MEMORY, CONFIG, "plan-3", { now: 0, wallTime: 0 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
 	EMPTY_MEMORY,
-	type PlannerConfig,
 	type PlannerMemory,
 } from "../../../src/rendezvous/plan.js";
 import { planRound } from "../../../src/rendezvous/plan-round.js";
@@ -10,6 +9,7 @@ import type {
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
+import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
 	nodeFailure,
@@ -19,14 +19,7 @@ import {
 	seatRecord,
 } from "../../helpers/run-view.js";
 
-const CONFIG: PlannerConfig = {
-	minNodes: 1,
-	maxNodes: 2,
-	maxRestarts: 1,
-	joinTimeoutMs: 600_000,
-	lastCallTimeoutMs: 30_000,
-	settleTimeoutMs: 35_000,
-};
+const CONFIG = runSpec({ minNodes: 1, maxNodes: 2 });
 
 function plan(view: RunView, memory: PlannerMemory = EMPTY_MEMORY, now = 0) {
 	const time = { now, wallTime: 0 };

@@ -5,15 +5,13 @@ import {
 	decodeRecord,
 	encodeRecord,
 } from "../../../src/rendezvous/record-codec.js";
-import {
-	type Intent,
-	RecordWriter,
-} from "../../../src/rendezvous/record-writer.js";
+import { RecordWriter } from "../../../src/rendezvous/record-writer.js";
 import type {
 	NodeFailure,
 	NodeRecord,
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
+import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
 const KEYS = new RunKeys("r");
@@ -31,17 +29,6 @@ class CountingStore extends MemoryStore {
 		return super.transaction(...args);
 	}
 }
-
-const intent = (part: Partial<Intent>): Intent => ({
-	state: "ready",
-	claim: 1,
-	failure: null,
-	cause: null,
-	finishedPlan: null,
-	pids: [],
-	since: 0,
-	...part,
-});
 
 const FAILURE: NodeFailure = {
 	charge: "run",
@@ -88,7 +75,7 @@ describe("the writer of an agent's record", () => {
 	const standIn = async (round: RoundRecord) => {
 		await put(round);
 		await look();
-		writer.want(intent({ state: "running" }));
+		writer.want(intentOf({ state: "running" }));
 		expect(await writer.write()).toBe(false);
 		store.asked.length = 0;
 	};
@@ -100,16 +87,7 @@ describe("the writer of an agent's record", () => {
 			store,
 			keys: KEYS,
 			lease,
-			identity: {
-				nodeId: "a",
-				incarnation: "a-1",
-				hostId: "host",
-				pid: 1,
-				startTime: "1",
-				address: "a.example",
-				localWorldSize: 1,
-				role: "default",
-			},
+			identity: agentIdentity(),
 			reservePort: async () => 4_000,
 		});
 	});
@@ -117,7 +95,7 @@ describe("the writer of an agent's record", () => {
 	it("writes again and again without a look in between", async () => {
 		await standIn(roundRecord({ synced: 1 }));
 		for (const state of ["stopping", "ready", "running"] as const) {
-			writer.want(intent({ state, claim: 2 }));
+			writer.want(intentOf({ state, claim: 2 }));
 			expect(await writer.write()).toBe(false);
 			expect((await own())?.state).toBe(state);
 		}
@@ -127,7 +105,7 @@ describe("the writer of an agent's record", () => {
 	it("asks for a look where the round has changed, and then writes what still holds", async () => {
 		await standIn(roundRecord({ synced: 1 }));
 		await put(roundRecord({ synced: 1, deprecated: 1 }));
-		writer.want(intent({ state: "stopping", claim: 2 }));
+		writer.want(intentOf({ state: "stopping", claim: 2 }));
 		expect(await writer.write()).toBe(true);
 		expect((await own())?.state).toBe("running");
 		expect(await writer.write()).toBe(true);
@@ -140,7 +118,7 @@ describe("the writer of an agent's record", () => {
 
 	it("asks for a look before the first write", async () => {
 		await put(roundRecord({}));
-		writer.want(intent({}));
+		writer.want(intentOf({}));
 		expect(await writer.write()).toBe(true);
 		expect(await own()).toBeUndefined();
 	});
@@ -163,14 +141,14 @@ describe("the writer of an agent's record", () => {
 		],
 	] as const)("may wait to say %s", async (_, round, part, patienceMs) => {
 		await standIn(roundRecord(round));
-		writer.want(intent({ state: "stopping", claim: 2, ...part }));
+		writer.want(intentOf({ state: "stopping", claim: 2, ...part }));
 		expect(writer.patienceMs).toBe(patienceMs);
 	});
 
 	it("never waits while no record stands", async () => {
 		await put(roundRecord(left));
 		await look();
-		writer.want(intent({ state: "stopping", claim: 2 }));
+		writer.want(intentOf({ state: "stopping", claim: 2 }));
 		expect(writer.patienceMs).toBe(0);
 	});
 });
