@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { clusterFigure } from "./cluster/cluster-figure.js";
-import { etcdTells, leaseEnds } from "./floors/etcd-floors.js";
+import { deathFigure } from "./cluster/death-figure.js";
+import { etcdTells } from "./floors/etcd-floors.js";
 import { familyOf, processorMs } from "./processes.js";
 
 /** How often a node dies for a 95th percentile. */
@@ -146,20 +147,12 @@ export const CLUSTER_FIGURES = [
 
 /** @returns {import("./figures.js").Figure} */
 function killed(ttlS, rounds) {
-	return clusterFigure({
+	return deathFigure({
 		name: `cluster-killed-${ttlS}`,
 		title: `one of two agents is killed, its lease lives ${ttlS} s → the last of the other's 4 workers is started again`,
 		rounds,
-		run: { nodes: "1:2", conf: { lease_ttl: ttlS } },
-		goal: { atMost: ttlS * 1_000 + 300, p95AtMost: ttlS * 1_000 + 800 },
-		beside: [leaseEnds(ttlS)],
-		async play(job) {
-			await job.form("a", "b");
-			// At any time between two keepalives.
-			await sleep((Math.random() * ttlS * 1_000) / 5);
-			const at = job.signal("b", "SIGKILL");
-			return (await job.world(4, at)) - at;
-		},
+		ttlS,
+		wentOn: (job, at) => job.world(4, at),
 	});
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { clusterFigure } from "./cluster/cluster-figure.js";
-import { etcdTells, leaseEnds } from "./floors/etcd-floors.js";
+import { deathFigure } from "./cluster/death-figure.js";
+import { etcdTells } from "./floors/etcd-floors.js";
 import { watcherEnds } from "./floors/exit-floor.js";
 import { fileIsSeen } from "./floors/watch-floor.js";
 import { lastOf } from "./marks.js";
@@ -55,20 +56,13 @@ export const SOFT_FIGURES = [
 			return (await wentOn(job, { at, worldSize: 4 })) - at;
 		},
 	}),
-	clusterFigure({
+	deathFigure({
 		name: "soft-killed",
 		title: `one of two agents is killed, its lease lives ${TTL_S} s → waitForWork has resolved in all 4 workers of the other`,
 		rounds: DEATHS,
-		run: { ...SOFT, nodes: "1:2", conf: { lease_ttl: TTL_S } },
-		goal: { atMost: TTL_S * 1_000 + 300, p95AtMost: TTL_S * 1_000 + 800 },
-		beside: [leaseEnds(TTL_S)],
-		async play(job) {
-			await job.form("a", "b");
-			// At any time between two keepalives.
-			await sleep((Math.random() * TTL_S * 1_000) / 5);
-			const at = job.signal("b", "SIGKILL");
-			return (await wentOn(job, { at, worldSize: 4 })) - at;
-		},
+		run: SOFT,
+		ttlS: TTL_S,
+		wentOn: (job, at) => wentOn(job, { at, worldSize: 4 }),
 	}),
 	clusterFigure({
 		name: "soft-pause",
