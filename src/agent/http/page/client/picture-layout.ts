@@ -19,7 +19,7 @@ const TICK_EVERY = 92;
 /** A phase is to be seen however short it was. */
 const LEAST_WIDTH = 1.5;
 /** Marks of one row so close to each other become one. */
-const MARK_WIDTH = 11;
+const MARK_WIDTH = 14;
 const CHARACTER_WIDTH = 6.6;
 
 /** Where everything stands, in pixels. */

@@ -166,7 +166,10 @@ function drawRound(
 	const width = roundWidth(round.round);
 	return h(
 		"g",
-		{ class: "round", ...stopAttributes(key, tabIndex, roundTip(round)) },
+		{
+			class: isNamed ? "round" : "round unnamed",
+			...stopAttributes(key, tabIndex, roundTip(round)),
+		},
 		h("line", { x1: x, x2: x, y1: TOP - 6, y2: height - BOTTOM }),
 		isNamed
 			? h("rect", {
