@@ -17,6 +17,15 @@ export function patch(parent: Element, children: Tree["children"]): void {
 			return key === null ? [] : [[key, child]];
 		}),
 	);
+	const wanted = new Set(
+		children.map((child) =>
+			typeof child === "string" ? undefined : child.attributes[KEY],
+		),
+	);
+	// First what goes: what comes behind it would have to be moved, and lose the focus.
+	for (const [key, element] of keyed) {
+		if (!wanted.has(key)) element.remove();
+	}
 	let at: ChildNode | null = parent.firstChild;
 	for (const child of children) {
 		const found = match(at, child, keyed);
