@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { judge, print } from "./demo-stage.js";
 import { Story } from "./demo-story.js";
 
 const COMMAND = fileURLToPath(
@@ -37,7 +38,7 @@ async function demo() {
 	const calm = await train("calm", 1, []);
 	print(`\nThe same by four, with two kills (kill -9) on the way:\n`);
 	const rough = await train("rough", 4, KILLS);
-	return judge(calm, rough);
+	return tellWhatCame(calm, rough);
 }
 
 /** Runs the example under elastic-run and tells what happens as it happens. */
@@ -71,7 +72,7 @@ async function train(name, workers, kills) {
 }
 
 /** Prints what came of it; the exit code. */
-function judge(calm, rough) {
+function tellWhatCame(calm, rough) {
 	const difference = Math.abs(calm.accuracy - rough.accuracy);
 	const checks = [
 		["both runs succeeded", calm.exitCode === 0 && rough.exitCode === 0],
@@ -92,11 +93,5 @@ function judge(calm, rough) {
 			`death of rank ${rank}: all workers started again after ${startedMs.toFixed(0)} ms, training again after ${trainedMs.toFixed(0)} ms`,
 		);
 	}
-	for (const [what, holds] of checks)
-		print(`${holds ? "ok    " : "FAILED"}  ${what}`);
-	return checks.every(([, holds]) => holds) ? 0 : 1;
-}
-
-function print(text) {
-	process.stdout.write(`${text}\n`);
+	return judge(checks);
 }

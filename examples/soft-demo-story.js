@@ -1,13 +1,11 @@
 // Tells the demo of soft restarts as it happens, and keeps what its end depends on.
+import { Teller } from "./demo-teller.js";
 
 /** Of the steps that rank 0 tells, only these are worth a line. */
 const TELL_EVERY_STEPS = 100;
 
 /** Follows a run by what its agents and workers print. */
-export class SoftStory {
-	#startedAt = performance.now();
-	#print;
-	#wishes = [];
+export class SoftStory extends Teller {
 	/** What each process said when a round began for it: { nodeId, pid, round, rank, worldSize, step }. */
 	begun = [];
 	/** What each process said when a round was over for it: { pid, round, step }. */
@@ -15,26 +13,17 @@ export class SoftStory {
 	/** When rank 0 told of a step: { step, atMs }. */
 	steps = [];
 
-	constructor(print) {
-		this.#print = print;
-	}
-
 	/** What a launcher or a worker of a node has printed. */
 	tell(nodeId, line) {
 		const entry = line.startsWith("{") ? JSON.parse(line) : undefined;
 		if (entry === undefined) this.#workerSays(nodeId, line);
 		else if (entry.msg.includes("→")) this.note(nodeId, entry.msg);
-		this.#wishes = this.#wishes.filter((wish) => !wish());
-	}
-
-	note(who, text) {
-		const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(2);
-		this.#print(`${seconds.padStart(7)} s  ${who.padEnd(8)}  ${text}`);
+		this.lookAgain();
 	}
 
 	/** Resolves when so many workers have begun in one round, as its only ones, and a step has been made since; the round. */
 	trainsWith(worldSize) {
-		return this.#comesTrue(() => {
+		return this.comesTrue(() => {
 			const { round } = this.begun.at(-1) ?? {};
 			const world = this.begunIn(round);
 			if (world.length !== worldSize || world[0].worldSize !== worldSize)
@@ -46,7 +35,7 @@ export class SoftStory {
 	/** Resolves when the workers are so many steps further. */
 	async makesSteps(count) {
 		const wanted = (this.steps.at(-1)?.step ?? 0) + count;
-		await this.#comesTrue(() => this.steps.at(-1).step >= wanted);
+		await this.comesTrue(() => this.steps.at(-1).step >= wanted);
 	}
 
 	/** Who began in a round, by rank. */
@@ -60,16 +49,6 @@ export class SoftStory {
 	nextStep(round) {
 		const from = this.begunIn(round)[0]?.step;
 		return this.steps.find(({ step }) => step > from);
-	}
-
-	#comesTrue(look) {
-		return new Promise((resolve) => {
-			this.#wishes.push(() => {
-				const found = look();
-				if (found) resolve(found);
-				return found;
-			});
-		});
 	}
 
 	#workerSays(nodeId, line) {

@@ -3,58 +3,49 @@
 // in memory. Exits with 0 only if none of them was started anew or lost a step.
 //
 //   npm run demo:soft
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Nodes } from "./soft-demo-nodes.js";
+import { fileURLToPath } from "node:url";
+import { judge, play, print } from "./demo-stage.js";
 import { SoftStory } from "./soft-demo-story.js";
 
+const TRAINER = fileURLToPath(new URL("soft-train.js", import.meta.url));
+const MOST_NODES = 3;
+const WORKERS_OF_A_NODE = 2;
+/** Seconds after which a node that was killed counts as gone. */
+const LEASE_TTL = 3;
 const VICTIM = "node-b";
 const STEPS_BETWEEN = 150;
-const LIMIT_MS = 180_000;
 const EXIT_CODE_OF_SIGTERM = 128 + 15;
+/** The demo ends the run when it has told its story. */
+const ENDLESS = 1_000_000;
 
-const folder = mkdtempSync(join(tmpdir(), "elastic-run-soft-demo-"));
 const story = new SoftStory(print);
-const nodes = new Nodes(folder, (nodeId, line) => story.tell(nodeId, line));
+await play("soft-demo", {
+	hears: (nodeId, line) => story.tell(nodeId, line),
+	demo: async (nodes, folder) => tellWhatCame(await demo(nodes, folder)),
+});
 
-let stopped;
-/** Leaves nothing running, and nothing on the disk. */
-const cleanUp = () => {
-	stopped ??= nodes
-		.stop()
-		.then(() => rmSync(folder, { recursive: true, force: true }));
-	return stopped;
-};
-for (const [number, signal] of [
-	[1, "SIGHUP"],
-	[2, "SIGINT"],
-	[15, "SIGTERM"],
-]) {
-	process.once(signal, async () => {
-		await cleanUp();
-		process.exit(128 + number);
-	});
-}
-try {
-	const limit = patienceIsOver();
-	process.exitCode = judge(await Promise.race([demo(), nodes.anEnd, limit]));
-} finally {
-	await cleanUp();
+function argumentsFor(endpoint, folder) {
+	return [
+		...["--run-id", "soft-demo", "--restart-policy", "soft"],
+		...["--nnodes", `1:${MOST_NODES}`],
+		...["--nproc-per-node", String(WORKERS_OF_A_NODE)],
+		...["--rdzv-endpoint", endpoint],
+		...["--rdzv-conf", `lease_ttl=${LEASE_TTL}`],
+		...["--log-prefix", "worker: "],
+		...[TRAINER, "--steps", String(ENDLESS)],
+		...["--checkpoint-dir", join(folder, "checkpoints")],
+		...["--checkpoint-every", String(ENDLESS)],
+	];
 }
 
-async function patienceIsOver() {
-	await sleep(LIMIT_MS, undefined, { ref: false });
-	throw new Error(`The demo is not over after ${LIMIT_MS / 1000} s`);
-}
-
-async function demo() {
+async function demo(nodes, folder) {
 	print(
 		"Three nodes with two workers each train together, by an etcd of their own:\n",
 	);
 	await nodes.startEtcd();
-	for (const nodeId of ["node-a", VICTIM, "node-c"]) nodes.start(nodeId);
+	const args = argumentsFor(nodes.endpoint, folder);
+	for (const nodeId of ["node-a", VICTIM, "node-c"]) nodes.start(nodeId, args);
 	const first = await story.trainsWith(6);
 	await story.makesSteps(STEPS_BETWEEN);
 
@@ -67,7 +58,7 @@ async function demo() {
 	await story.makesSteps(STEPS_BETWEEN);
 
 	story.note("demo", `${VICTIM} comes back`);
-	nodes.start(VICTIM);
+	nodes.start(VICTIM, args);
 	const third = await story.trainsWith(6);
 	await story.makesSteps(STEPS_BETWEEN);
 	story.note("demo", "that is enough: SIGTERM to all");
@@ -76,7 +67,7 @@ async function demo() {
 }
 
 /** Prints what came of it; the exit code. */
-function judge({ rounds, recoveryMs, exitCodes }) {
+function tellWhatCame({ rounds, recoveryMs, exitCodes }) {
 	const worlds = rounds.map((round) => story.begunIn(round));
 	const survivors = worlds[0].filter(({ nodeId }) => nodeId !== VICTIM);
 	const lives = survivors.map(({ nodeId, pid }) => ({
@@ -108,7 +99,7 @@ function judge({ rounds, recoveryMs, exitCodes }) {
 
 	const hasAll = lives.every((life) => !life.rounds.includes(undefined));
 	const steps = worlds.map((world) => new Set(world.map(({ step }) => step)));
-	const checks = [
+	return judge([
 		["the survivors kept their processes", survivors.length === 4 && hasAll],
 		["none of them lost a step", lost.every((count) => count === 0)],
 		[
@@ -119,10 +110,7 @@ function judge({ rounds, recoveryMs, exitCodes }) {
 			"everybody left in good order",
 			exitCodes.every((code) => code === EXIT_CODE_OF_SIGTERM),
 		],
-	];
-	for (const [what, holds] of checks)
-		print(`${holds ? "ok    " : "FAILED"}  ${what}`);
-	return checks.every(([, holds]) => holds) ? 0 : 1;
+	]);
 }
 
 /** How far a process stood behind itself when a round began for it. */
@@ -148,8 +136,4 @@ function row(...cells) {
 
 function seconds(ms) {
 	return `${(ms / 1000).toFixed(1)} s`;
-}
-
-function print(text) {
-	process.stdout.write(`${text}\n`);
 }

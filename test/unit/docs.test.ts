@@ -35,6 +35,7 @@ const FOREIGN = [
 		"--situations",
 		"--project",
 		"--quick",
+		"--keep-open",
 	],
 ];
 

@@ -1,0 +1,215 @@
+// A cluster on this machine: an etcd and three nodes with two workers each, which
+// train a network on handwritten digits under the hard policy. One node is killed
+// and comes back, and the result is that of a training run that nobody disturbed.
+// Exits with 0 only if that is so.
+//
+//   npm run demo:cluster
+//   npm run demo:cluster -- --keep-open    goes on until Ctrl-C
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { ClusterStory, LOG_PREFIX } from "./cluster-demo-story.js";
+import { areGone } from "./demo-nodes.js";
+import { judge, play, print } from "./demo-stage.js";
+
+const TRAINER = fileURLToPath(new URL("train.js", import.meta.url));
+const RUN_ID = "cluster-demo";
+const NODES = ["node-a", "node-b", "node-c"];
+const VICTIM = "node-b";
+/** Seconds after which a node that was killed counts as gone. */
+const LEASE_TTL = 3;
+const STEPS = 1_200;
+const STEPS_BEFORE_THE_KILL = 300;
+const STEPS_WITHOUT_IT = 200;
+const LEAST_ACCURACY = 0.9;
+const LARGEST_DIFFERENCE = 0.005;
+/** More than anybody waits for, of steps and of milliseconds. */
+const ENDLESS = 2 ** 31 - 1;
+/** What README.md says of torchrun 2.13 in the same places. */
+const TORCHRUN = {
+	launcherKilled: "workers live on, as children of pid 1",
+	nodeKilled:
+		"the others wait for it until their collectives time out, or a worker of theirs fails as well",
+};
+
+const { values: flags } = parseArgs({
+	options: { "keep-open": { type: "boolean", default: false } },
+});
+const isKeptOpen = flags["keep-open"];
+const story = new ClusterStory(print);
+const calm = new ClusterStory(print);
+await play(RUN_ID, {
+	hears: (nodeId, line) =>
+		(nodeId === "calm" ? calm : story).tell(nodeId, line),
+	demo,
+	...(isKeptOpen ? { limitMs: ENDLESS } : {}),
+});
+
+async function demo(nodes, folder) {
+	print(
+		"Three nodes with two workers each train together, and meet at an etcd of their own:\n",
+	);
+	await nodes.startEtcd();
+	const args = argumentsFor(nodes.endpoint, folder);
+	tell(`an etcd is started at ${nodes.endpoint}; a lease lives ${LEASE_TTL} s`);
+	const first = await forms(nodes, args);
+	await story.makesSteps(STEPS_BEFORE_THE_KILL);
+	const second = await losesNode(nodes, first);
+	await story.makesSteps(STEPS_WITHOUT_IT);
+	const third = await getsItBack(nodes, args, second.round);
+	if (isKeptOpen) return goesOn(nodes);
+	const exitCodes = await nodes.finish();
+	tell("the run has ended");
+	const history = await nodes.ask(["history", RUN_ID, ...storeOf(nodes)]);
+	nodes.start("calm", trainer(folder, "calm", ["--standalone"]));
+	await nodes.finish();
+	return tellWhatCame({ first, second, third, exitCodes, history });
+}
+
+/** The round with which it begins. */
+async function forms(nodes, args) {
+	const since = performance.now();
+	for (const nodeId of NODES) nodes.start(nodeId, args);
+	const round = await story.startsAfter(0, 6);
+	tell(`round ${round} runs: ${ranksIn(round)}`, since);
+	const { step } = await story.trainsIn(round);
+	tell(`they train: step ${step}`, since);
+	return round;
+}
+
+/** The round without the node that is killed, and how long nobody trained. */
+async function losesNode(nodes, round) {
+	const { pids, firstRank } = story
+		.world(round)
+		.find(({ nodeId }) => nodeId === VICTIM);
+	const since = performance.now();
+	const { step } = story.steps.at(-1);
+	tell(
+		`kill -9 of the agent of ${VICTIM}, which has ranks ${firstRank}-${firstRank + 1}, at step ${step}`,
+	);
+	nodes.kill(VICTIM);
+	await areGone(pids);
+	tell(
+		`its workers, ${pids.join(" and ")}, are gone: ended by its guard`,
+		since,
+	);
+	tellOfTorchrun(TORCHRUN.launcherKilled);
+	const { next, resumedAt, trainsAt } = await changes(
+		round,
+		4,
+		since,
+		`, now that the lease of ${VICTIM} has lapsed`,
+	);
+	tellOfTorchrun(TORCHRUN.nodeKilled);
+	return { round: next, step, resumedAt, downMs: trainsAt - since };
+}
+
+/** The round with the node that has come back, and how long nobody trained. */
+async function getsItBack(nodes, args, round) {
+	const since = performance.now();
+	tell(`${VICTIM} is started again`);
+	nodes.start(VICTIM, args);
+	const { next, leftAt, trainsAt } = await changes(round, 6, since);
+	return { round: next, downMs: trainsAt - leftAt };
+}
+
+/** Tells how a round is left and the next one begins, and why only now. */
+async function changes(round, worldSize, since, why = "") {
+	const left = await story.leaves(round);
+	tell(
+		`${left.nodeId} leaves round ${round}: "${left.reason}"`,
+		since,
+		left.atMs,
+	);
+	const next = await story.startsAfter(round, worldSize);
+	const startedAt = Math.max(...story.world(next).map(({ atMs }) => atMs));
+	tell(`round ${next} runs${why}: ${ranksIn(next)}`, since, startedAt);
+	const { atMs } = await story.trainsIn(next);
+	const resumed = story.resumed.find((one) => one.round === next);
+	tell(
+		`they train again, from the checkpoint of step ${resumed.step}`,
+		since,
+		atMs,
+	);
+	return { next, leftAt: left.atMs, resumedAt: resumed.step, trainsAt: atMs };
+}
+
+async function goesOn(nodes) {
+	print("\nThe run goes on until Ctrl-C.");
+	return Math.max(...(await nodes.finish()));
+}
+
+/** Prints what came of it; the exit code. */
+function tellWhatCame({ first, second, third, exitCodes, history }) {
+	print(`\n${history.trimEnd()}\n`);
+	print(
+		`nobody trained for ${inSeconds(second.downMs)} after the kill, of which the lease of ${VICTIM} is ${LEASE_TTL} s, and for ${inSeconds(third.downMs)} when it was back\n`,
+	);
+	const order = (round) => story.world(round).map(({ nodeId }) => nodeId);
+	const survivors = order(first).filter((nodeId) => nodeId !== VICTIM);
+	const difference = Math.abs(story.accuracy - calm.accuracy);
+	return judge([
+		[
+			`${survivors.join(" and ")} went on as ranks 0-1 and 2-3 of 4`,
+			order(second.round).join() === survivors.join(),
+		],
+		[
+			`${VICTIM} came back as ranks 4-5 of 6, after those that had stayed`,
+			order(third.round).join() === [...survivors, VICTIM].join(),
+		],
+		[
+			"there were three rounds, and one incident was charged",
+			history.includes("3 rounds, 1 incident,"),
+		],
+		["all agents ended with 0", exitCodes.every((code) => code === 0)],
+		[
+			`accuracy ${story.accuracy} with a kill, ${calm.accuracy} by one process that nobody disturbed`,
+			story.accuracy >= LEAST_ACCURACY && difference <= LARGEST_DIFFERENCE,
+		],
+	]);
+}
+
+function argumentsFor(endpoint, folder) {
+	const flags = [
+		...["--run-id", RUN_ID, "--nnodes", `2:${NODES.length}`],
+		...["--nproc-per-node", "2", "--rdzv-endpoint", endpoint],
+		...["--rdzv-conf", `lease_ttl=${LEASE_TTL}`],
+	];
+	return trainer(folder, RUN_ID, flags);
+}
+
+function trainer(folder, name, flags) {
+	return [
+		...[...flags, "--log-prefix", LOG_PREFIX],
+		...[TRAINER, "--steps", String(isKeptOpen ? ENDLESS : STEPS)],
+		...["--checkpoint-dir", join(folder, "checkpoints", name)],
+	];
+}
+
+function storeOf({ endpoint }) {
+	return ["--rdzv-endpoint", endpoint];
+}
+
+/** "node-a 0-1, node-c 2-3 of 4" */
+function ranksIn(round) {
+	const world = story.world(round);
+	const ranks = world.map(
+		({ nodeId, firstRank, pids }) =>
+			`${nodeId} ${firstRank}-${firstRank + pids.length - 1}`,
+	);
+	return `ranks ${ranks.join(", ")} of ${world[0].worldSize}`;
+}
+
+/** One line: what happened, and how long after what. */
+function tell(text, since, at = performance.now()) {
+	const ms = since === undefined ? "" : `+${(at - since).toFixed(0)} ms`;
+	story.note(ms.padStart(9), text);
+}
+
+function tellOfTorchrun(text) {
+	print(`${" ".repeat(22)}(torchrun 2.13: ${text})`);
+}
+
+function inSeconds(ms) {
+	return `${(ms / 1000).toFixed(1)} s`;
+}

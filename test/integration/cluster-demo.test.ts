@@ -1,0 +1,129 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { requireBuild } from "../fixtures/checkpoint-examples.js";
+import { nothingIsLeft, startDemo } from "../helpers/demo.js";
+import { needEtcd } from "../helpers/etcd.js";
+import { openSite } from "../helpers/launch.js";
+import { isAlive } from "../helpers/processes.js";
+
+const LIMIT_MS = 240_000;
+
+/** The nodes of a round by rank, as the demo tells of them: two ranks each, without a gap. */
+function worldIn(stdout: string, round: number): readonly string[] {
+	const line = new RegExp(`round ${round} runs.*: ranks (.*) of (\\d)$`, "m");
+	const [, ranks = "", worldSize] = line.exec(stdout) ?? [];
+	const nodes = ranks.split(", ").map((one) => one.split(" ")[0] ?? "");
+	const expected = nodes.map((nodeId, i) => `${nodeId} ${2 * i}-${2 * i + 1}`);
+	expect(ranks.split(", ")).toEqual(expected);
+	expect(Number(worldSize)).toBe(2 * nodes.length);
+	return nodes;
+}
+
+/** How long after the fault something was told, in milliseconds. */
+function timesOf(stdout: string, text: string): readonly number[] {
+	return stdout
+		.split("\n")
+		.filter((line) => line.includes(text))
+		.map((line) => Number(/\+(\d+) ms/.exec(line)?.[1]));
+}
+
+it(
+	"T5 J7 npm run demo:cluster: a node is killed and comes back, and the run ends as if nothing had been",
+	async (context) => {
+		requireBuild(context, "bin/elastic-run.js");
+		needEtcd();
+		const site = openSite();
+		const demo = startDemo(site, ["cluster-demo.js"]);
+		await demo.saw("stdout", "are gone: ended by its guard");
+		const pids = /its workers, (\d+) and (\d+), are gone/.exec(
+			demo.output.stdout,
+		);
+		expect(pids?.slice(1).map(Number).map(isAlive)).toEqual([false, false]);
+
+		const { exitCode, stdout, stderr } = await demo.ended;
+		expect(stderr).toBe("");
+		expect(stdout.match(/^ok .*$/gm)).toHaveLength(5);
+		expect(stdout).not.toContain("FAILED");
+		expect(exitCode).toBe(0);
+
+		const survivors = worldIn(stdout, 1).filter((node) => node !== "node-b");
+		expect(survivors).toHaveLength(2);
+		expect(worldIn(stdout, 2)).toEqual(survivors);
+		expect(worldIn(stdout, 3)).toEqual([...survivors, "node-b"]);
+		expect(stdout).toMatch(/leaves round 1: "rank \d failed: exit code 1"$/m);
+		expect(stdout).toMatch(/leaves round 2: "joining: node-b"$/m);
+		await nothingIsLeft(site);
+
+		// What it sums up is what it has told before, and what the launcher has written down.
+		const [left = 0, leftAgain = 0] = timesOf(stdout, "leaves round");
+		const [trains = 0, trainsAgain = 0] = timesOf(stdout, "train again");
+		expect(left).toBeLessThan(trains);
+		const inSeconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+		const [, down, downAgain] =
+			/nobody trained for (\d+\.\d s) after the kill, .* and for (\d+\.\d s) when/.exec(
+				stdout,
+			) ?? [];
+		expect(down).toBe(inSeconds(trains));
+		expect(Number.parseFloat(downAgain ?? "")).toBeCloseTo(
+			(trainsAgain - leftAgain) / 1000,
+			0,
+		);
+		expect(stdout).toMatch(/^2 +4 +2 .*; -node-b$/m);
+		expect(stdout).toMatch(/^3 +6 +3 .* joining: node-b; \+node-b$/m);
+	},
+	LIMIT_MS,
+);
+
+it("npm run demo:cluster says of torchrun what README's table says", () => {
+	const README = readFileSync("README.md", "utf8");
+	const source = readFileSync("examples/cluster-demo.js", "utf8");
+	const [, table = ""] = /const TORCHRUN = \{(.*?)\};/s.exec(source) ?? [];
+	const sentences = [...table.matchAll(/"(.*)"/g)].map(([, words]) => words);
+	expect(sentences).toHaveLength(2);
+	for (const words of sentences) expect(README).toContain(`| ${words} |`);
+});
+
+it(
+	"npm run demo:cluster -- --keep-open: the run goes on until Ctrl-C, which leaves nothing",
+	async (context) => {
+		requireBuild(context, "bin/elastic-run.js");
+		needEtcd();
+		const site = openSite();
+		const demo = startDemo(site, ["cluster-demo.js", "--keep-open"]);
+		await demo.saw("stdout", "The run goes on until Ctrl-C.");
+		demo.signal("SIGINT");
+		expect(await demo.ended).toMatchObject({ exitCode: 130, stderr: "" });
+		await nothingIsLeft(site);
+	},
+	LIMIT_MS,
+);
+
+it.each([
+	["Ctrl-C", 130],
+	["a reader that goes away", 1],
+] as const)(
+	"npm run demo:cluster: %s leaves nothing",
+	async (event, code) => {
+		needEtcd();
+		const site = openSite();
+		const demo = startDemo(site, ["cluster-demo.js"]);
+		await demo.saw("stdout", "round 1 runs");
+		if (event === "Ctrl-C") demo.signal("SIGINT");
+		else demo.closeStdout();
+		expect(await demo.ended).toMatchObject({ exitCode: code, stderr: "" });
+		await nothingIsLeft(site);
+	},
+	LIMIT_MS,
+);
+
+it("npm run demo:cluster without an etcd says how to get one", async () => {
+	const site = openSite();
+	const env = { ETCD_BIN: "/no/etcd" };
+	const demo = startDemo(site, ["cluster-demo.js"], { env });
+	const { exitCode, stderr } = await demo.ended;
+	expect(exitCode).toBe(1);
+	expect(stderr).toMatch(
+		/^ETCD_BIN=\/no\/etcd is not an executable file\. Set it to .*\n$/,
+	);
+	await nothingIsLeft(site);
+});
