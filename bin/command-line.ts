@@ -19,12 +19,15 @@ export interface ParsedArguments extends CommandLine {
 	readonly notes: readonly string[];
 }
 
-/** Takes a command line apart. Everything after the script belongs to the script. */
-export function parseArguments(args: readonly string[]): ParsedArguments {
+/** Takes a command line apart, which may have to name a command. Everything after the script belongs to the script. */
+export function parseArguments(
+	args: readonly string[],
+	mustName = true,
+): ParsedArguments {
 	const parser = new ArgumentParser();
 	const words = parser.parse(args);
 	const [script, ...scriptArgs] = words ?? [];
-	if (words?.length === 0) {
+	if (words?.length === 0 && mustName) {
 		parser.problems.push(
 			"no command given; give a script or a command after the options (see --help)",
 		);

@@ -6,8 +6,9 @@ Examples:
   elastic-run --nproc-per-node 2 --dry-run --output json sh -c 'exit 0'
 
 Other commands, as the first word: status [RUN_ID] (where a run stands), history RUN_ID (its
-rounds), logs [RUN_ID], stop RUN_ID, leave (this node), clean (what is left over), doctor (what this
-machine lacks), python-path (where Python finds the runtime library), completion bash|zsh|fish.
+rounds), logs [RUN_ID], stop RUN_ID, leave (this node), clean (what is left over), validate (what
+would be in force), doctor (what this machine lacks), python-path (where Python finds the runtime
+library), completion bash|zsh|fish.
 Precedence: flag, environment variable, config file, default.
 Durations: seconds, or 500ms, 30s, 10m, 1h.
 `;

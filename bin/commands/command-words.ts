@@ -14,6 +14,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 	["logs", async (args) => (await import("./logs.js")).logs(args)],
 	["clean", async (args) => (await import("./clean.js")).clean(args)],
 	["chaos", async (args) => (await import("./chaos.js")).chaos(args)],
+	["validate", async (args) => (await import("./validate.js")).validate(args)],
 	["doctor", async (args) => (await import("./doctor.js")).doctor(args)],
 	[
 		"python-path",
@@ -26,7 +27,7 @@ const COMMANDS: ReadonlyMap<string, RunCommand> = new Map<string, RunCommand>([
 ]);
 
 /** Commands of later versions. */
-const RESERVED_WORDS: readonly string[] = ["validate", "barrier"];
+const RESERVED_WORDS: readonly string[] = ["barrier"];
 
 /** Words that are commands where they come first; a script of such a name is `./status`. */
 const COMMAND_WORDS: readonly string[] = [

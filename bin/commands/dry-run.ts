@@ -1,24 +1,20 @@
 import type { AgentConfig } from "../../src/agent/configuration/agent-config.js";
-import type { Option } from "../../src/agent/configuration/option.js";
-import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
 import type { Settings } from "../../src/agent/configuration/settings.js";
 import { workerEnvironment } from "../../src/agent/worker-environment.js";
 import { redact } from "./redact.js";
+import {
+	type Configuration,
+	configurationInWords,
+	describeConfiguration,
+} from "./settings-view.js";
 import { shellQuote } from "./shell-quote.js";
 
 /** What a run would start, without secrets. */
 export interface DryRun {
-	/** By key, as in a config file. */
-	readonly configuration: Readonly<Record<string, SettingView>>;
+	readonly configuration: Configuration;
 	readonly workers: readonly WorkerView[];
 	/** What every worker inherits unchanged. */
 	readonly inheritedEnvironment: Readonly<Record<string, string>>;
-}
-
-interface SettingView {
-	/** In the command line's notation; null where nothing is set. */
-	readonly value: string | null;
-	readonly origin: string;
 }
 
 interface WorkerView {
@@ -55,12 +51,7 @@ export function describeDryRun(
 	const isInherited = ([name, value]: readonly [string, string]) =>
 		config.environment[name] === value;
 	return {
-		configuration: Object.fromEntries(
-			ALL_OPTIONS.map((option) => [
-				option.key,
-				viewSetting(option, settings, config),
-			]),
-		),
+		configuration: describeConfiguration(config, settings),
 		workers: environments.map((environment, rank) => ({
 			rank: config.maxNodes > 1 ? null : rank,
 			localRank: rank,
@@ -78,10 +69,6 @@ export function describeDryRun(
 
 /** The dry run as lines for people. */
 export function dryRunInWords(dryRun: DryRun): string {
-	const settings = Object.entries(dryRun.configuration).map(
-		([key, { value, origin }]) =>
-			`  ${key.padEnd(18)} ${(value === null ? "-" : shellQuote(value)).padEnd(32)} ${origin}`,
-	);
 	const workers = dryRun.workers.flatMap((worker) => [
 		"",
 		worker.rank === null
@@ -92,8 +79,7 @@ export function dryRunInWords(dryRun: DryRun): string {
 		...variables(worker.environment),
 	]);
 	return [
-		"configuration (key, value, origin)",
-		...settings,
+		...configurationInWords(dryRun.configuration),
 		...workers,
 		"",
 		"inherited by every worker",
@@ -144,46 +130,6 @@ function environmentOf(
 		...Object.fromEntries(unknown.map((name) => [name, AT_START])),
 		MASTER_PORT: AT_START,
 		ELASTIC_RUN_INSTANCE: AT_START,
-	};
-}
-
-function viewSetting(
-	option: Option<unknown> & { readonly defaultText?: string },
-	settings: Settings,
-	config: AgentConfig,
-): SettingView {
-	const given = settings.get(option.key);
-	if (given !== undefined) return { value: given.text, origin: given.origin };
-	const derived = derivedValues(config)[option.key];
-	if (derived !== undefined) return derived;
-	return { value: option.defaultText ?? null, origin: "default" };
-}
-
-function derivedValues(
-	config: AgentConfig,
-): Readonly<Record<string, SettingView>> {
-	const { runId, environment, backend, endpoints } = config;
-	return {
-		runId: {
-			value: runId,
-			origin: environment.SLURM_JOB_ID
-				? "environment SLURM_JOB_ID"
-				: "derived from the command",
-		},
-		nodeId: {
-			value: config.nodeId,
-			origin: `derived from the host name${backend === "etcd" ? ", with -2, … where it is taken" : ""}`,
-		},
-		rdzvEndpoint: {
-			value: endpoints.length > 0 ? endpoints.join(",") : null,
-			origin: "default",
-		},
-		localAddr: {
-			value: config.localAddr ?? null,
-			origin: config.localAddr ? "default" : "detected at start",
-		},
-		rdzvBackend: { value: backend, origin: "default" },
-		logFormat: { value: config.logFormat, origin: "default" },
 	};
 }
 

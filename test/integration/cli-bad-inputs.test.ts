@@ -74,8 +74,8 @@ const BAD_INPUTS: readonly BadInput[] = [
 	},
 	{
 		number: 3,
-		args: ["validate"],
-		lines: [/^the command "validate" is not available in this version/],
+		args: ["barrier"],
+		lines: [/^the command "barrier" is not available in this version/],
 	},
 	{
 		number: 3,

@@ -72,6 +72,11 @@ const COMMANDS: readonly CompletedCommand[] = [
 		words: runCommandWords("chaos"),
 	},
 	{
+		name: "validate",
+		help: "check settings as a launch would, and show what would be in force",
+		words: [...ALL_OPTIONS, { name: "help" }].map(({ name }) => `--${name}`),
+	},
+	{
 		name: "doctor",
 		help: "look at what this machine lacks for running workers",
 		words: [

@@ -2,7 +2,11 @@ import { findConfigFiles, readConfigFile } from "./config-file.js";
 import { settingsFromEnvironment } from "./environment.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
-import { type Resolution, resolveSettings } from "./resolve.js";
+import {
+	type Resolution,
+	type ResolveRequest,
+	resolveSettings,
+} from "./resolve.js";
 import { loginFromEnvironment } from "./resolve-credentials.js";
 import { httpTokenFromEnvironment } from "./resolve-http.js";
 import {
@@ -22,6 +26,15 @@ export interface CommandLine {
 	readonly problems: readonly string[];
 }
 
+/** What is asked for by a command line, and all that lies beside it. */
+export interface CommandLineReading {
+	readonly request: ResolveRequest;
+	/** Of variables that have no effect. */
+	readonly warnings: readonly string[];
+	/** What the user should know and need not change. */
+	readonly notes: readonly string[];
+}
+
 export interface CommandLineResolution {
 	readonly resolution: Resolution;
 	/** Every setting that was given, with its origin. */
@@ -38,40 +51,39 @@ export async function resolveCommandLine(
 	line: CommandLine,
 	host: Host,
 ): Promise<CommandLineResolution> {
+	const { request, ...reading } = await readCommandLine(line, host);
+	const { settings } = request;
+	const resolution = await resolveSettings(request, host);
+	const isDryRun = new SettingReader(settings, () => {}, nameOf).value(
+		OPTIONS.dryRun,
+	);
+	const warnings = reading.warnings.map((words) => `warning: ${words}`);
+	const notes = [...warnings, ...reading.notes];
+	return { resolution, settings, isDryRun, notes };
+}
+
+/** Gathers the settings, in this order of precedence: flags, environment, config file. */
+export async function readCommandLine(
+	line: CommandLine,
+	host: Host,
+): Promise<CommandLineReading> {
 	const environment = settingsFromEnvironment(host.environment);
 	const named = mergeSettings([line.flags, environment.settings]).get(
 		OPTIONS.config.key,
 	);
 	const file = await readNamedOrFound(named?.text, host.cwd);
-	const settings = mergeSettings([
-		line.flags,
-		environment.settings,
-		file.settings,
-	]);
-	const resolution = await resolveSettings(
-		{
-			script: line.script,
-			args: line.args,
-			cwd: host.cwd,
-			environment: host.environment,
-			settings,
-			login: loginFromEnvironment(host.environment),
-			httpToken: httpTokenFromEnvironment(host.environment),
-			nameOf,
-			problems: [...line.problems, ...file.problems],
-		},
-		host,
-	);
-	const isDryRun = new SettingReader(settings, () => {}, nameOf).value(
-		OPTIONS.dryRun,
-	);
-	const warnings = environment.warnings.map((words) => `warning: ${words}`);
-	return {
-		resolution,
-		settings,
-		isDryRun,
-		notes: [...warnings, ...file.notes],
+	const request = {
+		script: line.script,
+		args: line.args,
+		cwd: host.cwd,
+		environment: host.environment,
+		settings: mergeSettings([line.flags, environment.settings, file.settings]),
+		login: loginFromEnvironment(host.environment),
+		httpToken: httpTokenFromEnvironment(host.environment),
+		nameOf,
+		problems: [...line.problems, ...file.problems],
 	};
+	return { request, warnings: environment.warnings, notes: file.notes };
 }
 
 /** The settings of the config file that is named, or of the one that lies in the working directory. */

@@ -37,6 +37,17 @@ export interface ResolveRequest {
 	readonly problems: readonly string[];
 }
 
+/** All that is configured, apart from the command. */
+export type CommonConfig = Omit<AgentConfig, "command">;
+
+/** What the settings say, and everything that is wrong with them, one problem a line. */
+export interface SettingsCheck {
+	/** Undefined where something is wrong. */
+	readonly config: CommonConfig | undefined;
+	readonly problems: readonly string[];
+	readonly warnings: readonly string[];
+}
+
 /**
  * A configuration without fault, or one error that holds everything that is
  * wrong, one problem a line: USAGE; or COMMAND_NOT_FOUND or
@@ -52,6 +63,29 @@ export async function resolveSettings(
 	request: ResolveRequest,
 	host: Host,
 ): Promise<Resolution> {
+	const { config, problems, warnings } = await checkSettings(request, host);
+	const command = await findCommand(request, host);
+	if (config !== undefined && command !== undefined && "file" in command) {
+		return { config: { ...config, command }, warnings };
+	}
+	const refused =
+		command !== undefined && "code" in command ? command : undefined;
+	const code = problems.length === 0 ? refused?.code : "USAGE";
+	const all = [
+		...problems,
+		...(refused === undefined ? [] : [refused.message]),
+	];
+	return {
+		error: new ElasticRunError(code ?? "USAGE", all.join("\n")),
+		warnings,
+	};
+}
+
+/** As `resolveSettings`, apart from the command, which need not be there. */
+export async function checkSettings(
+	request: ResolveRequest,
+	host: Host,
+): Promise<SettingsCheck> {
 	const problems = [...request.problems];
 	const warnings: string[] = [];
 	const report = (message: string) => problems.push(message);
@@ -75,25 +109,14 @@ export async function resolveSettings(
 		signalsToHandle: reader.value(OPTIONS.signalsToHandle),
 		channelBase: await channelBase(host),
 	};
-	// Only the command obeys it; whether it is valid is asked here, with all others.
+	// Who asks for the command obeys them; whether they are valid is asked here, with all others.
 	reader.value(OPTIONS.dryRun);
-	const command = await findCommand(reader, request, host);
-	if (
-		problems.length === 0 &&
-		policy !== undefined &&
-		command !== undefined &&
-		"file" in command
-	) {
-		return { config: { ...partial, ...policy, command }, warnings };
-	}
-	const refused =
-		command !== undefined && "code" in command ? command : undefined;
-	const code = problems.length === 0 ? refused?.code : "USAGE";
-	if (refused !== undefined) problems.push(refused.message);
-	return {
-		error: new ElasticRunError(code ?? "USAGE", problems.join("\n")),
-		warnings,
-	};
+	reader.value(OPTIONS.noNode);
+	const config =
+		problems.length === 0 && policy !== undefined
+			? { ...partial, ...policy }
+			: undefined;
+	return { config, problems, warnings };
 }
 
 function pythonPathFor(
@@ -103,17 +126,17 @@ function pythonPathFor(
 	return isPython(script) && !isUnwanted ? pythonLibrary() : undefined;
 }
 
-async function findCommand(
-	reader: SettingReader,
+/** The request's command, found and allowed; or what is wrong with it; undefined where there is none. */
+export async function findCommand(
 	request: ResolveRequest,
 	host: Host,
 ): Promise<WorkerCommand | CommandProblem | undefined> {
-	const { script } = request;
+	const { script, settings, nameOf } = request;
 	if (script === undefined) return undefined;
 	return resolveCommand({
 		...request,
 		script,
-		asItIs: reader.value(OPTIONS.noNode),
+		asItIs: new SettingReader(settings, () => {}, nameOf).value(OPTIONS.noNode),
 		node: host.node,
 	});
 }

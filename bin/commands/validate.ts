@@ -1,0 +1,84 @@
+import { systemHost } from "../../src/agent/configuration/host.js";
+import { OPTIONS } from "../../src/agent/configuration/options.js";
+import {
+	checkSettings,
+	findCommand,
+} from "../../src/agent/configuration/resolve.js";
+import { readCommandLine } from "../../src/agent/configuration/resolve-command-line.js";
+import { EXIT_CODES } from "../../src/errors.js";
+import { type ParsedArguments, parseArguments } from "../command-line.js";
+import { say } from "../console.js";
+import {
+	type Configuration,
+	configurationInWords,
+	describeConfiguration,
+} from "./settings-view.js";
+
+const USAGE = `Usage: elastic-run validate [options] [script or command [its arguments …]]
+
+Checks flags, variables and config file as a launch would, and the script where one is named. Says
+all that is wrong, one line each, or shows what would be in force, with the origin of each setting.
+Starts nothing, and asks no store. Takes the options of a launch (see elastic-run --help); with
+--output json it prints one object.
+Exit code: 0, or 2 where anything is wrong.
+`;
+
+/** What `--output json` prints. */
+interface Validation {
+	readonly ok: boolean;
+	/** One line each. */
+	readonly problems: readonly string[];
+	readonly warnings: readonly string[];
+	/** Null where something is wrong. */
+	readonly configuration: Configuration | null;
+}
+
+/** Says whether a launch with these arguments would be refused, and why. Returns the exit code. */
+export async function validate(args: readonly string[]): Promise<number> {
+	const line = parseArguments(args, false);
+	if (line.asksFor === "help") {
+		process.stdout.write(USAGE);
+		return EXIT_CODES.succeeded;
+	}
+	const { validation, notes, isJson } = await examine(line);
+	const { ok, problems, warnings, configuration } = validation;
+	for (const words of notes) say(words);
+	for (const words of warnings) say(`warning: ${words}`);
+	for (const words of problems) say(words);
+	if (isJson) process.stdout.write(`${JSON.stringify(validation)}\n`);
+	else if (configuration !== null)
+		process.stdout.write(`${configurationInWords(configuration).join("\n")}\n`);
+	return ok ? EXIT_CODES.succeeded : EXIT_CODES.usage;
+}
+
+async function examine(line: ParsedArguments) {
+	const host = systemHost({ ...process.env });
+	const reading = await readCommandLine(line, host);
+	const { request } = reading;
+	const { config, ...check } = await checkSettings(request, host);
+	const command = await findCommand(request, host);
+	const isRefused = command !== undefined && "code" in command;
+	const problems = [
+		...check.problems,
+		...(isRefused ? [command.message] : []),
+	].flatMap((words) => words.split("\n"));
+	const validation: Validation = {
+		ok: problems.length === 0,
+		problems,
+		warnings: [...reading.warnings, ...check.warnings],
+		configuration:
+			config === undefined || isRefused
+				? null
+				: describeConfiguration(
+						config,
+						request.settings,
+						command !== undefined,
+					),
+	};
+	const notes = [
+		...line.notes.map((words) => `note: ${words}`),
+		...reading.notes,
+	];
+	const isJson = request.settings.get(OPTIONS.output.key)?.text === "json";
+	return { validation, notes, isJson };
+}
