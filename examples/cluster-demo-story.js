@@ -12,6 +12,8 @@ export class ClusterStory extends Teller {
 	left = [];
 	/** Where a round began for rank 0: { round, step }. */
 	resumed = [];
+	/** Where a node shows the run to a browser, by its id. */
+	pages = new Map();
 	/** When rank 0 told of a step: { round, step, atMs }. */
 	steps = [];
 	accuracy = Number.NaN;
@@ -52,6 +54,11 @@ export class ClusterStory extends Teller {
 		return this.comesTrue(() => this.steps.find((one) => one.round === round));
 	}
 
+	/** Resolves with the address of a node's page. */
+	pageOf(nodeId) {
+		return this.comesTrue(() => this.pages.get(nodeId));
+	}
+
 	/** Resolves when the workers are so many steps further. */
 	async makesSteps(count) {
 		const wanted = (this.steps.at(-1)?.step ?? 0) + count;
@@ -62,6 +69,8 @@ export class ClusterStory extends Teller {
 		const atMs = performance.now();
 		const [, worldSize] = /^round \d+: started \d+ of (\d+)/.exec(msg) ?? [];
 		const [, reason] = /^RUNNING→STOPPING (.*)$/.exec(msg) ?? [];
+		const [, page] = /^this node can be observed at (\S+)$/.exec(msg) ?? [];
+		if (page !== undefined) this.pages.set(nodeId, page);
 		if (reason !== undefined) this.left.push({ nodeId, round, reason, atMs });
 		if (worldSize === undefined) return;
 		const world = { worldSize: Number(worldSize), atMs };

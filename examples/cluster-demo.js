@@ -4,7 +4,7 @@
 // Exits with 0 only if that is so.
 //
 //   npm run demo:cluster
-//   npm run demo:cluster -- --keep-open    goes on until Ctrl-C
+//   npm run demo:cluster -- --keep-open    goes on until Ctrl-C: look at its page
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -16,6 +16,8 @@ const TRAINER = fileURLToPath(new URL("train.js", import.meta.url));
 const RUN_ID = "cluster-demo";
 const NODES = ["node-a", "node-b", "node-c"];
 const VICTIM = "node-b";
+/** Whose page is named: each node has one of its own. */
+const WATCHED = "node-a";
 /** Seconds after which a node that was killed counts as gone. */
 const LEASE_TTL = 3;
 const STEPS = 1_200;
@@ -70,6 +72,7 @@ async function demo(nodes, folder) {
 async function forms(nodes, args) {
 	const since = performance.now();
 	for (const nodeId of NODES) nodes.start(nodeId, args);
+	tell(`a page that shows the run: ${await story.pageOf(WATCHED)}`, since);
 	const round = await story.startsAfter(0, 6);
 	tell(`round ${round} runs: ${ranksIn(round)}`, since);
 	const { step } = await story.trainsIn(round);
@@ -135,7 +138,8 @@ async function changes(round, worldSize, since, why = "") {
 }
 
 async function goesOn(nodes) {
-	print("\nThe run goes on until Ctrl-C.");
+	const page = await story.pageOf(WATCHED);
+	print(`\nThe run goes on until Ctrl-C. Its page: ${page}`);
 	return Math.max(...(await nodes.finish()));
 }
 
@@ -173,7 +177,7 @@ function argumentsFor(endpoint, folder) {
 	const flags = [
 		...["--run-id", RUN_ID, "--nnodes", `2:${NODES.length}`],
 		...["--nproc-per-node", "2", "--rdzv-endpoint", endpoint],
-		...["--rdzv-conf", `lease_ttl=${LEASE_TTL}`],
+		...["--rdzv-conf", `lease_ttl=${LEASE_TTL}`, "--http", "127.0.0.1:0"],
 	];
 	return trainer(folder, RUN_ID, flags);
 }

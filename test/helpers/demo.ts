@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFailed } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
+import { poll } from "./etcd-gateway.js";
 import type { Launch, LaunchOptions, LaunchSite } from "./launch.js";
 import { isAlive, waitFor } from "./processes.js";
+
+const BOUND_MS = 180_000;
 
 /** Starts one of the demos in examples/. */
 export function startDemo(
@@ -15,6 +18,14 @@ export function startDemo(
 	const demo = site.start(process.execPath, words, options);
 	onTestFailed(() => console.log(demo.output));
 	return demo;
+}
+
+/** Waits until a demo has printed a text; on a busy machine its story takes its time. */
+export async function told(demo: Launch, text: string): Promise<void> {
+	await poll(`"${text}"`, BOUND_MS, async () =>
+		demo.output.stdout.includes(text) || demo.hasEnded ? true : undefined,
+	);
+	expect(demo.output.stdout).toContain(text);
 }
 
 /** Waits until no process of a demo is left, and checks that nothing is on the disk. */

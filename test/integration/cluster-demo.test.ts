@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { requireBuild } from "../fixtures/checkpoint-examples.js";
-import { nothingIsLeft, startDemo } from "../helpers/demo.js";
+import { nothingIsLeft, startDemo, told } from "../helpers/demo.js";
 import { needEtcd } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
 import { isAlive } from "../helpers/processes.js";
@@ -34,7 +34,7 @@ it(
 		needEtcd();
 		const site = openSite();
 		const demo = startDemo(site, ["cluster-demo.js"]);
-		await demo.saw("stdout", "are gone: ended by its guard");
+		await told(demo, "are gone: ended by its guard");
 		const pids = /its workers, (\d+) and (\d+), are gone/.exec(
 			demo.output.stdout,
 		);
@@ -90,7 +90,24 @@ it(
 		needEtcd();
 		const site = openSite();
 		const demo = startDemo(site, ["cluster-demo.js", "--keep-open"]);
-		await demo.saw("stdout", "The run goes on until Ctrl-C.");
+		const words = "The run goes on until Ctrl-C. Its page: ";
+		await told(demo, words);
+		const [, page = ""] = demo.output.stdout.split(words);
+		const shown = await fetch(page.trim());
+		expect(shown.status).toBe(200);
+		expect(await shown.text()).toMatch(/^<!doctype html>/i);
+		const status: unknown = await (await fetch(`${page.trim()}status`)).json();
+		expect(status).toMatchObject({
+			node: { nodeId: "node-a", phase: "RUNNING" },
+			history: {
+				instances: [
+					{
+						...{ incidents: 1 },
+						rounds: [{ worldSize: 6 }, { worldSize: 4 }, { worldSize: 6 }],
+					},
+				],
+			},
+		});
 		demo.signal("SIGINT");
 		expect(await demo.ended).toMatchObject({ exitCode: 130, stderr: "" });
 		await nothingIsLeft(site);
@@ -106,9 +123,11 @@ it.each([
 	async (event, code) => {
 		needEtcd();
 		const site = openSite();
-		const demo = startDemo(site, ["cluster-demo.js"]);
-		await demo.saw("stdout", "round 1 runs");
-		if (event === "Ctrl-C") demo.signal("SIGINT");
+		// A terminal's Ctrl-C goes to the demo's agents, too.
+		const through = ["setsid"];
+		const demo = startDemo(site, ["cluster-demo.js"], { through });
+		await told(demo, "round 1 runs");
+		if (event === "Ctrl-C") process.kill(-demo.pid, "SIGINT");
 		else demo.closeStdout();
 		expect(await demo.ended).toMatchObject({ exitCode: code, stderr: "" });
 		await nothingIsLeft(site);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { requireBuild } from "../fixtures/checkpoint-examples.js";
-import { nothingIsLeft, startDemo } from "../helpers/demo.js";
+import { nothingIsLeft, startDemo, told } from "../helpers/demo.js";
 import { needEtcd } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
 
@@ -29,7 +29,7 @@ it(
 		needEtcd();
 		const site = openSite();
 		const demo = startDemo(site, ["soft-demo.js"]);
-		await demo.saw("stdout", "round 1: rank ");
+		await told(demo, "round 1: rank ");
 		demo.signal("SIGINT");
 		expect(await demo.ended).toMatchObject({ exitCode: 130, stderr: "" });
 		await nothingIsLeft(site);
