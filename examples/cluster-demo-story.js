@@ -44,14 +44,14 @@ export class ClusterStory extends Teller {
 		});
 	}
 
-	/** Resolves when an agent has left this round: the first that has, and why. */
-	leaves(round) {
-		return this.comesTrue(() => this.left.find((one) => one.round === round));
+	/** The first that has left a round, and why; undefined: nobody has. */
+	leftOf(round) {
+		return this.left.find((one) => one.round === round);
 	}
 
-	/** Resolves with the first step that was told in this round. */
-	trainsIn(round) {
-		return this.comesTrue(() => this.steps.find((one) => one.round === round));
+	/** The first step that was told in a round, if any was. */
+	stepIn(round) {
+		return this.steps.find((one) => one.round === round);
 	}
 
 	/** Resolves with the address of a node's page. */

@@ -62,7 +62,9 @@ async function demo(nodes, folder) {
 	if (isKeptOpen) return goesOn(nodes);
 	const exitCodes = await nodes.finish();
 	tell("the run has ended");
-	const history = await nodes.ask(["history", RUN_ID, ...storeOf(nodes)]);
+	const history = await nodes.ask([
+		...["history", RUN_ID, "--rdzv-endpoint", nodes.endpoint],
+	]);
 	nodes.start("calm", trainer(folder, "calm", ["--standalone"]));
 	await nodes.finish();
 	return tellWhatCame({ first, second, third, exitCodes, history });
@@ -75,7 +77,7 @@ async function forms(nodes, args) {
 	tell(`a page that shows the run: ${await story.pageOf(WATCHED)}`, since);
 	const round = await story.startsAfter(0, 6);
 	tell(`round ${round} runs: ${ranksIn(round)}`, since);
-	const { step } = await story.trainsIn(round);
+	const { step } = await story.comesTrue(() => story.stepIn(round));
 	tell(`they train: step ${step}`, since);
 	return round;
 }
@@ -97,14 +99,14 @@ async function losesNode(nodes, round) {
 		since,
 	);
 	tellOfTorchrun(TORCHRUN.launcherKilled);
-	const { next, resumedAt, trainsAt } = await changes(
+	const { next, trainsAt } = await changes(
 		round,
 		4,
 		since,
 		`, now that the lease of ${VICTIM} has lapsed`,
 	);
 	tellOfTorchrun(TORCHRUN.nodeKilled);
-	return { round: next, step, resumedAt, downMs: trainsAt - since };
+	return { round: next, downMs: trainsAt - since };
 }
 
 /** The round with the node that has come back, and how long nobody trained. */
@@ -118,23 +120,25 @@ async function getsItBack(nodes, args, round) {
 
 /** Tells how a round is left and the next one begins, and why only now. */
 async function changes(round, worldSize, since, why = "") {
-	const left = await story.leaves(round);
-	tell(
-		`${left.nodeId} leaves round ${round}: "${left.reason}"`,
-		since,
-		left.atMs,
-	);
+	const left = await story.comesTrue(() => story.leftOf(round));
+	const words = `${left.nodeId} leaves round ${round}: "${left.reason}"`;
+	tell(words, since, left.atMs);
 	const next = await story.startsAfter(round, worldSize);
 	const startedAt = Math.max(...story.world(next).map(({ atMs }) => atMs));
 	tell(`round ${next} runs${why}: ${ranksIn(next)}`, since, startedAt);
-	const { atMs } = await story.trainsIn(next);
+	// On a machine that is too slow for this lease, a round may be left before it has come to anything.
+	await story.comesTrue(() => story.stepIn(next) ?? story.leftOf(next));
+	const step = story.stepIn(next);
+	if (step === undefined)
+		return { ...(await changes(next, worldSize, since)), leftAt: left.atMs };
 	const resumed = story.resumed.find((one) => one.round === next);
+	const trainsAt = step.atMs;
 	tell(
 		`they train again, from the checkpoint of step ${resumed.step}`,
 		since,
-		atMs,
+		trainsAt,
 	);
-	return { next, leftAt: left.atMs, resumedAt: resumed.step, trainsAt: atMs };
+	return { next, leftAt: left.atMs, trainsAt };
 }
 
 async function goesOn(nodes) {
@@ -162,8 +166,8 @@ function tellWhatCame({ first, second, third, exitCodes, history }) {
 			order(third.round).join() === [...survivors, VICTIM].join(),
 		],
 		[
-			"there were three rounds, and one incident was charged",
-			history.includes("3 rounds, 1 incident,"),
+			`the history tells of the same ${third.round} rounds`,
+			history.includes(` ${third.round} rounds, `),
 		],
 		["all agents ended with 0", exitCodes.every((code) => code === 0)],
 		[
@@ -188,10 +192,6 @@ function trainer(folder, name, flags) {
 		...[TRAINER, "--steps", String(isKeptOpen ? ENDLESS : STEPS)],
 		...["--checkpoint-dir", join(folder, "checkpoints", name)],
 	];
-}
-
-function storeOf({ endpoint }) {
-	return ["--rdzv-endpoint", endpoint];
 }
 
 /** "node-a 0-1, node-c 2-3 of 4" */
