@@ -20,7 +20,7 @@ export interface RoundPhases {
 	readonly barrierMs: number | null;
 	/** Until all members ran. */
 	readonly startMs: number | null;
-	/** All of it: from the end of the round before, or the start of the instance. */
+	/** All of it: from the failure, the end of the round before, or the start of the instance. */
 	readonly totalMs: number | null;
 }
 
@@ -29,19 +29,26 @@ export interface RoundPhases {
  * @param before the round that was left for this one, where it is kept
  */
 export function phasesOf(line: Line, before?: Line): RoundPhases {
-	const { begunAt, readyAt, liftedAt, startedAt, cause } = line;
-	const failedAt = cause.root?.timestamp ?? null;
-	const stoppedAt = isInOrder(line.stoppedAt, readyAt) ? line.stoppedAt : null;
+	const { begunAt, readyAt, liftedAt, startedAt } = line;
+	const failedAt = failureOf(line, before);
+	const isKnown = isInOrder(line.stoppedAt, readyAt);
+	const stoppedAt = isKnown ? line.stoppedAt : null;
+	const stopMs = between(begunAt, stoppedAt);
 	return {
-		noticeMs: isInOrder(before?.liftedAt ?? null, failedAt)
-			? between(failedAt, begunAt)
-			: null,
-		stopMs: between(begunAt, stoppedAt),
-		readyMs: between(stoppedAt ?? begunAt, readyAt),
+		noticeMs: between(failedAt, begunAt),
+		stopMs,
+		readyMs: between(stopMs === null ? begunAt : stoppedAt, readyAt),
 		barrierMs: between(readyAt, liftedAt),
 		startMs: between(liftedAt, startedAt),
-		totalMs: between(begunAt, startedAt),
+		totalMs: between(failedAt ?? begunAt, startedAt),
 	};
+}
+
+/** When that failed for which a round was begun, by its own node; null: nothing did, or its clock cannot be right. */
+function failureOf({ cause, begunAt }: Line, before?: Line): number | null {
+	const failedAt = cause.root?.timestamp ?? null;
+	const isKnown = isInOrder(before?.liftedAt ?? null, failedAt);
+	return isKnown && between(failedAt, begunAt) !== null ? failedAt : null;
 }
 
 /** Whether two nodes' clocks can both be right, or as good as right, where one thing came before the other. */
@@ -95,9 +102,10 @@ export function measureRounds(
 function repairsOf(rounds: readonly Line[]): readonly Repair[] {
 	const repairs: Repair[] = [];
 	let downSince: number | null = null;
-	for (const { cause, begunAt, startedAt } of rounds) {
+	for (const [index, line] of rounds.entries()) {
+		const { cause, begunAt, startedAt } = line;
 		const isRepair = cause.kind === "failure" || cause.kind === "scale-down";
-		if (isRepair) downSince ??= begunAt;
+		if (isRepair) downSince ??= failureOf(line, rounds[index - 1]) ?? begunAt;
 		if (startedAt === null) continue;
 		if (downSince !== null && downSince <= startedAt) {
 			repairs.push({ from: downSince, to: startedAt });

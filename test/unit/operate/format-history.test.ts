@@ -45,7 +45,7 @@ it("says of each start how it ended, what was repaired, and round by round why a
 		"begun 2026-11-21 09:05:07 (instance 7), succeeded after 61.0 s: all workers succeeded",
 		"  1 round, 1 incident, mean time to repair 1.2 s (1, the longest 1.2 s), workers ran 98.4 % of the time",
 		expect.stringMatching(/^round {2}workers .* begun because of$/),
-		"2      4        2      09:05:07  20 ms    300 ms   10 ms  2 ms     100 ms   412 ms  9.0 s  rank 1 on b: exit code 5 (pid 24150); +c -b",
+		"2      4        2      09:05:07  20 ms    300 ms   10 ms  2 ms     100 ms   432 ms  9.0 s  rank 1 on b: exit code 5 (pid 24150); +c -b",
 		"",
 		"begun 2026-11-21 09:05:07 (instance 7), for 2.0 s",
 		"  0 rounds, 1 incident, workers ran 0.0 % of the time",

@@ -42,7 +42,19 @@ describe("the phases of a round", () => {
 			},
 			{
 				...{ noticeMs: 10, stopMs: 30, readyMs: 20, barrierMs: 1 },
-				...{ startMs: 50, totalMs: 101 },
+				...{ startMs: 50, totalMs: 111 },
+			},
+		],
+		[
+			"after a failure that was seen late: its node stopped meanwhile",
+			{
+				cause: cause("failure", 90),
+				...{ begunAt: 3_000, stoppedAt: 130, readyAt: 3_010 },
+				...{ liftedAt: 3_011, startedAt: 3_061 },
+			},
+			{
+				...{ ...none, noticeMs: 2_910, readyMs: 10, barrierMs: 1 },
+				...{ startMs: 50, totalMs: 2_971 },
 			},
 		],
 		[
@@ -120,6 +132,21 @@ describe("what rounds add up to", () => {
 			{
 				repairs: { count: 2, meanMs: 200, longestMs: 300 },
 				...{ ranMs: 2_600, ranOf: [900, 900, 700, 100] },
+			},
+		],
+		[
+			"a failure that was seen late, by the next coordinator",
+			[
+				first,
+				{
+					...following("failure", 3_000, 3_100, 4_000),
+					cause: cause("failure", 1_000),
+				},
+			],
+			null,
+			{
+				repairs: { count: 1, meanMs: 2_100, longestMs: 2_100 },
+				...{ ranMs: 1_800, ranOf: [900, 900] },
 			},
 		],
 		[
