@@ -83,7 +83,8 @@ export class Candidacy {
 		const elected = decodeRecord<CoordinatorRecord>(entry);
 		const mine = elected.incarnation === this.options.incarnation;
 		// Also its own key may be a new one: under the old token nothing is written any more.
-		if (this.coordinator?.fencingToken !== entry.createRevision) {
+		const token = this.coordinator?.fencingToken;
+		if (token?.createRevision !== entry.createRevision || !mine) {
 			this.stepDown();
 		}
 		if (mine && this.coordinator === undefined) this.coordinate(entry);
@@ -129,7 +130,7 @@ export class Candidacy {
 	private coordinate(entry: Entry): void {
 		this.coordinator = new Coordinator({
 			...this.options,
-			fencingToken: entry.createRevision,
+			fencingToken: entry,
 		});
 		this.coordinator.start();
 	}

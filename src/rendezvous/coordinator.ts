@@ -15,6 +15,7 @@ import { encodeRecord } from "./record-codec.js";
 import { type RunView, readRunView } from "./run-view.js";
 import type {
 	Compare,
+	Entry,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -29,13 +30,16 @@ const BATCH_SIZE = 100;
 /** How long it rests after each look, for each node, in milliseconds: in a large job many changes come together. */
 const REST_MS_A_NODE = 0.02;
 
+/** Tells one term of one agent from all others: the revision in one store, the value between two. */
+export type FencingToken = Pick<Entry, "createRevision" | "value">;
+
 export interface CoordinatorOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly keys: RunKeys;
 	readonly config: PlannerConfig;
-	/** Create revision of this agent's `coordinator` key: what every write is guarded by. */
-	readonly fencingToken: number;
+	/** This agent's `coordinator` key: what every write is guarded by. */
+	readonly fencingToken: FencingToken;
 	/** Distinguishes this agent's plans from all others'. */
 	readonly incarnation: string;
 	/** A number in [0, 1), by which tries at an unreachable store are spread. */
@@ -68,7 +72,7 @@ export class Coordinator {
 		this.loop = new LookLoop({ ...options, look: () => this.planOnce() });
 	}
 
-	get fencingToken(): number {
+	get fencingToken(): FencingToken {
 		return this.options.fencingToken;
 	}
 
@@ -200,8 +204,9 @@ export class Coordinator {
 		guard?: Compare,
 	): Promise<TransactionResult> {
 		const { store, keys, fencingToken } = this.options;
+		const { createRevision, value } = fencingToken;
 		const guards: Compare[] = [
-			{ key: keys.coordinator, createRevision: fencingToken },
+			{ key: keys.coordinator, createRevision, value },
 			{ key: keys.round, modRevision: view.roundRevision },
 			...(guard ? [guard] : []),
 		];

@@ -77,9 +77,13 @@ export class MemoryStore implements Store {
 
 	private holds(compare: Compare): boolean {
 		const entry = this.entries.get(compare.key);
-		return "createRevision" in compare
-			? (entry?.createRevision ?? 0) === compare.createRevision
-			: (entry?.modRevision ?? 0) === compare.modRevision;
+		if ("modRevision" in compare) {
+			return (entry?.modRevision ?? 0) === compare.modRevision;
+		}
+		const { createRevision, value = entry?.value } = compare;
+		return (
+			(entry?.createRevision ?? 0) === createRevision && entry?.value === value
+		);
 	}
 
 	private commit(writes: readonly Write[]): void {

@@ -18,9 +18,17 @@ export interface Snapshot {
 	readonly entries: ReadonlyMap<string, Entry>;
 }
 
-/** A condition of a transaction; revision 0 means that the key is absent. */
+/**
+ * A condition of a transaction; revision 0 means that the key is absent. Who compares
+ * the value as well is not deceived by another store under the old address, which may
+ * hold other keys of the same revisions.
+ */
 export type Compare =
-	| { readonly key: string; readonly createRevision: number }
+	| {
+			readonly key: string;
+			readonly createRevision: number;
+			readonly value?: string | undefined;
+	  }
 	| { readonly key: string; readonly modRevision: number };
 
 export type Write =

@@ -140,6 +140,18 @@ export function describeStore(
 			expect(await holds({ key: key("absent"), modRevision: 0 })).toBe(true);
 		});
 
+		it("compares the value as well, where it is asked to", async () => {
+			const { revision: createRevision } = await put("a", "1");
+			const holds = async (compare: Compare) =>
+				(await store.transaction([compare], [])).succeeded;
+			const a = key("a");
+			expect(await holds({ key: a, createRevision, value: "1" })).toBe(true);
+			expect(await holds({ key: a, createRevision, value: "2" })).toBe(false);
+			expect(
+				await holds({ key: a, createRevision: createRevision + 1, value: "1" }),
+			).toBe(false);
+		});
+
 		it("makes all writes of a transaction in one revision", async () => {
 			const { revision } = await store.transaction(
 				[],

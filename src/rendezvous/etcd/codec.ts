@@ -63,13 +63,13 @@ export function encodeTransaction(
 	writes: readonly Write[],
 ): TxnRequest {
 	return {
-		compare: compares.map((compare) => ({
-			key: Buffer.from(compare.key),
-			result: "Equal" as const,
-			...("createRevision" in compare
-				? { target: "Create" as const, create_revision: compare.createRevision }
-				: { target: "Mod" as const, mod_revision: compare.modRevision }),
-		})),
+		compare: compares.flatMap((compare) =>
+			conditionsOf(compare).map((condition) => ({
+				key: Buffer.from(compare.key),
+				result: "Equal" as const,
+				...condition,
+			})),
+		),
 		success: writes.map((write) =>
 			"delete" in write
 				? { request_delete_range: { key: Buffer.from(write.delete) } }
@@ -82,6 +82,19 @@ export function encodeTransaction(
 					},
 		),
 	};
+}
+
+function conditionsOf(compare: Compare) {
+	if ("modRevision" in compare) {
+		return [{ target: "Mod" as const, mod_revision: compare.modRevision }];
+	}
+	const { createRevision, value } = compare;
+	return [
+		{ target: "Create" as const, create_revision: createRevision },
+		...(value === undefined
+			? []
+			: [{ target: "Value" as const, value: Buffer.from(value) }]),
+	];
 }
 
 export function decodeTransaction({

@@ -10,7 +10,7 @@ export const lastCall: Checker = {
 	*check(history) {
 		const { commits, spec } = history;
 		for (const [index, commit] of commits.entries()) {
-			const { at, round, nodes } = commit;
+			const { at, round } = commit;
 			const before = predecessor(history, index);
 			if (before === undefined || round.cause.kind !== "scale-up") continue;
 			if (round.deprecated === before.round.deprecated) continue;
@@ -18,9 +18,8 @@ export const lastCall: Checker = {
 				record.state === "ready" &&
 				!before.seats.has(record.nodeId) &&
 				!(spec.finishedStay && commit.finished.has(record.nodeId));
-			const waiting = [...nodes.values()].filter(isWaiting).length;
-			if (before.seats.size + waiting >= spec.maxNodes) continue;
-			const since = waitedSince(history, at, isWaiting);
+			const { since, most } = waitedUntil(history, at, isWaiting);
+			if (before.seats.size + most >= spec.maxNodes) continue;
 			if (at - since >= spec.lastCallTimeoutMs) continue;
 			yield {
 				at,
@@ -30,22 +29,27 @@ export const lastCall: Checker = {
 	},
 };
 
-/** Since when, until the given time, there was always somebody who waited. */
-function waitedSince(
+/**
+ * Since when, until the given time, there was always somebody who waited, and how many
+ * did at most within the time that a coordinator may be late by.
+ */
+function waitedUntil(
 	{ records }: History,
 	until: number,
 	isWaiting: (record: NodeRecord) => boolean,
-): number {
+): { readonly since: number; readonly most: number } {
 	const waiting = new Set<string>();
 	let since = until;
+	let most = 0;
 	let emptySince = Number.NEGATIVE_INFINITY;
 	for (const { at, nodeId, record } of records) {
 		if (at > until) break;
 		const wasEmpty = waiting.size === 0;
+		if (at > until - UNSEEN_MS) most = Math.max(most, waiting.size);
 		if (record !== null && isWaiting(record)) waiting.add(nodeId);
 		else waiting.delete(nodeId);
 		if (wasEmpty && waiting.size > 0 && at - emptySince > UNSEEN_MS) since = at;
 		if (!wasEmpty && waiting.size === 0) emptySince = at;
 	}
-	return since;
+	return { since, most: Math.max(most, waiting.size) };
 }

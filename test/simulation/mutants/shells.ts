@@ -9,8 +9,15 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "skip the fencing token",
 		file: "src/rendezvous/coordinator.ts",
-		guard: "{ key: keys.coordinator, createRevision: fencingToken },",
+		guard: "{ key: keys.coordinator, createRevision, value },",
 		without: "",
+		caughtBy: { checker: "one-coordinator" },
+	},
+	{
+		name: "take another store's revision for one's own",
+		file: "src/rendezvous/coordinator.ts",
+		guard: "{ key: keys.coordinator, createRevision, value },",
+		without: "{ key: keys.coordinator, createRevision },",
 		caughtBy: { checker: "one-coordinator" },
 	},
 	{
@@ -30,9 +37,16 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "coordinate on under an old token",
 		file: "src/rendezvous/candidacy.ts",
-		guard: "if (this.coordinator?.fencingToken !== entry.createRevision) {",
+		guard: "if (token?.createRevision !== entry.createRevision || !mine) {",
 		without: "if (!mine) {",
 		caughtBy: { test: MEMBERSHIP_TESTS, named: "new token" },
+	},
+	{
+		name: "coordinate on where another does",
+		file: "src/rendezvous/candidacy.ts",
+		guard: "if (token?.createRevision !== entry.createRevision || !mine) {",
+		without: "if (token?.createRevision !== entry.createRevision) {",
+		caughtBy: { test: MEMBERSHIP_TESTS, named: "another's" },
 	},
 	{
 		name: "never stand for coordinator",

@@ -52,7 +52,7 @@ async function coordinating() {
 			lastCallTimeoutMs: 1_000,
 			settleTimeoutMs: 1_000,
 		},
-		fencingToken: 0,
+		fencingToken: { createRevision: 0, value: "" },
 		incarnation: "a-1",
 		random: () => 0,
 		onReason: () => {},

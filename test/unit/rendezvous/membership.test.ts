@@ -38,6 +38,7 @@ describe("an agent's membership", () => {
 	let views: RoundView[];
 	let losses: number[];
 	let errors: unknown[];
+	let plans: string[];
 	let membership: Membership;
 
 	beforeEach(async () => {
@@ -46,6 +47,7 @@ describe("an agent's membership", () => {
 		views = [];
 		losses = [];
 		errors = [];
+		plans = [];
 		membership = new Membership({
 			store,
 			// No timer rings: this is how a process that was frozen finds itself.
@@ -64,7 +66,7 @@ describe("an agent's membership", () => {
 			onView: (view) => views.push(view),
 			onLost: (_, fenceAt) => losses.push(fenceAt),
 			onError: (error) => errors.push(error),
-			onPlanReason: () => {},
+			onPlanReason: (reason) => plans.push(reason),
 		});
 		await membership.join();
 		membership.start();
@@ -184,6 +186,24 @@ describe("an agent's membership", () => {
 		);
 		await settle();
 		expect(views.at(-1)?.round.synced).toBe(1);
+	});
+
+	it("coordinates no longer where the key is another's, whatever its revision: another store may be under the old address", async () => {
+		const other = { version: 1, nodeId: "b", incarnation: "b-1" };
+		await store.transaction(
+			[],
+			[{ put: KEYS.coordinator, value: JSON.stringify(other) }],
+		);
+		await settle();
+		const before = plans.length;
+		const record = { ...(await own()), nodeId: "b", incarnation: "b-1" };
+		await store.transaction(
+			[],
+			[{ put: KEYS.node("b"), value: JSON.stringify(record) }],
+		);
+		await settle();
+		expect(plans.slice(before)).toEqual([]);
+		expect(views.at(-1)?.round.synced).toBe(0);
 	});
 
 	it("refuses to go on where another process has taken its node id", async () => {
