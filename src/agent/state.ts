@@ -93,6 +93,12 @@ export const INITIAL_STATE: Joining = {
 	claim: 0,
 };
 
+/** Whether a round runs in which this agent has had no part and wants none. */
+export function isSpare({ view, round, claim }: Joining): boolean {
+	const { synced = 0, deprecated = 0 } = view?.round ?? {};
+	return synced > deprecated && claim > synced && round !== synced;
+}
+
 /** When the agent has to be woken even if nothing happens; undefined: never. */
 export function deadlineOf(state: AgentState): number | undefined {
 	const deadlines = "workers" in state ? [...deadlinesOf(state.workers)] : [];

@@ -1,5 +1,5 @@
 import type { NodeStatus, RunStatus } from "../../rendezvous/run-status.js";
-import type { AgentState } from "../state.js";
+import { type AgentState, isSpare } from "../state.js";
 import type { NodePhase, Span } from "./spans.js";
 
 /** How many of a node's phases, and how many nodes that went, are remembered: more than is shown. */
@@ -179,8 +179,7 @@ function phaseOfAgent(state: AgentState): NodePhase {
 			if (state.workers.some(({ status }) => status === "paused")) {
 				return "paused";
 			}
-			const { synced = 0, deprecated = 0 } = state.view?.round ?? {};
-			return synced > deprecated && state.claim > synced ? "spare" : "joining";
+			return isSpare(state) ? "spare" : "joining";
 		}
 		default:
 			return state satisfies never;

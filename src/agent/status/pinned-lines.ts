@@ -3,7 +3,7 @@ import { waitingInWords } from "../../rendezvous/waiting-words.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { timeOfDay } from "../report/local-time.js";
 import { formatCount } from "../report/units.js";
-import type { AgentState } from "../state.js";
+import { type AgentState, isSpare } from "../state.js";
 
 /** The newest failure that ended a round, with why it did. */
 export interface SeenIncident {
@@ -21,7 +21,7 @@ export function incidentOf({ view }: AgentState): SeenIncident | undefined {
 export function standingLine(state: AgentState): string | undefined {
 	const { view } = state;
 	if (view === null || state.phase === "CLOSED") return undefined;
-	const { synced, deprecated, cause, world } = view.round;
+	const { synced, cause, world } = view.round;
 	switch (state.phase) {
 		case "RUNNING": {
 			const { firstRank, localWorldSize } = state.seat;
@@ -39,7 +39,7 @@ export function standingLine(state: AgentState): string | undefined {
 		case "FINISHED":
 			return `its workers have succeeded; round ${state.round} runs elsewhere`;
 		case "JOINING":
-			return synced > deprecated
+			return isSpare(state)
 				? `a spare: round ${synced} runs without this node`
 				: `waits for round ${state.claim}`;
 		default:

@@ -65,7 +65,12 @@ it.each<[string | undefined, AgentState]>([
 		},
 	],
 	["waits for round 2", joining],
-	["a spare: round 1 runs without this node", { ...joining, view: seen({}) }],
+	// It has left round 1, and nobody has seen it yet.
+	["waits for round 2", { ...joining, view: seen({}) }],
+	[
+		"a spare: round 1 runs without this node",
+		{ ...joining, round: 0, seat: null, view: seen({}) },
+	],
 	[
 		"its workers have succeeded; round 1 runs elsewhere",
 		{ ...running, phase: "FINISHED", planId: "p" },
