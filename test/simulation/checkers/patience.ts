@@ -9,15 +9,19 @@ export const patience: Checker = {
 	*check({ processes, spec }) {
 		const promisedMs = Math.min(START_PATIENCE_MS, spec.joinTimeoutMs);
 		for (const process of processes) {
-			const { ending, endedAt, disturbed, frozen, incarnation } = process;
+			const { ending, disturbed, frozen, incarnation } = process;
 			if (ending?.exitCode !== 4) continue;
+			const endedAt = process.endedAt ?? 0;
+			// It may also have waited for its node id in that time.
+			const isStarting = process.recordMade.length === 0;
+			if (isStarting && endedAt - process.startedAt >= promisedMs) continue;
 			const sufferedMs = [...disturbed, ...frozen].reduce(
 				(sum, { from, to }) => sum + to - from,
 				0,
 			);
 			if (sufferedMs >= promisedMs / 2) continue;
 			yield {
-				at: endedAt ?? 0,
+				at: endedAt,
 				what: `${incarnation} gave the store up after ${Math.round(sufferedMs)} ms`,
 			};
 		}
