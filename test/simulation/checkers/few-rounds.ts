@@ -46,7 +46,10 @@ export const fewRounds: Checker = {
 	},
 };
 
-/** Workers that were started anew because they had not acknowledged a PAUSE, and late deaths of an incident that was over. */
+/**
+ * Workers that were started anew because they had not acknowledged a PAUSE, or had ended
+ * well before they heard of another round, and late deaths of an incident that was over.
+ */
 function unheard(
 	instance: number,
 	{ commits, workers, pauseTimeoutMs, endedAt }: History,
@@ -54,12 +57,18 @@ function unheard(
 	const late = workers.filter(
 		(worker) => lateFor(worker, pauseTimeoutMs - NEWS_MS, endedAt).length > 0,
 	);
+	const ended = workers.filter(
+		({ succeeded, stints, told }) =>
+			succeeded &&
+			stints.length > 1 &&
+			told.findLast(({ kind }) => kind === "WORK")?.acknowledgedAt === null,
+	);
 	const deaths = commits.filter(
 		({ round }) =>
 			round.instance === instance && round.cause.reason.endsWith(LATE_DEATH),
 	);
 	const rounds = new Set(deaths.map(({ round }) => round.deprecated));
-	return late.length + rounds.size;
+	return late.length + ended.length + rounds.size;
 }
 
 /** Members that lived but were not ready in time: the round went on without them, and they come back. */
