@@ -1,7 +1,7 @@
 import { type Checker, isSpent, lifts } from "../history.js";
 
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
-const PLANNING_MS = 3_000;
+const PLANNING_MS = 5_000;
 
 /** A member that holds its lease, does not leave and is not refused is waited for until the settle time is over. */
 export const settle: Checker = {

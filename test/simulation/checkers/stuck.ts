@@ -9,7 +9,7 @@ const SLACK_MS = 1_000;
 export const stuck: Checker = {
 	name: "stuck",
 	*check({ workers, shutdownTimeoutMs, endedAt: end }) {
-		for (const { stuckAt, process, pid } of workers) {
+		for (const { stuckAt, process, pid, ...worker } of workers) {
 			const { endedAt, ending, incarnation, stopsAsked } = process;
 			if (stuckAt === null || (endedAt !== null && endedAt <= stuckAt))
 				continue;
@@ -23,6 +23,9 @@ export const stuck: Checker = {
 			}
 			// Killed, or at an end for a reason of its own in the same moment.
 			if (ending === null || ending.exitCode !== EXIT_CODES.replaceNode)
+				continue;
+			// The kernel let go of it after all, while its machine slept.
+			if (worker.endedAt !== null && worker.endedAt < (endedAt ?? end))
 				continue;
 			const names = ending.reason.includes(`pid ${pid} `);
 			if (!names && ending.reason.includes("SIGKILL")) {
