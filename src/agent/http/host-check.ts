@@ -25,7 +25,8 @@ export function hostProblem(
 	if (token !== undefined && !isLocal) return undefined;
 	const isHere = isOnlyLocal({ host: name, port: 0 });
 	if (isHere || name === host.toLowerCase()) return undefined;
-	return `this server is not ${name}: it answers as localhost, as 127.0.0.1 and as ${host} only (the port does not matter); for other names listen on an address of this machine with a token`;
+	const names = [...new Set(["localhost", "127.0.0.1", host])].join(", ");
+	return `this server is not ${name}: it answers as one of ${names} only (the port does not matter); for other names listen on an address of this machine with a token`;
 }
 
 /** Without brackets and port, in small letters; undefined where it is no host. */
