@@ -18,7 +18,7 @@ import {
 import { isStillThere } from "../status/local-agents.js";
 import { readMirror } from "../status/local-runs.js";
 import type { RunPlaces } from "../status/run-request.js";
-import { requestStop } from "../status/stop-request.js";
+import { requestStop, takeBackRequest } from "../status/stop-request.js";
 
 /** How often it is looked who is left, in milliseconds. */
 const LOOK_EVERY_MS = 200;
@@ -140,6 +140,7 @@ async function stopLocal(
 		status = newer(agent, status, clock);
 		if (status.outcome !== null && !isTold) {
 			isTold = true;
+			takeBackRequest(agent.directory);
 			onEnded(status.outcome, status.nodes, timeoutMs);
 		}
 		if (isTold && timeoutMs === 0) break;

@@ -6,7 +6,7 @@ import type { AgentConfig } from "../configuration/agent-config.js";
 import type { NodeResources } from "../node-resources.js";
 import { type MirrorOptions, RunMirror } from "./mirror-run.js";
 import { leaveSignalOf, writeNodeFile } from "./node-file.js";
-import { onStopRequest } from "./stop-request.js";
+import { onStopRequest, whenTakenBack } from "./stop-request.js";
 
 /** An agent's place in its run. */
 export interface OpenToCommandsOptions
@@ -42,12 +42,21 @@ export function openToCommands(
 	if (backend !== "memory") return;
 	const mirror = new RunMirror({ ...options, runId, directory });
 	cleanups.add("closing the run's mirror", () => mirror.close());
+	let stopping: Promise<void> | undefined;
 	const endWatch = onStopRequest(
 		directory,
-		(reason) => void stop(options, mirror, reason),
+		(reason) => {
+			stopping = stop(options, mirror, reason);
+		},
 		options.clock,
 	);
 	cleanups.add("closing the watch for a stop", endWatch);
+	// The directory with the answer in it is removed next.
+	cleanups.add("waiting for who stopped the run", async () => {
+		if (stopping === undefined) return;
+		await stopping;
+		await whenTakenBack(directory, options.clock);
+	});
 }
 
 /** The store is in this process: it can be reached. */
