@@ -12,8 +12,8 @@ import { readPageFiles } from "./page-files.js";
 import { Router } from "./routes.js";
 import { openServer } from "./server.js";
 
-/** So long an agent that ends waits for answers that are under way, in milliseconds. */
-const LAST_WORDS_MS = 200;
+/** So long an agent that ends waits for answers that are under way, and for who follows it to ask once more, in milliseconds. */
+const LAST_WORDS_MS = 1_000;
 
 /** Why an address cannot be had, and the fix. */
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -57,7 +57,8 @@ export async function openObserver(options: {
 			onError: (error) => warn(messageOf(error)),
 		});
 		cleanups.add("closing the HTTP server", async () => {
-			await within(systemClock, LAST_WORDS_MS, server.settled());
+			const told = router.followerHeard().then(() => server.settled());
+			await within(systemClock, LAST_WORDS_MS, told);
 			server.close();
 		});
 		port = server.port;

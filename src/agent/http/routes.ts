@@ -9,6 +9,7 @@ import {
 } from "./access.js";
 import { type Answer, type Asked, json, words } from "./answer.js";
 import { endRun, type Leave, leaveNode } from "./control.js";
+import { Follower } from "./follower.js";
 import { Kept } from "./kept.js";
 import type { Metrics } from "./metrics.js";
 import type { Observer } from "./observer.js";
@@ -43,9 +44,11 @@ export interface RouterOptions {
 export class Router {
 	private readonly status: Kept<Answer>;
 	private readonly metrics: Kept<Answer>;
+	private readonly follower: Follower;
 
 	constructor(private readonly options: RouterOptions) {
 		const { clock, observer, metrics } = options;
+		this.follower = new Follower(clock);
 		this.status = new Kept(clock, async () =>
 			json(200, await observer.status()),
 		);
@@ -55,6 +58,11 @@ export class Router {
 			const body = await metrics.render(await observer.metricSources(), labels);
 			return { status: 200, type: metrics.contentType, body };
 		});
+	}
+
+	/** Resolves when who follows the run, if anybody does, has been told of its end. */
+	followerHeard(): Promise<void> {
+		return this.follower.heard();
 	}
 
 	async answer(asked: Asked, rule: AccessRule): Promise<Answer> {
@@ -95,11 +103,16 @@ export class Router {
 	 * The status a while later, so that who asks again and again is there when
 	 * the agent ends, and hears how.
 	 */
-	private async nextStatus(): Promise<Answer> {
+	private nextStatus(): Promise<Answer> {
 		const { observer, clock } = this.options;
 		const ended = observer.ended.then(() => true);
-		const hasEnded = await within(clock, LONGEST_WAIT_MS, ended);
-		return hasEnded ? json(200, await observer.status()) : this.status.get();
+		return this.follower.answer(async () => {
+			const isLast = (await within(clock, LONGEST_WAIT_MS, ended)) === true;
+			const value = isLast
+				? json(200, await observer.status())
+				: await this.status.get();
+			return { value, isLast };
+		});
 	}
 
 	/** Why it is not ready names workers and failures: that is for readers. */
