@@ -65,6 +65,8 @@ export class Agent {
 			for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
 				this.step(next);
 			}
+			// Not before: what an effect has failed at is an input too, and what is said must hold.
+			this.publish();
 		} catch (error) {
 			this.options.onError(error);
 		} finally {
@@ -120,7 +122,6 @@ export class Agent {
 					effect satisfies never;
 			}
 		}
-		this.publish();
 		this.armTimer();
 		this.waitingLines.follow(state);
 		this.options.onState?.(state);
