@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { packageVersion } from "../src/package-files.js";
 import { helpText, parseArguments } from "./command-line.js";
 import { isCommandWord, runCommandWord } from "./commands/command-words.js";
 import { run } from "./commands/run.js";
@@ -17,7 +17,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
 	if (isCommandWord(first)) return runCommandWord(first, others);
 	const line = parseArguments(args);
 	if (line.asksFor === "help") return print(helpText());
-	if (line.asksFor === "version") return print(`${version()}\n`);
+	if (line.asksFor === "version") return print(`${packageVersion()}\n`);
 	for (const note of line.notes) say(`note: ${note}`);
 	return run(line);
 }
@@ -25,15 +25,4 @@ async function dispatch(args: readonly string[]): Promise<number> {
 function print(text: string): number {
 	process.stdout.write(text);
 	return 0;
-}
-
-function version(): string {
-	const manifest: unknown = createRequire(import.meta.url)(
-		"elastic-run/package.json",
-	);
-	return typeof manifest === "object" &&
-		manifest !== null &&
-		"version" in manifest
-		? String(manifest.version)
-		: "unknown";
 }

@@ -1,13 +1,13 @@
-// Builds dist/: tsc compiles all to ESM, and declares the types of the runtime
-// library once more for CommonJS. esbuild makes few files of that library, because
-// every worker of a job loads it, and of the page that an agent shows to browsers.
-// The library for Python is copied to dist/python/.
+// Builds dist/: tsc declares the types, those of the runtime library once more for
+// CommonJS; esbuild makes what runs, of many source files a few, because a launcher's
+// start is mostly the finding of files (decisions 33 and 42): the command and the
+// library, the runtime library of the workers, and the page that an agent shows to
+// browsers. The library for Python is copied to dist/python/.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
 	copyFileSync,
 	mkdirSync,
-	readdirSync,
 	rmSync,
 	writeFileSync,
 } from "node:fs";
@@ -18,15 +18,17 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
+const common = { absWorkingDir: root, bundle: true, logLevel: "warning" };
+const forNode = { ...common, platform: "node", target: "node20.19" };
+
 rmSync(`${root}/dist`, { recursive: true, force: true });
-for (const project of ["tsconfig.json", "tsconfig.cjs.json"]) {
+for (const project of ["tsconfig.types.json", "tsconfig.cjs.json"]) {
 	execFileSync(process.execPath, [tsc, "-p", project], {
 		cwd: root,
 		stdio: "inherit",
 	});
 }
-await bundleRuntime();
-await bundlePage();
+await Promise.all([bundleLauncher(), bundleRuntime(), bundlePage()]);
 mkdirSync(`${root}/dist/python`);
 copyFileSync(
 	`${root}/src/runtime/python/elastic_run.py`,
@@ -35,50 +37,55 @@ copyFileSync(
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
 
-/** What a worker imports, in place of the many modules that it is written in. */
+/** The command, and what programs import as `elastic-run`: both share one copy of each class. */
+async function bundleLauncher() {
+	await build({
+		...forNode,
+		entryPoints: ["bin/elastic-run.ts", "src/index.ts"],
+		outbase: ".",
+		outdir: "dist",
+		format: "esm",
+		splitting: true,
+		chunkNames: "launcher/[name]-[hash]",
+		packages: "external",
+	});
+}
+
+/** What a worker imports. */
 async function bundleRuntime() {
-	const esm = `${root}/dist/src/runtime`;
-	for (const file of readdirSync(esm)) {
-		if (file.endsWith(".js")) rmSync(`${esm}/${file}`);
-	}
 	const options = {
+		...forNode,
 		entryPoints: ["runtime", "checkpoint", "register"].map(
-			(name) => `${root}/src/runtime/${name}.ts`,
+			(name) => `src/runtime/${name}.ts`,
 		),
-		outbase: `${root}/src`,
-		bundle: true,
-		platform: "node",
-		target: "node20.19",
-		logLevel: "warning",
+		outbase: "src",
 	};
 	await Promise.all([
 		build({
 			...options,
 			format: "esm",
-			outdir: `${root}/dist/src`,
+			outdir: "dist/src",
 			splitting: true,
 			chunkNames: "runtime/shared-[hash]",
 		}),
-		build({ ...options, format: "cjs", outdir: `${root}/dist/cjs` }),
+		build({ ...options, format: "cjs", outdir: "dist/cjs" }),
 	]);
 }
 
-/** What a browser loads: one script and one sheet of styles, in place of what they are written in. */
+/** What a browser loads: one script and one sheet of styles. */
 async function bundlePage() {
-	const source = `${root}/src/agent/http/page`;
-	const outdir = `${root}/dist/src/agent/http/page`;
+	const source = "src/agent/http/page";
 	await build({
+		...common,
 		entryPoints: {
 			page: `${source}/client/main.ts`,
 			style: `${source}/style/style.css`,
 		},
-		bundle: true,
-		outdir,
+		outdir: "dist/page",
 		format: "esm",
 		target: "es2023",
-		logLevel: "warning",
 	});
 	for (const file of ["index.html", "icon.svg"]) {
-		copyFileSync(`${source}/${file}`, `${outdir}/${file}`);
+		copyFileSync(`${root}/${source}/${file}`, `${root}/dist/page/${file}`);
 	}
 }

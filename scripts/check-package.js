@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|src|cjs)\/|dist\/python\/elastic_run\.py$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/src/index.js",
@@ -18,9 +18,9 @@ const NEEDED = [
 	"dist/cjs/runtime/runtime.js",
 	"dist/cjs/runtime/checkpoint.js",
 	"dist/python/elastic_run.py",
-	"dist/src/agent/http/page/index.html",
-	"dist/src/agent/http/page/page.js",
-	"dist/src/agent/http/page/style.css",
+	"dist/page/index.html",
+	"dist/page/page.js",
+	"dist/page/style.css",
 	"README.md",
 	"LICENSE",
 	"CHANGELOG.md",

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { Agent } from "../../dist/src/agent/agent.js";
-import { WorkerGroup } from "../../dist/src/agent/worker-group.js";
-import { systemClock } from "../../dist/src/clock.js";
-import { HardRestartPolicyStrategy } from "../../dist/src/policies/hard-restart-policy.js";
-import { Membership } from "../../dist/src/rendezvous/membership.js";
+import { Agent } from "../../src/agent/agent.ts";
+import { WorkerGroup } from "../../src/agent/worker-group.ts";
+import { systemClock } from "../../src/clock.ts";
+import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.ts";
+import { Membership } from "../../src/rendezvous/membership.ts";
 import { InstantWorkers } from "./instant-workers.js";
 
 const WORKERS = 8;
@@ -12,7 +12,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * @typedef {object} Surroundings
- * @property {import("../../dist/src/rendezvous/store.js").Store} store
+ * @property {import("../../src/rendezvous/store.ts").Store} store
  * @property {string} runId
  * @property {number} size of the run: all of them are needed
  * @property {number} leaseTtlMs

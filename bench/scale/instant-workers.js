@@ -4,7 +4,7 @@ let newestPid = 100_000;
 export class InstantWorkers {
 	#living = new Set();
 
-	/** @returns {import("../../dist/src/agent/supervision/worker.js").WorkerHandle} */
+	/** @returns {import("../../src/agent/supervision/worker.ts").WorkerHandle} */
 	spawn(_spec, listener) {
 		newestPid += 1;
 		const worker = {

@@ -6,7 +6,7 @@ import { Etcd } from "../etcd.js";
 const PROGRAM = fileURLToPath(new URL("agents.js", import.meta.url));
 const PROCESSES = 2;
 /** A process of so many agents makes much that is soon forgotten. */
-const FLAGS = ["--max-semi-space-size=64"];
+const FLAGS = ["--max-semi-space-size=64", "--import", "tsx"];
 const LONGEST_WAIT_MS = 300_000;
 
 /**

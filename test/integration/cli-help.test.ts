@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
@@ -96,18 +96,26 @@ const watchLoading = asUrl(
 	`import { register } from "node:module"; register(${JSON.stringify(asUrl(hooks))});`,
 );
 
+/** The source files of which a built file is made, as it names them itself. */
+function sourcesOf(built: string): readonly string[] {
+	const named = readFileSync(built, "utf8").matchAll(
+		/^\/\/ ((?:bin|src)\/.*)$/gm,
+	);
+	return [...named].map(([, source = ""]) => source);
+}
+
 test("--help loads no package but commander, and nothing of the agent but its options", async () => {
 	const { stderr } = await runCli(["--help"], {
 		cwd,
 		nodeArgs: ["--import", watchLoading],
 	});
 	const modules = stderr.matchAll(
-		/^loaded file:\/\/.*\/(node_modules|dist)\/(.*)$/gm,
+		/^loaded file:\/\/(.*\/(node_modules|dist)\/(.*))$/gm,
 	);
-	const places = [...modules].map(([, root, path = ""]) =>
+	const places = [...modules].flatMap(([, file = "", root, path = ""]) =>
 		root === "dist"
-			? path.split("/").slice(0, -1).join("/")
-			: path.split("/")[0],
+			? sourcesOf(file).map(dirname)
+			: path.split("/").slice(0, 1),
 	);
 	expect([...new Set(places)].sort()).toEqual([
 		"bin",

@@ -1,4 +1,3 @@
-import { readdirSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -10,6 +9,7 @@ import { etcdForAll, etcdGet, startEtcd } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { openStore } from "../helpers/etcd-store.js";
 import { freePort } from "../helpers/free-port.js";
+import { openFilesOf } from "../helpers/open-files.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 
@@ -27,14 +27,7 @@ const linesOf = ({ stdout }: ReturnType<typeof start>) =>
 
 /** How many sockets a process has open. */
 function socketsOf(pid: number): number {
-	const folder = `/proc/${pid}/fd`;
-	return readdirSync(folder).filter((name) => {
-		try {
-			return readlinkSync(`${folder}/${name}`).startsWith("socket:");
-		} catch {
-			return false;
-		}
-	}).length;
+	return openFilesOf(pid).filter((file) => file.startsWith("socket:")).length;
 }
 
 /** A port on which connections are neither accepted nor refused: a packet filter looks like this. */

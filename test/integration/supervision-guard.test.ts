@@ -6,7 +6,6 @@ import {
 	mkdirSync,
 	readdirSync,
 	readFileSync,
-	readlinkSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
@@ -21,6 +20,7 @@ import type {
 	AgentFixture,
 	AgentFixtureStarted,
 } from "../fixtures/workers/agent.js";
+import { openFilesOf } from "../helpers/open-files.js";
 import {
 	endProcess,
 	isAlive,
@@ -204,15 +204,11 @@ describe.skipIf(!onLinux)("an agent that ends in good order", () => {
 
 	test("gives its workers no end of the guard's pipe", async () => {
 		const started = await startAgent({ fixture: "has-child.sh" });
-		const descriptorsOf = (pid: number) =>
-			readdirSync(`/proc/${pid}/fd`).map((fd) =>
-				readlinkSync(`/proc/${pid}/fd/${fd}`),
-			);
-		const pipes = descriptorsOf(started.agentPid).filter((link) =>
+		const pipes = openFilesOf(started.agentPid).filter((link) =>
 			link.startsWith("socket:"),
 		);
 		expect(pipes).not.toEqual([]);
-		const inherited = started.family.flatMap(descriptorsOf);
+		const inherited = started.family.flatMap(openFilesOf);
 		expect(pipes.filter((pipe) => inherited.includes(pipe))).toEqual([]);
 		process.kill(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);

@@ -15,6 +15,7 @@ const IMPORTS = FILES.flatMap(importsOf);
 const FLOORS: readonly (readonly [folder: string, floor: number])[] = [
 	["src/clock.ts", 0],
 	["src/errors.ts", 0],
+	["src/package-files.ts", 0],
 	["src/process-stat.ts", 0],
 	["src/rendezvous/", 1],
 	["src/channel/", 1],

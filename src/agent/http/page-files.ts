@@ -1,9 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
-
-/** Files of the page beside this module, as the build leaves them. */
-const PAGE = fileURLToPath(new URL("./page/", import.meta.url));
+import { packageFile } from "../../package-files.js";
 
 /** What of the directory is the page's, and what browsers are told that it is. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -20,7 +17,7 @@ export interface PageFile {
 
 /** The files of the page by the path under which they are served: `index.html` as `/`, others by their names. */
 export async function readPageFiles(
-	directory: string = PAGE,
+	directory: string = packageFile("dist/page"),
 ): Promise<ReadonlyMap<string, PageFile>> {
 	const files = new Map<string, PageFile>();
 	for (const name of await readdir(directory)) {
