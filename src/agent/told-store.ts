@@ -5,6 +5,7 @@ import type {
 	Compare,
 	Lease,
 	LeaseId,
+	OnHint,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -58,7 +59,7 @@ export class ToldStore implements Store {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		return this.store.watch(selectors, afterRevision, onHint);
 	}

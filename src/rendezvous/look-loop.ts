@@ -4,10 +4,14 @@ import { backOffMs, isUnreachable } from "./back-off.js";
 /** The longest that a change whose hint got lost stays unseen, in milliseconds. */
 export const LOOK_EVERY_MS = 5_000;
 
+const UNCHANGED = { revision: 0, lookAt: Number.POSITIVE_INFINITY };
+
 export interface LookLoopOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1). */
 	readonly random: () => number;
+	/** The revision of the store that was read last. */
+	readonly seen: () => number;
 	/** Reads the whole picture and acts on it. Resolves with whether to look again at once. */
 	readonly look: () => Promise<boolean>;
 	/** Acts on what was seen last. Resolves with whether to look at once. */
@@ -25,6 +29,8 @@ export class LookLoop {
 	/** When to look, and when to act, on the clock. */
 	private lookAt = Number.POSITIVE_INFINITY;
 	private actAt = Number.POSITIVE_INFINITY;
+	/** What was hinted at, and by when it is to be looked at. */
+	private changed = UNCHANGED;
 	/** Until when nothing is done. */
 	private restUntil = Number.NEGATIVE_INFINITY;
 	private busy = false;
@@ -36,7 +42,22 @@ export class LookLoop {
 
 	/** To look, within this time in milliseconds. */
 	hint(withinMs = 0): void {
-		this.lookAt = Math.min(this.lookAt, this.options.clock.now() + withinMs);
+		this.lookWithin(withinMs);
+		this.goOn();
+	}
+
+	/**
+	 * The same for a change of the store. Who has read it at this revision or later need
+	 * not look, nor who is just reading it; without a revision there is nothing to go by.
+	 */
+	hintAt(revision = Number.POSITIVE_INFINITY, withinMs = 0): void {
+		this.changed = {
+			revision: Math.max(this.changed.revision, revision),
+			lookAt: Math.min(
+				this.changed.lookAt,
+				this.options.clock.now() + withinMs,
+			),
+		};
 		this.goOn();
 	}
 
@@ -59,7 +80,11 @@ export class LookLoop {
 	private goOn(): void {
 		if (this.busy || this.closed) return;
 		this.cancelTimer();
-		const { clock } = this.options;
+		const { clock, seen } = this.options;
+		if (this.changed.revision > seen()) {
+			this.lookAt = Math.min(this.lookAt, this.changed.lookAt);
+		}
+		this.changed = UNCHANGED;
 		const at = Math.max(this.restUntil, Math.min(this.lookAt, this.actAt));
 		if (at <= clock.now()) void this.run();
 		else this.cancelTimer = clock.wakeAt(at, () => this.goOn());

@@ -4,6 +4,7 @@ import type {
 	Entry,
 	Lease,
 	LeaseId,
+	OnHint,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -13,7 +14,7 @@ import type {
 
 interface Watcher {
 	readonly selectors: readonly string[];
-	readonly onHint: () => void;
+	readonly onHint: OnHint;
 }
 
 /** The store of a run that lives on one machine: one process, nothing on disk, leases that never lapse. */
@@ -63,7 +64,7 @@ export class MemoryStore implements Store {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		const watcher = { selectors, onHint };
 		this.watchers.add(watcher);
@@ -127,8 +128,9 @@ export class MemoryStore implements Store {
 	}
 
 	private hint(watcher: Watcher): void {
+		const { revision } = this;
 		queueMicrotask(() => {
-			if (this.watchers.has(watcher)) watcher.onHint();
+			if (this.watchers.has(watcher)) watcher.onHint(revision);
 		});
 	}
 }

@@ -75,6 +75,7 @@ export class Session {
 		});
 		this.loop = new LookLoop({
 			...options,
+			seen: () => this.known?.revision ?? 0,
 			look: () => this.look(),
 			act: () => this.write(),
 		});
@@ -195,12 +196,16 @@ export class Session {
 
 	private watchFrom({ revision }: Snapshot): void {
 		const { store, keys, identity } = this.options;
-		this.watch ??= store.watch([keys.round, keys.coordinator], revision, () =>
-			this.loop.hint(),
+		this.watch ??= store.watch(
+			[keys.round, keys.coordinator],
+			revision,
+			(changed) => this.loop.hintAt(changed),
 		);
 		// Mostly a seat comes before the round that it is for.
-		this.seatWatch ??= store.watch([keys.seat(identity.nodeId)], revision, () =>
-			this.loop.hint(SEAT_SEEN_WITHIN_MS),
+		this.seatWatch ??= store.watch(
+			[keys.seat(identity.nodeId)],
+			revision,
+			(changed) => this.loop.hintAt(changed, SEAT_SEEN_WITHIN_MS),
 		);
 	}
 

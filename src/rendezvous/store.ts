@@ -49,6 +49,8 @@ export interface Watch {
 	close(): void;
 }
 
+export type OnHint = (revision?: number) => void;
+
 /** A grant of life: keys written under it vanish in one revision when it ends. */
 export interface Lease {
 	readonly id: LeaseId;
@@ -88,12 +90,14 @@ export interface Store {
 	): Promise<TransactionResult>;
 	/**
 	 * Calls `onHint` after changes later than `afterRevision`. A hint says only
-	 * "look again": several changes may share one, and one may come for nothing.
+	 * "look again": several changes may share one, and one may come for nothing. Where
+	 * it names the revision of the last change that it is for, who has read the store as
+	 * it was then, or later, has seen what it tells of.
 	 */
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch;
 	close(): Promise<void>;
 }

@@ -292,6 +292,19 @@ export function describeStore(
 			await Promise.all(both);
 		});
 
+		it("names a revision in which what it tells of is to be read, or none", async () => {
+			const { revision } = await store.snapshot([under.prefix]);
+			const hinted = new Promise<number | undefined>((resolve) => {
+				store.watch([key("n/")], revision, resolve);
+			});
+			const { revision: changedAt } = await store.transaction(
+				[],
+				[{ put: key("n/a"), value: "1" }],
+			);
+			const named = (await hinted) ?? Number.POSITIVE_INFINITY;
+			expect(named).toBeGreaterThanOrEqual(changedAt);
+		});
+
 		it("hints no more once a watch is closed", async () => {
 			const { revision } = await store.snapshot([under.prefix]);
 			let hints = 0;

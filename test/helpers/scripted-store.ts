@@ -4,6 +4,7 @@ import type {
 	Compare,
 	Lease,
 	LeaseId,
+	OnHint,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -74,10 +75,10 @@ export class ScriptedStore implements Store {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
-		return this.shared.watch(selectors, afterRevision, () => {
-			if (this.cutAt === undefined) onHint();
+		return this.shared.watch(selectors, afterRevision, (revision) => {
+			if (this.cutAt === undefined) onHint(revision);
 		});
 	}
 

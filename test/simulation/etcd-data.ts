@@ -22,7 +22,10 @@ export class EtcdData {
 	 */
 	constructor(
 		private readonly isAlive: (id: LeaseId) => boolean,
-		private readonly onChange: (keys: readonly string[]) => void,
+		private readonly onChange: (
+			keys: readonly string[],
+			revision: number,
+		) => void,
 	) {}
 
 	get(key: string): Entry | undefined {
@@ -91,6 +94,7 @@ export class EtcdData {
 		}
 		this.onChange(
 			writes.map((write) => ("delete" in write ? write.delete : write.put)),
+			this.revision,
 		);
 	}
 

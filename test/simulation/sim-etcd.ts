@@ -22,7 +22,7 @@ interface ServerLease {
 /** One process's stream of watch events. */
 export interface WatchStream {
 	/** These keys have changed. */
-	hear(keys: readonly string[]): void;
+	hear(keys: readonly string[], revision: number): void;
 	/** The connection, or the watches on it, are gone. */
 	break(): void;
 }
@@ -174,8 +174,8 @@ export class SimEtcd {
 	private emptyData(): EtcdData {
 		return new EtcdData(
 			(id) => this.leases.has(id),
-			(keys) => {
-				for (const stream of this.streams) stream.hear(keys);
+			(keys, revision) => {
+				for (const stream of this.streams) stream.hear(keys, revision);
 			},
 		);
 	}

@@ -4,6 +4,7 @@ import type {
 	Compare,
 	Lease,
 	LeaseId,
+	OnHint,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -92,7 +93,7 @@ export class SimStore implements Store {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		return this.watches.add(selectors, afterRevision, onHint);
 	}

@@ -1,4 +1,4 @@
-import type { Watch } from "../../src/rendezvous/store.js";
+import type { OnHint, Watch } from "../../src/rendezvous/store.js";
 import { matches } from "./etcd-data.js";
 import type { WatchStream } from "./sim-etcd.js";
 import { type StorePlace, wayOf } from "./sim-store.js";
@@ -11,7 +11,7 @@ const REOPEN_MS = { least: 20, most: 300 };
 
 interface Watcher {
 	readonly selectors: readonly string[];
-	readonly onHint: () => void;
+	readonly onHint: OnHint;
 }
 
 /** All watches of one process: they share a stream, which breaks, lags, or goes deaf. */
@@ -30,7 +30,7 @@ export class SimWatches implements WatchStream {
 	add(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		const { etcd, random, timeline } = this.place;
 		const watcher = { selectors, onHint };
@@ -43,13 +43,13 @@ export class SimWatches implements WatchStream {
 		return { close: () => void this.watchers.delete(watcher) };
 	}
 
-	hear(keys: readonly string[]): void {
+	hear(keys: readonly string[], revision: number): void {
 		for (const watcher of this.watchers) {
 			const { selectors } = watcher;
 			const concerns = keys.some((key) =>
 				selectors.some((selector) => matches(selector, key)),
 			);
-			if (concerns) this.send(watcher);
+			if (concerns) this.send(watcher, revision);
 		}
 	}
 
@@ -67,21 +67,21 @@ export class SimWatches implements WatchStream {
 		this.forget();
 	}
 
-	/** One hint is on its way, or two. */
-	private send(watcher: Watcher): void {
+	/** One hint is on its way, or two; after a gap it names no revision. */
+	private send(watcher: Watcher, revision?: number): void {
 		const { link, random, doublesHints } = this.place;
 		if (this.isBroken || link.deaf || link.answersLost) return;
-		this.sendOne(watcher);
-		if (doublesHints && random.chance(0.1)) this.sendOne(watcher);
+		this.sendOne(watcher, revision);
+		if (doublesHints && random.chance(0.1)) this.sendOne(watcher, revision);
 	}
 
-	private sendOne(watcher: Watcher): void {
+	private sendOne(watcher: Watcher, revision: number | undefined): void {
 		const { timeline, process } = this.place;
 		const { generation } = this;
 		timeline.after(wayOf(this.place), () => {
 			if (this.generation !== generation) return QUIET;
 			process.deliver(() => {
-				if (this.watchers.has(watcher)) watcher.onHint();
+				if (this.watchers.has(watcher)) watcher.onHint(revision);
 			});
 			return undefined;
 		});

@@ -4,6 +4,7 @@ import type {
 	Compare,
 	Lease,
 	LeaseId,
+	OnHint,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -154,7 +155,7 @@ export class EtcdStore implements Store {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		return this.watches.watch(selectors, afterRevision, onHint);
 	}

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.js";
-import type { Watch } from "../store.js";
+import type { OnHint, Watch } from "../store.js";
 import { encodeRange } from "./codec.js";
 import type { Connections } from "./connections.js";
 import { expectBy } from "./deadline.js";
@@ -55,7 +55,7 @@ export class WatchStream {
 	watch(
 		selectors: readonly string[],
 		afterRevision: number,
-		onHint: () => void,
+		onHint: OnHint,
 	): Watch {
 		const watcher = new Watcher(selectors, afterRevision, onHint);
 		if (!this.closed) this.add(watcher);
@@ -152,7 +152,7 @@ export class WatchStream {
 		if (watcher === undefined) return;
 		this.options.onEvents(answer.events.length);
 		if (answer.canceled) this.startAgain();
-		else watcher.hint();
+		else watcher.hint(Number(answer.header.revision));
 	}
 
 	private hearCreated(stream: OpenStream, answer: WatchResponse): void {

@@ -1,3 +1,5 @@
+import type { OnHint } from "../store.js";
+
 /** How long a watch that was refused is not asked for again, in milliseconds; the next time twice as long. */
 const SHORTEST_REFUSAL_MS = 1_000;
 const LONGEST_REFUSAL_MS = 30_000;
@@ -5,6 +7,8 @@ const LONGEST_REFUSAL_MS = 30_000;
 /** One watch of the store's users, whatever streams it outlives. */
 export class Watcher {
 	private isHinting = false;
+	/** The newest revision that is to be hinted at. */
+	private changed = 0;
 	private isClosed = false;
 	/** How often in a row etcd has refused it. */
 	private refusals = 0;
@@ -13,7 +17,7 @@ export class Watcher {
 	constructor(
 		readonly selectors: readonly string[],
 		private seen: number,
-		private readonly onHint: () => void,
+		private readonly onHint: OnHint,
 	) {}
 
 	/** etcd watches a selector, and tells of what comes after this revision. */
@@ -27,13 +31,21 @@ export class Watcher {
 		this.seen = Number.NaN;
 	}
 
-	/** Several hints that come together are one. */
-	hint(): void {
+	/**
+	 * Several hints that come together are one.
+	 * @param revision of the last change that it is for; none: anything may have changed
+	 */
+	hint(revision = Number.POSITIVE_INFINITY): void {
+		this.changed = Math.max(this.changed, revision);
 		if (this.isHinting) return;
 		this.isHinting = true;
 		setImmediate(() => {
+			const { changed } = this;
 			this.isHinting = false;
-			if (!this.isClosed) this.onHint();
+			this.changed = 0;
+			if (this.isClosed) return;
+			if (Number.isFinite(changed)) this.onHint(changed);
+			else this.onHint();
 		});
 	}
 

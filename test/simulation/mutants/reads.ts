@@ -2,6 +2,8 @@ import type { Mutant } from "./mutant.js";
 
 const READ_TESTS = "test/unit/rendezvous/etcd/read-snapshot.test.ts";
 const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
+const LOOP_TESTS = "test/unit/rendezvous/look-loop.test.ts";
+const LOOP = "src/rendezvous/look-loop.ts";
 const FILE = "src/rendezvous/etcd/read-snapshot.ts";
 
 /** Guards of reading only what has changed. */
@@ -37,8 +39,22 @@ export const READ_MUTANTS: readonly Mutant[] = [
 	{
 		name: "trust what is known though a write was refused",
 		file: "src/rendezvous/coordinator.ts",
-		guard: "if (!result.succeeded) this.known = undefined;",
+		guard: "if (!isWritten) this.known = undefined;",
 		without: "",
 		caughtBy: { test: COORDINATOR_TESTS, named: "refused" },
+	},
+	{
+		name: "look again at what has been read",
+		file: LOOP,
+		guard: "if (this.changed.revision > seen()) {",
+		without: "if (this.changed.revision >= seen()) {",
+		caughtBy: { test: LOOP_TESTS, named: "read already" },
+	},
+	{
+		name: "forget the newest of several changes",
+		file: LOOP,
+		guard: "revision: Math.max(this.changed.revision, revision),",
+		without: "revision,",
+		caughtBy: { test: LOOP_TESTS, named: "came after" },
 	},
 ];

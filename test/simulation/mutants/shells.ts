@@ -8,21 +8,21 @@ const REQUESTS_TEST = "test/simulation/requests.test.ts";
 export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "skip the fencing token",
-		file: "src/rendezvous/coordinator.ts",
+		file: "src/rendezvous/plan-writer.ts",
 		guard: "{ key: keys.coordinator, createRevision, value },",
 		without: "",
 		caughtBy: { checker: "one-coordinator" },
 	},
 	{
 		name: "take another store's revision for one's own",
-		file: "src/rendezvous/coordinator.ts",
+		file: "src/rendezvous/plan-writer.ts",
 		guard: "{ key: keys.coordinator, createRevision, value },",
 		without: "{ key: keys.coordinator, createRevision },",
 		caughtBy: { checker: "one-coordinator" },
 	},
 	{
 		name: "skip the round's revision",
-		file: "src/rendezvous/coordinator.ts",
+		file: "src/rendezvous/plan-writer.ts",
 		guard: "{ key: keys.round, modRevision: view.roundRevision },",
 		without: "",
 		caughtBy: { checker: "rounds-rise" },
@@ -134,14 +134,14 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "mix two tries to write one plan",
-		file: "src/rendezvous/coordinator.ts",
+		file: "src/rendezvous/plan-writer.ts",
 		guard: "			...(guard ? [guard] : []),\n",
 		without: "",
 		caughtBy: { checker: "members" },
 	},
 	{
 		name: "leave a plan unwritten that has only one part",
-		file: "src/rendezvous/coordinator.ts",
+		file: "src/rendezvous/plan-writer.ts",
 		guard: "if (isSmall || others.length === 0) {",
 		without: "if (isSmall) {",
 		caughtBy: { checker: "convergence" },

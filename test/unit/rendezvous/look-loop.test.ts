@@ -5,12 +5,17 @@ import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const unreachable = () => new ElasticRunError("STORE_UNREACHABLE", "no answer");
 
-function loopOf(look: () => Promise<boolean>, act?: () => Promise<boolean>) {
+function loopOf(
+	look: () => Promise<boolean>,
+	act?: () => Promise<boolean>,
+	seen = () => 0,
+) {
 	const clock = new VirtualClock(0);
 	const errors: unknown[] = [];
 	const loop = new LookLoop({
 		clock,
 		random: () => 0,
+		seen,
 		look,
 		...(act && { act }),
 		onError: (error) => errors.push(error),
@@ -36,6 +41,73 @@ it("looks once more for all hints that arrive during a look", async () => {
 	finish();
 	await settle();
 	expect(looks).toBe(2);
+});
+
+/** Looks that each read a store at the revision that it has then, and take until `finish`. */
+function readings() {
+	const read: number[] = [];
+	let revision = 1;
+	let finish = () => {};
+	const { loop, clock } = loopOf(
+		() => {
+			read.push(revision);
+			return new Promise((resolve) => {
+				finish = () => resolve(false);
+			});
+		},
+		undefined,
+		() => read.at(-1) ?? 0,
+	);
+	return {
+		read,
+		loop,
+		clock,
+		change: () => ++revision,
+		finish: async () => {
+			finish();
+			await settle();
+		},
+	};
+}
+
+it("does not look at a change that it has read already, nor at one that it is just reading", async () => {
+	const { read, loop, change, finish } = readings();
+	const changed = change();
+	loop.hint();
+	loop.hintAt(changed);
+	await finish();
+	loop.hintAt(changed);
+	await settle();
+	expect(read).toEqual([changed]);
+});
+
+it("looks at a change that came after what it is just reading", async () => {
+	const { read, loop, change, finish } = readings();
+	loop.hint();
+	const changed = change();
+	loop.hintAt(changed);
+	loop.hintAt(1);
+	await finish();
+	expect(read).toEqual([1, changed]);
+});
+
+it("looks where no revision is named, whatever it has read", async () => {
+	const { read, loop, finish } = readings();
+	loop.hint();
+	loop.hintAt(undefined);
+	await finish();
+	expect(read).toEqual([1, 1]);
+});
+
+it("looks within the time that a change may wait", async () => {
+	const { read, loop, clock, change, finish } = readings();
+	loop.hint();
+	await finish();
+	loop.hintAt(change(), 1_000);
+	await clock.advance(999);
+	expect(read).toEqual([1]);
+	await clock.advance(1);
+	expect(read).toEqual([1, 2]);
 });
 
 it("looks all the same, later, where no hint comes", async () => {

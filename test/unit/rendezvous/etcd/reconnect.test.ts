@@ -31,7 +31,8 @@ async function tries(random: () => number) {
 			return false;
 		};
 		const onError = (error: unknown) => losses.push(String(error));
-		new LookLoop({ clock, random, look, onError }).hint();
+		const seen = () => 0;
+		new LookLoop({ clock, random, seen, look, onError }).hint();
 	});
 	await clock.advance(CALM_MS);
 	await Promise.all(opened);

@@ -25,8 +25,8 @@ export function answerOf(
 	} as WatchResponse;
 }
 
-export const changes = (id: string, count = 1) =>
-	answerOf({ watch_id: id, events: Array(count).fill({}) });
+export const changes = (id: string, count = 1, revision = 1) =>
+	answerOf({ watch_id: id, events: Array(count).fill({}) }, revision);
 
 interface Settings {
 	readonly token?: () => Promise<string | undefined>;
