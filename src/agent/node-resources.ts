@@ -115,8 +115,9 @@ export class Replies {
 		private readonly hear: ReplyListener,
 	) {}
 
-	/** Begins to listen, once. */
+	/** Listens to the workers that there are now. */
 	listen(): void {
+		this.watch?.follow();
 		this.opening ??= this.open().catch((error) =>
 			this.place.log.warn(
 				`what workers report is not read: ${messageOf(error)}`,

@@ -1,28 +1,25 @@
-import { sep } from "node:path";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { ChannelRoot } from "./channel-root.js";
-import { networkFileSystemOf } from "./network-file-system.js";
 import { onceEach } from "./once-each.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
 import { QuietChannels } from "./quiet-channels.js";
 import { type ReplyListener, ReplyReader } from "./reply-reader.js";
+import {
+	loadChokidar,
+	type OpenReplyWatcher,
+	type ReplyWatcher,
+} from "./reply-watcher.js";
 import { touchTree } from "./touch-tree.js";
-
-/** Asks for notifications of a root's replies; rejects or calls `onError` where there are none. `onHint` gets a path of the channel concerned. */
-export type OpenReplyWatcher = (
-	directory: string,
-	onHint: (path: string) => void,
-	onError: (error: unknown) => void,
-) => Promise<{ close(): Promise<void> }>;
+import type { WorkerChannel } from "./worker-channel.js";
 
 export interface WatchRepliesOptions {
 	/** Its timers decide whether the watch keeps the process alive. */
 	readonly clock: Clock;
 	/** Called with what the user should know: a reply that cannot be read, no watcher to be had. */
 	readonly warn: (message: string) => void;
-	/** chokidar unless given. */
-	readonly openWatcher?: OpenReplyWatcher;
+	/** Resolves with what is to open watchers below a directory, or rejects where none are to be had; chokidar unless given. */
+	readonly loadWatcher?: (directory: string) => Promise<OpenReplyWatcher>;
 }
 
 /** Systems remove from their temporary directories what nobody has touched for some days. */
@@ -30,9 +27,6 @@ const TOUCH_MS = 60 * 60 * 1000;
 
 /** How long after a notification to look once more, in milliseconds: chokidar drops what follows another too closely. */
 const TRAILING_LOOK_MS = 60;
-
-/** Below a root only channels, their replies directories and the replies are watched: a watch costs memory in the kernel. */
-const WATCHED = /^(w\d+\.\d+(\/replies(\/\d{10}\.json)?)?)?$/;
 
 /**
  * Delivers what the workers say in the channels that `root` has, now and later.
@@ -45,7 +39,7 @@ export async function watchReplies(
 	options: WatchRepliesOptions,
 ): Promise<ReplyWatch> {
 	const watch = new ReplyWatch(root, onReply, options);
-	await watch.open(options.openWatcher ?? openChokidar);
+	await watch.open(options.loadWatcher ?? loadChokidar);
 	return watch;
 }
 
@@ -56,7 +50,10 @@ export class ReplyWatch {
 	readonly #reader: ReplyReader;
 	readonly #quiet = new QuietChannels();
 	readonly #poll: Poll;
-	#watcher: { close(): Promise<void> } | undefined;
+	/** Undefined before it is loaded, and once none are to be had. */
+	#openWatcher: OpenReplyWatcher | undefined;
+	/** By the directory of the channel. */
+	readonly #watchers = new Map<string, ReplyWatcher>();
 	#state: "watching" | "polling" | "closed" = "watching";
 	#touchAt: number;
 	#cancelTrailingLook: (() => void) | undefined;
@@ -74,22 +71,43 @@ export class ReplyWatch {
 		this.#touchAt = clock.now() + TOUCH_MS;
 	}
 
-	/** Starts; where `openWatcher` fails, by polling alone. */
-	async open(openWatcher: OpenReplyWatcher): Promise<void> {
-		const { directory } = this.#root;
+	/** Starts; where no watcher is to be had, by polling alone. */
+	async open(
+		loadWatcher: (directory: string) => Promise<OpenReplyWatcher>,
+	): Promise<void> {
 		this.#poll.every(POLL_MS);
 		try {
-			const watcher = await openWatcher(
-				directory,
-				(path) => this.#onHint(path),
-				(error) => this.#fallBack(error),
-			);
-			if (this.#state === "watching") this.#watcher = watcher;
-			else await watcher.close();
+			const openWatcher = await loadWatcher(this.#root.directory);
+			if (this.#state === "watching") this.#openWatcher = openWatcher;
+			this.follow();
 		} catch (error) {
 			this.#fallBack(error);
 		}
 		this.#look();
+	}
+
+	/** Watches the channels that processes have now; who does not call it finds that done by the next poll. */
+	follow(): void {
+		for (const [directory, watcher] of this.#watchers) {
+			if (this.#isOpen(directory)) continue;
+			this.#watchers.delete(directory);
+			void watcher.close();
+		}
+		for (const channel of this.#root.channels()) {
+			if (!this.#watchers.has(channel.directory)) this.#watch(channel);
+		}
+	}
+
+	#watch({ directory, replies }: WorkerChannel): void {
+		const watcher = this.#openWatcher?.(
+			replies,
+			() => this.#onHint(directory),
+			(error) => this.#fallBack(error),
+		);
+		if (watcher === undefined) return;
+		// Not if it has failed already.
+		if (this.#openWatcher) this.#watchers.set(directory, watcher);
+		else void watcher.close();
 	}
 
 	/** Delivers all that lies in one channel: call it before that of a worker that ended is removed. */
@@ -102,7 +120,7 @@ export class ReplyWatch {
 		this.#state = "closed";
 		this.#poll.stop();
 		this.#cancelTrailingLook?.();
-		await this.#watcher?.close();
+		await this.#closeWatchers();
 	}
 
 	#fallBack(error: unknown): void {
@@ -113,11 +131,18 @@ export class ReplyWatch {
 			`${this.#root.directory} is looked at each ${SOLE_POLL_MS} ms, for want of notifications: ${messageOf(error)}.`,
 		);
 		this.#poll.every(SOLE_POLL_MS);
-		void this.#watcher?.close();
+		void this.#closeWatchers();
 	}
 
-	#onHint(path: string): void {
-		this.#look(path);
+	async #closeWatchers(): Promise<void> {
+		this.#openWatcher = undefined;
+		const watchers = [...this.#watchers.values()];
+		this.#watchers.clear();
+		await Promise.all(watchers.map((watcher) => watcher.close()));
+	}
+
+	#onHint(directory: string): void {
+		this.#readInTurns(directory);
 		this.#cancelTrailingLook ??= this.#clock.wakeAt(
 			this.#clock.now() + TRAILING_LOOK_MS,
 			() => {
@@ -129,6 +154,7 @@ export class ReplyWatch {
 
 	#onPoll(): void {
 		// Who has no notifications may have no times to trust either.
+		this.follow();
 		if (this.#state === "polling") this.#look();
 		else this.#lookAtChanged();
 		if (this.#clock.now() < this.#touchAt) return;
@@ -145,12 +171,9 @@ export class ReplyWatch {
 		}
 	}
 
-	/** Looks at the channel that a path lies in, or at all of them. */
-	#look(path?: string): void {
+	#look(): void {
 		for (const { directory } of this.#root.channels()) {
-			if (path === undefined || `${path}${sep}`.startsWith(directory + sep)) {
-				this.#readInTurns(directory);
-			}
+			this.#readInTurns(directory);
 		}
 	}
 
@@ -166,22 +189,3 @@ export class ReplyWatch {
 		);
 	}
 }
-
-/** Loaded only when it is needed: after the first workers were started. */
-const openChokidar: OpenReplyWatcher = async (directory, onHint, onError) => {
-	const fileSystem = networkFileSystemOf(directory);
-	if (fileSystem !== undefined) {
-		throw new Error(`it is on a network file system (${fileSystem})`);
-	}
-	const { watch } = await import("chokidar");
-	const watcher = watch(directory, {
-		persistent: false,
-		followSymlinks: false,
-		usePolling: false,
-		depth: 2,
-		ignored: (path) => !WATCHED.test(path.slice(directory.length + 1)),
-	});
-	watcher.on("all", (_event, path) => onHint(path));
-	watcher.on("error", onError);
-	return watcher;
-};

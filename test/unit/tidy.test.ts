@@ -31,7 +31,7 @@ const FLOORS: readonly (readonly [folder: string, floor: number])[] = [
 const DOORS: Readonly<Record<string, string>> = {
 	commander: "bin/command-line.ts",
 	execa: "src/agent/supervision/process-spawner.ts",
-	chokidar: "src/channel/watch-replies.ts",
+	chokidar: "src/channel/reply-watcher.ts",
 	pino: "src/agent/logs/create-logger.ts",
 	"pino-pretty": "src/agent/logs/create-logger.ts",
 	yaml: "src/agent/configuration/config-file.ts",

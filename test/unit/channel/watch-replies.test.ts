@@ -1,17 +1,16 @@
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { OpenReplyWatcher } from "../../../src/channel/reply-watcher.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
-import {
-	type OpenReplyWatcher,
-	watchReplies,
-} from "../../../src/channel/watch-replies.js";
+import { watchReplies } from "../../../src/channel/watch-replies.js";
 import { ManualClock } from "./manual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
-const silent: OpenReplyWatcher = async () => ({ close: async () => {} });
-const absent: OpenReplyWatcher = async () => {
-	throw new Error("EMFILE: too many open files");
+const silent: OpenReplyWatcher = () => ({ close: async () => {} });
+const absent: OpenReplyWatcher = (_replies, _onHint, onError) => {
+	onError(new Error("EMFILE: too many open files"));
+	return { close: async () => {} };
 };
 
 it("delivers what lay there before it began", async () => {
@@ -34,15 +33,15 @@ it("finds by its poll what was not notified, in channels that come and go", asyn
 });
 
 it("looks where a notification says, and everywhere a little later", async () => {
-	let hint: (path: string) => void = () => {};
+	const hints = new Map<string, () => void>();
 	const { root, clock, received, say, begin } = start();
-	await begin(async (_directory, onHint) => {
-		hint = onHint;
+	await begin((replies, onHint) => {
+		hints.set(replies, onHint);
 		return { close: async () => {} };
 	});
 	say(0);
 	say(1);
-	hint(`${root.directory}/w1.2/replies/0000000001.json`);
+	hints.get(`${root.directory}/w1.2/replies`)?.();
 	expect(received).toEqual(["w1.2 HELLO"]);
 	clock.advance(60);
 	expect(received).toEqual(["w1.2 HELLO", "w0.1 HELLO"]);
@@ -100,17 +99,58 @@ it("polls faster where there is no watcher, and says so once", async () => {
 
 it("polls faster where the watcher fails later, for each of its paths", async () => {
 	let closed = 0;
+	const failures: ((error: Error) => void)[] = [];
 	const { clock, received, say, begin, warnings } = start();
-	await begin(async (_directory, _onHint, onError) => {
-		onError(new Error("ENOSPC"));
-		onError(new Error("ENOSPC of another path"));
+	await begin((_replies, _onHint, onError) => {
+		failures.push(onError);
 		return { close: async () => void closed++ };
 	});
+	for (const fail of failures) fail(new Error("ENOSPC"));
 	say(0);
 	clock.advance(150);
 	expect(received).toEqual(["w0.1 HELLO"]);
 	expect(warnings).toHaveLength(1);
-	expect(closed).toBe(1);
+	expect(closed).toBe(2);
+});
+
+it("watches each channel once, those that come later too, until it is removed", async () => {
+	const open: string[] = [];
+	const { root, clock, begin } = start();
+	const watch = await begin((replies) => {
+		const name = replies.split("/").at(-2) ?? "";
+		open.push(name);
+		return { close: async () => void open.splice(open.indexOf(name), 1) };
+	});
+	expect(open).toEqual(["w0.1", "w1.2"]);
+	root.createWorker(2);
+	watch.follow();
+	expect(open).toEqual(["w0.1", "w1.2", "w2.3"]);
+	root.channels()[0]?.remove();
+	root.createWorker(0);
+	clock.advance(1_000);
+	expect(open).toEqual(["w1.2", "w2.3", "w0.4"]);
+	await watch.close();
+	expect(open).toEqual([]);
+});
+
+it("polls faster where the watcher cannot be loaded", async () => {
+	const { root, clock, received, say, warnings } = start();
+	const watch = await watchReplies(
+		root,
+		(_directory, { kind }) => received.push(kind),
+		{
+			clock,
+			warn: (warning) => warnings.push(warning),
+			loadWatcher: async () => {
+				throw new Error("it is on a network file system (nfs)");
+			},
+		},
+	);
+	onTestFinished(() => watch.close());
+	say(0);
+	clock.advance(150);
+	expect(received).toEqual(["HELLO"]);
+	expect(warnings).toEqual([expect.stringMatching(/each 150 ms.*\(nfs\)/)]);
 });
 
 it("takes a flood in turns, and all of it before a channel is removed", async () => {
@@ -171,7 +211,11 @@ function start(onReply: () => void = () => {}) {
 				received.push(`${directory.split("/").at(-1)} ${reply.kind}`);
 				onReply();
 			},
-			{ clock, warn: (warning) => warnings.push(warning), openWatcher },
+			{
+				clock,
+				warn: (warning) => warnings.push(warning),
+				loadWatcher: async () => openWatcher,
+			},
 		);
 		onTestFinished(() => watch.close());
 		return watch;
