@@ -65,15 +65,23 @@ function wasAnIncident(
 /** Under policies that start a whole node anew the failure of one ends the others, also where nobody has heard of it yet. */
 function siblingFailed(
 	{ process, stints }: WorkerHistory,
-	{ workers }: History,
+	history: History,
 ): boolean {
 	const round = stints.at(-1)?.round;
-	return workers.some(
+	return history.workers.some(
 		(worker) =>
 			worker.process === process &&
-			worker.failed &&
+			(worker.failed || isLate(worker, history)) &&
 			worker.stints.at(-1)?.round === round,
 	);
+}
+
+/** It has not acknowledged PAUSE in time, or not so that its agent had to see it. */
+function isLate(
+	worker: WorkerHistory,
+	{ pauseTimeoutMs, endedAt }: History,
+): boolean {
+	return lateFor(worker, pauseTimeoutMs - UNSEEN_MS, endedAt).length > 0;
 }
 
 function mayEnd(worker: WorkerHistory, history: History): boolean {
@@ -83,13 +91,11 @@ function mayEnd(worker: WorkerHistory, history: History): boolean {
 	const wasDeaf =
 		greetedAt === null || greetedAt + UNSEEN_MS >= (signalledAt ?? 0);
 	const wasFrozen = worker.process.frozen.length > 0;
-	const { pauseTimeoutMs, endedAt } = history;
-	const isLate = lateFor(worker, pauseTimeoutMs - UNSEEN_MS, endedAt);
 	return (
 		endedByItself ||
 		wasDeaf ||
 		wasFrozen ||
 		untoldAt !== null ||
-		isLate.length > 0
+		isLate(worker, history)
 	);
 }
