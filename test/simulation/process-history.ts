@@ -23,6 +23,8 @@ export interface ProcessHistory {
 	endedAt: number | null;
 	/** How it ended; null while it lives, and for ever where it was killed. */
 	ending: Ending | null;
+	/** An error ended it: it sent its workers SIGKILL, and left what it did not see end to its guard. */
+	hasFailed: boolean;
 	readonly frozen: Span[];
 	/** When it could not rely on its way to the store; being frozen is part of that. */
 	readonly disturbed: Span[];
@@ -57,6 +59,7 @@ export function startOf(
 		startedAt: now,
 		endedAt: null,
 		ending: null,
+		hasFailed: false,
 		frozen: [],
 		disturbed: [],
 		lossesTold: [],

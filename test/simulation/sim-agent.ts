@@ -134,6 +134,7 @@ export class SimAgent {
 	}
 
 	private fail(error: unknown): Promise<void> {
+		this.history.hasFailed = true;
 		this.workers.killAll();
 		const known = error instanceof ElasticRunError ? error : undefined;
 		const exitCode = known?.exitCode ?? EXIT_CODES.internal;

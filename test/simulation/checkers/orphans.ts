@@ -1,6 +1,6 @@
 import type { Checker } from "../history.js";
 
-/** What the guard of a killed agent may take, in milliseconds. */
+/** What the guard of an agent that was killed, or that an error has ended, may take, in milliseconds. */
 const GUARD_MS = 100;
 
 /** No worker outlives its agent, but one that even SIGKILL does not end. */
@@ -9,7 +9,7 @@ export const orphans: Checker = {
 	*check({ workers, endedAt: end }) {
 		for (const { pid, process, endedAt, stuckAt } of workers) {
 			if (process.endedAt === null || stuckAt !== null) continue;
-			const orderly = process.ending !== null && process.ending.exitCode !== 70;
+			const orderly = process.ending !== null && !process.hasFailed;
 			const by = process.endedAt + (orderly ? 0 : GUARD_MS);
 			if ((endedAt ?? end) <= by) continue;
 			yield {
