@@ -88,12 +88,14 @@ export class ReplyWatch {
 
 	/** Watches the channels that processes have now; who does not call it finds that done by the next poll. */
 	follow(): void {
+		const channels = this.#root.channels();
+		const open = new Set(channels.map(({ directory }) => directory));
 		for (const [directory, watcher] of this.#watchers) {
-			if (this.#isOpen(directory)) continue;
+			if (open.has(directory)) continue;
 			this.#watchers.delete(directory);
 			void watcher.close();
 		}
-		for (const channel of this.#root.channels()) {
+		for (const channel of channels) {
 			if (!this.#watchers.has(channel.directory)) this.#watch(channel);
 		}
 	}
@@ -153,8 +155,8 @@ export class ReplyWatch {
 	}
 
 	#onPoll(): void {
-		// Who has no notifications may have no times to trust either.
 		this.follow();
+		// Who has no notifications may have no times to trust either.
 		if (this.#state === "polling") this.#look();
 		else this.#lookAtChanged();
 		if (this.#clock.now() < this.#touchAt) return;
