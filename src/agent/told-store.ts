@@ -4,6 +4,7 @@ import { isUnreachable } from "../rendezvous/back-off.js";
 import type {
 	Compare,
 	Lease,
+	LeaseEvents,
 	LeaseId,
 	OnHint,
 	Snapshot,
@@ -37,8 +38,8 @@ export class ToldStore implements Store {
 		private readonly log: Pick<Logger, "warn" | "info">,
 	) {}
 
-	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease> {
-		return this.observeWrite(this.store.openLease(ttlMs, onLost));
+	openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
+		return this.observeWrite(this.store.openLease(ttlMs, events));
 	}
 
 	endLease(id: LeaseId): Promise<void> {

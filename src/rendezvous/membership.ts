@@ -106,9 +106,10 @@ export class Membership {
 		const { store, spec } = this.options;
 		this.refuseClosed();
 		let session: Session | undefined;
-		const lease = await store.openLease(spec.leaseTtlMs, (reason) =>
-			session?.lose(reason),
-		);
+		const lease = await store.openLease(spec.leaseTtlMs, {
+			onLost: (reason) => session?.lose(reason),
+			onKeepalive: () => session?.checkLease(),
+		});
 		session = new Session({
 			...this.options,
 			keys: this.keys,

@@ -28,7 +28,7 @@ export interface RunView {
 	readonly seats: ReadonlyMap<string, Seat>;
 	/** Nodes that have finished the current plan. */
 	readonly finished: ReadonlySet<string>;
-	/** Nodes that had finished an earlier plan, and have no seat in this one. */
+	/** Nodes that had finished an earlier plan, and whose process has no seat in this one. */
 	readonly done: ReadonlySet<string>;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The history's line of the newest synced round, where it was read and is there. */
@@ -58,15 +58,18 @@ export function readRunView(
 	const finished = [...below<FinishedRecord>(snapshot, keys.finished)];
 	const nodesOf = (chosen: typeof finished) =>
 		new Set(chosen.map(([nodeId]) => nodeId));
+	const nodes = mapBelow(snapshot, keys.nodes, nodeOf);
 	const hasSeat = (nodeId: string) => {
 		const seat = seats.get(nodeId);
-		return seat && "planId" in seat && seat.planId === round.planId;
+		const isCurrent = seat && "planId" in seat && seat.planId === round.planId;
+		// One that was taken for dead may have finished, and come back when its replacement had gone.
+		return isCurrent && nodes.get(nodeId)?.record.state !== "finished";
 	};
 	return {
 		revision: snapshot.revision,
 		round,
 		roundRevision: roundEntry.modRevision,
-		nodes: mapBelow(snapshot, keys.nodes, nodeOf),
+		nodes,
 		seats,
 		finished: nodesOf(
 			finished.filter(([, { planId }]) => planId === round.planId),

@@ -112,6 +112,11 @@ export class Session {
 		this.guard.lose(reason);
 	}
 
+	/** Who slept finds out here that the lease's time is shorter than it was. */
+	checkLease(): void {
+		this.guard.check();
+	}
+
 	want(intent: Intent | null): void {
 		this.writer.want(intent);
 		const { patienceMs } = this.writer;

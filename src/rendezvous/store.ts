@@ -66,6 +66,17 @@ export interface Lease {
 	revoke(): Promise<void>;
 }
 
+/** What a store tells of a lease that it keeps. */
+export interface LeaseEvents {
+	/** Called once, when the store says that the lease has ended; not after `revoke`. */
+	onLost(reason: string): void;
+	/**
+	 * Called with each keepalive that is sent. No timer knows that the machine has slept: whoever
+	 * has set one for `expiresAt` looks at it again.
+	 */
+	onKeepalive?(): void;
+}
+
 /**
  * Where a run's shared state lives. A selector is a key, or a prefix if it ends
  * with "/". Failures reject with an `ElasticRunError` of code STORE_UNREACHABLE;
@@ -73,8 +84,8 @@ export interface Lease {
  * within a bounded time.
  */
 export interface Store {
-	/** `onLost` is called once, when the store says that the lease has ended; not after `revoke`. */
-	openLease(ttlMs: number, onLost: (reason: string) => void): Promise<Lease>;
+	/** A lease that this process keeps alive from now on. */
+	openLease(ttlMs: number, events: LeaseEvents): Promise<Lease>;
 	/** Ends a lease that any process opened; one that has ended already is no error. */
 	endLease(id: LeaseId): Promise<void>;
 	/**

@@ -17,7 +17,8 @@ export function describeStore(
 		let under: StoreUnderTest;
 		let store: Store;
 		const key = (suffix: string) => under.prefix + suffix;
-		const openLease = (): Promise<Lease> => store.openLease(5_000, () => {});
+		const openLease = (): Promise<Lease> =>
+			store.openLease(5_000, { onLost() {} });
 		const put = (suffix: string, value: string) =>
 			store.transaction([], [{ put: key(suffix), value }]);
 		const get = async (suffix: string) =>

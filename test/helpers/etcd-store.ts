@@ -52,7 +52,7 @@ export async function holdKey(
 ): Promise<{ lease: Lease; losses: readonly string[] }> {
 	const losses: string[] = [];
 	const lease = await insist(() =>
-		store.openLease(ttlMs, (reason) => losses.push(reason)),
+		store.openLease(ttlMs, { onLost: (reason) => losses.push(reason) }),
 	);
 	await insist(() =>
 		store.transaction([], [{ put: key, value: "held", lease: lease.id }]),

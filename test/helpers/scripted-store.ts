@@ -3,6 +3,7 @@ import { ElasticRunError } from "../../src/errors.js";
 import type {
 	Compare,
 	Lease,
+	LeaseEvents,
 	LeaseId,
 	OnHint,
 	Snapshot,
@@ -37,12 +38,9 @@ export class ScriptedStore implements Store {
 		for (const cancel of this.cancelLapses) cancel();
 	}
 
-	async openLease(
-		ttlMs: number,
-		onLost: (reason: string) => void,
-	): Promise<Lease> {
+	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
 		this.refuseCut();
-		const lease = await this.shared.openLease(ttlMs, onLost);
+		const lease = await this.shared.openLease(ttlMs, events);
 		this.held.set(lease.id, ttlMs);
 		const now = () => this.cutAt ?? this.clock.now();
 		return {

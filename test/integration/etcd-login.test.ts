@@ -81,7 +81,7 @@ describe("etcd with authentication", () => {
 		const options = { clock: systemClock, random: Math.random, until };
 		const joining = retry(options, () => {
 			tries += 1;
-			return store.openLease(5_000, () => {});
+			return store.openLease(5_000, { onLost() {} });
 		});
 		await expect(joining).rejects.toThrow("wrong user name or password");
 		expect(tries).toBe(1);

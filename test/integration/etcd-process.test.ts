@@ -161,12 +161,12 @@ describe("a store that does not answer", () => {
 	test("settles what is under way when it is closed, and refuses what comes later", async () => {
 		const proxy = await startProxy(etcd().endpoint);
 		const store = await openStore(proxy.endpoint);
-		const lease = await store.openLease(5_000, () => {});
+		const lease = await store.openLease(5_000, { onLost() {} });
 		proxy.stall();
 		const calls = [
 			store.snapshot([KEY]),
 			store.transaction([], [{ put: KEY, value: "1" }]),
-			store.openLease(5_000, () => {}),
+			store.openLease(5_000, { onLost() {} }),
 			lease.revoke(),
 		].map((call) => expect(call).rejects.toThrow("this store was closed"));
 		await store.close();

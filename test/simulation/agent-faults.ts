@@ -17,6 +17,11 @@ export const AGENT_FAULTS = {
 		startAgain(run, agent, 2 * run.leaseTtlMs);
 	},
 	sleep: (run, agent) => agent.sleep(aWhile(run)),
+	/** A machine that sleeps for a part of its lease's time, and finds no store when it wakes. */
+	wakesCutOff: (run, agent) => {
+		agent.sleep(run.leaseTtlMs * run.random.between(0.2, 0.5));
+		run.disturb(agent, 2.5 * run.leaseTtlMs, CUT_OFF);
+	},
 	cutOff: (run, agent) => run.disturb(agent, aWhile(run), CUT_OFF),
 	answersLost: (run, agent) =>
 		run.disturb(agent, aWhile(run), { answersLost: true }),

@@ -12,7 +12,7 @@ import { QUIET, type Timeline } from "./timeline.js";
 /** How often the server looks for leases that have run out, in milliseconds. */
 const LESSOR_LOOP_MS = 500;
 /** The shortest time to live that the server grants, whatever is asked for, in milliseconds. */
-const SHORTEST_TTL_MS = 2_000;
+export const SHORTEST_TTL_MS = 2_000;
 
 interface ServerLease {
 	readonly ttlMs: number;

@@ -1,4 +1,8 @@
-import type { Lease, LeaseId } from "../../src/rendezvous/store.js";
+import type {
+	Lease,
+	LeaseEvents,
+	LeaseId,
+} from "../../src/rendezvous/store.js";
 import type { Stamp } from "./sim-process.js";
 import { type StorePlace, wayOf } from "./sim-store.js";
 import { QUIET } from "./timeline.js";
@@ -9,9 +13,7 @@ const DEADLINE_PART = 1 / 6;
 /** The wait after a keepalive that was not answered, in milliseconds. */
 const RETRY_MS = { least: 50, most: 100 };
 
-export interface LeaseEvents {
-	/** The store says that it has ended. */
-	readonly onLost: (reason: string) => void;
+export interface SimLeaseEvents extends LeaseEvents {
 	/** A keepalive was not answered in time. */
 	readonly onMissed: () => void;
 	readonly revoke: () => Promise<void>;
@@ -29,7 +31,7 @@ export class SimLease implements Lease {
 		private readonly place: StorePlace,
 		granted: { readonly id: LeaseId; readonly ttlMs: number },
 		private acknowledged: Stamp,
-		private readonly events: LeaseEvents,
+		private readonly events: SimLeaseEvents,
 	) {
 		this.id = granted.id;
 		this.ttlMs = granted.ttlMs;
@@ -57,7 +59,7 @@ export class SimLease implements Lease {
 	private sendAt(at: number): void {
 		this.cancelTimer = this.place.process.clock.wakeAt(at, () => {
 			this.send();
-			return QUIET;
+			return this.events.onKeepalive?.();
 		});
 	}
 

@@ -3,6 +3,7 @@ import { readSnapshot } from "../../src/rendezvous/etcd/read-snapshot.js";
 import type {
 	Compare,
 	Lease,
+	LeaseEvents,
 	LeaseId,
 	OnHint,
 	Snapshot,
@@ -52,15 +53,12 @@ export class SimStore implements Store {
 		this.watches = new SimWatches(place);
 	}
 
-	async openLease(
-		ttlMs: number,
-		onLost: (reason: string) => void,
-	): Promise<Lease> {
+	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
 		const { etcd, process } = this.place;
 		const sent = process.stamp();
 		const granted = await this.call("lease", () => etcd.grant(ttlMs));
 		return new SimLease(this.place, granted, sent, {
-			onLost,
+			...events,
 			// What has made a keepalive get lost may have made the watches deaf.
 			onMissed: () => this.watches.break(),
 			revoke: () => this.endLease(granted.id),

@@ -71,7 +71,7 @@ async function timeReads(
 
 /** The key goes with its lease. */
 async function writeOnce(store: Store, key: string): Promise<void> {
-	const lease = await store.openLease(LEASE_MS, () => {});
+	const lease = await store.openLease(LEASE_MS, { onLost() {} });
 	try {
 		await store.transaction([], [{ put: key, value: "{}", lease: lease.id }]);
 	} finally {

@@ -3,6 +3,7 @@ import { ElasticRunError, messageOf } from "../../errors.js";
 import type {
 	Compare,
 	Lease,
+	LeaseEvents,
 	LeaseId,
 	OnHint,
 	Snapshot,
@@ -111,10 +112,7 @@ export class EtcdStore implements Store {
 		return { ...this.counts, ...this.connections.traffic };
 	}
 
-	async openLease(
-		ttlMs: number,
-		onLost: (reason: string) => void,
-	): Promise<Lease> {
+	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
 		const seconds = Math.max(1, Math.ceil(ttlMs / 1_000));
 		let sent = momentOf(this.options.clock);
 		const { ID, TTL } = await this.calls.make((client, settings) => {
@@ -123,7 +121,7 @@ export class EtcdStore implements Store {
 		});
 		// etcd grants more than was asked for where its own time-outs want it.
 		const granted = { id: ID, ttlMs: Number(TTL) * 1_000 };
-		return this.keeper.keep(granted, sent, onLost, () => this.endLease(ID));
+		return this.keeper.keep(granted, sent, events, () => this.endLease(ID));
 	}
 
 	async endLease(id: LeaseId): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.js";
-import type { Lease, LeaseId } from "../store.js";
+import type { Lease, LeaseEvents, LeaseId } from "../store.js";
 import type { Connections } from "./connections.js";
 import { expectBy } from "./deadline.js";
 import type {
@@ -19,7 +19,7 @@ const ANSWER_PART = 1 / 6;
 interface KeptLease {
 	readonly id: LeaseId;
 	readonly ttlMs: number;
-	readonly onLost: (reason: string) => void;
+	readonly events: LeaseEvents;
 	/** When the last keepalive that was acknowledged had been sent. */
 	acknowledged: Moment;
 	/** When one was sent that has not been answered yet. */
@@ -59,20 +59,19 @@ export class LeaseKeeper {
 
 	/**
 	 * @param sent when the grant was asked for
-	 * @param onLost told once, when etcd says that it has ended
 	 * @param revoke ends it in etcd
 	 */
 	keep(
 		{ id, ttlMs }: { readonly id: LeaseId; readonly ttlMs: number },
 		sent: Moment,
-		onLost: (reason: string) => void,
+		events: LeaseEvents,
 		revoke: () => Promise<void>,
 	): Lease {
 		const { clock } = this.options;
 		const lease: KeptLease = {
 			id,
 			ttlMs,
-			onLost,
+			events,
 			acknowledged: sent,
 			asked: undefined,
 			isDue: false,
@@ -99,7 +98,7 @@ export class LeaseKeeper {
 	lose(id: LeaseId, reason: string): void {
 		const lease = this.leases.get(id);
 		this.forget(id);
-		lease?.onLost(reason);
+		lease?.events.onLost(reason);
 	}
 
 	close(): void {
@@ -140,6 +139,7 @@ export class LeaseKeeper {
 			),
 		);
 		requests.write({ ID: lease.id });
+		lease.events.onKeepalive?.();
 	}
 
 	private open() {

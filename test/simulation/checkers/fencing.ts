@@ -1,5 +1,9 @@
 import { type Checker, isWithin } from "../history.js";
+import { SHORTEST_TTL_MS } from "../sim-etcd.js";
 import { stintsOf, worksAt } from "../worker-history.js";
+
+/** Who is back by this part of a lease's time sees in time that it is about to end. */
+const BACK_BY = 1 / 2;
 
 /**
  * No agent that was not frozen has workers that work after its lease has certainly
@@ -20,9 +24,10 @@ export const fencing: Checker = {
 				what: `worker ${pid} of ${process.incarnation} works without a lease`,
 			};
 		}
+		const ttlMs = Math.max(spec.leaseTtlMs, SHORTEST_TTL_MS);
 		for (const process of processes) {
 			for (const at of process.recordGone) {
-				if (isWithin(process.frozen, at - spec.leaseTtlMs, at)) continue;
+				if (isWithin(process.frozen, at - BACK_BY * ttlMs, at)) continue;
 				const working = stints.filter(
 					(stint) =>
 						stint.worker.process === process &&

@@ -27,6 +27,7 @@ export const fewRounds: Checker = {
 					1 +
 					(process.endedAt === null ? 0 : 1) +
 					process.recordGone.length +
+					process.recordTaken.length +
 					process.lossesTold.length,
 				0,
 			);

@@ -112,6 +112,13 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: MEMBERSHIP_TESTS, named: "later start" },
 	},
 	{
+		name: "trust the timers of a machine that slept",
+		file: "src/rendezvous/membership.ts",
+		guard: "onKeepalive: () => session?.checkLease(),",
+		without: "",
+		caughtBy: { checker: "fencing" },
+	},
+	{
 		name: "trust the lease until it has ended",
 		file: "src/rendezvous/lease-guard.ts",
 		guard: "const SUSPECT_AT = 0.8;",

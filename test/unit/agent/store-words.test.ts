@@ -229,7 +229,7 @@ describe("what is told of a store that is lost", () => {
 	});
 
 	it("hands every call on", async () => {
-		const lease = await store.openLease(5_000, () => {});
+		const lease = await store.openLease(5_000, { onLost() {} });
 		const put = { put: "/k", value: "v", lease: lease.id };
 		expect(await store.transaction([], [put])).toMatchObject({
 			succeeded: true,

@@ -11,6 +11,7 @@ import type {
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
+import type { Lease, LeaseEvents } from "../../../src/rendezvous/store.js";
 import {
 	agentIdentity,
 	intentOf,
@@ -25,10 +26,19 @@ const TTL_MS = 5_000;
 /** A store whose leases end, as far as their holders know, at a time that the test sets. */
 class LapsingStore extends MemoryStore {
 	expiresAt = TTL_MS;
+	newest: { expiresAt: number } & LeaseEvents = {
+		expiresAt: TTL_MS,
+		onLost() {},
+	};
 
-	override async openLease(ttlMs: number) {
+	override async openLease(
+		ttlMs: number,
+		events: LeaseEvents = this.newest,
+	): Promise<Lease> {
 		const { expiresAt } = this;
-		return { ...(await super.openLease(ttlMs)), expiresAt };
+		const lease = { ...(await super.openLease(ttlMs)), ...events, expiresAt };
+		this.newest = lease;
+		return lease;
 	}
 }
 
@@ -90,6 +100,13 @@ describe("an agent's membership", () => {
 		await settle();
 		expect(losses).toEqual([4_750]);
 		expect(views.slice(seen).map(({ round }) => round.synced)).toEqual([1]);
+	});
+
+	it("takes its lease for lost as soon as a keepalive is sent, where a sleep has used it up", () => {
+		now = 1_000;
+		store.newest.expiresAt = 1_500;
+		store.newest.onKeepalive?.();
+		expect(losses).toEqual([expect.closeTo(1_250)]);
 	});
 
 	it("says again what it said, under a new lease, before it shows anything", async () => {

@@ -38,12 +38,16 @@ function keeperOf() {
 		onStreamEnd: (client, { details }) => connections.giveUp(client, details),
 	});
 	const losses: string[] = [];
+	const sent: number[] = [];
 	const revoked: string[] = [];
 	const keep = (id: string, ttlMs = TTL_MS) =>
 		keeper.keep(
 			{ id, ttlMs },
 			momentOf(clock),
-			(reason) => losses.push(`${id}: ${reason}`),
+			{
+				onLost: (reason) => losses.push(`${id}: ${reason}`),
+				onKeepalive: () => sent.push(clock.now()),
+			},
 			async () => void revoked.push(id),
 		);
 	const stream = (client = 0, place = 0) => {
@@ -53,7 +57,10 @@ function keeperOf() {
 	};
 	const acknowledge = (id: string, client = 0, place = 0) =>
 		stream(client, place).answer({ ID: id, TTL: "5", header: HEADER });
-	return { clock, clients, keeper, keep, losses, revoked, stream, acknowledge };
+	return {
+		...{ clock, clients, keeper, keep },
+		...{ losses, sent, revoked, stream, acknowledge },
+	};
 }
 
 describe("a lease that is kept", () => {
@@ -107,6 +114,19 @@ describe("a lease that is kept", () => {
 		await clock.advance(500);
 		clock.setByMs = setByMs;
 		expect(lease.expiresAt).toBe(5_000);
+	});
+
+	it("is looked at again with each keepalive: a sleep shortens it, and no timer knows", async () => {
+		const { clock, keep, sent, acknowledge } = keeperOf();
+		keep("1");
+		await clock.advance(1_000);
+		acknowledge("1");
+		await clock.advance(1_000);
+		// Nothing answers any more.
+		await clock.advance(2_000);
+		expect(sent.slice(0, 2)).toEqual([1_000, 2_000]);
+		expect(sent[2]).toBeCloseTo(2_000 + TTL_MS / 6 + 25, -1);
+		expect(sent.length).toBeGreaterThan(3);
 	});
 
 	it("is lost once, where etcd says that it has ended", async () => {

@@ -24,7 +24,7 @@ async function tries(random: () => number) {
 	const opened = Array.from({ length: STORES }, async (_, place) => {
 		await pause(clock, (place / STORES) * STARTS_WITHIN_MS);
 		const store = etcd.store(random);
-		await store.openLease(10_000, (reason) => losses.push(reason));
+		await store.openLease(10_000, { onLost: (reason) => losses.push(reason) });
 		store.watch(["round"], 1, () => {});
 		const look = async () => {
 			await store.snapshot(["round"]);

@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type { NodeState } from "../../../src/rendezvous/records.js";
+import { readRunView } from "../../../src/rendezvous/run-view.js";
+import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
+
+const KEYS = new RunKeys("r");
+const ROUND = roundRecord({ synced: 2, planId: "plan-2", seats: 1 });
+
+/** Node b has finished a plan; what it and its seat are now is the row's. */
+async function viewWith(
+	finishedPlan: string,
+	seatPlan: string | null,
+	state: NodeState | null,
+) {
+	const store = new MemoryStore();
+	const written: [string, string][] = [
+		[KEYS.round, encodeRecord(ROUND)],
+		[KEYS.finishedBy("b"), encodeRecord({ version: 1, planId: finishedPlan })],
+	];
+	if (seatPlan !== null) {
+		const seat = seatRecord("b", { planId: seatPlan, incarnation: "b-2" });
+		written.push([KEYS.seat("b"), encodeRecord(seat)]);
+	}
+	if (state !== null) {
+		written.push([KEYS.node("b"), encodeRecord(nodeRecord("b", { state }))]);
+	}
+	await store.transaction(
+		[],
+		written.map(([put, value]) => ({ put, value })),
+	);
+	const view = readRunView(KEYS, await store.snapshot([KEYS.prefix]));
+	return {
+		finished: [...(view?.finished ?? [])],
+		done: [...(view?.done ?? [])],
+	};
+}
+
+it.each<[string, string, string | null, NodeState | null, string]>([
+	["this plan, as a member", "plan-2", "plan-2", "finished", "finished"],
+	["this plan, and is gone", "plan-2", "plan-2", null, "finished"],
+	["an earlier plan, without a seat in this one", "plan-1", null, null, "done"],
+	["an earlier plan, with that plan's seat", "plan-1", "plan-1", null, "done"],
+	["an earlier plan, and works in this one", "plan-1", "plan-2", "running", ""],
+	[
+		"an earlier plan, and its replacement is gone",
+		"plan-1",
+		"plan-2",
+		null,
+		"",
+	],
+	[
+		"an earlier plan, and is back after its replacement had taken its seat",
+		...(["plan-1", "plan-2", "finished", "done"] as const),
+	],
+])("a node that has finished %s", async (_, plan, seat, state, counts) => {
+	expect(await viewWith(plan, seat, state)).toEqual({
+		finished: counts === "finished" ? ["b"] : [],
+		done: counts === "done" ? ["b"] : [],
+	});
+});
