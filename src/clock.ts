@@ -58,3 +58,14 @@ function clockWith(
 		},
 	};
 }
+
+/** How often what watches in the background looks around, in milliseconds. */
+export const BEAT_MS = 1_000;
+
+/**
+ * When to wake for something that is due at `dueAt`, `afterMs` after it was last done. What is
+ * done each second or less often keeps to one beat, so that an idle process wakes once for all of it.
+ */
+export function onBeat(dueAt: number, afterMs: number): number {
+	return afterMs < BEAT_MS ? dueAt : Math.round(dueAt / BEAT_MS) * BEAT_MS;
+}

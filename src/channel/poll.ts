@@ -1,7 +1,7 @@
-import type { Clock } from "../clock.js";
+import { BEAT_MS, type Clock, onBeat } from "../clock.js";
 
 /** How often to look although nothing was notified, in milliseconds: hints may be lost. */
-export const POLL_MS = 1_000;
+export const POLL_MS = BEAT_MS;
 
 /** The same where there are no notifications at all. */
 export const SOLE_POLL_MS = 150;
@@ -20,7 +20,8 @@ export class Poll {
 	/** Starts, or goes on at another pace. */
 	every(intervalMs: number): void {
 		this.#cancel();
-		this.#cancel = this.#clock.wakeAt(this.#clock.now() + intervalMs, () => {
+		const dueAt = this.#clock.now() + intervalMs;
+		this.#cancel = this.#clock.wakeAt(onBeat(dueAt, intervalMs), () => {
 			this.every(intervalMs);
 			this.#look();
 		});

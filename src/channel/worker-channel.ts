@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
@@ -16,9 +16,6 @@ import {
 	writeTemporary,
 } from "./message-file.js";
 
-/** One among the events, one as the newest. */
-const FILES_OF_EVENT = 2;
-
 /** What the agent says; the channel adds where in the channel and when. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
 
@@ -29,8 +26,8 @@ export class WorkerChannel {
 	readonly directory: string;
 	readonly #paths: ChannelPaths;
 	readonly #forget: () => void;
-	/** Empty files that wait for their text. */
-	readonly #blanks: string[] = [];
+	/** An empty file that waits for its text. */
+	#blank: string | undefined;
 	#sent = 0;
 
 	/** Makes the directory; throws CHANNEL where that cannot be done, and leaves nothing. */
@@ -73,12 +70,9 @@ export class WorkerChannel {
 		return event;
 	}
 
-	/** Makes the files of the first event now, empty, where there is time for it; throws the system's error. */
+	/** Makes the file of the first event now, empty, where there is time for it; throws the system's error. */
 	prepareFirstEvent(): void {
-		const { temporary } = this.#paths;
-		while (this.#blanks.length < FILES_OF_EVENT) {
-			this.#blanks.push(writeTemporary(temporary, ""));
-		}
+		this.#blank ??= writeTemporary(this.#paths.temporary, "");
 	}
 
 	/** By which the worker is told of news, once it has been installed. */
@@ -97,28 +91,23 @@ export class WorkerChannel {
 		rmSync(this.directory, { recursive: true, force: true });
 	}
 
-	/** Both files are written before either gets its name, so that a full disk leaves neither. */
+	/** The file has both of its names to be before it gets either, so that a full disk leaves neither. */
 	#publish(sequence: number, text: string): void {
-		const { events, latest } = this.#paths;
-		const written: string[] = [];
+		const { events, latest, temporary } = this.#paths;
+		const blank = this.#blank;
+		this.#blank = undefined;
+		const event = blank ?? writeTemporary(temporary, text);
+		const newest = `${event}.latest`;
 		try {
-			const event = this.#write(text, written);
-			const newest = this.#write(text, written);
+			if (blank !== undefined) fillTemporary(blank, text);
+			linkSync(event, newest);
 			renameSync(event, join(events, messageFileName(sequence)));
 			this.#sent = sequence;
 			renameSync(newest, latest);
 		} catch (error) {
-			for (const path of written) rmSync(path, { force: true });
+			for (const path of [event, newest]) rmSync(path, { force: true });
 			throw error;
 		}
-	}
-
-	#write(text: string, written: string[]): string {
-		const blank = this.#blanks.pop();
-		const path = blank ?? writeTemporary(this.#paths.temporary, text);
-		written.push(path);
-		if (blank !== undefined) fillTemporary(blank, text);
-		return path;
 	}
 
 	#prune(sequence: number): void {

@@ -107,8 +107,8 @@ export class Membership {
 		this.refuseClosed();
 		let session: Session | undefined;
 		const lease = await store.openLease(spec.leaseTtlMs, {
-			onLost: (reason) => session?.lose(reason),
-			onKeepalive: () => session?.checkLease(),
+			onLost: (reason) => session?.guard.lose(reason),
+			onKeepalive: () => session?.guard.check(),
 		});
 		session = new Session({
 			...this.options,

@@ -51,8 +51,8 @@ export interface SessionOptions {
 /** What hangs on one lease of an agent: its record, its watch, its part in coordinating. */
 export class Session {
 	readonly candidacy: Candidacy;
+	readonly guard: LeaseGuard;
 	private readonly writer: RecordWriter;
-	private readonly guard: LeaseGuard;
 	private readonly loop: LookLoop;
 	/** What was read last. */
 	private known: Snapshot | undefined;
@@ -105,16 +105,6 @@ export class Session {
 	takeOver(intent: Intent): void {
 		this.mustStand = true;
 		this.writer.want(intent);
-	}
-
-	/** The store says that the lease has ended. */
-	lose(reason: string): void {
-		this.guard.lose(reason);
-	}
-
-	/** Who slept finds out here that the lease's time is shorter than it was. */
-	checkLease(): void {
-		this.guard.check();
 	}
 
 	want(intent: Intent | null): void {

@@ -144,7 +144,7 @@ describe("T13 a full disk", () => {
 		expect(made.length).toBeGreaterThan(0);
 		expect(made.length).toBeLessThan(20);
 		for (const name of made) {
-			expect(readdirSync(join(root.directory, name, "tmp"))).toHaveLength(2);
+			expect(readdirSync(join(root.directory, name, "tmp"))).toHaveLength(1);
 		}
 	});
 

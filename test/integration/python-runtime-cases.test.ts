@@ -12,7 +12,12 @@ import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import { KEPT_EVENTS, messageFileName } from "../../src/channel/layout.js";
 import { LIBRARIES, type OpenLibrary } from "../fixtures/python/libraries.js";
-import { pause, temporaryRoot, work } from "../unit/channel/samples.js";
+import {
+	pause,
+	replaceLatest,
+	temporaryRoot,
+	work,
+} from "../unit/channel/samples.js";
 
 const EVENTS = readCases("event-cases");
 const VARIABLES = readCases("variable-cases");
@@ -149,7 +154,7 @@ describe.each(LIBRARIES)("the newest event, in %s", (_name, open) => {
 		const { channel, directory, reader } = await openReader(open, context);
 		channel.send(work(1), 1);
 		channel.send(work(2), 2);
-		writeFileSync(join(directory, "latest.json"), text);
+		replaceLatest(directory, text);
 		expect(await reader.newest()).toBe(2);
 		await reader.newest();
 		expect(await reader.warnings()).toEqual([

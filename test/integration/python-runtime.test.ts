@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -6,7 +6,12 @@ import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
 import { onWire } from "../fixtures/python/libraries.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { until } from "../fixtures/runtime-harness.js";
-import { pause, temporaryDirectory, work } from "../unit/channel/samples.js";
+import {
+	pause,
+	replaceLatest,
+	temporaryDirectory,
+	work,
+} from "../unit/channel/samples.js";
 
 beforeEach(needPython);
 
@@ -221,7 +226,7 @@ describe("a Python worker", () => {
 	])("is warned once of a message that is broken, and works on: %s", async (act) => {
 		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
-		writeFileSync(join(channel.directory, "latest.json"), '{"version":1,');
+		replaceLatest(channel.directory, '{"version":1,');
 		const worker = startPython("worker", { channel, args: [act] });
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 1]);

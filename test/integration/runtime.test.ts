@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
 	pause,
+	replaceLatest,
 	temporaryDirectory,
 	work,
 	workerInfo,
@@ -167,7 +168,7 @@ describe("a worker", () => {
 	it("is warned once of a message that is broken, and works on", async () => {
 		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
-		writeFileSync(join(channel.directory, "latest.json"), '{"version":1,');
+		replaceLatest(channel.directory, '{"version":1,');
 		const worker = start("worker", { channel, args: ["broken"] });
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 1]);

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../clock.js";
+import { type Clock, onBeat } from "../../clock.js";
 import { messageOf, systemErrorCode } from "../../errors.js";
 import type { Logger } from "../logger.js";
 import { ConsoleTarget } from "./console-target.js";
@@ -197,7 +197,8 @@ class ConsoleTail implements WorkerConsole {
 	#sleep(ms: number): Promise<void> {
 		if (this.#hurried) return Promise.resolve();
 		return new Promise((resolve) => {
-			const cancel = this.#clock.wakeAt(this.#clock.now() + ms, resolve);
+			const at = onBeat(this.#clock.now() + ms, ms);
+			const cancel = this.#clock.wakeAt(at, resolve);
 			this.#endSleep = () => {
 				cancel();
 				resolve();

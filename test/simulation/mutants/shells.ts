@@ -18,7 +18,10 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		file: "src/rendezvous/plan-writer.ts",
 		guard: "{ key: keys.coordinator, createRevision, value },",
 		without: "{ key: keys.coordinator, createRevision },",
-		caughtBy: { checker: "one-coordinator" },
+		caughtBy: {
+			test: "test/unit/rendezvous/plan-writer.test.ts",
+			named: "writes nothing under a key",
+		},
 	},
 	{
 		name: "skip the round's revision",
@@ -114,7 +117,7 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "trust the timers of a machine that slept",
 		file: "src/rendezvous/membership.ts",
-		guard: "onKeepalive: () => session?.checkLease(),",
+		guard: "onKeepalive: () => session?.guard.check(),",
 		without: "",
 		caughtBy: { checker: "fencing" },
 	},

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EventReader } from "../../../src/channel/event-reader.js";
 import { messageFileName } from "../../../src/channel/layout.js";
-import { pause, temporaryRoot, work } from "./samples.js";
+import { pause, replaceLatest, temporaryRoot, work } from "./samples.js";
 
 describe("the newest event", () => {
 	it("is there at once, and follows what is written", () => {
@@ -48,7 +48,7 @@ describe("the newest event", () => {
 		const { channel, reader, directory, warnings } = open();
 		channel.send(work(1), 1);
 		channel.send(work(2), 2);
-		writeFileSync(join(directory, "latest.json"), text);
+		replaceLatest(directory, text);
 		expect(reader.newest().sequence).toBe(2);
 		reader.newest();
 		expect(warnings).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -19,4 +19,14 @@ export function temporaryDirectory(parent = tmpdir()): string {
 
 export function temporaryRoot(base = temporaryDirectory()): ChannelRoot {
 	return openChannelRoot({ base, uid, runId: "run", agentId: "agent" });
+}
+
+/** Puts another file in the place of a channel's newest event, whose numbered one stays. */
+export function replaceLatest(
+	directory: string,
+	text: string | Uint8Array,
+): void {
+	const foreign = join(directory, "tmp", "foreign");
+	writeFileSync(foreign, text);
+	renameSync(foreign, join(directory, "latest.json"));
 }

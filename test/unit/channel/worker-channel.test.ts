@@ -101,7 +101,7 @@ it("is there ahead of its worker, where there was time for it", () => {
 	root.createAhead(3);
 	expect(root.channels()).toEqual([]);
 	const directory = join(root.directory, "w3.1");
-	expect(filesIn(directory, "tmp")).toHaveLength(2);
+	expect(filesIn(directory, "tmp")).toHaveLength(1);
 
 	const channel = root.createWorker(3);
 	expect(channel.directory).toBe(directory);
@@ -114,6 +114,10 @@ it("is there ahead of its worker, where there was time for it", () => {
 		expect(decodeEvent(text)).toEqual(first);
 		expect(lstatSync(join(directory, path)).mode & 0o777).toBe(0o600);
 	}
+	const [latest, numbered] = ["latest.json", "events/0000000001.json"].map(
+		(path) => lstatSync(join(directory, path)).ino,
+	);
+	expect(latest).toBe(numbered);
 	expect(root.createWorker(3).directory).toBe(join(root.directory, "w3.2"));
 });
 
