@@ -32,9 +32,6 @@ if (wanted.length === 0 || !["text", "json"].includes(values.output)) {
 
 const scratch = mkdtempSync(join(tmpdir(), "elastic-run-bench-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
-for (const signal of ["SIGINT", "SIGTERM"]) {
-	process.on(signal, () => process.exit(1));
-}
 await bench(scratch);
 
 async function bench(directory) {
@@ -56,18 +53,48 @@ async function bench(directory) {
 			(noEtcd === undefined || !figure.needsEtcd),
 	);
 	const figures = [];
+	const failed = [];
+	const report = () => {
+		tell("");
+		console.log(
+			asText
+				? inWords(figures, failed)
+				: JSON.stringify({ ...head, figures, failed }, null, "\t"),
+		);
+	};
+	onSignal(report);
 	for (const figure of measurable) {
-		figures.push(await measureFigure(figure, launchers, place, tell));
+		try {
+			figures.push(await measureFigure(figure, launchers, place, tell));
+		} catch (error) {
+			failed.push({ name: figure.name, error: error.message });
+			process.exitCode = 1;
+		}
 	}
-	tell("");
-	const legend = measurable.map(({ name, title }) => `${name}: ${title}`);
-	console.log(
-		asText
-			? [tableOf(figures), legend.join("\n"), notesOf(figures).join("\n")]
-					.filter(Boolean)
-					.join("\n\n")
-			: JSON.stringify({ ...head, figures }, null, "\t"),
-	);
+	report();
+}
+
+/** What was measured until then is not lost. */
+function onSignal(report) {
+	for (const signal of ["SIGINT", "SIGTERM"]) {
+		process.on(signal, () => {
+			report();
+			process.exit(1);
+		});
+	}
+}
+
+function inWords(figures, failed) {
+	const parts = [
+		[tableOf(figures)],
+		figures.map(({ name, title }) => `${name}: ${title}`),
+		notesOf(figures),
+		failed.map(({ name, error }) => `FAILED ${name}: ${error}`),
+	];
+	return parts
+		.filter((lines) => lines.length > 0)
+		.map((lines) => lines.join("\n"))
+		.join("\n\n");
 }
 
 /** The newest line only, and on a terminal only. */

@@ -71,7 +71,7 @@ export interface LeaseEvents {
 	/** Called once, when the store says that the lease has ended; not after `revoke`. */
 	onLost(reason: string): void;
 	/**
-	 * Called with each keepalive that is sent. No timer knows that the machine has slept: whoever
+	 * Called before each keepalive is sent. No timer knows that the machine has slept: whoever
 	 * has set one for `expiresAt` looks at it again.
 	 */
 	onKeepalive?(): void;

@@ -58,8 +58,8 @@ export class SimLease implements Lease {
 
 	private sendAt(at: number): void {
 		this.cancelTimer = this.place.process.clock.wakeAt(at, () => {
+			this.events.onKeepalive?.();
 			this.send();
-			return this.events.onKeepalive?.();
 		});
 	}
 

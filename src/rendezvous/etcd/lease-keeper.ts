@@ -125,7 +125,9 @@ export class LeaseKeeper {
 	}
 
 	private ask(lease: KeptLease): void {
-		if (this.cancelPause !== undefined) return;
+		lease.events.onKeepalive?.();
+		const isGivenUp = !this.leases.has(lease.id);
+		if (isGivenUp || this.cancelPause !== undefined) return;
 		const { clock, connections } = this.options;
 		this.stream ??= this.open();
 		const { client, requests } = this.stream;
@@ -139,7 +141,6 @@ export class LeaseKeeper {
 			),
 		);
 		requests.write({ ID: lease.id });
-		lease.events.onKeepalive?.();
 	}
 
 	private open() {
