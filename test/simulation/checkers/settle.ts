@@ -1,4 +1,10 @@
-import { type Checker, isSpent, lifts } from "../history.js";
+import {
+	type Checker,
+	type History,
+	isSpent,
+	lifts,
+	undisturbedFrom,
+} from "../history.js";
 
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
 const PLANNING_MS = 5_000;
@@ -22,11 +28,9 @@ export const settle: Checker = {
 				const node = lift.nodes.get(nodeId);
 				const isMember =
 					node?.incarnation === seat.incarnation && node.state !== "leaving";
-				const process = history.processes.find(
-					({ incarnation }) => incarnation === seat.incarnation,
-				);
-				const heldSince = process?.recordMade.at(-1) ?? lift.at;
-				const isSeen = heldSince <= lift.at - PLANNING_MS;
+				const heldSince =
+					processOf(history, seat.incarnation)?.recordMade.at(-1) ?? lift.at;
+				const isSeen = seenBy(history, lift.by, heldSince) <= lift.at;
 				if (!isMember || !isSeen || isSpent(lift, nodeId, spec)) continue;
 				const stays = spec.finishedStay && lift.finished.has(nodeId);
 				if (lift.seats.has(nodeId) || stays) continue;
@@ -38,3 +42,14 @@ export const settle: Checker = {
 		}
 	},
 };
+
+/** By when what is in the store since then is in a coordinator's plans: a disturbance may hold up one that it has sent. */
+function seenBy(history: History, coordinator: string, since: number): number {
+	const process = processOf(history, coordinator);
+	const from = process ? undisturbedFrom(process, since, PLANNING_MS) : since;
+	return from + PLANNING_MS;
+}
+
+function processOf({ processes }: History, incarnation: string) {
+	return processes.find((process) => process.incarnation === incarnation);
+}
