@@ -17,3 +17,19 @@ export function reportBug(error: unknown): number {
 	if (isDetailed && error instanceof Error) say(error.stack ?? "no stack");
 	return EXIT_CODES.internal;
 }
+
+/**
+ * A user's module may end the process, or wait for what never comes, so that Node finds nothing
+ * more to do: nobody is to take that for success. The returned function says that there is a result.
+ */
+export function expectResult(): () => void {
+	const complain = (exitCode: number) => {
+		if (exitCode !== 0) return;
+		say(
+			"ended before it was done, by a module that it loaded (of --restart-policy): that calls process.exit, or awaits what never comes; let it do neither",
+		);
+		process.exitCode = EXIT_CODES.usage;
+	};
+	process.once("exit", complain);
+	return () => process.off("exit", complain);
+}

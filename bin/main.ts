@@ -3,13 +3,16 @@ import { helpText, parseArguments } from "./command-line.js";
 import { isCommandWord, runCommandWord } from "./commands/command-words.js";
 import { run } from "./commands/run.js";
 import { exitWhenWritten, keepConsoleHarmless, say } from "./console.js";
-import { reportCrashes } from "./crash.js";
+import { expectResult, reportCrashes } from "./crash.js";
 
 /** Does what the arguments ask for, and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
 	keepConsoleHarmless();
 	reportCrashes();
-	exitWhenWritten(await dispatch(args));
+	const hasResult = expectResult();
+	const exitCode = await dispatch(args);
+	hasResult();
+	exitWhenWritten(exitCode);
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {

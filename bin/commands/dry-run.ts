@@ -119,6 +119,7 @@ function environmentOf(
 			runId,
 		},
 		nodeId,
+		incarnation: AT_START,
 		instance: 0,
 		channel: AT_START,
 		errorFile: AT_START,

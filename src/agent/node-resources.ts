@@ -13,7 +13,7 @@ import { type LogDirectory, openLogDirectory } from "./logs/log-directory.js";
 import type { PinnedScreen } from "./logs/pinned-screen.js";
 import { watchEscapees } from "./supervision/escapees.js";
 import { startGuard } from "./supervision/guard.js";
-import { channelMark } from "./supervision/marked-processes.js";
+import { agentMark } from "./supervision/marked-processes.js";
 import { loadProcessSpawner } from "./supervision/process-spawner.js";
 import { findSetpriv } from "./supervision/setpriv.js";
 import type { WorkerSpawner } from "./supervision/worker.js";
@@ -46,12 +46,11 @@ export interface NodeResources {
 /** Opens it all, the user's directories first: what is wrong with those is said before anything is started. */
 export async function openNodeResources(
 	config: AgentConfig,
-	instance: number,
+	{ instance, incarnation }: { instance: number; incarnation: string },
 	place: NodePlace,
 ): Promise<NodeResources> {
-	const { clock, log, cleanups } = place;
+	const { clock, log, cleanups, temporaryDirectory: tmpdir } = place;
 	const { runId, nodeId, logDir } = config;
-	const { temporaryDirectory: tmpdir } = place;
 	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
 	cleanups.add("removing unused logs", () => logs.discardIfUnused());
 
@@ -65,11 +64,13 @@ export async function openNodeResources(
 	for (const warning of channels.warnings) log.warn(warning);
 
 	const path = config.environment.PATH;
-	// It is tried while the rest is loaded.
+	// Tried while the rest is loaded.
 	const setpriv = findSetpriv(path);
+	const mark = agentMark(incarnation);
 	const guard = startGuard({
 		clock,
 		channelRoot: channels.directory,
+		mark,
 		path,
 		warn: (message) => log.warn(message),
 	});
@@ -88,7 +89,7 @@ export async function openNodeResources(
 		registry: guard,
 		escapees: watchEscapees({
 			clock,
-			mark: channelMark(channels.directory),
+			mark,
 			warn: (message) => log.warn(message),
 		}),
 	});

@@ -80,9 +80,10 @@ export class Participation {
 
 	/** Resolves when the run has ended for this agent and none of its workers is left. */
 	async toTheEnd(): Promise<RunReport> {
-		const { config, place, instance } = this.options;
+		const { config, place, instance, incarnation } = this.options;
 		const { cleanups, log } = place;
-		const resources = await openNodeResources(config, instance, place);
+		const start = { instance, incarnation };
+		const resources = await openNodeResources(config, start, place);
 		this.resources = resources;
 		openToCommands({ ...this.options, ...place }, resources);
 		this.options.observer?.joined(this.options, resources);
@@ -151,7 +152,7 @@ export class Participation {
 	}
 
 	private openWorkers(resources: NodeResources, replies: Replies): WorkerGroup {
-		const { config, place, ports, observer } = this.options;
+		const { config, place, ports, observer, incarnation } = this.options;
 		const logs = observer?.noting(resources.logs) ?? resources.logs;
 		// They are removed when the next round's workers run: no restart waits for it.
 		const discarded: WorkerChannel[] = [];
@@ -163,7 +164,7 @@ export class Participation {
 			prepare: (info, round) =>
 				prepareWorker(info, round, {
 					...{ ...resources, ...place, logs },
-					config,
+					...{ config, incarnation },
 					readReplies: (channel) => replies.readNow(channel.directory),
 					discardChannel: (channel) => {
 						replies.readNow(channel.directory);

@@ -17,6 +17,8 @@ import type { PreparedWorker } from "./worker-member.js";
 
 export interface PrepareWorkerOptions {
 	readonly config: AgentConfig;
+	/** Of the agent's process. */
+	readonly incarnation: string;
 	readonly clock: Clock;
 	readonly channels: ChannelRoot;
 	readonly logs: LogDirectory;
@@ -66,6 +68,7 @@ export function prepareWorker(
 					pythonPath: config.pythonPath,
 					info,
 					nodeId: config.nodeId,
+					incarnation: options.incarnation,
 					instance: round.instance,
 					channel: channel.directory,
 					errorFile: streams.errorFile,

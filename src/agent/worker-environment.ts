@@ -8,6 +8,8 @@ export interface WorkerEnvironmentOptions {
 	readonly pythonPath: string | undefined;
 	readonly info: WorkerInfo;
 	readonly nodeId: string;
+	/** Of the agent's process: by this its guard knows the worker, and all that it starts. */
+	readonly incarnation: string;
 	readonly instance: number;
 	/** The worker's channel directory. */
 	readonly channel: string;
@@ -51,6 +53,7 @@ export function workerEnvironment(
 		ELASTIC_RUN_ROUND: String(info.round),
 		ELASTIC_RUN_RUN_ID: info.runId,
 		ELASTIC_RUN_NODE_ID: options.nodeId,
+		ELASTIC_RUN_INCARNATION: options.incarnation,
 	};
 }
 

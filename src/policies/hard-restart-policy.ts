@@ -8,7 +8,7 @@ import type {
 
 /** Whatever happens, all workers are stopped and start anew together; failures are charged to the run. */
 export class HardRestartPolicyStrategy implements RestartPolicyStrategy {
-	readonly name = RestartPolicy.HARD;
+	readonly name: string = RestartPolicy.HARD;
 
 	onScaleUp(context: PolicyContext): RestartDecision {
 		return { workers: "restart", charge: "nothing", reason: context.cause };

@@ -36,6 +36,11 @@ writeFileSync(
 	join(folder.path, "half.mjs"),
 	'export default { name: "half", onScaleUp() {} };',
 );
+writeFileSync(
+	join(folder.path, "waits.mjs"),
+	"await new Promise(() => {}); export default {};",
+);
+writeFileSync(join(folder.path, "exits.mjs"), "process.exit(0);");
 writeFileSync(join(folder.path, "throws.mjs"), 'throw new Error("boom");');
 
 interface BadInput {
@@ -198,6 +203,11 @@ const BAD_INPUTS: readonly BadInput[] = [
 		args: ["--restart-policy", "./nosuch.mjs", ...TOUCH],
 		lines: [/^--restart-policy: .\/nosuch.mjs: no such file/],
 	},
+	...["waits.mjs", "exits.mjs"].map((module) => ({
+		number: 15,
+		args: ["--restart-policy", module, ...TOUCH],
+		lines: [/^ended before it was done, .*--restart-policy.* process.exit/],
+	})),
 	{
 		number: 15,
 		args: ["--restart-policy", "throws.mjs", ...TOUCH],

@@ -41,6 +41,7 @@ it("a worker gets torchrun's environment, and elastic-run's own", async () => {
 		ELASTIC_RUN_ROUND: "1",
 		ELASTIC_RUN_RUN_ID: "train",
 		ELASTIC_RUN_NODE_ID: "node-a",
+		ELASTIC_RUN_INCARNATION: second?.env.ELASTIC_RUN_INCARNATION,
 	});
 	expect(second?.env.MASTER_PORT).toBe(first?.env.MASTER_PORT);
 	expect(second?.env.ELASTIC_RUN_CHANNEL).not.toBe(
@@ -69,6 +70,7 @@ it("a worker gets none of the launcher's settings, and what its user has set for
 	);
 	expect(own.sort()).toEqual([
 		"ELASTIC_RUN_CHANNEL",
+		"ELASTIC_RUN_INCARNATION",
 		"ELASTIC_RUN_INSTANCE",
 		"ELASTIC_RUN_NODE_ID",
 		"ELASTIC_RUN_ROUND",

@@ -47,6 +47,11 @@ it("launchAgent rejects a bad configuration with an ElasticRunError", async () =
 	expect(site.workers()).toEqual([]);
 });
 
+it("launchAgent may be called again at once: the guard of one run spares the next one's workers", async () => {
+	const { answer } = await call("runsFive");
+	expect(answer).toEqual(Array(5).fill("succeeded"));
+});
+
 it("launchAgent stops when its signal is aborted", async () => {
 	const site = openSite();
 	const program = node(site, "isStopped");

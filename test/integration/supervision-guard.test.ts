@@ -229,6 +229,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 		guard = startGuard({
 			clock: systemClock,
 			channelRoot,
+			mark: "ELASTIC_RUN_INCARNATION=none",
 			path: process.env.PATH,
 			warn: (message) => warnings.push(message),
 			shell,
@@ -326,6 +327,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 			startGuard({
 				clock: systemClock,
 				channelRoot: path,
+				mark: "",
 				path: undefined,
 				warn: () => {},
 			}),

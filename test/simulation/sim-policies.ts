@@ -13,6 +13,8 @@ export const EXITS = { leave: 2, failRun: 3 } as const;
 
 /** Every failure is charged to the node whose worker failed. */
 class ChargeNode extends HardRestartPolicyStrategy {
+	override readonly name = "charge-node";
+
 	override onWorkerFailure({ cause }: WorkerFailureContext): RestartDecision {
 		return { workers: "restart", charge: "node", reason: cause };
 	}

@@ -16,6 +16,7 @@ const WORKER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_ROUND",
 	"ELASTIC_RUN_RUN_ID",
 	"ELASTIC_RUN_NODE_ID",
+	"ELASTIC_RUN_INCARNATION",
 ];
 
 /** Variables of the launcher's own that are no flags. */

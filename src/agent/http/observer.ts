@@ -91,7 +91,8 @@ export class Observer {
 
 	/** What the agent is called in its run. */
 	get name(): Pick<AgentConfig, "runId" | "nodeId"> {
-		return this.observed?.config ?? this.options.config;
+		const { runId, nodeId } = this.observed?.config ?? this.options.config;
+		return { runId, nodeId };
 	}
 
 	/** The run that the agent has joined; undefined before. */

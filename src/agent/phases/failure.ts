@@ -106,6 +106,7 @@ export function notStarted(
 		["EACCES", EXIT_CODES.notExecutable],
 		["ENOEXEC", EXIT_CODES.notExecutable],
 		["E2BIG", EXIT_CODES.notExecutable],
+		["ERR_INVALID_ARG_VALUE", EXIT_CODES.notExecutable],
 		["UNPREPARED", EXIT_CODES.failed],
 	]).get(code);
 	return {

@@ -16,7 +16,7 @@ const GIVEN_UP_AFTER_MS = 5_000;
 
 export interface EscapeesOptions {
 	readonly clock: Clock;
-	/** What the environment of every worker holds: see `channelMark`. */
+	/** What the environment of every worker holds: see `agentMark`. */
 	readonly mark: string;
 	/** Is told in words of those that were found, and of those that do not end. */
 	readonly warn: (message: string) => void;

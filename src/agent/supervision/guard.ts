@@ -3,7 +3,6 @@ import { basename, dirname, resolve } from "node:path";
 import type { Clock } from "../../clock.js";
 import { ElasticRunError, messageOf } from "../../errors.js";
 import { GUARD_SCRIPT } from "./guard-script.js";
-import { channelMark } from "./marked-processes.js";
 import type { GroupRegistry } from "./worker-process.js";
 
 /** A guard that ends more often than this within a minute is not started again. */
@@ -17,6 +16,8 @@ export interface GuardOptions {
 	readonly clock: Clock;
 	/** This agent's own channel directory, `…/elastic-run-…/<name>`: its workers' directories lie in it. */
 	readonly channelRoot: string;
+	/** What the environment of every worker holds: see `agentMark`. */
+	readonly mark: string;
 	/** The value of PATH by which the guard finds grep, sleep and rm. */
 	readonly path: string | undefined;
 	/** Is told in words where workers are, or were for a moment, without a guard. */
@@ -38,8 +39,7 @@ export interface Guard extends GroupRegistry {
 
 /**
  * Starts the guard: however the agent ends, also by SIGKILL, the guard then SIGKILLs the groups
- * that were added and not removed, and (on Linux) every process whose environment names a channel
- * below `channelRoot`; and it removes `channelRoot`. It is started again where it ends before the
+ * that were added and not removed, and (on Linux) every process whose environment bears `mark`; and it removes `channelRoot`. It is started again where it ends before the
  * agent. Without a shell there is no guard, but a warning. It keeps no agent alive.
  *
  * @throws ElasticRunError CHANNEL if `channelRoot` is not a path that may be removed.
@@ -146,10 +146,10 @@ class GuardProcess implements Guard {
 
 function spawnShell({
 	channelRoot,
+	mark,
 	path = USUAL_PATH,
 	shell = "/bin/sh",
 }: GuardOptions): ChildProcess {
-	const mark = channelMark(channelRoot);
 	return spawn(
 		shell,
 		["-c", GUARD_SCRIPT, "elastic-run-guard", channelRoot, mark],
@@ -167,7 +167,7 @@ function checkRemovable(channelRoot: string): void {
 	const isOurs =
 		resolve(channelRoot) === channelRoot &&
 		basename(dirname(channelRoot)).startsWith("elastic-run-");
-	// A line break would make two search patterns of the marker, and the second one matches others.
+	// What is removed whole, unasked, is to look like nothing else.
 	if (isOurs && !/[\r\n]/.test(channelRoot)) return;
 	throw new ElasticRunError(
 		"CHANNEL",

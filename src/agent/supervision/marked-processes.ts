@@ -5,9 +5,12 @@ import {
 	readProcess,
 } from "../../process-stat.js";
 
-/** The text in the environment of every worker whose channel lies below this directory, and of all that it starts. */
-export function channelMark(channelRoot: string): string {
-	return `ELASTIC_RUN_CHANNEL=${channelRoot}/`;
+/**
+ * The text in the environment of every worker of one agent process, and of all that it starts.
+ * Not the channel's path, which the next agent of the run has as well.
+ */
+export function agentMark(incarnation: string): string {
+	return `ELASTIC_RUN_INCARNATION=${incarnation}`;
 }
 
 export interface Marked {

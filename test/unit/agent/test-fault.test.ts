@@ -75,6 +75,7 @@ describe("a test's fault", () => {
 				runId: "r",
 			},
 			nodeId: "node-a",
+			incarnation: "a-1",
 			instance: 1,
 			channel: "/c",
 			errorFile: "/e",

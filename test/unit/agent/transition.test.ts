@@ -351,6 +351,7 @@ describe("RUNNING", () => {
 		["ENOENT", 127],
 		["EACCES", 126],
 		["E2BIG", 126],
+		["ERR_INVALID_ARG_VALUE", 126],
 		["UNPREPARED", 1],
 	])("ends the run at once where trying again cannot help: %s", (code, exitCode) => {
 		const { state } = transition(
