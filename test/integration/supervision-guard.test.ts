@@ -215,6 +215,10 @@ describe.skipIf(!onLinux)("an agent that ends in good order", () => {
 	});
 });
 
+/** Whether a guard has begun its work. */
+const ignoresSignals = (pid = -1) =>
+	/^SigIgn:\s*0*4007$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+
 describe.skipIf(!onLinux)("a guard", () => {
 	let guard: Guard | undefined;
 	let warnings: string[];
@@ -243,9 +247,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 		const worker = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
 		strays.push(worker.pid ?? -1, first);
 		started.add(worker.pid ?? -1);
-		await waitFor("the guard to ignore signals", () =>
-			/^SigIgn:\s*0*4007$/m.test(readFileSync(`/proc/${first}/status`, "utf8")),
-		);
+		await waitFor("the guard to ignore signals", () => ignoresSignals(first));
 		process.kill(first, "SIGKILL");
 		await waitFor("another guard", () => started.pid !== first);
 		expect(warnings).toEqual([
@@ -254,6 +256,33 @@ describe.skipIf(!onLinux)("a guard", () => {
 		expect(isAlive(worker.pid ?? -1)).toBe(true);
 		started.close();
 		await waitFor("the worker's end", () => !isAlive(worker.pid ?? -1));
+	});
+
+	test.each([
+		["removes the channels of an agent that was killed", "one", false],
+		[
+			"but not those of the next agent, which has taken their place",
+			"two",
+			true,
+		],
+	])("%s", async (_, owner, stays) => {
+		mkdirSync(channelRoot, { recursive: true });
+		const ownerFile = join(channelRoot, "agent.json");
+		writeFileSync(ownerFile, "one");
+		const shell = spawn(
+			"/bin/sh",
+			["-c", GUARD_SCRIPT, "guard", channelRoot, "NO_SUCH=mark"],
+			{ stdio: ["pipe", "ignore", "ignore"] },
+		);
+		const ended = once(shell, "exit");
+		strays.push(shell.pid ?? -1);
+		await waitFor("the guard to ignore signals", () =>
+			ignoresSignals(shell.pid),
+		);
+		writeFileSync(ownerFile, owner);
+		shell.stdin.end();
+		await ended;
+		expect(existsSync(channelRoot)).toBe(stays);
 	});
 
 	test("leaves alone what was removed, whatever else it is told", async () => {

@@ -1,14 +1,19 @@
+import { OWNER_FILE } from "../../channel/sweep.js";
+
 /**
  * What the guard runs: plain POSIX sh, so that dash, bash and busybox take it.
  * It reads lines from the agent: `+GROUP`, `-GROUP`, `bye`. However the agent
  * ends, the pipe does, and the guard then ends all that the agent started.
  *
  * Its arguments: the agent's channel directory, which it removes after an agent
- * that said no `bye`, and the text that marks the environment of every worker.
+ * that said no `bye`, unless another agent has it by then, and the text that marks
+ * the environment of every worker.
  */
 export const GUARD_SCRIPT = `
-trap '' HUP INT QUIT TERM
 root=$1 marker=$2 groups=' ' clean=
+owner() { [ -r "$root/${OWNER_FILE}" ] && head -n 1 "$root/${OWNER_FILE}"; }
+owned=$(owner)
+trap '' HUP INT QUIT TERM
 
 # A line that the agent did not finish is not taken: it may be part of a number.
 while IFS= read -r line; do
@@ -61,5 +66,5 @@ if [ -r /proc/self/environ ]; then
 	done
 fi
 
-[ "$clean" ] || rm -rf -- "$root"
+[ "$clean" ] || [ "$(owner)" != "$owned" ] || rm -rf -- "$root"
 `;

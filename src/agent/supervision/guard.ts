@@ -18,7 +18,7 @@ export interface GuardOptions {
 	readonly channelRoot: string;
 	/** What the environment of every worker holds: see `agentMark`. */
 	readonly mark: string;
-	/** The value of PATH by which the guard finds grep, sleep and rm. */
+	/** The value of PATH by which the guard finds grep, head, sleep and rm. */
 	readonly path: string | undefined;
 	/** Is told in words where workers are, or were for a moment, without a guard. */
 	readonly warn: (message: string) => void;
