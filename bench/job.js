@@ -111,9 +111,9 @@ export class Job {
 		return this.marks().filter(({ event }) => event === "start");
 	}
 
-	/** The bench is interrupted. */
+	/** The bench is interrupted. By hand, nobody ends the workers of a launcher that was killed. */
 	#abandon = () => {
-		if (this.#endedAt === undefined) process.kill(this.pid, "SIGKILL");
+		if (this.#endedAt === undefined) this.#kill();
 	};
 
 	#kill() {

@@ -86,7 +86,7 @@ function onSignal(report) {
 
 function inWords(figures, failed) {
 	const parts = [
-		[tableOf(figures)],
+		figures.length > 0 ? [tableOf(figures)] : [],
 		figures.map(({ name, title }) => `${name}: ${title}`),
 		notesOf(figures),
 		failed.map(({ name, error }) => `FAILED ${name}: ${error}`),
