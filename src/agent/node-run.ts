@@ -38,6 +38,7 @@ export class NodeRun {
 	private participation: Participation | undefined;
 	private observer: Observer | undefined;
 	private stopRequest: StopRequest | undefined;
+	private leaving: Promise<void> | undefined;
 	private tellStopped: () => void = () => {};
 	private readonly stopped: Promise<void>;
 
@@ -148,13 +149,19 @@ export class NodeRun {
 			isReturning,
 			store,
 			observer: this.observer,
+			leave: () => this.leave(),
 		});
 		if (this.stopRequest) this.participation.askToStop(this.stopRequest);
 		return this.participation.toTheEnd();
 	}
 
-	/** Where the store does not answer, the lease lapses by itself. */
-	private async leave(): Promise<void> {
+	/** Once: its workers are gone, or it never had any. Where the store does not answer, the lease lapses by itself. */
+	private leave(): Promise<void> {
+		this.leaving ??= this.leaveRun();
+		return this.leaving;
+	}
+
+	private async leaveRun(): Promise<void> {
 		const { clock, log } = this.place;
 		const left = this.membership?.close().then(
 			() => true,

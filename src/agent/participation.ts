@@ -42,6 +42,8 @@ export interface ParticipationOptions {
 	readonly store: Store;
 	/** Tells of this agent over HTTP; undefined: nobody does. */
 	readonly observer: Observer | undefined;
+	/** Gives up this node's place in the run; nobody need wait for what is left to be done here. */
+	readonly leave: () => Promise<void>;
 }
 
 /** A node's part in a run that it has joined, until its last worker is gone. */
@@ -96,6 +98,7 @@ export class Participation {
 		const workers = this.openWorkers(resources, replies);
 		const agent = this.openAgent(workers);
 		const ending = await this.supervise(agent, workers);
+		void this.options.leave();
 		await resources.console.drain();
 		this.advise(ending);
 		return buildReport({

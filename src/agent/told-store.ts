@@ -53,8 +53,9 @@ export class ToldStore implements Store {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): Promise<TransactionResult> {
-		return this.observeWrite(this.store.transaction(compares, writes));
+		return this.observeWrite(this.store.transaction(compares, writes, reads));
 	}
 
 	watch(

@@ -7,9 +7,17 @@ import { decodeRecord, encodeRecord } from "./record-codec.js";
 import {
 	type CoordinatorRecord,
 	RECORD_VERSION,
+	type RoundRecord,
 	type Seat,
 } from "./records.js";
-import type { Compare, Entry, Lease, Store, Write } from "./store.js";
+import type {
+	Compare,
+	Entry,
+	Lease,
+	Snapshot,
+	Store,
+	Write,
+} from "./store.js";
 
 /** The longest that an agent without a seat waits before it stands. */
 const SPREAD_MS = 250;
@@ -29,8 +37,12 @@ export interface CandidacyOptions {
 	readonly random: () => number;
 	/** Writes that one transaction of a coordinator may hold: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
-	/** It has stood, with or without success: time to look. */
-	readonly onStood: () => void;
+	/** Selectors of what is read back with each write of its. */
+	readonly reads: readonly string[];
+	/** Told what was read back. */
+	readonly onRead: (read: Snapshot) => void;
+	/** It has stood without success: time to look. */
+	readonly onFailed: () => void;
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
 }
@@ -43,6 +55,8 @@ export interface CandidacyOptions {
 export class Candidacy {
 	private coordinator: Coordinator | undefined;
 	private cancelStanding: (() => void) | undefined;
+	/** The newest round that it was told of. */
+	private synced = 0;
 	private closed = false;
 
 	constructor(private readonly options: CandidacyOptions) {}
@@ -67,15 +81,16 @@ export class Candidacy {
 		};
 	}
 
-	/** To be called with the coordinator's key and this agent's seat whenever either was read. */
+	/** To be called with the coordinator's key, the round and this agent's seat whenever they were read. */
 	attend(
 		entry: Entry | undefined,
 		seat: Seat | null,
-		runHasEnded: boolean,
+		{ synced, outcome }: Pick<RoundRecord, "synced" | "outcome">,
 	): void {
+		this.synced = synced;
 		if (entry === undefined) {
 			this.stepDown();
-			if (!runHasEnded) this.standAfter(this.delayOf(seat));
+			if (outcome === null) this.standAfter(this.delayOf(seat));
 			return;
 		}
 		this.cancelStanding?.();
@@ -116,20 +131,24 @@ export class Candidacy {
 		});
 	}
 
-	/** Whatever comes of it, or of its answer, is seen by looking. */
+	/** Whatever comes of it, or of its answer, is seen in what is read. */
 	private async stand(): Promise<void> {
 		if (this.closed) return;
+		const { store, reads, onRead, onFailed, onError } = this.options;
 		try {
-			await this.options.store.transaction([this.guard], [this.write]);
+			const writes = [this.write];
+			const { read } = await store.transaction([this.guard], writes, reads);
+			if (read !== undefined) return onRead(read);
 		} catch (error) {
-			if (!isUnreachable(error)) this.options.onError(error);
+			if (!isUnreachable(error)) onError(error);
 		}
-		this.options.onStood();
+		onFailed();
 	}
 
 	private coordinate(entry: Entry): void {
 		this.coordinator = new Coordinator({
 			...this.options,
+			synced: this.synced,
 			fencingToken: entry,
 		});
 		this.coordinator.start();

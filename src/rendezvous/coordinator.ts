@@ -29,6 +29,10 @@ export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly incarnation: string;
 	/** A number in [0, 1), by which tries at an unreachable store are spread. */
 	readonly random: () => number;
+	/** The newest round that is known of before the first look. */
+	readonly synced: number;
+	/** Told what was read back with a plan that was written. */
+	readonly onRead: (read: Snapshot) => void;
 	/** Told whenever the reason for what is done or waited for changes. */
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -44,7 +48,7 @@ export class Coordinator {
 	private memory: PlannerMemory = EMPTY_MEMORY;
 	private waitingMemory: WaitingMemory | null = null;
 	/** Whose line of the history is read together with the rest: the newest round that it knows of. */
-	private synced = 0;
+	private synced: number;
 	/** What was read last; undefined: nothing that can be relied on. */
 	private known: Snapshot | undefined;
 	private watch: Watch | undefined;
@@ -53,6 +57,7 @@ export class Coordinator {
 	private closed = false;
 
 	constructor(private readonly options: CoordinatorOptions) {
+		this.synced = options.synced;
 		this.writer = new PlanWriter(options);
 		this.loop = new LookLoop({
 			...options,
@@ -141,11 +146,11 @@ export class Coordinator {
 	}
 
 	private async carryOut(plan: Plan, view: RunView): Promise<boolean> {
-		const holds = this.learn(
-			await this.writer.carryOut(plan, view, this.nextPlanId(view)),
-		);
-		if (holds && "round" in plan) this.synced = plan.round.synced;
-		return holds;
+		const tryId = this.nextPlanId(view);
+		const { succeeded, read } = await this.writer.carryOut(plan, view, tryId);
+		if (read !== undefined && !this.closed) this.options.onRead(read);
+		if (succeeded && "round" in plan) this.synced = plan.round.synced;
+		return this.learn(succeeded);
 	}
 
 	/** Another etcd under the old address may hold other keys of the same revisions. */

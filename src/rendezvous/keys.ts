@@ -22,6 +22,15 @@ export class RunKeys {
 		];
 	}
 
+	/** Selects what an agent goes by in its own doings, coordinating apart. */
+	seenBy(nodeId: string): readonly string[] {
+		const { round, coordinator, waiting } = this;
+		return [
+			...[round, coordinator, waiting],
+			...[this.seat(nodeId), this.node(nodeId)],
+		];
+	}
+
 	get round(): string {
 		return `${this.prefix}round`;
 	}

@@ -46,19 +46,18 @@ export class MemoryStore implements Store {
 	}
 
 	async snapshot(selectors: readonly string[]): Promise<Snapshot> {
-		const matching = [...this.entries].filter(([key]) =>
-			selectors.some((selector) => matches(selector, key)),
-		);
-		return { revision: this.revision, entries: new Map(matching) };
+		return this.read(selectors);
 	}
 
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): Promise<TransactionResult> {
 		const succeeded = compares.every((compare) => this.holds(compare));
 		if (succeeded) this.commit(writes);
-		return { succeeded, revision: this.revision };
+		const read = succeeded && reads ? this.read(reads) : undefined;
+		return { succeeded, revision: this.revision, read };
 	}
 
 	watch(
@@ -74,6 +73,13 @@ export class MemoryStore implements Store {
 
 	async close(): Promise<void> {
 		this.watchers.clear();
+	}
+
+	private read(selectors: readonly string[]): Snapshot {
+		const matching = [...this.entries].filter(([key]) =>
+			selectors.some((selector) => matches(selector, key)),
+		);
+		return { revision: this.revision, entries: new Map(matching) };
 	}
 
 	private holds(compare: Compare): boolean {

@@ -23,6 +23,14 @@ export interface PlanWriterOptions {
 	readonly fencingToken: FencingToken;
 	/** Writes that one transaction may hold beside its guards; 100 unless given. */
 	readonly batchSize?: number | undefined;
+	/** Selectors of what is read back with each plan; nothing unless given. */
+	readonly reads?: readonly string[] | undefined;
+}
+
+interface WriteSettings {
+	/** Beside those of every write. */
+	readonly guard?: Compare | undefined;
+	readonly reads?: readonly string[] | undefined;
 }
 
 /** Writes for a coordinator: nothing once it is deposed, nor once the round is another than it has seen. */
@@ -30,26 +38,30 @@ export class PlanWriter {
 	constructor(private readonly options: PlanWriterOptions) {}
 
 	/**
-	 * Resolves with whether the plan holds.
+	 * Resolves with whether the plan holds, and with what was read back then.
 	 * @param tryId distinguishes this try at the plan from all others
 	 */
-	async carryOut(plan: Plan, view: RunView, tryId: string): Promise<boolean> {
-		const { keys, batchSize = BATCH_SIZE } = this.options;
+	async carryOut(
+		plan: Plan,
+		view: RunView,
+		tryId: string,
+	): Promise<Pick<TransactionResult, "succeeded" | "read">> {
+		const { keys, reads, batchSize = BATCH_SIZE } = this.options;
 		const { others, last } = planWrites(plan, keys, view);
 		const isSmall = others.length + last.length <= batchSize;
 		if (isSmall || others.length === 0) {
-			return (await this.write([...others, ...last], view)).succeeded;
+			return this.write([...others, ...last], view, { reads });
 		}
 		const guard = await this.writeInBatches(others, view, tryId);
-		if (guard === undefined) return false;
+		if (guard === undefined) return { succeeded: false };
 		const unmark = { delete: keys.lifting };
-		return (await this.write([...last, unmark], view, guard)).succeeded;
+		return this.write([...last, unmark], view, { guard, reads });
 	}
 
 	async write(
 		writes: readonly Write[],
 		view: RunView,
-		guard?: Compare,
+		{ guard, reads }: WriteSettings = {},
 	): Promise<TransactionResult> {
 		const { store, keys, fencingToken } = this.options;
 		const { createRevision, value } = fencingToken;
@@ -58,7 +70,7 @@ export class PlanWriter {
 			{ key: keys.round, modRevision: view.roundRevision },
 			...(guard ? [guard] : []),
 		];
-		return store.transaction(guards, writes);
+		return store.transaction(guards, writes, reads);
 	}
 
 	/**
@@ -77,7 +89,7 @@ export class PlanWriter {
 			const batch = writes.slice(from, from + batchSize);
 			const mark = { put: keys.lifting, value: tryId };
 			const { succeeded, revision } = guard
-				? await this.write(batch, view, guard)
+				? await this.write(batch, view, { guard })
 				: await this.write([mark, ...batch], view);
 			if (!succeeded) return undefined;
 			guard ??= { key: keys.lifting, modRevision: revision };

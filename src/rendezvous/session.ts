@@ -4,6 +4,7 @@ import { refuseForeign } from "./join-run.js";
 import type { RunKeys } from "./keys.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { LookLoop } from "./look-loop.js";
+import { Picture } from "./picture.js";
 import { decodeRecord } from "./record-codec.js";
 import {
 	type AgentIdentity,
@@ -54,8 +55,7 @@ export class Session {
 	readonly guard: LeaseGuard;
 	private readonly writer: RecordWriter;
 	private readonly loop: LookLoop;
-	/** What was read last. */
-	private known: Snapshot | undefined;
+	private readonly picture: Picture;
 	private watch: Watch | undefined;
 	private seatWatch: Watch | undefined;
 	private standing = false;
@@ -73,18 +73,25 @@ export class Session {
 			this.close();
 			options.onLost(...why);
 		});
+		const { store, keys, identity } = options;
+		const reads = keys.seenBy(identity.nodeId);
+		this.picture = new Picture(store, reads);
 		this.loop = new LookLoop({
 			...options,
-			seen: () => this.known?.revision ?? 0,
+			seen: () => this.picture.revision,
 			look: () => this.look(),
 			act: () => this.write(),
 		});
 		this.candidacy = new Candidacy({
 			...options,
-			nodeId: options.identity.nodeId,
-			incarnation: options.identity.incarnation,
+			...identity,
 			config: options.spec,
-			onStood: () => this.loop.hint(),
+			reads,
+			onRead: (read) => {
+				this.picture.offer(read);
+				this.loop.hintAt(read.revision);
+			},
+			onFailed: () => this.loop.hint(),
 			onReason: options.onPlanReason,
 		});
 	}
@@ -125,16 +132,9 @@ export class Session {
 	}
 
 	private async look(): Promise<boolean> {
-		const { store, keys, identity, onView } = this.options;
+		const { keys, identity, onView } = this.options;
 		const { nodeId, incarnation } = identity;
-		const snapshot = await store.snapshot(
-			[
-				...[keys.round, keys.coordinator, keys.waiting],
-				...[keys.seat(nodeId), keys.node(nodeId)],
-			],
-			this.known,
-		);
-		this.known = snapshot;
+		const snapshot = await this.picture.look();
 		if (this.closed || !this.guard.check()) return false;
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
@@ -163,7 +163,7 @@ export class Session {
 		this.candidacy.attend(
 			snapshot.entries.get(keys.coordinator),
 			mine,
-			round.outcome !== null,
+			round,
 		);
 		return again || !shown;
 	}

@@ -43,6 +43,8 @@ export interface TransactionResult {
 	/** Whether every condition held, and so every write was made. */
 	readonly succeeded: boolean;
 	readonly revision: number;
+	/** What was to be read back, as the writes have left it; only where they were made. */
+	readonly read?: Snapshot | undefined;
 }
 
 export interface Watch {
@@ -94,10 +96,15 @@ export interface Store {
 	 * since, and entries that have not are then the same objects
 	 */
 	snapshot(selectors: readonly string[], known?: Snapshot): Promise<Snapshot>;
-	/** Makes all writes or, where a condition does not hold, none. At most 128 conditions and 128 writes. */
+	/**
+	 * Makes all writes or, where a condition does not hold, none. At most 128 conditions,
+	 * and 128 writes and selectors.
+	 * @param reads selectors of what is read back in the same revision; nothing unless given
+	 */
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): Promise<TransactionResult>;
 	/**
 	 * Calls `onHint` after changes later than `afterRevision`. A hint says only

@@ -65,9 +65,10 @@ export class ScriptedStore implements Store {
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): Promise<TransactionResult> {
 		this.refuseCut();
-		return this.shared.transaction(compares, writes);
+		return this.shared.transaction(compares, writes, reads);
 	}
 
 	watch(

@@ -54,13 +54,17 @@ export class EtcdData {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads: readonly string[] = [],
 	): TransactionResult {
-		if (Math.max(compares.length, writes.length) > MOST_OPERATIONS) {
+		const operations = writes.length + reads.length;
+		if (Math.max(compares.length, operations) > MOST_OPERATIONS) {
 			throw new Error("etcdserver: too many operations in txn request");
 		}
 		const succeeded = compares.every((compare) => this.holds(compare));
 		if (succeeded) this.commit(writes);
-		return { succeeded, revision: this.revision };
+		const read =
+			succeeded && reads.length > 0 ? this.snapshot(reads) : undefined;
+		return { succeeded, revision: this.revision, read };
 	}
 
 	/** Deletes these keys in one revision; no condition, no limit. */

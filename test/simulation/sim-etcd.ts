@@ -109,9 +109,10 @@ export class SimEtcd {
 		by: string,
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): TransactionResult {
 		const tell = this.observer.transaction(by, compares, writes, this.data);
-		const result = this.data.transaction(compares, writes);
+		const result = this.data.transaction(compares, writes, reads);
 		tell(result.succeeded);
 		return result;
 	}

@@ -82,10 +82,13 @@ export class SimStore implements Store {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads?: readonly string[],
 	): Promise<TransactionResult> {
 		const { etcd, process } = this.place;
 		const by = process.history.incarnation;
-		return this.call("write", () => etcd.transaction(by, compares, writes));
+		return this.call("write", () =>
+			etcd.transaction(by, compares, writes, reads),
+		);
 	}
 
 	watch(

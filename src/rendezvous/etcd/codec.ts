@@ -61,7 +61,9 @@ export function decodeSnapshot({ header, responses }: TxnResponse): Snapshot {
 export function encodeTransaction(
 	compares: readonly Compare[],
 	writes: readonly Write[],
+	reads: readonly string[] = [],
 ): TxnRequest {
+	const ranges = encodeSnapshot(reads).success ?? [];
 	return {
 		compare: compares.flatMap((compare) =>
 			conditionsOf(compare).map((condition) => ({
@@ -70,17 +72,21 @@ export function encodeTransaction(
 				...condition,
 			})),
 		),
-		success: writes.map((write) =>
-			"delete" in write
-				? { request_delete_range: { key: Buffer.from(write.delete) } }
-				: {
-						request_put: {
-							key: Buffer.from(write.put),
-							value: Buffer.from(write.value),
-							lease: write.lease ?? NO_LEASE,
-						},
-					},
-		),
+		success: [...writes.map(encodeWrite), ...ranges],
+	};
+}
+
+function encodeWrite(write: Write) {
+	if ("delete" in write) {
+		return { request_delete_range: { key: Buffer.from(write.delete) } };
+	}
+	const { put, value, lease = NO_LEASE } = write;
+	return {
+		request_put: {
+			key: Buffer.from(put),
+			value: Buffer.from(value),
+			lease,
+		},
 	};
 }
 
@@ -97,11 +103,17 @@ function conditionsOf(compare: Compare) {
 	];
 }
 
-export function decodeTransaction({
-	header,
-	succeeded,
-}: TxnResponse): TransactionResult {
-	return { succeeded, revision: revisionOf(header.revision) };
+/** @param reads how many selectors were read back */
+export function decodeTransaction(
+	answer: TxnResponse,
+	reads: number,
+): TransactionResult {
+	const { header, succeeded, responses } = answer;
+	const revision = revisionOf(header.revision);
+	if (!succeeded || reads === 0) return { succeeded, revision };
+	const ranges = responses.slice(-reads);
+	const read = decodeSnapshot({ ...answer, responses: ranges });
+	return { succeeded, revision, read };
 }
 
 /** etcd's numbers have 64 bits; a store that makes a million changes a second has revisions beyond 2^53 in 285 years. */

@@ -141,10 +141,11 @@ export class EtcdStore implements Store {
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
+		reads: readonly string[] = [],
 	): Promise<TransactionResult> {
-		const request = encodeTransaction(compares, writes);
+		const request = encodeTransaction(compares, writes, reads);
 		try {
-			return decodeTransaction(await this.send(request));
+			return decodeTransaction(await this.send(request), reads.length);
 		} catch (error) {
 			throw error instanceof LeaseEnded ? this.leaseEndedIn(writes) : error;
 		}

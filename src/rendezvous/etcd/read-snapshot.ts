@@ -18,8 +18,8 @@ export async function readSnapshot(
 
 /**
  * What was known, with what has changed since. Undefined where that is not what
- * etcd holds, as it counts it: something was deleted, or was not known; or where
- * this is another etcd, whose revisions are lower.
+ * etcd holds, as it counts it: some of a prefix were deleted, or something was not
+ * known; or where this is another etcd, whose revisions are lower.
  */
 function mergeSnapshot(
 	known: Snapshot,
@@ -28,20 +28,27 @@ function mergeSnapshot(
 ): Snapshot | undefined {
 	const { revision, entries: changes } = decodeSnapshot(answer);
 	if (revision < known.revision) return undefined;
+	const held = answer.responses.map(({ response_range }) =>
+		Number(response_range.count),
+	);
 	const counts = selectors.map(() => 0);
 	const entries = new Map<string, Entry>();
 	for (const [key, entry] of new Map([...known.entries, ...changes])) {
-		for (const [index, selector] of selectors.entries()) {
-			if (!isSelected(key, selector)) continue;
-			counts[index] = (counts[index] ?? 0) + 1;
-			entries.set(key, entry);
-		}
+		const places = placesOf(key, selectors);
+		const isGone = places.some((place) => held[place] === 0);
+		if (isGone || places.length === 0) continue;
+		entries.set(key, entry);
+		for (const place of places) counts[place] = (counts[place] ?? 0) + 1;
 	}
-	const isWhole = answer.responses.every(
-		({ response_range }, index) =>
-			Number(response_range.count) === counts[index],
-	);
+	const isWhole = held.every((count, place) => count === counts[place]);
 	return isWhole ? { revision, entries } : undefined;
+}
+
+/** Which of the selectors match a key. */
+function placesOf(key: string, selectors: readonly string[]): number[] {
+	return selectors.flatMap((selector, place) =>
+		isSelected(key, selector) ? [place] : [],
+	);
 }
 
 function isSelected(key: string, selector: string): boolean {

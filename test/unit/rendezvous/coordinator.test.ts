@@ -54,6 +54,8 @@ async function coordinating() {
 		},
 		fencingToken: { createRevision: 0, value: "" },
 		incarnation: "a-1",
+		synced: 1,
+		onRead: () => {},
 		random: () => 0,
 		onReason: () => {},
 		onError: (error) => {
