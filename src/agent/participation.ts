@@ -98,8 +98,8 @@ export class Participation {
 		const workers = this.openWorkers(resources, replies);
 		const agent = this.openAgent(workers);
 		const ending = await this.supervise(agent, workers);
-		void this.options.leave();
-		await resources.console.drain();
+		// Others wait for this node to be gone, and its directories may take a while.
+		await Promise.all([this.options.leave(), resources.console.drain()]);
 		this.advise(ending);
 		return buildReport({
 			config,
