@@ -23,6 +23,8 @@ import type {
 const SPREAD_MS = 250;
 /** What each rank waits longer than the one before it. */
 const STAGGER_MS = 5;
+/** What an agent waits that is leaving the run: it stands only where nobody else does. */
+const LEAVING_MS = 1_000;
 
 export interface CandidacyOptions {
 	readonly store: Store;
@@ -45,6 +47,15 @@ export interface CandidacyOptions {
 	readonly onFailed: () => void;
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
+}
+
+/** What is known of an agent that may have to coordinate. */
+export interface Candidate {
+	readonly round: Pick<RoundRecord, "synced" | "outcome">;
+	/** This process's own. */
+	readonly seat: Seat | null;
+	/** Whether it is on its way out of the run. */
+	readonly isLeaving: boolean;
 }
 
 /**
@@ -81,16 +92,13 @@ export class Candidacy {
 		};
 	}
 
-	/** To be called with the coordinator's key, the round and this agent's seat whenever they were read. */
-	attend(
-		entry: Entry | undefined,
-		seat: Seat | null,
-		{ synced, outcome }: Pick<RoundRecord, "synced" | "outcome">,
-	): void {
+	/** To be called with the coordinator's key and the rest whenever they were read. */
+	attend(entry: Entry | undefined, candidate: Candidate): void {
+		const { synced, outcome } = candidate.round;
 		this.synced = synced;
 		if (entry === undefined) {
 			this.stepDown();
-			if (outcome === null) this.standAfter(this.delayOf(seat));
+			if (outcome === null) this.standAfter(this.delayOf(candidate));
 			return;
 		}
 		this.cancelStanding?.();
@@ -116,7 +124,8 @@ export class Candidacy {
 		this.coordinator = undefined;
 	}
 
-	private delayOf(seat: Seat | null): number {
+	private delayOf({ seat, isLeaving }: Candidate): number {
+		if (isLeaving) return LEAVING_MS;
 		return seat !== null && "planId" in seat
 			? seat.groupRank * STAGGER_MS
 			: this.options.random() * SPREAD_MS;

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.js";
+import { handsOver } from "./hand-over.js";
 import { LookLoop } from "./look-loop.js";
 import {
 	EMPTY_MEMORY,
@@ -16,7 +17,7 @@ import {
 } from "./plan-writer.js";
 import { encodeRecord } from "./record-codec.js";
 import { type RunView, readRunView } from "./run-view.js";
-import type { Snapshot, Watch } from "./store.js";
+import type { Snapshot, Watch, Write } from "./store.js";
 import { tellWaiting, type WaitingMemory } from "./waiting.js";
 
 /** How long it rests after each look, for each node, in milliseconds: in a large job many changes come together. */
@@ -25,6 +26,7 @@ const REST_MS_A_NODE = 0.02;
 export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly clock: Clock;
 	readonly config: PlannerConfig;
+	readonly nodeId: string;
 	/** Distinguishes this agent's plans from all others'. */
 	readonly incarnation: string;
 	/** A number in [0, 1), by which tries at an unreachable store are spread. */
@@ -109,9 +111,19 @@ export class Coordinator {
 		if (until !== undefined) this.loop.hint(until - time.now);
 		if (reason !== this.reason) this.options.onReason(reason);
 		this.reason = reason;
+		if (handsOver(view, this.options)) return this.resign(plan, view);
 		if (plan === undefined) return this.tell(result, view, time);
-		this.plansMade += 1;
 		return this.carryOut(plan, view);
+	}
+
+	/** Another stands while this agent still ends its workers; what is to be done now is done with it. */
+	private async resign(plan: Plan | undefined, view: RunView): Promise<false> {
+		const resignation = [{ delete: this.options.keys.coordinator }];
+		const hasResigned = plan
+			? await this.carryOut(plan, view, resignation)
+			: this.learn((await this.writer.write(resignation, view)).succeeded);
+		if (hasResigned) this.close();
+		return false;
 	}
 
 	/** Lets users know what is waited for, where that lasts. */
@@ -145,9 +157,17 @@ export class Coordinator {
 		return `${this.options.incarnation}.${revision}.${this.plansMade}`;
 	}
 
-	private async carryOut(plan: Plan, view: RunView): Promise<boolean> {
+	private async carryOut(
+		plan: Plan,
+		view: RunView,
+		also: readonly Write[] = [],
+	): Promise<boolean> {
+		this.plansMade += 1;
 		const tryId = this.nextPlanId(view);
-		const { succeeded, read } = await this.writer.carryOut(plan, view, tryId);
+		const { succeeded, read } = await this.writer.carryOut(plan, view, {
+			tryId,
+			also,
+		});
 		if (read !== undefined && !this.closed) this.options.onRead(read);
 		if (succeeded && "round" in plan) this.synced = plan.round.synced;
 		return this.learn(succeeded);

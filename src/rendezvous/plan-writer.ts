@@ -39,15 +39,17 @@ export class PlanWriter {
 
 	/**
 	 * Resolves with whether the plan holds, and with what was read back then.
-	 * @param tryId distinguishes this try at the plan from all others
+	 * @param settings.tryId distinguishes this try at the plan from all others
+	 * @param settings.also what is written together with what makes the plan hold
 	 */
 	async carryOut(
 		plan: Plan,
 		view: RunView,
-		tryId: string,
+		{ tryId, also }: { tryId: string; also: readonly Write[] },
 	): Promise<Pick<TransactionResult, "succeeded" | "read">> {
 		const { keys, reads, batchSize = BATCH_SIZE } = this.options;
-		const { others, last } = planWrites(plan, keys, view);
+		const { others, last: own } = planWrites(plan, keys, view);
+		const last = [...own, ...also];
 		const isSmall = others.length + last.length <= batchSize;
 		if (isSmall || others.length === 0) {
 			return this.write([...others, ...last], view, { reads });

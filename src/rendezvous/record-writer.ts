@@ -71,6 +71,11 @@ export class RecordWriter {
 		return this.written !== undefined;
 	}
 
+	/** Whether this agent is on its way out of the run. */
+	get isLeaving(): boolean {
+		return this.intent?.state === "leaving";
+	}
+
 	/** Replaces what was wanted before; null: nothing more is to be written. */
 	want(intent: Intent | null): void {
 		this.intent = intent;

@@ -154,18 +154,23 @@ export class Session {
 		}
 		const roundRevision = roundEntry.modRevision;
 		this.writer.see({ round, roundRevision, present: own });
-		const shown = !this.mustStand;
+		const attend = () =>
+			this.candidacy.attend(snapshot.entries.get(keys.coordinator), {
+				round,
+				seat: mine,
+				isLeaving: this.writer.isLeaving,
+			});
+		if (this.mustStand) {
+			await this.writeIfDue();
+			if (!this.closed) attend();
+			return !this.closed;
+		}
+		// What it does by the view may take a while.
+		attend();
 		const told = snapshot.entries.get(keys.waiting);
 		const waiting = told && decodeRecord<WaitingRecord>(told);
-		if (shown) this.show({ round, seat: mine, waiting });
-		const again = await this.writeIfDue();
-		if (this.closed) return false;
-		this.candidacy.attend(
-			snapshot.entries.get(keys.coordinator),
-			mine,
-			round,
-		);
-		return again || !shown;
+		this.show({ round, seat: mine, waiting });
+		return this.writeIfDue();
 	}
 
 	private async writeIfDue(): Promise<boolean> {

@@ -53,6 +53,7 @@ async function coordinating() {
 			settleTimeoutMs: 1_000,
 		},
 		fencingToken: { createRevision: 0, value: "" },
+		nodeId: "a",
 		incarnation: "a-1",
 		synced: 1,
 		onRead: () => {},

@@ -1,0 +1,25 @@
+import type { RunView } from "./run-view.js";
+
+/** One process that coordinates. */
+export interface Holder {
+	readonly nodeId: string;
+	readonly incarnation: string;
+}
+
+/**
+ * Whether a coordinator resigns: its node leaves the run, its machine may be gone
+ * in a moment, and somebody is there who stays and can stand for it.
+ */
+export function handsOver(
+	{ nodes, round }: Pick<RunView, "nodes" | "round">,
+	{ nodeId, incarnation }: Holder,
+): boolean {
+	const own = nodes.get(nodeId)?.record;
+	const isLeaving =
+		own?.incarnation === incarnation && own.state === "leaving";
+	return (
+		isLeaving &&
+		round.outcome === null &&
+		[...nodes.values()].some(({ record }) => record.state !== "leaving")
+	);
+}
