@@ -71,6 +71,7 @@ export class WorkerGroup {
 		for (const [localRank, change] of kept) {
 			this.tell(localRank, (member) => member.work(round, change));
 		}
+		this.ring([...kept.keys()]);
 		const members = all.filter(({ info }) => !kept.has(info.localRank));
 		const failed = inBatches(
 			members,
@@ -85,11 +86,16 @@ export class WorkerGroup {
 		this.options.onStarted(round, this.results, kept.size);
 	}
 
-	/** PAUSE: their round is being left. */
+	/**
+	 * PAUSE: their round is being left. They are woken when the others have been told
+	 * that this node is ready, which takes no worker: they would have the processors first.
+	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
 		for (const localRank of localRanks) {
 			this.tell(localRank, (member) => member.pause(notice));
 		}
+		const { clock } = this.options;
+		clock.wakeAt(clock.now(), () => this.ring(localRanks));
 	}
 
 	/** What a worker has said in its channel. */
@@ -166,6 +172,10 @@ export class WorkerGroup {
 		if (member === undefined) return new WorkerMember(info, round.instance);
 		member.moveTo(info, round.instance);
 		return member;
+	}
+
+	private ring(localRanks: readonly number[]): void {
+		for (const localRank of localRanks) this.members.get(localRank)?.ring();
 	}
 
 	/** A worker that cannot be told is the agent's to decide on. */

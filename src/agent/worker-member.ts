@@ -21,6 +21,8 @@ export interface PreparedWorker {
 	readonly directory: string;
 	/** Writes an event to its channel. Throws where the disk does not take it. */
 	tell(event: OutgoingEvent): void;
+	/** Wakes it to what it was told. */
+	ring(): void;
 	/** It has another place in the world. */
 	moved(info: WorkerInfo): void;
 	/** The worker has been spawned, or could not be: what was opened for it alone is closed. */
@@ -98,6 +100,10 @@ export class WorkerMember {
 			changeEvent: change,
 			reason: cause.reason,
 		});
+	}
+
+	ring(): void {
+		this.prepared?.ring();
 	}
 
 	signal(signal: "SIGTERM" | "SIGKILL"): void {

@@ -49,12 +49,19 @@ export class WorkerChannel {
 		}
 	}
 
+	/** `post`, and `ring` unless it is the first event: nobody waits for that, it is there before the worker is. */
+	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
+		const event = this.post(message, timestamp);
+		if (event.sequence > 1) this.ring();
+		return event;
+	}
+
 	/**
 	 * Writes the next event and returns it. `timestamp`: milliseconds since 1970.
 	 * Throws CHANNEL where the event is larger than 1 MiB or the disk does not
 	 * take it; then nothing was sent, and the next event gets its number.
 	 */
-	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
+	post(message: OutgoingEvent, timestamp: number): WorkerEvent {
 		const sequence = this.#sent + 1;
 		const event: WorkerEvent = { ...message, sequence, timestamp };
 		const text = encodeEvent(event);
@@ -64,10 +71,13 @@ export class WorkerChannel {
 		} catch (error) {
 			throw channelFailure(this.directory, error);
 		}
-		// Nobody waits for the first one: it is there before the worker is.
-		if (sequence > 1) ringDoorbell(this.doorbell);
 		this.#prune(sequence - KEPT_EVENTS);
 		return event;
+	}
+
+	/** Tells the worker that something was posted; it then takes a processor, perhaps at once. */
+	ring(): void {
+		ringDoorbell(this.doorbell);
 	}
 
 	/** Makes the file of the first event now, empty, where there is time for it; throws the system's error. */

@@ -4,6 +4,8 @@ import type { Snapshot, Store } from "./store.js";
 export class Picture {
 	private seen: Snapshot | undefined;
 	private offered: Snapshot | undefined;
+	/** Ends a look that is under way. */
+	private take: (offered: Snapshot) => void = () => {};
 
 	constructor(
 		private readonly store: Pick<Store, "snapshot">,
@@ -15,18 +17,28 @@ export class Picture {
 		return this.seen?.revision ?? 0;
 	}
 
-	/** What the same selectors have matched: the next look takes it, if it is news. */
+	/** What the same selectors have matched: a look takes it where it is news, the one that is under way or the next. */
 	offer(read: Snapshot): void {
+		if (read.revision <= this.revision) return;
 		this.offered = read;
+		this.take(read);
 	}
 
 	async look(): Promise<Snapshot> {
 		const { offered } = this;
 		this.offered = undefined;
 		const isNews = offered !== undefined && offered.revision > this.revision;
-		this.seen = isNews
-			? offered
-			: await this.store.snapshot(this.selectors, this.seen);
+		this.seen = isNews ? offered : await this.readOrTake();
 		return this.seen;
+	}
+
+	private readOrTake(): Promise<Snapshot> {
+		const taken = new Promise<Snapshot>((resolve) => {
+			this.take = resolve;
+		});
+		return Promise.race([
+			taken,
+			this.store.snapshot(this.selectors, this.seen),
+		]);
 	}
 }
