@@ -7,6 +7,7 @@ import type {
 	LeaseEvents,
 	LeaseId,
 	OnHint,
+	ReadBack,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -53,7 +54,7 @@ export class ToldStore implements Store {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads?: ReadBack,
 	): Promise<TransactionResult> {
 		return this.observeWrite(this.store.transaction(compares, writes, reads));
 	}

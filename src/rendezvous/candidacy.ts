@@ -10,14 +10,7 @@ import {
 	type RoundRecord,
 	type Seat,
 } from "./records.js";
-import type {
-	Compare,
-	Entry,
-	Lease,
-	Snapshot,
-	Store,
-	Write,
-} from "./store.js";
+import type { Compare, Entry, Lease, Snapshot, Store, Write } from "./store.js";
 
 /** The longest that an agent without a seat waits before it stands. */
 const SPREAD_MS = 250;
@@ -39,11 +32,11 @@ export interface CandidacyOptions {
 	readonly random: () => number;
 	/** Writes that one transaction of a coordinator may hold: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
-	/** Selectors of what is read back with each write of its. */
+	/** Selectors of what is read back with its writes. */
 	readonly reads: readonly string[];
 	/** Told what was read back. */
 	readonly onRead: (read: Snapshot) => void;
-	/** It has stood without success: time to look. */
+	/** Nobody knows whether it has stood: time to look. */
 	readonly onFailed: () => void;
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -68,6 +61,8 @@ export class Candidacy {
 	private cancelStanding: (() => void) | undefined;
 	/** The newest round that it was told of. */
 	private synced = 0;
+	/** What was read back when it was elected, and the newest round then known of. */
+	private elected: { known: Snapshot; synced: number } | undefined;
 	private closed = false;
 
 	constructor(private readonly options: CandidacyOptions) {}
@@ -143,11 +138,19 @@ export class Candidacy {
 	/** Whatever comes of it, or of its answer, is seen in what is read. */
 	private async stand(): Promise<void> {
 		if (this.closed) return;
-		const { store, reads, onRead, onFailed, onError } = this.options;
+		const { store, keys, reads, onRead, onFailed, onError } = this.options;
 		try {
-			const writes = [this.write];
-			const { read } = await store.transaction([this.guard], writes, reads);
-			if (read !== undefined) return onRead(read);
+			const synced = this.synced;
+			const made = keys.coordinating(synced);
+			const { read, succeeded } = await store.transaction(
+				[this.guard],
+				[this.write],
+				{ made, refused: reads },
+			);
+			if (read !== undefined) {
+				if (succeeded) this.elected = { known: read, synced };
+				return onRead(read);
+			}
 		} catch (error) {
 			if (!isUnreachable(error)) onError(error);
 		}
@@ -155,9 +158,14 @@ export class Candidacy {
 	}
 
 	private coordinate(entry: Entry): void {
+		const term = this.elected;
+		this.elected = undefined;
+		const elected = term?.known.entries.get(entry.key);
+		const isOfTerm = elected?.createRevision === entry.createRevision;
 		this.coordinator = new Coordinator({
 			...this.options,
 			synced: this.synced,
+			...(isOfTerm ? term : {}),
 			fencingToken: entry,
 		});
 		this.coordinator.start();

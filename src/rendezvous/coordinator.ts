@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.js";
 import { handsOver } from "./hand-over.js";
 import { LookLoop } from "./look-loop.js";
+import { Picture } from "./picture.js";
 import {
 	EMPTY_MEMORY,
 	type Plan,
@@ -33,6 +34,8 @@ export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly random: () => number;
 	/** The newest round that is known of before the first look. */
 	readonly synced: number;
+	/** Of `RunKeys.coordinating`, if that was read back with the token: what is planned by first. */
+	readonly known?: Snapshot | undefined;
 	/** Told what was read back with a plan that was written. */
 	readonly onRead: (read: Snapshot) => void;
 	/** Told whenever the reason for what is done or waited for changes. */
@@ -51,19 +54,21 @@ export class Coordinator {
 	private waitingMemory: WaitingMemory | null = null;
 	/** Whose line of the history is read together with the rest: the newest round that it knows of. */
 	private synced: number;
-	/** What was read last; undefined: nothing that can be relied on. */
-	private known: Snapshot | undefined;
+	private readonly picture: Picture;
 	private watch: Watch | undefined;
 	private plansMade = 0;
 	private reason = "";
 	private closed = false;
 
 	constructor(private readonly options: CoordinatorOptions) {
+		const { store, keys, known } = options;
 		this.synced = options.synced;
+		this.picture = new Picture(store, () => keys.coordinating(this.synced));
+		if (known !== undefined) this.picture.offer(known);
 		this.writer = new PlanWriter(options);
 		this.loop = new LookLoop({
 			...options,
-			seen: () => this.known?.revision ?? 0,
+			seen: () => this.picture.revision,
 			look: () => this.planOnce(),
 		});
 	}
@@ -85,12 +90,8 @@ export class Coordinator {
 	/** Returns whether something was written, so that there may be more to do. */
 	private async planOnce(): Promise<boolean> {
 		const { store, clock, keys, config } = this.options;
-		const snapshot = await store.snapshot(
-			[...keys.present, keys.historyOf(this.synced)],
-			this.known,
-		);
+		const snapshot = await this.picture.look();
 		if (this.closed) return false;
-		this.known = snapshot;
 		this.watch ??= store.watch(
 			[keys.round, keys.nodes, keys.finished],
 			snapshot.revision,
@@ -175,7 +176,7 @@ export class Coordinator {
 
 	/** Another etcd under the old address may hold other keys of the same revisions. */
 	private learn(isWritten: boolean): boolean {
-		if (!isWritten) this.known = undefined;
+		if (!isWritten) this.picture.forget();
 		return isWritten;
 	}
 }

@@ -15,8 +15,7 @@ export function handsOver(
 	{ nodeId, incarnation }: Holder,
 ): boolean {
 	const own = nodes.get(nodeId)?.record;
-	const isLeaving =
-		own?.incarnation === incarnation && own.state === "leaving";
+	const isLeaving = own?.incarnation === incarnation && own.state === "leaving";
 	return (
 		isLeaving &&
 		round.outcome === null &&

@@ -22,6 +22,11 @@ export class RunKeys {
 		];
 	}
 
+	/** Selects what a coordinator plans by, in a round that it knows of. */
+	coordinating(synced: number): readonly string[] {
+		return [...this.present, this.historyOf(synced)];
+	}
+
 	/** Selects what an agent goes by in its own doings, coordinating apart. */
 	seenBy(nodeId: string): readonly string[] {
 		const { round, coordinator, waiting } = this;

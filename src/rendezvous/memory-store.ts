@@ -5,6 +5,7 @@ import type {
 	Lease,
 	LeaseId,
 	OnHint,
+	ReadBack,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -52,11 +53,12 @@ export class MemoryStore implements Store {
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads: ReadBack = {},
 	): Promise<TransactionResult> {
 		const succeeded = compares.every((compare) => this.holds(compare));
 		if (succeeded) this.commit(writes);
-		const read = succeeded && reads ? this.read(reads) : undefined;
+		const selectors = succeeded ? reads.made : reads.refused;
+		const read = selectors && this.read(selectors);
 		return { succeeded, revision: this.revision, read };
 	}
 

@@ -72,7 +72,7 @@ export class PlanWriter {
 			{ key: keys.round, modRevision: view.roundRevision },
 			...(guard ? [guard] : []),
 		];
-		return store.transaction(guards, writes, reads);
+		return store.transaction(guards, writes, { made: reads });
 	}
 
 	/**

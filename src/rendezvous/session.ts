@@ -68,14 +68,18 @@ export class Session {
 	private closed = false;
 
 	constructor(private readonly options: SessionOptions) {
-		this.writer = new RecordWriter(options);
+		const { store, keys, identity } = options;
+		const reads = keys.seenBy(identity.nodeId);
+		const onRead = (read: Snapshot) => {
+			this.picture.offer(read);
+			this.loop.hintAt(read.revision);
+		};
+		this.picture = new Picture(store, () => reads);
+		this.writer = new RecordWriter({ ...options, reads, onRead });
 		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
 			this.close();
 			options.onLost(...why);
 		});
-		const { store, keys, identity } = options;
-		const reads = keys.seenBy(identity.nodeId);
-		this.picture = new Picture(store, reads);
 		this.loop = new LookLoop({
 			...options,
 			seen: () => this.picture.revision,
@@ -87,10 +91,7 @@ export class Session {
 			...identity,
 			config: options.spec,
 			reads,
-			onRead: (read) => {
-				this.picture.offer(read);
-				this.loop.hintAt(read.revision);
-			},
+			onRead,
 			onFailed: () => this.loop.hint(),
 			onReason: options.onPlanReason,
 		});

@@ -43,8 +43,16 @@ export interface TransactionResult {
 	/** Whether every condition held, and so every write was made. */
 	readonly succeeded: boolean;
 	readonly revision: number;
-	/** What was to be read back, as the writes have left it; only where they were made. */
+	/** What was to be read back, in the same revision; undefined where nothing was. */
 	readonly read?: Snapshot | undefined;
+}
+
+/** Selectors of what a transaction reads back, after its writes or instead of them. */
+export interface ReadBack {
+	/** Where every condition held. */
+	readonly made?: readonly string[] | undefined;
+	/** Where one did not. */
+	readonly refused?: readonly string[] | undefined;
 }
 
 export interface Watch {
@@ -99,12 +107,12 @@ export interface Store {
 	/**
 	 * Makes all writes or, where a condition does not hold, none. At most 128 conditions,
 	 * and 128 writes and selectors.
-	 * @param reads selectors of what is read back in the same revision; nothing unless given
+	 * @param reads nothing unless given
 	 */
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads?: ReadBack,
 	): Promise<TransactionResult>;
 	/**
 	 * Calls `onHint` after changes later than `afterRevision`. A hint says only

@@ -6,6 +6,7 @@ import type {
 	LeaseEvents,
 	LeaseId,
 	OnHint,
+	ReadBack,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -65,7 +66,7 @@ export class ScriptedStore implements Store {
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads?: ReadBack,
 	): Promise<TransactionResult> {
 		this.refuseCut();
 		return this.shared.transaction(compares, writes, reads);

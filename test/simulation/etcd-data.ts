@@ -3,6 +3,7 @@ import type {
 	Compare,
 	Entry,
 	LeaseId,
+	ReadBack,
 	Snapshot,
 	TransactionResult,
 	Write,
@@ -54,16 +55,16 @@ export class EtcdData {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads: readonly string[] = [],
+		reads: ReadBack = {},
 	): TransactionResult {
-		const operations = writes.length + reads.length;
+		const operations = writes.length + (reads.made?.length ?? 0);
 		if (Math.max(compares.length, operations) > MOST_OPERATIONS) {
 			throw new Error("etcdserver: too many operations in txn request");
 		}
 		const succeeded = compares.every((compare) => this.holds(compare));
 		if (succeeded) this.commit(writes);
-		const read =
-			succeeded && reads.length > 0 ? this.snapshot(reads) : undefined;
+		const selectors = succeeded ? reads.made : reads.refused;
+		const read = selectors && this.snapshot(selectors);
 		return { succeeded, revision: this.revision, read };
 	}
 

@@ -2,6 +2,7 @@ import type {
 	Compare,
 	Entry,
 	LeaseId,
+	ReadBack,
 	TransactionResult,
 	Write,
 } from "../../src/rendezvous/store.js";
@@ -109,7 +110,7 @@ export class SimEtcd {
 		by: string,
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads?: ReadBack,
 	): TransactionResult {
 		const tell = this.observer.transaction(by, compares, writes, this.data);
 		const result = this.data.transaction(compares, writes, reads);

@@ -6,6 +6,7 @@ import type {
 	LeaseEvents,
 	LeaseId,
 	OnHint,
+	ReadBack,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -82,7 +83,7 @@ export class SimStore implements Store {
 	transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads?: readonly string[],
+		reads?: ReadBack,
 	): Promise<TransactionResult> {
 		const { etcd, process } = this.place;
 		const by = process.history.incarnation;

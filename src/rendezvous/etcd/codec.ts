@@ -2,6 +2,7 @@ import { ElasticRunError } from "../../errors.js";
 import type {
 	Compare,
 	Entry,
+	ReadBack,
 	Snapshot,
 	TransactionResult,
 	Write,
@@ -61,9 +62,8 @@ export function decodeSnapshot({ header, responses }: TxnResponse): Snapshot {
 export function encodeTransaction(
 	compares: readonly Compare[],
 	writes: readonly Write[],
-	reads: readonly string[] = [],
+	{ made = [], refused = [] }: ReadBack = {},
 ): TxnRequest {
-	const ranges = encodeSnapshot(reads).success ?? [];
 	return {
 		compare: compares.flatMap((compare) =>
 			conditionsOf(compare).map((condition) => ({
@@ -72,8 +72,13 @@ export function encodeTransaction(
 				...condition,
 			})),
 		),
-		success: [...writes.map(encodeWrite), ...ranges],
+		success: [...writes.map(encodeWrite), ...made.map(encodeRead)],
+		failure: refused.map(encodeRead),
 	};
+}
+
+function encodeRead(selector: string) {
+	return { request_range: encodeRange(selector) };
 }
 
 function encodeWrite(write: Write) {
@@ -103,16 +108,18 @@ function conditionsOf(compare: Compare) {
 	];
 }
 
-/** @param reads how many selectors were read back */
+/** @param reads what was to be read back */
 export function decodeTransaction(
 	answer: TxnResponse,
-	reads: number,
+	reads: ReadBack,
 ): TransactionResult {
-	const { header, succeeded, responses } = answer;
+	const { header, succeeded } = answer;
 	const revision = revisionOf(header.revision);
-	if (!succeeded || reads === 0) return { succeeded, revision };
-	const ranges = responses.slice(-reads);
-	const read = decodeSnapshot({ ...answer, responses: ranges });
+	const selectors = succeeded ? reads.made : reads.refused;
+	if (selectors === undefined) return { succeeded, revision };
+	// They come last.
+	const responses = answer.responses.slice(-selectors.length);
+	const read = decodeSnapshot({ ...answer, responses });
 	return { succeeded, revision, read };
 }
 

@@ -6,6 +6,7 @@ import type {
 	LeaseEvents,
 	LeaseId,
 	OnHint,
+	ReadBack,
 	Snapshot,
 	Store,
 	TransactionResult,
@@ -141,11 +142,11 @@ export class EtcdStore implements Store {
 	async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
-		reads: readonly string[] = [],
+		reads: ReadBack = {},
 	): Promise<TransactionResult> {
 		const request = encodeTransaction(compares, writes, reads);
 		try {
-			return decodeTransaction(await this.send(request), reads.length);
+			return decodeTransaction(await this.send(request), reads);
 		} catch (error) {
 			throw error instanceof LeaseEnded ? this.leaseEndedIn(writes) : error;
 		}

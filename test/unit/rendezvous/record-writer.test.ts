@@ -52,6 +52,7 @@ const FAILURE: NodeFailure = {
 describe("the writer of an agent's record", () => {
 	let store: CountingStore;
 	let writer: RecordWriter;
+	let readBack: number[];
 
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
@@ -82,12 +83,15 @@ describe("the writer of an agent's record", () => {
 
 	beforeEach(async () => {
 		store = new CountingStore();
+		readBack = [];
 		const lease = await store.openLease(5_000);
 		writer = new RecordWriter({
 			store,
 			keys: KEYS,
 			lease,
 			identity: agentIdentity(),
+			reads: [KEYS.round],
+			onRead: (read) => void readBack.push(read.revision),
 			reservePort: async () => 4_000,
 		});
 	});
