@@ -14,10 +14,7 @@ export interface Clock {
 	asleep(): number;
 	/** Milliseconds since 1970, for people, file names and instance numbers; never for durations. */
 	wallTime(): number;
-	/**
-	 * Calls `wake` once, when `now()` has reached `at`, and never before it returns: what is due
-	 * comes after what is being done, and what that sends. Returns a function that cancels it.
-	 */
+	/** Calls `wake` once, when `now()` has reached `at`. Returns a function that cancels it. */
 	wakeAt(at: number, wake: () => void): () => void;
 }
 
@@ -31,37 +28,29 @@ const asleep =
 		: () => 0;
 
 /** The real clock. Its timers keep the process alive until they fire or are cancelled. */
-export const systemClock: Clock = clockWith(
-	(wake, delayMs) => setTimeout(wake, delayMs),
-	(wake) => setImmediate(wake),
+export const systemClock: Clock = clockWith((wake, delayMs) =>
+	setTimeout(wake, delayMs),
 );
 
 /** The real clock for work in the background: its timers let the process end. */
-export const backgroundClock: Clock = clockWith(
-	(wake, delayMs) => setTimeout(wake, delayMs).unref(),
-	(wake) => setImmediate(wake).unref(),
+export const backgroundClock: Clock = clockWith((wake, delayMs) =>
+	setTimeout(wake, delayMs).unref(),
 );
 
 function clockWith(
 	startTimer: (wake: () => void, delayMs: number) => NodeJS.Timeout,
-	startNow: (wake: () => void) => NodeJS.Immediate,
 ): Clock {
 	return {
 		now: () => performance.now(),
 		asleep,
 		wallTime: () => Date.now(),
 		wakeAt(at, wake) {
-			const delayMs = Math.ceil(at - performance.now());
-			if (delayMs <= 0) {
-				const soon = startNow(wake);
-				return () => clearImmediate(soon);
-			}
 			let timer: NodeJS.Timeout;
 			const arm = () => {
-				const leftMs = Math.max(0, Math.ceil(at - performance.now()));
+				const delayMs = Math.max(0, Math.ceil(at - performance.now()));
 				timer = startTimer(
-					leftMs > LONGEST_TIMER_MS ? arm : wake,
-					Math.min(leftMs, LONGEST_TIMER_MS),
+					delayMs > LONGEST_TIMER_MS ? arm : wake,
+					Math.min(delayMs, LONGEST_TIMER_MS),
 				);
 			};
 			arm();

@@ -6,7 +6,8 @@ import { AgentProcess } from "./agent-process.js";
 import { AGENT_COMMANDS } from "./launchers.js";
 
 const LONGEST_WAIT_MS = 90_000;
-const POLL_MS = 2;
+/** Times are those of the marks: to look more often would only take the processor from what is measured. */
+const POLL_MS = 20;
 /** How long a run rests before something is done to it: what began with it is over by then. */
 const REST_MS = 700;
 

@@ -71,7 +71,7 @@ export class WorkerGroup {
 		for (const [localRank, change] of kept) {
 			this.tell(localRank, (member) => member.work(round, change));
 		}
-		for (const member of this.membersOf([...kept.keys()])) member.ring();
+		this.ring([...kept.keys()]);
 		const members = all.filter(({ info }) => !kept.has(info.localRank));
 		const failed = inBatches(
 			members,
@@ -87,14 +87,15 @@ export class WorkerGroup {
 	}
 
 	/**
-	 * PAUSE: their round is being left. They are woken when it has been sent on its way
-	 * that this node is ready, for they would have the processors first.
+	 * PAUSE: their round is being left. They are woken when the others have been told
+	 * that this node is ready, which takes no worker: they would have the processors first.
 	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
 		for (const localRank of localRanks) {
 			this.tell(localRank, (member) => member.pause(notice));
 		}
-		this.afterwards(localRanks, (member) => member.ring());
+		const { clock } = this.options;
+		clock.wakeAt(clock.now(), () => this.ring(localRanks));
 	}
 
 	/** What a worker has said in its channel. */
@@ -106,13 +107,13 @@ export class WorkerGroup {
 		if (input !== undefined) this.options.dispatch(input);
 	}
 
-	/** SIGTERM to the process groups of these workers, when it has been sent on its way why. */
+	/** SIGTERM to the process groups of these workers. */
 	terminate(localRanks: readonly number[]): void {
-		this.afterwards(localRanks, (member) => member.signal("SIGTERM"));
+		this.signal(localRanks, "SIGTERM");
 	}
 
 	kill(localRanks: readonly number[]): void {
-		for (const member of this.membersOf(localRanks)) member.signal("SIGKILL");
+		this.signal(localRanks, "SIGKILL");
 	}
 
 	/** The first of these could not even be prepared, for want of the disk or of descriptors. */
@@ -173,6 +174,10 @@ export class WorkerGroup {
 		return member;
 	}
 
+	private ring(localRanks: readonly number[]): void {
+		for (const localRank of localRanks) this.members.get(localRank)?.ring();
+	}
+
 	/** A worker that cannot be told is the agent's to decide on. */
 	private tell(localRank: number, say: (member: WorkerMember) => void): void {
 		const member = this.members.get(localRank);
@@ -185,18 +190,13 @@ export class WorkerGroup {
 		}
 	}
 
-	/** Does it to those that have these places now, whoever has them then. */
-	private afterwards(
+	private signal(
 		localRanks: readonly number[],
-		act: (member: WorkerMember) => void,
+		signal: "SIGTERM" | "SIGKILL",
 	): void {
-		const { clock } = this.options;
-		const members = this.membersOf(localRanks);
-		clock.wakeAt(clock.now(), () => members.forEach(act));
-	}
-
-	private membersOf(localRanks: readonly number[]): readonly WorkerMember[] {
-		return localRanks.flatMap((rank) => this.members.get(rank) ?? []);
+		for (const localRank of localRanks) {
+			this.members.get(localRank)?.signal(signal);
+		}
 	}
 }
 
