@@ -179,6 +179,57 @@ export function describeStore(
 			expect(await get("b")).toBeUndefined();
 		});
 
+		it("reads back what a transaction has left", async () => {
+			await put("n/a", "1");
+			await put("n/b", "1");
+			await put("other", "1");
+			const writes = [
+				{ put: key("n/a"), value: "2" },
+				{ put: key("round"), value: "new" },
+				{ delete: key("n/b") },
+			];
+			const made = [key("n/"), key("round"), key("absent")];
+			const { read, revision } = await store.transaction([], writes, {
+				made,
+				refused: [key("other")],
+			});
+			expect(read).toEqual(await store.snapshot(made));
+			expect(read?.revision).toBe(revision);
+			expect(read?.entries.get(key("n/a"))?.modRevision).toBe(revision);
+			expect([...(read?.entries.keys() ?? [])].sort()).toEqual([
+				key("n/a"),
+				key("round"),
+			]);
+		});
+
+		it("reads back what there is where a condition does not hold", async () => {
+			await put("a", "1");
+			await put("n/a", "1");
+			const refused = [key("n/"), key("a")];
+			const { read } = await store.transaction(
+				[{ key: key("a"), createRevision: 0 }],
+				[{ put: key("b"), value: "2" }],
+				{ made: [key("b")], refused },
+			);
+			expect(read).toEqual(await store.snapshot(refused));
+			expect(read?.entries.size).toBe(2);
+		});
+
+		it("reads nothing back unless it is asked to", async () => {
+			const { revision } = await put("a", "1");
+			const absent = [{ key: key("a"), createRevision: 0 }];
+			const made = [key("a")];
+			const results = [
+				await store.transaction([], []),
+				await store.transaction(absent, [], { made }),
+				await store.transaction([], [], { refused: made }),
+			];
+			for (const result of results) {
+				expect(result.read).toBeUndefined();
+				expect(result.revision).toBe(revision);
+			}
+		});
+
 		it("lets one of two writers that saw the same revision win", async () => {
 			const { revision } = await put("a", "0");
 			const seen = { key: key("a"), modRevision: revision };

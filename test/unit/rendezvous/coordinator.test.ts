@@ -1,14 +1,18 @@
 import { expect, it } from "vitest";
-import { Coordinator } from "../../../src/rendezvous/coordinator.js";
+import {
+	Coordinator,
+	type CoordinatorOptions,
+} from "../../../src/rendezvous/coordinator.js";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
 import type {
 	Compare,
+	ReadBack,
 	Snapshot,
 	Write,
 } from "../../../src/rendezvous/store.js";
-import { roundRecord } from "../../helpers/run-view.js";
+import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
@@ -23,14 +27,18 @@ class NotingStore extends MemoryStore {
 		return super.snapshot(selectors);
 	}
 
-	override transaction(compares: readonly Compare[], writes: readonly Write[]) {
+	override transaction(
+		compares: readonly Compare[],
+		writes: readonly Write[],
+		reads?: ReadBack,
+	) {
 		return this.refuses && compares.length > 0
 			? Promise.resolve({ succeeded: false, revision: 0 })
-			: super.transaction(compares, writes);
+			: super.transaction(compares, writes, reads);
 	}
 }
 
-async function coordinating() {
+async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
 	const store = new NotingStore();
 	const clock = new VirtualClock(0);
 	const put = async (deprecated: number) => {
@@ -62,6 +70,7 @@ async function coordinating() {
 		onError: (error) => {
 			throw error;
 		},
+		...settings,
 	});
 	coordinator.start();
 	await settle();
@@ -88,5 +97,55 @@ it("reads all anew when a write of its was refused: what it knows may be another
 	expect(store.known.slice(1)).toEqual(
 		store.known.slice(1).map(() => undefined),
 	);
+	coordinator.close();
+});
+
+it("tells its agent what it has written, as it was read back", async () => {
+	const read: Snapshot[] = [];
+	const { store, clock, coordinator } = await coordinating({
+		fencingToken: { createRevision: 3, value: "a" },
+		reads: KEYS.seenBy("a"),
+		onRead: (each) => read.push(each),
+	});
+	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	await clock.advance(12_000);
+	const now = await store.snapshot(KEYS.seenBy("a"));
+	expect(read).toEqual([now]);
+	expect(now.entries.get(KEYS.round)?.value).toContain('"exitCode":3');
+	coordinator.close();
+});
+
+it("resigns in the transaction that leaves the round, when its own node leaves the run", async () => {
+	const read: Snapshot[] = [];
+	const { store, coordinator } = await coordinating({
+		fencingToken: { createRevision: 3, value: "a" },
+		reads: KEYS.seenBy("a"),
+		onRead: (each) => read.push(each),
+	});
+	const seat = (nodeId: string) => ({
+		put: KEYS.seat(nodeId),
+		value: encodeRecord(seatRecord(nodeId)),
+	});
+	const node = (nodeId: string, state: "running" | "leaving") => ({
+		put: KEYS.node(nodeId),
+		value: encodeRecord(nodeRecord(nodeId, { state })),
+	});
+	const round = roundRecord({ synced: 1, planId: "plan-1", seats: 2 });
+	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	await store.transaction(
+		[],
+		[
+			...[seat("a"), seat("b"), node("a", "leaving"), node("b", "running")],
+			{ put: KEYS.round, value: encodeRecord(round) },
+		],
+	);
+	await settle();
+	expect(read).toHaveLength(1);
+	expect(read[0]?.entries.has(KEYS.coordinator)).toBe(false);
+	expect(read[0]?.entries.get(KEYS.round)?.value).toContain('"deprecated":1');
+	store.known.length = 0;
+	await store.transaction([], [node("b", "running")]);
+	await settle();
+	expect(store.known).toEqual([]);
 	coordinator.close();
 });

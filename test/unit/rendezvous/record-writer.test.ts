@@ -11,6 +11,7 @@ import type {
 	NodeRecord,
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
+import type { Snapshot } from "../../../src/rendezvous/store.js";
 import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
@@ -52,7 +53,7 @@ const FAILURE: NodeFailure = {
 describe("the writer of an agent's record", () => {
 	let store: CountingStore;
 	let writer: RecordWriter;
-	let readBack: number[];
+	let readBack: Snapshot[];
 
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
@@ -91,7 +92,7 @@ describe("the writer of an agent's record", () => {
 			lease,
 			identity: agentIdentity(),
 			reads: [KEYS.round],
-			onRead: (read) => void readBack.push(read.revision),
+			onRead: (read) => void readBack.push(read),
 			reservePort: async () => 4_000,
 		});
 	});
@@ -106,12 +107,15 @@ describe("the writer of an agent's record", () => {
 		expect(store.asked.filter((kind) => kind === "write")).toHaveLength(3);
 	});
 
-	it("asks for a look where the round has changed, and then writes what still holds", async () => {
+	it("asks for a look where the round has changed, tells what it has read back, and then writes what still holds", async () => {
 		await standIn(roundRecord({ synced: 1 }));
 		await put(roundRecord({ synced: 1, deprecated: 1 }));
 		writer.want(intentOf({ state: "stopping", claim: 2 }));
+		expect(readBack).toEqual([]);
 		expect(await writer.write()).toBe(true);
 		expect((await own())?.state).toBe("running");
+		expect(readBack).toHaveLength(1);
+		expect(readBack[0]?.entries.has(KEYS.round)).toBe(true);
 		expect(await writer.write()).toBe(true);
 		await look();
 		expect(await writer.write()).toBe(false);

@@ -31,6 +31,7 @@ describe("a transaction", () => {
 					{ put: "a", value: "" },
 					{ delete: "a" },
 				],
+				{ made: ["a", "b/"], refused: ["c"] },
 			),
 		).toEqual({
 			compare: [
@@ -47,7 +48,15 @@ describe("a transaction", () => {
 				},
 				{ request_put: { key, value: Buffer.alloc(0), lease: "0" } },
 				{ request_delete_range: { key } },
+				{ request_range: { key } },
+				{
+					request_range: {
+						key: Buffer.from("b/"),
+						range_end: Buffer.from("b0"),
+					},
+				},
 			],
+			failure: [{ request_range: { key: Buffer.from("c") } }],
 		});
 	});
 });

@@ -116,6 +116,19 @@ describe("a snapshot of which a part is known", () => {
 		expect(before.ranges.sent).toEqual([1, 4]);
 	});
 
+	it("knows by its count that a single key is gone, or all of a prefix", async () => {
+		const before = await known();
+		before.ranges.delete("/r/round");
+		await valuesOf(before);
+		expect(before.ranges.sent).toEqual([0]);
+		for (const name of ["a", "b", "c"])
+			before.ranges.delete(`/r/nodes/${name}`);
+		await valuesOf(before);
+		expect(before.ranges.sent).toEqual([0]);
+		await valuesOf(before, ["/r/nodes/", "/r/nodes/a", "/r/round"]);
+		expect(before.ranges.sent).toEqual([0]);
+	});
+
 	it("fetches all where more is selected than is known, and shows no more than is selected", async () => {
 		const before = await known();
 		await valuesOf(before, ["/r/else", "/r/nodes/"]);

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Candidacy } from "../../../src/rendezvous/candidacy.js";
+import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import {
+	decodeRecord,
+	encodeRecord,
+} from "../../../src/rendezvous/record-codec.js";
+import type {
+	CoordinatorRecord,
+	NodeRecord,
+	RoundRecord,
+} from "../../../src/rendezvous/records.js";
+import type { Snapshot } from "../../../src/rendezvous/store.js";
+import { runSpec } from "../../helpers/run-settings.js";
+import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+
+/** A store that counts how often it is read. */
+class CountingStore extends MemoryStore {
+	looks = 0;
+
+	override snapshot(selectors: readonly string[]) {
+		this.looks += 1;
+		return super.snapshot(selectors);
+	}
+}
+
+describe("an agent that may have to coordinate", () => {
+	let store: CountingStore;
+	let clock: VirtualClock;
+	let candidacy: Candidacy;
+	let readBack: Snapshot[];
+
+	const running = roundRecord({ synced: 1, planId: "plan-1", seats: 2 });
+	const waits = { round: running, seat: null, isLeaving: false };
+	const put = (key: string, record: NodeRecord | RoundRecord) =>
+		store.transaction([], [{ put: key, value: encodeRecord(record) }]);
+	const read = async (key: string) =>
+		(await store.snapshot([key])).entries.get(key);
+	const coordinator = async () => {
+		const entry = await read(KEYS.coordinator);
+		return entry && decodeRecord<CoordinatorRecord>(entry).nodeId;
+	};
+
+	beforeEach(async () => {
+		store = new CountingStore();
+		clock = new VirtualClock(0);
+		readBack = [];
+		const lease = await store.openLease(5_000);
+		candidacy = new Candidacy({
+			...{ store, clock, keys: KEYS, lease },
+			nodeId: "a",
+			incarnation: "a-1",
+			config: runSpec({ minNodes: 1, lastCallTimeoutMs: 0 }),
+			random: () => 0.5,
+			reads: KEYS.seenBy("a"),
+			onRead: (each) => readBack.push(each),
+			onFailed: () => {},
+			onReason: () => {},
+			onError: (error) => {
+				throw error;
+			},
+		});
+		await put(KEYS.round, running);
+	});
+
+	it.each([
+		["at once where it is the first in rank", seatRecord("a"), 0],
+		["after those before it", seatRecord("a", { groupRank: 3 }), 15],
+		["at some moment where it has no seat", null, 125],
+	])("stands %s", async (_, seat, delayMs) => {
+		candidacy.attend(undefined, { ...waits, seat });
+		expect(clock.nextAlarm).toBe(delayMs);
+		await clock.advance(delayMs);
+		expect(await coordinator()).toBe("a");
+	});
+
+	it("stands long after all others where its node is leaving, and not at all where one of them does", async () => {
+		const leaves = { ...waits, seat: seatRecord("a"), isLeaving: true };
+		candidacy.attend(undefined, leaves);
+		expect(clock.nextAlarm).toBe(1_000);
+		await clock.advance(500);
+		const value = encodeRecord({ ...running, nodeId: "b", incarnation: "b-1" });
+		await store.transaction([], [{ put: KEYS.coordinator, value }]);
+		candidacy.attend(await read(KEYS.coordinator), leaves);
+		expect(clock.nextAlarm).toBeUndefined();
+	});
+
+	it("plans by what was read back when it was elected, without a look", async () => {
+		await put(KEYS.round, { ...running, deprecated: 1 });
+		await put(KEYS.node("a"), nodeRecord("a", { claim: 2 }));
+		candidacy.attend(undefined, { ...waits, seat: seatRecord("a") });
+		await clock.advance(0);
+		const [elected] = readBack;
+		expect(elected?.entries.has(KEYS.node("a"))).toBe(true);
+		store.looks = 0;
+		const lifted = store.watch([KEYS.round], elected?.revision ?? 0, () => {
+			expect(store.looks).toBe(0);
+		});
+		candidacy.attend(elected?.entries.get(KEYS.coordinator), waits);
+		await settle();
+		lifted.close();
+		const round = await read(KEYS.round);
+		expect(round && decodeRecord<RoundRecord>(round).synced).toBe(2);
+		candidacy.close();
+	});
+
+	it("does not plan by what was read back for an earlier term of its own", async () => {
+		await put(KEYS.round, { ...running, deprecated: 1 });
+		await put(KEYS.node("a"), nodeRecord("a", { claim: 2 }));
+		candidacy.attend(undefined, { ...waits, seat: seatRecord("a") });
+		await clock.advance(0);
+		const [elected] = readBack;
+		const own = elected?.entries.get(KEYS.coordinator);
+		await put(KEYS.node("a"), nodeRecord("a", { state: "stopping", claim: 2 }));
+		await store.transaction([], [{ delete: KEYS.coordinator }]);
+		const again = [{ put: KEYS.coordinator, value: own?.value ?? "" }];
+		await store.transaction([], again);
+		candidacy.attend(await read(KEYS.coordinator), waits);
+		await settle();
+		const round = await read(KEYS.round);
+		expect(round && decodeRecord<RoundRecord>(round).synced).toBe(1);
+		candidacy.close();
+	});
+
+	it("tells what is there where another was faster", async () => {
+		const value = encodeRecord({ ...running, nodeId: "b", incarnation: "b-1" });
+		candidacy.attend(undefined, { ...waits, seat: seatRecord("a") });
+		await store.transaction([], [{ put: KEYS.coordinator, value }]);
+		await clock.advance(0);
+		expect(await coordinator()).toBe("b");
+		expect(
+			readBack.map(({ entries }) => entries.has(KEYS.coordinator)),
+		).toEqual([true]);
+	});
+});
