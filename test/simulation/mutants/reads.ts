@@ -39,7 +39,7 @@ export const READ_MUTANTS: readonly Mutant[] = [
 	{
 		name: "trust what is known though a write was refused",
 		file: "src/rendezvous/coordinator.ts",
-		guard: "if (!isWritten) this.known = undefined;",
+		guard: "if (!isWritten) this.picture.forget();",
 		without: "",
 		caughtBy: { test: COORDINATOR_TESTS, named: "refused" },
 	},

@@ -1,6 +1,8 @@
 import type { Mutant } from "./mutant.js";
 
 const BACK_OFF_TESTS = "test/unit/rendezvous/back-off.test.ts";
+const CANDIDACY_TESTS = "test/unit/rendezvous/candidacy.test.ts";
+const PICTURE_TESTS = "test/unit/rendezvous/picture.test.ts";
 const MEMBERSHIP_TESTS = "test/unit/rendezvous/membership.test.ts";
 const REQUESTS_TEST = "test/simulation/requests.test.ts";
 
@@ -54,9 +56,30 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "never stand for coordinator",
 		file: "src/rendezvous/candidacy.ts",
-		guard: "if (!runHasEnded) this.standAfter(this.delayOf(seat));",
+		guard: "if (outcome === null) this.standAfter(this.delayOf(candidate));",
 		without: "",
 		caughtBy: { checker: "convergence" },
+	},
+	{
+		name: "plan by what was read back for an earlier term",
+		file: "src/rendezvous/candidacy.ts",
+		guard: "...(isOfTerm ? term : {}),",
+		without: "...term,",
+		caughtBy: { test: CANDIDACY_TESTS, named: "earlier term" },
+	},
+	{
+		name: "stand at once though the node leaves",
+		file: "src/rendezvous/candidacy.ts",
+		guard: "if (isLeaving) return LEAVING_MS;",
+		without: "",
+		caughtBy: { test: CANDIDACY_TESTS, named: "long after all others" },
+	},
+	{
+		name: "take what was offered though something newer was seen",
+		file: "src/rendezvous/picture.ts",
+		guard: "offered !== undefined && offered.revision > this.revision",
+		without: "offered !== undefined",
+		caughtBy: { test: PICTURE_TESTS, named: "5 was seen" },
 	},
 	{
 		name: "give up at the store's first error",
@@ -96,8 +119,8 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take a seat before the record stands again",
 		file: "src/rendezvous/session.ts",
-		guard: "const shown = !this.mustStand;",
-		without: "const shown = true;",
+		guard: "if (this.mustStand) {",
+		without: "if (!identity) {",
 		caughtBy: { checker: "fencing" },
 	},
 	{
