@@ -79,7 +79,7 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		file: "src/rendezvous/picture.ts",
 		guard: "offered !== undefined && offered.revision > this.revision",
 		without: "offered !== undefined",
-		caughtBy: { test: PICTURE_TESTS, named: "5 was seen" },
+		caughtBy: { test: PICTURE_TESTS, named: "too late" },
 	},
 	{
 		name: "give up at the store's first error",

@@ -72,6 +72,18 @@ describe("what was seen last", () => {
 		expect(known).toEqual([undefined, 7]);
 	});
 
+	it("is not what was offered too late for a look that has seen more", async () => {
+		const { picture, known, answers } = asked();
+		const look = picture.look();
+		answers[0]?.resolve(at(6));
+		picture.offer(at(5));
+		expect(await look).toEqual(at(6));
+		const next = picture.look();
+		answers[1]?.resolve(at(7));
+		expect(await next).toEqual(at(7));
+		expect(known).toEqual([undefined, 6]);
+	});
+
 	it("is read anew after it was forgotten, and what was offered with it", async () => {
 		const { picture, known, answers } = asked();
 		picture.offer(at(5));
