@@ -7,8 +7,8 @@ Examples:
 
 Other commands, as the first word: status [RUN_ID] (where a run stands), history RUN_ID (its
 rounds), logs [RUN_ID], stop RUN_ID, leave (this node), clean (what is left over), validate (what
-would be in force), doctor (what this machine lacks), python-path (where Python finds the runtime
-library), completion bash|zsh|fish.
+would be in force), doctor (what this machine lacks), chaos RUN_ID (faults on purpose), python-path
+(where Python finds the runtime library), completion bash|zsh|fish.
 Precedence: flag, environment variable, config file, default.
 Durations: seconds, or 500ms, 30s, 10m, 1h.
 `;

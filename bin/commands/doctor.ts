@@ -11,8 +11,9 @@ import {
 } from "../../src/agent/configuration/settings.js";
 import type { Finding } from "../../src/agent/doctor/finding.js";
 import { systemClock } from "../../src/clock.js";
-import { EXIT_CODES, messageOf } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/errors.js";
 import { say } from "../console.js";
+import { flagProblem } from "./flag-problem.js";
 
 const USAGE = `Usage: elastic-run doctor [--nproc-per-node N|auto|cpu|gpu] [--output text|json]
                           [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…] [--run-id ID]
@@ -26,6 +27,7 @@ Exit code: 0 without a problem (warnings do not count), else 1.
 /** What may be asked, each by its flag; of those that concern the store also by its variable. */
 const FLAGS = ["output", "nprocPerNode"] as const;
 const STORE_SETTINGS = ["rdzvEndpoint", "rdzvConf", "runId"] as const;
+const KEYS = [...FLAGS, ...STORE_SETTINGS];
 
 /** Says line by line what is well on this machine and what is not. Returns the exit code. */
 export async function doctor(args: readonly string[]): Promise<number> {
@@ -63,24 +65,24 @@ async function parse(args: readonly string[], host: Host) {
 		const flags = readFlags(args);
 		return flags === "help" ? flags : await resolve(flags, host);
 	} catch (error) {
-		return { refusals: [`doctor: ${messageOf(error)} (see --help)`] };
+		const names = KEYS.map((key) => OPTIONS[key].name);
+		return { refusals: [`doctor: ${flagProblem(error, names)} (see --help)`] };
 	}
 }
 
 function readFlags(args: readonly string[]): Settings | "help" {
-	const keys = [...FLAGS, ...STORE_SETTINGS];
 	const { values } = parseArgs({
 		args: [...args],
 		options: {
 			...Object.fromEntries(
-				keys.map((key) => [OPTIONS[key].name, { type: "string" } as const]),
+				KEYS.map((key) => [OPTIONS[key].name, { type: "string" } as const]),
 			),
 			help: { type: "boolean", short: "h" },
 		},
 	});
 	if ("help" in values) return "help";
 	return new Map(
-		keys.flatMap((key) => {
+		KEYS.flatMap((key) => {
 			const { name } = OPTIONS[key];
 			const text = Object.entries(values).find(([flag]) => flag === name)?.[1];
 			if (typeof text !== "string") return [];

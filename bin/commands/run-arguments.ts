@@ -5,7 +5,7 @@ import type {
 	Setting,
 	Settings,
 } from "../../src/agent/configuration/settings.js";
-import { messageOf } from "../../src/errors.js";
+import { flagProblem } from "./flag-problem.js";
 import { OWN_FLAGS, type OwnFlag, type RunCommandName } from "./own-flags.js";
 
 /** The flags of commands that look for a run: those of the run itself. */
@@ -35,6 +35,7 @@ export function parseRunArguments(
 		problems: [`${command}: ${words} (see --help)`],
 	});
 	const ownFlags: readonly OwnFlag[] = OWN_FLAGS[command];
+	const names = [...RUN_FLAGS, ...ownFlags].map(({ name }) => name);
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...args],
@@ -63,7 +64,7 @@ export function parseRunArguments(
 			own: ownValues(ownFlags, given),
 		};
 	} catch (error) {
-		return refused(messageOf(error));
+		return refused(flagProblem(error, names));
 	}
 }
 

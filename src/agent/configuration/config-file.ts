@@ -1,14 +1,13 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { messageOf, systemErrorCode } from "../../errors.js";
+import { messageOf } from "../../errors.js";
 import { OPTIONS } from "./options.js";
+import { readSmallFile } from "./read-small-file.js";
 import type { SourceReading } from "./settings.js";
 import { isRecord, settingsFromValues } from "./values.js";
 
 /** Read from the working directory where no file is named. */
 const DEFAULT_FILES = ["elastic-run.yaml", "elastic-run.json"];
-
-const LARGEST_FILE_BYTES = 1024 * 1024;
 
 /** The default config files that are there, as paths from `cwd`. */
 export async function findConfigFiles(cwd: string): Promise<string[]> {
@@ -26,10 +25,9 @@ export async function readConfigFile(
 	file: string,
 	cwd: string,
 ): Promise<SourceReading> {
-	const text = await readText(resolve(cwd, file));
-	if (typeof text !== "string")
-		return refused(`--config ${file}: ${text.problem}`);
-	const content = await parseYaml(text);
+	const read = await readSmallFile(resolve(cwd, file));
+	if ("problem" in read) return refused(`--config ${file}: ${read.problem}`);
+	const content = await parseYaml(read.content.toString("utf8"));
 	if ("problems" in content) {
 		return refused(...content.problems.map((words) => `${file}${words}`));
 	}
@@ -44,26 +42,6 @@ export async function readConfigFile(
 		refusedKeys: [OPTIONS.config.key],
 	});
 }
-
-async function readText(path: string): Promise<string | { problem: string }> {
-	try {
-		const { size } = await stat(path);
-		if (size > LARGEST_FILE_BYTES) {
-			return { problem: `${size} bytes are too large; use at most 1 MiB` };
-		}
-		return await readFile(path, "utf8");
-	} catch (error) {
-		return {
-			problem: READ_PROBLEMS[systemErrorCode(error) ?? ""] ?? messageOf(error),
-		};
-	}
-}
-
-const READ_PROBLEMS: Readonly<Record<string, string>> = {
-	ENOENT: "no such file; check the path",
-	EISDIR: "is a directory; give a file",
-	EACCES: "permission denied; make it readable",
-};
 
 async function parseYaml(
 	text: string,

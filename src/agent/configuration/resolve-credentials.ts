@@ -1,12 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { constants } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "../../errors.js";
-import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
 import type { StoreCredentials } from "./agent-config.js";
 import { OPTIONS } from "./options.js";
 import type { RendezvousSettings } from "./parse/rendezvous-conf.js";
+import { readSmallFile } from "./read-small-file.js";
 import type { Report, SettingReader } from "./settings.js";
 
 /** A login that no command line shows: from variables, where those are read at all. */
@@ -75,18 +72,10 @@ async function readNamed(
 	refuse: Report,
 ): Promise<Buffer | undefined> {
 	if (file === undefined) return undefined;
-	const path = resolve(cwd, file);
-	const problem = await accessProblem(path, constants.R_OK);
-	if (problem !== undefined) {
-		refuse(`${name} ${file}: ${FILE_PROBLEMS[problem]}`);
-		return undefined;
-	}
-	try {
-		return await readFile(path);
-	} catch (error) {
-		refuse(`${name} ${file}: ${messageOf(error)}`);
-		return undefined;
-	}
+	const read = await readSmallFile(resolve(cwd, file));
+	if ("content" in read) return read.content;
+	refuse(`${name} ${file}: ${read.problem}`);
+	return undefined;
 }
 
 function checkLogin(

@@ -1,11 +1,8 @@
-import { constants } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "../../errors.js";
-import { accessProblem, FILE_PROBLEMS } from "./access-problem.js";
 import type { HttpConfig } from "./agent-config.js";
 import { OPTIONS } from "./options.js";
 import { addressInWords, isOnlyLocal } from "./parse/http-address.js";
+import { readSmallFile } from "./read-small-file.js";
 import type { Report, SettingReader } from "./settings.js";
 
 /** Where the token may stand beside `--http-token-file`. */
@@ -68,21 +65,13 @@ async function readToken(
 	file: string,
 	cwd: string,
 ): Promise<string | undefined> {
-	const path = resolve(cwd, file);
-	const problem = await accessProblem(path, constants.R_OK);
-	const refuse = (words: string) =>
-		reader.refuse(OPTIONS.httpTokenFile, `${file}: ${words}`);
-	if (problem !== undefined) {
-		refuse(FILE_PROBLEMS[problem]);
+	const read = await readSmallFile(resolve(cwd, file));
+	if ("problem" in read) {
+		reader.refuse(OPTIONS.httpTokenFile, `${file}: ${read.problem}`);
 		return undefined;
 	}
-	try {
-		// An editor ends the file's line.
-		return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
-	} catch (error) {
-		refuse(messageOf(error));
-		return undefined;
-	}
+	// An editor ends the file's line.
+	return read.content.toString("utf8").replace(/\r?\n$/, "");
 }
 
 function tokenProblem(token: string): string | undefined {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { ElasticRunError } from "../../errors.js";
 import type { AgentConfig } from "./agent-config.js";
 import { readConfigFile } from "./config-file.js";
 import type { Host } from "./host.js";
@@ -6,7 +7,7 @@ import type { LaunchConfig } from "./launch-config.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import { mergeSettings, type Report, type SourceReading } from "./settings.js";
-import { settingsFromValues } from "./values.js";
+import { describe, isRecord, settingsFromValues } from "./values.js";
 
 /**
  * The configuration that a `LaunchConfig` stands for. Rejects with one error
@@ -18,6 +19,13 @@ export async function resolveLaunchConfig(
 	host: Host,
 	warn: Report = () => {},
 ): Promise<AgentConfig> {
+	// Callers without types may hand over anything.
+	if (!isRecord(config)) {
+		throw new ElasticRunError(
+			"USAGE",
+			`launchAgent: expected a LaunchConfig, got ${describe(config)}; for example { script: "train.js" }`,
+		);
+	}
 	const resolution = await resolveObject(config, host);
 	for (const warning of resolution.warnings) warn(warning);
 	if ("config" in resolution) return resolution.config;
@@ -33,8 +41,8 @@ async function resolveObject(
 		args = [],
 		cwd = ".",
 		env,
-		signal: _,
-		killSignal: __,
+		signal,
+		killSignal,
 		restartPolicy,
 		...values
 	} = config;
@@ -68,6 +76,8 @@ async function resolveObject(
 			nameOf: (option) => option.key,
 			policy,
 			problems: [
+				...problemsOf({ signal, killSignal }, isSignal, "an AbortSignal"),
+				...problemsOf({ script }, isText, "a text"),
 				...(areTexts(args) ? [] : ["args: expected a list of texts"]),
 				...sources.flatMap((source) => source.problems),
 			],
@@ -76,7 +86,31 @@ async function resolveObject(
 	);
 }
 
-/** Callers without types may hand over anything. */
+function problemsOf(
+	values: Readonly<Record<string, unknown>>,
+	isGood: (value: unknown) => boolean,
+	expected: string,
+): string[] {
+	return Object.entries(values).flatMap(([key, value]) =>
+		value === undefined || isGood(value)
+			? []
+			: [`${key}: expected ${expected}, got ${describe(value)}`],
+	);
+}
+
+function isText(value: unknown): boolean {
+	return typeof value === "string";
+}
+
+/** Also one of another realm, or of a library. */
+function isSignal(value: unknown): boolean {
+	return (
+		isRecord(value) &&
+		typeof value.aborted === "boolean" &&
+		typeof value.addEventListener === "function"
+	);
+}
+
 function areTexts(args: unknown): args is readonly string[] {
 	return Array.isArray(args) && args.every((word) => typeof word === "string");
 }

@@ -19,9 +19,14 @@ function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
 	}
 	if (isRecord(value) && accepts("map")) {
 		const pairs = Object.entries(value);
-		if (pairs.every(([, entry]) => isScalar(entry))) {
+		const odd = pairs.find(([, entry]) => !isScalar(entry));
+		if (odd === undefined) {
 			return ok(pairs.map((pair) => pair.join(option.pairSign)).join(","));
 		}
+		const [key, entry] = odd;
+		return problem(
+			`${key}: expected a number or a text, got ${describe(entry)}`,
+		);
 	}
 	const quotes =
 		typeof value === "number" && option.argument !== undefined
@@ -105,7 +110,8 @@ function formsInWords(option: Option<unknown>): string[] {
 	return option.argument === undefined ? forms : [...forms, "a text"];
 }
 
-function describe(value: unknown): string {
+/** What was given instead of what is expected. */
+export function describe(value: unknown): string {
 	if (Array.isArray(value)) return "a list";
 	if (isRecord(value)) return "a map";
 	return typeof value === "function"

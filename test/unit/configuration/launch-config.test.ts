@@ -251,6 +251,22 @@ test.each([
 	expect(config.channelBase).toBe(base);
 });
 
+test.each([
+	null,
+	undefined,
+	5,
+	"train.js",
+])("a LaunchConfig is none of %j", async (config) => {
+	const resolution = resolveLaunchConfig(
+		config as unknown as LaunchConfig,
+		host,
+	);
+	await expect(resolution).rejects.toMatchObject({
+		code: "USAGE",
+		message: `launchAgent: expected a LaunchConfig, got ${JSON.stringify(config)}; for example { script: "train.js" }`,
+	});
+});
+
 describe("problems", () => {
 	async function problemsOf(config: object) {
 		return resolveLaunchConfig({ script: "true", ...config }, host).then(
@@ -259,9 +275,21 @@ describe("problems", () => {
 		);
 	}
 
+	test("of a script that is no text", async () => {
+		const [code, first] = await problemsOf({ script: 5 });
+		expect([code, first]).toEqual(["USAGE", "script: expected a text, got 5"]);
+	});
+
 	test.each([
 		[{ script: "" }, "USAGE", /^no command given/],
 		[{ script: undefined }, "USAGE", /^no command given/],
+		[{ signal: {} }, "USAGE", /^signal: expected an AbortSignal, got a map$/],
+		[{ killSignal: "SIGTERM" }, "USAGE", /^killSignal: expected an AbortS/],
+		[
+			{ nnodes: 1, rdzvConf: { lease_ttl: [1] } },
+			"USAGE",
+			/^rdzvConf: lease_ttl: expected a number or a text, got a list$/,
+		],
 		[
 			{ script: "nosuch.js" },
 			"COMMAND_NOT_FOUND",

@@ -128,7 +128,7 @@ describe("values of a file or an object", () => {
 		[{ standalone: 1 }, "x.yaml: standalone: expected true or false, got 1"],
 		[
 			{ rdzvConf: { a: { b: 1 } } },
-			"x.yaml: rdzvConf: expected a map or a text, got a map",
+			"x.yaml: rdzvConf: a: expected a number or a text, got a map",
 		],
 		[{ tee: 1, Tee: 2 }, "x.yaml: Tee: is not known here; did you mean tee?"],
 		[

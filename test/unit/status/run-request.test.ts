@@ -115,8 +115,21 @@ describe("the arguments of a command that looks for a run", () => {
 	it.each([
 		[["a", "b"], "status: name one run only (see --help)"],
 		[["../x"], 'status: "../x" is not valid'],
-		[["--nnodes", "2"], "status: Unknown option '--nnodes'"],
-		[["--output"], "status: Option '--output <value>' argument missing"],
+		[["--nnodes", "2"], "status: unknown option --nnodes (see --help)"],
+		[
+			["--outptu", "json"],
+			"status: unknown option --outptu; did you mean --output? (see --help)",
+		],
+		[["-x"], "status: unknown option -x (see --help)"],
+		[
+			["--output"],
+			"status: --output: its value is missing or begins with a dash; use --output=VALUE",
+		],
+		[
+			["--output", "--watch"],
+			"status: --output: its value is missing or begins with a dash",
+		],
+		[["--watch=1"], "status: --watch takes no value; use --watch alone"],
 	])("%j are refused", (args, words) => {
 		expect(parseRunArguments("status", args)).toEqual({
 			problems: [expect.stringContaining(words)],

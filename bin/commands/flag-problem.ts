@@ -1,0 +1,27 @@
+import { didYouMean } from "../../src/agent/configuration/nearest-name.js";
+import { messageOf } from "../../src/errors.js";
+
+const TYPED = /'(-{1,2}[^' ]+)/;
+
+/**
+ * What `parseArgs` has thrown, in words with the fix.
+ * @param names the flags that there are, without their dashes
+ */
+export function flagProblem(error: unknown, names: readonly string[]): string {
+	const message = messageOf(error);
+	const typed = TYPED.exec(message)?.[1] ?? "";
+	const code = error instanceof Error && "code" in error ? error.code : "";
+	switch (code) {
+		case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
+			return `unknown option ${typed}${didYouMean(
+				typed,
+				names.map((name) => `--${name}`),
+			)}`;
+		case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
+			return message.includes("does not take an argument")
+				? `${typed} takes no value; use ${typed} alone`
+				: `${typed}: its value is missing or begins with a dash; use ${typed}=VALUE`;
+		default:
+			return message;
+	}
+}

@@ -1,0 +1,82 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { systemClock } from "../../clock.js";
+import { messageOf, systemErrorCode } from "../../errors.js";
+import { pause } from "../../rendezvous/back-off.js";
+import { FILE_PROBLEMS } from "./access-problem.js";
+
+/** More than any settings, token or certificate need. */
+const LARGEST_BYTES = 1024 * 1024;
+
+/** How long a pipe may keep its reader waiting, in milliseconds, and how often it is asked. */
+const PIPE_WITHIN_MS = 5_000;
+const PIPE_EVERY_MS = 10;
+
+/** Without O_NONBLOCK, opening a pipe that nobody writes into would wait for ever. */
+const OPEN_TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * What a file holds that the user has named, or what is wrong with it and the fix. It may
+ * be a pipe, as `<(command)` is, but none that stays silent or has no end.
+ */
+export async function readSmallFile(
+	path: string,
+): Promise<{ readonly content: Buffer } | { readonly problem: string }> {
+	let file: FileHandle | undefined;
+	try {
+		file = await open(path, OPEN_TO_READ);
+		const content = await readAll(file);
+		const isSilent =
+			content === "silent" ||
+			(content.length === 0 && (await file.stat()).isFIFO());
+		if (isSilent) return { problem: "is a pipe that is silent; give a file" };
+		if (content.length > LARGEST_BYTES) {
+			return { problem: "has more than 1 MiB; give a smaller file" };
+		}
+		return { content };
+	} catch (error) {
+		return {
+			problem: READ_PROBLEMS[systemErrorCode(error) ?? ""] ?? messageOf(error),
+		};
+	} finally {
+		await file?.close();
+	}
+}
+
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+	ENOENT: FILE_PROBLEMS.missing,
+	EISDIR: FILE_PROBLEMS.directory,
+	EACCES: FILE_PROBLEMS.denied,
+};
+
+/** No more than the first bytes beyond what a file may have. */
+async function readAll(file: FileHandle): Promise<Buffer | "silent"> {
+	const room = Buffer.alloc(LARGEST_BYTES + 1);
+	let length = 0;
+	let waitedMs = 0;
+	while (length < room.length && waitedMs < PIPE_WITHIN_MS) {
+		const bytesRead = await readSome(file, room.subarray(length));
+		if (bytesRead === 0) return room.subarray(0, length);
+		if (bytesRead !== undefined) {
+			length += bytesRead;
+			waitedMs = 0;
+			continue;
+		}
+		await pause(systemClock, PIPE_EVERY_MS);
+		waitedMs += PIPE_EVERY_MS;
+	}
+	return length === room.length ? room : "silent";
+}
+
+/** How many bytes came; 0: there are no more, undefined: none are there yet. */
+async function readSome(
+	file: FileHandle,
+	room: Buffer,
+): Promise<number | undefined> {
+	try {
+		return (await file.read(room, 0, room.length, null)).bytesRead;
+	} catch (error) {
+		if (systemErrorCode(error) === "EAGAIN") return undefined;
+		throw error;
+	}
+}
