@@ -216,7 +216,7 @@ export function describeStore(
 		});
 
 		it("reads nothing back unless it is asked to", async () => {
-			const { revision } = await put("a", "1");
+			await put("a", "1");
 			const absent = [{ key: key("a"), createRevision: 0 }];
 			const made = [key("a")];
 			const results = [
@@ -224,10 +224,11 @@ export function describeStore(
 				await store.transaction(absent, [], { made }),
 				await store.transaction([], [], { refused: made }),
 			];
-			for (const result of results) {
-				expect(result.read).toBeUndefined();
-				expect(result.revision).toBe(revision);
-			}
+			expect(results.map(({ read }) => read)).toEqual([
+				undefined,
+				undefined,
+				undefined,
+			]);
 		});
 
 		it("lets one of two writers that saw the same revision win", async () => {
