@@ -1,7 +1,8 @@
 import { didYouMean } from "../../src/agent/configuration/nearest-name.js";
 import { messageOf } from "../../src/errors.js";
 
-const TYPED = /'(-{1,2}[^' ]+)/;
+/** In Node's words, `'-f, --follow'` or `'--output <value>'` among them. */
+const TYPED = /'(?:-\w, )?(-{1,2}[^' ]+)/;
 
 /**
  * What `parseArgs` has thrown, in words with the fix.
@@ -13,6 +14,8 @@ export function flagProblem(error: unknown, names: readonly string[]): string {
 	const code = error instanceof Error && "code" in error ? error.code : "";
 	switch (code) {
 		case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
+			if (typed === "-=")
+				return "a flag of one letter takes no =; use its name";
 			return `unknown option ${typed}${didYouMean(
 				typed,
 				names.map((name) => `--${name}`),

@@ -26,10 +26,11 @@ export async function readSmallFile(
 	try {
 		file = await open(path, OPEN_TO_READ);
 		const content = await readAll(file);
-		const isSilent =
-			content === "silent" ||
-			(content.length === 0 && (await file.stat()).isFIFO());
-		if (isSilent) return { problem: "is a pipe that is silent; give a file" };
+		if (content === "silent") {
+			return {
+				problem: `is a pipe out of which nothing came for ${PIPE_WITHIN_MS / 1000} s; give a file`,
+			};
+		}
 		if (content.length > LARGEST_BYTES) {
 			return { problem: "has more than 1 MiB; give a smaller file" };
 		}
@@ -52,12 +53,15 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
 /** No more than the first bytes beyond what a file may have. */
 async function readAll(file: FileHandle): Promise<Buffer | "silent"> {
 	const room = Buffer.alloc(LARGEST_BYTES + 1);
+	const isPipe = (await file.stat()).isFIFO();
 	let length = 0;
 	let waitedMs = 0;
 	while (length < room.length && waitedMs < PIPE_WITHIN_MS) {
 		const bytesRead = await readSome(file, room.subarray(length));
-		if (bytesRead === 0) return room.subarray(0, length);
-		if (bytesRead !== undefined) {
+		// Nobody may have opened a pipe for writing yet.
+		const isEnd = bytesRead === 0 && !(isPipe && length === 0);
+		if (isEnd) return room.subarray(0, length);
+		if (bytesRead) {
 			length += bytesRead;
 			waitedMs = 0;
 			continue;

@@ -19,13 +19,7 @@ export async function resolveLaunchConfig(
 	host: Host,
 	warn: Report = () => {},
 ): Promise<AgentConfig> {
-	// Callers without types may hand over anything.
-	if (!isRecord(config)) {
-		throw new ElasticRunError(
-			"USAGE",
-			`launchAgent: expected a LaunchConfig, got ${describe(config)}; for example { script: "train.js" }`,
-		);
-	}
+	refuseOdd(config);
 	const resolution = await resolveObject(config, host);
 	for (const warning of resolution.warnings) warn(warning);
 	if ("config" in resolution) return resolution.config;
@@ -41,8 +35,8 @@ async function resolveObject(
 		args = [],
 		cwd = ".",
 		env,
-		signal,
-		killSignal,
+		signal: _,
+		killSignal: __,
 		restartPolicy,
 		...values
 	} = config;
@@ -65,8 +59,8 @@ async function resolveObject(
 		: [own];
 	return resolveSettings(
 		{
-			script: typeof script === "string" ? script : "",
-			args: areTexts(args) ? args : [],
+			script: script ?? "",
+			args,
 			cwd: base,
 			environment: env ?? host.environment,
 			settings: mergeSettings(sources.map((source) => source.settings)),
@@ -75,18 +69,32 @@ async function resolveObject(
 			httpToken: undefined,
 			nameOf: (option) => option.key,
 			policy,
-			problems: [
-				...problemsOf({ signal, killSignal }, isSignal, "an AbortSignal"),
-				...problemsOf({ script }, isText, "a text"),
-				...(areTexts(args) ? [] : ["args: expected a list of texts"]),
-				...sources.flatMap((source) => source.problems),
-			],
+			problems: [...sources.flatMap((source) => source.problems)],
 		},
 		host,
 	);
 }
 
-function problemsOf(
+/** Callers without types may hand over anything. */
+function refuseOdd(config: unknown): void {
+	if (!isRecord(config)) {
+		throw new ElasticRunError(
+			"USAGE",
+			`launchAgent: expected a LaunchConfig, got ${describe(config)}; for example { script: "train.js" }`,
+		);
+	}
+	const { script, args, cwd, env, signal, killSignal } = config;
+	const problems = [
+		...oddOf({ script, cwd }, isText, "a text"),
+		...oddOf({ args }, areTexts, "a list of texts"),
+		...oddOf({ env }, isRecord, "a map"),
+		...oddOf({ signal, killSignal }, isSignal, "an AbortSignal"),
+	];
+	if (problems.length === 0) return;
+	throw new ElasticRunError("USAGE", problems.join("\n"));
+}
+
+function oddOf(
 	values: Readonly<Record<string, unknown>>,
 	isGood: (value: unknown) => boolean,
 	expected: string,
@@ -102,6 +110,10 @@ function isText(value: unknown): boolean {
 	return typeof value === "string";
 }
 
+function areTexts(value: unknown): boolean {
+	return Array.isArray(value) && value.every(isText);
+}
+
 /** Also one of another realm, or of a library. */
 function isSignal(value: unknown): boolean {
 	return (
@@ -109,8 +121,4 @@ function isSignal(value: unknown): boolean {
 		typeof value.aborted === "boolean" &&
 		typeof value.addEventListener === "function"
 	);
-}
-
-function areTexts(args: unknown): args is readonly string[] {
-	return Array.isArray(args) && args.every((word) => typeof word === "string");
 }

@@ -114,7 +114,8 @@ function formsInWords(option: Option<unknown>): string[] {
 export function describe(value: unknown): string {
 	if (Array.isArray(value)) return "a list";
 	if (isRecord(value)) return "a map";
-	return typeof value === "function"
-		? "a function"
+	if (typeof value === "function") return "a function";
+	return typeof value === "bigint" || typeof value === "symbol"
+		? String(value)
 		: String(JSON.stringify(value));
 }

@@ -275,9 +275,23 @@ describe("problems", () => {
 		);
 	}
 
-	test("of a script that is no text", async () => {
-		const [code, first] = await problemsOf({ script: 5 });
-		expect([code, first]).toEqual(["USAGE", "script: expected a text, got 5"]);
+	test("of values that JSON has no word for", async () => {
+		expect(await problemsOf({ nprocPerNode: 2n, role: Symbol("x") })).toEqual([
+			"USAGE",
+			expect.stringMatching(/^nprocPerNode: expected .*, got 2$/),
+			expect.stringMatching(/^role: expected .*, got Symbol\(x\)$/),
+		]);
+	});
+
+	test("of what is of another kind are all told, and nothing else", async () => {
+		expect(
+			await problemsOf({ script: 5, cwd: 3n, env: "A=1", nnodes: "x" }),
+		).toEqual([
+			"USAGE",
+			"script: expected a text, got 5",
+			"cwd: expected a text, got 3",
+			'env: expected a map, got "A=1"',
+		]);
 	});
 
 	test.each([
@@ -310,7 +324,7 @@ describe("problems", () => {
 			"USAGE",
 			/^argument 2 of the script is longer/,
 		],
-		[{ args: [1] }, "USAGE", /^args: expected a list of texts$/],
+		[{ args: [1] }, "USAGE", /^args: expected a list of texts, got a list$/],
 		[{ cwd: "nosuch" }, "USAGE", /^working directory .*\/nosuch is not there/],
 		[{ maxRestarts: -1 }, "USAGE", /^maxRestarts: "-1" is not valid/],
 		[

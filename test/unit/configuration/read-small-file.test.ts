@@ -35,6 +35,13 @@ describe("a small file", () => {
 		expect(read).toEqual({ content: Buffer.from("a\nb\n") });
 	});
 
+	it("may be a pipe that nobody has opened for writing yet", async () => {
+		const late = pipe("late");
+		const reading = readSmallFile(late);
+		execFileSync("sh", ["-c", 'sleep 0.2; echo a > "$0"', late]);
+		expect(await reading).toEqual({ content: Buffer.from("a\n") });
+	});
+
 	it("that is none is refused in words", async () => {
 		writeFileSync(path("large"), Buffer.alloc(LARGEST + 1));
 		for (const [file, problem] of [
@@ -42,7 +49,10 @@ describe("a small file", () => {
 			[folder.path, "is a directory; give a file"],
 			[path("large"), "has more than 1 MiB; give a smaller file"],
 			["/dev/zero", "has more than 1 MiB; give a smaller file"],
-			[pipe("silent"), "is a pipe that is silent; give a file"],
+			[
+				pipe("silent"),
+				"is a pipe out of which nothing came for 5 s; give a file",
+			],
 		] as const) {
 			expect(await readSmallFile(file)).toEqual({ problem });
 		}

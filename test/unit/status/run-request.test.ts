@@ -130,6 +130,8 @@ describe("the arguments of a command that looks for a run", () => {
 			"status: --output: its value is missing or begins with a dash",
 		],
 		[["--watch=1"], "status: --watch takes no value; use --watch alone"],
+		[["--help=1"], "status: --help takes no value; use --help alone"],
+		[["-h=1"], "status: a flag of one letter takes no =; use its name"],
 	])("%j are refused", (args, words) => {
 		expect(parseRunArguments("status", args)).toEqual({
 			problems: [expect.stringContaining(words)],
