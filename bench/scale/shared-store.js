@@ -33,11 +33,11 @@ export class SharedStore {
 		return this.#inTurn(() => this.#store.snapshot(selectors, known));
 	}
 
-	async transaction(compares, writes) {
+	async transaction(compares, writes, reads) {
 		this.counts.writes += 1;
 		try {
 			return await this.#inTurn(() =>
-				this.#store.transaction(compares, writes),
+				this.#store.transaction(compares, writes, reads),
 			);
 		} finally {
 			for (const { put, value } of writes) {

@@ -131,13 +131,16 @@ export class RecordWriter {
 			return false;
 		}
 		this.standing = undefined;
+		// Whoever leaves a round before the others do finds it changed the next moment.
+		const isFirst =
+			intent.claim > round.synced && round.deprecated < round.synced;
 		const { succeeded, revision, read } = await store.transaction(
 			[
 				{ key: keys.round, modRevision: roundRevision },
 				{ key, modRevision: present?.modRevision ?? 0 },
 			],
 			this.writesFor(intent, value),
-			{ refused: reads },
+			isFirst ? { refused: reads } : {},
 		);
 		if (read !== undefined) onRead(read);
 		if (!succeeded) return true;

@@ -124,6 +124,14 @@ describe("the writer of an agent's record", () => {
 		expect(store.asked).toEqual(["write", "look"]);
 	});
 
+	it("reads back only where the round is likely to change: when it leaves it before the others", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		await put(roundRecord({ synced: 1, seats: 2 }));
+		writer.want(intentOf({ state: "running", claim: 1, pids: [7] }));
+		expect(await writer.write()).toBe(true);
+		expect(readBack).toEqual([]);
+	});
+
 	it("asks for a look before the first write", async () => {
 		await put(roundRecord({}));
 		writer.want(intentOf({}));
