@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.js";
 import { handsOver } from "./hand-over.js";
 import { LookLoop } from "./look-loop.js";
+import { rememberLift } from "./observe-round.js";
 import { Picture } from "./picture.js";
 import {
 	EMPTY_MEMORY,
@@ -170,7 +171,10 @@ export class Coordinator {
 			also,
 		});
 		if (read !== undefined && !this.closed) this.options.onRead(read);
-		if (succeeded && "round" in plan) this.synced = plan.round.synced;
+		if (succeeded && plan.kind === "lift") {
+			this.synced = plan.round.synced;
+			this.memory = rememberLift(this.memory, plan.round);
+		}
 		return this.learn(succeeded);
 	}
 

@@ -1,7 +1,7 @@
 import { latestOf } from "./history.js";
 import { currentPlaces, holderOf } from "./order-members.js";
 import type { PlannerMemory, RoundTimes } from "./plan.js";
-import type { NodeRecord } from "./records.js";
+import type { NodeRecord, RoundRecord } from "./records.js";
 import type { RunView } from "./run-view.js";
 
 /**
@@ -27,6 +27,15 @@ export function observeRound(
 					readyAt: null,
 				}
 			: { ...readiness(view, known, wallTime), round: synced };
+	return { ...memory, times };
+}
+
+/** Who has lifted a round goes by his own clock, also where all members run before he looks again. */
+export function rememberLift(
+	memory: PlannerMemory,
+	{ synced }: Pick<RoundRecord, "synced">,
+): PlannerMemory {
+	const times = { round: synced, startedAt: null, ready: 0, readyAt: null };
 	return { ...memory, times };
 }
 

@@ -190,7 +190,7 @@ describe("doctor", () => {
 	});
 
 	it.each([
-		[["--nproc"], "Unknown option '--nproc'"],
+		[["--nproc"], "unknown option --nproc; did you mean --nproc-per-node?"],
 		[["--output", "xml"], '--output: "xml" is unknown; use text or json'],
 		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
 		[["train.js"], "Unexpected argument 'train.js'"],

@@ -128,7 +128,7 @@ describe("status that cannot be told", () => {
 		[["--output", "xml"], '--output: "xml" is unknown'],
 		[["a", "b"], "name one run only"],
 		[["--rdzv-endpoint", "nowhere"], "port missing"],
-		[["--nnodes", "2"], "Unknown option '--nnodes'"],
+		[["--nnodes", "2"], "unknown option --nnodes"],
 	])("is refused for %j", async (args, words) => {
 		const { exitCode, stdout, stderr } = await openSite().launch([
 			"status",

@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { systemClock } from "../../clock.js";
 import { messageOf, systemErrorCode } from "../../errors.js";
-import { pause } from "../../rendezvous/back-off.js";
 import { FILE_PROBLEMS } from "./access-problem.js";
 
 /** More than any settings, token or certificate need. */
@@ -66,7 +65,9 @@ async function readAll(file: FileHandle): Promise<Buffer | "silent"> {
 			waitedMs = 0;
 			continue;
 		}
-		await pause(systemClock, PIPE_EVERY_MS);
+		await new Promise<void>((resolve) => {
+			systemClock.wakeAt(systemClock.now() + PIPE_EVERY_MS, resolve);
+		});
 		waitedMs += PIPE_EVERY_MS;
 	}
 	return length === room.length ? room : "silent";

@@ -6,6 +6,7 @@ import {
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import type { NodeRecord } from "../../../src/rendezvous/records.js";
 import type {
 	Compare,
 	ReadBack,
@@ -147,5 +148,33 @@ it("resigns in the transaction that leaves the round, when its own node leaves t
 	await store.transaction([], [node("b", "running")]);
 	await settle();
 	expect(store.known).toEqual([]);
+	coordinator.close();
+});
+
+it("tells by its own clock since when a round runs that it has lifted, also where all run before it looks", async () => {
+	const node = (change: Partial<NodeRecord>) => ({
+		put: KEYS.node("a"),
+		value: encodeRecord(nodeRecord("a", { claim: 2, ...change })),
+	});
+	const { store, coordinator } = await coordinating({
+		fencingToken: { createRevision: 3, value: "a" },
+		reads: KEYS.seenBy("a"),
+		onRead: ({ entries }) => {
+			if (entries.get(KEYS.round)?.value.includes('"synced":2,"deprecated":1'))
+				void store.transaction([], [node({ state: "running", since: 5_000 })]);
+		},
+	});
+	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	await store.transaction([], [node({})]);
+	await settle();
+	await store.transaction([], [{ delete: KEYS.node("a") }]);
+	await settle();
+	const key = KEYS.historyOf(2);
+	const line = (await store.snapshot([key])).entries.get(key);
+	expect(line && JSON.parse(line.value)).toMatchObject({
+		round: 2,
+		startedAt: 0,
+		endedAt: 0,
+	});
 	coordinator.close();
 });
