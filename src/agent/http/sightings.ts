@@ -84,7 +84,7 @@ export function seeAgent(
  * @param isOver the run has ended: nothing goes on
  */
 export function spansSeen(
-	{ nodes }: Sightings,
+	{ nodes, own }: Sightings,
 	isOver: boolean,
 ): ReadonlyMap<string, readonly Span[]> {
 	return new Map(
@@ -92,7 +92,10 @@ export function spansSeen(
 			nodeId,
 			phases.map(({ phase, round, from, seenAt }, index) => {
 				const isLast = index === phases.length - 1;
-				return { phase, round, from, to: isLast && !isOver ? null : seenAt };
+				// Of itself a node misses nothing.
+				const next = nodeId === own ? phases[index + 1] : undefined;
+				const to = isLast && !isOver ? null : (next?.from ?? seenAt);
+				return { phase, round, from, to };
 			}),
 		]),
 	);
