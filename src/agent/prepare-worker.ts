@@ -78,7 +78,7 @@ export function prepareWorker(
 				stderr: streams.stderr,
 			},
 			directory: channel.directory,
-			tell: (event) => void channel.post(event, clock.wallTime()),
+			tell: (event) => void channel.send(event, clock.wallTime()),
 			ring: () => channel.ring(),
 			moved: streams.rename,
 			release: streams.release,

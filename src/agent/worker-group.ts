@@ -87,8 +87,8 @@ export class WorkerGroup {
 	}
 
 	/**
-	 * PAUSE: their round is being left. They are woken when the others have been told
-	 * that this node is ready, which takes no worker: they would have the processors first.
+	 * PAUSE: their round is being left. They are woken when the word that this node is
+	 * ready is on its way: it needs none of them, and they would take the processors.
 	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
 		for (const localRank of localRanks) {

@@ -49,19 +49,12 @@ export class WorkerChannel {
 		}
 	}
 
-	/** `post`, and `ring` unless it is the first event: nobody waits for that, it is there before the worker is. */
-	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
-		const event = this.post(message, timestamp);
-		if (event.sequence > 1) this.ring();
-		return event;
-	}
-
 	/**
-	 * Writes the next event and returns it. `timestamp`: milliseconds since 1970.
+	 * Writes the next event and returns it; `ring` tells of it at once. `timestamp`: milliseconds since 1970.
 	 * Throws CHANNEL where the event is larger than 1 MiB or the disk does not
 	 * take it; then nothing was sent, and the next event gets its number.
 	 */
-	post(message: OutgoingEvent, timestamp: number): WorkerEvent {
+	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
 		const sequence = this.#sent + 1;
 		const event: WorkerEvent = { ...message, sequence, timestamp };
 		const text = encodeEvent(event);
@@ -75,7 +68,7 @@ export class WorkerChannel {
 		return event;
 	}
 
-	/** Tells the worker that something was posted; it then takes a processor, perhaps at once. */
+	/** Tells the worker that something was sent; it then takes a processor, perhaps at once. */
 	ring(): void {
 		ringDoorbell(this.doorbell);
 	}

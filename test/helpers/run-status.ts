@@ -1,4 +1,5 @@
 import type { NodeStatus, RunStatus } from "../../src/rendezvous/run-status.js";
+import { WORLD } from "./run-view.js";
 
 /** Milliseconds since 1970 at which these look at their run. */
 export const NOW = 1_795_000_000_000;
@@ -30,13 +31,7 @@ export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
 	since: NOW - 61_000,
 	instance: 7,
 	round: 2,
-	world: {
-		worldSize: 4,
-		groupWorldSize: 2,
-		roleWorldSizes: { default: 4 },
-		masterAddr: "10.0.0.1",
-		masterPort: 4000,
-	},
+	world: WORLD,
 	minNodes: 1,
 	maxNodes: 3,
 	policy: "hard",

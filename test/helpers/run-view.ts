@@ -6,9 +6,19 @@ import type {
 	RoundRecord,
 	Seat,
 	SeatRecord,
+	World,
 } from "../../src/rendezvous/records.js";
 import type { NodeView, RunView } from "../../src/rendezvous/run-view.js";
 import type { WaitingRecord } from "../../src/rendezvous/waiting.js";
+
+/** Of two nodes with two workers each. */
+export const WORLD: World = {
+	worldSize: 4,
+	groupWorldSize: 2,
+	roleWorldSizes: { default: 4 },
+	masterAddr: "10.0.0.1",
+	masterPort: 4000,
+};
 
 /** A round record of a run that has just begun, changed as given. */
 export function roundRecord(change: Partial<RoundRecord> = {}): RoundRecord {

@@ -38,6 +38,7 @@ it.for(WAYS)(
 			// The agent's own back-pressure: 64 are kept on disk.
 			while (round - acknowledged() > 60) await delay(1);
 			channel.send(work(round), round);
+			channel.ring();
 			if (round === COUNT / 2) expect(wayOf(worker.process.pid)).toBe(way);
 		}
 		expect(await worker.ended).toBe(0);

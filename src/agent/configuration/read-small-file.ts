@@ -45,6 +45,7 @@ export async function readSmallFile(
 
 const READ_PROBLEMS: Readonly<Record<string, string>> = {
 	ENOENT: FILE_PROBLEMS.missing,
+	ENOTDIR: FILE_PROBLEMS.missing,
 	EISDIR: FILE_PROBLEMS.directory,
 	EACCES: FILE_PROBLEMS.denied,
 };

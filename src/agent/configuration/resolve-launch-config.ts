@@ -69,7 +69,7 @@ async function resolveObject(
 			httpToken: undefined,
 			nameOf: (option) => option.key,
 			policy,
-			problems: [...sources.flatMap((source) => source.problems)],
+			problems: sources.flatMap((source) => source.problems),
 		},
 		host,
 	);

@@ -46,6 +46,7 @@ describe("a small file", () => {
 		writeFileSync(path("large"), Buffer.alloc(LARGEST + 1));
 		for (const [file, problem] of [
 			[path("absent"), "no such file; check the path"],
+			[path("large/below"), "no such file; check the path"],
 			[folder.path, "is a directory; give a file"],
 			[path("large"), "has more than 1 MiB; give a smaller file"],
 			["/dev/zero", "has more than 1 MiB; give a smaller file"],

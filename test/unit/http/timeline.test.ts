@@ -13,7 +13,11 @@ import {
 	MOST_SPANS,
 	timelineOf,
 } from "../../../src/agent/http/timeline.js";
-import { type AgentState, INITIAL_STATE } from "../../../src/agent/state.js";
+import {
+	type AgentState,
+	INITIAL_STATE,
+	type Next,
+} from "../../../src/agent/state.js";
 import type {
 	InstanceHistory,
 	RoundLine,
@@ -226,12 +230,41 @@ describe("a run that is looked at", () => {
 		]);
 	});
 
-	it("tells of its own node what that says, not what the store still has", () => {
-		const view = { round: roundRecord({ instance: 7, synced: 1 }), seat: null };
-		const running: AgentState = {
-			...{ phase: "RUNNING", instance: 7, failure: null, failuresReported: 0 },
-			...{ view, round: 1, seat: seatRecord("a"), workers: [] },
+	const view = { round: roundRecord({ instance: 7, synced: 1 }), seat: null };
+	const running: AgentState = {
+		...{ phase: "RUNNING", instance: 7, failure: null, failuresReported: 0 },
+		...{ view, round: 1, seat: seatRecord("a"), workers: [] },
+	};
+
+	it("has one bar of its own node, also where the history has it run a moment later", () => {
+		let seen = NOTHING_SEEN;
+		for (const at of [1_100, 1_150]) {
+			seen = seeAgent(seen, "a", running, BEGUN + at);
+		}
+		const next: Next = {
+			kind: "leave",
+			exitCode: 0,
+			reason: "",
+			leaveBy: null,
 		};
+		const leaving: AgentState = {
+			...running,
+			phase: "STOPPING",
+			claim: 2,
+			next,
+		};
+		seen = seeAgent(seen, "a", leaving, BEGUN + 8_000);
+		const [first] = ROUNDS;
+		const told = historyOf(first ? [{ ...first, endedAt: null }] : []);
+		const timeline = timelineOf(runStatus({ round: 1 }), told, seen);
+		expect(inWords(timeline?.nodes[0]?.spans)).toEqual([
+			"joining 1 0..1100",
+			"running 1 1100..8000",
+			"leaving 1 8000..",
+		]);
+	});
+
+	it("tells of its own node what that says, not what the store still has", () => {
 		let seen = seeAgent(NOTHING_SEEN, "a", INITIAL_STATE, BEGUN);
 		expect(seen).toBe(NOTHING_SEEN);
 		seen = seeAgent(
