@@ -19,7 +19,8 @@ const FOREIGN = [
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of V8.
 	...["--semi-space-growth-factor", "--max-semi-space-size"],
-	"--optimize-for-size",
+	...["--memory-reducer-single-gc", "--optimize-for-size"],
+	...["--always-sparkplug", "--no-lazy"],
 	// Of etcd and srun.
 	...["--listen-client-urls", "--advertise-client-urls", "--name"],
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],

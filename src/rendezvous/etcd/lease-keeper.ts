@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.js";
+import { type Clock, onBeat } from "../../clock.js";
 import type { Lease, LeaseEvents, LeaseId } from "../store.js";
 import type { Connections } from "./connections.js";
 import { expectBy } from "./deadline.js";
@@ -116,8 +116,11 @@ export class LeaseKeeper {
 		this.stream = undefined;
 	}
 
+	/** The one lease of an agent keeps to the beat of what else it does while idle; many would all come at once. */
 	private askLater(lease: KeptLease): void {
-		const at = lease.acknowledged.now + lease.ttlMs / KEEPALIVES_A_TTL;
+		const afterMs = lease.ttlMs / KEEPALIVES_A_TTL;
+		const dueAt = lease.acknowledged.now + afterMs;
+		const at = this.leases.size > 1 ? dueAt : onBeat(dueAt, afterMs);
 		lease.cancelTimer = this.options.clock.wakeAt(at, () => {
 			lease.isDue = true;
 			this.ask(lease);

@@ -84,6 +84,24 @@ describe("a lease that is kept", () => {
 		);
 	});
 
+	it("keeps to the beat of the process as the only one of its store, and else to its own time", async () => {
+		const { clock, keep, sent, acknowledge } = keeperOf();
+		await clock.advance(300);
+		keep("1");
+		await clock.advance(699);
+		expect(sent).toEqual([]);
+		await clock.advance(1);
+		await clock.advance(400);
+		acknowledge("1");
+		await clock.advance(600);
+		expect(sent).toEqual([1_000, 2_000]);
+		acknowledge("1");
+		await clock.advance(300);
+		keep("2");
+		await clock.advance(1_000);
+		expect(sent).toEqual([1_000, 2_000, 3_000, 3_300]);
+	});
+
 	it("lives from the sending of what was acknowledged, not from the answer", async () => {
 		const { clock, keep, acknowledge } = keeperOf();
 		const lease = keep("1");

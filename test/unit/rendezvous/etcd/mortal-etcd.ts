@@ -14,7 +14,10 @@ import {
 	StatusError,
 } from "../../../../src/rendezvous/etcd/status.js";
 import type { StreamHandlers } from "../../../../src/rendezvous/etcd/underway.js";
-import type { VirtualClock } from "../../../helpers/virtual-clock.js";
+import {
+	clockFromNow,
+	type VirtualClock,
+} from "../../../helpers/virtual-clock.js";
 
 /** How long anything takes on its way to etcd and back, in milliseconds. */
 const LATENCY_MS = 1;
@@ -48,18 +51,16 @@ export class MortalEtcd {
 
 	constructor(readonly clock: VirtualClock) {}
 
-	/** A real store over connections to it. */
+	/** A real store over connections to it, in a process that starts now: its clock begins with it. */
 	store(random: () => number): EtcdStore {
 		const store = this.storesMade++;
-		return new EtcdStore(
-			{ endpoints: ["etcd:2379"], clock: this.clock, random },
-			() => {
-				this.tries.push({ store, at: this.clock.now() });
-				const connection = new Connection(this.clock, () => this.isUp);
-				this.connections.add(connection);
-				return connection as unknown as EtcdClient;
-			},
-		);
+		const clock = clockFromNow(this.clock);
+		return new EtcdStore({ endpoints: ["etcd:2379"], clock, random }, () => {
+			this.tries.push({ store, at: this.clock.now() });
+			const connection = new Connection(this.clock, () => this.isUp);
+			this.connections.add(connection);
+			return connection as unknown as EtcdClient;
+		});
 	}
 
 	goAway(): void {
