@@ -62,11 +62,18 @@ export class RunInStore {
 		return lines.find((line) => line.round === round)?.members ?? [];
 	}
 
-	/** Waits until an agent says that it is in this state. */
-	sawNode(nodeId: string, state: NodeRecord["state"]): Promise<NodeRecord> {
+	/** Waits until an agent says that it is in this state, and claims this round, if one is given. */
+	sawNode(
+		nodeId: string,
+		state: NodeRecord["state"],
+		claim?: number,
+	): Promise<NodeRecord> {
 		return poll(`${nodeId} to be ${state}`, BOUND_MS, async () => {
 			const record = await this.node(nodeId);
-			return record?.state === state ? record : undefined;
+			const isThere = record?.state === state;
+			return isThere && record.claim === (claim ?? record.claim)
+				? record
+				: undefined;
 		});
 	}
 

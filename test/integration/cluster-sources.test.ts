@@ -59,7 +59,7 @@ describe("J6 of workers", { concurrent: true }, () => {
 		const [first, second] = await cluster.form("node-a", "node-b");
 		cluster.freeze(first);
 		tell(cluster.worker(1, 1), 3);
-		await cluster.store.sawNode(second, "ready");
+		await cluster.store.sawNode(second, "ready", 2);
 		const follows = cluster.worker(1, 0);
 		tell(follows, 134);
 		await waitFor("the worker's end", () => !isAlive(follows.pid));
@@ -104,7 +104,7 @@ describe("J6 of agents", { concurrent: true }, () => {
 		const [first, second, third] = await cluster.form(...NODES);
 		tell(cluster.worker(1, 0), 1);
 		await cluster.store.sawNode(second, "stopping");
-		await cluster.store.sawNode(first, "ready");
+		await cluster.store.sawNode(first, "ready", 2);
 		await cluster.vanish(third);
 		const lingers = cluster.worker(1, 1);
 		tell(lingers, 0);
