@@ -26,6 +26,8 @@ export interface Incident {
  * are one incident and cost one unit of one budget; its root is the one that
  * the store saw first, whatever the clocks of the nodes say. Workers that die
  * later, and had not heard yet that the round of that root is over, belong to it.
+ * Where nothing had failed when the round was left, those whose nodes had not
+ * heard of that cost nothing either: they may have died of the end of their peers.
  */
 export function chargeIncident(
 	view: RunView,
@@ -39,10 +41,12 @@ export function chargeIncident(
 	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const root = telling.find((failure) => !belongsToIncident(round, failure));
+	const root = telling.find((failure) => !isPartOf(round, failure));
 	const charged = root === undefined ? join(round, first) : begin(view, root);
 	const reason =
-		root === undefined ? alsoFailed(first) : describeFailure(root.failure);
+		root === undefined
+			? alsoFailed(round, first)
+			: describeFailure(root.failure);
 	return {
 		round: {
 			...charged.round,
@@ -61,13 +65,17 @@ export interface Charged {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 }
 
-function belongsToIncident(
+/** Whether it belongs to what has ended its round, or the one before. */
+function isPartOf(
 	{ synced, deprecated, cause: { root }, unpaid }: RoundRecord,
-	{ stillIn, isWish = false }: NodeFailure,
+	{ stillIn, unaware = false, isWish = false, failsRun }: NodeFailure,
 ): boolean {
 	// A failure explains why somebody waited for another round, not the reverse.
 	if (unpaid !== undefined && !isWish) return false;
-	return root !== null && (deprecated >= synced || stillIn === root.round);
+	const isOver = deprecated >= synced;
+	// What ends the run is the reason that it does.
+	if (root === null) return isOver && unaware && failsRun === null;
+	return isOver || stillIn === root.round;
 }
 
 /** One more failure of an incident that is paid for; where its round was over, the next one is left for it. */
@@ -75,12 +83,14 @@ function join(round: RoundRecord, failed: NodeFailure): Charged {
 	const isOpen = round.deprecated >= round.synced;
 	const cause = isOpen
 		? round.cause
-		: { ...round.cause, reason: alsoFailed(failed) };
+		: { ...round.cause, reason: alsoFailed(round, failed) };
 	return { round: { ...round, cause }, budgets: new Map() };
 }
 
-function alsoFailed({ failure }: NodeFailure): string {
-	return `${describeFailure(failure)}, part of the same incident`;
+function alsoFailed({ cause }: RoundRecord, { failure }: NodeFailure): string {
+	return cause.root === null
+		? `${describeFailure(failure)}, as its round was left: ${cause.reason}`
+		: `${describeFailure(failure)}, part of the same incident`;
 }
 
 function failureId(reported: NodeFailure): string {

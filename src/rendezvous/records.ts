@@ -55,6 +55,11 @@ export interface NodeFailure {
 	 * it may have died of what ended that one.
 	 */
 	readonly stillIn?: number | undefined;
+	/**
+	 * Given where its node had not heard that the round was over: where it was, the
+	 * worker may have died of that.
+	 */
+	readonly unaware?: boolean | undefined;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean | undefined;
 }

@@ -72,6 +72,39 @@ describe("J6 of workers", { concurrent: true }, () => {
 	});
 });
 
+describe("a worker that fails when the members change", {
+	concurrent: true,
+}, () => {
+	it("before its own node has heard of that: part of the change, and costs nothing", async (context) => {
+		const cluster = new Cluster(etcd(), { nodes: "2:3" }, context);
+		const members = await cluster.form(...NODES);
+		const coordinator = await cluster.store.coordinator();
+		const [unaware = "", leaver = ""] = members.filter(
+			(nodeId) => nodeId !== coordinator,
+		);
+		cluster.freeze(unaware);
+		cluster.launchOf(leaver).signal("SIGTERM");
+		await cluster.store.sawRound(
+			"round 1 to be left",
+			({ deprecated }) => deprecated === 1,
+		);
+		const follows = cluster.worker(1, members.indexOf(unaware));
+		tell(follows, 134);
+		await waitFor("the worker's end", () => !isAlive(follows.pid));
+		cluster.thaw(unaware);
+		await cluster.world(2, ...members.filter((nodeId) => nodeId !== leaver));
+		const round = await cluster.store.round();
+		expect(round).toMatchObject(NO_RESTART);
+		expect(round?.cause).toMatchObject({ kind: "scale-down", root: null });
+		const { failure } = (await cluster.store.node(unaware)) ?? {};
+		expect(failure).toMatchObject({
+			unaware: true,
+			failure: { exitCode: 134 },
+		});
+		await cluster.stop();
+	});
+});
+
 describe("J6 of agents", { concurrent: true }, () => {
 	it("one killed at the moment when a worker elsewhere fails: one round, one restart", async (context) => {
 		const cluster = new Cluster(etcd(), { nodes: "2:3" }, context);

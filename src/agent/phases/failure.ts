@@ -45,6 +45,7 @@ export function withFailure<State extends Active>(
 			charge,
 			failsRun,
 			stillIn: stillIn(state, failure),
+			unaware: state.phase === "RUNNING" || undefined,
 			isWish: failure.isWish,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,

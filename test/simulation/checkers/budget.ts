@@ -21,6 +21,7 @@ export const budget: Checker = {
 			const before = predecessor(history, index);
 			if (before === undefined) continue;
 			yield* costOf(commit, before);
+			yield* excuses(commit, before);
 			yield* reasonFor(commit, before, history);
 		}
 		yield* perRound(history);
@@ -44,6 +45,29 @@ function* costOf(commit: RoundCommit, before: RoundCommit) {
 	}
 	if (charged < incidents && !mayBeFree) {
 		yield { at, what: "an incident cost nothing" };
+	}
+}
+
+/** What is accounted for without an incident has something else to blame. */
+function* excuses({ at, round, nodes }: RoundCommit, before: RoundCommit) {
+	const isIncident = round.incidents > before.round.incidents;
+	const { cause, synced, deprecated } = before.round;
+	const isOver = deprecated >= synced;
+	for (const node of nodes.values()) {
+		const { failure, unaware, stillIn, failsRun = null } = node.failure ?? {};
+		const id = failure?.id ?? "";
+		const isNew =
+			round.accounted.includes(id) && !before.round.accounted.includes(id);
+		if (!isNew) continue;
+		const isExcused = cause.root
+			? isOver || stillIn === cause.root.round
+			: isOver && unaware === true && failsRun === null;
+		if (!isIncident && !isExcused) {
+			yield { at, what: `failure ${id} cost nothing, and was the first` };
+		}
+		if (isIncident && isExcused && round.cause.root?.id === id) {
+			yield { at, what: `failure ${id} is charged for what came before it` };
+		}
 	}
 }
 

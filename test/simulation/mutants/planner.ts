@@ -119,8 +119,36 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge each failure of one incident",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "root !== null && (deprecated >= synced || stillIn === root.round)",
-		without: "root !== null && deprecated > synced && stillIn === root.round",
+		guard: "return isOver || stillIn === root.round;",
+		without: "return false;",
+		caughtBy: { checker: "budget" },
+	},
+	{
+		name: "charge who dies of a change of the members",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "if (root === null) return isOver && unaware && failsRun === null;",
+		without: "if (root === null) return false;",
+		caughtBy: { checker: "budget" },
+	},
+	{
+		name: "let a change of the members excuse whatever fails then",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "if (root === null) return isOver && unaware && failsRun === null;",
+		without: "if (root === null) return isOver && failsRun === null;",
+		caughtBy: { checker: "budget" },
+	},
+	{
+		name: "end the run by a failure that has an excuse",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "unaware && failsRun === null;",
+		without: "unaware;",
+		caughtBy: { checker: "outcomes" },
+	},
+	{
+		name: "let a failure excuse itself",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "if (root === null) return isOver && unaware && failsRun === null;",
+		without: "if (root === null) return unaware && failsRun === null;",
 		caughtBy: { checker: "budget" },
 	},
 	{

@@ -64,8 +64,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge who dies of an incident that is over",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "(deprecated >= synced || stillIn === root.round)",
-		without: "deprecated >= synced",
+		guard: "return isOver || stillIn === root.round;",
+		without: "return isOver;",
 		caughtBy: { test: SURVIVOR_TESTS, named: "not heard" },
 	},
 	{

@@ -174,6 +174,16 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 	});
 });
 
+describe("a worker that fails", () => {
+	it.each([
+		["in a round that is on, for all its node knows: says so", RUNNING, true],
+		["paused: does not, for its node has heard", PAUSED, undefined],
+	])("%s", (_, state, unaware) => {
+		const { state: after } = play([exited(0, 9)], state);
+		expect(intentOf(after)?.failure?.unaware).toBe(unaware);
+	});
+});
+
 describe("several PAUSEs", () => {
 	/** Paused at 1 s for round 1, and at 41 s for round 2. */
 	const twice = play(

@@ -5,7 +5,10 @@ import {
 	type PlannerMemory,
 } from "../../../src/rendezvous/plan.js";
 import { planRound } from "../../../src/rendezvous/plan-round.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import type {
+	NodeFailure,
+	NodeRecord,
+} from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
@@ -483,20 +486,49 @@ describe("a round that is being left", () => {
 		});
 	});
 
-	it("opens an incident for a failure when only a scale event is open", () => {
-		const view = runView(
-			{
-				...OPEN,
-				cause: {
-					kind: "scale-up",
-					changeEvent: "SCALE_UP",
-					reason: "joining: c",
-					root: null,
-				},
-			},
-			[ready("a", { failure: nodeFailure("a") }), ready("b")],
-			{ seats: SEATS },
-		);
+	describe.each([
+		["scale-up", "joining: c"],
+		["scale-down", "c left: SIGTERM"],
+	] as const)("when only a %s is open", (kind, reason) => {
+		const cause = { kind, changeEvent: null, reason, root: null };
+		const failing = (change: Partial<NodeFailure>) =>
+			plan(
+				runView(
+					{ ...OPEN, cause },
+					[ready("a", { failure: nodeFailure("a", change) }), ready("b")],
+					{ seats: SEATS },
+				),
+			);
+
+		it("opens an incident for a failure", () => {
+			expect(failing({}).plan).toMatchObject({
+				round: { incidents: 1, charged: 1, cause: { kind: "failure" } },
+			});
+		});
+
+		it("has a failure cost nothing of which the node said that it had not heard of it", () => {
+			const { plan, reason: said } = failing({ unaware: true });
+			expect(said).toBe(
+				`rank 0 on a: exit code 1, as its round was left: ${reason}`,
+			);
+			expect(plan).toMatchObject({
+				budgets: new Map(),
+				round: { incidents: 0, charged: 0, cause, accounted: ["a/a-1/1"] },
+			});
+		});
+
+		it("still ends the run by one that trying again cannot help", () => {
+			expect(failing({ unaware: true, failsRun: 127 }).plan).toMatchObject({
+				round: { outcome: { exitCode: 127, root: { nodeId: "a" } } },
+			});
+		});
+	});
+
+	it("opens an incident for a failure that no other change came before", () => {
+		const failure = nodeFailure("a", { unaware: true });
+		const view = runView(RUNNING, [run("a", { failure }), run("b")], {
+			seats: SEATS,
+		});
 		expect(plan(view).plan).toMatchObject({
 			round: { incidents: 1, charged: 1, cause: { kind: "failure" } },
 		});
