@@ -21,9 +21,10 @@ import { together } from "../helpers/together.js";
 const BOUND_MS = 30_000;
 /** Longer than any election takes. */
 const LONG_TTL = 40;
-/** So long that no agent of a busy machine misses its keepalives. */
-const SHORT_TTL = 5;
-/** So long that the others have a leader again: an election takes seconds where the votes are split. */
+/**
+ * So long that the others have a leader again: an election takes seconds where the votes are split,
+ * and a busy machine has some of its own.
+ */
 const ELECTION_TTL = 12;
 
 /** The member that is to be cut off, as the leader or not, and the two that go on together. */
@@ -102,7 +103,7 @@ async function fence(isLeader: boolean): Promise<void> {
 		asked,
 		{
 			nodes: "2:3",
-			conf: { lease_ttl: isLeader ? ELECTION_TTL : SHORT_TTL },
+			conf: { lease_ttl: ELECTION_TTL },
 		},
 	);
 	await etcd.cutOff(lone);
