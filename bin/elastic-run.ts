@@ -19,10 +19,8 @@ if (
 	refuse("Windows is not supported; use Linux, for example under WSL");
 } else {
 	// A young generation that stays small: 9 MB less to hold, and less that each fork makes
-	// slow to write to. Set before the modules fill it (decision 37). And one collection
-	// when all is up and idle, not three.
+	// slow to write to. Set before the modules fill it (decision 37).
 	setFlagsFromString("--semi-space-growth-factor=1");
-	setFlagsFromString("--memory-reducer-single-gc");
 	import("./main.js").then((main) => main.main(process.argv.slice(2)));
 }
 
