@@ -34,7 +34,7 @@ export interface Intent {
 	readonly cause: string | null;
 	/** The plan that it has done its part of; written together with state `finished`. */
 	readonly finishedPlan: string | null;
-	/** Its workers by local rank while it has any; null: not started. */
+	/** Its workers by local rank, while there are some; null: not started. */
 	readonly pids: readonly (number | null)[];
 	/** When it came to this state, in milliseconds since 1970. */
 	readonly since: number;

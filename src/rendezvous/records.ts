@@ -32,7 +32,7 @@ export interface NodeRecord {
 	readonly state: NodeState;
 	/** When this state began, in milliseconds since 1970 by the node's own clock; for people only. */
 	readonly since: number;
-	/** Its workers by local rank while it has any; null: not started. */
+	/** Its workers by local rank, while there are some; null: not started. */
 	readonly pids: readonly (number | null)[];
 	/** The last failure among its workers. */
 	readonly failure: NodeFailure | null;

@@ -59,7 +59,7 @@ it("a stopped launcher goes on where it was when it is continued", async () => {
 	expect((await launch.ended).exitCode).toBe(143);
 });
 
-it("a stopped worker is ended as any other", async () => {
+it("a stopped worker is ended like the others", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		...["--shutdown-timeout", "1h", job("tells-signals.js")],

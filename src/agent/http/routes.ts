@@ -69,7 +69,7 @@ export class Router {
 		const { page } = this.options;
 		const file = page.get(asked.path);
 		const route = file ? PAGE_ROUTE : ROUTES.get(asked.path);
-		// The token is looked at after all else: a greeting is refused as any other request.
+		// The token is looked at after all else: a greeting is refused like every request.
 		const isGreeting = asked.path === "/" && asked.query.has("token");
 		const needed =
 			route && isGreeting ? { ...route, need: "anybody" as const } : route;
