@@ -56,6 +56,10 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 	expect(await tip.isVisible()).toBe(true);
 	await page.keyboard.press("Home");
 	expect(await tip.textContent()).toMatch(/^round 1, .*: 2 workers on 1 node/);
+	await page.keyboard.press("ArrowRight");
+	expect(await tip.textContent()).toMatch(/^failure, /);
+	await page.keyboard.press("ArrowRight");
+	expect(await tip.textContent()).toMatch(/^round 2, /);
 	await page.keyboard.press("Escape");
 	expect(await tip.isVisible()).toBe(false);
 	await mark.hover();

@@ -183,6 +183,21 @@ describe("the picture", () => {
 		);
 	});
 
+	it("draws incidents above the lines of rounds, and has them stepped through by time", () => {
+		const stops = findAll(
+			draw(null),
+			({ attributes }) => attributes["data-stop"] !== undefined,
+		).map(({ attributes }) => [
+			attributes.class?.split(" ")[0],
+			attributes["data-order"],
+		]);
+		expect(stops).toEqual([
+			["round", "0"],
+			["round", "2"],
+			["mark", "1"],
+		]);
+	});
+
 	it("counts several incidents in one mark, shows the worst, and tells all", () => {
 		const incidents = [
 			incident({ kind: "scale-up", reason: "node-b came" }),

@@ -1,5 +1,5 @@
 import type { Timeline, TimelineIncident } from "../../timeline.js";
-import { markShape } from "./picture.js";
+import { markShape } from "./picture-stops.js";
 import { INCIDENT_WORDS } from "./picture-words.js";
 import { plain } from "./plain.js";
 import { section, table } from "./table.js";

@@ -1,15 +1,8 @@
-import type { Timeline, TimelineIncident } from "../../timeline.js";
+import type { Timeline } from "../../timeline.js";
 import { PATTERNS } from "./patterns.js";
-import {
-	BOTTOM,
-	type Layout,
-	type Mark,
-	type RoundLine,
-	type Row,
-	roundWidth,
-	TOP,
-} from "./picture-layout.js";
-import { barTip, incidentTip, roundTip } from "./picture-words.js";
+import { BOTTOM, type Layout, type Row, TOP } from "./picture-layout.js";
+import { drawnStops, stopsOf } from "./picture-stops.js";
+import { barTip } from "./picture-words.js";
 import { h, type Tree } from "./tree.js";
 
 /** A bar so wide has its round's number in it. */
@@ -29,8 +22,7 @@ export function picture(
 ): Tree {
 	const { width, height, window, left } = layout;
 	const stops = stopsOf(layout);
-	const isFocused = stops.some(({ key }) => key === focused);
-	const inTabs = isFocused ? focused : stops.at(-1)?.key;
+	const isThere = stops.some(({ key }) => key === focused);
 	return h(
 		"svg",
 		{
@@ -68,7 +60,7 @@ export function picture(
 		h(
 			"g",
 			{ class: "stops" },
-			...stops.map(({ key, draw }) => draw(key, key === inTabs ? 0 : -1)),
+			...drawnStops(stops, isThere ? focused : stops.at(-1)?.key),
 		),
 	);
 }
@@ -124,93 +116,5 @@ function drawRow(row: Row, layout: Layout, now: number): Tree {
 					: null,
 			];
 		}),
-	);
-}
-
-/** What the keyboard stops at, by time. */
-interface Stop {
-	readonly x: number;
-	readonly key: string;
-	readonly draw: (key: string, tabIndex: number) => Tree;
-}
-
-function stopsOf({ rounds, marks, height }: Layout): readonly Stop[] {
-	return [
-		...rounds.map((line) => ({
-			x: line.x,
-			key: `round ${line.round.round}`,
-			draw: (key: string, tabIndex: number) =>
-				drawRound(line, height, key, tabIndex),
-		})),
-		...marks.map((mark) => ({
-			x: mark.x,
-			key: `mark ${mark.incidents[0]?.at} ${mark.y}`,
-			draw: (key: string, tabIndex: number) => drawMark(mark, key, tabIndex),
-		})),
-	].sort((one, other) => one.x - other.x);
-}
-
-function stopAttributes(key: string, tabIndex: number, tip: string) {
-	return {
-		...{ "data-key": key, "data-stop": key, "data-tip": tip },
-		...{ tabindex: tabIndex, role: "img", "aria-label": tip },
-	};
-}
-
-function drawRound(
-	{ round, x, isNamed }: RoundLine,
-	height: number,
-	key: string,
-	tabIndex: number,
-): Tree {
-	const width = roundWidth(round.round);
-	return h(
-		"g",
-		{
-			class: isNamed ? "round" : "round unnamed",
-			...stopAttributes(key, tabIndex, roundTip(round)),
-		},
-		h("line", { x1: x, x2: x, y1: TOP - 6, y2: height - BOTTOM }),
-		isNamed
-			? h("rect", {
-					...{ class: "chip", x: x - width / 2, y: 3, width, height: 17 },
-					rx: 4,
-				})
-			: h("circle", { class: "dot", cx: x, cy: TOP - 8, r: 2 }),
-		isNamed
-			? h("text", { x, y: 12, "text-anchor": "middle" }, String(round.round))
-			: null,
-	);
-}
-
-const SHAPES: Readonly<Record<TimelineIncident["kind"], string>> = {
-	failure: "M0 -7 L7 6 L-7 6 Z",
-	"scale-down": "M0 -7 L7 0 L0 7 L-7 0 Z",
-	"scale-up": "M-2 -6 H2 V-2 H6 V2 H2 V6 H-2 V2 H-6 V-2 H-2 Z",
-};
-
-/** The mark of one kind, around (0, 0). */
-export function markShape(kind: TimelineIncident["kind"]): Tree {
-	return h("path", { class: `shape ${kind}`, d: SHAPES[kind] });
-}
-
-/** Of several that lie upon each other the worst is shown, and how many there are. */
-function drawMark(mark: Mark, key: string, tabIndex: number): Tree {
-	const { x, y, incidents } = mark;
-	const kind = (["failure", "scale-down", "scale-up"] as const).find((each) =>
-		incidents.some((incident) => incident.kind === each),
-	);
-	const tip = incidents.map(incidentTip).join("\n\n");
-	return h(
-		"g",
-		{
-			...{ class: "mark", transform: `translate(${x} ${y})` },
-			...stopAttributes(key, tabIndex, tip),
-		},
-		h("circle", { class: "halo", r: 11 }),
-		markShape(kind ?? "failure"),
-		incidents.length > 1
-			? h("text", { class: "count", x: 8, y: -4 }, String(incidents.length))
-			: null,
 	);
 }

@@ -1,8 +1,8 @@
 /** Moves the focus among the rounds and incidents of the picture. Returns whether the key means that. */
 export function stepFrom(stop: Element, key: string): boolean {
-	const stops = [...(stop.parentElement?.children ?? [])].filter(
-		(each) => each instanceof SVGElement,
-	);
+	const stops = [...(stop.parentElement?.children ?? [])]
+		.filter((each) => each instanceof SVGElement)
+		.sort((one, other) => orderOf(one) - orderOf(other));
 	const at = stops.findIndex((each) => each.isSameNode(stop));
 	const to = {
 		ArrowLeft: at - 1,
@@ -13,4 +13,9 @@ export function stepFrom(stop: Element, key: string): boolean {
 	if (to === undefined) return false;
 	stops[Math.min(stops.length - 1, Math.max(0, to))]?.focus();
 	return true;
+}
+
+/** They are drawn in another order than that of time. */
+function orderOf(stop: SVGElement): number {
+	return Number(stop.dataset.order);
 }

@@ -1,8 +1,9 @@
 import type { NodePhase } from "../../spans.js";
 import type { Timeline } from "../../timeline.js";
 import type { Model } from "./model.js";
-import { markShape, picture } from "./picture.js";
+import { picture } from "./picture.js";
 import { layOut } from "./picture-layout.js";
+import { markShape } from "./picture-stops.js";
 import { INCIDENT_WORDS, PHASE_WORDS } from "./picture-words.js";
 import { section } from "./table.js";
 import { ZOOMS } from "./time-window.js";
