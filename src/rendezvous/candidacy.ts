@@ -10,7 +10,15 @@ import {
 	type RoundRecord,
 	type Seat,
 } from "./records.js";
-import type { Compare, Entry, Lease, Snapshot, Store, Write } from "./store.js";
+import type {
+	Compare,
+	Entry,
+	Lease,
+	Reader,
+	Snapshot,
+	Store,
+	Write,
+} from "./store.js";
 
 /** The longest that an agent without a seat waits before it stands. */
 const SPREAD_MS = 250;
@@ -32,10 +40,8 @@ export interface CandidacyOptions {
 	readonly random: () => number;
 	/** Writes that one transaction of a coordinator may hold: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
-	/** Selectors of what is read back with its writes. */
-	readonly reads: readonly string[];
-	/** Told what was read back. */
-	readonly onRead: (read: Snapshot) => void;
+	/** The agent itself, which reads back what is written here. */
+	readonly own: Reader;
 	/** Nobody knows whether it has stood: time to look. */
 	readonly onFailed: () => void;
 	readonly onReason: (reason: string) => void;
@@ -108,6 +114,11 @@ export class Candidacy {
 		if (mine && this.coordinator === undefined) this.coordinate(entry);
 	}
 
+	/** The coordinator's, where this agent is it. */
+	get reader(): Reader | undefined {
+		return this.coordinator?.reader;
+	}
+
 	close(): void {
 		this.closed = true;
 		this.cancelStanding?.();
@@ -138,18 +149,18 @@ export class Candidacy {
 	/** Whatever comes of it, or of its answer, is seen in what is read. */
 	private async stand(): Promise<void> {
 		if (this.closed) return;
-		const { store, keys, reads, onRead, onFailed, onError } = this.options;
+		const { store, keys, own, onFailed, onError } = this.options;
 		try {
 			const synced = this.synced;
 			const made = keys.coordinating(synced);
 			const { read, succeeded } = await store.transaction(
 				[this.guard],
 				[this.write],
-				{ made, refused: reads },
+				{ made, refused: own.selectors },
 			);
 			if (read !== undefined) {
 				if (succeeded) this.elected = { known: read, synced };
-				return onRead(read);
+				return own.take(read);
 			}
 		} catch (error) {
 			if (!isUnreachable(error)) onError(error);

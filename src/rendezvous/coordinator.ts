@@ -19,11 +19,13 @@ import {
 } from "./plan-writer.js";
 import { encodeRecord } from "./record-codec.js";
 import { type RunView, readRunView } from "./run-view.js";
-import type { Snapshot, Watch, Write } from "./store.js";
+import type { Reader, Snapshot, Watch, Write } from "./store.js";
 import { tellWaiting, type WaitingMemory } from "./waiting.js";
 
 /** How long it rests after each look, for each node, in milliseconds: in a large job many changes come together. */
 const REST_MS_A_NODE = 0.02;
+/** In a larger job a look takes in the words of many agents, and none is read back for its own agent's alone. */
+const MOST_NODES_READ_BACK = 32;
 
 export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly clock: Clock;
@@ -37,8 +39,6 @@ export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly synced: number;
 	/** Of `RunKeys.coordinating`, if that was read back with the token: what is planned by first. */
 	readonly known?: Snapshot | undefined;
-	/** Told what was read back with a plan that was written. */
-	readonly onRead: (read: Snapshot) => void;
 	/** Told whenever the reason for what is done or waited for changes. */
 	readonly onReason: (reason: string) => void;
 	readonly onError: (error: unknown) => void;
@@ -57,6 +57,8 @@ export class Coordinator {
 	private synced: number;
 	private readonly picture: Picture;
 	private watch: Watch | undefined;
+	/** How many there were at the last look. */
+	private nodes = 0;
 	private plansMade = 0;
 	private reason = "";
 	private closed = false;
@@ -70,12 +72,27 @@ export class Coordinator {
 		this.loop = new LookLoop({
 			...options,
 			seen: () => this.picture.revision,
-			look: () => this.planOnce(),
+			look: (atLeast) => this.planOnce(atLeast),
 		});
 	}
 
 	get fencingToken(): FencingToken {
 		return this.options.fencingToken;
+	}
+
+	/** To be read back with what its own agent writes: it is planned by at once. */
+	get reader(): Reader | undefined {
+		const { synced } = this;
+		if (this.nodes > MOST_NODES_READ_BACK) return undefined;
+		return {
+			selectors: this.options.keys.coordinating(synced),
+			take: (read) => {
+				// Of another round another line of the history belongs to it.
+				if (synced !== this.synced) return;
+				this.picture.offer(read);
+				this.loop.hintAt(read.revision);
+			},
+		};
 	}
 
 	start(): void {
@@ -89,9 +106,9 @@ export class Coordinator {
 	}
 
 	/** Returns whether something was written, so that there may be more to do. */
-	private async planOnce(): Promise<boolean> {
+	private async planOnce(atLeast: number): Promise<boolean> {
 		const { store, clock, keys, config } = this.options;
-		const snapshot = await this.picture.look();
+		const snapshot = await this.picture.look(atLeast);
 		if (this.closed) return false;
 		this.watch ??= store.watch(
 			[keys.round, keys.nodes, keys.finished],
@@ -100,7 +117,8 @@ export class Coordinator {
 		);
 		const view = readRunView(keys, snapshot);
 		if (view === undefined) return false;
-		this.loop.rest(Math.floor(view.nodes.size * REST_MS_A_NODE));
+		this.nodes = view.nodes.size;
+		this.loop.rest(Math.floor(this.nodes * REST_MS_A_NODE));
 		if (view.round.synced !== this.synced) {
 			this.synced = view.round.synced;
 			return true;
@@ -170,7 +188,7 @@ export class Coordinator {
 			tryId,
 			also,
 		});
-		if (read !== undefined && !this.closed) this.options.onRead(read);
+		if (read !== undefined && !this.closed) this.options.own?.take(read);
 		if (succeeded && plan.kind === "lift") {
 			this.synced = plan.round.synced;
 			this.memory = rememberLift(this.memory, plan.round);

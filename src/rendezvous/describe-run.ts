@@ -5,7 +5,7 @@ import { ALL_RUNS, RunKeys } from "./keys.js";
 import { currentPlaces, holderOf } from "./order-members.js";
 import { EMPTY_MEMORY } from "./plan.js";
 import { planRound } from "./plan-round.js";
-import { decodeRecord } from "./record-codec.js";
+import { decodeRecord, recordAt } from "./record-codec.js";
 import type { CoordinatorRecord, NodeState, RunSpec } from "./records.js";
 import type {
 	IncidentStatus,
@@ -43,8 +43,7 @@ export function describeRun(
 	const view = readRunView(keys, snapshot);
 	if (view === undefined) return undefined;
 	const { round } = view;
-	const specEntry = snapshot.entries.get(keys.spec);
-	const spec = specEntry && decodeRecord<RunSpec>(specEntry);
+	const spec = recordAt<RunSpec>(snapshot, keys.spec);
 	const elected = snapshot.entries.get(keys.coordinator);
 	const phase = phaseOf(view);
 	const since = sinceOf(phase, view);

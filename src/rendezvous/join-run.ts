@@ -4,7 +4,7 @@ import { pause } from "./back-off.js";
 import { beginRun } from "./begin-run.js";
 import type { Candidacy } from "./candidacy.js";
 import type { RunKeys } from "./keys.js";
-import { decodeRecord, encodeRecord } from "./record-codec.js";
+import { decodeRecord, encodeRecord, recordAt } from "./record-codec.js";
 import type { AgentIdentity } from "./record-writer.js";
 import {
 	type NodeRecord,
@@ -69,10 +69,9 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		const found = own && holderOf(own, identity);
 		const isLeftBehind = found !== undefined && isDead(found);
 		const holder = isLeftBehind ? undefined : found;
-		const specEntry = snapshot.entries.get(keys.spec);
 		const beginning = beginRun(
 			readRunView(keys, holder ? snapshot : without(snapshot, own)),
-			specEntry && decodeRecord<RunSpec>(specEntry),
+			recordAt<RunSpec>(snapshot, keys.spec),
 			spec,
 			clock.wallTime(),
 		);

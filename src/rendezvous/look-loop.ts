@@ -12,8 +12,11 @@ export interface LookLoopOptions {
 	readonly random: () => number;
 	/** The revision of the store that was read last. */
 	readonly seen: () => number;
-	/** Reads the whole picture and acts on it. Resolves with whether to look again at once. */
-	readonly look: () => Promise<boolean>;
+	/**
+	 * Reads the whole picture and acts on it. Resolves with whether to look again at once.
+	 * @param atLeast the revision of the change that the look is for; Infinity: nobody knows
+	 */
+	readonly look: (atLeast: number) => Promise<boolean>;
 	/** Acts on what was seen last. Resolves with whether to look at once. */
 	readonly act?: () => Promise<boolean>;
 	/** Told of what trying again cannot mend; nothing is looked at any more. */
@@ -31,6 +34,8 @@ export class LookLoop {
 	private actAt = Number.POSITIVE_INFINITY;
 	/** What was hinted at, and by when it is to be looked at. */
 	private changed = UNCHANGED;
+	/** The revision that the next look is to see. */
+	private wanted = 0;
 	/** Until when nothing is done. */
 	private restUntil = Number.NEGATIVE_INFINITY;
 	private busy = false;
@@ -83,6 +88,7 @@ export class LookLoop {
 		const { clock, seen } = this.options;
 		if (this.changed.revision > seen()) {
 			this.lookAt = Math.min(this.lookAt, this.changed.lookAt);
+			this.wanted = Math.max(this.wanted, this.changed.revision);
 		}
 		this.changed = UNCHANGED;
 		const at = Math.max(this.restUntil, Math.min(this.lookAt, this.actAt));
@@ -110,13 +116,15 @@ export class LookLoop {
 		this.goOn();
 	}
 
-	private once(): Promise<boolean> {
-		const { clock, look, act = look } = this.options;
+	private async once(): Promise<boolean> {
+		const { clock, look, act } = this.options;
 		const now = clock.now();
 		if (this.actAt <= now) this.actAt = Number.POSITIVE_INFINITY;
-		if (this.lookAt > now) return act();
+		if (this.lookAt > now && act !== undefined) return act();
 		this.lookAt = Number.POSITIVE_INFINITY;
-		return look();
+		const isAgain = await look(this.wanted);
+		this.wanted = 0;
+		return isAgain;
 	}
 
 	/** Those who were hinted at together do not look together for ever. */

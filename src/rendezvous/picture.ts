@@ -18,18 +18,25 @@ export class Picture {
 		return this.seen?.revision ?? 0;
 	}
 
-	/** All that belongs to it, and perhaps more: a look takes it where it is news, the one that is under way or the next. */
+	/**
+	 * All that belongs to it, and perhaps more: a look takes it where it is news and holds
+	 * what the look is for, the one that is under way or the next.
+	 */
 	offer(read: Snapshot): void {
 		if (read.revision <= this.revision) return;
 		this.offered = read;
 		this.take(read);
 	}
 
-	async look(): Promise<Snapshot> {
+	/** @param atLeast the revision that what was offered must have; Infinity: nothing but the store will do */
+	async look(atLeast = 0): Promise<Snapshot> {
 		const offered = this.offered;
 		this.offered = undefined;
-		const isNews = offered !== undefined && offered.revision > this.revision;
-		this.seen = isNews ? offered : await this.readOrTake();
+		const isNews =
+			offered !== undefined &&
+			offered.revision > this.revision &&
+			offered.revision >= atLeast;
+		this.seen = isNews ? offered : await this.readOrTake(atLeast);
 		return this.seen;
 	}
 
@@ -39,9 +46,11 @@ export class Picture {
 		this.offered = undefined;
 	}
 
-	private readOrTake(): Promise<Snapshot> {
+	private readOrTake(atLeast: number): Promise<Snapshot> {
 		const taken = new Promise<Snapshot>((resolve) => {
-			this.take = resolve;
+			this.take = (offered) => {
+				if (offered.revision >= atLeast) resolve(offered);
+			};
 		});
 		const read = this.store.snapshot(this.selectors(), this.seen);
 		return Promise.race([taken, read]);

@@ -5,6 +5,7 @@ import type { RunView } from "./run-view.js";
 import type {
 	Compare,
 	Entry,
+	Reader,
 	Store,
 	TransactionResult,
 	Write,
@@ -23,8 +24,8 @@ export interface PlanWriterOptions {
 	readonly fencingToken: FencingToken;
 	/** Writes that one transaction may hold beside its guards; 100 unless given. */
 	readonly batchSize?: number | undefined;
-	/** Selectors of what is read back with each plan; nothing unless given. */
-	readonly reads?: readonly string[] | undefined;
+	/** The agent itself, which reads back each plan that is written, if it does. */
+	readonly own?: Reader | undefined;
 }
 
 interface WriteSettings {
@@ -47,7 +48,8 @@ export class PlanWriter {
 		view: RunView,
 		{ tryId, also }: { tryId: string; also: readonly Write[] },
 	): Promise<Pick<TransactionResult, "succeeded" | "read">> {
-		const { keys, reads, batchSize = BATCH_SIZE } = this.options;
+		const { keys, own: reader, batchSize = BATCH_SIZE } = this.options;
+		const reads = reader?.selectors;
 		const { others, last: own } = planWrites(plan, keys, view);
 		const last = [...own, ...also];
 		const isSmall = others.length + last.length <= batchSize;

@@ -1,6 +1,6 @@
 import { ElasticRunError } from "../errors.js";
 import { RECORD_VERSION } from "./records.js";
-import type { Entry } from "./store.js";
+import type { Entry, Snapshot } from "./store.js";
 
 /** Any of the run's records, as JSON for the store. */
 export function encodeRecord<Record extends { readonly version: 1 }>(
@@ -22,6 +22,18 @@ export function decodeRecord<Record extends { readonly version: 1 }>(
 		"RENDEZVOUS_FAILED",
 		`the store's key ${entry.key} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using this run id: give another --run-id`,
 	);
+}
+
+/**
+ * The record of a key; undefined where there is none.
+ * @throws ElasticRunError as `decodeRecord`
+ */
+export function recordAt<Record extends { readonly version: 1 }>(
+	{ entries }: Pick<Snapshot, "entries">,
+	key: string,
+): Record | undefined {
+	const entry = entries.get(key);
+	return entry && decodeRecord<Record>(entry);
 }
 
 function parse(text: string): unknown {

@@ -7,7 +7,7 @@ import {
 	RECORD_VERSION,
 	type RoundRecord,
 } from "./records.js";
-import type { Entry, Lease, Snapshot, Store, Write } from "./store.js";
+import type { Entry, Lease, Reader, Store, Write } from "./store.js";
 
 /** How long an agent may end its workers before it says so, in milliseconds: mostly it is ready by then. */
 const STOPPING_MS = 200;
@@ -47,10 +47,10 @@ export interface RecordWriterOptions {
 	readonly identity: AgentIdentity;
 	/** Reserves a port that is free on this node, kept bound until its workers start. */
 	readonly reservePort: (claim: number) => Promise<number>;
-	/** Selectors of what is read back where what was read before is not so any more. */
-	readonly reads: readonly string[];
-	/** Told what was read back. */
-	readonly onRead: (read: Snapshot) => void;
+	/** The agent itself: reads back where what it read before is not so any more. */
+	readonly own: Reader;
+	/** The coordinator, where that is this agent: reads back what was written. */
+	readonly planner: () => Reader | undefined;
 }
 
 /** Where the run and the record stood when they were read, or as what was written since has left them. */
@@ -122,7 +122,7 @@ export class RecordWriter {
 		// A record that somebody has deleted is made again.
 		const isDone = intent === this.written && present !== undefined;
 		if (isDone) return false;
-		const { store, keys, lease, identity, reads, onRead } = this.options;
+		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
 		// An earlier try of the same write may have been made though its answer got lost.
@@ -134,15 +134,17 @@ export class RecordWriter {
 		// Whoever leaves a round before the others do finds it changed the next moment.
 		const isFirst =
 			intent.claim > round.synced && round.deprecated < round.synced;
+		const made = this.options.planner();
+		const refused = isFirst ? this.options.own : undefined;
 		const { succeeded, revision, read } = await store.transaction(
 			[
 				{ key: keys.round, modRevision: roundRevision },
 				{ key, modRevision: present?.modRevision ?? 0 },
 			],
 			this.writesFor(intent, value),
-			isFirst ? { refused: reads } : {},
+			{ made: made?.selectors, refused: refused?.selectors },
 		);
-		if (read !== undefined) onRead(read);
+		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;
 		const written = { value, lease: lease.id, modRevision: revision };

@@ -1,6 +1,6 @@
 import type { HistoryRecord } from "./history.js";
 import type { RunKeys } from "./keys.js";
-import { decodeRecord } from "./record-codec.js";
+import { decodeRecord, recordAt } from "./record-codec.js";
 import type {
 	BudgetRecord,
 	FinishedRecord,
@@ -80,17 +80,9 @@ export function readRunView(
 			),
 		),
 		budgets: below<BudgetRecord>(snapshot, keys.budgets),
-		story: at<HistoryRecord>(snapshot, keys.historyOf(round.synced)),
-		waiting: at<WaitingRecord>(snapshot, keys.waiting),
+		story: recordAt<HistoryRecord>(snapshot, keys.historyOf(round.synced)),
+		waiting: recordAt<WaitingRecord>(snapshot, keys.waiting),
 	};
-}
-
-function at<Record extends { readonly version: 1 }>(
-	snapshot: Snapshot,
-	key: string,
-): Record | undefined {
-	const entry = snapshot.entries.get(key);
-	return entry && decodeRecord<Record>(entry);
 }
 
 function below<Record extends { readonly version: 1 }>(

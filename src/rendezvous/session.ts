@@ -5,14 +5,14 @@ import type { RunKeys } from "./keys.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { LookLoop } from "./look-loop.js";
 import { Picture } from "./picture.js";
-import { decodeRecord } from "./record-codec.js";
+import { decodeRecord, recordAt } from "./record-codec.js";
 import {
 	type AgentIdentity,
 	type Intent,
 	RecordWriter,
 } from "./record-writer.js";
 import type { RoundRecord, RunSpec, Seat } from "./records.js";
-import type { Lease, Snapshot, Store, Watch } from "./store.js";
+import type { Lease, Reader, Snapshot, Store, Watch } from "./store.js";
 import type { WaitingRecord } from "./waiting.js";
 
 /** How long a seat may stay unseen unless its round begins, in milliseconds. */
@@ -69,13 +69,16 @@ export class Session {
 
 	constructor(private readonly options: SessionOptions) {
 		const { store, keys, identity } = options;
-		const reads = keys.seenBy(identity.nodeId);
-		const onRead = (read: Snapshot) => {
-			this.picture.offer(read);
-			this.loop.hintAt(read.revision);
+		const own: Reader = {
+			selectors: keys.seenBy(identity.nodeId),
+			take: (read) => {
+				this.picture.offer(read);
+				this.loop.hintAt(read.revision);
+			},
 		};
-		this.picture = new Picture(store, () => reads);
-		this.writer = new RecordWriter({ ...options, reads, onRead });
+		this.picture = new Picture(store, () => own.selectors);
+		const planner = () => this.candidacy.reader;
+		this.writer = new RecordWriter({ ...options, own, planner });
 		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
 			this.close();
 			options.onLost(...why);
@@ -83,15 +86,14 @@ export class Session {
 		this.loop = new LookLoop({
 			...options,
 			seen: () => this.picture.revision,
-			look: () => this.look(),
+			look: (atLeast) => this.look(atLeast),
 			act: () => this.write(),
 		});
 		this.candidacy = new Candidacy({
 			...options,
 			...identity,
 			config: options.spec,
-			reads,
-			onRead,
+			own,
 			onFailed: () => this.loop.hint(),
 			onReason: options.onPlanReason,
 		});
@@ -132,10 +134,10 @@ export class Session {
 		this.candidacy.close();
 	}
 
-	private async look(): Promise<boolean> {
+	private async look(atLeast: number): Promise<boolean> {
 		const { keys, identity, onView } = this.options;
 		const { nodeId, incarnation } = identity;
-		const snapshot = await this.picture.look();
+		const snapshot = await this.picture.look(atLeast);
 		if (this.closed || !this.guard.check()) return false;
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
@@ -146,8 +148,7 @@ export class Session {
 			return false;
 		}
 		const round = decodeRecord<RoundRecord>(roundEntry);
-		const seatEntry = snapshot.entries.get(keys.seat(nodeId));
-		const seat = seatEntry && decodeRecord<Seat>(seatEntry);
+		const seat = recordAt<Seat>(snapshot, keys.seat(nodeId));
 		const mine = seat?.incarnation === incarnation ? seat : null;
 		if (this.options.isForeign(round)) {
 			onView({ round, seat: null });
@@ -168,8 +169,7 @@ export class Session {
 		}
 		// What it does by the view may take a while.
 		attend();
-		const told = snapshot.entries.get(keys.waiting);
-		const waiting = told && decodeRecord<WaitingRecord>(told);
+		const waiting = recordAt<WaitingRecord>(snapshot, keys.waiting);
 		this.show({ round, seat: mine, waiting });
 		return this.writeIfDue();
 	}

@@ -55,6 +55,12 @@ export interface ReadBack {
 	readonly refused?: readonly string[] | undefined;
 }
 
+/** Who goes by what a write may read back. */
+export interface Reader {
+	readonly selectors: readonly string[];
+	readonly take: (read: Snapshot) => void;
+}
+
 export interface Watch {
 	close(): void;
 }

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.js";
 
 const BACK_OFF_TESTS = "test/unit/rendezvous/back-off.test.ts";
 const CANDIDACY_TESTS = "test/unit/rendezvous/candidacy.test.ts";
+const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
 const PICTURE_TESTS = "test/unit/rendezvous/picture.test.ts";
 const MEMBERSHIP_TESTS = "test/unit/rendezvous/membership.test.ts";
 const REQUESTS_TEST = "test/simulation/requests.test.ts";
@@ -77,9 +78,23 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take what was offered though something newer was seen",
 		file: "src/rendezvous/picture.ts",
-		guard: "offered !== undefined && offered.revision > this.revision",
-		without: "offered !== undefined",
+		guard: "offered.revision > this.revision &&",
+		without: "",
 		caughtBy: { test: PICTURE_TESTS, named: "too late" },
+	},
+	{
+		name: "take what was offered without the change that the look is for",
+		file: "src/rendezvous/picture.ts",
+		guard: "if (offered.revision >= atLeast) resolve(offered);",
+		without: "resolve(offered);",
+		caughtBy: { test: PICTURE_TESTS, named: "without of" },
+	},
+	{
+		name: "plan by what was read back for a round before",
+		file: "src/rendezvous/coordinator.ts",
+		guard: "if (synced !== this.synced) return;",
+		without: "",
+		caughtBy: { test: COORDINATOR_TESTS, named: "passes over" },
 	},
 	{
 		name: "give up at the store's first error",

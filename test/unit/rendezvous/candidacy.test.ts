@@ -56,8 +56,10 @@ describe("an agent that may have to coordinate", () => {
 			incarnation: "a-1",
 			config: runSpec({ minNodes: 1, lastCallTimeoutMs: 0 }),
 			random: () => 0.5,
-			reads: KEYS.seenBy("a"),
-			onRead: (each) => readBack.push(each),
+			own: {
+				selectors: KEYS.seenBy("a"),
+				take: (each) => void readBack.push(each),
+			},
 			onFailed: () => {},
 			onReason: () => {},
 			onError: (error) => {

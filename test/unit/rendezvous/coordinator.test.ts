@@ -10,6 +10,7 @@ import type { NodeRecord } from "../../../src/rendezvous/records.js";
 import type {
 	Compare,
 	ReadBack,
+	Reader,
 	Snapshot,
 	Write,
 } from "../../../src/rendezvous/store.js";
@@ -39,6 +40,11 @@ class NotingStore extends MemoryStore {
 	}
 }
 
+const ownReader = (take: Reader["take"]): Reader => ({
+	selectors: KEYS.seenBy("a"),
+	take,
+});
+
 async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
 	const store = new NotingStore();
 	const clock = new VirtualClock(0);
@@ -65,7 +71,6 @@ async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
 		nodeId: "a",
 		incarnation: "a-1",
 		synced: 1,
-		onRead: () => {},
 		random: () => 0,
 		onReason: () => {},
 		onError: (error) => {
@@ -105,8 +110,7 @@ it("tells its agent what it has written, as it was read back", async () => {
 	const read: Snapshot[] = [];
 	const { store, clock, coordinator } = await coordinating({
 		fencingToken: { createRevision: 3, value: "a" },
-		reads: KEYS.seenBy("a"),
-		onRead: (each) => read.push(each),
+		own: ownReader((each) => void read.push(each)),
 	});
 	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
 	await clock.advance(12_000);
@@ -120,8 +124,7 @@ it("resigns in the transaction that leaves the round, when its own node leaves t
 	const read: Snapshot[] = [];
 	const { store, coordinator } = await coordinating({
 		fencingToken: { createRevision: 3, value: "a" },
-		reads: KEYS.seenBy("a"),
-		onRead: (each) => read.push(each),
+		own: ownReader((each) => void read.push(each)),
 	});
 	const seat = (nodeId: string) => ({
 		put: KEYS.seat(nodeId),
@@ -151,6 +154,60 @@ it("resigns in the transaction that leaves the round, when its own node leaves t
 	coordinator.close();
 });
 
+const SMALL = 32;
+const members = (count: number): Write[] =>
+	Array.from({ length: count }, (_, index) => ({
+		put: KEYS.node(`n${index}`),
+		value: encodeRecord(nodeRecord(`n${index}`)),
+	}));
+
+it("plans by what its own agent has read back, without a look", async () => {
+	const reasons: string[] = [];
+	const { store, coordinator } = await coordinating({
+		onReason: (reason) => void reasons.push(reason),
+	});
+	const { selectors = [], take = () => {} } = coordinator.reader ?? {};
+	expect(selectors).toEqual(KEYS.coordinating(1));
+	const { entries, revision } = await store.snapshot(selectors);
+	const value = encodeRecord(nodeRecord("a", { claim: 2 }));
+	const node = { key: KEYS.node("a"), value, createRevision: revision + 1 };
+	const entry = { ...node, modRevision: revision + 1, lease: null };
+	store.known.length = 0;
+	take({
+		revision: revision + 1,
+		entries: new Map([...entries, [entry.key, entry]]),
+	});
+	await settle();
+	expect(reasons).toEqual(["0 of at least 1 nodes are ready", "round 2: a"]);
+	expect(store.known).toEqual([]);
+	coordinator.close();
+});
+
+it("passes over what was read back for a round before", async () => {
+	const { store, coordinator } = await coordinating();
+	const { selectors = [], take = () => {} } = coordinator.reader ?? {};
+	const value = encodeRecord(roundRecord({ synced: 2, deprecated: 2 }));
+	await store.transaction([], [{ put: KEYS.round, value }]);
+	await settle();
+	store.known.length = 0;
+	take({ ...(await store.snapshot(selectors)), revision: 1_000 });
+	await store.transaction([], [{ put: KEYS.round, value }]);
+	await settle();
+	expect(store.known.at(-1)?.revision).toBeLessThan(1_000);
+	coordinator.close();
+});
+
+it.each([
+	[SMALL, true],
+	[SMALL + 1, false],
+])("has its agent read back among %i nodes: %s", async (count, expected) => {
+	const { store, coordinator } = await coordinating();
+	await store.transaction([], members(count));
+	await settle();
+	expect(coordinator.reader !== undefined).toBe(expected);
+	coordinator.close();
+});
+
 it("tells by its own clock since when a round runs that it has lifted, also where all run before it looks", async () => {
 	const node = (change: Partial<NodeRecord>) => ({
 		put: KEYS.node("a"),
@@ -158,11 +215,10 @@ it("tells by its own clock since when a round runs that it has lifted, also wher
 	});
 	const { store, coordinator } = await coordinating({
 		fencingToken: { createRevision: 3, value: "a" },
-		reads: KEYS.seenBy("a"),
-		onRead: ({ entries }) => {
+		own: ownReader(({ entries }) => {
 			if (entries.get(KEYS.round)?.value.includes('"synced":2,"deprecated":1'))
 				void store.transaction([], [node({ state: "running", since: 5_000 })]);
-		},
+		}),
 	});
 	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
 	await store.transaction([], [node({})]);

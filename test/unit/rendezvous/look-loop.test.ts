@@ -6,7 +6,7 @@ import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 const unreachable = () => new ElasticRunError("STORE_UNREACHABLE", "no answer");
 
 function loopOf(
-	look: () => Promise<boolean>,
+	look: (atLeast: number) => Promise<boolean>,
 	act?: () => Promise<boolean>,
 	seen = () => 0,
 ) {
@@ -97,6 +97,26 @@ it("looks where no revision is named, whatever it has read", async () => {
 	loop.hintAt(undefined);
 	await finish();
 	expect(read).toEqual([1, 1]);
+});
+
+it("says which change a look is for, until one has seen it", async () => {
+	const asked: number[] = [];
+	let fails = true;
+	const { clock, loop } = loopOf(async (atLeast) => {
+		asked.push(atLeast);
+		if (fails) throw unreachable();
+		return false;
+	});
+	loop.hintAt(7);
+	loop.hintAt(6);
+	await settle();
+	fails = false;
+	await clock.advance(LOOK_EVERY_MS - 1);
+	loop.hintAt(undefined);
+	await settle();
+	loop.hint();
+	await settle();
+	expect(asked).toEqual([7, 7, Number.POSITIVE_INFINITY, 0]);
 });
 
 it("looks within the time that a change may wait", async () => {

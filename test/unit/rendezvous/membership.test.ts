@@ -11,7 +11,11 @@ import type {
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RoundView } from "../../../src/rendezvous/session.js";
-import type { Lease, LeaseEvents } from "../../../src/rendezvous/store.js";
+import type {
+	Lease,
+	LeaseEvents,
+	Store,
+} from "../../../src/rendezvous/store.js";
 import {
 	agentIdentity,
 	intentOf,
@@ -30,6 +34,15 @@ class LapsingStore extends MemoryStore {
 		expiresAt: TTL_MS,
 		onLost() {},
 	};
+
+	/** Its hints get lost. */
+	isMute = false;
+
+	override watch(...[selectors, after, onHint]: Parameters<Store["watch"]>) {
+		return super.watch(selectors, after, (revision) => {
+			if (!this.isMute) onHint(revision);
+		});
+	}
 
 	override async openLease(
 		ttlMs: number,
@@ -221,6 +234,16 @@ describe("an agent's membership", () => {
 		await settle();
 		expect(plans.slice(before)).toEqual([]);
 		expect(views.at(-1)?.round.synced).toBe(0);
+	});
+
+	it("plans by its own word as soon as it stands, where it coordinates", async () => {
+		store.isMute = true;
+		membership.publish(intentOf({ state: "leaving" }));
+		await settle();
+		expect(plans.slice(-2)).toEqual([
+			"1 of at least 2 nodes are ready",
+			"0 of at least 2 nodes are ready",
+		]);
 	});
 
 	it("refuses to go on where another process has taken its node id", async () => {

@@ -84,6 +84,29 @@ describe("what was seen last", () => {
 		expect(known).toEqual([undefined, 6]);
 	});
 
+	it.each([
+		["of the change that it is for", 7],
+		["of a change that nobody can name", Number.POSITIVE_INFINITY],
+	])("is not what was offered without %s", async (_, atLeast) => {
+		const { picture, answers } = asked();
+		picture.offer(at(5));
+		const look = picture.look(atLeast);
+		picture.offer(at(6));
+		answers[0]?.resolve(at(7));
+		expect(await look).toEqual(at(7));
+		expect(answers).toHaveLength(1);
+	});
+
+	it("is what was offered with the change that it is for", async () => {
+		const { picture, answers } = asked();
+		const look = picture.look(7);
+		picture.offer(at(7));
+		expect(await look).toEqual(at(7));
+		picture.offer(at(8));
+		expect(await picture.look(8)).toEqual(at(8));
+		expect(answers).toHaveLength(1);
+	});
+
 	it("is read anew after it was forgotten, and what was offered with it", async () => {
 		const { picture, known, answers } = asked();
 		picture.offer(at(5));

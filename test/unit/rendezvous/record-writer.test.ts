@@ -11,7 +11,7 @@ import type {
 	NodeRecord,
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
-import type { Snapshot } from "../../../src/rendezvous/store.js";
+import type { Reader, Snapshot } from "../../../src/rendezvous/store.js";
 import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
@@ -54,6 +54,7 @@ describe("the writer of an agent's record", () => {
 	let store: CountingStore;
 	let writer: RecordWriter;
 	let readBack: Snapshot[];
+	let planner: Reader | undefined;
 
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
@@ -85,14 +86,18 @@ describe("the writer of an agent's record", () => {
 	beforeEach(async () => {
 		store = new CountingStore();
 		readBack = [];
+		planner = undefined;
 		const lease = await store.openLease(5_000);
 		writer = new RecordWriter({
 			store,
 			keys: KEYS,
 			lease,
 			identity: agentIdentity(),
-			reads: [KEYS.round],
-			onRead: (read) => void readBack.push(read),
+			own: {
+				selectors: [KEYS.round],
+				take: (read) => void readBack.push(read),
+			},
+			planner: () => planner,
 			reservePort: async () => 4_000,
 		});
 	});
@@ -130,6 +135,23 @@ describe("the writer of an agent's record", () => {
 		writer.want(intentOf({ state: "running", claim: 1, pids: [7] }));
 		expect(await writer.write()).toBe(true);
 		expect(readBack).toEqual([]);
+	});
+
+	it("reads back what it has written for who goes by it, and not where it was refused", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		const taken: Snapshot[] = [];
+		planner = {
+			selectors: [KEYS.nodes],
+			take: (read) => void taken.push(read),
+		};
+		writer.want(intentOf({ state: "leaving", claim: 2 }));
+		expect(await writer.write()).toBe(false);
+		expect(taken).toEqual([await store.snapshot([KEYS.nodes])]);
+		expect(taken[0]?.entries.get(KEYS.node("a"))?.value).toContain("leaving");
+		await put(roundRecord({ synced: 2 }));
+		writer.want(intentOf({ state: "stopping", claim: 2 }));
+		expect(await writer.write()).toBe(true);
+		expect(taken).toHaveLength(1);
 	});
 
 	it("asks for a look before the first write", async () => {
