@@ -11,6 +11,7 @@ import { inBatches } from "./in-batches.js";
 import type { AgentInput } from "./inputs.js";
 import type { WorkerResult } from "./report/run-report.js";
 import type { WorkerSpawner } from "./supervision/worker.js";
+import { tellInTurns } from "./tell-in-turns.js";
 import {
 	type PauseNotice,
 	type PreparedWorker,
@@ -68,10 +69,14 @@ export class WorkerGroup {
 		);
 		const oomKills = this.options.readOomKills();
 		if (kept.size > 0) this.options.onSpawning();
-		for (const [localRank, change] of kept) {
-			this.tell(localRank, (member) => member.work(round, change));
-		}
-		this.ring([...kept.keys()]);
+		const wake = ([localRank]: readonly [number, unknown]) =>
+			this.ring(localRank);
+		tellInTurns(
+			[...kept],
+			([localRank, change]) =>
+				this.tell(localRank, (member) => member.work(round, change)),
+			wake,
+		).forEach(wake);
 		const members = all.filter(({ info }) => !kept.has(info.localRank));
 		const failed = inBatches(
 			members,
@@ -87,15 +92,17 @@ export class WorkerGroup {
 	}
 
 	/**
-	 * PAUSE: their round is being left. They are woken when the word that this node is
+	 * PAUSE: their round is being left. The last are woken when the word that this node is
 	 * ready is on its way: it needs none of them, and they would take the processors.
 	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
-		for (const localRank of localRanks) {
-			this.tell(localRank, (member) => member.pause(notice));
-		}
+		const toldLast = tellInTurns(
+			localRanks,
+			(localRank) => this.tell(localRank, (member) => member.pause(notice)),
+			this.ring,
+		);
 		const { clock } = this.options;
-		clock.wakeAt(clock.now(), () => this.ring(localRanks));
+		clock.wakeAt(clock.now(), () => toldLast.forEach(this.ring));
 	}
 
 	/** What a worker has said in its channel. */
@@ -174,9 +181,8 @@ export class WorkerGroup {
 		return member;
 	}
 
-	private ring(localRanks: readonly number[]): void {
-		for (const localRank of localRanks) this.members.get(localRank)?.ring();
-	}
+	private readonly ring = (localRank: number): void =>
+		this.members.get(localRank)?.ring();
 
 	/** A worker that cannot be told is the agent's to decide on. */
 	private tell(localRank: number, say: (member: WorkerMember) => void): void {
