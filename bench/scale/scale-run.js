@@ -1,12 +1,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { Etcd } from "../etcd.js";
+import { bundleAgents } from "./bundle.js";
 
-const PROGRAM = fileURLToPath(new URL("agents.js", import.meta.url));
 const PROCESSES = 2;
 /** A process of so many agents makes much that is soon forgotten. */
-const FLAGS = ["--max-semi-space-size=64", "--import", "tsx"];
+const FLAGS = ["--max-semi-space-size=64"];
 const LONGEST_WAIT_MS = 300_000;
 
 /**
@@ -40,10 +39,11 @@ export class ScaleRun {
 	/** Resolves when all agents run the first round. */
 	async open(scratch) {
 		process.prependListener("exit", this.#abandon);
+		const program = await bundleAgents(scratch);
 		this.#etcd = await Etcd.start(scratch);
 		const share = Math.ceil(this.#size / PROCESSES);
 		for (let first = 0; first < this.#size; first += share) {
-			this.#start(first, Math.min(share, this.#size - first));
+			this.#start(program, first, Math.min(share, this.#size - first));
 		}
 		await this.#all("settled");
 	}
@@ -79,9 +79,9 @@ export class ScaleRun {
 		await this.#etcd?.stop();
 	}
 
-	#start(first, count) {
+	#start(program, first, count) {
 		const args = [this.#etcd.endpoint, first, count, this.#size].map(String);
-		const child = fork(PROGRAM, args, {
+		const child = fork(program, args, {
 			execArgv: FLAGS,
 			stdio: ["ignore", "ignore", "inherit", "ipc"],
 		});

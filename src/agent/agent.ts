@@ -45,6 +45,8 @@ export class Agent {
 	private readonly inbox: AgentInput[] = [];
 	private working = false;
 	private cancelTimer: () => void = () => {};
+	/** What the timer is set to; undefined: there is none. */
+	private wakesAt: number | undefined;
 	private published: Intent | null = null;
 	private readonly waitingLines: WaitingLines;
 	private readonly warnings = new Set<string>();
@@ -163,14 +165,15 @@ export class Agent {
 	}
 
 	private armTimer(): void {
-		this.cancelTimer();
 		const deadline = deadlineOf(this.state);
-		this.cancelTimer =
-			deadline === undefined
-				? () => {}
-				: this.options.clock.wakeAt(deadline, () =>
-						this.dispatch({ kind: "time-passed" }),
-					);
+		if (deadline === this.wakesAt) return;
+		this.cancelTimer();
+		this.wakesAt = deadline;
+		if (deadline === undefined) return;
+		this.cancelTimer = this.options.clock.wakeAt(deadline, () => {
+			this.wakesAt = undefined;
+			this.dispatch({ kind: "time-passed" });
+		});
 	}
 }
 

@@ -3,7 +3,7 @@ import type { RoundView } from "../rendezvous/membership.js";
 import type { Intent } from "../rendezvous/record-writer.js";
 import type { NodeFailure, SeatRecord } from "../rendezvous/records.js";
 import type { RunOutcome } from "./report/run-report.js";
-import { deadlinesOf, type WorkerSlot } from "./worker-slot.js";
+import { earliestOf, type WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does when its workers are gone. */
 export type Next =
@@ -101,12 +101,12 @@ export function isSpare({ view, round, claim }: Joining): boolean {
 
 /** When the agent has to be woken even if nothing happens; undefined: never. */
 export function deadlineOf(state: AgentState): number | undefined {
-	const deadlines = "workers" in state ? [...deadlinesOf(state.workers)] : [];
-	if (state.phase === "STOPPING" && state.next.kind === "leave") {
-		deadlines.push(state.next.leaveBy);
-	}
-	const set = deadlines.filter((deadline) => deadline !== null);
-	return set.length === 0 ? undefined : Math.min(...set);
+	const ofWorkers =
+		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
+	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
+	const leaveBy = isLeaving ? state.next.leaveBy : null;
+	const deadline = Math.min(ofWorkers, leaveBy ?? Number.POSITIVE_INFINITY);
+	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
 }
 
 /** What the agent's record should say, but for the time; null: nothing yet, or nothing more. */

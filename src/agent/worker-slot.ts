@@ -92,17 +92,21 @@ export function isEnding({ killAt, goneBy }: WorkerSlot): boolean {
 	return killAt !== null || goneBy !== null;
 }
 
-/** When each of these workers has to be looked at. */
-export function deadlinesOf(
-	workers: readonly WorkerSlot[],
-): readonly (number | null)[] {
-	return workers
-		.filter(({ status }) => status !== "gone")
-		.flatMap((worker) => [
-			worker.killAt,
-			worker.goneBy,
-			...(isUp(worker) ? [ackByOf(worker), worker.waitsUntil] : []),
-		]);
+/** When one of these workers has to be looked at next; Infinity: none of them. */
+export function earliestOf(workers: readonly WorkerSlot[]): number {
+	let earliest = Number.POSITIVE_INFINITY;
+	const at = (deadline: number | null) => {
+		if (deadline !== null && deadline < earliest) earliest = deadline;
+	};
+	for (const worker of workers) {
+		if (worker.status === "gone") continue;
+		at(worker.killAt);
+		at(worker.goneBy);
+		if (!isUp(worker)) continue;
+		at(ackByOf(worker));
+		at(worker.waitsUntil);
+	}
+	return earliest;
 }
 
 /** By when it must have acknowledged its oldest PAUSE; null: it has. */

@@ -81,8 +81,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "wait for acknowledgements for ever",
 		file: "src/agent/worker-slot.ts",
-		guard: "...(isUp(worker) ? [ackByOf(worker), worker.waitsUntil] : []),",
-		without: "...(isUp(worker) ? [worker.waitsUntil] : []),",
+		guard: "at(ackByOf(worker));",
+		without: "",
 		caughtBy: { checker: "acknowledgements" },
 	},
 	{
