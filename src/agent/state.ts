@@ -35,6 +35,8 @@ interface Common {
 	readonly failure: NodeFailure | null;
 	/** How many failures this process has reported. */
 	readonly failuresReported: number;
+	/** The last round that it left because it could not rely on its lease; undefined: none. */
+	readonly fencedIn?: number | undefined;
 }
 
 /** What is left of the round that an agent was in last. */
@@ -111,9 +113,10 @@ export function deadlineOf(state: AgentState): number | undefined {
 
 /** What the agent's record should say, but for the time; null: nothing yet, or nothing more. */
 export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
-	const { failure } = state;
+	const { failure, fencedIn } = state;
 	const base = {
 		failure,
+		fencedIn,
 		cause: null,
 		finishedPlan: null,
 		pids: pidsOf(state),

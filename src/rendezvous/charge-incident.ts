@@ -1,23 +1,12 @@
-import type { FailureRecord } from "./failure.js";
+import { describeFailure } from "./failure.js";
+import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
-import {
-	type BudgetRecord,
-	type NodeFailure,
-	type Outcome,
-	RECORD_VERSION,
-	type RoundRecord,
-} from "./records.js";
+import type { NodeFailure, RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
-
-/** "rank 2 on node-a: killed by SIGKILL". */
-export function describeFailure(failure: FailureRecord): string {
-	return `rank ${failure.rank} on ${failure.nodeId}: ${failure.description}`;
-}
+import { whatBefellPeers } from "./why-gone.js";
 
 /** How the run changes by failures that nobody has accounted for yet; undefined where there are none. */
-export interface Incident {
-	readonly round: RoundRecord;
-	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+interface Incident extends Charged {
 	readonly reason: string;
 }
 
@@ -26,8 +15,8 @@ export interface Incident {
  * are one incident and cost one unit of one budget; its root is the one that
  * the store saw first, whatever the clocks of the nodes say. Workers that die
  * later, and had not heard yet that the round of that root is over, belong to it.
- * Where nothing had failed when the round was left, those whose nodes had not
- * heard of that cost nothing either: they may have died of the end of their peers.
+ * Where nothing had failed when a round was left, those who had not heard of that
+ * cost nothing either: they may have died of the end of their peers.
  */
 export function chargeIncident(
 	view: RunView,
@@ -43,48 +32,37 @@ export function chargeIncident(
 	const { round } = view;
 	const root = telling.find((failure) => !isPartOf(round, failure));
 	const charged = root === undefined ? join(round, first) : begin(view, root);
-	const reason =
-		root === undefined
-			? alsoFailed(round, first)
-			: describeFailure(root.failure);
 	return {
+		...charged,
 		round: {
 			...charged.round,
 			deprecated: round.synced,
 			accounted: [...round.accounted, ...fresh.map(failureId)],
 			outcome: outcomeOf(charged.round, fresh, config),
 		},
-		budgets: charged.budgets,
-		reason,
 	};
-}
-
-/** What an incident has changed, and what it has cost. */
-export interface Charged {
-	readonly round: RoundRecord;
-	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 }
 
 /** Whether it belongs to what has ended its round, or the one before. */
 function isPartOf(
 	{ synced, deprecated, cause: { root }, unpaid }: RoundRecord,
-	{ stillIn, unaware = false, isWish = false, failsRun }: NodeFailure,
+	{ stillIn, unaware = false, isWish = false }: NodeFailure,
 ): boolean {
 	// A failure explains why somebody waited for another round, not the reverse.
-	if (unpaid !== undefined && !isWish) return false;
+	if (unpaid?.isWish && !isWish) return false;
 	const isOver = deprecated >= synced;
-	// What ends the run is the reason that it does.
-	if (root === null) return isOver && unaware && failsRun === null;
-	return isOver || stillIn === root.round;
+	if (root !== null) return isOver || stillIn === root.round;
+	return isOver ? unaware : stillIn === synced - 1;
 }
 
-/** One more failure of an incident that is paid for; where its round was over, the next one is left for it. */
-function join(round: RoundRecord, failed: NodeFailure): Charged {
+/** One more failure that something before it explains; where its round was over, the next one is left for it. */
+function join(round: RoundRecord, failed: NodeFailure): Incident {
 	const isOpen = round.deprecated >= round.synced;
-	const cause = isOpen
+	const reason = alsoFailed(round, failed);
+	const cause: RoundCause = isOpen
 		? round.cause
-		: { ...round.cause, reason: alsoFailed(round, failed) };
-	return { round: { ...round, cause }, budgets: new Map() };
+		: { ...round.cause, kind: "failure", changeEvent: "SCALE_DOWN", reason };
+	return { round: { ...round, cause }, budgets: new Map(), reason };
 }
 
 function alsoFailed({ cause }: RoundRecord, { failure }: NodeFailure): string {
@@ -115,85 +93,58 @@ function unaccountedFailures(view: RunView): readonly NodeFailure[] {
 	);
 }
 
-/** Whether a wish is paid for is known when the next round can begin: see settle-wish.ts. */
-function begin(view: RunView, root: NodeFailure): Charged {
+function begin(view: RunView, root: NodeFailure): Incident {
+	const reason = describeFailure(root.failure);
 	const round: RoundRecord = {
 		...view.round,
 		cause: {
 			kind: "failure",
 			changeEvent: "SCALE_DOWN",
-			reason: describeFailure(root.failure),
+			reason,
 			root: root.failure,
 		},
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
-	return root.isWish
-		? { round: { ...round, unpaid: root }, budgets: new Map() }
-		: pay(view, round, root);
+	if (!isSettledLast(round, root)) return { ...pay(view, round, root), reason };
+	const why = whatBefellPeers(view, root.failure.nodeId);
+	return why.length > 0
+		? { ...explain(round, root, why), budgets: new Map() }
+		: { round: { ...round, unpaid: root }, budgets: new Map(), reason };
 }
 
-/** Charges the one budget that pays for a failure. */
-export function pay(
-	view: RunView,
+/** The round with what befell others as the cause of what had begun as an incident. */
+export function explain(
 	round: RoundRecord,
-	root: NodeFailure,
-): Charged {
-	const { nodeId } = root.failure;
-	const charged = round.charged + (root.charge === "run" ? 1 : 0);
+	{ failure, isWish = false }: NodeFailure,
+	why: readonly string[],
+): { readonly round: RoundRecord; readonly reason: string } {
+	const reason = why.join("; ");
 	return {
-		round: { ...round, charged },
-		budgets:
-			root.charge === "node" || root.charge === "worker"
-				? new Map([[nodeId, spend(view.budgets.get(nodeId), root)]])
-				: new Map(),
+		round: {
+			...round,
+			cause: {
+				kind: "scale-down",
+				changeEvent: "SCALE_DOWN",
+				reason,
+				root: null,
+			},
+			incidents: round.incidents - 1,
+			unpaid: undefined,
+		},
+		reason: isWish
+			? `${reason}, nothing failed`
+			: `${reason}, which explains ${describeFailure(failure)}`,
 	};
 }
 
-/** What a node has used up, after one more failure that it pays for itself. */
-function spend(
-	before: BudgetRecord = { version: RECORD_VERSION, charged: 0 },
-	{ charge, failure }: NodeFailure,
-): BudgetRecord {
-	if (charge === "node") return { ...before, charged: before.charged + 1 };
-	const spent = before.workers?.[failure.localRank] ?? 0;
-	const workers = { ...before.workers, [failure.localRank]: spent + 1 };
-	return { ...before, workers };
-}
-
-/** Whose budget is spent, in words; undefined where none is. */
-export function spentBudget(
-	nodeId: string,
-	{ charged, workers = {} }: BudgetRecord,
-	{ maxRestarts }: PlannerConfig,
-): string | undefined {
-	if (charged > maxRestarts) return nodeId;
-	const worker = Object.entries(workers).find(
-		([, spent]) => spent > maxRestarts,
-	);
-	return worker && `local rank ${worker[0]} of ${nodeId}`;
-}
-
-/** How the run ends by these failures, or because its budget is spent; null: it goes on. */
-export function outcomeOf(
-	round: RoundRecord,
-	fresh: readonly NodeFailure[],
-	config: PlannerConfig,
-): Outcome | null {
-	const fatal = fresh.find(({ failsRun }) => failsRun !== null);
-	if (fatal !== undefined) {
-		return {
-			result: "failed",
-			exitCode: fatal.failsRun ?? 1,
-			reason: `${describeFailure(fatal.failure)}, which ends the run`,
-			root: round.cause.root,
-		};
-	}
-	if (round.charged <= config.maxRestarts) return null;
-	return {
-		result: "failed",
-		exitCode: 1,
-		reason: `${round.cause.reason}; the budget of ${config.maxRestarts} restarts is spent`,
-		root: round.cause.root,
-	};
+/**
+ * Whether a peer's end may be behind it, of which nobody knows yet: who pays is
+ * then known when the next round can begin (settle-incident.ts).
+ */
+function isSettledLast(
+	{ seats }: RoundRecord,
+	{ isWish = false, unaware = false, failsRun }: NodeFailure,
+): boolean {
+	return isWish || (unaware && failsRun === null && seats > 1);
 }

@@ -25,3 +25,8 @@ export interface FailureRecord {
 	/** The message of its error file, where it left one. */
 	readonly message?: string | undefined;
 }
+
+/** "rank 2 on node-a: killed by SIGKILL". */
+export function describeFailure(failure: FailureRecord): string {
+	return `rank ${failure.rank} on ${failure.nodeId}: ${failure.description}`;
+}

@@ -1,12 +1,17 @@
 import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
 import { EMPTY_MEMORY, type PlanResult } from "./plan.js";
+import type { BudgetRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 
-/** Begins the next round with these members, in this order. */
+/**
+ * Begins the next round with these members, in this order.
+ * @param budgets what nodes have used up, where that changes with it
+ */
 export function lift(
 	view: RunView,
 	chosen: NonEmpty<NodeView>,
 	planId: string,
+	budgets: ReadonlyMap<string, BudgetRecord> = new Map(),
 ): PlanResult {
 	const { round } = view;
 	const synced = round.synced + 1;
@@ -15,13 +20,13 @@ export function lift(
 		plan: {
 			kind: "lift",
 			seats,
+			budgets,
 			round: {
 				...round,
 				synced,
 				planId,
 				seats: seats.size,
 				accounted: [],
-				unpaid: undefined,
 				world,
 			},
 		},

@@ -10,7 +10,7 @@ import {
 } from "./plan.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
-import { settleWish } from "./settle-wish.js";
+import { settleIncident } from "./settle-incident.js";
 import { awaits } from "./waiting.js";
 
 /** No round is running: who is waited for, and when does the next one begin? */
@@ -73,7 +73,7 @@ export function planOpenRound(
 	return begin(view, chosen, kept, config, nextPlanId);
 }
 
-/** Nobody is waited for any more: an open bill is paid, then the next round begins. */
+/** Nobody is waited for any more: an open bill is paid, and the next round begins unless that spends a budget. */
 function begin(
 	view: RunView,
 	chosen: NonEmpty<NodeView>,
@@ -81,9 +81,16 @@ function begin(
 	config: PlannerConfig,
 	nextPlanId: string,
 ): PlanResult {
-	const wish = settleWish(view, chosen, config);
-	if (wish === undefined) return lift(view, chosen, nextPlanId);
-	const { round, budgets, reason } = wish;
+	const settled = settleIncident(view, chosen, config);
+	if (settled === undefined) return lift(view, chosen, nextPlanId);
+	const { round, budgets, goesOn, reason } = settled;
+	if (goesOn) {
+		const lifted = lift({ ...view, round }, chosen, nextPlanId, budgets);
+		const isNews = round.cause !== view.round.cause;
+		return isNews
+			? { ...lifted, reason: `${lifted.reason}; ${reason}` }
+			: lifted;
+	}
 	return {
 		plan: { kind: "update", round, budgets },
 		memory,

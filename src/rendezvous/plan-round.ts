@@ -15,9 +15,10 @@
  *   synced = deprecated      | waits for members, for MIN, for a last call;
  *                            | then lifts (open)
  */
-import { chargeIncident, spentBudget } from "./charge-incident.js";
+import { chargeIncident } from "./charge-incident.js";
 import { tellStory } from "./history.js";
 import { observeRound } from "./observe-round.js";
+import { spentBudget } from "./pay-incident.js";
 import {
 	EMPTY_MEMORY,
 	type PlannerConfig,

@@ -16,7 +16,7 @@ import {
 import type { RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 import { awaits } from "./waiting.js";
-import { whyGone } from "./why-gone.js";
+import { neededPlaces, whyFenced, whyGone } from "./why-gone.js";
 
 /** A round is running: does it end well, must it be left, shall newcomers be let in? */
 export function planRunningRound(
@@ -106,11 +106,13 @@ function isOutage(view: RunView): boolean {
 
 /** Why the round cannot go on with all of its members, one line each. */
 function departed(view: RunView): readonly string[] {
-	return currentPlaces(view)
-		.filter(({ nodeId }) => !view.finished.has(nodeId))
-		.flatMap(
-			(place) => whyGone(view, place) ?? asksForRound(view, place) ?? [],
-		);
+	return neededPlaces(view).flatMap(
+		(place) =>
+			whyGone(view, place) ??
+			whyFenced(view, place) ??
+			asksForRound(view, place) ??
+			[],
+	);
 }
 
 function asksForRound(view: RunView, place: Place): string | undefined {

@@ -12,16 +12,8 @@ export function planWrites(
 	view: RunView,
 ): { readonly others: readonly Write[]; readonly last: readonly Write[] } {
 	switch (plan.kind) {
-		case "update": {
-			const budgets = [...plan.budgets].map(([nodeId, budget]) => ({
-				put: keys.budget(nodeId),
-				value: encodeRecord(budget),
-			}));
-			return {
-				others: [],
-				last: [...budgets, ...roundWrites(plan, keys, view)],
-			};
-		}
+		case "update":
+			return { others: [], last: roundWrites(plan, keys, view) };
 		case "lift":
 			return {
 				others: seatWrites(plan, keys),
@@ -50,13 +42,20 @@ function seatWrites(
 	}));
 }
 
-/** The round, and in the same revision its line of the history; what was waited for has come, or never will. */
+/**
+ * The round, and in the same revision what it costs and its line of the history;
+ * what was waited for has come, or never will.
+ */
 function roundWrites(
-	{ round, story }: RoundPlan,
+	{ round, budgets, story }: RoundPlan,
 	keys: RunKeys,
 	{ waiting }: RunView,
 ): readonly Write[] {
-	const writes: Write[] = [{ put: keys.round, value: encodeRecord(round) }];
+	const writes: Write[] = [...budgets].map(([nodeId, budget]) => ({
+		put: keys.budget(nodeId),
+		value: encodeRecord(budget),
+	}));
+	writes.push({ put: keys.round, value: encodeRecord(round) });
 	const isOver = story !== undefined || round.outcome !== null;
 	if (waiting !== undefined && isOver) writes.push({ delete: keys.waiting });
 	if (story === undefined) return writes;

@@ -12,11 +12,12 @@ export type Plan =
 			/** What the run's history has to say of it, if anything. */
 			readonly story?: HistoryRecord | undefined;
 	  }
-	/** Write the seats, then the round that lifts the barrier. */
+	/** Write the seats, then the round that lifts the barrier, with what the incident before it cost. */
 	| {
 			readonly kind: "lift";
 			readonly round: RoundRecord;
 			readonly seats: ReadonlyMap<string, SeatRecord>;
+			readonly budgets: ReadonlyMap<string, BudgetRecord>;
 			readonly story?: HistoryRecord | undefined;
 	  }
 	/** Tell nodes that they may not take part any more. */

@@ -31,6 +31,7 @@ export interface Intent {
 	readonly state: NodeState;
 	readonly claim: number;
 	readonly failure: NodeFailure | null;
+	readonly fencedIn?: number | undefined;
 	readonly cause: string | null;
 	/** The plan that it has done its part of; written together with state `finished`. */
 	readonly finishedPlan: string | null;
@@ -165,6 +166,7 @@ export class RecordWriter {
 			pids: intent.pids,
 			claim: intent.claim,
 			failure: intent.failure,
+			fencedIn: intent.fencedIn,
 			cause: intent.cause,
 			masterPort: await this.portFor(intent.claim),
 		};

@@ -36,6 +36,8 @@ export interface NodeRecord {
 	readonly pids: readonly (number | null)[];
 	/** The last failure among its workers. */
 	readonly failure: NodeFailure | null;
+	/** The last round that it left because it could not rely on its lease, where there is one. */
+	readonly fencedIn?: number | undefined;
 	/** Why it leaves, in words. */
 	readonly cause: string | null;
 	readonly address: string;
@@ -120,7 +122,7 @@ export interface RoundRecord {
 	readonly charged: number;
 	/** Failures of the round `synced` that have been accounted for. */
 	readonly accounted: readonly FailureId[];
-	/** The wish for which the round was left, while it is not known whether somebody pays for it. */
+	/** For what the round was left, while it is not known whether somebody pays for it. */
 	readonly unpaid?: NodeFailure | undefined;
 	readonly world: World | null;
 	readonly outcome: Outcome | null;

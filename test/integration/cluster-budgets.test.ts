@@ -81,7 +81,8 @@ describe("the run's state", { concurrent: true }, () => {
 		);
 		await cluster.world(2, ...left);
 		expect(await cluster.store.round()).toMatchObject({
-			...{ synced: 2, charged: 1, incidents: 1 },
+			...{ synced: 2, charged: 0, incidents: 0 },
+			cause: { reason: `${coordinator} left: lease expired` },
 		});
 		cluster.succeed(2);
 		await cluster.ends(Object.fromEntries(left.map((nodeId) => [nodeId, 0])));

@@ -42,9 +42,11 @@ async function formPair(
 	context: TestContext,
 	etcd: EtcdServer,
 	conf: ClusterOptions["conf"] = {},
+	flags: readonly string[] = [],
 ) {
 	const worker = ["beats.js"] as const;
-	const cluster = new Cluster(etcd, { nodes: "2", conf, worker }, context);
+	const options = { nodes: "2", conf, flags, worker };
+	const cluster = new Cluster(etcd, options, context);
 	const { site, store } = cluster;
 	const members = await cluster.form(...NODES);
 	const lives = await sawLives(site, 2, { round: 1 });
@@ -139,6 +141,33 @@ describe("an etcd that is away for longer than a lease's time to live", {
 		await run.allSaw(BACK);
 		const round = await run.store.round();
 		expect(round).toMatchObject({ incidents: 0, charged: 0 });
+		await run.succeed("2 rounds");
+	});
+
+	it.for(
+		WAYS,
+	)("T8 because it is %s costs nothing though a worker fails of the others' end", async ([
+		,
+		takeAway,
+		bringBack,
+	], context) => {
+		const etcd = await ownEtcd(context);
+		const flags = ["--max-restarts", "0"];
+		const conf = { lease_ttl: SHORT_TTL };
+		const run = await formPair(context, etcd, conf, flags);
+		const [first] = run.lives;
+		if (first === undefined) expect.unreachable();
+		await takeAway(etcd);
+		failWorker(run.site, 1, first.rank);
+		await run.cluster.launchOf(first.nodeId).saw("stderr", "claims round 2");
+		const other = NODES.find((nodeId) => nodeId !== first.nodeId) ?? "";
+		await run.cluster.launchOf(other).saw("stderr", FENCED);
+		await bringBack(etcd);
+		await run.cluster.world(2, ...run.members);
+		expect(await run.store.round()).toMatchObject({
+			...{ incidents: 0, charged: 0 },
+			cause: { reason: `${other} was cut off from the store`, root: null },
+		});
 		await run.succeed("2 rounds");
 	});
 

@@ -114,7 +114,7 @@ function someHabits(random: Random, isSoft: boolean): WorkerHabits {
 					listens: random.chance(0.3) ? random.between(0.3, 1) : 1,
 					neverAcknowledges: rarely(0.3),
 					acknowledgesLate: sometimes(0.5),
-					wishes: sometimes(0.3),
+					wishes: sometimes(0.8),
 					diesOfPeers: sometimes(0.8),
 					waitsForPeers: sometimes(1),
 					endsHeld: sometimes(0.5),

@@ -1,5 +1,10 @@
 import { EXIT_CODES } from "../../src/errors.js";
-import { type History, lifts, type RoundCommit } from "./history.js";
+import {
+	type History,
+	lifts,
+	predecessor,
+	type RoundCommit,
+} from "./history.js";
 import { SIM_POLICIES } from "./sim-policies.js";
 import { SOFT_SITUATIONS, softSituationsOf } from "./soft-situations.js";
 
@@ -26,6 +31,7 @@ export const SITUATIONS = [
 	"an agent is asked to leave, and the others go on",
 	"the run is started anew under its id",
 	"fewer than MIN are left",
+	"a failure costs nothing: a node has gone",
 	...SOFT_SITUATIONS,
 ] as const;
 
@@ -58,7 +64,11 @@ function* amongRounds(history: History): Iterable<Situation> {
 			yield "several newcomers are let in at once";
 		}
 	}
-	for (const { round, nodes, seats } of history.commits) {
+	for (const [index, { round, nodes, seats }] of history.commits.entries()) {
+		const unpaid = predecessor(history, index)?.round.unpaid;
+		if (unpaid && !unpaid.isWish && !round.unpaid && !round.cause.root) {
+			yield "a failure costs nothing: a node has gone";
+		}
 		const isLeft = round.synced > 0 && round.deprecated === round.synced;
 		const someFinished = [...nodes.values()].some(
 			({ state, claim, nodeId }) =>

@@ -96,7 +96,7 @@ function* ofCommits(history: History): Iterable<SoftSituation> {
 		const before = predecessor(history, index)?.round;
 		if (before === undefined) continue;
 		const isMore = round.accounted.length > before.accounted.length;
-		if (before.unpaid !== undefined && round.unpaid === undefined) {
+		if (before.unpaid?.isWish && !round.unpaid?.isWish) {
 			if (isMore) yield "a failure takes the place of a wish";
 			else if (round.incidents < before.incidents) {
 				yield "a wish for another round is free: a node has gone";

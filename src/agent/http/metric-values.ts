@@ -1,4 +1,5 @@
 import type { InstanceHistory } from "../../rendezvous/describe-history.js";
+import { countIncidents } from "../../rendezvous/pay-incident.js";
 import type { RunPhase, RunStatus } from "../../rendezvous/run-status.js";
 import type { AgentState } from "../state.js";
 import { type OwnNode, readinessOf } from "./own-node.js";
@@ -140,7 +141,10 @@ const OWN: readonly Metric[] = [
 		type: "counter",
 		help: "Incidents of this start of the run: failures that belong together count once",
 		labels: [],
-		samples: ({ node }) => alone(node.state.view?.round.incidents),
+		samples: ({ node }) => {
+			const round = node.state.view?.round;
+			return alone(round && countIncidents(round));
+		},
 	},
 	{
 		name: "elastic_run_restarts_total",

@@ -36,6 +36,7 @@ export function beginStopping(
 		instance: state.instance,
 		failure: state.failure,
 		failuresReported: state.failuresReported,
+		fencedIn: state.fencedIn,
 		round: state.round,
 		seat: state.seat,
 		claim: state.view === null ? state.round + 1 : nextClaim(state.view),

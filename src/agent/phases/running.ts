@@ -91,9 +91,10 @@ function fence(
 	);
 	const notice = scaleDown(reason, context);
 	const killAt = Math.min(fenceAt, notice.killAt);
+	const fenced: Running = { ...state, fencedIn: state.round };
 	return workers === "pause"
-		? pause(state, { ...notice, killAt }, context)
-		: stop(state, { kind: "rejoin" }, reason, context, killAt);
+		? pause(fenced, { ...notice, killAt }, context)
+		: stop(fenced, { kind: "rejoin" }, reason, context, killAt);
 }
 
 function onExit(

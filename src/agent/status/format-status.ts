@@ -67,9 +67,21 @@ function figuresLine(status: RunStatus): string {
 	return `  ${[...figures, ...planner].join(", ")}`;
 }
 
+/** Whose budget each of our own policies charges, where that is not the run's. */
+const OWNERS: Readonly<Record<string, string>> = {
+	soft: "node",
+	"soft-replace": "worker",
+};
+
 function budgetLine({ restarts, incidents, policy }: RunStatus): string {
 	if (restarts === null) return "";
-	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${restarts.left} of ${formatCount(restarts.allowed, "restart")} left`;
+	const allowed = formatCount(restarts.allowed, "restart");
+	const owner = OWNERS[policy ?? ""];
+	const budget =
+		owner === undefined
+			? `${restarts.left} of ${allowed} left`
+			: `a budget of ${allowed} for each ${owner}`;
+	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${budget}`;
 }
 
 function incidentLine({ lastIncident }: RunStatus, ago: Ago): string {

@@ -9,6 +9,7 @@ import {
 	type WorkerHistory,
 } from "../history.js";
 import { lateFor } from "../worker-history.js";
+import { isSettledLast, membersGone } from "./settlement.js";
 
 /** What a worker has said may be heard so much later, in milliseconds. */
 const NEWS_MS = 1_500;
@@ -21,7 +22,7 @@ export const budget: Checker = {
 			const before = predecessor(history, index);
 			if (before === undefined) continue;
 			yield* costOf(commit, before);
-			yield* excuses(commit, before);
+			yield* excuses(commit, before, history);
 			yield* reasonFor(commit, before, history);
 		}
 		yield* perRound(history);
@@ -49,24 +50,41 @@ function* costOf(commit: RoundCommit, before: RoundCommit) {
 }
 
 /** What is accounted for without an incident has something else to blame. */
-function* excuses({ at, round, nodes }: RoundCommit, before: RoundCommit) {
+function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
+	const { at, round, nodes } = commit;
 	const isIncident = round.incidents > before.round.incidents;
 	const { cause, synced, deprecated } = before.round;
 	const isOver = deprecated >= synced;
-	for (const node of nodes.values()) {
-		const { failure, unaware, stillIn, failsRun = null } = node.failure ?? {};
-		const id = failure?.id ?? "";
+	const fresh = [...nodes.values()].flatMap(({ failure }) => {
+		const id = failure?.failure.id ?? "";
 		const isNew =
 			round.accounted.includes(id) && !before.round.accounted.includes(id);
-		if (!isNew) continue;
+		return failure && isNew ? [failure] : [];
+	});
+	const gone = membersGone(commit, before, history);
+	// What is seen together has one root.
+	const isExplained =
+		round.cause.root === null &&
+		fresh.some(
+			(reported) =>
+				isSettledLast(reported, before.round) &&
+				gone.some((nodeId) => nodeId !== reported.failure.nodeId),
+		);
+	for (const { failure, unaware, stillIn } of fresh) {
 		const isExcused = cause.root
 			? isOver || stillIn === cause.root.round
-			: isOver && unaware === true && failsRun === null;
-		if (!isIncident && !isExcused) {
-			yield { at, what: `failure ${id} cost nothing, and was the first` };
+			: isOver
+				? unaware === true
+				: stillIn === synced - 1;
+		if (!isIncident && !isExcused && !isExplained) {
+			yield {
+				at,
+				what: `failure ${failure.id} cost nothing, and was the first`,
+			};
 		}
-		if (isIncident && isExcused && round.cause.root?.id === id) {
-			yield { at, what: `failure ${id} is charged for what came before it` };
+		if (isIncident && isExcused && round.cause.root?.id === failure.id) {
+			const what = `failure ${failure.id} is charged for what came before it`;
+			yield { at, what };
 		}
 	}
 }
@@ -79,7 +97,7 @@ function total({ round, budgets }: RoundCommit): number {
 	);
 }
 
-/** Incidents, but for a wish of which it is not known yet whether it is one. */
+/** Incidents, but for one of which it is not known yet whether it is paid for. */
 function certain({ incidents, unpaid }: RoundRecord): number {
 	return incidents - (unpaid ? 1 : 0);
 }
@@ -106,8 +124,8 @@ function* reasonFor(
 		if (isRunning && root !== null && root.round !== before.synced) {
 			yield { at, what: `round ${before.synced} pays for ${root.round}` };
 		}
-		if (round.deprecated !== round.synced) {
-			yield { at, what: `round ${round.synced} goes on after its incident` };
+		if (round.deprecated < before.synced) {
+			yield { at, what: `round ${before.synced} goes on after its incident` };
 		}
 	}
 	if (round.charged > spec.maxRestarts && round.outcome === null) {

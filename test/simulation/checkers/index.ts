@@ -25,6 +25,7 @@ import { remnants } from "./remnants.js";
 import { roundsRise } from "./rounds-rise.js";
 import { samePlan } from "./same-plan.js";
 import { settle } from "./settle.js";
+import { settlement } from "./settlement.js";
 import { stayFinished } from "./stay-finished.js";
 import { stuck } from "./stuck.js";
 import { success } from "./success.js";
@@ -32,7 +33,6 @@ import { survivors } from "./survivors.js";
 import { tooFew } from "./too-few.js";
 import { whyLeft } from "./why-left.js";
 import { wiped } from "./wiped.js";
-import { wishes } from "./wishes.js";
 
 /** The invariants that hold whatever the policy, one file each. */
 const ALWAYS: readonly Checker[] = [
@@ -64,7 +64,7 @@ const ALWAYS: readonly Checker[] = [
 	alternation,
 	acknowledgements,
 	stayFinished,
-	wishes,
+	settlement,
 	convergence,
 	recovery,
 ];

@@ -137,8 +137,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "fence the deaf with the usual grace",
 		file: "src/agent/phases/running.ts",
-		guard: "? pause(state, { ...notice, killAt }, context)",
-		without: "? pause(state, notice, context)",
+		guard: "? pause(fenced, { ...notice, killAt }, context)",
+		without: "? pause(fenced, notice, context)",
 		caughtBy: { checker: "fencing" },
 	},
 	{

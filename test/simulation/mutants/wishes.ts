@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.js";
 
 const STAY_TESTS = "test/unit/rendezvous/plan-finished-stay.test.ts";
+const SETTLE_TESTS = "test/unit/rendezvous/settle-incident.test.ts";
 const SURVIVOR_TESTS = "test/unit/rendezvous/plan-survivors.test.ts";
 
 /** Guards of what wishes and late deaths cost, and of nodes that stay finished. */
@@ -8,37 +9,72 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge a wish at once",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "	return root.isWish\n",
-		without: "	return root.isWish && round.unpaid\n",
-		caughtBy: { checker: "wishes" },
+		guard: "return isWish || (unaware",
+		without: "return (unaware",
+		caughtBy: { checker: "settlement" },
+	},
+	{
+		name: "charge a failure before it is known who has gone",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "return isWish || (unaware && failsRun === null && seats > 1);",
+		without: "return isWish;",
+		caughtBy: { checker: "settlement" },
+	},
+	{
+		name: "charge at once though a peer is seen to have gone",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "	return why.length > 0\n",
+		without: "	return why.length > 99\n",
+		caughtBy: { test: SETTLE_TESTS, named: "at once" },
+	},
+	{
+		name: "lay a failure to what befell its own node",
+		file: "src/rendezvous/why-gone.ts",
+		guard: ".filter((place) => place.nodeId !== nodeId)",
+		without: "",
+		caughtBy: { checker: "settlement" },
+	},
+	{
+		name: "charge a failure though a member was cut off",
+		file: "src/rendezvous/why-gone.ts",
+		guard: "whyGone(view, place) ?? whyFenced(view, place) ?? []",
+		without: "whyGone(view, place) ?? []",
+		caughtBy: { test: SETTLE_TESTS, named: "cut off" },
+	},
+	{
+		name: "begin a round with a budget that is spent",
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "goesOn: outcome === null && !isSpent",
+		without: "goesOn: true",
+		caughtBy: { checker: "node-budgets" },
 	},
 	{
 		name: "never settle a wish",
-		file: "src/rendezvous/settle-wish.ts",
+		file: "src/rendezvous/settle-incident.ts",
 		guard: "if (unpaid === undefined) return undefined;",
 		without: "return undefined;",
-		caughtBy: { checker: "wishes" },
+		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "charge a wish though a node has gone",
-		file: "src/rendezvous/settle-wish.ts",
-		guard: "return gone.length > 0\n",
-		without: "return gone.length > 99\n",
-		caughtBy: { checker: "wishes" },
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "	return why.length > 0\n",
+		without: "	return why.length > 99\n",
+		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "grant a wish though nobody has gone",
-		file: "src/rendezvous/settle-wish.ts",
-		guard: "return gone.length > 0\n",
-		without: "return gone.length >= 0\n",
-		caughtBy: { checker: "wishes" },
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "	return why.length > 0\n",
+		without: "	return why.length >= 0\n",
+		caughtBy: { checker: "settlement" },
 	},
 	{
-		name: "take who stays finished for one that has gone",
-		file: "src/rendezvous/settle-wish.ts",
-		guard: "!(finishedStay && view.finished.has(nodeId)) &&\n",
+		name: "leave a round because a finished member vanished",
+		file: "src/rendezvous/why-gone.ts",
+		guard: ".filter(({ nodeId }) => !view.finished.has(nodeId))",
 		without: "",
-		caughtBy: { checker: "wishes" },
+		caughtBy: { test: SETTLE_TESTS, named: "had finished" },
 	},
 	{
 		name: "count a wish and the failure behind it",
@@ -50,16 +86,16 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "let a wish hide the failure behind it",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "	if (unpaid !== undefined && !isWish) return false;\n",
+		guard: "	if (unpaid?.isWish && !isWish) return false;\n",
 		without: "",
-		caughtBy: { checker: "wishes" },
+		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "take a wish for the root where something failed",
 		file: "src/rendezvous/charge-incident.ts",
 		guard: "failed.length > 0 ? failed : fresh",
 		without: "fresh",
-		caughtBy: { checker: "wishes" },
+		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "charge who dies of an incident that is over",

@@ -524,13 +524,17 @@ describe("a round that is being left", () => {
 		});
 	});
 
-	it("opens an incident for a failure that no other change came before", () => {
+	it("opens an incident for a failure that no other change came before; who pays is settled last", () => {
 		const failure = nodeFailure("a", { unaware: true });
 		const view = runView(RUNNING, [run("a", { failure }), run("b")], {
 			seats: SEATS,
 		});
 		expect(plan(view).plan).toMatchObject({
-			round: { incidents: 1, charged: 1, cause: { kind: "failure" } },
+			budgets: new Map(),
+			round: {
+				...{ incidents: 1, charged: 0, unpaid: failure },
+				cause: { kind: "failure", root: failure.failure },
+			},
 		});
 	});
 });

@@ -76,8 +76,8 @@ describe("T16 a worker that dies in the round after a failure", () => {
 			{ ...CAUSE, root: failureRecord("c", { round: 2 }) },
 		],
 		[
-			"though no failure ended that round",
-			{ stillIn: 1 },
+			"which no failure had ended, nor the one that it was still in",
+			{ stillIn: 0 },
 			{ ...CAUSE, root: null },
 		],
 	])("%s: an incident of its own", (_, change, cause) => {
@@ -87,6 +87,32 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		expect(plan(view).plan).toMatchObject({
 			budgets: new Map([["a", { charged: 1 }]]),
 			round: { incidents: 2, cause: { root: { nodeId: "a" } } },
+		});
+	});
+
+	it("of a change of the members of which it had not heard: part of that, nobody pays", () => {
+		const reason = "b left: SIGTERM";
+		const cause: RoundCause = {
+			...CAUSE,
+			kind: "scale-down",
+			reason,
+			root: null,
+		};
+		const view = runView(
+			{ ...ROUND_2, incidents: 0, cause },
+			[died({ stillIn: 1 }), running("c")],
+			{ seats: SEATS },
+		);
+		const { plan: update, reason: words } = plan(view);
+		expect(words).toBe(
+			"rank 0 on a: aborted, as its round was left: b left: SIGTERM",
+		);
+		expect(update).toMatchObject({
+			budgets: new Map(),
+			round: {
+				...{ deprecated: 2, incidents: 0, charged: 0, accounted: ["a/a-1/1"] },
+				cause: { kind: "failure", reason: words, root: null },
+			},
 		});
 	});
 

@@ -32,6 +32,12 @@ function updateOf(view: RunView, memory?: PlannerMemory, now?: number) {
 	return { ...update, reason };
 }
 
+function liftOf(view: RunView, memory?: PlannerMemory, now?: number) {
+	const { plan: lifted, reason } = plan(view, memory, now);
+	if (lifted?.kind !== "lift") return expect.unreachable(reason);
+	return { ...lifted, reason };
+}
+
 const WISH = nodeFailure("b", {
 	failure: failureRecord("b", { rank: 2, description: "waits for another" }),
 	charge: "node",
@@ -62,16 +68,15 @@ describe("a round that is left because a worker waits for another one", () => {
 		expect(left.budgets.size).toBe(0);
 	});
 
-	it("is paid for by the one budget where all come back", () => {
-		const paid = updateOf(open(ready("a"), wishing));
-		expect(paid.round).toMatchObject({ incidents: 1, outcome: null });
+	it("is paid for by the one budget where all come back, as the next round begins", () => {
+		const paid = liftOf(open(ready("a"), wishing));
+		expect(paid.round).toMatchObject({
+			synced: 2,
+			incidents: 1,
+			outcome: null,
+		});
 		expect(paid.round.unpaid).toBeUndefined();
 		expect([...paid.budgets]).toMatchObject([["b", { charged: 1 }]]);
-		expect(paid.reason).toBe(
-			"rank 2 on b: waits for another; no node has gone",
-		);
-		const next = plan(view(paid.round, ready("a"), wishing)).plan;
-		expect(next).toMatchObject({ kind: "lift", round: { synced: 2 } });
 	});
 
 	it("ends the run where it is paid for by a budget that is spent", () => {
@@ -94,22 +99,23 @@ describe("a round that is left because a worker waits for another one", () => {
 			"a was started anew",
 		],
 	])("costs nothing where a member %s", (_, others, reason) => {
-		const free = updateOf(open(...others, wishing));
+		const free = liftOf(open(...others, wishing));
 		expect(free.round).toMatchObject({
 			...{ incidents: 0, charged: 0 },
 			cause: { kind: "scale-down", reason, root: null },
 		});
 		expect(free.round.unpaid).toBeUndefined();
 		expect(free.budgets.size).toBe(0);
-		expect(plan(view(free.round, ...others, wishing)).plan?.kind).toBe("lift");
 	});
 
 	it("costs nothing where a member does not come in time", () => {
 		const late = open(running, wishing);
 		const waits = plan(late);
 		expect(waits.reason).toBe("waiting for a");
-		const free = updateOf(late, waits.memory, 35_000);
-		expect(free.reason).toBe("a did not come in time, nothing failed");
+		const free = liftOf(late, waits.memory, 35_000);
+		expect(free.reason).toBe(
+			"round 2: b; a did not come in time, nothing failed",
+		);
 	});
 
 	it("is a failure's incident as soon as there is one, and costs one", () => {

@@ -1,0 +1,86 @@
+import { describeFailure } from "./failure.js";
+import type { PlannerConfig } from "./plan.js";
+import {
+	type BudgetRecord,
+	type NodeFailure,
+	type Outcome,
+	RECORD_VERSION,
+	type RoundRecord,
+} from "./records.js";
+import type { RunView } from "./run-view.js";
+
+/** What an incident has changed, and what it has cost. */
+export interface Charged {
+	readonly round: RoundRecord;
+	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+}
+
+/** Charges the one budget that pays for a failure. */
+export function pay(
+	view: RunView,
+	round: RoundRecord,
+	root: NodeFailure,
+): Charged {
+	const { nodeId } = root.failure;
+	const charged = round.charged + (root.charge === "run" ? 1 : 0);
+	return {
+		round: { ...round, charged },
+		budgets:
+			root.charge === "node" || root.charge === "worker"
+				? new Map([[nodeId, spend(view.budgets.get(nodeId), root)]])
+				: new Map(),
+	};
+}
+
+/** What a node has used up, after one more failure that it pays for itself. */
+function spend(
+	before: BudgetRecord = { version: RECORD_VERSION, charged: 0 },
+	{ charge, failure }: NodeFailure,
+): BudgetRecord {
+	if (charge === "node") return { ...before, charged: before.charged + 1 };
+	const spent = before.workers?.[failure.localRank] ?? 0;
+	const workers = { ...before.workers, [failure.localRank]: spent + 1 };
+	return { ...before, workers };
+}
+
+/** Whose budget is spent, in words; undefined where none is. */
+export function spentBudget(
+	nodeId: string,
+	{ charged, workers = {} }: BudgetRecord,
+	{ maxRestarts }: PlannerConfig,
+): string | undefined {
+	if (charged > maxRestarts) return nodeId;
+	const worker = Object.entries(workers).find(
+		([, spent]) => spent > maxRestarts,
+	);
+	return worker && `local rank ${worker[0]} of ${nodeId}`;
+}
+
+/** How the run ends by these failures, or because its budget is spent; null: it goes on. */
+export function outcomeOf(
+	round: RoundRecord,
+	fresh: readonly NodeFailure[],
+	config: PlannerConfig,
+): Outcome | null {
+	const fatal = fresh.find(({ failsRun }) => failsRun !== null);
+	if (fatal !== undefined) {
+		return {
+			result: "failed",
+			exitCode: fatal.failsRun ?? 1,
+			reason: `${describeFailure(fatal.failure)}, which ends the run`,
+			root: round.cause.root ?? fatal.failure,
+		};
+	}
+	if (round.charged <= config.maxRestarts) return null;
+	return {
+		result: "failed",
+		exitCode: 1,
+		reason: `${round.cause.reason}; the budget of ${config.maxRestarts} restarts is spent`,
+		root: round.cause.root,
+	};
+}
+
+/** Incidents, but for one of which it is not known yet whether it is one: their number never falls. */
+export function countIncidents({ incidents, unpaid }: RoundRecord): number {
+	return incidents - (unpaid === undefined ? 0 : 1);
+}

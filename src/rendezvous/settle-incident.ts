@@ -1,0 +1,70 @@
+import { explain } from "./charge-incident.js";
+import { describeFailure } from "./failure.js";
+import { type Charged, outcomeOf, pay, spentBudget } from "./pay-incident.js";
+import type { PlannerConfig } from "./plan.js";
+import type { NodeFailure, RoundRecord } from "./records.js";
+import type { NodeView, RunView } from "./run-view.js";
+import { neededPlaces, whatBefellPeers, whyGone } from "./why-gone.js";
+
+/** An incident of which it is known now who pays for it. */
+export interface Settled extends Charged {
+	/** Whether the next round can begin with it; else a budget is spent. */
+	readonly goesOn: boolean;
+	readonly reason: string;
+}
+
+/**
+ * Who pays for the incident for which the round was left: a worker has failed, or
+ * waited for another round, as one does that has lost a peer. Where a member turns
+ * out to have gone, that was why, it is the cause of the next round, and costs
+ * nothing. Where all are still there it is paid for. Undefined: the round was not
+ * left for such a one, or that is settled.
+ *
+ * @param chosen who would be in the next round
+ */
+export function settleIncident(
+	view: RunView,
+	chosen: readonly NodeView[],
+	config: PlannerConfig,
+): Settled | undefined {
+	const { unpaid } = view.round;
+	if (unpaid === undefined) return undefined;
+	const why = unpaid.isWish
+		? whoDeparted(view, chosen)
+		: whatBefellPeers(view, unpaid.failure.nodeId);
+	return why.length > 0
+		? { ...explain(view.round, unpaid, why), budgets: new Map(), goesOn: true }
+		: charge(view, unpaid, config);
+}
+
+function charge(
+	view: RunView,
+	unpaid: NodeFailure,
+	config: PlannerConfig,
+): Settled {
+	const settled: RoundRecord = { ...view.round, unpaid: undefined };
+	const { round, budgets } = pay(view, settled, unpaid);
+	const outcome = outcomeOf(round, [unpaid], config);
+	const isSpent = [...budgets].some(
+		([nodeId, budget]) => spentBudget(nodeId, budget, config) !== undefined,
+	);
+	return {
+		round: { ...round, outcome },
+		budgets,
+		goesOn: outcome === null && !isSpent,
+		reason: `${describeFailure(unpaid.failure)}; no node has gone`,
+	};
+}
+
+/** Nothing has failed where a worker waits: whoever is not there any more, or not in time, explains it. */
+function whoDeparted(
+	view: RunView,
+	chosen: readonly NodeView[],
+): readonly string[] {
+	const stays = chosen.map(({ record }) => record.incarnation);
+	return neededPlaces(view)
+		.filter(({ incarnation }) => !stays.includes(incarnation))
+		.map(
+			(place) => whyGone(view, place) ?? `${place.nodeId} did not come in time`,
+		);
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+} from "../../../src/rendezvous/plan.js";
+import { planRound } from "../../../src/rendezvous/plan-round.js";
+import type {
+	BudgetRecord,
+	NodeFailure,
+	NodeRecord,
+	RoundRecord,
+} from "../../../src/rendezvous/records.js";
+import { settleIncident } from "../../../src/rendezvous/settle-incident.js";
+import { runSpec } from "../../helpers/run-settings.js";
+import {
+	failureRecord,
+	nodeFailure,
+	nodeRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const FAILED = nodeFailure("b", {
+	failure: failureRecord("b", { rank: 1, description: "exit code 9" }),
+	unaware: true,
+});
+const SEATS = {
+	a: seatRecord("a"),
+	b: seatRecord("b", { groupRank: 1, firstRank: 1 }),
+	c: seatRecord("c", { groupRank: 2, firstRank: 2 }),
+};
+const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+	nodeRecord(nodeId, { claim: 2, ...change });
+
+interface Situation {
+	readonly unpaid?: NodeFailure;
+	readonly nodes: readonly NodeRecord[];
+	readonly finished?: readonly string[];
+	readonly config?: Partial<PlannerConfig>;
+	readonly charged?: number;
+}
+
+function settle({
+	unpaid = FAILED,
+	nodes,
+	finished = [],
+	config,
+	charged = 0,
+}: Situation) {
+	const round: Partial<RoundRecord> = {
+		...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 3 },
+		...{ incidents: 1, charged, unpaid },
+	};
+	const view = runView(round, nodes, { seats: SEATS, finished });
+	const chosen = [...view.nodes.values()].filter(
+		({ record }) => record.state === "ready",
+	);
+	return settleIncident(view, chosen, {
+		...runSpec(),
+		maxRestarts: 1,
+		...config,
+	});
+}
+
+const ALL = [ready("a"), ready("b"), ready("c")];
+const spent = (charged: number): BudgetRecord => ({ version: 1, charged });
+
+describe("a failure that a peer's end may be behind", () => {
+	it("is paid for where all are there again, and the next round can begin", () => {
+		expect(settle({ nodes: ALL })).toMatchObject({
+			...{ goesOn: true, budgets: new Map() },
+			round: { incidents: 1, charged: 1, unpaid: undefined, outcome: null },
+		});
+	});
+
+	it.each<[string, Situation, string]>([
+		[
+			"whose agent was killed",
+			{ nodes: [ready("b"), ready("c")] },
+			"a left: lease expired",
+		],
+		[
+			"that leaves",
+			{
+				nodes: [
+					ready("a", { state: "leaving", cause: "SIGTERM" }),
+					...[ready("b"), ready("c")],
+				],
+			},
+			"a left: SIGTERM",
+		],
+		[
+			"that is another process",
+			{ nodes: [ready("a", { incarnation: "a-2" }), ready("b"), ready("c")] },
+			"a was started anew",
+		],
+		[
+			"that was cut off from the store",
+			{ nodes: [ready("a", { fencedIn: 1 }), ready("b"), ready("c")] },
+			"a was cut off from the store",
+		],
+	])("is free where it had a peer %s", (_, situation, reason) => {
+		expect(settle(situation)).toMatchObject({
+			...{ goesOn: true, budgets: new Map() },
+			reason: `${reason}, which explains rank 1 on b: exit code 9`,
+			round: {
+				...{ incidents: 0, charged: 0, unpaid: undefined },
+				cause: { kind: "scale-down", reason, root: null },
+			},
+		});
+	});
+
+	it.each<[string, Situation]>([
+		["its own node has gone", { nodes: [ready("a"), ready("c")] }],
+		[
+			"its own node was cut off",
+			{ nodes: [ready("a"), ready("b", { fencedIn: 1 }), ready("c")] },
+		],
+		[
+			"another is only late",
+			{ nodes: [ready("a", { state: "stopping" }), ready("b"), ready("c")] },
+		],
+		[
+			"the one that is not there had finished",
+			{ nodes: [ready("b"), ready("c")], finished: ["a"] },
+		],
+		[
+			"another was cut off in an earlier round",
+			{ nodes: [ready("a", { fencedIn: 0 }), ready("b"), ready("c")] },
+		],
+	])("is paid for where %s", (_, situation) => {
+		expect(settle(situation)?.round).toMatchObject({ charged: 1 });
+	});
+
+	it("ends the run where its budget is spent by it", () => {
+		expect(settle({ nodes: ALL, charged: 1 })).toMatchObject({
+			goesOn: false,
+			reason: "rank 1 on b: exit code 9; no node has gone",
+			round: { charged: 2, outcome: { result: "failed", exitCode: 1 } },
+		});
+	});
+
+	it.each([
+		[1, true],
+		[0, false],
+	])("of a node with %i restarts: the next round begins at once: %s", (maxRestarts, goesOn) => {
+		const unpaid = { ...FAILED, charge: "node" as const };
+		expect(
+			settle({ unpaid, nodes: ALL, config: { maxRestarts } }),
+		).toMatchObject({
+			...{ goesOn, budgets: new Map([["b", spent(1)]]) },
+			round: { charged: 0, outcome: null },
+		});
+	});
+});
+
+it("is settled at once where it is seen already that a peer has gone", () => {
+	const failed = nodeRecord("b", {
+		state: "stopping",
+		claim: 2,
+		failure: FAILED,
+	});
+	const leaves = nodeRecord("a", { state: "leaving", cause: "SIGTERM" });
+	const view = runView(
+		{ synced: 1, planId: "plan-1", seats: 3 },
+		[leaves, failed, nodeRecord("c", { state: "running" })],
+		{ seats: SEATS },
+	);
+	const time = { now: 0, wallTime: 0 };
+	const { plan, reason } = planRound(
+		view,
+		EMPTY_MEMORY,
+		runSpec(),
+		"plan-2",
+		time,
+	);
+	expect(reason).toBe(
+		"a left: SIGTERM, which explains rank 1 on b: exit code 9",
+	);
+	expect(plan).toMatchObject({
+		...{ kind: "update", budgets: new Map() },
+		round: {
+			...{ deprecated: 1, incidents: 0, charged: 0 },
+			cause: { kind: "scale-down", reason: "a left: SIGTERM", root: null },
+			accounted: [FAILED.failure.id],
+		},
+	});
+});
+
+it("settles nothing where nothing is open", () => {
+	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
+	expect(settleIncident(view, [...view.nodes.values()], runSpec())).toBe(
+		undefined,
+	);
+});
