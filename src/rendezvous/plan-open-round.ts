@@ -10,7 +10,11 @@ import {
 } from "./plan.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
-import { settleIncident } from "./settle-incident.js";
+import {
+	type Settled,
+	settleIfSpent,
+	settleIncident,
+} from "./settle-incident.js";
 import { awaits } from "./waiting.js";
 
 /** No round is running: who is waited for, and when does the next one begin? */
@@ -33,6 +37,8 @@ export function planOpenRound(
 	const isOutage = memory.outageOf === round.synced || nobodyLeft(candidates);
 	const outageOf = isOutage ? round.synced : null;
 	const kept: PlannerMemory = { ...memory, settle, outageOf };
+	const spent = settleIfSpent(view, config);
+	if (spent !== undefined) return paid(spent, kept);
 	const { late, returning, vanished } = candidates;
 	const awaited = [...late, ...returning, ...(isOutage ? vanished : [])];
 	if (!isFirst && awaited.length > 0 && now < settle.at) {
@@ -83,14 +89,17 @@ function begin(
 ): PlanResult {
 	const settled = settleIncident(view, chosen, config);
 	if (settled === undefined) return lift(view, chosen, nextPlanId);
-	const { round, budgets, goesOn, reason } = settled;
-	if (goesOn) {
-		const lifted = lift({ ...view, round }, chosen, nextPlanId, budgets);
-		const isNews = round.cause !== view.round.cause;
-		return isNews
-			? { ...lifted, reason: `${lifted.reason}; ${reason}` }
-			: lifted;
-	}
+	if (!settled.goesOn) return paid(settled, memory);
+	const { round, budgets, reason } = settled;
+	const lifted = lift({ ...view, round }, chosen, nextPlanId, budgets);
+	const isNews = round.cause !== view.round.cause;
+	return isNews ? { ...lifted, reason: `${lifted.reason}; ${reason}` } : lifted;
+}
+
+function paid(
+	{ round, budgets, reason }: Settled,
+	memory: PlannerMemory,
+): PlanResult {
 	return {
 		plan: { kind: "update", round, budgets },
 		memory,

@@ -1,5 +1,6 @@
 import { explain } from "./charge-incident.js";
 import { describeFailure } from "./failure.js";
+import { holderOf } from "./order-members.js";
 import { type Charged, outcomeOf, pay, spentBudget } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 import type { NodeFailure, RoundRecord } from "./records.js";
@@ -35,6 +36,28 @@ export function settleIncident(
 	return why.length > 0
 		? { ...explain(view.round, unpaid, why), budgets: new Map(), goesOn: true }
 		: charge(view, unpaid, config);
+}
+
+/**
+ * The same before all are ready, where it is known already that a budget is spent: all
+ * others have left the round and are still there, so that none of them can have been
+ * why. Who waits for their workers' end would only hold up what follows from it.
+ */
+export function settleIfSpent(
+	view: RunView,
+	config: PlannerConfig,
+): Settled | undefined {
+	const { unpaid } = view.round;
+	if (unpaid === undefined || unpaid.isWish) return undefined;
+	const { nodeId } = unpaid.failure;
+	const others = neededPlaces(view).filter((place) => place.nodeId !== nodeId);
+	const haveLeft = others.every((place) => {
+		const claim = holderOf(view, place)?.record.claim ?? 0;
+		return claim > view.round.synced;
+	});
+	if (!haveLeft || whatBefellPeers(view, nodeId).length > 0) return undefined;
+	const settled = charge(view, unpaid, config);
+	return settled.goesOn ? undefined : settled;
 }
 
 function charge(

@@ -28,6 +28,20 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: SETTLE_TESTS, named: "at once" },
 	},
 	{
+		name: "end the run before the others have spoken",
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "return claim > view.round.synced;",
+		without: "return claim >= view.round.synced;",
+		caughtBy: { test: SETTLE_TESTS, named: "has not spoken" },
+	},
+	{
+		name: "wait for all with a budget that is spent",
+		file: "src/rendezvous/plan-open-round.ts",
+		guard: "if (spent !== undefined) return paid(spent, kept);",
+		without: "if (spent !== undefined && now < 0) return paid(spent, kept);",
+		caughtBy: { test: SETTLE_TESTS, named: "as soon as" },
+	},
+	{
 		name: "lay a failure to what befell its own node",
 		file: "src/rendezvous/why-gone.ts",
 		guard: ".filter((place) => place.nodeId !== nodeId)",

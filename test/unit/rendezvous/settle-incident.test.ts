@@ -187,6 +187,51 @@ it("is settled at once where it is seen already that a peer has gone", () => {
 	});
 });
 
+describe("a budget that is spent, while others still end their workers", () => {
+	const stopping = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+		nodeRecord(nodeId, { state: "stopping", claim: 2, ...change });
+	const planWith = (
+		a: NodeRecord | undefined,
+		charge: NodeFailure["charge"] = "run",
+	) => {
+		const unpaid = { ...FAILED, charge };
+		const nodes = [ready("b"), stopping("c")];
+		const view = runView(
+			{
+				...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 3 },
+				...{ incidents: 1, charged: 1, unpaid },
+			},
+			a ? [a, ...nodes] : nodes,
+			{ seats: SEATS, budgets: { b: 1 } },
+		);
+		const config = { ...runSpec(), maxRestarts: 1 };
+		const time = { now: 0, wallTime: 0 };
+		return planRound(view, EMPTY_MEMORY, config, "plan-2", time).plan;
+	};
+
+	it("ends the run as soon as all have left the round", () => {
+		expect(planWith(stopping("a"))).toMatchObject({
+			round: { charged: 2, unpaid: undefined, outcome: { exitCode: 1 } },
+		});
+	});
+
+	it("ends its node's part likewise", () => {
+		expect(planWith(stopping("a"), "node")).toMatchObject({
+			...{ kind: "update", budgets: new Map([["b", spent(2)]]) },
+			round: { charged: 1, outcome: null },
+		});
+	});
+
+	it.each([
+		["has not spoken since", nodeRecord("a", { state: "running", claim: 1 })],
+		["was cut off", stopping("a", { fencedIn: 1 })],
+		["leaves", nodeRecord("a", { state: "leaving", claim: 2 })],
+		["has gone", undefined],
+	])("waits where one %s", (_, a) => {
+		expect(planWith(a)).toBeUndefined();
+	});
+});
+
 it("settles nothing where nothing is open", () => {
 	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
 	expect(settleIncident(view, [...view.nodes.values()], runSpec())).toBe(
