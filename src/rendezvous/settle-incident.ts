@@ -5,7 +5,12 @@ import { type Charged, outcomeOf, pay, spentBudget } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 import type { NodeFailure, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
-import { neededPlaces, whatBefellPeers, whyGone } from "./why-gone.js";
+import {
+	neededPeers,
+	neededPlaces,
+	whatBefellPeers,
+	whyGone,
+} from "./why-gone.js";
 
 /** An incident of which it is known now who pays for it. */
 export interface Settled extends Charged {
@@ -50,8 +55,7 @@ export function settleIfSpent(
 	const { unpaid } = view.round;
 	if (unpaid === undefined || unpaid.isWish) return undefined;
 	const { nodeId } = unpaid.failure;
-	const others = neededPlaces(view).filter((place) => place.nodeId !== nodeId);
-	const haveLeft = others.every((place) => {
+	const haveLeft = neededPeers(view, nodeId).every((place) => {
 		const claim = holderOf(view, place)?.record.claim ?? 0;
 		return claim > view.round.synced;
 	});

@@ -28,12 +28,17 @@ export function neededPlaces(view: RunView): readonly Place[] {
 	return currentPlaces(view).filter(({ nodeId }) => !view.finished.has(nodeId));
 }
 
+/** The same without one of them. */
+export function neededPeers(view: RunView, of: string): readonly Place[] {
+	return neededPlaces(view).filter(({ nodeId }) => nodeId !== of);
+}
+
 /** What befell other nodes than this one, and may have ended its workers; one line each. */
 export function whatBefellPeers(
 	view: RunView,
 	nodeId: string,
 ): readonly string[] {
-	return neededPlaces(view)
-		.filter((place) => place.nodeId !== nodeId)
-		.flatMap((place) => whyGone(view, place) ?? whyFenced(view, place) ?? []);
+	return neededPeers(view, nodeId).flatMap(
+		(place) => whyGone(view, place) ?? whyFenced(view, place) ?? [],
+	);
 }

@@ -44,7 +44,7 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lay a failure to what befell its own node",
 		file: "src/rendezvous/why-gone.ts",
-		guard: ".filter((place) => place.nodeId !== nodeId)",
+		guard: ".filter(({ nodeId }) => nodeId !== of)",
 		without: "",
 		caughtBy: { checker: "settlement" },
 	},
