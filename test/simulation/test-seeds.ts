@@ -20,7 +20,7 @@ export function testSeeds(part: "first half" | "second half"): void {
 
 function testAll(from: number, count: number): void {
 	it(
-		`holds every invariant, whatever the seed: ${count} from ${from} on`,
+		`J1 J3 J4 J5 D6 holds every invariant, whatever the seed: ${count} from ${from} on`,
 		async () => {
 			const startedAt = performance.now();
 			const { seeds, situations, red } = await runSeeds(from, count);

@@ -239,7 +239,7 @@ describe("the table at the head of transition.ts", () => {
 });
 
 describe("JOINING", () => {
-	it("claims the round after the newest", () => {
+	it("J1 claims the round after the newest", () => {
 		const { state, reason } = transition(
 			INITIAL_STATE,
 			seen({ synced: 4, deprecated: 3 }, false),
