@@ -139,12 +139,31 @@ export class Agent {
 		now: number,
 	): void {
 		const moved = before.phase !== after.phase;
-		if (moved && before.phase === "RUNNING") this.history.ended(reason, now);
+		if (moved) this.write(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;
 		this.options.log.info(`${path} ${reason}`.trim(), {
 			round: after.view?.round.synced ?? 0,
 		});
+	}
+
+	/** A round that this node has finished may yet fail elsewhere: then that is how it ended. */
+	private write(
+		before: AgentState,
+		after: AgentState,
+		reason: string,
+		now: number,
+	): void {
+		if (before.phase === "RUNNING") {
+			if (after.phase === "FINISHED") this.history.finished(reason, now);
+			else this.history.ended(reason, now);
+		} else if (before.phase === "FINISHED") {
+			if (after.phase !== "CLOSED") {
+				this.history.ended(after.view?.round.cause.reason ?? reason, now);
+			} else if (after.ending.outcome === "failed") {
+				this.history.ended(after.ending.reason, now);
+			}
+		}
 	}
 
 	private warn(message: string): void {
@@ -186,6 +205,7 @@ function isSame(
 		left.state === right.state &&
 		left.claim === right.claim &&
 		left.failure === right.failure &&
+		left.fencedIn === right.fencedIn &&
 		left.cause === right.cause &&
 		left.finishedPlan === right.finishedPlan &&
 		String(left.pids) === String(right.pids)

@@ -59,6 +59,8 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 	if (failure.nodeId !== sources.config.nodeId || sources.logDir === null) {
 		return { failure, lastLines: [] };
 	}
+	// One that could not be started has said nothing.
+	if (failure.pid === null) return { failure, lastLines: [] };
 	const directory = logsOf(failure, sources.logDir);
 	const logFile = join(directory, "stderr.log");
 	return {

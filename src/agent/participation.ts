@@ -177,10 +177,10 @@ export class Participation {
 			onSpawning: () => ports.release(),
 			onStarted: (round, workers, kept) => {
 				this.agent?.started(round);
-				place.log.info(describeStart(round, workers.length, kept), {
-					round: round.synced,
+				const pids = workers.flatMap(({ pid }) => pid ?? []);
+				place.log.info(describeStart(round, pids.length, kept), {
+					...{ round: round.synced, pids },
 					firstRank: workers[0]?.rank ?? 0,
-					pids: workers.map(({ pid }) => pid),
 				});
 				resources.channels.installDoorbells();
 				replies.listen();

@@ -14,6 +14,8 @@ export type Next =
 			readonly reason: string;
 			/** The failure of its own for which it goes, if it does. */
 			readonly root?: FailureRecord | null;
+			/** Somebody wants it to go. */
+			readonly isAsked?: boolean | undefined;
 			/** When it goes even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;
 	  };
@@ -135,6 +137,7 @@ export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 						state: "leaving",
 						claim: state.claim,
 						cause: state.next.reason,
+						isAsked: state.next.isAsked,
 					}
 				: { ...base, state: "stopping", claim: state.claim };
 		case "FINISHED":

@@ -3,7 +3,7 @@ import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 import type { NodeFailure, RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
-import { whatBefellPeers } from "./why-gone.js";
+import { whatElseBefell } from "./why-gone.js";
 
 /** How the run changes by failures that nobody has accounted for yet; undefined where there are none. */
 interface Incident extends Charged {
@@ -107,7 +107,7 @@ function begin(view: RunView, root: NodeFailure): Incident {
 		unpaid: undefined,
 	};
 	if (!isSettledLast(round, root)) return { ...pay(view, round, root), reason };
-	const why = whatBefellPeers(view, root.failure.nodeId);
+	const why = whatElseBefell(view, root.failure.nodeId);
 	return why.length > 0
 		? { ...explain(round, root, why), budgets: new Map() }
 		: { round: { ...round, unpaid: root }, budgets: new Map(), reason };

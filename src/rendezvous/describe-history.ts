@@ -6,6 +6,7 @@ import {
 	type RoundPhases,
 } from "./measure-history.js";
 import { observeRound } from "./observe-round.js";
+import { countIncidents } from "./pay-incident.js";
 import { EMPTY_MEMORY } from "./plan.js";
 import { decodeRecord } from "./record-codec.js";
 import type { Outcome } from "./records.js";
@@ -132,7 +133,7 @@ function describeInstance(
 		begunAt,
 		endedAt,
 		outcome: outcome && { result: outcome.result, reason: outcome.reason },
-		incidents: isNewest ? view.round.incidents : (last?.incidents ?? 0),
+		incidents: isNewest ? countIncidents(view.round) : (last?.incidents ?? 0),
 		repairs: measured.repairs,
 		ranMs: measured.ranMs,
 		elapsedMs,

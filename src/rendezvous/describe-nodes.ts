@@ -97,11 +97,13 @@ function ranksOf(
 	return [seat.firstRank, seat.firstRank + seat.localWorldSize - 1];
 }
 
+/** Where each worker has a budget: of the one that has the least left. */
 function nodeBudget(
 	view: RunView,
 	nodeId: string,
 	spec: RunSpec | undefined,
 ): NodeStatus["restarts"] {
-	const charged = view.budgets.get(nodeId)?.charged ?? 0;
-	return spec ? budgetOf(spec.maxRestarts, charged) : null;
+	const { charged = 0, workers = {} } = view.budgets.get(nodeId) ?? {};
+	const used = Math.max(charged, ...Object.values(workers));
+	return spec ? budgetOf(spec.maxRestarts, used) : null;
 }

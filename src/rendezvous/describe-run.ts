@@ -3,6 +3,7 @@ import { describeNodes } from "./describe-nodes.js";
 import type { HistoryRecord } from "./history.js";
 import { ALL_RUNS, RunKeys } from "./keys.js";
 import { currentPlaces, holderOf } from "./order-members.js";
+import { countIncidents } from "./pay-incident.js";
 import { EMPTY_MEMORY } from "./plan.js";
 import { planRound } from "./plan-round.js";
 import { decodeRecord, recordAt } from "./record-codec.js";
@@ -66,7 +67,7 @@ export function describeRun(
 			? decodeRecord<CoordinatorRecord>(elected).nodeId
 			: null,
 		restarts: spec ? budgetOf(spec.maxRestarts, round.charged) : null,
-		incidents: round.incidents,
+		incidents: countIncidents(round),
 		lastIncident: lastIncident(
 			view,
 			linesOf(keys, snapshot).filter(

@@ -111,10 +111,7 @@ function closing(
 }
 
 /** The latest time since when one of these nodes is in its present state, as they say themselves. */
-export function latestOf(
-	view: RunView,
-	nodeIds: readonly string[],
-): number | null {
+function latestOf(view: RunView, nodeIds: readonly string[]): number | null {
 	const times = nodeIds.flatMap(
 		(nodeId) => view.nodes.get(nodeId)?.record.since ?? [],
 	);

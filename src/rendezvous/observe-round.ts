@@ -1,4 +1,3 @@
-import { latestOf } from "./history.js";
 import { currentPlaces, holderOf } from "./order-members.js";
 import type { PlannerMemory, RoundTimes } from "./plan.js";
 import type { NodeRecord, RoundRecord } from "./records.js";
@@ -51,13 +50,24 @@ function startOf(
 		record?.state === "running";
 	if (known !== undefined) return holders.every(isRunning) ? wallTime : null;
 	// Who coordinated before has vanished, and with it its record.
-	const present = holders.filter((record) => record !== undefined);
-	return present.every(isRunning)
-		? latestOf(
-				view,
-				present.map(({ nodeId }) => nodeId),
-			)
+	const starts = holders
+		.filter((record) => record !== undefined)
+		.map((record) => startedSince(record, view));
+	return starts.length > 0 && starts.every((start) => start !== null)
+		? Math.max(...starts)
 		: null;
+}
+
+/** Since when a node has run the round, or had when a worker of it failed; by its own clock. Null: not known. */
+function startedSince(
+	{ state, since, failure }: NodeRecord,
+	{ round, story }: RunView,
+): number | null {
+	if (state === "running") return since;
+	if (failure?.failure.round !== round.synced) return null;
+	const { timestamp, uptimeMs } = failure.failure;
+	// A worker may be older than the round.
+	return Math.max(timestamp - uptimeMs, story?.liftedAt ?? 0);
 }
 
 function readiness(

@@ -6,11 +6,13 @@ import {
 	type PlannerConfig,
 	type PlannerMemory,
 	type PlanResult,
+	type RoundDeadline,
 	wait,
 } from "./plan.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 import {
+	isOwnFailure,
 	type Settled,
 	settleIfSpent,
 	settleIncident,
@@ -28,25 +30,20 @@ export function planOpenRound(
 	const { round } = view;
 	const isFirst = round.planId === null;
 	const candidates = findCandidates(view, config);
-	const settle = deadlineFor(
-		round.synced,
-		memory.settle,
-		config.settleTimeoutMs,
-		now,
-	);
-	const isOutage = memory.outageOf === round.synced || nobodyLeft(candidates);
-	const outageOf = isOutage ? round.synced : null;
-	const kept: PlannerMemory = { ...memory, settle, outageOf };
-	const spent = settleIfSpent(view, config);
+	const kept = remember(view, memory, candidates, config, now);
+	const spent = settleIfSpent(view, kept, config);
 	if (spent !== undefined) return paid(spent, kept);
 	const { late, returning, vanished } = candidates;
-	const awaited = [...late, ...returning, ...(isOutage ? vanished : [])];
-	if (!isFirst && awaited.length > 0 && now < settle.at) {
+	const awaited = [
+		...[...late, ...returning],
+		...(kept.outageOf === null ? [] : vanished),
+	];
+	if (!isFirst && awaited.length > 0 && now < kept.settle.at) {
 		const here = idsOf(candidates.members);
 		return wait(
 			`waiting for ${awaited.join(", ")}`,
 			kept,
-			settle.at,
+			kept.settle.at,
 			awaits("members", view, config, { here, missing: awaited }),
 		);
 	}
@@ -79,6 +76,25 @@ export function planOpenRound(
 	return begin(view, chosen, kept, config, nextPlanId);
 }
 
+/** What must be known of a round that was left until the next one begins. */
+function remember(
+	view: RunView,
+	memory: PlannerMemory,
+	candidates: Candidates,
+	config: PlannerConfig,
+	now: number,
+): PlannerMemory & { readonly settle: RoundDeadline } {
+	const { synced } = view.round;
+	const isOutage = memory.outageOf === synced || nobodyLeft(candidates);
+	const isOwn = memory.ownFailureOf === synced || isOwnFailure(view);
+	return {
+		...memory,
+		settle: deadlineFor(synced, memory.settle, config.settleTimeoutMs, now),
+		outageOf: isOutage ? synced : null,
+		ownFailureOf: isOwn ? synced : null,
+	};
+}
+
 /** Nobody is waited for any more: an open bill is paid, and the next round begins unless that spends a budget. */
 function begin(
 	view: RunView,
@@ -87,7 +103,7 @@ function begin(
 	config: PlannerConfig,
 	nextPlanId: string,
 ): PlanResult {
-	const settled = settleIncident(view, chosen, config);
+	const settled = settleIncident(view, chosen, memory, config);
 	if (settled === undefined) return lift(view, chosen, nextPlanId);
 	if (!settled.goesOn) return paid(settled, memory);
 	const { round, budgets, reason } = settled;

@@ -50,6 +50,11 @@ export interface PlannerMemory {
 	readonly settle: RoundDeadline | null;
 	/** The round of whose members none held its lease, so that all are waited for; null: none such. */
 	readonly outageOf: number | null;
+	/**
+	 * The round of whose failure it is known that nothing else was behind it: what
+	 * befell others from then on came too late to be why. Null: none such.
+	 */
+	readonly ownFailureOf: number | null;
 	/** Until when newcomers are waited for. */
 	readonly lastCall: RoundDeadline | null;
 	/** Until when MIN is waited for. */
@@ -61,6 +66,7 @@ export interface PlannerMemory {
 export const EMPTY_MEMORY: PlannerMemory = {
 	settle: null,
 	outageOf: null,
+	ownFailureOf: null,
 	lastCall: null,
 	join: null,
 	times: null,

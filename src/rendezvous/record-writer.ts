@@ -33,6 +33,7 @@ export interface Intent {
 	readonly failure: NodeFailure | null;
 	readonly fencedIn?: number | undefined;
 	readonly cause: string | null;
+	readonly isAsked?: boolean | undefined;
 	/** The plan that it has done its part of; written together with state `finished`. */
 	readonly finishedPlan: string | null;
 	/** Its workers by local rank, while there are some; null: not started. */
@@ -168,6 +169,7 @@ export class RecordWriter {
 			failure: intent.failure,
 			fencedIn: intent.fencedIn,
 			cause: intent.cause,
+			isAsked: intent.isAsked,
 			masterPort: await this.portFor(intent.claim),
 		};
 	}

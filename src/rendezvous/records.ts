@@ -40,6 +40,8 @@ export interface NodeRecord {
 	readonly fencedIn?: number | undefined;
 	/** Why it leaves, in words. */
 	readonly cause: string | null;
+	/** Given where it leaves because somebody wants it to: nothing has failed for which it goes. */
+	readonly isAsked?: boolean | undefined;
 	readonly address: string;
 	readonly masterPort: number;
 	readonly localWorldSize: number;

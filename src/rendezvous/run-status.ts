@@ -87,7 +87,7 @@ export interface NodeStatus {
 	readonly workerPids: readonly (number | null)[];
 	/** Why it leaves. */
 	readonly cause: string | null;
-	/** Its own budget; null where the run's settings are not known. */
+	/** Its own budget, or that of its worker with the least left; null where the run's settings are not known. */
 	readonly restarts: RestartBudget | null;
 }
 

@@ -33,12 +33,26 @@ export function neededPeers(view: RunView, of: string): readonly Place[] {
 	return neededPlaces(view).filter(({ nodeId }) => nodeId !== of);
 }
 
-/** What befell other nodes than this one, and may have ended its workers; one line each. */
-export function whatBefellPeers(
+/**
+ * What may have ended workers of this node other than a failure of their own; one
+ * line each: other nodes have gone, or were cut off, or it was itself told to go,
+ * in which case somebody may have told its workers too.
+ */
+export function whatElseBefell(
 	view: RunView,
 	nodeId: string,
 ): readonly string[] {
-	return neededPeers(view, nodeId).flatMap(
-		(place) => whyGone(view, place) ?? whyFenced(view, place) ?? [],
-	);
+	return neededPlaces(view).flatMap((place) => {
+		const why =
+			place.nodeId === nodeId
+				? whyAsked(view, place)
+				: (whyGone(view, place) ?? whyFenced(view, place));
+		return why ?? [];
+	});
+}
+
+function whyAsked(view: RunView, place: Place): string | undefined {
+	return holderOf(view, place)?.record.isAsked
+		? whyGone(view, place)
+		: undefined;
 }

@@ -2,7 +2,7 @@ import { EXIT_CODES } from "../../errors.js";
 import type { FailureRecord } from "../../rendezvous/failure.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { Outcome } from "../../rendezvous/records.js";
-import type { AgentState, Closed, Ending } from "../state.js";
+import type { AgentState, Closed, Ending, Left } from "../state.js";
 import type { Transition } from "./step.js";
 
 /** The end that the run's own outcome brings. */
@@ -35,6 +35,11 @@ export function foreignInstance(
 		EXIT_CODES.rendezvous,
 		`the run was started anew meanwhile (instance ${instance} instead of ${state.instance})`,
 	);
+}
+
+/** The last round that it had left when its session was lost, and of which it had not heard that it was over. */
+export function cutOffIn({ view, round, fencedIn }: Left): number | undefined {
+	return (view?.round.deprecated ?? 0) < round ? round : fencedIn;
 }
 
 /** The agent's part is over. */

@@ -9,7 +9,7 @@ import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import type { Transition, TransitionContext } from "./step.js";
-import { stop } from "./stop.js";
+import { leave, stop } from "./stop.js";
 import { overdue } from "./worker-slots.js";
 
 /** One of its own workers failed: it reports, and the policy decides; the coordinator charges. */
@@ -18,8 +18,15 @@ export function fail(
 	failure: Failure,
 	context: TransitionContext,
 ): Transition {
-	const { localRank, description, failsRun } = failure;
+	const { localRank, description } = failure;
 	const cause = `rank ${rankOf(state, localRank)} failed: ${description}`;
+	const isElsewhere = failure.isOfNode && (state.view?.round.seats ?? 0) > 1;
+	if (isElsewhere) {
+		const reason = `rank ${rankOf(state, localRank)} ${description}`;
+		const exitCode = EXIT_CODES.replaceNode;
+		return leave(state, { exitCode, reason, immediately: false }, context);
+	}
+	const failsRun = failure.isOfNode ? EXIT_CODES.failed : failure.failsRun;
 	if (failsRun !== undefined) {
 		const failed = withFailure(state, failure, "nothing", failsRun, context);
 		return stop(failed, { kind: "rejoin" }, cause, context);

@@ -17,6 +17,8 @@ export interface Failure {
 	readonly error?: WorkerError | undefined;
 	/** The run's exit code, where trying again cannot help. */
 	readonly failsRun?: number | undefined;
+	/** This node cannot start workers; another one may. */
+	readonly isOfNode?: boolean;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean;
 }
@@ -45,7 +47,7 @@ export function withFailure<State extends Active>(
 			charge,
 			failsRun,
 			stillIn: stillIn(state, failure),
-			unaware: state.phase === "RUNNING" || undefined,
+			unaware: isUnaware(state, failure) || undefined,
 			isWish: failure.isWish,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
@@ -65,6 +67,16 @@ export function withFailure<State extends Active>(
 			},
 		},
 	};
+}
+
+/** Whether its node, or at least the worker that died, had not heard that the round was over. */
+function isUnaware(
+	{ phase, workers }: Active,
+	{ localRank, exit }: Failure,
+): boolean {
+	if (phase === "RUNNING") return true;
+	const slot = workers.find((worker) => worker.localRank === localRank);
+	return exit !== undefined && (slot?.pauses.length ?? 0) > 0;
 }
 
 /** The earlier round that a worker which died was in for all it knew; undefined where it knew of the newest. */
@@ -97,7 +109,7 @@ export function policyContext(
 	};
 }
 
-/** Where the command itself or this node's disk is at fault, trying again cannot help. */
+/** Where the command itself is at fault, or this node, trying again there cannot help. */
 export function notStarted(
 	input: AgentInput & { kind: "worker-not-started" },
 ): Failure {
@@ -108,7 +120,6 @@ export function notStarted(
 		["ENOEXEC", EXIT_CODES.notExecutable],
 		["E2BIG", EXIT_CODES.notExecutable],
 		["ERR_INVALID_ARG_VALUE", EXIT_CODES.notExecutable],
-		["UNPREPARED", EXIT_CODES.failed],
 	]).get(code);
 	return {
 		localRank: input.localRank,
@@ -116,6 +127,7 @@ export function notStarted(
 		exitCode: fatal ?? EXIT_CODES.failed,
 		description: `cannot be started: ${message}`,
 		failsRun: fatal,
+		isOfNode: code === "UNPREPARED",
 	};
 }
 

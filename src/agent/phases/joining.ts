@@ -1,5 +1,6 @@
 import type { AgentInput } from "../inputs.js";
 import type { Joining } from "../state.js";
+import { cutOffIn } from "./ending.js";
 import { onPaused } from "./paused.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
@@ -15,7 +16,7 @@ export function onJoining(
 		case "round-seen":
 			return look(state, input.view, context);
 		case "stop-asked":
-			return leave(state, input, context);
+			return leave(state, { ...input, isAsked: true }, context);
 		case "worker-exited":
 		case "worker-greeted":
 		case "worker-acknowledged":
@@ -24,6 +25,7 @@ export function onJoining(
 		case "time-passed":
 			return onPaused(state, input, context) ?? ignore(state);
 		case "session-lost":
+			return ignore({ ...state, fencedIn: cutOffIn(state) });
 		case "worker-started":
 		case "worker-not-started":
 		case "worker-gone":

@@ -53,7 +53,7 @@ export function onRunning(
 		case "time-passed":
 			return onDeadline(state, context);
 		case "stop-asked":
-			return leave(state, input, context);
+			return leave(state, { ...input, isAsked: true }, context);
 		case "session-lost":
 			return fence(state, input, context);
 		default:

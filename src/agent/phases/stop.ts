@@ -13,6 +13,8 @@ export interface StopRequest {
 	readonly immediately: boolean;
 	/** The failure of its own for which it goes, if it does. */
 	readonly root?: FailureRecord | null;
+	/** Somebody wants it to go. */
+	readonly isAsked?: boolean;
 }
 
 /** Ends all workers of the round: SIGTERM now, SIGKILL when their time is over. */
@@ -35,10 +37,11 @@ export function stop(
 /** Ends the workers, and then this node's part in the run. */
 export function leave(
 	state: Active,
-	{ exitCode, reason, immediately, root = null }: StopRequest,
+	{ exitCode, reason, immediately, root = null, isAsked }: StopRequest,
 	context: TransitionContext,
 ): Transition {
-	const next: Next = { kind: "leave", exitCode, reason, root, leaveBy: null };
+	const about = { exitCode, reason, root, isAsked };
+	const next: Next = { kind: "leave", ...about, leaveBy: null };
 	if (state.phase === "JOINING" && living(state.workers).length === 0) {
 		return close(state, leftWith(exitCode, reason));
 	}

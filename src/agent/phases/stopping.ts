@@ -2,7 +2,7 @@ import type { AgentInput } from "../inputs.js";
 import type { Stopping } from "../state.js";
 import { isEnding, living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
-import { close, leftWith } from "./ending.js";
+import { close, cutOffIn, leftWith } from "./ending.js";
 import { goOnIfGone } from "./go-on.js";
 import { kill } from "./kill.js";
 import { killDue } from "./kill-due.js";
@@ -49,6 +49,7 @@ export function onStopping(
 		case "session-lost":
 			return ignore({
 				...state,
+				fencedIn: cutOffIn(state),
 				workers: state.workers.map((worker) =>
 					isEnding(worker) ? toEnd(worker, input.fenceAt) : worker,
 				),
@@ -68,7 +69,7 @@ function leaveInstead(
 		next:
 			state.next.kind === "leave"
 				? state.next
-				: { kind: "leave", exitCode, reason, leaveBy: null },
+				: { kind: "leave", exitCode, reason, isAsked: true, leaveBy: null },
 	};
 	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
 	if (living(state.workers).length === 0) {

@@ -24,15 +24,18 @@ export class RoundHistory {
 		});
 	}
 
-	/** The round's end was seen; its workers may still be ending. */
-	ended(reason: string, now: number): void {
+	/** This node's workers have done their part; the round may go on elsewhere, and end otherwise. */
+	finished(reason: string, now: number): void {
 		const last = this.told.at(-1);
 		if (last === undefined || this.startedAt === undefined) return;
-		this.told[this.told.length - 1] = {
-			...last,
-			ranMs: now - this.startedAt,
-			ending: reason,
-		};
+		const ranMs = last.ranMs ?? now - this.startedAt;
+		this.told[this.told.length - 1] = { ...last, ranMs, ending: reason };
+	}
+
+	/** The round's end was seen; its workers may still be ending. */
+	ended(reason: string, now: number): void {
+		if (this.startedAt === undefined) return;
+		this.finished(reason, now);
 		this.startedAt = undefined;
 		this.endedAt = now;
 	}

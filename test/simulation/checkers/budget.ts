@@ -9,7 +9,7 @@ import {
 	type WorkerHistory,
 } from "../history.js";
 import { lateFor } from "../worker-history.js";
-import { isSettledLast, membersGone } from "./settlement.js";
+import { isAsked, isSettledLast, membersGone } from "./settlement.js";
 
 /** What a worker has said may be heard so much later, in milliseconds. */
 const NEWS_MS = 1_500;
@@ -68,14 +68,21 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 		fresh.some(
 			(reported) =>
 				isSettledLast(reported, before.round) &&
-				gone.some((nodeId) => nodeId !== reported.failure.nodeId),
+				gone.some(
+					(nodeId) =>
+						nodeId !== reported.failure.nodeId ||
+						isAsked(nodeId, commit, history),
+				),
 		);
-	for (const { failure, unaware, stillIn } of fresh) {
-		const isExcused = cause.root
+	const hasFailure = fresh.some(({ isWish = false }) => !isWish);
+	for (const { failure, unaware, stillIn, isWish } of fresh) {
+		const isPart = cause.root
 			? isOver || stillIn === cause.root.round
 			: isOver
 				? unaware === true
 				: stillIn === synced - 1;
+		// What has failed explains why others wait.
+		const isExcused = isPart || (isWish === true && hasFailure);
 		if (!isIncident && !isExcused && !isExplained) {
 			yield {
 				at,

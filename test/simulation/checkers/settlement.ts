@@ -16,9 +16,10 @@ import { hasGone } from "./why-left.js";
 
 /**
  * Who pays for a failure that a peer's end may be behind, or for a worker's wish for
- * another round, is settled as the next one begins: nobody where a member has gone,
- * was cut off, or did not come in time; the policy's budget where none has. A failure
- * that is reported meanwhile takes a wish's place.
+ * another round, is settled as the next one begins: nobody where a member has gone
+ * before all had left the round, was cut off, or did not come in time, or where its
+ * own node was told to go; else the policy's budget. A failure that is reported
+ * meanwhile takes a wish's place.
  */
 export const settlement: Checker = {
 	name: "settlement",
@@ -78,22 +79,46 @@ function* whetherRight(
 		record?.state === "ready" && record.claim === before.round.synced + 1;
 	const isLate = members.some(({ said }) => !said.every(isIn));
 	const mayBeFree =
-		membersGone(commit, before, history).some(others) || (isWish && isLate);
+		membersGone(commit, before, history).some(
+			(nodeId) => others(nodeId) || isAsked(nodeId, commit, history),
+		) ||
+		(isWish && isLate);
 	if (isFree && !mayBeFree) {
 		yield { at, what: `${failure?.id} was free though nobody had gone` };
 	}
-	// A plan that was begun for a new process of a node may have taken the old one's seat.
-	const gone = members.filter(
-		({ nodeId, said }) =>
-			others(nodeId) &&
-			!before.finished.has(nodeId) &&
-			said.every((record) => record === null || record.state === "leaving"),
+	const needed = members.filter(
+		({ nodeId }) => others(nodeId) && !before.finished.has(nodeId),
 	);
-	const mustPay = round.outcome?.exitCode !== 3 && !isFree;
-	if (mustPay && gone.length > 0) {
+	// A plan that was begun for a new process of a node may have taken the old one's seat.
+	const gone = needed.filter(({ said }) =>
+		said.every((record) => record === null || record.state === "leaving"),
+	);
+	const { synced } = before.round;
+	const haveLeft = needed.every(({ incarnation }) =>
+		history.records.some(
+			(said) => said.at <= at && saysItLeft(said.record, incarnation, synced),
+		),
+	);
+	const mayBeOwn = !isWish && haveLeft;
+	const isCharged = round.outcome?.exitCode !== 3 && !isFree;
+	if (isCharged && gone.length > 0 && !mayBeOwn) {
 		const names = gone.map(({ nodeId }) => nodeId).join(", ");
 		yield { at, what: `${failure?.id} was charged though ${names} had gone` };
 	}
+}
+
+/** That it had left the round, and was still there and not cut off. */
+function saysItLeft(
+	record: NodeRecord | null,
+	incarnation: string,
+	round: number,
+): boolean {
+	return (
+		record !== null &&
+		!hasGone(record, incarnation) &&
+		record.claim > round &&
+		record.fencedIn !== round
+	);
 }
 
 /** Members that may have been seen to have gone, or to have been cut off. */
@@ -109,6 +134,17 @@ export function membersGone(
 		)
 			? [nodeId]
 			: [],
+	);
+}
+
+/** Whether a node may have been seen to leave because it was told to. */
+export function isAsked(
+	nodeId: string,
+	commit: RoundCommit,
+	history: History,
+): boolean {
+	return recordsNear(nodeId, commit, history).some(
+		(record) => record?.isAsked === true,
 	);
 }
 

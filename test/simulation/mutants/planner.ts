@@ -7,8 +7,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lift without waiting for members",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < settle.at) {",
-		without: "if (!isFirst && awaited.length > 99 && now < settle.at) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
+		without: "if (!isFirst && awaited.length > 99 && now < kept.settle.at) {",
 		caughtBy: { checker: "settle" },
 	},
 	{
@@ -211,8 +211,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "give up members before the settle time",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < settle.at) {",
-		without: "if (!isFirst && awaited.length > 0 && now < settle.at - 5_500) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
+		without:
+			"if (!isFirst && awaited.length > 0 && now < kept.settle.at - 5_500) {",
 		caughtBy: { checker: "one-rank-zero" },
 	},
 	{

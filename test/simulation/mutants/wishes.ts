@@ -30,8 +30,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "end the run before the others have spoken",
 		file: "src/rendezvous/settle-incident.ts",
-		guard: "return claim > view.round.synced;",
-		without: "return claim >= view.round.synced;",
+		guard: "return claim > synced;",
+		without: "return claim >= synced;",
 		caughtBy: { test: SETTLE_TESTS, named: "has not spoken" },
 	},
 	{
@@ -44,16 +44,57 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lay a failure to what befell its own node",
 		file: "src/rendezvous/why-gone.ts",
-		guard: ".filter(({ nodeId }) => nodeId !== of)",
-		without: "",
+		guard: "place.nodeId === nodeId\n",
+		without: 'place.nodeId === ""\n',
 		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "charge a failure though a member was cut off",
 		file: "src/rendezvous/why-gone.ts",
-		guard: "whyGone(view, place) ?? whyFenced(view, place) ?? []",
-		without: "whyGone(view, place) ?? []",
+		guard: "(whyGone(view, place) ?? whyFenced(view, place))",
+		without: "whyGone(view, place)",
 		caughtBy: { test: SETTLE_TESTS, named: "cut off" },
+	},
+	{
+		name: "charge a failure though its own node was told to go",
+		file: "src/rendezvous/why-gone.ts",
+		guard: "? whyAsked(view, place)",
+		without: "? undefined",
+		caughtBy: { test: SETTLE_TESTS, named: "told it to go" },
+	},
+	{
+		name: "let whoever goes later explain a failure",
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "return ownFailureOf === round.synced;",
+		without: "return ownFailureOf === round.synced && round.outcome !== null;",
+		caughtBy: { test: SETTLE_TESTS, named: "whoever goes then" },
+	},
+	{
+		name: "charge a wish though a member was cut off",
+		file: "src/rendezvous/settle-incident.ts",
+		guard: "place.nodeId === nodeId ? [] : (whyFenced(view, place) ?? [])",
+		without: "[]",
+		caughtBy: { test: SETTLE_TESTS, named: "was cut off" },
+	},
+	{
+		name: "take who has not heard of a PAUSE for one who has",
+		file: "src/agent/phases/failure.ts",
+		guard: "return exit !== undefined && (slot?.pauses.length ?? 0) > 0;",
+		without: "return false;",
+		caughtBy: {
+			test: "test/unit/agent/paused-workers.test.ts",
+			named: "before it has taken",
+		},
+	},
+	{
+		name: "keep to itself that it was cut off while it stopped",
+		file: "src/agent/phases/ending.ts",
+		guard: "(view?.round.deprecated ?? 0) < round ? round : fencedIn",
+		without: "(view?.round.deprecated ?? 0) < 0 ? round : fencedIn",
+		caughtBy: {
+			test: "test/unit/agent/transition.test.ts",
+			named: "was cut off where",
+		},
 	},
 	{
 		name: "begin a round with a budget that is spent",

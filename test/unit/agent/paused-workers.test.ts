@@ -177,7 +177,12 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 describe("a worker that fails", () => {
 	it.each([
 		["in a round that is on, for all its node knows: says so", RUNNING, true],
-		["paused: does not, for its node has heard", PAUSED, undefined],
+		["paused, before it has taken that: says so", PAUSED, true],
+		[
+			"paused, and has taken that: does not",
+			play([acknowledged(0, 2)], PAUSED).state,
+			undefined,
+		],
 	])("%s", (_, state, unaware) => {
 		const { state: after } = play([exited(0, 9)], state);
 		expect(intentOf(after)?.failure?.unaware).toBe(unaware);

@@ -352,7 +352,6 @@ describe("RUNNING", () => {
 		["EACCES", 126],
 		["E2BIG", 126],
 		["ERR_INVALID_ARG_VALUE", 126],
-		["UNPREPARED", 1],
 	])("ends the run at once where trying again cannot help: %s", (code, exitCode) => {
 		const { state } = transition(
 			RUNNING,
@@ -367,6 +366,31 @@ describe("RUNNING", () => {
 			failsRun: exitCode,
 			charge: "nothing",
 		});
+	});
+
+	it.each([
+		["ends the run where it is the only node", 1, { failure: { failsRun: 1 } }],
+		[
+			"leaves with 75, for the others may go on",
+			2,
+			{
+				state: "leaving",
+				failure: null,
+				cause: "rank 0 cannot be started: no room",
+			},
+		],
+	])("cannot prepare its workers, for want of room: %s", (_, seats, expected) => {
+		const view = { seat: SEAT, round: { ...ROUND, seats } };
+		const problem = { code: "UNPREPARED", message: "no room" };
+		const { state } = transition(
+			{ ...RUNNING, view },
+			{ kind: "worker-not-started", localRank: 0, problem },
+			CONTEXT,
+		);
+		expect(intentOf(state)).toMatchObject(expected);
+		expect(state).toMatchObject(
+			seats > 1 ? { next: { exitCode: 75 } } : { next: { kind: "rejoin" } },
+		);
 	});
 
 	it("kills at the fence when its session is lost, whatever the grace", () => {
@@ -435,6 +459,26 @@ describe("STOPPING", () => {
 	it("goes on when the last worker is gone", () => {
 		const { state } = transition(STOPPING, gone, CONTEXT);
 		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it.each([
+		["has not heard yet that its round is over", 0, 1],
+		["knows that its round is over", 1, undefined],
+	])("says that it was cut off where it %s", (_, deprecated, fencedIn) => {
+		const view = { seat: SEAT, round: { ...ROUND, deprecated } };
+		const joining: AgentState = { ...JOINING, round: 1, claim: 2, view };
+		for (const state of [{ ...STOPPING, view }, joining]) {
+			const lost = transition(state, LOST, CONTEXT).state;
+			expect(intentOf(lost)?.fencedIn).toBe(fencedIn);
+		}
+	});
+
+	it.each([
+		["RUNNING", RUNNING],
+		["STOPPING", STOPPING],
+	])("says that it was asked to leave, where it was, when it is %s", (_, from) => {
+		const { state } = transition(from, STOP, CONTEXT);
+		expect(intentOf(state)).toMatchObject({ state: "leaving", isAsked: true });
 	});
 
 	it("takes the run's outcome over its own plans", () => {

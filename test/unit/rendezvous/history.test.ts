@@ -164,7 +164,19 @@ describe("the line of a round that ends", () => {
 	});
 
 	it("says that not all had started where one failed before", () => {
-		expect(look([900, failed]).story?.startedAt).toBeNull();
+		const early = running(run("a", { state: "ready" }), run("b"));
+		expect(look([100, early], [900, failed]).story?.startedAt).toBeNull();
+	});
+
+	it("is told by a failed worker since when it ran, where another coordinated then", () => {
+		const failure = failureRecord("a", { timestamp: 890, uptimeMs: 800 });
+		const gone = running(
+			run("a", {
+				...{ state: "stopping", claim: 2 },
+				failure: nodeFailure("a", { failure }),
+			}),
+		);
+		expect(look([900, gone]).story?.startedAt).toBe(90);
 	});
 
 	it("says how the run ended with it", () => {

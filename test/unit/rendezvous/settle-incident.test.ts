@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
+	type PlannerMemory,
 } from "../../../src/rendezvous/plan.js";
 import { planRound } from "../../../src/rendezvous/plan-round.js";
 import type {
@@ -38,6 +39,8 @@ interface Situation {
 	readonly finished?: readonly string[];
 	readonly config?: Partial<PlannerConfig>;
 	readonly charged?: number;
+	/** It is known already that nothing else was behind it. */
+	readonly isOwn?: boolean;
 }
 
 function settle({
@@ -46,6 +49,7 @@ function settle({
 	finished = [],
 	config,
 	charged = 0,
+	isOwn = false,
 }: Situation) {
 	const round: Partial<RoundRecord> = {
 		...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 3 },
@@ -55,7 +59,8 @@ function settle({
 	const chosen = [...view.nodes.values()].filter(
 		({ record }) => record.state === "ready",
 	);
-	return settleIncident(view, chosen, {
+	const memory = { ...EMPTY_MEMORY, ownFailureOf: isOwn ? 1 : null };
+	return settleIncident(view, chosen, memory, {
 		...runSpec(),
 		maxRestarts: 1,
 		...config,
@@ -99,6 +104,16 @@ describe("a failure that a peer's end may be behind", () => {
 			{ nodes: [ready("a", { fencedIn: 1 }), ready("b"), ready("c")] },
 			"a was cut off from the store",
 		],
+		[
+			"itself, where somebody told it to go",
+			{
+				nodes: [
+					ready("b", { state: "leaving", cause: "SIGTERM", isAsked: true }),
+					...[ready("a"), ready("c")],
+				],
+			},
+			"b left: SIGTERM",
+		],
 	])("is free where it had a peer %s", (_, situation, reason) => {
 		expect(settle(situation)).toMatchObject({
 			...{ goesOn: true, budgets: new Map() },
@@ -112,6 +127,14 @@ describe("a failure that a peer's end may be behind", () => {
 
 	it.each<[string, Situation]>([
 		["its own node has gone", { nodes: [ready("a"), ready("c")] }],
+		[
+			"its own node leaves because of it",
+			{ nodes: [ready("a"), ready("b", { state: "leaving" }), ready("c")] },
+		],
+		[
+			"a peer goes after all had left the round",
+			{ nodes: [ready("b"), ready("c")], isOwn: true },
+		],
 		[
 			"its own node was cut off",
 			{ nodes: [ready("a"), ready("b", { fencedIn: 1 }), ready("c")] },
@@ -232,9 +255,67 @@ describe("a budget that is spent, while others still end their workers", () => {
 	});
 });
 
+describe("a wish for another round", () => {
+	const unpaid: NodeFailure = { ...FAILED, isWish: true };
+
+	it.each<[string, NodeRecord, string]>([
+		[
+			"was cut off",
+			ready("a", { fencedIn: 1 }),
+			"a was cut off from the store",
+		],
+		[
+			"is not ready",
+			ready("a", { state: "stopping" }),
+			"a did not come in time",
+		],
+	])("is free where a peer %s", (_, a, reason) => {
+		expect(
+			settle({ unpaid, nodes: [a, ready("b"), ready("c")] }),
+		).toMatchObject({ goesOn: true, reason: `${reason}, nothing failed` });
+	});
+
+	it.each<[string, NodeRecord]>([
+		["was cut off itself", ready("b", { fencedIn: 1 })],
+		["is as it was", ready("b")],
+	])("is paid for where only its own node %s", (_, b) => {
+		expect(
+			settle({ unpaid, nodes: [ready("a"), b, ready("c")] })?.round,
+		).toMatchObject({ charged: 1 });
+	});
+});
+
+it("is remembered to be its own fault as soon as all others have left the round, whoever goes then", () => {
+	const stopping = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+		nodeRecord(nodeId, { state: "stopping", claim: 2, ...change });
+	const plan = (nodes: readonly NodeRecord[], memory: PlannerMemory) =>
+		planRound(
+			runView(
+				{
+					...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 3 },
+					...{ incidents: 1, charged: 0, unpaid: FAILED },
+				},
+				nodes,
+				{ seats: SEATS },
+			),
+			memory,
+			{ ...runSpec(), maxRestarts: 1 },
+			"plan-2",
+			{ now: 0, wallTime: 0 },
+		);
+	const all = [stopping("a"), ready("b"), ready("c")];
+	const before = plan(all, EMPTY_MEMORY);
+	expect(before.plan).toBeUndefined();
+	const leaves = nodeRecord("a", { state: "leaving", cause: "SIGTERM" });
+	const { plan: next } = plan([leaves, ...all.slice(1)], before.memory);
+	expect(next).toMatchObject({
+		...{ kind: "lift", round: { synced: 2, incidents: 1, charged: 1 } },
+	});
+});
+
 it("settles nothing where nothing is open", () => {
 	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
-	expect(settleIncident(view, [...view.nodes.values()], runSpec())).toBe(
-		undefined,
-	);
+	expect(
+		settleIncident(view, [...view.nodes.values()], EMPTY_MEMORY, runSpec()),
+	).toBe(undefined);
 });
