@@ -5,6 +5,7 @@ import { OPTIONS } from "../../src/agent/configuration/options.js";
 import { loginFromEnvironment } from "../../src/agent/configuration/resolve-credentials.js";
 import { resolveStore } from "../../src/agent/configuration/resolve-store.js";
 import {
+	EMPTY_VALUE,
 	mergeSettings,
 	SettingReader,
 	type Settings,
@@ -96,7 +97,11 @@ async function resolve(flags: Settings, host: Host) {
 	const ofStore = [...variables].filter(([key]) =>
 		STORE_SETTINGS.some((name) => name === key),
 	);
-	const refusals: string[] = [];
+	// One that concerns the store would else not be looked at without an endpoint.
+	const refusals = [...flags.values()]
+		.filter(({ text }) => text === "")
+		.map(({ place }) => `${place}: ${EMPTY_VALUE}`);
+	if (refusals.length > 0) return { refusals };
 	const reader = new SettingReader(
 		mergeSettings([flags, new Map(ofStore)]),
 		(words) => refusals.push(words),

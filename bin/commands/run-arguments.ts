@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
 import { OPTIONS } from "../../src/agent/configuration/options.js";
 import { parseName } from "../../src/agent/configuration/parse/scalars.js";
-import type {
-	Setting,
-	Settings,
+import {
+	EMPTY_VALUE,
+	type Setting,
+	type Settings,
 } from "../../src/agent/configuration/settings.js";
 import { flagProblem } from "./flag-problem.js";
 import { OWN_FLAGS, type OwnFlag, type RunCommandName } from "./own-flags.js";
@@ -58,6 +59,8 @@ export function parseRunArguments(
 			if ("problems" in name) return refused(name.problems.join("; "));
 		}
 		const given = new Map<string, unknown>(Object.entries(values));
+		const empty = [...given].find(([, value]) => value === "");
+		if (empty !== undefined) return refused(`--${empty[0]}: ${EMPTY_VALUE}`);
 		return {
 			runId,
 			flags: settingsOf(given),

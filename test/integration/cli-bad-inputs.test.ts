@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
 import { type CliOptions, runCli } from "../helpers/cli.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
@@ -129,11 +130,28 @@ const BAD_INPUTS: readonly BadInput[] = [
 		args: ["--nnodes"],
 		lines: [/^--nnodes: its value is missing; use --nnodes <N\|MIN:MAX>$/],
 	},
-	{
+	...ALL_OPTIONS.filter(({ argument }) => argument !== undefined).map(
+		({ name }) => ({
+			number: 7,
+			args: [`--${name}=`, ...TOUCH],
+			env: { ELASTIC_RUN_CONFIG: "nosuch.yaml" },
+			lines: [
+				...(name === "config" ? [] : [/ELASTIC_RUN_CONFIG/]),
+				new RegExp(`^--${name}: is empty; give a value, or leave it out`),
+			],
+		}),
+	),
+	...[
+		["status", "--config="],
+		["history", "x", "--rdzv-conf="],
+		["logs", "--grep="],
+		["clean", "--older-than", ""],
+		["doctor", "--run-id="],
+	].map((args) => ({
 		number: 7,
-		args: ["--nnodes=", ...TOUCH],
-		lines: [/^--nnodes: is empty; give a value/],
-	},
+		args,
+		lines: [/--[a-z-]+: is empty; give a value, or leave it out/],
+	})),
 	...["0", "-1", "1.5", "4x"].map((text) => ({
 		number: 8,
 		args: ["--nproc-per-node", text, ...TOUCH],
@@ -296,6 +314,12 @@ const BAD_INPUTS: readonly BadInput[] = [
 		number: 30,
 		args: ["--config", "nosuch.yaml", ...TOUCH],
 		lines: [/^--config nosuch.yaml: no such file/],
+	},
+	{
+		number: 30,
+		args: TOUCH,
+		env: { ELASTIC_RUN_CONFIG: "nosuch.yaml" },
+		lines: [/^environment ELASTIC_RUN_CONFIG nosuch.yaml: no such file/],
 	},
 	{
 		number: 30,

@@ -20,13 +20,20 @@ export async function findConfigFiles(cwd: string): Promise<string[]> {
 	return found.flat();
 }
 
-/** The settings of one config file. JSON is read as YAML, which contains it. */
+/**
+ * The settings of one config file. JSON is read as YAML, which contains it.
+ * @param namedBy the flag, variable or key that names it; undefined: it was found
+ */
 export async function readConfigFile(
 	file: string,
 	cwd: string,
+	namedBy?: string,
 ): Promise<SourceReading> {
 	const read = await readSmallFile(resolve(cwd, file));
-	if ("problem" in read) return refused(`--config ${file}: ${read.problem}`);
+	if ("problem" in read) {
+		const name = namedBy === undefined ? file : `${namedBy} ${file}`;
+		return refused(`${name}: ${read.problem}`);
+	}
 	const content = await parseYaml(read.content.toString("utf8"));
 	if ("problems" in content) {
 		return refused(...content.problems.map((words) => `${file}${words}`));

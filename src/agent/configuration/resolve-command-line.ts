@@ -10,8 +10,10 @@ import {
 import { loginFromEnvironment } from "./resolve-credentials.js";
 import { httpTokenFromEnvironment } from "./resolve-http.js";
 import {
+	EMPTY_VALUE,
 	mergeSettings,
 	type NameOf,
+	type Setting,
 	SettingReader,
 	type Settings,
 	type SourceReading,
@@ -71,7 +73,7 @@ export async function readCommandLine(
 	const named = mergeSettings([line.flags, environment.settings]).get(
 		OPTIONS.config.key,
 	);
-	const file = await readNamedOrFound(named?.text, host.cwd);
+	const file = await readNamedOrFound(named, host.cwd);
 	const request = {
 		script: line.script,
 		args: line.args,
@@ -88,14 +90,12 @@ export async function readCommandLine(
 
 /** The settings of the config file that is named, or of the one that lies in the working directory. */
 export async function readNamedOrFound(
-	named: string | undefined,
+	named: Setting | undefined,
 	cwd: string,
 ): Promise<SourceReading & { readonly notes: readonly string[] }> {
 	const nothing = { settings: new Map(), problems: [], notes: [] };
-	// An empty name is refused with the other settings.
-	if (named === "") return nothing;
 	if (named !== undefined)
-		return { ...(await readConfigFile(named, cwd)), notes: [] };
+		return { ...(await readNamedFile(named, cwd)), notes: [] };
 	const [file, other] = await findConfigFiles(cwd);
 	if (file === undefined) return nothing;
 	if (other !== undefined) {
@@ -108,4 +108,14 @@ export async function readNamedOrFound(
 		...(await readConfigFile(file, cwd)),
 		notes: [`settings are read from ${file}`],
 	};
+}
+
+/** The settings of the file that a setting names. */
+export async function readNamedFile(
+	{ text, place }: Setting,
+	cwd: string,
+): Promise<SourceReading> {
+	return text === ""
+		? { settings: new Map(), problems: [`${place}: ${EMPTY_VALUE}`] }
+		: readConfigFile(text, cwd, place);
 }

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { ElasticRunError } from "../../errors.js";
 import type { AgentConfig } from "./agent-config.js";
-import { readConfigFile } from "./config-file.js";
 import type { Host } from "./host.js";
 import type { LaunchConfig } from "./launch-config.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
+import { readNamedFile } from "./resolve-command-line.js";
 import { mergeSettings, type Report, type SourceReading } from "./settings.js";
 import { describe, isRecord, settingsFromValues } from "./values.js";
 
@@ -53,9 +53,9 @@ async function resolveObject(
 			refusedKeys: [OPTIONS.dryRun.key],
 		},
 	);
-	const file = own.settings.get(OPTIONS.config.key)?.text;
+	const file = own.settings.get(OPTIONS.config.key);
 	const sources: SourceReading[] = file
-		? [own, await readConfigFile(file, base)]
+		? [own, await readNamedFile(file, base)]
 		: [own];
 	return resolveSettings(
 		{

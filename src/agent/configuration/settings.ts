@@ -9,6 +9,10 @@ export interface Setting {
 	readonly origin: string;
 }
 
+/** What is wrong with a value that was given as nothing. */
+export const EMPTY_VALUE =
+	"is empty; give a value, or leave it out for the default";
+
 /** Settings by option key. */
 export type Settings = ReadonlyMap<string, Setting>;
 
@@ -47,9 +51,7 @@ export class SettingReader {
 		const setting = this.#settings.get(option.key);
 		if (setting === undefined) return undefined;
 		if (setting.text === "") {
-			return this.#refuse(option, setting, [
-				"is empty; give a value, or leave it out for the default",
-			]);
+			return this.#refuse(option, setting, [EMPTY_VALUE]);
 		}
 		const parsed = option.parse(setting.text);
 		return "value" in parsed

@@ -52,7 +52,7 @@ export async function resolveRunRequest(
 	const named = mergeSettings([flags, environment.settings]).get(
 		OPTIONS.config.key,
 	);
-	const file = await readNamedOrFound(named?.text, host.cwd);
+	const file = await readNamedOrFound(named, host.cwd);
 	const settings = mergeSettings([flags, environment.settings, file.settings]);
 	const problems = [...file.problems];
 	const report = (words: string) => problems.push(words);
