@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { systemErrorCode } from "../src/errors.js";
+import { EXIT_CODES, systemErrorCode } from "../src/errors.js";
 
 /** Where messages go: stderr, or what is laid over it. */
 let messages: Writable = process.stderr;
@@ -23,8 +23,21 @@ const READER_GONE: readonly (string | undefined)[] = ["EPIPE", "EIO"];
 export function keepConsoleHarmless(): void {
 	process.stderr.on("error", () => {});
 	process.stdout.on("error", (error) => {
-		if (READER_GONE.includes(systemErrorCode(error))) return;
+		if (isReaderGone(error)) return;
 		say(`cannot write to stdout: ${error.message}`);
+	});
+}
+
+let isPrintLost = false;
+
+/** Writes what a command was asked for: where it is lost, the command has failed, unless its reader went. */
+export function print(
+	text: string,
+	onTaken: (error: Error | null | undefined) => void = () => {},
+): void {
+	process.stdout.write(text, (error) => {
+		isPrintLost ||= Boolean(error) && !isReaderGone(error);
+		onTaken(error);
 	});
 }
 
@@ -32,6 +45,14 @@ export function keepConsoleHarmless(): void {
 export function exitWhenWritten(exitCode: number): void {
 	process.exitCode = exitCode;
 	process.stdout.write("", () => {
-		process.stderr.write("", () => process.exit(exitCode));
+		// Not before what is said of a failure.
+		setImmediate(() => {
+			const code = exitCode || (isPrintLost ? EXIT_CODES.failed : 0);
+			process.stderr.write("", () => process.exit(code));
+		});
 	});
+}
+
+function isReaderGone(error: unknown): boolean {
+	return READER_GONE.includes(systemErrorCode(error));
 }

@@ -2,7 +2,7 @@ import { packageVersion } from "../src/package-files.js";
 import { helpText, parseArguments } from "./command-line.js";
 import { isCommandWord, runCommandWord } from "./commands/command-words.js";
 import { run } from "./commands/run.js";
-import { exitWhenWritten, keepConsoleHarmless, say } from "./console.js";
+import { exitWhenWritten, keepConsoleHarmless, print, say } from "./console.js";
 import { expectResult, reportCrashes } from "./crash.js";
 
 /** Does what the arguments ask for, and ends the process with its exit code. */
@@ -19,13 +19,13 @@ async function dispatch(args: readonly string[]): Promise<number> {
 	const [first = "", ...others] = args;
 	if (isCommandWord(first)) return runCommandWord(first, others);
 	const line = parseArguments(args);
-	if (line.asksFor === "help") return print(helpText());
-	if (line.asksFor === "version") return print(`${packageVersion()}\n`);
+	if (line.asksFor === "help") return show(helpText());
+	if (line.asksFor === "version") return show(`${packageVersion()}\n`);
 	for (const note of line.notes) say(`note: ${note}`);
 	return run(line);
 }
 
-function print(text: string): number {
-	process.stdout.write(text);
+function show(text: string): number {
+	print(text);
 	return 0;
 }

@@ -7,7 +7,7 @@ import {
 import { formatDuration } from "../../src/agent/report/units.js";
 import { alignColumns } from "../../src/agent/status/table.js";
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { type AskedCommand, refuse, runCommand } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run clean [RUN_ID] [--yes] [--logs] [--older-than TIME]
@@ -44,7 +44,7 @@ async function listOrRemove(asked: AskedCommand): Promise<number> {
 		places,
 		searcher,
 	);
-	process.stdout.write(
+	print(
 		isJson
 			? `${JSON.stringify({ version: 1, items })}\n`
 			: inWords(items, searcher.clock.wallTime()),

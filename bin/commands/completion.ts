@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { bashCompletion } from "./completion/bash.js";
 import { completedCommandLine } from "./completion/completion-words.js";
 import { fishCompletion } from "./completion/fish.js";
@@ -20,6 +20,6 @@ export function completion([shell = "", ...others]: readonly string[]): number {
 		);
 		return EXIT_CODES.usage;
 	}
-	process.stdout.write(script(completedCommandLine()));
+	print(script(completedCommandLine()));
 	return EXIT_CODES.succeeded;
 }

@@ -13,7 +13,7 @@ import {
 import type { Finding } from "../../src/agent/doctor/finding.js";
 import { systemClock } from "../../src/clock.js";
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { flagProblem } from "./flag-problem.js";
 
 const USAGE = `Usage: elastic-run doctor [--nproc-per-node N|auto|cpu|gpu] [--output text|json]
@@ -35,7 +35,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
 	const host = systemHost({ ...process.env });
 	const asked = await parse(args, host);
 	if (asked === "help") {
-		process.stdout.write(USAGE);
+		print(USAGE);
 		return EXIT_CODES.succeeded;
 	}
 	if ("refusals" in asked) {
@@ -48,7 +48,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
 	const { workers, store, output } = asked;
 	const findings = await examineMachine(host, systemClock, workers, store);
 	const isFit = findings.every(({ status }) => status !== "problem");
-	process.stdout.write(
+	print(
 		output === "json"
 			? `${JSON.stringify({ ok: isFit, checks: findings })}\n`
 			: findings.map(inWords).join(""),

@@ -1,5 +1,6 @@
 import { EXIT_CODES } from "../../src/errors.js";
 import { describeHistory } from "../../src/rendezvous/describe-history.js";
+import { print } from "../console.js";
 import {
 	type AskedCommand,
 	refuseNameless,
@@ -40,7 +41,7 @@ async function show({
 	const { formatHistory } = await import(
 		"../../src/agent/operate/format-history.js"
 	);
-	process.stdout.write(
+	print(
 		isJson
 			? `${JSON.stringify({ ...found, place: newest.place })}\n`
 			: formatHistory(found),

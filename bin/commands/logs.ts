@@ -3,7 +3,7 @@ import type { LogLine } from "../../src/agent/operate/log-source.js";
 import { parseRanks } from "../../src/agent/operate/parse-ranks.js";
 import { showLogs } from "../../src/agent/operate/show-logs.js";
 import { EXIT_CODES, messageOf } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { type AskedCommand, refuse, runCommand } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run logs [RUN_ID] [-f] [--rank 0,3-5] [--grep RE] [--log-dir DIR]
@@ -96,7 +96,7 @@ class LineWriter {
 		const text = this.#text;
 		this.#text = "";
 		return new Promise((resolve) => {
-			process.stdout.write(text, (error) => {
+			print(text, (error) => {
 				if (error) this.#hasReader = false;
 				resolve();
 			});

@@ -1,6 +1,6 @@
 import { pythonLibrary } from "../../src/agent/configuration/python-path.js";
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 
 /** Prints where Python finds the runtime library, as an entry of PYTHONPATH. Returns the exit code. */
 export function pythonPath(args: readonly string[]): number {
@@ -10,6 +10,6 @@ export function pythonPath(args: readonly string[]): number {
 		);
 		return EXIT_CODES.usage;
 	}
-	process.stdout.write(`${pythonLibrary()}\n`);
+	print(`${pythonLibrary()}\n`);
 	return EXIT_CODES.succeeded;
 }

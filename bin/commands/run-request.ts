@@ -7,7 +7,7 @@ import {
 } from "../../src/agent/status/run-request.js";
 import { systemClock } from "../../src/clock.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import type { RunCommandName } from "./own-flags.js";
 import { parseRunArguments, type RunArguments } from "./run-arguments.js";
 
@@ -29,7 +29,7 @@ export async function runCommand(
 ): Promise<number> {
 	const parsed = parseRunArguments(command, args);
 	if (parsed === "help") {
-		process.stdout.write(usage);
+		print(usage);
 		return EXIT_CODES.succeeded;
 	}
 	if ("problems" in parsed) return refuse(parsed.problems);

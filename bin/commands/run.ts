@@ -7,7 +7,7 @@ import {
 import type { Settings } from "../../src/agent/configuration/settings.js";
 import { backgroundClock } from "../../src/clock.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { say, sayOn } from "../console.js";
+import { print, say, sayOn } from "../console.js";
 import { reportBug } from "../crash.js";
 import { listenForStopSignals } from "../stop-signals.js";
 import { nearestCommand } from "./command-words.js";
@@ -55,7 +55,7 @@ async function showDryRun(
 ): Promise<number> {
 	const { describeDryRun, dryRunInWords } = await import("./dry-run.js");
 	const dryRun = describeDryRun(config, settings);
-	process.stdout.write(
+	print(
 		config.output === "json"
 			? `${JSON.stringify(dryRun)}\n`
 			: dryRunInWords(dryRun),

@@ -2,7 +2,7 @@ import type { FoundRun, Searcher } from "../../src/agent/status/find-runs.js";
 import type { RunPlaces } from "../../src/agent/status/run-request.js";
 import { systemClock } from "../../src/clock.js";
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run status [RUN_ID] [--watch]
@@ -48,7 +48,7 @@ async function showRun(
 	const { formatStatus } = await import(
 		"../../src/agent/status/format-status.js"
 	);
-	process.stdout.write(
+	print(
 		isJson
 			? `${JSON.stringify({ ...newest.status, place: newest.place })}\n`
 			: formatStatus(newest.status, systemClock.wallTime()),
@@ -66,7 +66,7 @@ async function showRuns(
 	const { formatRuns } = await import(
 		"../../src/agent/status/format-status.js"
 	);
-	process.stdout.write(
+	print(
 		isJson
 			? `${JSON.stringify({ version: 1, runs: found.map(inShort) })}\n`
 			: formatRuns(found, systemClock.wallTime()),

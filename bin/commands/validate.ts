@@ -7,7 +7,7 @@ import {
 import { readCommandLine } from "../../src/agent/configuration/resolve-command-line.js";
 import { EXIT_CODES } from "../../src/errors.js";
 import { type ParsedArguments, parseArguments } from "../command-line.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import {
 	type Configuration,
 	configurationInWords,
@@ -37,7 +37,7 @@ interface Validation {
 export async function validate(args: readonly string[]): Promise<number> {
 	const line = parseArguments(args, false);
 	if (line.asksFor === "help") {
-		process.stdout.write(USAGE);
+		print(USAGE);
 		return EXIT_CODES.succeeded;
 	}
 	const { validation, notes, isJson } = await examine(line);
@@ -45,9 +45,9 @@ export async function validate(args: readonly string[]): Promise<number> {
 	for (const words of notes) say(words);
 	for (const words of warnings) say(`warning: ${words}`);
 	for (const words of problems) say(words);
-	if (isJson) process.stdout.write(`${JSON.stringify(validation)}\n`);
+	if (isJson) print(`${JSON.stringify(validation)}\n`);
 	else if (configuration !== null)
-		process.stdout.write(`${configurationInWords(configuration).join("\n")}\n`);
+		print(`${configurationInWords(configuration).join("\n")}\n`);
 	return ok ? EXIT_CODES.succeeded : EXIT_CODES.usage;
 }
 

@@ -8,7 +8,7 @@ import {
 	formatStatus,
 } from "../../src/agent/status/format-status.js";
 import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { print, say } from "../console.js";
 import { type AskedCommand, sayNotFound } from "./run-request.js";
 
 /** How many rows a terminal has that does not say so. */
@@ -75,7 +75,7 @@ function whenChanged(
 		]);
 		for (const run of found) {
 			if (known.get(nameOf(run)) === keyOf(run)) continue;
-			process.stdout.write(`${lineOf(run)}\n`);
+			print(`${lineOf(run)}\n`);
 		}
 		known = new Map(keys);
 	};
@@ -92,7 +92,7 @@ function onScreen(textOf: (found: readonly FoundRun[]) => string): View {
 		const lines = textOf(found).trimEnd().split("\n");
 		const { rows = USUAL_ROWS } = process.stdout;
 		const fitting = fitLines(lines, { rows });
-		process.stdout.write(redrawn(fitting, drawn));
+		print(redrawn(fitting, drawn));
 		drawn = fitting.length;
 	};
 }

@@ -1,5 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+	existsSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,6 +85,48 @@ test("--version", async () => {
 		exitCode: 0,
 		stdout: `${manifest.version}\n`,
 		stderr: "",
+	});
+});
+
+describe.runIf(existsSync("/dev/full"))("on a full disk", () => {
+	const written = (target: string, args: readonly string[]) => {
+		const command = [process.execPath, CLI, ...args];
+		return spawnSync("sh", ["-c", `"$@" ${target}`, "sh", ...command], {
+			cwd,
+			encoding: "utf8",
+		});
+	};
+
+	test.each([
+		[["--help"]],
+		[["--version"]],
+		[["--dry-run", "true"]],
+		[["validate", "--output", "json"]],
+		[["doctor", "--nproc-per-node", "1"]],
+		[["status", "--output", "json"]],
+		[["status", "--help"]],
+		[["completion", "bash"]],
+		[["python-path"]],
+		[["clean", "--output", "json"]],
+	])("%j fails and says so", (args) => {
+		const { status, stderr } = written(">/dev/full", args);
+		const lost = stderr.split("\n").filter((line) => line.includes("stdout"));
+		expect(lost).toEqual([
+			expect.stringMatching(/^elastic-run: cannot write to stdout: ENOSPC/),
+		]);
+		expect(status).toBe(1);
+	});
+
+	test("a launch keeps the run's exit code", () => {
+		const launch = ["--output", "json", "true"];
+		const { status, stderr } = written(">/dev/full", launch);
+		expect(stderr).toContain("cannot write to stdout");
+		expect(status).toBe(0);
+	});
+
+	test("a reader that has gone is no failure", () => {
+		const { stdout, stderr } = written("| exec true; echo $?", ["--help"]);
+		expect([stdout, stderr]).toEqual(["0\n", ""]);
 	});
 });
 
