@@ -285,20 +285,42 @@ describe("who comes to a run that goes on without it", () => {
 		],
 		["not warned, where the run has ended", [{ round: ended, seat: null }], 0],
 	])("is %s", (_, views, warnings) => {
-		const config = { runId: "train-1f3a", isRunIdDerived: true };
+		const config = { runId: "train-1f3a", isRunIdDerived: true, maxNodes: 2 };
 		const notice = new NewcomerNotice(config, false, log);
 		for (const view of views) notice.see(view);
 		expect(lines).toHaveLength(warnings);
 		for (const line of lines) expect(line).toMatch(/train-1f3a.*--run-id$/);
 	});
 
+	const full = { ...running, seats: 2 };
+
 	it.each([
-		["it was a member before", true, true],
-		["somebody named the run", false, false],
-	])("is not warned where %s", (_, isRunIdDerived, isReturning) => {
-		const config = { runId: "r", isRunIdDerived };
+		["it was a member before", true, true, [{ round: full, seat: null }]],
+		[
+			"somebody named the run, which has a place for it",
+			false,
+			false,
+			[
+				{ round: { ...running, seats: 1 }, seat: null },
+				{ round: full, seat },
+				{ round: full, seat: null },
+			],
+		],
+	])("is not warned where %s", (_, isRunIdDerived, isReturning, views) => {
+		const config = { runId: "r", isRunIdDerived, maxNodes: 2 };
 		const notice = new NewcomerNotice(config, isReturning, log);
-		notice.see({ round: running, seat: null });
+		for (const view of views) notice.see(view);
 		expect(lines).toEqual([]);
+	});
+
+	it("is told once that it is a spare, where somebody named the run and it is full", () => {
+		const config = { runId: "r", isRunIdDerived: false, maxNodes: 2 };
+		const notice = new NewcomerNotice(config, false, log);
+		notice.see({ round: { ...running, seats: 1 }, seat: null });
+		notice.see({ round: full, seat: null });
+		notice.see({ round: full, seat: null });
+		expect(lines).toEqual([
+			expect.stringMatching(/run r has as many nodes as --nnodes allows \(2\)/),
+		]);
 	});
 });
