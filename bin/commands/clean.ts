@@ -1,7 +1,7 @@
 import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
 import { plainMessage } from "../../src/agent/logs/plain-text.js";
 import {
-	type CleanedItem,
+	type CleanReport,
 	clean as cleanUp,
 } from "../../src/agent/operate/clean.js";
 import { formatDuration } from "../../src/agent/report/units.js";
@@ -31,12 +31,13 @@ export function clean(args: readonly string[]): Promise<number> {
 
 async function listOrRemove(asked: AskedCommand): Promise<number> {
 	const { runId, own, places, searcher, isJson } = asked;
-	const age = parseDuration(own.get("older-than") ?? USUAL_AGE);
+	const typedAge = own.get("older-than") ?? USUAL_AGE;
+	const age = parseDuration(typedAge);
 	if ("problems" in age) {
 		return refuse(age.problems.map((words) => `clean: --older-than: ${words}`));
 	}
 	const removes = own.has("yes");
-	const items = await cleanUp(
+	const report = await cleanUp(
 		{
 			...{ runId, removes, olderThanMs: age.value },
 			...{ withLogs: own.has("logs"), warn: say },
@@ -44,10 +45,11 @@ async function listOrRemove(asked: AskedCommand): Promise<number> {
 		places,
 		searcher,
 	);
+	const { items } = report;
 	print(
 		isJson
 			? `${JSON.stringify({ version: 1, items })}\n`
-			: inWords(items, searcher.clock.wallTime()),
+			: inWords(report, typedAge, searcher.clock.wallTime()),
 	);
 	if (!isJson && items.length > 0 && !removes) {
 		say("nothing was removed; --yes removes what is listed");
@@ -57,8 +59,16 @@ async function listOrRemove(asked: AskedCommand): Promise<number> {
 		: EXIT_CODES.succeeded;
 }
 
-function inWords(items: readonly CleanedItem[], wallTime: number): string {
-	if (items.length === 0) return "nothing is left over\n";
+function inWords(
+	{ items, younger }: CleanReport,
+	typedAge: string,
+	wallTime: number,
+): string {
+	if (items.length === 0) {
+		return younger === 0
+			? "nothing is left over\n"
+			: `nothing older than ${typedAge}; ${younger} younger (see --older-than)\n`;
+	}
 	const rows = items.map(({ kind, name, why, since, removed, problem }) => [
 		kind,
 		formatDuration(Math.max(0, wallTime - since)),

@@ -79,6 +79,10 @@ it("clean removes the directory of a launcher that was killed with its guard, an
 	for (const pid of guards) process.kill(pid, "SIGSTOP");
 	launch.signal("SIGKILL");
 	await launch.ended;
+	const young = await site.launch(["clean", ...memory]).ended;
+	expect(young.stdout).toBe(
+		"nothing older than 1h; 1 younger (see --older-than)\n",
+	);
 	const text = await site.launch(["clean", "--older-than", "0", ...memory])
 		.ended;
 	expect(text.stdout).toContain(`${join(parent, name)}  its launcher is gone`);

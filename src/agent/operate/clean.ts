@@ -34,6 +34,12 @@ export interface CleanedItem extends StaleItem {
 	readonly problem: string | null;
 }
 
+export interface CleanReport {
+	readonly items: readonly CleanedItem[];
+	/** How many more there would be, but for `olderThanMs`. */
+	readonly younger: number;
+}
+
 /**
  * Finds what nobody uses any more, and removes it where that is asked for.
  * @throws ElasticRunError STORE_UNREACHABLE
@@ -42,7 +48,7 @@ export async function clean(
 	options: CleanOptions,
 	places: RunPlaces,
 	searcher: Searcher,
-): Promise<readonly CleanedItem[]> {
+): Promise<CleanReport> {
 	const { runId, olderThanMs, withLogs, removes, warn } = options;
 	const runs = await findRuns({ ...places, local: false }, searcher, warn);
 	const isAlive = (name: string) =>
@@ -51,17 +57,16 @@ export async function clean(
 				status.runId === name && status.nodes.some(({ pid }) => pid !== null),
 		);
 	const latest = searcher.clock.wallTime() - olderThanMs;
-	const found = [
+	const all = [
 		...staleRuns(runs),
 		...staleDirectories(searcher),
 		...(withLogs ? staleLogs(isAlive, searcher) : []),
-	]
-		.filter(({ since }) => since <= latest)
-		.filter((item) => runId === undefined || isOf(item, runId));
-	if (!removes) {
-		return found.map((item) => ({ ...item, removed: null, problem: null }));
-	}
-	return removeAll(found, places, searcher);
+	].filter((item) => runId === undefined || isOf(item, runId));
+	const found = all.filter(({ since }) => since <= latest);
+	const items = removes
+		? await removeAll(found, places, searcher)
+		: found.map((item) => ({ ...item, removed: null, problem: null }));
+	return { items, younger: all.length - found.length };
 }
 
 /** A directory of agents begins with its run's name, and one of logs has it in it. */
