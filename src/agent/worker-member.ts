@@ -145,7 +145,8 @@ export class WorkerMember {
 		groupRemains: boolean,
 		oomKills: OomKills,
 	): AgentInput {
-		const { exitCode, description, hint } = describeExit(exit, {
+		const program = this.prepared?.spec.file;
+		const { exitCode, description, hint } = describeExit(exit, program, {
 			before: oomKills.before,
 			// Read only where a kill has to be explained.
 			get now() {

@@ -22,7 +22,7 @@ export function formatReport(report: RunReport, colour: boolean): string {
 	}
 	const cause = report.rootCause;
 	const [headline, ...details] = cause
-		? causeLines(cause)
+		? causeLines(cause, report.nodeId)
 		: [`run ${report.runId} ${report.outcome}: ${plainMessage(report.reason)}`];
 	const lines = [
 		paint(headline ?? "", BOLD_RED, colour),
@@ -49,12 +49,10 @@ function successLine({ runId, rounds, restarts }: RunReport): string {
 	return `run ${runId} succeeded: ${parts.join(", ")}`;
 }
 
-function causeLines({
-	failure,
-	error,
-	lastLines,
-	logFile,
-}: RootCause): string[] {
+function causeLines(
+	{ failure, error, lastLines, logFile }: RootCause,
+	ownNodeId: string,
+): string[] {
 	const process = failure.pid === null ? "no process" : `pid ${failure.pid}`;
 	const message = error?.message ?? failure.message;
 	return [
@@ -65,16 +63,19 @@ function causeLines({
 		...stackLines(error?.stack),
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),
 		...lastLines.map((line) => `  | ${shortened(plainMessage(line))}`),
-		...logLine(failure, logFile),
+		...logLine(failure, logFile, ownNodeId),
 	];
 }
 
 function logLine(
 	{ nodeId, pid }: RootCause["failure"],
 	logFile: string | undefined,
+	ownNodeId: string,
 ): string[] {
 	if (logFile !== undefined) return [`  log: ${plainMessage(logFile)}`];
 	if (pid === null) return [];
+	if (nodeId === ownNodeId)
+		return ["  log: none: its stderr was not redirected"];
 	return [`  log: on ${plainMessage(nodeId)}, if its streams were redirected`];
 }
 

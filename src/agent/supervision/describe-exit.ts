@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { basename } from "node:path";
 import type { WorkerExit } from "./worker.js";
 
 /** The control group's count of out-of-memory kills, at the worker's start and now; undefined where unreadable. */
@@ -48,15 +49,23 @@ const SIGNAL_HINTS: Readonly<Record<string, string>> = {
 };
 
 const CODE_HINTS: Readonly<Record<number, string>> = {
-	9: "of a Node.js worker: a command line option that this Node.js does not know",
-	13: "of a Node.js worker: its top-level await was never settled",
 	126: "a command in it may not be executed: see the end of its stderr",
 	127: "a command in it was not found: see the end of its stderr",
 };
 
-/** Says how a worker ended. */
+/** What they mean of Node.js, and of nothing else. */
+const NODE_CODE_HINTS: Readonly<Record<number, string>> = {
+	9: "of a Node.js worker: a command line option that this Node.js does not know",
+	13: "of a Node.js worker: its top-level await was never settled",
+};
+
+/**
+ * Says how a worker ended.
+ * @param program what it was started with, by its path; undefined: that is not known
+ */
 export function describeExit(
 	exit: WorkerExit,
+	program: string | undefined,
 	oomKills: OomKills = { before: undefined, now: undefined },
 ): ExitDescription {
 	const description = exit.signal
@@ -67,7 +76,7 @@ export function describeExit(
 			? SIGNAL_BASE + constants.signals[exit.signal]
 			: (exit.code ?? 0),
 		description,
-		hint: exit.sentByUs ? undefined : hintOf(exit, oomKills),
+		hint: exit.sentByUs ? undefined : hintOf(exit, program, oomKills),
 	};
 }
 
@@ -90,11 +99,21 @@ function realTimeSignal(code: number): string | undefined {
 		: undefined;
 }
 
-function hintOf(exit: WorkerExit, oomKills: OomKills): string | undefined {
+function hintOf(
+	exit: WorkerExit,
+	program: string | undefined,
+	oomKills: OomKills,
+): string | undefined {
 	const signal = exit.signal ?? reportedSignal(exit.code);
 	if (signal === "SIGKILL") return explainKill(oomKills);
 	if (signal !== undefined) return SIGNAL_HINTS[signal];
-	return exit.code === null ? undefined : CODE_HINTS[exit.code];
+	if (exit.code === null) return undefined;
+	const ofNode = isNode(program) ? NODE_CODE_HINTS[exit.code] : undefined;
+	return ofNode ?? CODE_HINTS[exit.code];
+}
+
+function isNode(program: string | undefined): boolean {
+	return program !== undefined && /^node(js)?$/.test(basename(program));
 }
 
 function explainKill({ before, now }: OomKills): string {

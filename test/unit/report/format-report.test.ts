@@ -151,6 +151,13 @@ ended: the budget of 1 restart is spent
 		);
 	});
 
+	it("says that there is no log of a failure on this node whose streams were not redirected", () => {
+		const cause = failed.rootCause;
+		const rootCause = cause && { ...cause, logFile: undefined };
+		const report = formatReport({ ...failed, rootCause }, false);
+		expect(report).toContain("\n  log: none: its stderr was not redirected\n");
+	});
+
 	it("begins with the run where no worker is the cause", () => {
 		const report = { ...failed, rootCause: null, workers: [], rounds: [] };
 		expect(formatReport(report, false)).toBe(

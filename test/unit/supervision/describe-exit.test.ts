@@ -27,7 +27,8 @@ describe("how a worker ended", () => {
 		[{ signal: "SIGTERM" }, 143, "killed by SIGTERM"],
 		[{ signal: "SIGSEGV" }, 139, "killed by SIGSEGV"],
 	] as const)("%o", (how, exitCode, description) => {
-		expect(describeExit(ended(how))).toMatchObject({ exitCode, description });
+		const said = describeExit(ended(how), undefined);
+		expect(said).toMatchObject({ exitCode, description });
 	});
 
 	test.each([
@@ -44,9 +45,17 @@ describe("how a worker ended", () => {
 		[{ signal: "SIGKILL", sentByUs: true }, undefined],
 		[{ code: 127, sentByUs: true }, undefined],
 	] as const)("and what that hints at: %o", (how, hint) => {
-		const said = describeExit(ended(how)).hint;
+		const said = describeExit(ended(how), "/usr/bin/node").hint;
 		if (hint === undefined) expect(said).toBeUndefined();
 		else expect(said).toMatch(hint);
+	});
+
+	test.each([
+		undefined,
+		"/bin/sh",
+		"/opt/nodes",
+	])("a code of Node's means nothing of %s", (program) => {
+		expect(describeExit(ended({ code: 9 }), program).hint).toBeUndefined();
 	});
 
 	test.each([
@@ -56,6 +65,8 @@ describe("how a worker ended", () => {
 		[2, 2, /nor by the control group's .* still 2/],
 	])("by SIGKILL, counter from %s to %s", (before, now, hint) => {
 		for (const how of [{ signal: "SIGKILL" }, { code: 137 }] as const)
-			expect(describeExit(ended(how), { before, now }).hint).toMatch(hint);
+			expect(describeExit(ended(how), "/x", { before, now }).hint).toMatch(
+				hint,
+			);
 	});
 });
