@@ -46,6 +46,12 @@ test.each([
 	["term, int,TERM", ["SIGTERM", "SIGINT"]],
 	["SIGUSR1", ["SIGUSR1"]],
 	["SIGKILL", "SIGKILL cannot be handled by any process; leave it out"],
+	["SIGHUP,SIGUSR2,QUIT", ["SIGHUP", "SIGUSR2", "SIGQUIT"]],
+	[
+		"SIGCHLD",
+		"SIGCHLD comes by itself and would end a run that nobody meant to end; leave it out",
+	],
+	["winch", expect.stringMatching(/^SIGWINCH comes by itself/)],
 	["SIGTREM", expect.stringContaining("did you mean SIGTERM?")],
 	["15", expect.stringContaining('"15" is not a signal')],
 	["SIGTERM,", expect.stringContaining('"" is not a signal')],

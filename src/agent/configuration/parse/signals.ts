@@ -5,6 +5,21 @@ import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 /** What the kernel lets nobody handle. */
 const UNCATCHABLE: readonly string[] = ["SIGKILL", "SIGSTOP"];
 
+/** What the kernel or a terminal sends of itself, of a child, a window, a job or a socket: no wish to end anything. */
+const UNMEANT: readonly string[] = [
+	"SIGCHLD",
+	"SIGCONT",
+	"SIGIO",
+	"SIGPIPE",
+	"SIGPOLL",
+	"SIGPROF",
+	"SIGTTIN",
+	"SIGTTOU",
+	"SIGURG",
+	"SIGVTALRM",
+	"SIGWINCH",
+];
+
 /** `SIGTERM,INT`: names with or without SIG, in any case. */
 export function parseSignals(text: string): Parsed<readonly NodeJS.Signals[]> {
 	const signals = allOf(
@@ -22,6 +37,11 @@ function parseSignal(name: string): Parsed<NodeJS.Signals> {
 	}
 	if (UNCATCHABLE.includes(signal)) {
 		return problem(`${signal} cannot be handled by any process; leave it out`);
+	}
+	if (UNMEANT.includes(signal)) {
+		return problem(
+			`${signal} comes by itself and would end a run that nobody meant to end; leave it out`,
+		);
 	}
 	return ok(signal);
 }
