@@ -51,6 +51,9 @@ class ArgumentParser {
 	readonly flags = new Map<string, Setting>();
 	readonly problems: string[] = [];
 	readonly #program = emptyProgram();
+	#args: readonly string[] = [];
+	/** Whether the word behind the options is a command at all. */
+	#hasCommand = true;
 
 	constructor() {
 		for (const option of ALL_OPTIONS) this.#addOption(option);
@@ -65,12 +68,14 @@ class ArgumentParser {
 
 	/** The script and its arguments; undefined where a bad flag makes it unclear which word is the script. */
 	parse(args: readonly string[]): readonly string[] | undefined {
+		this.#args = args;
 		let rest = [...args];
 		let isClear = true;
 		for (;;) {
 			const parsed = this.#parseOptions(rest);
 			const [flag, ...others] = parsed?.unknown ?? [];
-			if (flag === undefined) return isClear ? parsed?.operands : undefined;
+			if (flag === undefined)
+				return isClear && this.#hasCommand ? parsed?.operands : undefined;
 			const meant = this.#refuseUnknown(flag);
 			isClear &&= meant !== undefined;
 			const hasValue = meant?.required && !flag.includes("=");
@@ -146,12 +151,21 @@ class ArgumentParser {
 		}
 	}
 
-	#addForeign({ name, short, takesValue, instead }: ForeignFlag): void {
+	#addForeign({ name, short, takesValue, ...flag }: ForeignFlag): void {
 		const argument = takesValue ? " <VALUE>" : "";
 		for (const [index, spelling] of spellings([name]).entries()) {
 			const prefix = short !== undefined && index === 0 ? `-${short}, ` : "";
-			this.#add(new Flag(`${prefix}--${spelling}${argument}`).hideHelp(), () =>
-				this.problems.push(`--${name} has no meaning here: ${instead}`),
+			this.#add(
+				new Flag(`${prefix}--${spelling}${argument}`).hideHelp(),
+				() => {
+					const typed = this.#args.find((word) =>
+						[`-${short}`, `--${spelling}`].includes(word),
+					);
+					this.problems.push(
+						`${typed ?? `--${spelling}`} has no meaning here: ${flag.instead}`,
+					);
+					if (flag.hidesCommand) this.#hasCommand = false;
+				},
 			);
 		}
 	}

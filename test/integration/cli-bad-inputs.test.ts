@@ -32,6 +32,11 @@ writeFileSync(
 	join(folder.path, "bad.yaml"),
 	"maxRestart: 3\nmaxRestarts: three\nnnodes: true\n",
 );
+writeFileSync(
+	join(folder.path, "keys.yaml"),
+	"config: a\nscript: b\nfoo: 1\nrdzvConf: { password: hunter2 }\n",
+);
+writeFileSync(join(folder.path, "two.yaml"), "tee: 1\n---\ntee: 2\n");
 writeFileSync(join(folder.path, "bad.json"), '{ "tee": 1,\n "tee": 2 }');
 writeFileSync(
 	join(folder.path, "half.mjs"),
@@ -151,6 +156,11 @@ const BAD_INPUTS: readonly BadInput[] = [
 		number: 7,
 		args,
 		lines: [/--[a-z-]+: is empty; give a value, or leave it out/],
+	})),
+	...["-m", "--module"].map((flag) => ({
+		number: 7,
+		args: [flag, "nosuch", "--lr", "1"],
+		lines: [new RegExp(`^${flag} has no meaning here: .* -m MODULE$`)],
 	})),
 	...["0", "-1", "1.5", "4x"].map((text) => ({
 		number: 8,
@@ -351,6 +361,21 @@ const BAD_INPUTS: readonly BadInput[] = [
 		],
 	},
 	{
+		number: 32,
+		args: ["--config", "keys.yaml", ...TOUCH],
+		lines: [
+			/^keys.yaml: config: cannot stand in a config file; use --config or ELASTIC_RUN_CONFIG$/,
+			/^keys.yaml: script: cannot stand in a config file; give the command on/,
+			/^keys.yaml: foo: is not known here; use the flags of elastic-run --help, in camelCase$/,
+			/^keys.yaml: rdzvConf: a password in it is in clear text for whoever reads the file; use password_file=FILE$/,
+		],
+	},
+	{
+		number: 31,
+		args: ["--config", "two.yaml", ...TOUCH],
+		lines: [/^two.yaml:2:1: a second document begins here/],
+	},
+	{
 		number: 34,
 		args: TOUCH,
 		env: { ELASTIC_RUN_NPROC_PER_NODE: "x" },
@@ -493,7 +518,6 @@ describe("bad input", () => {
 				"9",
 				"--log-prefix",
 				"$" + "{x}",
-				"-m",
 				"--node-rank",
 				"0",
 				"nosuch.js",
@@ -504,7 +528,6 @@ describe("bad input", () => {
 			linesOf(result.stderr).map((line) => line.split(/[:;] /)[0]),
 		).toEqual([
 			"unknown option --nproc",
-			"--module has no meaning here",
 			"--node-rank has no meaning here",
 			"--nnodes",
 			"environment ELASTIC_RUN_ROLE",

@@ -9,6 +9,17 @@ import { isRecord, settingsFromValues } from "./values.js";
 /** Read from the working directory where no file is named. */
 const DEFAULT_FILES = ["elastic-run.yaml", "elastic-run.json"];
 
+const COMMAND_IS_TYPED =
+	"cannot stand in a config file; give the command on the command line, after the flags";
+const REFUSED_KEYS = new Map([
+	[
+		OPTIONS.config.key,
+		"cannot stand in a config file; use --config or ELASTIC_RUN_CONFIG",
+	],
+	["script", COMMAND_IS_TYPED],
+	["args", COMMAND_IS_TYPED],
+]);
+
 /** The default config files that are there, as paths from `cwd`. */
 export async function findConfigFiles(cwd: string): Promise<string[]> {
 	const found = await Promise.all(
@@ -46,7 +57,7 @@ export async function readConfigFile(
 	return settingsFromValues(content.value, {
 		placeOf: (key) => `${file}: ${key}`,
 		origin: file,
-		refusedKeys: [OPTIONS.config.key],
+		refusedKeys: REFUSED_KEYS,
 	});
 }
 
@@ -60,7 +71,11 @@ async function parseYaml(
 		return {
 			problems: document.errors.map((error) => {
 				const { line, col } = lineCounter.linePos(error.pos[0]);
-				return `:${line}:${col}: ${error.message.split("\n")[0]}`;
+				const words =
+					error.code === "MULTIPLE_DOCS"
+						? "a second document begins here (---); leave one in the file"
+						: error.message.split("\n")[0];
+				return `:${line}:${col}: ${words}`;
 			}),
 		};
 	}

@@ -43,7 +43,8 @@ export interface Option<T> extends OptionText {
 	readonly keys: readonly string[];
 	/** The environment variable, then those of the aliases. */
 	readonly variables: readonly [string, ...string[]];
-	readonly parse: (text: string) => Parsed<T>;
+	/** @param origin as in `Setting` */
+	readonly parse: (text: string, origin: string) => Parsed<T>;
 }
 
 /** A setting whose default is a value of its own notation. */
@@ -53,7 +54,8 @@ export interface OptionWithDefault<T> extends Option<T> {
 }
 
 type OptionInit<T> = Pick<OptionText, "name" | "group" | "help"> &
-	Partial<OptionText> & { readonly parse: (text: string) => Parsed<T> };
+	Partial<OptionText> &
+	Pick<Option<T>, "parse">;
 
 export function option<T>(init: OptionInit<T>): Option<T> {
 	const { name, aliases = [] } = init;
@@ -74,7 +76,7 @@ export function option<T>(init: OptionInit<T>): Option<T> {
 export function optionWithDefault<T>(
 	init: OptionInit<T> & { readonly defaultText: string },
 ): OptionWithDefault<T> {
-	const parsed = init.parse(init.defaultText);
+	const parsed = init.parse(init.defaultText, "default");
 	if (!("value" in parsed)) {
 		throw new TypeError(`--${init.name}: its default is not valid`);
 	}

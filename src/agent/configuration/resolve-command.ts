@@ -120,10 +120,12 @@ async function findPython(request: CommandRequest): Promise<string> {
 	try {
 		return await findProgram(PYTHON_EXEC || "python3", request);
 	} catch (error) {
-		if (!(error instanceof Refusal) || PYTHON_EXEC) throw error;
+		if (!(error instanceof Refusal)) throw error;
 		throw new Refusal(
 			error.problem.code,
-			`${request.script} needs python3, which is not on PATH; install it, or set PYTHON_EXEC`,
+			PYTHON_EXEC
+				? `environment PYTHON_EXEC: ${error.problem.message}`
+				: `${request.script} needs python3, which is not on PATH; install it, or set PYTHON_EXEC`,
 		);
 	}
 }

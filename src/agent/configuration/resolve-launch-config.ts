@@ -9,6 +9,10 @@ import { readNamedFile } from "./resolve-command-line.js";
 import { mergeSettings, type Report, type SourceReading } from "./settings.js";
 import { describe, isRecord, settingsFromValues } from "./values.js";
 
+const REFUSED_KEYS = new Map([
+	[OPTIONS.dryRun.key, "is the command's alone; use elastic-run --dry-run"],
+]);
+
 /**
  * The configuration that a `LaunchConfig` stands for. Rejects with one error
  * that holds all problems, one a line: USAGE, or COMMAND_NOT_FOUND or
@@ -50,7 +54,7 @@ async function resolveObject(
 		{
 			placeOf: (key) => key,
 			origin: "LaunchConfig",
-			refusedKeys: [OPTIONS.dryRun.key],
+			refusedKeys: REFUSED_KEYS,
 		},
 	);
 	const file = own.settings.get(OPTIONS.config.key);
@@ -88,10 +92,18 @@ function refuseOdd(config: unknown): void {
 		...oddOf({ script, cwd }, isText, "a text"),
 		...oddOf({ args }, areTexts, "a list of texts"),
 		...oddOf({ env }, isRecord, "a map"),
+		...oddOf(variablesOf(env), isText, "a text"),
 		...oddOf({ signal, killSignal }, isSignal, "an AbortSignal"),
 	];
 	if (problems.length === 0) return;
 	throw new ElasticRunError("USAGE", problems.join("\n"));
+}
+
+function variablesOf(env: unknown): Readonly<Record<string, unknown>> {
+	const entries = isRecord(env) ? Object.entries(env) : [];
+	return Object.fromEntries(
+		entries.map(([name, value]) => [`env.${name}`, value]),
+	);
 }
 
 function oddOf(

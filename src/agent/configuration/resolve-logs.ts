@@ -67,10 +67,11 @@ function checkRanks(
 	const absent = ranks.find((rank) => rank >= nprocPerNode);
 	if (absent === undefined || !reader.sound(option, OPTIONS.nprocPerNode))
 		return;
-	reader.refuse(
-		option,
-		`there is no local rank ${absent} with ${nprocPerNode} worker${nprocPerNode === 1 ? "" : "s"}; use 0 to ${nprocPerNode - 1}`,
-	);
+	const words =
+		nprocPerNode === 1
+			? "1 worker; use 0"
+			: `${nprocPerNode} workers; use 0 to ${nprocPerNode - 1}`;
+	reader.refuse(option, `there is no local rank ${absent} with ${words}`);
 }
 
 async function resolveLogDir(

@@ -30,20 +30,20 @@ export async function resolveRendezvous(
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		maxNodes,
 	});
-	checkTimeOuts(reader, rendezvous, warn);
+	checkTimeOuts(reader, rendezvous);
 	const store = await resolveStore(reader, { ...context, maxNodes }, warn);
+	const warning = leaseWarning(rendezvous);
+	if (warning !== undefined && store.backend === "etcd")
+		warn(`${reader.placeOf(OPTIONS.rdzvConf)}: ${warning}`);
 	return { minNodes, maxNodes, ...store, rendezvous };
 }
 
 function checkTimeOuts(
 	reader: SettingReader,
 	rendezvous: RendezvousConfig,
-	warn: Report,
 ): void {
 	const { rdzvConf, shutdownTimeout, nnodes } = OPTIONS;
 	if (!reader.sound(rdzvConf, shutdownTimeout, nnodes)) return;
 	const problem = timeOutProblem(rendezvous);
 	if (problem !== undefined) reader.refuse(rdzvConf, problem);
-	const warning = leaseWarning(rendezvous);
-	if (warning !== undefined) warn(`${reader.placeOf(rdzvConf)}: ${warning}`);
 }

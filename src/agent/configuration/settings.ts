@@ -53,7 +53,7 @@ export class SettingReader {
 		if (setting.text === "") {
 			return this.#refuse(option, setting, [EMPTY_VALUE]);
 		}
-		const parsed = option.parse(setting.text);
+		const parsed = option.parse(setting.text, setting.origin);
 		return "value" in parsed
 			? parsed.value
 			: this.#refuse(option, setting, parsed.problems);

@@ -6,6 +6,8 @@ export interface ForeignFlag {
 	readonly takesValue: boolean;
 	/** What to do here for the same end. */
 	readonly instead: string;
+	/** What follows it is no command that could be looked for. */
+	readonly hidesCommand?: boolean;
 }
 
 const ETCD = "nodes meet through etcd: use --rdzv-endpoint HOST:2379";
@@ -40,6 +42,7 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
 		takesValue: false,
 		instead:
 			"write the interpreter: elastic-run [options] python3 -u -m MODULE",
+		hidesCommand: true,
 	},
 	{
 		name: "run-path",

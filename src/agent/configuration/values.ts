@@ -1,4 +1,4 @@
-import { didYouMean } from "./nearest-name.js";
+import { nearestName } from "./nearest-name.js";
 import { type Option, toCamelCase } from "./option.js";
 import { ALL_OPTIONS } from "./options.js";
 import { ok, type Parsed, problem } from "./parse/parsed.js";
@@ -43,8 +43,8 @@ export interface ValuesPlace {
 	placeOf(key: string): string;
 	/** What the dry run calls it. */
 	readonly origin: string;
-	/** Keys that have no meaning in this place. */
-	readonly refusedKeys: readonly string[];
+	/** Keys that have no meaning in this place, each with why, or what to do instead. */
+	readonly refusedKeys: ReadonlyMap<string, string>;
 }
 
 /** The settings among the values of a config file or a `LaunchConfig`; a value of `undefined` is not there. */
@@ -57,9 +57,10 @@ export function settingsFromValues(
 	for (const [typed, value] of Object.entries(values)) {
 		if (value === undefined) continue;
 		const option = OPTION_OF_KEY.get(toCamelCase(typed));
-		if (option === undefined || place.refusedKeys.includes(option.key)) {
-			const hint = option === undefined ? suggestKey(typed) : "";
-			problems.push(`${place.placeOf(typed)}: is not known here${hint}`);
+		const refusal = place.refusedKeys.get(option?.key ?? toCamelCase(typed));
+		if (option === undefined || refusal !== undefined) {
+			const words = refusal ?? `is not known here; ${suggestKey(typed)}`;
+			problems.push(`${place.placeOf(typed)}: ${words}`);
 			continue;
 		}
 		const text = valueAsText(option, value);
@@ -87,7 +88,10 @@ const OPTION_OF_KEY = new Map<string, Option<unknown>>(
 );
 
 function suggestKey(typed: string): string {
-	return didYouMean(toCamelCase(typed), OPTION_OF_KEY.keys());
+	const nearest = nearestName(toCamelCase(typed), OPTION_OF_KEY.keys());
+	return nearest === undefined
+		? "use the flags of elastic-run --help, in camelCase"
+		: `did you mean ${nearest}?`;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -102,7 +102,7 @@ describe("a command", () => {
 			"a.py",
 			{ environment: { PYTHON_EXEC: "/nosuch" } },
 			"COMMAND_NOT_FOUND",
-			/^command "\/nosuch" not found/,
+			/^environment PYTHON_EXEC: command "\/nosuch" not found/,
 		],
 		["text", {}, "COMMAND_NOT_EXECUTABLE", /path\/text" is not executable/],
 		[

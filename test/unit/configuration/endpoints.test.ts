@@ -13,7 +13,7 @@ test.each([
 	["http://[::1]:2379", ["[::1]:2379"]],
 	["10.0.0.1:02379", ["10.0.0.1:2379"]],
 ])("%s", (text, endpoints) => {
-	expect(outcome(parseEndpoints(text))).toEqual(endpoints);
+	expect(outcome(parseEndpoints(text, "flag"))).toEqual(endpoints);
 });
 
 test.each([
@@ -22,7 +22,12 @@ test.each([
 	["[::1]", '"[::1]": port missing; use host:port, for example [::1]:2379'],
 	["host:99999", '"host:99999": port 99999 is out of range; use 1-65535'],
 	["host:0", '"host:0": port 0 is out of range; use 1-65535'],
-	["host:x", '"host:x": port x is out of range; use 1-65535'],
+	["host:x", '"host:x": "x" is no port; use 1-65535'],
+	[
+		"a:1/foo",
+		'"a:1/foo": a path has no meaning; use host:port, for example a:1',
+	],
+	["https://a:1/v3/", expect.stringContaining("a path has no meaning")],
 	[
 		"::1:2379",
 		'"::1:2379": write an IPv6 address in brackets, for example [::1]:2379',
@@ -34,11 +39,11 @@ test.each([
 	["ftp://a:1", expect.stringContaining('"ftp" is not supported')],
 	["a,b:0", expect.stringMatching(/port missing.* \/ .*out of range/)],
 ])("not %s", (text, words) => {
-	expect(outcome(parseEndpoints(text))).toEqual(words);
+	expect(outcome(parseEndpoints(text, "flag"))).toEqual(words);
 });
 
 test("credentials are refused and not repeated", () => {
-	const words = outcome(parseEndpoints("http://user:hunter2@h:2379"));
+	const words = outcome(parseEndpoints("http://user:hunter2@h:2379", "flag"));
 	expect(words).toContain("password_file=FILE");
 	expect(words).not.toContain("hunter2");
 });

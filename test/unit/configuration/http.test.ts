@@ -47,12 +47,15 @@ test.each([
 });
 
 test.each([
-	["8080", /"8080": port missing; .* for example :8080$/],
+	[
+		"8080",
+		/^"8080": host missing; use :8080 for this machine alone, or HOST:8080$/,
+	],
 	["localhost", /"localhost": port missing/],
 	["localhost:", /port missing/],
-	["localhost:http", /port missing/],
+	["localhost:http", /^"localhost:http": "http" is no port; use HOST:PORT/],
 	[":65536", /port 65536 is out of range; use 0 \(a free one\) to 65535$/],
-	[":-1", /port missing/],
+	[":-1", /"-1" is no port/],
 	[
 		"::1:80",
 		/write an IPv6 address in brackets, for example \[::1\]:80$|is not an address/,

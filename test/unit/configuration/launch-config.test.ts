@@ -332,7 +332,14 @@ describe("problems", () => {
 			"USAGE",
 			/^maxRestart: is not known here; did you mean maxRestarts\?$/,
 		],
-		[{ dryRun: true }, "USAGE", /^dryRun: is not known here$/],
+		[{ dryRun: true }, "USAGE", /^dryRun: is the command's alone; use/],
+		[
+			{ env: { A: 1, B: "", C: undefined } },
+			"USAGE",
+			/^env.A: .* text, got 1$/,
+		],
+		[{ config: "" }, "USAGE", /^config: is empty; give a value/],
+		[{ config: "nosuch" }, "USAGE", /^config nosuch: no such file/],
 		[{ nprocPerNode: "" }, "USAGE", /^nprocPerNode: is empty/],
 		[
 			{ restartPolicy: {} },
@@ -348,7 +355,7 @@ describe("problems", () => {
 		[
 			{ tee: "0:1,1:1" },
 			"USAGE",
-			/^tee: there is no local rank 1 with 1 worker; use 0 to 0$/,
+			/^tee: there is no local rank 1 with 1 worker; use 0$/,
 		],
 	])("of %j", async (config, code, line) => {
 		expect(await problemsOf(config)).toEqual([
@@ -368,13 +375,17 @@ describe("problems", () => {
 		expect(problems[0]).toBe("USAGE");
 	});
 
-	test("a short lease is a warning", async () => {
+	test.each([
+		[
+			{ rdzvConf: "lease_ttl=2", rdzvEndpoint: "h:1" },
+			[expect.stringContaining("lease_ttl (2s)")],
+		],
+		[{ rdzvConf: "lease_ttl=2" }, []],
+	])("a short lease is a warning, where there is one: %j", async (values, expected) => {
 		const warnings: string[] = [];
-		await resolveLaunchConfig(
-			{ script: "true", rdzvConf: "lease_ttl=2" },
-			host,
-			(words) => warnings.push(words),
+		await resolveLaunchConfig({ script: "true", ...values }, host, (words) =>
+			warnings.push(words),
 		);
-		expect(warnings).toEqual([expect.stringContaining("lease_ttl (2s)")]);
+		expect(warnings).toEqual(expected);
 	});
 });

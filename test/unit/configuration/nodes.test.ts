@@ -21,8 +21,8 @@ describe("--nnodes", () => {
 		["1:", expect.stringContaining("is not valid")],
 		["-1", expect.stringContaining("is not valid")],
 		["3:1", '"3:1": MIN is larger than MAX; use MIN:MAX, for example 1:3'],
-		["0", '"0": MIN must be at least 1'],
-		["0:4", '"0:4": MIN must be at least 1'],
+		["0", '"0": MIN must be at least 1; use 1'],
+		["0:4", '"0:4": MIN must be at least 1; use 1:4'],
 	])("not %s", (text, words) => {
 		expect(outcome(parseNodeRange(text))).toEqual(words);
 	});

@@ -27,7 +27,7 @@ describe("--rdzv-conf", () => {
 			},
 		],
 	])("%s", (text, settings) => {
-		expect(outcome(parseRendezvousConf(text))).toEqual(settings);
+		expect(outcome(parseRendezvousConf(text, "flag"))).toEqual(settings);
 	});
 
 	test.each([
@@ -57,11 +57,11 @@ describe("--rdzv-conf", () => {
 		],
 		["a=1,b=2", expect.stringMatching(/"a" is unknown.* \/ .*"b" is unknown/)],
 	])("not %s", (text, words) => {
-		expect(outcome(parseRendezvousConf(text))).toEqual(words);
+		expect(outcome(parseRendezvousConf(text, "flag"))).toEqual(words);
 	});
 
 	test("a password is refused and not repeated", () => {
-		const words = outcome(parseRendezvousConf("password=hunter2"));
+		const words = outcome(parseRendezvousConf("password=hunter2", "flag"));
 		expect(words).toContain("password_file");
 		expect(words).not.toContain("hunter2");
 	});

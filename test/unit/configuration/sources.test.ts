@@ -70,7 +70,7 @@ describe("values of a file or an object", () => {
 		const { settings, problems } = settingsFromValues(values, {
 			placeOf: (key) => `x.yaml: ${key}`,
 			origin: "x.yaml",
-			refusedKeys: ["config"],
+			refusedKeys: new Map([["config", "cannot stand in a file"]]),
 		});
 		const texts = [...settings].map(([key, { text }]) => [key, text]);
 		return { texts: Object.fromEntries(texts), problems };
@@ -107,8 +107,11 @@ describe("values of a file or an object", () => {
 			{ maxRestart: 3 },
 			"x.yaml: maxRestart: is not known here; did you mean maxRestarts?",
 		],
-		[{ config: "y.yaml" }, "x.yaml: config: is not known here"],
-		[{ constructor: 1 }, "x.yaml: constructor: is not known here"],
+		[{ config: "y.yaml" }, "x.yaml: config: cannot stand in a file"],
+		[
+			{ constructor: 1 },
+			"x.yaml: constructor: is not known here; use the flags of elastic-run --help, in camelCase",
+		],
 		[
 			{ maxRestarts: true },
 			"x.yaml: maxRestarts: expected a number or a text, got true",

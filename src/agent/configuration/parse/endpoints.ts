@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { exposure } from "./exposure.js";
 import { isHost } from "./nodes.js";
 import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 
@@ -28,21 +29,30 @@ export function isLoopback(host: string): boolean {
 }
 
 /** `HOST:PORT[,…]`, each with `http://`, which is left out, or `https://` in front if need be. */
-export function parseEndpoints(text: string): Parsed<readonly string[]> {
-	return allOf(text.split(",").map((entry) => parseEndpoint(entry.trim())));
+export function parseEndpoints(
+	text: string,
+	origin: string,
+): Parsed<readonly string[]> {
+	const entries = text.split(",");
+	return allOf(entries.map((entry) => parseEndpoint(entry.trim(), origin)));
 }
 
-function parseEndpoint(entry: string): Parsed<string> {
+function parseEndpoint(entry: string, origin: string): Parsed<string> {
 	const scheme = SCHEME.exec(entry)?.[1]?.toLowerCase();
 	const address = entry.replace(SCHEME, "").replace(/\/$/, "");
 	if (address.includes("@")) {
 		return problem(
-			"credentials in it are visible to other users of this machine; use --rdzv-conf username=NAME,password_file=FILE",
+			`credentials in it are ${exposure(origin)}; use --rdzv-conf username=NAME,password_file=FILE`,
 		);
 	}
 	if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
 		return problem(
 			`${quote(entry)}: "${scheme}" is not supported; use host:port or https://host:port`,
+		);
+	}
+	if (address.includes("/")) {
+		return problem(
+			`${quote(entry)}: a path has no meaning; use host:port, for example ${address.replace(/\/.*$/, "")}`,
 		);
 	}
 	const parsed = parseAddress(address);
@@ -72,7 +82,12 @@ function withPort(host: string, port: string | undefined): Parsed<string> {
 			`${quote(host)}: port missing; use host:port, for example ${host}:2379`,
 		);
 	}
-	const number = /^\d+$/.test(port) ? Number(port) : Number.NaN;
+	if (!/^\d+$/.test(port)) {
+		return problem(
+			`${quote(`${host}:${port}`)}: ${quote(port)} is no port; use 1-${LARGEST_PORT}`,
+		);
+	}
+	const number = Number(port);
 	if (!(number >= 1 && number <= LARGEST_PORT)) {
 		return problem(
 			`${quote(`${host}:${port}`)}: port ${port} is out of range; use 1-${LARGEST_PORT}`,

@@ -20,8 +20,15 @@ export function parseHttpAddress(text: string): Parsed<HttpAddress> {
 	const [, name = "", digits = ""] = /^(.*):([^:\]]*)$/.exec(text) ?? [];
 	const port = wholeNumber(digits, 0);
 	if (port === undefined) {
+		if (/^\d+$/.test(text)) {
+			return problem(
+				`${quote(text)}: host missing; use :${text} for this machine alone, or HOST:${text}`,
+			);
+		}
+		const words =
+			digits === "" ? "port missing" : `${quote(digits)} is no port`;
 		return problem(
-			`${quote(text)}: port missing; use HOST:PORT, or :PORT for this machine alone, for example ${/^\d+$/.test(text) ? `:${text}` : ":8080"}`,
+			`${quote(text)}: ${words}; use HOST:PORT, or :PORT for this machine alone, for example :8080`,
 		);
 	}
 	if (port > LARGEST_PORT) {

@@ -23,7 +23,9 @@ export function parseNodeRange(text: string): Parsed<NodeRange> {
 		return invalid(text, "N or MIN:MAX, for example 2 or 1:4");
 	}
 	if (min === 0) {
-		return problem(`${quote(text)}: MIN must be at least 1`);
+		return problem(
+			`${quote(text)}: MIN must be at least 1; use ${max > 1 ? `1:${max}` : "1"}`,
+		);
 	}
 	if (min > max) {
 		return problem(

@@ -1,4 +1,5 @@
 import { didYouMean } from "../nearest-name.js";
+import { exposure } from "./exposure.js";
 import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 import { parseDuration, parseText } from "./scalars.js";
 
@@ -43,9 +44,14 @@ const PAIRS: Readonly<
 };
 
 /** `K=V,…`. */
-export function parseRendezvousConf(conf: string): Parsed<RendezvousSettings> {
+export function parseRendezvousConf(
+	conf: string,
+	origin: string,
+): Parsed<RendezvousSettings> {
 	const seen = new Set<string>();
-	const pairs = conf.split(",").map((pair) => parsePair(pair.trim(), seen));
+	const pairs = conf
+		.split(",")
+		.map((pair) => parsePair(pair.trim(), seen, origin));
 	return map(allOf(pairs), mergeSettings);
 }
 
@@ -58,13 +64,14 @@ function mergeSettings(
 function parsePair(
 	pair: string,
 	seen: Set<string>,
+	origin: string,
 ): Parsed<RendezvousSettings> {
 	const at = pair.indexOf("=");
 	const name = toSnakeCase(at < 0 ? pair : pair.slice(0, at));
 	const value = at < 0 ? "" : pair.slice(at + 1);
 	if (name === "password") {
 		return problem(
-			"a password in it is visible to other users of this machine; use password_file=FILE",
+			`a password in it is ${exposure(origin)}; use password_file=FILE`,
 		);
 	}
 	const parse = Object.hasOwn(PAIRS, name) ? PAIRS[name] : undefined;
