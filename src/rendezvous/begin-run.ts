@@ -95,6 +95,10 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 function compareSpecs(theirs: RunSpec, mine: RunSpec): readonly string[] {
 	const lines = fieldsOf(mine)
 		.filter((field) => theirs[field] !== mine[field])
+		// It follows from the policy.
+		.filter(
+			(field) => field !== "finishedStay" || theirs.policy === mine.policy,
+		)
 		.map(
 			(field) =>
 				`${FLAG_OF[field]}: ${inWords(field, theirs)} there, ${inWords(field, mine)} here`,
@@ -113,6 +117,7 @@ function inWords(field: keyof RunSpec, spec: RunSpec): string {
 	if (field === "minNodes" || field === "maxNodes") {
 		return `${spec.minNodes}:${spec.maxNodes}`;
 	}
+	if (field === "finishedStay") return spec[field] ? "stay" : "rejoin";
 	const value = spec[field];
 	return field.endsWith("Ms") ? `${Number(value) / 1000}s` : String(value);
 }

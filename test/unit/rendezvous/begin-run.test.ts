@@ -84,6 +84,22 @@ describe("what a process that has just started does", () => {
 		);
 	});
 
+	it.each([
+		[
+			"soft",
+			"settings differ from the run's: --restart-policy: hard there, soft here; start it",
+		],
+		[
+			SPEC.policy,
+			"the run's: finishedNodes of --restart-policy: rejoin there, stay here; start it",
+		],
+	])("names what follows from the policy only where that is the same: %s", (policy, words) => {
+		const mine: RunSpec = { ...SPEC, policy, finishedStay: true };
+		expect(() =>
+			beginRun(runView({ instance: 7 }, [alive]), SPEC, mine, NOW),
+		).toThrow(words);
+	});
+
 	it("begins anew where its settings differ from those of a run of which nobody lives", () => {
 		const mine = { ...SPEC, maxNodes: 4 };
 		expect(
