@@ -1,5 +1,6 @@
 import { EXIT_CODES } from "../../src/errors.js";
 import { print, say } from "../console.js";
+import { asksForHelp } from "./asks-for-help.js";
 import { bashCompletion } from "./completion/bash.js";
 import { completedCommandLine } from "./completion/completion-words.js";
 import { fishCompletion } from "./completion/fish.js";
@@ -11,8 +12,21 @@ const SHELLS = new Map([
 	["fish", fishCompletion],
 ]);
 
+const USAGE = `Usage: elastic-run completion bash|zsh|fish
+
+Prints a shell's script that completes the commands, flags and values of this version; for example,
+in ~/.bashrc:
+  source <(elastic-run completion bash)
+Exit code: 0.
+`;
+
 /** Prints a shell's script, which completes what this version can do. Returns the exit code. */
-export function completion([shell = "", ...others]: readonly string[]): number {
+export function completion(args: readonly string[]): number {
+	if (asksForHelp(args)) {
+		print(USAGE);
+		return EXIT_CODES.succeeded;
+	}
+	const [shell = "", ...others] = args;
 	const script = SHELLS.get(shell);
 	if (script === undefined || others.length > 0) {
 		say(
