@@ -1,15 +1,42 @@
-import { EXIT_CODES, messageOf } from "../src/errors.js";
+import {
+	ElasticRunError,
+	EXIT_CODES,
+	messageOf,
+	systemErrorCode,
+} from "../src/errors.js";
 import { say } from "./console.js";
 
 /** Reports what nobody expected as a bug and ends the process; its workers are ended by their guards. */
 export function reportCrashes(): void {
 	process.on("uncaughtException", (error) => {
-		process.exit(reportBug(error));
+		process.exit(reportError(error));
 	});
 }
 
+/** Says what has ended a command. Returns the exit code. */
+export function reportError(error: unknown): number {
+	const isForeseen =
+		error instanceof ElasticRunError && error.code !== "INTERNAL";
+	if (!isForeseen && isLackOfFiles(error)) {
+		say(
+			`${messageOf(error)}; the limit of open files (ulimit -n) is too low: raise it, for example with ulimit -n 4096`,
+		);
+		return EXIT_CODES.failed;
+	}
+	if (!(error instanceof ElasticRunError)) return reportBug(error);
+	say(error.message);
+	return error.exitCode;
+}
+
+/** Modules are files as well, so this may be met anywhere. */
+function isLackOfFiles(error: unknown): boolean {
+	const code = systemErrorCode(error) ?? "";
+	if (code === "EMFILE" || code === "ENFILE") return true;
+	return error instanceof Error && isLackOfFiles(error.cause);
+}
+
 /** Says that this is a bug, with the stack where ELASTIC_RUN_DEBUG is set. Returns the exit code. */
-export function reportBug(error: unknown): number {
+function reportBug(error: unknown): number {
 	const isDetailed = Boolean(process.env.ELASTIC_RUN_DEBUG);
 	say(
 		`internal error: ${messageOf(error)}; this is a bug${isDetailed ? "" : ", set ELASTIC_RUN_DEBUG=1 for details"}`,

@@ -3,14 +3,14 @@ import { helpText, parseArguments } from "./command-line.js";
 import { isCommandWord, runCommandWord } from "./commands/command-words.js";
 import { run } from "./commands/run.js";
 import { exitWhenWritten, keepConsoleHarmless, print, say } from "./console.js";
-import { expectResult, reportCrashes } from "./crash.js";
+import { expectResult, reportCrashes, reportError } from "./crash.js";
 
 /** Does what the arguments ask for, and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
 	keepConsoleHarmless();
 	reportCrashes();
 	const hasResult = expectResult();
-	const exitCode = await dispatch(args);
+	const exitCode = await dispatch(args).catch(reportError);
 	hasResult();
 	exitWhenWritten(exitCode);
 }

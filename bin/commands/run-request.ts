@@ -7,6 +7,7 @@ import {
 } from "../../src/agent/status/run-request.js";
 import { systemClock } from "../../src/clock.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { isHopeless, isUnreachable } from "../../src/rendezvous/back-off.js";
 import { print, say } from "../console.js";
 import type { RunCommandName } from "./own-flags.js";
 import { parseRunArguments, type RunArguments } from "./run-arguments.js";
@@ -43,10 +44,23 @@ export async function runCommand(
 	try {
 		return await work({ ...parsed, ...request, searcher, isJson });
 	} catch (error) {
-		if (!(error instanceof ElasticRunError)) throw error;
-		say(error.message);
-		return error.exitCode;
+		throw explain(error, parsed.runId, request.places);
 	}
+}
+
+/** That nobody answers where nobody has said that a store is, is not all there is to say of a run. */
+function explain(
+	error: unknown,
+	runId: string | undefined,
+	{ store, isStoreAssumed }: RunPlaces,
+): unknown {
+	const isSilent = isUnreachable(error) && !isHopeless(error);
+	if (!isSilent || runId === undefined || !isStoreAssumed) return error;
+	return new ElasticRunError(
+		"STORE_UNREACHABLE",
+		`no run ${runId} is known on this machine, and no etcd answered at ${store?.endpoints.join(",")}; name the run's etcd with --rdzv-endpoint`,
+		{ cause: error },
+	);
 }
 
 /** Says what is wrong with a command line. Returns the exit code. */

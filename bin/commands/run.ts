@@ -6,32 +6,23 @@ import {
 } from "../../src/agent/configuration/resolve-command-line.js";
 import type { Settings } from "../../src/agent/configuration/settings.js";
 import { backgroundClock } from "../../src/clock.js";
-import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
+import { type ElasticRunError, EXIT_CODES } from "../../src/errors.js";
 import { print, say, sayOn } from "../console.js";
-import { reportBug } from "../crash.js";
 import { listenForStopSignals } from "../stop-signals.js";
 import { nearestCommand } from "./command-words.js";
 
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
 export async function run(line: CommandLine): Promise<number> {
-	try {
-		const resolved = await resolveCommandLine(
-			line,
-			systemHost({ ...process.env }),
-		);
-		const { resolution, notes } = resolved;
-		for (const note of notes) say(note);
-		if ("error" in resolution) return refuse(line, resolution.error);
-		if (resolved.isDryRun) {
-			for (const words of resolution.warnings) say(`warning: ${words}`);
-			return await showDryRun(resolution.config, resolved.settings);
-		}
-		return await launch(resolution.config, resolution.warnings);
-	} catch (error) {
-		if (!(error instanceof ElasticRunError)) return reportBug(error);
-		say(error.message);
-		return error.exitCode;
+	const host = systemHost({ ...process.env });
+	const resolved = await resolveCommandLine(line, host);
+	const { resolution, notes } = resolved;
+	for (const note of notes) say(note);
+	if ("error" in resolution) return refuse(line, resolution.error);
+	if (resolved.isDryRun) {
+		for (const words of resolution.warnings) say(`warning: ${words}`);
+		return await showDryRun(resolution.config, resolved.settings);
 	}
+	return await launch(resolution.config, resolution.warnings);
 }
 
 function refuse(line: CommandLine, error: ElasticRunError): number {
