@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { addWords } from "../../src/agent/add-words.js";
 import { settingsFromEnvironment } from "../../src/agent/configuration/environment.js";
 import { type Host, systemHost } from "../../src/agent/configuration/host.js";
 import { OPTIONS } from "../../src/agent/configuration/options.js";
@@ -57,8 +58,8 @@ export async function doctor(args: readonly string[]): Promise<number> {
 }
 
 function inWords({ check, status, message, fix }: Finding): string {
-	const remedy = fix === undefined ? "" : `; ${fix}`;
-	return `${status.padEnd(7)}  ${check}: ${message}${remedy}\n`;
+	const words = fix === undefined ? message : addWords(message, fix);
+	return `${status.padEnd(7)}  ${check}: ${words}\n`;
 }
 
 async function parse(args: readonly string[], host: Host) {

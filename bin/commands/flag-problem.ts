@@ -24,6 +24,8 @@ export function flagProblem(error: unknown, names: readonly string[]): string {
 			return message.includes("does not take an argument")
 				? `${typed} takes no value; use ${typed} alone`
 				: `${typed}: its value is missing or begins with a dash; use ${typed}=VALUE`;
+		case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
+			return `it takes flags only; leave out ${/'(.*)'/s.exec(message)?.[1] ?? "the rest"}`;
 		default:
 			return message;
 	}

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.js";
 import { ElasticRunError, messageOf } from "../errors.js";
 import { isHopeless, isUnreachable, retry } from "../rendezvous/back-off.js";
+import { addWords } from "./add-words.js";
 import type { AgentConfig } from "./configuration/agent-config.js";
 import { durationInWords } from "./configuration/parse/scalars.js";
 import { loopbackTrouble } from "./configuration/resolve-store.js";
@@ -71,7 +72,7 @@ function add(error: unknown, words: string): unknown {
 	if (!isUnreachable(error) || isHopeless(error)) return error;
 	return new ElasticRunError(
 		"STORE_UNREACHABLE",
-		`${messageOf(error)}; ${words}`,
+		addWords(messageOf(error), words),
 		{ cause: error },
 	);
 }

@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
-import { type CliOptions, runCli } from "../helpers/cli.js";
+import { CLI, type CliOptions, runCli } from "../helpers/cli.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const NOBODY = 65_534;
@@ -410,6 +411,13 @@ const BAD_INPUTS: readonly BadInput[] = [
 	},
 	{
 		number: 37,
+		args: ["--log-dir", "/proc/x", ...TOUCH],
+		lines: [
+			/^--log-dir \/proc\/x: it cannot be created there \(ENOENT.*\); choose a directory that can be written$/,
+		],
+	},
+	{
+		number: 37,
 		args: ["--log-dir", "plain/logs", ...TOUCH],
 		lines: [/^--log-dir: plain\/logs: .*\/plain is not a directory/],
 	},
@@ -480,6 +488,50 @@ describe("bad input", () => {
 			/^elastic-run: train.ts needs the package tsx on Node [\d.]+: npm install --save-dev tsx \(Node >= 22.18 runs it directly\)\n$/,
 		);
 		expect(result.exitCode).toBe(2);
+	});
+
+	test.each([
+		["status", "--output", "json"],
+		["doctor"],
+		["validate"],
+		TOUCH,
+	])("a working directory that is gone: %s %s", async (...args) => {
+		const through = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+		const command = [process.execPath, CLI, ...args];
+		const { status, stderr } = spawnSync(
+			"sh",
+			["-c", through, "sh", ...command],
+			{ cwd: folder.path, encoding: "utf8" },
+		);
+		expect(linesOf(stderr)).toEqual([
+			expect.stringMatching(/^the working directory no longer exists/),
+		]);
+		expect(status).toBe(2);
+	});
+
+	test("too few open files", () => {
+		const through = 'ulimit -n 40 && exec "$@"';
+		const command = [process.execPath, CLI, "--nproc-per-node", "8", ...TOUCH];
+		const { status, stderr } = spawnSync(
+			"sh",
+			["-c", through, "sh", ...command],
+			{ cwd: folder.path, encoding: "utf8" },
+		);
+		expect(stderr).toMatch(
+			/^elastic-run: EMFILE: .*; the limit of open files \(ulimit -n\) is too low: raise it/m,
+		);
+		expect(stderr).not.toContain("bug");
+		expect(status).toBe(1);
+	});
+
+	test("a run of no name here, and no etcd", async () => {
+		const { exitCode, stderr } = await runCli(["history", "x"], {
+			cwd: folder.path,
+		});
+		expect(linesOf(stderr)).toEqual([
+			"no run x is known on this machine, and no etcd answered at 127.0.0.1:2379; name the run's etcd with --rdzv-endpoint",
+		]);
+		expect(exitCode).toBe(4);
 	});
 
 	test("42: a Node that is too old", async () => {

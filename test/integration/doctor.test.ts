@@ -193,7 +193,7 @@ describe("doctor", () => {
 		[["--nproc"], "unknown option --nproc; did you mean --nproc-per-node?"],
 		[["--output", "xml"], '--output: "xml" is unknown; use text or json'],
 		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
-		[["train.js"], "Unexpected argument 'train.js'"],
+		[["train.js"], "doctor: it takes flags only; leave out train.js (see"],
 		[["--rdzv-endpoint", "h"], '--rdzv-endpoint: "h": port missing'],
 	])("refuses %j", async (args, words) => {
 		const { exitCode, stdout, stderr } = await openSite().launch([

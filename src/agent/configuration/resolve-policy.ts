@@ -1,7 +1,8 @@
+import { RestartPolicy } from "../../policies/restart-policy.js";
 import type { AgentConfig } from "./agent-config.js";
 import { asPolicy, loadPolicy, policyDigest } from "./load-policy.js";
 import { OPTIONS } from "./options.js";
-import type { SettingReader } from "./settings.js";
+import type { Report, SettingReader } from "./settings.js";
 
 type PolicyPart = Pick<AgentConfig, "policy" | "policyId">;
 
@@ -12,6 +13,7 @@ export async function resolvePolicy(
 		readonly policy?: unknown;
 		readonly cwd: string;
 	},
+	warn: Report,
 ): Promise<PolicyPart | undefined> {
 	const { restartPolicy } = OPTIONS;
 	const choice = reader.value(restartPolicy);
@@ -26,8 +28,17 @@ export async function resolvePolicy(
 		const policyId = isFile
 			? `${policy.name} ${await policyDigest(choice.file, request.cwd)}`
 			: policy.name;
+		if (policyId === RestartPolicy.HARD) warnOfPauses(reader, warn);
 		return { policy, policyId };
 	}
 	for (const words of loaded.problems) reader.refuse(restartPolicy, words);
 	return undefined;
+}
+
+function warnOfPauses(reader: SettingReader, warn: Report): void {
+	const { pauseTimeout } = OPTIONS;
+	if (reader.textOf(pauseTimeout) === undefined) return;
+	warn(
+		`${reader.placeOf(pauseTimeout)}: without effect with the policy hard, which pauses no worker; use the policy soft or soft-replace, or leave it out`,
+	);
 }

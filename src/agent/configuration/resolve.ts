@@ -93,7 +93,7 @@ export async function checkSettings(
 	const warn = (message: string) => warnings.push(message);
 	const rendezvous = await resolveRendezvous(reader, request, warn);
 	const nprocPerNode = await resolveWorkerCount(reader, request, host);
-	const policy = await resolvePolicy(reader, request);
+	const policy = await resolvePolicy(reader, request, warn);
 	const partial = {
 		environment: request.environment,
 		pythonPath: pythonPathFor(request, reader.value(OPTIONS.noPythonPath)),

@@ -6,6 +6,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	EROFS: "the file system is read-only",
 	ENOSPC: "no space left on the device",
 	EDQUOT: "the disk quota is spent",
+	ENOENT: "it cannot be created there",
 	ENOTDIR: "it is, or leads through, something that is no directory",
 	ELOOP: "a symbolic link or special file is in the way",
 	EMFILE: "too many open files: raise `ulimit -n`",
@@ -20,7 +21,8 @@ export function explainDirectoryProblem(
 	}: { readonly logDir: string | undefined; readonly tmpdir: string },
 ): ElasticRunError {
 	const reason = REASONS[systemErrorCode(error) ?? ""];
-	const detail = reason === undefined ? "" : `${reason} `;
+	const system = messageOf(error);
+	const detail = reason === undefined ? system : `${reason} (${system})`;
 	const where =
 		logDir === undefined
 			? `the temporary directory ${tmpdir}`
@@ -29,9 +31,7 @@ export function explainDirectoryProblem(
 		logDir === undefined
 			? "set TMPDIR or --log-dir to a directory that can be written"
 			: "choose a directory that can be written";
-	return new ElasticRunError(
-		"USAGE",
-		`${where}: ${detail}(${messageOf(error)}); ${fix}`,
-		{ cause: error },
-	);
+	return new ElasticRunError("USAGE", `${where}: ${detail}; ${fix}`, {
+		cause: error,
+	});
 }

@@ -59,6 +59,16 @@ describe("reaching the store at the start", () => {
 		]);
 	});
 
+	it("says how long in a sentence of its own after a question", async () => {
+		const asking = () =>
+			Promise.reject(
+				new ElasticRunError("STORE_UNREACHABLE", "does etcd run?"),
+			);
+		expect(await tryFor(4_000, asking)).toBe(
+			"STORE_UNREACHABLE: does etcd run? Tried for 4 s",
+		);
+	});
+
 	it("goes on no longer than the join time-out", async () => {
 		expect(await tryFor(4_000, failing)).toContain("; tried for 4 s");
 		expect(lines).toEqual([]);

@@ -381,7 +381,12 @@ describe("problems", () => {
 			[expect.stringContaining("lease_ttl (2s)")],
 		],
 		[{ rdzvConf: "lease_ttl=2" }, []],
-	])("a short lease is a warning, where there is one: %j", async (values, expected) => {
+		[
+			{ pauseTimeout: 5 },
+			[expect.stringMatching(/^pauseTimeout: without effect with the policy/)],
+		],
+		[{ pauseTimeout: 5, restartPolicy: "soft" }, []],
+	])("what is at odds with the rest is a warning: %j", async (values, expected) => {
 		const warnings: string[] = [];
 		await resolveLaunchConfig({ script: "true", ...values }, host, (words) =>
 			warnings.push(words),
