@@ -234,6 +234,20 @@ describe("agents that meet at an etcd", () => {
 		expect(first.output.stderr).not.toMatch(warning);
 		await end([first, second]);
 	});
+
+	it("tell a node once that it is a spare, also where somebody has named the run", async () => {
+		const site = openSite();
+		const args = ["--nnodes", "1", "--run-id", "full", job("works.js")];
+		const first = start(site, etcd().endpoint, args, { nodeId: "node-a" });
+		await site.sawWorkers(1, 1);
+		const spare = start(site, etcd().endpoint, args, { nodeId: "node-b" });
+		const words = "run full has as many nodes as --nnodes allows (1)";
+		await spare.saw("stderr", words);
+		await end([first]);
+		await end([spare]);
+		expect(spare.output.stderr.split(words)).toHaveLength(2);
+		expect(first.output.stderr).not.toContain(words);
+	});
 });
 
 describe("a node id", () => {
