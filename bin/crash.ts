@@ -9,23 +9,25 @@ import { say } from "./console.js";
 /** Reports what nobody expected as a bug and ends the process; its workers are ended by their guards. */
 export function reportCrashes(): void {
 	process.on("uncaughtException", (error) => {
-		process.exit(reportError(error));
+		process.exit(reportUnforeseen(error));
 	});
 }
 
 /** Says what has ended a command. Returns the exit code. */
 export function reportError(error: unknown): number {
-	const isForeseen =
-		error instanceof ElasticRunError && error.code !== "INTERNAL";
-	if (!isForeseen && isLackOfFiles(error)) {
-		say(
-			`${messageOf(error)}; the limit of open files (ulimit -n) is too low: raise it, for example with ulimit -n 4096`,
-		);
-		return EXIT_CODES.failed;
-	}
-	if (!(error instanceof ElasticRunError)) return reportBug(error);
+	if (!(error instanceof ElasticRunError)) return reportUnforeseen(error);
+	if (error.code === "INTERNAL" && isLackOfFiles(error))
+		return reportUnforeseen(error);
 	say(error.message);
 	return error.exitCode;
+}
+
+function reportUnforeseen(error: unknown): number {
+	if (!isLackOfFiles(error)) return reportBug(error);
+	say(
+		`${messageOf(error)}; the limit of open files (ulimit -n) is too low: raise it, for example with ulimit -n 4096`,
+	);
+	return EXIT_CODES.failed;
 }
 
 /** Modules are files as well, so this may be met anywhere. */
