@@ -1,6 +1,6 @@
 import { describeFailure } from "./failure.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
-import type { PlannerConfig } from "./plan.js";
+import type { PlannerConfig, PlannerMemory } from "./plan.js";
 import type { NodeFailure, RoundCause, RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 import { whatElseBefell } from "./why-gone.js";
@@ -16,11 +16,14 @@ interface Incident extends Charged {
  * the store saw first, whatever the clocks of the nodes say. Workers that die
  * later, and had not heard yet that the round of that root is over, belong to it.
  * Where nothing had failed when a round was left, those who had not heard of that
- * cost nothing either: they may have died of the end of their peers.
+ * cost nothing either, nor do those who had, but die within the settle time: they may
+ * have died of the end of their peers.
  */
 export function chargeIncident(
 	view: RunView,
+	{ settle }: PlannerMemory,
 	config: PlannerConfig,
+	now: number,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
 	// What failed explains why others wait, though they may have said so first.
@@ -30,7 +33,8 @@ export function chargeIncident(
 	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const root = telling.find((failure) => !isPartOf(round, failure));
+	const isSoon = settle?.round !== round.synced || now < settle.at;
+	const root = telling.find((failure) => !isPartOf(round, failure, isSoon));
 	const charged = root === undefined ? join(round, first) : begin(view, root);
 	return {
 		...charged,
@@ -46,13 +50,14 @@ export function chargeIncident(
 /** Whether it belongs to what has ended its round, or the one before. */
 function isPartOf(
 	{ synced, deprecated, cause: { root }, unpaid }: RoundRecord,
-	{ stillIn, unaware = false, isWish = false }: NodeFailure,
+	{ stillIn, unaware = false, paused = false, isWish = false }: NodeFailure,
+	isSoon: boolean,
 ): boolean {
 	// A failure explains why somebody waited for another round, not the reverse.
 	if (unpaid?.isWish && !isWish) return false;
 	const isOver = deprecated >= synced;
 	if (root !== null) return isOver || stillIn === root.round;
-	return isOver ? unaware : stillIn === synced - 1;
+	return isOver ? unaware && (!paused || isSoon) : stillIn === synced - 1;
 }
 
 /** One more failure that something before it explains; where its round was over, the next one is left for it. */

@@ -32,16 +32,19 @@ import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound } from "./plan-running-round.js";
 import { RECORD_VERSION, type Seat } from "./records.js";
 import type { RunView } from "./run-view.js";
+import { leaversOf } from "./why-gone.js";
 
 /** @param nextPlanId an id that no plan has had, for the case that this one lifts a round */
 export function planRound(
-	view: RunView,
+	seen: RunView,
 	before: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
 	{ now, wallTime }: PlannerTime,
 ): PlanResult {
-	const memory = observeRound(view, before, wallTime);
+	const view = { ...seen, leavers: before.leavers };
+	const leavers = leaversOf(view);
+	const memory = observeRound(view, { ...before, leavers }, wallTime);
 	const result = decide(view, memory, config, nextPlanId, now);
 	return result.plan !== undefined && "round" in result.plan
 		? { ...result, plan: recorded(view, result.plan, memory, wallTime) }
@@ -77,7 +80,7 @@ function decide(
 			EMPTY_MEMORY,
 		);
 	}
-	const incident = chargeIncident(view, config);
+	const incident = chargeIncident(view, memory, config, now);
 	if (incident !== undefined) {
 		const { round, budgets, reason } = incident;
 		return {

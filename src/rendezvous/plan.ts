@@ -1,5 +1,11 @@
 import type { HistoryRecord } from "./history.js";
-import type { BudgetRecord, RoundRecord, Seat, SeatRecord } from "./records.js";
+import type {
+	BudgetRecord,
+	NodeRecord,
+	RoundRecord,
+	Seat,
+	SeatRecord,
+} from "./records.js";
 import type { Awaited } from "./waiting.js";
 
 /** What the coordinator writes next; each is one transaction, but for the seats of a large lift. */
@@ -55,6 +61,8 @@ export interface PlannerMemory {
 	 * befell others from then on came too late to be why. Null: none such.
 	 */
 	readonly ownFailureOf: number | null;
+	/** Members that were seen to leave, by incarnation, as they said it last: for when their records are gone. */
+	readonly leavers: ReadonlyMap<string, NodeRecord>;
 	/** Until when newcomers are waited for. */
 	readonly lastCall: RoundDeadline | null;
 	/** Until when MIN is waited for. */
@@ -67,6 +75,7 @@ export const EMPTY_MEMORY: PlannerMemory = {
 	settle: null,
 	outageOf: null,
 	ownFailureOf: null,
+	leavers: new Map(),
 	lastCall: null,
 	join: null,
 	times: null,

@@ -60,10 +60,12 @@ export interface NodeFailure {
 	 */
 	readonly stillIn?: number | undefined;
 	/**
-	 * Given where its node had not heard that the round was over: where it was, the
-	 * worker may have died of that.
+	 * Given where the worker may have died of what had ended the round: its node had
+	 * not heard of that, or had told it to pause.
 	 */
 	readonly unaware?: boolean | undefined;
+	/** Given where it died while it was paused. */
+	readonly paused?: boolean | undefined;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean | undefined;
 }

@@ -33,6 +33,8 @@ export interface RunView {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The history's line of the newest synced round, where it was read and is there. */
 	readonly story: HistoryRecord | undefined;
+	/** Members that were seen to leave before, by incarnation, as they said it last; where somebody remembers. */
+	readonly leavers?: ReadonlyMap<string, NodeRecord>;
 	/** What users have been told that is waited for. */
 	readonly waiting: WaitingRecord | undefined;
 }

@@ -1,19 +1,34 @@
 import { currentPlaces, holderOf, type Place } from "./order-members.js";
+import type { NodeRecord } from "./records.js";
 import type { RunView } from "./run-view.js";
 
 /** Why a member of the last plan is in no round any more; undefined: it may be in the next one. */
 export function whyGone(view: RunView, place: Place): string | undefined {
 	const { nodeId } = place;
-	const holder = holderOf(view, place);
-	if (holder !== undefined) {
-		const { state, cause } = holder.record;
-		if (state !== "leaving") return undefined;
-		return `${nodeId} left: ${cause ?? "no cause given"}`;
+	const said = lastWordOf(view, place);
+	if (said?.state === "leaving") {
+		return `${nodeId} left: ${said.cause ?? "no cause given"}`;
 	}
+	if (said !== undefined) return undefined;
 	// A new process of the same node may be there already.
 	return view.nodes.has(nodeId)
 		? `${nodeId} was started anew`
 		: `${nodeId} left: lease expired`;
+}
+
+/** The members of the last plan that leave, or were seen to leave before they were gone, by incarnation. */
+export function leaversOf(view: RunView): ReadonlyMap<string, NodeRecord> {
+	return new Map(
+		currentPlaces(view).flatMap((place) => {
+			const said = lastWordOf(view, place);
+			const isLeaving = said?.state === "leaving";
+			return isLeaving ? [[place.incarnation, said]] : [];
+		}),
+	);
+}
+
+function lastWordOf(view: RunView, place: Place): NodeRecord | undefined {
+	return holderOf(view, place)?.record ?? view.leavers?.get(place.incarnation);
 }
 
 /** Why a member has ended or paused its workers though nothing failed and nobody had left the round. */
@@ -52,7 +67,5 @@ export function whatElseBefell(
 }
 
 function whyAsked(view: RunView, place: Place): string | undefined {
-	return holderOf(view, place)?.record.isAsked
-		? whyGone(view, place)
-		: undefined;
+	return lastWordOf(view, place)?.isAsked ? whyGone(view, place) : undefined;
 }

@@ -3,6 +3,7 @@ import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { AgentInput } from "../inputs.js";
 import type { WorkerError } from "../report/run-report.js";
 import type { WorkerExit } from "../supervision/worker.js";
+import { isUnawares } from "../worker-slot.js";
 import type { Active } from "./begin-stopping.js";
 import type { TransitionContext } from "./step.js";
 
@@ -35,7 +36,8 @@ export function withFailure<State extends Active>(
 	failsRun: number | null,
 	context: TransitionContext,
 ): State {
-	const { failure: earlier } = state;
+	const { failure: earlier, phase } = state;
+	const hasDied = failure.exit !== undefined;
 	const isKnown =
 		earlier?.failure.round === state.round && earlier.isWish !== true;
 	if (isKnown && failsRun === null) return state;
@@ -47,7 +49,8 @@ export function withFailure<State extends Active>(
 			charge,
 			failsRun,
 			stillIn: stillIn(state, failure),
-			unaware: isUnaware(state, failure) || undefined,
+			unaware: phase === "RUNNING" || hasDied || undefined,
+			paused: (phase !== "RUNNING" && hasDied) || undefined,
 			isWish: failure.isWish,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
@@ -69,24 +72,17 @@ export function withFailure<State extends Active>(
 	};
 }
 
-/** Whether its node, or at least the worker that died, had not heard that the round was over. */
-function isUnaware(
-	{ phase, workers }: Active,
-	{ localRank, exit }: Failure,
-): boolean {
-	if (phase === "RUNNING") return true;
-	const slot = workers.find((worker) => worker.localRank === localRank);
-	return exit !== undefined && (slot?.pauses.length ?? 0) > 0;
-}
-
 /** The earlier round that a worker which died was in for all it knew; undefined where it knew of the newest. */
 function stillIn(
 	{ workers, round }: Active,
 	{ localRank, exit }: Failure,
 ): number | undefined {
 	const slot = workers.find((worker) => worker.localRank === localRank);
-	const known = slot?.pauses[0]?.round ?? round;
-	return exit !== undefined && known < round ? known : undefined;
+	if (slot === undefined || exit === undefined) return undefined;
+	// It may know that the one before was over, and not that this one has begun.
+	const before = isUnawares(slot) ? round - 1 : round;
+	const known = slot.pauses[0]?.round ?? before;
+	return known < round ? known : undefined;
 }
 
 /** The global rank that a worker has, or had in the round that it was in last. */

@@ -1,4 +1,4 @@
-import { type Next, nextClaim, type Stopping } from "../state.js";
+import { type Left, type Next, nextClaim, type Stopping } from "../state.js";
 import { paused, remaining } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
@@ -7,6 +7,8 @@ import { join } from "./take-seat.js";
 
 /** How long an agent that leaves waits for its round to be left, in milliseconds. */
 const LEAVE_PATIENCE_MS = 2_000;
+/** How long, where that was before it was asked to, its word stands for the others to read. */
+const LAST_WORD_MS = 500;
 
 /** Once no worker is left that shall end: the run's outcome, else the next round or the door. */
 export function goOnIfGone(
@@ -34,16 +36,29 @@ export function goOnIfGone(
 	};
 }
 
-/** The others must know that this node's round is over before its lease goes. */
+/**
+ * The others must know that this node's round is over before its lease goes; where
+ * they did before it was asked to leave, that it leaves: else it would seem lost.
+ */
 function leaveWhenSeen(
 	state: Stopping,
 	next: Next & { kind: "leave" },
 	{ now }: TransitionContext,
 ): Transition {
-	const seen = (state.view?.round.deprecated ?? 0) >= state.round;
+	const { synced = 0, deprecated = 0 } = state.view?.round ?? {};
+	const isOver = deprecated >= state.round;
+	const seen = next.isLate ? synced !== state.round : isOver;
 	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}
-	const leaveBy = next.leaveBy ?? now + LEAVE_PATIENCE_MS;
+	const patienceMs = isOver ? LAST_WORD_MS : LEAVE_PATIENCE_MS;
+	const leaveBy = next.leaveBy ?? now + patienceMs;
 	return ignore({ ...state, next: { ...next, leaveBy } });
+}
+
+/** Whether a node that is asked to leave now belongs, with others, to a round that all know to be over. */
+export function isLateToLeave({ view, round }: Left): boolean {
+	if (view === null || round === 0) return false;
+	const { synced, deprecated, seats } = view.round;
+	return seats > 1 && synced === round && deprecated >= round;
 }

@@ -3,7 +3,7 @@ import type { Next } from "../state.js";
 import { living } from "../worker-slot.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, leftWith } from "./ending.js";
-import { goOnIfGone } from "./go-on.js";
+import { goOnIfGone, isLateToLeave } from "./go-on.js";
 import { kill } from "./kill.js";
 import type { Transition, TransitionContext } from "./step.js";
 
@@ -40,9 +40,11 @@ export function leave(
 	{ exitCode, reason, immediately, root = null, isAsked }: StopRequest,
 	context: TransitionContext,
 ): Transition {
-	const about = { exitCode, reason, root, isAsked };
+	const isLate = isAsked && isLateToLeave(state);
+	const about = { exitCode, reason, root, isAsked, isLate };
 	const next: Next = { kind: "leave", ...about, leaveBy: null };
-	if (state.phase === "JOINING" && living(state.workers).length === 0) {
+	const isUnknown = state.phase === "JOINING" && !isLate;
+	if (isUnknown && living(state.workers).length === 0) {
 		return close(state, leftWith(exitCode, reason));
 	}
 	const stopped = stop(state, next, reason, context);

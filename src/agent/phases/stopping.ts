@@ -3,7 +3,7 @@ import type { Stopping } from "../state.js";
 import { isEnding, living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, cutOffIn, leftWith } from "./ending.js";
-import { goOnIfGone } from "./go-on.js";
+import { goOnIfGone, isLateToLeave } from "./go-on.js";
 import { kill } from "./kill.js";
 import { killDue } from "./kill-due.js";
 import { onPaused } from "./paused.js";
@@ -69,7 +69,10 @@ function leaveInstead(
 		next:
 			state.next.kind === "leave"
 				? state.next
-				: { kind: "leave", exitCode, reason, isAsked: true, leaveBy: null },
+				: {
+						...{ kind: "leave", exitCode, reason, leaveBy: null },
+						...{ isAsked: true, isLate: isLateToLeave(state) },
+					},
 	};
 	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
 	if (living(state.workers).length === 0) {

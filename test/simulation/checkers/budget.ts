@@ -75,7 +75,7 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 				),
 		);
 	const hasFailure = fresh.some(({ isWish = false }) => !isWish);
-	for (const { failure, unaware, stillIn, isWish } of fresh) {
+	for (const { failure, unaware, paused, stillIn, isWish } of fresh) {
 		const isPart = cause.root
 			? isOver || stillIn === cause.root.round
 			: isOver
@@ -89,7 +89,10 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 				what: `failure ${failure.id} cost nothing, and was the first`,
 			};
 		}
-		if (isIncident && isExcused && round.cause.root?.id === failure.id) {
+		// One that dies long after it was paused is an incident of its own.
+		const mayPay = paused && cause.root === null;
+		const isCharged = isIncident && round.cause.root?.id === failure.id;
+		if (isCharged && isExcused && !mayPay) {
 			const what = `failure ${failure.id} is charged for what came before it`;
 			yield { at, what };
 		}

@@ -77,13 +77,20 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: SETTLE_TESTS, named: "was cut off" },
 	},
 	{
-		name: "take who has not heard of a PAUSE for one who has",
+		name: "excuse whoever dies while paused, however late",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "unaware && (!paused || isSoon)",
+		without: "unaware",
+		caughtBy: { test: SURVIVOR_TESTS, named: "long after" },
+	},
+	{
+		name: "charge who dies of a change that it was paused for",
 		file: "src/agent/phases/failure.ts",
-		guard: "return exit !== undefined && (slot?.pauses.length ?? 0) > 0;",
-		without: "return false;",
+		guard: 'phase === "RUNNING" || hasDied || undefined',
+		without: 'phase === "RUNNING" || undefined',
 		caughtBy: {
 			test: "test/unit/agent/paused-workers.test.ts",
-			named: "before it has taken",
+			named: "says that too",
 		},
 	},
 	{

@@ -156,11 +156,12 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 		});
 	});
 
-	it("does not where it has acknowledged the PAUSE or the WORK", () => {
-		for (const event of [2, 3]) {
-			const failure = failureAfter(acknowledged(0, event), exited(0, 134));
-			expect(failure?.stillIn).toBeUndefined();
-		}
+	it.each([
+		["as well where it has acknowledged the PAUSE alone", 2, 1],
+		["not where it has acknowledged the WORK", 3, undefined],
+	])("does so %s", (_, event, stillIn) => {
+		const failure = failureAfter(acknowledged(0, event), exited(0, 134));
+		expect(failure?.stillIn).toBe(stillIn);
 	});
 
 	it("does not where it is given up because it does not acknowledge", () => {
@@ -177,15 +178,21 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 describe("a worker that fails", () => {
 	it.each([
 		["in a round that is on, for all its node knows: says so", RUNNING, true],
-		["paused, before it has taken that: says so", PAUSED, true],
-		[
-			"paused, and has taken that: does not",
-			play([acknowledged(0, 2)], PAUSED).state,
-			undefined,
-		],
+		["paused: says that too", PAUSED, true],
 	])("%s", (_, state, unaware) => {
 		const { state: after } = play([exited(0, 9)], state);
-		expect(intentOf(after)?.failure?.unaware).toBe(unaware);
+		const paused = state === PAUSED || undefined;
+		expect(intentOf(after)?.failure).toMatchObject({ unaware, paused });
+	});
+
+	it("to acknowledge its PAUSE in time has not died of anything", () => {
+		const heard = play([acknowledged(0, 2), acknowledged(1, 2)], PAUSED).state;
+		const again = play([seen(2, { deprecated: 1 }), left(2, JOINED)], heard);
+		const late = play([TIME], again.state, at(200_000)).state;
+		expect(intentOf(late)?.failure).toMatchObject({
+			...{ unaware: undefined, paused: undefined },
+			failure: { description: expect.stringContaining("acknowledge PAUSE") },
+		});
 	});
 });
 

@@ -499,6 +499,24 @@ describe("STOPPING", () => {
 		expect(known.state).toMatchObject({ ending: { exitCode: 143 } });
 	});
 
+	it.each([
+		["JOINING", { ...JOINING, round: 1, claim: 2 }],
+		["STOPPING", ALL_GONE],
+	])("lets its word stand where its round was over before it was asked: %s", (_, state) => {
+		const round = { ...ROUND, deprecated: 1, seats: 2 };
+		const from: AgentState = { ...state, view: { seat: SEAT, round } };
+		const asked = transition(from, STOP, CONTEXT).state;
+		expect(intentOf(asked)).toMatchObject({ state: "leaving", isAsked: true });
+		expect(deadlineOf(asked)).toBe(1_500);
+		const next = { ...round, synced: 2, planId: "plan-2" };
+		for (const after of [
+			transition(asked, seen(next, false), CONTEXT),
+			transition(asked, TIME, { ...CONTEXT, now: 1_500 }),
+		]) {
+			expect(after.state).toMatchObject({ ending: { exitCode: 143 } });
+		}
+	});
+
 	it("names each of several processes that SIGKILL does not end", () => {
 		const workers = [slot(0, { goneBy: 900, status: "exited" }), slot(1)];
 		const wake = (state: AgentState, now: number) =>

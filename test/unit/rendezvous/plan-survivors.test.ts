@@ -116,6 +116,25 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		});
 	});
 
+	it.each([
+		["within the settle time: part of the change, nobody pays", 999, 0, null],
+		["long after it was paused: an incident", 1_000, 1, "a"],
+	])("while it is paused for a change of the members, %s", (_, now, charged, root) => {
+		const reason = "b left: SIGTERM";
+		const cause = { ...CAUSE, kind: "scale-down", reason, root: null } as const;
+		const view = runView(
+			{ ...ROUND_2, deprecated: 2, incidents: 0, cause },
+			[died({ unaware: true, paused: true }), running("c", { claim: 3 })],
+			{ seats: SEATS },
+		);
+		const memory = { ...EMPTY_MEMORY, settle: { round: 2, at: 1_000 } };
+		const time = { now, wallTime: 0 };
+		const { plan: update } = planRound(view, memory, CONFIG, "plan-3", time);
+		const { round } = { round: undefined, ...update };
+		expect(round).toMatchObject({ incidents: charged });
+		expect(round?.cause.root?.nodeId ?? null).toBe(root);
+	});
+
 	it("beside another one that fails by itself: that one is the root", () => {
 		const failure = failureRecord("c", { id: "c/c-1/2", round: 2 });
 		const fails = running("c", {

@@ -313,6 +313,31 @@ it("is remembered to be its own fault as soon as all others have left the round,
 	});
 });
 
+it("is explained by who was seen to leave, though its record is gone", () => {
+	const open: Partial<RoundRecord> = {
+		...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 3 },
+		...{ incidents: 1, charged: 0, unpaid: FAILED },
+	};
+	const plan = (nodes: readonly NodeRecord[], memory: PlannerMemory) =>
+		planRound(
+			runView(open, nodes, { seats: SEATS }),
+			memory,
+			runSpec(),
+			"plan-2",
+			{ now: 0, wallTime: 0 },
+		);
+	const leaves = ready("b", {
+		...{ state: "leaving", cause: "SIGTERM", isAsked: true },
+	});
+	const stops = nodeRecord("c", { state: "running", claim: 1 });
+	const { memory } = plan([ready("a"), leaves, stops], EMPTY_MEMORY);
+	const { plan: next } = plan([ready("a"), ready("c")], memory);
+	expect(next).toMatchObject({
+		kind: "lift",
+		round: { incidents: 0, charged: 0, cause: { reason: "b left: SIGTERM" } },
+	});
+});
+
 it("settles nothing where nothing is open", () => {
 	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
 	expect(
