@@ -16,7 +16,7 @@ export type Next =
 			readonly root?: FailureRecord | null;
 			/** Somebody wants it to go. */
 			readonly isAsked?: boolean | undefined;
-			/** It was asked to when its round had been over already. */
+			/** It was asked to when it had left its round already. */
 			readonly isLate?: boolean | undefined;
 			/** When it goes even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;

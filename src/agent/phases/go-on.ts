@@ -7,7 +7,7 @@ import { join } from "./take-seat.js";
 
 /** How long an agent that leaves waits for its round to be left, in milliseconds. */
 const LEAVE_PATIENCE_MS = 2_000;
-/** How long, where that was before it was asked to, its word stands for the others to read. */
+/** How long, where it had left that before it was asked to go, its word stands for the others to read. */
 const LAST_WORD_MS = 500;
 
 /** Once no worker is left that shall end: the run's outcome, else the next round or the door. */
@@ -37,8 +37,8 @@ export function goOnIfGone(
 }
 
 /**
- * The others must know that this node's round is over before its lease goes; where
- * they did before it was asked to leave, that it leaves: else it would seem lost.
+ * The others must know that this node's round is over before its lease goes; where it
+ * had left that before it was asked to go, that it goes: else it would seem lost.
  */
 function leaveWhenSeen(
 	state: Stopping,
@@ -46,19 +46,16 @@ function leaveWhenSeen(
 	{ now }: TransitionContext,
 ): Transition {
 	const { synced = 0, deprecated = 0 } = state.view?.round ?? {};
-	const isOver = deprecated >= state.round;
-	const seen = next.isLate ? synced !== state.round : isOver;
+	const seen = next.isLate ? synced !== state.round : deprecated >= state.round;
 	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}
-	const patienceMs = isOver ? LAST_WORD_MS : LEAVE_PATIENCE_MS;
+	const patienceMs = next.isLate ? LAST_WORD_MS : LEAVE_PATIENCE_MS;
 	const leaveBy = next.leaveBy ?? now + patienceMs;
 	return ignore({ ...state, next: { ...next, leaveBy } });
 }
 
-/** Whether a node that is asked to leave now belongs, with others, to a round that all know to be over. */
-export function isLateToLeave({ view, round }: Left): boolean {
-	if (view === null || round === 0) return false;
-	const { synced, deprecated, seats } = view.round;
-	return seats > 1 && synced === round && deprecated >= round;
+/** Whether a node that has left a round is still a member of it, with others, as far as it knows. */
+export function isMember({ view, round }: Left): boolean {
+	return view !== null && view.round.synced === round && view.round.seats > 1;
 }

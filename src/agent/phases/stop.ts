@@ -3,7 +3,7 @@ import type { Next } from "../state.js";
 import { living } from "../worker-slot.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, leftWith } from "./ending.js";
-import { goOnIfGone, isLateToLeave } from "./go-on.js";
+import { goOnIfGone, isMember } from "./go-on.js";
 import { kill } from "./kill.js";
 import type { Transition, TransitionContext } from "./step.js";
 
@@ -40,7 +40,7 @@ export function leave(
 	{ exitCode, reason, immediately, root = null, isAsked }: StopRequest,
 	context: TransitionContext,
 ): Transition {
-	const isLate = isAsked && isLateToLeave(state);
+	const isLate = isAsked && state.phase !== "RUNNING" && isMember(state);
 	const about = { exitCode, reason, root, isAsked, isLate };
 	const next: Next = { kind: "leave", ...about, leaveBy: null };
 	const isUnknown = state.phase === "JOINING" && !isLate;

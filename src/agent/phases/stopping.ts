@@ -3,7 +3,7 @@ import type { Stopping } from "../state.js";
 import { isEnding, living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, cutOffIn, leftWith } from "./ending.js";
-import { goOnIfGone, isLateToLeave } from "./go-on.js";
+import { goOnIfGone, isMember } from "./go-on.js";
 import { kill } from "./kill.js";
 import { killDue } from "./kill-due.js";
 import { onPaused } from "./paused.js";
@@ -71,7 +71,7 @@ function leaveInstead(
 				? state.next
 				: {
 						...{ kind: "leave", exitCode, reason, leaveBy: null },
-						...{ isAsked: true, isLate: isLateToLeave(state) },
+						...{ isAsked: true, isLate: isMember(state) },
 					},
 	};
 	if (!immediately) return { ...goOnIfGone(leaving, context), reason };

@@ -71,7 +71,7 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 				gone.some(
 					(nodeId) =>
 						nodeId !== reported.failure.nodeId ||
-						isAsked(nodeId, commit, history),
+						isAsked(nodeId, commit, before, history),
 				),
 		);
 	const hasFailure = fresh.some(({ isWish = false }) => !isWish);

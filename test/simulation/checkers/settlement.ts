@@ -80,7 +80,7 @@ function* whetherRight(
 	const isLate = members.some(({ said }) => !said.every(isIn));
 	const mayBeFree =
 		membersGone(commit, before, history).some(
-			(nodeId) => others(nodeId) || isAsked(nodeId, commit, history),
+			(nodeId) => others(nodeId) || isAsked(nodeId, commit, before, history),
 		) ||
 		(isWish && isLate);
 	if (isFree && !mayBeFree) {
@@ -137,14 +137,19 @@ export function membersGone(
 	);
 }
 
-/** Whether a node may have been seen to leave because it was told to. */
+/** Whether a member may have been seen to leave because it was told to: that is remembered. */
 export function isAsked(
 	nodeId: string,
-	commit: RoundCommit,
+	{ at }: RoundCommit,
+	before: RoundCommit,
 	history: History,
 ): boolean {
-	return recordsNear(nodeId, commit, history).some(
-		(record) => record?.isAsked === true,
+	const { incarnation } = seatsOf(before, history).get(nodeId) ?? {};
+	return history.records.some(
+		({ at: since, record }) =>
+			since <= at &&
+			record?.incarnation === incarnation &&
+			record?.isAsked === true,
 	);
 }
 

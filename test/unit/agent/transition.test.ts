@@ -502,8 +502,8 @@ describe("STOPPING", () => {
 	it.each([
 		["JOINING", { ...JOINING, round: 1, claim: 2 }],
 		["STOPPING", ALL_GONE],
-	])("lets its word stand where its round was over before it was asked: %s", (_, state) => {
-		const round = { ...ROUND, deprecated: 1, seats: 2 };
+	])("lets its word stand where it had left its round before it was asked: %s", (_, state) => {
+		const round = { ...ROUND, seats: 2 };
 		const from: AgentState = { ...state, view: { seat: SEAT, round } };
 		const asked = transition(from, STOP, CONTEXT).state;
 		expect(intentOf(asked)).toMatchObject({ state: "leaving", isAsked: true });
