@@ -57,7 +57,8 @@ function isPartOf(
 	if (unpaid?.isWish && !isWish) return false;
 	const isOver = deprecated >= synced;
 	if (root !== null) return isOver || stillIn === root.round;
-	return isOver ? unaware && (!paused || isSoon) : stillIn === synced - 1;
+	const mayBeOfIt = unaware && (!paused || isSoon);
+	return isOver ? mayBeOfIt : stillIn === synced - 1;
 }
 
 /** One more failure that something before it explains; where its round was over, the next one is left for it. */
