@@ -327,7 +327,7 @@ describe("an etcd that cannot be used", () => {
 		expect(last).toMatch(/^elastic-run: /);
 		expect(last).toContain(endpoint);
 		expect(last).toMatch(/refused/);
-		expect(last).toMatch(/tried for \d+ s; only agents of this machine/);
+		expect(last).toMatch(/Tried for \d+ s; only agents of this machine/);
 		expect(exitCode).toBe(4);
 	});
 
