@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|(docs|examples)\/[^_]|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/src/index.js",

@@ -108,7 +108,7 @@ describe("T13 a full disk", () => {
 			expect.objectContaining({
 				code: "CHANNEL",
 				message: expect.stringMatching(
-					/ENOSPC: no space left on device.*Set ELASTIC_RUN_DIR/,
+					/ENOSPC: no space left on device.*Make room there, or set ELASTIC_RUN_DIR/,
 				),
 			}),
 		);

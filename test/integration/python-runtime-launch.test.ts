@@ -43,7 +43,7 @@ it("python-path names what PYTHONPATH needs", async () => {
 
 it("python-path takes no arguments", async () => {
 	const { path: cwd } = openSite();
-	const { exitCode, stdout, stderr } = await runCli(["python-path", "-h"], {
+	const { exitCode, stdout, stderr } = await runCli(["python-path", "here"], {
 		cwd,
 	});
 	expect([exitCode, stdout]).toEqual([2, ""]);
