@@ -139,7 +139,7 @@ export class Agent {
 		now: number,
 	): void {
 		const moved = before.phase !== after.phase;
-		if (moved) this.write(before, after, reason, now);
+		if (moved) this.tellEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;
 		this.options.log.info(`${path} ${reason}`.trim(), {
@@ -148,7 +148,7 @@ export class Agent {
 	}
 
 	/** A round that this node has finished may yet fail elsewhere: then that is how it ended. */
-	private write(
+	private tellEnd(
 		before: AgentState,
 		after: AgentState,
 		reason: string,

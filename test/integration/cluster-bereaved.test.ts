@@ -73,6 +73,8 @@ describe("a worker that fails of a node's end", { concurrent: true }, () => {
 			...NO_RESTART,
 			cause: { kind: "scale-down", root: null },
 		});
+		// One that has ended, or nearly, is not to be told to stop once more.
+		await cluster.ends({ [goes]: 143 });
 		await cluster.stop();
 	});
 });

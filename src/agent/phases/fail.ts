@@ -20,8 +20,8 @@ export function fail(
 ): Transition {
 	const { localRank, description } = failure;
 	const cause = `rank ${rankOf(state, localRank)} failed: ${description}`;
-	const isElsewhere = failure.isOfNode && (state.view?.round.seats ?? 0) > 1;
-	if (isElsewhere) {
+	const hasOthers = (state.view?.round.seats ?? 0) > 1;
+	if (failure.isOfNode && hasOthers) {
 		const reason = `rank ${rankOf(state, localRank)} ${description}`;
 		const exitCode = EXIT_CODES.replaceNode;
 		return leave(state, { exitCode, reason, immediately: false }, context);
