@@ -28,6 +28,33 @@ export function keepConsoleHarmless(): void {
 	});
 }
 
+/**
+ * Node waits for a terminal at each write: one that is stopped (Ctrl-S), or a
+ * connection that hangs, would stop the launcher, and with it its lease. From now
+ * on what is written waits instead. Not where others write through the same descriptors.
+ */
+export function letTerminalsLag(): void {
+	for (const stream of [process.stdout, process.stderr]) {
+		if (!stream.isTTY) continue;
+		const handle: unknown = Reflect.get(stream, "_handle");
+		if (isOwnTerminal(handle)) handle.setBlocking(false);
+	}
+}
+
+/** A terminal that libuv has opened anew, so that its mode is nobody else's. */
+function isOwnTerminal(
+	handle: unknown,
+): handle is { setBlocking(isBlocking: boolean): number } {
+	return (
+		typeof handle === "object" &&
+		handle !== null &&
+		"setBlocking" in handle &&
+		typeof handle.setBlocking === "function" &&
+		"fd" in handle &&
+		Number(handle.fd) > 2
+	);
+}
+
 let isPrintLost = false;
 
 /** Writes what a command was asked for: where it is lost, the command has failed, unless its reader went. */

@@ -9,9 +9,13 @@ export interface StopSignals {
 	release(): void;
 }
 
-/** The first of these signals asks for a graceful stop, the second for an immediate one. */
+/**
+ * The first of these signals asks for a graceful stop, the second for an immediate one.
+ * @param isHangupIgnored a SIGHUP that is not among them is ignored
+ */
 export function listenForStopSignals(
 	signals: readonly NodeJS.Signals[],
+	isHangupIgnored: boolean,
 ): StopSignals {
 	const stop = new AbortController();
 	const kill = new AbortController();
@@ -25,7 +29,11 @@ export function listenForStopSignals(
 		stop.abort({ signal });
 	};
 	const onSuspend = () => say("suspending is not supported; going on");
+	const onHangup = () => say("SIGHUP is ignored, as nohup has it; going on");
 	for (const signal of signals) process.on(signal, onStop);
+	if (isHangupIgnored && !signals.includes("SIGHUP")) {
+		process.on("SIGHUP", onHangup);
+	}
 	if (!signals.includes("SIGTSTP")) process.on("SIGTSTP", onSuspend);
 	return {
 		stop: stop.signal,

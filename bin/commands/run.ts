@@ -7,7 +7,7 @@ import {
 import type { Settings } from "../../src/agent/configuration/settings.js";
 import { backgroundClock } from "../../src/clock.js";
 import { type ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { print, say, sayOn } from "../console.js";
+import { letTerminalsLag, print, say, sayOn } from "../console.js";
 import { listenForStopSignals } from "../stop-signals.js";
 import { nearestCommand } from "./command-words.js";
 
@@ -22,7 +22,8 @@ export async function run(line: CommandLine): Promise<number> {
 		for (const words of resolution.warnings) say(`warning: ${words}`);
 		return await showDryRun(resolution.config, resolved.settings);
 	}
-	return await launch(resolution.config, resolution.warnings);
+	const { config, warnings } = resolution;
+	return await launch(config, warnings, host.isHangupIgnored);
 }
 
 function refuse(line: CommandLine, error: ElasticRunError): number {
@@ -57,9 +58,11 @@ async function showDryRun(
 async function launch(
 	config: AgentConfig,
 	warnings: readonly string[],
+	isHangupIgnored: boolean,
 ): Promise<number> {
 	const { launchResolved } = await import("../../src/agent/launch.js");
-	const signals = listenForStopSignals(config.signalsToHandle);
+	const signals = listenForStopSignals(config.signalsToHandle, isHangupIgnored);
+	if (isAloneOnTerminal(config)) letTerminalsLag();
 	const screen = await openScreen(config);
 	if (screen) sayOn(screen.over(process.stderr));
 	try {
@@ -84,12 +87,15 @@ async function launch(
 	}
 }
 
+/** Whether no worker writes to the launcher's own streams by itself. */
+function isAloneOnTerminal({ redirects }: AgentConfig): boolean {
+	return redirects.every(({ stdout, stderr }) => stdout && stderr);
+}
+
 /** Where stderr is a terminal for people, and no worker writes to it by itself. */
 async function openScreen(config: AgentConfig) {
-	const isAlone = config.redirects.every(
-		({ stdout, stderr }) => stdout && stderr,
-	);
-	const isForPeople = config.logFormat === "pretty" && isAlone;
+	const isForPeople =
+		config.logFormat === "pretty" && isAloneOnTerminal(config);
 	if (!isForPeople || !process.stderr.isTTY) return undefined;
 	const { isScreen } = await import("../../src/agent/operate/draw.js");
 	if (!isScreen(process.stderr, process.env)) return undefined;

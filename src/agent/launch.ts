@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { systemClock } from "../clock.js";
 import { Cleanups } from "./cleanups.js";
@@ -23,6 +24,8 @@ export interface StopWishes
 	readonly screen?: PinnedScreen | undefined;
 }
 
+type Terminal = NodeJS.WriteStream & { readonly fd: number };
+
 /** Configuration in, report out. */
 export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 	const warnings: string[] = [];
@@ -44,8 +47,13 @@ export async function launchResolved(
 ): Promise<RunReport> {
 	const cleanups = new Cleanups();
 	const { screen } = wishes;
-	const shownOn = (stream: NodeJS.WriteStream) =>
-		stream.isTTY ? (screen?.over(stream) ?? stream) : stream;
+	const shownOn = (stream: Terminal) => {
+		if (!stream.isTTY || screen === undefined) return stream;
+		// By one way to one terminal, so that nothing overtakes anything.
+		return screen.over(
+			isSameTerminal(stream, process.stderr) ? process.stderr : stream,
+		);
+	};
 	const stderr = shownOn(process.stderr);
 	const log = await createLogger({
 		stderr,
@@ -107,6 +115,10 @@ function stopOf(reason: unknown): { exitCode: number; reason: string } {
 		if (number !== undefined) return { exitCode: 128 + number, reason: name };
 	}
 	return { exitCode: ABORTED_EXIT_CODE, reason: "stopped by its caller" };
+}
+
+function isSameTerminal(one: Terminal, other: Terminal): boolean {
+	return fstatSync(one.fd).rdev === fstatSync(other.fd).rdev;
 }
 
 function coloured(

@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import type { Launch, LaunchSite } from "./launch.js";
+
 const ESCAPE = "\u001b";
+const SCRIPT = "/usr/bin/script";
 
 /** The rows of a terminal after all of this, as far as it understands what is drawn over; their ends only. */
 export function screenAfter(text: string): readonly string[] {
@@ -15,4 +19,19 @@ export function screenAfter(text: string): readonly string[] {
 		if (written !== "") rows[row] = written;
 	}
 	return rows;
+}
+
+/** Whether script(1) of util-linux is here, which makes terminals. */
+export const HAS_TERMINALS = existsSync(SCRIPT);
+
+/** Starts a command of `sh` behind a terminal of its own, which ends with the command's exit code. */
+export function onTerminal(
+	site: LaunchSite,
+	command: string,
+	env: Readonly<Record<string, string>>,
+): Launch {
+	return site.start(SCRIPT, ["-qec", command, "/dev/null"], {
+		stdin: true,
+		env: { SHELL: "/bin/sh", ...env },
+	});
 }

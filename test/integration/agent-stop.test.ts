@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite } from "../helpers/launch.js";
+import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const CTRL_C = "\x03";
 
@@ -111,16 +111,11 @@ describe("a signal to the launcher", () => {
 	});
 });
 
-describe.skipIf(!existsSync("/usr/bin/script"))("Ctrl-C on a terminal", () => {
+describe.skipIf(!HAS_TERMINALS)("Ctrl-C on a terminal", () => {
 	const launchOnTerminal = (args: readonly string[]) => {
 		const site = openSite();
 		const command = [process.execPath, CLI, ...args].join(" ");
-		const terminal = site.start(
-			"/usr/bin/script",
-			["-qec", command, "/dev/null"],
-			{ stdin: true, env: { SHELL: "/bin/sh", TERM: "dumb" } },
-		);
-		return { site, terminal };
+		return { site, terminal: onTerminal(site, command, { TERM: "dumb" }) };
 	};
 
 	it("is one graceful stop, which workers see as SIGTERM alone", async () => {
@@ -145,13 +140,6 @@ describe.skipIf(!existsSync("/usr/bin/script"))("Ctrl-C on a terminal", () => {
 		terminal.type(CTRL_C);
 		const { exitCode } = await terminal.ended;
 		expect(exitCode).toBe(130);
-		await site.isSwept();
-	});
-
-	it("is not needed where the terminal is closed", async () => {
-		const { site, terminal } = launchOnTerminal([job("spawns-grandchild.js")]);
-		await site.sawWorkers(1);
-		terminal.signal("SIGKILL");
 		await site.isSwept();
 	});
 });

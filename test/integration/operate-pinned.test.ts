@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { expect, it, type TestContext } from "vitest";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite } from "../helpers/launch.js";
-import { screenAfter } from "../helpers/terminal.js";
+import { HAS_TERMINALS, onTerminal, screenAfter } from "../helpers/terminal.js";
 
 const CLEAR_BELOW = "\u001b[J";
 
@@ -12,17 +11,11 @@ async function atTerminal(
 	flags: string,
 	env: Readonly<Record<string, string>>,
 ): Promise<string> {
-	try {
-		execFileSync("script", ["--version"], { stdio: "ignore" });
-	} catch {
+	if (!HAS_TERMINALS) {
 		context.skip("no script(1) of util-linux, which makes a terminal");
 	}
 	const command = `${process.execPath} ${CLI} ${flags} ${job("fails-in-round-1.js")}`;
-	const { stdout, exitCode } = await openSite().start(
-		"script",
-		["--quiet", "--return", "--command", command, "/dev/null"],
-		{ stdin: true, env: { SHELL: "/bin/sh", ...env } },
-	).ended;
+	const { stdout, exitCode } = await onTerminal(openSite(), command, env).ended;
 	expect(exitCode).toBe(0);
 	return stdout;
 }

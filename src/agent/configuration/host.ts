@@ -6,6 +6,7 @@ import {
 	userInfo,
 } from "node:os";
 import { ElasticRunError, messageOf } from "../../errors.js";
+import { isHangupIgnored, readParentStatus } from "./hangup.js";
 
 /** What resolving a configuration needs to know of the machine and of this process. */
 export interface Host {
@@ -25,6 +26,8 @@ export interface Host {
 	};
 	/** Whether the launcher's log goes to a terminal. */
 	readonly logsToTerminal: boolean;
+	/** Whether who started this process asks that it outlive its terminal, as nohup does. */
+	readonly isHangupIgnored: boolean;
 }
 
 /** The machine and process as they are; the environment is the caller's to choose. */
@@ -45,6 +48,7 @@ export function systemHost(environment: Host["environment"]): Host {
 				Boolean(process.features.typescript),
 		},
 		logsToTerminal: process.stderr.isTTY === true,
+		isHangupIgnored: isHangupIgnored(environment, readParentStatus()),
 	};
 }
 

@@ -106,7 +106,7 @@ export async function checkSettings(
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		...(await resolveLogs(reader, { ...request, nprocPerNode }, host)),
 		http: await resolveHttp(reader, request, warn),
-		signalsToHandle: reader.value(OPTIONS.signalsToHandle),
+		signalsToHandle: signalsToHandle(reader, host),
 		channelBase: await channelBase(host),
 	};
 	// Who asks for the command obeys them; whether they are valid is asked here, with all others.
@@ -117,6 +117,18 @@ export async function checkSettings(
 			? { ...partial, ...policy }
 			: undefined;
 	return { config, problems, warnings };
+}
+
+/** Who names SIGHUP gets it, also under nohup. */
+function signalsToHandle(
+	reader: SettingReader,
+	{ isHangupIgnored }: Host,
+): readonly NodeJS.Signals[] {
+	const signals = reader.value(OPTIONS.signalsToHandle);
+	const isAsked = reader.given(OPTIONS.signalsToHandle) !== undefined;
+	return isHangupIgnored && !isAsked
+		? signals.filter((signal) => signal !== "SIGHUP")
+		: signals;
 }
 
 function pythonPathFor(

@@ -45,6 +45,8 @@ export class PinnedScreen {
 				this.drawLater();
 			},
 		});
+		// Lost with its terminal: who wants to know listens as well.
+		above.on("error", () => {});
 		return Object.assign(above, { isTTY: true as const });
 	}
 

@@ -30,6 +30,7 @@ const host: Host = {
 	addresses: ["10.0.0.7"],
 	node: { file: "/opt/node", version: "20.19.0", runsTypeScript: false },
 	logsToTerminal: false,
+	isHangupIgnored: false,
 };
 
 const BOTH = { stdout: true, stderr: true };
@@ -78,6 +79,17 @@ test("defaults", async () => {
 		signalsToHandle: ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"],
 		channelBase: "/tmp",
 	});
+});
+
+test.each([
+	[["SIGTERM", "SIGINT", "SIGQUIT"], undefined],
+	[["SIGHUP"], "SIGHUP"],
+])("under nohup %j are handled where %j is given", async (handled, signalsToHandle) => {
+	const config = await resolveLaunchConfig(
+		{ script: "work/train.js", signalsToHandle },
+		{ ...host, isHangupIgnored: true },
+	);
+	expect(config.signalsToHandle).toEqual(handled);
 });
 
 test("every setting", async () => {

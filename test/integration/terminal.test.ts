@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readProcess } from "../../src/process-stat.js";
+import { CLI } from "../helpers/cli.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
+import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
+
+const LAUNCHER = `${process.execPath} ${CLI}`;
+
+/** What the only worker has printed. */
+function printed(site: LaunchSite): string {
+	const path = readdirSync(site.logs, { recursive: true, encoding: "utf8" });
+	const log = path.find((name) => name.endsWith("stdout.log"));
+	return log === undefined ? "" : readFileSync(join(site.logs, log), "utf8");
+}
+
+/** Ends the launcher of a worker as the kernel or a shell does. */
+function signalLauncher(pid = 0, signal: NodeJS.Signals): void {
+	const launcher = readProcess(pid)?.parentId ?? 0;
+	expect(launcher).toBeGreaterThan(1);
+	process.kill(launcher, signal);
+}
+
+describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
+	// Lines that stay in view, and none.
+	describe.each(["xterm", "dumb"])("of the kind %s", (TERM) => {
+		it("that is closed stops the workers with SIGTERM", async () => {
+			const site = openSite();
+			const result = join(site.path, "result");
+			// Of a terminal's processes the kernel tells the first one alone.
+			const command = `exec ${LAUNCHER} --output json ${job("tells-signals.js")} > ${result}`;
+			const terminal = onTerminal(site, command, { TERM });
+			await site.sawWorkers(1);
+			terminal.signal("SIGKILL");
+			await site.isSwept();
+			expect(printed(site)).toBe("worker got SIGTERM\n");
+			const text = await waitFor(
+				"the result",
+				() => readFileSync(result, "utf8") || undefined,
+			);
+			expect(JSON.parse(text)).toMatchObject({ exitCode: 129 });
+		});
+
+		it("that is stopped does not stop the launcher", async () => {
+			const site = openSite();
+			const command = `${LAUNCHER} ${job("prints-and-fails.js")}`;
+			const terminal = onTerminal(site, command, { TERM });
+			await site.sawWorkers(1, 1);
+			terminal.signal("SIGSTOP");
+			writeFileSync(site.release, "");
+			await site.sawWorkers(1, 2);
+			terminal.signal("SIGCONT");
+			const { exitCode, stdout } = await terminal.ended;
+			expect(exitCode).toBe(0);
+			expect(stdout.match(/x{99}/g)).toHaveLength(10_000);
+		});
+	});
+
+	it.each([
+		["by nohup", `nohup ${LAUNCHER}`],
+		["by a shell that ignores SIGHUP", `trap "" HUP; ${LAUNCHER}`],
+	])("may be closed where it was started %s", async (_, launcher) => {
+		const site = openSite();
+		const words = join(site.path, "words");
+		const command = `${launcher} ${job("tells-signals.js")} > ${words} 2>&1; exit`;
+		const terminal = onTerminal(site, command, {
+			...{ SHELL: "/bin/bash", TERM: "xterm" },
+		});
+		const [worker] = await site.sawWorkers(1);
+		signalLauncher(worker?.pid, "SIGHUP");
+		await waitFor("the launcher's word", () =>
+			readFileSync(words, "utf8").includes("SIGHUP is ignored"),
+		);
+		terminal.signal("SIGKILL");
+		await terminal.ended;
+		expect(site.livingProcesses()).toEqual([worker?.pid]);
+		signalLauncher(worker?.pid, "SIGTERM");
+		await site.isSwept();
+		expect(printed(site)).toBe("worker got SIGTERM\n");
+	});
+});
