@@ -49,7 +49,7 @@ export function chargeIncident(
 
 /** Whether it belongs to what has ended its round, or the one before. */
 function isPartOf(
-	{ synced, deprecated, cause: { root }, unpaid }: RoundRecord,
+	{ synced, deprecated, cause: { root, ended }, unpaid }: RoundRecord,
 	{ stillIn, unaware = false, paused = false, isWish = false }: NodeFailure,
 	isSoon: boolean,
 ): boolean {
@@ -58,7 +58,9 @@ function isPartOf(
 	const isOver = deprecated >= synced;
 	if (root !== null) return isOver || stillIn === root.round;
 	const mayBeOfIt = unaware && (!paused || isSoon);
-	return isOver ? mayBeOfIt : stillIn === synced - 1;
+	// In the round before is not enough: failures in turns would cost nothing for ever.
+	const wasInIt = stillIn !== undefined && stillIn === ended;
+	return isOver ? mayBeOfIt : wasInIt;
 }
 
 /** One more failure that something before it explains; where its round was over, the next one is left for it. */
@@ -134,6 +136,7 @@ export function explain(
 				changeEvent: "SCALE_DOWN",
 				reason,
 				root: null,
+				ended: round.synced,
 			},
 			incidents: round.incidents - 1,
 			unpaid: undefined,

@@ -191,7 +191,7 @@ export class Coordinator {
 		if (read !== undefined && !this.closed) this.options.own?.take(read);
 		if (succeeded && plan.kind === "lift") {
 			this.synced = plan.round.synced;
-			this.memory = rememberLift(this.memory, plan.round);
+			this.memory = rememberLift(plan.round);
 		}
 		return this.learn(succeeded);
 	}

@@ -1,16 +1,18 @@
 import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
-import { EMPTY_MEMORY, type PlanResult } from "./plan.js";
+import type { PlannerMemory, PlanResult } from "./plan.js";
 import type { BudgetRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 
 /**
  * Begins the next round with these members, in this order.
+ * @param memory is kept: whether the round begins is known once it is written
  * @param budgets what nodes have used up, where that changes with it
  */
 export function lift(
 	view: RunView,
 	chosen: NonEmpty<NodeView>,
 	planId: string,
+	memory: PlannerMemory,
 	budgets: ReadonlyMap<string, BudgetRecord> = new Map(),
 ): PlanResult {
 	const { round } = view;
@@ -30,7 +32,7 @@ export function lift(
 				world,
 			},
 		},
-		memory: EMPTY_MEMORY,
+		memory,
 		until: undefined,
 		reason: `round ${synced}: ${idsOf(chosen).join(", ")}`,
 	};

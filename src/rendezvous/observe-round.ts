@@ -1,5 +1,5 @@
 import { currentPlaces, holderOf } from "./order-members.js";
-import type { PlannerMemory, RoundTimes } from "./plan.js";
+import { EMPTY_MEMORY, type PlannerMemory, type RoundTimes } from "./plan.js";
 import type { NodeRecord, RoundRecord } from "./records.js";
 import type { RunView } from "./run-view.js";
 
@@ -29,13 +29,12 @@ export function observeRound(
 	return { ...memory, times };
 }
 
-/** Who has lifted a round goes by his own clock, also where all members run before he looks again. */
-export function rememberLift(
-	memory: PlannerMemory,
-	{ synced }: Pick<RoundRecord, "synced">,
-): PlannerMemory {
+/** Nothing is left of the round before. Who has lifted a round goes by his own clock, also where all members run before he looks again. */
+export function rememberLift({
+	synced,
+}: Pick<RoundRecord, "synced">): PlannerMemory {
 	const times = { round: synced, startedAt: null, ready: 0, readyAt: null };
-	return { ...memory, times };
+	return { ...EMPTY_MEMORY, times };
 }
 
 function startOf(

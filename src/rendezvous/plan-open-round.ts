@@ -1,6 +1,6 @@
 import { type Candidates, findCandidates, nobodyLeft } from "./candidates.js";
 import { lift } from "./lift.js";
-import { idsOf, type NonEmpty } from "./order-members.js";
+import { currentPlaces, idsOf, type NonEmpty } from "./order-members.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -9,6 +9,7 @@ import {
 	type RoundDeadline,
 	wait,
 } from "./plan.js";
+import { succeeded } from "./plan-running-round.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 import {
@@ -30,6 +31,7 @@ export function planOpenRound(
 	const { round } = view;
 	const isFirst = round.planId === null;
 	const candidates = findCandidates(view, config);
+	if (isAllDone(view, candidates)) return ended(succeeded(view), memory);
 	const kept = remember(view, memory, candidates, config, now);
 	const spent = settleIfSpent(view, kept, config);
 	if (spent !== undefined) return paid(spent, kept);
@@ -76,6 +78,14 @@ export function planOpenRound(
 	return begin(view, chosen, kept, config, nextPlanId);
 }
 
+/** Whether a member that seemed lost had finished like all others: then there is nothing to begin again. */
+function isAllDone(view: RunView, { finished }: Candidates): boolean {
+	const places = currentPlaces(view);
+	// A seat in which its node was refused is no place, and its work is not done.
+	const isWhole = places.length > 0 && places.length === view.round.seats;
+	return isWhole && places.every(({ nodeId }) => finished.includes(nodeId));
+}
+
 /** What must be known of a round that was left until the next one begins. */
 function remember(
 	view: RunView,
@@ -104,16 +114,16 @@ function begin(
 	nextPlanId: string,
 ): PlanResult {
 	const settled = settleIncident(view, chosen, memory, config);
-	if (settled === undefined) return lift(view, chosen, nextPlanId);
+	if (settled === undefined) return lift(view, chosen, nextPlanId, memory);
 	if (!settled.goesOn) return paid(settled, memory);
 	const { round, budgets, reason } = settled;
-	const lifted = lift({ ...view, round }, chosen, nextPlanId, budgets);
+	const lifted = lift({ ...view, round }, chosen, nextPlanId, memory, budgets);
 	const isNews = round.cause !== view.round.cause;
 	return isNews ? { ...lifted, reason: `${lifted.reason}; ${reason}` } : lifted;
 }
 
 function paid(
-	{ round, budgets, reason }: Settled,
+	{ round, budgets, reason }: Omit<Settled, "goesOn">,
 	memory: PlannerMemory,
 ): PlanResult {
 	return {
@@ -167,12 +177,15 @@ function awaitMinimum(
 			root: view.round.cause.root,
 		},
 	};
-	return {
-		plan: { kind: "update", round, budgets: new Map() },
-		memory,
-		until: undefined,
-		reason: missing,
-	};
+	return ended(round, memory, missing);
+}
+
+function ended(
+	round: RoundRecord,
+	memory: PlannerMemory,
+	reason = round.outcome?.reason ?? "",
+): PlanResult {
+	return paid({ round, budgets: new Map(), reason }, memory);
 }
 
 /** Those that have finished count, but somebody has to do the rest of the work. */

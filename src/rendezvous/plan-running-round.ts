@@ -136,9 +136,10 @@ function waiting(view: RunView): readonly NodeView[] {
 	return inOrderOfArrival(nodes);
 }
 
-function succeeded(view: RunView): RoundRecord {
+/** The round with the outcome that everybody wants. */
+export function succeeded({ round }: RunView): RoundRecord {
 	return {
-		...view.round,
+		...round,
 		outcome: {
 			result: "succeeded",
 			exitCode: 0,
@@ -148,8 +149,9 @@ function succeeded(view: RunView): RoundRecord {
 	};
 }
 
-function left(view: RunView, cause: RoundCause): RoundRecord {
-	return { ...view.round, deprecated: view.round.synced, cause };
+function left({ round }: RunView, cause: RoundCause): RoundRecord {
+	const { synced } = round;
+	return { ...round, deprecated: synced, cause: { ...cause, ended: synced } };
 }
 
 function update(memory: PlannerMemory, round: RoundRecord): PlanResult {

@@ -84,6 +84,8 @@ export interface RoundCause {
 	readonly reason: string;
 	/** The root failure, where there is one. */
 	readonly root: FailureRecord | null;
+	/** The round that a change of the members has ended: what dies later, and still is in it, is part of that change. */
+	readonly ended?: number;
 }
 
 /** The figures of a world that all its workers share. */

@@ -1,5 +1,6 @@
+import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
-import type { Stopping } from "../state.js";
+import { nextClaim, type Stopping } from "../state.js";
 import { isEnding, living } from "../worker-slot.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, cutOffIn, leftWith } from "./ending.js";
@@ -18,7 +19,7 @@ export function onStopping(
 ): Transition {
 	switch (input.kind) {
 		case "round-seen":
-			return goOnIfGone({ ...state, view: input.view }, context);
+			return goOnIfGone(asking(state, input.view), context);
 		case "worker-exited":
 			return (
 				onPaused(state, input, context) ??
@@ -59,25 +60,29 @@ export function onStopping(
 	}
 }
 
+/** A round that has begun meanwhile is not what this agent asks for: its peers are to leave it at once, not when all workers are gone. */
+function asking(state: Stopping, view: RoundView): Stopping {
+	return { ...state, view, claim: Math.max(state.claim, nextClaim(view)) };
+}
+
 function leaveInstead(
 	state: Stopping,
 	{ exitCode, reason, immediately }: AgentInput & { kind: "stop-asked" },
 	context: TransitionContext,
 ): Transition {
-	const leaving: Stopping = {
-		...state,
-		next:
-			state.next.kind === "leave"
-				? state.next
-				: {
-						...{ kind: "leave", exitCode, reason, leaveBy: null },
-						...{ isAsked: true, isLate: isMember(state) },
-					},
-	};
+	// Who has been asked before goes for what he was asked first.
+	const next =
+		state.next.kind === "leave"
+			? state.next
+			: {
+					...{ kind: "leave" as const, exitCode, reason, leaveBy: null },
+					...{ isAsked: true, isLate: isMember(state) },
+				};
+	const leaving: Stopping = { ...state, next };
 	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
 	if (living(state.workers).length === 0) {
-		return close(state, leftWith(exitCode, reason));
+		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}
-	const plan = withGrace(leaving.next, context);
+	const plan = withGrace(next, context);
 	return kill(endAll(leaving, plan, reason).state, reason, context);
 }

@@ -80,7 +80,7 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 			? isOver || stillIn === cause.root.round
 			: isOver
 				? unaware === true
-				: stillIn === synced - 1;
+				: stillIn !== undefined && stillIn === cause.ended;
 		// What has failed explains why others wait.
 		const isExcused = isPart || (isWish === true && hasFailure);
 		if (!isIncident && !isExcused && !isExplained) {

@@ -178,6 +178,14 @@ describe("a worker's failure", () => {
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
 	});
 
+	it("of a paused worker while the next round begins asks for the one after at once", () => {
+		const crossed = [exited(0, 134), seen(2, { deprecated: 1 })];
+		const { state } = play(crossed, PAUSED);
+		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 3 });
+		const { state: told } = play([left(2)], state);
+		expect(intentOf(told)).toMatchObject({ state: "stopping", claim: 3 });
+	});
+
 	it("a paused worker that exits with 0 is no failure, and is started anew", () => {
 		const { state } = play([exited(0, 0), gone(0)], PAUSED);
 		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });

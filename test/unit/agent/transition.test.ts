@@ -499,6 +499,15 @@ describe("STOPPING", () => {
 		expect(known.state).toMatchObject({ ending: { exitCode: 143 } });
 	});
 
+	it("goes for what it was asked first, also where a second signal cuts its wait short", () => {
+		const waits = transition({ ...STOPPING, next: LEAVE }, gone, CONTEXT);
+		const again = { exitCode: 130, reason: "SIGINT", immediately: true };
+		const { state } = transition(waits.state, { ...STOP, ...again }, CONTEXT);
+		expect(state).toMatchObject({
+			ending: { exitCode: 143, reason: "SIGTERM" },
+		});
+	});
+
 	it.each([
 		["JOINING", { ...JOINING, round: 1, claim: 2 }],
 		["STOPPING", ALL_GONE],

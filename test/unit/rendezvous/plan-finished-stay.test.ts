@@ -89,6 +89,20 @@ describe("a round that is left after a node has finished", () => {
 		);
 	});
 
+	it.each<[string, readonly NodeRecord[]]>([
+		["that had seemed gone", []],
+		["beside newcomers", [finished, ready("c"), ready("d")]],
+	])("succeeds when all members have finished after all, %s", (_, nodes) => {
+		const all = { ...view(...nodes), finished: new Set(["a", "b"]) };
+		expect(plan(all)).toMatchObject({
+			plan: { round: { outcome: { result: "succeeded", exitCode: 0 } } },
+			reason: "all workers succeeded",
+		});
+		expect(plan(all, { finishedStay: false }).plan).not.toMatchObject({
+			round: { outcome: { result: "succeeded" } },
+		});
+	});
+
 	it("names those that are missing where it is not enough", () => {
 		const few = plan(view(ready("a"), finished), { minNodes: 3 });
 		expect(few.reason).toBe("1 ready and 1 finished, of at least 3 nodes");

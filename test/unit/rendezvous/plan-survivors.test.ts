@@ -78,7 +78,12 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		[
 			"which no failure had ended, nor the one that it was still in",
 			{ stillIn: 0 },
-			{ ...CAUSE, root: null },
+			{ ...CAUSE, root: null, ended: 1 },
+		],
+		[
+			"once more, after a round that was left for who died of a change",
+			{ stillIn: 1 },
+			{ ...CAUSE, root: null, ended: 0 },
 		],
 	])("%s: an incident of its own", (_, change, cause) => {
 		const view = runView({ ...ROUND_2, cause }, [died(change), running("c")], {
@@ -97,6 +102,7 @@ describe("T16 a worker that dies in the round after a failure", () => {
 			kind: "scale-down",
 			reason,
 			root: null,
+			ended: 1,
 		};
 		const view = runView(
 			{ ...ROUND_2, incidents: 0, cause },
@@ -111,7 +117,7 @@ describe("T16 a worker that dies in the round after a failure", () => {
 			budgets: new Map(),
 			round: {
 				...{ deprecated: 2, incidents: 0, charged: 0, accounted: ["a/a-1/1"] },
-				cause: { kind: "failure", reason: words, root: null },
+				cause: { kind: "failure", reason: words, root: null, ended: 1 },
 			},
 		});
 	});
