@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
 import { messageOf } from "../../errors.js";
 import {
@@ -78,14 +79,13 @@ export class Observer {
 	private observed: ObservedRun | undefined;
 	private hasFailed = false;
 	private round: RoundRecord | null = null;
-	private tellEnded: () => void = () => {};
-	/** Resolves when the agent's part in its run is over: soon nobody can ask any more. */
-	readonly ended: Promise<void>;
+	private readonly end = new AbortController();
+	/** Aborted when the agent's part in its run is over: soon nobody can ask any more. */
+	readonly ended: AbortSignal = this.end.signal;
 
 	constructor(private readonly options: ObserverOptions) {
-		this.ended = new Promise((resolve) => {
-			this.tellEnded = resolve;
-		});
+		// As many may wait for it as are connected: that is no leak.
+		setMaxListeners(0, this.ended);
 		this.node = ownNode(INITIAL_STATE, options.clock.wallTime());
 	}
 
@@ -134,7 +134,7 @@ export class Observer {
 			}
 			this.hasFailed = true;
 		}
-		if (state.phase === "CLOSED") this.tellEnded();
+		if (state.phase === "CLOSED") this.end.abort();
 	};
 
 	readiness(): Readiness {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.js";
-import { within } from "../within.js";
+import { abortsWithin } from "../within.js";
 import {
 	type AccessRule,
 	type Route,
@@ -105,9 +105,9 @@ export class Router {
 	 */
 	private nextStatus(): Promise<Answer> {
 		const { observer, clock } = this.options;
-		const ended = observer.ended.then(() => true);
+		const { ended } = observer;
 		return this.follower.answer(async () => {
-			const isLast = (await within(clock, LONGEST_WAIT_MS, ended)) === true;
+			const isLast = await abortsWithin(clock, LONGEST_WAIT_MS, ended);
 			const value = isLast
 				? json(200, await observer.status())
 				: await this.status.get();

@@ -2,9 +2,7 @@ import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
 import { externalAddresses } from "../../../src/agent/configuration/host.js";
 import { detectLocalAddress } from "../../../src/agent/local-address.js";
-import { within } from "../../../src/agent/within.js";
 import { systemClock } from "../../../src/clock.js";
-import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const detect = (...endpoints: readonly string[]) =>
 	detectLocalAddress({ endpoints }, systemClock);
@@ -30,27 +28,5 @@ describe("the address that other nodes are given", () => {
 		// Nobody may send to this address.
 		const found = await detect("255.255.255.255:1");
 		expect(found).toBe(external ?? "127.0.0.1");
-	});
-});
-
-describe("waiting within a time", () => {
-	it("ends with the value, and keeps no alarm", async () => {
-		const clock = new VirtualClock();
-		expect(await within(clock, 1_000, Promise.resolve(7))).toBe(7);
-		expect(clock.nextAlarm).toBeUndefined();
-	});
-
-	it("ends without it when the time is over", async () => {
-		const clock = new VirtualClock();
-		const waiting = within(clock, 1_000, new Promise<number>(() => {}));
-		await clock.advance(1_000);
-		expect(await waiting).toBeUndefined();
-	});
-
-	it("passes a failure on", async () => {
-		const failed = Promise.reject(new Error("no"));
-		await expect(within(new VirtualClock(), 1_000, failed)).rejects.toThrow(
-			"no",
-		);
 	});
 });
