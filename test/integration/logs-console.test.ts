@@ -8,6 +8,7 @@ import {
 	openSync,
 	rmSync,
 	statSync,
+	symlinkSync,
 	truncateSync,
 	writeFileSync,
 } from "node:fs";
@@ -308,6 +309,25 @@ describe("the console", () => {
 		expect(warnings.filter((warning) => !warning.includes("folder"))).toEqual(
 			[],
 		);
+	});
+
+	it("loses a file that the system does not give any more, and ends it as any other", async () => {
+		const stdout = new Sink();
+		const [lost, good] = [join(base, "lost"), join(base, "good")];
+		for (const path of [lost, good]) writeFileSync(path, "first\n");
+		const tail = consoleOf({ stdout });
+		const ends = [lost, good].map((path) => tail.follow(follow(path)));
+		await until(() => stdout.text === "[0] first\n".repeat(2));
+		// From now on each look at it fails with ELOOP.
+		rmSync(lost);
+		symlinkSync(lost, lost);
+		appendFileSync(good, "last\n");
+		const drained = tail.drain();
+		await Promise.all([drained, ...ends.map((end) => end.finish())]);
+		expect(stdout.text).toBe(`${"[0] first\n".repeat(2)}[0] last\n`);
+		expect(warnings).toEqual([
+			expect.stringMatching(/lost is not shown: ELOOP/),
+		]);
 	});
 });
 

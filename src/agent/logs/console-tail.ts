@@ -131,11 +131,11 @@ class ConsoleTail implements WorkerConsole {
 		});
 	}
 
+	/** Never rejects: where the system does not give a file any more, that file is lost, and not the run. */
 	#flush(file: FollowedFile): Promise<void> {
 		if (!this.#files.has(file)) return Promise.resolve();
-		const flushed = file.flush();
 		this.#hurry();
-		return flushed;
+		return file.flush().catch((error) => this.#lose(file, error));
 	}
 
 	async #run(): Promise<void> {
@@ -189,7 +189,7 @@ class ConsoleTail implements WorkerConsole {
 	}
 
 	#lose(file: FollowedFile, error: unknown): void {
-		this.#files.delete(file);
+		if (!this.#files.delete(file)) return;
 		file.settle();
 		this.#logger.warn(`${file.path} is not shown: ${messageOf(error)}`);
 	}

@@ -51,10 +51,10 @@ export class FollowedFile {
 		return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
 	}
 
-	/** All that is in the file now must be shown; resolves when it is. */
-	flush(): Promise<void> {
+	/** All that is in the file now must be shown; resolves when it is. Rejects where the system does not give the file. */
+	async flush(): Promise<void> {
 		this.#mark = this.size();
-		return new Promise((resolve) => this.#reached.push(resolve));
+		await new Promise<void>((resolve) => this.#reached.push(resolve));
 	}
 
 	/** The mark was reached, or never will be. */
