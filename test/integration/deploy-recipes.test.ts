@@ -76,15 +76,13 @@ function seconds(found: ReadonlyMap<string, string>): number {
 }
 
 describe("Slurm", () => {
-	it("slurm.sbatch starts one launcher a node, and gives it the time that it may take", async () => {
-		const { folder, program, env } = place();
-		// What srun does with the flags of its own; then it runs the rest on each node.
+	/** Runs the recipe as a job of four nodes; `srun` does what it does with flags of its own, then runs the rest once. */
+	const submit = ({ folder, program, env }: ReturnType<typeof place>) => {
 		program(
 			"srun",
 			'while [ "$1" != elastic-run ]; do case $1 in --*) shift ;; *) exit 9 ;; esac; done; exec "$@"',
 		);
-		const text = read("slurm.sbatch");
-		const { stdout } = await run("bash", [join(FOLDER, "slurm.sbatch")], {
+		return run("bash", [join(FOLDER, "slurm.sbatch")], {
 			cwd: folder,
 			env: {
 				...env,
@@ -94,11 +92,32 @@ describe("Slurm", () => {
 				ELASTIC_RUN_DRY_RUN: "1",
 			},
 		});
+	};
+
+	it("slurm.sbatch starts one launcher a node, and gives it the time that it may take", async () => {
+		const { stdout } = await submit(place());
 		const found = settings(stdout);
 		expect(found.get("runId")).toBe("4711");
 		expect(found.get("nnodes")).toBe("1:4");
-		const notice = Number(/--signal=TERM@(\d+)/.exec(text)?.[1]);
-		expect(notice).toBeGreaterThan(seconds(found) + 10);
+		const notice = /--signal=TERM@(\d+)/.exec(read("slurm.sbatch"))?.[1];
+		expect(Number(notice)).toBeGreaterThan(seconds(found) + 10);
+	});
+
+	it.each([
+		[0, "ends"],
+		[1, "ends"],
+		[75, "ends"],
+		[143, "requeue 4711"],
+	])("slurm.sbatch: after exit code %d its job %s", async (code, then) => {
+		const site = place();
+		site.program("elastic-run", `exit ${code}`);
+		site.program("scontrol", 'echo "$@"');
+		const ended = await submit(site).then(
+			({ stdout }) => ({ code: 0, stdout }),
+			(error) => error,
+		);
+		expect(ended.code).toBe(code);
+		expect(ended.stdout.trim() || "ends").toBe(then);
 	});
 });
 

@@ -25,7 +25,7 @@ const FOREIGN = [
 	...["--listen-client-urls", "--advertise-client-urls", "--name"],
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
 	...["--initial-cluster", "--auto-compaction-retention"],
-	...["--no-kill", "--kill-on-bad-exit", "--signal"],
+	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...["--attempts", "--checkpoint", "--digits"],
 	...[
