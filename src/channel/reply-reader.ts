@@ -1,10 +1,11 @@
 import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf, systemErrorCode } from "../errors.js";
 import { decodeReply } from "./codec.js";
 import type { ReceivedReply } from "./events.js";
 import { channelPaths, messageFileName, sequencesIn } from "./layout.js";
 import { isPassing, readMessage } from "./message-file.js";
+import type { Warn } from "./once-each.js";
 
 /** Gets one reply, and the channel directory that it came by. It has been deleted from there. */
 export type ReplyListener = (
@@ -18,11 +19,11 @@ const REPLIES_PER_TURN = 256;
 /** Takes what workers said out of their channels. Every file that is there is new: what was read is deleted. */
 export class ReplyReader {
 	readonly #onReply: ReplyListener;
-	readonly #warn: (message: string) => void;
+	readonly #warn: Warn;
 	/** Files that could not be deleted and must not be delivered twice. */
 	readonly #done = new Set<string>();
 
-	constructor(onReply: ReplyListener, warn: (message: string) => void) {
+	constructor(onReply: ReplyListener, warn: Warn) {
 		this.#onReply = onReply;
 		this.#warn = warn;
 	}
@@ -33,8 +34,7 @@ export class ReplyReader {
 		let taken = 0;
 		for (const sequence of sequencesIn(this.#list(replies))) {
 			if (taken === REPLIES_PER_TURN) return true;
-			const path = join(replies, messageFileName(sequence));
-			const reply = this.#read(path);
+			const reply = this.#read(join(replies, messageFileName(sequence)));
 			if (reply === "left") continue;
 			taken += 1;
 			if (reply !== undefined) this.#onReply(channelDirectory, reply);
@@ -61,7 +61,7 @@ export class ReplyReader {
 			if (file === undefined) return "left";
 			reply = decodeReply(file.text);
 		} catch (error) {
-			this.#warn(`${path} cannot be read as a reply: ${messageOf(error)}.`);
+			this.#tell(path, "cannot be read as a reply", error);
 			if (isPassing(error)) return "left";
 		}
 		this.#delete(path);
@@ -73,7 +73,18 @@ export class ReplyReader {
 			rmSync(path, { force: true });
 		} catch (error) {
 			this.#done.add(path);
-			this.#warn(`${path} cannot be deleted: ${messageOf(error)}.`);
+			this.#tell(path, "cannot be deleted", error);
 		}
+	}
+
+	/** A worker may leave any number of such files: the first of each kind in its channel stands for all. */
+	#tell(path: string, what: string, error: unknown): void {
+		// Messages quote the file or its path.
+		const name = error instanceof Error ? error.name : "";
+		const kind = systemErrorCode(error) ?? name;
+		this.#warn(
+			`${path} ${what}: ${messageOf(error)}.`,
+			`${dirname(path)} ${what}: ${kind}`,
+		);
 	}
 }

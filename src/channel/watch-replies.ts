@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { ChannelRoot } from "./channel-root.js";
-import { onceEach } from "./once-each.js";
+import { onceEach, type Warn } from "./once-each.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
 import { QuietChannels } from "./quiet-channels.js";
 import { type ReplyListener, ReplyReader } from "./reply-reader.js";
@@ -46,7 +46,7 @@ export async function watchReplies(
 export class ReplyWatch {
 	readonly #root: ChannelRoot;
 	readonly #clock: Clock;
-	readonly #warn: (message: string) => void;
+	readonly #warn: Warn;
 	readonly #reader: ReplyReader;
 	readonly #quiet = new QuietChannels();
 	readonly #poll: Poll;

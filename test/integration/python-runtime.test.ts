@@ -234,6 +234,14 @@ describe("a Python worker", () => {
 		expect(worker.stderr()).toContain("latest.json cannot be read");
 	});
 
+	it("does not keep all that it ever warned of", async () => {
+		const worker = startPython("worker", { args: ["warns_much"] });
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([false]);
+		expect(worker.stderr().match(/: warning 0\./g)).toHaveLength(2);
+		expect(worker.stderr().match(/: warning 9999\./g)).toHaveLength(1);
+	});
+
 	it("ends its wait by a signal whose handler raises", async () => {
 		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);

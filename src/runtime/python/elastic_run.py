@@ -1302,7 +1302,11 @@ def _not_launched(problem: str) -> NoReturn:
     )
 
 
-_warnings_given: set[str] = set()
+_warnings_given: dict[str, None] = {}
+"""In the order in which they were given."""
+
+_KEPT_WARNINGS = 4096
+"""A process that runs for weeks does not keep all that it ever said: the oldest may be said again."""
 
 
 def _warn(message: str) -> None:
@@ -1310,11 +1314,16 @@ def _warn(message: str) -> None:
     with _lock:
         if message in _warnings_given:
             return
-        _warnings_given.add(message)
+        if len(_warnings_given) >= _KEPT_WARNINGS:
+            del _warnings_given[next(iter(_warnings_given))]
+        _warnings_given[message] = None
     import warnings
 
+    caller = sys._getframe(1)
+    place = (caller.f_code.co_filename, caller.f_lineno, __name__)
     try:
-        warnings.warn(message, ElasticRunWarning, stacklevel=2)
+        # Unlike warn(), keeps no list of its own of all that was said.
+        warnings.warn_explicit(message, ElasticRunWarning, *place)
     except ElasticRunWarning:
         # Where warnings have been made errors (-W error), this is still no reason to end a training.
         sys.stderr.write(f"{ElasticRunWarning.__name__}: {message}\n")

@@ -1,6 +1,7 @@
-import { statSync, utimesSync } from "node:fs";
+import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { messageFileName } from "../../../src/channel/layout.js";
 import type { OpenReplyWatcher } from "../../../src/channel/reply-watcher.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import { watchReplies } from "../../../src/channel/watch-replies.js";
@@ -164,6 +165,26 @@ it("takes a flood in turns, and all of it before a channel is removed", async ()
 	watch.readNow(channel?.directory ?? "");
 	channel?.remove();
 	expect(received).toHaveLength(1200);
+});
+
+it("says once of a channel that its replies cannot be read, and of another kind once more", async () => {
+	const { root, warnings, begin } = start();
+	const watch = await begin(silent);
+	const [one, other] = root.channels();
+	if (one === undefined || other === undefined) expect.unreachable();
+	const put = ({ directory, replies }: typeof one, n: number, text: string) => {
+		writeFileSync(join(replies, messageFileName(n)), text);
+		watch.readNow(directory);
+	};
+	for (let n = 1; n <= 300; n += 1) put(one, n, `{"no JSON": ${n}`);
+	expect(warnings).toEqual([
+		expect.stringMatching(/w0\.1\/replies\/0000000001\.json cannot be read/),
+	]);
+	put(one, 301, '{"version":1}');
+	put(other, 1, "no JSON");
+	put(one, 302, '{"version":2}');
+	put(other, 2, "none either");
+	expect(warnings).toHaveLength(3);
 });
 
 it("delivers nothing after it was closed, or for a channel that the listener removed", async () => {
