@@ -61,6 +61,7 @@ interface Watched {
 	readonly told: string[];
 	exit?: WorkerExit;
 	problem?: SpawnProblem;
+	onExited?: () => void;
 	output(): string;
 	/** The pid that its output gives a name to. */
 	pidOf(name: string): Promise<number>;
@@ -81,7 +82,7 @@ async function start(
 	};
 	const spec = { localRank: 0, file, args: [], cwd: folder.path, env };
 	const told: string[] = [];
-	const seen: Pick<Watched, "exit" | "problem"> = {};
+	const seen: Pick<Watched, "exit" | "problem" | "onExited"> = {};
 	const handle = spawner.spawn(
 		{ ...spec, stdout, stderr: stdout, ...change },
 		{
@@ -93,6 +94,7 @@ async function start(
 				seen.exit = exit;
 				const how = exit.signal ?? exit.code;
 				told.push(`exited ${how}${groupRemains ? ", group remains" : ""}`);
+				seen.onExited?.();
 			},
 			gone: () => told.push("gone"),
 		},
@@ -218,6 +220,30 @@ describe("a worker's process group", () => {
 			worker.handle.signal("SIGTERM");
 			await gone(worker);
 			expect(worker.exit).toMatchObject({ signal: "SIGSEGV", sentByUs: false });
+		},
+	);
+
+	test.skipIf(!onLinux)(
+		"that died together with another is not charged with our signal either",
+		async () => {
+			const release = join(folder.path, "release");
+			// Unlike a loop in the shell, this one begins no processes.
+			const die = `until [ -e '${release}' ]; do :; done; kill -SEGV $$`;
+			const spec = { file: "/bin/sh", args: ["-c", die] };
+			const workers = [await start("", spec), await start("", spec)];
+			// Told of the first end, an agent stops the others within the same turn.
+			for (const worker of workers) {
+				worker.onExited = () => {
+					for (const { handle } of workers) handle.signal("SIGTERM");
+				};
+			}
+			writeFileSync(release, "");
+			// Without a turn of the event loop none of the ends can have been seen.
+			while (workers.some(({ pid }) => readProcess(pid)?.state !== "Z"));
+			await Promise.all(workers.map(gone));
+			for (const { exit } of workers) {
+				expect(exit).toMatchObject({ signal: "SIGSEGV", sentByUs: false });
+			}
 		},
 	);
 

@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../clock.js";
 import { isLiving, readProcess } from "../../process-stat.js";
 import type { GroupWatch } from "./group-watch.js";
@@ -14,9 +13,14 @@ export interface GroupRegistry {
 export interface WorkerProcessOptions {
 	readonly clock: Clock;
 	readonly registry: GroupRegistry;
-	readonly groups: GroupWatch;
+	readonly groups: Pick<GroupWatch, "watch">;
 	/** Has just been spawned as the leader of its process group. */
-	readonly child: Pick<ChildProcess, "once">;
+	readonly child: {
+		once(
+			event: "exit",
+			listener: (code: number | null, signal: NodeJS.Signals | null) => void,
+		): unknown;
+	};
 	readonly pid: number;
 	/** When its spawn began, by `clock`. */
 	readonly startedAt: number;
@@ -53,21 +57,17 @@ export class WorkerProcess implements WorkerHandle {
 	/** Never signals a number that the kernel may have given to somebody else. */
 	#mayBeSignalled(): boolean {
 		switch (this.#phase) {
-			case "leader-runs":
-				this.#signalled ||= this.#leaderLives();
-				return true;
+			case "leader-runs": {
+				const leader = leaderState(this.pid);
+				this.#signalled ||= leader === "alive";
+				return leader !== "reaped" || outlivesLeader(this.pid);
+			}
 			case "leader-exited":
 				return outlivesLeader(this.pid);
 			case "gone":
 				return false;
 		}
 		return this.#phase satisfies never;
-	}
-
-	/** A leader that is dead already, but not reaped, does not end because of us. */
-	#leaderLives(): boolean {
-		const entry = readProcess(this.pid);
-		return entry === undefined || isLiving(entry);
 	}
 
 	#leaderExited(code: number | null, signal: NodeJS.Signals | null): void {
@@ -92,4 +92,18 @@ export class WorkerProcess implements WorkerHandle {
 		this.#phase = "gone";
 		this.#options.registry.remove(this.pid);
 	}
+}
+
+/**
+ * A leader that is dead already does not end because of us. Of those that end together all
+ * are reaped before the first exit is told: such a pid may be somebody else's by now. Without
+ * /proc a leader whose exit was not told counts as alive.
+ */
+function leaderState(pid: number): "alive" | "zombie" | "reaped" {
+	const entry = readProcess(pid);
+	if (entry === undefined) {
+		return readProcess(process.pid) === undefined ? "alive" : "reaped";
+	}
+	if (entry.parentId !== process.pid) return "reaped";
+	return isLiving(entry) ? "alive" : "zombie";
 }
