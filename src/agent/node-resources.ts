@@ -51,6 +51,7 @@ export async function openNodeResources(
 ): Promise<NodeResources> {
 	const { clock, log, cleanups, temporaryDirectory: tmpdir } = place;
 	const { runId, nodeId, logDir } = config;
+	const warn = (message: string) => log.warn(message);
 	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
 	cleanups.add("removing unused logs", () => logs.discardIfUnused());
 
@@ -72,7 +73,7 @@ export async function openNodeResources(
 		channelRoot: channels.directory,
 		mark,
 		path,
-		warn: (message) => log.warn(message),
+		warn,
 	});
 	cleanups.add("ending the guard", () => guard.close());
 	// The first thing in the directory, which a refused launch takes back while it is empty.
@@ -80,18 +81,15 @@ export async function openNodeResources(
 	const logSpace = new FreeSpaceWatch({
 		clock,
 		directory: logs.directory,
-		warn: (message) => log.warn(message),
+		warn,
 	});
 	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	const spawner = await loadProcessSpawner({
 		clock,
 		setpriv,
 		registry: guard,
-		escapees: watchEscapees({
-			clock,
-			mark,
-			warn: (message) => log.warn(message),
-		}),
+		escapees: watchEscapees({ clock, mark, warn }),
+		warn,
 	});
 	const console = createConsole({
 		clock,

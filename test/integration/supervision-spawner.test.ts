@@ -50,6 +50,7 @@ const load = (tool: string | undefined) =>
 			add: (id) => registered.push(`+${id}`),
 			remove: (id) => registered.push(`-${id}`),
 		},
+		warn: (message) => expect.unreachable(message),
 	});
 const plain = load(undefined);
 const withTool = load(setpriv);

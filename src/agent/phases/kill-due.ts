@@ -81,5 +81,5 @@ function stuckReason(stuck: readonly WorkerSlot[]): string {
 	const pids = stuck.map(
 		({ localRank, pid }) => `pid ${pid ?? "?"} (local rank ${localRank})`,
 	);
-	return `not gone ${UNKILLABLE_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel: ${pids.join(", ")}`;
+	return `not gone ${UNKILLABLE_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel or another user's: ${pids.join(", ")}`;
 }

@@ -7,15 +7,23 @@ import {
 } from "../../process-stat.js";
 import { readLivingGroups } from "./process-table.js";
 
-/**
- * Signals every process of a group. No effect where there is none, or where all
- * of them belong to another user: whoever waits for the group sees that it stays.
- */
-export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
+/** `refused`: there are processes in the group, and all of them belong to other users. */
+export type Delivery = "sent" | "refused" | "nobody";
+
+/** Signals every process of a group; 0 only asks what would come of it. */
+export function signalGroup(
+	groupId: number,
+	signal: NodeJS.Signals | 0,
+): Delivery {
 	try {
 		process.kill(-groupId, signal);
+		return "sent";
 	} catch (error) {
-		if (!isRefusedSignal(error)) throw error;
+		const code = systemErrorCode(error);
+		if (code !== "ESRCH" && code !== "EPERM") throw error;
+		// macOS refuses to signal a group of zombies; Linux refuses only another user's.
+		const isRefused = code === "EPERM" && process.platform === "linux";
+		return isRefused ? "refused" : "nobody";
 	}
 }
 
@@ -26,13 +34,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
  */
 export function outlivesLeader(groupId: number): boolean {
 	if (existsSync(`/proc/${groupId}`)) return false;
-	try {
-		return process.kill(-groupId, 0);
-	} catch (error) {
-		if (!isRefusedSignal(error)) throw error;
-		// macOS refuses to signal a group of zombies; Linux refuses only another user's.
-		return systemErrorCode(error) === "EPERM" && process.platform === "linux";
-	}
+	return signalGroup(groupId, 0) !== "nobody";
 }
 
 /** Looks for living processes in groups, reading the whole process table at most once. */
@@ -59,9 +61,4 @@ export class GroupCensus {
 
 function isMember(entry: ProcessEntry | undefined, groupId: number): boolean {
 	return entry !== undefined && entry.groupId === groupId && isLiving(entry);
-}
-
-function isRefusedSignal(error: unknown): boolean {
-	const code = systemErrorCode(error);
-	return code === "ESRCH" || code === "EPERM";
 }

@@ -26,6 +26,8 @@ export interface ProcessSpawnerOptions {
 	readonly registry: GroupRegistry;
 	/** Those that left their groups: ended once no worker is left, before the last one is told to be gone. */
 	readonly escapees?: Escapees;
+	/** Is told in words of processes that this agent may not end. */
+	readonly warn: (message: string) => void;
 }
 
 /**
@@ -108,12 +110,13 @@ class RunningWorkers {
 		process: Pick<WorkerProcessOptions, "child" | "pid" | "startedAt">,
 		listener: WorkerListener,
 	): WorkerHandle {
-		const { clock, registry, escapees } = this.#options;
+		const { clock, registry, escapees, warn } = this.#options;
 		this.#count += 1;
 		const worker = new WorkerProcess({
 			...process,
 			clock,
 			registry,
+			warn,
 			groups: this.#groups,
 			listener: {
 				spawnFailed: (problem) => listener.spawnFailed(problem),

@@ -25,6 +25,8 @@ export interface WorkerProcessOptions {
 	/** When its spawn began, by `clock`. */
 	readonly startedAt: number;
 	readonly listener: WorkerListener;
+	/** Is told in words of what this agent may not end. */
+	readonly warn: (message: string) => void;
 }
 
 /**
@@ -38,6 +40,8 @@ export class WorkerProcess implements WorkerHandle {
 	readonly #options: WorkerProcessOptions;
 	#phase: "leader-runs" | "leader-exited" | "gone" = "leader-runs";
 	#signalled = false;
+	#isKilled = false;
+	#isRefusalTold = false;
 
 	constructor(options: WorkerProcessOptions) {
 		this.pid = options.pid;
@@ -52,6 +56,18 @@ export class WorkerProcess implements WorkerHandle {
 		if (!this.#mayBeSignalled()) return;
 		if (signal === "SIGTERM") signalGroup(this.pid, "SIGCONT");
 		signalGroup(this.pid, signal);
+		this.#isKilled ||= signal === "SIGKILL";
+		this.#tellIfRefused();
+	}
+
+	/** Once: SIGKILL has ended all that it may, and another user's processes are left. */
+	#tellIfRefused(): void {
+		if (!this.#isKilled || this.#isRefusalTold) return;
+		if (signalGroup(this.pid, 0) !== "refused") return;
+		this.#isRefusalTold = true;
+		this.#options.warn(
+			`the process group ${this.pid} of a worker belongs to another user (sudo, setuid), and this launcher may not end it: end it as that user; "pgrep -g ${this.pid}" lists it`,
+		);
 	}
 
 	/** Never signals a number that the kernel may have given to somebody else. */
@@ -81,7 +97,8 @@ export class WorkerProcess implements WorkerHandle {
 		};
 		let isTold = false;
 		groups.watch(this.pid, (alive) => {
-			if (!alive) this.#forget();
+			if (alive) this.#tellIfRefused();
+			else this.#forget();
 			if (!isTold) this.#options.listener.exited(exit, alive);
 			isTold = true;
 			if (!alive) this.#options.listener.gone();

@@ -94,7 +94,7 @@ describe("a process that SIGKILL does not end", () => {
 			ending: {
 				exitCode: 75,
 				reason: expect.stringContaining(
-					"stuck in the kernel: pid ? (local rank 0)",
+					"stuck in the kernel or another user's: pid ? (local rank 0)",
 				),
 			},
 		});

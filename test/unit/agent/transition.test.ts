@@ -556,7 +556,7 @@ describe("STOPPING", () => {
 			ending: {
 				exitCode: 75,
 				reason:
-					"not gone 5 s after SIGKILL, stuck in the kernel: pid 100 (local rank 0)",
+					"not gone 5 s after SIGKILL, stuck in the kernel or another user's: pid 100 (local rank 0)",
 			},
 		});
 	});
