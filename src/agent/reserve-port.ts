@@ -20,12 +20,13 @@ const TRIES = 20;
 
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so
- * that nobody else on this node is given it meanwhile. A new claim frees the
- * port of the one before.
+ * that the system gives it to nobody else on this node meanwhile. A new claim
+ * frees the port of the one before.
  *
  * It is kept by a connection of this process with itself, and not by a listener:
  * to that the workers of a faster node would connect, and be cut off with it. As
- * it is they are refused, and try again until rank 0 listens.
+ * it is they are refused, and try again until rank 0 listens. It is no lock: who
+ * asks for this very port with SO_REUSEADDR, as servers do, gets it all the same.
  */
 export class PortReservation {
 	private free: () => void = () => {};

@@ -1,9 +1,28 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PortReservation } from "../../../src/agent/reserve-port.js";
+import { needPython, PYTHON } from "../../fixtures/python/start-python.js";
 import { waitFor } from "../../helpers/processes.js";
+
+/** Listens on the port, on all addresses; Node.js would always set SO_REUSEADDR. */
+function bindInPython(port: number, reuse: boolean): string {
+	const program = [
+		"import errno, socket, sys",
+		"listener = socket.socket()",
+		`listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, ${Number(reuse)})`,
+		"try:",
+		`    listener.bind(("0.0.0.0", ${port}))`,
+		"    listener.listen()",
+		'    print("bound")',
+		"except OSError as error:",
+		"    print(errno.errorcode[error.errno])",
+	].join("\n");
+	const { stdout } = spawnSync(PYTHON, ["-c", program], { encoding: "utf8" });
+	return stdout.trim();
+}
 
 const openFiles = () => readdirSync("/proc/self/fd").length;
 
@@ -23,6 +42,16 @@ describe.each([
 		const socket = connect(await ports.reserve(), "127.0.0.1");
 		const [error] = await once(socket, "error");
 		expect(error).toMatchObject({ code: "ECONNREFUSED" });
+	});
+
+	it("is refused to who asks for it by number, but not to servers: those reuse addresses", async (context) => {
+		needPython(context);
+		const port = await ports.reserve();
+		expect(bindInPython(port, false)).toBe("EADDRINUSE");
+		expect(bindInPython(port, true)).toBe("bound");
+		const server = createServer().listen(port, address);
+		await once(server, "listening");
+		server.close();
 	});
 
 	it("can be listened on as soon as it is released", async () => {
