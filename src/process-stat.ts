@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 
 /** What the kernel says of one process: from /proc on Linux, nowhere else. */
 export interface ProcessEntry {
@@ -46,6 +46,15 @@ export function isLiving(entry: ProcessEntry): boolean {
 export function readProcess(pid: number): ProcessEntry | undefined {
 	const text = readOrUndefined(`/proc/${pid}/stat`);
 	return text === undefined ? undefined : parseProcessStat(text);
+}
+
+/** Whether there is a /proc of our pids: a container may show those of its host there, which mean others here. */
+export function isProcOurs(): boolean {
+	try {
+		return readlinkSync("/proc/self") === String(process.pid);
+	} catch {
+		return false;
+	}
 }
 
 function readOrUndefined(path: string): string | undefined {

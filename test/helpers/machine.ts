@@ -17,9 +17,13 @@ export function mountSmall(
 	onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
 }
 
-/** The words that start a program as the first process of its own pid namespace. */
-export function asProcess1(context: TestContext): readonly string[] {
-	const words = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+/** The words that start a program as the first process of its own pid namespace, whose /proc is its own unless it is said to be the machine's. */
+export function asProcess1(
+	context: TestContext,
+	proc: "own" | "machine" = "own",
+): readonly string[] {
+	const mounting = proc === "own" ? ["--mount-proc"] : [];
+	const words = ["--pid", "--fork", ...mounting, "--kill-child"];
 	need(context, "no pid namespaces here", "unshare", [...words, "true"]);
 	return ["unshare", ...words];
 }

@@ -52,14 +52,17 @@ describe("a launcher that is process 1", () => {
 		expect(stderr.match(/left their worker's process group/g)).toHaveLength(2);
 	});
 
-	it("leaves on SIGTERM, and its worker is told", async (context) => {
+	it.for([
+		"own",
+		"machine",
+	] as const)("leaves on SIGTERM, and its worker is told, by the %s /proc", async (proc, context) => {
 		const site = openSite();
 		const launch = site.launch(
 			[
 				...["sh", "-c"],
 				"trap 'echo told TERM; exit' TERM; echo ready; while :; do sleep 0.05; done",
 			],
-			{ through: asProcess1(context) },
+			{ through: asProcess1(context, proc) },
 		);
 		await launch.saw("stdout", "ready");
 		const [init = 0] = childrenOf(launch.pid);

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import {
 	isLiving,
+	isProcOurs,
 	type ProcessEntry,
 	readProcess,
 } from "../../process-stat.js";
@@ -87,15 +88,6 @@ function inodeOf(pid: number): number | undefined {
 		return statSync(`/proc/${pid}`).ino;
 	} catch {
 		return undefined;
-	}
-}
-
-/** A container may show the pids of its host there, which mean others here. */
-function isProcOurs(): boolean {
-	try {
-		return readlinkSync("/proc/self") === String(process.pid);
-	} catch {
-		return false;
 	}
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { systemErrorCode } from "../../errors.js";
 import {
 	isLiving,
+	isProcOurs,
 	type ProcessEntry,
 	readProcess,
 } from "../../process-stat.js";
@@ -33,7 +34,7 @@ export function signalGroup(
  * the kernel gives no pid away that a group still goes by.
  */
 export function outlivesLeader(groupId: number): boolean {
-	if (existsSync(`/proc/${groupId}`)) return false;
+	if (isProcOurs() && existsSync(`/proc/${groupId}`)) return false;
 	return signalGroup(groupId, 0) !== "nobody";
 }
 
@@ -45,7 +46,7 @@ export class GroupCensus {
 	/**
 	 * A living process of a group whose leader has been reaped; undefined where none
 	 * is left. `known` is one that was alive at the last look: asked first, it spares
-	 * the reading of all others. Without /proc a zombie counts as living.
+	 * the reading of all others. Without a /proc of ours a zombie counts as living.
 	 */
 	livingMember(groupId: number, known: number | undefined): number | undefined {
 		if (!outlivesLeader(groupId)) return undefined;

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
-import { isLiving, readProcess } from "../../process-stat.js";
+import { isLiving, isProcOurs, readProcess } from "../../process-stat.js";
 
-/** Each process group that has a living process, with one such pid; undefined without /proc. */
+/** Each process group that has a living process, with one such pid; undefined without a /proc of ours. */
 export function readLivingGroups(): ReadonlyMap<number, number> | undefined {
-	if (readProcess(process.pid) === undefined) return undefined;
+	if (!isProcOurs()) return undefined;
 	const groups = new Map<number, number>();
 	for (const name of readdirSync("/proc")) {
 		if (!/^\d+$/.test(name)) continue;

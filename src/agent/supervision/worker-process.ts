@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.js";
-import { isLiving, readProcess } from "../../process-stat.js";
+import { isLiving, isProcOurs, readProcess } from "../../process-stat.js";
 import type { GroupWatch } from "./group-watch.js";
 import { outlivesLeader, signalGroup } from "./process-group.js";
 import type { WorkerExit, WorkerHandle, WorkerListener } from "./worker.js";
@@ -114,13 +114,11 @@ export class WorkerProcess implements WorkerHandle {
 /**
  * A leader that is dead already does not end because of us. Of those that end together all
  * are reaped before the first exit is told: such a pid may be somebody else's by now. Without
- * /proc a leader whose exit was not told counts as alive.
+ * a /proc of its own a leader whose exit was not told counts as alive.
  */
 function leaderState(pid: number): "alive" | "zombie" | "reaped" {
+	if (!isProcOurs()) return "alive";
 	const entry = readProcess(pid);
-	if (entry === undefined) {
-		return readProcess(process.pid) === undefined ? "alive" : "reaped";
-	}
-	if (entry.parentId !== process.pid) return "reaped";
+	if (entry?.parentId !== process.pid) return "reaped";
 	return isLiving(entry) ? "alive" : "zombie";
 }
