@@ -68,10 +68,11 @@ export function assignSeats(
 		currentPlaces(view).map((place) => [place.nodeId, place]),
 	);
 	const seats = new Map<string, SeatRecord>();
-	const roleWorldSizes: Record<string, number> = {};
+	// A role may be called "constructor", which every plain object has.
+	const roleWorldSizes = new Map<string, number>();
 	let worldSize = 0;
 	for (const [groupRank, { record }] of members.entries()) {
-		const firstRoleRank = roleWorldSizes[record.role] ?? 0;
+		const firstRoleRank = roleWorldSizes.get(record.role) ?? 0;
 		const { nodeId, incarnation, localWorldSize, role } = record;
 		const place = places.get(nodeId);
 		const previous =
@@ -91,14 +92,14 @@ export function assignSeats(
 			previous,
 		});
 		worldSize += localWorldSize;
-		roleWorldSizes[role] = firstRoleRank + localWorldSize;
+		roleWorldSizes.set(role, firstRoleRank + localWorldSize);
 	}
 	return {
 		seats,
 		world: {
 			worldSize,
 			groupWorldSize: members.length,
-			roleWorldSizes,
+			roleWorldSizes: Object.fromEntries(roleWorldSizes),
 			masterAddr: master.record.address,
 			masterPort: master.record.masterPort,
 		},

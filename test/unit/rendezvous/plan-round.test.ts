@@ -118,6 +118,19 @@ describe("the first round", () => {
 		});
 	});
 
+	it("counts the ranks of a role that is called as what every object has", () => {
+		const role = "constructor";
+		const nodes = ["a", "b", "c"].map((nodeId) => nodeRecord(nodeId, { role }));
+		const result = plan(runView({}, nodes));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats]).toMatchObject([
+			["a", { firstRoleRank: 0 }],
+			["b", { firstRoleRank: 2 }],
+			["c", { firstRoleRank: 4 }],
+		]);
+		expect(result.plan.round.world?.roleWorldSizes).toEqual({ [role]: 6 });
+	});
+
 	it("seats no more than MAX; the rest are spares", () => {
 		const nodes = ["a", "b", "c", "d"].map((nodeId) => nodeRecord(nodeId));
 		const result = plan(runView({}, nodes));
