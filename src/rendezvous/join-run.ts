@@ -58,8 +58,10 @@ export type JoinedRun =
  * @throws ElasticRunError RENDEZVOUS_FAILED where the node id is taken or the settings differ
  */
 export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
-	const { store, clock, keys, spec, identity, isDead } = options;
-	const waitUntil = clock.now() + spec.leaseTtlMs + LEASE_GRACE_MS;
+	const { store, clock, keys, spec, identity, isDead, lease } = options;
+	// A store may grant more than was asked for, to the holder as to this agent.
+	const ttlMs = Math.max(spec.leaseTtlMs, lease.ttlMs);
+	const waitUntil = clock.now() + ttlMs + LEASE_GRACE_MS;
 	const ownKey = keys.node(identity.nodeId);
 	const little = [keys.round, keys.coordinator, keys.spec, ownKey];
 	let seesAll = false;

@@ -193,6 +193,21 @@ describe("joining under a node id", () => {
 		);
 	});
 
+	it("waits for the holder of a given one as long as the store lets leases live, where that is longer than was asked for", async () => {
+		const first = agent("1");
+		await first.join();
+		await ready(first);
+		const began = clock.now();
+		const grantedMs = 8_000;
+		const openLease = store.openLease.bind(store);
+		store.openLease = () => openLease(grantedMs);
+		const refused = agent("2")
+			.join()
+			.catch(() => clock.now() - began);
+		await clock.advance(2 * grantedMs);
+		expect(await refused).toBe(grantedMs + 1_000);
+	});
+
 	it("is given up by an agent that leaves meanwhile", async () => {
 		const first = tentative("1");
 		await first.close();
