@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import { isUnreachable } from "./back-off.js";
+import { backOffMs, isUnreachable } from "./back-off.js";
 import { Coordinator } from "./coordinator.js";
 import type { RunKeys } from "./keys.js";
 import type { PlannerConfig } from "./plan.js";
@@ -65,6 +65,8 @@ export interface Candidate {
 export class Candidacy {
 	private coordinator: Coordinator | undefined;
 	private cancelStanding: (() => void) | undefined;
+	/** How often in a row nobody knows whether it has stood: a store may be read and take no writes. */
+	private failures = 0;
 	/** The newest round that it was told of. */
 	private synced = 0;
 	/** What was read back when it was elected, and the newest round then known of. */
@@ -104,6 +106,7 @@ export class Candidacy {
 		}
 		this.cancelStanding?.();
 		this.cancelStanding = undefined;
+		this.failures = 0;
 		const elected = decodeRecord<CoordinatorRecord>(entry);
 		const mine = elected.incarnation === this.options.incarnation;
 		// Also its own key may be a new one: under the old token nothing is written any more.
@@ -130,7 +133,15 @@ export class Candidacy {
 		this.coordinator = undefined;
 	}
 
-	private delayOf({ seat, isLeaving }: Candidate): number {
+	private delayOf(candidate: Candidate): number {
+		const { random } = this.options;
+		const turnMs = this.turnOf(candidate);
+		return this.failures === 0
+			? turnMs
+			: turnMs + backOffMs(this.failures, random());
+	}
+
+	private turnOf({ seat, isLeaving }: Candidate): number {
 		if (isLeaving) return LEAVING_MS;
 		return seat !== null && "planId" in seat
 			? seat.groupRank * STAGGER_MS
@@ -164,6 +175,7 @@ export class Candidacy {
 			}
 		} catch (error) {
 			if (!isUnreachable(error)) onError(error);
+			this.failures += 1;
 		}
 		onFailed();
 	}

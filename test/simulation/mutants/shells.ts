@@ -76,6 +76,13 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: CANDIDACY_TESTS, named: "long after all others" },
 	},
 	{
+		name: "stand again and again where nothing can be written",
+		file: "src/rendezvous/candidacy.ts",
+		guard: "			this.failures += 1;\n",
+		without: "",
+		caughtBy: { test: CANDIDACY_TESTS, named: "less and less often" },
+	},
+	{
 		name: "take what was offered though something newer was seen",
 		file: "src/rendezvous/picture.ts",
 		guard: "offered.revision > this.revision &&",

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ElasticRunError } from "../../../src/errors.js";
 import { Candidacy } from "../../../src/rendezvous/candidacy.js";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
@@ -18,13 +19,28 @@ import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 
-/** A store that counts how often it is read. */
+/** A store that counts how often it is read, and may take no writes. */
 class CountingStore extends MemoryStore {
 	looks = 0;
+
+	/** When it was written to, while it takes no writes; undefined: it takes them. */
+	refusedAt: number[] | undefined;
+
+	constructor(private readonly now: () => number) {
+		super();
+	}
 
 	override snapshot(selectors: readonly string[]) {
 		this.looks += 1;
 		return super.snapshot(selectors);
+	}
+
+	override async transaction(
+		...request: Parameters<MemoryStore["transaction"]>
+	) {
+		if (this.refusedAt === undefined) return super.transaction(...request);
+		this.refusedAt.push(this.now());
+		throw new ElasticRunError("STORE_UNREACHABLE", "no space");
 	}
 }
 
@@ -33,6 +49,7 @@ describe("an agent that may have to coordinate", () => {
 	let clock: VirtualClock;
 	let candidacy: Candidacy;
 	let readBack: Snapshot[];
+	let onFailed: () => void;
 
 	const running = roundRecord({ synced: 1, planId: "plan-1", seats: 2 });
 	const waits = { round: running, seat: null, isLeaving: false };
@@ -46,8 +63,9 @@ describe("an agent that may have to coordinate", () => {
 	};
 
 	beforeEach(async () => {
-		store = new CountingStore();
 		clock = new VirtualClock(0);
+		store = new CountingStore(() => clock.now());
+		onFailed = () => {};
 		readBack = [];
 		const lease = await store.openLease(5_000);
 		candidacy = new Candidacy({
@@ -60,7 +78,7 @@ describe("an agent that may have to coordinate", () => {
 				selectors: KEYS.seenBy("a"),
 				take: (each) => void readBack.push(each),
 			},
-			onFailed: () => {},
+			onFailed: () => onFailed(),
 			onReason: () => {},
 			onError: (error) => {
 				throw error;
@@ -130,6 +148,26 @@ describe("an agent that may have to coordinate", () => {
 		candidacy.attend(await read(KEYS.coordinator), waits);
 		await settle();
 		expect(await synced()).toBe(1);
+		candidacy.close();
+	});
+
+	it("stands less and less often where the store is read and takes no writes, and at once again when it did", async () => {
+		const seated = { ...waits, seat: seatRecord("a", { groupRank: 1 }) };
+		onFailed = () => candidacy.attend(undefined, seated);
+		const refusedAt: number[] = [];
+		store.refusedAt = refusedAt;
+		candidacy.attend(undefined, seated);
+		await clock.advance(3_000);
+		expect(refusedAt).toEqual([
+			5, 47.5, 127.5, 282.5, 587.5, 1_192.5, 1_947.5, 2_702.5,
+		]);
+		store.refusedAt = undefined;
+		await clock.advance(750);
+		expect(await coordinator()).toBe("a");
+		candidacy.attend(await read(KEYS.coordinator), seated);
+		await store.transaction([], [{ delete: KEYS.coordinator }]);
+		candidacy.attend(undefined, seated);
+		expect(clock.nextAlarm).toBe(clock.now() + 5);
 		candidacy.close();
 	});
 
