@@ -50,6 +50,7 @@ export class NodeRun {
 		this.ports = new PortReservation(
 			maxNodes > 1 ? EVERY_ADDRESS : localAddr,
 			Math.random,
+			(message) => place.log.warn(message),
 		);
 		this.opening = openStore(config, {
 			clock: place.clock,

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { systemErrorCode } from "../errors.js";
+import { messageOf, systemErrorCode } from "../errors.js";
+import { PassingError } from "../rendezvous/back-off.js";
 
 /** Where a listener on all addresses is reached from here. */
 const HERE: Readonly<Record<string, string>> = {
@@ -18,6 +19,15 @@ const LAST_PORT = 29_999;
 /** After so many that were taken, any other will do. */
 const TRIES = 20;
 
+/** Of what a machine has too little for a moment, and what helps where the moment lasts. */
+const SHORTAGES: ReadonlyMap<string, string> = new Map([
+	["EMFILE", "raise ulimit -n"],
+	["ENFILE", "raise fs.file-max"],
+	["EADDRINUSE", "free some of this machine's ports"],
+	["ENOBUFS", "free some of this machine's memory"],
+	["ENOMEM", "free some of this machine's memory"],
+]);
+
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so
  * that the system gives it to nobody else on this node meanwhile. A new claim
@@ -32,38 +42,60 @@ export class PortReservation {
 	private free: () => void = () => {};
 	/** That of the next claim, where it has been bound already. */
 	private ahead: Promise<HeldPort> | undefined;
+	private isShortageTold = false;
 
 	/**
 	 * @param address the local address that workers will bind
 	 * @param random a number in [0, 1): launchers of one machine must not try the same ports
+	 * @param warn told once, until there is a port again, why there is none
 	 */
 	constructor(
 		private readonly address: string,
 		private readonly random: () => number,
+		private readonly warn: (message: string) => void,
 	) {}
 
 	/** Binds the port of the next claim now: whoever claims is in a hurry. */
 	prepare(): void {
-		this.ahead ??= holdAny(this.address, this.random);
+		this.ahead ??= this.hold();
 		// Then it is tried again when it is needed.
-		this.ahead.catch(() => {
-			this.ahead = undefined;
-		});
+		this.ahead.catch(() => {});
 	}
 
+	/** @throws PassingError where this machine is short of what a port takes */
 	async reserve(): Promise<number> {
 		this.release();
-		const ahead = this.ahead ?? holdAny(this.address, this.random);
+		const { ahead } = this;
 		this.ahead = undefined;
-		const { port, free } = await ahead;
-		this.free = free;
-		return port;
+		try {
+			const held = ahead?.catch(() => this.hold()) ?? this.hold();
+			const { port, free } = await held;
+			this.free = free;
+			this.isShortageTold = false;
+			return port;
+		} catch (error) {
+			throw this.asShortage(error) ?? error;
+		}
 	}
 
 	/** Frees the port of the newest claim. */
 	release(): void {
 		this.free();
 		this.free = () => {};
+	}
+
+	private hold(): Promise<HeldPort> {
+		return holdAny(this.address, this.random);
+	}
+
+	/** A launcher that ended for this would take its workers with it, and the run's other nodes a restart. */
+	private asShortage(cause: unknown): PassingError | undefined {
+		const remedy = SHORTAGES.get(systemErrorCode(cause) ?? "");
+		if (remedy === undefined) return undefined;
+		const message = `no port can be bound for MASTER_PORT, which is tried again: ${messageOf(cause)}; if it lasts, ${remedy}`;
+		if (!this.isShortageTold) this.warn(message);
+		this.isShortageTold = true;
+		return new PassingError(message, { cause });
 	}
 
 	/** No more claims: frees what was bound for the next one, too. */

@@ -31,6 +31,18 @@ export function isHopeless(error: unknown): boolean {
 	return error instanceof HopelessStoreError;
 }
 
+/** Something else than the store is in an agent's way that may be gone in a moment: it tries again, less and less often. */
+export class PassingError extends ElasticRunError {
+	constructor(message: string, options?: { cause?: unknown }) {
+		super("INTERNAL", message, options);
+	}
+}
+
+/** Whether it makes sense to try again without anybody having changed anything. */
+export function isPassing(error: unknown): boolean {
+	return isUnreachable(error) || error instanceof PassingError;
+}
+
 export interface RetryOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1). */

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import { backOffMs, isUnreachable } from "./back-off.js";
+import { backOffMs, isPassing } from "./back-off.js";
 
 /** The longest that a change whose hint got lost stays unseen, in milliseconds. */
 export const LOOK_EVERY_MS = 5_000;
@@ -25,8 +25,9 @@ export interface LookLoopOptions {
 
 /**
  * Looks whenever it is hinted, and acts whenever it is told to: one thing at a
- * time, and once more after the last hint. Where the store is unreachable it
- * tries again; where a hint got lost, it looks all the same, only later.
+ * time, and once more after the last hint. Where the store is unreachable, or
+ * something else is missing for a moment, it tries again; where a hint got lost,
+ * it looks all the same, only later.
  */
 export class LookLoop {
 	/** When to look, and when to act, on the clock. */
@@ -104,7 +105,7 @@ export class LookLoop {
 			this.lookWithin(isAgain ? 0 : this.spreadMs);
 		} catch (error) {
 			if (this.closed) return;
-			if (!isUnreachable(error)) {
+			if (!isPassing(error)) {
 				this.options.onError(error);
 				return;
 			}

@@ -47,7 +47,10 @@ export interface RecordWriterOptions {
 	readonly keys: RunKeys;
 	readonly lease: Lease;
 	readonly identity: AgentIdentity;
-	/** Reserves a port that is free on this node, kept bound until its workers start. */
+	/**
+	 * Reserves a port that is free on this node, kept bound until its workers start.
+	 * Rejects with a PassingError where it is to be tried again.
+	 */
 	readonly reservePort: (claim: number) => Promise<number>;
 	/** The agent itself: reads back where what it read before is not so any more. */
 	readonly own: Reader;

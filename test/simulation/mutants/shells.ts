@@ -106,8 +106,8 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "give up at the store's first error",
 		file: "src/rendezvous/look-loop.ts",
-		guard: "if (!isUnreachable(error)) {",
-		without: "if (isUnreachable(error)) {",
+		guard: "if (!isPassing(error)) {",
+		without: "if (isPassing(error)) {",
 		caughtBy: { checker: "patience" },
 	},
 	{

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect, createServer, Server } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PortReservation } from "../../../src/agent/reserve-port.js";
+import { PassingError } from "../../../src/rendezvous/back-off.js";
 import { needPython, PYTHON } from "../../fixtures/python/start-python.js";
 import { waitFor } from "../../helpers/processes.js";
 
@@ -24,6 +25,10 @@ function bindInPython(port: number, reuse: boolean): string {
 	return stdout.trim();
 }
 
+/** Nothing is to be warned of. */
+const refuse = (message: string) => {
+	throw new Error(message);
+};
 const openFiles = () => readdirSync("/proc/self/fd").length;
 
 describe.each([
@@ -33,7 +38,7 @@ describe.each([
 	let ports: PortReservation;
 
 	beforeEach(() => {
-		ports = new PortReservation(address, Math.random);
+		ports = new PortReservation(address, Math.random, refuse);
 	});
 
 	afterEach(() => ports.close());
@@ -68,6 +73,7 @@ describe.each([
 		const other = new PortReservation(
 			address,
 			() => turns.shift() ?? Math.random(),
+			refuse,
 		);
 		const first = await other.reserve();
 		other.release();
@@ -114,7 +120,64 @@ describe.each([
 });
 
 it("is one of any address where the given one is not of this machine", async () => {
-	const ports = new PortReservation("192.0.2.1", Math.random);
+	const ports = new PortReservation("192.0.2.1", Math.random, refuse);
 	expect(await ports.reserve()).toBeGreaterThan(0);
 	ports.release();
+});
+
+describe("a port on a machine that is short of something", () => {
+	let warnings: string[];
+	let ports: PortReservation;
+
+	beforeEach(() => {
+		warnings = [];
+		ports = new PortReservation("127.0.0.1", Math.random, (message) =>
+			warnings.push(message),
+		);
+	});
+
+	afterEach(() => {
+		vi.restoreAllMocks();
+		ports.close();
+	});
+
+	/** From now on nothing can be listened on. */
+	const failWith = (code: string) =>
+		vi.spyOn(Server.prototype, "listen").mockImplementation(function (
+			this: Server,
+		) {
+			const error = Object.assign(new Error(`listen ${code}`), { code });
+			queueMicrotask(() => this.emit("error", error));
+			return this;
+		});
+
+	it("is bound anew where it could not be bound ahead", async () => {
+		const shortage = failWith("EMFILE");
+		ports.prepare();
+		await vi.waitFor(() => expect(shortage).toHaveBeenCalledTimes(3));
+		shortage.mockRestore();
+		expect(await ports.reserve()).toBeGreaterThan(0);
+		expect(warnings).toEqual([]);
+	});
+
+	it("is tried again, and told of once until there is one", async () => {
+		const shortage = failWith("EMFILE");
+		await expect(ports.reserve()).rejects.toBeInstanceOf(PassingError);
+		await expect(ports.reserve()).rejects.toThrow(
+			"no port can be bound for MASTER_PORT, which is tried again: listen EMFILE; if it lasts, raise ulimit -n",
+		);
+		expect(warnings).toHaveLength(1);
+		shortage.mockRestore();
+		await ports.reserve();
+		failWith("ENFILE");
+		await expect(ports.reserve()).rejects.toThrow("raise fs.file-max");
+		expect(warnings).toHaveLength(2);
+	});
+
+	it("is given up where that is forbidden: it will not pass", async () => {
+		failWith("EPERM");
+		await expect(ports.reserve()).rejects.not.toBeInstanceOf(PassingError);
+		await expect(ports.reserve()).rejects.toMatchObject({ code: "EPERM" });
+		expect(warnings).toEqual([]);
+	});
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ElasticRunError } from "../../../src/errors.js";
+import { PassingError } from "../../../src/rendezvous/back-off.js";
 import { LOOK_EVERY_MS, LookLoop } from "../../../src/rendezvous/look-loop.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -143,11 +144,14 @@ it("looks all the same, later, where no hint comes", async () => {
 	expect(looks).toBe(2);
 });
 
-it("tries an unreachable store again, less and less often", async () => {
+it.each([
+	["an unreachable store again", unreachable],
+	["again where something else is missing", () => new PassingError("no port")],
+])("tries %s, less and less often", async (_, problem) => {
 	const lookedAt: number[] = [];
 	const { clock, loop, errors } = loopOf(async () => {
 		lookedAt.push(clock.now());
-		throw unreachable();
+		throw problem();
 	});
 	loop.hint();
 	await clock.advance(2_000);
