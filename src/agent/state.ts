@@ -78,6 +78,12 @@ export interface Finished extends Common {
 	readonly phase: "FINISHED";
 	readonly round: number;
 	readonly planId: string;
+	/** Given where it was asked to go: it does as soon as the store has its word, at the latest by then. */
+	readonly leave?: {
+		readonly exitCode: number;
+		readonly reason: string;
+		readonly leaveBy: number;
+	};
 }
 
 export interface Closed extends Common {
@@ -109,10 +115,15 @@ export function isSpare({ view, round, claim }: Joining): boolean {
 export function deadlineOf(state: AgentState): number | undefined {
 	const ofWorkers =
 		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
-	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
-	const leaveBy = isLeaving ? state.next.leaveBy : null;
-	const deadline = Math.min(ofWorkers, leaveBy ?? Number.POSITIVE_INFINITY);
+	const leaveBy = leaveByOf(state) ?? Number.POSITIVE_INFINITY;
+	const deadline = Math.min(ofWorkers, leaveBy);
 	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
+}
+
+function leaveByOf(state: AgentState): number | null {
+	if (state.phase === "FINISHED") return state.leave?.leaveBy ?? null;
+	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
+	return isLeaving ? state.next.leaveBy : null;
 }
 
 /** What the agent's record should say, but for the time; null: nothing yet, or nothing more. */

@@ -14,7 +14,7 @@
  *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING
  *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING
  *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -
- *   FINISHED | CLOSED JOINING          | -             | -              | -                | CLOSED          | -                | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | CLOSED           | CLOSED          | -                | -
  *   CLOSED   | -                       | -             | -              | -                | -               | -                | -
  *
  * A cell names the phases that the input may lead to beside the present one.

@@ -6,10 +6,11 @@ import { RunKeys } from "./keys.js";
 import type { OnLeaseLost } from "./lease-guard.js";
 import type { AgentIdentity, Intent } from "./record-writer.js";
 import type { NodeRecord, Outcome, RunSpec } from "./records.js";
-import { type RoundView, Session } from "./session.js";
+import type { RoundView } from "./round-view.js";
+import { Session } from "./session.js";
 import type { Lease, Store } from "./store.js";
 
-export type { RoundView } from "./session.js";
+export type { RoundView } from "./round-view.js";
 
 /** How long an unreachable store is tried at the start, unless the join time-out is shorter. */
 const START_PATIENCE_MS = 30_000;

@@ -80,6 +80,11 @@ export class RecordWriter {
 		return this.written !== undefined;
 	}
 
+	/** The plan of which the store has been told that this agent has done its part. */
+	get finishedPlan(): string | null {
+		return this.written?.finishedPlan ?? null;
+	}
+
 	/** Whether this agent is on its way out of the run. */
 	get isLeaving(): boolean {
 		return this.intent?.state === "leaving";
@@ -117,7 +122,7 @@ export class RecordWriter {
 	 * Writes what is wanted, guarded by the revisions of the round and of the record
 	 * as they were read: neither a stale reader claims an old round, nor does one
 	 * process write over another's record. Resolves with whether a newer view is
-	 * needed to try again.
+	 * needed, to try again or to show that this agent's part is known to be done.
 	 */
 	async write(): Promise<boolean> {
 		if (this.intent === null) return false;
@@ -127,19 +132,21 @@ export class RecordWriter {
 		// A record that somebody has deleted is made again.
 		const isDone = intent === this.written && present !== undefined;
 		if (isDone) return false;
+		const hasFinished = intent.finishedPlan !== null;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
 		// An earlier try of the same write may have been made though its answer got lost.
 		if (present?.value === value && present.lease === lease.id) {
 			this.written = intent;
-			return false;
+			return hasFinished;
 		}
 		this.standing = undefined;
 		// Whoever leaves a round before the others do finds it changed the next moment.
 		const isFirst =
 			intent.claim > round.synced && round.deprecated < round.synced;
-		const made = this.options.planner();
+		const made =
+			this.options.planner() ?? (hasFinished ? this.options.own : undefined);
 		const refused = isFirst ? this.options.own : undefined;
 		const { succeeded, revision, read } = await store.transaction(
 			[
@@ -154,7 +161,7 @@ export class RecordWriter {
 		this.written = intent;
 		const written = { value, lease: lease.id, modRevision: revision };
 		this.standing = { ...standing, present: written };
-		return false;
+		return hasFinished;
 	}
 
 	private async recordFor(

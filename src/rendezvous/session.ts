@@ -12,19 +12,12 @@ import {
 	RecordWriter,
 } from "./record-writer.js";
 import type { RoundRecord, RunSpec, Seat } from "./records.js";
+import type { RoundView } from "./round-view.js";
 import type { Lease, Reader, Snapshot, Store, Watch } from "./store.js";
 import type { WaitingRecord } from "./waiting.js";
 
 /** How long a seat may stay unseen unless its round begins, in milliseconds. */
 const SEAT_SEEN_WITHIN_MS = 1_000;
-
-/** What an agent sees of its run: the round and, where it is this process's, its seat. */
-export interface RoundView {
-	readonly round: RoundRecord;
-	readonly seat: Seat | null;
-	/** What the coordinator said last that it waits for, if it had to. */
-	readonly waiting?: WaitingRecord | undefined;
-}
 
 export interface SessionOptions {
 	readonly store: Store;
@@ -170,7 +163,8 @@ export class Session {
 		// What it does by the view may take a while.
 		attend();
 		const waiting = recordAt<WaitingRecord>(snapshot, keys.waiting);
-		this.show({ round, seat: mine, waiting });
+		const { finishedPlan } = this.writer;
+		this.show({ round, seat: mine, waiting, finishedPlan });
 		return this.writeIfDue();
 	}
 

@@ -2,6 +2,7 @@ import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import { type Finished, nextClaim } from "../state.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
+import { LEAVE_PATIENCE_MS } from "./go-on.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";
 
@@ -19,14 +20,18 @@ export function onFinished(
 				foreignInstance(state, view) ?? (outcome && endingOf(outcome));
 			if (ending) return close({ ...state, view }, ending);
 			const stays = context.policy.finishedNodes === "stay";
-			return deprecated >= state.round && !stays
-				? joinAnew(state, view, context)
-				: ignore({ ...state, view });
+			const isLeft = deprecated >= state.round && !stays;
+			const after = { ...state, view };
+			if (state.leave !== undefined) return leaveWhenSaid(after, isLeft);
+			return isLeft ? joinAnew(state, view, context) : ignore(after);
+		}
+		case "time-passed": {
+			const leaveBy = state.leave?.leaveBy ?? Number.POSITIVE_INFINITY;
+			return leaveWhenSaid(state, context.now >= leaveBy);
 		}
 		case "stop-asked":
-			return close(state, leftWith(input.exitCode, input.reason));
+			return leave(state, input, context);
 		case "session-lost":
-		case "time-passed":
 		case "worker-started":
 		case "worker-exited":
 		case "worker-not-started":
@@ -39,6 +44,32 @@ export function onFinished(
 		default:
 			return input satisfies never;
 	}
+}
+
+/** Without its word that it has done its part, the others would do that again. */
+function leave(
+	state: Finished,
+	{ exitCode, reason, immediately }: AgentInput & { kind: "stop-asked" },
+	{ now }: TransitionContext,
+): Transition {
+	const leaveBy = now + LEAVE_PATIENCE_MS;
+	const leaving = {
+		...state,
+		leave: state.leave ?? { exitCode, reason, leaveBy },
+	};
+	const left = leaveWhenSaid(leaving, immediately);
+	if (left.state.phase === "CLOSED") return left;
+	const until = "goes when the store knows that its workers have succeeded";
+	return { ...left, reason: `${reason}: ${until}` };
+}
+
+/** @param isVain whether nobody waits for its word any more, or it has waited long enough */
+function leaveWhenSaid(state: Finished, isVain: boolean): Transition {
+	const { leave, planId, view } = state;
+	const isOver = isVain || view?.finishedPlan === planId;
+	return leave !== undefined && isOver
+		? close(state, leftWith(leave.exitCode, leave.reason))
+		: ignore(state);
 }
 
 function joinAnew(

@@ -5,8 +5,8 @@ import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";
 
-/** How long an agent that leaves waits for its round to be left, in milliseconds. */
-const LEAVE_PATIENCE_MS = 2_000;
+/** How long an agent that leaves waits for the others to know what they must of it, in milliseconds. */
+export const LEAVE_PATIENCE_MS = 2_000;
 /** How long, where it had left that before it was asked to go, its word stands for the others to read. */
 const LAST_WORD_MS = 500;
 

@@ -49,9 +49,19 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "stay finished when the round is left",
 		file: "src/agent/phases/finished.ts",
-		guard: "return deprecated >= state.round",
-		without: "return deprecated > state.round + 99",
+		guard: "const isLeft = deprecated >= state.round",
+		without: "const isLeft = deprecated > state.round + 99",
 		caughtBy: { checker: "convergence" },
+	},
+	{
+		name: "go before it is known that one has finished",
+		file: "src/agent/phases/finished.ts",
+		guard: "isVain || view?.finishedPlan === planId",
+		without: "isVain || planId !== null",
+		caughtBy: {
+			test: TRANSITION_TESTS,
+			named: "goes as soon as the store knows",
+		},
 	},
 	{
 		name: "never kill what ignores SIGTERM",

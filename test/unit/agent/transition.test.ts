@@ -189,7 +189,10 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 		},
 		{ ...ALL_GONE, next: LEAVE },
 	],
-	FINISHED: [FINISHED],
+	FINISHED: [
+		FINISHED,
+		{ ...FINISHED, leave: { exitCode: 143, reason: "SIGTERM", leaveBy: 900 } },
+	],
 	CLOSED: [CLOSED],
 };
 
@@ -564,5 +567,66 @@ describe("STOPPING", () => {
 	it("forgets its deadlines when it is left", () => {
 		const { state } = transition(STOPPING, gone, CONTEXT);
 		expect(deadlineOf(state)).toBeUndefined();
+	});
+});
+
+describe("FINISHED", () => {
+	const told = (plan: string | null, change: Partial<RoundRecord> = {}) => ({
+		kind: "round-seen" as const,
+		view: { round: { ...ROUND, ...change }, seat: SEAT, finishedPlan: plan },
+	});
+
+	it("goes as soon as the store knows that it has done its part, where it is asked to before that", () => {
+		const asked = transition(FINISHED, STOP, CONTEXT);
+		expect(asked).toMatchObject({
+			reason:
+				"SIGTERM: goes when the store knows that its workers have succeeded",
+			state: { phase: "FINISHED" },
+		});
+		expect(intentOf(asked.state)).toMatchObject({ finishedPlan: "plan-1" });
+		for (const plan of [null, "plan-0"]) {
+			const { state } = transition(asked.state, told(plan), CONTEXT);
+			expect(state.phase).toBe("FINISHED");
+		}
+		const { state } = transition(asked.state, told("plan-1"), CONTEXT);
+		expect(state).toMatchObject({ ending: { outcome: "left", exitCode: 143 } });
+	});
+
+	it("goes at once where the store knows that, or a second time is asked", () => {
+		const known = transition(FINISHED, told("plan-1"), CONTEXT).state;
+		const asked = transition(FINISHED, STOP, CONTEXT).state;
+		for (const { state } of [
+			transition(known, STOP, CONTEXT),
+			transition(asked, { ...STOP, immediately: true }, CONTEXT),
+		]) {
+			expect(state).toMatchObject({ ending: { exitCode: 143 } });
+		}
+	});
+
+	it("goes after two seconds, whatever the store knows, and with the run's outcome where there is one", () => {
+		const { state } = transition(FINISHED, STOP, CONTEXT);
+		expect(deadlineOf(state)).toBe(3_000);
+		const at = (now: number) => transition(state, TIME, { ...CONTEXT, now });
+		expect(at(2_999).state.phase).toBe("FINISHED");
+		expect(at(3_000).state).toMatchObject({ ending: { exitCode: 143 } });
+		const ended = transition(state, seen({ outcome: OUTCOME }), CONTEXT);
+		expect(ended.state).toMatchObject({ ending: { exitCode: 1 } });
+	});
+
+	it.each([
+		[
+			"goes where its round is left, in which it would have to work again",
+			CONTEXT,
+			"CLOSED",
+		],
+		[
+			"is still heard where its round is left and it stays finished",
+			SOFT,
+			"FINISHED",
+		],
+	])("%s", (_, context, phase) => {
+		const asked = transition(FINISHED, STOP, context).state;
+		const left = transition(asked, seen({ deprecated: 1 }), context);
+		expect(left.state.phase).toBe(phase);
 	});
 });

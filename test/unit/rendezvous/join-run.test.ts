@@ -7,7 +7,7 @@ import {
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import { decodeRecord } from "../../../src/rendezvous/record-codec.js";
 import type { NodeRecord } from "../../../src/rendezvous/records.js";
-import type { RoundView } from "../../../src/rendezvous/session.js";
+import type { RoundView } from "../../../src/rendezvous/round-view.js";
 import {
 	agentIdentity,
 	intentOf,

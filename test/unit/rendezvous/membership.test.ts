@@ -10,7 +10,7 @@ import type {
 	NodeRecord,
 	RoundRecord,
 } from "../../../src/rendezvous/records.js";
-import type { RoundView } from "../../../src/rendezvous/session.js";
+import type { RoundView } from "../../../src/rendezvous/round-view.js";
 import type {
 	Lease,
 	LeaseEvents,

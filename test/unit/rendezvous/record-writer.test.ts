@@ -154,6 +154,18 @@ describe("the writer of an agent's record", () => {
 		expect(taken).toHaveLength(1);
 	});
 
+	it("tells of the part that is done once that stands, and asks for a look to show it", async () => {
+		await standIn(roundRecord({ synced: 1, planId: "plan-1" }));
+		expect(writer.finishedPlan).toBeNull();
+		writer.want(intentOf({ state: "finished", finishedPlan: "plan-1" }));
+		expect(writer.finishedPlan).toBeNull();
+		expect(await writer.write()).toBe(true);
+		expect(writer.finishedPlan).toBe("plan-1");
+		expect(readBack).toHaveLength(1);
+		await look();
+		expect(await writer.write()).toBe(false);
+	});
+
 	it("asks for a look before the first write", async () => {
 		await put(roundRecord({}));
 		writer.want(intentOf({}));
