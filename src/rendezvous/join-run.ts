@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.js";
-import { ElasticRunError } from "../errors.js";
 import { pause } from "./back-off.js";
 import { beginRun } from "./begin-run.js";
 import type { Candidacy } from "./candidacy.js";
 import type { RunKeys } from "./keys.js";
-import { decodeRecord, encodeRecord, recordAt } from "./record-codec.js";
+import { holderOf, takenBy } from "./node-id-holder.js";
+import { encodeRecord, recordAt } from "./record-codec.js";
 import type { AgentIdentity } from "./record-writer.js";
 import {
 	type NodeRecord,
@@ -14,7 +14,7 @@ import {
 	type RunSpec,
 } from "./records.js";
 import { readRunView } from "./run-view.js";
-import type { Entry, Lease, Snapshot, Store } from "./store.js";
+import type { Compare, Entry, Lease, Snapshot, Store, Write } from "./store.js";
 
 /** How much longer than its time to live a lease may be waited for, in milliseconds. */
 const LEASE_GRACE_MS = 1_000;
@@ -86,13 +86,16 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		}
 		if (beginning.kind === "begin") {
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
-			else await begin(snapshot, beginning.round, options);
+			else await begin(snapshot, beginning.round, options, holder);
 			continue;
 		}
 		const { instance } = beginning;
 		if (holder === undefined) {
+			// Where nobody coordinates, perhaps nobody else lives: who comes next must not take the run for dead.
+			const isFirst = !snapshot.entries.has(keys.coordinator);
 			const mustReserve =
-				isLeftBehind || (options.isNodeIdTentative && own === undefined);
+				isLeftBehind ||
+				(own === undefined && (options.isNodeIdTentative || isFirst));
 			if (mustReserve && !(await reserve(snapshot, instance, options)))
 				continue;
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
@@ -111,12 +114,19 @@ function without(snapshot: Snapshot, entry: Entry | undefined): Snapshot {
 	return { ...snapshot, entries };
 }
 
+/**
+ * Begins the run, and makes this agent's record in the same transaction: who comes next finds
+ * somebody alive, whose settings are the run's. While another process holds the node id, there can be none.
+ */
 async function begin(
 	snapshot: Snapshot,
 	round: RoundRecord,
-	{ store, keys, spec, candidacy }: JoinRunOptions,
+	options: JoinRunOptions,
+	holder: NodeRecord | undefined,
 ): Promise<void> {
+	const { store, keys, spec, candidacy } = options;
 	const { entries } = snapshot;
+	const own = holder ? [] : [ownRecord(snapshot, round.instance, options)];
 	const stale = [...entries.keys()].filter((key) =>
 		[keys.seats, keys.finished, keys.budgets].some((prefix) =>
 			key.startsWith(prefix),
@@ -130,6 +140,7 @@ async function begin(
 			modRevision: entries.get(keys.round)?.modRevision ?? 0,
 		},
 		...(leaderless ? [candidacy.guard] : []),
+		...own.map(({ guard }) => guard),
 	];
 	// Nobody of that start lives, and nobody will read them any more.
 	while (deletions.length > BATCH_SIZE) {
@@ -139,6 +150,7 @@ async function begin(
 	await store.transaction(guards, [
 		...(leaderless ? [candidacy.write] : []),
 		...deletions,
+		...own.map(({ write }) => write),
 		{ put: keys.spec, value: encodeRecord(spec) },
 		{ put: keys.round, value: encodeRecord(round) },
 	]);
@@ -146,10 +158,23 @@ async function begin(
 
 /** Returns whether the record was made: what is there is still what was read, of this node and of the run. */
 async function reserve(
+	snapshot: Snapshot,
+	instance: number,
+	options: JoinRunOptions,
+): Promise<boolean> {
+	const { store, keys } = options;
+	const modRevision = snapshot.entries.get(keys.round)?.modRevision ?? 0;
+	const { guard, write } = ownRecord(snapshot, instance, options);
+	const guards = [guard, { key: keys.round, modRevision }];
+	return (await store.transaction(guards, [write])).succeeded;
+}
+
+/** The record of an agent that has nothing to say yet, in the place of what was read under its node id. */
+function ownRecord(
 	{ entries }: Snapshot,
 	instance: number,
-	{ store, clock, keys, identity, lease }: JoinRunOptions,
-): Promise<boolean> {
+	{ clock, keys, identity, lease }: JoinRunOptions,
+): { readonly guard: Compare; readonly write: Write } {
 	const record: NodeRecord = {
 		version: RECORD_VERSION,
 		...identity,
@@ -163,39 +188,8 @@ async function reserve(
 		masterPort: 0,
 	};
 	const key = keys.node(identity.nodeId);
-	const { succeeded } = await store.transaction(
-		[
-			{ key, modRevision: entries.get(key)?.modRevision ?? 0 },
-			{
-				key: keys.round,
-				modRevision: entries.get(keys.round)?.modRevision ?? 0,
-			},
-		],
-		[{ put: key, value: encodeRecord(record), lease: lease.id }],
-	);
-	return succeeded;
-}
-
-/** @throws ElasticRunError RENDEZVOUS_FAILED where another process has taken this agent's node id */
-export function refuseForeign(entry: Entry, identity: AgentIdentity): void {
-	const holder = holderOf(entry, identity);
-	if (holder !== undefined) throw takenBy(holder, identity);
-}
-
-/** The record of another process under this agent's node id. */
-function holderOf(
-	entry: Entry,
-	{ incarnation }: AgentIdentity,
-): NodeRecord | undefined {
-	const record = decodeRecord<NodeRecord>(entry);
-	return record.incarnation === incarnation ? undefined : record;
-}
-
-function takenBy(holder: NodeRecord, own: AgentIdentity): ElasticRunError {
-	const isHere = holder.hostId === own.hostId && own.hostId !== "";
-	const where = isHere ? "this machine" : `the machine at ${holder.address}`;
-	return new ElasticRunError(
-		"RENDEZVOUS_FAILED",
-		`node id ${holder.nodeId} is taken by pid ${holder.pid} on ${where}; give this agent another --node-id`,
-	);
+	return {
+		guard: { key, modRevision: entries.get(key)?.modRevision ?? 0 },
+		write: { put: key, value: encodeRecord(record), lease: lease.id },
+	};
 }

@@ -50,7 +50,7 @@ export class Membership {
 	private intent: Intent | null = null;
 	/** Given up here, but perhaps not ended in the store: the record may still hang on one. */
 	private lostLeases: readonly Lease[] = [];
-	/** The start of the run that this process belongs to: that of its first view. */
+	/** The start of the run that this process has joined: what it sees first may be a later one. */
 	private instance: number | undefined;
 	private lastView: RoundView | undefined;
 	private started = false;
@@ -69,7 +69,7 @@ export class Membership {
 	 */
 	async join(): Promise<JoinedRun> {
 		const { joinTimeoutMs } = this.options.spec;
-		return this.retryFor(
+		const joined = await this.retryFor(
 			Math.min(START_PATIENCE_MS, joinTimeoutMs),
 			async () => {
 				this.refuseClosed();
@@ -78,6 +78,8 @@ export class Membership {
 				return joinRun({ ...this.options, keys: this.keys, candidacy, lease });
 			},
 		);
+		if ("instance" in joined) this.instance = joined.instance;
+		return joined;
 	}
 
 	/** From now on `onView` is told what is there, and each change of it. */
@@ -116,12 +118,10 @@ export class Membership {
 			keys: this.keys,
 			lease,
 			onView: (view) => {
-				this.instance ??= view.round.instance;
 				this.lastView = view;
-				this.options.onView(view);
+				this.options.onView({ ...view, joined: this.instance });
 			},
-			isForeign: ({ instance }) =>
-				this.instance !== undefined && instance !== this.instance,
+			isForeign: ({ instance }) => instance !== this.instance,
 			onRunGone: () => this.endWithoutRun(),
 			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
 			onStanding: () => {

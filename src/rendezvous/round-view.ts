@@ -9,4 +9,6 @@ export interface RoundView {
 	readonly waiting?: WaitingRecord | undefined;
 	/** The plan of which the store knows from this process that it has done its part. */
 	readonly finishedPlan?: string | null;
+	/** The start of the run that this process has joined. */
+	readonly joined?: number | undefined;
 }

@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.js";
 import { Candidacy } from "./candidacy.js";
-import { refuseForeign } from "./join-run.js";
 import type { RunKeys } from "./keys.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { LookLoop } from "./look-loop.js";
+import { refuseForeign } from "./node-id-holder.js";
 import { Picture } from "./picture.js";
 import { decodeRecord, recordAt } from "./record-codec.js";
 import {

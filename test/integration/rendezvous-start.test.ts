@@ -194,6 +194,21 @@ describe("agents that meet at an etcd", () => {
 		await end([first]);
 	});
 
+	it("refuse one of two whose settings differ that start together", async () => {
+		const site = openSite();
+		const args = ["--run-id", "at-once", job("works.js")];
+		const begin = (nodeId: string, nnodes: string) =>
+			start(site, etcd().endpoint, ["--nnodes", nnodes, ...args], { nodeId });
+		const launches = [begin("node-a", "1:2"), begin("node-b", "1:3")];
+		const refused = await Promise.race(
+			launches.map(async (launch) => ({ launch, ...(await launch.ended) })),
+		);
+		expect(refused.stderr).toContain("settings differ from the run's");
+		expect(refused.exitCode).toBe(3);
+		await site.sawWorkers(1);
+		await end(launches.filter((launch) => launch !== refused.launch));
+	});
+
 	it("compare a policy by its file's content, wherever it lies", async () => {
 		const site = openSite();
 		const policy = (name: string, reason: string) => {

@@ -30,10 +30,11 @@ export function foreignInstance(
 	view: RoundView,
 ): Ending | undefined {
 	const { instance } = view.round;
-	if (state.instance === null || state.instance === instance) return undefined;
+	const own = state.instance ?? view.joined ?? instance;
+	if (own === instance) return undefined;
 	return leftWith(
 		EXIT_CODES.rendezvous,
-		`the run was started anew meanwhile (instance ${instance} instead of ${state.instance})`,
+		`the run was started anew meanwhile (instance ${instance} instead of ${own})`,
 	);
 }
 

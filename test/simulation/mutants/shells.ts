@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.js";
 const BACK_OFF_TESTS = "test/unit/rendezvous/back-off.test.ts";
 const CANDIDACY_TESTS = "test/unit/rendezvous/candidacy.test.ts";
 const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
+const JOIN_TESTS = "test/unit/rendezvous/join-run.test.ts";
 const PICTURE_TESTS = "test/unit/rendezvous/picture.test.ts";
 const MEMBERSHIP_TESTS = "test/unit/rendezvous/membership.test.ts";
 const REQUESTS_TEST = "test/simulation/requests.test.ts";
@@ -186,6 +187,27 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		guard: "&& isDead(found)",
 		without: "",
 		caughtBy: { checker: "node-identity" },
+	},
+	{
+		name: "begin a run without a sign of life",
+		file: "src/rendezvous/join-run.ts",
+		guard: "		...own.map(({ write }) => write),\n",
+		without: "",
+		caughtBy: { test: JOIN_TESTS, named: "two that start together" },
+	},
+	{
+		name: "join a run of which nobody lives without a sign of life",
+		file: "src/rendezvous/join-run.ts",
+		guard: "options.isNodeIdTentative || isFirst",
+		without: "options.isNodeIdTentative",
+		caughtBy: { test: JOIN_TESTS, named: "of which nobody was left" },
+	},
+	{
+		name: "take the start that is seen first for one's own",
+		file: "src/rendezvous/membership.ts",
+		guard: "{ ...view, joined: this.instance }",
+		without: "view",
+		caughtBy: { test: MEMBERSHIP_TESTS, named: "names the start" },
 	},
 	{
 		name: "mix two tries to write one plan",

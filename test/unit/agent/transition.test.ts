@@ -252,6 +252,23 @@ describe("JOINING", () => {
 		expect(reason).toBe("claims round 5");
 	});
 
+	it("leaves with 3 where what it sees first is a later start of the run than it has joined", () => {
+		const round = { ...ROUND, instance: 9 };
+		const view = { round, seat: null, joined: 8 };
+		const { state } = transition(
+			INITIAL_STATE,
+			{ kind: "round-seen", view },
+			CONTEXT,
+		);
+		expect(state).toMatchObject({
+			phase: "CLOSED",
+			ending: {
+				exitCode: 3,
+				reason: "the run was started anew meanwhile (instance 9 instead of 8)",
+			},
+		});
+	});
+
 	it("starts its workers only on a seat of the round and plan that are synced", () => {
 		const start = transition(JOINING, seen({}), CONTEXT);
 		expect(start.effects).toMatchObject([

@@ -77,9 +77,50 @@ describe("joining under a node id", () => {
 		});
 	});
 
-	it("writes nothing under a given one before the agent has something to say", async () => {
+	const elsewhere = (spec = SPEC) =>
+		agent("2", {
+			identity: agentIdentity({ nodeId: "other", incarnation: "2" }),
+			spec,
+		});
+
+	it("writes nothing under a given one before the agent has something to say, where others have begun the run", async () => {
+		await elsewhere().join();
 		await agent("1").join();
 		expect(await record()).toBeUndefined();
+	});
+
+	it("reserves a given one at once where it begins the run, or finds nobody else there", async () => {
+		const first = agent("1");
+		const joined = await first.join();
+		expect(await record()).toMatchObject({ incarnation: "1", ...joined });
+		await first.close();
+		expect(await agent("2").join()).toEqual(joined);
+		expect(await record()).toMatchObject({ incarnation: "2", ...joined });
+	});
+
+	it("lets one of two that start together in, where their settings differ, and refuses the other", async () => {
+		const joined = await Promise.allSettled([
+			agent("1").join(),
+			elsewhere({ ...SPEC, maxNodes: 3 }).join(),
+		]);
+		expect(joined.map(({ status }) => status).sort()).toEqual([
+			"fulfilled",
+			"rejected",
+		]);
+		const [refused] = joined.flatMap((one) =>
+			one.status === "rejected" ? [String(one.reason)] : [],
+		);
+		expect(refused).toContain("settings differ from the run's: --nnodes: 1:");
+	});
+
+	it("refuses settings that differ from those of an agent that has joined a run of which nobody was left, and has said nothing yet", async () => {
+		const first = agent("1");
+		await first.join();
+		await first.close();
+		await agent("3").join();
+		await expect(elsewhere({ ...SPEC, maxRestarts: 7 }).join()).rejects.toThrow(
+			"--max-restarts: 0 there, 7 here",
+		);
 	});
 
 	it("gives a tentative one to exactly one of two that join together", async () => {

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { Membership } from "../../../src/rendezvous/membership.js";
+import {
+	Membership,
+	type MembershipOptions,
+} from "../../../src/rendezvous/membership.js";
 import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
 import {
 	decodeRecord,
@@ -62,6 +65,7 @@ describe("an agent's membership", () => {
 	let losses: number[];
 	let errors: unknown[];
 	let plans: string[];
+	let options: MembershipOptions;
 	let membership: Membership;
 
 	beforeEach(async () => {
@@ -71,7 +75,7 @@ describe("an agent's membership", () => {
 		losses = [];
 		errors = [];
 		plans = [];
-		membership = new Membership({
+		options = {
 			store,
 			// No timer rings: this is how a process that was frozen finds itself.
 			clock: {
@@ -90,7 +94,8 @@ describe("an agent's membership", () => {
 			onLost: (_, fenceAt) => losses.push(fenceAt),
 			onError: (error) => errors.push(error),
 			onPlanReason: (reason) => plans.push(reason),
-		});
+		};
+		membership = new Membership(options);
 		await membership.join();
 		membership.start();
 		membership.publish(intentOf());
@@ -150,6 +155,23 @@ describe("an agent's membership", () => {
 		await put(roundRecord({ instance: 7, synced: 1 }));
 		await settle();
 		expect(await own()).toMatchObject({ state: "ready", claim: 1 });
+	});
+
+	it("names the start of the run that it has joined, also where what it sees first is a later one", async () => {
+		const seen: RoundView[] = [];
+		const late = new Membership({
+			...options,
+			identity: agentIdentity({ nodeId: "b", incarnation: "b-1" }),
+			onView: (view) => seen.push(view),
+		});
+		await late.join();
+		await put(roundRecord({ instance: 8 }));
+		late.start();
+		late.publish(intentOf());
+		await settle();
+		expect(seen[0]).toMatchObject({ joined: 7, round: { instance: 8 } });
+		const { entries } = await store.snapshot([KEYS.node("b")]);
+		expect(entries.size).toBe(0);
 	});
 
 	it("says nothing in a later start of the run", async () => {
