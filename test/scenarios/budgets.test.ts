@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
+import { RunKeys } from "../../src/rendezvous/keys.js";
 import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
@@ -30,6 +31,42 @@ it("a node whose own budget is spent is refused, and the others go on", async ()
 	await run.pass(1_000);
 	await expectStory(run, "node-budget-spent");
 	expect(b.ending).toMatchObject({ outcome: "left", exitCode: 75 });
+});
+
+it("a node whose own budget was spent is let in again when that is forgotten, and not before", async () => {
+	const run = new ScriptedRun({
+		minNodes: 1,
+		maxNodes: 2,
+		maxRestarts: 0,
+		lastCallTimeoutMs: 1_000,
+		policy: NODE_PAYS,
+	});
+	const a = await run.agent("node-a");
+	const b = await run.agent("node-b");
+	await run.pass(1_000);
+	await run.act("a worker of node-b fails", () => b.exits(0, 1));
+	await run.act("the other workers obey SIGTERM", () => {
+		a.obeys();
+		b.obeys();
+	});
+	await run.pass(1_000);
+	const again = await run.agent("node-b", { incarnation: "node-b-2" });
+	await run.pass(1_000);
+	expect(again.ending).toMatchObject({ outcome: "left", exitCode: 75 });
+	await run.act(
+		"somebody who has mended it deletes what is held against it",
+		async () => {
+			const keys = new RunKeys("scripted");
+			const held = [keys.budget("node-b"), keys.seat("node-b")];
+			const deletions = held.map((key) => ({ delete: key }));
+			await run.store.transaction([], deletions);
+		},
+	);
+	await run.agent("node-b", { incarnation: "node-b-3" });
+	await run.pass(2_000);
+	await run.act("the workers of node-a obey SIGTERM", () => a.obeys());
+	await run.pass(1_000);
+	await expectStory(run, "node-budget-forgotten");
 });
 
 it("failures of several nodes before the next round are one incident", async () => {
