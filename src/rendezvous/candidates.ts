@@ -3,6 +3,7 @@ import {
 	holderOf,
 	inOrderOfArrival,
 	isReady,
+	isRefused,
 } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 import type { NodeView, RunView } from "./run-view.js";
@@ -70,13 +71,4 @@ export function nobodyLeft(candidates: Candidates): boolean {
 	const { members, late, returning, vanished, finished } = candidates;
 	const isAnyLeft = members.length + late.length + finished.length > 0;
 	return !isAnyLeft && returning.length + vanished.length > 0;
-}
-
-function isRefused(view: RunView, { record }: NodeView): boolean {
-	const seat = view.seats.get(record.nodeId);
-	return (
-		seat !== undefined &&
-		"refused" in seat &&
-		seat.incarnation === record.incarnation
-	);
 }

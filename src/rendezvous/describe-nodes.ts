@@ -2,6 +2,7 @@ import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
+	isRefused,
 	type Place,
 } from "./order-members.js";
 import type { RunSpec, SeatRecord } from "./records.js";
@@ -48,13 +49,10 @@ function nonMember(
 	node: NodeView,
 	spec: RunSpec | undefined,
 ): NodeStatus {
-	const { nodeId, incarnation, role } = node.record;
-	const seat = view.seats.get(nodeId);
-	const isRefused =
-		seat !== undefined && "refused" in seat && seat.incarnation === incarnation;
+	const { nodeId, role } = node.record;
 	return {
 		nodeId,
-		part: isRefused ? "refused" : "spare",
+		part: isRefused(view, node) ? "refused" : "spare",
 		role,
 		groupRank: null,
 		ranks: null,

@@ -43,6 +43,16 @@ export function isReady({ record }: NodeView, round: number): boolean {
 	return record.state === "ready" && record.claim === round;
 }
 
+/** Whether this process has been told that it may not take part any more; the next one of its node is judged anew. */
+export function isRefused(view: RunView, { record }: NodeView): boolean {
+	const seat = view.seats.get(record.nodeId);
+	return (
+		seat !== undefined &&
+		"refused" in seat &&
+		seat.incarnation === record.incarnation
+	);
+}
+
 export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 	return nodes.map(({ record }) => record.nodeId);
 }

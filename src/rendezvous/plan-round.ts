@@ -118,7 +118,7 @@ function planRefusals(
 		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			incarnation: node.record.incarnation,
-			refused: `${spent} has used up its budget of ${config.maxRestarts} restarts`,
+			refused: `${spent} has used up its budget of ${config.maxRestarts} restarts; a node of another --node-id may take its place`,
 		});
 	}
 	if (seats.size === 0) return undefined;

@@ -4,6 +4,7 @@ import {
 	idsOf,
 	inOrderOfArrival,
 	isReady,
+	isRefused,
 	type Place,
 } from "./order-members.js";
 import {
@@ -131,7 +132,8 @@ function waiting(view: RunView): readonly NodeView[] {
 	const target = view.round.synced + 1;
 	const nodes = [...view.nodes.values()].filter((node) => {
 		const seat = view.seats.get(node.record.nodeId);
-		return seat === undefined && isReady(node, target);
+		const isFree = seat === undefined || "refused" in seat;
+		return isFree && !isRefused(view, node) && isReady(node, target);
 	});
 	return inOrderOfArrival(nodes);
 }
