@@ -42,7 +42,7 @@ describe("a budget", { concurrent: true }, () => {
 		cluster.agent(second);
 		await cluster.world(3, first, second);
 		tell(cluster.worker(3, 1), 1);
-		const spent = `${second} has used up its budget of 1 restarts`;
+		const spent = `${second} has used up its budget of 1 restarts; a node of another --node-id may take its place`;
 		const { [second]: left } = await cluster.ends({ [second]: 75 });
 		expect(left?.stderr).toContain(`\nroot cause: rank 1 on ${second} (pid `);
 		expect(left?.stderr).toContain(
