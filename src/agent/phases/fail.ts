@@ -1,16 +1,21 @@
 import { EXIT_CODES } from "../../errors.js";
 import type { RestartDecision } from "../../policies/strategy.js";
 import type { Running } from "../state.js";
-import type { WorkerSlot } from "../worker-slot.js";
+import { ackByOf, type WorkerSlot } from "../worker-slot.js";
 import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
-import type { Transition, TransitionContext } from "./step.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
-import { overdue } from "./worker-slots.js";
+import { overdue, withNewTime } from "./worker-slots.js";
+
+/** An agent that is so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or a machine that slept … */
+const STOPPED_MS = 1_000;
+/** … and first hears what its workers have said meanwhile, which may take so long. */
+const NEWS_MS = 2_000;
 
 /** One of its own workers failed: it reports, and the policy decides; the coordinator charges. */
 export function fail(
@@ -73,8 +78,13 @@ export function onOverdue(
 	state: Active,
 	context: TransitionContext,
 ): Transition | undefined {
-	const late = overdue(state.workers, context.now);
+	const { now } = context;
+	const late = overdue(state.workers, now);
 	if (late === undefined) return undefined;
+	if (now - (ackByOf(late) ?? now) > STOPPED_MS) {
+		const workers = withNewTime(state.workers, now, now + NEWS_MS);
+		return ignore({ ...state, workers });
+	}
 	const { localRank, pid, hasPaused } = late;
 	const description = `did not acknowledge PAUSE within ${context.pauseTimeoutMs / 1000} s`;
 	const exitCode = EXIT_CODES.failed;

@@ -133,6 +133,20 @@ export function overdue(
 	return workers.find((worker) => isUp(worker) && isDue(ackByOf(worker), now));
 }
 
+/** Those whose time to acknowledge a PAUSE is over have until then. */
+export function withNewTime(
+	workers: readonly WorkerSlot[],
+	now: number,
+	ackBy: number,
+): readonly WorkerSlot[] {
+	return workers.map((worker) => ({
+		...worker,
+		pauses: worker.pauses.map((pause) =>
+			isDue(pause.ackBy, now) ? { ...pause, ackBy } : pause,
+		),
+	}));
+}
+
 /** The first worker that has waited long enough for another round. */
 export function wishing(
 	workers: readonly WorkerSlot[],

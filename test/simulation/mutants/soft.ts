@@ -163,4 +163,14 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		without: "isUnawares(slot) && isEnding(slot)",
 		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
 	},
+	{
+		name: "blame workers for the time in which their agent was stopped",
+		file: "src/agent/phases/fail.ts",
+		guard: "if (now - (ackByOf(late) ?? now) > STOPPED_MS) {",
+		without: "if (now - (ackByOf(late) ?? now) > Number.POSITIVE_INFINITY) {",
+		caughtBy: {
+			test: "test/unit/agent/soft-transition.test.ts",
+			named: "was stopped itself",
+		},
+	},
 ];

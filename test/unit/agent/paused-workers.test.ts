@@ -188,7 +188,7 @@ describe("a worker that fails", () => {
 	it("to acknowledge its PAUSE in time has not died of anything", () => {
 		const heard = play([acknowledged(0, 2), acknowledged(1, 2)], PAUSED).state;
 		const again = play([seen(2, { deprecated: 1 }), left(2, JOINED)], heard);
-		const late = play([TIME], again.state, at(200_000)).state;
+		const late = play([TIME], again.state, at(61_000)).state;
 		expect(intentOf(late)?.failure).toMatchObject({
 			...{ unaware: undefined, paused: undefined },
 			failure: { description: expect.stringContaining("acknowledge PAUSE") },

@@ -109,6 +109,19 @@ describe("acknowledgements", () => {
 		expect(deadlineOf(state)).toBe(91_000);
 	});
 
+	it("an agent that was stopped itself first hears what was said meanwhile", () => {
+		const woken = contextAt(70_000);
+		const { state, effects } = play([acknowledged(1, 2), TIME], PAUSED, woken);
+		expect([effects, deadlineOf(state)]).toEqual([[], 72_000]);
+		const heard = play([acknowledged(0, 2)], state, woken).state;
+		expect(deadlineOf(heard)).toBeUndefined();
+		const silent = play([TIME], state, contextAt(72_000));
+		expect(silent.effects).toMatchObject([
+			{ kind: "terminate", localRanks: [0] },
+			{ kind: "warn" },
+		]);
+	});
+
 	it("the deadline outlives the phase, and an acknowledgement of the WORK clears it as well", () => {
 		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
 		expect(deadlineOf(working)).toBe(61_000);
