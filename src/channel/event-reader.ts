@@ -26,6 +26,8 @@ export class EventReader {
 	#latestStat: Stats | undefined;
 	#newest: WorkerEvent | undefined;
 	#following = "";
+	/** After which event there was nothing, and latest.json as it was before that was looked for. */
+	#end: { readonly after: number; readonly latest: Stats } | undefined;
 
 	constructor(directory: string, warn: (message: string) => void) {
 		this.#paths = channelPaths(directory);
@@ -37,7 +39,7 @@ export class EventReader {
 	 * seen, never an older one. Throws CHANNEL where there is none at all.
 	 */
 	newest(): WorkerEvent {
-		const stat = statSync(this.#paths.latest, { throwIfNoEntry: false });
+		const stat = this.#statLatest();
 		if (!isSameFile(stat, this.#latestStat)) this.#readLatest(stat);
 		if (this.#newest === undefined) this.#readAllKept();
 		else if (this.#mayHaveMore(stat)) this.#follow();
@@ -46,11 +48,14 @@ export class EventReader {
 	}
 
 	/**
-	 * The event after the one with this sequence, if it is there. Where it has
+	 * The event after the one with this sequence, if it is there: two stats where
+	 * nothing has changed since the last look. Where it has
 	 * been pruned already, `warn` is told and the oldest one that is kept
 	 * follows. Throws CHANNEL where the directory is gone.
 	 */
 	next(after: number): WorkerEvent | undefined {
+		const latest = this.#statLatest();
+		if (this.#isStillEnd(after, latest)) return undefined;
 		let sequence = after + 1;
 		for (;;) {
 			const found = this.#readEvent(sequence);
@@ -63,7 +68,10 @@ export class EventReader {
 			// Events appear in order and the oldest are removed first: where a later
 			// one is listed, this one has appeared, and may be gone again.
 			const oldest = this.#sequencesAfter(sequence - 1)[0];
-			if (oldest === undefined) return undefined;
+			if (oldest === undefined) {
+				this.#end = latest && { after, latest };
+				return undefined;
+			}
 			if (oldest > sequence && !existsSync(this.#eventPath(sequence))) {
 				this.#warn(
 					`Events ${sequence} to ${oldest - 1} of ${this.#paths.directory} were removed before this process read them: it fell too far behind.`,
@@ -71,6 +79,19 @@ export class EventReader {
 				sequence = oldest;
 			}
 		}
+	}
+
+	/** An event gets its name before latest.json is replaced, which also tells of those that are gone already. */
+	#isStillEnd(after: number, latest: Stats | undefined): boolean {
+		const isAsBefore =
+			latest !== undefined &&
+			this.#end?.after === after &&
+			isSameFile(latest, this.#end.latest);
+		return isAsBefore && !existsSync(this.#eventPath(after + 1));
+	}
+
+	#statLatest(): Stats | undefined {
+		return statSync(this.#paths.latest, { throwIfNoEntry: false });
 	}
 
 	#readLatest(stat: Stats | undefined): void {

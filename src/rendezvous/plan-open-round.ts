@@ -1,6 +1,11 @@
 import { type Candidates, findCandidates, nobodyLeft } from "./candidates.js";
 import { lift } from "./lift.js";
-import { currentPlaces, idsOf, type NonEmpty } from "./order-members.js";
+import {
+	currentPlaces,
+	idsOf,
+	type NonEmpty,
+	type Place,
+} from "./order-members.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -31,7 +36,7 @@ export function planOpenRound(
 	const { round } = view;
 	const isFirst = round.planId === null;
 	const candidates = findCandidates(view, config);
-	if (isAllDone(view, candidates)) return ended(succeeded(view), memory);
+	if (isAllDone(view, config)) return ended(succeeded(view), memory);
 	const kept = remember(view, memory, candidates, config, now);
 	const spent = settleIfSpent(view, kept, config);
 	if (spent !== undefined) return paid(spent, kept);
@@ -79,11 +84,15 @@ export function planOpenRound(
 }
 
 /** Whether a member that seemed lost had finished like all others: then there is nothing to begin again. */
-function isAllDone(view: RunView, { finished }: Candidates): boolean {
+function isAllDone(
+	view: RunView,
+	{ finishedStay = false }: PlannerConfig,
+): boolean {
 	const places = currentPlaces(view);
 	// A seat in which its node was refused is no place, and its work is not done.
 	const isWhole = places.length > 0 && places.length === view.round.seats;
-	return isWhole && places.every(({ nodeId }) => finished.includes(nodeId));
+	const hasFinished = ({ nodeId }: Place) => view.finished.has(nodeId);
+	return finishedStay && isWhole && places.every(hasFinished);
 }
 
 /** What must be known of a round that was left until the next one begins. */

@@ -156,7 +156,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 		name: "begin again what all have finished",
 		file: "src/rendezvous/plan-open-round.ts",
 		guard:
-			"if (isAllDone(view, candidates)) return ended(succeeded(view), memory);",
+			"if (isAllDone(view, config)) return ended(succeeded(view), memory);",
 		without: "",
 		caughtBy: {
 			test: "test/unit/rendezvous/plan-finished-stay.test.ts",

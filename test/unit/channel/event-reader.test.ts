@@ -146,6 +146,28 @@ describe("reading in order", () => {
 	});
 });
 
+describe("looking again after the last event", () => {
+	it("lists nothing where nothing has changed", () => {
+		const { channel, reader, directory } = open();
+		channel.send(work(1), 1);
+		expect(reader.next(1)).toBeUndefined();
+		// A name that only a listing would find.
+		writeFileSync(join(directory, "events", messageFileName(7)), "{}");
+		expect(reader.next(1)).toBeUndefined();
+	});
+
+	it("finds what comes, from wherever it is asked", () => {
+		const { channel, reader, directory } = open();
+		channel.send(work(1), 1);
+		expect(reader.next(1)).toBeUndefined();
+		keepLatest(directory, () => channel.send(pause(1), 2));
+		expect(read(reader, 0)).toEqual([1, 2]);
+		expect(reader.next(1)?.sequence).toBe(2);
+		for (let round = 2; round < 100; round++) channel.send(work(round), round);
+		expect(reader.next(2)?.sequence).toBe(37);
+	});
+});
+
 function open() {
 	const channel = temporaryRoot().createWorker(0);
 	const warnings: string[] = [];
