@@ -48,11 +48,12 @@ export async function launchResolved(
 	const cleanups = new Cleanups();
 	const { screen } = wishes;
 	const shownOn = (stream: Terminal) => {
-		if (!stream.isTTY || screen === undefined) return stream;
-		// By one way to one terminal, so that nothing overtakes anything.
-		return screen.over(
-			isSameTerminal(stream, process.stderr) ? process.stderr : stream,
-		);
+		if (!stream.isTTY) return stream;
+		// By one way to one terminal: nothing overtakes or tears anything there, however slow it is.
+		const way = isSameTerminal(stream, process.stderr)
+			? process.stderr
+			: stream;
+		return screen?.over(way) ?? way;
 	};
 	const stderr = shownOn(process.stderr);
 	const log = await createLogger({

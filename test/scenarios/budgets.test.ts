@@ -3,7 +3,10 @@ import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { RunKeys } from "../../src/rendezvous/keys.js";
 import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
-import { ScriptedRun } from "../helpers/scripted-run.js";
+import {
+	ScriptedRun,
+	type ScriptedRunOptions,
+} from "../helpers/scripted-run.js";
 
 /** Restarts as the hard policy does, but each node pays for its own failures. */
 const NODE_PAYS: RestartPolicyStrategy = {
@@ -13,12 +16,12 @@ const NODE_PAYS: RestartPolicyStrategy = {
 	onWorkerFailure: decides("restart", "node"),
 };
 
-it("a node whose own budget is spent is refused, and the others go on", async () => {
+/** Of two nodes node-b has used up its own budget. */
+async function spendBudgetOfB(settings: ScriptedRunOptions = {}) {
 	const run = new ScriptedRun({
-		minNodes: 1,
-		maxNodes: 2,
-		maxRestarts: 0,
+		...{ minNodes: 1, maxNodes: 2, maxRestarts: 0 },
 		policy: NODE_PAYS,
+		...settings,
 	});
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
@@ -29,27 +32,17 @@ it("a node whose own budget is spent is refused, and the others go on", async ()
 		b.obeys();
 	});
 	await run.pass(1_000);
+	return { run, a, b };
+}
+
+it("a node whose own budget is spent is refused, and the others go on", async () => {
+	const { run, b } = await spendBudgetOfB();
 	await expectStory(run, "node-budget-spent");
 	expect(b.ending).toMatchObject({ outcome: "left", exitCode: 75 });
 });
 
 it("a node whose own budget was spent is let in again when that is forgotten, and not before", async () => {
-	const run = new ScriptedRun({
-		minNodes: 1,
-		maxNodes: 2,
-		maxRestarts: 0,
-		lastCallTimeoutMs: 1_000,
-		policy: NODE_PAYS,
-	});
-	const a = await run.agent("node-a");
-	const b = await run.agent("node-b");
-	await run.pass(1_000);
-	await run.act("a worker of node-b fails", () => b.exits(0, 1));
-	await run.act("the other workers obey SIGTERM", () => {
-		a.obeys();
-		b.obeys();
-	});
-	await run.pass(1_000);
+	const { run, a } = await spendBudgetOfB({ lastCallTimeoutMs: 1_000 });
 	const again = await run.agent("node-b", { incarnation: "node-b-2" });
 	await run.pass(1_000);
 	expect(again.ending).toMatchObject({ outcome: "left", exitCode: 75 });
