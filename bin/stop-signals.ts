@@ -31,6 +31,7 @@ export function listenForStopSignals(
 	const onSuspend = () => say("suspending is not supported; going on");
 	const onHangup = () => say("SIGHUP is ignored, as nohup has it; going on");
 	for (const signal of signals) process.on(signal, onStop);
+	// Not released: what is left to do after the run outlives the terminal, too.
 	if (isHangupIgnored && !signals.includes("SIGHUP")) {
 		process.on("SIGHUP", onHangup);
 	}
