@@ -38,12 +38,14 @@ export interface WorkerSlot {
 	readonly change: WorldChangeEvent | null;
 	/** The PAUSEs that it has not acknowledged, the oldest first. */
 	readonly pauses: readonly Pause[];
+	/** It, or one that had its place before, ended with 0 while it owed an answer to a PAUSE. */
+	readonly endedInPause: boolean;
 	/** When its wait for another round is taken for a wish; null where it does not wait. */
 	readonly waitsUntil: number | null;
 }
 
-/** A worker that is about to be started. */
-export function freshSlot(localRank: number): WorkerSlot {
+/** A worker that is about to be started, in the place of another one if that is given. */
+export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 	return {
 		localRank,
 		pid: null,
@@ -56,6 +58,7 @@ export function freshSlot(localRank: number): WorkerSlot {
 		hasPaused: false,
 		change: null,
 		pauses: [],
+		endedInPause: former?.endedInPause ?? false,
 		waitsUntil: null,
 	};
 }

@@ -108,22 +108,27 @@ function onExit(
 	if (isFailure) return fail({ ...state, workers }, input, context);
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	if (slot && isUnawares(slot) && !isEnding(slot)) {
+	const mayMeanPause = slot && isUnawares(slot) && !isEnding(slot);
+	const isDone = slot?.endedInPause && !slot.hasPaused;
+	if (mayMeanPause && !isDone) {
 		return endedUnawares({ ...state, workers }, localRank, context);
 	}
 	return {
 		state: { ...state, workers },
 		effects: input.groupRemains
-			? [{ kind: "terminate", localRanks: [input.localRank] }]
+			? [{ kind: "terminate", localRanks: [localRank] }]
 			: [],
-		reason: "",
+		reason: mayMeanPause
+			? `rank ${rankOf(state, localRank)} ended again without having heard of PAUSE: it has done its part`
+			: "",
 	};
 }
 
 /**
  * A worker that was told PAUSE and then ended with 0 may have meant that: it has
  * not worked in this round, and the others would wait for it. As while it is
- * paused, that is no failure, and it is started anew.
+ * paused, that is no failure, and it is started anew. Once: those that do not listen
+ * any more when they are nearly done would have one another started for ever.
  */
 function endedUnawares(
 	state: Running,

@@ -111,8 +111,10 @@ function run(state: Joining, view: RoundView, seat: SeatRecord): Transition {
 	const workers: WorkerSlot[] = Array.from(
 		{ length: seat.localWorldSize },
 		(_, localRank) => {
-			const worker = kept.find((one) => one.localRank === localRank);
-			return worker ? toWorking(worker) : freshSlot(localRank);
+			const former = state.workers.find((one) => one.localRank === localRank);
+			return former?.status === "paused"
+				? toWorking(former)
+				: freshSlot(localRank, former);
 		},
 	);
 	const running: Running = {

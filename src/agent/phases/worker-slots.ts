@@ -10,6 +10,8 @@ export type Reply = Extract<
 	{ kind: "worker-greeted" | "worker-acknowledged" }
 >;
 
+type Exit = Extract<AgentInput, { kind: "worker-exited" }>;
+
 export function markStarted(
 	workers: readonly WorkerSlot[],
 	{ localRank, pid }: { readonly localRank: number; readonly pid: number },
@@ -23,7 +25,7 @@ export function markStarted(
  */
 export function markExited(
 	workers: readonly WorkerSlot[],
-	exited: { readonly localRank: number; readonly groupRemains: boolean },
+	exited: Pick<Exit, "localRank" | "exitCode" | "groupRemains">,
 	killAt: number | null,
 ): readonly WorkerSlot[] {
 	return update(workers, exited.localRank, (worker) =>
@@ -31,6 +33,9 @@ export function markExited(
 			? {}
 			: {
 					status: "exited",
+					endedInPause:
+						worker.endedInPause ||
+						(exited.exitCode === 0 && worker.pauses.length > 0),
 					killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
 				},
 	);

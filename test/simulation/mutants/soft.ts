@@ -43,8 +43,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "start all anew after a pause",
 		file: "src/agent/phases/take-seat.ts",
-		guard: "return worker ? toWorking(worker) : freshSlot(localRank);",
-		without: "return freshSlot(localRank);",
+		guard: 'former?.status === "paused"',
+		without: "former === null",
 		caughtBy: { checker: "survivors" },
 	},
 	{
@@ -162,6 +162,27 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		guard: "isUnawares(slot) && !isEnding(slot)",
 		without: "isUnawares(slot) && isEnding(slot)",
 		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
+	},
+	{
+		name: "start those anew for ever that do not listen any more",
+		file: "src/agent/phases/running.ts",
+		guard: "if (mayMeanPause && !isDone) {",
+		without: "if (mayMeanPause) {",
+		caughtBy: { test: SOFT_TESTS, named: "the second time" },
+	},
+	{
+		name: "take who ended at PAUSE for done where another one did not listen",
+		file: "src/agent/phases/running.ts",
+		guard: "slot?.endedInPause && !slot.hasPaused",
+		without: "slot?.endedInPause",
+		caughtBy: { test: SOFT_TESTS, named: "it may have meant that" },
+	},
+	{
+		name: "forget who did not listen",
+		file: "src/agent/phases/take-seat.ts",
+		guard: ": freshSlot(localRank, former);",
+		without: ": freshSlot(localRank);",
+		caughtBy: { test: SOFT_TESTS, named: "is remembered" },
 	},
 	{
 		name: "blame workers for the time in which their agent was stopped",

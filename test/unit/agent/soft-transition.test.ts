@@ -229,6 +229,49 @@ describe("a worker's failure", () => {
 	});
 });
 
+describe("a worker that does not listen any more, and ends with 0 behind a PAUSE", () => {
+	const work = (round: number) => seen(round, { deprecated: round - 1 });
+	const again = [...[exited(0, 0), gone(0)], work(3), greeted(0)];
+	const second = play([work(2), ...again], PAUSED).state;
+
+	it("has done its part the second time, or two of them would start one another for ever", () => {
+		const unheard = [left(3), work(4)];
+		const { state, reason } = play(
+			[...unheard, acknowledged(1, 7), exited(0, 0)],
+			second,
+		);
+		expect(reason).toContain("it has done its part");
+		expect(play([exited(1, 0), gone(0), gone(1)], state).state.phase).toBe(
+			"FINISHED",
+		);
+	});
+
+	it("has not if it has heard of a PAUSE meanwhile: it may have meant that", () => {
+		const heard = [left(3), acknowledged(0, 2), work(4), exited(0, 0)];
+		expect(play(heard, second).effects).toMatchObject([
+			{ kind: "pause", localRanks: [1] },
+			{ kind: "terminate", localRanks: [0] },
+		]);
+	});
+
+	it("has not where the one before it had heard of its PAUSE", () => {
+		const meant = play([work(2), acknowledged(0, 2), ...again], PAUSED).state;
+		const { state } = play([left(3), work(4), exited(0, 0)], meant);
+		expect(state.phase).toBe("STOPPING");
+	});
+
+	const both = [exited(0, 9), gone(0), exited(1, 143), gone(1)];
+	it.each([
+		["that ended while it was paused", 2, [exited(0, 0), gone(0)]],
+		["after which another one failed", 4, [work(2), ...again, ...both]],
+	])("is remembered, also one %s", (_, round, inputs) => {
+		const started = [...inputs, work(round), greeted(0), greeted(1)];
+		const unheard = [left(round), work(round + 1)];
+		const { reason } = play([...started, ...unheard, exited(0, 0)], PAUSED);
+		expect(reason).toContain("it has done its part");
+	});
+});
+
 describe("a worker that waits for work", () => {
 	const waits = (round: number | null): AgentInput => ({
 		kind: "worker-waits",
