@@ -14,6 +14,7 @@ import {
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundlePackage } from "./bundle-package.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
@@ -28,7 +29,12 @@ for (const project of ["tsconfig.types.json", "tsconfig.cjs.json"]) {
 		stdio: "inherit",
 	});
 }
-await Promise.all([bundleLauncher(), bundleRuntime(), bundlePage()]);
+await Promise.all([
+	bundleLauncher(),
+	bundlePackage("execa", "execa", `${root}/dist/launcher`, forNode),
+	bundleRuntime(),
+	bundlePage(),
+]);
 mkdirSync(`${root}/dist/python`);
 copyFileSync(
 	`${root}/src/runtime/python/elastic_run.py`,
@@ -48,7 +54,21 @@ async function bundleLauncher() {
 		splitting: true,
 		chunkNames: "launcher/[name]-[hash]",
 		packages: "external",
+		plugins: [besideTheChunks("execa")],
 	});
+}
+
+/** @returns {import("esbuild").Plugin} what takes a package from its own file in `launcher/` */
+function besideTheChunks(name) {
+	return {
+		name: `${name} beside the chunks`,
+		setup({ onResolve }) {
+			onResolve({ filter: new RegExp(`^${name}$`) }, () => ({
+				path: `./${name}.js`,
+				external: true,
+			}));
+		},
+	};
 }
 
 /** What a worker imports. */

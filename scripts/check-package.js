@@ -11,6 +11,8 @@ const EXPECTED =
 	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|(docs|examples)\/[^_]|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
+	"dist/launcher/execa.js",
+	"dist/launcher/execa.licenses.txt",
 	"dist/src/index.js",
 	"dist/src/index.d.ts",
 	"dist/src/runtime/register.js",
