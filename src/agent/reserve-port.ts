@@ -152,13 +152,18 @@ async function holdByConnection(
 	{ address, port }: AddressInfo,
 ): Promise<() => void> {
 	const near = connect({ port, host: HERE[address] ?? address });
-	const accepted = once(server, "connection");
-	await once(near, "connect");
-	const [far] = await accepted;
-	server.close();
-	const ends = [near, far];
 	// Whatever becomes of it, the port is at most free a little earlier.
-	for (const end of ends) end.unref().on("error", () => {});
+	near.on("error", () => {});
+	const [[far]] = await Promise.race([
+		Promise.all([once(server, "connection"), once(near, "connect")]),
+		// A process without a descriptor left accepts nobody: the connection is cut, and nothing said of it.
+		once(near, "close").then(() => {
+			throw new Error("the connection was cut before it was accepted");
+		}),
+	]);
+	server.close();
+	far.on("error", () => {});
+	const ends = [near.unref(), far.unref()];
 	return () => {
 		for (const end of ends) end.resetAndDestroy();
 	};

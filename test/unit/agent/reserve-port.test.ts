@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { connect, createServer, Server } from "node:net";
+import { connect, createServer, Server, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PortReservation } from "../../../src/agent/reserve-port.js";
 import { PassingError } from "../../../src/rendezvous/back-off.js";
@@ -158,6 +158,26 @@ describe("a port on a machine that is short of something", () => {
 		shortage.mockRestore();
 		expect(await ports.reserve()).toBeGreaterThan(0);
 		expect(warnings).toEqual([]);
+	});
+
+	it("is listened on where its own connection is cut, as without a descriptor to accept it", async () => {
+		const emit = Server.prototype.emit;
+		vi.spyOn(Server.prototype, "emit").mockImplementation(function (
+			this: Server,
+			...given: unknown[]
+		) {
+			const [event, socket] = given;
+			if (event !== "connection" || !(socket instanceof Socket)) {
+				return Reflect.apply(emit, this, given);
+			}
+			socket.destroy();
+			return true;
+		});
+		const port = await ports.reserve();
+		const again = createServer();
+		again.listen(port);
+		const [error] = await once(again, "error");
+		expect(error).toMatchObject({ code: "EADDRINUSE" });
 	});
 
 	it("is tried again, and told of once until there is one", async () => {
