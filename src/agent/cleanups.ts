@@ -5,8 +5,13 @@ import type { Logger } from "./logger.js";
 export class Cleanups {
 	private readonly pending: { what: string; undo: () => unknown }[] = [];
 
+	/** Where all has been undone: that of something that came too late. */
+	private late: Logger | undefined;
+
+	/** What is added when all the others have been undone is undone at once. */
 	add(what: string, undo: () => unknown): void {
 		this.pending.push({ what, undo });
+		if (this.late !== undefined) void this.run(this.late);
 	}
 
 	/** Undoes all; one that fails is logged and keeps none of the others from being undone. */
@@ -18,5 +23,6 @@ export class Cleanups {
 				log.warn(`${next.what} failed: ${messageOf(error)}`);
 			}
 		}
+		this.late = log;
 	}
 }

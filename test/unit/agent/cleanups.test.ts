@@ -18,3 +18,13 @@ it("undoes all, the newest first; one that fails is told of, and keeps no other 
 	expect(done).toEqual(["third", "first"]);
 	expect(warnings).toEqual(["closing the second failed: it is broken"]);
 });
+
+it("what is added when all has been undone is undone at once", async () => {
+	const done: string[] = [];
+	const silent = () => {};
+	const cleanups = new Cleanups();
+	const log = { debug: silent, info: silent, warn: silent, error: silent };
+	await cleanups.run(log);
+	cleanups.add("closing the server", () => done.push("server"));
+	expect(done).toEqual(["server"]);
+});
