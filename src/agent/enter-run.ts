@@ -79,8 +79,8 @@ export async function enterRun(options: EnterRunOptions): Promise<EnteredRun> {
 			const { store } = options;
 			return { config: named, membership, joined, isReturning, store };
 		}
-		// Another agent of this host was faster.
-		await membership.close();
+		// Another agent of this host was faster. A lease that cannot be given back lapses, and holds nothing.
+		await membership.close().catch(() => {});
 	}
 }
 
