@@ -10,6 +10,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		maxNodes: config.maxNodes,
 		policy: config.policyId,
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
+		...(config.backend === "memory" && { isAlone: true }),
 		maxRestarts: config.maxRestarts,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,

@@ -83,6 +83,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	maxNodes: "--nnodes",
 	policy: "--restart-policy",
 	finishedStay: "finishedNodes of --restart-policy",
+	isAlone: "--rdzv-backend",
 	maxRestarts: "--max-restarts",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",

@@ -71,12 +71,19 @@ export function outcomeOf(
 			root: round.cause.root ?? fatal.failure,
 		};
 	}
-	if (round.charged <= config.maxRestarts) return null;
+	return round.charged > config.maxRestarts ? spent(round, config) : null;
+}
+
+/** How the run ends because a budget is spent. */
+export function spent(
+	{ cause: { reason, root } }: RoundRecord,
+	{ maxRestarts }: PlannerConfig,
+): Outcome {
 	return {
 		result: "failed",
 		exitCode: 1,
-		reason: `${round.cause.reason}; the budget of ${config.maxRestarts} restarts is spent`,
-		root: round.cause.root,
+		reason: `${reason}; the budget of ${maxRestarts} restarts is spent`,
+		root,
 	};
 }
 

@@ -18,7 +18,7 @@
 import { chargeIncident } from "./charge-incident.js";
 import { tellStory } from "./history.js";
 import { observeRound } from "./observe-round.js";
-import { spentBudget } from "./pay-incident.js";
+import { spent, spentBudget } from "./pay-incident.js";
 import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
@@ -113,20 +113,37 @@ function planRefusals(
 			seat !== undefined &&
 			"refused" in seat &&
 			seat.incarnation === node?.record.incarnation;
-		const spent = spentBudget(nodeId, budget, config);
-		if (node === undefined || told || spent === undefined) continue;
+		const whose = spentBudget(nodeId, budget, config);
+		if (node === undefined || told || whose === undefined) continue;
 		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			incarnation: node.record.incarnation,
-			refused: `${spent} has used up its budget of ${config.maxRestarts} restarts; a node of another --node-id may take its place`,
+			refused: `${whose} has used up its budget of ${config.maxRestarts} restarts; a node of another --node-id may take its place`,
 		});
 	}
 	if (seats.size === 0) return undefined;
+	if (config.isAlone) return planSpentEnd(view, memory, config);
 	return {
 		plan: { kind: "refuse", seats },
 		memory,
 		until: undefined,
 		reason: `refused: ${[...seats.keys()].join(", ")}`,
+	};
+}
+
+/** Where nobody can take the place of the node whose budget is spent, that ends the run. */
+function planSpentEnd(
+	{ round }: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+): PlanResult {
+	const outcome = spent(round, config);
+	const ended = { ...round, deprecated: round.synced, outcome };
+	return {
+		plan: { kind: "update", round: ended, budgets: new Map() },
+		memory,
+		until: undefined,
+		reason: outcome.reason,
 	};
 }
 

@@ -96,6 +96,8 @@ export interface PlannerConfig {
 	readonly maxRestarts: number;
 	/** Nodes that have finished stay so when a round is left: they count towards MIN and get no seat. */
 	readonly finishedStay?: boolean;
+	/** No other node can come: with the budget of the only one the run has spent its own. */
+	readonly isAlone?: boolean;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

@@ -186,6 +186,8 @@ export interface RunSpec {
 	readonly policy: string;
 	/** Nodes that have finished stay so when a round is left. */
 	readonly finishedStay?: boolean;
+	/** The run's store is this agent's own: no other node can come. */
+	readonly isAlone?: boolean;
 	readonly maxRestarts: number;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;

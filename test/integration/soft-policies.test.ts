@@ -67,6 +67,21 @@ it("T1 launchAgent with RestartPolicy.SOFT: two agents in a program, one is abor
 	await site.isSwept();
 });
 
+it.each([
+	"soft",
+	"soft-replace",
+])("J8 %s on one machine: with its only node's budget the run has failed, and no other node is waited for", async (policy) => {
+	const site = openSite();
+	const flags = ["--restart-policy", policy, "--max-restarts", "1"];
+	const launch = site.launch([...flags, job("exits-with.js"), "0:9"]);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(1);
+	expect(site.workers()).toHaveLength(2);
+	expect(stderr).toContain("the budget of 1 restarts is spent");
+	expect(stderr).not.toContain("may take its place");
+	await site.isSwept();
+});
+
 it("T1 an unknown policy fails before anything starts", async () => {
 	const site = openSite();
 	const launch = site.launch(["--restart-policy", "sofd", job("follows.js")]);

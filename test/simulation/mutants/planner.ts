@@ -180,8 +180,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "go on when the budget is spent",
 		file: "src/rendezvous/pay-incident.ts",
-		guard: "if (round.charged <= config.maxRestarts) return null;",
-		without: "if (round.charged <= config.maxRestarts + 1) return null;",
+		guard: "round.charged > config.maxRestarts ? spent",
+		without: "round.charged > config.maxRestarts + 1 ? spent",
 		caughtBy: { checker: "budget" },
 	},
 	{

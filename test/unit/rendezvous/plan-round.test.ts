@@ -300,6 +300,21 @@ describe("a running round", () => {
 		expect(after.reason).toBe("refused: a");
 	});
 
+	it("ends the run with the budget of its only node, where no other one can come", () => {
+		const left = { ...RUNNING, deprecated: RUNNING.synced };
+		const view = runView(left, [run("a")], { seats: SEATS, budgets: { a: 2 } });
+		expect(plan(view, { config: { isAlone: true } }).plan).toMatchObject({
+			kind: "update",
+			round: {
+				outcome: {
+					result: "failed",
+					exitCode: 1,
+					reason: expect.stringContaining("the budget of 1 restarts is spent"),
+				},
+			},
+		});
+	});
+
 	it("ends well when every seat has finished, also of nodes that are gone", () => {
 		expect(leaves([run("a")], ["a", "b"]).plan).toMatchObject({
 			round: { outcome: { result: "succeeded", exitCode: 0 } },
