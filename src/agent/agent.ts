@@ -6,6 +6,7 @@ import type { AgentInput } from "./inputs.js";
 import type { Logger } from "./logger.js";
 import type { TransitionContext } from "./phases/step.js";
 import { RoundHistory } from "./report/round-history.js";
+import { isSameIntent } from "./same-intent.js";
 import {
 	type AgentState,
 	deadlineOf,
@@ -44,6 +45,7 @@ export class Agent {
 	private state: AgentState = INITIAL_STATE;
 	private readonly inbox: AgentInput[] = [];
 	private working = false;
+	private isClosed = false;
 	private cancelTimer: () => void = () => {};
 	/** What the timer is set to; undefined: there is none. */
 	private wakesAt: number | undefined;
@@ -60,15 +62,17 @@ export class Agent {
 
 	/** Takes one input; those that come while another is worked on wait their turn. */
 	readonly dispatch = (input: AgentInput): void => {
+		if (this.isClosed) return;
 		this.inbox.push(input);
 		if (this.working) return;
 		this.working = true;
 		try {
-			for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
-				this.step(next);
-			}
-			// Not before: what an effect has failed at is an input too, and what is said must hold.
-			this.publish();
+			// To publish may look at the lease, and find that it has ended.
+			do {
+				this.foldInbox();
+				// Not before: what an effect has failed at is an input too, and what is said must hold.
+				this.publish();
+			} while (this.inbox.length > 0);
 		} catch (error) {
 			this.options.onError(error);
 		} finally {
@@ -90,6 +94,19 @@ export class Agent {
 			clock.now(),
 			clock.wallTime(),
 		);
+	}
+
+	/** It goes on no more, whatever comes: an error has ended its part. */
+	close(): void {
+		this.isClosed = true;
+		this.cancelTimer();
+		this.waitingLines.close();
+	}
+
+	private foldInbox(): void {
+		for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
+			this.step(next);
+		}
 	}
 
 	private step(input: AgentInput): void {
@@ -174,7 +191,7 @@ export class Agent {
 
 	private publish(): void {
 		const intent = intentOf(this.state);
-		if (isSame(intent, this.published)) return;
+		if (isSameIntent(intent, this.published)) return;
 		const wasThere = intent?.state === this.published?.state;
 		const since =
 			(wasThere ? this.published?.since : undefined) ??
@@ -194,20 +211,4 @@ export class Agent {
 			this.dispatch({ kind: "time-passed" });
 		});
 	}
-}
-
-function isSame(
-	left: Omit<Intent, "since"> | null,
-	right: Intent | null,
-): boolean {
-	if (left === null || right === null) return left === right;
-	return (
-		left.state === right.state &&
-		left.claim === right.claim &&
-		left.failure === right.failure &&
-		left.fencedIn === right.fencedIn &&
-		left.cause === right.cause &&
-		left.finishedPlan === right.finishedPlan &&
-		String(left.pids) === String(right.pids)
-	);
 }

@@ -114,10 +114,9 @@ export class Participation {
 
 	/** Where nodes did not find each other, each of them may have been alone with a store of its own. */
 	private advise({ exitCode }: Ending): void {
-		const { config, place } = this.options;
-		const advice = loopbackTrouble(config);
-		if (advice === undefined || exitCode !== EXIT_CODES.rendezvous) return;
-		place.log.warn(advice);
+		if (exitCode !== EXIT_CODES.rendezvous) return;
+		const advice = loopbackTrouble(this.options.config);
+		if (advice !== undefined) this.options.place.log.warn(advice);
 	}
 
 	/** An internal error ends the launch, but not before its workers are ended. */
@@ -130,6 +129,7 @@ export class Participation {
 		} catch (error) {
 			if (isUnreachable(error)) await this.endWorkers(agent, messageOf(error));
 			workers.killAll();
+			agent.close();
 			throw error instanceof ElasticRunError
 				? lostTooLong(error, this.options.config)
 				: new ElasticRunError("INTERNAL", messageOf(error), { cause: error });

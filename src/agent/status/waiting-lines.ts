@@ -1,10 +1,18 @@
 import type { Clock } from "../../clock.js";
 import { waitingInWords } from "../../rendezvous/waiting-words.js";
 import type { Logger } from "../logger.js";
-import type { AgentState, Joining } from "../state.js";
+import {
+	type AgentState,
+	type Finished,
+	type Joining,
+	nextClaim,
+} from "../state.js";
 
 /** How often an agent says what it waits for, in milliseconds. */
 const SAY_EVERY_MS = 10_000;
+
+/** It waits for a round of its own, or for the others to do theirs. */
+type Waiting = Joining | Finished;
 
 /**
  * While an agent waits for a round, one line each 10 s says who is there and
@@ -12,7 +20,7 @@ const SAY_EVERY_MS = 10_000;
  * the rest: nobody asks the store for them.
  */
 export class WaitingLines {
-	private joining: Joining | undefined;
+	private waiting: Waiting | undefined;
 	private since = 0;
 	private cancelTimer: () => void = () => {};
 
@@ -22,13 +30,21 @@ export class WaitingLines {
 
 	/** To be called with each new state of the agent. */
 	follow(state: AgentState): void {
-		const wasJoining = this.joining !== undefined;
-		this.joining = state.phase === "JOINING" ? state : undefined;
-		if (this.joining === undefined) this.cancelTimer();
-		else if (!wasJoining) {
-			this.since = this.options.clock.now();
-			this.sayLater();
-		}
+		const before = this.waiting?.phase;
+		this.waiting =
+			state.phase === "JOINING" || state.phase === "FINISHED"
+				? state
+				: undefined;
+		if (this.waiting?.phase === before) return;
+		this.cancelTimer();
+		if (this.waiting === undefined) return;
+		this.since = this.options.clock.now();
+		this.sayLater();
+	}
+
+	close(): void {
+		this.waiting = undefined;
+		this.cancelTimer();
 	}
 
 	private sayLater(): void {
@@ -39,10 +55,10 @@ export class WaitingLines {
 	}
 
 	private say(): void {
-		if (this.joining === undefined) return;
+		if (this.waiting === undefined) return;
 		const { clock, log } = this.options;
 		const words = waitingLine(
-			this.joining,
+			this.waiting,
 			clock.now() - this.since,
 			clock.wallTime(),
 		);
@@ -53,18 +69,25 @@ export class WaitingLines {
 
 /**
  * What an agent says after having waited for so long; undefined: nothing. A
- * spare of a round that runs waits without limit, and for nobody in particular.
+ * spare of a round that runs waits without limit, and for nobody in particular,
+ * and so does one that has finished, for those that have not.
  */
 export function waitingLine(
-	{ view, claim }: Joining,
+	state: Waiting,
 	waitedMs: number,
 	wallTime: number,
 ): string | undefined {
+	const { view } = state;
 	if (view === null) return undefined;
 	const { round, waiting } = view;
+	const isOpen = round.synced <= round.deprecated;
+	const hasFinished = state.phase === "FINISHED";
+	if (hasFinished && !isOpen) return undefined;
+	const claim = hasFinished ? nextClaim(view) : state.claim;
 	if (waiting?.instance === round.instance && waiting.round === claim) {
 		return waitingInWords(waiting, wallTime);
 	}
-	if (round.synced > round.deprecated) return undefined;
-	return `waiting for round ${claim} for ${Math.round(waitedMs / 1_000)} s`;
+	return isOpen
+		? `waiting for round ${claim} for ${Math.round(waitedMs / 1_000)} s`
+		: undefined;
 }

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { INITIAL_STATE, type Joining } from "../../../src/agent/state.js";
+import {
+	type Finished,
+	INITIAL_STATE,
+	type Joining,
+} from "../../../src/agent/state.js";
 import {
 	WaitingLines,
 	waitingLine,
@@ -32,10 +36,19 @@ const joining = (
 	view: { round: roundRecord(round), seat: null, waiting },
 });
 
+const finished = (
+	round: Partial<RoundRecord>,
+	waiting?: WaitingRecord,
+): Finished => ({
+	...{ phase: "FINISHED", round: 1, planId: "p" },
+	...{ instance: 1, failure: null, failuresReported: 0 },
+	view: { round: roundRecord(round), seat: null, waiting },
+});
+
 describe("what an agent says that waits", () => {
 	const open = { synced: 1, deprecated: 1 };
 	const running = { synced: 1, deprecated: 0 };
-	it.each<[string, Joining, string | undefined]>([
+	it.each<[string, Joining | Finished, string | undefined]>([
 		["nothing before it has seen the run", INITIAL_STATE, undefined],
 		["what it was told", joining(open, told()), "waiting for b: a is here"],
 		[
@@ -58,6 +71,16 @@ describe("what an agent says that waits", () => {
 			"nothing of another instance",
 			joining(open, told({ instance: 2 })),
 			"waiting for round 2 for 20 s",
+		],
+		[
+			"who is missing when it has finished",
+			finished(open, told()),
+			"waiting for b: a is here",
+		],
+		[
+			"nothing when it has finished and the others work",
+			finished(running),
+			undefined,
 		],
 	])("is %s", (_, state, words) => {
 		expect(waitingLine(state, 20_000, 0)).toBe(words);

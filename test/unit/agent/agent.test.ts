@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import { Agent, type AgentOptions } from "../../../src/agent/agent.js";
+import { deadlineOf } from "../../../src/agent/state.js";
+import type { Intent } from "../../../src/rendezvous/record-writer.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+import { contextAt, exited, greeted, seen } from "./soft-agent.js";
+
+/** An agent whose shell is real, and nothing around it. */
+function agentWith(onIntent: (intent: Intent | null) => void = () => {}) {
+	const clock = new VirtualClock(1_000);
+	const silent = () => {};
+	const errors: unknown[] = [];
+	let deadline: number | undefined;
+	const options: AgentOptions = {
+		clock,
+		log: { debug: silent, info: silent, warn: silent, error: silent },
+		settings: contextAt(),
+		membership: { publish: onIntent },
+		workers: { start: silent, pause: silent, terminate: silent, kill: silent },
+		onState: (state) => {
+			deadline = deadlineOf(state);
+		},
+		onError: (error) => errors.push(error),
+	};
+	const agent = new Agent(options);
+	for (const input of [seen(0), seen(1), greeted(0), greeted(1)]) {
+		agent.dispatch(input);
+	}
+	return { agent, clock, errors, deadline: () => deadline };
+}
+
+it("a lease that is found to have ended while a failure is published fences at once", () => {
+	const fenceAt = 1_500;
+	const { agent, errors, deadline } = agentWith((intent) => {
+		if (intent?.failure == null || intent.fencedIn !== undefined) return;
+		agent.dispatch({ kind: "session-lost", reason: "no keepalive", fenceAt });
+	});
+	agent.dispatch(exited(0, 9));
+	expect(errors).toEqual([]);
+	expect(deadline()).toBe(fenceAt);
+});
+
+it("one that was closed takes nothing more and keeps no timer", async () => {
+	const intents: (Intent | null)[] = [];
+	const { agent, clock } = agentWith((intent) => intents.push(intent));
+	const before = intents.length;
+	agent.dispatch(seen(1, { deprecated: 1 }));
+	agent.close();
+	agent.dispatch(exited(0, 9));
+	await clock.advance(1_000_000);
+	expect(intents).toHaveLength(before + 1);
+	expect(clock.nextAlarm).toBeUndefined();
+});
