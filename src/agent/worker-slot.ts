@@ -12,16 +12,23 @@ export interface Pause {
 	readonly killAt: number;
 }
 
+/**
+ * How a worker took a PAUSE that cost the others a round, and that the next one in its place
+ * may take likewise: `silent` did not acknowledge it, nor any before; `ended` ended with 0.
+ */
+export type PauseManner = "silent" | "ended";
+
 /** One worker process of the round that this agent is in, or has been in. */
 export interface WorkerSlot {
 	readonly localRank: number;
 	/** Null until it was spawned. */
 	readonly pid: number | null;
 	/**
-	 * `paused`: its process is kept for the next round; `exited`: its leader ended,
-	 * others of its process group live on.
+	 * `paused`: its process is kept for the next round; `awaited`: it is told to pause, and
+	 * its node not ready before it does; `exited`: its leader ended, others of its process
+	 * group live on.
 	 */
-	readonly status: "running" | "paused" | "exited" | "gone";
+	readonly status: "running" | "awaited" | "paused" | "exited" | "gone";
 	/** When it, or what is left of its group, is killed; null where it has not been told to end. */
 	readonly killAt: number | null;
 	/** When what even SIGKILL has not ended is given up; null before that kill. */
@@ -38,8 +45,8 @@ export interface WorkerSlot {
 	readonly change: WorldChangeEvent | null;
 	/** The PAUSEs that it has not acknowledged, the oldest first. */
 	readonly pauses: readonly Pause[];
-	/** It, or one that had its place before, ended with 0 while it owed an answer to a PAUSE. */
-	readonly endedInPause: boolean;
+	/** How one in its place took a PAUSE. */
+	readonly manner: PauseManner | null;
 	/** When its wait for another round is taken for a wish; null where it does not wait. */
 	readonly waitsUntil: number | null;
 }
@@ -58,7 +65,7 @@ export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 		hasPaused: false,
 		change: null,
 		pauses: [],
-		endedInPause: former?.endedInPause ?? false,
+		manner: former?.manner ?? null,
 		waitsUntil: null,
 	};
 }
@@ -80,9 +87,14 @@ export function paused(workers: readonly WorkerSlot[]): readonly number[] {
 	return localRanks(workers.filter(({ status }) => status === "paused"));
 }
 
+/** Whether it has been told to pause, and not to end since. */
+export function isToldToPause({ status }: WorkerSlot): boolean {
+	return status === "awaited" || status === "paused";
+}
+
 /** Whether its process is there, and may still listen and answer. */
-export function isUp({ status }: WorkerSlot): boolean {
-	return status === "running" || status === "paused";
+export function isUp(worker: WorkerSlot): boolean {
+	return worker.status === "running" || isToldToPause(worker);
 }
 
 /** Whether it was kept for this round, and has not heard of that yet. */

@@ -181,6 +181,19 @@ export class LaunchSite {
 		});
 	}
 
+	/** Waits for one that was started for this round and has such an environment. */
+	sawWorker(
+		round: number,
+		env: Readonly<Record<string, string>>,
+	): Promise<WorkerRecord> {
+		const bearing = Object.entries(env);
+		return waitFor(`a worker of round ${round}, ${JSON.stringify(env)}`, () =>
+			this.workers(round).find((worker) =>
+				bearing.every(([name, value]) => worker.env[name] === value),
+			),
+		);
+	}
+
 	/** Every process that workers have written of: themselves and their children. */
 	processes(): readonly number[] {
 		return this.workers().flatMap(({ pid, extra }) => [

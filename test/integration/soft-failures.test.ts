@@ -14,12 +14,7 @@ import { isAlive, waitFor } from "../helpers/processes.js";
 const etcd = etcdForAll();
 const FOLLOWS = ["follows.js"] as const;
 
-/** The worker that this node, which has one, has started for this round. */
-function workerOf({ site }: Cluster, round: number, nodeId: string) {
-	return waitFor(`a worker of ${nodeId} in round ${round}`, () =>
-		site.workers(round).find(({ env }) => env.ELASTIC_RUN_NODE_ID === nodeId),
-	);
-}
+const onNode = (nodeId: string) => ({ ELASTIC_RUN_NODE_ID: nodeId });
 
 it("T4 T10 a worker fails: its node's others end and fresh ones follow while its budget lasts, then it leaves with 75", async () => {
 	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
@@ -97,19 +92,19 @@ it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh st
 	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
 	cluster.agent("node-b", { worker: ["follows.js", "once"] });
 	await cluster.form("node-a", "node-b", "node-c");
-	const silent = await workerOf(cluster, 1, "node-a");
-	const once = await workerOf(cluster, 1, "node-b");
+	const silent = await cluster.site.sawWorker(1, onNode("node-a"));
+	const once = await cluster.site.sawWorker(1, onNode("node-b"));
 	await cluster.vanish("node-c");
 
 	// Its PAUSE of round 1 is never acknowledged: round 2 is left for it.
-	const anew = await workerOf(cluster, 3, "node-a");
+	const anew = await cluster.site.sawWorker(3, onNode("node-a"));
 	expect(followed(silent)).toEqual([{ kind: "SIGTERM" }]);
 	expect(isAlive(anew.pid)).toBe(true);
 	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 	await cluster.launchOf("node-a").saw("stderr", "nor any before");
 
 	// The other one has acknowledged that, and then no more.
-	const again = await workerOf(cluster, 4, "node-b");
+	const again = await cluster.site.sawWorker(4, onNode("node-b"));
 	expect(followed(once).at(-1)).toEqual({ kind: "SIGTERM" });
 	expect(isAlive(again.pid)).toBe(true);
 	const round = await cluster.store.sawRound(
@@ -199,35 +194,4 @@ it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the
 	expect(round).toMatchObject({ incidents: 0, outcome: null });
 	for (const worker of [anew, stays]) tell(worker, 0);
 	await cluster.ends({ "node-a": 0, "node-b": 0 });
-});
-
-it("T14 J10 workers that do not listen any more when they are nearly done start one another once, not for ever", async () => {
-	const flags = ["--restart-policy", "soft"];
-	const worker = ["follows.js", "hello"] as const;
-	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
-	await cluster.form("node-a", "node-b", "node-c");
-	const [ofA, ofB] = [
-		await workerOf(cluster, 1, "node-a"),
-		await workerOf(cluster, 1, "node-b"),
-	];
-	const bothRun = (round: number) =>
-		Promise.all(
-			["node-a", "node-b"].map((nodeId) =>
-				cluster.store.sawNode(nodeId, "running", round),
-			),
-		);
-	await cluster.vanish("node-c");
-	await bothRun(2);
-	tell(ofA, 0);
-	const nextOfA = await workerOf(cluster, 3, "node-a");
-	await bothRun(3);
-	tell(ofB, 0);
-	const nextOfB = await workerOf(cluster, 4, "node-b");
-	await bothRun(4);
-	tell(nextOfA, 0);
-	tell(nextOfB, 0);
-	const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
-	expect(ends["node-a"]?.stderr).toContain("it has done its part");
-	const round = await cluster.store.round();
-	expect(round).toMatchObject({ synced: 4, incidents: 0 });
 });

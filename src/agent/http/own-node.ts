@@ -3,7 +3,7 @@ import { plainMessage } from "../logs/plain-text.js";
 import type { AgentState } from "../state.js";
 import { standingLine } from "../status/pinned-lines.js";
 import { waitingLine } from "../status/waiting-lines.js";
-import { isEnding, type WorkerSlot } from "../worker-slot.js";
+import { isEnding, isToldToPause, type WorkerSlot } from "../worker-slot.js";
 import type {
 	NodeDocument,
 	WorkerDocument,
@@ -97,7 +97,7 @@ function stateOf(slot: WorkerSlot): WorkerState {
 	if (slot.status === "gone") return "ended";
 	if (slot.status === "exited" || isEnding(slot)) return "stopping";
 	if (slot.pid === null) return "starting";
-	if (slot.status !== "paused") return "running";
+	if (!isToldToPause(slot)) return "running";
 	return slot.pauses.length > 0 ? "pausing" : "paused";
 }
 

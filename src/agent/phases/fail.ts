@@ -6,11 +6,13 @@ import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
+import { goOnFrom } from "./go-on.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { overdue, withNewTime } from "./worker-slots.js";
+import { markManner, markStays } from "./worker-words.js";
 
 /** An agent that is so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or a machine that slept … */
 const STOPPED_MS = 1_000;
@@ -85,7 +87,12 @@ export function onOverdue(
 		const workers = withNewTime(state.workers, now, now + NEWS_MS);
 		return ignore({ ...state, workers });
 	}
-	const { localRank, pid, hasPaused } = late;
+	const { localRank, pid, hasPaused, status } = late;
+	const hasHeard = late.heard >= late.events;
+	if (status === "awaited" && hasHeard) {
+		const workers = markStays(state.workers, localRank);
+		return goOnFrom({ ...state, workers }, context);
+	}
 	const description = `did not acknowledge PAUSE within ${context.pauseTimeoutMs / 1000} s`;
 	const exitCode = EXIT_CODES.failed;
 	return hasPaused
@@ -102,10 +109,12 @@ function startAnew(
 ): Transition {
 	const cause = `rank ${rankOf(state, localRank)} ${description}, nor any before: it is started anew`;
 	const change = "SCALE_DOWN";
+	const workers = markManner(state.workers, localRank, "silent");
+	const known = { ...state, workers };
 	const begun =
-		state.phase === "RUNNING"
-			? leaveRound(state, { change, cause, without: localRank }, context)
-			: pause(state, scaleDown(cause, context, localRank), context);
+		known.phase === "RUNNING"
+			? leaveRound(known, { change, cause, without: localRank }, context)
+			: pause(known, scaleDown(cause, context, localRank), context);
 	const message = `a worker has not acknowledged PAUSE within ${context.pauseTimeoutMs / 1000} s, nor any before: it is ended and started anew; receive events with waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, or set --pause-timeout`;
 	return { ...begun, effects: [...begun.effects, { kind: "warn", message }] };
 }

@@ -1,6 +1,6 @@
 import { type Left, type Next, nextClaim, type Stopping } from "../state.js";
-import { paused, remaining } from "../worker-slot.js";
-import { endAll, withGrace } from "./begin-stopping.js";
+import { isToldToPause, remaining } from "../worker-slot.js";
+import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";
@@ -20,7 +20,7 @@ export function goOnIfGone(
 	const ending =
 		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
 	const isOver = ending !== undefined || next.kind === "leave";
-	if (isOver && paused(state.workers).length > 0) {
+	if (isOver && state.workers.some(isToldToPause)) {
 		const reason = ending?.reason ?? "no round follows";
 		return endAll(state, withGrace(next, context), reason);
 	}
@@ -34,6 +34,16 @@ export function goOnIfGone(
 		reason:
 			joined.reason || `its workers are gone: claims round ${nextClaim(view)}`,
 	};
+}
+
+/** The same where less may be waited for than before. */
+export function goOnFrom(
+	state: Active,
+	context: TransitionContext,
+): Transition {
+	return state.phase === "STOPPING"
+		? goOnIfGone(state, context)
+		: ignore(state);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import type { AgentEffect } from "../inputs.js";
 import type { Next } from "../state.js";
-import { paused, type WorkerSlot } from "../worker-slot.js";
+import { isToldToPause, type WorkerSlot } from "../worker-slot.js";
 import { type Active, beginStopping, tellToEnd } from "./begin-stopping.js";
 import { goOnIfGone } from "./go-on.js";
 import type { Transition, TransitionContext } from "./step.js";
@@ -33,26 +33,40 @@ export function pause(
 	const isRunning = state.phase === "RUNNING";
 	const workers = state.workers.map((worker): WorkerSlot => {
 		if (worker.localRank === failed) return toEnd(worker, killAt);
-		if (worker.status === "paused") return worker;
+		if (isToldToPause(worker)) return worker;
 		return isRunning && worker.status === "running" && worker.greeted
 			? toPaused(worker, change, { round: state.round, ackBy, killAt })
 			: toEnd(worker, killAt);
 	});
 	const after = goOnIfGone(beginStopping(state, workers, REJOIN), context);
-	const kept = paused(state.workers);
-	const fresh = paused(workers).filter((one) => !kept.includes(one));
+	const before = state.workers.filter(isToldToPause);
+	const told = workers
+		.filter(isToldToPause)
+		.filter(
+			({ localRank }) => !before.some((one) => one.localRank === localRank),
+		);
 	return {
 		state: after.state,
 		effects: [
-			...(fresh.length === 0
-				? []
-				: [{ kind: "pause" as const, localRanks: fresh, change, reason }]),
+			...tellToPause(told, change, reason),
 			...tellToEnd(state.workers, workers),
 			...warnOfDeaf(state),
+			...warnOfAwaited(told, context),
 			...after.effects,
 		],
 		reason,
 	};
+}
+
+function tellToPause(
+	told: readonly WorkerSlot[],
+	change: WorldChangeEvent,
+	reason: string,
+): readonly AgentEffect[] {
+	const localRanks = told.map(({ localRank }) => localRank);
+	return told.length === 0
+		? []
+		: [{ kind: "pause", localRanks, change, reason }];
 }
 
 /** Once is enough: the shell says no warning twice. */
@@ -68,4 +82,24 @@ function warnOfDeaf({ phase, workers }: Active): readonly AgentEffect[] {
 				},
 			]
 		: [];
+}
+
+/** The others' next round waits for them. */
+function warnOfAwaited(
+	told: readonly WorkerSlot[],
+	{ pauseTimeoutMs }: TransitionContext,
+): readonly AgentEffect[] {
+	return told
+		.filter(({ status }) => status === "awaited")
+		.map(({ localRank, manner }) => {
+			const [what, until] =
+				manner === "ended"
+					? [
+							"ended with 0 at PAUSE when the next round had begun",
+							"has ended or waits for work",
+						]
+					: ["did not acknowledge PAUSE", "has"];
+			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${pauseTimeoutMs / 1_000} s at most`;
+			return { kind: "warn", message };
+		});
 }

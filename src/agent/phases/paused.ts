@@ -1,10 +1,13 @@
 import type { AgentInput } from "../inputs.js";
 import type { Joining, Stopping } from "../state.js";
+import { isToldToPause } from "../worker-slot.js";
 import { scaleDown } from "./carry-out.js";
 import { fail, onOverdue } from "./fail.js";
+import { goOnFrom } from "./go-on.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
-import { markExited, markHeard } from "./worker-slots.js";
+import { markExited } from "./worker-slots.js";
+import { markHeard, markStays } from "./worker-words.js";
 
 /** Without a round of its own: its workers end, or are paused. */
 type BetweenRounds = Joining | Stopping;
@@ -18,9 +21,17 @@ export function onPaused(
 	switch (input.kind) {
 		case "worker-greeted":
 		case "worker-acknowledged":
-			return ignore({ ...state, workers: markHeard(state.workers, input) });
+			return goOnFrom(
+				{ ...state, workers: markHeard(state.workers, input) },
+				context,
+			);
 		case "worker-waits":
-			return ignore(state);
+			return input.round === null
+				? ignore(state)
+				: goOnFrom(
+						{ ...state, workers: markStays(state.workers, input.localRank) },
+						context,
+					);
 		case "worker-not-told":
 			return isPaused(state, input.localRank)
 				? endUntold(state, input, context)
@@ -68,6 +79,6 @@ function endUntold(
 
 function isPaused({ workers }: BetweenRounds, localRank: number): boolean {
 	return workers.some(
-		(worker) => worker.localRank === localRank && worker.status === "paused",
+		(worker) => worker.localRank === localRank && isToldToPause(worker),
 	);
 }

@@ -2,7 +2,12 @@ import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
-import { isEnding, isUnawares, remaining } from "../worker-slot.js";
+import {
+	isEnding,
+	isUnawares,
+	remaining,
+	type WorkerSlot,
+} from "../worker-slot.js";
 import { scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
@@ -13,15 +18,13 @@ import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
+import { markExited, markGone, markStarted, wishing } from "./worker-slots.js";
 import {
-	markExited,
-	markGone,
 	markHeard,
-	markStarted,
+	markManner,
 	markWaiting,
 	markWaitOver,
-	wishing,
-} from "./worker-slots.js";
+} from "./worker-words.js";
 
 /** Its workers run the round that it has a seat in. */
 export function onRunning(
@@ -108,36 +111,40 @@ function onExit(
 	if (isFailure) return fail({ ...state, workers }, input, context);
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	const mayMeanPause = slot && isUnawares(slot) && !isEnding(slot);
-	const isDone = slot?.endedInPause && !slot.hasPaused;
-	if (mayMeanPause && !isDone) {
-		return endedUnawares({ ...state, workers }, localRank, context);
+	if (slot && isUnawares(slot) && !isEnding(slot)) {
+		return endedUnawares({ ...state, workers }, slot, context);
 	}
 	return {
 		state: { ...state, workers },
 		effects: input.groupRemains
 			? [{ kind: "terminate", localRanks: [localRank] }]
 			: [],
-		reason: mayMeanPause
-			? `rank ${rankOf(state, localRank)} ended again without having heard of PAUSE: it has done its part`
-			: "",
+		reason: "",
 	};
 }
 
 /**
  * A worker that was told PAUSE and then ended with 0 may have meant that: it has
  * not worked in this round, and the others would wait for it. As while it is
- * paused, that is no failure, and it is started anew. Once: those that do not listen
- * any more when they are nearly done would have one another started for ever.
+ * paused, that is no failure, and it is started anew. Once: the next one is waited
+ * for, and pays, or two of them would have one another started for ever.
  */
 function endedUnawares(
 	state: Running,
-	localRank: number,
+	{ localRank, pid, manner }: WorkerSlot,
 	context: TransitionContext,
 ): Transition {
-	const cause = `rank ${rankOf(state, localRank)} ended before it had heard of round ${state.round}: it is started anew`;
-	const change = "SCALE_DOWN";
-	return leaveRound(state, { change, cause, without: localRank }, context);
+	const description = `ended before it had heard of round ${state.round}`;
+	if (manner === "ended") {
+		const again = `${description}, as one in its place had done, and later than --pause-timeout`;
+		const exitCode = EXIT_CODES.failed;
+		const failure = { localRank, pid, exitCode, description: again };
+		return fail(state, failure, context);
+	}
+	const workers = markManner(state.workers, localRank, "ended");
+	const cause = `rank ${rankOf(state, localRank)} ${description}: it is started anew`;
+	const change = { change: "SCALE_DOWN", cause, without: localRank } as const;
+	return leaveRound({ ...state, workers }, change, context);
 }
 
 /** One that waits for a round after an earlier one has not seen yet that it may work. */

@@ -1,16 +1,11 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
-import type { AgentInput } from "../inputs.js";
-import { ackByOf, isUp, type Pause, type WorkerSlot } from "../worker-slot.js";
-
-/** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */
-const WISH_AFTER_MS = 2_000;
-
-export type Reply = Extract<
-	AgentInput,
-	{ kind: "worker-greeted" | "worker-acknowledged" }
->;
-
-type Exit = Extract<AgentInput, { kind: "worker-exited" }>;
+import {
+	ackByOf,
+	isToldToPause,
+	isUp,
+	type Pause,
+	type WorkerSlot,
+} from "../worker-slot.js";
 
 export function markStarted(
 	workers: readonly WorkerSlot[],
@@ -25,7 +20,7 @@ export function markStarted(
  */
 export function markExited(
 	workers: readonly WorkerSlot[],
-	exited: Pick<Exit, "localRank" | "exitCode" | "groupRemains">,
+	exited: { readonly localRank: number; readonly groupRemains: boolean },
 	killAt: number | null,
 ): readonly WorkerSlot[] {
 	return update(workers, exited.localRank, (worker) =>
@@ -33,9 +28,6 @@ export function markExited(
 			? {}
 			: {
 					status: "exited",
-					endedInPause:
-						worker.endedInPause ||
-						(exited.exitCode === 0 && worker.pauses.length > 0),
 					killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
 				},
 	);
@@ -57,7 +49,7 @@ export function toEnd(worker: WorkerSlot, killAt: number): WorkerSlot {
 	if (worker.status === "gone") return worker;
 	return {
 		...worker,
-		status: worker.status === "paused" ? "running" : worker.status,
+		status: isToldToPause(worker) ? "running" : worker.status,
 		killAt:
 			worker.goneBy === null
 				? Math.min(worker.killAt ?? killAt, killAt)
@@ -78,9 +70,10 @@ export function toPaused(
 	pause: Omit<Pause, "event">,
 ): WorkerSlot {
 	const event = worker.events + 1;
+	const isReady = worker.manner === null || worker.waitsUntil !== null;
 	return {
 		...worker,
-		status: "paused",
+		status: isReady ? "paused" : "awaited",
 		events: event,
 		change,
 		pauses: [...worker.pauses, { event, ...pause }],
@@ -91,43 +84,6 @@ export function toPaused(
 /** The PAUSE is over; that it was received is still expected. */
 export function toWorking(worker: WorkerSlot): WorkerSlot {
 	return { ...worker, status: "running", events: worker.events + 1 };
-}
-
-/** What a worker says on its channel of having received. */
-export function markHeard(
-	workers: readonly WorkerSlot[],
-	reply: Reply,
-): readonly WorkerSlot[] {
-	return update(workers, reply.localRank, ({ hasPaused, pauses, heard }) => {
-		if (reply.kind === "worker-greeted") return { greeted: true };
-		const owed = pauses.filter(({ event }) => event > reply.event);
-		return {
-			heard: Math.max(heard, reply.event),
-			hasPaused: hasPaused || owed.length < pauses.length,
-			pauses: owed,
-		};
-	});
-}
-
-/** A worker waits for another round, while this one runs. */
-export function markWaiting(
-	workers: readonly WorkerSlot[],
-	localRank: number,
-	now: number,
-): readonly WorkerSlot[] {
-	return update(workers, localRank, ({ status, waitsUntil }) =>
-		status === "running"
-			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
-			: {},
-	);
-}
-
-/** Its wait was no wish: it has given it up by itself, and goes on. */
-export function markWaitOver(
-	workers: readonly WorkerSlot[],
-	localRank: number,
-): readonly WorkerSlot[] {
-	return update(workers, localRank, () => ({ waitsUntil: null }));
 }
 
 /** The first worker that has not acknowledged its PAUSE in time. */
@@ -166,7 +122,7 @@ export function isDue(deadline: number | null, now: number): boolean {
 	return deadline !== null && now >= deadline;
 }
 
-function update(
+export function update(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 	change: (worker: WorkerSlot) => Partial<WorkerSlot>,

@@ -229,46 +229,117 @@ describe("a worker's failure", () => {
 	});
 });
 
-describe("a worker that does not listen any more, and ends with 0 behind a PAUSE", () => {
+describe("one that took a PAUSE in a way that cost the others a round", () => {
 	const work = (round: number) => seen(round, { deprecated: round - 1 });
-	const again = [...[exited(0, 0), gone(0)], work(3), greeted(0)];
-	const second = play([work(2), ...again], PAUSED).state;
+	const waits = { kind: "worker-waits", localRank: 0, round: 3 } as const;
+	const late = contextAt(61_000);
+	const again = [...[gone(0), left(2), work(3), greeted(0)]];
+	const lateEnd = [work(2), acknowledged(0, 2), exited(0, 0), ...again];
+	const ended = play(lateEnd, PAUSED).state;
+	const silent = play(
+		[TIME, exited(0, 143), gone(0), work(2), greeted(0)],
+		play([acknowledged(1, 2)], PAUSED).state,
+		late,
+	).state;
 
-	it("has done its part the second time, or two of them would start one another for ever", () => {
-		const unheard = [left(3), work(4)];
-		const { state, reason } = play(
-			[...unheard, acknowledged(1, 7), exited(0, 0)],
-			second,
-		);
-		expect(reason).toContain("it has done its part");
-		expect(play([exited(1, 0), gone(0), gone(1)], state).state.phase).toBe(
-			"FINISHED",
-		);
-	});
-
-	it("has not if it has heard of a PAUSE meanwhile: it may have meant that", () => {
-		const heard = [left(3), acknowledged(0, 2), work(4), exited(0, 0)];
-		expect(play(heard, second).effects).toMatchObject([
-			{ kind: "pause", localRanks: [1] },
-			{ kind: "terminate", localRanks: [0] },
+	it("that ended late: at the next PAUSE the round waits for the one in its place, and says so", () => {
+		const { state, effects } = play([left(3)], ended);
+		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 4 });
+		expect(effects).toMatchObject([
+			{ kind: "pause", localRanks: [0, 1] },
+			{ kind: "warn", message: expect.stringContaining("local rank 0") },
 		]);
+		expect(deadlineOf(state)).toBe(61_000);
 	});
 
-	it("has not where the one before it had heard of its PAUSE", () => {
-		const meant = play([work(2), acknowledged(0, 2), ...again], PAUSED).state;
-		const { state } = play([left(3), work(4), exited(0, 0)], meant);
-		expect(state.phase).toBe("STOPPING");
+	it.each<[string, readonly AgentInput[], readonly number[]]>([
+		["until it has ended", [exited(0, 0), gone(0)], [1]],
+		["until it waits for work", [acknowledged(0, 2), waits], [0, 1]],
+	])("%s", (_, inputs, kept) => {
+		const { state } = play([left(3), ...inputs], ended);
+		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });
+		const next = play([acknowledged(1, 7), work(4)], state);
+		const [start] = next.effects;
+		expect(start?.kind === "start-workers" && [...start.kept.keys()]).toEqual(
+			kept,
+		);
+		expect(deadlineOf(next.state)).toBeUndefined();
 	});
 
-	const both = [exited(0, 9), gone(0), exited(1, 143), gone(1)];
-	it.each([
-		["that ended while it was paused", 2, [exited(0, 0), gone(0)]],
-		["after which another one failed", 4, [work(2), ...again, ...both]],
-	])("is remembered, also one %s", (_, round, inputs) => {
-		const started = [...inputs, work(round), greeted(0), greeted(1)];
-		const unheard = [left(round), work(round + 1)];
-		const { reason } = play([...started, ...unheard, exited(0, 0)], PAUSED);
-		expect(reason).toContain("it has done its part");
+	it("an acknowledgement is not enough where the one before it ended after that", () => {
+		const { state } = play([left(3), acknowledged(0, 2)], ended);
+		expect(intentOf(state)).toMatchObject({ state: "stopping" });
+	});
+
+	it("where it has not ended when its time is over, it is taken to stay; ending later it pays", () => {
+		const heard = play(
+			[left(3), acknowledged(0, 2), acknowledged(1, 6)],
+			ended,
+		).state;
+		const { state, effects } = play([TIME], heard, late);
+		expect(effects).toEqual([]);
+		expect(intentOf(state)).toMatchObject({ state: "ready" });
+		const { state: after } = play([work(4), exited(0, 0)], state);
+		expect(intentOf(after)?.failure).toMatchObject({
+			charge: "node",
+			failure: { localRank: 0, exitCode: 1 },
+		});
+	});
+
+	it("where it has not even heard when its time is over, it is started anew", () => {
+		const waiting = play([left(3), acknowledged(1, 6)], ended).state;
+		const { state, effects } = play([TIME], waiting, late);
+		expect(effects).toMatchObject([
+			{ kind: "terminate", localRanks: [0] },
+			{ kind: "warn" },
+		]);
+		expect(intentOf(state)).toMatchObject({ failure: null });
+	});
+
+	it("is waited for at the PAUSE after that as well, though it stayed", () => {
+		const heard = [acknowledged(0, 2), waits, acknowledged(1, 6)];
+		const worked = [work(4), acknowledged(0, 3), acknowledged(1, 7)];
+		const { state } = play([left(3), ...heard, ...worked, left(4)], ended);
+		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 5 });
+	});
+
+	it("one that was waiting for work when the PAUSE came is not waited for", () => {
+		const { state } = play([waits, left(3)], ended);
+		expect(intentOf(state)).toMatchObject({ state: "ready" });
+	});
+
+	it("that never answered: the round waits for an answer, and for that alone", () => {
+		const { state } = play([left(2)], silent);
+		expect(intentOf(state)).toMatchObject({ state: "stopping" });
+		const answered = [acknowledged(0, 2), acknowledged(1, 4)];
+		const { state: heard } = play(answered, state);
+		expect(intentOf(heard)).toMatchObject({ state: "ready" });
+		const { state: paused } = play([work(3), left(3)], heard);
+		expect(intentOf(paused)).toMatchObject({ state: "ready" });
+	});
+
+	it("that never answered: neither does the next one, which is started anew in the same round", () => {
+		const waiting = play([left(2), acknowledged(1, 4)], silent).state;
+		const { state, effects } = play([TIME], waiting, late);
+		expect(effects).toMatchObject([
+			{ kind: "terminate", localRanks: [0] },
+			{ kind: "warn" },
+		]);
+		const next = play([exited(0, 143), gone(0), work(3)], state);
+		expect(next.state.phase).toBe("RUNNING");
+		expect(deadlineOf(next.state)).toBeUndefined();
+	});
+
+	it("is told to end where no round follows", () => {
+		const outcome = {
+			result: "failed",
+			exitCode: 1,
+			reason: "the budget is spent",
+			root: null,
+		} as const;
+		const alone = play([left(3), exited(1, 0), gone(1)], ended).state;
+		const { effects } = play([seen(3, { outcome })], alone);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
 	});
 });
 

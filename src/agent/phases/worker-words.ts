@@ -1,0 +1,79 @@
+import type { AgentInput } from "../inputs.js";
+import type { PauseManner, WorkerSlot } from "../worker-slot.js";
+import { update } from "./worker-slots.js";
+
+/** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */
+const WISH_AFTER_MS = 2_000;
+
+export type Reply = Extract<
+	AgentInput,
+	{ kind: "worker-greeted" | "worker-acknowledged" }
+>;
+
+/** What a worker says on its channel of having received. */
+export function markHeard(
+	workers: readonly WorkerSlot[],
+	reply: Reply,
+): readonly WorkerSlot[] {
+	return update(workers, reply.localRank, (worker) => {
+		if (reply.kind === "worker-greeted") return { greeted: true };
+		const { hasPaused, pauses, heard, status, manner } = worker;
+		const owed = pauses.filter(({ event }) => event > reply.event);
+		const known = {
+			heard: Math.max(heard, reply.event),
+			hasPaused: hasPaused || owed.length < pauses.length,
+		};
+		// That it has heard says nothing of whether it will end.
+		if (status === "awaited" && manner === "ended") return known;
+		const isAnswer = manner === "silent" && known.hasPaused;
+		const after = { ...worker, ...known, pauses: owed };
+		return isAnswer ? { ...toReleased(after), manner: null } : after;
+	});
+}
+
+/** One that waits for work stays; so does, as far as can be told, one whose time to end at a PAUSE is over. */
+export function markStays(
+	workers: readonly WorkerSlot[],
+	localRank: number,
+): readonly WorkerSlot[] {
+	return update(workers, localRank, toReleased);
+}
+
+/** How the next one in its place may take a PAUSE: that it may end says more. */
+export function markManner(
+	workers: readonly WorkerSlot[],
+	localRank: number,
+	manner: PauseManner,
+): readonly WorkerSlot[] {
+	return update(workers, localRank, (worker) => ({
+		manner: worker.manner === "ended" ? "ended" : manner,
+	}));
+}
+
+/** A worker waits for another round, while this one runs. */
+export function markWaiting(
+	workers: readonly WorkerSlot[],
+	localRank: number,
+	now: number,
+): readonly WorkerSlot[] {
+	return update(workers, localRank, ({ status, waitsUntil }) =>
+		status === "running"
+			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
+			: {},
+	);
+}
+
+/** Its wait was no wish: it has given it up by itself, and goes on. */
+export function markWaitOver(
+	workers: readonly WorkerSlot[],
+	localRank: number,
+): readonly WorkerSlot[] {
+	return update(workers, localRank, () => ({ waitsUntil: null }));
+}
+
+/** Nothing more is waited for: its node is ready for the next round without that. */
+function toReleased(worker: WorkerSlot): WorkerSlot {
+	if (worker.status !== "awaited") return worker;
+	const owed = worker.pauses.filter(({ event }) => event > worker.heard);
+	return { ...worker, status: "paused", pauses: owed };
+}

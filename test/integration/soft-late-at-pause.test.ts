@@ -1,0 +1,84 @@
+import { expect, it } from "vitest";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { job, openSite } from "../helpers/launch.js";
+import { tell } from "../helpers/obedient-worker.js";
+import { waitFor } from "../helpers/processes.js";
+
+// Workers whose end, or whose silence, comes too late for the round that follows a PAUSE: the
+// others are paused for it, and may be as late themselves.
+
+const etcd = etcdForAll();
+
+const onNode = (nodeId: string) => ({ ELASTIC_RUN_NODE_ID: nodeId });
+
+const alone = (...flags: readonly string[]) => [
+	...["--restart-policy", "soft-replace", "--nproc-per-node", "2", ...flags],
+	...[job("follows.js"), "hello"],
+];
+
+it("T14 J10 workers that do not listen any more when they are nearly done start one another once, not for ever", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const worker = ["follows.js", "hello"] as const;
+	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
+	await cluster.form("node-a", "node-b", "node-c");
+	const [ofA, ofB] = [
+		await cluster.site.sawWorker(1, onNode("node-a")),
+		await cluster.site.sawWorker(1, onNode("node-b")),
+	];
+	const bothRun = (round: number) =>
+		Promise.all(
+			["node-a", "node-b"].map((nodeId) =>
+				cluster.store.sawNode(nodeId, "running", round),
+			),
+		);
+	await cluster.vanish("node-c");
+	await bothRun(2);
+	tell(ofA, 0);
+	const nextOfA = await cluster.site.sawWorker(3, onNode("node-a"));
+	await bothRun(3);
+	tell(ofB, 0);
+	await cluster.launchOf("node-a").saw("stderr", "ended with 0 at PAUSE");
+	tell(nextOfA, 0);
+	for (const nodeId of ["node-a", "node-b"]) {
+		tell(await cluster.site.sawWorker(4, onNode(nodeId)), 0);
+	}
+	await cluster.ends({ "node-a": 0, "node-b": 0 });
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ synced: 4, incidents: 0 });
+});
+
+it("T14 workers that never receive an event start one another once, not for ever", async () => {
+	const site = openSite();
+	const launch = site.launch(alone("--pause-timeout", "2s"));
+	const [fails] = await site.sawWorkers(2, 1);
+	if (fails === undefined) throw new Error("no worker");
+	tell(fails, 9);
+	const round = await waitFor("a round in which both are fresh", () => {
+		const started = /round ([2-9]\d*): started 2 of 2/;
+		return started.exec(launch.output.stderr)?.[1];
+	});
+	for (const worker of await site.sawWorkers(2, Number(round))) tell(worker, 0);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stderr).toContain(`${round} rounds, 1 restart`);
+});
+
+it("T14 one that saves at PAUSE and exits with 0 has not done its part, however late and often", async () => {
+	const site = openSite();
+	const launch = site.launch(alone());
+	const ofRank = (round: number, rank: number) =>
+		site.sawWorker(round, { RANK: String(rank) });
+	const late = await ofRank(1, 1);
+	tell(await ofRank(1, 0), 9);
+	const fails = await ofRank(2, 0);
+	tell(late, 0);
+	const lateAgain = await ofRank(3, 1);
+	tell(fails, 9);
+	await launch.saw("stderr", "ended with 0 at PAUSE");
+	tell(lateAgain, 0);
+	for (const rank of [0, 1]) tell(await ofRank(4, rank), 0);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stderr).toContain("4 rounds");
+});
