@@ -136,7 +136,7 @@ function endedUnawares(
 ): Transition {
 	const description = `ended before it had heard of round ${state.round}`;
 	if (manner === "ended") {
-		const again = `${description}, as one in its place had done, and later than --pause-timeout`;
+		const again = `${description}, as one in its place had done`;
 		const exitCode = EXIT_CODES.failed;
 		const failure = { localRank, pid, exitCode, description: again };
 		return fail(state, failure, context);

@@ -70,10 +70,10 @@ export function toPaused(
 	pause: Omit<Pause, "event">,
 ): WorkerSlot {
 	const event = worker.events + 1;
-	const isReady = worker.manner === null || worker.waitsUntil !== null;
+	const stays = worker.manner === null || worker.waitsUntil !== null;
 	return {
 		...worker,
-		status: isReady ? "paused" : "awaited",
+		status: stays ? "paused" : "awaited",
 		events: event,
 		change,
 		pauses: [...worker.pauses, { event, ...pause }],
