@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
 	appendFileSync,
@@ -23,6 +23,7 @@ import {
 } from "../../src/agent/logs/console-tail.js";
 import { createLogger } from "../../src/agent/logs/create-logger.js";
 import { systemClock } from "../../src/clock.js";
+import { waitFor } from "../helpers/processes.js";
 
 const MEBIBYTE = 1024 * 1024;
 const LINES = 300_000;
@@ -368,7 +369,7 @@ describe("a console that goes away", () => {
 		expect(logged).toContain('"msg":"done"');
 	});
 
-	it("survives a full disk behind stdout, stderr and the log", (ctx) => {
+	it("survives a full disk behind stdout, stderr and the log", async (ctx) => {
 		const path = join(base, "log");
 		writeFileSync(path, "0123456789\n".repeat(1_000_000));
 		const mount = join(base, "small");
@@ -388,10 +389,15 @@ describe("a console that goes away", () => {
 			]);
 			expect(statSync(join(mount, "out")).size).toBeGreaterThan(0);
 		} finally {
-			execFileSync("umount", [mount]);
+			// What loads the TypeScript for it may hold its stderr for a moment longer.
+			await waitFor("nobody to hold the file system", () => isUnmounted(mount));
 		}
 	});
 });
+
+function isUnmounted(mount: string): boolean {
+	return spawnSync("umount", [mount]).status === 0;
+}
 
 describe("the launcher's log", () => {
 	it.each([
