@@ -2,12 +2,7 @@ import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
-import {
-	isEnding,
-	isUnawares,
-	remaining,
-	type WorkerSlot,
-} from "../worker-slot.js";
+import { isEnding, isUnawares, remaining } from "../worker-slot.js";
 import { scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
@@ -112,7 +107,7 @@ function onExit(
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
 	if (slot && isUnawares(slot) && !isEnding(slot)) {
-		return endedUnawares({ ...state, workers }, slot, context);
+		return endedUnawares({ ...state, workers }, localRank, context);
 	}
 	return {
 		state: { ...state, workers },
@@ -126,23 +121,16 @@ function onExit(
 /**
  * A worker that was told PAUSE and then ended with 0 may have meant that: it has
  * not worked in this round, and the others would wait for it. As while it is
- * paused, that is no failure, and it is started anew. Once: the next one is waited
- * for, and pays, or two of them would have one another started for ever.
+ * paused, that is no failure, and it is started anew. The next one in its place is
+ * waited for, or two of them would have one another started for ever.
  */
 function endedUnawares(
 	state: Running,
-	{ localRank, pid, manner }: WorkerSlot,
+	localRank: number,
 	context: TransitionContext,
 ): Transition {
-	const description = `ended before it had heard of round ${state.round}`;
-	if (manner === "ended") {
-		const again = `${description}, as one in its place had done`;
-		const exitCode = EXIT_CODES.failed;
-		const failure = { localRank, pid, exitCode, description: again };
-		return fail(state, failure, context);
-	}
 	const workers = markManner(state.workers, localRank, "ended");
-	const cause = `rank ${rankOf(state, localRank)} ${description}: it is started anew`;
+	const cause = `rank ${rankOf(state, localRank)} ended before it had heard of round ${state.round}: it is started anew`;
 	const change = { change: "SCALE_DOWN", cause, without: localRank } as const;
 	return leaveRound({ ...state, workers }, change, context);
 }

@@ -31,7 +31,7 @@ export function markHeard(
 	});
 }
 
-/** One that waits for work stays; so does, as far as can be told, one whose time to end at a PAUSE is over. */
+/** One that waits for work does not end at its PAUSE. */
 export function markStays(
 	workers: readonly WorkerSlot[],
 	localRank: number,

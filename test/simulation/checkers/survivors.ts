@@ -5,14 +5,15 @@ import {
 	type RoundCommit,
 	type WorkerHistory,
 } from "../history.js";
-import { lateFor, stintsOf } from "../worker-history.js";
+import { lateFor, stintsOf, type Told } from "../worker-history.js";
 
 /** Between the writing of a file and its being seen where a poll has to find it, in milliseconds. */
 const UNSEEN_MS = 1_500;
 
 /**
  * Policies that pause: a change of the world alone costs no worker its process,
- * unless it cannot be paused: it never said HELLO, is not told, or does not answer.
+ * unless it cannot be paused: it never said HELLO, is not told, does not answer, or
+ * neither ends nor waits for work where one in its place had ended too late.
  */
 export const survivors: Checker = {
 	name: "survivors",
@@ -96,6 +97,30 @@ function mayEnd(worker: WorkerHistory, history: History): boolean {
 		wasDeaf ||
 		wasFrozen ||
 		untoldAt !== null ||
-		isLate(worker, history)
+		isLate(worker, history) ||
+		isGivenUp(worker, history)
 	);
 }
+
+/** One in its place had ended with 0 behind a PAUSE, and it has neither ended nor waited for work in the time for that. */
+function isGivenUp(
+	{ process, localRank, startedAt, signalledAt, told, waited }: WorkerHistory,
+	{ workers, pauseTimeoutMs }: History,
+): boolean {
+	const pausedAt = told.filter(isPause).at(-1)?.at;
+	if (pausedAt === undefined || signalledAt === null) return false;
+	return (
+		signalledAt >= pausedAt + pauseTimeoutMs - UNSEEN_MS &&
+		!waited.some((at) => at >= pausedAt && at + UNSEEN_MS < signalledAt) &&
+		workers.some(
+			(other) =>
+				other.process === process &&
+				other.localRank === localRank &&
+				other.startedAt < startedAt &&
+				other.succeeded &&
+				other.told.some(isPause),
+		)
+	);
+}
+
+const isPause = ({ kind }: Told) => kind === "PAUSE";

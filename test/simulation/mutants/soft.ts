@@ -164,11 +164,11 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
 	},
 	{
-		name: "start those anew for ever that end too late at PAUSE",
+		name: "forget who ended at PAUSE",
 		file: "src/agent/phases/running.ts",
-		guard: 'if (manner === "ended") {',
-		without: "if (localRank < 0) {",
-		caughtBy: { test: SOFT_TESTS, named: "it pays" },
+		guard: 'markManner(state.workers, localRank, "ended")',
+		without: "state.workers",
+		caughtBy: { test: SOFT_TESTS, named: "waits for the one in its place" },
 	},
 	{
 		name: "wait for nobody at PAUSE",
@@ -203,7 +203,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		file: "src/agent/phases/worker-words.ts",
 		guard: 'if (status === "awaited" && manner === "ended") return known;',
 		without: "",
-		caughtBy: { test: SOFT_TESTS, named: "taken to stay" },
+		caughtBy: { test: SOFT_TESTS, named: "in the same round, uncounted" },
 	},
 	{
 		name: "forget that one ended at PAUSE once another one has answered",
@@ -220,11 +220,11 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: SOFT_TESTS, named: "until it waits for work" },
 	},
 	{
-		name: "end one that has not ended at PAUSE in its time",
+		name: "charge one that has not ended at PAUSE in its time",
 		file: "src/agent/phases/fail.ts",
 		guard: 'if (status === "awaited" && hasHeard) {',
 		without: 'if (status === "gone" && hasHeard) {',
-		caughtBy: { test: SOFT_TESTS, named: "taken to stay" },
+		caughtBy: { test: SOFT_TESTS, named: "in the same round, uncounted" },
 	},
 	{
 		name: "leave one alone that is waited for where no round follows",

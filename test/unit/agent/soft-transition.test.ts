@@ -271,19 +271,21 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 		expect(intentOf(state)).toMatchObject({ state: "stopping" });
 	});
 
-	it("where it has not ended when its time is over, it is taken to stay; ending later it pays", () => {
-		const heard = play(
-			[left(3), acknowledged(0, 2), acknowledged(1, 6)],
-			ended,
-		).state;
-		const { state, effects } = play([TIME], heard, late);
-		expect(effects).toEqual([]);
-		expect(intentOf(state)).toMatchObject({ state: "ready" });
-		const { state: after } = play([work(4), exited(0, 0)], state);
-		expect(intentOf(after)?.failure).toMatchObject({
-			charge: "node",
-			failure: { localRank: 0, exitCode: 1 },
+	it("where it has heard and not ended when its time is over, it is started anew in the same round, uncounted", () => {
+		const heard = [left(3), acknowledged(0, 2), acknowledged(1, 6)];
+		const { state, effects } = play([TIME], play(heard, ended).state, late);
+		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
+		const next = play([exited(0, 143), gone(0)], state);
+		expect(intentOf(next.state)).toMatchObject({
+			state: "ready",
+			failure: null,
 		});
+	});
+
+	it("where it ends once more before it has heard of its WORK, that costs nothing either", () => {
+		const waited = [left(3), acknowledged(0, 2), waits, work(4), exited(0, 0)];
+		const { state } = play(waited, ended);
+		expect(intentOf(state)).toMatchObject({ claim: 5, failure: null });
 	});
 
 	it("where it has not even heard when its time is over, it is started anew", () => {
