@@ -503,9 +503,10 @@ def _after_fork_in_child() -> None:
     """A fork begins anew: locks that other threads of its parent held are never released, these
     threads are not there, and hints that it took from an inherited descriptor would be its
     parent's."""
-    global _forked, _lock, _session
+    global _forked, _lock, _opening, _session
     _forked = True
     _lock = threading.RLock()
+    _opening = threading.RLock()
     _session = None
     _deliveries.clear()
     for watch in list(_watches):
@@ -872,6 +873,9 @@ class _ReplyWriter:
 # --- Notifications --------------------------------------------------------------------------------
 
 _watches: set[_Watch] = set()
+_opening = threading.RLock()
+"""Held while a watch's descriptor is opened or closed, and while the process forks: a fork closes
+those that are known of."""
 
 _HINTS = 0x80 | 0x100 | 0x400 | 0x800
 """What inotify tells: IN_MOVED_TO, IN_CREATE, IN_DELETE_SELF, IN_MOVE_SELF."""
@@ -929,10 +933,11 @@ class _Watch:
 
     def close(self) -> None:
         """May be opened again."""
-        descriptor, self._descriptor, self._pace = self._descriptor, -1, 0.0
-        _watches.discard(self)
-        if descriptor >= 0:
-            os.close(descriptor)
+        with _opening:
+            descriptor, self._descriptor, self._pace = self._descriptor, -1, 0.0
+            _watches.discard(self)
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def _hears(self, seconds: float) -> bool:
         """Whether a notification came within that time."""
@@ -952,10 +957,12 @@ class _Watch:
     def _open(self) -> None:
         self._pace = _SOLE_POLL_S
         try:
-            self._descriptor = _open_doorbell(self._doorbell)
-            self._is_rung = self._descriptor >= 0
-            if not self._is_rung:
-                self._descriptor = _open_inotify(self._directory)
+            with _opening:
+                self._descriptor = _open_doorbell(self._doorbell)
+                self._is_rung = self._descriptor >= 0
+                if not self._is_rung:
+                    self._descriptor = _open_inotify(self._directory)
+                _watches.add(self)
         except FileNotFoundError:
             # The channel is gone; whoever looks next will say so.
             return
@@ -967,7 +974,6 @@ class _Watch:
             return
         import select
 
-        _watches.add(self)
         self._pace = _POLL_S
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
@@ -1399,4 +1405,8 @@ def _integer_of(variables: Mapping[str, str], name: str, otherwise: Optional[int
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(
+        before=lambda: _opening.acquire(),
+        after_in_parent=lambda: _opening.release(),
+        after_in_child=_after_fork_in_child,
+    )
