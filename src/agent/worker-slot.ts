@@ -14,9 +14,10 @@ export interface Pause {
 
 /**
  * How a worker took a PAUSE that cost the others a round, and that the next one in its place
- * may take likewise: `silent` did not acknowledge it, nor any before; `ended` ended with 0.
+ * may take likewise: `silent` did not acknowledge it, nor any before; `died` ended as a failure,
+ * `ended` with 0.
  */
-export type PauseManner = "silent" | "ended";
+export type PauseManner = "silent" | "died" | "ended";
 
 /** One worker process of the round that this agent is in, or has been in. */
 export interface WorkerSlot {
@@ -100,6 +101,11 @@ export function isUp(worker: WorkerSlot): boolean {
 /** Whether it was kept for this round, and has not heard of that yet. */
 export function isUnawares({ events, heard }: WorkerSlot): boolean {
 	return events > 1 && heard < events;
+}
+
+/** Whether one in its place has ended when the round after its PAUSE ran already. */
+export function wasLate({ manner }: WorkerSlot): boolean {
+	return manner === "died" || manner === "ended";
 }
 
 /** Whether it has been told to end. */

@@ -1,4 +1,5 @@
-import { describeFailure } from "./failure.js";
+import { describeFailure, type FailureId } from "./failure.js";
+import { currentPlaces, holderOf } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory } from "./plan.js";
 import type { NodeFailure, RoundCause, RoundRecord } from "./records.js";
@@ -33,8 +34,11 @@ export function chargeIncident(
 	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const isSoon = settle?.round !== round.synced || now < settle.at;
-	const root = telling.find((failure) => !isPartOf(round, failure, isSoon));
+	const isSoon = ({ failure }: NodeFailure) =>
+		settle?.round !== failure.round || now < settle.at;
+	const root = telling.find(
+		(reported) => !isPartOf(round, reported, isSoon(reported)),
+	);
 	const charged = root === undefined ? join(round, first) : begin(view, root);
 	return {
 		...charged,
@@ -49,18 +53,21 @@ export function chargeIncident(
 
 /** Whether it belongs to what has ended its round, or the one before. */
 function isPartOf(
-	{ synced, deprecated, cause: { root, ended }, unpaid }: RoundRecord,
-	{ stillIn, unaware = false, paused = false, isWish = false }: NodeFailure,
+	{ deprecated, cause: { root, ended }, unpaid }: RoundRecord,
+	reported: NodeFailure,
 	isSoon: boolean,
 ): boolean {
+	const { unaware = false, paused = false, isWish = false } = reported;
+	const { stillIn, isLateAgain = false } = reported;
 	// A failure explains why somebody waited for another round, not the reverse.
 	if (unpaid?.isWish && !isWish) return false;
-	const isOver = deprecated >= synced;
-	if (root !== null) return isOver || stillIn === root.round;
-	const mayBeOfIt = unaware && (!paused || isSoon);
-	// In the round before is not enough: failures in turns would cost nothing for ever.
-	const wasInIt = stillIn !== undefined && stillIn === ended;
-	return isOver ? mayBeOfIt : wasInIt;
+	if (reported.failure.round <= deprecated) {
+		return root !== null || (unaware && (!paused || isSoon));
+	}
+	const first = root?.round ?? ended;
+	if (stillIn === undefined || first === undefined) return false;
+	// What comes late again and again would cost nothing for ever, in turns.
+	return isLateAgain ? stillIn === first : stillIn >= first;
 }
 
 /** One more failure that something before it explains; where its round was over, the next one is left for it. */
@@ -90,15 +97,31 @@ function failuresOf(view: RunView): readonly NodeFailure[] {
 }
 
 /**
- * Those of the newest round. One of an earlier round comes from a node that was
- * out of reach when that round was left: the run went on without it, and has
- * paid for it as for a node that vanished.
+ * Those of the newest round, and those of the one before which were told when this
+ * one began already. Any other of an earlier round comes from a node that was out
+ * of reach when that round was left: the run went on without it, and has paid for it
+ * as for a node that vanished.
  */
 function unaccountedFailures(view: RunView): readonly NodeFailure[] {
 	const { synced, accounted } = view.round;
+	const crossed = crossedFailures(view);
 	return failuresOf(view).filter(
-		({ failure }) => failure.round >= synced && !accounted.includes(failure.id),
+		({ failure }) =>
+			(failure.round >= synced || crossed.includes(failure.id)) &&
+			!accounted.includes(failure.id),
 	);
+}
+
+/** What befell a node that has a seat all the same: it leaves its round for that, or would end the run. */
+function crossedFailures(view: RunView): readonly FailureId[] {
+	const { synced } = view.round;
+	return currentPlaces(view).flatMap((place) => {
+		const { claim = 0, failure } = holderOf(view, place)?.record ?? {};
+		const isTold = claim > synced || failure?.failsRun !== null;
+		return failure?.failure.round === synced - 1 && isTold
+			? [failure.failure.id]
+			: [];
+	});
 }
 
 function begin(view: RunView, root: NodeFailure): Incident {

@@ -1,3 +1,4 @@
+import type { FailureId } from "./failure.js";
 import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
 import type { PlannerMemory, PlanResult } from "./plan.js";
 import type { BudgetRecord } from "./records.js";
@@ -28,7 +29,7 @@ export function lift(
 				synced,
 				planId,
 				seats: seats.size,
-				accounted: [],
+				accounted: stillStated(view),
 				world,
 			},
 		},
@@ -36,4 +37,14 @@ export function lift(
 		until: undefined,
 		reason: `round ${synced}: ${idsOf(chosen).join(", ")}`,
 	};
+}
+
+/** What has been accounted for of the round that was left, and may be seen once more in the one that begins. */
+function stillStated({ round, nodes }: RunView): readonly FailureId[] {
+	const { synced, accounted } = round;
+	return [...nodes.values()].flatMap(({ record: { failure } }) =>
+		failure?.failure.round === synced && accounted.includes(failure.failure.id)
+			? [failure.failure.id]
+			: [],
+	);
 }

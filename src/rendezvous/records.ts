@@ -59,6 +59,8 @@ export interface NodeFailure {
 	 * it may have died of what ended that one.
 	 */
 	readonly stillIn?: number | undefined;
+	/** Given where one in its place had been as late before: its node waits for it at a PAUSE since then. */
+	readonly isLateAgain?: boolean | undefined;
 	/**
 	 * Given where the worker may have died of what had ended the round: its node had
 	 * not heard of that, or had told it to pause.
@@ -126,7 +128,7 @@ export interface RoundRecord {
 	readonly incidents: number;
 	/** What the run's own budget has been charged. */
 	readonly charged: number;
-	/** Failures of the round `synced` that have been accounted for. */
+	/** Failures of the round `synced`, and of the one before, that have been accounted for. */
 	readonly accounted: readonly FailureId[];
 	/** For what the round was left, while it is not known whether somebody pays for it. */
 	readonly unpaid?: NodeFailure | undefined;

@@ -38,7 +38,7 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	const nextOfA = await cluster.site.sawWorker(3, onNode("node-a"));
 	await bothRun(3);
 	tell(ofB, 0);
-	await cluster.launchOf("node-a").saw("stderr", "ended with 0 at PAUSE");
+	await cluster.launchOf("node-a").saw("stderr", "ended at PAUSE");
 	tell(nextOfA, 0);
 	for (const nodeId of ["node-a", "node-b"]) {
 		tell(await cluster.site.sawWorker(4, onNode(nodeId)), 0);
@@ -46,6 +46,29 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	await cluster.ends({ "node-a": 0, "node-b": 0 });
 	const round = await cluster.store.round();
 	expect(round).toMatchObject({ synced: 4, incidents: 0 });
+});
+
+it("T16 workers that exit with 1 some time after PAUSE, on both nodes: one failure, charged once", async () => {
+	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
+	const worker = ["follows.js", "hello"] as const;
+	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker });
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const ofNode = (round: number, nodeId: string) =>
+		cluster.site.sawWorker(round, onNode(nodeId));
+	const late = await ofNode(1, second);
+	tell(await ofNode(1, first), 9);
+	const follows = await ofNode(2, first);
+	await cluster.store.sawNode(second, "running", 2);
+	tell(late, 1);
+	const lateAgain = await ofNode(3, second);
+	await cluster.store.sawNode(first, "running", 3);
+	tell(follows, 1);
+	await cluster.launchOf(second).saw("stderr", "ended at PAUSE");
+	tell(lateAgain, 1);
+	for (const nodeId of [first, second]) tell(await ofNode(4, nodeId), 0);
+	await cluster.ends({ [first]: 0, [second]: 0 });
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ synced: 4, incidents: 1 });
 });
 
 it("T14 workers that never receive an event start one another once, not for ever", async () => {
@@ -75,7 +98,7 @@ it("T14 one that saves at PAUSE and exits with 0 has not done its part, however 
 	tell(late, 0);
 	const lateAgain = await ofRank(3, 1);
 	tell(fails, 9);
-	await launch.saw("stderr", "ended with 0 at PAUSE");
+	await launch.saw("stderr", "ended at PAUSE");
 	tell(lateAgain, 0);
 	for (const rank of [0, 1]) tell(await ofRank(4, rank), 0);
 	const { exitCode, stderr } = await launch.ended;

@@ -100,7 +100,7 @@ it("a worker that ends with 0 while it is paused is started anew, and costs noth
 	await expectStory(run, "soft-succeeds-while-paused");
 });
 
-it("T16 a survivor that dies late, of the failure that it had not heard of, costs nothing; one that has heard pays", async () => {
+it("T16 a survivor that dies late, of the failure that it had not heard of, costs nothing, nor does one that dies of that; one that has heard pays", async () => {
 	const { run, a, b, c } = await threeNodes(SOFT);
 	await run.act("a worker of node-c fails", () => c.exits(0, 1));
 	await run.act("its others end; rank 0 is stuck in a collective", () => {
@@ -109,15 +109,24 @@ it("T16 a survivor that dies late, of the failure that it had not heard of, cost
 		b.acknowledges();
 	});
 	await run.act("rank 0 aborts when round 2 runs", () => a.exits(0, 134));
-	await run.act("all acknowledge or end", () => {
-		a.obeys();
-		for (const agent of [b, c]) agent.acknowledges();
-	});
+	const end = (...agents: readonly (typeof a)[]) => {
+		for (const agent of agents) agent.obeys();
+		for (const agent of [a, b, c]) agent.acknowledges();
+	};
+	await run.act("the others end", () => end(a));
+	await run.act("rank 4, for which that is news, aborts in its turn", () =>
+		c.exits(0, 134),
+	);
+	await run.act("the others end; node-a is not ready yet", () => end(c));
+	await run.act("rank 0 waits for work", () => a.waitsForWork(0, 3));
+	await run.act("all hear of round 4", () => end());
 	await run.act("rank 3 fails by itself", () => b.exits(1, 7));
-	await run.act("all acknowledge or end", () => {
-		b.obeys();
-		for (const agent of [a, c]) agent.acknowledges();
+	await run.act("its node's others end", () => end(b));
+	await run.act("rank 0 waits for work, rank 4 aborts", () => {
+		a.waitsForWork(0, 4);
+		c.exits(0, 134);
 	});
+	await run.act("its node's others end", () => end(c));
 	await run.pass(1_000);
 	await run.showCharges();
 	await expectStory(run, "soft-dies-late");

@@ -22,6 +22,8 @@ export interface Failure {
 	readonly isOfNode?: boolean;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean;
+	/** It had not heard of the round, as one in its place before. */
+	readonly isLateAgain?: boolean;
 }
 
 /**
@@ -49,6 +51,7 @@ export function withFailure<State extends Active>(
 			charge,
 			failsRun,
 			stillIn: stillIn(state, failure),
+			isLateAgain: failure.isLateAgain || undefined,
 			unaware: phase === "RUNNING" || hasDied || undefined,
 			paused: (phase !== "RUNNING" && hasDied) || undefined,
 			isWish: failure.isWish,

@@ -93,12 +93,12 @@ function warnOfAwaited(
 		.filter(({ status }) => status === "awaited")
 		.map(({ localRank, manner }) => {
 			const [what, until] =
-				manner === "ended"
-					? [
-							"ended with 0 at PAUSE when the next round had begun",
+				manner === "silent"
+					? ["did not acknowledge PAUSE", "has"]
+					: [
+							"ended at PAUSE when the next round had begun",
 							"has ended or waits for work",
-						]
-					: ["did not acknowledge PAUSE", "has"];
+						];
 			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${pauseTimeoutMs / 1_000} s at most`;
 			return { kind: "warn", message };
 		});

@@ -2,12 +2,18 @@ import { EXIT_CODES } from "../../errors.js";
 import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
-import { isEnding, isUnawares, remaining } from "../worker-slot.js";
+import {
+	isEnding,
+	isUnawares,
+	remaining,
+	type WorkerSlot,
+	wasLate,
+} from "../worker-slot.js";
 import { scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { foreignInstance } from "./ending.js";
 import { askForRound, fail, onOverdue } from "./fail.js";
-import { notStarted, policyContext, rankOf } from "./failure.js";
+import { type Failure, notStarted, policyContext, rankOf } from "./failure.js";
 import { killDue } from "./kill-due.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
@@ -103,12 +109,15 @@ function onExit(
 	const killAt = context.now + context.shutdownTimeoutMs;
 	const isFailure = input.exitCode !== 0;
 	const workers = markExited(state.workers, input, isFailure ? null : killAt);
-	if (isFailure) return fail({ ...state, workers }, input, context);
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	if (slot && isUnawares(slot) && !isEnding(slot)) {
-		return endedUnawares({ ...state, workers }, localRank, context);
+	const isLate = slot && isUnawares(slot) && !isEnding(slot);
+	if (isLate) {
+		return isFailure
+			? diedUnawares({ ...state, workers }, slot, input, context)
+			: endedUnawares({ ...state, workers }, localRank, context);
 	}
+	if (isFailure) return fail({ ...state, workers }, input, context);
 	return {
 		state: { ...state, workers },
 		effects: input.groupRemains
@@ -133,6 +142,18 @@ function endedUnawares(
 	const cause = `rank ${rankOf(state, localRank)} ended before it had heard of round ${state.round}: it is started anew`;
 	const change = { change: "SCALE_DOWN", cause, without: localRank } as const;
 	return leaveRound({ ...state, workers }, change, context);
+}
+
+/** It may have died of what ended the round before; how the next one in its place does is waited for. */
+function diedUnawares(
+	state: Running,
+	slot: WorkerSlot,
+	failure: Failure,
+	context: TransitionContext,
+): Transition {
+	const workers = markManner(state.workers, slot.localRank, "died");
+	const late = { ...failure, isLateAgain: wasLate(slot) };
+	return fail({ ...state, workers }, late, context);
 }
 
 /** One that waits for a round after an earlier one has not seen yet that it may work. */

@@ -1,5 +1,5 @@
 import type { AgentInput } from "../inputs.js";
-import type { PauseManner, WorkerSlot } from "../worker-slot.js";
+import { type PauseManner, type WorkerSlot, wasLate } from "../worker-slot.js";
 import { update } from "./worker-slots.js";
 
 /** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */
@@ -24,7 +24,7 @@ export function markHeard(
 			hasPaused: hasPaused || owed.length < pauses.length,
 		};
 		// That it has heard says nothing of whether it will end.
-		if (status === "awaited" && manner === "ended") return known;
+		if (status === "awaited" && wasLate(worker)) return known;
 		const isAnswer = manner === "silent" && known.hasPaused;
 		const after = { ...worker, ...known, pauses: owed };
 		return isAnswer ? { ...toReleased(after), manner: null } : after;
@@ -45,8 +45,9 @@ export function markManner(
 	localRank: number,
 	manner: PauseManner,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, (worker) => ({
-		manner: worker.manner === "ended" ? "ended" : manner,
+	return update(workers, localRank, ({ manner: known }) => ({
+		manner:
+			known === "ended" || manner === "silent" ? (known ?? manner) : manner,
 	}));
 }
 

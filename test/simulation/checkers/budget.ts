@@ -1,4 +1,9 @@
-import type { RoundRecord } from "../../../src/rendezvous/records.js";
+import type {
+	NodeFailure,
+	NodeRecord,
+	RoundCause,
+	RoundRecord,
+} from "../../../src/rendezvous/records.js";
 import {
 	type Checker,
 	type History,
@@ -53,8 +58,7 @@ function* costOf(commit: RoundCommit, before: RoundCommit) {
 function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 	const { at, round, nodes } = commit;
 	const isIncident = round.incidents > before.round.incidents;
-	const { cause, synced, deprecated } = before.round;
-	const isOver = deprecated >= synced;
+	const { cause, deprecated } = before.round;
 	const fresh = [...nodes.values()].flatMap(({ failure }) => {
 		const id = failure?.failure.id ?? "";
 		const isNew =
@@ -75,12 +79,12 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 				),
 		);
 	const hasFailure = fresh.some(({ isWish = false }) => !isWish);
-	for (const { failure, unaware, paused, stillIn, isWish } of fresh) {
-		const isPart = cause.root
-			? isOver || stillIn === cause.root.round
-			: isOver
-				? unaware === true
-				: stillIn !== undefined && stillIn === cause.ended;
+	for (const reported of fresh) {
+		const { failure, unaware, paused, isWish } = reported;
+		const isPart =
+			failure.round <= deprecated
+				? cause.root !== null || unaware === true
+				: isLate(reported, cause);
 		// What has failed explains why others wait.
 		const isExcused = isPart || (isWish === true && hasFailure);
 		if (!isIncident && !isExcused && !isExplained) {
@@ -99,6 +103,19 @@ function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
 	}
 }
 
+/**
+ * It was still in a round that what has ended it, or who was late for that, had ended; of
+ * those who come late again, in the first of them.
+ */
+function isLate(
+	{ stillIn, isLateAgain = false }: NodeFailure,
+	{ root, ended }: RoundCause,
+): boolean {
+	const first = root === null ? ended : root.round;
+	if (stillIn === undefined || first === undefined) return false;
+	return stillIn === first || (stillIn > first && !isLateAgain);
+}
+
 /** What has been charged to the run and to all nodes together. */
 function total({ round, budgets }: RoundCommit): number {
 	return [...budgets.values()].reduce(
@@ -113,10 +130,11 @@ function certain({ incidents, unpaid }: RoundRecord): number {
 }
 
 function* reasonFor(
-	{ at, round }: RoundCommit,
-	{ round: before }: RoundCommit,
+	{ at, round, nodes }: RoundCommit,
+	previous: RoundCommit,
 	history: History,
 ) {
+	const { round: before } = previous;
 	const { workers, spec } = history;
 	const isIncident = certain(round) > certain(before);
 	if (isIncident || (round.unpaid && !before.unpaid)) {
@@ -131,7 +149,8 @@ function* reasonFor(
 			yield { at, what: "an incident was charged that no failure caused" };
 		}
 		const isRunning = before.synced > before.deprecated;
-		if (isRunning && root !== null && root.round !== before.synced) {
+		const reporter = nodes.get(root?.nodeId ?? "");
+		if (isRunning && root !== null && !concerns(reporter, previous)) {
 			yield { at, what: `round ${before.synced} pays for ${root.round}` };
 		}
 		if (round.deprecated < before.synced) {
@@ -175,12 +194,30 @@ function* perRound(history: History) {
 		for (const { failure } of nodes.values()) {
 			if (failure === null) continue;
 			// One that came in the same moment could not be seen by who lifted.
-			const { id, nodeId, round: failedIn } = failure.failure;
-			const earlier = previous?.nodes.get(nodeId)?.failure;
-			if (id !== earlier?.failure.id) continue;
-			if (failedIn !== before?.round.synced || accounted.has(id)) continue;
+			const { id, nodeId } = failure.failure;
+			const reporter = previous?.nodes.get(nodeId);
+			if (id !== reporter?.failure?.failure.id) continue;
+			if (!concerns(reporter, before) || accounted.has(id)) continue;
 			yield { at, what: `failure ${id} was never charged` };
 		}
 		before = commit;
 	}
+}
+
+/**
+ * Whether what a node has reported concerns this round: it is of it, or of the one before
+ * and crossed with it, so that a node of this one leaves it, or would end the run.
+ */
+function concerns(
+	reporter: NodeRecord | undefined,
+	standing: RoundCommit | undefined,
+): boolean {
+	const { failure, claim = 0, incarnation } = reporter ?? {};
+	if (!reporter || !failure || !standing) return false;
+	const { synced } = standing.round;
+	const seat = standing.seats.get(reporter.nodeId);
+	const isLeft = claim > synced || failure.failsRun !== null;
+	const mayCross = isLeft && seat?.incarnation === incarnation;
+	const { round } = failure.failure;
+	return round === synced || (mayCross && round === synced - 1);
 }

@@ -58,7 +58,7 @@ function wasAnIncident(
 		({ at, round }) =>
 			at > before.at &&
 			at <= lift.at &&
-			round.accounted.length > 0 &&
+			round.accounted.length > before.round.accounted.length &&
 			round.synced === before.round.synced,
 	);
 }

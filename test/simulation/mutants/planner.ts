@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.js";
 
 const PLAN_TESTS = "test/unit/rendezvous/plan-round.test.ts";
+const SURVIVOR_TESTS = "test/unit/rendezvous/plan-survivors.test.ts";
 
 /** Guards of the planner. */
 export const PLANNER_MUTANTS: readonly Mutant[] = [
@@ -113,43 +114,64 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge each failure of one incident",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver || stillIn === root.round;",
-		without: "return false;",
+		guard: "return root !== null || (unaware",
+		without: "return (unaware",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "charge who dies of a change of the members",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver ? mayBeOfIt : wasInIt;",
-		without: "return false;",
+		guard: "(unaware && (!paused || isSoon))",
+		without: "false",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "charge who had not heard of the change before",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver ? mayBeOfIt : wasInIt;",
-		without: "return isOver && mayBeOfIt;",
+		guard: "root?.round ?? ended",
+		without: "root?.round",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "let a change of the members excuse whatever fails then",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver ? mayBeOfIt : wasInIt;",
-		without: "return isOver || wasInIt;",
+		guard: "return root !== null || (unaware",
+		without: "return root !== undefined || (unaware",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "let a failure excuse itself",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver ? mayBeOfIt : wasInIt;",
-		without: "return mayBeOfIt || wasInIt;",
+		guard: "if (reported.failure.round <= deprecated) {",
+		without: "if (reported.failure.round >= 0) {",
 		caughtBy: { checker: "budget" },
 	},
 	{
-		name: "let a change excuse failures in turns",
+		name: "excuse whoever dies late, again and again",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "stillIn !== undefined && stillIn === ended;",
-		without: "stillIn === synced - 1;",
+		guard: "return isLateAgain ? stillIn === first : stillIn >= first;",
+		without: "return stillIn >= first;",
+		caughtBy: { test: SURVIVOR_TESTS, named: "once more in its place" },
+	},
+	{
+		name: "charge who dies in turn behind one failure",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "stillIn >= first;",
+		without: "stillIn === first;",
+		caughtBy: { test: SURVIVOR_TESTS, named: "had died late" },
+	},
+	{
+		name: "overlook what failed as the next round began",
+		file: "src/rendezvous/charge-incident.ts",
+		guard: "crossed.includes(failure.id)",
+		without: "crossed.length > 99",
+		caughtBy: { checker: "budget" },
+	},
+	{
+		name: "hear once more what was accounted for before the round began",
+		file: "src/rendezvous/lift.ts",
+		guard: "accounted: stillStated(view)",
+		without: "accounted: []",
 		caughtBy: { checker: "budget" },
 	},
 	{
@@ -194,8 +216,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge a failure of an earlier round",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "failure.round >= synced &&",
-		without: "",
+		guard: "failure.round >= synced ||",
+		without: "failure.round >= 0 ||",
 		caughtBy: { checker: "budget" },
 	},
 	{

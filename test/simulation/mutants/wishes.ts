@@ -162,8 +162,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge who dies of an incident that is over",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "return isOver || stillIn === root.round;",
-		without: "return isOver;",
+		guard: "root?.round ?? ended",
+		without: "root ? undefined : ended",
 		caughtBy: { test: SURVIVOR_TESTS, named: "not heard" },
 	},
 	{

@@ -305,6 +305,54 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 5 });
 	});
 
+	describe("that died late", () => {
+		const alone = contextAt(1_000, REPLACE);
+		const begun = [work(2), acknowledged(0, 2), exited(0, 134)];
+		const died = play([...begun, ...again], PAUSED, alone).state;
+		const heard = [left(3), acknowledged(0, 2), acknowledged(1, 6)];
+
+		it("says that it was the first in its place", () => {
+			const { failure } = intentOf(play(begun, PAUSED).state) ?? {};
+			expect(failure).toMatchObject({ stillIn: 1, isLateAgain: undefined });
+		});
+
+		it("at the next PAUSE the round waits for the one in its place: until it has ended, or waits for work", () => {
+			const { state, effects } = play([left(3)], died);
+			expect(intentOf(state)).toMatchObject({ state: "stopping" });
+			const message = expect.stringContaining("ended at PAUSE");
+			expect(effects).toContainEqual({ kind: "warn", message });
+			const known = play([acknowledged(0, 2)], state).state;
+			expect(intentOf(known)).toMatchObject({ state: "stopping" });
+			for (const inputs of [[waits], [exited(0, 134), gone(0)]]) {
+				const ready = play(inputs, known, alone).state;
+				expect(intentOf(ready)).toMatchObject({ state: "ready" });
+			}
+		});
+
+		it("where it has heard and not ended when its time is over, it stays", () => {
+			const { state, effects } = play([TIME], play(heard, died).state, late);
+			expect(effects).toEqual([]);
+			expect(intentOf(state)).toMatchObject({ state: "ready", failure: {} });
+			const [start] = play([work(4)], state).effects;
+			expect(start?.kind === "start-workers" && start.kept.has(0)).toBe(true);
+		});
+
+		it("where it dies once more before it has heard of its WORK, says so", () => {
+			const next = [left(3), acknowledged(0, 2), waits, work(4)];
+			const { state } = play([...next, exited(0, 134)], died);
+			const { failure } = intentOf(state) ?? {};
+			expect(failure).toMatchObject({ stillIn: 3, isLateAgain: true });
+		});
+
+		it("is no less waited for when it has not answered, either", () => {
+			const unheard = [left(3), acknowledged(1, 6)];
+			const silentToo = play([TIME], play(unheard, died).state, late).state;
+			const anew = [exited(0, 143), gone(0), work(4), greeted(0), left(4)];
+			const { state } = play([...anew, acknowledged(0, 2)], silentToo);
+			expect(intentOf(state)).toMatchObject({ state: "stopping" });
+		});
+	});
+
 	it("one that was waiting for work when the PAUSE came is not waited for", () => {
 		const { state } = play([waits, left(3)], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready" });

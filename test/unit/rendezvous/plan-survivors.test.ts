@@ -5,6 +5,7 @@ import type {
 	NodeFailure,
 	NodeRecord,
 	RoundCause,
+	RoundRecord,
 } from "../../../src/rendezvous/records.js";
 import type { RunView } from "../../../src/rendezvous/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
@@ -81,9 +82,14 @@ describe("T16 a worker that dies in the round after a failure", () => {
 			{ ...CAUSE, root: null, ended: 1 },
 		],
 		[
-			"once more, after a round that was left for who died of a change",
-			{ stillIn: 1 },
+			"once more in its place, after a round that was left for who died of a change",
+			{ stillIn: 1, isLateAgain: true },
 			{ ...CAUSE, root: null, ended: 0 },
+		],
+		[
+			"once more in its place, after a round that was left for who died of a failure",
+			{ stillIn: 1, isLateAgain: true },
+			{ ...CAUSE, root: failureRecord("c", { round: 0 }) },
 		],
 	])("%s: an incident of its own", (_, change, cause) => {
 		const view = runView({ ...ROUND_2, cause }, [died(change), running("c")], {
@@ -141,6 +147,26 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		expect(round?.cause.root?.nodeId ?? null).toBe(root);
 	});
 
+	it.each<[string, Partial<NodeFailure>, Partial<RoundCause>]>([
+		["a failure", {}, { root: failureRecord("c", { round: 0 }) }],
+		["a change of the members", {}, { root: null, ended: 0 }],
+		[
+			"a failure, and of that itself, as one before it",
+			{ isLateAgain: true },
+			{ root: failureRecord("c", { round: 1 }) },
+		],
+	])("when a round was left for who had died late of %s: part of it, nobody pays", (_, change, cause) => {
+		const view = runView(
+			{ ...ROUND_2, cause: { ...CAUSE, ...cause } },
+			[died({ stillIn: 1, ...change }), running("c")],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({
+			budgets: new Map(),
+			round: { incidents: 1, cause: { root: cause.root } },
+		});
+	});
+
 	it("beside another one that fails by itself: that one is the root", () => {
 		const failure = failureRecord("c", { id: "c/c-1/2", round: 2 });
 		const fails = running("c", {
@@ -167,6 +193,90 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		);
 		expect(plan(view).plan).toMatchObject({
 			round: { outcome: { exitCode: 127 } },
+		});
+	});
+});
+
+describe("T16 a worker that dies while it is paused, told when the next round has begun", () => {
+	/** Round 2 has begun while node a said that its worker had died in round 1. */
+	const crossed = (
+		{ claim = 3, ...change }: Partial<NodeFailure> & { claim?: number },
+		round: Partial<RoundRecord> = {},
+		seats = SEATS,
+	) => {
+		const failure = failureRecord("a", { round: 1, description: "aborted" });
+		const reported = { unaware: true, paused: true, failure, ...change };
+		const record = running("a", {
+			...{ state: "stopping", claim },
+			failure: nodeFailure("a", { charge: "node", ...reported }),
+		});
+		const view = runView({ ...ROUND_2, ...round }, [record, running("c")], {
+			seats,
+		});
+		const { plan: update, reason } = plan(view);
+		return { reason, budgets: new Map(), round: undefined, ...update };
+	};
+	const REASON = "rank 0 on a: aborted, part of the same incident";
+	const CHANGE = { ...CAUSE, root: null, reason: "b left", ended: 1 } as const;
+
+	it("is part of the incident, and named", () => {
+		expect(crossed({})).toMatchObject({
+			...{ reason: REASON, budgets: new Map() },
+			round: { deprecated: 2, incidents: 1, accounted: ["a/a-1/1"] },
+		});
+	});
+
+	it("is part of a change of the members", () => {
+		const { round, budgets } = crossed({}, { cause: CHANGE, incidents: 0 });
+		expect(round).toMatchObject({ deprecated: 2, incidents: 0 });
+		expect(budgets).toEqual(new Map());
+	});
+
+	it("is an incident where it has not died of anything", () => {
+		const own = { unaware: undefined, paused: undefined };
+		const { round, budgets } = crossed(own, { cause: CHANGE, incidents: 0 });
+		expect(round).toMatchObject({ incidents: 1 });
+		expect(budgets).toEqual(new Map([["a", { version: 1, charged: 1 }]]));
+	});
+
+	it("ends the run where that is what its policy says, though its node goes on", () => {
+		expect(crossed({ failsRun: 1, claim: 2 }).round).toMatchObject({
+			outcome: { exitCode: 1 },
+		});
+	});
+
+	it("changes nothing where its node takes part all the same", () => {
+		expect(crossed({ claim: 2 }).reason).toBe("round 2 runs");
+	});
+
+	it("is accounted for once", () => {
+		const accounted = ["a/a-1/1"];
+		expect(crossed({}, { accounted }).reason).toBe("a asks for a new round");
+	});
+
+	it("is not heard from a node that the round has no seat for", () => {
+		const { a, ...others } = SEATS;
+		const seats = { ...others, a: { ...a, incarnation: "a-0" } };
+		expect(crossed({}, {}, seats).reason).toBe("a was started anew");
+	});
+});
+
+describe("what has been accounted for", () => {
+	it("of the round that was left, is remembered while the next one runs", () => {
+		const failure = failureRecord("a", { round: 2 });
+		const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
+			running(nodeId, { state: "ready", claim: 3, ...change });
+		const nodes = [
+			ready("a", { failure: nodeFailure("a", { failure }) }),
+			ready("c", { failure: nodeFailure("c", { failure: ROOT }) }),
+		];
+		const accounted = [failure.id, ROOT.id, "b/b-1/1"];
+		const view = runView({ ...ROUND_2, deprecated: 2, accounted }, nodes, {
+			seats: SEATS,
+		});
+		expect(plan(view).plan).toMatchObject({
+			kind: "lift",
+			round: { synced: 3, accounted: [failure.id] },
 		});
 	});
 });
