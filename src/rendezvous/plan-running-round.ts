@@ -58,16 +58,17 @@ function gatherNewcomers(
 	// Who had finished an earlier round takes part again, unless it stays so.
 	const done = config.finishedStay ? view.done.size : 0;
 	const hasFinished = view.finished.size + done > 0;
-	if (newcomers.length === 0 || free <= 0 || hasFinished) {
-		return wait(`round ${view.round.synced} runs`, {
-			...memory,
-			settle: null,
-			outageOf: null,
-			lastCall: null,
-			join: null,
-		});
-	}
 	const nodeIds = idsOf(newcomers);
+	if (newcomers.length === 0 || free <= 0 || hasFinished) {
+		return wait(
+			`round ${view.round.synced} runs`,
+			{ ...memory, settle: null, outageOf: null, lastCall: null, join: null },
+			undefined,
+			newcomers.length > 0 && free > 0
+				? awaits("end", view, config, { here: nodeIds })
+				: undefined,
+		);
+	}
 	const names = nodeIds.join(", ");
 	const lastCall = deadlineFor(
 		view.round.synced,

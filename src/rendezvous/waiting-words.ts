@@ -34,6 +34,8 @@ function whatIsAwaited({
 			return `last call (at most ${maxNodes} nodes): ${areHere(here)}`;
 		case "newcomers":
 			return `last call while round ${round - 1} runs: ${inWords(here)} would join`;
+		case "end":
+			return `waiting for the end of round ${round - 1}, which nobody may join any more as a node of it has finished: ${areHere(here)}`;
 		default:
 			return kind satisfies never;
 	}

@@ -25,7 +25,9 @@ export type AwaitedKind =
 	/** Whoever else comes to the first round. */
 	| "last-call"
 	/** Whoever else comes while a round runs. */
-	| "newcomers";
+	| "newcomers"
+	/** Of a round that lets nobody in any more, though there is room. */
+	| "end";
 
 /** What the planner waits for before the next round begins. */
 export interface Awaited {

@@ -721,6 +721,14 @@ describe("what is awaited", () => {
 			runView(RUNNING, [run("a"), run("b"), ready("c")], { seats: SEATS }),
 			{ round: 2, kind: "newcomers", here: { count: 1, names: ["c"] } },
 		],
+		[
+			"the end of a round that nobody may join any more",
+			runView(RUNNING, [run("a"), run("b"), ready("c")], {
+				seats: SEATS,
+				finished: ["a"],
+			}),
+			{ round: 2, kind: "end", here: { count: 1, names: ["c"] } },
+		],
 	])("is told for %s", (_, view, awaited) => {
 		expect(plan(view, { config: { maxNodes: 4 } }).awaited).toMatchObject({
 			...awaited,

@@ -134,6 +134,10 @@ describe("in words", () => {
 			"last call while round 1 runs: c would join; 30 s left",
 		],
 		[
+			awaits("end", ROUND, NODES, { here: ["c"] }),
+			"waiting for the end of round 1, which nobody may join any more as a node of it has finished: c is here; 30 s left",
+		],
+		[
 			awaits("last-call", ROUND, NODES, { here: many }),
 			"last call (at most 4 nodes): n0, n1, n2, n3, n4, n5, n6, n7 and 4 more are here; 30 s left",
 		],
