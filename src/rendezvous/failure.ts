@@ -14,7 +14,9 @@ export interface FailureRecord {
 	readonly exitCode: number;
 	/** The signal that ended it, or null. */
 	readonly signal: string | null;
-	/** How long it had been up, in milliseconds. */
+	/** Given where its process had not ended: it was given up, or waited for another round. */
+	readonly isGivenUp?: boolean | undefined;
+	/** How long it had been up when it ended, in milliseconds. */
 	readonly uptimeMs: number;
 	/** When it was seen, in milliseconds since 1970; for people only. */
 	readonly timestamp: number;

@@ -64,7 +64,7 @@ export function askForRound(
 	const description = `waits for another round than ${state.round}, which nobody had left`;
 	const cause = `rank ${rankOf(state, localRank)} ${description}`;
 	const exitCode = EXIT_CODES.failed;
-	const about = { localRank, pid, exitCode, description };
+	const about = { localRank, pid, exitCode, description, isGivenUp: true };
 	const failure: Failure = { ...about, isWish: true };
 	const { charge } = askAbout(state, failure, cause, context);
 	const decision = decide(context.policy.name, "scale", () =>
@@ -100,8 +100,9 @@ export function onOverdue(
 	}
 	const description = `did not acknowledge PAUSE within ${context.pauseTimeoutMs / 1000} s`;
 	const exitCode = EXIT_CODES.failed;
+	const about = { localRank, pid, exitCode, description, isGivenUp: true };
 	return hasPaused
-		? fail(state, { localRank, pid, exitCode, description }, context)
+		? fail(state, about, context)
 		: startAnew(state, localRank, description, context);
 }
 

@@ -22,6 +22,8 @@ export interface Failure {
 	readonly isOfNode?: boolean;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean;
+	/** Its process has not ended. */
+	readonly isGivenUp?: boolean;
 	/** It had not heard of the round, as one in its place before. */
 	readonly isLateAgain?: boolean;
 }
@@ -65,6 +67,7 @@ export function withFailure<State extends Active>(
 				pid: failure.pid,
 				exitCode: failure.exitCode,
 				signal: failure.exit?.signal ?? null,
+				isGivenUp: failure.isGivenUp,
 				uptimeMs: failure.exit?.uptimeMs ?? 0,
 				timestamp: context.wallTime,
 				description: failure.description,

@@ -178,7 +178,8 @@ function notTold(
 	const slot = workers.find((worker) => worker.localRank === localRank);
 	const exitCode = EXIT_CODES.failed;
 	const description = `cannot be told to work: ${problem}`;
-	return { localRank, pid: slot?.pid ?? null, exitCode, description };
+	const pid = slot?.pid ?? null;
+	return { localRank, pid, exitCode, description, isGivenUp: true };
 }
 
 function finishIfDone(state: Running): Transition {

@@ -82,6 +82,7 @@ function logLine(
 /** How long it ran and how it ended, as far as the first line does not say so. */
 function endOf(failure: RootCause["failure"]): string[] {
 	const { pid, uptimeMs, signal, exitCode, description } = failure;
+	if (failure.isGivenUp) return [];
 	return [
 		pid === null ? "" : `up ${formatDuration(uptimeMs)}`,
 		signal === null ? "" : `signal ${signal}`,

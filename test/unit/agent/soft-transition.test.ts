@@ -94,7 +94,7 @@ describe("acknowledgements", () => {
 		const { state, effects } = play([acknowledged(1, 4), TIME], once, late);
 		expect(intentOf(state)?.failure).toMatchObject({
 			charge: "node",
-			failure: { localRank: 0, round: 2 },
+			failure: { localRank: 0, round: 2, isGivenUp: true },
 		});
 		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0, 1] }]);
 	});

@@ -115,6 +115,20 @@ logs: /logs/train-1f3a/1/node-a
 		);
 	});
 
+	it("tells no exit code of a worker that was given up", () => {
+		const cause = failed.rootCause;
+		const failure = cause && {
+			...{ ...cause.failure, isGivenUp: true, uptimeMs: 0 },
+			description: "did not acknowledge PAUSE within 60 s",
+		};
+		const rootCause = failure && { failure, lastLines: [] };
+		expect(formatReport({ ...failed, rootCause }, false)).toContain(
+			`round 2: did not acknowledge PAUSE within 60 s
+  local rank 2, role default
+`,
+		);
+	});
+
 	it("tells what it knows of a failure on another node", () => {
 		const cause = failed.rootCause;
 		const report = formatReport(
