@@ -10,11 +10,13 @@ them; whoever is new gets the state from a survivor. A checkpoint is read only b
 starts, and counts only where there is no survivor.
 """
 import argparse
+import io
 import os
 
 import elastic_run
 from torch_group import RoundGroup  # Before torch: see there.
 
+import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch_training import Training, add_options
@@ -30,12 +32,23 @@ options = parser.parse_args()
 def agree_on_state(training, is_survivor, info):
     """All go on with what the lowest rank has of those that have come furthest. A survivor counts
     more than a checkpoint."""
-    claims = [None] * info.world_size
-    dist.all_gather_object(claims, (is_survivor, training.step))
+    claims = [torch.zeros(2, dtype=torch.int64) for _ in range(info.world_size)]
+    dist.all_gather(claims, torch.tensor([is_survivor, training.step]))
+    claims = [claim.tolist() for claim in claims]
     source = claims.index(max(claims))
-    state = [training.state() if info.rank == source else None]
-    dist.broadcast_object_list(state, source)
-    training.load(state[0])
+    training.load(broadcast(training.state() if info.rank == source else None, source))
+
+
+def broadcast(state, source):
+    """The state of the source, for all. (torch's collectives of objects work only where numpy is.)"""
+    file = io.BytesIO()
+    if dist.get_rank() == source:
+        torch.save(state, file)
+    size = torch.tensor([file.tell()])
+    dist.broadcast(size, source)
+    content = bytearray(file.getvalue().ljust(size.item(), b"\0"))
+    dist.broadcast(torch.frombuffer(content, dtype=torch.uint8), source)
+    return torch.load(io.BytesIO(content))
 
 
 def train_in_round(group, training, info):

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
@@ -8,7 +9,12 @@ import { needTorch, PYTHON, TorchTrainers } from "../helpers/torch-trainers.js";
 
 const etcd = etcdForAll();
 const LIMIT_MS = 600_000;
-const env = { PYTHON_EXEC: PYTHON };
+// torch does not need numpy, and does not bring it.
+const PYTHONPATH = join(
+	import.meta.dirname,
+	"../fixtures/python/without-numpy",
+);
+const env = { PYTHON_EXEC: PYTHON, PYTHONPATH };
 
 function torchCluster(
 	nodes: string,
