@@ -12,6 +12,15 @@ export interface Pause {
 	readonly killAt: number;
 }
 
+/** A round that a worker was told to leave, and may not have left yet, whatever it has acknowledged. */
+export interface Lingering {
+	readonly round: number;
+	/** When it was told. */
+	readonly since: number;
+	/** Until when that is assumed. */
+	readonly until: number;
+}
+
 /**
  * How a worker took a PAUSE that cost the others a round, and that the next one in its place
  * may take likewise: `silent` did not acknowledge it, nor any before; `died` ended as a failure,
@@ -48,6 +57,12 @@ export interface WorkerSlot {
 	readonly pauses: readonly Pause[];
 	/** How one in its place took a PAUSE. */
 	readonly manner: PauseManner | null;
+	/** How long after its PAUSE one in its place had died. */
+	readonly lateMs: number;
+	/** Null where it has waited for work since, or was never told to pause. */
+	readonly lingering: Lingering | null;
+	/** When its node goes on without its word, though it is awaited; null: not before it is given up. */
+	readonly awaitedUntil: number | null;
 	/** When its wait for another round is taken for a wish; null where it does not wait. */
 	readonly waitsUntil: number | null;
 }
@@ -67,6 +82,9 @@ export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 		change: null,
 		pauses: [],
 		manner: former?.manner ?? null,
+		lateMs: former?.lateMs ?? 0,
+		lingering: null,
+		awaitedUntil: null,
 		waitsUntil: null,
 	};
 }
@@ -103,6 +121,19 @@ export function isUnawares({ events, heard }: WorkerSlot): boolean {
 	return events > 1 && heard < events;
 }
 
+/** Whether it may still be in a round that it was told to leave, and die of what has ended that. */
+export function lingeringIn(
+	{ lingering }: WorkerSlot,
+	now: number,
+): Lingering | null {
+	return lingering !== null && now < lingering.until ? lingering : null;
+}
+
+/** Whether it may die of what has ended an earlier round. */
+export function hasNotGoneOn(worker: WorkerSlot, now: number): boolean {
+	return isUnawares(worker) || lingeringIn(worker, now) !== null;
+}
+
 /** Whether one in its place has ended when the round after its PAUSE ran already. */
 export function wasLate({ manner }: WorkerSlot): boolean {
 	return manner === "died" || manner === "ended";
@@ -126,6 +157,7 @@ export function earliestOf(workers: readonly WorkerSlot[]): number {
 		if (!isUp(worker)) continue;
 		at(ackByOf(worker));
 		at(worker.waitsUntil);
+		at(worker.awaitedUntil);
 	}
 	return earliest;
 }

@@ -55,8 +55,8 @@ export interface NodeFailure {
 	/** Given where the failure ends the run whatever budget is left: the run's exit code. */
 	readonly failsRun: number | null;
 	/**
-	 * Given where the worker had not heard yet that this earlier round was over:
-	 * it may have died of what ended that one.
+	 * Given where the worker may still have been in this earlier round: it had not heard
+	 * that this was over, or not waited for work since. It may have died of what ended it.
 	 */
 	readonly stillIn?: number | undefined;
 	/** Given where one in its place had been as late before: its node waits for it at a PAUSE since then. */

@@ -47,7 +47,8 @@ it("T4 T10 a worker fails: its node's others end and fresh ones follow while its
 
 it("T11 under soft-replace only the worker that died is replaced, and pays by itself", async () => {
 	const flags = ["--restart-policy", "soft-replace", "--max-restarts", "1"];
-	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker: FOLLOWS });
+	const worker = [...FOLLOWS, "waits"] as const;
+	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker });
 	for (const nodeId of ["node-a", "node-b"])
 		cluster.agent(nodeId, { nproc: 2 });
 	await cluster.form("node-a", "node-b");

@@ -48,9 +48,14 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	expect(round).toMatchObject({ synced: 4, incidents: 0 });
 });
 
-it("T16 workers that exit with 1 some time after PAUSE, on both nodes: one failure, charged once", async () => {
+it.each([
+	["that have heard of neither", ["follows.js", "hello"]],
+	[
+		"that have heard of PAUSE and WORK, and not waited for work",
+		["follows.js"],
+	],
+] as const)("T16 workers %s, and exit with 1 some time later, on both nodes: one failure, charged once", async (_, worker) => {
 	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
-	const worker = ["follows.js", "hello"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker });
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const ofNode = (round: number, nodeId: string) =>

@@ -100,10 +100,11 @@ it("T11 the worker's own budget: spent, its node leaves with 75, and the others 
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	await run.pass(1_000);
-	for (const localRank of [0, 1, 1]) {
-		await run.act(`local rank ${localRank} of node-b fails`, () =>
-			b.exits(localRank, 1),
-		);
+	for (const [before, localRank] of [0, 1, 1].entries()) {
+		await run.act(`local rank ${localRank} of node-b fails`, () => {
+			b.exits(localRank, 1);
+			b.waitsForWork(1 - localRank, before + 1);
+		});
 		await goOn(run, a, b);
 	}
 	await run.showCharges();

@@ -118,7 +118,10 @@ it("T16 a survivor that dies late, of the failure that it had not heard of, cost
 		c.exits(0, 134),
 	);
 	await run.act("the others end; node-a is not ready yet", () => end(c));
-	await run.act("rank 0 waits for work", () => a.waitsForWork(0, 3));
+	await run.act("ranks 0 and 3 wait for work", () => {
+		a.waitsForWork(0, 3);
+		b.waitsForWork(1, 3);
+	});
 	await run.act("all hear of round 4", () => end());
 	await run.act("rank 3 fails by itself", () => b.exits(1, 7));
 	await run.act("its node's others end", () => end(b));

@@ -6,13 +6,12 @@ import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { decide } from "./decide.js";
 import { type Failure, policyContext, rankOf, withFailure } from "./failure.js";
-import { goOnFrom } from "./go-on.js";
 import { leaveRound } from "./leave-round.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { overdue, withNewTime } from "./worker-slots.js";
-import { markManner, markStays } from "./worker-words.js";
+import { markManner } from "./worker-words.js";
 
 /** An agent that is so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or a machine that slept … */
 const STOPPED_MS = 1_000;
@@ -89,11 +88,6 @@ export function onOverdue(
 	}
 	const { localRank, pid, hasPaused, status } = late;
 	const hasHeard = late.heard >= late.events;
-	if (status === "awaited" && hasHeard && late.manner === "died") {
-		// What comes of its end, should it come still, has its price.
-		const workers = markStays(state.workers, localRank);
-		return goOnFrom({ ...state, workers }, context);
-	}
 	if (status === "awaited" && hasHeard) {
 		const cause = `rank ${rankOf(state, localRank)} has neither ended nor waited for work within ${context.pauseTimeoutMs / 1000} s of PAUSE: it is started anew`;
 		return pause(state, scaleDown(cause, context, localRank), context);

@@ -3,7 +3,7 @@ import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { AgentInput } from "../inputs.js";
 import type { WorkerError } from "../report/run-report.js";
 import type { WorkerExit } from "../supervision/worker.js";
-import { isUnawares } from "../worker-slot.js";
+import { isUnawares, lingeringIn } from "../worker-slot.js";
 import type { Active } from "./begin-stopping.js";
 import type { TransitionContext } from "./step.js";
 
@@ -24,7 +24,7 @@ export interface Failure {
 	readonly isWish?: boolean;
 	/** Its process has not ended. */
 	readonly isGivenUp?: boolean;
-	/** It had not heard of the round, as one in its place before. */
+	/** It had not gone on to the round, as one in its place before. */
 	readonly isLateAgain?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function withFailure<State extends Active>(
 		failure: {
 			charge,
 			failsRun,
-			stillIn: stillIn(state, failure),
+			stillIn: stillIn(state, failure, context.now),
 			isLateAgain: failure.isLateAgain || undefined,
 			unaware: phase === "RUNNING" || hasDied || undefined,
 			paused: (phase !== "RUNNING" && hasDied) || undefined,
@@ -78,16 +78,18 @@ export function withFailure<State extends Active>(
 	};
 }
 
-/** The earlier round that a worker which died was in for all it knew; undefined where it knew of the newest. */
+/** The earlier round that a worker which died may still have been in; undefined where it had gone on to the newest. */
 function stillIn(
 	{ workers, round }: Active,
 	{ localRank, exit }: Failure,
+	now: number,
 ): number | undefined {
 	const slot = workers.find((worker) => worker.localRank === localRank);
 	if (slot === undefined || exit === undefined) return undefined;
 	// It may know that the one before was over, and not that this one has begun.
 	const before = isUnawares(slot) ? round - 1 : round;
-	const known = slot.pauses[0]?.round ?? before;
+	const known =
+		lingeringIn(slot, now)?.round ?? slot.pauses[0]?.round ?? before;
 	return known < round ? known : undefined;
 }
 

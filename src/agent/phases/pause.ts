@@ -29,13 +29,14 @@ export function pause(
 	context: TransitionContext,
 ): Transition {
 	const { change, reason, killAt, failed } = notice;
-	const ackBy = context.now + context.pauseTimeoutMs;
+	const { now } = context;
+	const ackBy = now + context.pauseTimeoutMs;
 	const isRunning = state.phase === "RUNNING";
 	const workers = state.workers.map((worker): WorkerSlot => {
 		if (worker.localRank === failed) return toEnd(worker, killAt);
 		if (isToldToPause(worker)) return worker;
 		return isRunning && worker.status === "running" && worker.greeted
-			? toPaused(worker, change, { round: state.round, ackBy, killAt })
+			? toPaused(worker, change, { round: state.round, ackBy, killAt }, now)
 			: toEnd(worker, killAt);
 	});
 	const after = goOnIfGone(beginStopping(state, workers, REJOIN), context);

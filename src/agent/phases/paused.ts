@@ -6,8 +6,8 @@ import { fail, onOverdue } from "./fail.js";
 import { goOnFrom } from "./go-on.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
-import { markExited } from "./worker-slots.js";
-import { markHeard, markStays } from "./worker-words.js";
+import { isDue, markExited } from "./worker-slots.js";
+import { markHeard, markStays, releaseDue } from "./worker-words.js";
 
 /** Without a round of its own: its workers end, or are paused. */
 type BetweenRounds = Joining | Stopping;
@@ -39,10 +39,25 @@ export function onPaused(
 		case "worker-exited":
 			return onExit(state, input, context);
 		case "time-passed":
-			return onOverdue(state, context);
+			return onTime(state, context);
 		default:
 			return undefined;
 	}
+}
+
+function onTime(
+	state: BetweenRounds,
+	context: TransitionContext,
+): Transition | undefined {
+	const { now } = context;
+	const isOver = state.workers.some(({ awaitedUntil }) =>
+		isDue(awaitedUntil, now),
+	);
+	if (!isOver) return onOverdue(state, context);
+	return goOnFrom(
+		{ ...state, workers: releaseDue(state.workers, now) },
+		context,
+	);
 }
 
 /** A worker that was kept has ended all the same: as a failure, unless it had just done its part. */

@@ -3,6 +3,7 @@ import type { RoundView } from "../../rendezvous/membership.js";
 import type { AgentInput } from "../inputs.js";
 import type { Finished, Running } from "../state.js";
 import {
+	hasNotGoneOn,
 	isEnding,
 	isUnawares,
 	remaining,
@@ -23,6 +24,7 @@ import { markExited, markGone, markStarted, wishing } from "./worker-slots.js";
 import {
 	markHeard,
 	markManner,
+	markStays,
 	markWaiting,
 	markWaitOver,
 } from "./worker-words.js";
@@ -111,11 +113,13 @@ function onExit(
 	const workers = markExited(state.workers, input, isFailure ? null : killAt);
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	const isLate = slot && isUnawares(slot) && !isEnding(slot);
-	if (isLate) {
-		return isFailure
-			? diedUnawares({ ...state, workers }, slot, input, context)
-			: endedUnawares({ ...state, workers }, localRank, context);
+	if (slot && !isEnding(slot)) {
+		if (isFailure && hasNotGoneOn(slot, context.now)) {
+			return diedLate({ ...state, workers }, slot, input, context);
+		}
+		if (!isFailure && isUnawares(slot)) {
+			return endedUnawares({ ...state, workers }, localRank, context);
+		}
 	}
 	if (isFailure) return fail({ ...state, workers }, input, context);
 	return {
@@ -144,14 +148,17 @@ function endedUnawares(
 	return leaveRound({ ...state, workers }, change, context);
 }
 
-/** It may have died of what ended the round before; how the next one in its place does is waited for. */
-function diedUnawares(
+/** It may have died of what ended an earlier round; how the next one in its place does is waited for. */
+function diedLate(
 	state: Running,
 	slot: WorkerSlot,
 	failure: Failure,
 	context: TransitionContext,
 ): Transition {
-	const workers = markManner(state.workers, slot.localRank, "died");
+	const { now } = context;
+	const { localRank, lingering } = slot;
+	const lateMs = now - (lingering?.since ?? now);
+	const workers = markManner(state.workers, localRank, "died", lateMs);
 	const late = { ...failure, isLateAgain: wasLate(slot) };
 	return fail({ ...state, workers }, late, context);
 }
@@ -162,11 +169,14 @@ function onWait(
 	{ localRank, round }: AgentInput & { kind: "worker-waits" },
 	{ now }: TransitionContext,
 ): Transition {
-	if (round !== null && round < state.round) return ignore(state);
+	const known = markStays(state.workers, localRank);
+	if (round !== null && round < state.round) {
+		return ignore({ ...state, workers: known });
+	}
 	const workers =
 		round === null
 			? markWaitOver(state.workers, localRank)
-			: markWaiting(state.workers, localRank, now);
+			: markWaiting(known, localRank, now);
 	return ignore({ ...state, workers });
 }
 

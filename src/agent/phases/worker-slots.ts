@@ -3,9 +3,15 @@ import {
 	ackByOf,
 	isToldToPause,
 	isUp,
+	lingeringIn,
 	type Pause,
 	type WorkerSlot,
 } from "../worker-slot.js";
+
+/** How long after its PAUSE one may have died for the next one to be waited for, in milliseconds. */
+const LATEST_AWAITED_MS = 5_000;
+/** The next one is waited for twice as long, and for so many milliseconds more. */
+const AWAITED_MORE_MS = 3_000;
 
 export function markStarted(
 	workers: readonly WorkerSlot[],
@@ -56,6 +62,7 @@ export function toEnd(worker: WorkerSlot, killAt: number): WorkerSlot {
 				: worker.killAt,
 		pauses: [],
 		waitsUntil: null,
+		awaitedUntil: null,
 	};
 }
 
@@ -68,17 +75,32 @@ export function toPaused(
 	worker: WorkerSlot,
 	change: WorldChangeEvent,
 	pause: Omit<Pause, "event">,
+	now: number,
 ): WorkerSlot {
 	const event = worker.events + 1;
-	const stays = worker.manner === null || worker.waitsUntil !== null;
+	const { round, ackBy } = pause;
+	const waits = worker.waitsUntil !== null;
+	const isAwaited = !waits && mayCostRound(worker);
+	const isBounded = isAwaited && worker.manner === "died";
 	return {
 		...worker,
-		status: stays ? "paused" : "awaited",
+		status: isAwaited ? "awaited" : "paused",
 		events: event,
 		change,
 		pauses: [...worker.pauses, { event, ...pause }],
+		lingering: waits
+			? null
+			: (lingeringIn(worker, now) ?? { round, since: now, until: ackBy }),
+		awaitedUntil: isBounded
+			? Math.min(ackBy, now + 2 * worker.lateMs + AWAITED_MORE_MS)
+			: null,
 		waitsUntil: null,
 	};
+}
+
+/** Whether it may take its PAUSE as the one before it did; but of who died after a long time nobody waits for the next one. */
+function mayCostRound({ manner, lateMs }: WorkerSlot): boolean {
+	return manner === "died" ? lateMs <= LATEST_AWAITED_MS : manner !== null;
 }
 
 /** The PAUSE is over; that it was received is still expected. */

@@ -1,6 +1,6 @@
 import type { AgentInput } from "../inputs.js";
-import { type PauseManner, type WorkerSlot, wasLate } from "../worker-slot.js";
-import { update } from "./worker-slots.js";
+import type { PauseManner, WorkerSlot } from "../worker-slot.js";
+import { isDue, update } from "./worker-slots.js";
 
 /** How long a worker may wait for another round before its wait is taken for a wish, in milliseconds. */
 const WISH_AFTER_MS = 2_000;
@@ -24,19 +24,32 @@ export function markHeard(
 			hasPaused: hasPaused || owed.length < pauses.length,
 		};
 		// That it has heard says nothing of whether it will end.
-		if (status === "awaited" && wasLate(worker)) return known;
+		if (status === "awaited" && manner === "ended") return known;
 		const isAnswer = manner === "silent" && known.hasPaused;
 		const after = { ...worker, ...known, pauses: owed };
 		return isAnswer ? { ...toReleased(after), manner: null } : after;
 	});
 }
 
-/** One that waits for work does not end at its PAUSE. */
+/** One that waits for work has left its round, and does not end at its PAUSE. */
 export function markStays(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, toReleased);
+	return update(workers, localRank, (worker) => ({
+		...toReleased(worker),
+		lingering: null,
+	}));
+}
+
+/** Those whose death was awaited for long enough, and may come still, are not waited for any more. */
+export function releaseDue(
+	workers: readonly WorkerSlot[],
+	now: number,
+): readonly WorkerSlot[] {
+	return workers.map((worker) =>
+		isDue(worker.awaitedUntil, now) ? toReleased(worker) : worker,
+	);
 }
 
 /** How the next one in its place may take a PAUSE: that it may end says more. */
@@ -44,10 +57,12 @@ export function markManner(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 	manner: PauseManner,
+	lateMs = 0,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, ({ manner: known }) => ({
+	return update(workers, localRank, ({ manner: known, lateMs: before }) => ({
 		manner:
 			known === "ended" || manner === "silent" ? (known ?? manner) : manner,
+		lateMs: Math.max(before, lateMs),
 	}));
 }
 
@@ -76,5 +91,5 @@ export function markWaitOver(
 function toReleased(worker: WorkerSlot): WorkerSlot {
 	if (worker.status !== "awaited") return worker;
 	const owed = worker.pauses.filter(({ event }) => event > worker.heard);
-	return { ...worker, status: "paused", pauses: owed };
+	return { ...worker, status: "paused", pauses: owed, awaitedUntil: null };
 }

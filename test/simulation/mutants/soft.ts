@@ -144,9 +144,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take a wait behind a PAUSE for a wish",
 		file: "src/agent/phases/running.ts",
-		guard:
-			"	if (round !== null && round < state.round) return ignore(state);\n",
-		without: "",
+		guard: "if (round !== null && round < state.round) {",
+		without: "if (round !== null && round < 0) {",
 		caughtBy: { test: SOFT_TESTS, named: "round that it is in" },
 	},
 	{
@@ -159,8 +158,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take who ended at PAUSE for done",
 		file: "src/agent/phases/running.ts",
-		guard: "isUnawares(slot) && !isEnding(slot)",
-		without: "isUnawares(slot) && isEnding(slot)",
+		guard: "if (!isFailure && isUnawares(slot)) {",
+		without: "if (!isFailure && slot.localRank < 0) {",
 		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
 	},
 	{
@@ -173,7 +172,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "forget who died behind a PAUSE",
 		file: "src/agent/phases/running.ts",
-		guard: 'markManner(state.workers, slot.localRank, "died")',
+		guard: 'markManner(state.workers, localRank, "died", lateMs)',
 		without: "state.workers",
 		caughtBy: { test: SOFT_TESTS, named: "until it has ended, or waits" },
 	},
@@ -185,11 +184,45 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: SOFT_TESTS, named: "dies once more" },
 	},
 	{
-		name: "end one that has heard, and stays",
-		file: "src/agent/phases/fail.ts",
-		guard: ' && late.manner === "died"',
-		without: ' && late.manner === "silent"',
+		name: "wait for one that does not die until it is given up",
+		file: "src/agent/phases/worker-slots.ts",
+		guard: 'isAwaited && worker.manner === "died"',
+		without: "isAwaited && worker.manner === null",
 		caughtBy: { test: SOFT_TESTS, named: "its time is over, it stays" },
+	},
+	{
+		name: "wait for as long as one needed that died after minutes",
+		file: "src/agent/phases/worker-slots.ts",
+		guard: 'manner === "died" ? lateMs <= LATEST_AWAITED_MS : manner !== null',
+		without: "manner !== null",
+		caughtBy: { test: SOFT_TESTS, named: "long after its PAUSE" },
+	},
+	{
+		name: "take who has heard of its WORK for gone on",
+		file: "src/agent/worker-slot.ts",
+		guard: "return isUnawares(worker) || lingeringIn(worker, now) !== null;",
+		without: "return isUnawares(worker);",
+		caughtBy: { test: SOFT_TESTS, named: "has not waited for work" },
+	},
+	{
+		name: "take who has waited for work for one that stays behind",
+		file: "src/agent/phases/worker-words.ts",
+		guard: "		lingering: null,\n",
+		without: "",
+		caughtBy: {
+			test: "test/unit/agent/paused-workers.test.ts",
+			named: "has waited for work",
+		},
+	},
+	{
+		name: "excuse for ever who has not waited for work",
+		file: "src/agent/worker-slot.ts",
+		guard: "lingering !== null && now < lingering.until",
+		without: "lingering !== null",
+		caughtBy: {
+			test: "test/unit/agent/paused-workers.test.ts",
+			named: "its time to acknowledge",
+		},
 	},
 	{
 		name: "forget that one had died when it does not answer",
@@ -201,15 +234,15 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "wait for nobody at PAUSE",
 		file: "src/agent/phases/worker-slots.ts",
-		guard: "worker.manner === null || worker.waitsUntil !== null",
-		without: "worker.localRank >= 0",
+		guard: "const isAwaited = !waits && mayCostRound(worker);",
+		without: "const isAwaited = worker.localRank < 0;",
 		caughtBy: { test: SOFT_TESTS, named: "waits for the one in its place" },
 	},
 	{
 		name: "wait at PAUSE for one that waits already",
 		file: "src/agent/phases/worker-slots.ts",
-		guard: "worker.manner === null || worker.waitsUntil !== null",
-		without: "worker.manner === null",
+		guard: "const isAwaited = !waits && mayCostRound(worker);",
+		without: "const isAwaited = mayCostRound(worker);",
 		caughtBy: { test: SOFT_TESTS, named: "is not waited for" },
 	},
 	{

@@ -20,6 +20,7 @@ import {
 } from "./soft-agent.js";
 
 const REPLACE = new SoftReplaceRestartPolicyStrategy();
+const WAITS: AgentInput = { kind: "worker-waits", localRank: 0, round: 1 };
 
 /** Three workers: local rank 0 has never said HELLO, and ends; the others are paused. */
 const ENDING = play([
@@ -157,11 +158,27 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 	});
 
 	it.each([
-		["as well where it has acknowledged the PAUSE alone", 2, 1],
-		["not where it has acknowledged the WORK", 3, undefined],
-	])("does so %s", (_, event, stillIn) => {
+		["the PAUSE alone", 2],
+		["the WORK, and not waited for work", 3],
+	])("does so as well where it has acknowledged %s", (_, event) => {
 		const failure = failureAfter(acknowledged(0, event), exited(0, 134));
-		expect(failure?.stillIn).toBe(stillIn);
+		expect(failure?.stillIn).toBe(1);
+	});
+
+	it.each([
+		["while it was paused", [WAITS, seen(2, { deprecated: 1 })]],
+		["since the next round has begun", [seen(2, { deprecated: 1 }), WAITS]],
+	])("does not where it has waited for work %s, and heard", (_, inputs) => {
+		const heard = [...inputs, acknowledged(0, 3), exited(0, 134)];
+		const { failure } = intentOf(play(heard, PAUSED).state) ?? {};
+		expect(failure).toMatchObject({ failure: { round: 2 } });
+		expect(failure?.stillIn).toBeUndefined();
+	});
+
+	it("does not when its time to acknowledge is over, where it has", () => {
+		const heard = play([acknowledged(0, 3), acknowledged(1, 3)], working).state;
+		const { state } = play([exited(0, 134)], heard, at(61_000));
+		expect(intentOf(state)?.failure?.stillIn).toBeUndefined();
 	});
 
 	it("does not where it is given up because it does not acknowledge", () => {

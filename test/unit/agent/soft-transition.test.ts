@@ -330,7 +330,8 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 		});
 
 		it("where it has heard and not ended when its time is over, it stays", () => {
-			const { state, effects } = play([TIME], play(heard, died).state, late);
+			const soon = contextAt(4_000);
+			const { state, effects } = play([TIME], play(heard, died).state, soon);
 			expect(effects).toEqual([]);
 			expect(intentOf(state)).toMatchObject({ state: "ready", failure: {} });
 			const [start] = play([work(4)], state).effects;
@@ -344,9 +345,35 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 			expect(failure).toMatchObject({ stillIn: 3, isLateAgain: true });
 		});
 
+		it("though it has heard of its WORK, as long as it has not waited for work: the same", () => {
+			const aware = [work(2), acknowledged(0, 3), exited(0, 134)];
+			const { failure } = intentOf(play(aware, PAUSED).state) ?? {};
+			expect(failure).toMatchObject({ stillIn: 1 });
+			const next = play([...aware, ...again, left(3)], PAUSED, alone).state;
+			expect(intentOf(next)).toMatchObject({ state: "stopping" });
+		});
+
+		it("the time for it is twice what the one before it took, and 3 s", () => {
+			const begin = play([work(2), acknowledged(0, 3)], PAUSED, alone).state;
+			const then = contextAt(1_400, REPLACE);
+			const next = play([exited(0, 134), ...again, left(3)], begin, then).state;
+			expect(deadlineOf(next)).toBe(5_200);
+		});
+
+		it("long after its PAUSE: the next one is not waited for", () => {
+			const begin = play([work(2), acknowledged(0, 3)], PAUSED, alone).state;
+			const then = contextAt(6_001, REPLACE);
+			const next = play([exited(0, 134), ...again, left(3)], begin, then).state;
+			expect(intentOf(next)).toMatchObject({ state: "ready" });
+		});
+
 		it("is no less waited for when it has not answered, either", () => {
 			const unheard = [left(3), acknowledged(1, 6)];
-			const silentToo = play([TIME], play(unheard, died).state, late).state;
+			const silentToo = play(
+				[TIME, TIME],
+				play(unheard, died).state,
+				late,
+			).state;
 			const anew = [exited(0, 143), gone(0), work(4), greeted(0), left(4)];
 			const { state } = play([...anew, acknowledged(0, 2)], silentToo);
 			expect(intentOf(state)).toMatchObject({ state: "stopping" });
