@@ -88,11 +88,12 @@ function warnOfDeaf({ phase, workers }: Active): readonly AgentEffect[] {
 /** The others' next round waits for them. */
 function warnOfAwaited(
 	told: readonly WorkerSlot[],
-	{ pauseTimeoutMs }: TransitionContext,
+	{ now, pauseTimeoutMs }: TransitionContext,
 ): readonly AgentEffect[] {
 	return told
 		.filter(({ status }) => status === "awaited")
-		.map(({ localRank, manner }) => {
+		.map(({ localRank, manner, awaitedUntil }) => {
+			const mostMs = (awaitedUntil ?? now + pauseTimeoutMs) - now;
 			const [what, until] =
 				manner === "silent"
 					? ["did not acknowledge PAUSE", "has"]
@@ -100,7 +101,7 @@ function warnOfAwaited(
 							"ended at PAUSE when the next round had begun",
 							"has ended or waits for work",
 						];
-			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${pauseTimeoutMs / 1_000} s at most`;
+			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${Math.ceil(mostMs / 1_000)} s at most`;
 			return { kind: "warn", message };
 		});
 }

@@ -356,8 +356,14 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 		it("the time for it is twice what the one before it took, and 3 s", () => {
 			const begin = play([work(2), acknowledged(0, 3)], PAUSED, alone).state;
 			const then = contextAt(1_400, REPLACE);
-			const next = play([exited(0, 134), ...again, left(3)], begin, then).state;
-			expect(deadlineOf(next)).toBe(5_200);
+			const { state, effects } = play(
+				[exited(0, 134), ...again, left(3)],
+				begin,
+				then,
+			);
+			expect(deadlineOf(state)).toBe(5_200);
+			const message = expect.stringContaining("for 4 s at most");
+			expect(effects).toContainEqual({ kind: "warn", message });
 		});
 
 		it("long after its PAUSE: the next one is not waited for", () => {
