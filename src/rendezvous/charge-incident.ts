@@ -1,5 +1,5 @@
-import { describeFailure, type FailureId } from "./failure.js";
-import { currentPlaces, holderOf } from "./order-members.js";
+import { describeFailure } from "./failure.js";
+import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory } from "./plan.js";
 import type { NodeFailure, RoundCause, RoundRecord } from "./records.js";
@@ -104,24 +104,27 @@ function failuresOf(view: RunView): readonly NodeFailure[] {
  */
 function unaccountedFailures(view: RunView): readonly NodeFailure[] {
 	const { synced, accounted } = view.round;
-	const crossed = crossedFailures(view);
 	return failuresOf(view).filter(
-		({ failure }) =>
-			(failure.round >= synced || crossed.includes(failure.id)) &&
-			!accounted.includes(failure.id),
+		(reported) =>
+			(reported.failure.round >= synced || hasCrossed(view, reported)) &&
+			!accounted.includes(reported.failure.id),
 	);
 }
 
-/** What befell a node that has a seat all the same: it leaves its round for that, or would end the run. */
-function crossedFailures(view: RunView): readonly FailureId[] {
+/** Whether it befell a node that has a seat all the same, which it leaves for that; or it would end the run. */
+function hasCrossed(
+	view: RunView,
+	{ failure, failsRun }: NodeFailure,
+): boolean {
 	const { synced } = view.round;
-	return currentPlaces(view).flatMap((place) => {
-		const { claim = 0, failure } = holderOf(view, place)?.record ?? {};
-		const isTold = claim > synced || failure?.failsRun !== null;
-		return failure?.failure.round === synced - 1 && isTold
-			? [failure.failure.id]
-			: [];
-	});
+	const record = view.nodes.get(failure.nodeId)?.record;
+	if (record === undefined || failure.round !== synced - 1) return false;
+	return (
+		(record.claim > synced || failsRun !== null) &&
+		currentPlaces(view).some(
+			({ incarnation }) => incarnation === record.incarnation,
+		)
+	);
 }
 
 function begin(view: RunView, root: NodeFailure): Incident {

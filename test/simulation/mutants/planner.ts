@@ -107,8 +107,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge a failure more than once",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "!accounted.includes(failure.id)",
-		without: "!accounted.includes(failure.nodeId)",
+		guard: "!accounted.includes(reported.failure.id)",
+		without: "!accounted.includes(reported.failure.nodeId)",
 		caughtBy: { checker: "convergence" },
 	},
 	{
@@ -163,8 +163,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "overlook what failed as the next round began",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "crossed.includes(failure.id)",
-		without: "crossed.length > 99",
+		guard: "hasCrossed(view, reported)",
+		without: "false",
 		caughtBy: { checker: "budget" },
 	},
 	{
@@ -216,8 +216,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge a failure of an earlier round",
 		file: "src/rendezvous/charge-incident.ts",
-		guard: "failure.round >= synced ||",
-		without: "failure.round >= 0 ||",
+		guard: "reported.failure.round >= synced ||",
+		without: "reported.failure.round >= 0 ||",
 		caughtBy: { checker: "budget" },
 	},
 	{
