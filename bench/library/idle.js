@@ -1,18 +1,15 @@
 // A worker that does nothing, and writes how much of a core that took, in percent:
 // listening for events with the runtime library, or bare.
-// Usage: idle.js FILE library|bare SECONDS
+// Usage: idle.js FILE library|bare REST_SECONDS SECONDS
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What is done once, after the start, is not what idling costs. */
-const COME_TO_REST_MS = 5_000;
-
-const [file, how, seconds] = process.argv.slice(2);
+const [file, how, restSeconds, seconds] = process.argv.slice(2);
 if (how === "library") {
 	const { onWorkerEvent } = await import("../../dist/src/runtime/runtime.js");
 	onWorkerEvent(() => {});
 }
-await sleep(COME_TO_REST_MS);
+await sleep(Number(restSeconds) * 1_000);
 const before = process.cpuUsage();
 const start = performance.now();
 await sleep(Number(seconds) * 1_000);
