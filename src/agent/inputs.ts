@@ -47,6 +47,12 @@ export type AgentInput =
 			readonly localRank: number;
 			readonly round: number | null;
 	  }
+	/** The worker has left all earlier rounds, and works in this one. */
+	| {
+			readonly kind: "worker-works";
+			readonly localRank: number;
+			readonly round: number;
+	  }
 	/** An event could not be written to the worker's channel. */
 	| {
 			readonly kind: "worker-not-told";

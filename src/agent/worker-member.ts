@@ -126,6 +126,8 @@ export class WorkerMember {
 				return { kind: "worker-waits", localRank, round: reply.round };
 			case "WAITED":
 				return { kind: "worker-waits", localRank, round: null };
+			case "WORKING":
+				return { kind: "worker-works", localRank, round: reply.round };
 			case "PROGRESS":
 			case "ERROR":
 				return undefined;

@@ -78,6 +78,8 @@ export function decodeReply(text: string): ReceivedReply | undefined {
 			return { ...envelope, kind };
 		case "ACK":
 			return { ...envelope, kind, event: fields.integer("event") };
+		case "WORKING":
+			return { ...envelope, kind, round: fields.integer("round") };
 		case "WAITING": {
 			const round = fields.integer("round");
 			return { ...envelope, kind, round, message: fields.text("message") };

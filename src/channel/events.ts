@@ -64,6 +64,8 @@ export type WorkerReply =
 	  }
 	/** It waits no longer, and no round has come: its time-out or its signal ended the wait. */
 	| { readonly kind: "WAITED" }
+	/** It works in this round, which was there when it came to wait for it. */
+	| { readonly kind: "WORKING"; readonly round: number }
 	| {
 			readonly kind: "PROGRESS";
 			readonly step: number;

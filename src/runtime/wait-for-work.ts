@@ -46,25 +46,29 @@ async function workAfter(
 	cursor: EventCursor,
 	signal: AbortSignal | undefined,
 ): Promise<WorkerInfo | undefined> {
-	let told = false;
+	let toldIn: number | undefined;
 	let more = true;
 	while (!signal?.aborted) {
 		const event = session.newest();
 		session.acknowledge(event);
 		if (event.kind === "WORK" && event.round > afterRound) {
 			session.take(event);
+			// Whoever has waited has told thereby that it has left the round before.
+			if (toldIn === undefined && event.sequence > 1) {
+				session.say({ kind: "WORKING", round: event.round });
+			}
 			return event.workerInfo;
 		}
 		if (!more) break;
-		if (!told) {
+		if (toldIn !== event.round) {
 			const message = `waiting for a round after ${afterRound}`;
 			session.say({ kind: "WAITING", round: event.round, message });
-			told = true;
+			toldIn = event.round;
 		}
 		more = (await cursor.next()) !== undefined;
 	}
 	// Else a worker that looks in for a moment would be taken for one that still waits.
-	if (told) session.say({ kind: "WAITED" });
+	if (toldIn !== undefined) session.say({ kind: "WAITED" });
 	signal?.throwIfAborted();
 	return undefined;
 }

@@ -106,6 +106,7 @@ describe("a Python worker", () => {
 		channel.send(work(2), 3);
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 2, 2]);
+		await until(() => words().at(-1), "WORKING 2");
 		expect(words()).not.toContainEqual(expect.stringContaining("WAITING"));
 	});
 

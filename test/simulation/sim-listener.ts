@@ -104,6 +104,10 @@ export class SimListener implements ChannelEnd {
 		this.round = round;
 		this.machine.peers.enter(this.world, this);
 		this.isHeld = false;
+		// One that comes to waitForWork() when its work is there says so.
+		if (this.machine.random.chance(0.3)) {
+			this.worker.say({ kind: "WORKING", round });
+		}
 		this.worker.goOn();
 		this.mayWish();
 	}

@@ -39,6 +39,7 @@ export function onFinished(
 		case "worker-greeted":
 		case "worker-acknowledged":
 		case "worker-waits":
+		case "worker-works":
 		case "worker-not-told":
 			return ignore(state);
 		default:

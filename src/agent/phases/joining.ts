@@ -21,6 +21,7 @@ export function onJoining(
 		case "worker-greeted":
 		case "worker-acknowledged":
 		case "worker-waits":
+		case "worker-works":
 		case "worker-not-told":
 		case "time-passed":
 			return onPaused(state, input, context) ?? ignore(state);

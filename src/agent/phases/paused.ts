@@ -7,7 +7,7 @@ import { goOnFrom } from "./go-on.js";
 import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { isDue, markExited } from "./worker-slots.js";
-import { markHeard, markStays, releaseDue } from "./worker-words.js";
+import { markHeard, markStays, markWorks, releaseDue } from "./worker-words.js";
 
 /** Without a round of its own: its workers end, or are paused. */
 type BetweenRounds = Joining | Stopping;
@@ -32,6 +32,8 @@ export function onPaused(
 						{ ...state, workers: markStays(state.workers, input.localRank) },
 						context,
 					);
+		case "worker-works":
+			return ignore({ ...state, workers: markWorks(state.workers, input) });
 		case "worker-not-told":
 			return isPaused(state, input.localRank)
 				? endUntold(state, input, context)

@@ -24,9 +24,8 @@ import { markExited, markGone, markStarted, wishing } from "./worker-slots.js";
 import {
 	markHeard,
 	markManner,
-	markStays,
-	markWaiting,
-	markWaitOver,
+	markWait,
+	markWorks,
 } from "./worker-words.js";
 
 /** Its workers run the round that it has a seat in. */
@@ -53,7 +52,9 @@ export function onRunning(
 		case "worker-acknowledged":
 			return ignore({ ...state, workers: markHeard(state.workers, input) });
 		case "worker-waits":
-			return onWait(state, input, context);
+			return ignore({ ...state, workers: markWait(state, input, context.now) });
+		case "worker-works":
+			return ignore({ ...state, workers: markWorks(state.workers, input) });
 		case "worker-not-told":
 			return fail(state, notTold(state, input), context);
 		case "time-passed":
@@ -113,13 +114,11 @@ function onExit(
 	const workers = markExited(state.workers, input, isFailure ? null : killAt);
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	if (slot && !isEnding(slot)) {
-		if (isFailure && hasNotGoneOn(slot, context.now)) {
-			return diedLate({ ...state, workers }, slot, input, context);
-		}
-		if (!isFailure && isUnawares(slot)) {
-			return endedUnawares({ ...state, workers }, localRank, context);
-		}
+	if (slot && !isEnding(slot) && hasNotGoneOn(slot, context.now)) {
+		const stopped = { ...state, workers };
+		return isFailure
+			? diedLate(stopped, slot, input, context)
+			: endedLate(stopped, slot, context);
 	}
 	if (isFailure) return fail({ ...state, workers }, input, context);
 	return {
@@ -132,18 +131,22 @@ function onExit(
 }
 
 /**
- * A worker that was told PAUSE and then ended with 0 may have meant that: it has
- * not worked in this round, and the others would wait for it. As while it is
- * paused, that is no failure, and it is started anew. The next one in its place is
- * waited for, or two of them would have one another started for ever.
+ * A worker that was told PAUSE and then ended with 0 may have meant that, whatever a
+ * listener of it has heard since: it has not worked in this round, and the others would
+ * wait for it. As while it is paused, that is no failure, and it is started anew. The next
+ * one in its place is waited for, or two of them would have one another started for ever.
  */
-function endedUnawares(
+function endedLate(
 	state: Running,
-	localRank: number,
+	slot: WorkerSlot,
 	context: TransitionContext,
 ): Transition {
+	const { localRank } = slot;
 	const workers = markManner(state.workers, localRank, "ended");
-	const cause = `rank ${rankOf(state, localRank)} ended before it had heard of round ${state.round}: it is started anew`;
+	const when = isUnawares(slot)
+		? `before it had heard of round ${state.round}`
+		: "after its PAUSE, and had not waited for work since";
+	const cause = `rank ${rankOf(state, localRank)} ended ${when}: it is started anew`;
 	const change = { change: "SCALE_DOWN", cause, without: localRank } as const;
 	return leaveRound({ ...state, workers }, change, context);
 }
@@ -161,23 +164,6 @@ function diedLate(
 	const workers = markManner(state.workers, localRank, "died", lateMs);
 	const late = { ...failure, isLateAgain: wasLate(slot) };
 	return fail({ ...state, workers }, late, context);
-}
-
-/** One that waits for a round after an earlier one has not seen yet that it may work. */
-function onWait(
-	state: Running,
-	{ localRank, round }: AgentInput & { kind: "worker-waits" },
-	{ now }: TransitionContext,
-): Transition {
-	const known = markStays(state.workers, localRank);
-	if (round !== null && round < state.round) {
-		return ignore({ ...state, workers: known });
-	}
-	const workers =
-		round === null
-			? markWaitOver(state.workers, localRank)
-			: markWaiting(known, localRank, now);
-	return ignore({ ...state, workers });
 }
 
 /** Without its WORK it would hold up the others. */

@@ -37,6 +37,7 @@ export function onStopping(
 		case "worker-greeted":
 		case "worker-acknowledged":
 		case "worker-waits":
+		case "worker-works":
 		case "worker-not-told":
 			return onPaused(state, input, context) ?? ignore(state);
 		case "time-passed":

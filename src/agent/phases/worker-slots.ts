@@ -2,6 +2,7 @@ import type { WorldChangeEvent } from "../../channel/events.js";
 import {
 	ackByOf,
 	isToldToPause,
+	isUnawares,
 	isUp,
 	lingeringIn,
 	type Pause,
@@ -82,15 +83,15 @@ export function toPaused(
 	const waits = worker.waitsUntil !== null;
 	const isAwaited = !waits && mayCostRound(worker);
 	const isBounded = isAwaited && worker.manner === "died";
+	// Who has heard of the round that is left now has left the one before, as far as anybody knows.
+	const before = isUnawares(worker) ? lingeringIn(worker, now) : null;
 	return {
 		...worker,
 		status: isAwaited ? "awaited" : "paused",
 		events: event,
 		change,
 		pauses: [...worker.pauses, { event, ...pause }],
-		lingering: waits
-			? null
-			: (lingeringIn(worker, now) ?? { round, since: now, until: ackBy }),
+		lingering: waits ? null : (before ?? { round, since: now, until: ackBy }),
 		awaitedUntil: isBounded
 			? Math.min(ackBy, now + 2 * worker.lateMs + AWAITED_MORE_MS)
 			: null,

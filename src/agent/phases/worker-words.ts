@@ -1,4 +1,5 @@
 import type { AgentInput } from "../inputs.js";
+import type { Running } from "../state.js";
 import type { PauseManner, WorkerSlot } from "../worker-slot.js";
 import { isDue, update } from "./worker-slots.js";
 
@@ -42,6 +43,16 @@ export function markStays(
 	}));
 }
 
+/** One that works in a later round than it was told to leave has left that. */
+export function markWorks(
+	workers: readonly WorkerSlot[],
+	{ localRank, round }: AgentInput & { kind: "worker-works" },
+): readonly WorkerSlot[] {
+	return update(workers, localRank, ({ lingering }) =>
+		lingering !== null && lingering.round < round ? { lingering: null } : {},
+	);
+}
+
 /** Those whose death was awaited for long enough, and may come still, are not waited for any more. */
 export function releaseDue(
 	workers: readonly WorkerSlot[],
@@ -66,25 +77,22 @@ export function markManner(
 	}));
 }
 
-/** A worker waits for another round, while this one runs. */
-export function markWaiting(
-	workers: readonly WorkerSlot[],
-	localRank: number,
+/** What it says of its wait while a round runs. One that waits for a round after an earlier one has not seen yet that it may work. */
+export function markWait(
+	{ workers, round: newest }: Running,
+	{ localRank, round }: AgentInput & { kind: "worker-waits" },
 	now: number,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, ({ status, waitsUntil }) =>
-		status === "running"
+	const known = markStays(workers, localRank);
+	if (round !== null && round < newest) return known;
+	return update(round === null ? workers : known, localRank, (worker) => {
+		// It has given its wait up by itself, and goes on: it was no wish.
+		if (round === null) return { waitsUntil: null };
+		const { status, waitsUntil } = worker;
+		return status === "running"
 			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
-			: {},
-	);
-}
-
-/** Its wait was no wish: it has given it up by itself, and goes on. */
-export function markWaitOver(
-	workers: readonly WorkerSlot[],
-	localRank: number,
-): readonly WorkerSlot[] {
-	return update(workers, localRank, () => ({ waitsUntil: null }));
+			: {};
+	});
 }
 
 /** Nothing more is waited for: its node is ready for the next round without that. */

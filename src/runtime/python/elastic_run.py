@@ -276,31 +276,34 @@ def wait_for_work(
     after = session.taken_round if after_round is None else after_round
     deadline = _deadline(timeout)
     watch = session.watch()
-    told = False
+    told_in: Optional[int] = None
     try:
         while True:
             event = session.newest()
             session.acknowledge(event)
             if event.kind == "WORK" and event.round > after:
                 session.take(event)
+                # Whoever has waited has told thereby that it has left the round before.
+                if told_in is None and event.sequence > 1:
+                    session.say_working(event.round)
                 return event.worker_info
             if session.is_last(event.sequence):
                 _not_launched(
                     f"it was started by another launcher, which announces no round after {after}"
                 )
             seconds = deadline - time.monotonic()
-            if told and seconds <= 0:
+            if told_in is not None and seconds <= 0:
                 _late(event, after, timeout)
-            if not told:
+            if told_in != event.round:
                 session.say_waiting(event.round, after)
-                told = True
+                told_in = event.round
             if session.next(event.sequence) is None:
                 watch.wait(seconds)
     except ChannelError:
         raise
     except BaseException:
         # Else a worker that looks in for a moment would be taken for one that still waits.
-        if told:
+        if told_in is not None:
             session.say_waited()
         raise
     finally:
@@ -453,6 +456,9 @@ class _Session:
     def say_waiting(self, round: int, after: int) -> None:
         message = f"waiting for a round after {after}"
         self._speak({"kind": "WAITING", "round": round, "message": message})
+
+    def say_working(self, round: int) -> None:
+        self._speak({"kind": "WORKING", "round": round})
 
     def say_waited(self) -> None:
         self._speak({"kind": "WAITED"})

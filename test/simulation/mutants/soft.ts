@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.js";
 
 const SOFT_TESTS = "test/unit/agent/soft-transition.test.ts";
+const PAUSED_TESTS = "test/unit/agent/paused-workers.test.ts";
 
 /** Guards of what keeps workers over a change of the world. */
 export const SOFT_MUTANTS: readonly Mutant[] = [
@@ -143,24 +144,58 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "take a wait behind a PAUSE for a wish",
-		file: "src/agent/phases/running.ts",
-		guard: "if (round !== null && round < state.round) {",
-		without: "if (round !== null && round < 0) {",
+		file: "src/agent/phases/worker-words.ts",
+		guard: "if (round !== null && round < newest) return known;",
+		without: "if (round !== null && round < 0) return known;",
 		caughtBy: { test: SOFT_TESTS, named: "round that it is in" },
 	},
 	{
 		name: "take a wait that is over for a wish",
-		file: "src/agent/phases/running.ts",
-		guard: "? markWaitOver(state.workers, localRank)",
-		without: "? state.workers",
+		file: "src/agent/phases/worker-words.ts",
+		guard: "if (round === null) return { waitsUntil: null };",
+		without: "if (round === null) return {};",
 		caughtBy: { test: SOFT_TESTS, named: "gives it up by itself" },
 	},
 	{
 		name: "take who ended at PAUSE for done",
 		file: "src/agent/phases/running.ts",
-		guard: "if (!isFailure && isUnawares(slot)) {",
-		without: "if (!isFailure && slot.localRank < 0) {",
+		guard: ": endedLate(stopped, slot, context);",
+		without: ": ignore(stopped);",
 		caughtBy: { test: SOFT_TESTS, named: "before it has heard" },
+	},
+	{
+		name: "take who saved at PAUSE for done, once its listener has heard of the next round",
+		file: "src/agent/phases/running.ts",
+		guard: "if (slot && !isEnding(slot) && hasNotGoneOn(slot, context.now)) {",
+		without:
+			"if (slot && !isEnding(slot) && (isFailure || isUnawares(slot)) && hasNotGoneOn(slot, context.now)) {",
+		caughtBy: { test: SOFT_TESTS, named: "by a listener alone" },
+	},
+	{
+		name: "take who works in a round for one that has not left the one before",
+		file: "src/agent/phases/worker-words.ts",
+		guard:
+			"lingering !== null && lingering.round < round ? { lingering: null } : {},",
+		without:
+			"lingering !== null && lingering.round < 0 ? { lingering: null } : {},",
+		caughtBy: { test: SOFT_TESTS, named: "says that it works there" },
+	},
+	{
+		name: "take who worked in the round that it is to leave for one that has left it",
+		file: "src/agent/phases/worker-words.ts",
+		guard:
+			"lingering !== null && lingering.round < round ? { lingering: null } : {},",
+		without:
+			"lingering !== null && lingering.round <= round ? { lingering: null } : {},",
+		caughtBy: { test: SOFT_TESTS, named: "says that it worked before" },
+	},
+	{
+		name: "have who lives through two PAUSEs linger in the first for ever",
+		file: "src/agent/phases/worker-slots.ts",
+		guard:
+			"const before = isUnawares(worker) ? lingeringIn(worker, now) : null;",
+		without: "const before = lingeringIn(worker, now);",
+		caughtBy: { test: PAUSED_TESTS, named: "twice says the newest" },
 	},
 	{
 		name: "forget who ended at PAUSE",
@@ -210,7 +245,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		guard: "		lingering: null,\n",
 		without: "",
 		caughtBy: {
-			test: "test/unit/agent/paused-workers.test.ts",
+			test: PAUSED_TESTS,
 			named: "has waited for work",
 		},
 	},
@@ -220,7 +255,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		guard: "lingering !== null && now < lingering.until",
 		without: "lingering !== null",
 		caughtBy: {
-			test: "test/unit/agent/paused-workers.test.ts",
+			test: PAUSED_TESTS,
 			named: "its time to acknowledge",
 		},
 	},

@@ -17,10 +17,12 @@ import {
 	STOP,
 	seen,
 	TIME,
+	waits,
+	works,
 } from "./soft-agent.js";
 
 const REPLACE = new SoftReplaceRestartPolicyStrategy();
-const WAITS: AgentInput = { kind: "worker-waits", localRank: 0, round: 1 };
+const WAITS = waits(0, 1);
 
 /** Three workers: local rank 0 has never said HELLO, and ends; the others are paused. */
 const ENDING = play([
@@ -166,13 +168,35 @@ describe("T16 a worker that dies in a round of which it has not heard", () => {
 	});
 
 	it.each([
-		["while it was paused", [WAITS, seen(2, { deprecated: 1 })]],
-		["since the next round has begun", [seen(2, { deprecated: 1 }), WAITS]],
-	])("does not where it has waited for work %s, and heard", (_, inputs) => {
+		[
+			"waited for work while it was paused",
+			[WAITS, seen(2, { deprecated: 1 })],
+		],
+		["waited for work since then", [seen(2, { deprecated: 1 }), WAITS]],
+		["begun to work there", [seen(2, { deprecated: 1 }), works(0, 2)]],
+	])("does not where it has %s, and heard", (_, inputs) => {
 		const heard = [...inputs, acknowledged(0, 3), exited(0, 134)];
 		const { failure } = intentOf(play(heard, PAUSED).state) ?? {};
 		expect(failure).toMatchObject({ failure: { round: 2 } });
 		expect(failure?.stillIn).toBeUndefined();
+	});
+
+	it.each([
+		["the newest that it was told to leave", 2, [acknowledged(0, 3)]],
+		["the one that it works in", 2, [acknowledged(0, 3), works(0, 2)]],
+		["the oldest where it has not heard of the other", 1, []],
+	])("twice says %s", (_, stillIn, words) => {
+		const once = play(words, working).state;
+		const rest = [left(2), seen(3, { deprecated: 2 }), exited(0, 134)];
+		const { failure } = intentOf(play(rest, once).state) ?? {};
+		expect(failure).toMatchObject({ stillIn, failure: { round: 3 } });
+	});
+
+	it("does so where its word comes late that it works in the round that is left", () => {
+		const rest = [acknowledged(0, 3), left(2), works(0, 2)];
+		const after = [...rest, seen(3, { deprecated: 2 }), exited(0, 134)];
+		const { failure } = intentOf(play(after, working).state) ?? {};
+		expect(failure).toMatchObject({ stillIn: 2, failure: { round: 3 } });
 	});
 
 	it("does not when its time to acknowledge is over, where it has", () => {

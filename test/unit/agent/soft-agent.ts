@@ -85,6 +85,19 @@ export const acknowledged = (localRank: number, event: number): AgentInput => ({
 	event,
 });
 
+/** It waits for a round after this one. */
+export const waits = (localRank: number, round: number): AgentInput => ({
+	kind: "worker-waits",
+	localRank,
+	round,
+});
+
+export const works = (localRank: number, round: number): AgentInput => ({
+	kind: "worker-works",
+	localRank,
+	round,
+});
+
 export const STOP = {
 	kind: "stop-asked",
 	exitCode: 143,

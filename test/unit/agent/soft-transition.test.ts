@@ -16,6 +16,8 @@ import {
 	RUNNING,
 	seen,
 	TIME,
+	waits,
+	works,
 } from "./soft-agent.js";
 
 const REPLACE = new SoftReplaceRestartPolicyStrategy();
@@ -223,15 +225,30 @@ describe("a worker's failure", () => {
 			claim: 3,
 			failure: null,
 		});
-		const heard = play([acknowledged(0, 3)], unheard).state;
-		const done = play([exited(0, 0), gone(0)], heard);
-		expect(done.state.phase).toBe("RUNNING");
+	});
+
+	it.each<[string, readonly AgentInput[], string, number]>([
+		["has heard it by a listener alone", [], "STOPPING", 2_000],
+		["has waited for it", [waits(0, 1)], "RUNNING", 2_000],
+		["says that it works there", [works(0, 2)], "RUNNING", 2_000],
+		["says that it worked before", [works(0, 1)], "STOPPING", 2_000],
+		["goes on for a while", [], "RUNNING", 61_000],
+	])("T14 one that exits with 0 and %s", (_, words, phase, at) => {
+		const taken = [seen(2, { deprecated: 1 }), acknowledged(0, 3)];
+		const running = play([...taken, ...words], PAUSED).state;
+		const ended = play([exited(0, 0)], running, contextAt(at));
+		expect(ended.state.phase).toBe(phase);
+		const isAnew = ended.reason.includes(
+			"rank 0 ended after its PAUSE, and had not waited for work since: it is started anew",
+		);
+		expect(isAnew).toBe(phase === "STOPPING");
+		expect(intentOf(ended.state)?.failure).toBeNull();
 	});
 });
 
 describe("one that took a PAUSE in a way that cost the others a round", () => {
 	const work = (round: number) => seen(round, { deprecated: round - 1 });
-	const waits = { kind: "worker-waits", localRank: 0, round: 3 } as const;
+	const waiting = waits(0, 3);
 	const late = contextAt(61_000);
 	const again = [...[gone(0), left(2), work(3), greeted(0)]];
 	const lateEnd = [work(2), acknowledged(0, 2), exited(0, 0), ...again];
@@ -254,7 +271,7 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 
 	it.each<[string, readonly AgentInput[], readonly number[]]>([
 		["until it has ended", [exited(0, 0), gone(0)], [1]],
-		["until it waits for work", [acknowledged(0, 2), waits], [0, 1]],
+		["until it waits for work", [acknowledged(0, 2), waiting], [0, 1]],
 	])("%s", (_, inputs, kept) => {
 		const { state } = play([left(3), ...inputs], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });
@@ -283,7 +300,13 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 	});
 
 	it("where it ends once more before it has heard of its WORK, that costs nothing either", () => {
-		const waited = [left(3), acknowledged(0, 2), waits, work(4), exited(0, 0)];
+		const waited = [
+			left(3),
+			acknowledged(0, 2),
+			waiting,
+			work(4),
+			exited(0, 0),
+		];
 		const { state } = play(waited, ended);
 		expect(intentOf(state)).toMatchObject({ claim: 5, failure: null });
 	});
@@ -299,7 +322,7 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 	});
 
 	it("is waited for at the PAUSE after that as well, though it stayed", () => {
-		const heard = [acknowledged(0, 2), waits, acknowledged(1, 6)];
+		const heard = [acknowledged(0, 2), waiting, acknowledged(1, 6)];
 		const worked = [work(4), acknowledged(0, 3), acknowledged(1, 7)];
 		const { state } = play([left(3), ...heard, ...worked, left(4)], ended);
 		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 5 });
@@ -323,7 +346,7 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 			expect(effects).toContainEqual({ kind: "warn", message });
 			const known = play([acknowledged(0, 2)], state).state;
 			expect(intentOf(known)).toMatchObject({ state: "stopping" });
-			for (const inputs of [[waits], [exited(0, 134), gone(0)]]) {
+			for (const inputs of [[waiting], [exited(0, 134), gone(0)]]) {
 				const ready = play(inputs, known, alone).state;
 				expect(intentOf(ready)).toMatchObject({ state: "ready" });
 			}
@@ -339,7 +362,7 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 		});
 
 		it("where it dies once more before it has heard of its WORK, says so", () => {
-			const next = [left(3), acknowledged(0, 2), waits, work(4)];
+			const next = [left(3), acknowledged(0, 2), waiting, work(4)];
 			const { state } = play([...next, exited(0, 134)], died);
 			const { failure } = intentOf(state) ?? {};
 			expect(failure).toMatchObject({ stillIn: 3, isLateAgain: true });
@@ -387,7 +410,7 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 	});
 
 	it("one that was waiting for work when the PAUSE came is not waited for", () => {
-		const { state } = play([waits, left(3)], ended);
+		const { state } = play([waiting, left(3)], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready" });
 	});
 

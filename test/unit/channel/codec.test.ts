@@ -97,6 +97,7 @@ describe("replies", () => {
 		{ kind: "ACK", event: 3 },
 		{ kind: "WAITING", round: 4, message: "waiting" },
 		{ kind: "WAITED" },
+		{ kind: "WORKING", round: 4 },
 		{ kind: "PROGRESS", step: 12, loss: 0.5, nested: { a: [1] } },
 		{ kind: "ERROR", message: "Error: no", stack: "at x" },
 		{ kind: "ERROR", message: "Error: no", stack: undefined },

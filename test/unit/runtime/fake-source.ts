@@ -67,8 +67,7 @@ export class FakeSource implements EventSource {
 	get words(): string[] {
 		return this.said.map((reply) => {
 			if (reply.kind === "ACK") return `ACK ${reply.event}`;
-			if (reply.kind === "WAITING") return `WAITING ${reply.round}`;
-			return reply.kind;
+			return "round" in reply ? `${reply.kind} ${reply.round}` : reply.kind;
 		});
 	}
 }

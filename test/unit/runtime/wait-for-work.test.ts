@@ -73,7 +73,22 @@ it("does not wait behind a round that only a listener or a later look has seen",
 	session.show(session.newest());
 	session.acknowledge(session.newest());
 	expect((await waitForWork(session, {})).round).toBe(2);
-	expect(source.words).not.toContainEqual(expect.stringContaining("WAITING"));
+	expect(source.words).toEqual(["HELLO", "ACK 1", "ACK 3", "WORKING 2"]);
+});
+
+it("says once more that it waits where a round has come that is too early", async () => {
+	const source = new FakeSource();
+	const session = source.session(work(1), pause(1));
+	const waiting = waitForWork(session, { afterRound: 2 });
+	await settle();
+	source.send(work(2));
+	await settle();
+	source.send(pause(2));
+	await settle();
+	source.send(work(3));
+	expect((await waiting).round).toBe(3);
+	const heard = ["ACK 2", "WAITING 1", "ACK 3", "WAITING 2", "ACK 4", "ACK 5"];
+	expect(source.words).toEqual(["HELLO", ...heard]);
 });
 
 it("waits behind the first round that was looked at, and behind none that was only received", async () => {
