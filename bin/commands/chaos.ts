@@ -12,7 +12,8 @@ import {
 
 const USAGE = `Usage: elastic-run chaos RUN_ID [--at ROUND:RANK[:KIND],…] [--delay TIME]
                          [--mtbf TIME] [--kinds KIND,…] [--seed N]
-                         [--freeze TIME] [--for TIME] [--output text|json]
+                         [--freeze TIME] [--for TIME] [--config FILE]
+                         [--output text|json]
 
 Makes faults among this machine's processes of a run, to see that it survives them, and says what
 it did and when. Either at a place (--at 2:0 is rank 0 of round 2, --delay after it is first seen),

@@ -11,8 +11,8 @@ import { print, say } from "../console.js";
 import { type AskedCommand, refuse, runCommand } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run clean [RUN_ID] [--yes] [--logs] [--older-than TIME]
-                         [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…]
-                         [--config FILE] [--output text|json]
+                         [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
+                         [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
 
 Lists what nobody uses any more, and removes it with --yes: in the store that is named the runs that
 have ended or of which nobody is left, with their history; on this machine the directories of

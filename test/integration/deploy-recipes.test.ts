@@ -224,22 +224,24 @@ describe("etcd", () => {
 			[join(FOLDER, "etcd-user.sh"), "night-1", "train", password, password],
 			{ env: { ...env, ETCDCTL_ENDPOINTS: etcd.endpoint } },
 		);
+		const login = [
+			...["--rdzv-endpoint", etcd.endpoint],
+			...["--rdzv-conf", `username=train,password_file=${password}`],
+		];
 		const launch = (runId: string) =>
-			runCli(
-				[
-					"--rdzv-endpoint",
-					etcd.endpoint,
-					"--rdzv-conf",
-					`username=train,password_file=${password}`,
-					"--run-id",
-					runId,
-					"train.js",
-				],
-				{ cwd: folder },
-			);
+			runCli([...login, "--run-id", runId, "train.js"], { cwd: folder });
+		const clean = (...args: string[]) =>
+			runCli(["clean", ...args, "--older-than", "0", "--yes", ...login], {
+				cwd: folder,
+			});
 		expect(await launch("night-1")).toMatchObject({ exitCode: 0 });
-		const refused = await launch("night-2");
-		expect(refused.exitCode).toBe(4);
-		expect(refused.stderr).toContain("may not read and write the run's keys");
+		const refused = [await launch("night-2"), await clean()];
+		for (const { exitCode, stderr } of refused) {
+			expect(exitCode).toBe(4);
+			expect(stderr).toContain("may not read and write these keys");
+		}
+		const cleaned = await clean("night-1");
+		expect(cleaned.exitCode).toBe(0);
+		expect(cleaned.stdout).toMatch(/^run .*removed +night-1/m);
 	});
 });

@@ -6,7 +6,7 @@ import { RunKeys } from "../../rendezvous/keys.js";
 import type { Store } from "../../rendezvous/store.js";
 import { isOrphaned } from "../logs/log-owner.js";
 import { openStore } from "../open-store.js";
-import { findRuns, type Searcher } from "../status/find-runs.js";
+import { findStoredRuns, type Searcher } from "../status/find-runs.js";
 import type { RunPlaces } from "../status/run-request.js";
 import {
 	type StaleItem,
@@ -50,7 +50,7 @@ export async function clean(
 	searcher: Searcher,
 ): Promise<CleanReport> {
 	const { runId, olderThanMs, withLogs, removes, warn } = options;
-	const runs = await findRuns({ ...places, local: false }, searcher, warn);
+	const runs = (await findStoredRuns(runId, places, searcher, warn)) ?? [];
 	const isAlive = (name: string) =>
 		runs.some(
 			({ status }) =>
@@ -77,7 +77,7 @@ function isOf({ kind, name, why }: StaleItem, runId: string): boolean {
 		case "directory":
 			return name.includes(`/${runId}.`);
 		case "logs":
-			return why.startsWith(`logs of ${runId},`);
+			return why.startsWith(`logs of ${runId}, whose`);
 		default:
 			return kind satisfies never;
 	}

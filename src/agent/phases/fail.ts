@@ -64,7 +64,9 @@ export function askForRound(
 	const cause = `rank ${rankOf(state, localRank)} ${description}`;
 	const exitCode = EXIT_CODES.failed;
 	const about = { localRank, pid, exitCode, description, isGivenUp: true };
-	const failure: Failure = { ...about, isWish: true };
+	const hint =
+		"whoever has been shown its round (getWorkerInfo) and then calls waitForWork waits for the next one";
+	const failure: Failure = { ...about, hint, isWish: true };
 	const { charge } = askAbout(state, failure, cause, context);
 	const decision = decide(context.policy.name, "scale", () =>
 		context.policy.onScaleDown(policyContext(state, cause, context)),

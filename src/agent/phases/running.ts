@@ -21,12 +21,7 @@ import { pause } from "./pause.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { markExited, markGone, markStarted, wishing } from "./worker-slots.js";
-import {
-	markHeard,
-	markManner,
-	markWait,
-	markWorks,
-} from "./worker-words.js";
+import { markHeard, markManner, markWait, markWorks } from "./worker-words.js";
 
 /** Its workers run the round that it has a seat in. */
 export function onRunning(

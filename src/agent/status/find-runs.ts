@@ -89,13 +89,29 @@ export async function findRun(
  * @throws ElasticRunError STORE_UNREACHABLE
  */
 export async function findRuns(
-	{ local, store, isStoreAssumed }: RunPlaces,
+	places: RunPlaces,
 	searcher: Searcher,
 	warn: (message: string) => void,
 ): Promise<readonly FoundRun[]> {
-	const found = local ? describeLocal(searcher) : [];
-	if (store === undefined || isStoreAssumed) return found;
-	const snapshot = await readStore(store, ALL_RUNS, searcher);
+	const found = places.local ? describeLocal(searcher) : [];
+	const stored = await findStoredRuns(undefined, places, searcher, warn);
+	return stored ?? found;
+}
+
+/**
+ * The runs of a store that somebody has named, undefined where nobody has: all of them, or
+ * the one of this name, for which the store need show no more than its keys.
+ * @throws ElasticRunError STORE_UNREACHABLE
+ */
+export async function findStoredRuns(
+	runId: string | undefined,
+	{ store, isStoreAssumed }: RunPlaces,
+	searcher: Searcher,
+	warn: (message: string) => void,
+): Promise<readonly FoundRun[] | undefined> {
+	if (store === undefined || isStoreAssumed) return undefined;
+	const keys = runId === undefined ? ALL_RUNS : new RunKeys(runId).prefix;
+	const snapshot = await readStore(store, keys, searcher);
 	return describeAll(snapshot, store.endpoints.join(","), searcher, warn);
 }
 

@@ -119,7 +119,7 @@ function ofAuthentication(code: number, details: string): Failure | undefined {
 	if (details.includes("permission denied") || code === CODE.permissionDenied) {
 		return hopeless(
 			"refused",
-			"this user may not read and write the run's keys",
+			"this user may not read and write these keys: those of a run lie below /elastic-run/<run id>/, those of all runs below /elastic-run/",
 		);
 	}
 	const isOfToken =

@@ -176,7 +176,7 @@ describe("what a status means", () => {
 			7,
 			"etcdserver: permission denied",
 			"refused",
-			"may not read and write the run's keys",
+			"may not read and write these keys",
 		],
 		[
 			3,
