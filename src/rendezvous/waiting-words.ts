@@ -28,7 +28,12 @@ function whatIsAwaited({
 		case "minimum": {
 			const nodes = needed === 1 ? "node" : "nodes";
 			const gone = missing.count === 0 ? "" : `; missing: ${inWords(missing)}`;
-			return `waiting for ${needed} more ${nodes} (at least ${minNodes}): ${areHere(here)}${gone}`;
+			// Enough are here, and none of them has anything left to do.
+			const why =
+				here.count >= minNodes
+					? `, for who is here has finished: ${inWords(here)}`
+					: ` (at least ${minNodes}): ${areHere(here)}`;
+			return `waiting for ${needed} more ${nodes}${why}${gone}`;
 		}
 		case "last-call":
 			return `last call (at most ${maxNodes} nodes): ${areHere(here)}`;

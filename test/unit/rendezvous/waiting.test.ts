@@ -126,6 +126,14 @@ describe("in words", () => {
 			"waiting for 2 more nodes (at least 2): nobody is here; missing: b; 30 s left",
 		],
 		[
+			awaits("minimum", ROUND, NODES, {
+				here: ["a", "b"],
+				missing: ["c"],
+				needed: 1,
+			}),
+			"waiting for 1 more node, for who is here has finished: a, b; missing: c; 30 s left",
+		],
+		[
 			awaits("last-call", ROUND, NODES, { here: ["a", "b"] }),
 			"last call (at most 4 nodes): a, b are here; 30 s left",
 		],
