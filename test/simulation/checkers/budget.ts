@@ -150,7 +150,12 @@ function* reasonFor(
 		}
 		const isRunning = before.synced > before.deprecated;
 		const reporter = nodes.get(root?.nodeId ?? "");
-		if (isRunning && root !== null && !concerns(reporter, previous)) {
+		// A record may vanish between the planner's look and what it writes.
+		const mayConcern =
+			reporter === undefined
+				? (root?.round ?? 0) >= before.synced - 1
+				: concerns(reporter, previous);
+		if (isRunning && root !== null && !mayConcern) {
 			yield { at, what: `round ${before.synced} pays for ${root.round}` };
 		}
 		if (round.deprecated < before.synced) {
