@@ -77,22 +77,24 @@ export function markManner(
 	}));
 }
 
-/** What it says of its wait while a round runs. One that waits for a round after an earlier one has not seen yet that it may work. */
+/** It waits for a round after this one, or, where that is null, waits no longer. */
 export function markWait(
 	{ workers, round: newest }: Running,
 	{ localRank, round }: AgentInput & { kind: "worker-waits" },
 	now: number,
 ): readonly WorkerSlot[] {
+	// It has given its wait up by itself, and goes on: it was no wish.
+	if (round === null) {
+		return update(workers, localRank, () => ({ waitsUntil: null }));
+	}
 	const known = markStays(workers, localRank);
-	if (round !== null && round < newest) return known;
-	return update(round === null ? workers : known, localRank, (worker) => {
-		// It has given its wait up by itself, and goes on: it was no wish.
-		if (round === null) return { waitsUntil: null };
-		const { status, waitsUntil } = worker;
-		return status === "running"
+	// Of one that waits behind an earlier round: it has not seen yet that it may work.
+	if (round < newest) return known;
+	return update(known, localRank, ({ status, waitsUntil }) =>
+		status === "running"
 			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
-			: {};
-	});
+			: {},
+	);
 }
 
 /** Nothing more is waited for: its node is ready for the next round without that. */

@@ -145,15 +145,15 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take a wait behind a PAUSE for a wish",
 		file: "src/agent/phases/worker-words.ts",
-		guard: "if (round !== null && round < newest) return known;",
-		without: "if (round !== null && round < 0) return known;",
+		guard: "if (round < newest) return known;",
+		without: "if (round < 0) return known;",
 		caughtBy: { test: SOFT_TESTS, named: "round that it is in" },
 	},
 	{
 		name: "take a wait that is over for a wish",
 		file: "src/agent/phases/worker-words.ts",
-		guard: "if (round === null) return { waitsUntil: null };",
-		without: "if (round === null) return {};",
+		guard: "return update(workers, localRank, () => ({ waitsUntil: null }));",
+		without: "return workers;",
 		caughtBy: { test: SOFT_TESTS, named: "gives it up by itself" },
 	},
 	{
