@@ -50,6 +50,8 @@ export interface Left extends Common {
 	/** Its seat there; null where it had none. */
 	readonly seat: SeatRecord | null;
 	readonly workers: readonly WorkerSlot[];
+	/** Why it left that round before anybody else, in words; undefined where it did not. */
+	readonly cause?: string | undefined;
 }
 
 /** Without a round; its workers are gone, or paused. */
@@ -136,11 +138,12 @@ export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 		finishedPlan: null,
 		pids: pidsOf(state),
 	};
+	const said = "cause" in state ? { cause: state.cause ?? null } : {};
 	switch (state.phase) {
 		case "JOINING":
 			return state.claim === 0
 				? null
-				: { ...base, state: "ready", claim: state.claim };
+				: { ...base, ...said, state: "ready", claim: state.claim };
 		case "RUNNING":
 			return { ...base, state: "running", claim: state.round };
 		case "STOPPING":
@@ -152,7 +155,7 @@ export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 						cause: state.next.reason,
 						isAsked: state.next.isAsked,
 					}
-				: { ...base, state: "stopping", claim: state.claim };
+				: { ...base, ...said, state: "stopping", claim: state.claim };
 		case "FINISHED":
 			return {
 				...base,

@@ -118,9 +118,10 @@ function departed(view: RunView): readonly string[] {
 }
 
 function asksForRound(view: RunView, place: Place): string | undefined {
-	const claim = holderOf(view, place)?.record.claim ?? 0;
+	const { claim = 0, cause = null } = holderOf(view, place)?.record ?? {};
+	const why = cause === null ? "" : `: ${cause}`;
 	return claim > view.round.synced
-		? `${place.nodeId} asks for a new round`
+		? `${place.nodeId} asks for a new round${why}`
 		: undefined;
 }
 

@@ -109,7 +109,7 @@ export class RecordWriter {
 		const { intent, written, standing } = this;
 		if (!intent || !written || !standing) return 0;
 		const { round } = standing;
-		const isNews = intent.failure !== written.failure || intent.cause !== null;
+		const isNews = intent.failure !== written.failure;
 		if (intent.state === "stopping" && !isNews) {
 			return round.deprecated >= round.synced ? STOPPING_MS : 0;
 		}

@@ -38,7 +38,7 @@ export interface NodeRecord {
 	readonly failure: NodeFailure | null;
 	/** The last round that it left because it could not rely on its lease, where there is one. */
 	readonly fencedIn?: number | undefined;
-	/** Why it leaves, in words. */
+	/** Why it leaves, or has left its round before anybody else, in words. */
 	readonly cause: string | null;
 	/** Given where it leaves because somebody wants it to: nothing has failed for which it goes. */
 	readonly isAsked?: boolean | undefined;

@@ -85,7 +85,7 @@ export interface NodeStatus {
 	readonly hostId: string | null;
 	/** Its workers by local rank; null: not started. */
 	readonly workerPids: readonly (number | null)[];
-	/** Why it leaves. */
+	/** Why it leaves, or has left its round before anybody else. */
 	readonly cause: string | null;
 	/** Its own budget, or that of its worker with the least left; null where the run's settings are not known. */
 	readonly restarts: RestartBudget | null;

@@ -37,6 +37,8 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	tell(ofA, 0);
 	const nextOfA = await cluster.site.sawWorker(3, onNode("node-a"));
 	await bothRun(3);
+	const why = "node-a asks for a new round: rank 0 ";
+	await cluster.launchOf("node-b").saw("stderr", why);
 	tell(ofB, 0);
 	await cluster.launchOf("node-a").saw("stderr", "ended at PAUSE");
 	tell(nextOfA, 0);

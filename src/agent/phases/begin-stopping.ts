@@ -23,11 +23,12 @@ export function withGrace(next: Next, context: TransitionContext): StopPlan {
 	return { next, killAt: context.now + context.shutdownTimeoutMs };
 }
 
-/** The state in which those of `workers` that are not paused end. */
+/** The state in which those of `workers` that are not paused end, and why it came to that. */
 export function beginStopping(
 	state: Active,
 	workers: readonly WorkerSlot[],
 	next: Next,
+	reason: string,
 ): Stopping {
 	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
 	return {
@@ -41,8 +42,14 @@ export function beginStopping(
 		seat: state.seat,
 		claim: state.view === null ? state.round + 1 : nextClaim(state.view),
 		workers,
+		cause: state.phase === "RUNNING" ? causeOf(state, reason) : state.cause,
 		next: isLeaving ? state.next : next,
 	};
+}
+
+/** Where the others have left the round, they know why. */
+function causeOf({ view, round }: Running, reason: string): string | undefined {
+	return (view?.round.deprecated ?? 0) < round ? reason : undefined;
 }
 
 /** All workers end, the paused ones as well. */
@@ -53,7 +60,7 @@ export function endAll(
 ): Transition & { readonly state: Stopping } {
 	const workers = state.workers.map((worker) => toEnd(worker, killAt));
 	return {
-		state: beginStopping(state, workers, next),
+		state: beginStopping(state, workers, next, reason),
 		effects: tellToEnd(state.workers, workers),
 		reason,
 	};

@@ -39,7 +39,8 @@ export function pause(
 			? toPaused(worker, change, { round: state.round, ackBy, killAt }, now)
 			: toEnd(worker, killAt);
 	});
-	const after = goOnIfGone(beginStopping(state, workers, REJOIN), context);
+	const stopping = beginStopping(state, workers, REJOIN, reason);
+	const after = goOnIfGone(stopping, context);
 	const before = state.workers.filter(isToldToPause);
 	const told = workers
 		.filter(isToldToPause)

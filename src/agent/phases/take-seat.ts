@@ -22,7 +22,9 @@ export function join(
 	context: TransitionContext,
 ): Transition {
 	const left =
-		state.phase === "STOPPING" ? state : { seat: null, workers: [] as const };
+		state.phase === "STOPPING"
+			? state
+			: { seat: null, workers: [], cause: undefined };
 	const claimed: Joining = {
 		phase: "JOINING",
 		view,
@@ -33,6 +35,7 @@ export function join(
 		round: state.round,
 		seat: left.seat,
 		workers: left.workers,
+		cause: left.cause,
 		claim: nextClaim(view),
 	};
 	return look(claimed, view, context);
@@ -98,7 +101,7 @@ function claimAnew(
 	const claim = nextClaim(view);
 	const isFirst = state.claim === 0;
 	return {
-		state: { ...state, claim },
+		state: { ...state, claim, cause: undefined },
 		effects: [],
 		reason: `claims round ${claim}${isFirst ? "" : `: ${reason}`}`,
 	};

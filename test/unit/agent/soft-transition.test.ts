@@ -145,6 +145,24 @@ describe("acknowledgements", () => {
 		expect(intentOf(state)).toMatchObject({ claim: 3, failure: null });
 	});
 
+	it("an agent that leaves a round before the others do says why, until it claims another one", () => {
+		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
+		const cause =
+			"rank 0 did not acknowledge PAUSE within 60 s, nor any before: it is started anew";
+		const asking = play([acknowledged(1, 3), TIME], working, late).state;
+		expect(intentOf(asking)).toMatchObject({ state: "stopping", cause });
+		const ready = play([exited(0, 143), gone(0)], asking).state;
+		expect(intentOf(ready)).toMatchObject({ state: "ready", claim: 3, cause });
+		const passed = play([left(3)], ready).state;
+		expect(intentOf(passed)).toMatchObject({ claim: 4, cause: null });
+		const again = play([seen(3, { deprecated: 2 })], ready).state;
+		expect(intentOf(again)).toMatchObject({ state: "running", cause: null });
+	});
+
+	it("one that leaves a round after the others says nothing of its own", () => {
+		expect(intentOf(PAUSED)).toMatchObject({ cause: null });
+	});
+
 	it("an acknowledgement of an earlier event clears nothing", () => {
 		expect(
 			deadlineOf(play([acknowledged(0, 1), acknowledged(1, 1)], PAUSED).state),

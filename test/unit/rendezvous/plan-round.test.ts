@@ -180,6 +180,11 @@ describe("a running round", () => {
 			[run("a"), run("b", { state: "stopping", claim: 2 })],
 			"b asks for a new round",
 		],
+		[
+			"asking for a new round, and says why",
+			[run("a"), run("b", { state: "ready", claim: 2, cause: "rank 2 ended" })],
+			"b asks for a new round: rank 2 ended",
+		],
 	])("is left when a member is %s, and nothing is charged", (_, nodes, reason) => {
 		const result = leaves(nodes);
 		expect(result.plan).toMatchObject({
