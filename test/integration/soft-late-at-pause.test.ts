@@ -21,31 +21,32 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	const flags = ["--restart-policy", "soft"];
 	const worker = ["follows.js", "hello"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
-	await cluster.form("node-a", "node-b", "node-c");
-	const [ofA, ofB] = [
-		await cluster.site.sawWorker(1, onNode("node-a")),
-		await cluster.site.sawWorker(1, onNode("node-b")),
-	];
+	const [first, second, third] = await cluster.form(
+		"node-a",
+		"node-b",
+		"node-c",
+	);
+	const ofNode = (round: number, nodeId: string) =>
+		cluster.site.sawWorker(round, onNode(nodeId));
 	const bothRun = (round: number) =>
 		Promise.all(
-			["node-a", "node-b"].map((nodeId) =>
+			[first, second].map((nodeId) =>
 				cluster.store.sawNode(nodeId, "running", round),
 			),
 		);
-	await cluster.vanish("node-c");
+	const [ofFirst, ofSecond] = [await ofNode(1, first), await ofNode(1, second)];
+	await cluster.vanish(third);
 	await bothRun(2);
-	tell(ofA, 0);
-	const nextOfA = await cluster.site.sawWorker(3, onNode("node-a"));
+	tell(ofFirst, 0);
+	const nextOfFirst = await ofNode(3, first);
 	await bothRun(3);
-	const why = "node-a asks for a new round: rank 0 ";
-	await cluster.launchOf("node-b").saw("stderr", why);
-	tell(ofB, 0);
-	await cluster.launchOf("node-a").saw("stderr", "ended at PAUSE");
-	tell(nextOfA, 0);
-	for (const nodeId of ["node-a", "node-b"]) {
-		tell(await cluster.site.sawWorker(4, onNode(nodeId)), 0);
-	}
-	await cluster.ends({ "node-a": 0, "node-b": 0 });
+	const why = `${first} asks for a new round: rank 0 `;
+	await cluster.launchOf(second).saw("stderr", why);
+	tell(ofSecond, 0);
+	await cluster.launchOf(first).saw("stderr", "ended at PAUSE");
+	tell(nextOfFirst, 0);
+	for (const nodeId of [first, second]) tell(await ofNode(4, nodeId), 0);
+	await cluster.ends({ [first]: 0, [second]: 0 });
 	const round = await cluster.store.round();
 	expect(round).toMatchObject({ synced: 4, incidents: 0 });
 });
