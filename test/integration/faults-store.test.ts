@@ -112,7 +112,7 @@ describe("an etcd that is away for less than a lease's time to live", {
 		const run = await formPair(context, etcd, { lease_ttl: LONG_TTL });
 		etcd.suspend();
 		releaseWorkers(run.site);
-		await run.allSaw("RUNNING→FINISHED all workers succeeded");
+		await run.allSaw("RUNNING→FINISHED all workers of this node succeeded");
 		etcd.resume();
 		await run.succeed("1 round");
 		expect(livesAt(run.site)).toHaveLength(2);
@@ -176,7 +176,7 @@ describe("an etcd that is away for longer than a lease's time to live", {
 		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
 		etcd.suspend();
 		releaseWorkers(run.site);
-		await run.allSaw("RUNNING→FINISHED all workers succeeded");
+		await run.allSaw("RUNNING→FINISHED all workers of this node succeeded");
 		await run.allSaw(LOST);
 		etcd.resume();
 		await run.succeed();

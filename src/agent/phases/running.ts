@@ -184,7 +184,7 @@ function finishIfDone(state: Running): Transition {
 		round: state.round,
 		planId: state.seat.planId,
 	};
-	return { state: finished, effects: [], reason: "all workers succeeded" };
+	return { state: finished, effects: [], reason: "all workers of this node succeeded" };
 }
 
 function onDeadline(state: Running, context: TransitionContext): Transition {
