@@ -184,7 +184,11 @@ function finishIfDone(state: Running): Transition {
 		round: state.round,
 		planId: state.seat.planId,
 	};
-	return { state: finished, effects: [], reason: "all workers of this node succeeded" };
+	return {
+		state: finished,
+		effects: [],
+		reason: "all workers of this node succeeded",
+	};
 }
 
 function onDeadline(state: Running, context: TransitionContext): Transition {
