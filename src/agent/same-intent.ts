@@ -12,6 +12,7 @@ export function isSameIntent(
 		left.failure === right.failure &&
 		left.fencedIn === right.fencedIn &&
 		left.cause === right.cause &&
+		left.awaitsWorkersMs === right.awaitsWorkersMs &&
 		left.finishedPlan === right.finishedPlan &&
 		String(left.pids) === String(right.pids)
 	);

@@ -74,6 +74,8 @@ export interface Stopping extends Left {
 	/** The round that is wanted next. */
 	readonly claim: number;
 	readonly next: Next;
+	/** For how long it may wait for workers that it has told to pause, in milliseconds; undefined: it does not. */
+	readonly awaitsWorkersMs?: number | undefined;
 }
 
 export interface Finished extends Common {
@@ -155,7 +157,13 @@ export function intentOf(state: AgentState): Omit<Intent, "since"> | null {
 						cause: state.next.reason,
 						isAsked: state.next.isAsked,
 					}
-				: { ...base, ...said, state: "stopping", claim: state.claim };
+				: {
+						...base,
+						...said,
+						state: "stopping",
+						claim: state.claim,
+						awaitsWorkersMs: state.awaitsWorkersMs,
+					};
 		case "FINISHED":
 			return {
 				...base,

@@ -14,6 +14,8 @@ export interface Candidates {
 	readonly members: readonly NodeView[];
 	/** Members that hold their lease, are not leaving, and are not ready yet. */
 	readonly late: readonly string[];
+	/** How much longer than others these may need, as they say themselves, in milliseconds. */
+	readonly lateForMs: number;
 	/** Members that vanished, and of whose node a new process is on its way. */
 	readonly returning: readonly string[];
 	/** Members of whose node nobody holds a lease. */
@@ -35,6 +37,7 @@ export function findCandidates(
 	const returning: string[] = [];
 	const vanished: string[] = [];
 	const memberIds = new Set<string>();
+	let lateForMs = 0;
 	for (const place of currentPlaces(view)) {
 		const { nodeId } = place;
 		const holder = holderOf(view, place);
@@ -51,7 +54,10 @@ export function findCandidates(
 		memberIds.add(nodeId);
 		if (holder.record.state === "leaving") continue;
 		if (isReady(holder, target)) members.push(holder);
-		else late.push(nodeId);
+		else {
+			late.push(nodeId);
+			lateForMs = Math.max(lateForMs, holder.record.awaitsWorkersMs ?? 0);
+		}
 	}
 	const newcomers = [...view.nodes.values()].filter(
 		(node) =>
@@ -61,7 +67,7 @@ export function findCandidates(
 			isReady(node, target),
 	);
 	return {
-		...{ members, late, returning, vanished, finished },
+		...{ members, late, lateForMs, returning, vanished, finished },
 		newcomers: inOrderOfArrival(newcomers),
 	};
 }

@@ -40,17 +40,18 @@ export function planOpenRound(
 	const kept = remember(view, memory, candidates, config, now);
 	const spent = settleIfSpent(view, kept, config);
 	if (spent !== undefined) return paid(spent, kept);
-	const { late, returning, vanished } = candidates;
+	const { late, lateForMs, returning, vanished } = candidates;
+	const settledAt = kept.settle.at + lateForMs;
 	const awaited = [
 		...[...late, ...returning],
 		...(kept.outageOf === null ? [] : vanished),
 	];
-	if (!isFirst && awaited.length > 0 && now < kept.settle.at) {
+	if (!isFirst && awaited.length > 0 && now < settledAt) {
 		const here = idsOf(candidates.members);
 		return wait(
 			`waiting for ${awaited.join(", ")}`,
 			kept,
-			kept.settle.at,
+			settledAt,
 			awaits("members", view, config, { here, missing: awaited }),
 		);
 	}

@@ -33,6 +33,7 @@ export interface Intent {
 	readonly failure: NodeFailure | null;
 	readonly fencedIn?: number | undefined;
 	readonly cause: string | null;
+	readonly awaitsWorkersMs?: number | undefined;
 	readonly isAsked?: boolean | undefined;
 	/** The plan that it has done its part of; written together with state `finished`. */
 	readonly finishedPlan: string | null;
@@ -179,6 +180,7 @@ export class RecordWriter {
 			failure: intent.failure,
 			fencedIn: intent.fencedIn,
 			cause: intent.cause,
+			awaitsWorkersMs: intent.awaitsWorkersMs,
 			isAsked: intent.isAsked,
 			masterPort: await this.portFor(intent.claim),
 		};

@@ -40,6 +40,11 @@ export interface NodeRecord {
 	readonly fencedIn?: number | undefined;
 	/** Why it leaves, or has left its round before anybody else, in words. */
 	readonly cause: string | null;
+	/**
+	 * Given while it is not ready because of workers that it has told to pause: for how long it
+	 * may wait for them, in milliseconds, before it ends them.
+	 */
+	readonly awaitsWorkersMs?: number | undefined;
 	/** Given where it leaves because somebody wants it to: nothing has failed for which it goes. */
 	readonly isAsked?: boolean | undefined;
 	readonly address: string;

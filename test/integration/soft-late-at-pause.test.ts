@@ -51,6 +51,36 @@ it("T14 J10 workers that do not listen any more when they are nearly done start 
 	expect(round).toMatchObject({ synced: 4, incidents: 0 });
 });
 
+it("T14 J10 who waits for its paused worker longer than the settle time is in the next round all the same", async () => {
+	const cluster = new Cluster(etcd(), {
+		nodes: "1:3",
+		conf: { settle_timeout: 1 },
+		flags: ["--restart-policy", "soft", "--pause-timeout", "12s"],
+		worker: ["follows.js", "hears"],
+	});
+	const [first, second, third] = await cluster.form(
+		"node-a",
+		"node-b",
+		"node-c",
+	);
+	const late = await cluster.site.sawWorker(1, onNode(first));
+	await cluster.vanish(third);
+	for (const nodeId of [first, second]) {
+		await cluster.store.sawNode(nodeId, "running", 2);
+	}
+	tell(late, 0);
+	await cluster.site.sawWorker(3, onNode(first));
+	await cluster.store.sawNode(second, "running", 3);
+	cluster.agent(third);
+	expect(await cluster.store.sawMembers(4)).toEqual([first, second, third]);
+	await cluster.launchOf(second).saw("stderr", `waiting for ${first}`);
+	const ended = [first, second, third].map((nodeId) => {
+		cluster.launchOf(nodeId).signal("SIGTERM");
+		return [nodeId, 143] as const;
+	});
+	await cluster.ends(Object.fromEntries(ended));
+});
+
 it.each([
 	["that have heard of neither", ["follows.js", "hello"]],
 	[

@@ -67,6 +67,29 @@ it("T14 a PAUSE that is not acknowledged in time: of one that did before, a fail
 	await expectStory(run, "soft-not-acknowledged");
 });
 
+it("who waits for its own paused workers is waited for beyond the settle time: nobody goes on without it, to be paused again when it comes back", async () => {
+	const { run, a, b, c } = await threeNodes(SOFT);
+	await run.act("node-c leaves; its workers end", () => {
+		c.askToStop();
+		c.obeys();
+	});
+	await run.act("all have heard; rank 0 ends when round 2 runs", () => {
+		for (const agent of [a, b]) agent.acknowledges();
+		a.exits(0, 0);
+	});
+	for (const agent of [a, b]) agent.acknowledges();
+	await run.pass(1_000);
+	const d = await run.agent("node-d");
+	await run.act("all have heard, none waits for work", () => {
+		for (const agent of [a, b]) agent.acknowledges();
+	});
+	await run.pass(60_000);
+	await run.act("rank 0 ends", () => a.obeys());
+	for (const agent of [a, b, d]) agent.acknowledges();
+	await run.pass(1_000);
+	await expectStory(run, "soft-awaited-longer");
+});
+
 it.each([
 	SOFT,
 	REPLACE,

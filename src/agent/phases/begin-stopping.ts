@@ -44,6 +44,8 @@ export function beginStopping(
 		workers,
 		cause: state.phase === "RUNNING" ? causeOf(state, reason) : state.cause,
 		next: isLeaving ? state.next : next,
+		awaitsWorkersMs:
+			state.phase === "STOPPING" ? state.awaitsWorkersMs : undefined,
 	};
 }
 

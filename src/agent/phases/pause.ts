@@ -39,7 +39,13 @@ export function pause(
 			? toPaused(worker, change, { round: state.round, ackBy, killAt }, now)
 			: toEnd(worker, killAt);
 	});
-	const stopping = beginStopping(state, workers, REJOIN, reason);
+	// One that is given up, or ends, after its PAUSE makes its node as late as one that is waited for.
+	const isLate =
+		!isRunning || workers.some(({ status }) => status === "awaited");
+	const stopping = {
+		...beginStopping(state, workers, REJOIN, reason),
+		...(isLate && { awaitsWorkersMs: context.pauseTimeoutMs }),
+	};
 	const after = goOnIfGone(stopping, context);
 	const before = state.workers.filter(isToldToPause);
 	const told = workers

@@ -4,7 +4,7 @@ import {
 	lifts,
 	type RoundCommit,
 } from "../history.js";
-import { lateFor } from "../worker-history.js";
+import { lateFor, type WorkerHistory } from "../worker-history.js";
 
 /** What a worker has said may be heard so much later, in milliseconds. */
 const NEWS_MS = 1_500;
@@ -49,7 +49,7 @@ export const fewRounds: Checker = {
 
 /**
  * Workers that were started anew because they had not acknowledged a PAUSE, or had ended
- * well before they heard of another round, and late deaths of an incident that was over.
+ * well before they went on in another round, and late deaths of an incident that was over.
  */
 function unheard(
 	instance: number,
@@ -59,10 +59,10 @@ function unheard(
 		(worker) => lateFor(worker, pauseTimeoutMs - NEWS_MS, endedAt).length > 0,
 	);
 	const ended = workers.filter(
-		({ succeeded, stints, told }) =>
-			succeeded &&
-			stints.length > 1 &&
-			told.findLast(({ kind }) => kind === "WORK")?.acknowledgedAt === null,
+		(worker) =>
+			worker.succeeded &&
+			worker.stints.length > 1 &&
+			mayBeBehind(worker, pauseTimeoutMs),
 	);
 	const deaths = commits.filter(
 		({ round }) =>
@@ -70,6 +70,22 @@ function unheard(
 	);
 	const rounds = new Set(deaths.map(({ round }) => round.deprecated));
 	return late.length + ended.length + rounds.size;
+}
+
+/** Whether it has ended without having heard of its last round, or soon after the PAUSE before and never waited for work since. */
+function mayBeBehind(
+	{ told, waited, leaderEndedAt }: WorkerHistory,
+	pauseTimeoutMs: number,
+): boolean {
+	const last = told.at(-1);
+	const paused = told.findLast(({ kind }) => kind === "PAUSE");
+	const work = told.findLast(({ kind }) => kind === "WORK");
+	if (work?.acknowledgedAt === null) return true;
+	if (leaderEndedAt === null || !paused || last !== work) return false;
+	return (
+		leaderEndedAt <= paused.at + pauseTimeoutMs + NEWS_MS &&
+		!waited.some((at) => at >= paused.at)
+	);
 }
 
 /** Members that lived but were not ready in time: the round went on without them, and they come back. */

@@ -9,7 +9,10 @@ import {
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
 const PLANNING_MS = 5_000;
 
-/** A member that holds its lease, does not leave and is not refused is waited for until the settle time is over. */
+/**
+ * A member that holds its lease, does not leave and is not refused is waited for until the
+ * settle time is over, and for as much longer as it says that it waits for its workers.
+ */
 export const settle: Checker = {
 	name: "settle",
 	*check(history) {
@@ -23,9 +26,11 @@ export const settle: Checker = {
 					round.instance === before.round.instance &&
 					round.deprecated >= before.round.synced,
 			);
-			if (!left || lift.at >= left.at + spec.settleTimeoutMs) continue;
+			if (left === undefined) continue;
 			for (const [nodeId, seat] of before.seats) {
 				const node = lift.nodes.get(nodeId);
+				const waitsMs = node?.awaitsWorkersMs ?? 0;
+				if (lift.at >= left.at + spec.settleTimeoutMs + waitsMs) continue;
 				const isMember =
 					node?.incarnation === seat.incarnation && node.state !== "leaving";
 				const heldSince =

@@ -18,7 +18,9 @@ export const stuck: Checker = {
 			// Other workers may run on, and have their time to end.
 			const boundMs = 2 * UNKILLABLE_AFTER_MS + shutdownTimeoutMs + SLACK_MS;
 			const by = undisturbedFrom(process, since, boundMs) + boundMs;
-			if ((endedAt ?? end) > by) {
+			// Where the agent was frozen, the kernel may have let go of it before.
+			const heldUntil = worker.endedAt ?? end;
+			if ((endedAt ?? end) > by && heldUntil > by) {
 				yield { at: by, what: `${incarnation} still waits for worker ${pid}` };
 			}
 			// Killed, or at an end for a reason of its own in the same moment.

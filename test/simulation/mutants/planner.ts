@@ -8,8 +8,15 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lift without waiting for members",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
-		without: "if (!isFirst && awaited.length > 99 && now < kept.settle.at) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < settledAt) {",
+		without: "if (!isFirst && awaited.length > 99 && now < settledAt) {",
+		caughtBy: { checker: "settle" },
+	},
+	{
+		name: "go on without one that waits for its workers",
+		file: "src/rendezvous/plan-open-round.ts",
+		guard: "kept.settle.at + lateForMs;",
+		without: "kept.settle.at;",
 		caughtBy: { checker: "settle" },
 	},
 	{
@@ -258,9 +265,8 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "give up members before the settle time",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
-		without:
-			"if (!isFirst && awaited.length > 0 && now < kept.settle.at - 5_500) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < settledAt) {",
+		without: "if (!isFirst && awaited.length > 0 && now < settledAt - 5_500) {",
 		caughtBy: { checker: "one-rank-zero" },
 	},
 	{

@@ -27,6 +27,20 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		caughtBy: { checker: "outcomes" },
 	},
 	{
+		name: "wait for a worker without saying so",
+		file: "src/agent/phases/pause.ts",
+		guard: "!isRunning || workers.some(",
+		without: "!isRunning && workers.some(",
+		caughtBy: { test: SOFT_TESTS, named: "how long it may wait" },
+	},
+	{
+		name: "forget that it waited for a worker when it ends",
+		file: "src/agent/phases/begin-stopping.ts",
+		guard: 'state.phase === "STOPPING" ? state.awaitsWorkersMs : undefined',
+		without: 'state.phase === "JOINING" ? undefined : undefined',
+		caughtBy: { test: SOFT_TESTS, named: "how long it may wait" },
+	},
+	{
 		name: "keep the worker that failed",
 		file: "src/agent/phases/pause.ts",
 		guard:

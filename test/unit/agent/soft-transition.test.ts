@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/inputs.js";
 import { deadlineOf, intentOf } from "../../../src/agent/state.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import {
 	acknowledged,
@@ -285,6 +286,21 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 			{ kind: "warn", message: expect.stringContaining("local rank 0") },
 		]);
 		expect(deadlineOf(state)).toBe(61_000);
+	});
+
+	it("its node says for how long it may wait, also while what it gives up ends, and no longer", () => {
+		const waits = play(
+			[left(3), acknowledged(0, 2), acknowledged(1, 6)],
+			ended,
+		);
+		expect(intentOf(waits.state)?.awaitsWorkersMs).toBe(60_000);
+		const hard = contextAt(30_000, new HardRestartPolicyStrategy());
+		const ending = play([exited(1, 1)], waits.state, hard).state;
+		expect(intentOf(ending)?.awaitsWorkersMs).toBe(60_000);
+		const givenUp = play([TIME], waits.state, late).state;
+		expect(intentOf(givenUp)?.awaitsWorkersMs).toBe(60_000);
+		const { state } = play([exited(0, 143), gone(0)], givenUp);
+		expect(intentOf(state)?.awaitsWorkersMs).toBeUndefined();
 	});
 
 	it.each<[string, readonly AgentInput[], readonly number[]]>([

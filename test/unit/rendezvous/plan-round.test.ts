@@ -420,6 +420,26 @@ describe("a round that is being left", () => {
 		expect([...result.plan.seats.keys()]).toEqual(["a", "c"]);
 	});
 
+	it("waits so much longer for one that waits for its paused workers, and for nobody once that is ready", () => {
+		const late = run("b", { state: "stopping", awaitsWorkersMs: 60_000 });
+		const stuck = run("a", { state: "stopping" });
+		const both = runView(OPEN, [stuck, late, ready("c"), ready("d")], {
+			seats: SEATS,
+		});
+		const first = plan(both);
+		expect(first.until).toBe(NOW + 95_000);
+		const { memory } = first;
+		const at = (view: typeof both, now: number) =>
+			plan(view, { memory, now }).plan?.kind;
+		expect(at(both, NOW + 94_999)).toBeUndefined();
+		expect(at(both, NOW + 95_000)).toBe("lift");
+		const back = runView(OPEN, [stuck, ready("b"), ready("c"), ready("d")], {
+			seats: SEATS,
+		});
+		expect(at(back, NOW + 34_999)).toBeUndefined();
+		expect(at(back, NOW + 35_000)).toBe("lift");
+	});
+
 	it("never waits for a last call when all members are back, and keeps their order", () => {
 		const nodes = [ready("b"), ready("a")];
 		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
