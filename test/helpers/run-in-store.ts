@@ -77,6 +77,13 @@ export class RunInStore {
 		});
 	}
 
+	/** Waits until an agent has left its run, or its lease has ended. */
+	sawNoNode(nodeId: string): Promise<true> {
+		return poll(`${nodeId} to be gone`, BOUND_MS, async () =>
+			(await this.node(nodeId)) === undefined ? true : undefined,
+		);
+	}
+
 	/** Ends a node's lease, as if its time were over. */
 	async endLease(nodeId: string): Promise<void> {
 		const entry = await etcdGet(this.etcd, this.keys.node(nodeId));

@@ -10,6 +10,7 @@ import {
 } from "../helpers/followers.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
+import { RunInStore } from "../helpers/run-in-store.js";
 
 const etcd = etcdForAll();
 
@@ -57,6 +58,8 @@ it("T1 launchAgent with RestartPolicy.SOFT: two agents in a program, one is abor
 	await sawEvent([survivor], "WORK", 2);
 	expectSpared([survivor]);
 	expectInOrder(survivor);
+	// Who is still leaving when the run succeeds ends with its outcome.
+	await new RunInStore(etcd(), "soft").sawNoNode("node-b");
 	tell(survivor, 0);
 	const { stdout, stderr, exitCode } = await program.ended;
 	expect(exitCode, stderr).toBe(0);
