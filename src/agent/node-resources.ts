@@ -53,7 +53,7 @@ export async function openNodeResources(
 	const { runId, nodeId, logDir } = config;
 	const warn = (message: string) => log.warn(message);
 	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
-	cleanups.add("removing unused logs", () => logs.discardIfUnused());
+	cleanups.add("removing unused logs", () => logs.discardUnused());
 
 	const channels = openChannelRoot({
 		base: config.channelBase,

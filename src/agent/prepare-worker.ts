@@ -10,7 +10,12 @@ import type { AgentConfig } from "./configuration/agent-config.js";
 import type { WorkerConsole } from "./logs/console-tail.js";
 import type { LogDirectory, LogStream } from "./logs/log-directory.js";
 import { renderPrefix } from "./logs/prefix.js";
-import { planStreams, type StreamPlan } from "./logs/worker-streams.js";
+import {
+	planStreams,
+	redirectedIn,
+	type StreamPlan,
+	type WorkerStreams,
+} from "./logs/worker-streams.js";
 import { readErrorFile } from "./report/error-file.js";
 import { workerEnvironment } from "./worker-environment.js";
 import type { PreparedWorker } from "./worker-member.js";
@@ -32,8 +37,8 @@ export interface PrepareWorkerOptions {
 }
 
 /**
- * When, in milliseconds after its own start, a worker's successor gets its channel's
- * directories: when the round has begun in earnest, and each rank in its turn.
+ * When, in milliseconds after its own start, a worker's successor gets the directories of
+ * its channel and its logs: when the round has begun in earnest, and each rank in its turn.
  */
 const AHEAD_AFTER_MS = 100;
 const AHEAD_PER_RANK_MS = 10;
@@ -48,18 +53,23 @@ export function prepareWorker(
 	round: RoundRecord,
 	options: PrepareWorkerOptions,
 ): PreparedWorker {
-	const { config, clock, channels } = options;
-	const channel = channels.createWorker(info.localRank);
+	const { config, clock, channels, logs } = options;
+	const { localRank } = info;
+	const channel = channels.createWorker(localRank);
 	try {
 		channel.send(firstEvent(info, round), clock.wallTime());
-		const streams = openStreams(info, options);
+		const plan = planStreams(config, localRank);
+		const streams = openStreams(info, plan, options);
 		const cancelAhead = clock.wakeAt(
-			clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * info.localRank,
-			() => channels.createAhead(info.localRank),
+			clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * localRank,
+			() => {
+				channels.createAhead(localRank);
+				logs.createAhead(localRank, redirectedIn(plan));
+			},
 		);
 		return {
 			spec: {
-				localRank: info.localRank,
+				localRank,
 				file: config.command.file,
 				args: config.command.args,
 				cwd: config.command.cwd,
@@ -121,13 +131,11 @@ interface OpenedStreams {
 
 function openStreams(
 	info: WorkerInfo,
+	plan: WorkerStreams,
 	{ config, logs, console, colours }: PrepareWorkerOptions,
 ): OpenedStreams {
-	const plan = planStreams(config, info.localRank);
-	const files = logs.openWorker(info.round, info.localRank, {
-		stdout: plan.stdout.kind === "file",
-		stderr: plan.stderr.kind === "file",
-	});
+	const { round, localRank } = info;
+	const files = logs.openWorker(round, localRank, redirectedIn(plan));
 	const prefixFor = (place: WorkerInfo, target: "stdout" | "stderr") =>
 		renderPrefix(
 			config.logPrefix,

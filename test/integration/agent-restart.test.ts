@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
@@ -65,13 +65,17 @@ it("J10 a late failure starts those that had succeeded again too", async () => {
 	expect(site.workers()).toHaveLength(6);
 });
 
-it("a worker that starts again gets the channel that was made ahead for it", async () => {
+it("a worker that starts again gets the channel and the log files that were made ahead for it", async () => {
 	const site = openSite();
-	const inRound1 =
-		'until [ "$(ls -A ../w0.2/tmp | wc -l)" = 1 ]; do sleep 0.01; done 2>/dev/null; exit 3';
-	const inRound2 = 'echo "$(basename "$PWD"):" tmp/.[!.]* events/* latest*';
+	const logs = '$(dirname "$TORCHELASTIC_ERROR_FILE")';
+	const inRound1 = [
+		'until [ "$(ls -A ../w0.2/tmp | wc -l)" = 1 ]; do sleep 0.01; done 2>/dev/null',
+		`until [ -e "${logs}/../../.next/0/stderr.log" ]; do sleep 0.01; done`,
+		`ls -i "${logs}/../../.next/0"; exit 3`,
+	].join("; ");
+	const inRound2 = `echo "$(basename "$PWD"):" tmp/.[!.]* events/* latest*; ls -i "${logs}"`;
 	const launch = site.launch([
-		...["sh", "-c"],
+		...["--run-id", "train", "sh", "-c"],
 		`cd "$ELASTIC_RUN_CHANNEL"; if [ "$ELASTIC_RUN_ROUND" = 1 ]; then ${inRound1}; fi; ${inRound2}`,
 	]);
 	const { exitCode, stdout } = await launch.ended;
@@ -80,6 +84,10 @@ it("a worker that starts again gets the channel that was made ahead for it", asy
 	expect(stdout).toContain(
 		" w0.2: tmp/.[!.]* events/0000000001.json latest.json\n",
 	);
+	const inodes = [...stdout.matchAll(/(\d+) stderr\.log/g)].map(([, of]) => of);
+	expect(inodes).toEqual([inodes[0], inodes[0]]);
+	const left = readdirSync(join(site.logs, "train", "latest", "node-a"));
+	expect(left.sort()).toEqual(["agent.log", "round-1", "round-2"]);
 	await site.isSwept();
 });
 

@@ -142,13 +142,92 @@ describe("openLogDirectory", () => {
 	});
 });
 
-describe("discardIfUnused", () => {
+describe("createAhead", () => {
+	const waiting = (node: ReturnType<typeof open>) =>
+		join(node.directory, ".next");
+
+	it("has the next worker's files there before they are wanted", async () => {
+		const node = open();
+		await run(node.openWorker(1, 0, both), "echo one");
+		node.createAhead(0, both);
+		node.createAhead(0, both);
+		node.createAhead(1, { stdout: false, stderr: true });
+		const made = join(waiting(node), "0", "stdout.log");
+		const { ino } = lstatSync(made);
+		expect(lstatSync(made).mode & 0o777).toBe(0o600);
+		expect(readdirSync(join(waiting(node), "1"))).toEqual(["stderr.log"]);
+
+		const next = node.openWorker(4, 0, both);
+		expect(next.directory).toBe(join(node.directory, "round-4", "0"));
+		expect(lstatSync(next.stdout?.path ?? "").ino).toBe(ino);
+		await run(next, "echo two");
+		expect(readFileSync(next.stdout?.path ?? "", "utf8")).toBe("two\n");
+		// It has been taken: the one after it is made like the first.
+		await run(node.openWorker(5, 0, both), "echo three");
+		expect(readdirSync(waiting(node))).toEqual(["1"]);
+		node.discardUnused();
+		expect(readdirSync(node.directory).sort()).toEqual([
+			"round-1",
+			"round-4",
+			"round-5",
+		]);
+	});
+
+	it("keeps what is in the place that a worker gets", async () => {
+		const node = open();
+		await run(node.openWorker(1, 0, both), "echo one");
+		node.createAhead(0, both);
+		const again = node.openWorker(1, 0, both);
+		await run(again, "echo two");
+		expect(readFileSync(again.stdout?.path ?? "", "utf8")).toBe("one\ntwo\n");
+		// It waits for the next one still.
+		await run(node.openWorker(2, 0, both), "echo three");
+		expect(readdirSync(waiting(node))).toEqual([]);
+	});
+
+	it("removes nothing that has something in it", async () => {
+		const node = open();
+		await run(node.openWorker(1, 0, both), "true");
+		node.createAhead(0, both);
+		writeFileSync(join(waiting(node), "0", "stdout.log"), "a user's");
+		node.discardUnused();
+		expect(readdirSync(join(waiting(node), "0"))).toEqual(["stdout.log"]);
+	});
+
+	it("is done without where a link was planted, or all has been removed", async () => {
+		const node = open();
+		await run(node.openWorker(1, 0, both), "true");
+		symlinkSync(base, waiting(node));
+		node.createAhead(0, both);
+		expect(existsSync(join(base, "0"))).toBe(false);
+		await run(node.openWorker(2, 0, both), "true");
+		node.discardUnused();
+		expect(existsSync(base)).toBe(true);
+
+		rmSync(waiting(node));
+		node.createAhead(0, both);
+		rmSync(node.directory, { recursive: true });
+		await run(node.openWorker(3, 0, both), "true");
+		expect(readdirSync(node.directory)).toEqual(["round-3"]);
+	});
+
+	it("does not go through a link in place of the round's directory", () => {
+		const node = open();
+		node.openWorker(1, 0, both).closeDescriptors();
+		node.createAhead(0, both);
+		symlinkSync(base, join(node.directory, "round-2"));
+		expect(refusal(() => node.openWorker(2, 0, both)).code).toBe("USAGE");
+		expect(existsSync(join(base, "0"))).toBe(false);
+	});
+});
+
+describe("discardUnused", () => {
 	it("leaves nothing of a launch that failed at once", () => {
-		open({ logDir: join(base, "deep", "er", "logs") }).discardIfUnused();
-		open({ logDir: undefined }).discardIfUnused();
+		open({ logDir: join(base, "deep", "er", "logs") }).discardUnused();
+		open({ logDir: undefined }).discardUnused();
 		const logged = open({ logDir: undefined });
 		writeFileSync(logged.agentLog, "refused\n");
-		logged.discardIfUnused();
+		logged.discardUnused();
 		expect(readdirSync(base)).toEqual([]);
 	});
 
@@ -157,10 +236,10 @@ describe("discardIfUnused", () => {
 		const other = open({ instance: 1, nodeId: "node-b" });
 		await run(other.openWorker(1, 0, both), "echo kept");
 		const mine = open({ instance: 2 });
-		mine.discardIfUnused();
+		mine.discardUnused();
 		expect(readdirSync(join(base, "logs", "train"))).toEqual(["1", "latest"]);
 		expect(readlinkSync(join(base, "logs", "train", "latest"))).toBe("1");
-		other.discardIfUnused();
+		other.discardUnused();
 		expect(readdirSync(join(base, "logs"))).toEqual(["train"]);
 		const kept = join(other.directory, "round-1", "0", "stdout.log");
 		expect(readFileSync(kept, "utf8")).toBe("kept\n");
@@ -174,7 +253,7 @@ describe("discardIfUnused", () => {
 		writeFileSync(node.agentLog, "started\n");
 		const worker = node.openWorker(1, 0, both);
 		worker.closeDescriptors();
-		node.discardIfUnused();
+		node.discardUnused();
 		expect(readdirSync(worker.directory)).toHaveLength(2);
 		expect(existsSync(node.agentLog)).toBe(true);
 	});

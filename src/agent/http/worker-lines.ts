@@ -42,7 +42,9 @@ export class WorkerLines {
 				this.tails.set(localRank, tails);
 				return opened;
 			},
-			discardIfUnused: () => logs.discardIfUnused(),
+			createAhead: (localRank, redirect) =>
+				logs.createAhead(localRank, redirect),
+			discardUnused: () => logs.discardUnused(),
 		};
 	}
 

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { StreamSelection } from "../configuration/agent-config.js";
 import { explainDirectoryProblem } from "./directory-problem.js";
 import { markTemporaryLogs } from "./log-owner.js";
+import { LogsAhead, streamFile } from "./logs-ahead.js";
 import { PrivateTree } from "./private-tree.js";
 
 export interface LogDirectoryOptions {
@@ -31,12 +32,16 @@ export interface LogDirectory {
 		redirect: StreamSelection,
 	): WorkerLogs;
 	/**
-	 * For a launch that ended before any worker's files were opened; later it
-	 * does nothing. Removes the directories that it made, as far as nothing was
-	 * written into them; a temporary one goes with the launcher's own log, which
-	 * was on stderr too.
+	 * Makes what `openWorker` opens for the next worker of this rank, where that is not done
+	 * yet: its start is then quicker, most of all on a file system of the network. Never throws.
 	 */
-	discardIfUnused(): void;
+	createAhead(localRank: number, redirect: StreamSelection): void;
+	/**
+	 * Removes what no worker has used. Of a launch that ended before any worker's files were
+	 * opened that is all that it made, as far as nothing was written into it; a temporary
+	 * directory goes with the launcher's own log, which was on stderr too.
+	 */
+	discardUnused(): void;
 }
 
 /** Where a worker of a round has its files. */
@@ -84,6 +89,7 @@ class NodeLogDirectory implements LogDirectory {
 	readonly agentLog: string;
 	readonly #tree: PrivateTree;
 	readonly #options: LogDirectoryOptions;
+	readonly #ahead: LogsAhead;
 	/** Taken back with the directories, whatever it holds. */
 	#ownerFile: string | undefined;
 	#used = false;
@@ -108,6 +114,7 @@ class NodeLogDirectory implements LogDirectory {
 			throw error;
 		}
 		this.agentLog = join(this.directory, "agent.log");
+		this.#ahead = new LogsAhead(this.directory);
 	}
 
 	openWorker(
@@ -125,7 +132,12 @@ class NodeLogDirectory implements LogDirectory {
 		}
 	}
 
-	discardIfUnused(): void {
+	createAhead(localRank: number, redirect: StreamSelection): void {
+		this.#ahead.make(localRank, redirect);
+	}
+
+	discardUnused(): void {
+		this.#ahead.discard();
 		if (this.#used) return;
 		if (this.#options.logDir === undefined) this.#discard(this.agentLog);
 		else this.#discard();
@@ -141,18 +153,11 @@ class NodeLogDirectory implements LogDirectory {
 		localRank: number,
 		redirect: StreamSelection,
 	): WorkerLogs {
-		const { runId, instance, nodeId } = this.#options;
-		const directory = this.#tree.makeDirectory(
-			runId,
-			String(instance),
-			nodeId,
-			`round-${round}`,
-			String(localRank),
-		);
+		const directory = this.#makeWorkerDirectory(round, localRank);
 		this.#tree.setAside(directory, "error", ".json");
 		const open = (name: keyof StreamSelection): LogStream | undefined => {
 			if (!redirect[name]) return undefined;
-			const path = join(directory, `${name}.log`);
+			const path = streamFile(directory, name);
 			return { path, ...this.#tree.append(path) };
 		};
 		const stdout = open("stdout");
@@ -163,6 +168,17 @@ class NodeLogDirectory implements LogDirectory {
 			if (stdout) closeSync(stdout.fd);
 			throw error;
 		}
+	}
+
+	#makeWorkerDirectory(round: number, localRank: number): string {
+		const { runId, instance, nodeId } = this.#options;
+		const segments = [
+			...[runId, String(instance), nodeId],
+			...[`round-${round}`, String(localRank)],
+		];
+		const directory = this.#tree.makeParents(...segments);
+		const isTaken = this.#ahead.take(localRank, directory);
+		return isTaken ? directory : this.#tree.makeDirectory(...segments);
 	}
 }
 

@@ -66,14 +66,20 @@ export class PrivateTree {
 
 	/** Makes what is missing of a path below the root, and returns it. */
 	makeDirectory(...segments: readonly string[]): string {
+		const path = this.makeParents(...segments);
+		this.#makeOrCheck(path);
+		return path;
+	}
+
+	/** Makes what is missing above a path below the root, and returns the path. */
+	makeParents(...segments: readonly string[]): string {
 		const path = join(this.root, ...segments);
 		const parent = dirname(path);
 		// Of many siblings in a row only the first looks at all that is above them.
 		if (parent !== this.#parent || !exists(parent)) {
-			this.#makeParents(segments.slice(0, -1));
+			this.#makeAll(segments.slice(0, -1));
 			this.#parent = parent;
 		}
-		this.#makeOrCheck(path);
 		return path;
 	}
 
@@ -144,7 +150,7 @@ export class PrivateTree {
 		}
 	}
 
-	#makeParents(segments: readonly string[]): void {
+	#makeAll(segments: readonly string[]): void {
 		// Somebody may tidy up while a run goes on.
 		if (!exists(this.root)) this.#makeRoot(this.root);
 		let path = this.root;

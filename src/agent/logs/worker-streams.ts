@@ -1,4 +1,7 @@
-import type { AgentConfig } from "../configuration/agent-config.js";
+import type {
+	AgentConfig,
+	StreamSelection,
+} from "../configuration/agent-config.js";
 
 /** Where one stream of a worker goes. */
 export type StreamPlan =
@@ -41,4 +44,12 @@ export function planStreams(
 		return { kind: "inherit", descriptor: target === "stdout" ? 1 : 2 };
 	};
 	return { stdout: plan("stdout"), stderr: plan("stderr") };
+}
+
+/** Which of them go to files. */
+export function redirectedIn({
+	stdout,
+	stderr,
+}: WorkerStreams): StreamSelection {
+	return { stdout: stdout.kind === "file", stderr: stderr.kind === "file" };
 }

@@ -30,7 +30,8 @@ function file(content: string, startBytes = 0): LogStream {
 function linesOf(stdout: LogStream | undefined, stderr?: LogStream) {
 	const lines = new WorkerLines();
 	const logs: LogDirectory = {
-		...{ directory: "", agentLog: "", discardIfUnused: () => {} },
+		...{ directory: "", agentLog: "" },
+		...{ createAhead: () => {}, discardUnused: () => {} },
 		openWorker: () => ({
 			...{ directory: "", errorFile: "", stdout, stderr },
 			closeDescriptors: () => {},
