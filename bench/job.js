@@ -93,7 +93,7 @@ export class Job {
 			timer.abort();
 			process.off("exit", this.#abandon);
 			if (this.#endedAt === undefined) this.#kill();
-			rmSync(this.#directory, { recursive: true, force: true });
+			this.#tidy();
 		}
 	}
 
@@ -109,6 +109,12 @@ export class Job {
 
 	starts() {
 		return this.marks().filter(({ event }) => event === "start");
+	}
+
+	/** Where many files were deleted, ext4 is slow to make new ones for minutes: what is small goes with the bench. */
+	#tidy() {
+		if (this.#request.mode !== "print") return;
+		rmSync(this.#directory, { recursive: true, force: true });
 	}
 
 	/** The bench is interrupted. By hand, nobody ends the workers of a launcher that was killed. */

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { EXIT_CODES, systemErrorCode } from "../src/errors.js";
+import { systemErrorCode } from "../src/errors.js";
 
 /** Where messages go: stderr, or what is laid over it. */
 let messages: Writable = process.stderr;
@@ -55,7 +55,12 @@ function isOwnTerminal(
 	);
 }
 
-let isPrintLost = false;
+let isLost = false;
+
+/** Whether something that `print` was given could not be written, although its reader was there. */
+export function isPrintLost(): boolean {
+	return isLost;
+}
 
 /** Writes what a command was asked for: where it is lost, the command has failed, unless its reader went. */
 export function print(
@@ -63,20 +68,8 @@ export function print(
 	onTaken: (error: Error | null | undefined) => void = () => {},
 ): void {
 	process.stdout.write(text, (error) => {
-		isPrintLost ||= Boolean(error) && !isReaderGone(error);
+		isLost ||= Boolean(error) && !isReaderGone(error);
 		onTaken(error);
-	});
-}
-
-/** Ends the process once everything that was written has been handed to the system. */
-export function exitWhenWritten(exitCode: number): void {
-	process.exitCode = exitCode;
-	process.stdout.write("", () => {
-		// Not before what is said of a failure.
-		setImmediate(() => {
-			const code = exitCode || (isPrintLost ? EXIT_CODES.failed : 0);
-			process.stderr.write("", () => process.exit(code));
-		});
 	});
 }
 

@@ -2,12 +2,14 @@ import { packageVersion } from "../src/package-files.js";
 import { helpText, parseArguments } from "./command-line.js";
 import { isCommandWord, runCommandWord } from "./commands/command-words.js";
 import { run } from "./commands/run.js";
-import { exitWhenWritten, keepConsoleHarmless, print, say } from "./console.js";
+import { keepConsoleHarmless, print, say } from "./console.js";
 import { expectResult, reportCrashes, reportError } from "./crash.js";
+import { exitWhenWritten, outliveTerminals } from "./exit.js";
 
 /** Does what the arguments ask for, and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
 	keepConsoleHarmless();
+	outliveTerminals();
 	reportCrashes();
 	const hasResult = expectResult();
 	const exitCode = await dispatch(args).catch(reportError);

@@ -1,4 +1,5 @@
 import { say } from "./console.js";
+import { hurryToExit } from "./exit.js";
 
 /** The two wishes that signals express, and how to stop listening for them. */
 export interface StopSignals {
@@ -6,6 +7,7 @@ export interface StopSignals {
 	readonly stop: AbortSignal;
 	/** Aborted by the second. */
 	readonly kill: AbortSignal;
+	/** The run is over: all that a signal ends from now on is the wait for who reads what was written. */
 	release(): void;
 }
 
@@ -23,6 +25,7 @@ export function listenForStopSignals(
 		if (stop.signal.aborted) {
 			say(`${signal} again: killing the workers`);
 			kill.abort({ signal });
+			hurryToExit();
 			return;
 		}
 		say(`${signal}: stopping the workers; a second signal kills them at once`);
@@ -40,7 +43,10 @@ export function listenForStopSignals(
 		stop: stop.signal,
 		kill: kill.signal,
 		release() {
-			for (const signal of signals) process.off(signal, onStop);
+			for (const signal of signals) {
+				process.on(signal, hurryToExit);
+				process.off(signal, onStop);
+			}
 			process.off("SIGTSTP", onSuspend);
 		},
 	};

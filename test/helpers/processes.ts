@@ -1,4 +1,10 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import {
+	existsSync,
+	mkdtempSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,6 +25,14 @@ export async function waitFor<T>(
 			throw new Error(`waited ${BOUND_MS} ms in vain for ${what}`);
 		await pause(10);
 	}
+}
+
+/** Resolves with a file's text once there is some. */
+export function textIn(path: string): Promise<string> {
+	return waitFor(
+		`something in ${path}`,
+		() => (existsSync(path) && readFileSync(path, "utf8")) || undefined,
+	);
 }
 
 /** Whether a process runs; a zombie does not. */

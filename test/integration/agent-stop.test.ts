@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite } from "../helpers/launch.js";
+import { textIn } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const CTRL_C = "\x03";
@@ -65,6 +67,29 @@ describe("a signal to the launcher", () => {
 		const { exitCode, stderr } = await launch.ended;
 		expect(stderr).toContain("SIGINT again: killing the workers");
 		expect(exitCode).toBe(143);
+		await site.isSwept();
+	});
+
+	it("ends the launcher when it is the second, although nobody reads its console", async () => {
+		const site = openSite();
+		const file = (name: string) => join(site.path, name);
+		const unread = [
+			`mkfifo '${file("pipe")}'; sleep 600 <'${file("pipe")}' & reader=$!`,
+			`"$@" >'${file("pipe")}' & echo $! >'${file("pid")}'; wait $!`,
+			`echo $? >'${file("code")}'; kill $reader`,
+		];
+		const launch = site.launch(
+			["sh", "-c", "yes | head -c 300000; sleep 600"],
+			{ through: ["sh", "-c", unread.join("\n"), "sh"] },
+		);
+		const pid = Number(await textIn(file("pid")));
+		await launch.saw("stderr", "started 1 of 1 workers");
+		process.kill(pid, "SIGTERM");
+		// Its lines are waited for: they are more than the pipe takes.
+		await launch.saw("stderr", "STOPPING→CLOSED");
+		process.kill(pid, "SIGTERM");
+		expect(await textIn(file("code"))).toBe("143\n");
+		expect((await launch.ended).stderr).toContain("left: SIGTERM");
 		await site.isSwept();
 	});
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readProcess } from "../../src/process-stat.js";
 import { CLI } from "../helpers/cli.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
+import { textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const LAUNCHER = `${process.execPath} ${CLI}`;
@@ -36,11 +36,22 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 			terminal.signal("SIGKILL");
 			await site.isSwept();
 			expect(printed(site)).toBe("worker got SIGTERM\n");
-			const text = await waitFor(
-				"the result",
-				() => readFileSync(result, "utf8") || undefined,
-			);
-			expect(JSON.parse(text)).toMatchObject({ exitCode: 129 });
+			expect(JSON.parse(await textIn(result))).toMatchObject({ exitCode: 129 });
+		});
+
+		it("that is closed does not cost the launcher its exit code", async () => {
+			const site = openSite();
+			const code = join(site.path, "code");
+			// The shell, the first process, passes the hangup on, and hears how the launcher ends.
+			const command = [
+				`trap 'kill -HUP $!' HUP`,
+				`${LAUNCHER} ${job("tells-signals.js")} & wait $!; wait $!; echo $? > ${code}`,
+			].join("; ");
+			const terminal = onTerminal(site, command, { TERM });
+			await site.sawWorkers(1);
+			terminal.signal("SIGKILL");
+			await site.isSwept();
+			expect(await textIn(code)).toBe("129\n");
 		});
 
 		it("that is stopped does not stop the launcher", async () => {
