@@ -70,14 +70,15 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 	});
 
 	it.each([
-		["by nohup", `nohup ${LAUNCHER}`],
-		["by a shell that ignores SIGHUP", `trap "" HUP; ${LAUNCHER}`],
-	])("may be closed where it was started %s", async (_, launcher) => {
+		["by nohup", "/bin/bash", `nohup ${LAUNCHER}`],
+		["by nohup of a shell that tells nothing", "/bin/sh", `nohup ${LAUNCHER}`],
+		["by one that ignores SIGHUP", "/bin/bash", `trap "" HUP; ${LAUNCHER}`],
+	])("may be closed where it was started %s", async (_, SHELL, launcher) => {
 		const site = openSite();
 		const words = join(site.path, "words");
 		const command = `${launcher} ${job("tells-signals.js")} > ${words} 2>&1; exit`;
 		const terminal = onTerminal(site, command, {
-			...{ SHELL: "/bin/bash", TERM: "xterm" },
+			...{ SHELL, TERM: "xterm" },
 		});
 		const [worker] = await site.sawWorkers(1);
 		signalLauncher(worker?.pid, "SIGHUP");

@@ -6,7 +6,7 @@ import {
 	userInfo,
 } from "node:os";
 import { ElasticRunError, messageOf } from "../../errors.js";
-import { isHangupIgnored, readParentStatus } from "./hangup.js";
+import { isHangupIgnored, readOrigin } from "./hangup.js";
 
 /** What resolving a configuration needs to know of the machine and of this process. */
 export interface Host {
@@ -48,7 +48,7 @@ export function systemHost(environment: Host["environment"]): Host {
 				Boolean(process.features.typescript),
 		},
 		logsToTerminal: process.stderr.isTTY === true,
-		isHangupIgnored: isHangupIgnored(environment, readParentStatus()),
+		isHangupIgnored: isHangupIgnored(readOrigin(environment)),
 	};
 }
 

@@ -14,5 +14,13 @@ it.each<[boolean, string, Record<string, string>, string | undefined]>([
 	[false, "that ignores others", {}, statusOf("0000000000001006")],
 	[false, "a status of another kind", {}, "Name:\tbash\n"],
 ])("%s: %s", (expected, _name, environment, status) => {
-	expect(isHangupIgnored(environment, status)).toBe(expected);
+	const origin = { environment, parentStatus: status };
+	expect(isHangupIgnored({ ...origin, isInputUnreadable: false })).toBe(
+		expected,
+	);
+});
+
+it("true: nohup from a shell that tells nothing, on a terminal", () => {
+	const origin = { environment: {}, parentStatus: undefined };
+	expect(isHangupIgnored({ ...origin, isInputUnreadable: true })).toBe(true);
 });
