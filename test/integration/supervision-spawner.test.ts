@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
 	closeSync,
@@ -286,6 +287,7 @@ describe("a spawn that fails", () => {
 			/chmod \+x/,
 		],
 		["a directory", () => ({ file: folder.path }), "EISDIR", /is a directory/],
+		["a pipe", () => ({ file: pipe() }), "EACCES", /is a pipe, a socket/],
 		[
 			"a missing working directory",
 			() => ({ cwd: "/no/such/place" }),
@@ -323,6 +325,13 @@ describe("a spawn that fails", () => {
 			/null bytes/,
 		],
 	];
+
+	/** Whoever opens it waits for somebody to write. */
+	function pipe(): string {
+		const path = join(folder.path, "pipe");
+		execFileSync("mkfifo", ["-m", "0755", path]);
+		return path;
+	}
 
 	function script(name: string, text: string, mode: number): string {
 		const path = join(folder.path, name);

@@ -1,7 +1,8 @@
 import { access, stat } from "node:fs/promises";
 import { systemErrorCode } from "../../errors.js";
 
-export type AccessProblem = "missing" | "directory" | "denied";
+/** `special`: a pipe, a socket or a device. */
+export type AccessProblem = "missing" | "directory" | "special" | "denied";
 
 /** Why a file cannot be used in this mode (of `fs.constants`); undefined where it can. */
 export async function accessProblem(
@@ -9,7 +10,9 @@ export async function accessProblem(
 	mode: number,
 ): Promise<AccessProblem | undefined> {
 	try {
-		if ((await stat(path)).isDirectory()) return "directory";
+		const found = await stat(path);
+		if (found.isDirectory()) return "directory";
+		if (!found.isFile()) return "special";
 		await access(path, mode);
 		return undefined;
 	} catch (error) {
@@ -21,5 +24,6 @@ export async function accessProblem(
 export const FILE_PROBLEMS = {
 	missing: "no such file; check the path",
 	directory: "is a directory; give a file",
+	special: "is a pipe, a socket or a device; give a file",
 	denied: "permission denied; make it readable",
 };

@@ -51,7 +51,8 @@ export async function findProgram(
 async function checkProgram(name: string, path: string): Promise<string> {
 	const problem = await accessProblem(path, constants.X_OK);
 	if (problem === undefined) return path;
-	if (problem === "directory") throw directoryRefusal(name);
+	if (problem === "directory" || problem === "special")
+		throw noFileRefusal(name, problem);
 	if (problem === "denied") throw notExecutable(name);
 	throw new Refusal(
 		"COMMAND_NOT_FOUND",
@@ -61,7 +62,8 @@ async function checkProgram(name: string, path: string): Promise<string> {
 
 async function notOnPath(name: string, cwd: string): Promise<Refusal> {
 	const here = await accessProblem(join(cwd, name), constants.F_OK);
-	if (here === "directory") return directoryRefusal(name);
+	if (here === "directory" || here === "special")
+		return noFileRefusal(name, here);
 	return new Refusal(
 		"COMMAND_NOT_FOUND",
 		here === undefined
@@ -70,10 +72,15 @@ async function notOnPath(name: string, cwd: string): Promise<Refusal> {
 	);
 }
 
-export function directoryRefusal(name: string): Refusal {
+export function noFileRefusal(
+	name: string,
+	kind: "directory" | "special",
+): Refusal {
+	const what =
+		kind === "directory" ? "a directory" : "a pipe, a socket or a device";
 	return new Refusal(
 		"USAGE",
-		`"${name}" is a directory; give a script or a command`,
+		`"${name}" is ${what}; give a script or a command`,
 	);
 }
 

@@ -7,8 +7,8 @@ import { accessProblem } from "./access-problem.js";
 import type { WorkerCommand } from "./agent-config.js";
 import {
 	type CommandProblem,
-	directoryRefusal,
 	findProgram,
+	noFileRefusal,
 	Refusal,
 	type SearchPlace,
 } from "./find-program.js";
@@ -88,7 +88,8 @@ async function checkScript({ script, cwd }: CommandRequest): Promise<void> {
 			`script "${script}" not found (looked in ${isAbsolute(script) ? dirname(script) : cwd}); check the path`,
 		);
 	}
-	if (problem === "directory") throw directoryRefusal(script);
+	if (problem === "directory" || problem === "special")
+		throw noFileRefusal(script, problem);
 	if (problem === "denied") {
 		throw new Refusal(
 			"COMMAND_NOT_EXECUTABLE",

@@ -37,7 +37,7 @@ function examineDirectory(cwd: string): CommandFault | undefined {
 
 function examineFile(file: string): CommandFault | undefined {
 	const found = inspect(file);
-	if (found !== "other") return { kind: found };
+	if (found !== "file") return { kind: found };
 	if (!isExecutable(file)) return { kind: "not-executable" };
 	const interpreter = interpreterOf(readBeginning(file));
 	const isMissing =
@@ -47,12 +47,15 @@ function examineFile(file: string): CommandFault | undefined {
 	return isMissing ? { kind: "interpreter-missing", interpreter } : undefined;
 }
 
-function inspect(path: string): "missing" | "directory" | "other" {
+/** What cannot be asked is taken for a file. */
+function inspect(path: string): "missing" | "directory" | "special" | "file" {
 	try {
-		return statSync(path).isDirectory() ? "directory" : "other";
+		const found = statSync(path);
+		if (found.isDirectory()) return "directory";
+		return found.isFile() ? "file" : "special";
 	} catch (error) {
 		const code = systemErrorCode(error);
-		return code === "ENOENT" || code === "ENOTDIR" ? "missing" : "other";
+		return code === "ENOENT" || code === "ENOTDIR" ? "missing" : "file";
 	}
 }
 

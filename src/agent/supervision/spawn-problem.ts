@@ -3,7 +3,7 @@ import type { SpawnProblem } from "./worker.js";
 /** What is wrong with a command, seen before or after its spawn was tried. */
 export type CommandFault =
 	| { readonly kind: "cwd-missing" | "cwd-not-a-directory" | "cwd-forbidden" }
-	| { readonly kind: "missing" | "directory" | "not-executable" }
+	| { readonly kind: "missing" | "directory" | "special" | "not-executable" }
 	| { readonly kind: "interpreter-missing"; readonly interpreter: string };
 
 /** The part of a worker's command that messages name. */
@@ -42,6 +42,11 @@ export function describeFault(
 			return {
 				code: "EISDIR",
 				message: `"${file}" is a directory: give the program in it`,
+			};
+		case "special":
+			return {
+				code: "EACCES",
+				message: `"${file}" is a pipe, a socket or a device: give a program`,
 			};
 		case "not-executable":
 			return {

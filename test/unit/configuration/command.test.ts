@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -22,6 +23,9 @@ function write(path: string, content = "", mode = 0o644): string {
 
 for (const name of ["a.js", "a.mjs", "a.cjs", "a.ts", "a.py", "run.sh"]) {
 	write(at(name));
+}
+for (const name of ["pipe", "pipe.py"]) {
+	execFileSync("mkfifo", ["-m", "0755", at(name)]);
 }
 mkdirSync(at("path"));
 mkdirSync(at("sub", "node_modules", "tsx"), { recursive: true });
@@ -119,6 +123,8 @@ describe("a command", () => {
 			/^".\/run.sh" is not executable; use chmod/,
 		],
 		["sub", {}, "USAGE", /^"sub" is a directory/],
+		["./pipe", {}, "USAGE", /^".\/pipe" is a pipe, a socket or a device/],
+		["pipe.py", {}, "USAGE", /^"pipe.py" is a pipe, a socket or a device/],
 		["a.js/x", {}, "COMMAND_NOT_FOUND", /^command "a.js\/x" not found/],
 		[
 			"tool",

@@ -14,6 +14,7 @@ describe("what is said of a spawn that failed", () => {
 		[{ kind: "cwd-forbidden" }, "EACCES", /"\/data" may not be entered/],
 		[{ kind: "missing" }, "ENOENT", /"\/opt\/train" does not exist/],
 		[{ kind: "directory" }, "EISDIR", /"\/opt\/train" is a directory/],
+		[{ kind: "special" }, "EACCES", /"\/opt\/train" is a pipe, a socket or a/],
 		[{ kind: "not-executable" }, "EACCES", /chmod \+x/],
 		[
 			{ kind: "interpreter-missing", interpreter: "/bin/zsh" },
