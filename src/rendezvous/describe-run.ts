@@ -19,8 +19,13 @@ import { type RunView, readRunView } from "./run-view.js";
 import type { Snapshot } from "./store.js";
 import { waitingInWords } from "./waiting-words.js";
 
-/** The states of a member that is still in its round. */
-const IN_ROUND: readonly NodeState[] = ["running", "stopping", "finished"];
+/** The states of a member that is still in its round, or of whose workers some are. */
+const IN_ROUND: readonly NodeState[] = [
+	"running",
+	"stopping",
+	"finished",
+	"leaving",
+];
 
 /** The runs of which a snapshot of all runs' keys holds anything, by name. */
 export function runIdsIn(snapshot: Snapshot): readonly string[] {

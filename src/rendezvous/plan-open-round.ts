@@ -175,7 +175,9 @@ function awaitMinimum(
 			missing,
 			{ ...memory, join, lastCall: null },
 			join.at,
-			awaits("minimum", view, config, { here, missing: gone, needed }),
+			isAnybodyStaying(view)
+				? awaits("minimum", view, config, { here, missing: gone, needed })
+				: undefined,
 		);
 	}
 	const round: RoundRecord = {
@@ -196,6 +198,11 @@ function ended(
 	reason = round.outcome?.reason ?? "",
 ): PlanResult {
 	return paid({ round, budgets: new Map(), reason }, memory);
+}
+
+/** Who leaves the run waits for nobody. */
+function isAnybodyStaying({ nodes }: RunView): boolean {
+	return [...nodes.values()].some(({ record }) => record.state !== "leaving");
 }
 
 /** Those that have finished count, but somebody has to do the rest of the work. */

@@ -97,6 +97,11 @@ describe("the phase of a run", () => {
 		["running", 3_000, { round: RUNNING, nodes: [run("a")], lines: [line] }],
 		["leaving", 6_000, { round: OPEN, nodes: [run("a")], lines: [left] }],
 		[
+			"leaving",
+			6_000,
+			{ round: OPEN, nodes: [run("a", { state: "leaving" })], lines: [left] },
+		],
+		[
 			"waiting",
 			6_000,
 			{ round: OPEN, nodes: [nodeRecord("a", { claim: 2 })], lines: [left] },

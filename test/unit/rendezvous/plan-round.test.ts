@@ -769,6 +769,16 @@ describe("what is awaited", () => {
 		expect(plan(back).awaited).toBeUndefined();
 	});
 
+	it("is nothing where all who are left are leaving", () => {
+		const leaving = (id: string) => run(id, { state: "leaving" });
+		const nodes = [leaving("a"), leaving("b")];
+		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
+		expect(result.awaited).toBeUndefined();
+		expect(result.until).toBeGreaterThan(0);
+		const other = runView(OPEN, [leaving("a"), ready("b")], { seats: SEATS });
+		expect(plan(other).awaited).toMatchObject({ kind: "minimum", needed: 1 });
+	});
+
 	it("names a few nodes of many, and counts them all", () => {
 		const nodes = Array.from({ length: 20 }, (_, index) =>
 			nodeRecord(`node-${index}`),
