@@ -1,10 +1,10 @@
 import { ElasticRunError, messageOf, systemErrorCode } from "../errors.js";
 
 const ADVICE =
-	"Set ELASTIC_RUN_DIR to a directory on a local disk that only you can write to.";
+	"Set ELASTIC_RUN_DIR to a directory on a local disk that only you can write to";
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 const MORE_ROOM =
-	"Make room there, or set ELASTIC_RUN_DIR to a directory on another local disk.";
+	"Make room there, or set ELASTIC_RUN_DIR to a directory on another local disk";
 
 /** An error about a directory or file of the channel: what is wrong, where, and the fix. */
 export function channelError(

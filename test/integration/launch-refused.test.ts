@@ -111,6 +111,14 @@ describe("a log directory that cannot be used", () => {
 		expect([exitCode, left]).toEqual([2, []]);
 	});
 
+	it("is one in which files may not be large", async () => {
+		const { exitCode, left, lines } = await refusal(openSite(), ["true"], {
+			through: ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"],
+		});
+		expect([exitCode, left]).toEqual([2, []]);
+		expect(lines.at(-1)).toContain("raise `ulimit -f`");
+	});
+
 	it("is a temporary directory that is not there", async () => {
 		const site = openSite();
 		const env = { ELASTIC_RUN_LOG_DIR: "", TMPDIR: join(site.path, "gone") };

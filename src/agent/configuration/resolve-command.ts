@@ -43,12 +43,20 @@ export async function resolveCommand(
 		const [file, args] =
 			prefix === undefined
 				? [await findProgram(request.script, request), request.args]
-				: [prefix.file, [...prefix.args, request.script, ...request.args]];
+				: [
+						prefix.file,
+						[...prefix.args, asPath(request.script), ...request.args],
+					];
 		return { file, args, cwd: request.cwd, display: request.script };
 	} catch (error) {
 		if (error instanceof Refusal) return error.problem;
 		throw error;
 	}
+}
+
+/** What begins with a dash would be an option to the interpreter. */
+function asPath(script: string): string {
+	return script.startsWith("-") ? `./${script}` : script;
 }
 
 interface Interpreter {

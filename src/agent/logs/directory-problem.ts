@@ -6,6 +6,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	EROFS: "the file system is read-only",
 	ENOSPC: "no space left on the device",
 	EDQUOT: "the disk quota is spent",
+	EFBIG: "files may not be so large: raise `ulimit -f`",
 	ENOENT: "it cannot be created there",
 	ENOTDIR: "it is, or leads through, something that is no directory",
 	ELOOP: "a symbolic link or special file is in the way",

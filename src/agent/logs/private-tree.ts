@@ -108,13 +108,15 @@ export class PrivateTree {
 		if (undo) this.#undo.push(undo);
 	}
 
-	/** Throws where the directory cannot be written or has no room. */
+	/** Throws where the directory cannot be written, has no room, or takes no file of some length. */
 	probe(directory: string): void {
 		const path = join(directory, `.probe-${process.pid}`);
 		const fd = openSync(path, APPEND | constants.O_EXCL, FILE_MODE);
 		try {
-			const written = writeSync(fd, Buffer.alloc(PROBE_BYTES));
-			if (written < PROBE_BYTES) throw problem("ENOSPC", directory);
+			// Where it takes a part only, why is said when the rest is written.
+			for (let left = PROBE_BYTES; left > 0; ) {
+				left -= writeSync(fd, Buffer.alloc(left));
+			}
 		} finally {
 			closeSync(fd);
 			unlinkSync(path);
@@ -190,7 +192,6 @@ const PROBLEMS = {
 	ELOOP: "is a symbolic link or no regular file",
 	ENOTDIR: "is not a directory",
 	EPERM: "belongs to another user",
-	ENOSPC: "has no space left",
 } as const;
 
 function problem(code: keyof typeof PROBLEMS, path: string): Error {

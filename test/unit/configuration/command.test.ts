@@ -21,7 +21,15 @@ function write(path: string, content = "", mode = 0o644): string {
 	return path;
 }
 
-for (const name of ["a.js", "a.mjs", "a.cjs", "a.ts", "a.py", "run.sh"]) {
+for (const name of [
+	"a.js",
+	"a.mjs",
+	"a.cjs",
+	"a.ts",
+	"a.py",
+	"-dash.py",
+	"run.sh",
+]) {
 	write(at(name));
 }
 for (const name of ["pipe", "pipe.py"]) {
@@ -71,6 +79,7 @@ describe("a command", () => {
 		],
 		["a.py", {}, python, ["-u", "a.py"]],
 		["a.py", { environment: { PYTHON_EXEC: tool } }, tool, ["-u", "a.py"]],
+		["-dash.py", {}, python, ["-u", "./-dash.py"]],
 		["tool", {}, tool, []],
 		["path/tool", {}, tool, []],
 		["./tool.js", { asItIs: true }, script, []],
