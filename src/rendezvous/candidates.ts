@@ -14,7 +14,7 @@ export interface Candidates {
 	readonly members: readonly NodeView[];
 	/** Members that hold their lease, are not leaving, and are not ready yet. */
 	readonly late: readonly string[];
-	/** How much longer than others these may need, as they say themselves, in milliseconds. */
+	/** How much longer than others one of these may need, as it says itself, in milliseconds. */
 	readonly lateForMs: number;
 	/** Members that vanished, and of whose node a new process is on its way. */
 	readonly returning: readonly string[];

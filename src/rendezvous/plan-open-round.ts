@@ -11,7 +11,7 @@ import {
 	type PlannerConfig,
 	type PlannerMemory,
 	type PlanResult,
-	type RoundDeadline,
+	type SettleDeadline,
 	wait,
 } from "./plan.js";
 import { succeeded } from "./plan-running-round.js";
@@ -40,18 +40,17 @@ export function planOpenRound(
 	const kept = remember(view, memory, candidates, config, now);
 	const spent = settleIfSpent(view, kept, config);
 	if (spent !== undefined) return paid(spent, kept);
-	const { late, lateForMs, returning, vanished } = candidates;
-	const settledAt = kept.settle.at + lateForMs;
+	const { late, returning, vanished } = candidates;
 	const awaited = [
 		...[...late, ...returning],
 		...(kept.outageOf === null ? [] : vanished),
 	];
-	if (!isFirst && awaited.length > 0 && now < settledAt) {
+	if (!isFirst && awaited.length > 0 && now < kept.settle.at) {
 		const here = idsOf(candidates.members);
 		return wait(
 			`waiting for ${awaited.join(", ")}`,
 			kept,
-			settledAt,
+			kept.settle.at,
 			awaits("members", view, config, { here, missing: awaited }),
 		);
 	}
@@ -103,16 +102,33 @@ function remember(
 	candidates: Candidates,
 	config: PlannerConfig,
 	now: number,
-): PlannerMemory & { readonly settle: RoundDeadline } {
+): PlannerMemory & { readonly settle: SettleDeadline } {
 	const { synced } = view.round;
 	const isOutage = memory.outageOf === synced || nobodyLeft(candidates);
 	const isOwn = memory.ownFailureOf === synced || isOwnFailure(view);
 	return {
 		...memory,
-		settle: deadlineFor(synced, memory.settle, config.settleTimeoutMs, now),
+		settle: settleBy(synced, memory.settle, candidates, config, now),
 		outageOf: isOutage ? synced : null,
 		ownFailureOf: isOwn ? synced : null,
 	};
+}
+
+/**
+ * Who waits for its own paused workers is waited for that much longer than others. So is
+ * everybody, from then on: what befalls another meanwhile needs its time as well.
+ */
+function settleBy(
+	round: number,
+	known: SettleDeadline | null,
+	{ lateForMs }: Candidates,
+	{ settleTimeoutMs }: PlannerConfig,
+	now: number,
+): SettleDeadline {
+	const { at } = deadlineFor(round, known, settleTimeoutMs, now);
+	const longerByMs = known?.round === round ? known.longerByMs : 0;
+	const moreMs = Math.max(0, lateForMs - longerByMs);
+	return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };
 }
 
 /** Nobody is waited for any more: an open bill is paid, and the next round begins unless that spends a budget. */

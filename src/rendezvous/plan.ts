@@ -53,7 +53,7 @@ export interface RoundTimes {
 /** The coordinator's deadlines. They live with it: a successor counts anew. */
 export interface PlannerMemory {
 	/** Until when members that hold their lease are waited for. */
-	readonly settle: RoundDeadline | null;
+	readonly settle: SettleDeadline | null;
 	/** The round of whose members none held its lease, so that all are waited for; null: none such. */
 	readonly outageOf: number | null;
 	/**
@@ -80,6 +80,12 @@ export const EMPTY_MEMORY: PlannerMemory = {
 	join: null,
 	times: null,
 };
+
+/** Until when the members of a round that was left are waited for. */
+export interface SettleDeadline extends RoundDeadline {
+	/** By how much it is later than by the settle time alone, in milliseconds. */
+	readonly longerByMs: number;
+}
 
 /** The time at which is planned, in milliseconds. */
 export interface PlannerTime {

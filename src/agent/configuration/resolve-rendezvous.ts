@@ -5,8 +5,8 @@ import { resolveStore } from "./resolve-store.js";
 import type { Report, SettingReader } from "./settings.js";
 import {
 	completeRendezvous,
-	leaseWarning,
 	timeOutProblem,
+	timeOutWarnings,
 } from "./time-outs.js";
 
 type RendezvousPart = Pick<
@@ -26,15 +26,18 @@ export async function resolveRendezvous(
 	warn: Report,
 ): Promise<RendezvousPart> {
 	const { min: minNodes, max: maxNodes } = reader.value(OPTIONS.nnodes);
+	const shutdownTimeoutMs = reader.value(OPTIONS.shutdownTimeout);
 	const rendezvous = completeRendezvous(reader.given(OPTIONS.rdzvConf) ?? {}, {
-		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
+		shutdownTimeoutMs,
 		maxNodes,
 	});
 	checkTimeOuts(reader, rendezvous);
 	const store = await resolveStore(reader, { ...context, maxNodes }, warn);
-	const warning = leaseWarning(rendezvous);
-	if (warning !== undefined && store.backend === "etcd")
-		warn(`${reader.placeOf(OPTIONS.rdzvConf)}: ${warning}`);
+	if (store.backend === "etcd") {
+		for (const warning of timeOutWarnings(rendezvous, shutdownTimeoutMs)) {
+			warn(`${reader.placeOf(OPTIONS.rdzvConf)}: ${warning}`);
+		}
+	}
 	return { minNodes, maxNodes, ...store, rendezvous };
 }
 

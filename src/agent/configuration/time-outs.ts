@@ -45,8 +45,29 @@ export function timeOutProblem(config: RendezvousConfig): string | undefined {
 	return `join_timeout (${words.join}) must be longer than settle_timeout (${words.settle}; shutdown-timeout + 5s unless set) and last_call_timeout (${words.lastCall}) together; use --rdzv-conf join_timeout=N with a larger N`;
 }
 
-/** A warning of a lease that an ordinary failover of etcd outlasts. */
-export function leaseWarning(config: RendezvousConfig): string | undefined {
+/** Warnings of times that are allowed, and seldom meant. */
+export function timeOutWarnings(
+	config: RendezvousConfig,
+	shutdownTimeoutMs: number,
+): readonly string[] {
+	const warnings = [
+		leaseWarning(config),
+		settleWarning(config, shutdownTimeoutMs),
+	];
+	return warnings.filter((warning) => warning !== undefined);
+}
+
+/** Of a settle time in which a node may not have ended its workers. */
+function settleWarning(
+	{ settleTimeoutMs }: RendezvousConfig,
+	shutdownTimeoutMs: number,
+): string | undefined {
+	if (settleTimeoutMs >= shutdownTimeoutMs) return undefined;
+	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is shorter than --shutdown-timeout (${durationInWords(shutdownTimeoutMs)}): the others go on without a node whose workers need longer to end, and it comes back as a new one, which ends their round again; leave it unset`;
+}
+
+/** Of a lease that an ordinary failover of etcd outlasts. */
+function leaseWarning(config: RendezvousConfig): string | undefined {
 	if (config.leaseTtlMs >= SAFE_LEASE_TTL_MS) return undefined;
 	return `lease_ttl (${durationInWords(config.leaseTtlMs)}) is shorter than 3s: every change of etcd's leader will cost a round`;
 }

@@ -108,7 +108,7 @@ function warnOfAwaited(
 							"ended at PAUSE when the next round had begun",
 							"has ended or waits for work",
 						];
-			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${Math.ceil(mostMs / 1_000)} s at most`;
+			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${Math.ceil(Math.round(mostMs) / 1_000)} s at most`;
 			return { kind: "warn", message };
 		});
 }

@@ -8,16 +8,32 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lift without waiting for members",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < settledAt) {",
-		without: "if (!isFirst && awaited.length > 99 && now < settledAt) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
+		without: "if (!isFirst && awaited.length > 99 && now < kept.settle.at) {",
 		caughtBy: { checker: "settle" },
 	},
 	{
 		name: "go on without one that waits for its workers",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "kept.settle.at + lateForMs;",
-		without: "kept.settle.at;",
+		guard: "Math.max(0, lateForMs - longerByMs)",
+		without: "Math.max(0, 0 - longerByMs)",
 		caughtBy: { checker: "settle" },
+	},
+	{
+		name: "go on without who is late while another one waited for its workers",
+		file: "src/rendezvous/plan-open-round.ts",
+		guard:
+			"return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };",
+		without:
+			"return { round, at: at - longerByMs + lateForMs, longerByMs: lateForMs };",
+		caughtBy: { test: PLAN_TESTS, named: "for all others as long" },
+	},
+	{
+		name: "wait longer each time that it is planned",
+		file: "src/rendezvous/plan-open-round.ts",
+		guard: "known?.round === round ? known.longerByMs : 0",
+		without: "known?.round === -1 ? known.longerByMs : 0",
+		caughtBy: { test: PLAN_TESTS, named: "for all others as long" },
 	},
 	{
 		name: "take a stopping member for ready",
@@ -265,8 +281,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "give up members before the settle time",
 		file: "src/rendezvous/plan-open-round.ts",
-		guard: "if (!isFirst && awaited.length > 0 && now < settledAt) {",
-		without: "if (!isFirst && awaited.length > 0 && now < settledAt - 5_500) {",
+		guard: "if (!isFirst && awaited.length > 0 && now < kept.settle.at) {",
+		without:
+			"if (!isFirst && awaited.length > 0 && now < kept.settle.at - 5_500) {",
 		caughtBy: { checker: "one-rank-zero" },
 	},
 	{

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { parseRendezvousConf } from "../../../src/agent/configuration/parse/rendezvous-conf.js";
+import {
+	parseRendezvousConf,
+	type RendezvousSettings,
+} from "../../../src/agent/configuration/parse/rendezvous-conf.js";
 import {
 	completeRendezvous,
-	leaseWarning,
 	timeOutProblem,
+	timeOutWarnings,
 } from "../../../src/agent/configuration/time-outs.js";
 import { outcome } from "./outcome.js";
 
@@ -107,12 +110,19 @@ describe("time-outs", () => {
 		expect(timeOutProblem(two)).toBeDefined();
 	});
 
-	test("a short lease warns", () => {
-		expect(
-			leaseWarning(completeRendezvous({ leaseTtlMs: 2_000 }, nodes)),
-		).toContain("2s");
-		expect(
-			leaseWarning(completeRendezvous({ leaseTtlMs: 3_000 }, nodes)),
-		).toBeUndefined();
+	test.each<[RendezvousSettings, number, readonly RegExp[]]>([
+		[{ leaseTtlMs: 2_000 }, 30_000, [/^lease_ttl \(2s\) is shorter than 3s/]],
+		[{ leaseTtlMs: 3_000 }, 30_000, []],
+		[
+			{ settleTimeoutMs: 29_000 },
+			30_000,
+			[/^settle_timeout \(29s\) is shorter than --shutdown-timeout \(30s\)/],
+		],
+		[{ settleTimeoutMs: 30_000 }, 30_000, []],
+	])("%j with a shutdown time-out of %i ms warns of %j", (given, shutdownTimeoutMs, words) => {
+		const config = completeRendezvous(given, { ...nodes, shutdownTimeoutMs });
+		expect(timeOutWarnings(config, shutdownTimeoutMs)).toEqual(
+			words.map((pattern) => expect.stringMatching(pattern)),
+		);
 	});
 });

@@ -420,7 +420,7 @@ describe("a round that is being left", () => {
 		expect([...result.plan.seats.keys()]).toEqual(["a", "c"]);
 	});
 
-	it("waits so much longer for one that waits for its paused workers, and for nobody once that is ready", () => {
+	it("waits so much longer for one that waits for its paused workers, and for all others as long from then on", () => {
 		const late = run("b", { state: "stopping", awaitsWorkersMs: 60_000 });
 		const stuck = run("a", { state: "stopping" });
 		const both = runView(OPEN, [stuck, late, ready("c"), ready("d")], {
@@ -436,8 +436,11 @@ describe("a round that is being left", () => {
 		const back = runView(OPEN, [stuck, ready("b"), ready("c"), ready("d")], {
 			seats: SEATS,
 		});
-		expect(at(back, NOW + 34_999)).toBeUndefined();
-		expect(at(back, NOW + 35_000)).toBe("lift");
+		expect(at(back, NOW + 94_999)).toBeUndefined();
+		expect(at(back, NOW + 95_000)).toBe("lift");
+		// However often it is planned, and whoever says so too.
+		const again = plan(both, { memory, now: NOW + 20_000 });
+		expect(again.until).toBe(NOW + 95_000);
 	});
 
 	it("never waits for a last call when all members are back, and keeps their order", () => {

@@ -139,12 +139,45 @@ describe("T16 a worker that dies in the round after a failure", () => {
 			[died({ unaware: true, paused: true }), running("c", { claim: 3 })],
 			{ seats: SEATS },
 		);
-		const memory = { ...EMPTY_MEMORY, settle: { round: 2, at: 1_000 } };
+		const memory = {
+			...EMPTY_MEMORY,
+			settle: { round: 2, at: 1_000, longerByMs: 0 },
+		};
 		const time = { now, wallTime: 0 };
 		const { plan: update } = planRound(view, memory, CONFIG, "plan-3", time);
 		const { round } = { round: undefined, ...update };
 		expect(round).toMatchObject({ incidents: charged });
 		expect(round?.cause.root?.nodeId ?? null).toBe(root);
+	});
+
+	it("while its node is waited for beyond the settle time: part of the change, too", () => {
+		const reason = "b left: SIGTERM";
+		const cause = { ...CAUSE, kind: "scale-down", reason, root: null } as const;
+		const round = { ...ROUND_2, deprecated: 2, incidents: 0, cause };
+		const viewOf = (change: Partial<NodeRecord>) =>
+			runView(
+				round,
+				[
+					running("a", {
+						state: "stopping",
+						awaitsWorkersMs: 5_000,
+						...change,
+					}),
+					running("c", { claim: 3 }),
+				],
+				{ seats: SEATS },
+			);
+		const planAt = (view: RunView, now: number, memory = EMPTY_MEMORY) =>
+			planRound(view, memory, CONFIG, "plan-3", { now, wallTime: 0 });
+		const { memory } = planAt(viewOf({}), 0);
+		const { failure } = died({ unaware: true, paused: true });
+		const dead = viewOf({ failure, awaitsWorkersMs: undefined });
+		const longer = CONFIG.settleTimeoutMs + 5_000;
+		const incidentsAt = (now: number) => {
+			const { plan: update } = planAt(dead, now, memory);
+			return { round: undefined, ...update }.round?.incidents;
+		};
+		expect([incidentsAt(longer - 1), incidentsAt(longer)]).toEqual([0, 1]);
 	});
 
 	it.each<[string, Partial<NodeFailure>, Partial<RoundCause>]>([
