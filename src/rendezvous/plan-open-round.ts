@@ -17,6 +17,7 @@ import {
 import { succeeded } from "./plan-running-round.js";
 import type { RoundRecord } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
+import { settleBy } from "./settle-by.js";
 import {
 	isOwnFailure,
 	type Settled,
@@ -112,23 +113,6 @@ function remember(
 		outageOf: isOutage ? synced : null,
 		ownFailureOf: isOwn ? synced : null,
 	};
-}
-
-/**
- * Who waits for its own paused workers is waited for that much longer than others. So is
- * everybody, from then on: what befalls another meanwhile needs its time as well.
- */
-function settleBy(
-	round: number,
-	known: SettleDeadline | null,
-	{ lateForMs }: Candidates,
-	{ settleTimeoutMs }: PlannerConfig,
-	now: number,
-): SettleDeadline {
-	const { at } = deadlineFor(round, known, settleTimeoutMs, now);
-	const longerByMs = known?.round === round ? known.longerByMs : 0;
-	const moreMs = Math.max(0, lateForMs - longerByMs);
-	return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };
 }
 
 /** Nobody is waited for any more: an open bill is paid, and the next round begins unless that spends a budget. */

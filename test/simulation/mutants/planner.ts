@@ -14,14 +14,14 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "go on without one that waits for its workers",
-		file: "src/rendezvous/plan-open-round.ts",
+		file: "src/rendezvous/settle-by.ts",
 		guard: "Math.max(0, lateForMs - longerByMs)",
 		without: "Math.max(0, 0 - longerByMs)",
 		caughtBy: { checker: "settle" },
 	},
 	{
 		name: "go on without who is late while another one waited for its workers",
-		file: "src/rendezvous/plan-open-round.ts",
+		file: "src/rendezvous/settle-by.ts",
 		guard:
 			"return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };",
 		without:
@@ -30,7 +30,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "wait longer each time that it is planned",
-		file: "src/rendezvous/plan-open-round.ts",
+		file: "src/rendezvous/settle-by.ts",
 		guard: "known?.round === round ? known.longerByMs : 0",
 		without: "known?.round === -1 ? known.longerByMs : 0",
 		caughtBy: { test: PLAN_TESTS, named: "for all others as long" },
