@@ -3,12 +3,25 @@ import { defineConfig } from "vitest/config";
 /** What a busy machine may need, not what is expected. */
 const bounds = { testTimeout: 60_000, hookTimeout: 60_000 };
 
-const pure = (name: string, folder: string) => ({
-	test: { name, include: [`test/${folder}/**/*.test.ts`], ...bounds },
+/** The simulator's seeds have a bound of time, and both cores until they are played; then comes all else. */
+const seeds = ["test/simulation/seeds-*.test.ts"];
+const first = { sequence: { groupOrder: 0 } };
+const afterSeeds = { sequence: { groupOrder: 1 } };
+
+const pure = (name: string) => ({
+	test: {
+		name,
+		include: [`test/${name}/**/*.test.ts`],
+		exclude: seeds,
+		...bounds,
+		...afterSeeds,
+	},
 });
 
 /** The projects whose tests start an etcd. */
-const withEtcd = { globalSetup: "test/helpers/prepare-etcd.ts" };
+const withEtcd = (name: string) => ({
+	test: { ...pure(name).test, globalSetup: "test/helpers/prepare-etcd.ts" },
+});
 
 export default defineConfig({
 	test: {
@@ -16,25 +29,12 @@ export default defineConfig({
 		maxWorkers: 2,
 		reporters: ["default", "./test/helpers/closing-reporter.ts"],
 		projects: [
-			pure("unit", "unit"),
-			{
-				test: {
-					name: "contract",
-					include: ["test/contract/**/*.test.ts"],
-					...bounds,
-					...withEtcd,
-				},
-			},
-			pure("scenarios", "scenarios"),
-			pure("simulation", "simulation"),
-			{
-				test: {
-					name: "integration",
-					include: ["test/integration/**/*.test.ts"],
-					...bounds,
-					...withEtcd,
-				},
-			},
+			{ test: { name: "seeds", include: seeds, ...bounds, ...first } },
+			pure("unit"),
+			withEtcd("contract"),
+			pure("scenarios"),
+			pure("simulation"),
+			withEtcd("integration"),
 		],
 	},
 });

@@ -48,10 +48,17 @@ export function readProcess(pid: number): ProcessEntry | undefined {
 	return text === undefined ? undefined : parseProcessStat(text);
 }
 
+let isOurs: boolean | undefined;
+
 /** Whether there is a /proc of our pids: a container may show those of its host there, which mean others here. */
 export function isProcOurs(): boolean {
+	isOurs ??= pointsToUs("/proc/self");
+	return isOurs;
+}
+
+function pointsToUs(link: string): boolean {
 	try {
-		return readlinkSync("/proc/self") === String(process.pid);
+		return readlinkSync(link) === String(process.pid);
 	} catch {
 		return false;
 	}

@@ -1,19 +1,18 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readProcess } from "../../src/process-stat.js";
 import { CLI } from "../helpers/cli.js";
-import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
 import { textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const LAUNCHER = `${process.execPath} ${CLI}`;
 
-/** What the only worker has printed. */
-function printed(site: LaunchSite): string {
-	const path = readdirSync(site.logs, { recursive: true, encoding: "utf8" });
-	const log = path.find((name) => name.endsWith("stdout.log"));
-	return log === undefined ? "" : readFileSync(join(site.logs, log), "utf8");
+/** What a worker has printed: its file lies beside that of its error. */
+function printed(worker: WorkerRecord | undefined): string {
+	const directory = dirname(worker?.env.TORCHELASTIC_ERROR_FILE ?? "");
+	return readFileSync(join(directory, "stdout.log"), "utf8");
 }
 
 /** Ends the launcher of a worker as the kernel or a shell does. */
@@ -32,10 +31,10 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 			// Of a terminal's processes the kernel tells the first one alone.
 			const command = `exec ${LAUNCHER} --output json ${job("tells-signals.js")} > ${result}`;
 			const terminal = onTerminal(site, command, { TERM });
-			await site.sawWorkers(1);
+			const [worker] = await site.sawWorkers(1);
 			terminal.signal("SIGKILL");
 			await site.isSwept();
-			expect(printed(site)).toBe("worker got SIGTERM\n");
+			expect(printed(worker)).toBe("worker got SIGTERM\n");
 			expect(JSON.parse(await textIn(result))).toMatchObject({ exitCode: 129 });
 		});
 
@@ -90,6 +89,6 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 		expect(site.livingProcesses()).toEqual([worker?.pid]);
 		signalLauncher(worker?.pid, "SIGTERM");
 		await site.isSwept();
-		expect(printed(site)).toBe("worker got SIGTERM\n");
+		expect(printed(worker)).toBe("worker got SIGTERM\n");
 	});
 });

@@ -28,6 +28,21 @@ export function examineCommand(place: CommandPlace): CommandFault | undefined {
 	);
 }
 
+/** Like `examineCommand`; of spawns one right after another, as a round's are, a sound command is looked at once. */
+export function examineOncePerTurn(): typeof examineCommand {
+	let sound: CommandPlace | undefined;
+	return (place) => {
+		if (sound?.file === place.file && sound.cwd === place.cwd) return undefined;
+		const fault = examineCommand(place);
+		if (fault !== undefined) return fault;
+		sound = place;
+		queueMicrotask(() => {
+			sound = undefined;
+		});
+		return undefined;
+	};
+}
+
 function examineDirectory(cwd: string): CommandFault | undefined {
 	const found = inspect(cwd);
 	if (found === "missing") return { kind: "cwd-missing" };

@@ -26,14 +26,14 @@ export class MarkedProcesses {
 	/** By pid, the inode of /proc/PID: another process of that pid has another one. */
 	#older: ReadonlyMap<number, number> = new Map();
 
-	/** Looks once already: who is older than this process need not be asked again. */
+	/** Looks once already: this process, and who is older, need not be asked again. */
 	constructor(mark: string) {
 		this.#mark = mark;
 		this.#youngProcesses();
 	}
 
 	/**
-	 * Those that live, bear the mark, and are not older than this process. None where
+	 * Those others that live, bear the mark, and are not older than this process. None where
 	 * there is no /proc, or one of other pids.
 	 */
 	find(): Marked {
@@ -65,7 +65,8 @@ export class MarkedProcesses {
 			}
 			const entry = readProcess(pid);
 			if (entry === undefined) continue;
-			if (entry.startTime < own.startTime) older.set(pid, inode);
+			if (pid === own.pid || entry.startTime < own.startTime)
+				older.set(pid, inode);
 			else if (isLiving(entry)) young.push(entry);
 		}
 		this.#older = older;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.js";
 import { messageOf, systemErrorCode } from "../../errors.js";
 import type { Escapees } from "./escapees.js";
-import { examineCommand } from "./examine-command.js";
+import { examineOncePerTurn } from "./examine-command.js";
 import { GroupWatch } from "./group-watch.js";
 import { killWithParent } from "./setpriv.js";
 import { describeFault, describeSpawnError } from "./spawn-problem.js";
@@ -46,6 +46,7 @@ export async function loadProcessSpawner(
 	const { clock } = options;
 	const setpriv = await options.setpriv;
 	const running = new RunningWorkers(options);
+	const examine = examineOncePerTurn();
 
 	const run = ({ file, args, cwd, env, stdout, stderr }: WorkerSpec) => {
 		const program = setpriv ?? file;
@@ -67,7 +68,7 @@ export async function loadProcessSpawner(
 
 	return {
 		spawn(spec, listener) {
-			const fault = examineCommand(spec);
+			const fault = examine(spec);
 			if (fault !== undefined)
 				return failSpawn(listener, describeFault(fault, spec));
 			const startedAt = clock.now();
