@@ -1,23 +1,27 @@
 import type { Writable } from "node:stream";
 import { systemErrorCode } from "../src/errors.js";
 
-/** Where messages go: stderr, or what is laid over it. */
-let messages: Writable = process.stderr;
+/** What is laid over stderr, and gets its messages. */
+let overlay: Writable | undefined;
 
 /** Lets messages go to what is laid over stderr; undefined: to stderr again. */
 export function sayOn(stream: Writable | undefined): void {
-	messages = stream ?? process.stderr;
+	overlay = stream;
 }
 
 /** Writes a message of the command's own to stderr, each line with its name before it. */
 export function say(message: string): void {
+	const messages = overlay ?? process.stderr;
 	for (const line of message.split("\n")) {
 		messages.write(`elastic-run: ${line}\n`);
 	}
 }
 
-/** The reader is gone: `| head`, or a terminal that was closed. */
-const READER_GONE: readonly (string | undefined)[] = ["EPIPE", "EIO"];
+/** The reader is gone: `| head`, or a terminal that was closed; and a pipe of our own that was given up for it. */
+const READER_GONE: readonly (string | undefined)[] = [
+	...["EPIPE", "EIO"],
+	"ERR_STREAM_DESTROYED",
+];
 
 /** A console that cannot be written to must not end the supervision of the workers. */
 export function keepConsoleHarmless(): void {

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import { systemClock } from "../src/clock.js";
 import { EXIT_CODES } from "../src/errors.js";
-import { isPrintLost } from "./console.js";
+import { isPrintLost, say } from "./console.js";
 
 /** For a reader that is slow: one that reads nothing has had its time. */
 const PATIENCE_MS = 1_000;
@@ -15,7 +15,13 @@ export function exitWhenWritten(exitCode: number): void {
 	const end = () =>
 		process.exit(exitCode || (isPrintLost() ? EXIT_CODES.failed : 0));
 	const endSoon = () => {
-		systemClock.wakeAt(systemClock.now() + PATIENCE_MS, end);
+		systemClock.wakeAt(systemClock.now() + PATIENCE_MS, () => {
+			if (process.stdout.writableLength > 0)
+				say(
+					"the rest of stdout is lost: it was not read within a second of the signal",
+				);
+			end();
+		});
 	};
 	if (haste.signal.aborted) endSoon();
 	else haste.signal.addEventListener("abort", endSoon);

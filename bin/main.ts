@@ -5,9 +5,11 @@ import { run } from "./commands/run.js";
 import { keepConsoleHarmless, print, say } from "./console.js";
 import { expectResult, reportCrashes, reportError } from "./crash.js";
 import { exitWhenWritten, outliveTerminals } from "./exit.js";
+import { ownPipes } from "./own-pipes.js";
 
 /** Does what the arguments ask for, and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
+	ownPipes();
 	keepConsoleHarmless();
 	outliveTerminals();
 	reportCrashes();

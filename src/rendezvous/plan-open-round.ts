@@ -47,7 +47,7 @@ export function planOpenRound(
 		...(kept.outageOf === null ? [] : vanished),
 	];
 	if (!isFirst && awaited.length > 0 && now < kept.settle.at) {
-		const here = idsOf(candidates.members);
+		const here = idsOf([...candidates.members, ...candidates.newcomers]);
 		return wait(
 			`waiting for ${awaited.join(", ")}`,
 			kept,

@@ -1,12 +1,37 @@
+import {
+	closeSync,
+	constants,
+	existsSync,
+	openSync,
+	readFileSync,
+	writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { systemErrorCode } from "../../src/errors.js";
 import { CLI } from "../helpers/cli.js";
-import { job, openSite } from "../helpers/launch.js";
-import { textIn } from "../helpers/processes.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const CTRL_C = "\x03";
+
+const readIfThere = (path: string) =>
+	existsSync(path) ? readFileSync(path, "utf8") : "";
+
+/** Writes until a pipe takes nothing more. */
+function fill(pipe: string): void {
+	const fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+	const bytes = Buffer.alloc(4096, "\n");
+	try {
+		for (;;) writeSync(fd, bytes);
+	} catch (error) {
+		expect(systemErrorCode(error)).toBe("EAGAIN");
+	} finally {
+		closeSync(fd);
+	}
+}
 
 describe("a signal to the launcher", () => {
 	it.each([
@@ -70,27 +95,68 @@ describe("a signal to the launcher", () => {
 		await site.isSwept();
 	});
 
-	it("ends the launcher when it is the second, although nobody reads its console", async () => {
-		const site = openSite();
-		const file = (name: string) => join(site.path, name);
-		const unread = [
-			`mkfifo '${file("pipe")}'; sleep 600 <'${file("pipe")}' & reader=$!`,
-			`"$@" >'${file("pipe")}' & echo $! >'${file("pid")}'; wait $!`,
-			`echo $? >'${file("code")}'; kill $reader`,
-		];
-		const launch = site.launch(
-			["sh", "-c", "yes | head -c 300000; sleep 600"],
-			{ through: ["sh", "-c", unread.join("\n"), "sh"] },
+	describe("when nobody reads its console", () => {
+		/** Its stdout goes to a pipe with a reader that reads nothing; it leaves its pid and exit code in files. */
+		function unread(site: LaunchSite, redirection: string) {
+			const file = (name: string) => join(site.path, name);
+			const lines = [
+				`mkfifo '${file("pipe")}'; sleep 600 <'${file("pipe")}' & reader=$!`,
+				`"$@" >'${file("pipe")}' ${redirection} & echo $! >'${file("pid")}'; wait $!`,
+				`echo $? >'${file("code")}'; kill $reader`,
+			];
+			return { file, through: ["sh", "-c", lines.join("\n"), "sh"] };
+		}
+
+		it("the second ends the launcher", async () => {
+			const site = openSite();
+			const { file, through } = unread(site, "");
+			const launch = site.launch(
+				["sh", "-c", "yes | head -c 300000; sleep 600"],
+				{ through },
+			);
+			const pid = Number(await textIn(file("pid")));
+			await launch.saw("stderr", "started 1 of 1 workers");
+			process.kill(pid, "SIGTERM");
+			// Its lines are waited for: they are more than the pipe takes.
+			await launch.saw("stderr", "STOPPING→CLOSED");
+			process.kill(pid, "SIGTERM");
+			expect(await textIn(file("code"))).toBe("143\n");
+			expect((await launch.ended).stderr).toContain("left: SIGTERM");
+			await site.isSwept();
+		});
+
+		it.skipIf(process.platform !== "linux")(
+			"and workers write there by themselves, each counts all the same",
+			async () => {
+				const site = openSite();
+				const { file, through } = unread(site, "2>&1");
+				const launch = site.launch(
+					[
+						...["--run-id", "unread", "--redirects", "0", "--tee", "0"],
+						...["sleep", "600"],
+					],
+					{ through },
+				);
+				const pid = Number(await textIn(file("pid")));
+				const log = join(site.logs, "unread/latest/node-a/agent.log");
+				const logged = (words: string) =>
+					waitFor(words, () => readIfThere(log).includes(words));
+				await logged("started 1 of 1 workers");
+				// Workers find it as it was.
+				const [, flags] =
+					/^flags:\s+(\d+)$/m.exec(
+						readFileSync(`/proc/${pid}/fdinfo/1`, "utf8"),
+					) ?? [];
+				expect(Number.parseInt(flags ?? "", 8) & constants.O_NONBLOCK).toBe(0);
+				fill(file("pipe"));
+				process.kill(pid, "SIGTERM");
+				await logged("STOPPING→CLOSED");
+				process.kill(pid, "SIGTERM");
+				expect(await textIn(file("code"))).toBe("143\n");
+				await launch.ended;
+				await site.isSwept();
+			},
 		);
-		const pid = Number(await textIn(file("pid")));
-		await launch.saw("stderr", "started 1 of 1 workers");
-		process.kill(pid, "SIGTERM");
-		// Its lines are waited for: they are more than the pipe takes.
-		await launch.saw("stderr", "STOPPING→CLOSED");
-		process.kill(pid, "SIGTERM");
-		expect(await textIn(file("code"))).toBe("143\n");
-		expect((await launch.ended).stderr).toContain("left: SIGTERM");
-		await site.isSwept();
 	});
 
 	it("that is not to be handled ends the launcher, and its guard ends the workers", async () => {

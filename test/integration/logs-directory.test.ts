@@ -9,6 +9,7 @@ import {
 	readdirSync,
 	readFileSync,
 	readlinkSync,
+	renameSync,
 	rmSync,
 	symlinkSync,
 	writeFileSync,
@@ -192,6 +193,27 @@ describe("createAhead", () => {
 		writeFileSync(join(waiting(node), "0", "stdout.log"), "a user's");
 		node.discardUnused();
 		expect(readdirSync(join(waiting(node), "0"))).toEqual(["stdout.log"]);
+	});
+
+	it.each([
+		["a link in place of all", [], true],
+		["a link in place of one", ["0"], true],
+		["a file in place of one", ["0"], false],
+	])("is done without where somebody has put %s", async (_, below, isLink) => {
+		const node = open();
+		await run(node.openWorker(1, 0, both), "true");
+		node.createAhead(0, both);
+		const foreign = mkdtempSync(join(base, "foreign-"));
+		mkdirSync(join(foreign, "0"));
+		const place = join(waiting(node), ...below);
+		renameSync(place, join(node.directory, "away"));
+		if (isLink) symlinkSync(foreign, place);
+		else writeFileSync(place, "a user's");
+		const next = node.openWorker(2, 0, both);
+		expect(lstatSync(next.directory).isDirectory()).toBe(true);
+		expect(readdirSync(foreign, { recursive: true })).toEqual(["0"]);
+		await run(next, "echo two");
+		expect(readFileSync(next.stdout?.path ?? "", "utf8")).toBe("two\n");
 	});
 
 	it("is done without where a link was planted, or all has been removed", async () => {

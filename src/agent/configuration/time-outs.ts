@@ -9,6 +9,9 @@ const LEASE_TTL_MS = 5_000;
 /** What a node needs after its shutdown time-out to be ready again. */
 const SETTLE_MARGIN_MS = 5_000;
 
+/** And what it needs at least, beyond that: it hears later of the round's end than who counts its time. */
+const LEAST_SETTLE_MARGIN_MS = 1_000;
+
 /** An etcd cluster needs two to three seconds to replace its leader. */
 const SAFE_LEASE_TTL_MS = 3_000;
 
@@ -62,8 +65,10 @@ function settleWarning(
 	{ settleTimeoutMs }: RendezvousConfig,
 	shutdownTimeoutMs: number,
 ): string | undefined {
-	if (settleTimeoutMs >= shutdownTimeoutMs) return undefined;
-	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is shorter than --shutdown-timeout (${durationInWords(shutdownTimeoutMs)}): the others go on without a node whose workers need longer to end, and it comes back as a new one, which ends their round again; leave it unset`;
+	if (settleTimeoutMs >= shutdownTimeoutMs + LEAST_SETTLE_MARGIN_MS) {
+		return undefined;
+	}
+	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is not longer than --shutdown-timeout (${durationInWords(shutdownTimeoutMs)}) by ${durationInWords(LEAST_SETTLE_MARGIN_MS)}: the others go on without a node whose workers need longer to end, and it comes back as a new one, which ends their round again; leave it unset`;
 }
 
 /** Of a lease that an ordinary failover of etcd outlasts. */

@@ -35,11 +35,12 @@ export class LogsAhead {
 		}
 	}
 
-	/** Gives the directory that waits for this worker its name; false where there is none, or the name is taken. */
+	/** Gives the directory that waits for this worker its name; false where there is none as it was made, or the name is taken. */
 	take(localRank: number, path: string): boolean {
-		if (!this.#waiting.has(localRank)) return false;
+		const tree = this.#waiting.get(localRank);
+		if (tree === undefined) return false;
 		try {
-			renameSync(this.#pathOf(localRank), path);
+			renameSync(tree.find(WAITING, String(localRank)), path);
 		} catch {
 			return false;
 		}
@@ -51,14 +52,10 @@ export class LogsAhead {
 		for (const tree of this.#waiting.values()) tree.discard();
 		this.#waiting.clear();
 		try {
-			rmdirSync(this.#pathOf());
+			rmdirSync(join(this.#nodeDirectory, WAITING));
 		} catch {
 			// There never was one, or somebody has put something there.
 		}
-	}
-
-	#pathOf(...localRank: readonly number[]): string {
-		return join(this.#nodeDirectory, WAITING, ...localRank.map(String));
 	}
 }
 

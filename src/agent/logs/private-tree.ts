@@ -83,6 +83,16 @@ export class PrivateTree {
 		return path;
 	}
 
+	/** The path of a directory below the root, if it, and each above it, is still what was made. Throws else. */
+	find(...segments: readonly string[]): string {
+		let path = this.root;
+		for (const segment of segments) {
+			path = join(path, segment);
+			this.#check(path);
+		}
+		return path;
+	}
+
 	/** Opens a file for appending; it must be a regular one where it exists. */
 	append(path: string): AppendedFile {
 		const before = lstatSync(path, { throwIfNoEntry: false });

@@ -114,11 +114,13 @@ describe("time-outs", () => {
 		[{ leaseTtlMs: 2_000 }, 30_000, [/^lease_ttl \(2s\) is shorter than 3s/]],
 		[{ leaseTtlMs: 3_000 }, 30_000, []],
 		[
-			{ settleTimeoutMs: 29_000 },
+			{ settleTimeoutMs: 30_000 },
 			30_000,
-			[/^settle_timeout \(29s\) is shorter than --shutdown-timeout \(30s\)/],
+			[
+				/^settle_timeout \(30s\) is not longer than --shutdown-timeout \(30s\) by 1s/,
+			],
 		],
-		[{ settleTimeoutMs: 30_000 }, 30_000, []],
+		[{ settleTimeoutMs: 31_000 }, 30_000, []],
 	])("%j with a shutdown time-out of %i ms warns of %j", (given, shutdownTimeoutMs, words) => {
 		const config = completeRendezvous(given, { ...nodes, shutdownTimeoutMs });
 		expect(timeOutWarnings(config, shutdownTimeoutMs)).toEqual(

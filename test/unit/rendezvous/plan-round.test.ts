@@ -731,11 +731,11 @@ describe("what is awaited", () => {
 		],
 		[
 			"a late member",
-			runView(OPEN, [ready("a"), run("b")], { seats: SEATS }),
+			runView(OPEN, [ready("a"), run("b"), ready("c")], { seats: SEATS }),
 			{
 				round: 2,
 				kind: "members",
-				here: { count: 1, names: ["a"] },
+				here: { count: 2, names: ["a", "c"] },
 				missing: { count: 1, names: ["b"] },
 			},
 		],
