@@ -53,9 +53,10 @@ const COME_TO_REST_MS = 16_000;
 export const FIGURES = [
 	coldStart(4, 4),
 	coldStart(64, 3),
-	restart(4),
-	restart(16),
-	restart(64),
+	// Of the shorter ones five rounds would leave the ratio to chance.
+	restart(4, 21),
+	restart(16, 21),
+	restart(64, 5),
 	{
 		name: "ignored-sigterm",
 		title: `failure → last of 4 started again, 3 of them ignore SIGTERM for ${SHUTDOWN_TIMEOUT_S} s`,
@@ -159,12 +160,12 @@ function coldStart(count, times) {
 }
 
 /** @returns {Figure} */
-function restart(count) {
+function restart(count, rounds) {
 	return {
 		name: `restart-${count}`,
 		title: `failure → last of ${count} started again`,
 		unit: "ms",
-		rounds: 5,
+		rounds,
 		goal: { atMost: 3, timesPeer: "Node by hand" },
 		measure: (launcher, place) =>
 			timeOfRestart({ launcher, count, mode: "fail-once" }, place),
