@@ -1,25 +1,29 @@
 import { Command, CommanderError, Option as Flag } from "commander";
-import { nearestName } from "../src/agent/configuration/nearest-name.js";
-import type { Option } from "../src/agent/configuration/option.js";
-import { ALL_OPTIONS } from "../src/agent/configuration/options.js";
-import type { CommandLine } from "../src/agent/configuration/resolve-command-line.js";
-import type { Setting } from "../src/agent/configuration/settings.js";
+import { nearestName } from "../src/base/nearest-name.js";
+import type { Option } from "../src/config/option.js";
+import { ALL_OPTIONS, COMMON_OPTIONS } from "../src/config/options.js";
+import type { CommandLine } from "../src/config/resolve-command-line.js";
+import type { Setting } from "../src/config/settings.js";
 import {
 	FOREIGN_FLAGS,
 	type ForeignFlag,
-} from "../src/agent/configuration/torchrun-flags.js";
+	ignoredFlagsWarning,
+} from "../src/config/torchrun-flags.js";
+import { commandList } from "./commands/command-help.js";
 import { flagsAfterScript } from "./flags-after-script.js";
 import { EXAMPLES } from "./help-examples.js";
 
-const HELP_WIDTH = 100;
+const HELP_WIDTH = 80;
 
 export interface ParsedArguments extends CommandLine {
 	readonly asksFor: "help" | "version" | "run";
-	/** What the user may have meant otherwise. */
+	/** Hints about what the user may have meant. */
 	readonly notes: readonly string[];
+	/** Warns of flags without effect. */
+	readonly warning: string | undefined;
 }
 
-/** Takes a command line apart, which may have to name a command. Everything after the script belongs to the script. */
+/** Parses a command line, which may have to name a command. Everything after the script belongs to the script. */
 export function parseArguments(
 	args: readonly string[],
 	mustName = true,
@@ -39,6 +43,7 @@ export function parseArguments(
 		args: scriptArgs,
 		problems: parser.problems,
 		notes: script === undefined ? [] : flagsAfterScript(script, scriptArgs),
+		warning: ignoredFlagsWarning([...parser.ignored]),
 	};
 }
 
@@ -50,49 +55,48 @@ class ArgumentParser {
 	asksFor: ParsedArguments["asksFor"] = "run";
 	readonly flags = new Map<string, Setting>();
 	readonly problems: string[] = [];
-	readonly #program = emptyProgram();
-	#args: readonly string[] = [];
-	/** Whether the word behind the options is a command at all. */
-	#hasCommand = true;
+	/** torchrun's flags without a meaning here, as typed. */
+	readonly ignored = new Set<string>();
+	private readonly program = emptyProgram();
 
 	constructor() {
-		for (const option of ALL_OPTIONS) this.#addOption(option);
-		for (const flag of FOREIGN_FLAGS) this.#addForeign(flag);
-		this.#addQuestion("-h, --help", "show this page", "help");
-		this.#addQuestion("--version", "show the version", "version");
+		for (const option of new Set([...COMMON_OPTIONS, ...ALL_OPTIONS])) {
+			this.addOption(option);
+		}
+		for (const flag of FOREIGN_FLAGS) this.addForeign(flag);
+		this.addQuestion("-h, --help", "show this page", "help");
+		this.addQuestion("-V, --version", "show the version", "version");
 	}
 
 	help(): string {
-		return this.#program.helpInformation() + EXAMPLES;
+		return this.program.helpInformation() + EXAMPLES;
 	}
 
-	/** The script and its arguments; undefined where a bad flag makes it unclear which word is the script. */
+	/** The script and its arguments; undefined if a bad flag makes it unclear which word is the script. */
 	parse(args: readonly string[]): readonly string[] | undefined {
-		this.#args = args;
 		let rest = [...args];
 		let isClear = true;
 		for (;;) {
-			const parsed = this.#parseOptions(rest);
+			const parsed = this.parseOptions(rest);
 			const [flag, ...others] = parsed?.unknown ?? [];
-			if (flag === undefined)
-				return isClear && this.#hasCommand ? parsed?.operands : undefined;
-			const meant = this.#refuseUnknown(flag);
+			if (flag === undefined) return isClear ? parsed?.operands : undefined;
+			const meant = this.refuseUnknown(flag);
 			isClear &&= meant !== undefined;
 			const hasValue = meant?.required && !flag.includes("=");
 			rest = hasValue ? others.slice(1) : others;
 		}
 	}
 
-	#parseOptions(
+	private parseOptions(
 		args: string[],
 	): { operands: string[]; unknown: string[] } | undefined {
 		try {
-			return this.#program.parseOptions(args);
+			return this.program.parseOptions(args);
 		} catch (error) {
 			if (!(error instanceof CommanderError)) throw error;
 			// Only the last word can lack its value.
 			const typed = args.at(-1) ?? "";
-			const flag = this.#program.options.find(
+			const flag = this.program.options.find(
 				({ long, short }) => typed === long || typed === short,
 			);
 			const value = flag?.flags.replace(/^[^<]*/, "") ?? "";
@@ -103,10 +107,10 @@ class ArgumentParser {
 		}
 	}
 
-	/** The flag that was probably meant, if any is near. */
-	#refuseUnknown(typed: string): Flag | undefined {
+	/** Reports an unknown flag; returns the flag that was probably meant, if any. */
+	private refuseUnknown(typed: string): Flag | undefined {
 		const name = typed.replace(/=.*$/s, "");
-		const visible = this.#program.options.filter((flag) => !flag.hidden);
+		const visible = this.program.options.filter((flag) => !flag.hidden);
 		const word = name.replace(/^-+/, "");
 		const near = nearestName(
 			word,
@@ -123,7 +127,7 @@ class ArgumentParser {
 		return meant;
 	}
 
-	#addOption(option: Option<unknown>): void {
+	private addOption(option: Option<unknown>): void {
 		const argument =
 			option.argument === undefined ? "" : ` <${option.argument}>`;
 		const short = option.short === undefined ? "" : `-${option.short}, `;
@@ -131,9 +135,9 @@ class ArgumentParser {
 		const shown = new Flag(
 			`${short}--${option.name}${argument}`,
 			`${option.help}${also}`,
-		)
-			.env(option.variables[0])
-			.helpGroup(option.group);
+		).helpGroup(
+			COMMON_OPTIONS.includes(option) ? "Common options:" : `${option.group}:`,
+		);
 		if (option.defaultHelp !== undefined) {
 			shown.default(option.defaultHelp, option.defaultHelp);
 		}
@@ -145,44 +149,37 @@ class ArgumentParser {
 			};
 			this.flags.set(option.key, setting);
 		};
-		this.#add(shown, take(option.name));
+		this.add(shown, take(option.name));
 		for (const name of spellings([option.name, ...option.aliases]).slice(1)) {
-			this.#add(new Flag(`--${name}${argument}`).hideHelp(), take(name));
+			this.add(new Flag(`--${name}${argument}`).hideHelp(), take(name));
 		}
 	}
 
-	#addForeign({ name, short, takesValue, ...flag }: ForeignFlag): void {
+	private addForeign({ name, takesValue, instead }: ForeignFlag): void {
 		const argument = takesValue ? " <VALUE>" : "";
-		for (const [index, spelling] of spellings([name]).entries()) {
-			const prefix = short !== undefined && index === 0 ? `-${short}, ` : "";
-			this.#add(
-				new Flag(`${prefix}--${spelling}${argument}`).hideHelp(),
-				() => {
-					const typed = this.#args.find((word) =>
-						[`-${short}`, `--${spelling}`].includes(word),
-					);
-					this.problems.push(
-						`${typed ?? `--${spelling}`} has no meaning here: ${flag.instead}`,
-					);
-					if (flag.hidesCommand) this.#hasCommand = false;
-				},
-			);
+		for (const spelling of spellings([name])) {
+			this.add(new Flag(`--${spelling}${argument}`).hideHelp(), () => {
+				if (instead === undefined) this.ignored.add(`--${spelling}`);
+				else {
+					this.problems.push(`--${spelling} has no meaning here: ${instead}`);
+				}
+			});
 		}
 	}
 
-	#addQuestion(
+	private addQuestion(
 		flags: string,
 		help: string,
 		question: "help" | "version",
 	): void {
-		this.#add(new Flag(flags, help).helpGroup("Command"), () => {
+		this.add(new Flag(flags, help).helpGroup("Command:"), () => {
 			this.asksFor = question;
 		});
 	}
 
-	#add(flag: Flag, take: (value: string | null) => void): void {
-		this.#program.addOption(flag);
-		this.#program.on(`option:${flag.name()}`, take);
+	private add(flag: Flag, take: (value: string | null) => void): void {
+		this.program.addOption(flag);
+		this.program.on(`option:${flag.name()}`, take);
 	}
 }
 
@@ -190,8 +187,11 @@ function emptyProgram(): Command {
 	return new Command("elastic-run")
 		.usage("[options] <script or command> [its arguments …]")
 		.description(
-			"Starts, supervises and restarts the workers of a distributed job on this machine.\n" +
-				"Everything after the script belongs to the script.",
+			"Starts the workers of a distributed job on this machine, supervises them, and\n" +
+				"restarts them when one fails or nodes come and go. Use it as torchrun: the same\n" +
+				"command on each machine. Everything after the script belongs to the script.\n\n" +
+				"Commands, as the first word (elastic-run help COMMAND tells more):\n" +
+				commandList(),
 		)
 		.helpOption(false)
 		.passThroughOptions()

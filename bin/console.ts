@@ -1,23 +1,24 @@
 import type { Writable } from "node:stream";
-import { systemErrorCode } from "../src/errors.js";
+import { systemErrorCode } from "../src/base/errors.js";
+import { plainJson, plainText } from "../src/logs/plain-text.js";
 
-/** What is laid over stderr, and gets its messages. */
+/** The screen on stderr that takes its messages. */
 let overlay: Writable | undefined;
 
-/** Lets messages go to what is laid over stderr; undefined: to stderr again. */
+/** Sends messages to this screen; undefined: to stderr again. */
 export function sayOn(stream: Writable | undefined): void {
 	overlay = stream;
 }
 
-/** Writes a message of the command's own to stderr, each line with its name before it. */
+/** Writes a message of the command to stderr, with the command's name before each line. */
 export function say(message: string): void {
 	const messages = overlay ?? process.stderr;
-	for (const line of message.split("\n")) {
+	for (const line of plainText(message).split("\n")) {
 		messages.write(`elastic-run: ${line}\n`);
 	}
 }
 
-/** The reader is gone: `| head`, or a terminal that was closed; and a pipe of our own that was given up for it. */
+/** The reader is gone: `| head`, a closed terminal, or a pipe that this process closed. */
 const READER_GONE: readonly (string | undefined)[] = [
 	...["EPIPE", "EIO"],
 	"ERR_STREAM_DESTROYED",
@@ -33,9 +34,8 @@ export function keepConsoleHarmless(): void {
 }
 
 /**
- * Node waits for a terminal at each write: one that is stopped (Ctrl-S), or a
- * connection that hangs, would stop the launcher, and with it its lease. From now
- * on what is written waits instead. Not where others write through the same descriptors.
+ * Node waits at each write to a terminal. A stopped one (Ctrl-S) or a hanging connection would stop the launcher, and its
+ * lease would expire. This makes the output wait instead, unless others write through the same descriptors.
  */
 export function letTerminalsLag(): void {
 	for (const stream of [process.stdout, process.stderr]) {
@@ -45,7 +45,7 @@ export function letTerminalsLag(): void {
 	}
 }
 
-/** A terminal that libuv has opened anew, so that its mode is nobody else's. */
+/** Whether libuv has reopened the terminal, so that its mode is this process's alone. */
 function isOwnTerminal(
 	handle: unknown,
 ): handle is { setBlocking(isBlocking: boolean): number } {
@@ -59,14 +59,19 @@ function isOwnTerminal(
 	);
 }
 
+/** Whether the stream accepts colours. */
+export function isColoured(stream: NodeJS.WriteStream): boolean {
+	return stream.isTTY && !process.env.NO_COLOR;
+}
+
 let isLost = false;
 
-/** Whether something that `print` was given could not be written, although its reader was there. */
+/** Whether output of `print` was lost although its reader was there. */
 export function isPrintLost(): boolean {
 	return isLost;
 }
 
-/** Writes what a command was asked for: where it is lost, the command has failed, unless its reader went. */
+/** Prints a command's result. If it is lost, the command has failed, unless the reader left. */
 export function print(
 	text: string,
 	onTaken: (error: Error | null | undefined) => void = () => {},
@@ -75,6 +80,16 @@ export function print(
 		isLost ||= Boolean(error) && !isReaderGone(error);
 		onTaken(error);
 	});
+}
+
+/** Prints a result as one line of JSON, or as text. Names in it may come from elsewhere, so control sequences are removed. */
+export function printResult(
+	isJson: boolean,
+	value: unknown,
+	words: () => string,
+): void {
+	if (isJson) print(`${plainJson(value)}\n`);
+	else print(words().split("\n").map(plainText).join("\n"));
 }
 
 function isReaderGone(error: unknown): boolean {

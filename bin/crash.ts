@@ -3,17 +3,17 @@ import {
 	EXIT_CODES,
 	messageOf,
 	systemErrorCode,
-} from "../src/errors.js";
+} from "../src/base/errors.js";
 import { say } from "./console.js";
 
-/** Reports what nobody expected as a bug and ends the process; its workers are ended by their guards. */
+/** Reports an unexpected error as a bug and ends the process. The guards end its workers. */
 export function reportCrashes(): void {
 	process.on("uncaughtException", (error) => {
 		process.exit(reportUnforeseen(error));
 	});
 }
 
-/** Says what has ended a command. Returns the exit code. */
+/** Says which error ended a command. Returns the exit code. */
 export function reportError(error: unknown): number {
 	if (!(error instanceof ElasticRunError)) return reportUnforeseen(error);
 	if (error.code === "INTERNAL" && isLackOfFiles(error))
@@ -27,17 +27,17 @@ function reportUnforeseen(error: unknown): number {
 	say(
 		`${messageOf(error)}; the limit of open files (ulimit -n) is too low: raise it, for example with ulimit -n 4096`,
 	);
-	return EXIT_CODES.failed;
+	return EXIT_CODES.replaceNode;
 }
 
-/** Modules are files as well, so this may be met anywhere. */
+/** Modules are files as well, so this can happen anywhere. */
 function isLackOfFiles(error: unknown): boolean {
 	const code = systemErrorCode(error) ?? "";
 	if (code === "EMFILE" || code === "ENFILE") return true;
 	return error instanceof Error && isLackOfFiles(error.cause);
 }
 
-/** Says that this is a bug, with the stack where ELASTIC_RUN_DEBUG is set. Returns the exit code. */
+/** Reports a bug, with the stack if ELASTIC_RUN_DEBUG is set. Returns the exit code. */
 function reportBug(error: unknown): number {
 	const isDetailed = Boolean(process.env.ELASTIC_RUN_DEBUG);
 	say(
@@ -48,8 +48,8 @@ function reportBug(error: unknown): number {
 }
 
 /**
- * A user's module may end the process, or wait for what never comes, so that Node finds nothing
- * more to do: nobody is to take that for success. The returned function says that there is a result.
+ * A user's module may end the process, or wait for ever, so that Node runs out of work. That must not look like success.
+ * Call the returned function once there is a result.
  */
 export function expectResult(): () => void {
 	const complain = (exitCode: number) => {

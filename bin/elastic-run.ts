@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The door. It keeps to what old versions of Node can read, so that they can say that they are too old.
+// The entry. It uses only syntax that old versions of Node can read, so that they can report that they are too old.
 import { setFlagsFromString } from "node:v8";
+import { closeUnaskedInspector } from "./unasked-inspector.js";
 
 const OLDEST_MAJOR = 20;
 const OLDEST_MINOR = 19;
@@ -18,13 +19,27 @@ if (
 } else if (process.platform === "win32") {
 	refuse("Windows is not supported; use Linux, for example under WSL");
 } else {
-	// A young generation that stays small: 9 MB less to hold, and less that each fork makes
-	// slow to write to. Set before the modules fill it (decision 37).
+	closeUnaskedInspector();
+	// Keeps the young generation small: 9 MB less memory, and less that each fork makes slow to write to. Set before the
+	// modules fill it (decision 37).
 	setFlagsFromString("--semi-space-growth-factor=1");
-	import("./main.js").then((main) => main.main(process.argv.slice(2)));
+	import("./main.js").then(
+		(main) => main.main(process.argv.slice(2)),
+		refuseUnreadable,
+	);
 }
 
-function refuse(message: string): void {
+/** The usual report is a module as well, which could not be read either. */
+function refuseUnreadable(error: unknown): void {
+	const code = error instanceof Error && "code" in error ? error.code : "";
+	if (code !== "EMFILE" && code !== "ENFILE") throw error;
+	refuse(
+		`its own files cannot be read (${code}); the limit of open files (ulimit -n) is too low: raise it, for example with ulimit -n 4096`,
+		75,
+	);
+}
+
+function refuse(message: string, exitCode = 2): void {
 	process.stderr.write(`elastic-run: ${message}\n`);
-	process.exitCode = 2;
+	process.exitCode = exitCode;
 }

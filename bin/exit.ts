@@ -1,15 +1,15 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
-import { systemClock } from "../src/clock.js";
-import { EXIT_CODES } from "../src/errors.js";
+import { systemClock } from "../src/base/clock.js";
+import { EXIT_CODES } from "../src/base/errors.js";
 import { isPrintLost, say } from "./console.js";
 
-/** For a reader that is slow: one that reads nothing has had its time. */
+/** How long to wait for a slow reader, but not for one that reads nothing. */
 const PATIENCE_MS = 1_000;
 
 const haste = new AbortController();
 
-/** Ends the process once everything that was written has been handed to the system. */
+/** Ends the process once everything written was handed to the system. */
 export function exitWhenWritten(exitCode: number): void {
 	process.exitCode = exitCode;
 	const end = () =>
@@ -26,19 +26,19 @@ export function exitWhenWritten(exitCode: number): void {
 	if (haste.signal.aborted) endSoon();
 	else haste.signal.addEventListener("abort", endSoon);
 	process.stdout.write("", () => {
-		// Not before what is said of a failure.
+		// After the messages about a failure.
 		setImmediate(() => process.stderr.write("", end));
 	});
 }
 
-/** The end of the process waits no longer than a second for who reads what was written. */
+/** The end of the process waits at most a second for readers of its output. */
 export function hurryToExit(): void {
 	haste.abort();
 }
 
 /**
- * Node puts its terminals into their former mode when it ends, and crashes over one that is
- * gone (a window that was closed, a connection that was lost): its exit code would be lost.
+ * At its end Node resets the mode of its terminals, and crashes if one is gone (a closed window, a lost connection),
+ * which would lose the exit code.
  */
 export function outliveTerminals(): void {
 	const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
@@ -49,12 +49,12 @@ export function outliveTerminals(): void {
 	});
 }
 
-/** What is opened gets the number that has just become free. */
+/** The next opened file gets the number that has just become free. */
 function replaceByNothing(descriptor: number): void {
 	try {
 		closeSync(descriptor);
 		openSync("/dev/null", "r+");
 	} catch {
-		// One that is closed is no terminal to Node either.
+		// Node does not treat a closed one as a terminal.
 	}
 }

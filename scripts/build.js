@@ -2,7 +2,7 @@
 // CommonJS; esbuild makes what runs, of many source files a few, because a launcher's
 // start is mostly the finding of files (decisions 33 and 42): the command and the
 // library, the runtime library of the workers, and the page that an agent shows to
-// browsers. The library for Python is copied to dist/python/.
+// browsers. The library for Python is copied to dist/python/, and packed as a wheel.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
@@ -14,6 +14,8 @@ import {
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildWheel } from "./build-wheel.js";
+import { bundleEtcd } from "./bundle-etcd.js";
 import { bundlePackage } from "./bundle-package.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -31,7 +33,13 @@ for (const project of ["tsconfig.types.json", "tsconfig.cjs.json"]) {
 }
 await Promise.all([
 	bundleLauncher(),
-	bundlePackage("execa", "execa", `${root}/dist/launcher`, forNode),
+	bundlePackage(
+		"execa",
+		{ execa: ["execa"] },
+		`${root}/dist/launcher`,
+		forNode,
+	),
+	bundleEtcd(`${root}/dist/launcher`, forNode),
 	bundleRuntime(),
 	bundlePage(),
 ]);
@@ -40,6 +48,7 @@ copyFileSync(
 	`${root}/src/runtime/python/elastic_run.py`,
 	`${root}/dist/python/elastic_run.py`,
 );
+buildWheel(`${root}/src/runtime/python`, `${root}/dist/python-wheel`);
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
 
@@ -47,54 +56,64 @@ chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
 async function bundleLauncher() {
 	await build({
 		...forNode,
-		entryPoints: ["bin/elastic-run.ts", "src/index.ts"],
+		entryPoints: [
+			"bin/elastic-run.ts",
+			"src/index.ts",
+			"src/hosting/keeper-process.ts",
+		],
 		outbase: ".",
 		outdir: "dist",
 		format: "esm",
 		splitting: true,
 		chunkNames: "launcher/[name]-[hash]",
 		packages: "external",
-		plugins: [besideTheChunks("execa")],
+		plugins: [
+			besideTheChunks("execa", "execa"),
+			besideTheChunks("etcd3", "etcd3"),
+			besideTheChunks("@grpc/grpc-js", "etcd3"),
+		],
 	});
 }
 
-/** @returns {import("esbuild").Plugin} what takes a package from its own file in `launcher/` */
-function besideTheChunks(name) {
+/** @returns {import("esbuild").Plugin} what takes a package from a file in `launcher/` */
+function besideTheChunks(name, file) {
 	return {
 		name: `${name} beside the chunks`,
 		setup({ onResolve }) {
 			onResolve({ filter: new RegExp(`^${name}$`) }, () => ({
-				path: `./${name}.js`,
+				path: `./${file}.js`,
 				external: true,
 			}));
 		},
 	};
 }
 
-/** What a worker imports. */
+/** What a worker imports; the hooks by which it finds that are ESM alone. */
 async function bundleRuntime() {
-	const options = {
-		...forNode,
-		entryPoints: ["runtime", "checkpoint", "register"].map(
-			(name) => `src/runtime/${name}.ts`,
-		),
-		outbase: "src",
-	};
+	const sources = (names) => names.map((name) => `src/runtime/${name}.ts`);
+	const options = { ...forNode, outbase: "src" };
+	const library = ["runtime", "checkpoint", "register"];
 	await Promise.all([
 		build({
 			...options,
+			entryPoints: sources([...library, "find-package", "find-package-hooks"]),
 			format: "esm",
 			outdir: "dist/src",
 			splitting: true,
 			chunkNames: "runtime/shared-[hash]",
 		}),
-		build({ ...options, format: "cjs", outdir: "dist/cjs" }),
+		build({
+			...options,
+			entryPoints: sources(library),
+			format: "cjs",
+			outdir: "dist/cjs",
+		}),
 	]);
 }
 
 /** What a browser loads: one script and one sheet of styles. */
 async function bundlePage() {
-	const source = "src/agent/http/page";
+	const source = "src/http/page";
 	await build({
 		...common,
 		entryPoints: {

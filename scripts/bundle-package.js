@@ -1,4 +1,4 @@
-// Makes one file of a package that a launch needs, with the licences of all that is in it.
+// Makes one file of packages that a launch needs, with the licences of all that is in it.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -12,17 +12,19 @@ const REQUIRE =
 
 /**
  * Writes `<directory>/<name>.js`, and `<name>.licenses.txt` beside it.
- * @param {string} name of the package
- * @param {string} exported what of it is used
+ * @param {string} name of the file
+ * @param {Record<string, string[]>} used what is used of each package
  * @param {string} directory where the files go
  * @param {import("esbuild").BuildOptions & { absWorkingDir: string }} options for all that runs on Node
  */
-export async function bundlePackage(name, exported, directory, options) {
+export async function bundlePackage(name, used, directory, options) {
 	const root = options.absWorkingDir;
 	const { metafile } = await build({
 		...options,
 		stdin: {
-			contents: `export { ${exported} } from "${name}";`,
+			contents: Object.entries(used)
+				.map(([from, names]) => `export { ${names} } from "${from}";`)
+				.join("\n"),
 			resolveDir: root,
 		},
 		outfile: join(directory, `${name}.js`),

@@ -8,14 +8,18 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|(docs|examples)\/[^_]|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/launcher/execa.js",
 	"dist/launcher/execa.licenses.txt",
+	"dist/launcher/etcd3.js",
+	"dist/launcher/etcd3.licenses.txt",
 	"dist/src/index.js",
 	"dist/src/index.d.ts",
 	"dist/src/runtime/register.js",
+	"dist/src/runtime/find-package.js",
+	"dist/src/runtime/find-package-hooks.js",
 	"dist/cjs/package.json",
 	"dist/cjs/runtime/runtime.js",
 	"dist/cjs/runtime/checkpoint.js",
@@ -23,6 +27,8 @@ const NEEDED = [
 	"dist/page/index.html",
 	"dist/page/page.js",
 	"dist/page/style.css",
+	"examples/digits.gz",
+	"scripts/find-etcd.js",
 	"README.md",
 	"LICENSE",
 	"CHANGELOG.md",
@@ -70,6 +76,7 @@ function show(command, args) {
 
 function checkFiles(paths) {
 	const missing = NEEDED.filter((path) => !paths.includes(path));
+	if (!paths.some((path) => path.endsWith(".whl"))) missing.push("a wheel");
 	const strange = paths.filter((path) => !EXPECTED.test(path));
 	if (missing.length === 0 && strange.length === 0) return;
 	throw new Error(

@@ -13,16 +13,14 @@ import {
 	rmSync,
 	statSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The first version with the JSON gateway under /v3. */
 const OLDEST = [3, 4];
 const USUAL_FOLDERS = ["/usr/bin", "/usr/sbin", "/usr/local/bin"];
-const FETCHED = fileURLToPath(
-	new URL("../node_modules/.cache/elastic-run/etcd", import.meta.url),
-);
+const FETCHED = cachePath();
 const LOOK_LIMIT_MS = 10_000;
 const INSTALL_LIMIT_MS = 180_000;
 
@@ -62,7 +60,7 @@ export function findEtcd(
 
 /**
  * Fetches Debian's or Ubuntu's etcd-server with apt-get, within three minutes, and unpacks its program
- * into node_modules/.cache. It is not installed: that would need root, add a user, and enable and start
+ * into a cache. It is not installed: that would need root, add a user, and enable and start
  * a service on port 2379, which then had to be stopped and disabled again. apt-get checks signatures
  * here as ever, by lists of its own, so that nothing of the machine changes.
  *
@@ -88,6 +86,17 @@ export function installEtcd(destination = FETCHED, env = process.env) {
 		);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** In the package's own folder, or in the user's where that one is another user's, as after a global installation. */
+function cachePath() {
+	const root = fileURLToPath(new URL("..", import.meta.url));
+	try {
+		accessSync(root, constants.W_OK);
+		return join(root, "node_modules/.cache/elastic-run/etcd");
+	} catch {
+		return join(homedir(), ".cache/elastic-run/etcd");
 	}
 }
 

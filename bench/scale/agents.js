@@ -2,8 +2,8 @@
 // Usage: agents.js ENDPOINT FIRST COUNT SIZE, with a channel to who measures them:
 // it is told when all of these agents have started the workers of a round
 // ("started"), and have said so in the store ("settled").
-import { systemClock } from "../../src/clock.ts";
-import { openEtcdStore } from "../../src/rendezvous/etcd/etcd-store.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { openEtcdStore } from "../../src/rendezvous/store/etcd/etcd-store.ts";
 import { BareAgent } from "./bare-agent.js";
 import { SharedStore } from "./shared-store.js";
 

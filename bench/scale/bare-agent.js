@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "../../src/agent/agent.ts";
-import { WorkerGroup } from "../../src/agent/worker-group.ts";
-import { systemClock } from "../../src/clock.ts";
+import { WorkerGroup } from "../../src/agent/workers/worker-group.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.ts";
-import { Membership } from "../../src/rendezvous/membership.ts";
+import { Membership } from "../../src/rendezvous/member/membership.ts";
 import { InstantWorkers } from "./instant-workers.js";
 
 const WORKERS = 8;
@@ -12,7 +12,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * @typedef {object} Surroundings
- * @property {import("../../src/rendezvous/store.ts").Store} store
+ * @property {import("../../src/rendezvous/store/store.ts").Store} store
  * @property {string} runId
  * @property {number} size of the run: all of them are needed
  * @property {number} leaseTtlMs
@@ -47,6 +47,8 @@ export class BareAgent {
 			prepare: ({ localRank }) => preparedWorker(localRank),
 			readOomKills: () => undefined,
 			onSpawning() {},
+			onChannels() {},
+			log: SILENT,
 			onStarted: (round) => {
 				this.#agent.started(round);
 				onStarted(nodeId, round.synced);

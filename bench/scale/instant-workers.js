@@ -4,14 +4,15 @@ let newestPid = 100_000;
 export class InstantWorkers {
 	#living = new Set();
 
-	/** @returns {import("../../src/agent/supervision/worker.ts").WorkerHandle} */
+	/** @returns {import("../../src/supervision/worker.ts").WorkerHandle} */
 	spawn(_spec, listener) {
 		newestPid += 1;
 		const worker = {
 			pid: newestPid,
 			signal: (signal) =>
-				this.#end(worker, { code: null, signal, sentByUs: true }),
-			fail: () => this.#end(worker, { code: 1, signal: null, sentByUs: false }),
+				this.#end(worker, { code: null, signal, signalledByAgent: true }),
+			fail: () =>
+				this.#end(worker, { code: 1, signal: null, signalledByAgent: false }),
 			listener,
 		};
 		this.#living.add(worker);

@@ -11,7 +11,7 @@ export class SharedStore {
 	#free = MOST_UNDER_WAY;
 	#waiting = [];
 
-	/** @param {import("../../src/rendezvous/etcd/etcd-store.ts").EtcdStore} store */
+	/** @param {import("../../src/rendezvous/store/etcd/etcd-store.ts").EtcdStore} store */
 	constructor(store) {
 		this.#store = store;
 	}

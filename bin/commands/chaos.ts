@@ -1,7 +1,7 @@
-import { FAULTS } from "../../src/agent/operate/chaos/faults.js";
-import type { Act, Aim } from "../../src/agent/operate/chaos/plan-chaos.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { FAULTS } from "../../src/operate/chaos/faults.js";
+import type { Act, Aim } from "../../src/operate/chaos/plan-chaos.js";
+import { printResult, say } from "../console.js";
 import { readChaos } from "./read-chaos.js";
 import {
 	type AskedCommand,
@@ -15,19 +15,20 @@ const USAGE = `Usage: elastic-run chaos RUN_ID [--at ROUND:RANK[:KIND],…] [--d
                          [--freeze TIME] [--for TIME] [--config FILE]
                          [--output text|json]
 
-Makes faults among this machine's processes of a run, to see that it survives them, and says what
-it did and when. Either at a place (--at 2:0 is rank 0 of round 2, --delay after it is first seen),
-or by chance (--mtbf: the mean time between two faults; --kinds: which; --seed: the same chance
-again), or both. What is frozen goes on after --freeze (10 s), and at the end in any case. It ends
-with the run, after --for, or when all of --at is done. Linux only. Kinds:
+Makes faults among this machine's processes of a run, to see that it survives
+them, and says what it did and when. Either at a place (--at 2:0 is rank 0 of
+round 2, --delay after it is first seen), or by chance (--mtbf: the mean time
+between two faults; --kinds: which; --seed: the same chance again), or both.
+What is frozen goes on after --freeze (10 s), and at the end in any case. It
+ends with the run, after --for, or when all of --at is done. Linux only. Kinds:
 ${Object.entries(FAULTS)
 	.map(([kind, { means }]) => `  ${kind.padEnd(14)} ${means}`)
 	.join("\n")}
-Exit code: 0, 1 where something of --at was never seen here, 2 where the run is not on this
-machine.
+Exit code: 0, 1 where something of --at was never seen here, 2 where the run is
+not on this machine.
 `;
 
-/** Makes faults in a run. Returns the exit code. */
+/** Injects faults into a run. Returns the exit code. */
 export function chaos(args: readonly string[]): Promise<number> {
 	return runCommand("chaos", USAGE, args, makeFaults);
 }
@@ -37,12 +38,8 @@ async function makeFaults(asked: AskedCommand): Promise<number> {
 	if (runId === undefined) return refuseNameless("chaos");
 	const read = readChaos(own, searcher.clock.wallTime());
 	if ("problems" in read) return refuse(read.problems);
-	const { runChaos } = await import(
-		"../../src/agent/operate/chaos/run-chaos.js"
-	);
-	const { seededRandom } = await import(
-		"../../src/agent/operate/seeded-random.js"
-	);
+	const { runChaos } = await import("../../src/operate/chaos/run-chaos.js");
+	const { seededRandom } = await import("../../src/operate/seeded-random.js");
 	const { plan, forMs, seed } = read;
 	if (plan.meanMs !== null) say(`chaos: --seed ${seed}`);
 	const stop = new AbortController();
@@ -50,9 +47,7 @@ async function makeFaults(asked: AskedCommand): Promise<number> {
 	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, onSignal);
 	const tell = (line: Record<string, unknown>, words: string) => {
 		const time = new Date(searcher.clock.wallTime()).toISOString();
-		process.stdout.write(
-			isJson ? `${JSON.stringify({ time, ...line })}\n` : `${time} ${words}\n`,
-		);
+		printResult(isJson, { time, ...line }, () => `${time} ${words}\n`);
 	};
 	const { faults, unmet } = await runChaos(
 		{

@@ -1,30 +1,29 @@
-import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
-import { plainMessage } from "../../src/agent/logs/plain-text.js";
-import {
-	type CleanReport,
-	clean as cleanUp,
-} from "../../src/agent/operate/clean.js";
-import { formatDuration } from "../../src/agent/report/units.js";
-import { alignColumns } from "../../src/agent/status/table.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { print, say } from "../console.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { alignColumns } from "../../src/base/table.js";
+import { formatDuration } from "../../src/base/units.js";
+import { parseDuration } from "../../src/config/parse/scalars.js";
+import { plainMessage } from "../../src/logs/plain-text.js";
+import { type CleanReport, clean as cleanUp } from "../../src/operate/clean.js";
+import { printResult, say } from "../console.js";
 import { type AskedCommand, refuse, runCommand } from "./run-request.js";
 
 const USAGE = `Usage: elastic-run clean [RUN_ID] [--yes] [--logs] [--older-than TIME]
-                         [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
-                         [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
+                         [--rdzv-endpoint HOST:PORT,…]
+                         [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
+                         [--config FILE] [--output text|json]
 
-Lists what nobody uses any more, and removes it with --yes: in the store that is named the runs that
-have ended or of which nobody is left, with their history; on this machine the directories of
-launchers that are gone; with --logs also temporary log directories of ended runs. Never what
-belongs to a run that lives, nor logs below a --log-dir. What is younger than --older-than (1h) is
-left out.
-Exit code: 0, 1 where something could not be removed, 4 where the store does not answer.
+Lists what nobody uses any more, and removes it with --yes: in the store that is
+named the runs that have ended or of which nobody is left, with their history;
+on this machine the directories of launchers that are gone; with --logs also
+temporary log directories of ended runs. Never what belongs to a run that lives,
+nor logs below a --log-dir. What is younger than --older-than (1h) is left out.
+Exit code: 0, 1 where something could not be removed, 4 where the store does not
+answer.
 `;
 
 const USUAL_AGE = "1h";
 
-/** Lists or removes what nobody uses any more. Returns the exit code. */
+/** Lists or removes left-over files. Returns the exit code. */
 export function clean(args: readonly string[]): Promise<number> {
 	return runCommand("clean", USAGE, args, listOrRemove);
 }
@@ -46,10 +45,8 @@ async function listOrRemove(asked: AskedCommand): Promise<number> {
 		searcher,
 	);
 	const { items } = report;
-	print(
-		isJson
-			? `${JSON.stringify({ version: 1, items })}\n`
-			: inWords(report, typedAge, searcher.clock.wallTime()),
+	printResult(isJson, { version: 1, items }, () =>
+		inWords(report, typedAge, searcher.clock.wallTime()),
 	);
 	if (!isJson && items.length > 0 && !removes) {
 		say("nothing was removed; --yes removes what is listed");
@@ -71,7 +68,7 @@ function inWords(
 	}
 	const rows = items.map(({ kind, name, why, since, removed, problem }) => [
 		kind,
-		formatDuration(Math.max(0, wallTime - since)),
+		since === null ? "?" : formatDuration(Math.max(0, wallTime - since)),
 		removed === null ? "-" : removed ? "removed" : `stays: ${problem}`,
 		name,
 		why,

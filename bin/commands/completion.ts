@@ -1,10 +1,10 @@
-import { EXIT_CODES } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
 import { print, say } from "../console.js";
-import { asksForHelp } from "./asks-for-help.js";
 import { bashCompletion } from "./completion/bash.js";
 import { completedCommandLine } from "./completion/completion-words.js";
 import { fishCompletion } from "./completion/fish.js";
 import { zshCompletion } from "./completion/zsh.js";
+import { asksForHelp } from "./own-flags.js";
 
 const SHELLS = new Map([
 	["bash", bashCompletion],
@@ -14,13 +14,13 @@ const SHELLS = new Map([
 
 const USAGE = `Usage: elastic-run completion bash|zsh|fish
 
-Prints a shell's script that completes the commands, flags and values of this version; for example,
-in ~/.bashrc:
+Prints a shell's script that completes the commands, flags and values of this
+version; for example, in ~/.bashrc:
   source <(elastic-run completion bash)
 Exit code: 0.
 `;
 
-/** Prints a shell's script, which completes what this version can do. Returns the exit code. */
+/** Prints a shell's completion script for this version. Returns the exit code. */
 export function completion(args: readonly string[]): number {
 	if (asksForHelp(args)) {
 		print(USAGE);

@@ -1,39 +1,41 @@
 import { parseArgs } from "node:util";
-import { addWords } from "../../src/agent/add-words.js";
-import { settingsFromEnvironment } from "../../src/agent/configuration/environment.js";
-import { type Host, systemHost } from "../../src/agent/configuration/host.js";
-import { OPTIONS } from "../../src/agent/configuration/options.js";
-import { loginFromEnvironment } from "../../src/agent/configuration/resolve-credentials.js";
-import { resolveStore } from "../../src/agent/configuration/resolve-store.js";
+import { systemClock } from "../../src/base/clock.js";
+import { addWords, EXIT_CODES } from "../../src/base/errors.js";
+import { settingsFromEnvironment } from "../../src/config/environment.js";
+import { type Host, systemHost } from "../../src/config/host.js";
+import { mergeSettings } from "../../src/config/merge-settings.js";
+import { OPTIONS } from "../../src/config/options.js";
+import { loginFromEnvironment } from "../../src/config/resolve-credentials.js";
+import { resolveStore } from "../../src/config/resolve-store.js";
 import {
 	EMPTY_VALUE,
-	mergeSettings,
 	SettingReader,
 	type Settings,
-} from "../../src/agent/configuration/settings.js";
-import type { Finding } from "../../src/agent/doctor/finding.js";
-import { systemClock } from "../../src/clock.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { print, say } from "../console.js";
+} from "../../src/config/settings.js";
+import type { Finding } from "../../src/operate/doctor/finding.js";
+import { print, printResult, say } from "../console.js";
+import { takeEnvironment } from "../own-environment.js";
 import { flagProblem } from "./flag-problem.js";
 
-const USAGE = `Usage: elastic-run doctor [--nproc-per-node N|auto|cpu|gpu] [--output text|json]
-                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…] [--run-id ID]
+const USAGE = `Usage: elastic-run doctor [--nproc-per-node N|auto|cpu|gpu]
+                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-conf K=V,…]
+                          [--run-id ID] [--output text|json]
 
-Looks at what this machine lacks for running workers, and says how to mend it; with an
-endpoint (or ELASTIC_RUN_RDZV_ENDPOINT) at etcd as well: whether it can be read, and written
-below /elastic-run/, or below the run's keys where one is named.
+Looks at what this machine lacks for running workers, and says how to mend it;
+with an endpoint (or ELASTIC_RUN_RDZV_ENDPOINT) at etcd as well: whether it can
+be read, and written below /elastic-run/, or below the run's keys where one is
+named.
 Exit code: 0 without a problem (warnings do not count), else 1.
 `;
 
-/** What may be asked, each by its flag; of those that concern the store also by its variable. */
+/** The settings that can be given: by flag, and those of the store also by variable. */
 const FLAGS = ["output", "nprocPerNode"] as const;
 const STORE_SETTINGS = ["rdzvEndpoint", "rdzvConf", "runId"] as const;
 const KEYS = [...FLAGS, ...STORE_SETTINGS];
 
-/** Says line by line what is well on this machine and what is not. Returns the exit code. */
+/** Reports line by line what is right and wrong on this machine. Returns the exit code. */
 export async function doctor(args: readonly string[]): Promise<number> {
-	const host = systemHost({ ...process.env });
+	const host = systemHost(takeEnvironment());
 	const asked = await parse(args, host);
 	if (asked === "help") {
 		print(USAGE);
@@ -44,15 +46,13 @@ export async function doctor(args: readonly string[]): Promise<number> {
 		return EXIT_CODES.usage;
 	}
 	const { examineMachine } = await import(
-		"../../src/agent/doctor/examine-machine.js"
+		"../../src/operate/doctor/examine-machine.js"
 	);
 	const { workers, store, output } = asked;
 	const findings = await examineMachine(host, systemClock, workers, store);
 	const isFit = findings.every(({ status }) => status !== "problem");
-	print(
-		output === "json"
-			? `${JSON.stringify({ ok: isFit, checks: findings })}\n`
-			: findings.map(inWords).join(""),
+	printResult(output === "json", { ok: isFit, checks: findings }, () =>
+		findings.map(inWords).join(""),
 	);
 	return isFit ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }
@@ -98,7 +98,7 @@ async function resolve(flags: Settings, host: Host) {
 	const ofStore = [...variables].filter(([key]) =>
 		STORE_SETTINGS.some((name) => name === key),
 	);
-	// One that concerns the store would else not be looked at without an endpoint.
+	// Without this, a setting of the store would not be checked if there is no endpoint.
 	const refusals = [...flags.values()]
 		.filter(({ text }) => text === "")
 		.map(({ place }) => `${place}: ${EMPTY_VALUE}`);

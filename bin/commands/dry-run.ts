@@ -1,7 +1,8 @@
-import type { AgentConfig } from "../../src/agent/configuration/agent-config.js";
-import type { Settings } from "../../src/agent/configuration/settings.js";
-import { workerEnvironment } from "../../src/agent/worker-environment.js";
-import { redact } from "./redact.js";
+import { workerEnvironment } from "../../src/agent/workers/worker-environment.js";
+import { formatCount } from "../../src/base/units.js";
+import type { AgentConfig } from "../../src/config/agent-config.js";
+import { hideSecret } from "../../src/config/hide-secret.js";
+import type { Settings } from "../../src/config/settings.js";
 import {
 	type Configuration,
 	configurationInWords,
@@ -13,24 +14,24 @@ import { shellQuote } from "./shell-quote.js";
 export interface DryRun {
 	readonly configuration: Configuration;
 	readonly workers: readonly WorkerView[];
-	/** What every worker inherits unchanged. */
+	/** The variables that every worker inherits unchanged. */
 	readonly inheritedEnvironment: Readonly<Record<string, string>>;
 }
 
 interface WorkerView {
-	/** Null where it depends on the other nodes. */
+	/** Null if it depends on other nodes. */
 	readonly rank: number | null;
 	readonly localRank: number;
 	readonly argv: readonly string[];
 	readonly cwd: string;
-	/** What the launcher adds or changes. */
+	/** The variables that the launcher adds or changes. */
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What only the start of a run can tell. */
+/** Stands for a value that is known only at the start of a run. */
 const AT_START = "(chosen at start)";
 
-/** What depends on the other nodes of a round, where it may have some. */
+/** Variables that depend on the other nodes of a round, if there may be any. */
 const SET_BY_OTHER_NODES = [
 	"RANK",
 	"GROUP_RANK",
@@ -67,25 +68,57 @@ export function describeDryRun(
 	};
 }
 
-/** The dry run as lines for people. */
-export function dryRunInWords(dryRun: DryRun): string {
-	const workers = dryRun.workers.flatMap((worker) => [
-		"",
-		worker.rank === null
-			? `worker of local rank ${worker.localRank}`
-			: `worker of rank ${worker.rank}`,
-		`  ${worker.argv.map(shellQuote).join(" ")}`,
-		`  in ${worker.cwd}`,
-		...variables(worker.environment),
-	]);
+/** The dry run as text: one worker and the changed settings, or with `isVerbose` all of it. */
+export function dryRunInWords(dryRun: DryRun, isVerbose: boolean): string {
+	const { configuration, inheritedEnvironment } = dryRun;
+	const settings = Object.entries(configuration).filter(
+		([, { origin }]) => isVerbose || !DEFAULT_ORIGINS.includes(origin),
+	);
+	const workers = isVerbose ? dryRun.workers : dryRun.workers.slice(0, 1);
+	const inherited = isVerbose
+		? ["", "inherited by every worker", ...variables(inheritedEnvironment)]
+		: [];
 	return [
-		...configurationInWords(dryRun.configuration),
-		...workers,
-		"",
-		"inherited by every worker",
-		...variables(dryRun.inheritedEnvironment),
+		...configurationInWords(Object.fromEntries(settings)),
+		...workers.flatMap(workerInWords),
+		...inherited,
+		...(isVerbose ? [] : leftOut(dryRun, settings.length)),
 		"",
 	].join("\n");
+}
+
+/** The origins of settings that follow from nothing that was given. */
+const DEFAULT_ORIGINS: readonly string[] = ["default", "detected at start"];
+
+function workerInWords({
+	rank,
+	localRank,
+	argv,
+	cwd,
+	environment,
+}: WorkerView): readonly string[] {
+	return [
+		"",
+		rank === null
+			? `worker of local rank ${localRank}`
+			: `worker of rank ${rank}`,
+		`  ${argv.map(shellQuote).join(" ")}`,
+		`  in ${cwd}`,
+		...variables(environment),
+	];
+}
+
+function leftOut(
+	{ configuration, workers, inheritedEnvironment }: DryRun,
+	shown: number,
+): readonly string[] {
+	const others = workers.length - 1;
+	const parts = [
+		...(others > 0 ? [formatCount(others, "more worker")] : []),
+		`${formatCount(Object.keys(configuration).length - shown, "setting")} left at the default`,
+		formatCount(Object.keys(inheritedEnvironment).length, "inherited variable"),
+	];
+	return ["", `not shown: ${parts.join(", ")}; -v shows all`];
 }
 
 function variables(environment: Readonly<Record<string, string>>): string[] {
@@ -138,6 +171,6 @@ function redactAll(
 	entries: readonly (readonly [string, string])[],
 ): Record<string, string> {
 	return Object.fromEntries(
-		entries.map(([name, value]) => [name, redact(name, value)]),
+		entries.map(([name, value]) => [name, hideSecret(name, value)]),
 	);
 }

@@ -1,12 +1,12 @@
-import { didYouMean } from "../../src/agent/configuration/nearest-name.js";
-import { messageOf } from "../../src/errors.js";
+import { messageOf } from "../../src/base/errors.js";
+import { didYouMean } from "../../src/base/nearest-name.js";
 
-/** In Node's words, `'-f, --follow'` or `'--output <value>'` among them. */
+/** Node's message quotes the flag: `'-f, --follow'` or `'--output <value>'`. */
 const TYPED = /'(?:-\w, )?(-{1,2}[^' ]+)/;
 
 /**
- * What `parseArgs` has thrown, in words with the fix.
- * @param names the flags that there are, without their dashes
+ * The error of `parseArgs` in words, with the fix.
+ * @param names the known flags, without dashes
  */
 export function flagProblem(error: unknown, names: readonly string[]): string {
 	const message = messageOf(error);

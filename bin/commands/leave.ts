@@ -1,20 +1,26 @@
-import { formatDuration } from "../../src/agent/report/units.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { formatDuration } from "../../src/base/units.js";
+import { confirmed } from "../confirmed.js";
+import { printResult, say } from "../console.js";
 import { type AskedCommand, refuse, runCommand } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
-const USAGE = `Usage: elastic-run leave [RUN_ID] [--run-id ID] [--node-id ID] [--no-wait] [--timeout TIME]
+const USAGE = `Usage: elastic-run leave [RUN_ID] [--run-id ID] [--node-id ID]
+                         [--no-wait] [--timeout TIME]
                          [--config FILE] [--output text|json]
 
-Makes this machine's node leave its run, which goes on elsewhere if enough nodes are left: its
-launcher gets the signal for that (SIGTERM, unless it minds others only), ends its workers and exits
-with 128 + the signal's number. Where several nodes are on this machine, name one. A signal is sent
-only to a process that is proven to be that launcher. Waits until it is gone.
-Exit code: 0, 1 where it is not gone after --timeout, 2 where no node is meant, or several are.
+Makes a node of this machine leave its run. The run goes on elsewhere if enough
+nodes are left. The node's launcher gets SIGTERM (or, if --signals-to-handle
+leaves that out, a signal that it handles), ends its workers, and exits with
+128 + the signal's number. Name the run or the node. Without a name the command
+asks before it stops the only node here; if nobody can answer, it stops nothing.
+It sends the signal only if it is certain that the process is that launcher.
+It waits until the launcher has ended.
+Exit code: 0; 1 if the launcher has not ended after --timeout; 2 if no node was
+named or found, if several fit, or if the launcher cannot be signalled.
 `;
 
-/** Makes this node go. Returns the exit code. */
+/** Makes this node leave. Returns the exit code. */
 export function leave(args: readonly string[]): Promise<number> {
 	return runCommand("leave", USAGE, args, makeLeave);
 }
@@ -24,11 +30,11 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 	const timeout = readTimeout("leave", own);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { environment } = searcher.host;
-	const { leaveRun } = await import("../../src/agent/operate/leave-run.js");
+	const { leaveRun } = await import("../../src/operate/leave-run.js");
 	const { isAwaited, timeoutMs } = timeout;
 	const report = await leaveRun(
 		{
-			// A worker knows whose it is.
+			// A worker's environment names its run.
 			runId:
 				asked.runId ??
 				own.get("run-id") ??
@@ -39,6 +45,7 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 				named.nodeId ??
 				(environment.ELASTIC_RUN_NODE_ID || undefined),
 			timeoutMs,
+			isMeant: (who) => confirmed(`make ${who} leave?`),
 			onTold: ({ signal, pid }, longestMs) => {
 				if (!isAwaited) return;
 				say(
@@ -54,10 +61,10 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 		: isAwaited
 			? "did not go in time"
 			: "was told to leave";
-	process.stdout.write(
-		isJson
-			? `${JSON.stringify(report)}\n`
-			: `${nodeId} of run ${runId} (pid ${report.pid}) ${end}\n`,
+	printResult(
+		isJson,
+		report,
+		() => `${nodeId} of run ${runId} (pid ${report.pid}) ${end}\n`,
 	);
 	return gone || !isAwaited ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }

@@ -1,14 +1,14 @@
-/** A flag that one command has beside those by which all of them find a run. */
+/** A flag of one command, besides the common ones that find a run. */
 export interface OwnFlag {
 	/** With dashes, without the leading ones. */
 	readonly name: string;
 	/** One letter. */
 	readonly short?: string;
-	/** What help calls its value; undefined for a switch. */
+	/** Its value's name in help; undefined for a switch. */
 	readonly argument?: string;
 }
 
-/** The commands that look for a run, each with its own flags. */
+/** The commands that look for a run, each with its flags. */
 export const OWN_FLAGS = {
 	status: [{ name: "watch" }],
 	history: [],
@@ -25,6 +25,9 @@ export const OWN_FLAGS = {
 		{ name: "follow", short: "f" },
 		{ name: "rank", argument: "RANKS" },
 		{ name: "grep", argument: "RE" },
+		{ name: "tail", argument: "N" },
+		{ name: "since", argument: "TIME" },
+		{ name: "timestamps" },
 		{ name: "log-dir", argument: "DIR" },
 	],
 	clean: [
@@ -42,3 +45,8 @@ export const OWN_FLAGS = {
 } as const satisfies Readonly<Record<string, readonly OwnFlag[]>>;
 
 export type RunCommandName = keyof typeof OWN_FLAGS;
+
+/** For a command whose only flag is `--help`. */
+export function asksForHelp(args: readonly string[]): boolean {
+	return args.some((word) => word === "--help" || word === "-h");
+}

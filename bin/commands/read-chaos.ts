@@ -1,26 +1,20 @@
-import type { Parsed } from "../../src/agent/configuration/parse/parsed.js";
-import {
-	parseCount,
-	parseDuration,
-} from "../../src/agent/configuration/parse/scalars.js";
-import {
-	parseAims,
-	parseKinds,
-} from "../../src/agent/operate/chaos/parse-chaos.js";
-import type { ChaosPlan } from "../../src/agent/operate/chaos/plan-chaos.js";
+import type { Parsed } from "../../src/config/parse/parsed.js";
+import { parseCount, parseDuration } from "../../src/config/parse/scalars.js";
+import { parseAims, parseKinds } from "../../src/operate/chaos/parse-chaos.js";
+import type { ChaosPlan } from "../../src/operate/chaos/plan-chaos.js";
 
 const FREEZE_MS = 10_000;
 
 export interface ReadChaos {
 	readonly plan: ChaosPlan;
-	/** How long it goes on, in milliseconds; null: it was not said. */
+	/** How long it lasts, in milliseconds; null if not given. */
 	readonly forMs: number | null;
 	readonly seed: number;
 }
 
 /**
- * Reads the flags of `chaos`, or what is wrong with them.
- * @param seed where none is given
+ * Reads the flags of `chaos`, or says what is wrong with them.
+ * @param seed the default seed
  */
 export function readChaos(
 	own: ReadonlyMap<string, string>,

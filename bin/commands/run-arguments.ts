@@ -1,15 +1,15 @@
 import { parseArgs } from "node:util";
-import { OPTIONS } from "../../src/agent/configuration/options.js";
-import { parseName } from "../../src/agent/configuration/parse/scalars.js";
+import { OPTIONS } from "../../src/config/options.js";
+import { parseName } from "../../src/config/parse/scalars.js";
 import {
 	EMPTY_VALUE,
 	type Setting,
 	type Settings,
-} from "../../src/agent/configuration/settings.js";
+} from "../../src/config/settings.js";
 import { flagProblem } from "./flag-problem.js";
 import { OWN_FLAGS, type OwnFlag, type RunCommandName } from "./own-flags.js";
 
-/** The flags of commands that look for a run: those of the run itself. */
+/** The flags of commands that look for a run; a launch has the same ones. */
 export const RUN_FLAGS = [
 	OPTIONS.rdzvBackend,
 	OPTIONS.rdzvEndpoint,
@@ -18,16 +18,16 @@ export const RUN_FLAGS = [
 	OPTIONS.output,
 ];
 
-/** What follows the word of a command that looks for a run. */
+/** The arguments of a command that looks for a run. */
 export interface RunArguments {
-	/** Undefined where none is named. */
+	/** Undefined if none is named. */
 	readonly runId: string | undefined;
 	readonly flags: Settings;
-	/** What was given of the command's own flags, by name: the value, or "" of a switch. */
+	/** The given flags of this command by name: the value, or "" for a switch. */
 	readonly own: ReadonlyMap<string, string>;
 }
 
-/** Takes `[RUN_ID] [flags]` apart; what is wrong with it, one line each, or that help is asked for. */
+/** Parses `[RUN_ID] [flags]`. Returns the problems, one line each, or that help is asked for. */
 export function parseRunArguments(
 	command: RunCommandName,
 	args: readonly string[],

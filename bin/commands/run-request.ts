@@ -1,27 +1,25 @@
-import { systemHost } from "../../src/agent/configuration/host.js";
-import type { Searcher } from "../../src/agent/status/find-runs.js";
+import { isHopeless, isUnreachable } from "../../src/base/back-off.js";
+import { systemClock } from "../../src/base/clock.js";
+import { ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
+import { systemHost } from "../../src/config/host.js";
+import type { Searcher } from "../../src/operate/status/find-runs.js";
 import {
 	type RunPlaces,
 	type RunRequest,
 	resolveRunRequest,
-} from "../../src/agent/status/run-request.js";
-import { systemClock } from "../../src/clock.js";
-import { ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { isHopeless, isUnreachable } from "../../src/rendezvous/back-off.js";
+} from "../../src/operate/status/run-request.js";
 import { print, say } from "../console.js";
+import { takeEnvironment } from "../own-environment.js";
 import type { RunCommandName } from "./own-flags.js";
 import { parseRunArguments, type RunArguments } from "./run-arguments.js";
 
-/** What was asked of a command that looks for a run, with all that it needs to look. */
+/** The request to a command that looks for a run, with all that the search needs. */
 export interface AskedCommand extends RunArguments, RunRequest {
 	readonly searcher: Searcher;
 	readonly isJson: boolean;
 }
 
-/**
- * Takes the arguments of a command apart, and lets it do its work. Prints the
- * usage where that is asked for, and what is wrong. Returns the exit code.
- */
+/** Parses the arguments of a command and runs it. Prints usage or problems instead where needed. Returns the exit code. */
 export async function runCommand(
 	command: RunCommandName,
 	usage: string,
@@ -34,7 +32,7 @@ export async function runCommand(
 		return EXIT_CODES.succeeded;
 	}
 	if ("problems" in parsed) return refuse(parsed.problems);
-	const host = systemHost({ ...process.env });
+	const host = systemHost(takeEnvironment());
 	const request = await resolveRunRequest(parsed.flags, host);
 	if ("problems" in request) return refuse(request.problems);
 	for (const note of request.notes) say(note);
@@ -48,7 +46,7 @@ export async function runCommand(
 	}
 }
 
-/** That nobody answers where nobody has said that a store is, is not all there is to say of a run. */
+/** If the user named no store, an unreachable store is not the whole answer about a run. */
 function explain(
 	error: unknown,
 	runId: string | undefined,
@@ -63,26 +61,27 @@ function explain(
 	);
 }
 
-/** Says what is wrong with a command line. Returns the exit code. */
+/** Reports the problems of a command line. Returns the exit code. */
 export function refuse(problems: readonly string[]): number {
 	for (const words of problems) say(words);
 	return EXIT_CODES.usage;
 }
 
-/** Says that nobody has named a run where one is needed. Returns the exit code. */
+/** Says that the command needs a run id. Returns the exit code. */
 export function refuseNameless(command: RunCommandName): number {
 	return refuse([
 		`${command}: name a run: elastic-run ${command} RUN_ID; elastic-run status lists them`,
 	]);
 }
 
-/** Says that a run is nowhere to be found. Returns the exit code. */
+/** Says that a run was not found. Returns the exit code. */
 export function sayNotFound(runId: string, places: RunPlaces): number {
 	say(`there is no run ${runId} ${placesInWords(places)}`);
 	return EXIT_CODES.failed;
 }
 
-function placesInWords({ local, store }: RunPlaces): string {
+/** The places that were searched. */
+export function placesInWords({ local, store }: RunPlaces): string {
 	const here = local ? ["on this machine"] : [];
 	const there = store === undefined ? [] : [`in ${store.endpoints.join(",")}`];
 	return [...here, ...there].join(", nor ");

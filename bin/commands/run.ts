@@ -1,33 +1,42 @@
-import type { AgentConfig } from "../../src/agent/configuration/agent-config.js";
-import { systemHost } from "../../src/agent/configuration/host.js";
+import { backgroundClock } from "../../src/base/clock.js";
+import { type ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
+import type { AgentConfig } from "../../src/config/agent-config.js";
+import { systemHost } from "../../src/config/host.js";
 import {
 	type CommandLine,
+	type CommandLineResolution,
 	resolveCommandLine,
-} from "../../src/agent/configuration/resolve-command-line.js";
-import type { Settings } from "../../src/agent/configuration/settings.js";
-import { backgroundClock } from "../../src/clock.js";
-import { type ElasticRunError, EXIT_CODES } from "../../src/errors.js";
-import { letTerminalsLag, print, say, sayOn } from "../console.js";
+} from "../../src/config/resolve-command-line.js";
+import { plainJson } from "../../src/logs/plain-text.js";
+import {
+	isColoured,
+	letTerminalsLag,
+	printResult,
+	say,
+	sayOn,
+} from "../console.js";
+import { watchNpm } from "../npm-parents.js";
+import { takeEnvironment } from "../own-environment.js";
 import { listenForStopSignals } from "../stop-signals.js";
 import { nearestCommand } from "./command-words.js";
 
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
 export async function run(line: CommandLine): Promise<number> {
-	const host = systemHost({ ...process.env });
+	const host = systemHost(takeEnvironment());
 	const resolved = await resolveCommandLine(line, host);
 	const { resolution, notes } = resolved;
 	for (const note of notes) say(note);
 	if ("error" in resolution) return refuse(line, resolution.error);
 	if (resolved.isDryRun) {
 		for (const words of resolution.warnings) say(`warning: ${words}`);
-		return await showDryRun(resolution.config, resolved.settings);
+		return await showDryRun(resolution.config, resolved);
 	}
 	const { config, warnings } = resolution;
 	return await launch(config, warnings, host.isHangupIgnored);
 }
 
 function refuse(line: CommandLine, error: ElasticRunError): number {
-	// A command word counts only as the very first argument.
+	// A command word counts only as the first argument.
 	const word = line.flags.size === 0 ? line.script : undefined;
 	const meant =
 		error.code === "COMMAND_NOT_FOUND" && word !== undefined
@@ -43,14 +52,12 @@ function refuse(line: CommandLine, error: ElasticRunError): number {
 
 async function showDryRun(
 	config: AgentConfig,
-	settings: Settings,
+	{ settings, isVerbose }: CommandLineResolution,
 ): Promise<number> {
 	const { describeDryRun, dryRunInWords } = await import("./dry-run.js");
 	const dryRun = describeDryRun(config, settings);
-	print(
-		config.output === "json"
-			? `${JSON.stringify(dryRun)}\n`
-			: dryRunInWords(dryRun),
+	printResult(config.output === "json", dryRun, () =>
+		dryRunInWords(dryRun, isVerbose),
 	);
 	return EXIT_CODES.succeeded;
 }
@@ -60,8 +67,14 @@ async function launch(
 	warnings: readonly string[],
 	isHangupIgnored: boolean,
 ): Promise<number> {
-	const { launchResolved } = await import("../../src/agent/launch.js");
+	const { launchResolved } = await import("../../src/launch/launch.js");
 	const signals = listenForStopSignals(config.signalsToHandle, isHangupIgnored);
+	// Under nohup it must outlive them.
+	if (!isHangupIgnored) {
+		watchNpm(backgroundClock, () =>
+			signals.leave("npm, which started this launcher, has gone"),
+		);
+	}
 	if (isAloneOnTerminal(config)) letTerminalsLag();
 	const screen = await openScreen(config);
 	if (screen) sayOn(screen.over(process.stderr));
@@ -70,14 +83,15 @@ async function launch(
 			signal: signals.stop,
 			killSignal: signals.kill,
 			handled: config.signalsToHandle,
+			onPassedOn: signals.onPassedOn,
 			screen,
 		});
 		screen?.close();
+		const { writeLauncherError } = await import("../write-launcher-error.js");
+		writeLauncherError(result, config.environment.TORCHELASTIC_ERROR_FILE);
 		if (config.output === "json")
-			process.stdout.write(`${JSON.stringify(result)}\n`);
-		const { formatReport } = await import(
-			"../../src/agent/report/format-report.js"
-		);
+			process.stdout.write(`${plainJson(result)}\n`);
+		const { formatReport } = await import("../../src/report/format-report.js");
 		process.stderr.write(formatReport(result, isColoured(process.stderr)));
 		return result.exitCode;
 	} finally {
@@ -87,28 +101,22 @@ async function launch(
 	}
 }
 
-/** Whether no worker writes to the launcher's own streams by itself. */
+/** Whether no worker writes directly to the launcher's streams. */
 function isAloneOnTerminal({ redirects }: AgentConfig): boolean {
 	return redirects.every(({ stdout, stderr }) => stdout && stderr);
 }
 
-/** Where stderr is a terminal for people, and no worker writes to it by itself. */
+/** Opens the screen if stderr is a terminal for people and no worker writes to it directly. */
 async function openScreen(config: AgentConfig) {
 	const isForPeople =
 		config.logFormat === "pretty" && isAloneOnTerminal(config);
 	if (!isForPeople || !process.stderr.isTTY) return undefined;
-	const { isScreen } = await import("../../src/agent/operate/draw.js");
+	const { isScreen } = await import("../../src/logs/draw.js");
 	if (!isScreen(process.stderr, process.env)) return undefined;
-	const { PinnedScreen } = await import(
-		"../../src/agent/logs/pinned-screen.js"
-	);
+	const { PinnedScreen } = await import("../../src/logs/pinned-screen.js");
 	return new PinnedScreen({
 		terminal: process.stderr,
 		clock: backgroundClock,
 		colour: isColoured(process.stderr),
 	});
-}
-
-function isColoured(stream: NodeJS.WriteStream): boolean {
-	return stream.isTTY && !process.env.NO_COLOR;
 }

@@ -1,19 +1,19 @@
-import type { Option } from "../../src/agent/configuration/option.js";
-import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
-import type { CommonConfig } from "../../src/agent/configuration/resolve.js";
-import type { Settings } from "../../src/agent/configuration/settings.js";
+import type { Option } from "../../src/config/option.js";
+import { ALL_OPTIONS } from "../../src/config/options.js";
+import type { CommonConfig } from "../../src/config/resolve.js";
+import type { Settings } from "../../src/config/settings.js";
 import { shellQuote } from "./shell-quote.js";
 
-/** What is in force, by key, as in a config file. */
+/** The effective settings by key, as in a config file. */
 export type Configuration = Readonly<Record<string, SettingView>>;
 
 interface SettingView {
-	/** In the command line's notation; null where nothing is set. */
+	/** In the command line's notation; null if nothing is set. */
 	readonly value: string | null;
 	readonly origin: string;
 }
 
-/** `hasCommand`: what follows from the command is known. */
+/** `hasCommand`: what derives from the command is known. */
 export function describeConfiguration(
 	config: CommonConfig,
 	settings: Settings,
@@ -28,7 +28,13 @@ export function describeConfiguration(
 	);
 }
 
-/** One line a setting, below a heading. */
+const SWITCHES: ReadonlySet<string> = new Set(
+	ALL_OPTIONS.filter(({ argument }) => argument === undefined).map(
+		({ key }) => key,
+	),
+);
+
+/** One line per setting, below a heading. */
 export function configurationInWords(
 	configuration: Configuration,
 ): readonly string[] {
@@ -36,9 +42,16 @@ export function configurationInWords(
 		"configuration (key, value, origin)",
 		...Object.entries(configuration).map(
 			([key, { value, origin }]) =>
-				`  ${key.padEnd(18)} ${(value === null ? "-" : shellQuote(value)).padEnd(32)} ${origin}`,
+				`  ${key.padEnd(18)} ${valueInWords(key, value).padEnd(32)} ${origin}`,
 		),
 	];
+}
+
+/** A switch reads as in a config file. */
+function valueInWords(key: string, value: string | null): string {
+	if (value === null) return "-";
+	if (!SWITCHES.has(key)) return shellQuote(value);
+	return /^(?:0|false)$/i.test(value) ? "false" : "true";
 }
 
 function viewSetting(
@@ -65,7 +78,7 @@ function derivedValues(
 		runId: {
 			value: hasCommand || environment.SLURM_JOB_ID ? runId : null,
 			origin: environment.SLURM_JOB_ID
-				? "environment SLURM_JOB_ID"
+				? `environment SLURM_JOB_ID${environment.SLURM_STEP_ID || environment.SLURM_STEPID ? " and SLURM_STEP_ID" : ""}`
 				: "derived from the command",
 		},
 		nodeId: {
@@ -81,6 +94,5 @@ function derivedValues(
 			origin: config.localAddr ? "default" : "detected at start",
 		},
 		rdzvBackend: { value: backend, origin: "default" },
-		logFormat: { value: config.logFormat, origin: "default" },
 	};
 }

@@ -1,24 +1,28 @@
-import type { FoundRun, Searcher } from "../../src/agent/status/find-runs.js";
-import type { RunPlaces } from "../../src/agent/status/run-request.js";
-import { systemClock } from "../../src/clock.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { print, say } from "../console.js";
+import { systemClock } from "../../src/base/clock.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import type { FoundRun } from "../../src/operate/status/describe-runs.js";
+import type { Searcher } from "../../src/operate/status/find-runs.js";
+import type { RunPlaces } from "../../src/operate/status/run-request.js";
+import { printResult, say } from "../console.js";
 import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run status [RUN_ID] [--watch]
-                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
-                          [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
+const USAGE = `Usage: elastic-run status [RUN_ID] [--watch] [--rdzv-endpoint HOST:PORT,…]
+                          [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
+                          [--config FILE] [--output text|json]
 
-Shows where a run stands: its round and phase, what is waited for and since when, its nodes with
-ranks and processes, restarts that are left, the last incident. Without RUN_ID: which runs there
-are.
---watch shows it again whenever that changes, until the run has ended: on a terminal in place,
-elsewhere one line a change.
-Runs without a store are looked for on this machine, all others in the store that is named.
-Exit code: 0, 1 where there is no such run, 4 where the store does not answer.
+Shows where a run stands: its round and phase, what is waited for and since
+when, its nodes with ranks and processes, restarts that are left, the last
+incident. Without RUN_ID: which runs there are.
+--watch shows it again whenever that changes, until the run has ended: on a
+terminal in place, elsewhere one line a change. It waits for a run that is not
+there yet.
+Runs without a store are looked for on this machine, all others in the store
+that is named. Runs that ended on this machine are known for a week.
+Exit code: 0, 1 where there is no such run, 3 where its keys cannot be read, 4
+where the store does not answer.
 `;
 
-/** Shows one run, or which runs there are. Returns the exit code. */
+/** Shows one run, or lists the runs. Returns the exit code. */
 export function status(args: readonly string[]): Promise<number> {
 	return runCommand("status", USAGE, args, show);
 }
@@ -39,19 +43,19 @@ async function showRun(
 	searcher: Searcher,
 	isJson: boolean,
 ): Promise<number> {
-	const { findRun } = await import("../../src/agent/status/find-runs.js");
-	const [newest, ...others] = await findRun(runId, places, searcher);
+	const { findKnownRun } = await import(
+		"../../src/operate/status/kept-runs.js"
+	);
+	const [newest, ...others] = await findKnownRun(runId, places, searcher, say);
 	if (newest === undefined) return sayNotFound(runId, places);
 	for (const { place } of others) {
-		say(`an older run of this name goes on in ${place}`);
+		say(`an older run of this name continues in ${place}`);
 	}
 	const { formatStatus } = await import(
-		"../../src/agent/status/format-status.js"
+		"../../src/operate/status/format-status.js"
 	);
-	print(
-		isJson
-			? `${JSON.stringify({ ...newest.status, place: newest.place })}\n`
-			: formatStatus(newest.status, systemClock.wallTime()),
+	printResult(isJson, { ...newest.status, place: newest.place }, () =>
+		formatStatus(newest.status, systemClock.wallTime()),
 	);
 	return EXIT_CODES.succeeded;
 }
@@ -61,18 +65,20 @@ async function showRuns(
 	searcher: Searcher,
 	isJson: boolean,
 ): Promise<number> {
-	const { findRuns } = await import("../../src/agent/status/find-runs.js");
-	const found = await findRuns(places, searcher, say);
-	const { formatRuns } = await import(
-		"../../src/agent/status/format-status.js"
+	const { findKnownRuns } = await import(
+		"../../src/operate/status/kept-runs.js"
 	);
-	print(
-		isJson
-			? `${JSON.stringify({ version: 1, runs: found.map(inShort) })}\n`
-			: formatRuns(found, systemClock.wallTime()),
+	const found = await findKnownRuns(places, searcher, say);
+	const { formatRuns } = await import(
+		"../../src/operate/status/format-status.js"
+	);
+	printResult(isJson, { version: 1, runs: found.map(inShort) }, () =>
+		formatRuns(found, systemClock.wallTime()),
 	);
 	if (places.isStoreAssumed && !isJson) {
-		say("these are the runs without a store; for others add --rdzv-endpoint");
+		say(
+			"these are the runs without a store, and those that ended here; for others add --rdzv-endpoint",
+		);
 	}
 	return EXIT_CODES.succeeded;
 }

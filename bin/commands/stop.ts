@@ -1,7 +1,8 @@
-import type { StopReport } from "../../src/agent/operate/stop-run.js";
-import { formatCount, formatDuration } from "../../src/agent/report/units.js";
-import { EXIT_CODES } from "../../src/errors.js";
-import { say } from "../console.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { formatCount, formatDuration } from "../../src/base/units.js";
+import { plainMessage } from "../../src/logs/plain-text.js";
+import type { StopReport } from "../../src/operate/stop-run.js";
+import { printResult, say } from "../console.js";
 import {
 	type AskedCommand,
 	refuse,
@@ -12,16 +13,19 @@ import {
 import { readTimeout } from "./timeout.js";
 
 const USAGE = `Usage: elastic-run stop RUN_ID [--no-wait] [--timeout TIME]
-                          [--rdzv-endpoint HOST:PORT,…] [--rdzv-backend etcd|memory]
-                          [--rdzv-conf K=V,…] [--config FILE] [--output text|json]
+                        [--rdzv-endpoint HOST:PORT,…]
+                        [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
+                        [--config FILE] [--output text|json]
 
-Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the run's shutdown
-time-out; each launcher exits with 5. Waits until none of them is left, and says who is after
---timeout (as long as the run's own time-outs give them, unless it is set).
-Exit code: 0, 1 where there is no such run or somebody is left, 4 where the store does not answer.
+Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the
+run's shutdown time-out; each launcher exits with 5. It waits until all
+launchers have ended, at most for --timeout (by default as long as the run's own
+time-outs allow), and then names the nodes that are left.
+Exit code: 0; 1 if there is no such run, or a node is left; 3 if its keys cannot
+be read; 4 if the store does not answer.
 `;
 
-/** Ends a run everywhere. Returns the exit code. */
+/** Ends a run on all nodes. Returns the exit code. */
 export function stop(args: readonly string[]): Promise<number> {
 	return runCommand("stop", USAGE, args, endRun);
 }
@@ -32,7 +36,7 @@ async function endRun(asked: AskedCommand): Promise<number> {
 	const timeout = readTimeout("stop", own);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { isAwaited, timeoutMs } = timeout;
-	const { stopFoundRun } = await import("../../src/agent/operate/stop-run.js");
+	const { stopFoundRun } = await import("../../src/operate/stop-run.js");
 	const { userName, hostName } = searcher.host;
 	const report = await stopFoundRun(
 		{
@@ -51,9 +55,7 @@ async function endRun(asked: AskedCommand): Promise<number> {
 		searcher,
 	);
 	if (report === undefined) return sayNotFound(runId, places);
-	process.stdout.write(
-		isJson ? `${JSON.stringify(report)}\n` : inWords(report, isAwaited),
-	);
+	printResult(isJson, report, () => inWords(report, isAwaited));
 	const isDone = !isAwaited || report.left.length === 0;
 	return isDone ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }
@@ -66,11 +68,13 @@ function inWords(report: StopReport, isAwaited: boolean): string {
 			: `${hadEnded ? "had ended before, " : ""}${outcome.result}: ${outcome.reason}`;
 	const who = left.map(
 		({ nodeId, state, pid, address }) =>
-			`  ${nodeId}: ${state}, launcher ${pid} on ${address}\n`,
+			`  ${nodeId}: ${state}, launcher ${pid} on ${address}`,
 	);
 	const rest =
 		left.length === 0
-			? "nobody is left"
+			? "no agent is left"
 			: `${formatCount(left.length, "node")} ${isAwaited ? "did not go in time" : "about to go"}`;
-	return [`run ${runId}: ${end}; ${rest}\n`, ...who].join("");
+	return [`run ${runId}: ${end}; ${rest}`, ...who]
+		.map((line) => `${plainMessage(line)}\n`)
+		.join("");
 }

@@ -1,14 +1,14 @@
-import { parseDuration } from "../../src/agent/configuration/parse/scalars.js";
+import { parseDuration } from "../../src/config/parse/scalars.js";
 import type { RunCommandName } from "./own-flags.js";
 
-/** What `--no-wait` and `--timeout TIME` ask for. */
+/** The meaning of `--no-wait` and `--timeout TIME`. */
 export interface Timeout {
 	readonly isAwaited: boolean;
-	/** In milliseconds; null: it was not said. */
+	/** In milliseconds; null if not given. */
 	readonly timeoutMs: number | null;
 }
 
-/** Reads both of a command's own flags, or what is wrong with them. */
+/** Reads both flags, or says what is wrong with them. */
 export function readTimeout(
 	command: RunCommandName,
 	own: ReadonlyMap<string, string>,

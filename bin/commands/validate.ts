@@ -1,13 +1,11 @@
-import { systemHost } from "../../src/agent/configuration/host.js";
-import { OPTIONS } from "../../src/agent/configuration/options.js";
-import {
-	checkSettings,
-	findCommand,
-} from "../../src/agent/configuration/resolve.js";
-import { readCommandLine } from "../../src/agent/configuration/resolve-command-line.js";
-import { EXIT_CODES } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { systemHost } from "../../src/config/host.js";
+import { OPTIONS } from "../../src/config/options.js";
+import { checkSettings, findCommand } from "../../src/config/resolve.js";
+import { readCommandLine } from "../../src/config/resolve-command-line.js";
 import { type ParsedArguments, parseArguments } from "../command-line.js";
-import { print, say } from "../console.js";
+import { print, printResult, say } from "../console.js";
+import { takeEnvironment } from "../own-environment.js";
 import {
 	type Configuration,
 	configurationInWords,
@@ -16,20 +14,21 @@ import {
 
 const USAGE = `Usage: elastic-run validate [options] [script or command [its arguments …]]
 
-Checks flags, variables and config file as a launch would, and the script where one is named. Says
-all that is wrong, one line each, or shows what would be in force, with the origin of each setting.
-Starts nothing, and asks no store. Takes the options of a launch (see elastic-run --help); with
---output json it prints one object.
+Checks flags, variables and config file as a launch would, and the script where
+one is named. Says all that is wrong, one line each, or shows what would be in
+force, with the origin of each setting. Starts nothing, and asks no store. Takes
+the options of a launch (see elastic-run --help); with --output json it prints
+one object.
 Exit code: 0, or 2 where anything is wrong.
 `;
 
-/** What `--output json` prints. */
+/** The output of `--output json`. */
 interface Validation {
 	readonly ok: boolean;
 	/** One line each. */
 	readonly problems: readonly string[];
 	readonly warnings: readonly string[];
-	/** Null where something is wrong. */
+	/** Null if there is a problem. */
 	readonly configuration: Configuration | null;
 }
 
@@ -45,14 +44,16 @@ export async function validate(args: readonly string[]): Promise<number> {
 	for (const words of notes) say(words);
 	for (const words of warnings) say(`warning: ${words}`);
 	for (const words of problems) say(words);
-	if (isJson) print(`${JSON.stringify(validation)}\n`);
-	else if (configuration !== null)
-		print(`${configurationInWords(configuration).join("\n")}\n`);
+	printResult(isJson, validation, () =>
+		configuration === null
+			? ""
+			: `${configurationInWords(configuration).join("\n")}\n`,
+	);
 	return ok ? EXIT_CODES.succeeded : EXIT_CODES.usage;
 }
 
 async function examine(line: ParsedArguments) {
-	const host = systemHost({ ...process.env });
+	const host = systemHost(takeEnvironment());
 	const reading = await readCommandLine(line, host);
 	const { request } = reading;
 	const { config, ...check } = await checkSettings(request, host);
@@ -65,7 +66,11 @@ async function examine(line: ParsedArguments) {
 	const validation: Validation = {
 		ok: problems.length === 0,
 		problems,
-		warnings: [...reading.warnings, ...check.warnings],
+		warnings: [
+			...(line.warning === undefined ? [] : [line.warning]),
+			...reading.warnings,
+			...check.warnings,
+		],
 		configuration:
 			config === undefined || isRefused
 				? null

@@ -1,24 +1,27 @@
-import { fitLines, isScreen, redrawn } from "../../src/agent/operate/draw.js";
-import { fingerprint, watchLine } from "../../src/agent/operate/watch-lines.js";
-import { watchRuns } from "../../src/agent/operate/watch-runs.js";
-import { timeOfDay } from "../../src/agent/report/local-time.js";
-import type { FoundRun } from "../../src/agent/status/find-runs.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
+import { timeOfDay } from "../../src/base/local-time.js";
+import { fitLines, isScreen, redrawn } from "../../src/logs/draw.js";
+import { plainJson } from "../../src/logs/plain-text.js";
+import type { FoundRun } from "../../src/operate/status/describe-runs.js";
 import {
 	formatRuns,
 	formatStatus,
-} from "../../src/agent/status/format-status.js";
-import { EXIT_CODES } from "../../src/errors.js";
+} from "../../src/operate/status/format-status.js";
+import { findKeptRun } from "../../src/operate/status/kept-runs.js";
+import { fingerprint, watchLine } from "../../src/operate/watch-lines.js";
+import { watchRuns } from "../../src/operate/watch-runs.js";
 import { print, say } from "../console.js";
-import { type AskedCommand, sayNotFound } from "./run-request.js";
+import { type AskedCommand, placesInWords } from "./run-request.js";
 
-/** How many rows a terminal has that does not say so. */
+/** The rows of a terminal that does not report its size. */
 const USUAL_ROWS = 24;
 
-/** Shows where runs stand whenever that changes, until the one that was named has ended. Returns the exit code. */
+/** Shows the state of runs whenever it changes, until the named run has ended. Returns the exit code. */
 export async function watchStatus(asked: AskedCommand): Promise<number> {
 	const { runId, places, searcher, isJson } = asked;
 	const show = viewFor(asked);
-	let hasSeen = false;
+	let seen: FoundRun | undefined;
+	let isAwaited = false;
 	let hasReader = true;
 	process.stdout.on("error", () => {
 		hasReader = false;
@@ -27,14 +30,25 @@ export async function watchStatus(asked: AskedCommand): Promise<number> {
 		...{ runId, places, searcher, warn: say },
 		onLook: (all) => {
 			const found = runId === undefined ? all : all.slice(0, 1);
-			if (runId !== undefined && found.length === 0) return false;
-			hasSeen = true;
+			if (runId !== undefined && found.length === 0) {
+				if (seen !== undefined) {
+					show(findKeptRun(runId, seen.status.instance, searcher, say));
+					return false;
+				}
+				if (!isAwaited) {
+					say(
+						`there is no run ${runId} ${placesInWords(places)} yet; waiting for it`,
+					);
+				}
+				isAwaited = true;
+				return hasReader;
+			}
+			seen = found[0];
 			show(found);
 			if (!hasReader) return false;
 			return runId === undefined || found[0]?.status.phase !== "ended";
 		},
 	});
-	if (runId !== undefined && !hasSeen) return sayNotFound(runId, places);
 	if (runId !== undefined && !isJson)
 		say(`run ${runId}: nothing more to watch`);
 	return EXIT_CODES.succeeded;
@@ -46,7 +60,7 @@ function viewFor({ runId, isJson, searcher }: AskedCommand): View {
 	const { clock, host } = searcher;
 	if (isJson) {
 		return whenChanged(fingerprint, ({ status, place }) =>
-			JSON.stringify({ ...status, place }),
+			plainJson({ ...status, place }),
 		);
 	}
 	if (isScreen(process.stdout, host.environment)) {
@@ -62,7 +76,7 @@ function viewFor({ runId, isJson, searcher }: AskedCommand): View {
 	);
 }
 
-/** One line for each run that is new or that has changed. */
+/** One line for each run that is new or has changed. */
 function whenChanged(
 	keyOf: (run: FoundRun) => string,
 	lineOf: (run: FoundRun) => string,

@@ -1,24 +1,25 @@
-import type { Clock } from "../clock.js";
-import type { Membership, RoundView } from "../rendezvous/membership.js";
-import type { Intent } from "../rendezvous/record-writer.js";
-import type { RoundRecord } from "../rendezvous/records.js";
-import type { AgentInput } from "./inputs.js";
-import type { Logger } from "./logger.js";
-import type { TransitionContext } from "./phases/step.js";
-import { RoundHistory } from "./report/round-history.js";
-import { isSameIntent } from "./same-intent.js";
+import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import type { Membership, RoundView } from "../rendezvous/member/membership.js";
+import type { Intent } from "../rendezvous/records/record-writer.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
+import { RoundHistory } from "../report/round-history.js";
+import type { AgentInput } from "./machine/inputs.js";
+import { intentAt, unseenMs } from "./machine/round-times.js";
+import { isSameIntent } from "./machine/same-intent.js";
 import {
 	type AgentState,
 	deadlineOf,
 	type Ending,
 	INITIAL_STATE,
 	intentOf,
-} from "./state.js";
-import { WaitingLines } from "./status/waiting-lines.js";
-import { transition } from "./transition.js";
-import type { WorkerGroup } from "./worker-group.js";
+} from "./machine/state.js";
+import type { TransitionContext } from "./machine/step.js";
+import { transition } from "./machine/transition.js";
+import { WaitingLines } from "./presence/waiting-lines.js";
+import type { WorkerGroup } from "./workers/worker-group.js";
 
-/** What of an agent's settings its decisions depend on. */
+/** The agent's settings that its decisions depend on. */
 export type AgentSettings = Omit<TransitionContext, "now" | "wallTime">;
 
 export interface AgentOptions {
@@ -27,19 +28,19 @@ export interface AgentOptions {
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
 	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
-	/** Told of each new state. */
+	/** Called with each new state. */
 	readonly onState?: ((state: AgentState) => void) | undefined;
-	/** Told of a bug: the agent cannot go on, and its workers must be ended. */
+	/** Called on a bug: the agent cannot continue, and its workers must be ended. */
 	readonly onError: (error: unknown) => void;
 }
 
 /**
- * The shell around `transition`: folds inputs one at a time, carries out the
- * effects, keeps the record and the one timer in step with the state.
+ * The shell around `transition`: feeds it one input at a time, carries out the effects, and updates the record and the
+ * one timer from the state.
  */
 export class Agent {
 	readonly history = new RoundHistory();
-	/** Resolves with how the run ended for this agent, its workers gone. */
+	/** Resolves with how the run ended for this agent, once its workers are gone. */
 	readonly ended: Promise<Ending>;
 	private resolveEnded: (ending: Ending) => void = () => {};
 	private state: AgentState = INITIAL_STATE;
@@ -47,7 +48,7 @@ export class Agent {
 	private working = false;
 	private isClosed = false;
 	private cancelTimer: () => void = () => {};
-	/** What the timer is set to; undefined: there is none. */
+	/** When the timer fires; undefined if there is none. */
 	private wakesAt: number | undefined;
 	private published: Intent | null = null;
 	private readonly waitingLines: WaitingLines;
@@ -60,17 +61,17 @@ export class Agent {
 		});
 	}
 
-	/** Takes one input; those that come while another is worked on wait their turn. */
+	/** Takes one input. Inputs that come during another wait their turn. */
 	readonly dispatch = (input: AgentInput): void => {
 		if (this.isClosed) return;
 		this.inbox.push(input);
 		if (this.working) return;
 		this.working = true;
 		try {
-			// To publish may look at the lease, and find that it has ended.
+			// Publishing may check the lease and find that it has ended.
 			do {
 				this.foldInbox();
-				// Not before: what an effect has failed at is an input too, and what is said must hold.
+				// Only now: a failed effect is an input too, and the published record must be final.
 				this.publish();
 			} while (this.inbox.length > 0);
 		} catch (error) {
@@ -84,7 +85,7 @@ export class Agent {
 		this.dispatch({ kind: "round-seen", view });
 	}
 
-	/** A round's workers have been spawned. */
+	/** Call it when a round's workers have been spawned. */
 	started(round: RoundRecord): void {
 		const { clock } = this.options;
 		const worldSize = round.world?.worldSize ?? 0;
@@ -96,7 +97,7 @@ export class Agent {
 		);
 	}
 
-	/** It goes on no more, whatever comes: an error has ended its part. */
+	/** Stops for good: an error has ended its part. */
 	close(): void {
 		this.isClosed = true;
 		this.cancelTimer();
@@ -164,7 +165,7 @@ export class Agent {
 		});
 	}
 
-	/** A round that this node has finished may yet fail elsewhere: then that is how it ended. */
+	/** A round that this node has finished may still fail elsewhere; then that is its end. */
 	private tellEnd(
 		before: AgentState,
 		after: AgentState,
@@ -173,7 +174,11 @@ export class Agent {
 	): void {
 		if (before.phase === "RUNNING") {
 			if (after.phase === "FINISHED") this.history.finished(reason, now);
-			else this.history.ended(reason, now);
+			else {
+				const wallTime = this.options.clock.wallTime();
+				const noticedAfterMs = unseenMs(before, after, wallTime);
+				this.history.ended(reason, now, noticedAfterMs);
+			}
 		} else if (before.phase === "FINISHED") {
 			if (after.phase !== "CLOSED") {
 				this.history.ended(after.view?.round.cause.reason ?? reason, now);
@@ -192,11 +197,8 @@ export class Agent {
 	private publish(): void {
 		const intent = intentOf(this.state);
 		if (isSameIntent(intent, this.published)) return;
-		const wasThere = intent?.state === this.published?.state;
-		const since =
-			(wasThere ? this.published?.since : undefined) ??
-			this.options.clock.wallTime();
-		this.published = intent && { ...intent, since };
+		const wallTime = this.options.clock.wallTime();
+		this.published = intentAt(intent, this.published, wallTime);
 		this.options.membership.publish(this.published);
 	}
 

@@ -1,4 +1,4 @@
-import { ElasticRunError, messageOf, systemErrorCode } from "../errors.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 
 const ADVICE =
 	"Set ELASTIC_RUN_DIR to a directory on a local disk that only you can write to";
@@ -20,7 +20,7 @@ export function channelError(
 	);
 }
 
-/** The same, where a system call failed. */
+/** The same, after a failed system call. */
 export function channelFailure(place: string, error: unknown): ElasticRunError {
 	const isFull = NO_ROOM.has(systemErrorCode(error) ?? "");
 	const advice = isFull ? MORE_ROOM : ADVICE;

@@ -1,78 +1,60 @@
-import { mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { ElasticRunError, systemErrorCode } from "../errors.js";
-import { channelFailure } from "./channel-error.js";
+import { rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { systemErrorCode } from "../base/errors.js";
+import {
+	type ChannelRootOptions,
+	hasOwner,
+	openDirectory,
+	openElsewhere,
+	writeOwner,
+} from "./channel-directory.js";
+import { channelError, channelFailure } from "./channel-error.js";
 import { installDoorbells } from "./doorbell.js";
 import { workerDirectoryName } from "./layout.js";
-import { replaceFile } from "./message-file.js";
 import { networkFileSystemOf } from "./network-file-system.js";
-import { takePrivateDirectory } from "./private-directory.js";
-import {
-	encodeIdentity,
-	ownIdentity,
-	type ProcessIdentity,
-} from "./process-identity.js";
+import { ownIdentity } from "./process-identity.js";
 import { removeDirectory } from "./remove-directory.js";
-import { OWNER_FILE, sweepDeadAgents } from "./sweep.js";
+import { openToOwner } from "./remove-tree.js";
 import { WorkerChannel } from "./worker-channel.js";
 
-export interface ChannelRootOptions {
-	/** The directory below which everything lies. It must be there. */
-	readonly base: string;
-	/** The user that this process runs as. */
-	readonly uid: number;
-	readonly runId: string;
-	readonly agentId: string;
-}
-
-/** Leaves room below the 255 bytes that a file name may have. */
-const LONGEST_NAME = 200;
-
 /**
- * Makes `<base>/elastic-run-<uid>/<runId>.<agentId>/`, which only this user can
- * enter, and removes what dead agents left beside it. Where a live agent holds
- * that name, it takes the name with the next free number behind it. Throws
- * CHANNEL, saying which directory cannot be used and why.
+ * Makes `<base>/elastic-run-<uid>/<runId>.<agentId>/`, which only this user can enter, and removes what dead agents left
+ * beside it. If a live agent holds that name, it appends the next free number. Throws CHANNEL, saying which directory
+ * cannot be used and why.
  */
 export function openChannelRoot(options: ChannelRootOptions): ChannelRoot {
-	const parent = join(resolve(options.base), `elastic-run-${options.uid}`);
-	for (let retries = 2; ; retries--) {
-		try {
-			return openBelow(parent, options);
-		} catch (error) {
-			if (error instanceof ElasticRunError) throw error;
-			// An agent that ends takes the parent away where it was the last one in it.
-			if (retries > 0 && systemErrorCode(error) === "ENOENT") continue;
-			throw channelFailure(parent, error);
-		}
-	}
+	const directory = openDirectory(options);
+	const network = networkFileSystemOf(directory);
+	return new ChannelRoot(directory, network, () => openElsewhere(options));
 }
 
-function openBelow(parent: string, options: ChannelRootOptions): ChannelRoot {
-	takePrivateDirectory(parent, options.uid);
-	const network = networkFileSystemOf(parent);
-	const self = ownIdentity();
-	sweepDeadAgents(parent, self, network === undefined);
-	const name = `${options.runId}.${options.agentId}`.slice(0, LONGEST_NAME);
-	return new ChannelRoot(makeDirectory(parent, name, self), network);
-}
+const GONE = new Set(["ENOENT", "ENOTDIR"]);
 
-/** One agent's directory of channels, and the channels of its workers. */
+/** One agent's directory, with the channels of its workers. */
 export class ChannelRoot {
-	readonly directory: string;
-	/** What the user should know about the place, in words. */
+	private currentDirectory: string;
+	private readonly openAgain: () => string;
+	private readonly listeners: ((directory: string) => void)[] = [];
+	/** What the user should know about the directory. */
 	readonly warnings: readonly string[];
-	/** Those whose workers are told of news by notifications of files alone. */
-	readonly #silent: WorkerChannel[] = [];
-	readonly #isLocal: boolean;
-	readonly #channels = new Set<WorkerChannel>();
-	/** By local rank, those that nobody has got yet. */
-	readonly #ahead = new Map<number, WorkerChannel>();
-	#created = 0;
+	/** Channels without a doorbell yet: only file notifications bring their workers news. */
+	private readonly silent: WorkerChannel[] = [];
+	private readonly isLocal: boolean;
+	private readonly opened = new Set<WorkerChannel>();
+	/** Channels made ahead, by local rank, that no worker has yet. */
+	private readonly ahead = new Map<number, WorkerChannel>();
+	private created = 0;
+	private isRemoved = false;
 
-	constructor(directory: string, networkFileSystem: string | undefined) {
-		this.directory = directory;
-		this.#isLocal = networkFileSystem === undefined;
+	/** @param openAgain makes a directory in place of a vanished one, or throws CHANNEL */
+	constructor(
+		directory: string,
+		networkFileSystem: string | undefined,
+		openAgain: () => string,
+	) {
+		this.currentDirectory = directory;
+		this.openAgain = openAgain;
+		this.isLocal = networkFileSystem === undefined;
 		this.warnings =
 			networkFileSystem === undefined
 				? []
@@ -81,91 +63,94 @@ export class ChannelRoot {
 					];
 	}
 
-	/** A fresh channel for one process. Throws CHANNEL where it cannot be made. */
+	get directory(): string {
+		return this.currentDirectory;
+	}
+
+	/** Calls back each time the directory was made again, perhaps elsewhere. It is empty then. */
+	onMadeAgain(listener: (directory: string) => void): void {
+		this.listeners.push(listener);
+	}
+
+	/** Makes a fresh channel for one process. Throws CHANNEL if it cannot. */
 	createWorker(localRank: number): WorkerChannel {
-		const channel = this.#ahead.get(localRank) ?? this.#make(localRank);
-		this.#ahead.delete(localRank);
-		this.#channels.add(channel);
-		this.#silent.push(channel);
+		if (this.isRemoved) {
+			throw channelError(this.currentDirectory, "the agent has removed it");
+		}
+		this.makeAgain();
+		const ahead = this.ahead.get(localRank);
+		this.ahead.delete(localRank);
+		const channel = ahead?.isWhole ? ahead : this.make(localRank);
+		this.opened.add(channel);
+		this.silent.push(channel);
 		return channel;
 	}
 
-	/** Makes the channel that a worker of this rank gets next, where that is not done yet: its start is then quicker. */
+	/** Makes the next channel of this rank early, unless it exists: the worker then starts faster. */
 	createAhead(localRank: number): void {
-		if (this.#ahead.has(localRank)) return;
+		if (this.isRemoved || this.ahead.has(localRank)) return;
 		let channel: WorkerChannel | undefined;
 		try {
-			channel = this.#make(localRank);
+			channel = this.make(localRank);
 			channel.prepareFirstEvent();
-			this.#ahead.set(localRank, channel);
+			this.ahead.set(localRank, channel);
 		} catch {
-			// Who wants one hears of that, if it still is so then.
+			// If the problem lasts, the next `createWorker` reports it.
 			channel?.remove();
 		}
 	}
 
-	#make(localRank: number): WorkerChannel {
-		this.#created += 1;
-		const name = workerDirectoryName(localRank, this.#created);
+	/** Somebody may remove the directory during a run, or a worker may lock it. */
+	private makeAgain(): void {
+		try {
+			openToOwner(this.currentDirectory);
+			if (!hasOwner(this.currentDirectory)) {
+				writeOwner(this.currentDirectory, ownIdentity());
+				for (const tell of this.listeners) tell(this.currentDirectory);
+			}
+		} catch (error) {
+			if (!GONE.has(systemErrorCode(error) ?? "")) {
+				throw channelFailure(this.currentDirectory, error);
+			}
+			this.ahead.clear();
+			this.currentDirectory = this.openAgain();
+			for (const tell of this.listeners) tell(this.currentDirectory);
+		}
+	}
+
+	private make(localRank: number): WorkerChannel {
+		this.created += 1;
+		const name = workerDirectoryName(localRank, this.created);
 		const channel: WorkerChannel = new WorkerChannel(
 			localRank,
 			join(this.directory, name),
-			() => this.#channels.delete(channel),
+			() => this.opened.delete(channel),
 		);
 		return channel;
 	}
 
-	/** For the channels that processes got since the last time; on a network file system workers poll. */
+	/** Makes doorbells for the channels handed out since the last call. On a network file system workers poll instead. */
 	installDoorbells(): void {
-		const paths = this.#silent.splice(0).map(({ doorbell }) => doorbell);
-		if (this.#isLocal) installDoorbells(paths);
+		const paths = this.silent.splice(0).map(({ doorbell }) => doorbell);
+		if (this.isLocal) installDoorbells(paths);
 	}
 
-	/** The channels that processes got and that were not removed. */
+	/** The channels that processes have and that still exist. */
 	channels(): readonly WorkerChannel[] {
-		return [...this.#channels];
+		return [...this.opened];
 	}
 
-	/** Removes the directory and all channels in it, and the one above where no other agent has anything there. */
+	/** Removes the directory with all channels, and its parent if no other agent has anything there. */
 	remove(): void {
-		this.#channels.clear();
+		this.isRemoved = true;
+		this.opened.clear();
 		try {
 			removeDirectory(this.directory);
 			rmdirSync(dirname(this.directory));
 		} catch (error) {
-			// It has gone already, or others have something in the one above.
+			// It is gone already, or the parent holds something of others.
 			const code = systemErrorCode(error);
 			if (code !== "ENOENT" && code !== "ENOTEMPTY") throw error;
-		}
-	}
-}
-
-/** The directory gets its name with its owner's identity already in it: whoever sweeps never meets one that nobody seems to own. */
-function makeDirectory(
-	parent: string,
-	name: string,
-	self: ProcessIdentity,
-): string {
-	const starting = mkdtempSync(join(parent, ".starting-"));
-	try {
-		replaceFile(join(starting, OWNER_FILE), encodeIdentity(self), starting);
-		return moveToFreeName(starting, join(parent, name));
-	} catch (error) {
-		rmSync(starting, { recursive: true, force: true });
-		throw error;
-	}
-}
-
-function moveToFreeName(from: string, wanted: string): string {
-	for (let number = 1; ; number++) {
-		const directory = number === 1 ? wanted : `${wanted}.${number}`;
-		try {
-			renameSync(from, directory);
-			return directory;
-		} catch (error) {
-			// Renaming never replaces a directory that has something in it.
-			const code = systemErrorCode(error);
-			if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
 		}
 	}
 }

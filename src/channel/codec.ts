@@ -6,10 +6,10 @@ import type {
 } from "./events.js";
 import { JsonFields } from "./json-fields.js";
 
-/** Version of the wire format. Another one is not understood; unknown fields of this one are ignored. */
+/** Version of the wire format. Other versions are refused; unknown fields of this one are ignored. */
 const VERSION = 1;
 
-/** An event as UTF-8 JSON, with the wire's names. */
+/** Encodes an event as UTF-8 JSON with the wire's names. */
 export function encodeEvent(event: WorkerEvent): string {
 	return JSON.stringify({
 		version: VERSION,
@@ -25,7 +25,7 @@ export function encodeEvent(event: WorkerEvent): string {
 	});
 }
 
-/** The event in a file's text. Throws an error that names the field that is wrong. */
+/** Decodes an event. Throws an error that names the wrong field. */
 export function decodeEvent(text: string): WorkerEvent {
 	const fields = JsonFields.parse(text);
 	fields.oneOf("version", [VERSION]);
@@ -42,10 +42,7 @@ export function decodeEvent(text: string): WorkerEvent {
 	};
 }
 
-/**
- * A reply as UTF-8 JSON. What a PROGRESS carries besides its step is passed on
- * as it is, apart from the envelope's own four names.
- */
+/** Encodes a reply as UTF-8 JSON. Extra fields of a PROGRESS pass through unchanged, except the envelope's four names. */
 export function encodeReply(
 	reply: WorkerReply,
 	sequence: number,
@@ -60,10 +57,7 @@ export function encodeReply(
 	});
 }
 
-/**
- * The reply in a file's text; undefined where its kind is one that this version
- * does not know. Throws an error that names the field that is wrong.
- */
+/** Decodes a reply; undefined if this version does not know its kind. Throws an error that names the wrong field. */
 export function decodeReply(text: string): ReceivedReply | undefined {
 	const fields = JsonFields.parse(text);
 	fields.oneOf("version", [VERSION]);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, systemErrorCode } from "../errors.js";
+import { messageOf, systemErrorCode } from "../base/errors.js";
 import { channelError } from "./channel-error.js";
 import { decodeEvent } from "./codec.js";
 import type { WorkerEvent } from "./events.js";
@@ -12,162 +12,159 @@ import {
 } from "./layout.js";
 import { isPassing, readMessage } from "./message-file.js";
 
-/** Why there is no event: no file; a file that never will be one; one that the system does not give us just now. */
+/** Why there is no event: no file; a file that never will be an event; a file that the system cannot read now. */
 type Unread = "absent" | "broken" | "unavailable";
 
 /**
- * The worker's view of its channel. It takes no notification and keeps no
- * handle: each call looks at the disk. A file that cannot be read as an event
- * is skipped, and `warn` is told why.
+ * The worker's view of its channel. It uses no notifications and keeps no handles: each call looks at the disk. It skips
+ * a file that is no valid event and passes the reason to `warn`.
  */
 export class EventReader {
-	readonly #paths: ChannelPaths;
-	readonly #warn: (message: string) => void;
-	#latestStat: Stats | undefined;
-	#newest: WorkerEvent | undefined;
-	#following = "";
-	/** After which event there was nothing, and latest.json as it was before that was looked for. */
-	#end: { readonly after: number; readonly latest: Stats } | undefined;
+	private readonly paths: ChannelPaths;
+	private readonly warn: (message: string) => void;
+	private latestStat: Stats | undefined;
+	private newestEvent: WorkerEvent | undefined;
+	private following = "";
+	/** The event after which there was no other, and latest.json as it was before that look. */
+	private end: { readonly after: number; readonly latest: Stats } | undefined;
 
 	constructor(directory: string, warn: (message: string) => void) {
-		this.#paths = channelPaths(directory);
-		this.#warn = warn;
+		this.paths = channelPaths(directory);
+		this.warn = warn;
 	}
 
 	/**
-	 * The newest event: two stats where nothing has changed. Once an event was
-	 * seen, never an older one. Throws CHANNEL where there is none at all.
+	 * The newest event, never older than one already seen. Costs two stats if nothing has changed. Throws CHANNEL if there
+	 * is none at all.
 	 */
 	newest(): WorkerEvent {
-		const stat = this.#statLatest();
-		if (!isSameFile(stat, this.#latestStat)) this.#readLatest(stat);
-		if (this.#newest === undefined) this.#readAllKept();
-		else if (this.#mayHaveMore(stat)) this.#follow();
-		if (this.#newest !== undefined) return this.#newest;
-		throw channelError(this.#paths.directory, "it holds no event");
+		const stat = this.statLatest();
+		if (!isSameFile(stat, this.latestStat)) this.readLatest(stat);
+		if (this.newestEvent === undefined) this.readAllKept();
+		else if (this.mayHaveMore(stat)) this.follow();
+		if (this.newestEvent !== undefined) return this.newestEvent;
+		throw channelError(this.paths.directory, "it holds no event");
 	}
 
 	/**
-	 * The event after the one with this sequence, if it is there: two stats where
-	 * nothing has changed since the last look. Where it has
-	 * been pruned already, `warn` is told and the oldest one that is kept
-	 * follows. Throws CHANNEL where the directory is gone.
+	 * The event after this sequence, if there is one. Costs two stats if nothing has changed. If it was pruned, it warns
+	 * and returns the oldest event that is kept. Throws CHANNEL if the directory is gone.
 	 */
 	next(after: number): WorkerEvent | undefined {
-		const latest = this.#statLatest();
-		if (this.#isStillEnd(after, latest)) return undefined;
+		const latest = this.statLatest();
+		if (this.isStillEnd(after, latest)) return undefined;
 		let sequence = after + 1;
 		for (;;) {
-			const found = this.#readEvent(sequence);
-			if (typeof found === "object") return this.#seen(found);
+			const found = this.readEvent(sequence);
+			if (typeof found === "object") return this.seen(found);
 			if (found === "unavailable") return undefined;
 			if (found === "broken") {
 				sequence += 1;
 				continue;
 			}
-			// Events appear in order and the oldest are removed first: where a later
-			// one is listed, this one has appeared, and may be gone again.
-			const oldest = this.#sequencesAfter(sequence - 1)[0];
+			// Events appear in order and the oldest are removed first. If a later one is listed, this one existed, and may be
+			// gone again.
+			const oldest = this.sequencesAfter(sequence - 1)[0];
 			if (oldest === undefined) {
-				this.#end = latest && { after, latest };
+				this.end = latest && { after, latest };
 				return undefined;
 			}
-			if (oldest > sequence && !existsSync(this.#eventPath(sequence))) {
-				this.#warn(
-					`Events ${sequence} to ${oldest - 1} of ${this.#paths.directory} were removed before this process read them: it fell too far behind.`,
+			if (oldest > sequence && !existsSync(this.eventPath(sequence))) {
+				this.warn(
+					`Events ${sequence} to ${oldest - 1} of ${this.paths.directory} were removed before this process read them: it fell too far behind.`,
 				);
 				sequence = oldest;
 			}
 		}
 	}
 
-	/** An event gets its name before latest.json is replaced, which also tells of those that are gone already. */
-	#isStillEnd(after: number, latest: Stats | undefined): boolean {
+	/** An event gets its name before latest.json is replaced, so an unchanged latest.json also rules out pruned events. */
+	private isStillEnd(after: number, latest: Stats | undefined): boolean {
 		const isAsBefore =
 			latest !== undefined &&
-			this.#end?.after === after &&
-			isSameFile(latest, this.#end.latest);
-		return isAsBefore && !existsSync(this.#eventPath(after + 1));
+			this.end?.after === after &&
+			isSameFile(latest, this.end.latest);
+		return isAsBefore && !existsSync(this.eventPath(after + 1));
 	}
 
-	#statLatest(): Stats | undefined {
-		return statSync(this.#paths.latest, { throwIfNoEntry: false });
+	private statLatest(): Stats | undefined {
+		return statSync(this.paths.latest, { throwIfNoEntry: false });
 	}
 
-	#readLatest(stat: Stats | undefined): void {
-		const latest = this.#read(this.#paths.latest);
+	private readLatest(stat: Stats | undefined): void {
+		const latest = this.read(this.paths.latest);
 		if (latest === "unavailable") return;
-		this.#latestStat = typeof latest === "object" ? latest.stat : stat;
-		if (typeof latest === "object") this.#seen(latest.event);
+		this.latestStat = typeof latest === "object" ? latest.stat : stat;
+		if (typeof latest === "object") this.seen(latest.event);
 	}
 
-	/** What was seen stays true where the whole channel is gone. */
-	#mayHaveMore(latest: Stats | undefined): boolean {
+	/** After the whole channel is gone, what was seen stays true. */
+	private mayHaveMore(latest: Stats | undefined): boolean {
 		return latest === undefined
-			? existsSync(this.#paths.events)
-			: existsSync(this.#following);
+			? existsSync(this.paths.events)
+			: existsSync(this.following);
 	}
 
-	/** An event file gets its name before latest.json is replaced, and the agent may die between the two. */
-	#follow(): void {
-		let event = this.#newest;
+	/** An event gets its name before latest.json is replaced, and the agent may die in between. */
+	private follow(): void {
+		let event = this.newestEvent;
 		while (event !== undefined) event = this.next(event.sequence);
 	}
 
-	#readAllKept(): void {
-		for (const sequence of this.#sequencesAfter(0)) {
-			const event = this.#readEvent(sequence);
-			if (typeof event === "object") this.#seen(event);
+	private readAllKept(): void {
+		for (const sequence of this.sequencesAfter(0)) {
+			const event = this.readEvent(sequence);
+			if (typeof event === "object") this.seen(event);
 		}
 	}
 
-	#seen(event: WorkerEvent): WorkerEvent {
-		if (event.sequence > (this.#newest?.sequence ?? 0)) {
-			this.#newest = event;
-			this.#following = this.#eventPath(event.sequence + 1);
+	private seen(event: WorkerEvent): WorkerEvent {
+		if (event.sequence > (this.newestEvent?.sequence ?? 0)) {
+			this.newestEvent = event;
+			this.following = this.eventPath(event.sequence + 1);
 		}
 		return event;
 	}
 
-	#readEvent(sequence: number): WorkerEvent | Unread {
-		const path = this.#eventPath(sequence);
-		const found = this.#read(path);
+	private readEvent(sequence: number): WorkerEvent | Unread {
+		const path = this.eventPath(sequence);
+		const found = this.read(path);
 		if (typeof found === "string") return found;
 		if (found.event.sequence === sequence) return found.event;
-		this.#warn(`${path} holds event ${found.event.sequence}; it is skipped.`);
+		this.warn(`${path} holds event ${found.event.sequence}; it is skipped.`);
 		return "broken";
 	}
 
-	#read(path: string): { event: WorkerEvent; stat: Stats } | Unread {
+	private read(path: string): { event: WorkerEvent; stat: Stats } | Unread {
 		try {
 			const file = readMessage(path);
 			if (file === undefined) return "absent";
 			return { event: decodeEvent(file.text), stat: file.stat };
 		} catch (error) {
-			this.#warn(`${path} cannot be read as an event: ${messageOf(error)}.`);
+			this.warn(`${path} cannot be read as an event: ${messageOf(error)}.`);
 			return isPassing(error) ? "unavailable" : "broken";
 		}
 	}
 
-	#sequencesAfter(after: number): number[] {
-		return sequencesIn(this.#list()).filter((sequence) => sequence > after);
+	private sequencesAfter(after: number): number[] {
+		return sequencesIn(this.list()).filter((sequence) => sequence > after);
 	}
 
-	#list(): string[] {
+	private list(): string[] {
 		try {
-			return readdirSync(this.#paths.events);
+			return readdirSync(this.paths.events);
 		} catch (error) {
 			if (systemErrorCode(error) !== "ENOENT") throw error;
 			throw channelError(
-				this.#paths.directory,
+				this.paths.directory,
 				"it is gone: its agent has ended or was killed",
 				error,
 			);
 		}
 	}
 
-	#eventPath(sequence: number): string {
-		return join(this.#paths.events, messageFileName(sequence));
+	private eventPath(sequence: number): string {
+		return join(this.paths.events, messageFileName(sequence));
 	}
 }
 

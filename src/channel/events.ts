@@ -1,8 +1,14 @@
 /** Why the world changed. A worker's or node's failure is a `SCALE_DOWN`. */
-export type WorldChangeEvent = "SCALE_UP" | "SCALE_DOWN";
+export const WorldChangeEvent = {
+	SCALE_UP: "SCALE_UP",
+	SCALE_DOWN: "SCALE_DOWN",
+} as const;
+export type WorldChangeEvent =
+	(typeof WorldChangeEvent)[keyof typeof WorldChangeEvent];
 
-/** What the agent asks of a worker: to work, or to hold still until the next `WORK`. */
-export type WorkerState = "HEALTHY" | "PAUSED";
+/** What the agent asks of a worker: to work, or to pause until the next `WORK`. */
+export const WorkerState = { HEALTHY: "HEALTHY", PAUSED: "PAUSED" } as const;
+export type WorkerState = (typeof WorkerState)[keyof typeof WorkerState];
 
 /** A worker's place in the world of one round. */
 export interface WorkerInfo {
@@ -29,7 +35,7 @@ export interface WorkerInfo {
 	readonly masterPort: number;
 	/** Number of the round, from 1; higher in each later round. */
 	readonly round: number;
-	/** Incidents that the run has been charged for so far; the same in every worker. */
+	/** Incidents charged to the run so far; the same in every worker. */
 	readonly restartCount: number;
 	readonly runId: string;
 }
@@ -42,14 +48,14 @@ export interface WorkerEvent {
 	readonly timestamp: number;
 	readonly kind: "PAUSE" | "WORK";
 	readonly workerState: WorkerState;
-	/** Why; `null` in a worker's first event. The same in a PAUSE and in the WORK that ends it. */
+	/** The reason; `null` in a worker's first event. A PAUSE and the WORK that ends it have the same. */
 	readonly changeEvent: WorldChangeEvent | null;
 	/** Names one start of a run; (`instance`, `round`), compared in that order, is the fencing token. */
 	readonly instance: number;
 	readonly round: number;
-	/** Why, in words. */
+	/** The reason in words. */
 	readonly reason: string;
-	/** In a PAUSE: that of the round being left. */
+	/** In a PAUSE: the place in the round being left. */
 	readonly workerInfo: WorkerInfo;
 }
 
@@ -62,9 +68,9 @@ export type WorkerReply =
 			readonly round: number;
 			readonly message: string;
 	  }
-	/** It waits no longer, and no round has come: its time-out or its signal ended the wait. */
+	/** It no longer waits, and no round came: its time-out or its signal ended the wait. */
 	| { readonly kind: "WAITED" }
-	/** It works in this round, which was there when it came to wait for it. */
+	/** It works in this round, which existed already when it asked for work. */
 	| { readonly kind: "WORKING"; readonly round: number }
 	| {
 			readonly kind: "PROGRESS";
@@ -77,7 +83,7 @@ export type WorkerReply =
 			readonly stack?: string | undefined;
 	  };
 
-/** A reply as the agent gets it. `sequence` rises within one process; several processes of a worker share the numbers. */
+/** A reply as the agent receives it. `sequence` rises within one process; the processes of one worker share the numbers. */
 export type ReceivedReply = WorkerReply & {
 	readonly sequence: number;
 	/** Milliseconds since 1970, by the worker's clock. */

@@ -5,8 +5,8 @@ const OPEN_TO_HEAR =
 	constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Calls `onRing` whenever an agent has rung: see `installDoorbells`. It does not keep
- * the process alive. Undefined where there is no doorbell.
+ * Calls `onRing` whenever an agent rings (see `installDoorbells`). Does not keep the process alive. Returns undefined if
+ * there is no doorbell.
  */
 export function hearDoorbell(
 	path: string,
@@ -17,39 +17,39 @@ export function hearDoorbell(
 }
 
 class Hearing {
-	readonly #path: string;
-	readonly #onRing: () => void;
-	#socket: Socket | undefined;
+	private readonly path: string;
+	private readonly onRing: () => void;
+	private socket: Socket | undefined;
 
 	constructor(path: string, onRing: () => void) {
-		this.#path = path;
-		this.#onRing = onRing;
+		this.path = path;
+		this.onRing = onRing;
 	}
 
-	/** Returns whether there is something to hear. */
+	/** Returns whether there is a doorbell to hear. */
 	open(): boolean {
-		const fd = openFifo(this.#path);
+		const fd = openFifo(this.path);
 		if (fd === undefined) return false;
 		const socket = new Socket({ fd, readable: true, writable: false });
 		socket.on("error", () => {});
-		socket.once("close", () => this.#heard(socket));
+		socket.once("close", () => this.heard(socket));
 		socket.unref();
 		socket.resume();
-		this.#socket = socket;
+		this.socket = socket;
 		return true;
 	}
 
 	close(): void {
-		const socket = this.#socket;
-		this.#socket = undefined;
+		const socket = this.socket;
+		this.socket = undefined;
 		socket?.destroy();
 	}
 
-	/** What is rung after the opening is heard by it; what was before, is found by the look. */
-	#heard(socket: Socket): void {
-		if (socket !== this.#socket) return;
+	/** The socket hears every ring after it was opened; the caller's look finds earlier news. */
+	private heard(socket: Socket): void {
+		if (socket !== this.socket) return;
 		this.open();
-		this.#onRing();
+		this.onRing();
 	}
 }
 
@@ -59,7 +59,7 @@ function openFifo(path: string): number | undefined {
 		if (fstatSync(fd).isFIFO()) return fd;
 		closeSync(fd);
 	} catch {
-		// None was made, or the agent has ended.
+		// No doorbell was made, or the agent has ended.
 	}
 	return undefined;
 }

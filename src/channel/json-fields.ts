@@ -1,17 +1,17 @@
-/** The fields of a JSON object whose content nobody has vouched for. Every getter throws an error that names the field. */
+/** The fields of an untrusted JSON object. Every getter throws an error that names the field. */
 export class JsonFields {
-	readonly #values: ReadonlyMap<string, unknown>;
+	private readonly values: ReadonlyMap<string, unknown>;
 
 	private constructor(object: object) {
-		this.#values = new Map(Object.entries(object));
+		this.values = new Map(Object.entries(object));
 	}
 
 	static parse(text: string): JsonFields {
 		const value: unknown = JSON.parse(text);
-		return JsonFields.#of(value, "the message");
+		return JsonFields.of(value, "the message");
 	}
 
-	static #of(value: unknown, name: string): JsonFields {
+	private static of(value: unknown, name: string): JsonFields {
 		if (typeof value !== "object" || value === null || Array.isArray(value)) {
 			throw new TypeError(`${name} is not a JSON object`);
 		}
@@ -19,10 +19,10 @@ export class JsonFields {
 	}
 
 	object(name: string): JsonFields {
-		return JsonFields.#of(this.#values.get(name), name);
+		return JsonFields.of(this.values.get(name), name);
 	}
 
-	/** A whole number from 0. */
+	/** A whole number, at least 0. */
 	integer(name: string): number {
 		const value = this.number(name);
 		if (!Number.isSafeInteger(value) || value < 0) {
@@ -32,26 +32,26 @@ export class JsonFields {
 	}
 
 	number(name: string): number {
-		const value = this.#values.get(name);
+		const value = this.values.get(name);
 		if (typeof value !== "number") throw new TypeError(`${name} is no number`);
 		return value;
 	}
 
 	text(name: string): string {
-		const value = this.#values.get(name);
+		const value = this.values.get(name);
 		if (typeof value !== "string") throw new TypeError(`${name} is no string`);
 		return value;
 	}
 
 	optionalText(name: string): string | undefined {
-		return this.#values.get(name) === undefined ? undefined : this.text(name);
+		return this.values.get(name) === undefined ? undefined : this.text(name);
 	}
 
 	oneOf<const T extends string | number | null>(
 		name: string,
 		allowed: readonly T[],
 	): T {
-		const value = this.#values.get(name);
+		const value = this.values.get(name);
 		const found = allowed.find((candidate) => candidate === value);
 		if (found === undefined) {
 			throw new TypeError(
@@ -63,7 +63,7 @@ export class JsonFields {
 
 	/** All fields but one, as a plain object. */
 	without(name: string): { [field: string]: unknown } {
-		const { [name]: _, ...others } = Object.fromEntries(this.#values);
+		const { [name]: _, ...others } = Object.fromEntries(this.values);
 		return others;
 	}
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
  *   latest.json              the newest event, replaced whole        agent → worker
  *   events/0000000001.json   every event, the newest 64 kept         agent → worker
  *   replies/0000000001.json  what the worker says, until it is read  worker → agent
+ *   progress.json            how far it has come, replaced whole     worker → agent
  *   tmp/                     where files are written before they get their names; nobody watches it
  *   doorbell                 a FIFO, opened for writing and closed when there is news   agent → worker
  */
@@ -14,6 +15,7 @@ export interface ChannelPaths {
 	readonly latest: string;
 	readonly events: string;
 	readonly replies: string;
+	readonly progress: string;
 	readonly temporary: string;
 	readonly doorbell: string;
 }
@@ -32,6 +34,7 @@ export function channelPaths(directory: string): ChannelPaths {
 		latest: join(directory, "latest.json"),
 		events: join(directory, "events"),
 		replies: join(directory, "replies"),
+		progress: join(directory, "progress.json"),
 		temporary: join(directory, "tmp"),
 		doorbell: join(directory, "doorbell"),
 	};
@@ -42,14 +45,14 @@ export function messageFileName(sequence: number): string {
 	return `${String(sequence).padStart(SEQUENCE_DIGITS, "0")}.json`;
 }
 
-/** The sequence number in a file name; undefined for names that are none of ours. */
+/** The sequence number in a file name, or undefined for other names. */
 export function sequenceOf(fileName: string): number | undefined {
 	const digits = /^(\d{10})\.json$/.exec(fileName)?.[1];
 	const sequence = digits === undefined ? 0 : Number(digits);
 	return sequence > 0 ? sequence : undefined;
 }
 
-/** The sequence numbers among file names, ascending; foreign names are left out. */
+/** The sequence numbers among file names, ascending. Other names are left out. */
 export function sequencesIn(fileNames: readonly string[]): number[] {
 	return fileNames
 		.map(sequenceOf)
@@ -57,7 +60,7 @@ export function sequencesIn(fileNames: readonly string[]): number[] {
 		.sort((a, b) => a - b);
 }
 
-/** The name of the `attempt`th channel directory that a worker of this local rank gets. */
+/** The directory name of the `attempt`th channel of this local rank. */
 export function workerDirectoryName(
 	localRank: number,
 	attempt: number,

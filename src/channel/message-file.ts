@@ -10,10 +10,10 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ElasticRunError, systemErrorCode } from "../errors.js";
+import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { MESSAGE_LIMIT_BYTES } from "./layout.js";
 
-/** A file's text, and the stat of the very file that it was read from. */
+/** A file's text and the stat of that same file. */
 export interface MessageText {
 	readonly text: string;
 	readonly stat: Stats;
@@ -27,11 +27,11 @@ const OPEN_NEW =
 
 const OPEN_TO_FILL = constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** Without O_NONBLOCK, opening a FIFO that somebody put there would wait for ever. */
+/** Without O_NONBLOCK, opening a FIFO there would wait for ever. */
 const OPEN_TO_READ =
 	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Throws CHANNEL where a message is larger than the channel takes. `what` names it for people. */
+/** Throws CHANNEL if a message is too large. `what` names it in the message. */
 export function requireMessageSize(text: string, what: string): void {
 	const bytes = Buffer.byteLength(text);
 	if (bytes <= MESSAGE_LIMIT_BYTES) return;
@@ -44,7 +44,7 @@ export function requireMessageSize(text: string, what: string): void {
 /** How many names of temporary files this process has used. */
 let namesUsed = 0;
 
-/** Writes a new file (0600) under a name that nobody else uses, and returns its path. Leaves nothing behind where it fails. */
+/** Writes a new file (mode 0600) under an unused name and returns its path. Leaves nothing behind if it fails. */
 export function writeTemporary(directory: string, text: string): string {
 	for (;;) {
 		const path = join(directory, `.${process.pid}.${namesUsed++}.tmp`);
@@ -57,7 +57,7 @@ export function writeTemporary(directory: string, text: string): string {
 	}
 }
 
-/** Writes into an empty file that `writeTemporary` made before. */
+/** Fills an empty file made by `writeTemporary`. */
 export function fillTemporary(path: string, text: string): void {
 	const descriptor = openSync(path, OPEN_TO_FILL);
 	try {
@@ -67,7 +67,7 @@ export function fillTemporary(path: string, text: string): void {
 	}
 }
 
-/** Replaces a file whole: whoever reads it sees the old text or the new one, never a part. */
+/** Replaces a whole file: a reader sees the old text or the new one, never a part. */
 export function replaceFile(
 	path: string,
 	text: string,
@@ -82,10 +82,7 @@ export function replaceFile(
 	}
 }
 
-/**
- * Reads a message; undefined where there is no such file. Throws on what is not
- * a regular file, on a symbolic link, and on what is larger than a message may be.
- */
+/** Reads a message; undefined if there is no such file. Throws if it is no regular file, a symbolic link, or too large. */
 export function readMessage(path: string): MessageText | undefined {
 	const descriptor = openIfThere(path);
 	if (descriptor === undefined) return undefined;
@@ -122,7 +119,7 @@ function openIfThere(path: string): number | undefined {
 	}
 }
 
-/** Whether reading failed because of the system (no descriptors left, say) and not because of the file: it may succeed later. */
+/** Whether the system, not the file, made reading fail (no descriptors left, say): a later try may succeed. */
 export function isPassing(error: unknown): boolean {
 	const code = systemErrorCode(error);
 	return code !== undefined && code !== "ELOOP";

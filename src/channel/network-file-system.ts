@@ -19,14 +19,17 @@ const NETWORK_FILE_SYSTEMS = new Map([
 	[0x01161970, "GFS2"],
 ]);
 
-/** The name of the network file system that a path is on, where notifications of changes cannot be relied on; undefined for a local one. */
+/**
+ * The name of the network file system at a path; undefined for a local one. Change notifications are not reliable on
+ * network file systems.
+ */
 export function networkFileSystemOf(path: string): string | undefined {
 	return process.platform === "linux"
 		? networkFileSystemName(statfsSync(path).type)
 		: undefined;
 }
 
-/** By its magic number. statfs gives some of them with their sign extended. */
+/** Looks the magic number up. statfs returns some of them sign-extended. */
 export function networkFileSystemName(magic: number): string | undefined {
 	return NETWORK_FILE_SYSTEMS.get(magic >>> 0);
 }

@@ -1,13 +1,10 @@
-/**
- * Tells the user something that is no error. `problem` names what it is about, where
- * messages that differ may be about the same.
- */
+/** Warns the user. `problem` identifies the subject when different messages may be about the same thing. */
 export type Warn = (message: string, problem?: string) => void;
 
-/** A process that runs for weeks does not keep all that it ever said: the oldest may be said again. */
+/** A process that runs for weeks forgets the oldest problems; these may be reported again. */
 const KEPT_PROBLEMS = 4096;
 
-/** Passes one message about each different problem on. */
+/** Passes on one message per problem. */
 export function onceEach(warn: (message: string) => void): Warn {
 	const said = new Set<string>();
 	return (message, problem = message) => {

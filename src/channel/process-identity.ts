@@ -1,19 +1,19 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
-import { systemErrorCode } from "../errors.js";
-import { isLiving, readProcess } from "../process-stat.js";
+import { systemErrorCode } from "../base/errors.js";
+import { isLiving, readProcess } from "../base/process-stat.js";
 import { JsonFields } from "./json-fields.js";
 
 const NO_ADDRESS = "00:00:00:00:00:00";
 
-/** What tells one process of this machine from every other, before and after it. `""` where the system does not say. */
+/** Tells one process of this machine from every other, past or future. A field is `""` if the system does not say. */
 export interface ProcessIdentity {
 	readonly pid: number;
 	/** In clock ticks since the machine was started. */
 	readonly startTime: string;
-	/** Another one after each start of the machine. */
+	/** A different one after each boot. */
 	readonly bootId: string;
-	/** Which containers' processes its pid counts among. */
+	/** The pid namespace (container) in which its pid counts. */
 	readonly pidNamespace: string;
 }
 
@@ -49,7 +49,7 @@ export function decodeIdentity(text: string): ProcessIdentity {
 	};
 }
 
-/** Whether a process is certainly gone. One of another pid namespace cannot be seen from here, and counts as alive. */
+/** Whether a process is certainly gone. A process of another pid namespace cannot be seen and counts as alive. */
 export function isDead(
 	identity: ProcessIdentity,
 	observer: ProcessIdentity,
@@ -59,10 +59,9 @@ export function isDead(
 }
 
 /**
- * Names the processes that can be seen from this one: pids mean the same
- * wherever it is the same. On Linux the machine's boot and the pid namespace;
- * elsewhere, where there are no such namespaces, the machine by its name and
- * its network cards. `""` where neither is known.
+ * Names the set of processes visible from this one: pids mean the same wherever it is equal. On Linux that is boot and
+ * pid namespace. Elsewhere there are no such namespaces, and it is the machine's name and network cards. `""` if neither
+ * is known.
  */
 export function hostIdOf(
 	{ bootId, pidNamespace }: ProcessIdentity,
@@ -74,11 +73,11 @@ export function hostIdOf(
 	return [hostName, ...new Set([...hardwareAddresses].sort())].join(" ");
 }
 
-/** What tells one machine from another where the system does not name its boots. */
+/** Tells machines apart where the system does not name its boots. */
 export interface MachineNames {
 	readonly platform: string;
 	readonly hostName: string;
-	/** Of its network cards. */
+	/** The hardware addresses of its network cards. */
 	readonly hardwareAddresses: readonly string[];
 }
 
@@ -93,7 +92,7 @@ function namesOfMachine(): MachineNames {
 	};
 }
 
-/** Whether no process that can be seen from here is this one. One that is hidden from this user counts as there. */
+/** Whether no visible process is this one. A process hidden from this user counts as present. */
 export function isGone({
 	pid,
 	startTime,

@@ -1,14 +1,14 @@
-import { renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { removeTree } from "./remove-tree.js";
 
-/** What a directory's name begins with while it is being removed. */
+/** The prefix of a directory's name during its removal. */
 export const ENDING_PREFIX = ".ending-";
 
 /**
- * Removes an agent's directory. It is renamed first, because another agent may
- * take the name of a directory as soon as it is empty. `isWanted` is asked after
- * that, of the directory that was moved; where it says no, it goes back. Throws
- * the system's error, ENOENT where there is no such directory.
+ * Removes an agent's directory. It renames it first, because another agent may take the name of an empty directory. Then
+ * it asks `isWanted` about the moved directory, and moves it back if the answer is no. Throws the system's error; ENOENT
+ * if there is no such directory.
  */
 export function removeDirectory(
 	directory: string,
@@ -16,8 +16,8 @@ export function removeDirectory(
 ): void {
 	const name = `${ENDING_PREFIX}${process.pid}-${basename(directory)}`;
 	const moved = join(dirname(directory), name);
-	rmSync(moved, { recursive: true, force: true });
+	removeTree(moved);
 	renameSync(directory, moved);
-	if (isWanted(moved)) rmSync(moved, { recursive: true, force: true });
+	if (isWanted(moved)) removeTree(moved);
 	else renameSync(moved, directory);
 }

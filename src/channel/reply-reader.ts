@@ -1,90 +1,189 @@
-import { readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { messageOf, systemErrorCode } from "../errors.js";
-import { decodeReply } from "./codec.js";
+import { messageOf, systemErrorCode } from "../base/errors.js";
+import { Allowance } from "./allowance.js";
 import type { ReceivedReply } from "./events.js";
-import { channelPaths, messageFileName, sequencesIn } from "./layout.js";
-import { isPassing, readMessage } from "./message-file.js";
+import { channelPaths } from "./layout.js";
 import type { Warn } from "./once-each.js";
+import { planLook } from "./plan-look.js";
+import { ProgressReader } from "./progress-reader.js";
+import { ReplyFiles } from "./reply-files.js";
+import { ReplyListing } from "./reply-listing.js";
 
-/** Gets one reply, and the channel directory that it came by. It has been deleted from there. */
-export type ReplyListener = (
-	channelDirectory: string,
-	reply: ReceivedReply,
-) => void;
+/** Receives one reply. Its file is deleted already. */
+export type OnReply = (reply: ReceivedReply) => void;
 
-/** So that a flood of replies does not keep the agent from everything else. */
-const REPLIES_PER_TURN = 256;
+/** A finished look at a channel. */
+export interface Look {
+	/** How many files there were. */
+	readonly entries: number;
+	/** The numbers of the replies among them, in no order. */
+	readonly replies: readonly number[];
+}
 
-/** Takes what workers said out of their channels. Every file that is there is new: what was read is deleted. */
+/** The limit on replies read and on errors passed on: per second in the long run, and at once. */
+const LOOKED_AT = { perSecond: 300, atMost: 300 };
+const ERRORS = { perSecond: 1, atMost: 20 };
+
+/**
+ * The agent waits for answers to its events. Each event sent allows this many more replies, so that an answer is found in
+ * a flood of others.
+ */
+const ANSWERS = 2048;
+
+/** Steps are short, so that a flood of replies does not block the agent. */
+const READ_PER_STEP = 64;
+const DROPPED_PER_STEP = 256;
+
+/** The limit when all must be done at once: about 50 ms. */
+const STEPS_AT_ONCE = 64;
+const READ_AT_ONCE = 1024;
+
+/**
+ * Takes a worker's replies out of its channel, in steps. Every file there is new, because a reply is deleted once read.
+ * If there are more than the limit, the oldest are deleted unread.
+ */
 export class ReplyReader {
-	readonly #onReply: ReplyListener;
-	readonly #warn: Warn;
-	/** Files that could not be deleted and must not be delivered twice. */
-	readonly #done = new Set<string>();
+	private readonly replies: string;
+	private readonly onReply: OnReply;
+	private readonly warn: Warn;
+	private readonly files: ReplyFiles;
+	private readonly progress: ProgressReader;
+	private readonly lookedAt = new Allowance(
+		LOOKED_AT.perSecond,
+		LOOKED_AT.atMost,
+	);
+	private readonly errors = new Allowance(ERRORS.perSecond, ERRORS.atMost);
+	private listing: ReplyListing | undefined;
+	private look: Look | undefined;
+	private isClosed = false;
+	private toRead: number[] = [];
+	private toDrop: number[] = [];
 
-	constructor(onReply: ReplyListener, warn: Warn) {
-		this.#onReply = onReply;
-		this.#warn = warn;
+	constructor(channelDirectory: string, onReply: OnReply, warn: Warn) {
+		const { replies, progress } = channelPaths(channelDirectory);
+		this.replies = replies;
+		this.onReply = onReply;
+		this.warn = warn;
+		this.files = new ReplyFiles(replies, warn);
+		this.progress = new ProgressReader(progress, warn);
 	}
 
-	/** Delivers what lies in one channel, in order, up to a limit; returns whether it reached the limit, and more may lie there. */
-	readSome(channelDirectory: string): boolean {
-		const { replies } = channelPaths(channelDirectory);
-		let taken = 0;
-		for (const sequence of sequencesIn(this.#list(replies))) {
-			if (taken === REPLIES_PER_TURN) return true;
-			const reply = this.#read(join(replies, messageFileName(sequence)));
-			if (reply === "left") continue;
-			taken += 1;
-			if (reply !== undefined) this.#onReply(channelDirectory, reply);
+	/** Raises the limit after an event was sent. */
+	expectAnswers(): void {
+		this.lookedAt.grant(ANSWERS);
+	}
+
+	/**
+	 * Continues a look at the channel, or begins one, and delivers replies in order. Returns the look once it is over.
+	 * `now` in milliseconds.
+	 */
+	step(now: number): Look | undefined {
+		if (this.look === undefined) {
+			const look = this.list();
+			if (look === undefined) return undefined;
+			this.begin(look, now);
 		}
-		return false;
+		this.readSome(now, READ_PER_STEP);
+		if (this.toRead.length > 0) return undefined;
+		for (const sequence of this.toDrop.splice(0, DROPPED_PER_STEP)) {
+			this.files.delete(sequence);
+		}
+		return this.toDrop.length > 0 ? undefined : this.end();
 	}
 
-	/** A channel that was removed has no more replies. */
-	#list(replies: string): string[] {
+	/** Delivers all replies of an ended worker at once. */
+	readNow(now: number): void {
+		if (this.look !== undefined) this.finish(now);
+		// A running listing may lack replies written since it began.
+		this.listed();
+		let look = this.list();
+		for (let steps = 1; look === undefined && steps < STEPS_AT_ONCE; steps++) {
+			look = this.list();
+		}
+		this.begin(look ?? this.listed(), now, READ_AT_ONCE);
+		this.finish(now);
+	}
+
+	/** Delivers the newest step, if it is newer than the last reply. */
+	readProgress(): void {
+		const progress = this.progress.read();
+		if (progress !== undefined) this.onReply(progress);
+	}
+
+	/** Stops reading. */
+	close(): void {
+		this.isClosed = true;
+		this.toRead = [];
+		this.toDrop = [];
+		this.listed();
+	}
+
+	/** Lists some more; undefined until the list is complete. A removed channel has no more replies. */
+	private list(): Look | undefined {
+		if (this.isClosed) return this.listed();
 		try {
-			return readdirSync(replies);
+			this.listing ??= new ReplyListing(this.replies);
+			if (!this.listing.step()) return undefined;
 		} catch (error) {
-			if (systemErrorCode(error) !== "ENOENT") this.#warn(messageOf(error));
-			return [];
+			if (systemErrorCode(error) !== "ENOENT") this.warn(messageOf(error));
 		}
+		return this.listed();
 	}
 
-	/** Reads and deletes; undefined where it is no reply, `left` where the file stays. */
-	#read(path: string): ReceivedReply | undefined | "left" {
-		if (this.#done.has(path)) return "left";
-		let reply: ReceivedReply | undefined;
-		try {
-			const file = readMessage(path);
-			if (file === undefined) return "left";
-			reply = decodeReply(file.text);
-		} catch (error) {
-			this.#tell(path, "cannot be read as a reply", error);
-			if (isPassing(error)) return "left";
-		}
-		this.#delete(path);
-		return reply;
+	/** Ends the listing with what was found. */
+	private listed(): Look {
+		const { entries = 0, sequences = [] } = this.listing ?? {};
+		this.listing?.close();
+		this.listing = undefined;
+		const replies = sequences.filter((one) => !this.files.isDone(one));
+		return { entries, replies };
 	}
 
-	#delete(path: string): void {
-		try {
-			rmSync(path, { force: true });
-		} catch (error) {
-			this.#done.add(path);
-			this.#tell(path, "cannot be deleted", error);
-		}
-	}
-
-	/** A worker may leave any number of such files: the first of each kind in its channel stands for all. */
-	#tell(path: string, what: string, error: unknown): void {
-		// Messages quote the file or its path.
-		const name = error instanceof Error ? error.name : "";
-		const kind = systemErrorCode(error) ?? name;
-		this.#warn(
-			`${path} ${what}: ${messageOf(error)}.`,
-			`${dirname(path)} ${what}: ${kind}`,
+	private begin(
+		look: Look,
+		now: number,
+		atMost = Number.POSITIVE_INFINITY,
+	): void {
+		this.look = look;
+		const allowed = Math.min(atMost, this.lookedAt.left(now));
+		const { read, drop } = planLook(look.replies, allowed);
+		this.lookedAt.take(read.length);
+		this.toRead = [...read];
+		this.toDrop = [...drop];
+		if (drop.length === 0) return;
+		this.warn(
+			`${this.replies}: the worker says more than is listened to; of more than ${LOOKED_AT.perSecond} replies a second the newest are read and the others deleted. Let it report less often.`,
 		);
+	}
+
+	/** Does not delete unread replies: the directory will soon be removed, or read once more. */
+	private finish(now: number): void {
+		this.readSome(now, this.toRead.length);
+		this.toDrop = [];
+		this.end();
+	}
+
+	/** A listener may call `readNow`, so each file leaves the list before it is read. */
+	private readSome(now: number, atMost: number): void {
+		for (let count = 0; count < atMost; count++) {
+			const sequence = this.toRead.shift();
+			if (sequence === undefined) return;
+			const reply = this.files.take(sequence);
+			if (reply !== undefined && this.isHeard(reply, now)) this.onReply(reply);
+		}
+	}
+
+	private end(): Look {
+		const look = this.look ?? { entries: 0, replies: [] };
+		this.look = undefined;
+		return look;
+	}
+
+	private isHeard(reply: ReceivedReply, now: number): boolean {
+		if (reply.kind === "PROGRESS") return this.progress.isNews(reply);
+		if (reply.kind !== "ERROR" || this.errors.takeOne(now)) return true;
+		this.warn(
+			`${this.replies}: the worker reports more than ${ERRORS.perSecond} error a second; the others are not shown. Its error file has the last one.`,
+		);
+		return false;
 	}
 }

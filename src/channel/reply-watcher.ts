@@ -4,14 +4,14 @@ export interface ReplyWatcher {
 	close(): Promise<void>;
 }
 
-/** Asks for notifications of what comes into a directory; calls `onError` where there are none. */
+/** Watches a directory for new files; calls `onError` if it cannot. */
 export type OpenReplyWatcher = (
 	directory: string,
 	onHint: () => void,
 	onError: (error: unknown) => void,
 ) => ReplyWatcher;
 
-/** Loaded only when it is needed: after the first workers were started. */
+/** Loads the package on first use, after the first workers were started. */
 export async function loadChokidar(
 	directory: string,
 ): Promise<OpenReplyWatcher> {
@@ -26,12 +26,21 @@ export async function loadChokidar(
 			followSymlinks: false,
 			usePolling: false,
 			depth: 0,
+			// Otherwise it would stat and watch each reply when it lists the directory.
+			ignored: (path) => path !== replies,
 		});
 		watcher.on("all", onHint);
-		// The kernel's own word, before chokidar has listed the directory: what is taken out
-		// of it at once need not be looked at by chokidar, which takes milliseconds a file.
+		// The kernel's own event, before chokidar lists the directory. A reply that is removed at once spares chokidar
+		// milliseconds per file.
 		watcher.on("raw", onHint);
 		watcher.on("error", onError);
-		return watcher;
+		return {
+			close() {
+				const closing = watcher.close();
+				// chokidar has removed all listeners, but a running check may still fail.
+				watcher.on("error", () => {});
+				return closing;
+			},
+		};
 	};
 }

@@ -1,6 +1,7 @@
 import { linkSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemErrorCode } from "../errors.js";
+import { systemErrorCode } from "../base/errors.js";
+import { Allowance } from "./allowance.js";
 import { encodeReply } from "./codec.js";
 import type { WorkerReply } from "./events.js";
 import {
@@ -9,38 +10,74 @@ import {
 	messageFileName,
 	sequencesIn,
 } from "./layout.js";
-import { requireMessageSize, writeTemporary } from "./message-file.js";
+import {
+	replaceFile,
+	requireMessageSize,
+	writeTemporary,
+} from "./message-file.js";
+
+/** The limit on frequent kinds of replies: per second in the long run, and at once. */
+const FREQUENT = { perSecond: 2, atMost: 256 };
 
 /**
- * Writes what a worker says. A worker may be several processes and threads
- * that all speak for it (a wrapper and its child, a data loader): a number is
- * taken by a hard link, which never replaces a file, so none of them can
- * overwrite another's reply.
+ * Writes a worker's replies. A worker may be several processes and threads that write at the same time (a wrapper and its
+ * child, a data loader). A hard link takes each number, and never replaces a file, so none can overwrite another's reply.
+ *
+ * If steps come faster than the limit, a file that each step replaces holds the newest one. If errors do, the agent gets
+ * the first ones.
  */
 export class ReplyWriter {
-	readonly #paths: ChannelPaths;
-	#next = 1;
+	private readonly paths: ChannelPaths;
+	private readonly frequent = {
+		PROGRESS: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
+		ERROR: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
+	};
+	private next = 1;
 
 	constructor(directory: string) {
-		this.#paths = channelPaths(directory);
+		this.paths = channelPaths(directory);
 	}
 
-	/** `timestamp`: milliseconds since 1970. Throws CHANNEL on more than 1 MiB, and the system's error where the disk does not take it. */
-	write(reply: WorkerReply, timestamp: number): void {
-		while (!this.#claim(this.#next, reply, timestamp)) {
-			const taken = sequencesIn(readdirSync(this.#paths.replies));
-			this.#next = Math.max(this.#next, taken.at(-1) ?? 0) + 1;
+	/**
+	 * Returns whether it was written: errors beyond the limit are not. `timestamp`: milliseconds since 1970. Throws CHANNEL
+	 * on more than 1 MiB, and the system's error if the disk refuses it.
+	 */
+	write(reply: WorkerReply, timestamp: number): boolean {
+		if (this.isFrequent(reply, timestamp)) {
+			if (reply.kind === "PROGRESS") this.replaceProgress(reply, timestamp);
+			return reply.kind === "PROGRESS";
 		}
-		this.#next += 1;
+		while (!this.claim(this.next, reply, timestamp)) {
+			const taken = sequencesIn(readdirSync(this.paths.replies));
+			this.next = Math.max(this.next, taken.at(-1) ?? 0) + 1;
+		}
+		this.next += 1;
+		return true;
 	}
 
-	#claim(sequence: number, reply: WorkerReply, timestamp: number): boolean {
+	private isFrequent({ kind }: WorkerReply, timestamp: number): boolean {
+		if (kind !== "PROGRESS" && kind !== "ERROR") return false;
+		return !this.frequent[kind].takeOne(timestamp);
+	}
+
+	private replaceProgress(reply: WorkerReply, timestamp: number): void {
+		const { progress, temporary } = this.paths;
+		const text = encodeReply(reply, this.next, timestamp);
+		requireMessageSize(text, `reply ${reply.kind}`);
+		replaceFile(progress, text, temporary);
+	}
+
+	private claim(
+		sequence: number,
+		reply: WorkerReply,
+		timestamp: number,
+	): boolean {
 		const text = encodeReply(reply, sequence, timestamp);
 		requireMessageSize(text, `reply ${reply.kind}`);
-		const temporary = writeTemporary(this.#paths.temporary, text);
+		const temporary = writeTemporary(this.paths.temporary, text);
 		try {
 			const name = messageFileName(sequence);
-			linkSync(temporary, join(this.#paths.replies, name));
+			linkSync(temporary, join(this.paths.replies, name));
 			return true;
 		} catch (error) {
 			if (systemErrorCode(error) === "EEXIST") return false;

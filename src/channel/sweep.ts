@@ -8,13 +8,12 @@ import {
 } from "./process-identity.js";
 import { ENDING_PREFIX, removeDirectory } from "./remove-directory.js";
 
-/** Says whose directory it is. */
+/** Names the owner of a directory. */
 export const OWNER_FILE = "agent.json";
 
 /**
- * Removes the directories of agents that are certainly dead. `local` says that
- * no other machine can see the place, so that an identity from another boot is
- * of an earlier one of this machine. What cannot be read or removed stays.
+ * Removes the directories of agents that are certainly dead. `local`: no other machine can see the place, so an identity
+ * from another boot is an earlier one of this machine. What cannot be read or removed stays.
  */
 export function sweepDeadAgents(
 	parent: string,
@@ -33,14 +32,14 @@ export function sweepDeadAgents(
 		try {
 			if (isLeftBehind(directory)) removeDirectory(directory, isLeftBehind);
 		} catch {
-			// Its owner is not known, or somebody else has just removed it.
+			// Its owner is unknown, or somebody else has just removed it.
 		}
 	}
 }
 
 /**
- * Whether the agent of a directory is certainly dead: an identity from another
- * boot is of an earlier one of this machine only where no other can see the place.
+ * Whether the agent of a directory is certainly dead. An identity from another boot proves it only if no other machine
+ * can see the place.
  */
 export function isDeadAgents(
 	owner: ProcessIdentity,

@@ -2,9 +2,8 @@ import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Sets the times of a directory and of all that is in it (`time`: milliseconds
- * since 1970), so that no cleaner of temporary directories takes it for
- * forgotten. What is gone meanwhile is passed over.
+ * Sets the times of a directory tree (`time`: milliseconds since 1970), so that cleaners of temporary directories keep
+ * it. Skips what is gone meanwhile.
  */
 export function touchTree(directory: string, time: number): void {
 	try {
@@ -15,14 +14,12 @@ export function touchTree(directory: string, time: number): void {
 		}
 		touch(directory, time);
 	} catch {
-		// It has been removed, or is another's by now; there is nothing to keep.
+		// It was removed or replaced; there is nothing to keep.
 	}
 }
 
 function touch(path: string, time: number): void {
 	try {
 		utimesSync(path, time / 1000, time / 1000);
-	} catch {
-		// The same.
-	}
+	} catch {}
 }

@@ -1,10 +1,10 @@
 import { watch } from "node:fs";
-import type { Clock } from "../clock.js";
-import { messageOf } from "../errors.js";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import { networkFileSystemOf } from "./network-file-system.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
 
-/** Asks for notifications of a directory; throws or calls `onError` where there are none. */
+/** Asks for notifications of a directory; throws or calls `onError` if there are none. */
 export type OpenWatcher = (
 	directory: string,
 	onChange: () => void,
@@ -14,17 +14,16 @@ export type OpenWatcher = (
 export interface WatchDirectoryOptions {
 	/** Its timers decide whether the watch keeps the process alive. */
 	readonly clock: Clock;
-	/** Called once where no watcher is to be had, with the reason in words. */
+	/** Called once with the reason if there is no watcher. */
 	readonly warn: (message: string) => void;
-	/** fs.watch unless given. */
+	/** Default: fs.watch. */
 	readonly openWatcher?: OpenWatcher;
 }
 
 /**
- * Calls `lookAgain` when something in a directory may have changed. It says
- * neither what nor that anything has: the caller looks, and must be able to do
- * so often. A slow poll stands behind the watcher, and a faster one takes its
- * place where there is none. Returns a function that ends the watch.
+ * Calls `lookAgain` when something in a directory may have changed, but not what: the caller looks, and must be able to
+ * look often. A slow poll backs up the watcher; a faster one replaces it if there is none. Returns a function that ends
+ * the watch.
  */
 export function watchDirectory(
 	directory: string,
@@ -55,7 +54,7 @@ export function watchDirectory(
 	};
 }
 
-/** fs.watch, but on a network file system. */
+/** fs.watch, except on a network file system. */
 export const openLocalWatcher: OpenWatcher = (directory, onChange, onError) => {
 	const fileSystem = networkFileSystemOf(directory);
 	if (fileSystem !== undefined) {

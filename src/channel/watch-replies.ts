@@ -1,10 +1,10 @@
-import type { Clock } from "../clock.js";
-import { messageOf } from "../errors.js";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import type { ChannelRoot } from "./channel-root.js";
+import type { ReceivedReply } from "./events.js";
 import { onceEach, type Warn } from "./once-each.js";
 import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
-import { QuietChannels } from "./quiet-channels.js";
-import { type ReplyListener, ReplyReader } from "./reply-reader.js";
+import { ReplyTurns } from "./reply-turns.js";
 import {
 	loadChokidar,
 	type OpenReplyWatcher,
@@ -13,25 +13,30 @@ import {
 import { touchTree } from "./touch-tree.js";
 import type { WorkerChannel } from "./worker-channel.js";
 
+/** Receives one reply and the directory of its channel. Its file is deleted already. */
+export type ReplyListener = (
+	channelDirectory: string,
+	reply: ReceivedReply,
+) => void;
+
 export interface WatchRepliesOptions {
 	/** Its timers decide whether the watch keeps the process alive. */
 	readonly clock: Clock;
-	/** Called with what the user should know: a reply that cannot be read, no watcher to be had. */
+	/** Called with warnings for the user: an unreadable reply, no watcher. */
 	readonly warn: (message: string) => void;
-	/** Resolves with what is to open watchers below a directory, or rejects where none are to be had; chokidar unless given. */
+	/** Resolves with the function that opens watchers below a directory, or rejects if there is none. Default: chokidar. */
 	readonly loadWatcher?: (directory: string) => Promise<OpenReplyWatcher>;
 }
 
-/** Systems remove from their temporary directories what nobody has touched for some days. */
+/** Systems remove temporary files that nobody has touched for some days. */
 const TOUCH_MS = 60 * 60 * 1000;
 
-/** How long after a notification to look once more, in milliseconds: chokidar drops what follows another too closely. */
+/** How long after a notification to look once more, in milliseconds: chokidar drops some that come close together. */
 const TRAILING_LOOK_MS = 60;
 
 /**
- * Delivers what the workers say in the channels that `root` has, now and later.
- * A notification says only where to look; a slow poll looks at every channel,
- * and a faster one where no watcher is to be had.
+ * Delivers the replies in all channels of `root`, present and future. A notification only says where to look. A slow poll
+ * looks at every channel; a faster one replaces a missing watcher.
  */
 export async function watchReplies(
 	root: ChannelRoot,
@@ -44,150 +49,165 @@ export async function watchReplies(
 }
 
 export class ReplyWatch {
-	readonly #root: ChannelRoot;
-	readonly #clock: Clock;
-	readonly #warn: Warn;
-	readonly #reader: ReplyReader;
-	readonly #quiet = new QuietChannels();
-	readonly #poll: Poll;
-	/** Undefined before it is loaded, and once none are to be had. */
-	#openWatcher: OpenReplyWatcher | undefined;
-	/** By the directory of the channel. */
-	readonly #watchers = new Map<string, ReplyWatcher>();
-	#state: "watching" | "polling" | "closed" = "watching";
-	#touchAt: number;
-	#cancelTrailingLook: (() => void) | undefined;
+	private readonly clock: Clock;
+	private readonly warn: Warn;
+	private readonly poll: Poll;
+	/** Undefined before it is loaded, and after it has failed. */
+	private openWatcher: OpenReplyWatcher | undefined;
+	/** Both by channel directory. */
+	private readonly turns = new Map<string, ReplyTurns>();
+	private readonly watchers = new Map<string, ReplyWatcher>();
+	private state: "watching" | "polling" | "closed" = "watching";
+	private touchAt: number;
+	private cancelTrailingLook: (() => void) | undefined;
 
 	constructor(
-		root: ChannelRoot,
-		onReply: ReplyListener,
+		private readonly root: ChannelRoot,
+		private readonly onReply: ReplyListener,
 		{ clock, warn }: WatchRepliesOptions,
 	) {
-		this.#root = root;
-		this.#clock = clock;
-		this.#warn = onceEach(warn);
-		this.#reader = new ReplyReader(onReply, this.#warn);
-		this.#poll = new Poll(clock, () => this.#onPoll());
-		this.#touchAt = clock.now() + TOUCH_MS;
+		this.clock = clock;
+		this.warn = onceEach(warn);
+		this.poll = new Poll(clock, () => this.onPoll());
+		this.touchAt = clock.now() + TOUCH_MS;
 	}
 
-	/** Starts; where no watcher is to be had, by polling alone. */
+	/** Starts watching; only polls if there is no watcher. */
 	async open(
 		loadWatcher: (directory: string) => Promise<OpenReplyWatcher>,
 	): Promise<void> {
-		this.#poll.every(POLL_MS);
+		this.poll.every(POLL_MS);
 		try {
-			const openWatcher = await loadWatcher(this.#root.directory);
-			if (this.#state === "watching") this.#openWatcher = openWatcher;
+			const openWatcher = await loadWatcher(this.root.directory);
+			if (this.state === "watching") this.openWatcher = openWatcher;
 			this.follow();
 		} catch (error) {
-			this.#fallBack(error);
+			this.fallBack(error);
 		}
-		this.#look();
+		this.look();
 	}
 
-	/** Watches the channels that processes have now; who does not call it finds that done by the next poll. */
+	/** Watches the present channels. Without this call the next poll does it. */
 	follow(): void {
-		const channels = this.#root.channels();
+		const channels = this.root.channels();
 		const open = new Set(channels.map(({ directory }) => directory));
-		for (const [directory, watcher] of this.#watchers) {
+		for (const [directory, turns] of this.turns) {
 			if (open.has(directory)) continue;
-			this.#watchers.delete(directory);
-			void watcher.close();
+			this.turns.delete(directory);
+			turns.close();
+		}
+		for (const directory of this.watchers.keys()) {
+			const isOpen = open.has(directory);
+			if (isOpen && this.turns.get(directory)?.isCrowded !== true) continue;
+			this.unwatch(directory);
 		}
 		for (const channel of channels) {
-			if (!this.#watchers.has(channel.directory)) this.#watch(channel);
+			if (this.watchers.has(channel.directory)) continue;
+			if (!this.turnsOf(channel).isCrowded) this.watch(channel);
 		}
 	}
 
-	#watch({ directory, replies }: WorkerChannel): void {
-		const watcher = this.#openWatcher?.(
+	private unwatch(directory: string): void {
+		const watcher = this.watchers.get(directory);
+		this.watchers.delete(directory);
+		void watcher?.close();
+	}
+
+	private watch({ directory, replies }: WorkerChannel): void {
+		const watcher = this.openWatcher?.(
 			replies,
-			() => this.#onHint(directory),
-			(error) => this.#fallBack(error),
+			() => this.onHint(directory),
+			(error) => this.fallBack(error),
 		);
 		if (watcher === undefined) return;
 		// Not if it has failed already.
-		if (this.#openWatcher) this.#watchers.set(directory, watcher);
+		if (this.openWatcher) this.watchers.set(directory, watcher);
 		else void watcher.close();
 	}
 
-	/** Delivers all that lies in one channel: call it before that of a worker that ended is removed. */
+	/** Delivers the replies in one channel. Call it before the channel of an ended worker is removed. */
 	readNow(directory: string): void {
-		while (this.#isOpen(directory) && this.#reader.readSome(directory));
+		this.find(directory)?.readNow();
 	}
 
 	/** Ends the watch; nothing is delivered after the call. */
 	async close(): Promise<void> {
-		this.#state = "closed";
-		this.#poll.stop();
-		this.#cancelTrailingLook?.();
-		await this.#closeWatchers();
+		this.state = "closed";
+		this.poll.stop();
+		this.cancelTrailingLook?.();
+		for (const turns of this.turns.values()) turns.close();
+		await this.closeWatchers();
 	}
 
-	#fallBack(error: unknown): void {
-		// A watcher that fails reports it for each path; the first time will do.
-		if (this.#state !== "watching") return;
-		this.#state = "polling";
-		this.#warn(
-			`${this.#root.directory} is looked at each ${SOLE_POLL_MS} ms, for want of notifications: ${messageOf(error)}.`,
+	private fallBack(error: unknown): void {
+		// A failing watcher reports each path; the first report is enough.
+		if (this.state !== "watching") return;
+		this.state = "polling";
+		this.warn(
+			`${this.root.directory} is looked at each ${SOLE_POLL_MS} ms, for want of notifications: ${messageOf(error)}.`,
 		);
-		this.#poll.every(SOLE_POLL_MS);
-		void this.#closeWatchers();
+		this.poll.every(SOLE_POLL_MS);
+		void this.closeWatchers();
 	}
 
-	async #closeWatchers(): Promise<void> {
-		this.#openWatcher = undefined;
-		const watchers = [...this.#watchers.values()];
-		this.#watchers.clear();
+	private async closeWatchers(): Promise<void> {
+		this.openWatcher = undefined;
+		const watchers = [...this.watchers.values()];
+		this.watchers.clear();
 		await Promise.all(watchers.map((watcher) => watcher.close()));
 	}
 
-	#onHint(directory: string): void {
-		this.#readInTurns(directory);
-		this.#cancelTrailingLook ??= this.#clock.wakeAt(
-			this.#clock.now() + TRAILING_LOOK_MS,
+	private onHint(directory: string): void {
+		const turns = this.find(directory);
+		turns?.look();
+		// A crowded channel is polled.
+		if (turns?.isCrowded) this.unwatch(directory);
+		this.cancelTrailingLook ??= this.clock.wakeAt(
+			this.clock.now() + TRAILING_LOOK_MS,
 			() => {
-				this.#cancelTrailingLook = undefined;
-				this.#look();
+				this.cancelTrailingLook = undefined;
+				this.look();
 			},
 		);
 	}
 
-	#onPoll(): void {
+	private onPoll(): void {
 		this.follow();
-		// Who has no notifications may have no times to trust either.
-		if (this.#state === "polling") this.#look();
-		else this.#lookAtChanged();
-		if (this.#clock.now() < this.#touchAt) return;
-		this.#touchAt = this.#clock.now() + TOUCH_MS;
-		touchTree(this.#root.directory, this.#clock.wallTime());
-	}
-
-	#lookAtChanged(): void {
-		const wallTime = this.#clock.wallTime();
-		for (const channel of this.#root.channels()) {
-			this.#quiet.poll(channel, wallTime, () =>
-				this.#readInTurns(channel.directory),
-			);
+		for (const channel of this.root.channels()) {
+			const turns = this.turnsOf(channel);
+			// Without notifications the change times may be unreliable as well.
+			if (this.state === "polling") turns.look();
+			else turns.lookIfChanged();
+			turns.readProgress();
 		}
+		if (this.clock.now() < this.touchAt) return;
+		this.touchAt = this.clock.now() + TOUCH_MS;
+		touchTree(this.root.directory, this.clock.wallTime());
 	}
 
-	#look(): void {
-		for (const { directory } of this.#root.channels()) {
-			this.#readInTurns(directory);
-		}
+	private look(): void {
+		if (this.state === "closed") return;
+		for (const channel of this.root.channels()) this.turnsOf(channel).look();
 	}
 
-	#readInTurns(directory: string): void {
-		if (!this.#isOpen(directory) || !this.#reader.readSome(directory)) return;
-		this.#clock.wakeAt(this.#clock.now(), () => this.#readInTurns(directory));
+	private find(directory: string): ReplyTurns | undefined {
+		if (this.state === "closed") return undefined;
+		const channels = this.root.channels();
+		const channel = channels.find((one) => one.directory === directory);
+		return channel && this.turnsOf(channel);
 	}
 
-	#isOpen(directory: string): boolean {
-		return (
-			this.#state !== "closed" &&
-			this.#root.channels().some((one) => one.directory === directory)
+	private turnsOf(channel: WorkerChannel): ReplyTurns {
+		const { directory } = channel;
+		const known = this.turns.get(directory);
+		if (known) return known;
+		const turns = new ReplyTurns(
+			channel,
+			this.clock,
+			(reply) => this.onReply(directory, reply),
+			this.warn,
 		);
+		this.turns.set(directory, turns);
+		return turns;
 	}
 }

@@ -1,4 +1,12 @@
-import { linkSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import {
+	existsSync,
+	linkSync,
+	mkdirSync,
+	renameSync,
+	rmdirSync,
+	rmSync,
+	statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
@@ -15,28 +23,29 @@ import {
 	requireMessageSize,
 	writeTemporary,
 } from "./message-file.js";
+import { removeTree } from "./remove-tree.js";
 
-/** What the agent says; the channel adds where in the channel and when. */
+/** An event from the agent; the channel adds sequence and time. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
 
 /** The agent's end of one worker process's channel. */
 export class WorkerChannel {
 	readonly localRank: number;
-	/** Its path is the worker's ELASTIC_RUN_CHANNEL, and names this process for ever: a restarted worker gets another. */
+	/** Its path is the worker's ELASTIC_RUN_CHANNEL and belongs to this process for ever: a restarted worker gets another. */
 	readonly directory: string;
-	readonly #paths: ChannelPaths;
-	readonly #forget: () => void;
-	/** An empty file that waits for its text. */
-	#blank: string | undefined;
-	#sent = 0;
+	private readonly paths: ChannelPaths;
+	private readonly forget: () => void;
+	/** An empty file, ready for the first event. */
+	private blank: string | undefined;
+	private sentCount = 0;
 
-	/** Makes the directory; throws CHANNEL where that cannot be done, and leaves nothing. */
+	/** Makes the directory. If that fails, throws CHANNEL and leaves nothing. */
 	constructor(localRank: number, directory: string, forget: () => void) {
 		this.localRank = localRank;
 		this.directory = directory;
-		this.#forget = forget;
-		this.#paths = channelPaths(directory);
-		const { events, replies, temporary } = this.#paths;
+		this.forget = forget;
+		this.paths = channelPaths(directory);
+		const { events, replies, temporary } = this.paths;
 		const made: string[] = [];
 		try {
 			for (const path of [directory, events, replies, temporary]) {
@@ -50,62 +59,88 @@ export class WorkerChannel {
 	}
 
 	/**
-	 * Writes the next event and returns it; `ring` tells of it at once. `timestamp`: milliseconds since 1970.
-	 * Throws CHANNEL where the event is larger than 1 MiB or the disk does not
-	 * take it; then nothing was sent, and the next event gets its number.
+	 * Writes the next event and returns it; `ring` then wakes the worker. `timestamp`: milliseconds since 1970. Throws
+	 * CHANNEL if the event exceeds 1 MiB or the disk refuses it. Then nothing was sent, and the next event gets its number.
 	 */
 	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
-		const sequence = this.#sent + 1;
+		const sequence = this.sentCount + 1;
 		const event: WorkerEvent = { ...message, sequence, timestamp };
 		const text = encodeEvent(event);
 		requireMessageSize(text, `event ${sequence} for ${this.directory}`);
 		try {
-			this.#publish(sequence, text);
+			this.publish(sequence, text);
 		} catch (error) {
 			throw channelFailure(this.directory, error);
 		}
-		this.#prune(sequence - KEPT_EVENTS);
+		this.prune(sequence - KEPT_EVENTS);
 		return event;
 	}
 
-	/** Tells the worker that something was sent; it then takes a processor, perhaps at once. */
+	/** Wakes the worker, which may take a processor at once. */
 	ring(): void {
 		ringDoorbell(this.doorbell);
 	}
 
-	/** Makes the file of the first event now, empty, where there is time for it; throws the system's error. */
+	/** Makes the empty file of the first event early; throws the system's error. */
 	prepareFirstEvent(): void {
-		this.#blank ??= writeTemporary(this.#paths.temporary, "");
+		this.blank ??= writeTemporary(this.paths.temporary, "");
 	}
 
-	/** By which the worker is told of news, once it has been installed. */
+	/** The path of the FIFO that wakes the worker, once it is installed. */
 	get doorbell(): string {
-		return this.#paths.doorbell;
+		return this.paths.doorbell;
 	}
 
-	/** Where the worker puts what it says. */
+	/** The directory of the worker's replies. */
 	get replies(): string {
-		return this.#paths.replies;
+		return this.paths.replies;
 	}
 
-	/** Removes the directory and all that is in it. */
+	/** How many events were sent. */
+	get sent(): number {
+		return this.sentCount;
+	}
+
+	/** When its replies last changed, in milliseconds since 1970; undefined if that cannot be read. */
+	changedAt(): number | undefined {
+		try {
+			return statSync(this.paths.replies).mtimeMs;
+		} catch {
+			return undefined;
+		}
+	}
+
+	/** Whether all that a worker needs of it exists. */
+	get isWhole(): boolean {
+		const { events, replies, temporary } = this.paths;
+		const blank = this.blank === undefined ? [] : [this.blank];
+		return [events, replies, temporary, ...blank].every((path) =>
+			existsSync(path),
+		);
+	}
+
+	/** Removes the directory tree. What cannot be removed goes with the agent's directory, which then reports it. */
 	remove(): void {
-		this.#forget();
-		rmSync(this.directory, { recursive: true, force: true });
+		this.forget();
+		try {
+			removeTree(this.directory);
+		} catch {
+			// The run can go on without this removal.
+		}
 	}
 
-	/** The file has both of its names to be before it gets either, so that a full disk leaves neither. */
-	#publish(sequence: number, text: string): void {
-		const { events, latest, temporary } = this.#paths;
-		const blank = this.#blank;
-		this.#blank = undefined;
+	/** Both names of the file are ready before either appears, so that a full disk leaves neither. */
+	private publish(sequence: number, text: string): void {
+		const { events, latest, temporary } = this.paths;
+		const blank = this.blank;
+		this.blank = undefined;
 		const event = blank ?? writeTemporary(temporary, text);
 		const newest = `${event}.latest`;
 		try {
 			if (blank !== undefined) fillTemporary(blank, text);
 			linkSync(event, newest);
 			renameSync(event, join(events, messageFileName(sequence)));
-			this.#sent = sequence;
+			this.sentCount = sequence;
 			renameSync(newest, latest);
 		} catch (error) {
 			for (const path of [event, newest]) rmSync(path, { force: true });
@@ -113,9 +148,9 @@ export class WorkerChannel {
 		}
 	}
 
-	#prune(sequence: number): void {
+	private prune(sequence: number): void {
 		if (sequence < 1) return;
-		rmSync(join(this.#paths.events, messageFileName(sequence)), {
+		rmSync(join(this.paths.events, messageFileName(sequence)), {
 			force: true,
 		});
 	}

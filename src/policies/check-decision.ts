@@ -1,10 +1,10 @@
-import { ElasticRunError } from "../errors.js";
+import { ElasticRunError, messageOf } from "../base/errors.js";
 import type { Charge, RestartDecision, WorkersAction } from "./strategy.js";
 
-/** Which of a policy's methods is asked: one of the two for changes of the world, or that for a worker's failure. */
+/** Which of a policy's methods is called: for a change of the membership, or for a worker's failure. */
 export type PolicyColumn = "scale" | "failure";
 
-/** A worker that failed cannot be paused, and where none failed there is none to replace. */
+/** A failed worker cannot be paused, and without a failure there is none to replace. */
 const ACTIONS: Readonly<Record<PolicyColumn, ReadonlySet<WorkersAction>>> = {
 	scale: new Set(["restart", "pause", "leave", "fail-run"]),
 	failure: new Set(["restart", "replace-failed", "leave", "fail-run"]),
@@ -18,7 +18,7 @@ const CHARGES: ReadonlySet<Charge> = new Set<Charge>([
 ]);
 
 /**
- * Asks a policy, which may be a user's own and return or throw anything.
+ * Asks a policy. A user's policy may return or throw anything.
  * @throws ElasticRunError POLICY_ILLEGAL naming the policy and what is wrong with its decision
  */
 export function askPolicy(
@@ -59,6 +59,20 @@ export function askPolicy(
 		throw illegal("gave no reason for its decision");
 	}
 	return decision;
+}
+
+/** Like `askPolicy`, but an illegal decision fails the run: a guess could cost the user more. */
+export function decide(
+	policyName: string,
+	column: PolicyColumn,
+	ask: () => RestartDecision,
+): RestartDecision {
+	try {
+		return askPolicy(policyName, column, ask);
+	} catch (error) {
+		const reason = messageOf(error);
+		return { workers: "fail-run", charge: "nothing", reason };
+	}
 }
 
 function list(values: ReadonlySet<string>): string {

@@ -6,7 +6,7 @@ import type {
 	WorkerFailureContext,
 } from "./strategy.js";
 
-/** Whatever happens, all workers are stopped and start anew together; failures are charged to the run. */
+/** Any change stops all workers and restarts them together. Failures are charged to the run. */
 export class HardRestartPolicyStrategy implements RestartPolicyStrategy {
 	readonly name: string = RestartPolicy.HARD;
 

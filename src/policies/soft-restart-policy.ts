@@ -7,9 +7,8 @@ import type {
 } from "./strategy.js";
 
 /**
- * Survivors keep their processes: PAUSE when the world changes, WORK in the next
- * round. A node whose worker failed ends its others as well, pays, and comes back
- * with fresh ones. What the RFC calls soft-no-replace.
+ * Survivors keep their processes: PAUSE when the world changes, WORK in the next round. The node of a failed worker ends
+ * its other workers, is charged, and comes back with new ones. The RFC calls this soft-no-replace.
  */
 export class SoftRestartPolicyStrategy implements RestartPolicyStrategy {
 	readonly name: string = RestartPolicy.SOFT;

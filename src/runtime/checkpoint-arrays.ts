@@ -16,7 +16,7 @@ const TYPED_ARRAYS = {
 
 export type TypedArrayName = keyof typeof TYPED_ARRAYS;
 
-/** Numbers in binary: what model parameters are kept in. */
+/** Binary numbers: the type of model parameters. */
 export type TypedArray =
 	| Int8Array
 	| Uint8Array
@@ -45,7 +45,7 @@ export function isTypedArrayName(name: unknown): name is TypedArrayName {
 	return typeof name === "string" && Object.hasOwn(TYPED_ARRAYS, name);
 }
 
-/** A Buffer is a Uint8Array and is kept as one. */
+/** A Buffer is a Uint8Array and is stored as one. */
 export function isTypedArray(value: unknown): value is TypedArray {
 	return (
 		ArrayBuffer.isView(value) &&
@@ -53,7 +53,7 @@ export function isTypedArray(value: unknown): value is TypedArray {
 	);
 }
 
-/** The bytes that an array is a view of, not a copy of them. */
+/** The bytes of an array, without a copy. */
 export function bytesOf(array: TypedArray): Uint8Array {
 	return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

@@ -1,13 +1,12 @@
 // How often to save. Pure: times come in as arguments, in milliseconds.
-import { ElasticRunError } from "../errors.js";
+import { ElasticRunError } from "../base/errors.js";
 
-/** What a run counts as its history before it has one: one interruption in an hour. */
+/** The assumed history of a new run: one interruption in an hour. */
 const FIRST_GUESS_MS = 3_600_000;
 
 /**
- * The time between two checkpoints that loses the least work, by Young and
- * Daly: W = sqrt(2 · μ · C). `meanTimeBetweenFailuresMs` (μ) is that of one
- * worker; of `workers` any may fail, so the whole fails every μ / workers.
+ * The time between two checkpoints that loses the least work, by Young and Daly: W = sqrt(2 · μ · C).
+ * `meanTimeBetweenFailuresMs` (μ) is that of one worker; any of `workers` may fail, so the whole fails every μ / workers.
  * `checkpointMs` (C) is how long one save takes.
  */
 export function youngDalyIntervalMs(
@@ -25,7 +24,7 @@ export function youngDalyIntervalMs(
 	return Math.sqrt(2 * (meanTimeBetweenFailuresMs / workers) * checkpointMs);
 }
 
-/** An interval in whole steps: rounded down, as saving too often is the cheaper mistake, and at least 1. */
+/** An interval in whole steps, at least 1. It is rounded down, because saving too often is the cheaper mistake. */
 export function stepsBetweenCheckpoints(
 	intervalMs: number,
 	stepMs: number,
@@ -35,18 +34,17 @@ export function stepsBetweenCheckpoints(
 	return intervalMs <= stepMs ? 1 : Math.floor(intervalMs / stepMs);
 }
 
-/** What a run knows of its own interruptions. */
+/** A run's own interruptions so far. */
 export interface InterruptionHistory {
 	/** How long the run has been watched, in milliseconds. */
 	readonly observedMs: number;
-	/** How often it was interrupted meanwhile. */
+	/** How often it was interrupted in that time. */
 	readonly interruptions: number;
 }
 
 /**
- * The mean time between a run's interruptions. One interruption in one hour is
- * added to what was observed, so that a young run has a figure as well and
- * two failures in a row do not make it save all the time.
+ * The mean time between a run's interruptions. It adds one interruption in one hour to the observed ones, so that a young
+ * run has a figure as well and two failures in a row do not make it save all the time.
  */
 export function meanTimeBetweenInterruptionsMs(
 	history: InterruptionHistory,
@@ -57,59 +55,58 @@ export function meanTimeBetweenInterruptionsMs(
 	);
 }
 
-/** Measures steps and saves, and says when the next save is due. */
+/** Measures steps and saves, and tells when the next save is due. */
 export class CheckpointCadence {
-	readonly #maxSteps: number;
-	#lastSavedStep = 0;
-	#saves = 0;
-	#savingMs = 0;
-	#first: { readonly step: number; readonly at: number } | undefined;
-	#everySteps: number | undefined;
+	private readonly maxSteps: number;
+	private lastSavedStep = 0;
+	private saves = 0;
+	private savingMs = 0;
+	private first: { readonly step: number; readonly at: number } | undefined;
+	private learntSteps: number | undefined;
 
-	/** `maxSteps` bounds the number of steps between two saves. */
+	/** `maxSteps` limits the number of steps between two saves. */
 	constructor(maxSteps: number) {
-		this.#maxSteps = maxSteps;
+		this.maxSteps = maxSteps;
 	}
 
 	/** The steps between two saves, as last decided; undefined until one save and one step were measured. */
 	get everySteps(): number | undefined {
-		return this.#everySteps;
+		return this.learntSteps;
 	}
 
-	/** The state of this step is safe on disk already. */
+	/** The state of this step is already safe on disk. */
 	restored(step: number): void {
-		this.#lastSavedStep = step;
+		this.lastSavedStep = step;
 	}
 
 	saved(step: number, tookMs: number): void {
-		this.#lastSavedStep = step;
-		this.#saves += 1;
-		this.#savingMs += tookMs;
+		this.lastSavedStep = step;
+		this.saves += 1;
+		this.savingMs += tookMs;
 	}
 
 	/**
-	 * Whether to save after this step. The first step is always saved: that
-	 * measures how long a save takes, and finds a bad directory while there is
-	 * nothing to lose.
+	 * Whether to save after this step. The first step is always saved: that measures a save, and detects a bad directory
+	 * while there is nothing to lose.
 	 */
 	isDue(step: number, now: number, meanTimeMs: number): boolean {
-		this.#first ??= { step, at: now - this.#savingMs };
-		if (step <= this.#lastSavedStep) return false;
-		if (this.#saves === 0) return true;
-		const steps = step - this.#first.step;
+		this.first ??= { step, at: now - this.savingMs };
+		if (step <= this.lastSavedStep) return false;
+		if (this.saves === 0) return true;
+		const steps = step - this.first.step;
 		if (steps > 0) {
-			const trainingMs = now - this.#first.at - this.#savingMs;
-			this.#everySteps = this.#decide(trainingMs / steps, meanTimeMs);
+			const trainingMs = now - this.first.at - this.savingMs;
+			this.learntSteps = this.decide(trainingMs / steps, meanTimeMs);
 		}
-		const every = this.#everySteps ?? this.#maxSteps;
-		return step - this.#lastSavedStep >= every;
+		const every = this.learntSteps ?? this.maxSteps;
+		return step - this.lastSavedStep >= every;
 	}
 
-	#decide(stepMs: number, meanTimeMs: number): number {
-		const checkpointMs = this.#savingMs / this.#saves;
+	private decide(stepMs: number, meanTimeMs: number): number {
+		const checkpointMs = this.savingMs / this.saves;
 		const intervalMs = youngDalyIntervalMs(meanTimeMs, checkpointMs);
 		const steps = stepsBetweenCheckpoints(intervalMs, Math.max(0, stepMs));
-		return Math.min(this.#maxSteps, steps);
+		return Math.min(this.maxSteps, steps);
 	}
 }
 

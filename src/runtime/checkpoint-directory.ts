@@ -1,16 +1,15 @@
-// A directory of checkpoints: what is there, and which round began from what.
+// A directory of checkpoints: its files, and which round began from which file.
 import {
-	linkSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
 	statfsSync,
-	writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode } from "../errors.js";
-import { syncDirectory } from "./checkpoint-files.js";
+import { systemErrorCode } from "../base/errors.js";
+import type { CheckpointDisk } from "./checkpoint-disk.js";
+import { syncDirectory, writeDurably } from "./checkpoint-files.js";
 import {
 	type CheckpointFile,
 	type CheckpointToken,
@@ -23,18 +22,18 @@ import {
 	temporaryFileName,
 } from "./checkpoint-order.js";
 
-/** Claims older than these say nothing that is still needed. */
+/** Older claims are no longer needed. */
 const CLAIMS_KEPT = 64;
 
 /** File systems in memory, by the magic numbers of statfs(2): tmpfs and ramfs. */
 const MEMORY_FILE_SYSTEMS = new Set([0x01021994, 0x858458f6]);
 
-/** What a directory holds at one moment. */
+/** The content of a directory at one moment. */
 export interface DirectoryListing {
 	readonly files: readonly CheckpointFile[];
-	/** By their names only, the oldest first. */
+	/** From their names only, oldest first. */
 	readonly claimTokens: readonly CheckpointToken[];
-	/** Unfinished files, of writers that live or not. */
+	/** Unfinished files of living and dead writers. */
 	readonly temporaries: readonly (CheckpointToken & {
 		readonly name: string;
 	})[];
@@ -55,7 +54,7 @@ export function listDirectory(directory: string): DirectoryListing {
 	};
 }
 
-/** A claim that was deleted meanwhile or cannot be read keeps its token and says nothing of its base. */
+/** A claim that was deleted meanwhile or is unreadable keeps its token, without a base. */
 export function readClaims(
 	directory: string,
 	tokens: readonly CheckpointToken[],
@@ -73,6 +72,7 @@ export function readClaims(
 
 /** Writes a round's claim, whole or not at all, unless another worker of the round was first. */
 export function claimRound(
+	disk: CheckpointDisk,
 	directory: string,
 	claim: RoundClaim,
 	unique: string,
@@ -80,11 +80,11 @@ export function claimRound(
 	const name = claimFileName(claim);
 	const temporary = join(directory, temporaryFileName(name, unique));
 	const text = `${JSON.stringify({ version: 1, ...claim })}\n`;
-	makeDirectory(directory);
+	makeDirectory(disk, directory);
 	try {
-		writeFileSync(temporary, text, { flag: "wx", flush: true });
-		linkSync(temporary, join(directory, name));
-		syncDirectory(directory);
+		writeDurably(disk, temporary, [Buffer.from(text)], () => undefined);
+		disk.link(temporary, join(directory, name));
+		syncDirectory(disk, directory);
 	} catch (error) {
 		if (systemErrorCode(error) !== "EEXIST") throw error;
 	} finally {
@@ -92,17 +92,17 @@ export function claimRound(
 	}
 }
 
-/** Makes a directory with those above it, and all of them durable. */
-export function makeDirectory(directory: string): void {
+/** Makes a directory and its parents, all of them durable. */
+export function makeDirectory(disk: CheckpointDisk, directory: string): void {
 	const first = mkdirSync(directory, { recursive: true });
 	if (first === undefined) return;
 	for (let made = directory; made.length >= first.length; ) {
 		made = dirname(made);
-		syncDirectory(made);
+		syncDirectory(disk, made);
 	}
 }
 
-/** What another writer deleted first is no error. */
+/** If another writer deleted it first, that is no error. */
 export function deleteFile(directory: string, name: string): void {
 	rmSync(join(directory, name), { force: true });
 }
@@ -122,7 +122,7 @@ export function leftovers(
 	];
 }
 
-/** Whether files in a directory live in memory and are gone after a restart of the machine. */
+/** Whether the files of a directory are in memory and lost after a restart of the machine. */
 export function isInMemory(directory: string): boolean {
 	return (
 		process.platform === "linux" &&

@@ -1,18 +1,10 @@
-// Checkpoints on disk: written so that a kill at any point leaves the old or the new file, read with their checksum.
+// Checkpoints on disk: written so that a kill at any point leaves the old or the new file, and read with their checksum.
 import { createHash } from "node:crypto";
-import {
-	closeSync,
-	fstatSync,
-	fsyncSync,
-	openSync,
-	readSync,
-	renameSync,
-	rmSync,
-	writeSync,
-} from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ElasticRunError, systemErrorCode } from "../errors.js";
+import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { bytesOf, createTypedArray } from "./checkpoint-arrays.js";
+import type { CheckpointDisk } from "./checkpoint-disk.js";
 import {
 	type CheckpointHeader,
 	DIGEST_BYTES,
@@ -22,7 +14,7 @@ import {
 } from "./checkpoint-format.js";
 import { decodeState } from "./checkpoint-state.js";
 
-/** The steps of a save, in their order. Tests end the process at each. */
+/** The steps of a save, in order. Tests end the process at each. */
 export type SaveStep =
 	| "started"
 	| "temporary file open"
@@ -34,46 +26,58 @@ export type SaveStep =
 	| "pruning"
 	| "pruned";
 
-/** Written, read and hashed at a time: neither system calls nor hashes take more than 2 GiB. */
+/** The size of a read, write or hash: neither system calls nor hashes take more than 2 GiB. */
 const CHUNK_BYTES = 2 ** 24;
 
-/** Puts a whole file in place and returns its size in bytes. The temporary file is gone if it throws. */
+/** Puts a whole file in place and returns its size in bytes. If it throws, the temporary file is gone. */
 export function writeFileAtomically(
+	disk: CheckpointDisk,
 	directory: string,
-	name: string,
-	temporaryName: string,
+	names: { readonly name: string; readonly temporary: string },
 	parts: Iterable<Uint8Array>,
 	onStep: (step: SaveStep) => void,
 ): number {
-	const temporary = join(directory, temporaryName);
+	const temporary = join(directory, names.temporary);
 	let bytes = 0;
 	try {
-		const fd = openSync(temporary, "wx");
-		onStep("temporary file open");
-		try {
-			for (const part of parts) {
-				writeFully(fd, part);
-				bytes += part.length;
-				onStep("part written");
-			}
-			onStep("written");
-			fsyncSync(fd);
-			onStep("synced");
-		} finally {
-			closeSync(fd);
-		}
-		renameSync(temporary, join(directory, name));
+		bytes = writeDurably(disk, temporary, parts, onStep);
+		disk.rename(temporary, join(directory, names.name));
 	} catch (error) {
 		rmSync(temporary, { force: true });
 		throw error;
 	}
 	onStep("renamed");
-	syncDirectory(directory);
+	syncDirectory(disk, directory);
 	onStep("directory synced");
 	return bytes;
 }
 
-/** The parts of a file in chunks, and last the checksum of them all. */
+/** Writes a new file and returns its size in bytes. Its content is on disk then, perhaps not its name. */
+export function writeDurably(
+	disk: CheckpointDisk,
+	path: string,
+	parts: Iterable<Uint8Array>,
+	onStep: (step: SaveStep) => void,
+): number {
+	let bytes = 0;
+	const fd = disk.open(path, "wx");
+	onStep("temporary file open");
+	try {
+		for (const part of parts) {
+			writeFully(disk, fd, part);
+			bytes += part.length;
+			onStep("part written");
+		}
+		onStep("written");
+		disk.sync(fd);
+		onStep("synced");
+	} finally {
+		disk.close(fd);
+	}
+	return bytes;
+}
+
+/** The parts of a file in chunks, followed by their checksum. */
 export function* withDigest(
 	parts: Iterable<Uint8Array>,
 ): Generator<Uint8Array> {
@@ -87,20 +91,20 @@ export function* withDigest(
 	yield hash.digest();
 }
 
-/** Makes renames and links of a directory durable, where its file system knows how to. */
-export function syncDirectory(directory: string): void {
-	const fd = openSync(directory, "r");
+/** Makes renames and links in a directory durable, if its file system can. */
+export function syncDirectory(disk: CheckpointDisk, directory: string): void {
+	const fd = disk.open(directory, "r");
 	try {
-		fsyncSync(fd);
+		disk.sync(fd);
 	} catch (error) {
 		const code = systemErrorCode(error);
 		if (code !== "EINVAL" && code !== "ENOTSUP") throw error;
 	} finally {
-		closeSync(fd);
+		disk.close(fd);
 	}
 }
 
-/** What a checkpoint file holds. Throws an ElasticRunError where it is damaged, and the system's error where it cannot be read. */
+/** The content of a checkpoint file. Throws an ElasticRunError if it is damaged, and the system's error if it is unreadable. */
 export function readCheckpointFile(path: string): {
 	readonly header: CheckpointHeader;
 	readonly state: unknown;
@@ -124,19 +128,19 @@ export function readCheckpointFile(path: string): {
 	}
 }
 
-/** Reads a file from its beginning on and keeps the checksum of what it read. */
+/** Reads a file from its beginning and computes the checksum of what it has read. */
 class DigestingReader {
-	readonly #fd: number;
-	readonly #hash = createHash("sha256");
-	#left: number;
+	private readonly fd: number;
+	private readonly hash = createHash("sha256");
+	private left: number;
 
 	constructor(fd: number, fileBytes: number) {
-		this.#fd = fd;
-		this.#left = fileBytes;
+		this.fd = fd;
+		this.left = fileBytes;
 	}
 
 	read(bytes: number): Buffer {
-		if (bytes > this.#left) this.#fail("it ends too early");
+		if (bytes > this.left) this.fail("it ends too early");
 		const buffer = Buffer.alloc(bytes);
 		this.fill(buffer);
 		return buffer;
@@ -144,42 +148,36 @@ class DigestingReader {
 
 	fill(target: Uint8Array): void {
 		for (const chunk of chunksOf(target)) {
-			this.#readFully(chunk);
-			this.#hash.update(chunk);
+			this.readFully(chunk);
+			this.hash.update(chunk);
 		}
 	}
 
 	verifyDigest(): void {
 		const stored = Buffer.alloc(DIGEST_BYTES);
-		this.#readFully(stored);
-		if (!stored.equals(this.#hash.digest())) {
-			this.#fail("its checksum does not match what it holds");
+		this.readFully(stored);
+		if (!stored.equals(this.hash.digest())) {
+			this.fail("its checksum does not match what it holds");
 		}
 	}
 
-	#readFully(target: Uint8Array): void {
+	private readFully(target: Uint8Array): void {
 		for (let done = 0; done < target.length; ) {
-			const count = readSync(
-				this.#fd,
-				target,
-				done,
-				target.length - done,
-				null,
-			);
-			if (count === 0) this.#fail("it ends too early");
+			const count = readSync(this.fd, target, done, target.length - done, null);
+			if (count === 0) this.fail("it ends too early");
 			done += count;
 		}
-		this.#left -= target.length;
+		this.left -= target.length;
 	}
 
-	#fail(problem: string): never {
+	private fail(problem: string): never {
 		throw new ElasticRunError("CHECKPOINT", problem);
 	}
 }
 
-function writeFully(fd: number, bytes: Uint8Array): void {
+function writeFully(disk: CheckpointDisk, fd: number, bytes: Uint8Array): void {
 	for (let done = 0; done < bytes.length; ) {
-		done += writeSync(fd, bytes, done);
+		done += disk.write(fd, bytes, done);
 	}
 }
 

@@ -10,7 +10,7 @@
  * Parameters never become text: what is written is the memory of the arrays.
  */
 import { endianness } from "node:os";
-import { ElasticRunError, messageOf } from "../errors.js";
+import { ElasticRunError, messageOf } from "../base/errors.js";
 import {
 	bytesPerElement,
 	isTypedArrayName,
@@ -40,7 +40,7 @@ export interface CheckpointHeader extends CheckpointPosition {
 	readonly state: unknown;
 }
 
-/** Everything that comes before the sections. */
+/** Everything before the sections. */
 export function encodeHeader(
 	position: CheckpointPosition,
 	savedAt: number,
@@ -75,7 +75,7 @@ export function decodePreamble(preamble: Buffer): number {
 	return preamble.readUInt32LE(MAGIC.length);
 }
 
-/** The header, where it is one and fits the size of the file. */
+/** The header, if it is valid and fits the size of the file. */
 export function decodeHeader(
 	json: Buffer,
 	fileBytes: number,

@@ -1,6 +1,6 @@
-// Finds the newest checkpoint that is whole.
+// Finds the newest intact checkpoint.
 import { join } from "node:path";
-import { ElasticRunError, messageOf, systemErrorCode } from "../errors.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import { type DirectoryListing, readClaims } from "./checkpoint-directory.js";
 import { readCheckpointFile } from "./checkpoint-files.js";
 import { type CheckpointFile, loadOrder } from "./checkpoint-order.js";
@@ -15,9 +15,8 @@ export interface LoadedCheckpoint<State> extends CheckpointFile {
 }
 
 /**
- * Goes back from the newest until one is whole, and warns of each that is not;
- * their names are added to `damaged`. Undefined where there is none, "changed"
- * where a file was deleted between the listing and the reading.
+ * Tries checkpoints from the newest back until one is intact. Warns of each damaged one and adds its name to `damaged`.
+ * Undefined if there is none, "changed" if a file was deleted between the listing and the reading.
  */
 export function loadNewest<State>(
 	directory: string,
@@ -63,7 +62,7 @@ function load<State>(
 		path,
 		bytes,
 		savedAt: header.savedAt,
-		// The checksum says that this is what was saved; whose type it was, its trainer knows.
+		// The checksum shows that this is what was saved; only the trainer knows its type.
 		state: state as State,
 	};
 }

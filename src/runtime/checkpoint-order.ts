@@ -23,22 +23,22 @@
  * worker that the run had already left behind.
  */
 
-/** Names one start of a run and a round of it; compared in this order, the higher one may write. */
+/** Identifies one start of a run and a round of it. They are compared in this order; the higher one may write. */
 export interface CheckpointToken {
 	/** Names one start of the run. */
 	readonly instance: number;
 	readonly round: number;
 }
 
-/** Where in a run's history a checkpoint belongs. */
+/** A checkpoint's place in a run's history. */
 export interface CheckpointPosition extends CheckpointToken {
-	/** Steps that were completed when it was saved. */
+	/** Steps completed when it was saved. */
 	readonly step: number;
 }
 
 /** What a round began from. */
 export interface RoundClaim extends CheckpointToken {
-	/** The file that it loaded, null if there was none, undefined if the claim cannot be read. */
+	/** The file that it loaded, null if there was none, undefined if the claim is unreadable. */
 	readonly base: string | null | undefined;
 	/** Milliseconds since 1970. */
 	readonly claimedAt: number;
@@ -66,7 +66,7 @@ export function temporaryFileName(name: string, unique: string): string {
 	return `.${name}.${unique}.tmp`;
 }
 
-/** The checkpoint that a file name stands for; undefined for any other file. */
+/** The checkpoint that a file name means; undefined for any other file. */
 export function parseCheckpointFileName(
 	name: string,
 ): CheckpointFile | undefined {
@@ -89,7 +89,7 @@ export function parseClaimFileName(name: string): CheckpointToken | undefined {
 	return { instance: Number(instance), round: Number(round) };
 }
 
-/** The token of whoever was writing a temporary file; undefined for any other file. */
+/** The token of a temporary file's writer; undefined for any other file. */
 export function parseTemporaryFileName(
 	name: string,
 ): CheckpointToken | undefined {
@@ -98,12 +98,12 @@ export function parseTemporaryFileName(
 	return parseCheckpointFileName(target) ?? parseClaimFileName(target);
 }
 
-/** Negative where `a` is older than `b`, 0 where they are the same. */
+/** Negative if `a` is older than `b`, 0 if they are equal. */
 export function compareTokens(a: CheckpointToken, b: CheckpointToken): number {
 	return a.instance - b.instance || a.round - b.round;
 }
 
-/** Negative where `a` is older than `b`, 0 where they are the same. */
+/** Negative if `a` is older than `b`, 0 if they are equal. */
 export function comparePositions(
 	a: CheckpointPosition,
 	b: CheckpointPosition,
@@ -111,14 +111,14 @@ export function comparePositions(
 	return compareTokens(a, b) || a.step - b.step;
 }
 
-/** The highest of some tokens; undefined of none. */
+/** The highest of the tokens; undefined if there are none. */
 export function highestToken(
 	tokens: readonly CheckpointToken[],
 ): CheckpointToken | undefined {
 	return tokens.toSorted(compareTokens).at(-1);
 }
 
-/** The checkpoints in the order in which they are tried, the newest first; those that a stale writer added are left out. */
+/** The checkpoints in the order of tries, newest first, without those that a stale writer added. */
 export function loadOrder(
 	files: readonly CheckpointFile[],
 	claims: readonly RoundClaim[],
@@ -128,7 +128,7 @@ export function loadOrder(
 		.toSorted((a, b) => comparePositions(b, a));
 }
 
-/** What may be deleted after a save: all but the newest `keep` that are of use, and nothing above the writer's token. */
+/** The files to delete after a save: all but the newest `keep` usable ones, and none above the writer's token. */
 export function filesToDelete(
 	files: readonly CheckpointFile[],
 	claims: readonly RoundClaim[],
@@ -146,7 +146,7 @@ export function filesToDelete(
 	);
 }
 
-/** A claim on a file that is gone says nothing any more: better an old round's state than none. */
+/** A claim on a missing file no longer counts: an old round's state is better than none. */
 function setsAside(
 	claim: RoundClaim,
 	file: CheckpointFile,

@@ -1,39 +1,38 @@
-// A trainer's state as a tree that JSON can carry and binary sections, and back. Pure.
-import { ElasticRunError } from "../errors.js";
+// Converts a trainer's state to a JSON tree with binary sections, and back. Pure.
+import { ElasticRunError } from "../base/errors.js";
 import { isTypedArray, type TypedArray } from "./checkpoint-arrays.js";
 
 /**
- * All that a trainer needs to go on exactly where it was. These five fields
- * are required: a resume without one of them silently trains something
- * else. A trainer that has no such thing says so with null. Any other field
- * (an optimizer's moments, a learning rate's schedule) is kept as well.
+ * Everything that a trainer needs to continue exactly where it was. These five fields are required: a resume without one
+ * of them silently trains something else. A trainer without such a thing sets it to null. Any other field (an optimizer's
+ * moments, a learning rate's schedule) is stored as well.
  *
- * Values may be null, booleans, strings, numbers (NaN, infinities and -0 too),
- * bigints, typed arrays, and arrays and plain objects of these.
+ * Values may be null, booleans, strings, numbers (NaN, infinities and -0 too), bigints, typed arrays, and arrays and
+ * plain objects of these.
  */
 export interface CheckpointState {
 	/** Steps completed, from 0. */
 	readonly step: number;
 	/** Passes over the data completed, from 0. */
 	readonly epoch: number;
-	/** State of the generators of random numbers. */
+	/** State of the random number generators. */
 	readonly generator: unknown;
-	/** What of the data comes next. */
+	/** The position in the data. */
 	readonly dataPosition: unknown;
 	/** The model's parameters by name. */
 	readonly parameters: Readonly<Record<string, TypedArray>>;
 }
 
-/** A state taken apart. In the tree, `{"$": ["section", 0]}` stands for the first typed array. */
+/** An encoded state. In the tree, `{"$": ["section", 0]}` stands for the first typed array. */
 export interface EncodedState {
 	readonly tree: unknown;
 	readonly sections: readonly TypedArray[];
 }
 
-/** Marks what JSON has no word for, as `{"$": [kind, value]}`; so is an object of the user's that has a key "$". */
+/** Marks values that JSON lacks, as `{"$": [kind, value]}`. A user's object with a key "$" is marked as well. */
 const TAG = "$";
 
-/** Throws an ElasticRunError that names the field, where a state is not complete or holds what cannot be kept. */
+/** Throws an ElasticRunError that names the field if a state is incomplete or holds an unsupported value. */
 export function encodeState(state: CheckpointState): EncodedState {
 	requireFields(state);
 	const encoder = new Encoder();
@@ -73,8 +72,8 @@ function decodeFields(
 
 class Encoder {
 	readonly sections: TypedArray[] = [];
-	/** The objects around the one at hand, to find cycles. */
-	readonly #ancestors = new Set<object>();
+	/** The objects around the present one, to find cycles. */
+	private readonly ancestors = new Set<object>();
 
 	encode(value: unknown, path: string): unknown {
 		switch (typeof value) {
@@ -86,27 +85,27 @@ class Encoder {
 			case "bigint":
 				return { [TAG]: ["bigint", String(value)] };
 			case "object":
-				return value === null ? null : this.#encodeObject(value, path);
+				return value === null ? null : this.encodeObject(value, path);
 			default:
 				return refuse(path, typeof value);
 		}
 	}
 
-	#encodeObject(value: object, path: string): unknown {
+	private encodeObject(value: object, path: string): unknown {
 		if (isTypedArray(value)) {
 			this.sections.push(value);
 			return { [TAG]: ["section", this.sections.length - 1] };
 		}
-		if (this.#ancestors.has(value)) {
+		if (this.ancestors.has(value)) {
 			return fail(path, "contains itself: save it without the cycle");
 		}
-		this.#ancestors.add(value);
-		const encoded = this.#encodeContents(value, path);
-		this.#ancestors.delete(value);
+		this.ancestors.add(value);
+		const encoded = this.encodeContents(value, path);
+		this.ancestors.delete(value);
 		return encoded;
 	}
 
-	#encodeContents(value: object, path: string): unknown {
+	private encodeContents(value: object, path: string): unknown {
 		if (Array.isArray(value)) {
 			return Array.from(value, (item, index) =>
 				this.encode(item, `${path}[${index}]`),
@@ -137,7 +136,7 @@ function requireFields(state: CheckpointState): void {
 		if (state[field] === undefined) {
 			fail(
 				`state.${field}`,
-				"is missing, and a trainer that resumes without it goes on differently: give it, or null if there is none",
+				"is missing, and a trainer that resumes without it continues differently: give it, or null if there is none",
 			);
 		}
 	}
@@ -151,7 +150,7 @@ function requireFields(state: CheckpointState): void {
 	}
 }
 
-/** Fields that are undefined are left out, as everywhere in JSON. */
+/** Undefined fields are omitted, as everywhere in JSON. */
 function mapFields(
 	fields: Readonly<Record<string, unknown>>,
 	change: (value: unknown, key: string) => unknown,
@@ -172,7 +171,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	);
 }
 
-/** Objects of another realm count: their prototype is the end of its chain. */
+/** Objects of another realm count: their prototype ends its chain. */
 function isPlainObject(value: object): value is Record<string, unknown> {
 	const prototype: unknown = Object.getPrototypeOf(value);
 	return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -1,5 +1,5 @@
 // One worker's view of a directory of checkpoints: it saves and loads in its round.
-import { ElasticRunError } from "../errors.js";
+import { ElasticRunError } from "../base/errors.js";
 import { bytesOf } from "./checkpoint-arrays.js";
 import { CheckpointCadence } from "./checkpoint-cadence.js";
 import { listDirectory } from "./checkpoint-directory.js";
@@ -13,7 +13,7 @@ import type {
 import { type CheckpointState, encodeState } from "./checkpoint-state.js";
 import { CheckpointWriter, type WriterConfig } from "./checkpoint-writer.js";
 
-/** All that a store needs; `openCheckpoints` fills it in. */
+/** Everything that a store needs; `openCheckpoints` fills it in. */
 export interface CheckpointStoreConfig extends WriterConfig {
 	/** Milliseconds; undefined: from the run's own history. */
 	readonly meanTimeBetweenInterruptionsMs: number | undefined;
@@ -26,61 +26,58 @@ export interface SavedCheckpoint extends CheckpointPosition {
 	readonly bytes: number;
 	/** Milliseconds since 1970. */
 	readonly savedAt: number;
-	/** How long the trainer stood still for it, in milliseconds. */
+	/** How long the trainer was blocked by it, in milliseconds. */
 	readonly durationMs: number;
 }
 
-/** How often a load starts over because files come and go under it. */
+/** How often a load starts over because files change during it. */
 const LOAD_ATTEMPTS = 5;
 
-/** One worker's checkpoints; `openCheckpoints` makes it. */
+/** One worker's checkpoints; made by `openCheckpoints`. */
 export class CheckpointStore<State extends CheckpointState = CheckpointState> {
-	readonly #config: CheckpointStoreConfig;
-	readonly #cadence: CheckpointCadence;
-	readonly #fence: RoundFence;
-	readonly #writer: CheckpointWriter;
+	private readonly config: CheckpointStoreConfig;
+	private readonly cadence: CheckpointCadence;
+	private readonly fence: RoundFence;
+	private readonly writer: CheckpointWriter;
 	/** Names of files that this worker could not load. */
-	readonly #damaged = new Set<string>();
+	private readonly damaged = new Set<string>();
 
 	constructor(config: CheckpointStoreConfig) {
-		this.#config = config;
-		this.#cadence = new CheckpointCadence(config.maxSteps);
-		this.#fence = new RoundFence(config);
-		this.#writer = new CheckpointWriter(config, this.#fence, this.#damaged);
+		this.config = config;
+		this.cadence = new CheckpointCadence(config.maxSteps);
+		this.fence = new RoundFence(config);
+		this.writer = new CheckpointWriter(config, this.fence, this.damaged);
 	}
 
-	/** Under which this worker writes. */
+	/** The token with which this worker writes. */
 	get token(): CheckpointToken {
-		return this.#config.token;
+		return this.config.token;
 	}
 
-	/** The steps between two saves, as last decided; undefined before there is a measure. */
+	/** The steps between two saves, as last decided; undefined before the first measurement. */
 	get everySteps(): number | undefined {
-		return this.#cadence.everySteps;
+		return this.cadence.everySteps;
 	}
 
 	/**
-	 * Whether to save after this step (a number of completed steps): after the
-	 * first one, then at the interval that loses the least work, and at least
-	 * every `maxSteps`.
+	 * Whether to save after this step (a number of completed steps): after the first one, then at the interval that loses
+	 * the least work, and at least every `maxSteps`.
 	 */
 	shouldSave(step: number): boolean {
 		const meanTimeMs =
-			this.#config.meanTimeBetweenInterruptionsMs ??
-			this.#fence.meanTimeBetweenInterruptionsMs();
-		return this.#cadence.isDue(step, this.#config.clock.now(), meanTimeMs);
+			this.config.meanTimeBetweenInterruptionsMs ??
+			this.fence.meanTimeBetweenInterruptionsMs();
+		return this.cadence.isDue(step, this.config.clock.now(), meanTimeMs);
 	}
 
 	/**
-	 * Saves a state, and deletes what is older than the newest `keep`. When it
-	 * returns, the checkpoint is on disk; if it throws, those before it are
-	 * untouched. Synchronous: the state cannot change under it and needs no
-	 * copy. Throws an ElasticRunError CHECKPOINT where a newer round has taken
-	 * over (this worker must end), where the directory cannot be written, and
-	 * where the state is not complete.
+	 * Saves a state, and deletes all but the newest `keep`. When it returns, the checkpoint is on disk; if it throws, the
+	 * earlier ones are untouched. It is synchronous: the state cannot change during it and needs no copy. Throws an
+	 * ElasticRunError CHECKPOINT if a newer round has taken over (this worker must end), if the directory cannot be
+	 * written, or if the state is incomplete.
 	 */
 	save(state: State): SavedCheckpoint {
-		const { token, clock } = this.#config;
+		const { token, clock } = this.config;
 		const startedAt = clock.now();
 		const savedAt = clock.wallTime();
 		const encoded = encodeState(state);
@@ -89,36 +86,34 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 			encodeHeader(position, savedAt, encoded),
 			...encoded.sections.map(bytesOf),
 		];
-		const saved = this.#writer.write(position, parts);
+		const saved = this.writer.write(position, parts);
 		const durationMs = clock.now() - startedAt;
-		this.#cadence.saved(state.step, durationMs);
+		this.cadence.saved(state.step, durationMs);
 		return { ...position, ...saved, savedAt, durationMs };
 	}
 
 	/**
-	 * The newest checkpoint that is whole; undefined where there is none yet.
-	 * Called at every start, so that the same command begins and resumes. A
-	 * damaged file is skipped with a warning. Throws an ElasticRunError
-	 * CHECKPOINT where there are checkpoints and none can be read, and where a
-	 * newer round has taken over.
+	 * The newest intact checkpoint; undefined if there is none yet. Call it at every start, so that the same command begins
+	 * and resumes. It skips a damaged file with a warning. Throws an ElasticRunError CHECKPOINT if there are checkpoints
+	 * and none is readable, or if a newer round has taken over.
 	 *
-	 * The first worker of a round that loads settles what the whole round goes
-	 * on from; `claim: false` only looks, for programs that evaluate a run.
+	 * The first worker of a round that loads decides from which checkpoint the whole round continues. `claim: false` only
+	 * looks, for programs that evaluate a run.
 	 */
 	loadLatest(
 		options: { readonly claim?: boolean } = {},
 	): LoadedCheckpoint<State> | undefined {
-		const { directory, tokenIsShared, warn } = this.#config;
+		const { directory, tokenIsShared, warn } = this.config;
 		const claims = tokenIsShared && (options.claim ?? true);
 		for (let attempt = 1; attempt <= LOAD_ATTEMPTS; attempt += 1) {
 			const listing = listDirectory(directory);
-			if (claims) this.#fence.refuseIfSuperseded(listing);
-			const load = loadNewest<State>(directory, listing, this.#damaged, warn);
+			if (claims) this.fence.refuseIfSuperseded(listing);
+			const load = loadNewest<State>(directory, listing, this.damaged, warn);
 			if (load === "changed") continue;
-			if (!this.#fence.settle(load?.name ?? null, this.#damaged, claims)) {
+			if (!this.fence.settle(load?.name ?? null, this.damaged, claims)) {
 				continue;
 			}
-			if (load !== undefined) this.#cadence.restored(load.step);
+			if (load !== undefined) this.cadence.restored(load.step);
 			return load;
 		}
 		throw new ElasticRunError(

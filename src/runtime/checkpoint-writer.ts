@@ -1,6 +1,6 @@
-// Writes a worker's checkpoints, if its round may still write, and deletes the old ones.
+// Writes a worker's checkpoints, if its round may still write, and deletes old ones.
 import { join } from "node:path";
-import { ElasticRunError, messageOf, systemErrorCode } from "../errors.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import {
 	type DirectoryListing,
 	deleteFile,
@@ -38,62 +38,62 @@ export interface WrittenFile {
 }
 
 export class CheckpointWriter {
-	readonly #config: WriterConfig;
-	readonly #fence: RoundFence;
-	readonly #damaged: Set<string>;
-	#hasWritten = false;
+	private readonly config: WriterConfig;
+	private readonly fence: RoundFence;
+	private readonly damaged: Set<string>;
+	private hasWritten = false;
 
-	/** `damaged`: names of files that could not be loaded, shared with who loads. */
+	/** `damaged`: names of files that could not be loaded, shared with the loader. */
 	constructor(config: WriterConfig, fence: RoundFence, damaged: Set<string>) {
-		this.#config = config;
-		this.#fence = fence;
-		this.#damaged = damaged;
+		this.config = config;
+		this.fence = fence;
+		this.damaged = damaged;
 	}
 
-	/** Throws an ElasticRunError CHECKPOINT that names the fix, and leaves all that was there before. */
+	/** Throws an ElasticRunError CHECKPOINT that names the fix, and leaves the existing files untouched. */
 	write(
 		position: CheckpointPosition,
 		parts: readonly Uint8Array[],
 	): WrittenFile {
 		try {
-			return this.#write(position, parts);
+			return this.writeFiles(position, parts);
 		} catch (error) {
 			if (error instanceof ElasticRunError) throw error;
-			throw this.#explain(error);
+			throw this.explain(error);
 		}
 	}
 
-	#write(
+	private writeFiles(
 		position: CheckpointPosition,
 		parts: readonly Uint8Array[],
 	): WrittenFile {
-		const { directory, unique, onStep } = this.#config;
+		const { directory, disk, unique, onStep } = this.config;
 		const name = checkpointFileName(position);
 		onStep("started");
-		this.#prepare(position);
+		this.prepare(position);
 		const bytes = writeFileAtomically(
+			disk,
 			directory,
-			name,
-			temporaryFileName(name, unique),
+			{ name, temporary: temporaryFileName(name, unique) },
 			withDigest(parts),
 			onStep,
 		);
-		this.#damaged.delete(name);
+		this.damaged.delete(name);
 		const listing = listDirectory(directory);
-		this.#fence.refuseIfSuperseded(listing);
-		this.#prune(listing);
+		this.fence.refuseIfSuperseded(listing);
+		this.prune(listing);
 		return { path: join(directory, name), bytes };
 	}
 
-	#prepare(position: CheckpointPosition): void {
-		const { directory, warn } = this.#config;
-		makeDirectory(directory);
+	private prepare(position: CheckpointPosition): void {
+		const { directory, disk, warn } = this.config;
+		makeDirectory(disk, directory);
 		const listing = listDirectory(directory);
-		this.#fence.refuseIfSuperseded(listing);
-		this.#refuseStepBack(position, listing);
-		if (this.#hasWritten) return;
-		this.#hasWritten = true;
-		this.#fence.claimOnce(listing);
+		this.fence.refuseIfSuperseded(listing);
+		this.refuseStepBack(position, listing);
+		if (this.hasWritten) return;
+		this.hasWritten = true;
+		this.fence.claimOnce(listing);
 		if (isInMemory(directory)) {
 			warn(
 				`Checkpoints in ${directory} are kept in memory (tmpfs) and are lost when this machine restarts. Choose a directory on a disk that outlives it.`,
@@ -101,8 +101,8 @@ export class CheckpointWriter {
 		}
 	}
 
-	/** Within a round the higher step is taken for the newer one, so that a lower one would never be loaded. */
-	#refuseStepBack(
+	/** Within a round the higher step counts as the newer one, so a lower one would never be loaded. */
+	private refuseStepBack(
 		position: CheckpointPosition,
 		{ files }: DirectoryListing,
 	): void {
@@ -110,24 +110,24 @@ export class CheckpointWriter {
 			(file) =>
 				compareTokens(file, position) === 0 &&
 				file.step > position.step &&
-				!this.#damaged.has(file.name),
+				!this.damaged.has(file.name),
 		);
 		if (later === undefined) return;
 		throw new ElasticRunError(
 			"CHECKPOINT",
-			`Step ${position.step} was not saved: this round has saved step ${later.step} already (${join(this.#config.directory, later.name)}). Steps must rise within a round; load the latest checkpoint before going on.`,
+			`Step ${position.step} was not saved: this round has saved step ${later.step} already (${join(this.config.directory, later.name)}). Steps must rise within a round; load the latest checkpoint before going on.`,
 		);
 	}
 
-	#prune(listing: DirectoryListing): void {
-		const { directory, token, keep, onStep, warn } = this.#config;
+	private prune(listing: DirectoryListing): void {
+		const { directory, token, keep, onStep, warn } = this.config;
 		const claims = readClaims(directory, listing.claimTokens);
 		const old = filesToDelete(
 			listing.files,
 			claims,
 			keep,
 			token,
-			this.#damaged,
+			this.damaged,
 		).map(({ name }) => name);
 		onStep("pruning");
 		for (const name of [...leftovers(listing, token), ...old]) {
@@ -140,12 +140,12 @@ export class CheckpointWriter {
 		}
 	}
 
-	#explain(error: unknown): ElasticRunError {
-		const { directory } = this.#config;
+	private explain(error: unknown): ElasticRunError {
+		const { directory } = this.config;
 		const code = systemErrorCode(error);
 		// A newer round deletes the unfinished files of older ones.
 		if (code === "ENOENT") {
-			this.#fence.refuseIfSuperseded(listDirectory(directory));
+			this.fence.refuseIfSuperseded(listDirectory(directory));
 		}
 		const fix =
 			code === "ENOSPC" || code === "EDQUOT"

@@ -1,18 +1,19 @@
 /**
- * Checkpoints that outlive a kill at any moment, for trainers that run under
- * elastic-run or by hand. No packages; for ESM and CommonJS alike.
+ * Checkpoints that survive a kill at any moment, for trainers under elastic-run or started by hand. No packages; for ESM
+ * and CommonJS.
  */
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { systemClock } from "../clock.js";
-import { ElasticRunError } from "../errors.js";
+import { systemClock } from "../base/clock.js";
+import { ElasticRunError } from "../base/errors.js";
 import { listDirectory } from "./checkpoint-directory.js";
+import { systemDisk } from "./checkpoint-disk.js";
 import { type CheckpointToken, highestToken } from "./checkpoint-order.js";
 import type { CheckpointState } from "./checkpoint-state.js";
 import { CheckpointStore } from "./checkpoint-store.js";
 import { variables } from "./environment.js";
 
-export { ElasticRunError } from "../errors.js";
+export { ElasticRunError } from "../base/errors.js";
 export type { TypedArray } from "./checkpoint-arrays.js";
 export {
 	stepsBetweenCheckpoints,
@@ -27,12 +28,14 @@ export type { CheckpointState } from "./checkpoint-state.js";
 export type { CheckpointStore, SavedCheckpoint } from "./checkpoint-store.js";
 
 export interface CheckpointOptions {
-	/** Where checkpoints are kept: on a disk that outlives the machine, seen by all nodes. Made when it is first written to. */
+	/**
+	 * The directory of the checkpoints, on a disk that survives the machine and that all nodes see. It is made at the first
+	 * write.
+	 */
 	readonly directory: string;
 	/**
-	 * The round that this worker is in: a WorkerInfo or a WorkerEvent will do.
-	 * Default: the round that this process was started in. A process that is
-	 * kept over several rounds opens its checkpoints anew in each.
+	 * The round of this worker: pass a WorkerInfo or a WorkerEvent. Default: the round in which this process was started. A
+	 * process that is kept over several rounds opens its checkpoints again in each.
 	 */
 	readonly token?: {
 		readonly instance?: number | undefined;
@@ -42,18 +45,17 @@ export interface CheckpointOptions {
 	readonly keep?: number;
 	/** Mean time between the failures of one worker, in milliseconds. Default: from the run's own history. */
 	readonly meanTimeBetweenFailuresMs?: number;
-	/** How many workers there are, any of which may fail. Default: WORLD_SIZE, or 1. */
+	/** The number of workers, any of which may fail. Default: WORLD_SIZE, or 1. */
 	readonly workers?: number;
-	/** The most steps between two saves. Default: no bound. */
+	/** The most steps between two saves. Default: no limit. */
 	readonly maxSteps?: number;
-	/** Takes warnings. Default: Node's process warnings. */
+	/** Receives warnings. Default: Node's process warnings. */
 	readonly onWarning?: (message: string) => void;
 }
 
 /**
- * Opens a directory of checkpoints for this worker in its round; touches
- * nothing yet. `State` is the trainer's own type of state. Throws an
- * ElasticRunError CHECKPOINT for an option that makes no sense.
+ * Opens a directory of checkpoints for this worker in its round, without touching it yet. `State` is the trainer's type
+ * of state. Throws an ElasticRunError CHECKPOINT for an invalid option.
  */
 export function openCheckpoints<
 	State extends CheckpointState = CheckpointState,
@@ -73,6 +75,7 @@ export function openCheckpoints<
 		maxSteps,
 		meanTimeBetweenInterruptionsMs: meanTimeFromOptions(options),
 		clock: systemClock,
+		disk: systemDisk,
 		unique: randomBytes(8).toString("hex"),
 		warn:
 			options.onWarning ??
@@ -81,7 +84,7 @@ export function openCheckpoints<
 	});
 }
 
-/** Undefined where no launcher names this start of the run. */
+/** Undefined if no launcher names this start of the run. */
 function launchedToken(
 	given: CheckpointOptions["token"],
 ): CheckpointToken | undefined {
@@ -96,7 +99,7 @@ function launchedToken(
 	};
 }
 
-/** A start by hand counts as a start of the run of its own, newer than all before it. */
+/** A start by hand counts as a new start of the run, newer than all before it. */
 function tokenByHand(directory: string, round: number): CheckpointToken {
 	const { files, claimTokens } = listDirectory(directory);
 	const previous = highestToken([...files, ...claimTokens])?.instance ?? 0;

@@ -2,17 +2,17 @@
  * The only file of the runtime library that reads the environment.
  */
 
-/** The channel's directory; undefined where this process was not started by elastic-run. */
+/** The channel's directory; undefined if elastic-run did not start this process. */
 export function channelDirectory(): string | undefined {
 	return textOf("ELASTIC_RUN_CHANNEL");
 }
 
-/** Where this process leaves what ended it; undefined outside of a launcher. */
+/** The file for the error that ends this process; undefined without a launcher. */
 export function errorFile(): string | undefined {
 	return textOf("TORCHELASTIC_ERROR_FILE");
 }
 
-/** All variables, for a process that torchrun or another launcher of its kind has started. */
+/** All variables, for a process started by torchrun or a similar launcher. */
 export function variables(): Readonly<Record<string, string | undefined>> {
 	return process.env;
 }

@@ -6,14 +6,14 @@ export function describeError(error: unknown): string {
 	return typeof error === "string" ? error : inspect(error);
 }
 
-/** Its stack with its causes, as Node prints them; undefined for what is no error. */
+/** Its stack with its causes, as Node prints them; undefined if it is no error. */
 export function stackOf(error: unknown): string | undefined {
 	return error instanceof Error ? inspect(error) : undefined;
 }
 
 /**
- * The text of an error file, in the format of torch's `@record`.
- * `timestamp`: milliseconds since 1970. `origin`: how it came to light.
+ * The text of an error file, in the format of torch's `@record`. `timestamp`: milliseconds since 1970. `origin`: how the
+ * error surfaced.
  */
 export function errorFileText(
 	error: unknown,

@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
+import { systemClock } from "../base/clock.js";
 import { replaceFile } from "../channel/message-file.js";
-import { systemClock } from "../clock.js";
 import { errorFile } from "./environment.js";
 import { errorFileText } from "./error-description.js";
 import { sharedState } from "./shared-state.js";
 
-/** Writes the error file, whole or not at all. Does nothing outside of a launcher. Throws the system's error where the disk does not take it. */
+/** Writes the error file, whole or not at all. Does nothing without a launcher. Throws the system's error if the disk refuses. */
 export function writeErrorFile(error: unknown, origin: string): void {
 	const path = errorFile();
 	if (path === undefined) return;
@@ -15,9 +15,8 @@ export function writeErrorFile(error: unknown, origin: string): void {
 }
 
 /**
- * From now on whatever ends this process by being thrown is written to the
- * error file first; what Node does about it stays as it is. Once a process, and
- * only under a launcher. What a thread throws reaches its parent, who may handle it.
+ * From now on an uncaught error is first written to the error file; Node's reaction to it stays the same. Works once per
+ * process, and only under a launcher. A thread's error goes to its parent, which may handle it.
  */
 export function recordUncaughtErrors(): void {
 	const state = sharedState();
@@ -27,7 +26,7 @@ export function recordUncaughtErrors(): void {
 		try {
 			writeErrorFile(error, origin);
 		} catch {
-			// The error that ends this process must not be hidden by one of ours.
+			// An error here must not hide the one that ends this process.
 		}
 	});
 }

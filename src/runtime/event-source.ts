@@ -1,22 +1,22 @@
 import type { WorkerEvent, WorkerReply } from "../channel/events.js";
 
-/** Where a worker's events come from and its replies go to. */
+/** The source of a worker's events and the target of its replies. */
 export interface EventSource {
 	/** The newest event, without waiting. */
 	newest(): WorkerEvent;
-	/** The event after the one with this sequence, if it is there. */
+	/** The event after this sequence, if there is one. */
 	next(after: number): WorkerEvent | undefined;
-	/** Calls `lookAgain` when there may be more; returns a function that ends it. It does not keep the process alive. */
+	/** Calls `lookAgain` when there may be more; returns a function that ends it. Does not keep the process alive. */
 	watch(lookAgain: () => void): () => void;
-	/** The sequence after which none can come; Infinity where more may always come. */
+	/** The last possible sequence; Infinity if there may always be more. */
 	readonly lastSequence: number;
-	/** Tells the agent something, if there is one. */
+	/** Sends a reply to the agent, if there is one. */
 	say(reply: WorkerReply): void;
-	/** Tells the user something that is no error. */
+	/** Warns the user. */
 	warn(message: string): void;
 }
 
-/** The source of a process that was started by another launcher: one event, nobody to reply to. */
+/** The source of a process that another launcher started: one event, and no agent. */
 export function singleEventSource(event: WorkerEvent): EventSource {
 	return {
 		newest: () => event,

@@ -1,13 +1,13 @@
+import { systemClock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import type { WorkerEvent } from "../channel/events.js";
-import { systemClock } from "../clock.js";
-import { messageOf } from "../errors.js";
 import type { EventCursor } from "./event-cursor.js";
 import type { WorkerSession } from "./worker-session.js";
 
-/** Gets one event at a time; the next one waits until a promise that it returns is resolved. */
+/** Receives one event at a time; the next one waits until the promise that it returns is resolved. */
 export type WorkerEventListener = (event: WorkerEvent) => unknown;
 
-/** Hands events to a listener until the cursor is closed. */
+/** Passes events to a listener until the cursor is closed. */
 export async function deliver(
 	session: WorkerSession,
 	cursor: EventCursor,
@@ -35,14 +35,14 @@ async function call(
 	try {
 		await listener(event);
 	} catch (error) {
-		// The user's own error surfaces as an unhandled rejection, as it would without us.
+		// The user's error surfaces as an unhandled rejection, as it would without this library.
 		void Promise.reject(error);
 		return;
 	}
 	session.acknowledge(event);
 }
 
-/** Yields every event from the first until `signal` is aborted. While one is awaited the process stays alive. */
+/** Yields every event from the first until `signal` is aborted. While it waits for one, the process stays alive. */
 export async function* iterateEvents(
 	session: WorkerSession,
 	signal: AbortSignal | undefined,
@@ -64,7 +64,7 @@ export async function* iterateEvents(
 	}
 }
 
-/** A cursor lets the process end; a timer that is never reached does not. */
+/** A cursor lets the process end; a timer that never fires does not. */
 async function awaited(cursor: EventCursor): Promise<WorkerEvent | undefined> {
 	const letGo = systemClock.wakeAt(Number.POSITIVE_INFINITY, () => {});
 	try {

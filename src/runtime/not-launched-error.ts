@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { ElasticRunError } from "../errors.js";
+import { ElasticRunError } from "../base/errors.js";
 
-/** Thrown where a process asks for its place in the world and nobody has given it one. Its `code` is NOT_LAUNCHED. */
+/** Thrown when a process asks for its place in the world and no launcher has given it one. Its `code` is NOT_LAUNCHED. */
 export class NotLaunchedError extends ElasticRunError {
 	override readonly name = "NotLaunchedError";
 

@@ -1,6 +1,6 @@
 /**
- * `node --import elastic-run/register train.js`: what ends the process by being
- * thrown is left in the launcher's error file. Does nothing outside of a launcher.
+ * `node --import elastic-run/register train.js`: writes an uncaught error to the launcher's error file. Does nothing
+ * without a launcher.
  */
 import { recordUncaughtErrors } from "./error-file.js";
 

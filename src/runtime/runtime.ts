@@ -1,22 +1,21 @@
 /**
- * The runtime library: how a worker learns of its place in the world and of the
- * rounds to come, and tells its agent how it is doing.
+ * The runtime library: it tells a worker its place in the world and the rounds to come, and reports the worker's progress
+ * to its agent.
  *
- * It needs no package and opens nothing until it is called. It keeps the process
- * alive only while `waitForWork` or the next event of `workerEvents` is awaited:
- * a worker that waits must not end as if it had succeeded. To follow events in
+ * It needs no package and opens nothing until it is called. It keeps the process alive only during `waitForWork` or while
+ * `workerEvents` waits for the next event: a worker that waits must not end as if it had succeeded. To follow events in
  * the background, use `onWorkerEvent`, which never keeps it alive.
  *
- * Child processes and threads that inherit ELASTIC_RUN_CHANNEL are part of the
- * worker: what one of them receives or reports counts as the worker's. Start a
- * child without that variable if it is not to speak for the worker.
+ * Child processes and threads that inherit ELASTIC_RUN_CHANNEL are part of the worker: whatever one of them receives or
+ * reports counts as the worker's. Start a child without that variable if it must not speak for the worker.
  *
- * A process that another launcher has started with torchrun's variables gets its
- * place from these, as one event after which no other comes.
+ * A process that another launcher has started with torchrun's variables gets its place from these, as the one event that
+ * it will ever get.
  */
+
+import { systemClock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import type { WorkerEvent, WorkerInfo } from "../channel/events.js";
-import { systemClock } from "../clock.js";
-import { messageOf } from "../errors.js";
 import { ChannelSource } from "./channel-source.js";
 import { channelDirectory, variables } from "./environment.js";
 import { describeError, stackOf } from "./error-description.js";
@@ -31,33 +30,28 @@ import {
 } from "./wait-for-work.js";
 import { WorkerSession } from "./worker-session.js";
 
-export type {
-	WorkerEvent,
-	WorkerInfo,
-	WorkerState,
-	WorldChangeEvent,
-} from "../channel/events.js";
+export type { WorkerEvent, WorkerInfo } from "../channel/events.js";
+export { WorkerState, WorldChangeEvent } from "../channel/events.js";
 export type { WorkerEventListener } from "./listen.js";
 export { NotLaunchedError } from "./not-launched-error.js";
 export type { WaitForWorkOptions } from "./wait-for-work.js";
 
-/** What `reportProgress` takes: the step, and anything else that is JSON. */
+/** The argument of `reportProgress`: the step, and any other JSON. */
 export interface Progress {
 	readonly step: number;
 	readonly [detail: string]: unknown;
 }
 
-/** In characters, so that an ERROR stays below what the channel takes; the error file has the whole. */
+/** In characters, so that an ERROR stays below the channel's limit; the error file has all of it. */
 const LONGEST_REPLY_TEXT = 64 * 1024;
 
 recordUncaughtErrors();
 
 /**
- * This worker's place in the world of the newest round: from disk, without
- * waiting, right even where the event loop has been blocked; some microseconds
- * where nothing has changed. While the worker is to pause, that of the round that
- * is being left. It acknowledges a WORK, but not a PAUSE, which it does not show.
- * Throws NotLaunchedError outside of a launcher.
+ * This worker's place in the world of the newest round. It is read from disk without waiting, so it is right even if the
+ * event loop was blocked; without changes it takes some microseconds. During a pause it is the place in the round that is
+ * being left. The call acknowledges a WORK, but not a PAUSE, which it does not show. Throws NotLaunchedError without a
+ * launcher.
  */
 export function getWorkerInfo(): WorkerInfo {
 	const session = openSession();
@@ -68,8 +62,8 @@ export function getWorkerInfo(): WorkerInfo {
 }
 
 /**
- * The newest event, and acknowledges it; otherwise as `getWorkerInfo`. There is
- * one before the worker's first statement.
+ * The newest event. The call acknowledges it; otherwise it is like `getWorkerInfo`. There is an event before the worker's
+ * first statement.
  */
 export function getWorkerEvent(): WorkerEvent {
 	const session = openSession();
@@ -80,11 +74,10 @@ export function getWorkerEvent(): WorkerEvent {
 }
 
 /**
- * Calls `listener` for each event that this process has not received yet, in
- * order; at first for the newest. One at a time: the next waits until the promise
- * that the listener returned is resolved, and only then is the event
- * acknowledged. What the listener throws surfaces as an unhandled rejection.
- * Returns a function that ends it. Throws NotLaunchedError outside of a launcher.
+ * Calls `listener` in order for each event that this process has not received yet, starting with the newest. The next
+ * event waits until the promise that the listener returned is resolved, and only then is the event acknowledged. An error
+ * of the listener surfaces as an unhandled rejection. Returns a function that ends it. Throws NotLaunchedError without a
+ * launcher.
  */
 export function onWorkerEvent(listener: WorkerEventListener): () => void {
 	const session = openSession();
@@ -94,11 +87,10 @@ export function onWorkerEvent(listener: WorkerEventListener): () => void {
 }
 
 /**
- * Every event from the first, in order, each acknowledged when it is handed over.
- * None is skipped as long as the process is not more than 64 events behind: older
- * ones are removed from disk, and then a warning says which were missed. While the
- * next event is awaited the process stays alive; the iteration ends when `signal`
- * is aborted, and throws CHANNEL when the agent is gone. Throws NotLaunchedError outside of a launcher.
+ * Every event from the first, in order, each acknowledged when it is yielded. None is skipped as long as the process is
+ * at most 64 events behind: older ones are removed from disk, and a warning says which were missed. While it waits for
+ * the next event, the process stays alive. The iteration ends when `signal` is aborted, and throws CHANNEL when the agent
+ * is gone. Throws NotLaunchedError without a launcher.
  */
 export function workerEvents(
 	options: { readonly signal?: AbortSignal | undefined } = {},
@@ -107,19 +99,16 @@ export function workerEvents(
 }
 
 /**
- * Waits for work of a later round and returns this worker's place in it; at once
- * where it is there already. Meanwhile the agent knows that the worker waits, and
- * the PAUSE that it waits behind is acknowledged. The process stays alive.
+ * Waits for work in a later round and returns this worker's place in it; returns at once if it is there already. The
+ * agent knows that the worker waits, and the call acknowledges a PAUSE before that work. The process stays alive.
  *
- * By default a later round is one after the round that the last call returned, or,
- * before there was one, after the first that `getWorkerInfo` or `getWorkerEvent`
- * showed. What these show later and what listeners and iterators get does not count:
- * they may be told of the next round before the worker has left its own. Code that
- * takes its rounds from them passes the one that it works in as `afterRound`.
+ * By default a later round is one after the round that the last call returned, or at the first call, after the first
+ * round that `getWorkerInfo` or `getWorkerEvent` showed. What these show later, and what listeners and iterators receive,
+ * does not count: they may learn of the next round before the worker has left its own. Code that takes its rounds from
+ * them passes the one in which it works as `afterRound`.
  *
- * Rejects with TIMEOUT after `timeoutMs`, with the signal's reason when `signal`
- * is aborted, with CHANNEL when the agent is gone, and with NotLaunchedError
- * outside of elastic-run, where no later round can come.
+ * Rejects with TIMEOUT after `timeoutMs`, with the signal's reason when `signal` is aborted, with CHANNEL when the agent
+ * is gone, and with NotLaunchedError without elastic-run, where no later round can come.
  */
 export async function waitForWork(
 	options: WaitForWorkOptions = {},
@@ -127,16 +116,15 @@ export async function waitForWork(
 	return waitForWorkIn(openSession(), options);
 }
 
-/** Says that the worker has received this event and all before it. */
+/** Tells the agent that the worker has received this event and all before it. */
 export function acknowledge(event: WorkerEvent): void {
 	sessionIfLaunched()?.acknowledge(event);
 }
 
 /**
- * Tells the agent how far the worker has come. It writes a small file, so call it
- * some times a second at most. Does nothing outside of elastic-run. Throws CHANNEL
- * where `progress` is larger than 1 MiB as JSON, and TypeError where it is no JSON
- * or its step no number.
+ * Reports the worker's progress to the agent. It writes a small file, and may be called at each step. Does nothing
+ * without elastic-run. Throws CHANNEL if `progress` exceeds 1 MiB as JSON, and TypeError if it is no JSON or its step is
+ * no number.
  */
 export function reportProgress(progress: Progress): void {
 	if (!Number.isFinite(progress.step)) {
@@ -148,9 +136,8 @@ export function reportProgress(progress: Progress): void {
 }
 
 /**
- * Tells the agent of an error, and leaves it in the launcher's error file, where
- * the report of a failed run finds it. It ends nothing and never throws; outside
- * of a launcher it does nothing.
+ * Reports an error to the agent, and writes it to the launcher's error file, which the report of a failed run shows. It
+ * ends nothing and never throws; without a launcher it does nothing.
  */
 export function reportError(error: unknown): void {
 	try {
@@ -168,7 +155,7 @@ export function reportError(error: unknown): void {
 	}
 }
 
-/** The state that all calls share; the first of them says HELLO. */
+/** The state that all calls share; the first call says HELLO. */
 function openSession(): WorkerSession {
 	const state = sharedState();
 	state.session ??= new WorkerSession(openSource());
@@ -182,7 +169,7 @@ function openSource() {
 		: new ChannelSource(directory);
 }
 
-/** For calls that only tell something: where nobody listens they do nothing. */
+/** For calls that only report something: without a launcher they do nothing. */
 function sessionIfLaunched(): WorkerSession | undefined {
 	return channelDirectory() === undefined ? undefined : openSession();
 }

@@ -1,12 +1,12 @@
 import type { WorkerSession } from "./worker-session.js";
 
-/** What all copies of this library in one thread have in common: it exists as an ES module and as CommonJS. */
+/** State shared by all copies of this library in one thread: it exists as an ES module and as CommonJS. */
 export interface SharedState {
 	session: WorkerSession | undefined;
 	recordsErrors: boolean;
 }
 
-/** The number rises with any change to what the copies of different versions would share. */
+/** The number rises with any change to what copies of different versions would share. */
 const KEY = Symbol.for("elastic-run.runtime.1");
 
 export function sharedState(): SharedState {

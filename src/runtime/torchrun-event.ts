@@ -4,10 +4,9 @@ import { NotLaunchedError } from "./not-launched-error.js";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The only event of a process that another launcher has started with torchrun's
- * variables. RANK and WORLD_SIZE must be there; for the rest, one process on
- * each node is assumed. `timestamp`: milliseconds since 1970. Throws
- * NotLaunchedError where a variable is missing or no whole number.
+ * The only event of a process that another launcher has started with torchrun's variables. RANK and WORLD_SIZE are
+ * required; for the rest, one process per node is assumed. `timestamp`: milliseconds since 1970. Throws NotLaunchedError
+ * if a variable is missing or no whole number.
  */
 export function eventFromVariables(
 	variables: Variables,

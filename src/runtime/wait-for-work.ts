@@ -1,20 +1,23 @@
+import { systemClock } from "../base/clock.js";
+import { ElasticRunError } from "../base/errors.js";
 import type { WorkerInfo } from "../channel/events.js";
-import { systemClock } from "../clock.js";
-import { ElasticRunError } from "../errors.js";
 import type { EventCursor } from "./event-cursor.js";
 import { NotLaunchedError } from "./not-launched-error.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface WaitForWorkOptions {
-	/** Only work of a later round than this will do; by default the round that `waitForWork` returned last, or else the first that the process was shown. */
+	/**
+	 * Only work in a later round than this one counts. Default: the round that `waitForWork` last returned, or else the
+	 * first that the process was shown.
+	 */
 	readonly afterRound?: number | undefined;
-	/** How long to wait at most, in milliseconds; for ever unless given. */
+	/** The longest wait, in milliseconds. Default: no limit. */
 	readonly timeoutMs?: number | undefined;
 	/** Ends the wait; the promise is rejected with the signal's reason. */
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** See `waitForWork` in runtime.ts. The timer of the time-out also keeps the process alive while it waits. */
+/** See `waitForWork` in runtime.ts. The timer of the time-out also keeps the process alive during the wait. */
 export async function waitForWork(
 	session: WorkerSession,
 	options: WaitForWorkOptions,
@@ -39,7 +42,10 @@ export async function waitForWork(
 	}
 }
 
-/** Only the newest event counts. It is looked at once more after the cursor was closed: a blocked event loop sees the time-out before the event. */
+/**
+ * Only the newest event counts. It is checked once more after the cursor was closed: a blocked event loop sees the
+ * time-out before the event.
+ */
 async function workAfter(
 	afterRound: number,
 	session: WorkerSession,
@@ -53,7 +59,7 @@ async function workAfter(
 		session.acknowledge(event);
 		if (event.kind === "WORK" && event.round > afterRound) {
 			session.take(event);
-			// Whoever has waited has told thereby that it has left the round before.
+			// By waiting, the worker has already said that it has left the round before.
 			if (toldIn === undefined && event.sequence > 1) {
 				session.say({ kind: "WORKING", round: event.round });
 			}
@@ -67,7 +73,7 @@ async function workAfter(
 		}
 		more = (await cursor.next()) !== undefined;
 	}
-	// Else a worker that looks in for a moment would be taken for one that still waits.
+	// Otherwise a worker that looked in only for a moment would seem to be waiting still.
 	if (toldIn !== undefined) session.say({ kind: "WAITED" });
 	signal?.throwIfAborted();
 	return undefined;
@@ -86,7 +92,7 @@ function notComing(
 	}
 	return new ElasticRunError(
 		"TIMEOUT",
-		`No work of a round after ${afterRound} within ${timeoutMs} ms; the newest event is ${describe(session)}. Wait longer, or let this process end, so that the launcher starts it anew.`,
+		`No work of a round after ${afterRound} within ${timeoutMs} ms; the newest event is ${describe(session)}. Wait longer, or let this process end, so that the launcher restarts it.`,
 	);
 }
 

@@ -4,68 +4,68 @@ import type { EventSource } from "./event-source.js";
 
 /** What this process has received and acknowledged so far. */
 export class WorkerSession {
-	readonly #source: EventSource;
-	#received = 0;
-	#acknowledged = 0;
-	#takenRound = 0;
+	private readonly source: EventSource;
+	private received = 0;
+	private acknowledged = 0;
+	private latestRound = 0;
 
 	constructor(source: EventSource) {
-		this.#source = source;
+		this.source = source;
 		source.say({ kind: "HELLO" });
 	}
 
-	/** The round that the process works in, as far as the library can know; 0 before the first. */
+	/** The round in which the process works, as far as the library knows; 0 before the first. */
 	get takenRound(): number {
-		return this.#takenRound;
+		return this.latestRound;
 	}
 
-	/** Notes that the process has been given its place in the round of this WORK, and works there from now on. */
+	/** Records that the process has its place in the round of this WORK, and works there from now on. */
 	take({ round }: WorkerEvent): void {
-		this.#takenRound = round;
+		this.latestRound = round;
 	}
 
 	/**
-	 * Notes that the process was shown this event. Only the first WORK is one that it takes: later
-	 * ones it may see before it has left its round, and it must not wait for work behind those.
+	 * Records that the process was shown this event. Only the first WORK counts as taken: it may see later ones before it
+	 * has left its round, and must not wait for work after those.
 	 */
 	show(event: WorkerEvent): void {
-		if (this.#takenRound === 0 && event.kind === "WORK") this.take(event);
+		if (this.latestRound === 0 && event.kind === "WORK") this.take(event);
 	}
 
-	/** The newest event on disk, whether received or not. */
+	/** The newest event on disk, received or not. */
 	newest(): WorkerEvent {
-		return this.#source.newest();
+		return this.source.newest();
 	}
 
-	/** Notes that the process has this event. */
+	/** Records that the process has this event. */
 	receive(event: WorkerEvent): void {
-		this.#received = Math.max(this.#received, event.sequence);
+		this.received = Math.max(this.received, event.sequence);
 	}
 
-	/** Tells the agent that this event and all before it have been received, unless it knows. */
+	/** Tells the agent that this event and all before it were received, unless it knows. */
 	acknowledge(event: WorkerEvent): void {
 		this.receive(event);
-		if (event.sequence <= this.#acknowledged) return;
-		this.#acknowledged = event.sequence;
-		this.#source.say({ kind: "ACK", event: event.sequence });
+		if (event.sequence <= this.acknowledged) return;
+		this.acknowledged = event.sequence;
+		this.source.say({ kind: "ACK", event: event.sequence });
 	}
 
 	say(reply: WorkerReply): void {
-		this.#source.say(reply);
+		this.source.say(reply);
 	}
 
 	warn(message: string): void {
-		this.#source.warn(message);
+		this.source.warn(message);
 	}
 
-	/** Reads on behind the event with sequence `after`. */
+	/** Reads on after the event with sequence `after`. */
 	cursorAfter(after: number): EventCursor {
-		return new EventCursor(this.#source, after);
+		return new EventCursor(this.source, after);
 	}
 
 	/** Reads on with the first event that the process has not received, at first with the newest. */
 	cursorAtUnreceived(): EventCursor {
-		const received = this.#received;
+		const received = this.received;
 		return this.cursorAfter(
 			received > 0 ? received : this.newest().sequence - 1,
 		);

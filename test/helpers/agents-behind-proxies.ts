@@ -9,7 +9,7 @@ import { poll } from "./etcd-gateway.js";
 import { type Life, sawLives } from "./lives.js";
 import { openProxy, type TcpProxy } from "./tcp-proxy.js";
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 export interface ProxiedRun {
 	readonly cluster: Cluster;

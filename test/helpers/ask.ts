@@ -4,7 +4,7 @@ import { poll } from "./etcd-gateway.js";
 import type { Launch } from "./launch.js";
 import { waitFor } from "./processes.js";
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 export interface Answered {
 	readonly status: number;

@@ -6,6 +6,9 @@ export const CLI = fileURLToPath(
 	new URL("../../dist/bin/elastic-run.js", import.meta.url),
 );
 
+/** The tests leave no record of a run in the user's home. */
+const NO_RECORDS = { XDG_STATE_HOME: "/dev/null" };
+
 export interface CliResult {
 	readonly exitCode: number | null;
 	readonly stdout: string;
@@ -36,7 +39,12 @@ export function startCli(
 ): RunningCli {
 	const child = spawn(process.execPath, [...nodeArgs, CLI, ...args], {
 		cwd,
-		env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+		env: {
+			PATH: process.env.PATH,
+			HOME: process.env.HOME,
+			...NO_RECORDS,
+			...env,
+		},
 		stdio: ["ignore", "pipe", "pipe"],
 		...(uid === undefined ? {} : { uid }),
 	});

@@ -36,7 +36,7 @@ export interface TestEnd {
 	onTestFailed(explain: () => void): void;
 }
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 let clusters = 0;
 
@@ -44,8 +44,8 @@ let clusters = 0;
 export class Cluster {
 	readonly site = new LaunchSite();
 	readonly store: RunInStore;
-	readonly #agents = new Map<string, Agent>();
-	readonly #frozen = new Set<string>();
+	private readonly agents = new Map<string, Agent>();
+	private readonly frozen = new Set<string>();
 
 	constructor(
 		private readonly etcd: EtcdNode,
@@ -54,12 +54,12 @@ export class Cluster {
 	) {
 		this.store = new RunInStore(etcd, `cluster-${++clusters}`);
 		test.onTestFinished(() => this.site.close());
-		test.onTestFailed(() => console.log(this.#whatWasSaid()));
+		test.onTestFailed(() => console.log(this.whatWasSaid()));
 	}
 
 	/** Starts an agent with logs of its own; unless options are given, one that was there before has those that it had. */
 	agent(nodeId: string, given?: ClusterAgentOptions): Launch {
-		const options = given ?? this.#agents.get(nodeId)?.options ?? {};
+		const options = given ?? this.agents.get(nodeId)?.options ?? {};
 		const { nproc = 1, role = "default", env } = options;
 		const { runId } = this.store;
 		const launch = this.site.launch(
@@ -73,7 +73,7 @@ export class Cluster {
 				},
 			},
 		);
-		this.#agents.set(nodeId, {
+		this.agents.set(nodeId, {
 			node: { nodeId, nproc, role },
 			options,
 			launch,
@@ -87,7 +87,7 @@ export class Cluster {
 	): Promise<{ readonly [Index in keyof NodeIds]: string }>;
 	async form(...nodeIds: readonly string[]): Promise<readonly string[]> {
 		for (const nodeId of nodeIds) {
-			if (!this.#agents.has(nodeId)) this.agent(nodeId);
+			if (!this.agents.has(nodeId)) this.agent(nodeId);
 		}
 		const members = await this.store.sawMembers(1);
 		expect([...members].sort()).toEqual([...nodeIds].sort());
@@ -97,7 +97,7 @@ export class Cluster {
 
 	/** The newest agent of a node. */
 	launchOf(nodeId: string): Launch {
-		return this.#agentOf(nodeId).launch;
+		return this.agentOf(nodeId).launch;
 	}
 
 	logsOf(nodeId: string): string {
@@ -112,7 +112,7 @@ export class Cluster {
 		round: number,
 		...nodeIds: readonly string[]
 	): Promise<readonly WorkerRecord[]> {
-		const nodes = nodeIds.map((nodeId) => this.#agentOf(nodeId).node);
+		const nodes = nodeIds.map((nodeId) => this.agentOf(nodeId).node);
 		const workers = await this.site.sawWorkers(sizeOf(nodes), round);
 		expectWorld(workers, nodes);
 		const left = this.site
@@ -121,7 +121,7 @@ export class Cluster {
 				({ pid, env }) => Number(env.ELASTIC_RUN_ROUND) < round && isAlive(pid),
 			)
 			.map(({ env }) => env.ELASTIC_RUN_NODE_ID ?? "");
-		expect(left.filter((nodeId) => !this.#frozen.has(nodeId))).toEqual([]);
+		expect(left.filter((nodeId) => !this.frozen.has(nodeId))).toEqual([]);
 		return workers;
 	}
 
@@ -146,12 +146,12 @@ export class Cluster {
 
 	/** SIGSTOP to an agent; its workers run on. */
 	freeze(nodeId: string): void {
-		this.#frozen.add(nodeId);
+		this.frozen.add(nodeId);
 		this.launchOf(nodeId).signal("SIGSTOP");
 	}
 
 	thaw(nodeId: string): void {
-		this.#frozen.delete(nodeId);
+		this.frozen.delete(nodeId);
 		this.launchOf(nodeId).signal("SIGCONT");
 	}
 
@@ -199,7 +199,7 @@ export class Cluster {
 
 	/** Tells all agents that run to leave, and waits until nothing is left of them. */
 	async stop(): Promise<void> {
-		const running = [...this.#agents].filter(
+		const running = [...this.agents].filter(
 			([, { launch }]) => !launch.hasEnded,
 		);
 		for (const [, { launch }] of running) launch.signal("SIGTERM");
@@ -207,14 +207,14 @@ export class Cluster {
 		await this.site.isSwept();
 	}
 
-	#agentOf(nodeId: string): Agent {
-		const agent = this.#agents.get(nodeId);
+	private agentOf(nodeId: string): Agent {
+		const agent = this.agents.get(nodeId);
 		if (agent === undefined) throw new Error(`${nodeId} was not started`);
 		return agent;
 	}
 
-	#whatWasSaid(): string {
-		return [...this.#agents]
+	private whatWasSaid(): string {
+		return [...this.agents]
 			.map(([nodeId, { launch }]) => `${nodeId}:\n${launch.output.stderr}`)
 			.join("\n");
 	}

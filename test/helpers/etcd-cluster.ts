@@ -9,7 +9,7 @@ import { freePort } from "./free-port.js";
 import { PeerGate } from "./peer-gate.js";
 
 const MOST_TRIES = 5;
-const LEADER_LIMIT_MS = 30_000;
+const LEADER_LIMIT_MS = 60_000;
 const MEMBER_ANSWER_MS = 1_000;
 
 export interface ClusterSettings extends MemberOptions {

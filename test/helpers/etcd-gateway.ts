@@ -12,13 +12,13 @@ export const ROOT_USER = { user: "root", password: "root-password" };
 
 /** etcd's JSON gateway, https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway: what a test sees and does by itself. */
 export class EtcdGateway {
-	readonly #url: string;
-	readonly #certificates: Certificates | undefined;
-	#token: string | undefined;
+	private readonly url: string;
+	private readonly certificates: Certificates | undefined;
+	private token: string | undefined;
 
 	constructor(url: string, certificates: Certificates | undefined) {
-		this.#url = url;
-		this.#certificates = certificates;
+		this.url = url;
+		this.certificates = certificates;
 	}
 
 	/**
@@ -32,7 +32,7 @@ export class EtcdGateway {
 		body: object = {},
 		limitMs = REQUEST_LIMIT_MS,
 	): Promise<T> {
-		const answer = await this.#ask(path, body, limitMs);
+		const answer = await this.ask(path, body, limitMs);
 		if (answer.status === 200) return JSON.parse(answer.text);
 		throw new Error(
 			`etcd answered ${answer.status} to ${path}: ${answer.text}`,
@@ -42,7 +42,7 @@ export class EtcdGateway {
 	/** Whether it answers and its cluster has a leader. Never rejects. */
 	async isHealthy(): Promise<boolean> {
 		try {
-			const { text } = await this.#ask("/health", undefined, REQUEST_LIMIT_MS);
+			const { text } = await this.ask("/health", undefined, REQUEST_LIMIT_MS);
 			return JSON.parse(text).health === "true";
 		} catch {
 			return false;
@@ -51,34 +51,33 @@ export class EtcdGateway {
 
 	/** From now on as root: there is none before, and there is another token after each start. */
 	async signIn(): Promise<void> {
-		this.#token = undefined;
+		this.token = undefined;
 		const { user: name, password } = ROOT_USER;
 		const answer = await this.call<{ token: string }>("/v3/auth/authenticate", {
 			name,
 			password,
 		});
-		this.#token = answer.token;
+		this.token = answer.token;
 	}
 
 	signOut(): void {
-		this.#token = undefined;
+		this.token = undefined;
 	}
 
-	#ask(
+	private ask(
 		path: string,
 		body: object | undefined,
 		limitMs: number,
 	): Promise<{ status: number | undefined; text: string }> {
-		const url = new URL(path, this.#url);
+		const url = new URL(path, this.url);
 		const request = url.protocol === "https:" ? requestHttps : requestHttp;
 		return new Promise((resolve, reject) => {
 			const sent = request(url, {
 				method: body === undefined ? "GET" : "POST",
 				agent: false,
 				signal: AbortSignal.timeout(limitMs),
-				headers:
-					this.#token === undefined ? {} : { Authorization: this.#token },
-				...tlsOptions(this.#certificates),
+				headers: this.token === undefined ? {} : { Authorization: this.token },
+				...tlsOptions(this.certificates),
 			});
 			sent.on("error", reject).on("response", (response) => {
 				let text = "";

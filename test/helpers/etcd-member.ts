@@ -7,7 +7,7 @@ import { type Certificates, makeCertificates } from "./etcd-tls.js";
 import type { PeerGate } from "./peer-gate.js";
 
 /** On a busy machine etcd takes seconds to start; none that is well takes as long as this. */
-export const START_LIMIT_MS = 30_000;
+export const START_LIMIT_MS = 60_000;
 
 export interface EtcdUser {
 	readonly user: string;
@@ -56,34 +56,34 @@ export class EtcdMember implements EtcdApi {
 	/** Where it was asked for TLS. */
 	readonly certificates: Certificates | undefined;
 	readonly gate: PeerGate | undefined;
-	readonly #settings: MemberSettings;
-	readonly #folder = new EtcdFolder();
-	readonly #gateway: EtcdGateway;
-	#process: EtcdProcess | undefined;
-	#token: string;
+	private readonly settings: MemberSettings;
+	private readonly folder = new EtcdFolder();
+	private readonly gateway: EtcdGateway;
+	private process: EtcdProcess | undefined;
+	private token: string;
 
 	constructor(settings: MemberSettings) {
-		this.#settings = settings;
-		this.#token = settings.token;
+		this.settings = settings;
+		this.token = settings.token;
 		this.gate = settings.gate;
-		mkdirSync(join(this.#folder.path, "tls"));
+		mkdirSync(join(this.folder.path, "tls"));
 		this.certificates =
-			settings.tls && makeCertificates(join(this.#folder.path, "tls"));
+			settings.tls && makeCertificates(join(this.folder.path, "tls"));
 		const address = `127.0.0.1:${settings.ports.client}`;
 		this.endpoint = settings.tls ? `https://${address}` : address;
-		this.#gateway = new EtcdGateway(this.#url, this.certificates);
+		this.gateway = new EtcdGateway(this.url, this.certificates);
 	}
 
 	get pid(): number {
-		return this.#running.pid;
+		return this.running.pid;
 	}
 
 	get dataDirectory(): string {
-		return join(this.#folder.path, "data");
+		return join(this.folder.path, "data");
 	}
 
 	call<T>(path: string, body?: object, limitMs?: number): Promise<T> {
-		return this.#gateway.call(path, body, limitMs);
+		return this.gateway.call(path, body, limitMs);
 	}
 
 	/**
@@ -92,58 +92,58 @@ export class EtcdMember implements EtcdApi {
 	 * @throws PortTaken
 	 */
 	async start(): Promise<void> {
-		await this.#launch();
-		if (this.#settings.auth !== undefined) await this.#enableAuth();
+		await this.launch();
+		if (this.settings.auth !== undefined) await this.enableAuth();
 	}
 
 	async restart(): Promise<void> {
 		await this.kill();
-		await this.#launchAgain();
-		if (this.#settings.auth !== undefined) await this.#gateway.signIn();
+		await this.launchAgain();
+		if (this.settings.auth !== undefined) await this.gateway.signIn();
 	}
 
 	async kill(): Promise<void> {
-		await this.#process?.kill();
+		await this.process?.kill();
 	}
 
 	/** Only for who is alone in its cluster. */
 	async wipe({ sameClusterId = false } = {}): Promise<void> {
 		await this.kill();
 		rmSync(this.dataDirectory, { recursive: true, force: true });
-		if (!sameClusterId) this.#token = newToken();
-		await this.#launchAgain();
-		if (this.#settings.auth !== undefined) await this.#enableAuth();
+		if (!sameClusterId) this.token = newToken();
+		await this.launchAgain();
+		if (this.settings.auth !== undefined) await this.enableAuth();
 	}
 
 	suspend(): void {
-		this.#running.suspend();
+		this.running.suspend();
 	}
 
 	resume(): void {
-		this.#running.resume();
+		this.running.resume();
 	}
 
 	async close(): Promise<void> {
 		this.gate?.close();
 		await this.kill();
-		this.#folder.remove();
+		this.folder.remove();
 	}
 
-	get #running(): EtcdProcess {
-		if (this.#process === undefined) throw new Error("it was not started");
-		return this.#process;
+	private get running(): EtcdProcess {
+		if (this.process === undefined) throw new Error("it was not started");
+		return this.process;
 	}
 
-	get #url(): string {
-		const { ports, tls } = this.#settings;
+	private get url(): string {
+		const { ports, tls } = this.settings;
 		return `${tls ? "https" : "http"}://127.0.0.1:${ports.client}`;
 	}
 
 	/** Its ports may be another's for a moment. */
-	async #launchAgain(): Promise<void> {
+	private async launchAgain(): Promise<void> {
 		await poll("its ports", START_LIMIT_MS, async () => {
 			try {
-				await this.#launch();
+				await this.launch();
 				return true;
 			} catch (error) {
 				if (error instanceof PortTaken) return undefined;
@@ -153,28 +153,28 @@ export class EtcdMember implements EtcdApi {
 	}
 
 	/** Resolves when it answers and has a leader. */
-	async #launch(): Promise<void> {
-		const args = this.#args();
-		const started = new EtcdProcess(this.#settings.program, args, this.#folder);
-		this.#process = started;
+	private async launch(): Promise<void> {
+		const args = this.args();
+		const started = new EtcdProcess(this.settings.program, args, this.folder);
+		this.process = started;
 		await poll(`${args.join(" ")} to answer`, START_LIMIT_MS, async () => {
 			if (started.hasEnded) {
 				throw new (started.couldNotBind ? PortTaken : Error)(started.lastWords);
 			}
-			return (await this.#gateway.isHealthy()) || undefined;
+			return (await this.gateway.isHealthy()) || undefined;
 		});
 	}
 
-	#args(): readonly string[] {
-		const settings = this.#settings;
+	private args(): readonly string[] {
+		const settings = this.settings;
 		return [
 			...["--name", settings.name, "--data-dir", this.dataDirectory],
-			...["--listen-client-urls", this.#url],
-			...["--advertise-client-urls", this.#url],
+			...["--listen-client-urls", this.url],
+			...["--advertise-client-urls", this.url],
 			...["--listen-peer-urls", `http://127.0.0.1:${settings.ports.peer}`],
 			...["--initial-advertise-peer-urls", settings.peerUrl],
 			...["--initial-cluster", settings.initialCluster],
-			...["--initial-cluster-token", this.#token],
+			...["--initial-cluster-token", this.token],
 			...["--heartbeat-interval", String(settings.heartbeatMs)],
 			...["--election-timeout", String(settings.electionMs)],
 			// Nobody's data is at stake, and passwords only need to be right.
@@ -184,22 +184,22 @@ export class EtcdMember implements EtcdApi {
 		];
 	}
 
-	async #enableAuth(): Promise<void> {
-		const { auth = ROOT_USER } = this.#settings;
+	private async enableAuth(): Promise<void> {
+		const { auth = ROOT_USER } = this.settings;
 		const { user, password, prefix = "" }: EtcdUser = auth;
-		this.#gateway.signOut();
-		await this.#addUser(ROOT_USER.user, ROOT_USER.password);
+		this.gateway.signOut();
+		await this.addUser(ROOT_USER.user, ROOT_USER.password);
 		if (user !== ROOT_USER.user) {
-			await this.#addUser(user, password);
+			await this.addUser(user, password);
 			const perm = { permType: "READWRITE", ...rangeOf(prefix) };
 			await this.call("/v3/auth/role/grant", { name: user, perm });
 		}
 		await this.call("/v3/auth/enable");
-		await this.#gateway.signIn();
+		await this.gateway.signIn();
 	}
 
 	/** With a role of the same name; that of root may do everything. */
-	async #addUser(name: string, password: string): Promise<void> {
+	private async addUser(name: string, password: string): Promise<void> {
 		await this.call("/v3/auth/role/add", { name });
 		await this.call("/v3/auth/user/add", { name, password });
 		await this.call("/v3/auth/user/grant", { user: name, role: name });

@@ -33,80 +33,80 @@ rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
 /** A folder for one server's data, in memory where there is room, and whoever ends with the test process. */
 export class EtcdFolder {
 	readonly path = mkdtempSync(join(dataRoot(), "elastic-run-etcd-"));
-	readonly #guard: ChildProcess;
+	private readonly guard: ChildProcess;
 
 	constructor() {
-		this.#guard = spawn("/bin/sh", ["-c", GUARD, "etcd-guard", this.path], {
+		this.guard = spawn("/bin/sh", ["-c", GUARD, "etcd-guard", this.path], {
 			cwd: "/",
 			detached: true,
 			stdio: ["pipe", "ignore", "ignore"],
 		});
 		// A guard that is gone breaks the pipe.
-		this.#guard.stdin?.on("error", () => {});
-		this.#guard.unref();
+		this.guard.stdin?.on("error", () => {});
+		this.guard.unref();
 	}
 
 	/** Nobody needs guarding where no pid is given. */
 	guards(pid?: number): void {
-		this.#guard.stdin?.write(`${pid ?? ""}\n`);
+		this.guard.stdin?.write(`${pid ?? ""}\n`);
 	}
 
 	/** The guard ends as well. */
 	remove(): void {
 		rmSync(this.path, { recursive: true, force: true });
-		this.#guard.stdin?.end();
+		this.guard.stdin?.end();
 	}
 }
 
 /** One process of etcd. */
 export class EtcdProcess {
-	readonly #child: ChildProcess;
-	readonly #folder: EtcdFolder;
-	#stderr = "";
-	#problem: string | undefined;
+	private readonly child: ChildProcess;
+	private readonly folder: EtcdFolder;
+	private stderr = "";
+	private problem: string | undefined;
 
 	constructor(program: string, args: readonly string[], folder: EtcdFolder) {
-		this.#folder = folder;
-		this.#child = spawn(program, args, {
+		this.folder = folder;
+		this.child = spawn(program, args, {
 			cwd: "/",
 			// A bare one: etcd takes flags from ETCD_*.
 			env: { ETCD_UNSUPPORTED_ARCH: process.arch },
 			stdio: ["ignore", "ignore", "pipe"],
 		});
-		folder.guards(this.#child.pid);
-		this.#child.on("error", (error) => {
-			this.#problem = error.message;
+		folder.guards(this.child.pid);
+		this.child.on("error", (error) => {
+			this.problem = error.message;
 		});
-		this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-			const lines = (this.#stderr + text).split("\n");
-			this.#stderr = lines.slice(-LAST_LINES - 1).join("\n");
+		this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+			const lines = (this.stderr + text).split("\n");
+			this.stderr = lines.slice(-LAST_LINES - 1).join("\n");
 		});
 	}
 
 	/** @throws Error where it has ended: the pid may be another process's by now. */
 	get pid(): number {
-		const { pid } = this.#child;
+		const { pid } = this.child;
 		if (pid === undefined || this.hasEnded)
 			throw new Error("this etcd does not run");
 		return pid;
 	}
 
 	get hasEnded(): boolean {
-		const { exitCode, signalCode } = this.#child;
+		const { exitCode, signalCode } = this.child;
 		return (
-			this.#problem !== undefined || exitCode !== null || signalCode !== null
+			this.problem !== undefined || exitCode !== null || signalCode !== null
 		);
 	}
 
 	get couldNotBind(): boolean {
-		return this.#stderr.includes("address already in use");
+		return this.stderr.includes("address already in use");
 	}
 
 	/** Why it ended, with the last lines that it wrote. */
 	get lastWords(): string {
-		const { exitCode, signalCode } = this.#child;
-		const end = this.#problem ?? signalCode ?? `exit code ${exitCode}`;
-		return `etcd ended: ${end}\n${this.#stderr}`;
+		const { exitCode, signalCode } = this.child;
+		const end = this.problem ?? signalCode ?? `exit code ${exitCode}`;
+		return `etcd ended: ${end}\n${this.stderr}`;
 	}
 
 	/** SIGSTOP; when it returns, no thread runs any more. */
@@ -122,10 +122,10 @@ export class EtcdProcess {
 	/** SIGKILL; resolves when it is gone. */
 	async kill(): Promise<void> {
 		if (!this.hasEnded) {
-			this.#child.kill("SIGKILL");
-			await once(this.#child, "exit");
+			this.child.kill("SIGKILL");
+			await once(this.child, "exit");
 		}
-		this.#folder.guards();
+		this.folder.guards();
 	}
 }
 

@@ -1,16 +1,16 @@
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/clock.js";
-import {
-	backOffMs,
-	isUnreachable,
-	pause,
-} from "../../src/rendezvous/back-off.js";
+import { backOffMs, isUnreachable, pause } from "../../src/base/back-off.js";
+import { systemClock } from "../../src/base/clock.js";
 import {
 	type EtcdStore,
 	type EtcdStoreOptions,
 	openEtcdStore,
-} from "../../src/rendezvous/etcd/etcd-store.js";
-import type { Lease, Snapshot, Store } from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/store/etcd/etcd-store.js";
+import type {
+	Lease,
+	Snapshot,
+	Store,
+} from "../../src/rendezvous/store/store.js";
 
 /** Where one connection does it, a busy machine that is late with an answer may cost another. */
 export const FEW_CONNECTIONS = 4;

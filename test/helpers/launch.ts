@@ -52,10 +52,10 @@ export class Launch {
 	/** What it has printed so far. */
 	readonly output = { stdout: "", stderr: "" };
 	readonly ended: Promise<LaunchEnd>;
-	readonly #child: ChildProcess;
+	private readonly child: ChildProcess;
 
 	constructor(child: ChildProcess) {
-		this.#child = child;
+		this.child = child;
 		for (const name of ["stdout", "stderr"] as const) {
 			child[name]?.setEncoding("utf8").on("data", (text: string) => {
 				this.output[name] += text;
@@ -70,30 +70,30 @@ export class Launch {
 	}
 
 	get pid(): number {
-		if (this.#child.pid === undefined) throw new Error("it was not started");
-		return this.#child.pid;
+		if (this.child.pid === undefined) throw new Error("it was not started");
+		return this.child.pid;
 	}
 
 	get hasEnded(): boolean {
-		return this.#child.exitCode !== null || this.#child.signalCode !== null;
+		return this.child.exitCode !== null || this.child.signalCode !== null;
 	}
 
 	signal(signal: NodeJS.Signals): void {
-		this.#child.kill(signal);
+		this.child.kill(signal);
 	}
 
 	/** Types into its stdin. */
 	type(text: string): void {
-		this.#child.stdin?.write(text);
+		this.child.stdin?.write(text);
 	}
 
 	endInput(): void {
-		this.#child.stdin?.end();
+		this.child.stdin?.end();
 	}
 
 	/** Nobody reads its stdout any more. */
 	closeStdout(): void {
-		this.#child.stdout?.destroy();
+		this.child.stdout?.destroy();
 	}
 
 	/** Waits until it has printed a text. */
@@ -105,18 +105,18 @@ export class Launch {
 }
 
 export class LaunchSite {
-	readonly #folder = temporaryFolder();
-	readonly #launches: Launch[] = [];
-	readonly path = this.#folder.path;
+	private readonly folder = temporaryFolder();
+	private readonly launches: Launch[] = [];
+	readonly path = this.folder.path;
 	/** Where channels lie: ELASTIC_RUN_DIR. */
-	readonly channels = this.#makeFolder("channels");
+	readonly channels = this.makeFolder("channels");
 	/** TMPDIR */
-	readonly temporary = this.#makeFolder("temporary");
+	readonly temporary = this.makeFolder("temporary");
 	/** ELASTIC_RUN_LOG_DIR; the launcher makes it. */
 	readonly logs = join(this.path, "logs");
 	/** The file whose presence lets a waiting worker go on: JOB_RELEASE. */
 	readonly release = join(this.path, "release");
-	readonly #records = this.#makeFolder("records");
+	private readonly records = this.makeFolder("records");
 
 	/** Everything that launchers get as their environment. */
 	get environment(): Record<string, string> {
@@ -127,7 +127,7 @@ export class LaunchSite {
 			ELASTIC_RUN_DIR: this.channels,
 			ELASTIC_RUN_LOG_DIR: this.logs,
 			ELASTIC_RUN_NODE_ID: "node-a",
-			JOB_RECORDS: this.#records,
+			JOB_RECORDS: this.records,
 			JOB_LOGS: this.logs,
 			JOB_RELEASE: this.release,
 		};
@@ -151,17 +151,17 @@ export class LaunchSite {
 			stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe"],
 		});
 		const launch = new Launch(child);
-		this.#launches.push(launch);
+		this.launches.push(launch);
 		return launch;
 	}
 
 	/** What the workers of a round wrote of themselves, by rank; of all rounds where none is named. */
 	workers(round?: number): readonly WorkerRecord[] {
-		return readdirSync(this.#records)
+		return readdirSync(this.records)
 			.filter((name) => name.endsWith(".json"))
 			.map(
 				(name): WorkerRecord =>
-					JSON.parse(readFileSync(join(this.#records, name), "utf8")),
+					JSON.parse(readFileSync(join(this.records, name), "utf8")),
 			)
 			.filter(
 				({ env }) =>
@@ -222,18 +222,18 @@ export class LaunchSite {
 
 	/** The guards of launchers that are killed here end the workers; what they missed is ended by its pid. */
 	async close(): Promise<void> {
-		for (const launch of this.#launches) {
+		for (const launch of this.launches) {
 			if (!launch.hasEnded) launch.signal("SIGKILL");
 		}
 		await this.isSwept().catch(() => {});
 		this.livingProcesses()
-			.filter((pid) => this.#isOurs(pid))
+			.filter((pid) => this.isOurs(pid))
 			.forEach(endProcess);
-		this.#folder.remove();
+		this.folder.remove();
 	}
 
 	/** A pid may be another process's by now, or that of another pid namespace: ours know this site's folder. */
-	#isOurs(pid: number): boolean {
+	private isOurs(pid: number): boolean {
 		try {
 			return readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.path);
 		} catch {
@@ -241,7 +241,7 @@ export class LaunchSite {
 		}
 	}
 
-	#makeFolder(name: string): string {
+	private makeFolder(name: string): string {
 		const path = join(this.path, name);
 		mkdirSync(path);
 		return path;

@@ -11,6 +11,8 @@ export interface Life {
 	readonly pid: number;
 	/** When its process began. */
 	readonly born: number;
+	/** When it first said that it lives. */
+	readonly firstBeat: number;
 	/** When it certainly still lived. */
 	readonly lastBeat: number;
 	/** The longest time between two beats. */
@@ -93,9 +95,15 @@ function lifeIn(file: string): readonly Life[] {
 	// What follows the last line's end may be half a line.
 	const [facts, ...beats] = readFileSync(file, "utf8").split("\n").slice(0, -1);
 	const times = beats.map(Number);
-	const lastBeat = times.at(-1);
-	if (facts === undefined || lastBeat === undefined) return [];
+	const [firstBeat, lastBeat] = [times[0], times.at(-1)];
+	if (
+		facts === undefined ||
+		firstBeat === undefined ||
+		lastBeat === undefined
+	) {
+		return [];
+	}
 	const pauses = times.map((time, index) => time - (times[index - 1] ?? time));
 	const longestPause = Math.max(...pauses);
-	return [{ ...JSON.parse(facts), lastBeat, longestPause }];
+	return [{ ...JSON.parse(facts), firstBeat, lastBeat, longestPause }];
 }

@@ -41,40 +41,40 @@ export function withoutInotify(context: TestContext): readonly string[] {
 
 /** A control group that can be frozen: SIGKILL to who is frozen in it waits, as to a process that is stuck in the kernel. */
 export class Freezer {
-	readonly #folder: string;
+	private readonly folder: string;
 
 	constructor(context: TestContext) {
 		const top = "/sys/fs/cgroup/freezer";
 		if (!existsSync(`${top}/cgroup.procs`))
 			context.skip("no freezer of control groups version 1 here");
-		this.#folder = `${top}/elastic-run-test-${process.pid}`;
-		need(context, "no control group may be made here", "mkdir", [this.#folder]);
+		this.folder = `${top}/elastic-run-test-${process.pid}`;
+		need(context, "no control group may be made here", "mkdir", [this.folder]);
 		onTestFinished(() => {
 			this.thaw();
-			execFileSync("rmdir", [this.#folder]);
+			execFileSync("rmdir", [this.folder]);
 		});
 	}
 
 	/** Also resolves where the process is, and stays there: the group is frozen from now on. */
 	freeze(pid: number): void {
-		this.#write("cgroup.procs", String(pid));
-		this.#write("freezer.state", "FROZEN");
+		this.write("cgroup.procs", String(pid));
+		this.write("freezer.state", "FROZEN");
 	}
 
 	thaw(): void {
-		this.#write("freezer.state", "THAWED");
+		this.write("freezer.state", "THAWED");
 	}
 
 	get isEmpty(): boolean {
-		return readFileSync(`${this.#folder}/cgroup.procs`, "utf8") === "";
+		return readFileSync(`${this.folder}/cgroup.procs`, "utf8") === "";
 	}
 
-	#write(file: string, text: string): void {
-		execFileSync("sh", ["-c", 'echo "$1" >"$2"', "sh", text, this.#path(file)]);
+	private write(file: string, text: string): void {
+		execFileSync("sh", ["-c", 'echo "$1" >"$2"', "sh", text, this.path(file)]);
 	}
 
-	#path(file: string): string {
-		return `${this.#folder}/${file}`;
+	private path(file: string): string {
+		return `${this.folder}/${file}`;
 	}
 }
 
@@ -89,4 +89,36 @@ function need(
 	} catch {
 		context.skip(otherwise);
 	}
+}
+
+/** The words that start a program as a user who has no other process, and who owns `folder` from now on: its limits hold. */
+export function asOtherUser(
+	context: TestContext,
+	folder: string,
+): readonly string[] {
+	const id = String(60_000 + (process.pid % 5_000));
+	const words = [`--reuid=${id}`, `--regid=${id}`, "--clear-groups"];
+	need(context, "no other user may be taken here", "setpriv", [
+		...words,
+		"true",
+	]);
+	execFileSync("chown", ["-R", `${id}:${id}`, folder]);
+	return ["setpriv", ...words];
+}
+
+/** Sets the soft limit of a process that `user` runs, as the options of prlimit name it; returns what takes that back. */
+export function limit(
+	user: readonly string[],
+	pid: number,
+	name: "nproc",
+	value: number,
+): () => void {
+	const prlimit = (...words: readonly string[]) => {
+		const all = [...user, "prlimit", "--pid", String(pid), ...words];
+		return execFileSync("env", all, { encoding: "utf8" }).trim();
+	};
+	const shown = ["--noheadings", "--raw", "--output", "SOFT"];
+	const before = prlimit(`--${name}`, ...shown);
+	prlimit(`--${name}=${value}:`);
+	return () => void prlimit(`--${name}=${before}:`);
 }

@@ -1,19 +1,16 @@
-import {
-	answered,
-	CONNECTING,
-} from "../../src/agent/http/page/client/connection.js";
-import type { Model } from "../../src/agent/http/page/client/model.js";
-import { NOTHING_SEEN } from "../../src/agent/http/sightings.js";
+import { answered, CONNECTING } from "../../src/http/page/client/connection.js";
+import type { Model } from "../../src/http/page/client/model.js";
+import { NOTHING_SEEN } from "../../src/http/sightings.js";
 import type {
 	StatusDocument,
 	WorkerDocument,
-} from "../../src/agent/http/status-document.js";
+} from "../../src/http/status-document.js";
 import {
 	type Timeline,
 	type TimelineIncident,
 	timelineOf,
-} from "../../src/agent/http/timeline.js";
-import type { RunStatus } from "../../src/rendezvous/run-status.js";
+} from "../../src/http/timeline.js";
+import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { NOW, nodeStatus, runStatus } from "./run-status.js";
 
 export const worker = (

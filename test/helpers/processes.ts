@@ -8,9 +8,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isLiving, readProcess } from "../../src/process-stat.js";
+import { isLiving, readProcess } from "../../src/base/process-stat.js";
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 /** Resolves with the first result of `look` that is neither false nor undefined. */
 export async function waitFor<T>(

@@ -1,14 +1,14 @@
-import type { HistoryRecord } from "../../src/rendezvous/history.js";
-import { RunKeys } from "../../src/rendezvous/keys.js";
+import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import type {
 	CoordinatorRecord,
 	NodeRecord,
 	RoundRecord,
-} from "../../src/rendezvous/records.js";
+} from "../../src/rendezvous/records/records.js";
 import { type EtcdApi, etcdGet, etcdRange, leaseRevoke } from "./etcd.js";
 import { poll } from "./etcd-gateway.js";
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 /** What a run's keys say, read independently of the project's own store. */
 export class RunInStore {
@@ -23,17 +23,17 @@ export class RunInStore {
 
 	/** Undefined before there is one. */
 	round(): Promise<RoundRecord | undefined> {
-		return this.#read<RoundRecord>(this.keys.round);
+		return this.read<RoundRecord>(this.keys.round);
 	}
 
 	node(nodeId: string): Promise<NodeRecord | undefined> {
-		return this.#read<NodeRecord>(this.keys.node(nodeId));
+		return this.read<NodeRecord>(this.keys.node(nodeId));
 	}
 
 	/** The node id of who coordinates. */
 	async coordinator(): Promise<string | undefined> {
 		const { keys } = this;
-		return (await this.#read<CoordinatorRecord>(keys.coordinator))?.nodeId;
+		return (await this.read<CoordinatorRecord>(keys.coordinator))?.nodeId;
 	}
 
 	/** The oldest line first. */
@@ -91,7 +91,7 @@ export class RunInStore {
 		await leaseRevoke(this.etcd, entry.lease);
 	}
 
-	async #read<Record>(key: string): Promise<Record | undefined> {
+	private async read<Record>(key: string): Promise<Record | undefined> {
 		const entry = await etcdGet(this.etcd, key);
 		return entry && JSON.parse(entry.value);
 	}

@@ -1,8 +1,8 @@
 import type {
 	AgentIdentity,
 	Intent,
-} from "../../src/rendezvous/record-writer.js";
-import type { RunSpec } from "../../src/rendezvous/records.js";
+} from "../../src/rendezvous/records/record-writer.js";
+import type { RunSpec } from "../../src/rendezvous/records/records.js";
 
 /** What agents have agreed on, a planner's settings among it, changed as given. */
 export function runSpec(change: Partial<RunSpec> = {}): RunSpec {

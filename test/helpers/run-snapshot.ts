@@ -1,5 +1,6 @@
-import { encodeRecord } from "../../src/rendezvous/record-codec.js";
-import type { Entry, Snapshot } from "../../src/rendezvous/store.js";
+import { encodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import type { Entry, Snapshot } from "../../src/rendezvous/store/store.js";
+import { isLeased } from "./leased-store.js";
 
 /** Keys as a store would hold them, each changed once, in this order. */
 export function snapshotOf(
@@ -12,7 +13,7 @@ export function snapshotOf(
 			return [
 				key,
 				{
-					...{ key, value, lease: null },
+					...{ key, value, lease: isLeased(key) ? "lease" : null },
 					...{ createRevision: revision, modRevision: revision },
 				},
 			];

@@ -1,4 +1,7 @@
-import type { NodeStatus, RunStatus } from "../../src/rendezvous/run-status.js";
+import type {
+	NodeStatus,
+	RunStatus,
+} from "../../src/rendezvous/describe/run-status.js";
 import { WORLD } from "./run-view.js";
 
 /** Milliseconds since 1970 at which these look at their run. */

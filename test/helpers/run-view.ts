@@ -1,5 +1,5 @@
-import type { FailureRecord } from "../../src/rendezvous/failure.js";
-import type { HistoryRecord } from "../../src/rendezvous/history.js";
+import type { FailureRecord } from "../../src/rendezvous/records/failure.js";
+import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import type {
 	NodeFailure,
 	NodeRecord,
@@ -7,9 +7,12 @@ import type {
 	Seat,
 	SeatRecord,
 	World,
-} from "../../src/rendezvous/records.js";
-import type { NodeView, RunView } from "../../src/rendezvous/run-view.js";
-import type { WaitingRecord } from "../../src/rendezvous/waiting.js";
+} from "../../src/rendezvous/records/records.js";
+import type {
+	NodeView,
+	RunView,
+} from "../../src/rendezvous/records/run-view.js";
+import type { WaitingRecord } from "../../src/rendezvous/records/waiting-record.js";
 
 /** Of two nodes with two workers each. */
 export const WORLD: World = {

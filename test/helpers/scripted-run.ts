@@ -1,21 +1,24 @@
 import { Agent } from "../../src/agent/agent.js";
-import type { Ending } from "../../src/agent/state.js";
+import type { Ending } from "../../src/agent/machine/state.js";
+import { messageOf } from "../../src/base/errors.js";
 import type { WorldChangeEvent } from "../../src/channel/events.js";
-import { messageOf } from "../../src/errors.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
-import type { HistoryRecord } from "../../src/rendezvous/history.js";
-import { RunKeys } from "../../src/rendezvous/keys.js";
-import { Membership } from "../../src/rendezvous/membership.js";
-import { MemoryStore } from "../../src/rendezvous/memory-store.js";
-import { decodeRecord } from "../../src/rendezvous/record-codec.js";
+import { Membership } from "../../src/rendezvous/member/membership.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import {
+	BUDGET,
+	HISTORY,
+	ROUND,
+} from "../../src/rendezvous/records/record-shapes.js";
 import type {
-	BudgetRecord,
 	RoundRecord,
 	RunSpec,
 	SeatRecord,
-} from "../../src/rendezvous/records.js";
-import type { Store } from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/records/records.js";
+import { MemoryStore } from "../../src/rendezvous/store/memory-store.js";
+import type { Store } from "../../src/rendezvous/store/store.js";
 import { ScriptedStore } from "./scripted-store.js";
 import { settle, VirtualClock } from "./virtual-clock.js";
 
@@ -97,7 +100,7 @@ export class ScriptedRun {
 		const time = (at: number | null) =>
 			at === null ? "-" : ((at - this.startedAt) / 1000).toFixed(2);
 		for (const entry of entries.values()) {
-			const line = decodeRecord<HistoryRecord>(entry);
+			const line = decodeRecord(HISTORY, entry);
 			const names = (nodeIds: readonly string[]) => nodeIds.join(" ") || "-";
 			this.lines.push(
 				`history: round ${line.round}, ${line.cause.kind} (${line.cause.reason}), ${line.worldSize} workers`,
@@ -114,10 +117,10 @@ export class ScriptedRun {
 		const { entries } = await this.store.snapshot([keys.round, keys.budgets]);
 		const paid = [...entries.values()].flatMap((entry) => {
 			if (entry.key === keys.round) {
-				const { incidents, charged } = decodeRecord<RoundRecord>(entry);
+				const { incidents, charged } = decodeRecord(ROUND, entry);
 				return [`${incidents} incidents`, `the run ${charged}`];
 			}
-			const { charged, workers = {} } = decodeRecord<BudgetRecord>(entry);
+			const { charged, workers = {} } = decodeRecord(BUDGET, entry);
 			const nodeId = entry.key.slice(keys.budgets.length);
 			return [
 				...(charged === 0 ? [] : [`${nodeId} ${charged}`]),
@@ -204,6 +207,7 @@ export class ScriptedAgent {
 				this.agent.dispatch({ kind: "session-lost", reason, fenceAt }),
 			onError: (error) => tell(`error: ${String(error)}`),
 			onPlanReason: (reason) => tell(`plans: ${reason}`),
+			onSkipped: (words) => tell(words),
 		});
 		this.agent = new Agent({
 			clock: run.clock,
@@ -279,7 +283,7 @@ export class ScriptedAgent {
 			exit: {
 				code: exitCode,
 				signal: null,
-				sentByUs: this.toldToEnd.has(localRank),
+				signalledByAgent: this.toldToEnd.has(localRank),
 				uptimeMs: 1_000,
 			},
 			exitCode,
@@ -336,7 +340,7 @@ export class ScriptedAgent {
 				pid: 100 + localRank,
 			});
 			if (this.listening.includes(localRank)) {
-				this.agent.dispatch({ kind: "worker-greeted", localRank });
+				this.agent.dispatch({ kind: "worker-attached", localRank });
 			}
 		}
 		this.agent.started(round);

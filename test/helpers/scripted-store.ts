@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/clock.js";
-import { ElasticRunError } from "../../src/errors.js";
+import type { Clock } from "../../src/base/clock.js";
+import { ElasticRunError } from "../../src/base/errors.js";
 import type {
 	Compare,
 	Lease,
@@ -12,7 +12,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/store/store.js";
 
 /** One agent's way to the store that all agents of a script share: it can be cut and mended. */
 export class ScriptedStore implements Store {

@@ -21,6 +21,8 @@ export interface TcpProxy {
 	stallOld(): void;
 	/** Only what goes this way comes through, on old and new connections. */
 	oneWay(direction: Direction): void;
+	/** What goes through from now on takes so long each way, in milliseconds. */
+	delay(eachWayMs: number): void;
 	/** Resets all connections, and refuses new ones. */
 	cut(): void;
 	/** Resets all connections, and accepts new ones. */
@@ -50,57 +52,62 @@ export async function openProxy(target: string): Promise<TcpProxy> {
 
 class Relay implements TcpProxy {
 	readonly bytes = { toServer: 0, toClient: 0 };
+	private readonly way = { delayMs: 0 };
 	accepted = 0;
-	readonly #scheme: string;
-	readonly #target: URL;
-	readonly #port: number;
-	readonly #pairs = new Set<Pair>();
+	private readonly scheme: string;
+	private readonly target: URL;
+	private readonly port: number;
+	private readonly pairs = new Set<Pair>();
 	/** Which ways a new connection goes. */
-	#ways: readonly Direction[] = BOTH;
-	#server: Server | undefined;
+	private ways: readonly Direction[] = BOTH;
+	private server: Server | undefined;
 
 	constructor(target: string, port: number) {
-		this.#scheme = /^https?:\/\//.exec(target)?.[0] ?? "";
-		this.#target = new URL(`tcp://${target.slice(this.#scheme.length)}`);
-		this.#port = port;
+		this.scheme = /^https?:\/\//.exec(target)?.[0] ?? "";
+		this.target = new URL(`tcp://${target.slice(this.scheme.length)}`);
+		this.port = port;
 	}
 
 	get endpoint(): string {
-		return `${this.#scheme}127.0.0.1:${this.#port}`;
+		return `${this.scheme}127.0.0.1:${this.port}`;
 	}
 
 	get connections(): number {
-		return [...this.#pairs].filter(({ isOpen }) => isOpen).length;
+		return [...this.pairs].filter(({ isOpen }) => isOpen).length;
 	}
 
 	stall(): void {
-		this.#goOn([]);
+		this.goOn([]);
 	}
 
 	stallOld(): void {
-		for (const pair of this.#pairs) pair.goOn([]);
+		for (const pair of this.pairs) pair.goOn([]);
 	}
 
 	oneWay(direction: Direction): void {
-		this.#goOn([direction]);
+		this.goOn([direction]);
+	}
+
+	delay(eachWayMs: number): void {
+		this.way.delayMs = eachWayMs;
 	}
 
 	cut(): void {
-		this.#server?.close();
-		this.#server = undefined;
+		this.server?.close();
+		this.server = undefined;
 		this.reset();
 	}
 
 	reset(): void {
-		for (const pair of this.#pairs) pair.reset();
+		for (const pair of this.pairs) pair.reset();
 	}
 
 	async resume(): Promise<void> {
-		this.#goOn(BOTH);
-		if (this.#server !== undefined) return;
+		this.goOn(BOTH);
+		if (this.server !== undefined) return;
 		const options = { allowHalfOpen: true, pauseOnConnect: true };
-		const server = createServer(options, (client) => this.#accept(client));
-		this.#server = server.listen(this.#port, "127.0.0.1");
+		const server = createServer(options, (client) => this.accept(client));
+		this.server = server.listen(this.port, "127.0.0.1");
 		await once(server, "listening");
 	}
 
@@ -108,46 +115,52 @@ class Relay implements TcpProxy {
 		this.cut();
 	}
 
-	#goOn(ways: readonly Direction[]): void {
-		this.#ways = ways;
-		for (const pair of this.#pairs) pair.goOn(ways);
+	private goOn(ways: readonly Direction[]): void {
+		this.ways = ways;
+		for (const pair of this.pairs) pair.goOn(ways);
 	}
 
-	#accept(client: Socket): void {
+	private accept(client: Socket): void {
 		this.accepted++;
 		const server = connect({
-			host: this.#target.hostname,
-			port: Number(this.#target.port),
+			host: this.target.hostname,
+			port: Number(this.target.port),
 			allowHalfOpen: true,
 		});
 		server.pause();
-		const pair = new Pair(client, server, this.bytes);
-		this.#pairs.add(pair);
+		const pair = new Pair(client, server, this.bytes, this.way);
+		this.pairs.add(pair);
 		for (const socket of [client, server]) {
 			socket.once("close", () => {
-				if (client.closed && server.closed) this.#pairs.delete(pair);
+				if (client.closed && server.closed) this.pairs.delete(pair);
 			});
 		}
-		pair.goOn(this.#ways);
+		pair.goOn(this.ways);
 	}
+}
+
+/** How long each chunk is on its way. */
+interface Way {
+	readonly delayMs: number;
 }
 
 const BOTH: readonly Direction[] = ["to-server", "to-client"];
 
 /** One client's connection and its continuation to the server. */
 class Pair {
-	readonly #flows: Readonly<Record<Direction, Flow>>;
+	private readonly flows: Readonly<Record<Direction, Flow>>;
 
 	constructor(
 		private readonly client: Socket,
 		private readonly server: Socket,
 		bytes: { toServer: number; toClient: number },
+		way: Way,
 	) {
-		this.#flows = {
-			"to-server": new Flow(client, server, (count) => {
+		this.flows = {
+			"to-server": new Flow(client, server, way, (count) => {
 				bytes.toServer += count;
 			}),
-			"to-client": new Flow(server, client, (count) => {
+			"to-client": new Flow(server, client, way, (count) => {
 				bytes.toClient += count;
 			}),
 		};
@@ -158,7 +171,7 @@ class Pair {
 	}
 
 	goOn(ways: readonly Direction[]): void {
-		for (const way of BOTH) this.#flows[way].goOn(ways.includes(way));
+		for (const way of BOTH) this.flows[way].goOn(ways.includes(way));
 	}
 
 	reset(): void {
@@ -169,42 +182,51 @@ class Pair {
 
 /** One direction. While it stands still, its end and its breaking are held back as its bytes are. */
 class Flow {
-	#flows = false;
-	#end: "closed" | "broken" | undefined;
+	private flows = false;
+	private end: "closed" | "broken" | undefined;
 
 	constructor(
 		private readonly source: Socket,
 		private readonly sink: Socket,
+		private readonly way: Way,
 		count: (bytes: number) => void,
 	) {
 		source.on("data", (chunk) => {
 			count(chunk.length);
-			if (!sink.write(chunk)) source.pause();
+			this.later(() => {
+				if (!sink.write(chunk)) source.pause();
+			});
 		});
 		source.pause();
 		// Also told of a source that is paused, where nothing is before it.
-		source.on("end", () => this.#ends("closed"));
-		source.on("error", () => this.#ends("broken"));
+		source.on("end", () => this.later(() => this.ends("closed")));
+		source.on("error", () => this.later(() => this.ends("broken")));
 		sink.on("drain", () => {
-			if (this.#flows) source.resume();
+			if (this.flows) source.resume();
 		});
 	}
 
 	goOn(flows: boolean): void {
-		this.#flows = flows;
+		this.flows = flows;
 		if (flows) this.source.resume();
 		else this.source.pause();
-		this.#passEndOn();
+		this.passEndOn();
 	}
 
-	#ends(how: "closed" | "broken"): void {
-		this.#end = how;
-		this.#passEndOn();
+	private later(work: () => void): void {
+		const { delayMs } = this.way;
+		if (delayMs === 0) work();
+		else setTimeout(work, delayMs);
 	}
 
-	#passEndOn(): void {
-		if (!this.#flows) return;
-		if (this.#end === "broken") this.sink.resetAndDestroy();
-		if (this.#end === "closed" && !this.sink.writableEnded) this.sink.end();
+	private ends(how: "closed" | "broken"): void {
+		this.end = how;
+		this.passEndOn();
+	}
+
+	private passEndOn(): void {
+		if (!this.flows) return;
+		if (this.end === "broken") this.sink.resetAndDestroy();
+		if (this.end === "closed" && !this.sink.writableEnded) this.sink.end();
 	}
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "../../src/errors.js";
+import { messageOf } from "../../src/base/errors.js";
 
 /**
  * Plays scenarios of one test at the same time: most of what they do is waiting.

@@ -30,7 +30,7 @@ export interface RoundLine {
 export class TorchTrainers {
 	constructor(private readonly launches: () => readonly Launch[]) {}
 
-	get #output(): string {
+	private get output(): string {
 		return this.launches()
 			.map(({ output }) => output.stdout)
 			.join("");
@@ -39,7 +39,7 @@ export class TorchTrainers {
 	/** Who began in a round, by rank. */
 	begun(round?: number): readonly RoundLine[] {
 		const line = /pid (\d+) round (\d+): rank (\d+) of \d+ at step (\d+)$/gm;
-		return linesOf(this.#output, line)
+		return linesOf(this.output, line)
 			.filter((one) => round === undefined || one.round === round)
 			.sort((one, other) => one.round - other.round || one.rank - other.rank);
 	}
@@ -47,20 +47,20 @@ export class TorchTrainers {
 	over(): readonly RoundLine[] {
 		const line =
 			/pid (\d+) round (\d+) is over for rank (\d+) at step (\d+): /gm;
-		return linesOf(this.#output, line);
+		return linesOf(this.output, line);
 	}
 
 	/** The steps whose loss was told, in the order in which that was. */
 	losses(): readonly { readonly step: number; readonly loss: number }[] {
 		const line = /pid \d+ step (\d+): loss (\d+\.\d+)$/gm;
-		return [...this.#output.matchAll(line)].map(([, step, loss]) => ({
+		return [...this.output.matchAll(line)].map(([, step, loss]) => ({
 			step: Number(step),
 			loss: Number(loss),
 		}));
 	}
 
 	accuracy(): number {
-		return Number(/final accuracy ([\d.]+) after/.exec(this.#output)?.[1]);
+		return Number(/final accuracy ([\d.]+) after/.exec(this.output)?.[1]);
 	}
 
 	/** Waits for the first round after this one that begins with so many processes, and then until these have made some steps. */

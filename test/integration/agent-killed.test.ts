@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { job, openSite } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
+import { describe, expect, it } from "vitest";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { endProcess, isAlive, waitFor } from "../helpers/processes.js";
 
 it("A1 a launcher that is killed leaves no worker, no child of one and no channel", async () => {
 	const site = openSite();
@@ -87,7 +87,103 @@ it("a guard that is killed is replaced, and the new one ends the workers as well
 	await site.isSwept();
 });
 
-/** The guard among a launcher's children: it alone has `elastic-run-guard` as its name. */
+describe.skipIf(process.platform !== "linux")(
+	"after a launcher and its guard were killed together",
+	() => {
+		async function killedTogether(site: LaunchSite, args: readonly string[]) {
+			const launch = site.launch(args);
+			const before = site.workers().length;
+			const workers = await site.sawWorkers(before + 1);
+			const guards = guardsOf(launch.pid);
+			expect(guards).toHaveLength(1);
+			// While both are stopped, neither sees the end of the other.
+			for (const pid of [launch.pid, ...guards]) process.kill(pid, "SIGSTOP");
+			for (const pid of [...guards, launch.pid]) process.kill(pid, "SIGKILL");
+			await launch.ended;
+			return workers.flatMap(({ extra }) => extra.children ?? []);
+		}
+
+		it("the next one of the same node ends what they left, and says so in one line", async () => {
+			const site = openSite();
+			const args = ["--run-id", "train", job("spawns-grandchild.js")];
+			const left = await killedTogether(site, args);
+			expect(left.filter(isAlive)).toEqual(left);
+			const next = site.launch(args);
+			await site.sawWorkers(2);
+			expect(left.filter(isAlive)).toEqual([]);
+			const lines = next.output.stderr
+				.split("\n")
+				.filter((line) => line.includes("an earlier launcher of this node"));
+			expect(lines).toHaveLength(1);
+			for (const pid of left) expect(lines[0]).toContain(`pid ${pid}`);
+			next.signal("SIGTERM");
+			expect((await next.ended).exitCode).toBe(143);
+		});
+
+		it("the next one in a dead worker's environment spares what it is in a pipe with", async () => {
+			const site = openSite();
+			const run = (...program: string[]) =>
+				["--run-id", "train", "--node-id", "node-a"].concat(program);
+			const left = await killedTogether(site, run(job("spawns-grandchild.js")));
+			const [worker] = site.workers();
+			const next = site.launch(run(job("prints.js"), "1"), {
+				env: worker?.env ?? {},
+				through: ["sh", "-c", '"$@" 2>&1 | cat', "sh"],
+			});
+			const { stdout } = await next.ended;
+			expect(stdout).toContain("an earlier launcher of this node");
+			expect(stdout).toContain("run train succeeded");
+			expect(left.filter(isAlive)).toEqual([]);
+		});
+
+		it("one of another run or another node ends nothing", async () => {
+			const site = openSite();
+			const run = (id: string) => ["--run-id", id, job("spawns-grandchild.js")];
+			const left = await killedTogether(site, run("train"));
+			const others = [
+				site.launch(run("another")),
+				site.launch(run("train"), { env: { ELASTIC_RUN_NODE_ID: "node-b" } }),
+			];
+			await site.sawWorkers(3);
+			expect(left.filter(isAlive)).toEqual(left);
+			for (const other of others) {
+				other.signal("SIGTERM");
+				await other.ended;
+				expect(other.output.stderr).not.toContain("earlier launcher");
+			}
+			left.forEach(endProcess);
+		});
+
+		it("while one lives, a second one of the same names leaves its processes alone", async () => {
+			const site = openSite();
+			const args = ["--run-id", "train", job("spawns-grandchild.js")];
+			const living = site.launch(args);
+			await site.sawWorkers(1);
+			const kept = site.livingProcesses();
+			const second = site.launch(args);
+			await site.sawWorkers(2);
+			expect(kept.filter(isAlive)).toEqual(kept);
+			for (const launch of [second, living]) {
+				launch.signal("SIGTERM");
+				await launch.ended;
+			}
+		});
+	},
+);
+
+it("a guard does not bear the launcher's name in its arguments", async () => {
+	const site = openSite();
+	const launch = site.launch([job("works.js")]);
+	await site.sawWorkers(1);
+	const [guard = 0] = guardsOf(launch.pid);
+	expect(readFileSync(`/proc/${guard}/cmdline`, "utf8")).not.toContain(
+		"elastic-run",
+	);
+	launch.signal("SIGTERM");
+	await launch.ended;
+});
+
+/** The guard among a launcher's children: it alone has `guard-of-workers` as its name. */
 function guardsOf(pid: number): number[] {
 	return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
 		.trim()
@@ -95,6 +191,6 @@ function guardsOf(pid: number): number[] {
 		.map(Number)
 		.filter((child) => {
 			const words = readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0");
-			return words[3] === "elastic-run-guard";
+			return words[3] === "guard-of-workers";
 		});
 }

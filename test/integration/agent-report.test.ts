@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
@@ -86,6 +88,72 @@ describe("J8 the report of a run that failed", () => {
 			line.endsWith("rank 0 failed: exit code 6"),
 		);
 		expect(rounds).toHaveLength(2);
+	});
+});
+
+describe("the launcher's own TORCHELASTIC_ERROR_FILE", () => {
+	it("gets the root cause of a run that failed, and no worker gets that file", async () => {
+		const site = openSite();
+		const file = join(site.path, "launcher.json");
+		const { exitCode } = await site.launch(
+			[...NO_RESTARTS, job("writes-torch-error-file.js")],
+			{ env: { TORCHELASTIC_ERROR_FILE: file } },
+		).ended;
+		expect(exitCode).toBe(1);
+		const [worker] = site.workers();
+		expect(worker?.env.TORCHELASTIC_ERROR_FILE).not.toBe(file);
+		expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+			message: {
+				message: "RuntimeError: shape mismatch",
+				errorCode: 1,
+				extraInfo: {
+					py_callstack: expect.stringContaining('"train.py", line 7'),
+					timestamp: expect.stringMatching(/^\d{10}$/),
+					root_cause: `root cause: rank 0 on node-a (pid ${worker?.pid}), round 1: exit code 1`,
+				},
+			},
+		});
+	});
+
+	it("gets the exit in words where the worker left no error", async () => {
+		const site = openSite();
+		const file = join(site.path, "launcher.json");
+		await site.launch([...NO_RESTARTS, job("kills-itself.js"), "SIGSEGV"], {
+			env: { TORCHELASTIC_ERROR_FILE: file },
+		}).ended;
+		expect(JSON.parse(readFileSync(file, "utf8")).message).toMatchObject({
+			message: expect.stringMatching(
+				/^root cause: rank 0 on node-a .* killed by SIGSEGV$/,
+			),
+			errorCode: 139,
+		});
+	});
+
+	it("is left alone by a run that succeeded", async () => {
+		const site = openSite();
+		const file = join(site.path, "launcher.json");
+		writeFileSync(file, "before");
+		await site.launch(["run", "true"], {
+			env: { TORCHELASTIC_ERROR_FILE: file },
+		}).ended;
+		expect(readFileSync(file, "utf8")).toBe("before");
+	});
+
+	it.each([
+		["in a directory that is not there", "nowhere/error.json"],
+		["that is a directory", "."],
+		["that is a pipe which nobody reads", "pipe"],
+	])("%s is one warning, and the exit code stays", async (_, name) => {
+		const site = openSite();
+		execFileSync("mkfifo", [join(site.path, "pipe")]);
+		const { exitCode, stderr } = await site.launch(
+			[...NO_RESTARTS, job("exits-with.js"), "0:3"],
+			{ env: { TORCHELASTIC_ERROR_FILE: join(site.path, name) } },
+		).ended;
+		expect(exitCode).toBe(1);
+		const told = stderr.match(/cannot be written to TORCHELASTIC_ERROR_FILE/g);
+		expect(told).toHaveLength(1);
+		expect(reportIn(stderr)[0]).toMatch(/^root cause: rank 0/);
 	});
 });
 

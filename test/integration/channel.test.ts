@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
 import { EventReader } from "../../src/channel/event-reader.js";
 import type { ReceivedReply } from "../../src/channel/events.js";
 import { ReplyWriter } from "../../src/channel/reply-writer.js";
 import { watchReplies } from "../../src/channel/watch-replies.js";
-import { systemClock } from "../../src/clock.js";
 import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {

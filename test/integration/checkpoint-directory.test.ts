@@ -6,7 +6,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CheckpointOptions } from "../../src/runtime/checkpoint.js";
 import {
 	freshDirectory,
@@ -162,4 +162,44 @@ it("the more often a run was interrupted, the more often it saves", () => {
 	for (let round = 2; round <= 10; round += 1) openRound(round).loadLatest();
 	// Ten interruptions in a few seconds, and the one of the assumed hour.
 	expect(interval(11)).toBe(25);
+});
+
+describe("what is said when checkpoints are opened", () => {
+	/** The steps between two saves, as decided after the first. */
+	function stepsBetween(options: Partial<CheckpointOptions>) {
+		const { checkpoints } = open(freshDirectory(), 1, {
+			meanTimeBetweenFailuresMs: 1e15,
+			...options,
+		});
+		checkpoints.save(stateAt(1));
+		checkpoints.shouldSave(1);
+		checkpoints.save(stateAt(2));
+		checkpoints.shouldSave(3);
+		return checkpoints.everySteps ?? Number.NaN;
+	}
+
+	// These take no time to speak of, and the mean time is that of an age: without a bound the
+	// next save would be millions of steps away.
+	it("bounds the steps between two saves by maxSteps", () => {
+		expect(stepsBetween({ workers: 1, maxSteps: 3 })).toBe(3);
+		const { checkpoints } = open(freshDirectory(), 1, { maxSteps: 4 });
+		checkpoints.save(stateAt(1));
+		const due = [2, 3, 4, 5].map((step) => checkpoints.shouldSave(step));
+		expect(due.at(-1)).toBe(true);
+	});
+
+	it("divides the mean time between failures of one worker by the workers", () => {
+		const alone = stepsBetween({ workers: 1 });
+		expect(alone).toBeGreaterThan(1_000);
+		// 95 million times as often, however much one measure differs from the other.
+		const crowd = stepsBetween({ workers: Number.MAX_SAFE_INTEGER });
+		expect(crowd).toBeLessThan(alone / 1_000);
+	});
+
+	it("takes the number of workers from WORLD_SIZE", () => {
+		vi.stubEnv("WORLD_SIZE", String(Number.MAX_SAFE_INTEGER));
+		onTestFinished(() => void vi.unstubAllEnvs());
+		const alone = stepsBetween({ workers: 1 });
+		expect(stepsBetween({})).toBeLessThan(alone / 1_000);
+	});
 });

@@ -10,32 +10,62 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { COMMAND_HELP } from "../../bin/commands/command-help.js";
 import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
-import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
+import { ALL_OPTIONS } from "../../src/config/options.js";
 import { CLI, runCli } from "../helpers/cli.js";
 
 const cwd = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
+/** Of a terminal that nobody has made wider. */
+const WIDTH = 80;
+
 const help = await runCli(["--help"], { cwd });
 
 describe("--help", () => {
-	test("fits 100 columns, on stdout", () => {
+	test("fits 80 columns, on stdout", () => {
 		expect(help.exitCode).toBe(0);
 		expect(help.stderr).toBe("");
 		const widths = help.stdout.split("\n").map((line) => line.length);
-		expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+		expect(Math.max(...widths)).toBeLessThanOrEqual(WIDTH);
 	});
 
 	test.each(
 		ALL_OPTIONS.map((option) => [option.name, option] as const),
-	)("shows --%s, its variable and its default", (_, option) => {
+	)("shows --%s once, and its default, without its variable", (_, option) => {
 		const words = help.stdout.replaceAll(/\s+/g, " ");
-		expect(words).toContain(`--${option.name} `);
-		expect(words).toContain(`env: ${option.variables[0]})`);
+		const argument = option.argument ? ` <${option.argument}>` : "";
+		expect(
+			words.split(` --${option.name}${argument} ${option.help}`),
+		).toHaveLength(2);
+		for (const name of option.variables) expect(words).not.toContain(name);
 		if (option.defaultHelp !== undefined && option.argument !== undefined) {
-			expect(words).toContain(`(default: ${option.defaultHelp}, env`);
+			expect(words).toContain(`(default: ${option.defaultHelp})`);
 		}
+	});
+
+	test("says first what it is, then the commands, five common flags, then the rest in groups", () => {
+		const headings = help.stdout.match(/^[A-Z].*?[:.,]/gm);
+		expect(headings).toEqual([
+			"Usage:",
+			"Starts the workers of a distributed job on this machine,",
+			"Commands,",
+			...["Common options:", "Workers:", "Rendezvous:", "Restarts:"],
+			...["Logs and output:", "Observability:", "Command:", "Examples:"],
+			...["Precedence:", "Durations:"],
+		]);
+		const common = /Common options:\n(.*?)\n\n/s.exec(help.stdout)?.[1] ?? "";
+		expect(common.match(/--[a-z-]+(?= <)/g)).toEqual([
+			...["--nproc-per-node", "--nnodes", "--rdzv-endpoint"],
+			...["--max-restarts", "--log-dir"],
+		]);
+	});
+
+	test("names each command that there is", () => {
+		const list = /Commands, .*?:\n(.*?)\n\n/s.exec(help.stdout)?.[1] ?? "";
+		const names = list.match(/(?<=^ {2})\S+/gm);
+		expect(names).toEqual(Object.keys(COMMAND_HELP));
 	});
 
 	test("is the same for -h, also behind bad flags", async () => {
@@ -64,12 +94,12 @@ test.each([
 	...["validate", "doctor", "python-path", "completion"].map(
 		(word) => [word, []] as const,
 	),
-])("%s --help fits 100 columns and names its own flags", async (word, own) => {
+])("%s --help fits 80 columns and names its own flags", async (word, own) => {
 	const { exitCode, stdout, stderr } = await runCli([word, "--help"], { cwd });
 	expect([exitCode, stderr]).toEqual([0, ""]);
 	expect(stdout.startsWith(`Usage: elastic-run ${word}`)).toBe(true);
 	const widths = stdout.split("\n").map((line) => line.length);
-	expect(Math.max(...widths)).toBeLessThanOrEqual(100);
+	expect(Math.max(...widths)).toBeLessThanOrEqual(WIDTH);
 	const typed = own.map((flag) => {
 		return "short" in flag ? `[-${flag.short}]` : `--${flag.name}`;
 	});
@@ -155,7 +185,7 @@ function sourcesOf(built: string): readonly string[] {
 	return [...named].map(([, source = ""]) => source);
 }
 
-test("--help loads no package but commander, and nothing of the agent but its options", async () => {
+test("--help loads no package but commander, and of the agent its options and what keeps a terminal clean", async () => {
 	const { stderr } = await runCli(["--help"], {
 		cwd,
 		nodeArgs: ["--import", watchLoading],
@@ -172,10 +202,11 @@ test("--help loads no package but commander, and nothing of the agent but its op
 		"bin",
 		"bin/commands",
 		"commander",
-		"src",
-		"src/agent/configuration",
-		"src/agent/configuration/options",
-		"src/agent/configuration/parse",
+		"src/base",
+		"src/config",
+		"src/config/options",
+		"src/config/parse",
+		"src/logs",
 		"src/policies",
 	]);
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { ALL_OPTIONS } from "../../src/config/options.js";
 import { runCli } from "../helpers/cli.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
@@ -12,9 +13,9 @@ function directory(
 	files: Readonly<Record<string, string>>,
 ): string {
 	const path = join(folder.path, name);
-	mkdirSync(path);
+	mkdirSync(path, { mode: 0o755 });
 	for (const [file, content] of Object.entries(files)) {
-		writeFileSync(join(path, file), content);
+		writeFileSync(join(path, file), content, { mode: 0o644 });
 	}
 	return path;
 }
@@ -230,17 +231,40 @@ describe("the dry run", () => {
 		expect(inheritedEnvironment.HARMLESS).toBe("1");
 	});
 
-	test("in words", async () => {
-		const result = await runCli(
-			["--dry-run", "--role", "a", "sh", "-c", "exit 0"],
-			{
-				cwd: empty,
-			},
+	test("in words shows one worker, and the settings that are not the defaults", async () => {
+		const { stdout } = await runCli(
+			[
+				...["--dry-run", "--role", "a", "--nproc-per-node", "3"],
+				...["sh", "-c", "exit 0"],
+			],
+			{ cwd: empty, env: { HARMLESS: "1" } },
 		);
-		expect(result.stdout).toMatch(/^ {2}role +a +flag$/m);
-		expect(result.stdout).toMatch(/^ {2}maxRestarts +3 +default$/m);
-		expect(result.stdout).toMatch(/^ {2}\/.*\/sh -c 'exit 0'$/m);
-		expect(result.stdout).toContain("    RANK=0\n");
+		expect(stdout).toMatch(/^ {2}role +a +flag$/m);
+		expect(stdout).toMatch(/^ {2}dryRun +true +flag$/m);
+		expect(stdout).not.toMatch(/ default$/m);
+		expect(stdout).not.toContain("HARMLESS");
+		expect(stdout).toMatch(/^ {2}\/.*\/sh -c 'exit 0'$/m);
+		expect(stdout.match(/^ {4}RANK=\d$/gm)).toEqual(["    RANK=0"]);
+		expect(stdout).toMatch(
+			/^not shown: 2 more workers, \d+ settings left at the default, \d+ inherited variables; -v shows all$/m,
+		);
+	});
+
+	test("in words with -v shows all workers, settings and what they inherit", async () => {
+		const { stdout } = await runCli(
+			["--dry-run", "-v", "--nproc-per-node", "3", "sh", "-c", "exit 0"],
+			{ cwd: empty, env: { HARMLESS: "1" } },
+		);
+		const shown = stdout
+			.match(/^ {2}\w+(?= .*\S$)/gm)
+			?.map((key) => key.trim());
+		expect(shown).toEqual(
+			expect.arrayContaining(ALL_OPTIONS.map(({ key }) => key)),
+		);
+		expect(stdout).toMatch(/^ {2}noNode +false +default$/m);
+		expect(stdout.match(/^ {4}RANK=\d$/gm)).toHaveLength(3);
+		expect(stdout).toContain("    HARMLESS=1\n");
+		expect(stdout).not.toContain("not shown");
 	});
 
 	test("inside a worker the launcher's own variables are not flags", async () => {

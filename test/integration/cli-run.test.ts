@@ -148,7 +148,7 @@ describe("signals", () => {
 		);
 		child.kill("SIGTERM");
 		const result = await ended;
-		expect(result.stderr).toContain("SIGTERM again: killing the workers\n");
+		expect(result.stderr).toContain("SIGTERM: killing the workers\n");
 		expect(result.exitCode).toBe(130);
 	});
 

@@ -18,7 +18,7 @@ test.each([
 	[["--config", "bad.yaml", "--role", "a b", "train.js"], {}, 3],
 	[["train.js"], { ELASTIC_RUN_MAX_RESTARTS: "x", ELASTIC_RUN_TEE: "9" }, 2],
 	[["nosuch.js"], {}, 1],
-	[["--node-rank", "1", "--rdzv-conf", "join_timeout=1", "train.js"], {}, 2],
+	[["--node-rank", "x", "--rdzv-conf", "join_timeout=1", "train.js"], {}, 2],
 ] as const)("J18 validate %j %j says what a launch says, one line each, and exits with 2", async (args, env, count) => {
 	const launch = await runCli([...args], { cwd, env });
 	const { exitCode, stdout, stderr } = await runCli(["validate", ...args], {

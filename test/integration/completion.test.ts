@@ -9,7 +9,7 @@ import {
 	it,
 	type TestContext,
 } from "vitest";
-import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
+import { ALL_OPTIONS } from "../../src/config/options.js";
 import { runCli } from "../helpers/cli.js";
 import { temporaryFolder } from "../helpers/processes.js";
 

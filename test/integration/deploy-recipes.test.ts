@@ -59,7 +59,7 @@ async function settingsOf(
 ) {
 	const options = { cwd, env: { ...DEVICES, ...env } };
 	const { stdout, stderr, exitCode } = await runCli(
-		["--dry-run", ...args],
+		["--dry-run", "-v", ...args],
 		options,
 	);
 	expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/agent/doctor/finding.js";
+import type { Finding } from "../../src/operate/doctor/finding.js";
 import { etcdForAll, etcdRange, leases } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { openSite } from "../helpers/launch.js";

@@ -67,7 +67,7 @@ describe("a proxy before etcd", () => {
 
 		proxy.oneWay("to-server");
 		const put = putThrough(proxy, "one way");
-		await poll("the key", 30_000, () => etcdGet(etcd(), "one way"));
+		await poll("the key", 60_000, () => etcdGet(etcd(), "one way"));
 
 		expect(proxy.bytes.toClient).toBe(before.toClient);
 		expect(proxy.bytes.toServer).toBeGreaterThan(before.toServer);
@@ -183,10 +183,10 @@ class Wire {
 	sentBytes = 0;
 	/** The code of the error that ends it. */
 	readonly broken: Promise<string>;
-	readonly #socket: Socket;
+	private readonly socket: Socket;
 
 	constructor(socket: Socket) {
-		this.#socket = socket;
+		this.socket = socket;
 		socket.setEncoding("utf8").on("data", (text: string) => {
 			this.received += text;
 		});
@@ -200,7 +200,7 @@ class Wire {
 	ask(): void {
 		const request = "GET /version HTTP/1.1\r\nHost: etcd\r\n\r\n";
 		this.sentBytes += request.length;
-		this.#socket.write(request);
+		this.socket.write(request);
 	}
 
 	get count(): number {

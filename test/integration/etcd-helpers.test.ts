@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readProcess } from "../../src/process-stat.js";
+import { readProcess } from "../../src/base/process-stat.js";
 import {
 	clusterId,
 	type EtcdNode,
@@ -191,7 +191,7 @@ test("a cluster of three: a killed and a suspended leader are replaced, and retu
 	const cluster = await startEtcdCluster(3);
 	/** While the leader changes, etcd refuses calls with 503. */
 	const untilItAnswers = <T>(call: () => Promise<T>) =>
-		poll("an answer", 30_000, () => call().catch(() => undefined));
+		poll("an answer", 60_000, () => call().catch(() => undefined));
 	const valueAt = async (member: EtcdNode) =>
 		(await untilItAnswers(() => etcdGet(member, "a")))?.value;
 	const first = await cluster.leader();

@@ -1,10 +1,11 @@
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/clock.js";
-import { pause } from "../../src/rendezvous/back-off.js";
+import { pause } from "../../src/base/back-off.js";
+import { systemClock } from "../../src/base/clock.js";
 import { startFixture, startProcess } from "../fixtures/checkpoint-process.js";
 import type { EtcdUserTask } from "../fixtures/etcd-user.js";
+import { bundled } from "../helpers/bundled.js";
 import { etcdForAll, etcdGet, startEtcd } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { openStore } from "../helpers/etcd-store.js";
@@ -69,7 +70,7 @@ describe("a process that uses the store", () => {
 			new URL("../fixtures/etcd-user.ts", import.meta.url),
 		);
 		const task = { kind: "use", endpoint: etcd().endpoint };
-		const user = startProcess(["--import", "tsx", file, JSON.stringify(task)], {
+		const user = startProcess([bundled(file), JSON.stringify(task)], {
 			...process.env,
 			http_proxy: nowhere,
 			grpc_proxy: nowhere,
@@ -86,7 +87,7 @@ describe("a process that uses the store", () => {
 		});
 		await waitFor("the lease", () => linesOf(user).includes("held"));
 		process.kill(user.pid, "SIGSTOP");
-		await poll("the end of its key", 30_000, async () =>
+		await poll("the end of its key", 60_000, async () =>
 			(await etcdGet(etcd(), USERS_KEY)) ? undefined : true,
 		);
 		process.kill(user.pid, "SIGCONT");

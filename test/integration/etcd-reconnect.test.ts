@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Clock, systemClock } from "../../src/clock.js";
+import { type Clock, systemClock } from "../../src/base/clock.js";
 import { etcdForAll, etcdPut } from "../helpers/etcd.js";
 import { Follower, holdKey, openStore } from "../helpers/etcd-store.js";
 import { waitFor } from "../helpers/processes.js";

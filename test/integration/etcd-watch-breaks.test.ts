@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/clock.js";
-import { pause } from "../../src/rendezvous/back-off.js";
+import { pause } from "../../src/base/back-off.js";
+import { systemClock } from "../../src/base/clock.js";
 import {
 	etcdCompact,
 	etcdForAll,

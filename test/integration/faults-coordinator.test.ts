@@ -1,5 +1,6 @@
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
+import { DyingLauncher } from "../helpers/dying-launcher.js";
 import { etcdForAll, etcdGet, leaseRevoke } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import type { Launch } from "../helpers/launch.js";
@@ -15,9 +16,14 @@ import { together } from "../helpers/together.js";
 /** No run here has as many. */
 const MOST_WRITES = 40;
 const AT_ONCE = 5;
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 
 const etcd = etcdForAll();
+let launcher: DyingLauncher;
+beforeAll(async () => {
+	launcher = await DyingLauncher.build();
+});
+afterAll(() => launcher.remove());
 
 /**
  * Plays a run of two rounds, the first of which ends with the failure of rank 1, on two of three agents.
@@ -28,8 +34,7 @@ async function dieAfterWrite(write: number): Promise<boolean> {
 	const cluster = new Cluster(etcd(), { nodes: "2", worker: ["beats.js"] });
 	const { site, store } = cluster;
 	failWorker(site, 1, 1);
-	const env = { ELASTIC_RUN_TEST_FAULT: `write=${write},batch=1` };
-	const mortal = cluster.agent("node-a", { env });
+	const mortal = cluster.agent("node-a", launcher.after(write));
 	await poll(
 		"a coordinator",
 		BOUND_MS,

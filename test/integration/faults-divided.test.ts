@@ -18,7 +18,7 @@ import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 import { together } from "../helpers/together.js";
 
-const BOUND_MS = 30_000;
+const BOUND_MS = 60_000;
 /** Longer than any election takes. */
 const LONG_TTL = 40;
 /**

@@ -1,6 +1,10 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
-import type { ClusterAgentOptions, Job } from "../helpers/cluster.js";
+import {
+	Cluster,
+	type ClusterAgentOptions,
+	type Job,
+} from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { expectFencedAndBack } from "../helpers/expect-fenced.js";
 import {
@@ -10,8 +14,9 @@ import {
 	sawBeat,
 	sawEnd,
 } from "../helpers/lives.js";
+import { tell } from "../helpers/obedient-worker.js";
 import { waitFor } from "../helpers/processes.js";
-import type { TcpProxy } from "../helpers/tcp-proxy.js";
+import { openProxy, type TcpProxy } from "../helpers/tcp-proxy.js";
 
 const etcd = etcdForAll();
 
@@ -63,6 +68,28 @@ describe("T5 T8 J14 a node that is cut off from the store has no worker any more
 		const agents = { ...COORDINATES, [LOST]: { worker: STUBBORN } };
 		return cutOff(context, agents, (proxy) => proxy.stall());
 	});
+});
+
+it("a node that comes back when another one has finished is told why it runs nothing more", async (context) => {
+	const conf = { lease_ttl: 5 };
+	const options = { nodes: "2:3", conf, worker: ["obeys.js"] } as const;
+	const cluster = new Cluster(etcd(), options, context);
+	const proxy = await openProxy(etcd().endpoint);
+	context.onTestFinished(() => proxy.close());
+	cluster.agent(LOST, { endpoint: proxy.endpoint });
+	await cluster.form("node-b", "node-c", LOST);
+	proxy.stall();
+	await cluster.newestWorld("node-b", "node-c");
+	const [finishes, works] = await cluster.site.sawWorkers(2, 2);
+	if (!finishes || !works) throw new Error("no worker");
+	tell(finishes, 0);
+	const { ELASTIC_RUN_NODE_ID: done = "" } = finishes.env;
+	await cluster.launchOf(done).saw("stderr", "RUNNING→FINISHED");
+	await proxy.resume();
+	const cutOff = cluster.launchOf(LOST);
+	await cutOff.saw("stderr", "this node was cut off from etcd in round 1");
+	tell(works, 0);
+	await cluster.ends({ "node-b": 0, "node-c": 0, [LOST]: 0 });
 });
 
 /** The shortest lease that etcd grants at its own pace of elections, in seconds. */

@@ -97,7 +97,7 @@ describe("an etcd that is away for less than a lease's time to live", {
 		if (first === undefined || second === undefined) expect.unreachable();
 		etcd.suspend();
 		failWorker(run.site, 1, first.rank);
-		await run.cluster.launchOf(first.nodeId).saw("stderr", "claims round 2");
+		await run.cluster.launchOf(first.nodeId).saw("stderr", "ready for round 2");
 		// Nobody can have told the other one.
 		await sawBeat(run.site, [second]);
 		etcd.resume();
@@ -159,7 +159,7 @@ describe("an etcd that is away for longer than a lease's time to live", {
 		if (first === undefined) expect.unreachable();
 		await takeAway(etcd);
 		failWorker(run.site, 1, first.rank);
-		await run.cluster.launchOf(first.nodeId).saw("stderr", "claims round 2");
+		await run.cluster.launchOf(first.nodeId).saw("stderr", "ready for round 2");
 		const other = NODES.find((nodeId) => nodeId !== first.nodeId) ?? "";
 		await run.cluster.launchOf(other).saw("stderr", FENCED);
 		await bringBack(etcd);

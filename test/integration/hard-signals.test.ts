@@ -57,10 +57,10 @@ describe("at a terminal", () => {
 		terminal.type(CTRL_C);
 		await terminal.saw("stdout", "told TERM");
 		expect(isAlive(worker)).toBe(true);
-		terminal.type(CTRL_C);
+		await typeUntilKilled(terminal);
 		const { exitCode, stdout } = await terminal.ended;
 		expect(exitCode).toBe(130);
-		expect(stdout).toContain("SIGINT again: killing the workers");
+		expect(stdout).toContain("SIGINT: killing the workers");
 		expect(stdout).not.toContain("told INT");
 		expect(stdout.match(/told TERM/g)).toHaveLength(1);
 		expect(isAlive(worker)).toBe(false);
@@ -77,10 +77,18 @@ describe("at a terminal", () => {
 		});
 		terminal.type(CTRL_C);
 		await terminal.saw("stdout", "told TERM");
-		terminal.type(CTRL_C);
+		await typeUntilKilled(terminal);
 		expect((await terminal.ended).exitCode).toBe(130);
 	});
 });
+
+/** The same signal within a second of the first one is no second wish. */
+async function typeUntilKilled(terminal: Launch): Promise<void> {
+	await waitFor("the second wish", () => {
+		terminal.type(CTRL_C);
+		return terminal.output.stdout.includes("SIGINT: killing");
+	});
+}
 
 function skipWithoutScript(context: TestContext): void {
 	try {

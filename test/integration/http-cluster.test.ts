@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StatusDocument } from "../../src/agent/http/status-document.js";
+import type { StatusDocument } from "../../src/http/status-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll, startEtcd } from "../helpers/etcd.js";

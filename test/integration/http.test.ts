@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { StatusDocument } from "../../src/agent/http/status-document.js";
+import type { StatusDocument } from "../../src/http/status-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { job, type Launch, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CLI } from "../helpers/cli.js";
@@ -123,4 +123,38 @@ it("T3 the runtime library answers as a worker's first statement", async () => {
 		});
 	}
 	expect(workers).toHaveLength(2);
+});
+
+it("the launcher's own environment keeps no credentials, so that a policy's module sees none", async () => {
+	const site = openSite();
+	const seen = join(site.path, "seen.json");
+	const policy = join(site.path, "policy.mjs");
+	writeFileSync(
+		policy,
+		`import { writeFileSync } from "node:fs";
+const decide = () => ({ workers: "restart", charge: "run", reason: "restart" });
+export default { name: "curious", onScaleUp: decide, onScaleDown: decide, onWorkerFailure: decide };
+writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.env));
+`,
+	);
+	const token = "0123456789abcdefghij";
+	const launch = site.launch(
+		[
+			...["--restart-policy", policy, "--http", "127.0.0.1:0"],
+			job("exits-with.js"),
+		],
+		{
+			env: {
+				ELASTIC_RUN_HTTP_TOKEN: token,
+				ELASTIC_RUN_RDZV_USERNAME: "me",
+				ELASTIC_RUN_RDZV_PASSWORD: "hunter2",
+				KEPT: "yes",
+			},
+		},
+	);
+	expect((await launch.ended).exitCode).toBe(0);
+	const variables: unknown = JSON.parse(readFileSync(seen, "utf8"));
+	expect(variables).toMatchObject({ KEPT: "yes" });
+	expect(JSON.stringify(variables)).not.toMatch(/hunter2|0123456789abc/);
+	expect(variables).not.toHaveProperty("ELASTIC_RUN_RDZV_USERNAME");
 });

@@ -53,7 +53,10 @@ describe("a command that cannot be run", () => {
 		["is a script that is not there", "./train.js", 127],
 	])("%s is refused before anything starts", async (_, command, code) => {
 		const site = openSite();
-		const { exitCode, stdout, left, lines } = await refusal(site, [command]);
+		const { exitCode, stdout, left, lines } = await refusal(site, [
+			"run",
+			command,
+		]);
 		expect(exitCode).toBe(code);
 		expect(lines).toHaveLength(1);
 		expect(lines[0]).toMatch(/^elastic-run: /);
@@ -65,7 +68,10 @@ describe("a command that cannot be run", () => {
 		const through = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh"];
 		const cwd = join(site.path, "gone");
 		mkdirSync(cwd);
-		const { exitCode, lines } = await refusal(site, ["true"], { cwd, through });
+		const { exitCode, lines } = await refusal(site, ["run", "true"], {
+			cwd,
+			through,
+		});
 		expect(exitCode).toBe(2);
 		expect(lines).toHaveLength(1);
 		expect(lines[0]).toContain("the working directory no longer exists");
@@ -112,9 +118,13 @@ describe("a log directory that cannot be used", () => {
 	});
 
 	it("is one in which files may not be large", async () => {
-		const { exitCode, left, lines } = await refusal(openSite(), ["true"], {
-			through: ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"],
-		});
+		const { exitCode, left, lines } = await refusal(
+			openSite(),
+			["run", "true"],
+			{
+				through: ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"],
+			},
+		);
 		expect([exitCode, left]).toEqual([2, []]);
 		expect(lines.at(-1)).toContain("raise `ulimit -f`");
 	});
@@ -171,7 +181,6 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 
 describe("a channel base that cannot be used", () => {
 	it.each([
-		["is not there", (base: string) => rmSync(base, { recursive: true })],
 		[
 			"is a file",
 			(base: string) => {

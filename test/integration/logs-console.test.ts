@@ -16,13 +16,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.js";
 import {
 	type ConsoleOptions,
 	createConsole,
 	type WorkerConsole,
-} from "../../src/agent/logs/console-tail.js";
-import { createLogger } from "../../src/agent/logs/create-logger.js";
-import { systemClock } from "../../src/clock.js";
+} from "../../src/logs/console-tail.js";
+import { createLogger } from "../../src/logs/create-logger.js";
 import { waitFor } from "../helpers/processes.js";
 
 const MEBIBYTE = 1024 * 1024;
@@ -45,17 +45,17 @@ class Sink extends Writable {
 	text = "";
 	bytes = 0;
 	longest = 0;
-	readonly #keep: boolean;
+	private readonly keep: boolean;
 
 	constructor(keep = true) {
 		super();
-		this.#keep = keep;
+		this.keep = keep;
 	}
 
 	override _write(chunk: Buffer, _encoding: string, done: () => void): void {
 		this.bytes += chunk.length;
 		this.longest = Math.max(this.longest, chunk.length);
-		if (this.#keep) this.text += chunk.toString("latin1");
+		if (this.keep) this.text += chunk.toString("latin1");
 		done();
 	}
 }
@@ -312,7 +312,7 @@ describe("the console", () => {
 		);
 	});
 
-	it("loses a file that the system does not give any more, and ends it as any other", async () => {
+	it("ends a file that the system no longer reads, like any other file", async () => {
 		const stdout = new Sink();
 		const [lost, good] = [join(base, "lost"), join(base, "good")];
 		for (const path of [lost, good]) writeFileSync(path, "first\n");
@@ -334,11 +334,11 @@ describe("the console", () => {
 
 describe("a console that goes away", () => {
 	const launcher = `
-		import { createConsole } from "${join(process.cwd(), "src/agent/logs/console-tail.ts")}";
-		import { createLogger } from "${join(process.cwd(), "src/agent/logs/create-logger.ts")}";
-		import { systemClock } from "${join(process.cwd(), "src/clock.ts")}";
+		import { createConsole } from "${join(process.cwd(), "src/logs/console-tail.ts")}";
+		import { createLogger } from "${join(process.cwd(), "src/logs/create-logger.ts")}";
+		import { systemClock } from "${join(process.cwd(), "src/base/clock.ts")}";
 		const [path, log] = process.argv.slice(-2);
-		const logger = await createLogger({ stderr: process.stderr, format: "json", level: "info", colour: false, wallTime: () => 0 });
+		const logger = createLogger({ stderr: process.stderr, format: "json", level: "info", look: { dated: true, colours: false }, wallTime: () => 0 });
 		logger.attachFile(log);
 		const { stdout, stderr } = process;
 		const tail = createConsole({ clock: systemClock, stdout, stderr, stdoutIsTerminal: false, stderrIsTerminal: false, logger });
@@ -409,8 +409,8 @@ describe("the launcher's log", () => {
 		const script = join(base, "logging.mts");
 		writeFileSync(
 			script,
-			`import { createLogger } from "${join(process.cwd(), "src/agent/logs/create-logger.ts")}";
-				const logger = await createLogger({ stderr: process.stderr, format: "pretty", level: "info", colour: false, wallTime: () => 0 });
+			`import { createLogger } from "${join(process.cwd(), "src/logs/create-logger.ts")}";
+				const logger = createLogger({ stderr: process.stderr, format: "pretty", level: "info", look: { dated: true, colours: false }, wallTime: () => 0 });
 				logger.attachFile(${JSON.stringify(log)});
 				for (let n = 1; n <= 1000; n += 1) logger.info("line " + n);
 				${ending};`,
@@ -441,11 +441,11 @@ it("tells nothing twice when the log directory's disk is full", async (ctx) => {
 	}
 	try {
 		const stderr = new Sink();
-		const logger = await createLogger({
+		const logger = createLogger({
 			stderr,
 			format: "json",
 			level: "info",
-			colour: false,
+			look: { dated: true, colours: false },
 			wallTime: () => 0,
 		});
 		logger.attachFile(join(mount, "agent.log"));

@@ -17,12 +17,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ElasticRunError } from "../../src/base/errors.js";
 import {
 	type LogDirectoryOptions,
 	openLogDirectory,
-} from "../../src/agent/logs/log-directory.js";
-import { lastLines } from "../../src/agent/report/last-lines.js";
-import { ElasticRunError } from "../../src/errors.js";
+} from "../../src/logs/log-directory.js";
+import { lastLines } from "../../src/report/last-lines.js";
 
 const both = { stdout: true, stderr: true };
 let base = "";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { CleanedItem } from "../../src/agent/operate/clean.js";
+import type { CleanedItem } from "../../src/operate/clean.js";
 import { etcdForAll, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { endProcess } from "../helpers/processes.js";

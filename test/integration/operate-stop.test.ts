@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StopReport } from "../../src/agent/operate/stop-run.js";
+import type { StopReport } from "../../src/operate/stop-run.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -76,7 +76,7 @@ describe("stop of a run in etcd", { concurrent: true }, () => {
 		await cluster.vanish("node-a");
 		const { exitCode, stdout } = await stop(cluster);
 		expect(exitCode).toBe(0);
-		expect(stdout).toContain("nobody is left");
+		expect(stdout).toContain("no agent is left");
 		expect((await cluster.store.round())?.outcome?.result).toBe("stopped");
 	});
 

@@ -1,5 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { RunStatus } from "../../src/rendezvous/run-status.js";
+import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -45,7 +46,7 @@ it("J21: status --watch says each change in one line, to the end of the run", as
 	expect(told.at(-1)).toMatchObject({ phase: "ended", round: 2 });
 });
 
-it("status --watch of a run without a store, until its launcher is gone; of none it ends with 1", async () => {
+it("status --watch of a run without a store, until its launcher is gone", async () => {
 	const site = openSite();
 	const launch = site.launch(["--run-id", "alone", job("works.js")]);
 	await site.sawWorkers(1);
@@ -57,10 +58,50 @@ it("status --watch of a run without a store, until its launcher is gone; of none
 	const { exitCode, stderr } = await watch.ended;
 	expect(exitCode).toBe(0);
 	expect(stderr).toContain("run alone: nothing more to watch");
-	const memory = ["--rdzv-backend", "memory"];
-	const none = await site.launch(["status", "alone", "--watch", ...memory])
-		.ended;
-	expect(none.exitCode).toBe(1);
+});
+
+it("status --watch says how a run without a store has ended", async () => {
+	const site = openSite();
+	const launch = site.launch(["--run-id", "alone", job("listens.js")]);
+	await site.sawWorkers(1);
+	await launch.saw("stderr", "round 1: started");
+	const watch = site.launch(["status", "alone", "--watch"]);
+	await watch.saw("stdout", "run alone: round 1 runs");
+	writeFileSync(site.release, "");
+	expect((await launch.ended).exitCode).toBe(0);
+	expect((await watch.ended).stdout).toMatch(
+		/run alone: succeeded: all workers succeeded\n$/,
+	);
+});
+
+it.each([
+	["on this machine", ["--rdzv-backend", "memory"]],
+	["here, and in a store that nobody has named and that is not there", []],
+])("status --watch waits for a run that is not there yet %s, and says so once", async (_, places) => {
+	const site = openSite();
+	const watch = site.launch(["status", "later", "--watch", ...places]);
+	await watch.saw("stderr", "there is no run later on this machine");
+	const launch = site.launch(["--run-id", "later", job("works.js")]);
+	await watch.saw("stdout", "run later: round 1 runs: 1 worker on 1 node\n");
+	launch.signal("SIGTERM");
+	const { exitCode, stderr } = await watch.ended;
+	expect(exitCode).toBe(0);
+	expect(stderr.match(/waiting for it/g)).toHaveLength(1);
+});
+
+it("status --watch waits for a run that is not in the store yet", async () => {
+	const cluster = new Cluster(etcd(), { nodes: "2" });
+	const { runId } = cluster.store;
+	const at = ["--rdzv-endpoint", etcd().endpoint];
+	const watch = cluster.site.launch(["status", runId, "--watch", ...at]);
+	await watch.saw(
+		"stderr",
+		`there is no run ${runId} in ${etcd().endpoint} yet`,
+	);
+	cluster.agent("node-a");
+	await watch.saw("stdout", "waiting for 1 more node");
+	watch.signal("SIGTERM");
+	await watch.ended;
 });
 
 it("status --watch ends when nobody reads it any more", async () => {

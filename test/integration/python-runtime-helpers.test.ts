@@ -85,7 +85,8 @@ it("a Python worker whose signals come all the time works on", async () => {
 	expect(worker.stderr()).toBe("");
 	const [round, reported] = worker.lines() as [number, readonly number[]];
 	expect([round, reported[1]]).toEqual([2, 1]);
-	expect(count("PROGRESS")).toBe(reported[0]);
+	// Of more than that the newest would be in another file.
+	expect(count("PROGRESS")).toBe(Math.min(reported[0] ?? 0, 256));
 });
 
 /** A channel with its first event. */

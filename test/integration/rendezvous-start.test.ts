@@ -4,7 +4,7 @@ import { connect, createServer, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { externalAddresses } from "../../src/agent/configuration/host.js";
+import { externalAddresses } from "../../src/config/host.js";
 import { etcdForAll, etcdRange, leases, startEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, resolve } from "node:path";
@@ -32,4 +33,32 @@ it.each([
 	expect(files).toBeLessThanOrEqual(most);
 	expect(others).not.toEqual([]);
 	expect(others.filter((name) => !isBuiltin(name))).toEqual([]);
+});
+
+const NAMES =
+	"{ WorkerState, WorldChangeEvent, getWorkerInfo, getWorkerEvent, waitForWork }";
+const TELL = `
+	const info = getWorkerInfo();
+	const { workerState, kind } = getWorkerEvent();
+	const words = [WorkerState.HEALTHY, WorkerState.PAUSED, WorldChangeEvent.SCALE_UP, WorldChangeEvent.SCALE_DOWN];
+	waitForWork({ timeoutMs: 0 }).catch(({ code }) =>
+		console.log(JSON.stringify([info.rank, kind, workerState === WorkerState.HEALTHY, words, code])));`;
+
+it.each([
+	["elastic-run/runtime, ESM", `import ${NAMES} from "elastic-run/runtime";`],
+	["elastic-run, ESM", `import ${NAMES} from "elastic-run";`],
+	[
+		"elastic-run/runtime, CommonJS",
+		`const ${NAMES} = require("elastic-run/runtime");`,
+	],
+])("%s: states and changes are values, and the calls are there", (name, load) => {
+	const type = name.endsWith("ESM") ? "module" : "commonjs";
+	const args = [`--input-type=${type}`, "--eval", `${load}${TELL}`];
+	const env = { PATH: process.env.PATH, RANK: "3", WORLD_SIZE: "4" };
+	const told = execFileSync(process.execPath, args, { cwd: ROOT, env });
+	expect(JSON.parse(String(told))).toEqual([
+		...[3, "WORK", true],
+		["HEALTHY", "PAUSED", "SCALE_UP", "SCALE_DOWN"],
+		"NOT_LAUNCHED",
+	]);
 });

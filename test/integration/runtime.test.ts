@@ -160,7 +160,11 @@ describe("a worker", () => {
 	it("has one state in all copies of the library", async () => {
 		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
-		const worker = start("worker", { channel, args: ["copies"] });
+		const worker = start("worker", {
+			channel,
+			args: ["copies"],
+			nodeOptions: [],
+		});
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([true, 1]);
 		await until(words, ["HELLO", "ACK 1"]);
@@ -189,7 +193,7 @@ describe("outside of elastic-run", () => {
 	it("a process is told how to launch; its reports go nowhere", async () => {
 		const worker = start("worker", { args: ["outside"] });
 		expect(await worker.ended).toBe(0);
-		const how = /elastic-run --nproc-per-node 2 runtime-worker.ts/;
+		const how = /elastic-run --nproc-per-node 2 runtime-worker.js/;
 		expect(worker.lines()).toEqual([[true, expect.stringMatching(how)]]);
 		expect(worker.stderr()).toBe("");
 	});
@@ -215,7 +219,7 @@ describe("what ends a worker", () => {
 		const file = join(temporaryDirectory(), "error.json");
 		const env = { TORCHELASTIC_ERROR_FILE: file };
 		const nodeOptions = ["--import", REGISTER];
-		const plain = start("crash", { args: [how] });
+		const plain = start("crash", { args: [how], nodeOptions: [] });
 		const crash = start("crash", { args: [how], env, nodeOptions });
 		expect(await crash.ended).toBe(1);
 		expect(await plain.ended).toBe(1);

@@ -87,6 +87,20 @@ it("T14 workers that are deaf are started anew, uncounted, and the warning is sa
 	expect(warnings).toHaveLength(1);
 });
 
+it("T14 a program that never receives events: at its first PAUSE the launcher says what to call", async () => {
+	const flags = ["--restart-policy", "soft"];
+	const cluster = new Cluster(etcd(), { nodes: "1:2", flags, worker: FOLLOWS });
+	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
+	await cluster.form("node-a", "node-b");
+	await cluster.vanish("node-b");
+	const launch = cluster.launchOf("node-a");
+	await launch.saw("stderr", "no answer to the first PAUSE for 5 s");
+	expect(launch.output.stderr).toMatch(
+		/from local rank 0: .*waitForWork\(\).* within 60 s \(--pause-timeout\) is ended and started again/,
+	);
+	await cluster.stop();
+});
+
 it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start; of one that did, a failure", async () => {
 	const flags = ["--restart-policy", "soft", "--pause-timeout", "1s"];
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
@@ -122,7 +136,7 @@ it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh st
 /** Waits until the failures of these workers have been reported and all nodes run again; what the run has been charged by then. */
 async function chargesAfter(cluster: Cluster, pids: readonly number[]) {
 	const nodeIds = ["node-a", "node-b", "node-c"];
-	return poll("all nodes to run again", 30_000, async () => {
+	return poll("all nodes to run again", 60_000, async () => {
 		const round = await cluster.store.round();
 		const nodes = await Promise.all(
 			nodeIds.map((nodeId) => cluster.store.node(nodeId)),
@@ -167,7 +181,7 @@ it("T16 a survivor that dies so late that the next round runs already is part of
 	await cluster.stop();
 });
 
-it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the next round has begun: it is started anew, uncounted", async () => {
+it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the next round has begun: it is restarted, uncounted", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
 	cluster.agent("node-a", { worker: ["follows.js", "leaves"] });

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { HistoryRecord } from "../../src/rendezvous/history.js";
-import type { RunStatus } from "../../src/rendezvous/run-status.js";
+import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
@@ -40,7 +40,7 @@ async function askUntil(
 }
 
 describe("status of a run without a store", () => {
-	it("J21: shows its nodes and processes while it lives, and nothing afterwards", async () => {
+	it("J21: shows its nodes and processes while it lives, and afterwards that none of its agents is there", async () => {
 		const site = openSite();
 		const launch = site.launch([
 			...["--nproc-per-node", "2", "--run-id", "one", job("works.js")],
@@ -69,10 +69,15 @@ describe("status of a run without a store", () => {
 		launch.signal("SIGTERM");
 		await launch.ended;
 		const after = await ask(site, ["one", ...MEMORY]);
-		expect(after).toMatchObject({ exitCode: 1, answer: undefined });
-		expect(after.stderr).toContain("there is no run one on this machine");
-		const none = await site.launch(["status", ...MEMORY]).ended;
-		expect(none).toMatchObject({ exitCode: 0, stdout: "no runs\n" });
+		expect(after).toMatchObject({
+			exitCode: 0,
+			answer: { phase: "abandoned", nodes: [{ state: "gone", pid: null }] },
+		});
+		const ended = await site.launch(["status", ...MEMORY]).ended;
+		expect(ended.stdout).toMatch(/\none +abandoned +1 +0 /);
+		const other = await ask(site, ["other", ...MEMORY]);
+		expect(other).toMatchObject({ exitCode: 1, answer: undefined });
+		expect(other.stderr).toContain("there is no run other on this machine");
 	});
 
 	it("tells the last incident, and whose workers are waited for", async () => {
@@ -90,7 +95,7 @@ describe("status of a run without a store", () => {
 		);
 		expect(status).toMatchObject({
 			waiting: {
-				words: expect.stringMatching(/^waiting for node-a: nobody is here/),
+				words: expect.stringMatching(/^waiting for node-a: no node is here/),
 				since: expect.any(Number),
 				missing: ["node-a"],
 			},
@@ -114,7 +119,7 @@ describe("status of a run without a store", () => {
 		const isNewer = ({ nodes }: RunStatus) => nodes[0]?.pid === newer.pid;
 		const shown = await askUntil(site, ["three"], isNewer);
 		const { stderr } = await ask(site, ["three"]);
-		expect(stderr).toContain("an older run of this name goes on in ");
+		expect(stderr).toContain("an older run of this name continues in ");
 		newer.signal("SIGKILL");
 		await newer.ended;
 		const { answer } = await ask(site, ["three"]);

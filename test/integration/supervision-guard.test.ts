@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
 	chmodSync,
@@ -12,14 +12,16 @@ import {
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Guard, startGuard } from "../../src/agent/supervision/guard.js";
-import { GUARD_SCRIPT } from "../../src/agent/supervision/guard-script.js";
-import { findSetpriv } from "../../src/agent/supervision/setpriv.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/base/clock.js";
+import { type Guard, startGuard } from "../../src/supervision/guard.js";
+import { GUARD_SCRIPT } from "../../src/supervision/guard-script.js";
+import { findSetpriv } from "../../src/supervision/setpriv.js";
 import type {
 	AgentFixture,
 	AgentFixtureStarted,
 } from "../fixtures/workers/agent.js";
+import { bundled } from "../helpers/bundled.js";
+import { asProcess1 } from "../helpers/machine.js";
 import { openFilesOf } from "../helpers/open-files.js";
 import {
 	endProcess,
@@ -72,12 +74,7 @@ async function startAgent(
 	};
 	const agent = spawn(
 		process.execPath,
-		[
-			"--import",
-			"tsx",
-			"test/fixtures/workers/agent.ts",
-			JSON.stringify(settings),
-		],
+		[bundled("test/fixtures/workers/agent.ts"), JSON.stringify(settings)],
 		{ stdio: ["ignore", "pipe", "inherit"] },
 	);
 	if (agent.pid === undefined) throw new Error("the agent did not start");
@@ -103,6 +100,36 @@ async function startAgent(
 
 const allGone = (pids: readonly number[]) =>
 	waitFor("all processes to be gone", () => !pids.some(isAlive));
+
+test.runIf(onLinux)(
+	"a guard that sees the /proc of another pid namespace ends nobody by it",
+	(context) => {
+		const [program = "", ...words] = asProcess1(context, "machine");
+		// A marked process, and a stranger whose pid here is the one that the marked process has there.
+		const script = `
+		TEST_MARK=mark sh -c 'read -r pid rest </proc/self/stat; echo $pid >"$1/there"; exec sleep 600' sh "$1" &
+		marked=$!
+		until [ -s "$1/there" ]; do sleep 0.05; done
+		read -r there <"$1/there"
+		echo $((there - 1)) >/proc/sys/kernel/ns_last_pid
+		sleep 600 &
+		[ $! = $there ] || { echo other pid; exit; }
+		mark_name=TEST_MARK mark_value=mark root="$1/none" sh -c "$2" guard </dev/null
+		kill -0 $there && kill -0 $marked && echo both live`;
+		const args = [
+			...words,
+			"sh",
+			"-c",
+			script,
+			"sh",
+			folder.path,
+			GUARD_SCRIPT,
+		];
+		const { stdout } = spawnSync(program, args, { encoding: "utf8" });
+		if (stdout === "other pid\n") context.skip("no pid can be chosen here");
+		expect(stdout).toBe("both live\n");
+	},
+);
 
 describe.skipIf(!onLinux)("an agent that ends without a word", () => {
 	test.each([
@@ -269,11 +296,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 		mkdirSync(channelRoot, { recursive: true });
 		const ownerFile = join(channelRoot, "agent.json");
 		writeFileSync(ownerFile, "one");
-		const shell = spawn(
-			"/bin/sh",
-			["-c", GUARD_SCRIPT, "guard", channelRoot, "NO_SUCH=mark"],
-			{ stdio: ["pipe", "ignore", "ignore"] },
-		);
+		const shell = spawnGuard(channelRoot);
 		const ended = once(shell, "exit");
 		strays.push(shell.pid ?? -1);
 		await waitFor("the guard to ignore signals", () =>
@@ -316,10 +339,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 			stdio: "ignore",
 		});
 		strays.push(worker.pid ?? -1);
-		const args = ["-c", GUARD_SCRIPT, "guard", channelRoot, "no such mark"];
-		const shell = spawn("/bin/sh", args, {
-			stdio: ["pipe", "ignore", "ignore"],
-		});
+		const shell = spawnGuard(channelRoot);
 		shell.stdin.end(`+${worker.pid}${rest}`);
 		await once(shell, "exit");
 		expect(isAlive(worker.pid ?? -1)).toBe(true);
@@ -363,3 +383,16 @@ describe.skipIf(!onLinux)("a guard", () => {
 		).toThrow(/cannot be the channel directory/);
 	});
 });
+
+/** A guard of nobody's: no process bears its mark. */
+function spawnGuard(channelRoot: string) {
+	return spawn("/bin/sh", ["-c", GUARD_SCRIPT], {
+		env: {
+			PATH: process.env.PATH,
+			root: channelRoot,
+			mark_name: "NO_SUCH",
+			mark_value: "mark",
+		},
+		stdio: ["pipe", "ignore", "ignore"],
+	});
+}

@@ -10,16 +10,16 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loadProcessSpawner } from "../../src/agent/supervision/process-spawner.js";
-import { findSetpriv } from "../../src/agent/supervision/setpriv.js";
+import { systemClock } from "../../src/base/clock.js";
+import { readProcess } from "../../src/base/process-stat.js";
+import { loadProcessSpawner } from "../../src/supervision/process-spawner.js";
+import { findSetpriv } from "../../src/supervision/setpriv.js";
 import type {
 	SpawnProblem,
 	WorkerExit,
 	WorkerHandle,
 	WorkerSpec,
-} from "../../src/agent/supervision/worker.js";
-import { systemClock } from "../../src/clock.js";
-import { readProcess } from "../../src/process-stat.js";
+} from "../../src/supervision/worker.js";
 import {
 	endProcess,
 	isAlive,
@@ -139,7 +139,7 @@ describe("a worker's process group", () => {
 		await gone(worker);
 		expect(worker.told.at(0)).toMatch(/^exited SIGTERM/);
 		expect(worker.told.at(-1)).toBe("gone");
-		expect(worker.exit?.sentByUs).toBe(true);
+		expect(worker.exit?.signalledByAgent).toBe(true);
 		expect([worker.pid, child].filter(isAlive)).toEqual([]);
 		expect(registered).toEqual([`+${worker.pid}`, `-${worker.pid}`]);
 	});
@@ -173,7 +173,7 @@ describe("a worker's process group", () => {
 		await waitFor("the leader to end", () => worker.told.length > 0);
 		const child = await worker.pidOf("child");
 		expect(worker.told).toEqual(["exited 0, group remains"]);
-		expect(worker.exit).toMatchObject({ code: 0, sentByUs: false });
+		expect(worker.exit).toMatchObject({ code: 0, signalledByAgent: false });
 		expect(isAlive(child)).toBe(true);
 		worker.handle.signal("SIGKILL");
 		await gone(worker);
@@ -221,7 +221,10 @@ describe("a worker's process group", () => {
 			while (readProcess(worker.pid)?.state !== "Z");
 			worker.handle.signal("SIGTERM");
 			await gone(worker);
-			expect(worker.exit).toMatchObject({ signal: "SIGSEGV", sentByUs: false });
+			expect(worker.exit).toMatchObject({
+				signal: "SIGSEGV",
+				signalledByAgent: false,
+			});
 		},
 	);
 
@@ -244,7 +247,10 @@ describe("a worker's process group", () => {
 			while (workers.some(({ pid }) => readProcess(pid)?.state !== "Z"));
 			await Promise.all(workers.map(gone));
 			for (const { exit } of workers) {
-				expect(exit).toMatchObject({ signal: "SIGSEGV", sentByUs: false });
+				expect(exit).toMatchObject({
+					signal: "SIGSEGV",
+					signalledByAgent: false,
+				});
 			}
 		},
 	);

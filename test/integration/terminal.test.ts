@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readProcess } from "../../src/process-stat.js";
+import { readProcess } from "../../src/base/process-stat.js";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
 import { textIn, waitFor } from "../helpers/processes.js";

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
 import { needTorch, PYTHON } from "../helpers/torch-trainers.js";
@@ -31,4 +33,20 @@ it("torch's own record of an error is shown with its message and traceback", asy
 	expect(exitCode).toBe(1);
 	expect(stderr).toContain("error: ValueError: loss is nan");
 	expect(stderr).toMatch(/torch_record\.py", line \d+, in main/);
+}, 120_000);
+
+it("torch reads the root cause in the launcher's own error file as that of a worker", async (context) => {
+	needTorch(context);
+	const site = openSite();
+	const file = join(site.path, "launcher.json");
+	await site.launch(["--max-restarts", "0", job("torch_record.py")], {
+		env: { PYTHON_EXEC: PYTHON, TORCHELASTIC_ERROR_FILE: file },
+	}).ended;
+	const read = `
+from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
+failure = ProcessFailure(0, 1, 1, ${JSON.stringify(file)})
+print(failure.message["message"], failure.timestamp > 0)`;
+	const said = execFileSync(PYTHON, ["-c", read], { encoding: "utf8" });
+	expect(said).toContain("ValueError: loss is nan");
+	expect(said).toContain("True");
 }, 120_000);

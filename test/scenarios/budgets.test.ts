@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
-import { RunKeys } from "../../src/rendezvous/keys.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
 import {

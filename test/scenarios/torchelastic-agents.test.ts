@@ -1,9 +1,10 @@
 // What torchelastic's own tests of its agent ask for, under the ids that
 // docs/torchelastic.md lists: here with several agents and workers that do what they are told.
 import { describe, expect, it } from "vitest";
-import { RunKeys } from "../../src/rendezvous/keys.js";
-import { decodeRecord } from "../../src/rendezvous/record-codec.js";
-import type { SeatRecord } from "../../src/rendezvous/records.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import { SEAT } from "../../src/rendezvous/records/record-shapes.js";
+import type { SeatRecord } from "../../src/rendezvous/records/records.js";
 import {
 	type ScriptedAgent,
 	ScriptedRun,
@@ -38,7 +39,8 @@ async function allExit(
 async function seats(run: ScriptedRun): Promise<readonly SeatRecord[]> {
 	const { entries } = await run.store.snapshot([new RunKeys("scripted").seats]);
 	return [...entries.values()]
-		.map((entry) => decodeRecord<SeatRecord>(entry))
+		.map((entry) => decodeRecord(SEAT, entry))
+		.filter((seat) => "planId" in seat)
 		.sort((left, right) => left.groupRank - right.groupRank);
 }
 
@@ -47,13 +49,13 @@ function roundsOf(run: ScriptedRun): number {
 }
 
 describe("torchelastic: workers that end", () => {
-	it("A1 S1 all succeed: so does the run", async () => {
+	it("TE-A1 TE-S1 all succeed: so does the run", async () => {
 		const { run, agents } = await form({ maxNodes: 1 }, "node-a");
 		await allExit(run, 0, ...agents);
 		expect(agents[0]?.ending).toMatchObject(ENDS_WELL);
 	});
 
-	it("A8 S2 they always fail: the budget is spent, one start more than it allows", async () => {
+	it("TE-A8 TE-S2 they always fail: the budget is spent, one start more than it allows", async () => {
 		const { run, agents } = await form({ maxRestarts: 2 }, "node-a");
 		const [agent] = agents;
 		if (agent === undefined) expect.unreachable();
@@ -66,7 +68,7 @@ describe("torchelastic: workers that end", () => {
 		expect(agent.ending).toMatchObject({ outcome: "failed", exitCode: 1 });
 	});
 
-	it("A16 one fails in its first round only: the run succeeds", async () => {
+	it("TE-A16 one fails in its first round only: the run succeeds", async () => {
 		const { run, agents } = await form({}, "node-a");
 		agents[0]?.exits(1, 137);
 		agents[0]?.obeys();
@@ -76,7 +78,7 @@ describe("torchelastic: workers that end", () => {
 		expect(roundsOf(run)).toBe(2);
 	});
 
-	it("A11 half of them fail: both agents end, no barrier holds them", async () => {
+	it("TE-A11 half of them fail: both agents end, no barrier holds them", async () => {
 		const options = { minNodes: 2, maxNodes: 2, maxRestarts: 0 };
 		const { run, agents } = await form(options, "node-a", "node-b");
 		await run.act("odd ranks fail", () => {
@@ -89,7 +91,7 @@ describe("torchelastic: workers that end", () => {
 
 	it.each([
 		0, 4_000,
-	])("A12 A13 A14 one node ends %d ms after the other: both succeed", async (driftMs) => {
+	])("TE-A12 TE-A13 TE-A14 one node ends %d ms after the other: both succeed", async (driftMs) => {
 		const options = { minNodes: 2, maxNodes: 2 };
 		const { run, agents } = await form(options, "node-a", "node-b");
 		const [first, second] = agents;
@@ -103,7 +105,7 @@ describe("torchelastic: workers that end", () => {
 });
 
 describe("torchelastic: agents that go and come", () => {
-	it("A9 one of two is killed, and a new one takes its place: all end well, nothing is charged", async () => {
+	it("TE-A9 one of two is killed, and a new one takes its place: all end well, nothing is charged", async () => {
 		const options = { minNodes: 2, maxNodes: 2, maxRestarts: 0 };
 		const { run, agents } = await form(options, "node-a", "node-b");
 		const [survivor, victim] = agents;
@@ -119,7 +121,7 @@ describe("torchelastic: agents that go and come", () => {
 		expect(again.ending).toMatchObject(ENDS_WELL);
 	});
 
-	it("A10 one of two is killed for good: the other ends well by itself", async () => {
+	it("TE-A10 one of two is killed for good: the other ends well by itself", async () => {
 		const options = { minNodes: 1, maxNodes: 2, maxRestarts: 0 };
 		const { run, agents } = await form(options, "node-a", "node-b");
 		const [survivor, victim] = agents;
@@ -132,7 +134,7 @@ describe("torchelastic: agents that go and come", () => {
 		expect(survivor.ending).toMatchObject(ENDS_WELL);
 	});
 
-	it("A21 S3 a second node joins later: the first one's workers start anew in the larger world, uncharged", async () => {
+	it("TE-A21 TE-S3 a second node joins later: the first node's workers restart in the larger world, uncharged", async () => {
 		const options = { maxNodes: 2, maxRestarts: 0 };
 		const { run, agents } = await form(options, "node-a");
 		const joiner = await run.agent("node-b");
@@ -143,7 +145,7 @@ describe("torchelastic: agents that go and come", () => {
 		expect(joiner.ending).toMatchObject(ENDS_WELL);
 	});
 
-	it("S7 S8 L7 one is told to stop: it leaves with its signal's code, and the run goes on", async () => {
+	it("TE-S7 TE-S8 TE-L7 one is told to stop: it leaves with its signal's code, and the run goes on", async () => {
 		const options = { minNodes: 1, maxNodes: 2 };
 		const { run, agents } = await form(options, "node-a", "node-b");
 		const [survivor, leaver] = agents;

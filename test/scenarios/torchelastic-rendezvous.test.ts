@@ -1,8 +1,9 @@
 // What torchelastic's own tests of its rendezvous ask for, under the ids that docs/torchelastic.md lists.
 import { describe, expect, it } from "vitest";
-import { RunKeys } from "../../src/rendezvous/keys.js";
-import { decodeRecord } from "../../src/rendezvous/record-codec.js";
-import type { RoundRecord } from "../../src/rendezvous/records.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import { ROUND } from "../../src/rendezvous/records/record-shapes.js";
+import type { RoundRecord } from "../../src/rendezvous/records/records.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
 async function round(run: ScriptedRun): Promise<RoundRecord> {
@@ -10,11 +11,11 @@ async function round(run: ScriptedRun): Promise<RoundRecord> {
 	const { entries } = await run.store.snapshot([key]);
 	const entry = entries.get(key);
 	if (entry === undefined) expect.unreachable("there is no round yet");
-	return decodeRecord(entry);
+	return decodeRecord(ROUND, entry);
 }
 
 describe("torchelastic: the last call", () => {
-	it("R1 R5 L4 begins when MIN are there, and the round when it is over", async () => {
+	it("TE-R1 TE-R5 TE-L4 begins when MIN are there, and the round when it is over", async () => {
 		const run = new ScriptedRun({ maxNodes: 2, lastCallTimeoutMs: 1_000 });
 		await run.agent("node-a");
 		await run.pass(990);
@@ -23,7 +24,7 @@ describe("torchelastic: the last call", () => {
 		expect(await round(run)).toMatchObject({ synced: 1, seats: 1 });
 	});
 
-	it("R2 R15 I1 L5 ends when MAX are there; each has a rank of its own", async () => {
+	it("TE-R2 TE-R15 TE-I1 TE-L5 ends when MAX are there; each has a rank of its own", async () => {
 		const run = new ScriptedRun({ minNodes: 2, maxNodes: 3 });
 		for (const nodeId of ["node-a", "node-b", "node-c"])
 			await run.agent(nodeId);
@@ -36,7 +37,7 @@ describe("torchelastic: the last call", () => {
 		}
 	});
 
-	it("R4 is called off where fewer than MIN are left, and begins anew", async () => {
+	it("TE-R4 stops when fewer than MIN are left, and starts again later", async () => {
 		const run = new ScriptedRun({
 			...{ minNodes: 2, maxNodes: 3, lastCallTimeoutMs: 10_000 },
 		});
@@ -55,7 +56,7 @@ describe("torchelastic: the last call", () => {
 });
 
 describe("torchelastic: who comes late, and who goes", () => {
-	it("R7 a late one waits while the round runs, and is let in by the next", async () => {
+	it("TE-R7 a late one waits while the round runs, and is let in by the next", async () => {
 		const run = new ScriptedRun({ maxNodes: 2, lastCallTimeoutMs: 1_000 });
 		const first = await run.agent("node-a");
 		await run.pass(2_000);
@@ -65,7 +66,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 		expect(await round(run)).toMatchObject({ synced: 2, seats: 2 });
 	});
 
-	it("R6 I2 one beyond MAX waits for as long as it takes, and has the first seat that becomes free", async () => {
+	it("TE-R6 TE-I2 one beyond MAX waits for as long as it takes, and has the first seat that becomes free", async () => {
 		const run = new ScriptedRun({
 			...{ minNodes: 2, maxNodes: 2, joinTimeoutMs: 60_000 },
 		});
@@ -81,7 +82,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 		expect(run.lines.join("\n")).toContain("node-c: JOINING→RUNNING round 2");
 	});
 
-	it("R3 R9 all have gone: the next one begins a later round of the same run", async () => {
+	it("TE-R3 TE-R9 all have gone: the next one begins a later round of the same run", async () => {
 		const run = new ScriptedRun({ maxNodes: 2, lastCallTimeoutMs: 0 });
 		const first = await run.agent("node-a");
 		await run.act("node-a vanishes", () => first.vanish());
@@ -93,7 +94,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 		expect(after.seats).toBe(1);
 	});
 
-	it("R8 too few come: the run fails when the join time-out is over, and says so", async () => {
+	it("TE-R8 too few come: the run fails when the join time-out is over, and says so", async () => {
 		const run = new ScriptedRun({
 			...{ minNodes: 2, maxNodes: 2, joinTimeoutMs: 10_000 },
 		});
@@ -103,7 +104,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 		expect(alone.ending?.reason).toContain("1 of at least 2 nodes are ready");
 	});
 
-	it("R12 R14 rounds follow each other, whatever fails on the way to the store", async () => {
+	it("TE-R12 TE-R14 rounds follow each other, whatever fails on the way to the store", async () => {
 		const run = new ScriptedRun({ maxRestarts: 3 });
 		const agent = await run.agent("node-a");
 		for (const next of [2, 3, 4]) {
@@ -117,7 +118,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 		}
 	});
 
-	it("I3 rank 0 goes: the next one is rank 0, with an address and a port of its own", async () => {
+	it("TE-I3 rank 0 goes: the next one is rank 0, with an address and a port of its own", async () => {
 		const run = new ScriptedRun({ maxNodes: 2, lastCallTimeoutMs: 1_000 });
 		const first = await run.agent("node-a");
 		const second = await run.agent("node-b");
@@ -131,7 +132,7 @@ describe("torchelastic: who comes late, and who goes", () => {
 	});
 });
 
-it("R16 what all agents read does not grow with the number of nodes", async () => {
+it("TE-R16 what all agents read does not grow with the number of nodes", async () => {
 	const sizes = [1, 40].map(async (nodes) => {
 		const run = new ScriptedRun({ minNodes: nodes, maxNodes: nodes });
 		for (let index = 0; index < nodes; index += 1) {

@@ -1,4 +1,4 @@
-import { ElasticRunError } from "../../src/errors.js";
+import { ElasticRunError } from "../../src/base/errors.js";
 import type {
 	Compare,
 	Entry,
@@ -7,7 +7,7 @@ import type {
 	Snapshot,
 	TransactionResult,
 	Write,
-} from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/store/store.js";
 
 /** Conditions or writes that one transaction may have, as etcd sets it by default. */
 const MOST_OPERATIONS = 128;

@@ -1,8 +1,8 @@
 import type {
 	TxnRequest,
 	TxnResponse,
-} from "../../src/rendezvous/etcd/etcd-client.js";
-import type { Entry } from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/store/etcd/etcd-client.js";
+import type { Entry } from "../../src/rendezvous/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 
 /** What the last byte of a prefix, "/", becomes in the end of its range. */

@@ -4,7 +4,7 @@ import type {
 	RoundRecord,
 	RunSpec,
 	SeatRecord,
-} from "../../src/rendezvous/records.js";
+} from "../../src/rendezvous/records/records.js";
 import { SLOWEST_WAY_MS } from "./link.js";
 import type { ProcessHistory, Span } from "./process-history.js";
 import type { RunShape } from "./settings.js";

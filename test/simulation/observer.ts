@@ -1,12 +1,13 @@
-import type { RunKeys } from "../../src/rendezvous/keys.js";
-import { decodeRecord } from "../../src/rendezvous/record-codec.js";
-import type { NodeRecord, RoundRecord } from "../../src/rendezvous/records.js";
+import type { RunKeys } from "../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import { NODE, ROUND } from "../../src/rendezvous/records/record-shapes.js";
+import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import type {
 	Compare,
 	Entry,
 	LeaseId,
 	Write,
-} from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { History, ProcessHistory } from "./history.js";
 import { coordinatorOf, readRound } from "./read-round.js";
@@ -76,7 +77,7 @@ export class Observer implements ServerObserver {
 		const { keys, say, timeline, note } = this.options;
 		for (const entry of held) {
 			if (!entry.key.startsWith(keys.nodes)) continue;
-			const holder = this.process(decodeRecord<NodeRecord>(entry).incarnation);
+			const holder = this.process(decodeRecord(NODE, entry).incarnation);
 			say("store", `the record of ${holder.nodeId} vanishes with ${id}`);
 			holder.recordGone.push(timeline.now);
 			this.noteRecord(holder.nodeId, null);
@@ -92,7 +93,7 @@ export class Observer implements ServerObserver {
 		const { keys, timeline } = this.options;
 		for (const entry of entries) {
 			if (!entry.key.startsWith(keys.nodes)) continue;
-			const holder = this.process(decodeRecord<NodeRecord>(entry).incarnation);
+			const holder = this.process(decodeRecord(NODE, entry).incarnation);
 			holder.recordTaken.push(timeline.now);
 			this.noteRecord(holder.nodeId, null);
 		}
@@ -145,7 +146,7 @@ export class Observer implements ServerObserver {
 			const writer = this.process(by);
 			// What is said again under a new lease may be out of date, and is then mended.
 			if (writer.lossesTold.length === 0) this.noteClaim(by, record, round);
-			const holder = entry && decodeRecord<NodeRecord>(entry).incarnation;
+			const holder = entry && decodeRecord(NODE, entry).incarnation;
 			if (holder !== undefined) this.noteIntrusion(by, this.process(holder));
 			else this.noteReplacement(writer);
 			if (holder !== by) writer.recordMade.push(timeline.now);
@@ -168,7 +169,7 @@ export class Observer implements ServerObserver {
 	): void {
 		if (round === undefined || state !== "ready") return;
 		const { history, timeline } = this.options;
-		const { instance: present, synced } = decodeRecord<RoundRecord>(round);
+		const { instance: present, synced } = decodeRecord(ROUND, round);
 		if (instance !== present || claim > synced) return;
 		history.staleClaims.push({ at: timeline.now, by, claim, synced });
 	}
@@ -207,7 +208,7 @@ export class Observer implements ServerObserver {
 			"store",
 			`round: synced ${round.synced}, deprecated ${round.deprecated}, incidents ${round.incidents}${ending}`,
 		);
-		const before = previous && decodeRecord<RoundRecord>(previous);
+		const before = previous && decodeRecord(ROUND, previous);
 		if (before?.instance !== round.instance) return;
 		if (round.synced > before.synced) onMoment("lifted", by);
 		if (round.deprecated > before.deprecated) onMoment("left", by);

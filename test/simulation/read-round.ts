@@ -1,14 +1,18 @@
-import type { RunKeys } from "../../src/rendezvous/keys.js";
-import { decodeRecord } from "../../src/rendezvous/record-codec.js";
+import type { RunKeys } from "../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
+import {
+	BUDGET,
+	COORDINATOR,
+	NODE,
+	ROUND,
+	SEAT,
+} from "../../src/rendezvous/records/record-shapes.js";
 import type {
 	BudgetRecord,
-	CoordinatorRecord,
 	NodeRecord,
-	RoundRecord,
-	Seat,
 	SeatRecord,
-} from "../../src/rendezvous/records.js";
-import type { Entry } from "../../src/rendezvous/store.js";
+} from "../../src/rendezvous/records/records.js";
+import type { Entry } from "../../src/rendezvous/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { RoundCommit } from "./history.js";
 
@@ -26,7 +30,7 @@ export function readRound(
 	]);
 	const entry = entries.get(keys.round);
 	if (entry === undefined) return undefined;
-	const round = decodeRecord<RoundRecord>(entry);
+	const round = decodeRecord(ROUND, entry);
 	const seats = new Map<string, SeatRecord>();
 	const nodes = new Map<string, NodeRecord>();
 	const budgets = new Map<string, BudgetRecord>();
@@ -34,13 +38,13 @@ export function readRound(
 	for (const [key, each] of entries) {
 		const name = key.slice(key.lastIndexOf("/") + 1);
 		if (key.startsWith(keys.seats)) {
-			const seat = decodeRecord<Seat>(each);
+			const seat = decodeRecord(SEAT, each);
 			const isCurrent = "planId" in seat && seat.planId === round.planId;
 			if (isCurrent) seats.set(name, seat);
 		} else if (key.startsWith(keys.nodes)) {
-			nodes.set(name, decodeRecord<NodeRecord>(each));
+			nodes.set(name, decodeRecord(NODE, each));
 		} else if (key.startsWith(keys.budgets)) {
-			budgets.set(name, decodeRecord<BudgetRecord>(each));
+			budgets.set(name, decodeRecord(BUDGET, each));
 		} else if (key.startsWith(keys.finished)) {
 			finished.add(name);
 		}
@@ -50,5 +54,5 @@ export function readRound(
 
 /** Who coordinates, as this entry of the store says. */
 export function coordinatorOf(entry: Entry | undefined): string | null {
-	return entry ? decodeRecord<CoordinatorRecord>(entry).incarnation : null;
+	return entry ? decodeRecord(COORDINATOR, entry).incarnation : null;
 }

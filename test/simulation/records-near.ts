@@ -1,4 +1,4 @@
-import type { NodeRecord } from "../../src/rendezvous/records.js";
+import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import { type History, isWithin, type RoundCommit } from "./history.js";
 
 /** The longest from a coordinator's look to what it writes, in milliseconds; longer where it was disturbed. */

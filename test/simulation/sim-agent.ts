@@ -1,11 +1,15 @@
 import { Agent } from "../../src/agent/agent.js";
-import { endingOf, leftWith } from "../../src/agent/phases/ending.js";
-import type { Ending } from "../../src/agent/state.js";
-import { WorkerGroup } from "../../src/agent/worker-group.js";
-import { ElasticRunError, EXIT_CODES, messageOf } from "../../src/errors.js";
-import { isUnreachable } from "../../src/rendezvous/back-off.js";
-import { Membership } from "../../src/rendezvous/membership.js";
-import type { Intent } from "../../src/rendezvous/record-writer.js";
+import { endingOf, leftWith } from "../../src/agent/machine/ending.js";
+import type { Ending } from "../../src/agent/machine/state.js";
+import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
+import { isUnreachable } from "../../src/base/back-off.js";
+import {
+	ElasticRunError,
+	EXIT_CODES,
+	messageOf,
+} from "../../src/base/errors.js";
+import { Membership } from "../../src/rendezvous/member/membership.js";
+import type { Intent } from "../../src/rendezvous/records/record-writer.js";
 import { type Link, openLink } from "./link.js";
 import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
 import type { SimAgentOptions } from "./sim-machine.js";
@@ -175,6 +179,7 @@ export class SimAgent {
 			},
 			onError: (error) => this.lose(error),
 			onPlanReason: (reason) => this.say(`plans: ${reason}`),
+			onSkipped: (words) => this.say(words),
 		});
 	}
 
@@ -186,6 +191,8 @@ export class SimAgent {
 			prepare: (info, round) => this.spawner.prepare(info, round),
 			readOomKills: () => undefined,
 			onSpawning: () => {},
+			onChannels: () => {},
+			log: { info: () => {}, warn: (message) => this.say(message) },
 			onStarted: (round) => {
 				this.spawner.started(round);
 				this.agent.started(round);

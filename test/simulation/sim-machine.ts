@@ -1,5 +1,5 @@
-import type { Ending } from "../../src/agent/state.js";
-import type { NodeRecord } from "../../src/rendezvous/records.js";
+import type { Ending } from "../../src/agent/machine/state.js";
+import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import type { History } from "./history.js";
 import type { Peers } from "./peers.js";
 import type { Random } from "./random.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/clock.js";
+import type { Clock } from "../../src/base/clock.js";
 import type { ProcessHistory } from "./history.js";
 import type { Random } from "./random.js";
 import type { Timeline } from "./timeline.js";

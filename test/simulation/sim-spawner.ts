@@ -1,12 +1,12 @@
+import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
+import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
+import type { RoundRecord } from "../../src/rendezvous/records/records.js";
 import type {
 	WorkerHandle,
 	WorkerListener,
 	WorkerSpawner,
 	WorkerSpec,
-} from "../../src/agent/supervision/worker.js";
-import type { PreparedWorker } from "../../src/agent/worker-member.js";
-import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
-import type { RoundRecord } from "../../src/rendezvous/records.js";
+} from "../../src/supervision/worker.js";
 import { noteTold, SimChannel } from "./sim-channel.js";
 import type { SimMachine } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";
@@ -50,6 +50,7 @@ export class SimSpawner implements WorkerSpawner {
 			moved: () => {},
 			release: () => {},
 			hear: () => {},
+			logs: { directory: "", stderr: undefined },
 			readError: () => undefined,
 			discard: () => {},
 		};
@@ -131,6 +132,6 @@ export class SimSpawner implements WorkerSpawner {
 				listener.gone();
 			}),
 		);
-		return { pid: undefined, signal: () => {} };
+		return { pid: undefined, signal: () => {}, passOn: () => false };
 	}
 }

@@ -1,8 +1,8 @@
+import type { WorkerReply } from "../../src/channel/events.js";
 import type {
 	WorkerHandle,
 	WorkerListener,
-} from "../../src/agent/supervision/worker.js";
-import type { WorkerReply } from "../../src/channel/events.js";
+} from "../../src/supervision/worker.js";
 import type { SimChannel } from "./sim-channel.js";
 import { type Listening, SimListener } from "./sim-listener.js";
 import type { SimMachine, WorkerHabits } from "./sim-machine.js";
@@ -75,6 +75,10 @@ export class SimWorker implements WorkerHandle, Listening {
 		if (this.isAlive) this.endFailing();
 	}
 
+	passOn(): boolean {
+		return this.leaderLives;
+	}
+
 	signal(signal: "SIGTERM" | "SIGKILL"): void {
 		const { random, timeline } = this.machine;
 		// Its agent may not have heard yet that it is gone.
@@ -135,7 +139,7 @@ export class SimWorker implements WorkerHandle, Listening {
 		const exit = {
 			code,
 			signal,
-			sentByUs: this.signalled,
+			signalledByAgent: this.signalled,
 			uptimeMs: this.machine.timeline.now - this.record.startedAt,
 		};
 		this.listener.end(code !== 0);

@@ -1,4 +1,4 @@
-import { RunKeys } from "../../src/rendezvous/keys.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { FAULTS } from "./faults.js";
 import type { FaultyRun } from "./faulty-run.js";
 import { emptyHistory, type History } from "./history.js";

@@ -1,4 +1,4 @@
-import { EXIT_CODES } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/base/errors.js";
 import {
 	type History,
 	lifts,

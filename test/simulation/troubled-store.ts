@@ -1,4 +1,4 @@
-import type { RunKeys } from "../../src/rendezvous/keys.js";
+import type { RunKeys } from "../../src/rendezvous/records/keys.js";
 import type { History } from "./history.js";
 import type { Observer } from "./observer.js";
 import type { SimEtcd } from "./sim-etcd.js";

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
-import { ALL_OPTIONS } from "../../src/agent/configuration/options.js";
-import { FOREIGN_FLAGS } from "../../src/agent/configuration/torchrun-flags.js";
+import { ALL_OPTIONS } from "../../src/config/options.js";
+import { FOREIGN_FLAGS } from "../../src/config/torchrun-flags.js";
 
 const PAGES = [
 	"README.md",
@@ -13,19 +13,26 @@ const PAGES = [
 	...markdownIn("docs/decisions"),
 ].filter((path) => existsSync(path));
 
+/** A reader takes a page in at one sitting. */
+const MOST_WORDS = 1200;
+const INDEX = "docs/README.md";
+
 /** Flags that the pages name and that are not the launcher's. */
 const FOREIGN = [
-	...["--import", "--init", "--pdeathsig"],
+	...["--import", "--init", "--inspect", "--inspect-brk", "--pdeathsig"],
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of V8.
 	...["--semi-space-growth-factor", "--max-semi-space-size"],
 	...["--memory-reducer-single-gc", "--optimize-for-size"],
 	...["--always-sparkplug", "--no-lazy"],
+	// Of python-path and mypy.
+	...["--wheel", "--strict"],
 	// Of etcd and srun.
 	...["--listen-client-urls", "--advertise-client-urls", "--name"],
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
 	...["--initial-cluster", "--auto-compaction-retention"],
-	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue"],
+	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue", "--nodes"],
+	...["--ntasks", "--ip-address"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...["--attempts", "--checkpoint", "--digits"],
 	...[
@@ -44,7 +51,7 @@ const FOREIGN = [
 const OTHER_VARIABLES = [
 	...["ELASTIC_RUN_CHANNEL", "ELASTIC_RUN_INSTANCE", "ELASTIC_RUN_ROUND"],
 	"ELASTIC_RUN_INCARNATION",
-	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG", "ELASTIC_RUN_TEST_FAULT"],
+	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG"],
 	...["ELASTIC_RUN_RDZV_USERNAME", "ELASTIC_RUN_RDZV_PASSWORD"],
 	"ELASTIC_RUN_HTTP_TOKEN",
 ];
@@ -136,17 +143,70 @@ describe.each(PAGES)("%s", (page) => {
 	});
 });
 
-it("README names tests that are there", () => {
-	const table = read("README.md").split("## Beside torchrun")[1] ?? "";
-	const cells = table
+it("docs/beside-torchrun.md names tests that are there", () => {
+	const cells = read("docs/beside-torchrun.md")
 		.split("\n")
 		.filter((line) => /^\| (?!---)/.test(line))
 		.map((line) => line.split(" | ").at(-1) ?? "");
-	const names = found(cells.slice(0, 20).join("\n"), /`([a-z-]+)`/g);
+	const names = found(cells.join("\n"), /`([a-z-]+)`/g);
 	expect(names.length).toBeGreaterThan(5);
 	for (const name of names) {
-		expect(existsSync(`test/integration/${name}.test.ts`), name).toBe(true);
+		const isThere = ["integration", "slow"].some((layer) =>
+			existsSync(`test/${layer}/${name}.test.ts`),
+		);
+		expect(isThere, name).toBe(true);
 	}
+});
+
+describe("every page is short and can be found", () => {
+	const pages = ["README.md", ...markdownIn("docs")];
+
+	it.each(pages)("%s has at most 1,200 words", (page) => {
+		const words = read(page).split(/\s+/).filter(Boolean);
+		expect(words.length).toBeLessThanOrEqual(MOST_WORDS);
+	});
+
+	it.each(
+		pages.slice(1).filter((page) => page !== INDEX),
+	)("docs/README.md links to %s", (page) => {
+		expect(read(INDEX)).toContain(`](${page.replace("docs/", "")})`);
+	});
+
+	it("README.md links to docs/README.md", () => {
+		expect(read("README.md")).toContain(`](${INDEX})`);
+	});
+});
+
+it("sources, tests and scripts name pages that are there", () => {
+	const files = ["src", "bin", "test", "scripts", "examples", "bench"].flatMap(
+		(folder) =>
+			readdirSync(folder, { recursive: true, encoding: "utf8" }).map(
+				(name) => `${folder}/${name}`,
+			),
+	);
+	const texts = files.filter((path) =>
+		/\.(?:ts|js|py|sh|yaml|html)$/.test(path),
+	);
+	const missing = texts.flatMap((path) =>
+		found(read(path), /\b(docs\/[\w./-]+\.(?:md|svg))/g)
+			.filter((page) => !existsSync(page))
+			.map((page) => `${path}: ${page}`),
+	);
+	expect(texts.length).toBeGreaterThan(100);
+	expect(missing).toEqual([]);
+});
+
+it.each([
+	"demo",
+	"test",
+])("npm run %s builds by itself, as README says", (name) => {
+	expect(read("README.md")).toMatch(
+		new RegExp(`^npm ci && npm (?:run )?${name}$`, "m"),
+	);
+	expect(JSON.parse(read("package.json"))).toHaveProperty(
+		["scripts", name],
+		expect.stringMatching(/^npm run build && /),
+	);
 });
 
 describe("docs/command-line.md", () => {

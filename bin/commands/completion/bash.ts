@@ -4,7 +4,7 @@ import type {
 	CompletedFlag,
 } from "./completion-words.js";
 
-/** For bash from 4.4 on, and without the package bash-completion. */
+/** For bash 4.4 or newer; does not need the package bash-completion. */
 export function bashCompletion({
 	commands,
 	flags,

@@ -1,5 +1,6 @@
-import type { Option } from "../../../src/agent/configuration/option.js";
-import { ALL_OPTIONS } from "../../../src/agent/configuration/options.js";
+import type { Option } from "../../../src/config/option.js";
+import { ALL_OPTIONS } from "../../../src/config/options.js";
+import { COMMAND_HELP, type CommandName } from "../command-help.js";
 import { OWN_FLAGS, type RunCommandName } from "../own-flags.js";
 import { RUN_FLAGS } from "../run-arguments.js";
 
@@ -16,13 +17,13 @@ export interface CompletedFlag {
 }
 
 export interface CompletedValue {
-	/** What help calls it: "text|json". */
+	/** Its name in help: "text|json". */
 	readonly title: string;
 	readonly words: readonly string[];
 	readonly paths: "files" | "directories" | "none";
 }
 
-/** What a shell may complete of the command line: a command as its first word, flags before the script. */
+/** What a shell may complete on the command line: a command as the first word, flags before the script. */
 export interface CompletedCommandLine {
 	readonly commands: readonly CompletedCommand[];
 	readonly flags: readonly CompletedFlag[];
@@ -35,76 +36,44 @@ export interface CompletedCommand {
 	readonly words: readonly string[];
 }
 
-const COMMANDS: readonly CompletedCommand[] = [
-	{
-		name: "status",
-		help: "show where a run stands, or which runs there are",
-		words: runCommandWords("status"),
-	},
-	{
-		name: "history",
-		help: "show a run's rounds, their causes and how long each step took",
-		words: runCommandWords("history"),
-	},
-	{
-		name: "stop",
-		help: "end a run on all of its nodes",
-		words: runCommandWords("stop"),
-	},
-	{
-		name: "leave",
-		help: "make this machine's node leave its run",
-		words: runCommandWords("leave"),
-	},
-	{
-		name: "logs",
-		help: "show the logs that this machine has of a run, merged by time",
-		words: runCommandWords("logs"),
-	},
-	{
-		name: "clean",
-		help: "list, or remove, what runs that are over have left behind",
-		words: runCommandWords("clean"),
-	},
-	{
-		name: "chaos",
-		help: "make faults among this machine's processes of a run",
-		words: runCommandWords("chaos"),
-	},
-	{
-		name: "validate",
-		help: "check settings as a launch would, and show what would be in force",
-		words: [...ALL_OPTIONS, { name: "help" }].map(({ name }) => `--${name}`),
-	},
-	{
-		name: "doctor",
-		help: "look at what this machine lacks for running workers",
-		words: [
-			"--nproc-per-node",
-			"--output",
-			"--rdzv-endpoint",
-			"--rdzv-conf",
-			"--run-id",
-			"--help",
-		],
-	},
-	{
-		name: "python-path",
-		help: "print where Python finds the runtime library",
-		words: [],
-	},
-	{
-		name: "completion",
-		help: "print a script that completes the command line in a shell",
-		words: ["bash", "zsh", "fish"],
-	},
-];
+const LAUNCH_WORDS = [...ALL_OPTIONS, { name: "help" }].map(
+	({ name }) => `--${name}`,
+);
+
+/** All words that may follow each command. */
+const WORDS: Readonly<Record<CommandName, readonly string[]>> = {
+	run: LAUNCH_WORDS,
+	status: runCommandWords("status"),
+	history: runCommandWords("history"),
+	logs: runCommandWords("logs"),
+	stop: runCommandWords("stop"),
+	leave: runCommandWords("leave"),
+	clean: runCommandWords("clean"),
+	validate: LAUNCH_WORDS,
+	doctor: [
+		...["--nproc-per-node", "--output", "--rdzv-endpoint"],
+		...["--rdzv-conf", "--run-id", "--help"],
+	],
+	chaos: runCommandWords("chaos"),
+	"python-path": ["--wheel", "--help"],
+	completion: ["bash", "zsh", "fish"],
+	help: Object.keys(COMMAND_HELP),
+	version: [],
+};
+
+const wordsOf: ReadonlyMap<string, readonly string[]> = new Map(
+	Object.entries(WORDS),
+);
+
+const COMMANDS: readonly CompletedCommand[] = Object.entries(COMMAND_HELP).map(
+	([name, help]) => ({ name, help, words: wordsOf.get(name) ?? [] }),
+);
 
 const QUESTIONS: readonly CompletedFlag[] = [
 	{ name: "help", short: "h", help: "show help", value: undefined },
 	{
 		name: "version",
-		short: undefined,
+		short: "V",
 		help: "show the version",
 		value: undefined,
 	},
@@ -128,7 +97,7 @@ export function completedCommandLine(): CompletedCommandLine {
 	return { commands: COMMANDS, flags: [...options, ...QUESTIONS] };
 }
 
-/** Words in small letters stand for themselves in the option table, those in capitals for what is meant. */
+/** Lower-case words in the option table are literal; upper-case words name a kind of value. */
 function completedValue({
 	argument,
 	defaultText,

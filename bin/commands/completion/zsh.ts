@@ -50,7 +50,7 @@ function specLine(spec: string): string {
 	return `\t\t${quote(spec)} \\`;
 }
 
-/** What _arguments is told of a flag, for each of its spellings. */
+/** The specs of a flag for _arguments, one per spelling. */
 function specsOf({ name, short, help, value }: CompletedFlag): string[] {
 	const meaning = help.replaceAll(/[[\]\\:]/g, "\\$&");
 	if (value === undefined) {

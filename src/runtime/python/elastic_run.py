@@ -19,6 +19,7 @@ one event after which no other comes.
 """
 from __future__ import annotations
 
+import enum
 import errno
 import os
 import stat
@@ -28,11 +29,37 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dataclasses import dataclass
     from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, TypeVar, Union
 
     F = TypeVar("F", bound=Callable[..., Any])
     R = TypeVar("R")
-    WorkerEventListener = Callable[["WorkerEvent"], object]
+else:
+
+    class _Typing:
+        """Stands for a name of typing, whose import takes longer than that of all this file needs: for who
+        asks for the types of what this file exports (typing.get_type_hints)."""
+
+        def __init__(self, name):
+            self._name = name
+
+        def __getitem__(self, item):
+            import typing
+
+            return getattr(typing, self._name)[item]
+
+        def __call__(self, *_arguments):
+            raise TypeError(f"{self._name} is a type variable")
+
+        def __repr__(self):
+            return f"~{self._name}"
+
+    Callable, Iterator, Optional = (_Typing(name) for name in ("Callable", "Iterator", "Optional"))
+    F = _Typing("F")
+
+    def dataclass(**_options):
+        """Importing dataclasses takes longer still: `_make_dataclasses` does it."""
+        return lambda kind: kind
 
 __all__ = [
     "ChannelError",
@@ -42,6 +69,8 @@ __all__ = [
     "WaitForWorkTimeoutError",
     "WorkerEvent",
     "WorkerInfo",
+    "WorkerState",
+    "WorldChangeEvent",
     "acknowledge",
     "get_worker_event",
     "get_worker_info",
@@ -65,6 +94,9 @@ _LARGEST_INTEGER = 2**53 - 1
 
 _LONGEST_REPLY_TEXT = 64 * 1024
 """In characters, so that an ERROR stays below what the channel takes; the error file has the whole."""
+
+_FREQUENT_AT_MOST, _FREQUENT_PER_SECOND = 256.0, 2.0
+"""How many replies of a kind that may come at each step are written."""
 
 _POLL_S = 1.0
 """How often to look although nothing was notified: hints may be lost."""
@@ -111,15 +143,38 @@ class ElasticRunWarning(UserWarning):
 _lock = threading.RLock()
 
 
+class _Word(str, enum.Enum):
+    """A string like any other, when it is compared, printed or made JSON of, that also has a name."""
+
+    __str__ = str.__str__
+
+
+class WorkerState(_Word):
+    """What the agent asks of a worker: to work, or to hold still until the next WORK."""
+
+    HEALTHY = "HEALTHY"
+    PAUSED = "PAUSED"
+
+
+class WorldChangeEvent(_Word):
+    """Why the world changed. A worker's or node's failure is a SCALE_DOWN."""
+
+    SCALE_UP = "SCALE_UP"
+    SCALE_DOWN = "SCALE_DOWN"
+
+
 class _Record:
     """Becomes a frozen dataclass when it is used: importing dataclasses takes longer than importing all
     that this file needs."""
 
-    def __new__(cls, *_args: object, **_fields: object) -> Any:
-        _make_dataclasses()
-        return object.__new__(cls)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *_args, **_fields):
+            _make_dataclasses()
+            return object.__new__(cls)
 
 
+@dataclass(frozen=True)
 class WorkerInfo(_Record):
     """A worker's place in the world of one round. A frozen dataclass."""
 
@@ -151,6 +206,7 @@ class WorkerInfo(_Record):
     run_id: str
 
 
+@dataclass(frozen=True)
 class WorkerEvent(_Record):
     """One message from the agent to a worker. A frozen dataclass."""
 
@@ -160,9 +216,9 @@ class WorkerEvent(_Record):
     """Milliseconds since 1970, by the agent's clock."""
     kind: str
     """"PAUSE" or "WORK"."""
-    worker_state: str
+    worker_state: WorkerState
     """What the agent asks for: "HEALTHY", to work, or "PAUSED", to hold still until the next WORK."""
-    change_event: Optional[str]
+    change_event: Optional[WorldChangeEvent]
     """Why: "SCALE_UP" or "SCALE_DOWN" (a failure is one, too), the same in a PAUSE and in the WORK
     that ends it; None in a worker's first event."""
     instance: int
@@ -228,7 +284,7 @@ def get_worker_event() -> WorkerEvent:
 # --- What comes -----------------------------------------------------------------------------------
 
 
-def on_worker_event(listener: WorkerEventListener) -> Callable[[], None]:
+def on_worker_event(listener: Callable[[WorkerEvent], object]) -> Callable[[], None]:
     """Calls `listener` for each event that this process has not received yet, in order; at first for
     the newest. The calls come one at a time on a daemon thread; an event is acknowledged when its
     call has returned. What the listener raises goes to `threading.excepthook`: that event is not
@@ -320,10 +376,10 @@ def acknowledge(event: WorkerEvent) -> None:
 # --- What to tell ---------------------------------------------------------------------------------
 
 
-def report_progress(step: float, **details: Any) -> None:
+def report_progress(step: float, **details: object) -> None:
     """Tells the agent how far the worker has come: the step, and anything else that is JSON; what is
-    no number (NaN) becomes null. It writes a small file, so call it some times a second at most.
-    Does nothing outside of elastic-run.
+    no number (NaN) becomes null. It writes a small file, and may be called at each step. Does nothing
+    outside of elastic-run.
 
     Raises ChannelError above 1 MiB as JSON, and TypeError where the step is no finite number or the
     rest no JSON.
@@ -528,7 +584,7 @@ _knows_exit = False
 class _Delivery:
     """Hands events to a listener, on a thread of its own."""
 
-    def __init__(self, session: _Session, listener: WorkerEventListener) -> None:
+    def __init__(self, session: _Session, listener: Callable[[WorkerEvent], object]) -> None:
         self._session = session
         self._listener = listener
         self._position = session.position_of_unreceived()
@@ -649,7 +705,7 @@ def _late(event: WorkerEvent, after: int, timeout: Optional[float]) -> NoReturn:
     raise WaitForWorkTimeoutError(
         f"No work of a round after {after} within {timeout} s; the newest event is {event.kind} of"
         f" round {event.round} ({event.reason}). Wait longer, or let this process end, so that the"
-        " launcher starts it anew."
+        " launcher restarts it."
     )
 
 
@@ -699,7 +755,11 @@ class _Channel:
         """A reply that the disk does not take is no reason for the user's training to fail; one that
         is too large or no JSON is the caller's error."""
         try:
-            self._writer.write(reply, _wall_time_ms())
+            if not self._writer.write(reply, _wall_time_ms()):
+                _warn(
+                    "This process reports errors faster than its agent accepts them; the error file"
+                    " has the last one."
+                )
         except OSError as error:
             _warn(
                 f"The agent cannot be told {reply['kind']} through {self._directory}:"
@@ -845,28 +905,65 @@ class _EventReader:
         return os.path.join(self.events, _message_file_name(sequence))
 
 
+class _Allowance:
+    """So many replies at once, and so many a second in the long run."""
+
+    def __init__(self) -> None:
+        self._left = _FREQUENT_AT_MOST
+        self._counted_at = time.monotonic()
+
+    def take_one(self) -> bool:
+        """Takes one, if one is left; returns whether it was."""
+        now = time.monotonic()
+        grown = self._left + (now - self._counted_at) * _FREQUENT_PER_SECOND
+        self._left, self._counted_at = min(_FREQUENT_AT_MOST, grown), now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
 class _ReplyWriter:
     """Writes what a worker says. A worker may be several processes and threads that all speak for it:
     a number is taken by a hard link, which never replaces a file, so that none of them can overwrite
-    another's reply."""
+    another's reply.
+
+    Of steps that come faster than the agent wants to hear of them the newest is in a file that each
+    one replaces, and of such errors it is told the first."""
 
     def __init__(self, directory: str) -> None:
         self._replies = os.path.join(directory, "replies")
+        self._progress = os.path.join(directory, "progress.json")
         self._temporary = os.path.join(directory, "tmp")
         self._next = 1
+        self._frequent = {"PROGRESS": _Allowance(), "ERROR": _Allowance()}
 
-    def write(self, reply: Mapping[str, Any], timestamp: int) -> None:
-        """`timestamp`: milliseconds since 1970. Raises ChannelError above 1 MiB, TypeError on what is
-        no JSON, and OSError where the disk does not take it."""
+    def write(self, reply: Mapping[str, Any], timestamp: int) -> bool:
+        """Returns whether it was written: errors that come too fast are not. `timestamp`: milliseconds
+        since 1970. Raises ChannelError above 1 MiB, TypeError on what is no JSON, and OSError where
+        the disk does not take it."""
+        kind: str = reply["kind"]
+        if kind in self._frequent and not self._frequent[kind].take_one():
+            if kind == "PROGRESS":
+                self._replace_progress(reply, timestamp)
+            return kind == "PROGRESS"
         while not self._claim(self._next, reply, timestamp):
             taken = _sequences_in(os.listdir(self._replies))
             self._next = max([self._next, *taken[-1:]]) + 1
         self._next += 1
+        return True
 
-    def _claim(self, sequence: int, reply: Mapping[str, Any], timestamp: int) -> bool:
+    def _replace_progress(self, reply: Mapping[str, Any], timestamp: int) -> None:
+        _replace_file(self._progress, self._write(self._next, reply, timestamp))
+
+    def _write(self, sequence: int, reply: Mapping[str, Any], timestamp: int) -> str:
+        """The path of a temporary file with this reply."""
         envelope = {"version": _VERSION, "sequence": sequence, "timestamp": timestamp}
         text = _encode({**reply, **envelope}, f"reply {reply['kind']}")
-        temporary = _write_temporary(self._temporary, text)
+        return _write_temporary(self._temporary, text)
+
+    def _claim(self, sequence: int, reply: Mapping[str, Any], timestamp: int) -> bool:
+        temporary = self._write(sequence, reply, timestamp)
         try:
             os.link(temporary, os.path.join(self._replies, _message_file_name(sequence)))
             return True
@@ -1046,8 +1143,8 @@ def _decode_event(text: str) -> WorkerEvent:
             "sequence": _integer(fields, "sequence"),
             "timestamp": _number(fields, "timestamp"),
             "kind": _one_of(fields, "kind", ("PAUSE", "WORK")),
-            "worker_state": _one_of(fields, "worker_state", ("HEALTHY", "PAUSED")),
-            "change_event": _one_of(fields, "change_event", (None, "SCALE_UP", "SCALE_DOWN")),
+            "worker_state": _one_of(fields, "worker_state", tuple(WorkerState)),
+            "change_event": _one_of(fields, "change_event", (None, *WorldChangeEvent)),
             "instance": _integer(fields, "instance"),
             "round": _integer(fields, "round"),
             "reason": _text(fields, "reason"),
@@ -1228,6 +1325,15 @@ def _write_temporary(directory: str, data: bytes) -> str:
             continue
 
 
+def _replace_file(path: str, temporary: str) -> None:
+    """Gives a temporary file this name; leaves nothing of it where that fails."""
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
 def _write_new(path: str, data: bytes) -> None:
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)
@@ -1264,12 +1370,8 @@ def _write_error_file(error: object, origin: str) -> None:
     trace = _traceback(error) if isinstance(error, BaseException) else message
     extra = {"py_callstack": trace, "timestamp": str(int(time.time())), "origin": origin}
     text = json.dumps({"message": {"message": message, "extraInfo": extra}}, ensure_ascii=False)
-    temporary = _write_temporary(os.path.dirname(path), text.encode("utf-8", "backslashreplace"))
-    try:
-        os.replace(temporary, path)
-    except BaseException:
-        _remove(temporary)
-        raise
+    data = text.encode("utf-8", "backslashreplace")
+    _replace_file(path, _write_temporary(os.path.dirname(path), data))
 
 
 def _try_to_write_error_file(error: BaseException, origin: str) -> None:
@@ -1389,7 +1491,7 @@ def _event_from_variables(variables: Mapping[str, str], timestamp: int) -> Worke
         "sequence": 1,
         "timestamp": timestamp,
         "kind": "WORK",
-        "worker_state": "HEALTHY",
+        "worker_state": WorkerState.HEALTHY,
         "change_event": None,
         "instance": 0,
         "round": restart_count + 1,

@@ -3,7 +3,7 @@ import type {
 	NodeRecord,
 	RoundCause,
 	RoundRecord,
-} from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/records/records.js";
 import {
 	type Checker,
 	type History,

@@ -1,4 +1,4 @@
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import { type Checker, type History, predecessor } from "../history.js";
 
 /** For so short a time nobody may have waited without a coordinator's having seen it, in milliseconds. */

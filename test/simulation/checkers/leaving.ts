@@ -1,4 +1,4 @@
-import { LOOK_EVERY_MS } from "../../../src/rendezvous/look-loop.js";
+import { LOOK_EVERY_MS } from "../../../src/rendezvous/member/reconcile-loop.js";
 import { type Checker, undisturbedFrom } from "../history.js";
 import { stintsOf, workedUntil } from "../worker-history.js";
 

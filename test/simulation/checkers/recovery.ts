@@ -1,5 +1,5 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/kill.js";
-import { LOOK_EVERY_MS } from "../../../src/rendezvous/look-loop.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/kill.js";
+import { LOOK_EVERY_MS } from "../../../src/rendezvous/member/reconcile-loop.js";
 import type { Checker, History } from "../history.js";
 
 /** Beside the times that users set: tries at a store that comes back, the lessor's turns, messages. */

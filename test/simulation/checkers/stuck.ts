@@ -1,5 +1,5 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/phases/kill.js";
-import { EXIT_CODES } from "../../../src/errors.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/kill.js";
+import { EXIT_CODES } from "../../../src/base/errors.js";
 import { type Checker, undisturbedFrom } from "../history.js";
 
 /** Beside the time that a killed process has: the ways of the news, in milliseconds. */

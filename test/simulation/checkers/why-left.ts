@@ -1,7 +1,7 @@
 import type {
 	NodeRecord,
 	SeatRecord,
-} from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/records/records.js";
 import {
 	type Checker,
 	type History,

@@ -6,7 +6,7 @@ import { SHELL_MUTANTS } from "./shells.js";
 import { SOFT_MUTANTS } from "./soft.js";
 import { WISH_MUTANTS } from "./wishes.js";
 
-export type { Mutant } from "./mutant.js";
+export { isChecked, isTested, type Mutant, type Verdict } from "./mutant.js";
 
 /** Every guard that is taken out in turn. */
 export const MUTANTS: readonly Mutant[] = [

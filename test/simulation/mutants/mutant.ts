@@ -7,7 +7,36 @@ export interface Mutant {
 	/** What stands there instead. */
 	readonly without: string;
 	/** The checker that turns red, or the test that fails. */
-	readonly caughtBy:
-		| { readonly checker: string }
-		| { readonly test: string; readonly named: string };
+	readonly caughtBy: ByChecker | ByTest;
+}
+
+interface ByChecker {
+	readonly checker: string;
+}
+
+interface ByTest {
+	/** The file of the test. */
+	readonly test: string;
+	/** A part of the test's name. */
+	readonly named: string;
+}
+
+/** A mutant that a checker of the simulator must notice. */
+export type Checked = Mutant & { readonly caughtBy: ByChecker };
+
+/** A mutant that a unit test must notice. */
+export type Tested = Mutant & { readonly caughtBy: ByTest };
+
+export function isChecked(mutant: Mutant): mutant is Checked {
+	return "checker" in mutant.caughtBy;
+}
+
+export function isTested(mutant: Mutant): mutant is Tested {
+	return "test" in mutant.caughtBy;
+}
+
+/** Whether the guard was missed, and what was printed. */
+export interface Verdict {
+	readonly caught: boolean;
+	readonly output: string;
 }

@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.js";
 
-const READ_TESTS = "test/unit/rendezvous/etcd/read-snapshot.test.ts";
+const READ_TESTS = "test/unit/rendezvous/store/etcd/read-snapshot.test.ts";
 const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
-const LOOP_TESTS = "test/unit/rendezvous/look-loop.test.ts";
-const LOOP = "src/rendezvous/look-loop.ts";
-const FILE = "src/rendezvous/etcd/read-snapshot.ts";
+const LOOP_TESTS = "test/unit/rendezvous/reconcile-loop.test.ts";
+const LOOP = "src/rendezvous/member/reconcile-loop.ts";
+const FILE = "src/rendezvous/store/etcd/read-snapshot.ts";
 
 /** Guards of reading only what has changed. */
 export const READ_MUTANTS: readonly Mutant[] = [
@@ -17,7 +17,7 @@ export const READ_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "overlook the first change after a look",
-		file: "src/rendezvous/etcd/codec.ts",
+		file: "src/rendezvous/store/etcd/codec.ts",
 		guard: "{ min_mod_revision: after + 1 }",
 		without: "{ min_mod_revision: after + 2 }",
 		caughtBy: { checker: "convergence" },
@@ -38,8 +38,8 @@ export const READ_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "trust what is known though a write was refused",
-		file: "src/rendezvous/coordinator.ts",
-		guard: "if (!isWritten) this.picture.forget();",
+		file: "src/rendezvous/member/coordinator.ts",
+		guard: "if (!isWritten) this.cache.forget();",
 		without: "",
 		caughtBy: { test: COORDINATOR_TESTS, named: "refused" },
 	},

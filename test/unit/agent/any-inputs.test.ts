@@ -4,8 +4,8 @@ import {
 	deadlineOf,
 	INITIAL_STATE,
 	intentOf,
-} from "../../../src/agent/state.js";
-import { transition } from "../../../src/agent/transition.js";
+} from "../../../src/agent/machine/state.js";
+import { transition } from "../../../src/agent/machine/transition.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";

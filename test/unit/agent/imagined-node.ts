@@ -1,6 +1,12 @@
-import type { AgentEffect, AgentInput } from "../../../src/agent/inputs.js";
-import { type AgentState, intentOf } from "../../../src/agent/state.js";
-import type { Outcome, RoundCause } from "../../../src/rendezvous/records.js";
+import type {
+	AgentEffect,
+	AgentInput,
+} from "../../../src/agent/machine/inputs.js";
+import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
+import type {
+	Outcome,
+	RoundCause,
+} from "../../../src/rendezvous/records/records.js";
 import type { Random } from "../../simulation/random.js";
 import { exited, JOINED, LEFT, seen } from "./soft-agent.js";
 
@@ -178,7 +184,7 @@ export class ImaginedNode {
 		worker.status = "exited";
 		return exited(
 			localRank,
-			this.random.pick([0, 0, 1, 134]),
+			this.random.pick([0, 0, 1, 134, 143]),
 			this.random.chance(0.5),
 		);
 	}
@@ -186,7 +192,7 @@ export class ImaginedNode {
 	private greet(localRank: number): AgentInput {
 		const worker = this.workers[localRank];
 		if (worker !== undefined) worker.shy = false;
-		return { kind: "worker-greeted", localRank };
+		return { kind: "worker-attached", localRank };
 	}
 
 	private speak(): AgentInput {

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
-import { externalAddresses } from "../../../src/agent/configuration/host.js";
-import { detectLocalAddress } from "../../../src/agent/local-address.js";
-import { systemClock } from "../../../src/clock.js";
+import { detectLocalAddress } from "../../../src/agent/joining/local-address.js";
+import { systemClock } from "../../../src/base/clock.js";
+import { externalAddresses } from "../../../src/config/host.js";
 
 const detect = (...endpoints: readonly string[]) =>
 	detectLocalAddress({ endpoints }, systemClock);

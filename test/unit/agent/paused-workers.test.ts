@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/inputs.js";
-import { deadlineOf, intentOf } from "../../../src/agent/state.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { deadlineOf, intentOf } from "../../../src/agent/machine/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import {
@@ -25,11 +25,13 @@ const REPLACE = new SoftReplaceRestartPolicyStrategy();
 const WAITS = waits(0, 1);
 
 /** Three workers: local rank 0 has never said HELLO, and ends; the others are paused. */
-const ENDING = play([
+const TOLD = play([
 	...[seen(0), seen(1, {}, 3), greeted(1), greeted(2)],
 	left(1),
 ]).state;
 const at = (now: number) => contextAt(now);
+/** The user knows that no answer has come yet. */
+const ENDING = play([TIME], TOLD, at(6_000)).state;
 
 describe("the time to end", () => {
 	it("of a paused worker begins when it is told to end, whoever was told before it", () => {
@@ -79,7 +81,8 @@ describe("the time to end", () => {
 		const leftBehind = play([exited(0, 0, true)], RUNNING).state;
 		const { state, effects } = play([left(1)], leftBehind, at(5_000));
 		expect(effects).toMatchObject([{ kind: "pause", localRanks: [1] }]);
-		expect(deadlineOf(state)).toBe(31_000);
+		const answered = play([acknowledged(1, 2)], state, at(5_000)).state;
+		expect(deadlineOf(answered)).toBe(31_000);
 	});
 });
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, createServer, Server, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PortReservation } from "../../../src/agent/reserve-port.js";
-import { PassingError } from "../../../src/rendezvous/back-off.js";
+import { PortReservation } from "../../../src/agent/workers/reserve-port.js";
+import { PassingError } from "../../../src/base/back-off.js";
 import { needPython, PYTHON } from "../../fixtures/python/start-python.js";
 import { waitFor } from "../../helpers/processes.js";
 
@@ -95,6 +95,38 @@ describe.each([
 		const server = createServer().listen(before, address);
 		await once(server, "listening");
 		server.close();
+	});
+
+	it("is none of the last hundred, whatever chance says", async () => {
+		const chance = Math.random();
+		// Each port is drawn again before another one.
+		const drawn = Array.from({ length: 101 }, (_, index) => {
+			const other = (chance + index / 101) % 1;
+			return index === 0 ? [chance] : [chance, other];
+		}).flat();
+		let at = 0;
+		const other = new PortReservation(
+			address,
+			() => drawn[at++] ?? chance,
+			refuse,
+		);
+		const claimed: number[] = [];
+		for (let round = 0; round < 101; round += 1) {
+			if (round % 2 === 1) other.prepare();
+			claimed.push(await other.reserve());
+		}
+		expect(new Set(claimed).size).toBe(101);
+		other.close();
+	});
+
+	it("is none of the last hundred where the system chooses, either", async () => {
+		const other = new PortReservation(address, () => 0.5, refuse);
+		const claimed: number[] = [];
+		for (let round = 0; round < 50; round += 1) {
+			claimed.push(await other.reserve());
+		}
+		expect(new Set(claimed).size).toBe(50);
+		other.close();
 	});
 
 	it("can be bound ahead, and is kept while the one before is freed", async () => {

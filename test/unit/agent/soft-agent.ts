@@ -1,13 +1,16 @@
-import type { AgentInput } from "../../../src/agent/inputs.js";
-import type { TransitionContext } from "../../../src/agent/phases/step.js";
-import { type AgentState, INITIAL_STATE } from "../../../src/agent/state.js";
-import { transition } from "../../../src/agent/transition.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import {
+	type AgentState,
+	INITIAL_STATE,
+} from "../../../src/agent/machine/state.js";
+import type { TransitionContext } from "../../../src/agent/machine/step.js";
+import { transition } from "../../../src/agent/machine/transition.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type {
 	RoundCause,
 	RoundRecord,
 	SeatRecord,
-} from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 
 /** At a time in milliseconds; under the policy soft unless another one is given. */
@@ -75,7 +78,7 @@ export const left = (round: number, cause: RoundCause = LEFT) =>
 	seen(round, { deprecated: round, cause });
 
 export const greeted = (localRank: number): AgentInput => ({
-	kind: "worker-greeted",
+	kind: "worker-attached",
 	localRank,
 });
 
@@ -119,7 +122,7 @@ export const exited = (
 	kind: "worker-exited",
 	localRank,
 	pid: 100 + localRank,
-	exit: { code: exitCode, signal: null, sentByUs: false, uptimeMs: 10 },
+	exit: { code: exitCode, signal: null, signalledByAgent: false, uptimeMs: 10 },
 	exitCode,
 	description: `exit code ${exitCode}`,
 	hint: undefined,
@@ -145,4 +148,6 @@ export function play(
 /** Two workers that listen run round 1. */
 export const RUNNING = play([seen(0), seen(1), greeted(0), greeted(1)]).state;
 /** They are paused, because another node has gone. */
-export const PAUSED = play([left(1)], RUNNING).state;
+export const JUST_PAUSED = play([left(1)], RUNNING).state;
+/** The same once the user knows that no answer has come yet. */
+export const PAUSED = play([TIME], JUST_PAUSED, contextAt(6_000)).state;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/inputs.js";
-import { deadlineOf, intentOf } from "../../../src/agent/state.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { deadlineOf, intentOf } from "../../../src/agent/machine/state.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import {
@@ -10,6 +10,7 @@ import {
 	gone,
 	greeted,
 	JOINED,
+	JUST_PAUSED,
 	LEFT,
 	left,
 	PAUSED,
@@ -83,6 +84,36 @@ describe("a change of the world", () => {
 describe("acknowledgements", () => {
 	const late = contextAt(61_000);
 
+	it("the user learns what to call when a first PAUSE has no answer for 5 s, once", () => {
+		const { state } = play([acknowledged(1, 2)], JUST_PAUSED);
+		expect(deadlineOf(state)).toBe(6_000);
+		const hint = play([TIME], state, contextAt(6_000));
+		expect(hint.effects).toEqual([
+			{
+				kind: "warn",
+				message: expect.stringMatching(
+					/from local rank 0: .* Let it call waitForWork\(\).* within 60 s/,
+				),
+			},
+		]);
+		expect(deadlineOf(hint.state)).toBe(61_000);
+	});
+
+	it.each<[string, readonly AgentInput[], number]>([
+		["after an answer", [acknowledged(0, 2), acknowledged(1, 2)], 6_000],
+		["by an agent that was stopped meanwhile", [], 8_000],
+	])("nothing is said so %s", (_, answers, now) => {
+		const { state } = play(answers, JUST_PAUSED);
+		expect(play([TIME], state, contextAt(now)).effects).toEqual([]);
+	});
+
+	it("nothing is said so of a worker that has answered before", () => {
+		const again = [seen(2, { deprecated: 1 }), left(2)];
+		const answers = [acknowledged(0, 2), acknowledged(1, 2)];
+		const { state } = play([...answers, ...again], JUST_PAUSED);
+		expect(deadlineOf(state)).toBe(61_000);
+	});
+
 	it("T14 one that has acknowledged before, and does not in time, has failed", () => {
 		const once = play(
 			[
@@ -149,7 +180,7 @@ describe("acknowledgements", () => {
 	it("an agent that leaves a round before the others do says why, until it claims another one", () => {
 		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
 		const cause =
-			"rank 0 did not acknowledge PAUSE within 60 s, nor any before: it is started anew";
+			"rank 0 did not acknowledge PAUSE within 60 s, nor any before: it is restarted";
 		const asking = play([acknowledged(1, 3), TIME], working, late).state;
 		expect(intentOf(asking)).toMatchObject({ state: "stopping", cause });
 		const ready = play([exited(0, 143), gone(0)], asking).state;
@@ -258,7 +289,7 @@ describe("a worker's failure", () => {
 		const ended = play([exited(0, 0)], running, contextAt(at));
 		expect(ended.state.phase).toBe(phase);
 		const isAnew = ended.reason.includes(
-			"rank 0 ended after its PAUSE, and had not waited for work since: it is started anew",
+			"rank 0 ended after its PAUSE, and had not waited for work since: it is restarted",
 		);
 		expect(isAnew).toBe(phase === "STOPPING");
 		expect(intentOf(ended.state)?.failure).toBeNull();
@@ -502,6 +533,22 @@ describe("a worker that waits for work", () => {
 		});
 	});
 
+	it("in a round that began because a worker waited waits on, with one warning that names the fix", () => {
+		const cause = { ...LEFT, kind: "failure", isWish: true } as const;
+		const again = play([seen(1, { cause }), waits(1)], RUNNING).state;
+		const { state, effects } = play([TIME], again, contextAt(3_000));
+		expect(state.phase).toBe("RUNNING");
+		expect(state.failure).toBeNull();
+		expect(effects).toMatchObject([
+			{ kind: "warn", message: expect.stringMatching(/^rank 1 .*afterRound/) },
+		]);
+		const later = play([waits(1), TIME], state, contextAt(90_000));
+		expect(later.effects).toEqual([]);
+		expect(deadlineOf(later.state)).toBeUndefined();
+		const over = play([left(1)], later.state, contextAt(90_000));
+		expect(kinds(over.effects)).toEqual(["pause"]);
+	});
+
 	it("waits for the round that it is in: nothing is asked for", () => {
 		expect(deadlineOf(play([waits(0)], RUNNING).state)).toBeUndefined();
 	});
@@ -514,7 +561,7 @@ describe("a worker that waits for work", () => {
 	});
 
 	it("is heard no more when the round is left in time", () => {
-		const { state } = play([waits(1), left(1)], RUNNING);
+		const { state } = play([waits(1), left(1), acknowledged(0, 2)], RUNNING);
 		expect(deadlineOf(state)).toBe(61_000);
 	});
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/inputs.js";
-import type { TransitionContext } from "../../../src/agent/phases/step.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import {
 	type AgentState,
 	deadlineOf,
@@ -10,13 +9,17 @@ import {
 	type Next,
 	type Running,
 	type Stopping,
-} from "../../../src/agent/state.js";
-import { transition } from "../../../src/agent/transition.js";
-import { freshSlot, type WorkerSlot } from "../../../src/agent/worker-slot.js";
+} from "../../../src/agent/machine/state.js";
+import type { TransitionContext } from "../../../src/agent/machine/step.js";
+import { transition } from "../../../src/agent/machine/transition.js";
+import {
+	freshSlot,
+	type WorkerSlot,
+} from "../../../src/agent/machine/worker-slot.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
-import type { RoundRecord } from "../../../src/rendezvous/records.js";
+import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { exited, STOP, TIME } from "./soft-agent.js";
 
@@ -153,12 +156,14 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 };
 const pausedSlot = (localRank: number, ackBy: number | null) =>
 	slot(localRank, {
-		greeted: true,
+		attached: true,
 		status: "paused",
 		events: 2,
 		change: "SCALE_DOWN",
 		pauses:
-			ackBy === null ? [] : [{ event: 2, round: 1, ackBy, killAt: 9_000 }],
+			ackBy === null
+				? []
+				: [{ event: 2, round: 1, ackBy, killAt: 9_000, hintAt: null }],
 	});
 const PAUSED: AgentState = {
 	...JOINING,
@@ -174,8 +179,8 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
 		{ ...RUNNING, workers: [slot(0, { goneBy: 900, status: "exited" })] },
 		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
-		{ ...RUNNING, workers: [slot(0, { greeted: true })] },
-		{ ...RUNNING, workers: [slot(0, { greeted: true, waitsUntil: 900 })] },
+		{ ...RUNNING, workers: [slot(0, { attached: true })] },
+		{ ...RUNNING, workers: [slot(0, { attached: true, waitsUntil: 900 })] },
 	],
 	STOPPING: [
 		STOPPING,
@@ -198,7 +203,10 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 
 /** The cells of the table at the head of transition.ts, as written there. */
 function writtenTable(): Map<string, Set<string>> {
-	const path = new URL("../../../src/agent/transition.ts", import.meta.url);
+	const path = new URL(
+		"../../../src/agent/machine/transition.ts",
+		import.meta.url,
+	);
 	const lines = readFileSync(path, "utf8").split("\n");
 	const rows = lines.filter((line) => /^ \* {3}[A-Z]+ +\|/.test(line));
 	const cells = new Map<string, Set<string>>();
@@ -264,7 +272,7 @@ describe("JOINING", () => {
 			phase: "CLOSED",
 			ending: {
 				exitCode: 3,
-				reason: "the run was started anew meanwhile (instance 9 instead of 8)",
+				reason: "the run was restarted meanwhile (instance 9 instead of 8)",
 			},
 		});
 	});
@@ -388,20 +396,31 @@ describe("RUNNING", () => {
 		});
 	});
 
-	it.each([
-		["ends the run where it is the only node", 1, { failure: { failsRun: 1 } }],
+	it.each(
 		[
-			"leaves with 75, for the others may go on",
-			2,
+			...["UNPREPARED", "EAGAIN", "ENOMEM", "EMFILE", "ENFILE"],
+			...["ENOSPC", "EDQUOT"],
+		].flatMap((code) => [
 			{
-				state: "leaving",
-				failure: null,
-				cause: "rank 0 cannot be started: no room",
+				...{ code, does: "ends the run where it is the only node" },
+				...{ seats: 1, expected: { failure: { failsRun: 1 } } },
 			},
-		],
-	])("cannot prepare its workers, for want of room: %s", (_, seats, expected) => {
+			{
+				...{ code, does: "leaves with 75, for the others may go on", seats: 2 },
+				expected: {
+					state: "leaving",
+					failure: null,
+					cause: "rank 0 cannot be started: no room",
+				},
+			},
+		]),
+	)("cannot start its workers for $code, which is this node's: $does", ({
+		code,
+		seats,
+		expected,
+	}) => {
 		const view = { seat: SEAT, round: { ...ROUND, seats } };
-		const problem = { code: "UNPREPARED", message: "no room" };
+		const problem = { code, message: "no room" };
 		const { state } = transition(
 			{ ...RUNNING, view },
 			{ kind: "worker-not-started", localRank: 0, problem },

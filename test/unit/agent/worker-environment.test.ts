@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { workerInfo } from "../../../src/agent/assign-ranks.js";
-import { workerEnvironment } from "../../../src/agent/worker-environment.js";
+import { workerInfo } from "../../../src/agent/workers/assign-ranks.js";
+import { workerEnvironment } from "../../../src/agent/workers/worker-environment.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 
 const ROUND = roundRecord({

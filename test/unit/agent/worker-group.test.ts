@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { WorkerGroup } from "../../../src/agent/worker-group.js";
-import type { PreparedWorker } from "../../../src/agent/worker-member.js";
+import type { PreparedWorker } from "../../../src/agent/workers/prepared-worker.js";
+import { WorkerGroup } from "../../../src/agent/workers/worker-group.js";
 import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -24,6 +24,7 @@ describe("the workers of one node", () => {
 		moved: NOTHING_DONE,
 		release: NOTHING_DONE,
 		hear: NOTHING_DONE,
+		logs: { directory: "", stderr: undefined },
 		readError: () => undefined,
 		discard: NOTHING_DONE,
 	});
@@ -37,11 +38,14 @@ describe("the workers of one node", () => {
 				spawn: ({ localRank }) => ({
 					pid: 100 + localRank,
 					signal: NOTHING_DONE,
+					passOn: () => true,
 				}),
 			},
 			prepare: ({ localRank }) => prepared(localRank),
 			readOomKills: () => undefined,
 			onSpawning: NOTHING_DONE,
+			onChannels: NOTHING_DONE,
+			log: { info: NOTHING_DONE, warn: NOTHING_DONE },
 			onStarted: NOTHING_DONE,
 			dispatch: NOTHING_DONE,
 		});

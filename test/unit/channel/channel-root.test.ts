@@ -7,6 +7,8 @@ import {
 	mkdirSync,
 	readdirSync,
 	readFileSync,
+	rmSync,
+	statSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
@@ -60,11 +62,40 @@ describe("the place", () => {
 		openChannelRoot({ ...options, runId: name, agentId: name });
 	});
 
-	it("is refused where the base is not there or is a file", () => {
+	it("is refused where the base is a file", () => {
 		const base = temporaryDirectory();
-		expect(() => open(join(base, "absent"))).toThrow(refusal(/ENOENT/));
 		writeFileSync(join(base, "file"), "");
 		expect(() => open(join(base, "file"))).toThrow(refusal(/ENOTDIR/));
+	});
+
+	it("is made with a base that is not there, which others cannot enter", () => {
+		const base = join(temporaryDirectory(), "deep", "base");
+		expect(existsSync(open(base).directory)).toBe(true);
+		expect(statSync(base).mode & 0o777).toBe(0o700);
+	});
+
+	it.each([
+		["all, who could replace it", 0o777, uid],
+		["all, with any group", 0o707, uid + 1],
+		["a group with other members", 0o770, uid + 1],
+	])("is refused below a base that may be written by %s", (_who, mode, gid) => {
+		const base = temporaryDirectory();
+		if (uid === 0) chownSync(base, uid, gid);
+		chmodSync(base, uid === 0 ? mode : mode | 0o002);
+		expect(() => open(base)).toThrow(
+			refusal(/its mode is 07\d7?.*other users can replace .*chmod \+t/),
+		);
+		expect(readdirSync(base)).toEqual([]);
+	});
+
+	it.each([
+		["all with the sticky bit", 0o1777],
+		["the user's own group", 0o770],
+	])("is taken below a base that may be written by %s", (_who, mode) => {
+		const base = temporaryDirectory();
+		if (uid === 0) chownSync(base, uid, uid);
+		chmodSync(base, mode);
+		expect(existsSync(open(base).directory)).toBe(true);
 	});
 
 	it("is refused where the base is read-only", () => {
@@ -112,8 +143,50 @@ it("leaves nothing behind, unless another agent is there", () => {
 	expect(readdirSync(base)).toEqual([]);
 });
 
+describe("a directory that vanishes", () => {
+	it("is made again with the next worker, and others hear of it; what waited ahead is made again too", () => {
+		const base = join(temporaryDirectory(), "base");
+		const root = open(base);
+		const heard: string[] = [];
+		root.onMadeAgain((directory) => void heard.push(directory));
+		root.createAhead(0);
+		rmSync(base, { recursive: true });
+		const channel = root.createWorker(0);
+		expect(existsSync(channel.replies)).toBe(true);
+		expect(heard).toEqual([root.directory]);
+		const owner = readFileSync(join(root.directory, "agent.json"), "utf8");
+		expect(decodeIdentity(owner)).toEqual(ownIdentity());
+		root.createAhead(1);
+		rmSync(join(root.directory, "w1.3"), { recursive: true });
+		expect(existsSync(root.createWorker(1).replies)).toBe(true);
+	});
+
+	it("is made elsewhere where its base went, and cannot be made again", () => {
+		const login = join(temporaryDirectory(), "login");
+		const otherBase = temporaryDirectory();
+		const base = join(login, "base");
+		const names = { uid, runId: "run", agentId: "agent" };
+		const root = openChannelRoot({ ...names, base, otherBase });
+		rmSync(login, { recursive: true });
+		writeFileSync(login, "");
+		root.createWorker(0);
+		expect(root.directory).toBe(
+			join(otherBase, `elastic-run-${uid}`, "run.agent"),
+		);
+	});
+
+	it("is not taken from another user, or through a link", () => {
+		const base = temporaryDirectory();
+		const root = open(base);
+		const parent = join(base, `elastic-run-${uid}`);
+		rmSync(parent, { recursive: true });
+		symlinkSync(temporaryDirectory(), parent);
+		expect(() => root.createWorker(0)).toThrow(refusal(/symbolic link/));
+	});
+});
+
 it("says where the place is on a network file system", () => {
-	const root = new ChannelRoot("/mnt/run.agent", "NFS");
+	const root = new ChannelRoot("/mnt/run.agent", "NFS", () => "");
 	expect(root.warnings).toEqual([
 		expect.stringMatching(/\/mnt\/run.agent .*\(NFS\).*ELASTIC_RUN_DIR/),
 	]);

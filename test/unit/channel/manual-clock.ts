@@ -1,20 +1,20 @@
-import type { Clock } from "../../../src/clock.js";
+import type { Clock } from "../../../src/base/clock.js";
 
 /** A clock that stands still until the test moves it. */
 export class ManualClock implements Clock {
-	#now = 0;
-	readonly #waking = new Set<{ at: number; wake: () => void }>();
+	private time = 0;
+	private readonly waking = new Set<{ at: number; wake: () => void }>();
 
 	get pending(): number {
-		return this.#waking.size;
+		return this.waking.size;
 	}
 
 	now(): number {
-		return this.#now;
+		return this.time;
 	}
 
 	wallTime(): number {
-		return this.#now;
+		return this.time;
 	}
 
 	asleep(): number {
@@ -23,21 +23,21 @@ export class ManualClock implements Clock {
 
 	wakeAt(at: number, wake: () => void): () => void {
 		const entry = { at, wake };
-		this.#waking.add(entry);
-		return () => this.#waking.delete(entry);
+		this.waking.add(entry);
+		return () => this.waking.delete(entry);
 	}
 
 	advance(durationMs: number): void {
-		const end = this.#now + durationMs;
+		const end = this.time + durationMs;
 		for (;;) {
-			const due = [...this.#waking]
+			const due = [...this.waking]
 				.filter(({ at }) => at <= end)
 				.sort((a, b) => a.at - b.at)[0];
 			if (due === undefined) break;
-			this.#waking.delete(due);
-			this.#now = Math.max(this.#now, due.at);
+			this.waking.delete(due);
+			this.time = Math.max(this.time, due.at);
 			due.wake();
 		}
-		this.#now = end;
+		this.time = end;
 	}
 }

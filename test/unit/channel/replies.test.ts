@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { encodeReply } from "../../../src/channel/codec.js";
 import type { ReceivedReply } from "../../../src/channel/events.js";
+import { onceEach } from "../../../src/channel/once-each.js";
 import { ReplyReader } from "../../../src/channel/reply-reader.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import { temporaryRoot } from "./samples.js";
@@ -30,7 +31,7 @@ describe("writing", () => {
 		for (let event = 1; event <= 20; event++) {
 			for (const writer of writers) writer.write({ kind: "ACK", event }, 1);
 		}
-		reader.readSome(directory);
+		reader.readNow(0);
 		expect(received).toHaveLength(60);
 		expect(new Set(received.map(({ sequence }) => sequence)).size).toBe(60);
 	});
@@ -38,9 +39,9 @@ describe("writing", () => {
 	it("reaches the agent though its numbers were used and read before", () => {
 		const { directory, received, reader } = open();
 		new ReplyWriter(directory).write({ kind: "HELLO" }, 1);
-		reader.readSome(directory);
+		reader.readNow(0);
 		new ReplyWriter(directory).write({ kind: "ACK", event: 1 }, 1);
-		reader.readSome(directory);
+		reader.readNow(0);
 		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
 	});
 
@@ -54,6 +55,80 @@ describe("writing", () => {
 	});
 });
 
+describe("steps that come fast", () => {
+	it("replace the newest one, once many have been written as replies", () => {
+		const { directory, received, reader, files } = open();
+		const writer = new ReplyWriter(directory);
+		for (let step = 1; step <= 1_000; step++) {
+			expect(writer.write({ kind: "PROGRESS", step }, step)).toBe(true);
+		}
+		expect(files().length).toBeLessThan(300);
+		expect(readdirSync(join(directory, "tmp"))).toEqual([]);
+		reader.readNow(0);
+		reader.readProgress();
+		reader.readProgress();
+		expect(received).toHaveLength(files().length + received.length);
+		expect(received.at(-1)).toMatchObject({ kind: "PROGRESS", step: 1_000 });
+		expect(received.filter(isStep(1_000))).toHaveLength(1);
+	});
+
+	it("are written as replies again when time has passed", () => {
+		const { directory, files } = open();
+		const writer = new ReplyWriter(directory);
+		for (let step = 1; step <= 300; step++) {
+			writer.write({ kind: "PROGRESS", step }, 0);
+		}
+		const before = files().length;
+		for (let second = 1; second <= 10; second++) {
+			writer.write({ kind: "PROGRESS", step: 300 + second }, second * 1000);
+		}
+		expect(files()).toHaveLength(before + 10);
+	});
+
+	it("never go back, whichever way they are heard", () => {
+		const { directory, received, reader, put } = open();
+		const progress = join(directory, "progress.json");
+		writeFileSync(progress, encodeReply({ kind: "PROGRESS", step: 9 }, 9, 900));
+		reader.readProgress();
+		put(1, encodeReply({ kind: "PROGRESS", step: 8 }, 1, 800));
+		put(2, encodeReply({ kind: "PROGRESS", step: 10 }, 2, 1_000));
+		reader.readNow(0);
+		writeFileSync(progress, encodeReply({ kind: "PROGRESS", step: 9 }, 9, 950));
+		reader.readProgress();
+		expect(received.map((reply) => "step" in reply && reply.step)).toEqual([
+			9, 10,
+		]);
+	});
+
+	it("that cannot be read are no error", () => {
+		const { directory, received, reader, warnings } = open();
+		const progress = join(directory, "progress.json");
+		for (const text of ["no JSON", "none either", "[]"]) {
+			writeFileSync(progress, text);
+			reader.readProgress();
+		}
+		expect(received).toEqual([]);
+		expect(warnings.length).toBeGreaterThan(0);
+	});
+
+	it("do not keep errors back, of which some are written", () => {
+		const { directory, files } = open();
+		const writer = new ReplyWriter(directory);
+		for (let step = 1; step <= 300; step++) {
+			writer.write({ kind: "PROGRESS", step }, 0);
+		}
+		const before = files().length;
+		const written = [...Array(300).keys()].map(() =>
+			writer.write({ kind: "ERROR", message: "no" }, 0),
+		);
+		const count = written.filter((one) => one).length;
+		expect(files()).toHaveLength(before + count);
+		expect(count).toBeGreaterThan(10);
+		expect(count).toBeLessThan(300);
+		expect(writer.write({ kind: "ACK", event: 1 }, 0)).toBe(true);
+	});
+});
+
 describe("reading", () => {
 	it("delivers in order and deletes", () => {
 		const { directory, received, reader, files } = open();
@@ -61,22 +136,81 @@ describe("reading", () => {
 		for (let event = 1; event <= 12; event++) {
 			writer.write({ kind: "ACK", event }, event);
 		}
-		expect(reader.readSome(directory)).toBe(false);
+		reader.readNow(0);
 		expect(received.map(({ sequence }) => sequence)).toEqual([
 			1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 		]);
 		expect(files()).toEqual([]);
 	});
 
-	it("takes a flood in turns", () => {
-		const { directory, received, reader, put } = open();
-		for (let sequence = 1; sequence <= 300; sequence++) {
+	it("takes many replies in steps", () => {
+		const { received, reader, put } = open();
+		reader.expectAnswers();
+		for (let sequence = 1; sequence <= 600; sequence++) {
 			put(sequence, encodeReply({ kind: "HELLO" }, sequence, 1));
 		}
-		expect(reader.readSome(directory)).toBe(true);
-		expect(received).toHaveLength(256);
-		expect(reader.readSome(directory)).toBe(false);
-		expect(received).toHaveLength(300);
+		const taken = stepsOf(reader, () => received.length);
+		expect(taken.at(-1)).toBe(600);
+		expect(taken.length).toBeGreaterThan(8);
+	});
+
+	it("lists many files of others in steps, and finds the replies among them", () => {
+		const { directory, received, reader, put, files } = open();
+		for (let count = 0; count < 20_000; count++) {
+			writeFileSync(join(directory, "replies", `foreign-${count}`), "");
+		}
+		put(1, encodeReply({ kind: "HELLO" }, 1, 1));
+		expect(stepsOf(reader, () => 0).length).toBeGreaterThan(15);
+		put(2, encodeReply({ kind: "ACK", event: 1 }, 2, 1));
+		reader.readNow(0);
+		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
+		expect(files()).toHaveLength(20_000);
+	});
+
+	it("of more than it may look at reads the newest, deletes the others, and says so once", () => {
+		const { received, reader, put, files, warnings } = open();
+		for (const now of [0, 1_000]) {
+			for (let step = 1; step <= 2_000; step++) {
+				put(step, encodeReply({ kind: "PROGRESS", step }, step, 1));
+			}
+			put(2_001, encodeReply(waiting, 2_001, 1));
+			const before = received.length;
+			stepsOf(reader, () => 0, now);
+			expect(received.length - before).toBe(300);
+			expect(received.at(-1)).toMatchObject(waiting);
+			expect(files()).toEqual([]);
+		}
+		expect(warnings).toEqual([
+			expect.stringMatching(/more than 300 replies a second.*less often/),
+		]);
+	});
+
+	it("finds an answer in a flood, wherever it lies in it", () => {
+		const { received, reader, put } = open();
+		stepsOf(reader, () => 0);
+		for (const now of [0, 10, 20]) {
+			for (let step = 1; step <= 2_000; step++) {
+				put(step, encodeReply({ kind: "PROGRESS", step }, step, 1));
+			}
+			put(700, encodeReply({ kind: "ACK", event: now }, 700, 1));
+			reader.expectAnswers();
+			stepsOf(reader, () => 0, now);
+			expect(received).toContainEqual(
+				expect.objectContaining({ kind: "ACK", event: now }),
+			);
+		}
+	});
+
+	it("passes some errors on, and says once that it keeps the others back", () => {
+		const { received, reader, put, warnings } = open();
+		for (let count = 1; count <= 100; count++) {
+			put(count, encodeReply({ kind: "ERROR", message: "no" }, count, 1));
+		}
+		put(101, encodeReply({ kind: "ACK", event: 1 }, 101, 1));
+		stepsOf(reader, () => 0);
+		expect(received).toHaveLength(21);
+		expect(received.at(-1)?.kind).toBe("ACK");
+		expect(warnings).toEqual([expect.stringMatching(/1 error a second/)]);
 	});
 
 	it("deletes what is no reply, with a warning, and leaves foreign files", () => {
@@ -87,7 +221,7 @@ describe("reading", () => {
 		symlinkSync("/etc/passwd", join(directory, "replies/0000000004.json"));
 		put(5, encodeReply({ kind: "HELLO" }, 5, 1));
 		writeFileSync(join(directory, "replies/notes"), "");
-		reader.readSome(directory);
+		reader.readNow(0);
 		expect(received.map(({ sequence }) => sequence)).toEqual([5]);
 		expect(warnings).toHaveLength(3);
 		expect(files()).toEqual(["notes"]);
@@ -98,8 +232,8 @@ describe("reading", () => {
 		const { directory, received, reader, put, warnings } = open();
 		mkdirSync(join(directory, "replies/0000000001.json"));
 		put(2, encodeReply({ kind: "HELLO" }, 2, 1));
-		reader.readSome(directory);
-		reader.readSome(directory);
+		reader.readNow(0);
+		reader.readNow(0);
 		expect(received).toHaveLength(1);
 		expect(warnings).toHaveLength(2);
 	});
@@ -107,18 +241,35 @@ describe("reading", () => {
 	it("of a channel that was removed is empty", () => {
 		const { directory, reader, warnings } = open();
 		rmSync(directory, { recursive: true });
-		expect(reader.readSome(directory)).toBe(false);
+		reader.readNow(0);
 		expect(warnings).toEqual([]);
 	});
 });
+
+const waiting = { kind: "WAITING", round: 1, message: "waits" } as const;
+
+function isStep(step: number) {
+	return (reply: ReceivedReply) => "step" in reply && reply.step === step;
+}
+
+/** Takes a whole look; returns what `measure` said after each of its steps. */
+function stepsOf(reader: ReplyReader, measure: () => number, now = 0) {
+	const measured: number[] = [];
+	for (;;) {
+		const look = reader.step(now);
+		measured.push(measure());
+		if (look !== undefined) return measured;
+	}
+}
 
 function open() {
 	const { directory } = temporaryRoot().createWorker(0);
 	const received: ReceivedReply[] = [];
 	const warnings: string[] = [];
 	const reader = new ReplyReader(
-		(_, reply) => received.push(reply),
-		(warning) => warnings.push(warning),
+		directory,
+		(reply) => received.push(reply),
+		onceEach((warning) => warnings.push(warning)),
 	);
 	const replies = join(directory, "replies");
 	return {

@@ -1,4 +1,4 @@
-import { statSync, utimesSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { messageFileName } from "../../../src/channel/layout.js";
@@ -6,7 +6,7 @@ import type { OpenReplyWatcher } from "../../../src/channel/reply-watcher.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import { watchReplies } from "../../../src/channel/watch-replies.js";
 import { ManualClock } from "./manual-clock.js";
-import { temporaryRoot } from "./samples.js";
+import { temporaryRoot, work } from "./samples.js";
 
 const silent: OpenReplyWatcher = () => ({ close: async () => {} });
 const absent: OpenReplyWatcher = (_replies, _onHint, onError) => {
@@ -157,6 +157,7 @@ it("polls faster where the watcher cannot be loaded", async () => {
 it("takes a flood in turns, and all of it before a channel is removed", async () => {
 	const { root, clock, received, say, begin } = start();
 	const watch = await begin(silent);
+	root.channels()[0]?.send(work(1), 1);
 	for (let count = 0; count < 600; count++) say(0);
 	clock.advance(1_000);
 	expect(received).toHaveLength(600);
@@ -165,6 +166,56 @@ it("takes a flood in turns, and all of it before a channel is removed", async ()
 	watch.readNow(channel?.directory ?? "");
 	channel?.remove();
 	expect(received).toHaveLength(1200);
+});
+
+it("does not look twice at a time, nor at each notification of a crowded channel", async () => {
+	const hints = new Set<() => void>();
+	const { root, clock, received, say, begin } = start();
+	const [channel] = root.channels();
+	if (channel === undefined) expect.unreachable();
+	const watch = await begin((replies, onHint) => {
+		if (replies === channel.replies) hints.add(onHint);
+		return { close: async () => void hints.delete(onHint) };
+	});
+	const hint = () => {
+		for (const onHint of hints) onHint();
+	};
+	for (let count = 0; count < 1_500; count++) {
+		writeFileSync(join(channel.replies, `foreign-${count}`), "");
+	}
+	say(0);
+	hint();
+	hint();
+	expect(received).toEqual([]);
+	clock.advance(1);
+	expect(received).toEqual(["w0.1 HELLO"]);
+	say(0);
+	hint();
+	expect(hints.size).toBe(0);
+	expect(received).toHaveLength(1);
+	clock.advance(1_000);
+	expect(received).toHaveLength(2);
+	for (let count = 0; count < 1_500; count++) {
+		rmSync(join(channel.replies, `foreign-${count}`));
+	}
+	clock.advance(2_000);
+	expect(hints.size).toBe(1);
+	await watch.close();
+	expect(clock.pending).toBe(0);
+});
+
+it("hears at its poll of the newest step that was not reported by a reply", async () => {
+	const { clock, received, step, begin } = start();
+	await begin(silent);
+	for (let count = 0; count < 500; count++) step();
+	clock.advance(1_000);
+	const heard = received.length;
+	expect(heard).toBeLessThan(300);
+	for (let count = 0; count < 500; count++) step();
+	clock.advance(1_000);
+	expect(received).toHaveLength(heard + 1);
+	clock.advance(1_000);
+	expect(received).toHaveLength(heard + 1);
 });
 
 it("says once of a channel that its replies cannot be read, and of another kind once more", async () => {
@@ -241,9 +292,11 @@ function start(onReply: () => void = () => {}) {
 		onTestFinished(() => watch.close());
 		return watch;
 	};
+	const step = () => writers[0]?.write({ kind: "PROGRESS", step: ++steps }, 1);
+	let steps = 0;
 	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
 	const replies = join(root.channels()[0]?.directory ?? "", "replies");
 	/** Sets the time of the last change of rank 0's replies, in milliseconds since 1970. */
 	const changeAt = (ms: number) => utimesSync(replies, ms / 1000, ms / 1000);
-	return { root, clock, received, warnings, begin, say, changeAt };
+	return { root, clock, received, warnings, begin, say, step, changeAt };
 }

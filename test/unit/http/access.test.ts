@@ -5,10 +5,10 @@ import {
 	refusalOf,
 	standingOf,
 	welcome,
-} from "../../../src/agent/http/access.js";
-import type { Asked } from "../../../src/agent/http/answer.js";
-import { hostProblem } from "../../../src/agent/http/host-check.js";
-import { passOf } from "../../../src/agent/http/secret.js";
+} from "../../../src/http/access.js";
+import type { Asked } from "../../../src/http/answer.js";
+import { hostProblem } from "../../../src/http/host-check.js";
+import { passOf } from "../../../src/http/secret.js";
 
 const TOKEN = "0123456789abcdef";
 const OPEN: AccessRule = { host: "127.0.0.1", port: 80, token: undefined };

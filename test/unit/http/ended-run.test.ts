@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
-import { asEnded } from "../../../src/agent/http/ended-run.js";
-import type { Outcome, RoundRecord } from "../../../src/rendezvous/records.js";
-import type { RunStatus } from "../../../src/rendezvous/run-status.js";
+import { asEnded } from "../../../src/http/ended-run.js";
+import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import type {
+	Outcome,
+	RoundRecord,
+} from "../../../src/rendezvous/records/records.js";
 import { runStatus } from "../../helpers/run-status.js";
 import { roundRecord } from "../../helpers/run-view.js";
 

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { countRounds } from "../../../src/agent/http/count-rounds.js";
+import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
+import { freshSlot } from "../../../src/agent/machine/worker-slot.js";
+import { countRounds } from "../../../src/http/count-rounds.js";
 import {
 	METRICS,
 	type MetricSources,
-} from "../../../src/agent/http/metric-values.js";
-import { Metrics } from "../../../src/agent/http/metrics.js";
-import { follow, ownNode } from "../../../src/agent/http/own-node.js";
-import { INITIAL_STATE } from "../../../src/agent/state.js";
-import { freshSlot } from "../../../src/agent/worker-slot.js";
-import { describeHistory } from "../../../src/rendezvous/describe-history.js";
-import { describeRun } from "../../../src/rendezvous/describe-run.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
+} from "../../../src/http/metric-values.js";
+import { Metrics } from "../../../src/http/metrics.js";
+import { follow, ownNode } from "../../../src/http/own-node.js";
+import { describeHistory } from "../../../src/rendezvous/describe/describe-history.js";
+import { describeRun } from "../../../src/rendezvous/describe/describe-run.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
@@ -192,10 +192,10 @@ it("counts a round in the making later", () => {
 	expect(countRounds(history, 2)).toEqual([]);
 });
 
-it("docs/observability.md has a row for each metric, and no others", async () => {
+it("docs/metrics.md has a row for each metric, and no others", async () => {
 	const { types } = await parsed(new Metrics(1_234.5), runOf(2));
 	const rows = [
-		...readFileSync("docs/observability.md", "utf8").matchAll(
+		...readFileSync("docs/metrics.md", "utf8").matchAll(
 			/^\| `((?:elastic_run|process)_\w+)`[^|]*\| (\w+) \|/gm,
 		),
 	].map(([, name = "", type = ""]) => [name, type]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { endRun, leaveNode } from "../../../src/agent/http/control.js";
-import { Observer } from "../../../src/agent/http/observer.js";
-import { INITIAL_STATE } from "../../../src/agent/state.js";
+import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
+import { endRun, leaveNode } from "../../../src/http/control.js";
+import { Observer } from "../../../src/http/observer.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 function observe(clock = new VirtualClock(5_000)) {

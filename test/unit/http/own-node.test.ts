@@ -1,19 +1,22 @@
 import { describe, expect, it, test } from "vitest";
 import {
-	describeNode,
-	follow,
-	ownNode,
-	readinessOf,
-} from "../../../src/agent/http/own-node.js";
-import {
 	type AgentState,
 	INITIAL_STATE,
 	type Running,
 	type Stopping,
-} from "../../../src/agent/state.js";
-import { freshSlot, type WorkerSlot } from "../../../src/agent/worker-slot.js";
-import type { RoundRecord } from "../../../src/rendezvous/records.js";
-import { awaits } from "../../../src/rendezvous/waiting.js";
+} from "../../../src/agent/machine/state.js";
+import {
+	freshSlot,
+	type WorkerSlot,
+} from "../../../src/agent/machine/worker-slot.js";
+import {
+	describeNode,
+	follow,
+	ownNode,
+	readinessOf,
+} from "../../../src/http/own-node.js";
+import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	failureRecord,
 	roundRecord,
@@ -76,7 +79,7 @@ describe("a worker's state", () => {
 			"pausing",
 			slot(0, {
 				status: "paused",
-				pauses: [{ event: 2, round: 1, ackBy: 1, killAt: 2 }],
+				pauses: [{ event: 2, round: 1, ackBy: 1, killAt: 2, hintAt: null }],
 			}),
 		],
 		["paused", slot(0, { status: "paused" })],
@@ -112,7 +115,7 @@ describe("a worker's state", () => {
 
 test("an event is what changes a phase, a round or a worker, and nothing else", () => {
 	const first = running(slot(0));
-	const acknowledged = running(slot(0, { greeted: true, heard: 1 }));
+	const acknowledged = running(slot(0, { attached: true, heard: 1 }));
 	expect(seenAfter(first, acknowledged, first)).toMatchObject({
 		...{ eventAt: 1_000, since: 1_000 },
 	});

@@ -5,14 +5,14 @@ import {
 	CONNECTING,
 	delayOf,
 	failed,
-} from "../../../src/agent/http/page/client/connection.js";
-import { plain } from "../../../src/agent/http/page/client/plain.js";
+} from "../../../src/http/page/client/connection.js";
+import { plain } from "../../../src/http/page/client/plain.js";
 import {
 	ago,
 	changes,
 	listed,
 	shortened,
-} from "../../../src/agent/http/page/client/words.js";
+} from "../../../src/http/page/client/words.js";
 
 const ESC = "\u001b";
 

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { failed } from "../../../src/agent/http/page/client/connection.js";
-import { figures } from "../../../src/agent/http/page/client/figures.js";
-import { headlineOf } from "../../../src/agent/http/page/client/headline.js";
-import type { Model } from "../../../src/agent/http/page/client/model.js";
-import { page } from "../../../src/agent/http/page/client/page.js";
+import { failed } from "../../../src/http/page/client/connection.js";
+import { figures } from "../../../src/http/page/client/figures.js";
+import { headlineOf } from "../../../src/http/page/client/headline.js";
+import type { Model } from "../../../src/http/page/client/model.js";
+import { page } from "../../../src/http/page/client/page.js";
 import {
 	findAll,
 	h,
 	type Tree,
 	textOf,
-} from "../../../src/agent/http/page/client/tree.js";
-import type { StatusDocument } from "../../../src/agent/http/status-document.js";
-import { phasesOf } from "../../../src/rendezvous/measure-history.js";
-import type { Outcome } from "../../../src/rendezvous/records.js";
-import type { RunStatus } from "../../../src/rendezvous/run-status.js";
+} from "../../../src/http/page/client/tree.js";
+import type { StatusDocument } from "../../../src/http/status-document.js";
+import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
+import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import type { Outcome } from "../../../src/rendezvous/records/records.js";
 import {
 	incident,
 	pageModel,
@@ -92,7 +92,7 @@ it.each<[Partial<RunStatus>, string, string, string]>([
 		{ phase: "abandoned" },
 		"over",
 		"abandoned",
-		"it has not ended, but none of its agents is there",
+		"it has not ended, but has no agents",
 	],
 ])("says of %j: %s", (change, standing, word, sentence) => {
 	expect(headlineOf(runStatus(change), NOW)).toEqual({
@@ -170,7 +170,7 @@ describe("what a reader has to know first", () => {
 					true,
 				),
 			},
-			/without its token.*is needed$/,
+			/only with its token.*is needed$/,
 		],
 		[
 			"what is told is old",
@@ -249,6 +249,17 @@ describe("the tables", () => {
 			"node-c|–|ready (spare)|60 s|77 on 10.0.0.1|–",
 			"node-d|4|refused|60 s|77 on 10.0.0.1|– 0 1 2 3 4 5 6 and 2 more",
 		]);
+	});
+
+	it("says of a node that waits for MIN nodes what it waits for", () => {
+		const waits = nodeStatus("node-a", {
+			...{ part: "waiting", state: "ready", ranks: null, workerPids: [] },
+		});
+		const run = { phase: "forming", round: 0, minNodes: 2 } as const;
+		const [, row] = rowsOf(
+			part(shown({}, { ...run, nodes: [waits] }), "nodes"),
+		);
+		expect(row).toContain("|waiting for 2 nodes|");
 	});
 
 	it("shows roles and budgets where there are any", () => {

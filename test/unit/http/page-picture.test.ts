@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { picture } from "../../../src/agent/http/page/client/picture.js";
-import { layOut } from "../../../src/agent/http/page/client/picture-layout.js";
+import { picture } from "../../../src/http/page/client/picture.js";
+import { layOut } from "../../../src/http/page/client/picture-layout.js";
 import {
 	ticksOf,
 	windowOf,
 	type Zoom,
-} from "../../../src/agent/http/page/client/time-window.js";
+} from "../../../src/http/page/client/time-window.js";
 import {
 	findAll,
 	type Tree,
 	textOf,
-} from "../../../src/agent/http/page/client/tree.js";
+} from "../../../src/http/page/client/tree.js";
 import { incident, timeline } from "../../helpers/page-model.js";
 import { NOW } from "../../helpers/run-status.js";
 
@@ -146,7 +146,7 @@ describe("the picture", () => {
 			/^node-a: runs, round 1\n.* \(30\.0 s\)$/,
 		);
 		expect(tree.attributes["aria-label"]).toContain(
-			"2 nodes, 2 rounds, 1 incidents",
+			"2 nodes, 2 rounds, 1 end of rounds",
 		);
 	});
 

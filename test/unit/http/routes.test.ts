@@ -1,10 +1,10 @@
 import { getEventListeners } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Answer } from "../../../src/agent/http/answer.js";
-import { Metrics } from "../../../src/agent/http/metrics.js";
-import { Observer } from "../../../src/agent/http/observer.js";
-import { Router } from "../../../src/agent/http/routes.js";
-import type { AgentState } from "../../../src/agent/state.js";
+import type { AgentState } from "../../../src/agent/machine/state.js";
+import type { Answer } from "../../../src/http/answer.js";
+import { Metrics } from "../../../src/http/metrics.js";
+import { Observer } from "../../../src/http/observer.js";
+import { Router } from "../../../src/http/routes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const CLOSED: AgentState = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Kept } from "../../../src/agent/http/kept.js";
-import { RunReader } from "../../../src/agent/http/run-reader.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import type { Snapshot } from "../../../src/rendezvous/store.js";
+import { Kept } from "../../../src/http/kept.js";
+import { RunReader } from "../../../src/http/run-reader.js";
+import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import type { Snapshot } from "../../../src/rendezvous/store/store.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 /** A store that counts what it is asked, and may be mute or away. */

@@ -2,27 +2,29 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { type Asked, words } from "../../../src/agent/http/answer.js";
-import {
-	openServer,
-	type ServerOptions,
-} from "../../../src/agent/http/server.js";
+import { type Asked, words } from "../../../src/http/answer.js";
+import { openServer, type ServerOptions } from "../../../src/http/server.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const isProbe = (path: string) => path === "/healthz";
 
 /** A server on a free port, on a clock that stands still until it is moved. */
 async function open(answer: ServerOptions["answer"]) {
 	const clock = new VirtualClock();
 	const errors: unknown[] = [];
 	const server = await openServer({
-		...{ address: { host: "127.0.0.1", port: 0 }, clock, answer },
+		...{ address: { host: "127.0.0.1", port: 0 }, clock, answer, isProbe },
 		onError: (error) => errors.push(error),
 	});
 	onTestFinished(() => server.close());
 	return { clock, errors, server };
 }
 
-async function connected(port: number): Promise<Socket> {
-	const socket = connect({ port, host: "127.0.0.1" });
+async function connected(
+	port: number,
+	localAddress = "127.0.0.1",
+): Promise<Socket> {
+	const socket = connect({ port, host: "127.0.0.1", localAddress });
 	onTestFinished(() => void socket.destroy());
 	await once(socket, "connect");
 	return socket;
@@ -33,6 +35,10 @@ async function send(port: number, request: string): Promise<string> {
 	const socket = await connected(port);
 	socket.write(request);
 	return text(socket);
+}
+
+function get(path: string): string {
+	return `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
 }
 
 test("a request is taken apart, and every answer has the headers that guard a browser", async () => {
@@ -89,14 +95,14 @@ test("an error is said once, as 500 without its words, and the next request is a
 	expect(await send(server.port, request)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("who connects and says nothing, or little by little, is cut off after 10 s", async () => {
+test("who connects and says nothing, or little by little, is cut off after 3 s", async () => {
 	const { server, clock } = await open(async () => words(200, "hello"));
 	const silent = await connected(server.port);
 	const slow = await connected(server.port);
 	slow.write("GET / HTTP/1.1\r\nHost: h\r\nX-A: ");
 	// It has come in when another one after it is answered.
 	await send(server.port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-	await clock.advance(9_000);
+	await clock.advance(2_000);
 	slow.write("and more");
 	expect(silent.readableEnded).toBe(false);
 	const ends = [silent, slow].map((socket) => text(socket).catch(() => ""));
@@ -140,18 +146,80 @@ test("a body tells its length, or that it does not", async () => {
 	expect(seen).toEqual([3, 99_999, undefined]);
 });
 
-test("of too many connections the last are refused, and the first are answered", async () => {
+test("64 clients of the same address that ask nothing, or little by little, shut out no probe", async () => {
 	const { server } = await open(async () => words(200, "hello"));
-	const sockets: Socket[] = [];
-	for (let count = 0; count < 64; count++) {
-		sockets.push(await connected(server.port));
+	const slow: Socket[] = [];
+	const connectSlow = async () => {
+		const socket = await connected(server.port);
+		socket.on("error", () => {});
+		slow.push(socket);
+	};
+	for (let count = 0; count < 64; count++) await connectSlow();
+	for (let probe = 0; probe < 74; probe++) {
+		for (const socket of slow) if (socket.writable) socket.write("G");
+		// Like a client that connects again whenever it is cut off.
+		await connectSlow();
+		const response = await send(server.port, get("/healthz"));
+		expect(response).toMatch(/^HTTP\/1\.1 200 /);
 	}
-	const refused = await connected(server.port);
-	expect(await text(refused).catch(() => "")).toBe("");
-	const [first] = sockets;
-	first?.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-	expect(first && (await text(first))).toContain("hello");
 });
+
+test("of one address 48 requests are answered at once, and probes however many there are", async () => {
+	let answerAll = () => {};
+	const mayAnswer = new Promise<void>((resolve) => {
+		answerAll = resolve;
+	});
+	let asked = 0;
+	const { server } = await open(async ({ path }) => {
+		if (path === "/status") {
+			asked++;
+			await mayAnswer;
+		}
+		return words(200, "hello");
+	});
+	const answers: Promise<string>[] = [];
+	for (let count = 0; count < 48; count++) {
+		answers.push(send(server.port, get("/status")));
+	}
+	await expect.poll(() => asked).toBe(48);
+	const refused = await send(server.port, get("/status"));
+	expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+	expect(refused).toContain("48 requests of this address");
+	expect(await send(server.port, get("/healthz"))).toContain("hello");
+	answerAll();
+	for (const answer of await Promise.all(answers)) {
+		expect(answer).toContain("hello");
+	}
+});
+
+test.runIf(process.platform === "linux")(
+	"other addresses have a share in 64 requests, and the room beside these is for probes",
+	async () => {
+		let asked = 0;
+		const { server } = await open(async ({ path }) => {
+			if (path === "/healthz") return words(200, "hello");
+			asked++;
+			return new Promise(() => {});
+		});
+		const from = async (host: number, count: number) => {
+			for (let one = 0; one < count; one++) {
+				const socket = await connected(server.port, `127.0.0.${host}`);
+				socket.write(get("/status"));
+			}
+		};
+		await from(2, 32);
+		await from(3, 32);
+		await expect.poll(() => asked).toBe(64);
+		const refused = await send(server.port, get("/status"));
+		expect(refused).toContain("too busy: 64 requests are being answered");
+		for (let host = 4; host < 12; host++) {
+			for (let one = 0; one < 8; one++) {
+				await connected(server.port, `127.0.0.${host}`);
+			}
+		}
+		expect(await send(server.port, get("/healthz"))).toContain("hello");
+	},
+);
 
 test("closing ends all connections at once, also one that waits for its answer", async () => {
 	let isAsked = () => {};
@@ -175,7 +243,7 @@ test("an address that is in use rejects with the system's error", async () => {
 	const { server } = await open(async () => words(200, "hello"));
 	const address = { host: "127.0.0.1", port: server.port };
 	const again = openServer({
-		...{ address, clock: new VirtualClock(), onError: () => {} },
+		...{ address, clock: new VirtualClock(), onError: () => {}, isProbe },
 		answer: async () => words(200, "hello"),
 	});
 	await expect(again).rejects.toMatchObject({ code: "EADDRINUSE" });

@@ -1,34 +1,34 @@
 import { describe, expect, it } from "vitest";
-import { spansFromHistory } from "../../../src/agent/http/history-spans.js";
+import {
+	type AgentState,
+	INITIAL_STATE,
+	type Next,
+} from "../../../src/agent/machine/state.js";
+import { spansFromHistory } from "../../../src/http/history-spans.js";
 import {
 	NOTHING_SEEN,
 	type Sightings,
 	seeAgent,
 	seeRun,
-} from "../../../src/agent/http/sightings.js";
-import { fillGaps, type Span } from "../../../src/agent/http/spans.js";
+} from "../../../src/http/sightings.js";
+import { fillGaps, type Span } from "../../../src/http/spans.js";
 import {
 	MOST_INCIDENTS,
 	MOST_NODES,
 	MOST_SPANS,
 	timelineOf,
-} from "../../../src/agent/http/timeline.js";
-import {
-	type AgentState,
-	INITIAL_STATE,
-	type Next,
-} from "../../../src/agent/state.js";
+} from "../../../src/http/timeline.js";
 import type {
 	InstanceHistory,
 	RoundLine,
 	RunHistory,
-} from "../../../src/rendezvous/describe-history.js";
-import type { HistoryRecord } from "../../../src/rendezvous/history.js";
-import { phasesOf } from "../../../src/rendezvous/measure-history.js";
+} from "../../../src/rendezvous/describe/describe-history.js";
+import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
 import type {
 	NodeStatus,
 	RunStatus,
-} from "../../../src/rendezvous/run-status.js";
+} from "../../../src/rendezvous/describe/run-status.js";
+import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 import {
 	failureRecord,
@@ -93,7 +93,7 @@ describe("what a history says of each node", () => {
 						"joining 2 9300..9600",
 						"running 2 9600..",
 					],
-					b: ["joining 1 0..1200", "running 1 1200..9000", "gone 2 9000.."],
+					b: ["joining 1 0..1200", "running 1 1200..8990", "gone 2 8990.."],
 					c: ["joining 2 9000..9600", "running 2 9600.."],
 				},
 			],

@@ -1,5 +1,7 @@
 import {
 	appendFileSync,
+	closeSync,
+	openSync,
 	rmSync,
 	symlinkSync,
 	utimesSync,
@@ -7,11 +9,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { WorkerLines } from "../../../src/agent/http/worker-lines.js";
-import type {
-	LogDirectory,
-	LogStream,
-} from "../../../src/agent/logs/log-directory.js";
+import { WorkerLines } from "../../../src/http/worker-lines.js";
+import { HeldFile } from "../../../src/logs/held-file.js";
+import type { LogDirectory } from "../../../src/logs/log-directory.js";
+import type { LogStream } from "../../../src/logs/worker-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();
@@ -23,7 +24,7 @@ function file(content: string, startBytes = 0): LogStream {
 	files += 1;
 	const path = join(folder.path, `${files}.log`);
 	writeFileSync(path, content);
-	return { path, startBytes, fd: -1 };
+	return { path, startBytes, fd: -1, file: new HeldFile(path) };
 }
 
 /** The lines of one worker whose streams go to these. */
@@ -31,10 +32,11 @@ function linesOf(stdout: LogStream | undefined, stderr?: LogStream) {
 	const lines = new WorkerLines();
 	const logs: LogDirectory = {
 		...{ directory: "", agentLog: "" },
-		...{ createAhead: () => {}, discardUnused: () => {} },
+		...{ createAhead: () => {}, discardUnused: () => {}, makeAgain: () => {} },
 		openWorker: () => ({
 			...{ directory: "", errorFile: "", stdout, stderr },
 			closeDescriptors: () => {},
+			letGo: () => {},
 		}),
 	};
 	lines.noting(logs).openWorker(1, 0, { stdout: true, stderr: true });
@@ -111,4 +113,17 @@ test("a file that is gone or is a link elsewhere does no harm", async () => {
 	symlinkSync(secret.path, stdout.path);
 	expect(await lines.of(0)).toEqual(["seen"]);
 	expect(await linesOf(undefined).of(0)).toEqual([]);
+});
+
+test("a file that was removed or renamed while it is held open is read on", async () => {
+	const stdout = file("seen\n");
+	const fd = openSync(stdout.path, "a");
+	const held = HeldFile.of(stdout.path, fd);
+	held.hold(() => {});
+	const lines = linesOf({ ...stdout, file: held });
+	rmSync(stdout.path);
+	appendFileSync(fd, "written later\n");
+	expect(await lines.of(0)).toEqual(["seen", "written later"]);
+	held.close();
+	closeSync(fd);
 });

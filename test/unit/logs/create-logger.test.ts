@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
 	createLogger,
 	type LoggerOptions,
-} from "../../../src/agent/logs/create-logger.js";
+} from "../../../src/logs/create-logger.js";
 
 let directory = "";
 beforeEach(() => {
@@ -28,11 +28,11 @@ async function loggerOf(options: Partial<LoggerOptions> = {}) {
 			done();
 		},
 	});
-	const logger = await createLogger({
+	const logger = createLogger({
 		stderr,
 		format: "pretty",
 		level: "info",
-		colour: false,
+		look: { dated: false, colours: false },
 		wallTime: () => new Date(2026, 0, 2, 12, 3, 4, 5).getTime(),
 		...options,
 	});
@@ -55,6 +55,30 @@ describe("createLogger", () => {
 		expect(shown()).toBe(
 			"12:03:04.005 RUNNING→STOPPING rank 2 failed: exit code 1\n12:03:04.005 warning: this\n12:03:04.005 error: that\n",
 		);
+	});
+
+	it("names the day, and has no colours, off a terminal", async () => {
+		const { logger, shown } = await loggerOf({
+			look: { dated: true, colours: false },
+		});
+		logger.warn("this");
+		expect(shown()).toBe("2026-01-02 12:03:04.005 warning: this\n");
+	});
+
+	it("colours times, warnings and errors on a terminal", async () => {
+		const { logger, shown } = await loggerOf({
+			look: { dated: false, colours: true },
+		});
+		logger.info("all is well");
+		logger.warn("this");
+		logger.error("that");
+		const time = "\x1b[90m12:03:04.005\x1b[39m";
+		expect(shown().split("\n")).toEqual([
+			`${time} all is well`,
+			`${time} \x1b[33mwarning: this\x1b[39m`,
+			`${time} \x1b[31merror: that\x1b[39m`,
+			"",
+		]);
 	});
 
 	it("keeps a message on its line and free of control sequences", async () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { LONGEST_SHOWN_LINE_BYTES } from "../../../src/agent/logs/line-limits.js";
-import { LineRenderer } from "../../../src/agent/logs/line-renderer.js";
-import { plainMessage, plainText } from "../../../src/agent/logs/plain-text.js";
+import { LONGEST_SHOWN_LINE_BYTES } from "../../../src/logs/line-limits.js";
+import { LineRenderer } from "../../../src/logs/line-renderer.js";
+import { plainMessage, plainText } from "../../../src/logs/plain-text.js";
 
 const BELL = "\x07";
+/** All that Unicode has. */
+const TURNS = [
+	...["061c", "200e", "200f", "202a", "202b", "202c", "202d", "202e"],
+	...["2066", "2067", "2068", "2069"],
+];
 
 function render(input: string | Buffer, prefix = "[0] ", colours = true) {
 	const renderer = new LineRenderer();
@@ -55,6 +60,11 @@ describe("LineRenderer", () => {
 		["a lone escape", "x\x1b\nnext\x1b", "[0] x\n[0] next\n"],
 		["reset of the terminal", "\x1bcx\x1b(0y\n", "[0] xy\n"],
 		["C1 controls as UTF-8", "a\u009b31mb\u0085c\n", "[0] a31mbc\n"],
+		[
+			"other characters of those blocks",
+			"é\u2010\u2070\u0622\n",
+			"[0] é\u2010\u2070\u0622\n",
+		],
 		["a progress bar", "\r 10%\r 20%\r100%\n", "[0] 100%\n"],
 		["a bar that was cleared", "50%\r     \rdone\n", "[0] done\n"],
 		["a bar that ends with a return", "10%\r20%\r", "[0] 20%\n"],
@@ -80,6 +90,25 @@ describe("LineRenderer", () => {
 			colours: true,
 		});
 		expect([...renderer.output()]).toEqual([0x61, 0xff, 0x62, 0xc3, 0x0a]);
+	});
+
+	it.each(TURNS)("drops U+%s, which turns the direction of writing", (turn) => {
+		const character = String.fromCodePoint(Number.parseInt(turn, 16));
+		expect(render(`a${character}b\n`)).toBe("[0] ab\n");
+		expect(plainText(`a${character}b`)).toBe("ab");
+	});
+
+	it("drops all controls that Unicode knows, and nothing else", () => {
+		const codes = Array.from({ length: 0xd800 }, (_, code) => code).filter(
+			(code) => ![0x09, 0x0a, 0x0d, 0x1b].includes(code),
+		);
+		const lines = codes.map((code) => `${String.fromCodePoint(code)}x\n`);
+		const shown = render(lines.join(""), "").split("\n");
+		const lost = codes.filter((_, index) => shown[index] === "x");
+		const all = codes.filter((code) =>
+			/[\p{Cc}\p{Bidi_Control}]/u.test(String.fromCodePoint(code)),
+		);
+		expect(lost).toEqual(all);
 	});
 
 	it("removes colours where they are not wanted", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { LONGEST_SHOWN_LINE_BYTES as LIMIT } from "../../../src/agent/logs/line-limits.js";
+import { LONGEST_SHOWN_LINE_BYTES as LIMIT } from "../../../src/logs/line-limits.js";
 import {
 	type Eagerness,
 	showableEnd,
-} from "../../../src/agent/logs/line-splitter.js";
+} from "../../../src/logs/line-splitter.js";
 
 const x = (count: number) => "x".repeat(count);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderPrefix } from "../../../src/agent/logs/prefix.js";
+import { renderPrefix } from "../../../src/logs/prefix.js";
 
 const values = { node: "node-a", rank: 5, localRank: 1, role: "ps", round: 3 };
 const show = (template: string, colour = false) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redact, redactText } from "../../../src/agent/logs/redact.js";
+import { redact, redactText } from "../../../src/logs/redact.js";
 
 describe("redact", () => {
 	it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planStreams } from "../../../src/agent/logs/worker-streams.js";
+import { planStreams } from "../../../src/logs/worker-streams.js";
 
 const streams = (stdout: boolean, stderr: boolean) => ({ stdout, stderr });
 const none = [streams(false, false), streams(false, false)];

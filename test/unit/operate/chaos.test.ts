@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	parseAims,
 	parseKinds,
-} from "../../../src/agent/operate/chaos/parse-chaos.js";
+} from "../../../src/operate/chaos/parse-chaos.js";
 import {
 	beginChaos,
 	type ChaosPlan,
@@ -11,8 +11,8 @@ import {
 	planChaos,
 	thawAll,
 	type Victim,
-} from "../../../src/agent/operate/chaos/plan-chaos.js";
-import { seededRandom } from "../../../src/agent/operate/seeded-random.js";
+} from "../../../src/operate/chaos/plan-chaos.js";
+import { seededRandom } from "../../../src/operate/seeded-random.js";
 
 const NOTHING: ChaosPlan = {
 	...{ aims: [], delayMs: 0, meanMs: null, freezeMs: 1_000 },

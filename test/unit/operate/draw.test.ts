@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-	erased,
-	fitLines,
-	isScreen,
-	redrawn,
-} from "../../../src/agent/operate/draw.js";
+import { erased, fitLines, isScreen, redrawn } from "../../../src/logs/draw.js";
 import { screenAfter } from "../../helpers/terminal.js";
 
 it.each([

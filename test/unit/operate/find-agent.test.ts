@@ -1,21 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemHost } from "../../../src/agent/configuration/host.js";
-import {
-	findKnownAgents,
-	isProven,
-} from "../../../src/agent/operate/find-agent.js";
 import {
 	leaveSignalOf,
 	type NodeFile,
 	writeNodeFile,
-} from "../../../src/agent/status/node-file.js";
+} from "../../../src/agent/presence/node-file.js";
 import {
 	encodeIdentity,
 	ownIdentity,
 	type ProcessIdentity,
 } from "../../../src/channel/process-identity.js";
+import { systemHost } from "../../../src/config/host.js";
+import { findKnownAgents, isProven } from "../../../src/operate/find-agent.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

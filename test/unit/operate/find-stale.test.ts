@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { staleRuns } from "../../../src/agent/operate/find-stale.js";
-import type { Outcome } from "../../../src/rendezvous/records.js";
-import type { RunStatus } from "../../../src/rendezvous/run-status.js";
+import { staleRuns } from "../../../src/operate/find-stale.js";
+import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import type { Outcome } from "../../../src/rendezvous/records/records.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
 
@@ -28,7 +28,7 @@ it.each<[string, Partial<RunStatus>, object[]]>([
 	[
 		"one that was abandoned",
 		{ phase: "abandoned", since: null, lastIncident: incident },
-		[{ name: "train", why: "none of its agents is there", since: NOW - 9 }],
+		[{ name: "train", why: "it has no agents", since: NOW - 9 }],
 	],
 	[
 		"one that was abandoned before anything happened",

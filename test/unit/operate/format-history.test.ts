@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { formatHistory } from "../../../src/agent/operate/format-history.js";
-import type { InstanceHistory } from "../../../src/rendezvous/describe-history.js";
-import { phasesOf } from "../../../src/rendezvous/measure-history.js";
+import { formatHistory } from "../../../src/operate/format-history.js";
+import type { InstanceHistory } from "../../../src/rendezvous/describe/describe-history.js";
+import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
 import { failureRecord, historyRecord } from "../../helpers/run-view.js";
 
 const BEGUN = new Date(2026, 10, 21, 9, 5, 7).getTime();
@@ -51,7 +51,7 @@ it("says of each start how it ended, what was repaired, and round by round why a
 		"  0 rounds, 1 incident, workers ran 0.0 % of the time",
 		expect.any(String),
 		"",
-		"begun 2026-11-21 09:05:07 (instance 7), nobody was left to see its end",
+		"begun 2026-11-21 09:05:07 (instance 7), no agent was left to see its end",
 		expect.any(String),
 		expect.any(String),
 		"",

@@ -1,19 +1,22 @@
-import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	appendFileSync,
+	mkdirSync,
+	statSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemHost } from "../../../src/agent/configuration/host.js";
-import { findLogs } from "../../../src/agent/operate/find-logs.js";
-import { lineTime } from "../../../src/agent/operate/line-time.js";
-import { LogFolder } from "../../../src/agent/operate/log-folder.js";
-import {
-	type LogLine,
-	LogSource,
-} from "../../../src/agent/operate/log-source.js";
+import { systemHost } from "../../../src/config/host.js";
+import { findLogs } from "../../../src/operate/find-logs.js";
+import { lineTime } from "../../../src/operate/line-time.js";
+import { LogFolder } from "../../../src/operate/log-folder.js";
+import { type LogLine, LogSource } from "../../../src/operate/log-source.js";
 import {
 	type LineSource,
 	mergeLines,
-} from "../../../src/agent/operate/merge-lines.js";
-import { parseRanks } from "../../../src/agent/operate/parse-ranks.js";
+} from "../../../src/operate/merge-lines.js";
+import { parseRanks } from "../../../src/operate/parse-ranks.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -137,6 +140,34 @@ describe("files", () => {
 		expect(take(from).map(([text]) => text)).toEqual(["unfinished"]);
 		expect(take(from, true).map(([text]) => text)).toEqual(["last"]);
 		expect(take(from, true)).toEqual([]);
+	});
+
+	it("lines without a time have that at which the launcher saw them come, until a line says one", () => {
+		const path = join(folder.path, "stdout.log");
+		const said = "2040-01-01T00:00:00Z said";
+		writeFileSync(path, `one\ntwo\nthree\n${said}\nfive\n`);
+		const [early, late] = [Date.UTC(2035, 1), Date.UTC(2036, 1)];
+		writeFileSync(
+			join(folder.path, "stdout.times"),
+			`0 ${early}\nno entry\n6 ${late}\n`,
+		);
+		expect(take(new LogSource(path, ORIGIN))).toEqual([
+			["one", early, "arrival"],
+			["two", early, "arrival"],
+			["three", late, "arrival"],
+			[said, Date.UTC(2040, 0), "line"],
+			["five", Date.UTC(2040, 0), "line before"],
+		]);
+	});
+
+	it("a line that comes while they are read has the time of its writing", () => {
+		const path = join(folder.path, "stdout.log");
+		writeFileSync(path, "one\n");
+		const from = new LogSource(path, ORIGIN);
+		take(from);
+		appendFileSync(path, "two\n");
+		const { mtimeMs } = statSync(path);
+		expect(take(from)).toEqual([["two", mtimeMs, "arrival"]]);
 	});
 
 	it("a line that is longer than can be held comes in pieces", () => {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-	fingerprint,
-	watchLine,
-} from "../../../src/agent/operate/watch-lines.js";
-import type { RunStatus } from "../../../src/rendezvous/run-status.js";
+import { fingerprint, watchLine } from "../../../src/operate/watch-lines.js";
+import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
 
@@ -45,7 +42,7 @@ it.each<[string, Partial<RunStatus>]>([
 	["round 2 is being left", { phase: "leaving" }],
 	["between two rounds", { phase: "waiting" }],
 	["stopped: because", { phase: "ended", outcome: ended("stopped") }],
-	["not ended, but none of its agents is there", { phase: "abandoned" }],
+	["not ended, but has no agents", { phase: "abandoned" }],
 ])("one line of a run that is watched: %s", (line, status) => {
 	expect(watchLine(runStatus(status))).toBe(`run train: ${line}`);
 });

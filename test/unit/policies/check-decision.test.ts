@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { ElasticRunError } from "../../../src/errors.js";
+import { ElasticRunError } from "../../../src/base/errors.js";
 import {
 	askPolicy,
 	type PolicyColumn,

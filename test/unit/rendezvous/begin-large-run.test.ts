@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { Membership } from "../../../src/rendezvous/membership.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { Outcome } from "../../../src/rendezvous/records.js";
+import { Membership } from "../../../src/rendezvous/member/membership.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import type { Outcome } from "../../../src/rendezvous/records/records.js";
+import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import type {
 	Compare,
 	TransactionResult,
 	Write,
-} from "../../../src/rendezvous/store.js";
+} from "../../../src/rendezvous/store/store.js";
 import { agentIdentity, runSpec } from "../../helpers/run-settings.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
@@ -70,8 +70,9 @@ it("a run of many nodes that has ended is begun anew, with nothing left of its l
 		onLost: () => {},
 		onError: () => {},
 		onPlanReason: () => {},
+		onSkipped: () => {},
 	});
-	expect(await membership.join()).toEqual({ instance: 1_000_000 });
+	expect(await membership.join()).toMatchObject({ instance: 1_000_000 });
 	await membership.close();
 	const { entries } = await store.snapshot([KEYS.prefix]);
 	expect([...entries.keys()].sort()).toEqual([

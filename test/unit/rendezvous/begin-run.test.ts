@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { beginRun } from "../../../src/rendezvous/begin-run.js";
-import type { RoundRecord, RunSpec } from "../../../src/rendezvous/records.js";
+import { beginRun } from "../../../src/rendezvous/member/begin-run.js";
+import type {
+	RoundRecord,
+	RunSpec,
+} from "../../../src/rendezvous/records/records.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
@@ -28,13 +31,14 @@ describe("what a process that has just started does", () => {
 	it("joins a living run", () => {
 		expect(
 			beginRun(runView({ instance: 7 }, [alive]), SPEC, SPEC, NOW),
-		).toEqual({ kind: "join", instance: 7 });
+		).toEqual({ kind: "join", instance: 7, otherCommand: [] });
 	});
 
 	it("goes on with a run that has no outcome though nobody lives", () => {
 		expect(beginRun(runView({ instance: 7 }, []), SPEC, SPEC, NOW)).toEqual({
 			kind: "join",
 			instance: 7,
+			otherCommand: [],
 		});
 	});
 

@@ -2,25 +2,25 @@ import { expect, it } from "vitest";
 import {
 	Coordinator,
 	type CoordinatorOptions,
-} from "../../../src/rendezvous/coordinator.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/member/coordinator.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import type {
 	Compare,
 	ReadBack,
 	Reader,
 	Snapshot,
 	Write,
-} from "../../../src/rendezvous/store.js";
+} from "../../../src/rendezvous/store/store.js";
+import { LeasedStore } from "../../helpers/leased-store.js";
 import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 
 /** A store that notes of what is known it is told, and that refuses the writes of others than the test's. */
-class NotingStore extends MemoryStore {
+class NotingStore extends LeasedStore {
 	readonly known: (Snapshot | undefined)[] = [];
 	refuses = false;
 
@@ -66,6 +66,7 @@ async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
 			joinTimeoutMs: 2_000,
 			lastCallTimeoutMs: 1_000,
 			settleTimeoutMs: 1_000,
+			leaseTtlMs: 5_000,
 		},
 		fencingToken: { createRevision: 0, value: "" },
 		nodeId: "a",
@@ -171,7 +172,7 @@ it("plans by what its own agent has read back, without a look", async () => {
 	const { entries, revision } = await store.snapshot(selectors);
 	const value = encodeRecord(nodeRecord("a", { claim: 2 }));
 	const node = { key: KEYS.node("a"), value, createRevision: revision + 1 };
-	const entry = { ...node, modRevision: revision + 1, lease: null };
+	const entry = { ...node, modRevision: revision + 1, lease: "lease" };
 	store.known.length = 0;
 	take({
 		revision: revision + 1,

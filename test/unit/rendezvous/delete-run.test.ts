@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { deleteRun } from "../../../src/rendezvous/delete-run.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { Compare, Write } from "../../../src/rendezvous/store.js";
+import { deleteRun } from "../../../src/rendezvous/records/delete-run.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import type { Compare, Write } from "../../../src/rendezvous/store/store.js";
+import { LeasedStore } from "../../helpers/leased-store.js";
 import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
 
 const keys = new RunKeys("r");
@@ -15,8 +15,8 @@ const lines = Array.from({ length: 230 }, (_, index) => ({
 }));
 
 /** A store in which something comes right before the n-th transaction. */
-class RacedStore extends MemoryStore {
-	#count = 0;
+class RacedStore extends LeasedStore {
+	private count = 0;
 
 	constructor(
 		private readonly at: number,
@@ -31,14 +31,14 @@ class RacedStore extends MemoryStore {
 	}
 
 	override async transaction(compares: Compare[], writes: Write[]) {
-		this.#count += 1;
-		if (this.#count === this.at) await this.fill([this.raced]);
+		this.count += 1;
+		if (this.count === this.at) await this.fill([this.raced]);
 		return super.transaction(compares, writes);
 	}
 }
 
 const NEVER = { put: "/elastic-run/r.2/round", value: "x" };
-const namesIn = async (store: MemoryStore) => {
+const namesIn = async (store: LeasedStore) => {
 	const { entries } = await store.snapshot(["/elastic-run/"]);
 	return [...entries.keys()];
 };

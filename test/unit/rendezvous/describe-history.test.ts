@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { describeHistory } from "../../../src/rendezvous/describe-history.js";
-import type { HistoryRecord } from "../../../src/rendezvous/history.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
+import { describeHistory } from "../../../src/rendezvous/describe/describe-history.js";
 import {
 	measureRounds,
 	phasesOf,
-} from "../../../src/rendezvous/measure-history.js";
+} from "../../../src/rendezvous/describe/measure-history.js";
+import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type {
 	NodeRecord,
 	RoundRecord,
-} from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/records/records.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
 	failureRecord,

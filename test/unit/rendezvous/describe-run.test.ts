@@ -1,15 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { describeRun, runIdsIn } from "../../../src/rendezvous/describe-run.js";
-import type { HistoryRecord } from "../../../src/rendezvous/history.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
+import {
+	describeRun,
+	runIdsIn,
+} from "../../../src/rendezvous/describe/describe-run.js";
+import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import type {
 	NodeRecord,
 	RoundRecord,
 	Seat,
-} from "../../../src/rendezvous/records.js";
-import type { Entry, Snapshot } from "../../../src/rendezvous/store.js";
-import { awaits } from "../../../src/rendezvous/waiting.js";
+} from "../../../src/rendezvous/records/records.js";
+import type { Entry, Snapshot } from "../../../src/rendezvous/store/store.js";
+import { isLeased } from "../../helpers/leased-store.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
@@ -67,7 +71,7 @@ function snapshotOf({ round, nodes, seats, lines, rest }: Keys): Snapshot {
 	const entries = values.map(([key, value], index): [string, Entry] => {
 		const revision = index + 1;
 		const text = encodeRecord(value);
-		const lease = null;
+		const lease = isLeased(key) ? "lease" : null;
 		return [
 			key,
 			{
@@ -194,6 +198,14 @@ describe("the nodes of a run", () => {
 		]);
 	});
 
+	it.each([
+		["while no round is whole", "waiting", OPEN],
+		["beside a round that is", "spare", RUNNING],
+	])("are, without a seat %s: %s", (_, part, round) => {
+		const status = describeKeys({ round, nodes: [nodeRecord("s")] });
+		expect(status?.nodes.at(-1)).toMatchObject({ nodeId: "s", part });
+	});
+
 	it("tell who is gone, who has finished, who is refused, who leaves and why", () => {
 		const status = describeKeys({
 			round: RUNNING,
@@ -307,6 +319,30 @@ describe("runs", () => {
 		if (entry === undefined) throw new Error("no entry");
 		const both = new Map(entries).set("/elastic-run/r.2/round", entry);
 		expect(runIdsIn({ revision: 1, entries: both })).toEqual(["r", "r.2"]);
+	});
+
+	it("are shown without their settings and their coordinator where only those are garbled, and both are named", () => {
+		const { entries, revision } = snapshotOf({ nodes: [nodeRecord("a")] });
+		const garbled = new Map(entries);
+		for (const key of [KEYS.spec, KEYS.coordinator]) {
+			garbled.set(key, {
+				...{ key, value: '{"version":1}', lease: null },
+				...{ createRevision: 1, modRevision: 1 },
+			});
+		}
+		const warnings: string[] = [];
+		const snapshot = { revision, entries: garbled };
+		const status = describeRun("r", snapshot, NOW, (words) =>
+			warnings.push(words),
+		);
+		expect(status).toMatchObject({
+			...{ phase: "forming", coordinator: null },
+			...{ minNodes: null, maxNodes: null, policy: null },
+		});
+		expect(warnings).toEqual([
+			expect.stringContaining(`${KEYS.spec} is garbled: its minNodes`),
+			expect.stringContaining(`${KEYS.coordinator} is garbled: its nodeId`),
+		]);
 	});
 
 	it("of another version are refused with their name", () => {

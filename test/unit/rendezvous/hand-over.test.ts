@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
-import { handsOver } from "../../../src/rendezvous/hand-over.js";
-import type { NodeRecord, Outcome } from "../../../src/rendezvous/records.js";
+import { handsOver } from "../../../src/rendezvous/planner/hand-over.js";
+import type {
+	NodeRecord,
+	Outcome,
+} from "../../../src/rendezvous/records/records.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
 const SELF = { nodeId: "a", incarnation: "a-1" };

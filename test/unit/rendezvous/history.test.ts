@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { HistoryRecord } from "../../../src/rendezvous/history.js";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
 import {
 	EMPTY_MEMORY,
 	type PlannerMemory,
-} from "../../../src/rendezvous/plan.js";
-import { planRound } from "../../../src/rendezvous/plan-round.js";
-import { planWrites } from "../../../src/rendezvous/plan-writes.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
-import type { RunView } from "../../../src/rendezvous/run-view.js";
+} from "../../../src/rendezvous/planner/plan.js";
+import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
+import { planWrites } from "../../../src/rendezvous/planner/plan-writes.js";
+import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
@@ -144,8 +144,67 @@ describe("the line of a round that ends", () => {
 			...STORY,
 			startedAt: 130,
 			endedAt: 900,
+			noticedAfterMs: 900,
 			ending: "rank 0 on a: exit code 1",
 		});
+	});
+
+	it.each<[string, number, readonly NodeRecord[], number]>([
+		[
+			"its last keepalive, where nobody else said anything",
+			9_000,
+			[run("b")],
+			5_000,
+		],
+		[
+			"the end of a worker, where that came first",
+			9_000,
+			[
+				run("b", {
+					...{ state: "stopping", claim: 2 },
+					failure: nodeFailure("b", {
+						failure: failureRecord("b", { timestamp: 3_500 }),
+					}),
+				}),
+			],
+			5_500,
+		],
+		[
+			"the time at which a node that was cut off had paused its workers",
+			9_000,
+			[
+				run("b", {
+					...{ state: "ready", claim: 2, fencedIn: 1 },
+					ranUntil: 3_000,
+				}),
+			],
+			6_000,
+		],
+		[
+			"the beginning of a round that is younger than a lease",
+			4_000,
+			[run("b")],
+			4_000,
+		],
+		[
+			"no clock that is an hour behind",
+			9_000,
+			[run("b", { state: "leaving", claim: 2, ranUntil: -3_600_000 })],
+			5_000,
+		],
+	])("counts a lost node from %s", (_, wallTime, nodes, noticedAfterMs) => {
+		const { story } = look([wallTime, running(...nodes)]);
+		expect(story).toMatchObject({ endedAt: wallTime, noticedAfterMs });
+	});
+
+	it("of a round that is left for newcomers, or ends well, has no sign before its end", () => {
+		const newcomer = nodeRecord("c", { claim: 2 });
+		const grows = running(run("a"), run("b"), newcomer);
+		expect(look([9_000, grows]).story?.noticedAfterMs).toBeUndefined();
+		const done = runView(RUNNING, [], {
+			...{ seats: SEATS, story: STORY, finished: ["a", "b"] },
+		});
+		expect(look([9_000, done]).story?.noticedAfterMs).toBeUndefined();
 	});
 
 	it("is told by the nodes since when they run where another coordinated then", () => {

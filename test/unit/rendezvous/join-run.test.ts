@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
 import {
 	Membership,
 	type MembershipOptions,
-} from "../../../src/rendezvous/membership.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { decodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
-import type { RoundView } from "../../../src/rendezvous/round-view.js";
+} from "../../../src/rendezvous/member/membership.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { decodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import { NODE } from "../../../src/rendezvous/records/record-shapes.js";
+import type { RoundView } from "../../../src/rendezvous/records/round-view.js";
+import { LeasedStore } from "../../helpers/leased-store.js";
 import {
 	agentIdentity,
 	intentOf,
@@ -21,11 +21,11 @@ const SPEC = runSpec({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 
 describe("joining under a node id", () => {
 	let clock: VirtualClock;
-	let store: MemoryStore;
+	let store: LeasedStore;
 
 	beforeEach(() => {
 		clock = new VirtualClock();
-		store = new MemoryStore();
+		store = new LeasedStore();
 	});
 
 	function agent(
@@ -48,6 +48,7 @@ describe("joining under a node id", () => {
 			onLost: () => {},
 			onError: () => {},
 			onPlanReason: () => {},
+			onSkipped: () => {},
 			...options,
 		});
 	}
@@ -57,7 +58,7 @@ describe("joining under a node id", () => {
 	const record = async () => {
 		const { entries } = await store.snapshot([KEYS.node("host")]);
 		const entry = entries.get(KEYS.node("host"));
-		return entry && decodeRecord<NodeRecord>(entry);
+		return entry && decodeRecord(NODE, entry);
 	};
 	const coordinator = async () => {
 		const { entries } = await store.snapshot([KEYS.coordinator]);
@@ -92,10 +93,12 @@ describe("joining under a node id", () => {
 	it("reserves a given one at once where it begins the run, or finds nobody else there", async () => {
 		const first = agent("1");
 		const joined = await first.join();
-		expect(await record()).toMatchObject({ incarnation: "1", ...joined });
+		if (!("instance" in joined)) throw new Error("it has not joined");
+		const { instance } = joined;
+		expect(await record()).toMatchObject({ incarnation: "1", instance });
 		await first.close();
 		expect(await agent("2").join()).toEqual(joined);
-		expect(await record()).toMatchObject({ incarnation: "2", ...joined });
+		expect(await record()).toMatchObject({ incarnation: "2", instance });
 	});
 
 	it("lets one of two that start together in, where their settings differ, and refuses the other", async () => {

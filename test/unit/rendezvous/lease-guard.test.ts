@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LeaseGuard } from "../../../src/rendezvous/lease-guard.js";
+import { LeaseGuard } from "../../../src/rendezvous/member/lease-guard.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const TTL_MS = 5_000;

@@ -1,24 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
 import {
 	Membership,
 	type MembershipOptions,
-} from "../../../src/rendezvous/membership.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+} from "../../../src/rendezvous/member/membership.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
 	encodeRecord,
-} from "../../../src/rendezvous/record-codec.js";
-import type {
-	NodeRecord,
-	RoundRecord,
-} from "../../../src/rendezvous/records.js";
-import type { RoundView } from "../../../src/rendezvous/round-view.js";
+} from "../../../src/rendezvous/records/record-codec.js";
+import { NODE } from "../../../src/rendezvous/records/record-shapes.js";
+import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
+import type { RoundView } from "../../../src/rendezvous/records/round-view.js";
 import type {
 	Lease,
 	LeaseEvents,
 	Store,
-} from "../../../src/rendezvous/store.js";
+} from "../../../src/rendezvous/store/store.js";
+import { LeasedStore } from "../../helpers/leased-store.js";
 import {
 	agentIdentity,
 	intentOf,
@@ -31,7 +29,7 @@ const KEYS = new RunKeys("r");
 const TTL_MS = 5_000;
 
 /** A store whose leases end, as far as their holders know, at a time that the test sets. */
-class LapsingStore extends MemoryStore {
+class LapsingStore extends LeasedStore {
 	expiresAt = TTL_MS;
 	newest: { expiresAt: number } & LeaseEvents = {
 		expiresAt: TTL_MS,
@@ -94,6 +92,7 @@ describe("an agent's membership", () => {
 			onLost: (_, fenceAt) => losses.push(fenceAt),
 			onError: (error) => errors.push(error),
 			onPlanReason: (reason) => plans.push(reason),
+			onSkipped: () => {},
 		};
 		membership = new Membership(options);
 		await membership.join();
@@ -107,7 +106,7 @@ describe("an agent's membership", () => {
 	const own = async () => {
 		const { entries } = await store.snapshot([KEYS.node("a")]);
 		const entry = entries.get(KEYS.node("a"));
-		return entry && decodeRecord<NodeRecord>(entry);
+		return entry && decodeRecord(NODE, entry);
 	};
 
 	it("shows nothing to a process that was frozen for longer than its lease lives", async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
 	freeNodeId,
 	nodeIdCandidates,
-} from "../../../src/rendezvous/node-id.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
+} from "../../../src/rendezvous/records/node-id.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import { nodeRecord } from "../../helpers/run-view.js";
 
 const LONGEST = "x".repeat(128);

@@ -3,10 +3,10 @@ import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
-} from "../../../src/rendezvous/plan.js";
-import { planRound } from "../../../src/rendezvous/plan-round.js";
-import type { NodeRecord } from "../../../src/rendezvous/records.js";
-import type { RunView } from "../../../src/rendezvous/run-view.js";
+} from "../../../src/rendezvous/planner/plan.js";
+import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	nodeRecord,
@@ -72,7 +72,7 @@ describe("a round that is left after a node has finished", () => {
 	it("waits for somebody who does the rest, and fails without", () => {
 		const alone = view(finished);
 		const words =
-			"0 ready and 1 finished, of at least 1 nodes; nobody is left for the rest; missing: a";
+			"0 ready and 1 finished, of at least 1 nodes; no node is left for the rest; missing: a";
 		const waits = plan(alone, { minNodes: 1 });
 		expect(waits).toMatchObject({ plan: undefined, reason: words });
 		expect(waits.awaited).toMatchObject({ kind: "minimum", needed: 1 });

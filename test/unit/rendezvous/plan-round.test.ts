@@ -3,13 +3,13 @@ import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
-} from "../../../src/rendezvous/plan.js";
-import { planRound } from "../../../src/rendezvous/plan-round.js";
+} from "../../../src/rendezvous/planner/plan.js";
+import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import type {
 	NodeFailure,
 	NodeRecord,
-} from "../../../src/rendezvous/records.js";
-import type { RunView } from "../../../src/rendezvous/run-view.js";
+} from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
@@ -90,6 +90,17 @@ describe("the first round", () => {
 		expect(later.plan?.kind).toBe("lift");
 	});
 
+	it("gives newcomers the places that they want, then the order of arrival", () => {
+		const nodes = [
+			nodeRecord("c"),
+			nodeRecord("b", { nodeRank: 1 }),
+			nodeRecord("a", { nodeRank: 0 }),
+		];
+		const result = plan(runView({}, nodes));
+		if (result.plan?.kind !== "lift") throw new Error("no lift");
+		expect([...result.plan.seats.keys()]).toEqual(["a", "b", "c"]);
+	});
+
 	it("is lifted at once when MAX are ready, ranks by order of arrival", () => {
 		const nodes = [
 			nodeRecord("c", { localWorldSize: 1, role: "reader" }),
@@ -151,6 +162,27 @@ describe("the first round", () => {
 	});
 });
 
+describe("a round that was left, with fewer than MIN", () => {
+	const { a, b } = SEATS;
+	const spent = { version: 1, incarnation: "b-1", refused: "spent" } as const;
+
+	it.each([
+		["vanished", { a, b }, []],
+		["is leaving", { a, b }, [nodeRecord("b", { state: "leaving" })]],
+		["was refused, and left with 75", { a, b: spent }, []],
+	])("names the peer that %s, in the outcome too", (_, seats, others) => {
+		const view = runView(OPEN, [ready("a"), ...others], { seats });
+		const settled = plan(view, { now: NOW });
+		const first = plan(view, { memory: settled.memory, now: NOW + 60_000 });
+		const words = "1 of at least 2 nodes are ready; missing: b";
+		expect(first.reason).toBe(words);
+		const last = plan(view, { memory: first.memory, now: NOW + 660_000 });
+		expect(last.plan).toMatchObject({
+			round: { outcome: { reason: expect.stringContaining(words) } },
+		});
+	});
+});
+
 describe("a running round", () => {
 	const leaves = (nodes: readonly NodeRecord[], finished: string[] = []) =>
 		plan(runView(RUNNING, nodes, { seats: SEATS, finished }));
@@ -168,7 +200,7 @@ describe("a running round", () => {
 		[
 			"another process under its name",
 			[run("a"), run("b", { incarnation: "b-2" })],
-			"b was started anew",
+			"b was restarted",
 		],
 		[
 			"leaving",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY_MEMORY } from "../../../src/rendezvous/plan.js";
-import { planRound } from "../../../src/rendezvous/plan-round.js";
+import { EMPTY_MEMORY } from "../../../src/rendezvous/planner/plan.js";
+import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import type {
 	NodeFailure,
 	NodeRecord,
 	RoundCause,
 	RoundRecord,
-} from "../../../src/rendezvous/records.js";
-import type { RunView } from "../../../src/rendezvous/run-view.js";
+} from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
@@ -290,7 +290,7 @@ describe("T16 a worker that dies while it is paused, told when the next round ha
 	it("is not heard from a node that the round has no seat for", () => {
 		const { a, ...others } = SEATS;
 		const seats = { ...others, a: { ...a, incarnation: "a-0" } };
-		expect(crossed({}, {}, seats).reason).toBe("a was started anew");
+		expect(crossed({}, {}, seats).reason).toBe("a was restarted");
 	});
 });
 

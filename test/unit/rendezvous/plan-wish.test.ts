@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import {
 	EMPTY_MEMORY,
 	type PlannerMemory,
-} from "../../../src/rendezvous/plan.js";
-import { planRound } from "../../../src/rendezvous/plan-round.js";
+} from "../../../src/rendezvous/planner/plan.js";
+import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import type {
 	NodeRecord,
 	RoundRecord,
-} from "../../../src/rendezvous/records.js";
-import type { RunView } from "../../../src/rendezvous/run-view.js";
+} from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,
@@ -68,6 +68,12 @@ describe("a round that is left because a worker waits for another one", () => {
 		expect(left.budgets.size).toBe(0);
 	});
 
+	it("is known as a wish by the next round where all come back, and not where one has gone", () => {
+		expect(liftOf(open(ready("a"), wishing)).round.cause.isWish).toBe(true);
+		const alone = liftOf(open(wishing), EMPTY_MEMORY, 60_000);
+		expect(alone.round.cause.isWish).toBeUndefined();
+	});
+
 	it("is paid for by the one budget where all come back, as the next round begins", () => {
 		const paid = liftOf(open(ready("a"), wishing));
 		expect(paid.round).toMatchObject({
@@ -96,7 +102,7 @@ describe("a round that is left because a worker waits for another one", () => {
 		[
 			"is another process",
 			[ready("a", { incarnation: "a-2" })],
-			"a was started anew",
+			"a was restarted",
 		],
 	])("costs nothing where a member %s", (_, others, reason) => {
 		const free = liftOf(open(...others, wishing));

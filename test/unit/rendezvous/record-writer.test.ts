@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
 	encodeRecord,
-} from "../../../src/rendezvous/record-codec.js";
-import { RecordWriter } from "../../../src/rendezvous/record-writer.js";
+} from "../../../src/rendezvous/records/record-codec.js";
+import { NODE, ROUND } from "../../../src/rendezvous/records/record-shapes.js";
+import { RecordWriter } from "../../../src/rendezvous/records/record-writer.js";
 import type {
 	NodeFailure,
-	NodeRecord,
 	RoundRecord,
-} from "../../../src/rendezvous/records.js";
-import type { Reader, Snapshot } from "../../../src/rendezvous/store.js";
+} from "../../../src/rendezvous/records/records.js";
+import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import type { Reader, Snapshot } from "../../../src/rendezvous/store/store.js";
 import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
@@ -61,14 +61,14 @@ describe("the writer of an agent's record", () => {
 	const own = async () => {
 		const { entries } = await store.snapshot([KEYS.node("a")]);
 		const entry = entries.get(KEYS.node("a"));
-		return entry && decodeRecord<NodeRecord>(entry);
+		return entry && decodeRecord(NODE, entry);
 	};
 	const look = async () => {
 		const { entries } = await store.snapshot([KEYS.round, KEYS.node("a")]);
 		const entry = entries.get(KEYS.round);
 		if (entry === undefined) throw new Error("there is no round");
 		writer.see({
-			round: decodeRecord<RoundRecord>(entry),
+			round: decodeRecord(ROUND, entry),
 			roundRevision: entry.modRevision,
 			present: entries.get(KEYS.node("a")),
 		});

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { RunKeys } from "../../../src/rendezvous/keys.js";
-import { MemoryStore } from "../../../src/rendezvous/memory-store.js";
-import { encodeRecord } from "../../../src/rendezvous/record-codec.js";
-import type { NodeState } from "../../../src/rendezvous/records.js";
-import { readRunView } from "../../../src/rendezvous/run-view.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import type { NodeState } from "../../../src/rendezvous/records/records.js";
+import { readRunView } from "../../../src/rendezvous/records/run-view.js";
+import { LeasedStore } from "../../helpers/leased-store.js";
 import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
 
 const KEYS = new RunKeys("r");
@@ -15,7 +15,7 @@ async function viewWith(
 	seatPlan: string | null,
 	state: NodeState | null,
 ) {
-	const store = new MemoryStore();
+	const store = new LeasedStore();
 	const written: [string, string][] = [
 		[KEYS.round, encodeRecord(ROUND)],
 		[KEYS.finishedBy("b"), encodeRecord({ version: 1, planId: finishedPlan })],

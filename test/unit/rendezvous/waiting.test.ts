@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { waitingInWords } from "../../../src/rendezvous/describe/waiting-words.js";
 import {
-	type Awaited,
 	awaits,
 	tellWaiting,
 	type WaitingMemory,
-	type WaitingRecord,
-} from "../../../src/rendezvous/waiting.js";
-import { waitingInWords } from "../../../src/rendezvous/waiting-words.js";
+} from "../../../src/rendezvous/planner/waiting.js";
+import type {
+	Awaited,
+	WaitingRecord,
+} from "../../../src/rendezvous/records/waiting-record.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
 const WALL = 1_795_000_000_000;
@@ -111,7 +113,7 @@ describe("in words", () => {
 		[FOR_B, "waiting for b: a is here; 30 s left"],
 		[
 			awaits("members", ROUND, NODES, { here: [], missing: ["a", "b"] }),
-			"waiting for a, b: nobody is here; 30 s left",
+			"waiting for a, b: no node is here; 30 s left",
 		],
 		[
 			awaits("minimum", ROUND, NODES, { here: ["a"], needed: 1 }),
@@ -123,7 +125,7 @@ describe("in words", () => {
 				missing: ["b"],
 				needed: 2,
 			}),
-			"waiting for 2 more nodes (at least 2): nobody is here; missing: b; 30 s left",
+			"waiting for 2 more nodes (at least 2): no node is here; missing: b; 30 s left",
 		],
 		[
 			awaits("minimum", ROUND, NODES, {
@@ -131,7 +133,7 @@ describe("in words", () => {
 				missing: ["c"],
 				needed: 1,
 			}),
-			"waiting for 1 more node, for who is here has finished: a, b; missing: c; 30 s left",
+			"waiting for 1 more node, because the nodes that are here have finished: a, b; missing: c; 30 s left",
 		],
 		[
 			awaits("last-call", ROUND, NODES, { here: ["a", "b"] }),
@@ -143,7 +145,7 @@ describe("in words", () => {
 		],
 		[
 			awaits("end", ROUND, NODES, { here: ["c"] }),
-			"waiting for the end of round 1, which nobody may join any more as a node of it has finished: c is here; 30 s left",
+			"waiting for the end of round 1, which no node may join because one of its nodes has finished: c is here; 30 s left",
 		],
 		[
 			awaits("last-call", ROUND, NODES, { here: many }),

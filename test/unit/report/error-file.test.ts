@@ -9,8 +9,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readErrorFile } from "../../../src/agent/report/error-file.js";
-import { parseErrorFile } from "../../../src/agent/report/parse-error-file.js";
+import { readErrorFile } from "../../../src/report/error-file.js";
+import { parseErrorFile } from "../../../src/report/parse-error-file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));

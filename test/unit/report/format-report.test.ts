@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatReport } from "../../../src/agent/report/format-report.js";
-import type { RunReport } from "../../../src/agent/report/run-report.js";
-import {
-	formatDuration,
-	formatRanks,
-} from "../../../src/agent/report/units.js";
+import { formatDuration, formatRanks } from "../../../src/base/units.js";
+import { formatReport } from "../../../src/report/format-report.js";
+import type { RunReport } from "../../../src/report/run-report.js";
 
 const failed: RunReport = {
 	outcome: "failed",

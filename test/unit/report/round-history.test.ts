@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RoundHistory } from "../../../src/agent/report/round-history.js";
+import { RoundHistory } from "../../../src/report/round-history.js";
 
 describe("the story of a node whose workers are done before those of others", () => {
 	const finishedEarly = () => {

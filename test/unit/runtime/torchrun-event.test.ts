@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ElasticRunError } from "../../../src/errors.js";
+import { ElasticRunError } from "../../../src/base/errors.js";
 import { NotLaunchedError } from "../../../src/runtime/not-launched-error.js";
 import { eventFromVariables } from "../../../src/runtime/torchrun-event.js";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { describeExit } from "../../../src/agent/supervision/describe-exit.js";
-import type { WorkerExit } from "../../../src/agent/supervision/worker.js";
+import { describeExit } from "../../../src/supervision/describe-exit.js";
+import type { WorkerExit } from "../../../src/supervision/worker.js";
 
 const ended = (how: Partial<WorkerExit>): WorkerExit => ({
 	code: null,
 	signal: null,
-	sentByUs: false,
+	signalledByAgent: false,
 	uptimeMs: 1000,
 	...how,
 });
@@ -41,9 +41,9 @@ describe("how a worker ended", () => {
 		[{ signal: "SIGABRT" }, /heap/],
 		[{ signal: "SIGBUS" }, /\/dev\/shm/],
 		[{ signal: "SIGTERM" }, /somebody else/],
-		[{ signal: "SIGTERM", sentByUs: true }, undefined],
-		[{ signal: "SIGKILL", sentByUs: true }, undefined],
-		[{ code: 127, sentByUs: true }, undefined],
+		[{ signal: "SIGTERM", signalledByAgent: true }, undefined],
+		[{ signal: "SIGKILL", signalledByAgent: true }, undefined],
+		[{ code: 127, signalledByAgent: true }, undefined],
 	] as const)("and what that hints at: %o", (how, hint) => {
 		const said = describeExit(ended(how), "/usr/bin/node").hint;
 		if (hint === undefined) expect(said).toBeUndefined();

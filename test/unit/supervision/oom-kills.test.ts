@@ -3,7 +3,7 @@ import {
 	oomCounterFiles,
 	parseOomKills,
 	readOomKills,
-} from "../../../src/agent/supervision/oom-kills.js";
+} from "../../../src/supervision/oom-kills.js";
 
 describe("where the out-of-memory kills of a control group are counted", () => {
 	test.each([

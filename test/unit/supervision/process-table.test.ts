@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { readLivingGroups } from "../../../src/agent/supervision/process-table.js";
 import {
 	isLiving,
 	parseProcessStat,
 	readProcess,
-} from "../../../src/process-stat.js";
+} from "../../../src/base/process-stat.js";
+import { readLivingGroups } from "../../../src/supervision/process-table.js";
 
 const stat = (name: string, state: string, threads = 1) =>
-	`812 (${name}) ${state} 1 700 700 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;
+	`812 (${name}) ${state} 1 700 600 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;
 
 describe("a line of /proc/PID/stat", () => {
 	test.each([
@@ -22,6 +22,7 @@ describe("a line of /proc/PID/stat", () => {
 			state: "S",
 			parentId: 1,
 			groupId: 700,
+			sessionId: 600,
 			threads: 1,
 			startTime: 91234,
 		});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pid1Warning } from "../../../src/agent/supervision/reap-warning.js";
+import { pid1Warning } from "../../../src/supervision/reap-warning.js";
 
 test("process 1 is told of an init, others of nothing", () => {
 	expect(pid1Warning({ pid: 1 })).toMatch(/docker run --init.*"tini", "--"/);

@@ -3,7 +3,7 @@ import {
 	describeFault,
 	describeSpawnError,
 	interpreterOf,
-} from "../../../src/agent/supervision/spawn-problem.js";
+} from "../../../src/supervision/spawn-problem.js";
 
 const place = { file: "/opt/train", cwd: "/data" };
 

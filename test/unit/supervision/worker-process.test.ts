@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { signalGroup } from "../../../src/agent/supervision/process-group.js";
-import type { WorkerExit } from "../../../src/agent/supervision/worker.js";
-import { WorkerProcess } from "../../../src/agent/supervision/worker-process.js";
+import { signalGroup } from "../../../src/supervision/process-group.js";
+import type { WorkerExit } from "../../../src/supervision/worker.js";
+import { WorkerProcess } from "../../../src/supervision/worker-process.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const children: ChildProcess[] = [];
@@ -72,7 +72,9 @@ describe.skipIf(process.platform !== "linux")("SIGTERM", () => {
 		expect(signals).toEqual(sent);
 		child.emit("exit", 1, null);
 		look(false);
-		expect(exits).toMatchObject([{ code: 1, sentByUs: sent.length > 0 }]);
+		expect(exits).toMatchObject([
+			{ code: 1, signalledByAgent: sent.length > 0 },
+		]);
 		worker.signal("SIGTERM");
 		expect(signals).toEqual(sent);
 	});
@@ -108,7 +110,9 @@ describe.skipIf(process.platform !== "linux")("SIGKILL", () => {
 		look(true);
 		expect(warnings).toEqual(refusals);
 		look(false);
-		expect(exits).toMatchObject([{ signal: "SIGKILL", sentByUs: true }]);
+		expect(exits).toMatchObject([
+			{ signal: "SIGKILL", signalledByAgent: true },
+		]);
 	});
 
 	test("is not owed to processes of another user while there is time for them to end", () => {

@@ -1,0 +1,195 @@
+import { ElasticRunError, messageOf } from "../base/errors.js";
+import type { Membership, RoundView } from "../rendezvous/member/membership.js";
+import type { Store } from "../rendezvous/store/store.js";
+import type { RunReport } from "../report/run-report.js";
+import { Agent } from "./agent.js";
+import type { AgentObserver } from "./agent-observer.js";
+import { endsInOrder } from "./joining/ends-in-order.js";
+import type { NodeConfig } from "./joining/enter-run.js";
+import { NewcomerNotice } from "./joining/newcomer-notice.js";
+import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
+import { ownEnding } from "./machine/ending.js";
+import type { AgentInput } from "./machine/inputs.js";
+import type { AgentState, Ending } from "./machine/state.js";
+import { openWorkers } from "./open-workers.js";
+import { buildReport } from "./presence/build-report.js";
+import { keepEndedRun } from "./presence/keep-ended-run.js";
+import { PinnedView } from "./presence/pinned-view.js";
+import { publishLocally } from "./presence/publish-locally.js";
+import {
+	type LauncherIo,
+	type NodeResources,
+	openNodeResources,
+	Replies,
+} from "./workers/node-resources.js";
+import type { PortReservation } from "./workers/reserve-port.js";
+import type { WorkerGroup } from "./workers/worker-group.js";
+
+export type StopRequest = AgentInput & { kind: "stop-asked" };
+
+export interface AgentSessionOptions {
+	readonly config: NodeConfig;
+	readonly place: LauncherIo;
+	readonly membership: Membership;
+	readonly instance: number;
+	/** Names this process. */
+	readonly incarnation: string;
+	readonly ports: Pick<PortReservation, "prepare" | "release">;
+	/** The run already knew this node. */
+	readonly isReturning: boolean;
+	/** The run's agents of this role began with another command. */
+	readonly ranOtherCommand: boolean;
+	/** The store of the run's state. */
+	readonly store: Store;
+	/** Serves this agent's state over HTTP; undefined if there is no server. */
+	readonly observer: AgentObserver | undefined;
+	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
+	readonly leave: () => Promise<void>;
+}
+
+/** A node's part in a run that it has joined, until its last worker is gone. */
+export class AgentSession {
+	private agent: Agent | undefined;
+	private resources: NodeResources | undefined;
+	private workers: WorkerGroup | undefined;
+	private view: RoundView | null = null;
+	private stopRequest: StopRequest | undefined;
+	private readonly newcomer: NewcomerNotice;
+	/** Reports an error that ends the agent. */
+	fail: (error: unknown) => void = () => {};
+	private readonly failed = this.nextFailure();
+
+	constructor(private readonly options: AgentSessionOptions) {
+		const { config, isReturning, place } = options;
+		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
+	}
+
+	see(view: RoundView): void {
+		this.view = view;
+		this.newcomer.see(view);
+		this.agent?.see(view);
+	}
+
+	/** The session with the store is lost; the workers must be dead by `fenceAt`. */
+	loseSession(reason: string, fenceAt: number): void {
+		this.agent?.dispatch({ kind: "session-lost", reason, fenceAt });
+	}
+
+	askToStop(request: StopRequest): void {
+		this.stopRequest = request;
+		// An immediate stop does not wait for a console without a reader.
+		if (request.immediately) this.resources?.console.close();
+		this.agent?.dispatch(request);
+	}
+
+	/** Returns the ranks that received it. */
+	passOn(signal: NodeJS.Signals): readonly number[] {
+		return this.workers?.passOn(signal) ?? [];
+	}
+
+	/** Resolves once the run has ended for this agent and none of its workers is left. */
+	async toTheEnd(): Promise<RunReport> {
+		const { config, place, instance } = this.options;
+		const { cleanups, log } = place;
+		const resources = await openNodeResources(config, this.options, place);
+		this.resources = resources;
+		publishLocally({ ...this.options, ...place }, resources);
+		this.options.observer?.joined(this.options, resources);
+		const { directory } = resources.logs;
+		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
+		const replies = new Replies(resources.channels, place, (...said) =>
+			workers.hear(...said),
+		);
+		cleanups.add("closing the watch on replies", () => replies.close());
+		const workers = openWorkers({
+			...this.options,
+			...{ resources, replies },
+			onStarted: (round) => this.agent?.started(round),
+			dispatch: (input) => this.agent?.dispatch(input),
+		});
+		this.workers = workers;
+		const agent = this.openAgent(workers);
+		const ending = ownEnding(
+			await this.supervise(agent, workers),
+			!this.options.ranOtherCommand || workers.results.length > 0,
+		);
+		// Other nodes wait for this one to leave, and removing its directories may take a while.
+		await Promise.all([this.options.leave(), resources.console.drain()]);
+		adviseLonely(ending, config, log);
+		const report = buildReport({
+			...{ config, ending, instance },
+			round: this.view?.round ?? null,
+			rounds: agent.history.rounds,
+			workers: workers.results,
+			wordsOf: (pid) => workers.wordsOf(pid),
+			logDir: directory,
+		});
+		return keepEndedRun(report, { ...this.options, ...place });
+	}
+
+	/** An internal error ends the launch, but only after its workers have ended. */
+	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
+		this.agent = agent;
+		if (this.stopRequest) agent.dispatch(this.stopRequest);
+		this.options.membership.start();
+		try {
+			return await Promise.race([agent.ended, this.failed]);
+		} catch (error) {
+			if (endsInOrder(error)) await this.endWorkers(agent, error);
+			workers.killAll();
+			agent.close();
+			throw error instanceof ElasticRunError
+				? lostTooLong(error, this.options.config)
+				: new ElasticRunError("INTERNAL", messageOf(error), { cause: error });
+		}
+	}
+
+	/** Ends workers that no round will follow, with their usual grace. The lease still limits it. */
+	private async endWorkers(
+		agent: Agent,
+		{ exitCode, message: reason }: ElasticRunError,
+	): Promise<void> {
+		// Another read of the same store fails in the same way.
+		const failed = this.nextFailure((error) => !endsInOrder(error));
+		const immediately = false;
+		agent.dispatch({ kind: "stop-asked", exitCode, reason, immediately });
+		await Promise.race([agent.ended, failed]).catch(() => {});
+	}
+
+	private nextFailure(isIt = (_: unknown) => true): Promise<never> {
+		const failure = new Promise<never>((_, reject) => {
+			this.fail = (error) => {
+				if (isIt(error)) reject(error);
+			};
+		});
+		// It is awaited only while the agent runs.
+		failure.catch(() => {});
+		return failure;
+	}
+
+	private openAgent(workers: WorkerGroup): Agent {
+		const { config, place, membership, incarnation } = this.options;
+		return new Agent({
+			clock: place.clock,
+			log: place.log,
+			settings: { ...config, incarnation },
+			membership,
+			workers,
+			onState: this.stateFollower(),
+			onError: (error) => this.fail(error),
+		});
+	}
+
+	/** Passes each new state to the terminal and the observer, if they exist. */
+	private stateFollower(): (state: AgentState) => void {
+		const { config, place, observer } = this.options;
+		const { runId, nodeId } = config;
+		const { clock, screen } = place;
+		const view =
+			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
+		return (state) => {
+			view?.follow(state);
+			observer?.follow(state);
+		};
+	}
+}

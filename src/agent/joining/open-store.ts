@@ -1,0 +1,22 @@
+import type { Clock } from "../../base/clock.js";
+import type { StoreConfig } from "../../config/agent-config.js";
+import { MemoryStore } from "../../rendezvous/store/memory-store.js";
+import type { Store } from "../../rendezvous/store/store.js";
+
+/**
+ * Opens the configured store. It waits for no server, and loads etcd's packages only for etcd.
+ * @param random a number in [0, 1) that spreads the tries
+ */
+export async function openStore(
+	{ backend, endpoints, credentials, leaseTtlMs }: StoreConfig,
+	{ clock, random }: { readonly clock: Clock; readonly random: () => number },
+): Promise<Store> {
+	if (backend === "memory") return new MemoryStore();
+	const { openEtcdStore } = await import(
+		"../../rendezvous/store/etcd/etcd-store.js"
+	);
+	return openEtcdStore({
+		...{ endpoints, clock, random, leaseTtlMs },
+		...credentials,
+	});
+}

@@ -1,0 +1,23 @@
+import type { AgentConfig } from "../../config/agent-config.js";
+import {
+	RECORD_VERSION,
+	type RunSpec,
+} from "../../rendezvous/records/records.js";
+
+/** The part of an agent's configuration on which all agents of a run must agree. */
+export function runSpec(config: AgentConfig): RunSpec {
+	const { rendezvous } = config;
+	return {
+		version: RECORD_VERSION,
+		minNodes: config.minNodes,
+		maxNodes: config.maxNodes,
+		policy: config.policyId,
+		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
+		...(config.backend === "memory" && { isAlone: true }),
+		maxRestarts: config.maxRestarts,
+		joinTimeoutMs: rendezvous.joinTimeoutMs,
+		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
+		settleTimeoutMs: rendezvous.settleTimeoutMs,
+		leaseTtlMs: rendezvous.leaseTtlMs,
+	};
+}

@@ -1,0 +1,45 @@
+import { EXIT_CODES } from "../../base/errors.js";
+import type { RestartDecision } from "../../policies/strategy.js";
+import type { Active } from "./begin-stopping.js";
+import { type Notice, pause } from "./pause.js";
+import type { Transition, TransitionContext } from "./step.js";
+import { leave, stop } from "./stop.js";
+
+/** Carries out the policy's decision. */
+export function carryOut(
+	state: Active,
+	{ workers }: RestartDecision,
+	notice: Notice,
+	context: TransitionContext,
+): Transition {
+	const { reason, killAt } = notice;
+	switch (workers) {
+		case "restart":
+		case "fail-run":
+			return stop(state, { kind: "rejoin" }, reason, context, killAt);
+		case "pause":
+		case "replace-failed":
+			return pause(state, notice, context);
+		case "leave": {
+			const exitCode = EXIT_CODES.replaceNode;
+			const failure = notice.failed === undefined ? null : state.failure;
+			const root = failure?.failure ?? null;
+			const request = { exitCode, reason, root, immediately: false };
+			return leave(state, request, context);
+		}
+		default:
+			return workers satisfies never;
+	}
+}
+
+/** For the other workers a failure is a scale-down, with the usual grace period. */
+export function scaleDown(
+	reason: string,
+	{ now, shutdownTimeoutMs }: TransitionContext,
+	failed?: number,
+): Notice {
+	const killAt = now + shutdownTimeoutMs;
+	return failed === undefined
+		? { change: "SCALE_DOWN", reason, killAt }
+		: { change: "SCALE_DOWN", reason, killAt, failed };
+}

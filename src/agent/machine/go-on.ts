@@ -1,0 +1,87 @@
+import { formatCount } from "../../base/units.js";
+import { type Active, endAll, withGrace } from "./begin-stopping.js";
+import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
+import { type Left, type Next, nextClaim, type Stopping } from "./state.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { join } from "./take-seat.js";
+import {
+	isToldToPause,
+	isUnexplained,
+	paused,
+	remaining,
+	type WorkerSlot,
+} from "./worker-slot.js";
+
+/** How long a leaving agent waits until the others know what they need, in milliseconds. */
+export const LEAVE_PATIENCE_MS = 2_000;
+/** How long its record stays readable if it had left the round before it was asked to go, in milliseconds. */
+const LAST_WORD_MS = 500;
+
+/** Once no worker is left to end: the run's outcome, the next round, or the exit. */
+export function goOnIfGone(
+	state: Stopping,
+	context: TransitionContext,
+): Transition {
+	const { view, next } = state;
+	const foreign = view === null ? undefined : foreignInstance(state, view);
+	const ending =
+		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
+	const isOver = ending !== undefined || next.kind === "leave";
+	const isUntold = (worker: WorkerSlot) =>
+		isToldToPause(worker) ||
+		(isUnexplained(worker) && worker.status !== "gone");
+	if (isOver && state.workers.some(isUntold)) {
+		const reason = ending?.reason ?? "no round follows";
+		return endAll(state, withGrace(next, context), reason);
+	}
+	if (remaining(state.workers).length > 0) return ignore(state);
+	if (ending !== undefined) return close(state, ending);
+	if (next.kind === "leave") return leaveWhenSeen(state, next, context);
+	if (view === null || state.workers.some(isUnexplained)) return ignore(state);
+	const joined = join(state, view, context);
+	return {
+		...joined,
+		reason: joined.reason || readyWords(state, nextClaim(view)),
+	};
+}
+
+/** "ready for round 4 (1 worker paused)". */
+function readyWords({ workers }: Active, round: number): string {
+	const kept = paused(workers).length;
+	const note = kept === 0 ? "" : ` (${formatCount(kept, "worker")} paused)`;
+	return `ready for round ${round}${note}`;
+}
+
+/** The same, when fewer workers may be left to wait for. */
+export function goOnFrom(
+	state: Active,
+	context: TransitionContext,
+): Transition {
+	return state.phase === "STOPPING"
+		? goOnIfGone(state, context)
+		: ignore(state);
+}
+
+/**
+ * Before its lease ends, the others must know that this node's round is over, or, if it had left the round before it was
+ * asked to go, that it leaves. Otherwise it would seem lost.
+ */
+function leaveWhenSeen(
+	state: Stopping,
+	next: Next & { kind: "leave" },
+	{ now }: TransitionContext,
+): Transition {
+	const { synced = 0, deprecated = 0 } = state.view?.round ?? {};
+	const seen = next.isLate ? synced !== state.round : deprecated >= state.round;
+	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
+		return close(state, leftWith(next.exitCode, next.reason, next.root));
+	}
+	const patienceMs = next.isLate ? LAST_WORD_MS : LEAVE_PATIENCE_MS;
+	const leaveBy = next.leaveBy ?? now + patienceMs;
+	return ignore({ ...state, next: { ...next, leaveBy } });
+}
+
+/** Whether a node that has left a round is still a member with others, as far as it knows. */
+export function isMember({ view, round }: Left): boolean {
+	return view !== null && view.round.synced === round && view.round.seats > 1;
+}

@@ -1,0 +1,98 @@
+import type { WorldChangeEvent } from "../../channel/events.js";
+import type { RoundView } from "../../rendezvous/member/membership.js";
+import type {
+	RoundRecord,
+	SeatRecord,
+} from "../../rendezvous/records/records.js";
+import type { WorkerError } from "../../report/run-report.js";
+import type { SpawnProblem, WorkerExit } from "../../supervision/worker.js";
+
+/** The inputs of an agent. */
+export type AgentInput =
+	| { readonly kind: "round-seen"; readonly view: RoundView }
+	| {
+			readonly kind: "worker-started";
+			readonly localRank: number;
+			readonly pid: number;
+	  }
+	| {
+			readonly kind: "worker-exited";
+			readonly localRank: number;
+			readonly pid: number | null;
+			readonly exit: WorkerExit;
+			/** The exit code, 128 + n for a signal, and the exit in words. */
+			readonly exitCode: number;
+			readonly description: string;
+			/** The likely meaning of the exit. */
+			readonly hint: string | undefined;
+			readonly error: WorkerError | undefined;
+			/** Other processes of its group live on. */
+			readonly groupRemains: boolean;
+	  }
+	| {
+			readonly kind: "worker-not-started";
+			readonly localRank: number;
+			readonly problem: SpawnProblem;
+	  }
+	/** No process of the worker's group is left. */
+	| { readonly kind: "worker-gone"; readonly localRank: number }
+	/** The worker has said HELLO. */
+	| { readonly kind: "worker-attached"; readonly localRank: number }
+	/** The worker has received this event of its channel, and all before it. */
+	| {
+			readonly kind: "worker-acknowledged";
+			readonly localRank: number;
+			readonly event: number;
+	  }
+	/** The worker waits for a round later than this one; null: it no longer waits. */
+	| {
+			readonly kind: "worker-waits";
+			readonly localRank: number;
+			readonly round: number | null;
+	  }
+	/** The worker has left all earlier rounds and works in this one. */
+	| {
+			readonly kind: "worker-works";
+			readonly localRank: number;
+			readonly round: number;
+	  }
+	/** An event could not be written to the worker's channel. */
+	| {
+			readonly kind: "worker-not-told";
+			readonly localRank: number;
+			readonly problem: string;
+	  }
+	| { readonly kind: "time-passed" }
+	| {
+			readonly kind: "stop-asked";
+			readonly exitCode: number;
+			readonly reason: string;
+			/** Kill at once, without grace. */
+			readonly immediately: boolean;
+	  }
+	| {
+			readonly kind: "session-lost";
+			readonly reason: string;
+			/** When the workers must be dead, because others may then run without this agent. */
+			readonly fenceAt: number;
+	  };
+
+/** The effects for the shell; everything else follows from the state. */
+export type AgentEffect =
+	/** A round begins: kept workers get WORK, with the reason of their PAUSE; the others are started. */
+	| {
+			readonly kind: "start-workers";
+			readonly round: RoundRecord;
+			readonly seat: SeatRecord;
+			readonly kept: ReadonlyMap<number, WorldChangeEvent>;
+	  }
+	/** PAUSE: the world of the workers' round changes. */
+	| {
+			readonly kind: "pause";
+			readonly localRanks: readonly number[];
+			readonly change: WorldChangeEvent;
+			readonly reason: string;
+	  }
+	| { readonly kind: "warn"; readonly message: string }
+	| { readonly kind: "terminate"; readonly localRanks: readonly number[] }
+	| { readonly kind: "kill"; readonly localRanks: readonly number[] };

@@ -1,0 +1,149 @@
+import { EXIT_CODES } from "../../base/errors.js";
+import type { Charge, PolicyContext } from "../../policies/strategy.js";
+import type { WorkerError } from "../../report/run-report.js";
+import type { WorkerExit } from "../../supervision/worker.js";
+import type { Active } from "./begin-stopping.js";
+import type { AgentInput } from "./inputs.js";
+import { isShortage } from "./shortage.js";
+import type { TransitionContext } from "./step.js";
+import { hasUnackedEvent, lingeringIn } from "./worker-slot.js";
+
+/** A worker's failure, as far as the agent's shell can describe it. */
+export interface Failure {
+	readonly localRank: number;
+	readonly pid: number | null;
+	readonly exitCode: number;
+	readonly description: string;
+	readonly hint?: string | undefined;
+	readonly exit?: WorkerExit;
+	readonly error?: WorkerError | undefined;
+	/** The run's exit code, if a retry cannot help. */
+	readonly failsRun?: number | undefined;
+	/** This node cannot start workers; another one may. */
+	readonly isOfNode?: boolean;
+	/** Nothing has failed: the worker waits for another round. */
+	readonly isWish?: boolean;
+	/** How long it has waited or failed unnoticed, in milliseconds. */
+	readonly unseenMs?: number;
+	/** Its process has not ended. */
+	readonly isGivenUp?: boolean;
+	/** It had not moved on to the round, like a worker in its place before. */
+	readonly isLateAgain?: boolean;
+}
+
+/**
+ * The state with this failure as its last, with a permanent name from node, process and sequence. Later failures in the
+ * same round belong to the same incident and do not replace the first, unless that was a wish, or the new one ends the
+ * run.
+ */
+export function withFailure<State extends Active>(
+	state: State,
+	failure: Failure,
+	charge: Charge,
+	failsRun: number | null,
+	context: TransitionContext,
+): State {
+	const { failure: earlier, phase } = state;
+	const hasDied = failure.exit !== undefined;
+	const isKnown =
+		earlier?.failure.round === state.round && earlier.isWish !== true;
+	if (isKnown && failsRun === null) return state;
+	const sequence = state.failuresReported + 1;
+	return {
+		...state,
+		failuresReported: sequence,
+		failure: {
+			charge,
+			failsRun,
+			stillIn: stillIn(state, failure, context.now),
+			isLateAgain: failure.isLateAgain || undefined,
+			unaware: phase === "RUNNING" || hasDied || undefined,
+			paused: (phase !== "RUNNING" && hasDied) || undefined,
+			isWish: failure.isWish,
+			failure: {
+				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
+				nodeId: context.nodeId,
+				round: state.round,
+				rank: rankOf(state, failure.localRank),
+				localRank: failure.localRank,
+				role: state.seat?.role ?? "",
+				pid: failure.pid,
+				exitCode: failure.exitCode,
+				signal: failure.exit?.signal ?? null,
+				isGivenUp: failure.isGivenUp,
+				uptimeMs: failure.exit?.uptimeMs ?? 0,
+				timestamp: context.wallTime - (failure.unseenMs ?? 0),
+				description: failure.description,
+				hint: failure.hint,
+				message: failure.error?.message,
+			},
+		},
+	};
+}
+
+/** The earlier round that a dead worker may still have been in; undefined if it had moved on to the newest. */
+function stillIn(
+	{ workers, round }: Active,
+	{ localRank, exit }: Failure,
+	now: number,
+): number | undefined {
+	const slot = workers.find((worker) => worker.localRank === localRank);
+	if (slot === undefined || exit === undefined) return undefined;
+	// It may know that the previous round is over, but not that this one has begun.
+	const before = hasUnackedEvent(slot) ? round - 1 : round;
+	const known =
+		lingeringIn(slot, now)?.round ?? slot.pauses[0]?.round ?? before;
+	return known < round ? known : undefined;
+}
+
+/** The worker's global rank, in its present or last round. */
+export function rankOf({ seat }: Active, localRank: number): number {
+	return (seat?.firstRank ?? 0) + localRank;
+}
+
+export function policyContext(
+	state: Active,
+	cause: string,
+	context: TransitionContext,
+): PolicyContext {
+	return {
+		runId: context.runId,
+		nodeId: context.nodeId,
+		round: state.round,
+		maxRestarts: context.maxRestarts,
+		charged: state.view?.round.charged ?? 0,
+		cause,
+	};
+}
+
+/** If the command or this node is at fault, a retry there cannot help. */
+export function notStarted(
+	input: AgentInput & { kind: "worker-not-started" },
+): Failure {
+	const { code, message } = input.problem;
+	const fatal = new Map([
+		["ENOENT", EXIT_CODES.notFound],
+		["EACCES", EXIT_CODES.notExecutable],
+		["ENOEXEC", EXIT_CODES.notExecutable],
+		["E2BIG", EXIT_CODES.notExecutable],
+		["ERR_INVALID_ARG_VALUE", EXIT_CODES.notExecutable],
+	]).get(code);
+	return {
+		localRank: input.localRank,
+		pid: null,
+		exitCode: fatal ?? EXIT_CODES.failed,
+		description: `cannot be started: ${message}`,
+		failsRun: fatal,
+		isOfNode: code === "UNPREPARED" || isShortage(code),
+	};
+}
+
+/** A decision that fails the run without a failed worker, attributed to the node's first rank. */
+export function policyFailure(reason: string): Failure {
+	return {
+		localRank: 0,
+		pid: null,
+		exitCode: EXIT_CODES.failed,
+		description: reason,
+	};
+}

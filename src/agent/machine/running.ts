@@ -1,0 +1,205 @@
+import { EXIT_CODES } from "../../base/errors.js";
+import { decide } from "../../policies/check-decision.js";
+import type { RoundView } from "../../rendezvous/member/membership.js";
+import { scaleDown } from "./carry-out.js";
+import { onFailure } from "./died.js";
+import { foreignInstance } from "./ending.js";
+import { askForRound, fail, onOverdue } from "./fail.js";
+import type { AgentInput } from "./inputs.js";
+import { killDue } from "./kill-due.js";
+import { leaveRound } from "./leave-round.js";
+import { notStarted, policyContext, rankOf } from "./note-failure.js";
+import { pause } from "./pause.js";
+import type { Finished, Running } from "./state.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { leave, stop } from "./stop.js";
+import { dueFailure, firstFailure, whileUnexplained } from "./unexplained.js";
+import {
+	markHeard,
+	markManner,
+	markWait,
+	markWorks,
+} from "./worker-replies.js";
+import {
+	hasNotGoneOn,
+	hasUnackedEvent,
+	isEnding,
+	isUnexplained,
+	remaining,
+	type WorkerSlot,
+} from "./worker-slot.js";
+import {
+	markExited,
+	markGone,
+	markStarted,
+	roundRequested,
+} from "./worker-slots.js";
+
+/** The agent's workers run the round of its seat. */
+export function onRunning(
+	state: Running,
+	input: AgentInput,
+	context: TransitionContext,
+): Transition {
+	switch (input.kind) {
+		case "round-seen":
+			return look({ ...state, view: input.view }, input.view, context);
+		case "worker-started":
+			return ignore({ ...state, workers: markStarted(state.workers, input) });
+		case "worker-exited":
+			return onExit(state, input, context);
+		case "worker-not-started":
+			return fail(state, notStarted(input), context);
+		case "worker-gone":
+			return finishIfDone({
+				...state,
+				workers: markGone(state.workers, input.localRank),
+			});
+		case "worker-attached":
+		case "worker-acknowledged":
+			return ignore({ ...state, workers: markHeard(state.workers, input) });
+		case "worker-waits":
+			return ignore({ ...state, workers: markWait(state, input, context.now) });
+		case "worker-works":
+			return ignore({ ...state, workers: markWorks(state.workers, input) });
+		case "worker-not-told":
+			return fail(state, notTold(state, input), context);
+		case "time-passed":
+			return onDeadline(state, context);
+		case "stop-asked":
+			return leave(state, { ...input, isAsked: true }, context);
+		case "session-lost":
+			return fence(state, input, context);
+		default:
+			return input satisfies never;
+	}
+}
+
+function look(
+	state: Running,
+	view: RoundView,
+	context: TransitionContext,
+): Transition {
+	const foreign = foreignInstance(state, view);
+	if (foreign !== undefined) {
+		return leave(state, { ...foreign, immediately: false }, context);
+	}
+	const { outcome, deprecated, cause } = view.round;
+	if (outcome !== null) {
+		return stop(state, { kind: "rejoin" }, outcome.reason, context);
+	}
+	if (deprecated < state.round) return ignore(state);
+	const change = cause.changeEvent ?? "SCALE_DOWN";
+	return leaveRound(state, { change, cause: cause.reason }, context);
+}
+
+/** The others may soon continue without this node: its workers must be dead by then. */
+function fence(
+	state: Running,
+	{ reason, fenceAt }: AgentInput & { kind: "session-lost" },
+	context: TransitionContext,
+): Transition {
+	const { policy } = context;
+	const { workers } = decide(policy.name, "scale", () =>
+		policy.onScaleDown(policyContext(state, reason, context)),
+	);
+	const notice = scaleDown(reason, context);
+	const killAt = Math.min(fenceAt, notice.killAt);
+	const fenced: Running = { ...state, fencedIn: state.round };
+	return workers === "pause"
+		? pause(fenced, { ...notice, killAt }, context)
+		: stop(fenced, { kind: "rejoin" }, reason, context, killAt);
+}
+
+function onExit(
+	state: Running,
+	input: AgentInput & { kind: "worker-exited" },
+	context: TransitionContext,
+): Transition {
+	const killAt = context.now + context.shutdownTimeoutMs;
+	const isFailure = input.exitCode !== 0;
+	const workers = markExited(state.workers, input, isFailure ? null : killAt);
+	const after: Running = { ...state, workers };
+	if (isFailure) {
+		return (
+			whileUnexplained(after, input, context.now) ??
+			onFailure(after, firstFailure(workers, input, context.now), context)
+		);
+	}
+	const { localRank } = input;
+	const slot = state.workers.find((worker) => worker.localRank === localRank);
+	if (slot && !isEnding(slot) && hasNotGoneOn(slot, context.now)) {
+		return endedLate(after, slot, context);
+	}
+	return {
+		state: after,
+		effects: input.groupRemains
+			? [{ kind: "terminate", localRanks: [localRank] }]
+			: [],
+		reason: "",
+	};
+}
+
+/**
+ * A worker that was told PAUSE and then ended with 0 may have ended because of the PAUSE, whatever a listener of it has
+ * heard since. It has not worked in this round, and the others would wait for it. As while paused, that is no failure,
+ * and it is restarted. Its node waits for the next worker in its place, or two such workers would restart each other for
+ * ever.
+ */
+function endedLate(
+	state: Running,
+	slot: WorkerSlot,
+	context: TransitionContext,
+): Transition {
+	const { localRank } = slot;
+	const workers = markManner(state.workers, localRank, "ended");
+	const when = hasUnackedEvent(slot)
+		? `before it had heard of round ${state.round}`
+		: "after its PAUSE, and had not waited for work since";
+	const cause = `rank ${rankOf(state, localRank)} ended ${when}: it is restarted`;
+	const change = { change: "SCALE_DOWN", cause, without: localRank } as const;
+	return leaveRound({ ...state, workers }, change, context);
+}
+
+/** Without its WORK it would delay the others. */
+function notTold(
+	{ workers }: Running,
+	{ localRank, problem }: AgentInput & { kind: "worker-not-told" },
+) {
+	const slot = workers.find((worker) => worker.localRank === localRank);
+	const exitCode = EXIT_CODES.failed;
+	const description = `cannot be told to work: ${problem}`;
+	const pid = slot?.pid ?? null;
+	return { localRank, pid, exitCode, description, isGivenUp: true };
+}
+
+function finishIfDone(state: Running): Transition {
+	const { workers } = state;
+	if (remaining(workers).length > 0) return ignore(state);
+	if (workers.some(isUnexplained)) return ignore(state);
+	const finished: Finished = {
+		phase: "FINISHED",
+		view: state.view,
+		instance: state.instance,
+		failure: state.failure,
+		failuresReported: state.failuresReported,
+		round: state.round,
+		planId: state.seat.planId,
+	};
+	return {
+		state: finished,
+		effects: [],
+		reason: "all workers of this node succeeded",
+	};
+}
+
+function onDeadline(state: Running, context: TransitionContext): Transition {
+	const failure = dueFailure(state.workers, context.now);
+	if (failure !== undefined) return onFailure(state, failure, context);
+	const late = onOverdue(state, context);
+	if (late !== undefined) return late;
+	const wish = roundRequested(state.workers, context.now);
+	return wish === undefined
+		? (killDue(state, context) ?? ignore(state))
+		: askForRound(state, wish, context);
+}

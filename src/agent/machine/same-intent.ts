@@ -1,0 +1,19 @@
+import type { Intent } from "../../rendezvous/records/record-writer.js";
+
+/** Whether two intents differ only in times that follow from the rest. */
+export function isSameIntent(
+	left: Omit<Intent, "since" | "ranUntil"> | null,
+	right: Intent | null,
+): boolean {
+	if (left === null || right === null) return left === right;
+	return (
+		left.state === right.state &&
+		left.claim === right.claim &&
+		left.failure === right.failure &&
+		left.fencedIn === right.fencedIn &&
+		left.cause === right.cause &&
+		left.awaitsWorkersMs === right.awaitsWorkersMs &&
+		left.finishedPlan === right.finishedPlan &&
+		String(left.pids) === String(right.pids)
+	);
+}

@@ -1,0 +1,30 @@
+import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import type { AgentEffect } from "./inputs.js";
+import type { AgentState } from "./state.js";
+
+/** What the agent's decisions depend on besides its state. All times are on one clock, in milliseconds. */
+export interface TransitionContext {
+	readonly now: number;
+	/** Milliseconds since 1970, for reports. */
+	readonly wallTime: number;
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly policy: RestartPolicyStrategy;
+	readonly maxRestarts: number;
+	readonly shutdownTimeoutMs: number;
+	/** How long a worker may take to acknowledge PAUSE. */
+	readonly pauseTimeoutMs: number;
+}
+
+export interface Transition {
+	readonly state: AgentState;
+	readonly effects: readonly AgentEffect[];
+	/** Why, in words; empty if nothing was decided. */
+	readonly reason: string;
+}
+
+/** Nothing changes. */
+export function ignore(state: AgentState): Transition {
+	return { state, effects: [], reason: "" };
+}

@@ -1,0 +1,94 @@
+import type { RoundView } from "../../rendezvous/member/membership.js";
+import { endAll, withGrace } from "./begin-stopping.js";
+import { close, cutOffIn, leftWith } from "./ending.js";
+import { goOnIfGone, isMember } from "./go-on.js";
+import type { AgentInput } from "./inputs.js";
+import { kill } from "./kill.js";
+import { killDue } from "./kill-due.js";
+import { onPaused } from "./paused.js";
+import { nextClaim, type Stopping } from "./state.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { isEnding, isUnexplained, living } from "./worker-slot.js";
+import { markExited, markGone, markStarted, toEnd } from "./worker-slots.js";
+
+/** Workers were told to end; `next` holds what comes after. */
+export function onStopping(
+	state: Stopping,
+	input: AgentInput,
+	context: TransitionContext,
+): Transition {
+	switch (input.kind) {
+		case "round-seen":
+			return goOnIfGone(asking(state, input.view), context);
+		case "worker-exited":
+			return (
+				onPaused(state, input, context) ??
+				ignore({ ...state, workers: markExited(state.workers, input, null) })
+			);
+		case "worker-started":
+			return ignore({ ...state, workers: markStarted(state.workers, input) });
+		case "worker-not-started":
+			return ignore(state);
+		case "worker-gone":
+			return goOnIfGone(
+				{ ...state, workers: markGone(state.workers, input.localRank) },
+				context,
+			);
+		case "worker-attached":
+		case "worker-acknowledged":
+		case "worker-waits":
+		case "worker-works":
+		case "worker-not-told":
+			return onPaused(state, input, context) ?? ignore(state);
+		case "time-passed":
+			return (
+				onPaused(state, input, context) ??
+				killDue(state, context) ??
+				goOnIfGone(state, context)
+			);
+		case "stop-asked":
+			return leaveInstead(state, input, context);
+		case "session-lost":
+			return ignore({
+				...state,
+				fencedIn: cutOffIn(state),
+				workers: state.workers.map((worker) =>
+					isEnding(worker) || isUnexplained(worker)
+						? toEnd(worker, input.fenceAt)
+						: worker,
+				),
+			});
+		default:
+			return input satisfies never;
+	}
+}
+
+/**
+ * This agent does not claim a round that has begun meanwhile: its peers must leave it at once, not only when all workers
+ * are gone.
+ */
+function asking(state: Stopping, view: RoundView): Stopping {
+	return { ...state, view, claim: Math.max(state.claim, nextClaim(view)) };
+}
+
+function leaveInstead(
+	state: Stopping,
+	{ exitCode, reason, immediately }: AgentInput & { kind: "stop-asked" },
+	context: TransitionContext,
+): Transition {
+	// If it was asked before, the first request stays the reason.
+	const next =
+		state.next.kind === "leave"
+			? state.next
+			: {
+					...{ kind: "leave" as const, exitCode, reason, leaveBy: null },
+					...{ isAsked: true, isLate: isMember(state) },
+				};
+	const leaving: Stopping = { ...state, next };
+	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
+	if (living(state.workers).length === 0) {
+		return close(state, leftWith(next.exitCode, next.reason, next.root));
+	}
+	const plan = withGrace(next, context);
+	return kill(endAll(leaving, plan, reason).state, reason, context);
+}

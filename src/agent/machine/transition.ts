@@ -1,0 +1,53 @@
+/*
+ * What an agent does, as one pure function of its state and one input.
+ *
+ * 1. Everything that decides is in this folder; nothing awaits, logs,
+ *    reads a clock or draws a random number.
+ * 2. A deadline is a field of the state; the shell holds one timer, at the
+ *    earliest. Leaving a phase forgets its deadlines.
+ * 3. Every transition says its reason in words; the shell logs it.
+ * 4. A deadline that is due is cleared or moved by the transition it causes.
+ * 5. An input that a phase does not expect is ignored by name.
+ *
+ *   phase    | round-seen              | worker-exited | worker-gone    | time-passed      | stop-asked      | session-lost     | worker-not-told
+ *   ---------|-------------------------|---------------|----------------|------------------|-----------------|------------------|----------------
+ *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING
+ *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING
+ *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | CLOSED           | CLOSED          | -                | -
+ *   CLOSED   | -                       | -             | -              | -                | -               | -                | -
+ *
+ * A cell names the phases that the input may lead to besides the present one.
+ * worker-not-started is a worker's exit. worker-started and what a worker says
+ * (greeted, acknowledged, waits) move nothing. Paused workers are kept in JOINING
+ * and STOPPING.
+ */
+
+import { onFinished } from "./finished.js";
+import type { AgentInput } from "./inputs.js";
+import { onJoining } from "./joining.js";
+import { onRunning } from "./running.js";
+import type { AgentState } from "./state.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { onStopping } from "./stopping.js";
+
+export function transition(
+	state: AgentState,
+	input: AgentInput,
+	context: TransitionContext,
+): Transition {
+	switch (state.phase) {
+		case "JOINING":
+			return onJoining(state, input, context);
+		case "RUNNING":
+			return onRunning(state, input, context);
+		case "STOPPING":
+			return onStopping(state, input, context);
+		case "FINISHED":
+			return onFinished(state, input, context);
+		case "CLOSED":
+			return ignore(state);
+		default:
+			return state satisfies never;
+	}
+}

@@ -1,0 +1,70 @@
+import type { WorkerChannel } from "../channel/worker-channel.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
+import { readOomKills } from "../supervision/oom-kills.js";
+import type { AgentObserver } from "./agent-observer.js";
+import { describeStart } from "./joining/describe-start.js";
+import type { NodeConfig } from "./joining/enter-run.js";
+import type { AgentInput } from "./machine/inputs.js";
+import type {
+	LauncherIo,
+	NodeResources,
+	Replies,
+} from "./workers/node-resources.js";
+import { prepareWorker } from "./workers/prepare-worker.js";
+import type { PortReservation } from "./workers/reserve-port.js";
+import { WorkerGroup } from "./workers/worker-group.js";
+
+export interface OpenWorkersOptions {
+	readonly config: NodeConfig;
+	readonly place: LauncherIo;
+	/** Names this process. */
+	readonly incarnation: string;
+	readonly ports: Pick<PortReservation, "prepare" | "release">;
+	readonly observer: AgentObserver | undefined;
+	readonly resources: NodeResources;
+	readonly replies: Replies;
+	/** Called when the workers of a round have been spawned. */
+	readonly onStarted: (round: RoundRecord) => void;
+	readonly dispatch: (input: AgentInput) => void;
+}
+
+/** The node's workers, round after round. The first are spawned when a round has a seat for the node. */
+export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
+	const { config, place, ports, observer, incarnation } = options;
+	const { resources, replies } = options;
+	const logs = observer?.noting(resources.logs) ?? resources.logs;
+	// Channels are removed while the next round's workers run, so that no restart waits for it.
+	const discarded: WorkerChannel[] = [];
+	return new WorkerGroup({
+		...{ ...place, ...resources, readOomKills },
+		runId: config.runId,
+		prepare: (info, round) =>
+			prepareWorker(info, round, {
+				...{ ...resources, ...place, logs },
+				...{ config, incarnation },
+				readReplies: (channel) => replies.readNow(channel.directory),
+				discardChannel: (channel) => {
+					replies.readNow(channel.directory);
+					discarded.push(channel);
+				},
+			}),
+		onSpawning: () => ports.release(),
+		onChannels: () => {
+			resources.channels.installDoorbells();
+			replies.listen();
+		},
+		onStarted: (round, workers, kept) => {
+			options.onStarted(round);
+			const pids = workers.flatMap(({ pid }) => pid ?? []);
+			const firstRank = workers[0]?.rank ?? 0;
+			const about = { round: round.synced, pids, firstRank };
+			place.log.info(describeStart(round, pids.length, kept), about);
+			ports.prepare();
+			for (const channel of discarded.splice(0)) channel.remove();
+		},
+		dispatch: (input) => {
+			if (input.kind === "worker-exited") resources.logSpace.look();
+			options.dispatch(input);
+		},
+	});
+}

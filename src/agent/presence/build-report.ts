@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { workerDirectory } from "../../logs/log-directory.js";
+import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type { RoundRecord } from "../../rendezvous/records/records.js";
+import { readErrorFile } from "../../report/error-file.js";
+import { lastLines } from "../../report/last-lines.js";
+import type {
+	RootCause,
+	RoundStory,
+	RunReport,
+	WorkerResult,
+} from "../../report/run-report.js";
+import type { Ending } from "../machine/state.js";
+import type { WorkerWords } from "../workers/worker-member.js";
+
+export interface ReportSources {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "maxRestarts" | "stdinRank"
+	>;
+	readonly ending: Ending;
+	/** As last seen; null if the run was never seen. */
+	readonly round: RoundRecord | null;
+	readonly instance: number;
+	readonly rounds: readonly RoundStory[];
+	readonly workers: readonly WorkerResult[];
+	/** What is left of the output of the worker with this pid, if known. */
+	readonly wordsOf: (pid: number) => WorkerWords | undefined;
+	readonly logDir: string | null;
+}
+
+/** Builds the report at the end of a run. */
+export function buildReport(sources: ReportSources): RunReport {
+	const { config, ending, round } = sources;
+	return {
+		outcome: ending.outcome,
+		exitCode: ending.exitCode,
+		runId: config.runId,
+		nodeId: config.nodeId,
+		instance: sources.instance,
+		reason: ending.reason,
+		rootCause: rootCauseOf(sources),
+		rounds: sources.rounds,
+		restarts: {
+			used: restartsUsed(ending, round),
+			allowed: config.maxRestarts,
+		},
+		workers: sources.workers,
+		logDir: sources.logDir,
+	};
+}
+
+/** The incident that spends a budget is charged but not followed by a restart. */
+function restartsUsed({ root }: Ending, round: RoundRecord | null): number {
+	if (round === null) return 0;
+	return root === null ? round.incidents : Math.max(0, round.incidents - 1);
+}
+
+/** The worker's output is available only if it ran on this node. */
+function rootCauseOf(sources: ReportSources): RootCause | null {
+	const failure = sources.ending.root;
+	if (failure === null) return null;
+	if (failure.nodeId !== sources.config.nodeId || sources.logDir === null) {
+		return { failure, lastLines: [] };
+	}
+	// A worker that could not be started has no output.
+	if (failure.pid === null) return { failure, lastLines: [] };
+	const words =
+		sources.wordsOf(failure.pid) ?? searchWords(failure, sources.logDir);
+	const { directory, logFile, lostLines } = words;
+	const error = readErrorFile(join(directory, "error.json"));
+	if (logFile === undefined) return { failure, error, lastLines: [] };
+	const isThere = lostLines === undefined && existsSync(logFile);
+	const lines = lostLines ?? lastLines(logFile);
+	return {
+		failure: { ...failure, ...debuggerHint(failure, lines, sources.config) },
+		error,
+		lastLines: lines,
+		...(isThere ? { logFile } : { lostLogFile: logFile }),
+	};
+}
+
+/** Python's debugger gives up at the end of its input: a worker without input ends at each `breakpoint()`. */
+function debuggerHint(
+	{ localRank, hint }: FailureRecord,
+	lines: readonly string[],
+	{ stdinRank }: ReportSources["config"],
+): Pick<FailureRecord, "hint"> {
+	const isQuit = /^(bdb\.)?BdbQuit\b/.test(lines.at(-1) ?? "");
+	if (hint !== undefined || !isQuit || localRank === stdinRank) return {};
+	return {
+		hint: `a debugger (breakpoint(), pdb) found no input, because this worker does not read the launcher's stdin: use --stdin ${localRank} on a terminal, or take the breakpoint out`,
+	};
+}
+
+/** For a worker of an earlier round: one that was kept for later rounds writes where it was started. */
+function searchWords(
+	{ round, localRank }: FailureRecord,
+	logDir: string,
+): WorkerWords {
+	const directories = Array.from({ length: round }, (_, before) =>
+		workerDirectory(logDir, round - before, localRank),
+	);
+	const directory = directories.find((one) => existsSync(one)) ?? logDir;
+	const path = join(directory, "stderr.log");
+	const logFile = existsSync(path) ? path : undefined;
+	return { directory, logFile, lostLines: undefined };
+}

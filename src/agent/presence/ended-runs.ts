@@ -1,0 +1,132 @@
+import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { JsonFields } from "../../channel/json-fields.js";
+import { replaceFile } from "../../channel/message-file.js";
+import { takePrivateDirectory } from "../../channel/private-directory.js";
+import type { Host } from "../../config/host.js";
+import { ownEntries } from "./local-agents.js";
+import { decodeMirror, encodeMirror, type Mirror } from "./mirror-file.js";
+
+/** How long this machine keeps the record of an ended run, in milliseconds. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+/** A launcher that is restarted again and again must not fill the disk. */
+const MOST_KEPT = 500;
+/** Enough for a run of many nodes with a long history; larger records are not kept. */
+const LARGEST_BYTES = 8 * 1024 * 1024;
+
+/** This machine's record of a run that has ended here: docs/status.md. */
+export interface EndedRun extends Mirror {
+	/** Milliseconds since 1970. */
+	readonly endedAt: number;
+	readonly nodeId: string;
+	/** `<log dir>/<run id>/<instance>/<node id>`; undefined if there was none. */
+	readonly logDirectory: string | undefined;
+	/** Where its state was stored: in the launcher's memory, or in a store. */
+	readonly backend: "memory" | "etcd";
+}
+
+/** The directory of a user's records of ended runs. It survives logout and reboot. */
+export function endedRunsDirectory(
+	{
+		environment,
+		temporaryDirectory,
+	}: Pick<Host, "environment" | "temporaryDirectory">,
+	uid: number,
+): string {
+	const { XDG_STATE_HOME, HOME } = environment;
+	// A relative path would differ for each working directory; the XDG standard says to ignore it.
+	if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME))
+		return join(XDG_STATE_HOME, "elastic-run");
+	if (HOME) return join(HOME, ".local/state/elastic-run");
+	return join(temporaryDirectory, `elastic-run-state-${uid}`);
+}
+
+/** Throws if it cannot be written. `id`: a name that no other record has. */
+export function writeEndedRun(
+	directory: string,
+	uid: number,
+	id: string,
+	run: EndedRun,
+): void {
+	const { runId, snapshot, ...others } = run;
+	const text = JSON.stringify({
+		...{ version: 1, ...others },
+		run: encodeMirror(runId, snapshot),
+	});
+	if (Buffer.byteLength(text) > LARGEST_BYTES) return;
+	requireOwnPlace(directory, uid);
+	mkdirSync(join(directory, ".."), { recursive: true, mode: 0o700 });
+	takePrivateDirectory(directory, uid);
+	replaceFile(join(directory, `${id}.json`), text, directory);
+}
+
+/** Under sudo, HOME may still belong to another user, who could not use what this one makes there. */
+function requireOwnPlace(directory: string, uid: number): void {
+	const stat = statSync(directory, { throwIfNoEntry: false });
+	if (stat === undefined) requireOwnPlace(dirname(directory), uid);
+	else if (stat.uid !== uid && stat.uid !== 0) {
+		throw new Error(`${directory} belongs to user ${stat.uid}, not ${uid}`);
+	}
+}
+
+/** The readable records of the last week, the latest end first. */
+export function readEndedRuns(
+	directory: string,
+	uid: number,
+	wallTime: number,
+): readonly (EndedRun & { readonly file: string })[] {
+	return recordFiles(directory, uid)
+		.filter(({ writtenAt }) => wallTime - writtenAt <= KEPT_MS)
+		.flatMap(({ file, bytes }) => {
+			const run = bytes <= LARGEST_BYTES ? readRecord(file) : undefined;
+			return run === undefined ? [] : [{ ...run, file }];
+		})
+		.sort((one, other) => other.endedAt - one.endedAt);
+}
+
+/** Removes records older than a week, and the oldest of too many. `wallTime`: milliseconds since 1970. */
+export function forgetEndedRuns(
+	directory: string,
+	uid: number,
+	wallTime: number,
+): void {
+	const newestFirst = [...recordFiles(directory, uid)].sort(
+		(one, other) => other.writtenAt - one.writtenAt,
+	);
+	const isOver = (writtenAt: number, index: number) =>
+		wallTime - writtenAt > KEPT_MS || index >= MOST_KEPT;
+	for (const [index, { file, writtenAt }] of newestFirst.entries()) {
+		if (isOver(writtenAt, index)) rmSync(file, { force: true });
+	}
+}
+
+function recordFiles(directory: string, uid: number) {
+	return ownEntries(directory, uid)
+		.filter((name) => name.endsWith(".json"))
+		.flatMap((name) => {
+			const file = join(directory, name);
+			const stat = lstatSync(file, { throwIfNoEntry: false });
+			if (!stat?.isFile()) return [];
+			return [{ file, writtenAt: stat.mtimeMs, bytes: stat.size }];
+		});
+}
+
+function readRecord(file: string): EndedRun | undefined {
+	try {
+		const fields = JsonFields.parse(readFileSync(file, "utf8"));
+		fields.oneOf("version", [1]);
+		const mirror = decodeMirror(fields.text("run"));
+		return (
+			mirror && {
+				...mirror,
+				endedAt: fields.integer("endedAt"),
+				nodeId: fields.text("nodeId"),
+				logDirectory: fields.optionalText("logDirectory"),
+				backend: fields.oneOf("backend", ["memory", "etcd"]),
+			}
+		);
+	} catch {
+		// Another version has written it, or somebody has removed it meanwhile.
+		return undefined;
+	}
+}

@@ -1,0 +1,80 @@
+import { timeOfDay } from "../../base/local-time.js";
+import { formatCount } from "../../base/units.js";
+import { plainMessage } from "../../logs/plain-text.js";
+import { waitingInWords } from "../../rendezvous/describe/waiting-words.js";
+import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import { type AgentState, isSpare } from "../machine/state.js";
+
+/** The newest failure that ended a round, and why. */
+export interface SeenIncident {
+	readonly reason: string;
+	readonly root: FailureRecord;
+}
+
+/** The incident that a state shows; undefined if there is none. */
+export function incidentOf({ view }: AgentState): SeenIncident | undefined {
+	const { root = null, reason = "" } = view?.round.cause ?? {};
+	return root === null ? undefined : { reason, root };
+}
+
+/** This node's state in its run, in one line; undefined if there is nothing to show. */
+export function standingLine(state: AgentState): string | undefined {
+	const { view } = state;
+	if (view === null || state.phase === "CLOSED") return undefined;
+	const { synced, cause, world } = view.round;
+	switch (state.phase) {
+		case "RUNNING": {
+			const { firstRank, localWorldSize } = state.seat;
+			const last = firstRank + localWorldSize - 1;
+			const ranks =
+				localWorldSize === 1 ? `rank ${last}` : `ranks ${firstRank}-${last}`;
+			const nodes = formatCount(world?.groupWorldSize ?? 1, "node");
+			return `round ${state.round} runs: ${ranks} of ${world?.worldSize ?? 1}, on ${nodes}`;
+		}
+		case "STOPPING": {
+			const why =
+				state.next.kind === "leave" ? state.next.reason : cause.reason;
+			return `ends its workers of round ${state.round}: ${view.round.outcome?.reason ?? why}`;
+		}
+		case "FINISHED":
+			return `its workers have succeeded; round ${state.round} runs elsewhere`;
+		case "JOINING":
+			return isSpare(state)
+				? `a spare: round ${synced} runs without this node`
+				: `waits for round ${state.claim}`;
+		default:
+			return state satisfies never;
+	}
+}
+
+/**
+ * The lines that stay in view while an agent lives: this node's state, what is awaited, and the last incident. Times are
+ * times of day, so that a line changes only when something happens.
+ * @param since milliseconds since 1970, since when `standingLine` has been the same
+ */
+export function pinnedLines(
+	name: { readonly runId: string; readonly nodeId: string },
+	state: AgentState,
+	incident: SeenIncident | undefined,
+	since: number,
+): readonly string[] {
+	const standing = standingLine(state);
+	const { view } = state;
+	if (standing === undefined || view === null) return [];
+	const { round, waiting } = view;
+	const isAwaited =
+		waiting?.instance === round.instance && waiting.round === round.synced + 1;
+	return [
+		`${name.runId} on ${name.nodeId}: ${standing}, since ${timeOfDay(since)}`,
+		...(waiting && isAwaited
+			? [
+					`  ${waitingInWords({ ...waiting, until: null }, since)}${waiting.until === null ? "" : `, until ${timeOfDay(waiting.until)}`}`,
+				]
+			: []),
+		...(incident
+			? [
+					`  last incident: ${incident.reason}, round ${incident.root.round}, ${timeOfDay(incident.root.timestamp)}`,
+				]
+			: []),
+	].map(plainMessage);
+}

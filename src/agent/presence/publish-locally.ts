@@ -1,0 +1,86 @@
+import type { Cleanups } from "../../base/cleanups.js";
+import { messageOf } from "../../base/errors.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { stopRun } from "../../rendezvous/member/write-stop.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import type { NodeResources } from "../workers/node-resources.js";
+import { type MirrorOptions, RunMirror } from "./mirror-run.js";
+import { leaveSignalOf, writeNodeFile } from "./node-file.js";
+import { onStopRequest, whenTakenBack } from "./stop-request.js";
+
+/** An agent's place in its run. */
+export interface PublishLocallyOptions
+	extends Omit<MirrorOptions, "runId" | "directory"> {
+	readonly config: AgentConfig;
+	readonly instance: number;
+	/** Signals to this process that make its node leave. */
+	readonly signals: readonly NodeJS.Signals[];
+	readonly cleanups: Cleanups;
+}
+
+/** Lets commands on this machine find an agent and, if its run's state is in this process's memory, the run. */
+export function publishLocally(
+	options: PublishLocallyOptions,
+	{ channels, logs }: Pick<NodeResources, "channels" | "logs">,
+): void {
+	const { config, instance, signals, log, cleanups } = options;
+	const { runId, nodeId, shutdownTimeoutMs, backend } = config;
+	const leaveSignal = leaveSignalOf(signals);
+	const logDirectory = logs.directory;
+	const tell = (directory: string) => {
+		try {
+			writeNodeFile(directory, {
+				...{ runId, nodeId, instance, logDirectory },
+				...{ leaveSignal, shutdownTimeoutMs },
+			});
+		} catch (error) {
+			log.warn(`commands do not find this agent: ${messageOf(error)}`);
+		}
+	};
+	tell(channels.directory);
+	channels.onMadeAgain(tell);
+	if (backend !== "memory") return;
+	const mirror = new RunMirror({
+		...options,
+		runId,
+		directory: () => channels.directory,
+	});
+	cleanups.add("closing the run's mirror", () => mirror.close());
+	let stopping: Promise<void> | undefined;
+	const watch = (directory: string) =>
+		onStopRequest(
+			directory,
+			(reason) => {
+				stopping = stop(options, mirror, reason);
+			},
+			options.clock,
+		);
+	let endWatch = watch(channels.directory);
+	channels.onMadeAgain((directory) => {
+		endWatch();
+		endWatch = watch(directory);
+		void mirror.writeNow();
+	});
+	cleanups.add("closing the watch for a stop", () => endWatch());
+	// The next cleanup removes the directory with the answer.
+	cleanups.add("waiting for who stopped the run", async () => {
+		if (stopping === undefined) return;
+		await stopping;
+		await whenTakenBack(channels.directory, options.clock);
+	});
+}
+
+/** The store is in this process, so it can be reached. */
+async function stop(
+	{ store, clock, log, config }: PublishLocallyOptions,
+	mirror: RunMirror,
+	reason: string,
+): Promise<void> {
+	try {
+		await stopRun({ store, clock, keys: new RunKeys(config.runId), reason });
+		// This process will soon be gone, and its directory with it.
+		await mirror.writeNow();
+	} catch (error) {
+		log.warn(`the run could not be stopped: ${messageOf(error)}`);
+	}
+}

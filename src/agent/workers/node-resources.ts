@@ -1,0 +1,175 @@
+import type { Writable } from "node:stream";
+import type { Cleanups } from "../../base/cleanups.js";
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import {
+	type ChannelRoot,
+	openChannelRoot,
+} from "../../channel/channel-root.js";
+import type { ReplyListener, ReplyWatch } from "../../channel/watch-replies.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { createConsole, type WorkerConsole } from "../../logs/console-tail.js";
+import type { FileCare, ProcessLogger } from "../../logs/create-logger.js";
+import { FreeSpaceWatch } from "../../logs/free-space.js";
+import {
+	type LogDirectory,
+	openLogDirectory,
+} from "../../logs/log-directory.js";
+import type { PinnedScreen } from "../../logs/pinned-screen.js";
+import { watchEscapees } from "../../supervision/escapees.js";
+import { startGuard } from "../../supervision/guard.js";
+import { endLeftBehind } from "../../supervision/left-behind.js";
+import { agentMark } from "../../supervision/marked-processes.js";
+import { loadProcessSpawner } from "../../supervision/process-spawner.js";
+import { findSetpriv } from "../../supervision/setpriv.js";
+import type { WorkerSpawner } from "../../supervision/worker.js";
+
+/** The launcher's surroundings: its streams and clock. */
+export interface LauncherIo {
+	readonly clock: Clock;
+	readonly log: ProcessLogger;
+	readonly cleanups: Cleanups;
+	readonly temporaryDirectory: string;
+	/** Signals to this process that make its node leave. */
+	readonly signals: readonly NodeJS.Signals[];
+	/** Keeps lines in view on the terminal; undefined if there is none, or they are not wanted. */
+	readonly screen: Pick<PinnedScreen, "show"> | undefined;
+	readonly stdout: Writable & { readonly isTTY?: boolean };
+	readonly stderr: Writable & { readonly isTTY?: boolean };
+	/** Whether prefixes are coloured on each stream. */
+	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
+}
+
+/** Everything that one node needs to run workers; `place.cleanups` closes it. */
+export interface NodeResources {
+	readonly channels: ChannelRoot;
+	readonly logs: LogDirectory;
+	readonly console: WorkerConsole;
+	readonly logSpace: FreeSpaceWatch;
+	readonly spawner: WorkerSpawner;
+}
+
+/** Opens everything, the user's directories first: their problems are reported before anything is started. */
+export async function openNodeResources(
+	config: AgentConfig,
+	{ instance, incarnation }: { instance: number; incarnation: string },
+	place: LauncherIo,
+): Promise<NodeResources> {
+	const { clock, log, cleanups, temporaryDirectory: tmpdir } = place;
+	const { runId, nodeId, logDir } = config;
+	const warn = (message: string) => log.warn(message);
+	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
+	cleanups.add("removing unused logs", () => logs.discardUnused());
+
+	const channels = openChannelRoot({
+		base: config.channelBase,
+		otherBase: tmpdir,
+		uid: process.getuid?.() ?? 0,
+		runId,
+		agentId: nodeId,
+	});
+	cleanups.add("removing the channel", () => channels.remove());
+	for (const warning of channels.warnings) log.warn(warning);
+
+	const path = config.environment.PATH;
+	// Runs while the rest is loaded.
+	const setpriv = findSetpriv(path);
+	const mark = agentMark(incarnation);
+	const guard = startGuard({
+		clock,
+		channelRoot: channels.directory,
+		mark,
+		path,
+		warn,
+	});
+	cleanups.add("ending the guard", () => guard.close());
+	const logSpace = new FreeSpaceWatch({
+		clock,
+		directory: logs.directory,
+		warn,
+	});
+	// The first entry of the directory; a refused launch removes the directory while it is empty.
+	log.attachFile(logs.agentLog, careFor(logs, logSpace));
+	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
+	await endLeftBehind({ clock, runId, nodeId, warn });
+	const spawner = await loadProcessSpawner({
+		clock,
+		setpriv,
+		registry: guard,
+		escapees: watchEscapees({ clock, mark, warn }),
+		warn,
+	});
+	const console = createConsole({
+		clock,
+		logger: log,
+		stdout: place.stdout,
+		stderr: place.stderr,
+		stdoutIsTerminal: place.stdout.isTTY === true,
+		stderrIsTerminal: place.stderr.isTTY === true,
+	});
+	cleanups.add("closing the console", () => console.close());
+	return { channels, logs, console, logSpace, spawner };
+}
+
+/** The longest error of a worker in the log, in characters: its error file has all of it. */
+const LONGEST_REPORT = 2_000;
+function careFor(logs: LogDirectory, logSpace: FreeSpaceWatch): FileCare {
+	return {
+		makeDirectory: () => logs.makeAgain(),
+		onError: (error) => logSpace.failed(error),
+	};
+}
+
+/** The workers' replies, read from the first spawn on: the watcher is not loaded before. */
+export class Replies {
+	private watch: ReplyWatch | undefined;
+	private opening: Promise<void> | undefined;
+
+	constructor(
+		private readonly channels: ChannelRoot,
+		private readonly place: LauncherIo,
+		private readonly hear: ReplyListener,
+	) {}
+
+	/** Listens to the present workers. */
+	listen(): void {
+		this.watch?.follow();
+		this.opening ??= this.open().catch((error) =>
+			this.place.log.warn(
+				`what workers report is not read: ${messageOf(error)}`,
+			),
+		);
+	}
+
+	/** Reads a worker's last replies before its channel is removed. */
+	readNow(channelDirectory: string): void {
+		this.watch?.readNow(channelDirectory);
+	}
+
+	async close(): Promise<void> {
+		await this.opening;
+		await this.watch?.close();
+	}
+
+	private async open(): Promise<void> {
+		const { watchReplies } = await import("../../channel/watch-replies.js");
+		const { clock, log } = this.place;
+		this.watch = await watchReplies(
+			this.channels,
+			(directory, reply) => {
+				if (reply.kind === "ERROR") {
+					const { message } = reply;
+					log.warn(`a worker reports: ${shortened(message)}`, { directory });
+				} else log.debug(`a worker says ${reply.kind}`, { directory });
+				this.hear(directory, reply);
+			},
+			{ clock, warn: (message) => log.warn(message) },
+		);
+	}
+}
+
+function shortened(message: string): string {
+	return message.length > LONGEST_REPORT
+		? `${message.slice(0, LONGEST_REPORT)}…`
+		: message;
+}

@@ -1,0 +1,28 @@
+import type { WorkerInfo } from "../../channel/events.js";
+import type { OutgoingEvent } from "../../channel/worker-channel.js";
+import type { WorkerLogs } from "../../logs/worker-logs.js";
+import type { WorkerError } from "../../report/run-report.js";
+import type { WorkerSpec } from "../../supervision/worker.js";
+
+/** One worker with everything that it needs on disk. */
+export interface PreparedWorker {
+	readonly spec: WorkerSpec;
+	/** Its channel directory. */
+	readonly directory: string;
+	/** Writes an event to its channel. Throws if the disk refuses it. */
+	tell(event: OutgoingEvent): void;
+	/** Wakes it to read its events. */
+	ring(): void;
+	/** Call it when the worker has another place in the world. */
+	moved(info: WorkerInfo): void;
+	/** Call it after the spawn, also a failed one: closes what was opened only for it. */
+	release(): void;
+	/** Reads its replies now. */
+	hear(): void;
+	/** Where its output goes. */
+	readonly logs: Pick<WorkerLogs, "directory" | "stderr">;
+	/** Its own description of its failure. */
+	readError(): WorkerError | undefined;
+	/** Call it when none of its processes is left. */
+	discard(): void;
+}

@@ -1,0 +1,196 @@
+import type {
+	ReceivedReply,
+	WorkerInfo,
+	WorldChangeEvent,
+} from "../../channel/events.js";
+import type { OutgoingEvent } from "../../channel/worker-channel.js";
+import type { RoundRecord } from "../../rendezvous/records/records.js";
+import { lastLines } from "../../report/last-lines.js";
+import type { WorkerResult } from "../../report/run-report.js";
+import { describeExit } from "../../supervision/describe-exit.js";
+import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
+import type { AgentInput } from "../machine/inputs.js";
+import type { PreparedWorker } from "./prepared-worker.js";
+
+/** What is left of one worker's output. */
+export interface WorkerWords {
+	/** Its log directory, the same since its start. */
+	readonly directory: string;
+	/** The path of its stderr; undefined if that is not a file. */
+	readonly logFile: string | undefined;
+	/** The last lines of its stderr, if that file had been removed or renamed when the worker ended. */
+	readonly lostLines: readonly string[] | undefined;
+}
+
+/** Why a worker is paused. */
+export interface PauseNotice {
+	readonly change: WorldChangeEvent;
+	readonly reason: string;
+}
+
+/** The control group's count of out-of-memory kills: at the round's beginning, and now. */
+export interface OomKills {
+	readonly before: number | undefined;
+	readonly now: () => number | undefined;
+}
+
+/** One worker process: its place in the world, and its state. */
+export class WorkerMember {
+	result: WorkerResult;
+	/** It was told to end. */
+	isToEnd = false;
+	private lostLines: readonly string[] | undefined;
+	private prepared: PreparedWorker | undefined;
+	private handle: WorkerHandle | undefined;
+
+	constructor(
+		public info: WorkerInfo,
+		private instance: number,
+	) {
+		this.result = {
+			rank: info.rank,
+			localRank: info.localRank,
+			pid: null,
+			exitCode: null,
+			signal: null,
+			collateral: false,
+		};
+	}
+
+	started(prepared: PreparedWorker, handle: WorkerHandle): void {
+		this.prepared = prepared;
+		this.handle = handle;
+		const { pid = null } = handle;
+		this.result = { ...this.result, pid };
+	}
+
+	/** Keeps its process for another round. */
+	moveTo(info: WorkerInfo, instance: number): void {
+		this.info = info;
+		this.instance = instance;
+		this.result = { ...this.result, rank: info.rank };
+		this.prepared?.moved(info);
+	}
+
+	/** Throws if the disk refuses it. */
+	pause({ change, reason }: PauseNotice): void {
+		this.tell({
+			kind: "PAUSE",
+			workerState: "PAUSED",
+			changeEvent: change,
+			reason,
+		});
+	}
+
+	/** Throws if the disk refuses it. `change`: the reason of its PAUSE. */
+	work({ cause }: RoundRecord, change: WorldChangeEvent): void {
+		this.tell({
+			kind: "WORK",
+			workerState: "HEALTHY",
+			changeEvent: change,
+			reason: cause.reason,
+		});
+	}
+
+	ring(): void {
+		this.prepared?.ring();
+	}
+
+	signal(signal: "SIGTERM" | "SIGKILL"): void {
+		this.isToEnd = true;
+		this.handle?.signal(signal);
+	}
+
+	/** Returns whether its leader lives, and so received the signal. */
+	passOn(signal: NodeJS.Signals): boolean {
+		return this.handle?.passOn(signal) ?? false;
+	}
+
+	hasChannel(directory: string): boolean {
+		return this.prepared?.directory === directory;
+	}
+
+	/** The agent's input for a reply; undefined if there is none. */
+	inputOf(reply: ReceivedReply): AgentInput | undefined {
+		const { localRank } = this.info;
+		switch (reply.kind) {
+			case "HELLO":
+				return { kind: "worker-attached", localRank };
+			case "ACK":
+				return { kind: "worker-acknowledged", localRank, event: reply.event };
+			case "WAITING":
+				return { kind: "worker-waits", localRank, round: reply.round };
+			case "WAITED":
+				return { kind: "worker-waits", localRank, round: null };
+			case "WORKING":
+				return { kind: "worker-works", localRank, round: reply.round };
+			case "PROGRESS":
+			case "ERROR":
+				return undefined;
+			default:
+				return reply satisfies never;
+		}
+	}
+
+	/** Its leader's last replies come before its end. */
+	hearLast(): void {
+		this.prepared?.hear();
+	}
+
+	/** Call it when its leader has ended. */
+	exited(
+		exit: WorkerExit,
+		groupRemains: boolean,
+		oomKills: OomKills,
+	): AgentInput {
+		const program = this.prepared?.spec.file;
+		const { exitCode, description, hint } = describeExit(exit, program, {
+			before: oomKills.before,
+			// Read only to explain a kill.
+			get now() {
+				return oomKills.now();
+			},
+		});
+		this.result = {
+			...this.result,
+			exitCode,
+			signal: exit.signal,
+			collateral: exit.signalledByAgent,
+		};
+		return {
+			kind: "worker-exited",
+			localRank: this.info.localRank,
+			pid: this.handle?.pid ?? null,
+			exit,
+			exitCode,
+			description,
+			hint,
+			error: exitCode === 0 ? undefined : this.prepared?.readError(),
+			groupRemains,
+		};
+	}
+
+	/** None of its processes is left. If its stderr file was removed or renamed, its last lines are read now. */
+	gone(): void {
+		const { stderr } = this.prepared?.logs ?? {};
+		if (stderr === undefined || this.result.exitCode === 0) return;
+		const { file, startBytes } = stderr;
+		if (!file.isAway) return;
+		this.lostLines = lastLines(file, { from: startBytes });
+	}
+
+	get words(): WorkerWords | undefined {
+		const { logs } = this.prepared ?? {};
+		if (logs === undefined) return undefined;
+		const { directory, stderr } = logs;
+		return { directory, logFile: stderr?.path, lostLines: this.lostLines };
+	}
+
+	private tell(
+		message: Omit<OutgoingEvent, "instance" | "round" | "workerInfo">,
+	): void {
+		const { round } = this.info;
+		const place = { instance: this.instance, round, workerInfo: this.info };
+		this.prepared?.tell({ ...message, ...place });
+	}
+}

@@ -1,0 +1,29 @@
+/** A duration for people: `340 ms`, `41.2 s`, `12 min 5 s`, `3 h 20 min`. */
+export function formatDuration(ms: number): string {
+	if (ms < 1_000) return `${Math.round(ms)} ms`;
+	if (ms < 99_950) return `${(ms / 1_000).toFixed(1)} s`;
+	const seconds = Math.round(ms / 1_000);
+	const minutes = Math.floor(seconds / 60);
+	if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+	return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `1 restart`, `2 restarts`. */
+export function formatCount(count: number, noun: string): string {
+	return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Ranks in order, with neighbours joined: `0, 2-5, 7`. */
+export function formatRanks(ranks: readonly number[]): string {
+	const ranges: { first: number; last: number }[] = [];
+	for (const rank of [...ranks].sort((a, b) => a - b)) {
+		const open = ranges.at(-1);
+		if (open && rank === open.last + 1) open.last = rank;
+		else ranges.push({ first: rank, last: rank });
+	}
+	return ranges
+		.map(({ first, last }) =>
+			first === last ? `${first}` : `${first}-${last}`,
+		)
+		.join(", ");
+}

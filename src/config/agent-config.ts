@@ -1,0 +1,120 @@
+import type { RestartPolicyStrategy } from "../policies/strategy.js";
+
+/** A selection of a worker's two streams: none, stdout, stderr or both (torchrun's 0, 1, 2, 3). */
+export interface StreamSelection {
+	readonly stdout: boolean;
+	readonly stderr: boolean;
+}
+
+/** The time-outs of `--rdzv-conf`, in milliseconds. */
+export interface RendezvousConfig {
+	readonly joinTimeoutMs: number;
+	readonly lastCallTimeoutMs: number;
+	readonly settleTimeoutMs: number;
+	readonly leaseTtlMs: number;
+}
+
+/** The agent's credentials for etcd, and the authorities it trusts. Secret: never logged, never passed to a worker. */
+export interface StoreCredentials {
+	readonly login?:
+		| { readonly username: string; readonly password: string }
+		| undefined;
+	/** Undefined: no TLS. Without an authority here, the system's own are trusted. */
+	readonly tls?:
+		| {
+				readonly ca?: Buffer;
+				readonly cert?: Buffer;
+				readonly key?: Buffer;
+		  }
+		| undefined;
+}
+
+/** Where the run's shared state is stored. */
+export interface StoreConfig {
+	readonly backend: "memory" | "etcd";
+	/** `host:port`, or `https://host:port` in all of them; empty for the memory store. */
+	readonly endpoints: readonly string[];
+	readonly credentials: StoreCredentials;
+	/** The lease's lifetime, which bounds how long the store may take to answer; undefined: the default. */
+	readonly leaseTtlMs?: number | undefined;
+}
+
+/** How agents meet at an etcd that they host themselves: docs/meeting.md. */
+export interface MeetingConfig {
+	/** Whether this agent hosts, if a flag says so; undefined: names and addresses decide. */
+	readonly isHost: boolean | undefined;
+}
+
+/** Where a node can be observed over HTTP. */
+export interface HttpConfig {
+	/** Without brackets. */
+	readonly host: string;
+	/** 0: any free port. */
+	readonly port: number;
+	/** The token that clients must send; undefined: none. Secret: never logged, never passed to a worker. */
+	readonly token: string | undefined;
+}
+
+/** How a worker's process is started: resolved, found and executable. */
+export interface WorkerCommand {
+	/** Absolute path of the program. */
+	readonly file: string;
+	/** Its arguments, including the script. */
+	readonly args: readonly string[];
+	readonly cwd: string;
+	/** The script or command as the user typed it, for messages. */
+	readonly display: string;
+	/** The same with its arguments. Agents of a role compare it. */
+	readonly typed: readonly string[];
+}
+
+/** The complete configuration of one agent: validated, with defaults, times in milliseconds. */
+export interface AgentConfig extends StoreConfig {
+	readonly command: WorkerCommand;
+	/** The environment that workers inherit, before the launcher adds its own variables. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** Appended to the PYTHONPATH of workers; undefined if they are not Python, or it is turned off. */
+	readonly pythonPath: string | undefined;
+	readonly minNodes: number;
+	readonly maxNodes: number;
+	readonly nprocPerNode: number;
+	/** The local rank of the worker that reads the launcher's stdin; undefined: none. */
+	readonly stdinRank: number | undefined;
+	readonly runId: string;
+	/** Derived from the command: each start of the same command has the same run id. */
+	readonly isRunIdDerived: boolean;
+	/** The user named the run: the id comes neither from the command nor from a scheduler. */
+	readonly isRunIdGiven: boolean;
+	readonly nodeId: string;
+	/** Derived from the host's name: if it is taken, the agent appends a number. */
+	readonly isNodeIdDerived: boolean;
+	/** Undefined: the agents do not host the store. */
+	readonly meeting: MeetingConfig | undefined;
+	readonly rendezvous: RendezvousConfig;
+	/** The wanted position of this node in the order of ranks, from 0. */
+	readonly nodeRank: number | undefined;
+	/** Undefined: determined at the start from the route to the store. */
+	readonly localAddr: string | undefined;
+	readonly role: string;
+	readonly policy: RestartPolicyStrategy;
+	/** Agents of one run compare it: the policy's name and, for a file, its digest. */
+	readonly policyId: string;
+	readonly maxRestarts: number;
+	readonly shutdownTimeoutMs: number;
+	readonly pauseTimeoutMs: number;
+	/** Undefined: a fresh temporary directory. */
+	readonly logDir: string | undefined;
+	/** One entry per local rank. A stream that is shown (tee) is redirected as well. */
+	readonly redirects: readonly StreamSelection[];
+	readonly tee: readonly StreamSelection[];
+	readonly logPrefix: string;
+	/** The local ranks whose lines reach the console; undefined: all. */
+	readonly localRanksFilter: readonly number[] | undefined;
+	readonly output: "text" | "json";
+	readonly logFormat: "pretty" | "json";
+	/** Undefined: no HTTP server. */
+	readonly http: HttpConfig | undefined;
+	readonly signalsToHandle: readonly NodeJS.Signals[];
+	/** The parent of the channel directories. */
+	readonly channelBase: string;
+}

@@ -1,0 +1,85 @@
+import { nearestName } from "../base/nearest-name.js";
+import { ALL_OPTIONS } from "./options.js";
+import { LOGIN_VARIABLES } from "./resolve-credentials.js";
+import { HTTP_TOKEN_VARIABLE } from "./resolve-http.js";
+import type { Setting, Settings } from "./settings.js";
+
+const PREFIX = "ELASTIC_RUN_";
+
+/** Variables that a launcher gives its workers. A launcher inside a worker must not read them as flags. */
+const WORKER_VARIABLES: readonly string[] = [
+	"ELASTIC_RUN_CHANNEL",
+	"ELASTIC_RUN_INSTANCE",
+	"ELASTIC_RUN_ROUND",
+	"ELASTIC_RUN_RUN_ID",
+	"ELASTIC_RUN_NODE_ID",
+	"ELASTIC_RUN_INCARNATION",
+];
+
+/** Variables with credentials. */
+export const SECRET_VARIABLES: readonly string[] = [
+	...LOGIN_VARIABLES,
+	HTTP_TOKEN_VARIABLE,
+];
+
+/** The launcher's variables that are not flags. */
+const OTHER_VARIABLES: readonly string[] = [
+	"ELASTIC_RUN_DIR",
+	"ELASTIC_RUN_DEBUG",
+	...SECRET_VARIABLES,
+];
+
+const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(
+	(option) => option.variables,
+);
+
+export interface EnvironmentReading {
+	readonly settings: Settings;
+	readonly warnings: readonly string[];
+}
+
+/** Reads the settings from the environment, and warns of each variable that looks like a setting but is none. */
+export function settingsFromEnvironment(
+	environment: Readonly<Record<string, string | undefined>>,
+): EnvironmentReading {
+	const insideWorker = Boolean(environment.ELASTIC_RUN_CHANNEL);
+	const readable = (variable: string) =>
+		!(insideWorker && WORKER_VARIABLES.includes(variable));
+	const settings = new Map<string, Setting>();
+	for (const option of ALL_OPTIONS) {
+		const variable = option.variables.find(
+			(name) => readable(name) && Boolean(environment[name]),
+		);
+		const text = variable === undefined ? undefined : environment[variable];
+		if (text === undefined) continue;
+		const origin = `environment ${variable}`;
+		settings.set(option.key, { text, place: origin, origin });
+	}
+	const warnings = Object.keys(environment)
+		.filter(isForeign)
+		.map(
+			(name) =>
+				`environment ${name} is not known and has no effect${nearestVariable(name)}`,
+		);
+	return { settings, warnings };
+}
+
+function isForeign(name: string): boolean {
+	return (
+		name.startsWith(PREFIX) &&
+		!OPTION_VARIABLES.includes(name) &&
+		!WORKER_VARIABLES.includes(name) &&
+		!OTHER_VARIABLES.includes(name)
+	);
+}
+
+/** Compares names without their common prefix. */
+function nearestVariable(name: string): string {
+	const known = [...OPTION_VARIABLES, ...OTHER_VARIABLES].map(withoutPrefix);
+	const nearest = nearestName(withoutPrefix(name), known);
+	return nearest === undefined ? "" : `; did you mean ${PREFIX}${nearest}?`;
+}
+
+function withoutPrefix(name: string): string {
+	return name.slice(PREFIX.length);
+}

@@ -1,0 +1,83 @@
+import type { RestartPolicy } from "../policies/restart-policy.js";
+import type { RestartPolicyStrategy } from "../policies/strategy.js";
+
+/** A number of seconds, or a text with a unit: `"500ms"`, `"30s"`, `"10m"`, `"1h"`. */
+export type Duration = number | string;
+
+/** Streams of the workers: 0 none, 1 stdout, 2 stderr, 3 both. Either one value, or one per local rank. */
+export type StreamChoice =
+	| number
+	| string
+	| Readonly<Record<number, 0 | 1 | 2 | 3>>;
+
+/**
+ * What to run and how: every flag of the command in camelCase, with the same defaults and notations. Neither
+ * `ELASTIC_RUN_*` variables nor a config file in the working directory are read: only the command reads these.
+ */
+export interface LaunchConfig {
+	/** Script or command. */
+	readonly script: string;
+	/** Its arguments. Default: none. */
+	readonly args?: readonly string[] | undefined;
+	/** Working directory of the workers, and base of relative paths. Default: that of this process. */
+	readonly cwd?: string | undefined;
+	/** Environment of the workers. Default: that of this process. */
+	readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+	/** Aborting it stops the workers gracefully. A reason `{ signal: "SIGTERM" }` makes the exit code 128+n. */
+	readonly signal?: AbortSignal | undefined;
+	/** Aborting it kills the workers at once. */
+	readonly killSignal?: AbortSignal | undefined;
+
+	readonly nprocPerNode?: number | string | undefined;
+	/** The local rank of the worker that reads this process's stdin. Default: `"none"`. */
+	readonly stdin?: number | "none" | undefined;
+	readonly role?: string | undefined;
+	readonly noNode?: boolean | undefined;
+	/** `script` is the name of a Python module. */
+	readonly module?: boolean | undefined;
+	readonly noPythonPath?: boolean | undefined;
+	readonly shutdownTimeout?: Duration | undefined;
+	readonly pauseTimeout?: Duration | undefined;
+	/** Used by the command, which handles signals; `launchAgent` installs no handler. */
+	readonly signalsToHandle?: string | readonly string[] | undefined;
+
+	readonly nnodes?: number | string | undefined;
+	readonly runId?: string | undefined;
+	readonly nodeId?: string | undefined;
+	readonly rdzvBackend?: "etcd" | "memory" | "c10d" | "static" | undefined;
+	readonly rdzvEndpoint?: string | readonly string[] | undefined;
+	/** `"join_timeout=600,…"`, or an object. */
+	readonly rdzvConf?:
+		| string
+		| Readonly<Record<string, string | number>>
+		| undefined;
+	readonly masterAddr?: string | undefined;
+	readonly masterPort?: number | string | undefined;
+	readonly nodeRank?: number | string | undefined;
+	readonly standalone?: boolean | undefined;
+	readonly localAddr?: string | undefined;
+
+	/** A built-in policy, the path of a module that exports one, or an object. */
+	readonly restartPolicy?:
+		| RestartPolicy
+		| (string & {})
+		| RestartPolicyStrategy
+		| undefined;
+	readonly maxRestarts?: number | string | undefined;
+
+	readonly logDir?: string | undefined;
+	readonly redirects?: StreamChoice | undefined;
+	readonly tee?: StreamChoice | undefined;
+	readonly logPrefix?: string | undefined;
+	readonly localRanksFilter?: string | number | readonly number[] | undefined;
+	readonly output?: "text" | "json" | undefined;
+	readonly logFormat?: "pretty" | "json" | undefined;
+
+	/** `"HOST:PORT"`, or `":PORT"` for this machine only: where this node serves its status. Default: nowhere. */
+	readonly http?: string | undefined;
+	/** The file with the token that clients must send. */
+	readonly httpTokenFile?: string | undefined;
+
+	/** A YAML or JSON file with further settings. Settings given here override it. */
+	readonly config?: string | undefined;
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { accessProblem, FILE_PROBLEMS } from "../base/access-problem.js";
+import { messageOf, systemErrorCode } from "../base/errors.js";
+import type { RestartPolicy } from "../policies/restart-policy.js";
+import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import { ok, type Parsed, problem } from "./parse/parsed.js";
+import type { PolicyChoice } from "./parse/policy.js";
+
+/** Loads the chosen policy. Importing a user's module runs its code. */
+export async function loadPolicy(
+	choice: PolicyChoice,
+	cwd: string,
+): Promise<Parsed<RestartPolicyStrategy>> {
+	if ("file" in choice) return importPolicy(choice.file, cwd);
+	return ok(await BUILT_IN[choice.name]());
+}
+
+const BUILT_IN: Readonly<
+	Record<RestartPolicy, () => Promise<RestartPolicyStrategy>>
+> = {
+	hard: async () =>
+		new (
+			await import("../policies/hard-restart-policy.js")
+		).HardRestartPolicyStrategy(),
+	soft: async () =>
+		new (
+			await import("../policies/soft-restart-policy.js")
+		).SoftRestartPolicyStrategy(),
+	"soft-replace": async () =>
+		new (
+			await import("../policies/soft-replace-restart-policy.js")
+		).SoftReplaceRestartPolicyStrategy(),
+};
+
+const DIGEST_DIGITS = 16;
+
+/** `sha256:…` of a policy file. Agents of one run must have the same content, at any path. */
+export async function policyDigest(file: string, cwd: string): Promise<string> {
+	const hash = createHash("sha256").update(await readFile(resolve(cwd, file)));
+	return `sha256:${hash.digest("hex").slice(0, DIGEST_DIGITS)}`;
+}
+
+async function importPolicy(
+	file: string,
+	cwd: string,
+): Promise<Parsed<RestartPolicyStrategy>> {
+	const path = resolve(cwd, file);
+	const unreadable = await accessProblem(path, constants.R_OK);
+	if (unreadable !== undefined) {
+		return problem(`${file}: ${FILE_PROBLEMS[unreadable]}`);
+	}
+	try {
+		const module: unknown = await import(pathToFileURL(path).href);
+		return asPolicy(
+			instantiate(defaultExport(module)),
+			`the default export of ${file}`,
+		);
+	} catch (error) {
+		return problem(`${file}: ${importProblem(error, path)}`);
+	}
+}
+
+/** The value as a policy, or what it lacks. `what` names it in the message. */
+export function asPolicy(
+	value: unknown,
+	what: string,
+): Parsed<RestartPolicyStrategy> {
+	if (isPolicy(value)) return ok(value);
+	const lacks = missingMembers(value).join(", ");
+	return problem(
+		`${what} is no restart policy: it lacks ${lacks}; export an object, or a class, with name, onScaleUp, onScaleDown and onWorkerFailure`,
+	);
+}
+
+function isPolicy(value: unknown): value is RestartPolicyStrategy {
+	return missingMembers(value).length === 0;
+}
+
+const METHODS = ["onScaleUp", "onScaleDown", "onWorkerFailure"];
+
+function missingMembers(value: unknown): string[] {
+	const member = (name: string): unknown =>
+		typeof value === "object" && value !== null
+			? Reflect.get(value, name)
+			: undefined;
+	const name = member("name");
+	return [
+		...(typeof name === "string" && name !== "" ? [] : ["name (a text)"]),
+		...METHODS.filter((method) => typeof member(method) !== "function"),
+	];
+}
+
+/** Compilers to CommonJS wrap a default export once more. */
+function defaultExport(module: unknown): unknown {
+	const inner = memberDefault(module);
+	return memberDefault(inner) ?? inner;
+}
+
+function memberDefault(value: unknown): unknown {
+	return typeof value === "object" && value !== null && "default" in value
+		? value.default
+		: undefined;
+}
+
+function instantiate(value: unknown): unknown {
+	return typeof value === "function" ? Reflect.construct(value, []) : value;
+}
+
+function importProblem(error: unknown, path: string): string {
+	const isUnknown = systemErrorCode(error) === "ERR_UNKNOWN_FILE_EXTENSION";
+	if (isUnknown && /\.[cm]?ts$/.test(path)) {
+		return `Node ${process.versions.node} does not read TypeScript; compile it, or use Node >= 22.18`;
+	}
+	return `cannot be loaded: ${messageOf(error).split("\n")[0]}`;
+}

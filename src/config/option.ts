@@ -1,0 +1,101 @@
+import type { Parsed } from "./parse/parsed.js";
+
+/** A heading of `--help`. */
+export type OptionGroup =
+	| "Workers"
+	| "Rendezvous"
+	| "Restarts"
+	| "Logs and output"
+	| "Observability"
+	| "Command";
+
+/** How a value may be written in a config file or a `LaunchConfig`, besides its text on the command line. */
+export type ValueForm =
+	| "number"
+	| "boolean"
+	/** A list, for `a,b`. */
+	| "list"
+	/** A map, for `k=v,…` or `k:v,…`. */
+	| "map";
+
+interface OptionText {
+	/** With dashes, as on the command line, but without the leading ones. */
+	readonly name: string;
+	readonly aliases: readonly string[];
+	/** One letter. */
+	readonly short: string | undefined;
+	/** The name of the value in `--help`; undefined for a switch, which takes none. */
+	readonly argument: string | undefined;
+	readonly group: OptionGroup;
+	readonly help: string;
+	/** The default for `--help`, in words if it is computed. */
+	readonly defaultHelp: string | undefined;
+	readonly forms: readonly ValueForm[];
+	/** The sign between key and value in the text form of a map. */
+	readonly pairSign: "=" | ":";
+}
+
+/** One setting: all about a flag, its variable and its key. */
+export interface Option<T> extends OptionText {
+	/** In camelCase, as in a config file and in `LaunchConfig`. */
+	readonly key: string;
+	/** The key, then those of the aliases. */
+	readonly keys: readonly string[];
+	/** The environment variable, then those of the aliases. */
+	readonly variables: readonly [string, ...string[]];
+	/** @param origin as in `Setting` */
+	readonly parse: (text: string, origin: string) => Parsed<T>;
+}
+
+/** A setting whose default is written in its own notation. */
+export interface OptionWithDefault<T> extends Option<T> {
+	readonly defaultText: string;
+	readonly defaultValue: T;
+}
+
+type OptionInit<T> = Pick<OptionText, "name" | "group" | "help"> &
+	Partial<OptionText> &
+	Pick<Option<T>, "parse">;
+
+export function option<T>(init: OptionInit<T>): Option<T> {
+	const { name, aliases = [] } = init;
+	return {
+		aliases,
+		short: undefined,
+		argument: undefined,
+		defaultHelp: undefined,
+		forms: [],
+		pairSign: "=",
+		...init,
+		key: toCamelCase(name),
+		keys: [name, ...aliases].map(toCamelCase),
+		variables: [variableOf(name), ...aliases.map(variableOf)],
+	};
+}
+
+export function optionWithDefault<T>(
+	init: OptionInit<T> & { readonly defaultText: string },
+): OptionWithDefault<T> {
+	const parsed = init.parse(init.defaultText, "default");
+	if (!("value" in parsed)) {
+		throw new TypeError(`--${init.name}: its default is not valid`);
+	}
+	return {
+		...option(init),
+		defaultText: init.defaultText,
+		defaultHelp: init.defaultHelp ?? init.defaultText,
+		defaultValue: parsed.value,
+	};
+}
+
+/** `nproc-per-node` and `nproc_per_node` as `nprocPerNode`. */
+export function toCamelCase(name: string): string {
+	return name.replaceAll(/[-_]+([A-Za-z0-9])/g, (_, letter: string) =>
+		letter.toUpperCase(),
+	);
+}
+
+/** `nproc-per-node` as `ELASTIC_RUN_NPROC_PER_NODE`. */
+function variableOf(name: string): string {
+	return `ELASTIC_RUN_${name.replaceAll("-", "_").toUpperCase()}`;
+}

@@ -1,0 +1,70 @@
+import { isIP } from "node:net";
+import { invalid, ok, type Parsed, problem, quote } from "./parsed.js";
+import { wholeNumber } from "./scalars.js";
+
+/** The most workers that one agent starts. */
+export const MOST_WORKERS = 1024;
+
+/** How many agents a round may have. */
+export interface NodeRange {
+	readonly min: number;
+	readonly max: number;
+}
+
+/** Workers of one agent: a number, or the devices to count. */
+export type WorkerCount = number | "auto" | "cpu" | "gpu";
+
+/** `N` or `MIN:MAX`. */
+export function parseNodeRange(text: string): Parsed<NodeRange> {
+	const [first = "", second = first, ...others] = text.split(":");
+	const min = wholeNumber(first, 0);
+	const max = wholeNumber(second, 0);
+	if (min === undefined || max === undefined || others.length > 0) {
+		return invalid(text, "N or MIN:MAX, for example 2 or 1:4");
+	}
+	if (min === 0) {
+		return problem(
+			`${quote(text)}: MIN must be at least 1; use ${max > 1 ? `1:${max}` : "1"}`,
+		);
+	}
+	if (min > max) {
+		return problem(
+			`${quote(text)}: MIN is larger than MAX; use MIN:MAX, for example ${max === 0 ? 1 : max}:${min}`,
+		);
+	}
+	return ok({ min, max });
+}
+
+export function parseWorkerCount(text: string): Parsed<WorkerCount> {
+	if (text === "auto" || text === "cpu" || text === "gpu") return ok(text);
+	const count = wholeNumber(text, 1);
+	if (count === undefined) {
+		return invalid(
+			text,
+			`a whole number from 1 to ${MOST_WORKERS}, "auto", "cpu" or "gpu"`,
+		);
+	}
+	if (count > MOST_WORKERS) {
+		return problem(
+			`${count} workers exceed the limit of ${MOST_WORKERS} on one node; use a smaller number`,
+		);
+	}
+	return ok(count);
+}
+
+const HOST_NAME =
+	/^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9])?)*\.?$/;
+
+/** Whether `text` can be a host's name or address (IPv6 without brackets). */
+export function isHost(text: string): boolean {
+	return isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
+}
+
+export function parseLocalAddress(text: string): Parsed<string> {
+	return isHost(text)
+		? ok(text)
+		: invalid(
+				text,
+				"a host name or an IP address, without port or brackets, for example 10.0.0.5",
+			);
+}

@@ -1,0 +1,51 @@
+import { constants } from "node:os";
+import { didYouMean } from "../../base/nearest-name.js";
+import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
+
+/** Signals that the kernel lets nobody handle. */
+const UNCATCHABLE: readonly string[] = ["SIGKILL", "SIGSTOP"];
+
+/** Signals that the kernel or a terminal sends about a child, a window, a job or a socket. They do not ask for an end. */
+const UNMEANT: readonly string[] = [
+	"SIGCHLD",
+	"SIGCONT",
+	"SIGIO",
+	"SIGPIPE",
+	"SIGPOLL",
+	"SIGPROF",
+	"SIGTTIN",
+	"SIGTTOU",
+	"SIGURG",
+	"SIGVTALRM",
+	"SIGWINCH",
+];
+
+/** `SIGTERM,INT`: names with or without SIG, upper or lower case. */
+export function parseSignals(text: string): Parsed<readonly NodeJS.Signals[]> {
+	const signals = allOf(
+		text.split(",").map((name) => parseSignal(name.trim())),
+	);
+	return "value" in signals ? ok([...new Set(signals.value)]) : signals;
+}
+
+function parseSignal(name: string): Parsed<NodeJS.Signals> {
+	const signal = `SIG${name.toUpperCase().replace(/^SIG/, "")}`;
+	if (!isSignal(signal)) {
+		return problem(
+			`${quote(name)} is not a signal; use names separated by commas, for example SIGTERM,SIGINT${didYouMean(signal, Object.keys(constants.signals))}`,
+		);
+	}
+	if (UNCATCHABLE.includes(signal)) {
+		return problem(`${signal} cannot be handled by any process; leave it out`);
+	}
+	if (UNMEANT.includes(signal)) {
+		return problem(
+			`${signal} does not ask for an end, but would end the run; leave it out`,
+		);
+	}
+	return ok(signal);
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+	return Object.hasOwn(constants.signals, name);
+}

@@ -1,0 +1,21 @@
+import { basename, extname } from "node:path";
+import { packageFile, packageVersion } from "../base/package-files.js";
+
+/** python, python3, python3.13t */
+const INTERPRETER = /^python[\d.]*t?$/;
+
+/** The directory that holds `elastic_run.py`, the Python runtime library, and nothing else. */
+export function pythonLibrary(): string {
+	return packageFile("dist/python");
+}
+
+/** The same library as a package for pip. */
+export function pythonWheel(): string {
+	const name = `elastic_run-${packageVersion()}-py3-none-any.whl`;
+	return packageFile(`dist/python-wheel/${name}`);
+}
+
+/** Whether a script or command, as typed, is Python: by its file ending or the interpreter's name. */
+export function isPython(script: string): boolean {
+	return extname(script) === ".py" || INTERPRETER.test(basename(script));
+}

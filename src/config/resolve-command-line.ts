@@ -1,0 +1,133 @@
+import { resolve } from "node:path";
+import { findConfigFiles, readConfigFile } from "./config-file.js";
+import { settingsFromEnvironment } from "./environment.js";
+import type { Host } from "./host.js";
+import { mergeSettings } from "./merge-settings.js";
+import { OPTIONS } from "./options.js";
+import {
+	type Resolution,
+	type ResolveRequest,
+	resolveSettings,
+} from "./resolve.js";
+import { loginFromEnvironment } from "./resolve-credentials.js";
+import { httpTokenFromEnvironment } from "./resolve-http.js";
+import {
+	EMPTY_VALUE,
+	type NameOf,
+	type Setting,
+	SettingReader,
+	type Settings,
+	type SourceReading,
+} from "./settings.js";
+
+/** The parsed command line. */
+export interface CommandLine {
+	readonly flags: Settings;
+	readonly script: string | undefined;
+	readonly args: readonly string[];
+	/** The problems found while parsing: unknown flags, missing values. */
+	readonly problems: readonly string[];
+}
+
+/** The result of reading a command line with all other sources. */
+export interface CommandLineReading {
+	readonly request: ResolveRequest;
+	/** Warnings of variables without effect. */
+	readonly warnings: readonly string[];
+	/** Facts that the user should know and need not change. */
+	readonly notes: readonly string[];
+}
+
+export interface CommandLineResolution {
+	readonly resolution: Resolution;
+	/** Every given setting, with its origin. */
+	readonly settings: Settings;
+	readonly isDryRun: boolean;
+	/** Whether a dry run shows all settings. */
+	readonly isVerbose: boolean;
+	/** Facts that the user should know and need not change. */
+	readonly notes: readonly string[];
+}
+
+const nameOf: NameOf = (option) => `--${option.name}`;
+
+/** Resolves the settings: flags override the environment, which overrides the config file, which overrides the defaults. */
+export async function resolveCommandLine(
+	line: CommandLine,
+	host: Host,
+): Promise<CommandLineResolution> {
+	const { request, ...reading } = await readCommandLine(line, host);
+	const { settings } = request;
+	const resolution = await resolveSettings(request, host);
+	const reader = new SettingReader(settings, () => {}, nameOf);
+	const isDryRun = reader.value(OPTIONS.dryRun);
+	const isVerbose = reader.value(OPTIONS.verbose);
+	const warnings = reading.warnings.map((words) => `warning: ${words}`);
+	const notes = [...warnings, ...reading.notes];
+	return { resolution, settings, isDryRun, isVerbose, notes };
+}
+
+/** Collects the settings in order of precedence: flags, environment, config file. */
+export async function readCommandLine(
+	line: CommandLine,
+	host: Host,
+): Promise<CommandLineReading> {
+	const environment = settingsFromEnvironment(host.environment);
+	const named = mergeSettings([line.flags, environment.settings]).get(
+		OPTIONS.config.key,
+	);
+	const file = await readNamedOrFound(named, host.cwd);
+	const request = {
+		script: line.script,
+		args: line.args,
+		cwd: host.cwd,
+		environment: host.environment,
+		settings: mergeSettings([line.flags, environment.settings, file.settings]),
+		login: loginFromEnvironment(host.environment),
+		httpToken: httpTokenFromEnvironment(host.environment),
+		nameOf,
+		problems: [...line.problems, ...file.problems],
+	};
+	return { request, warnings: environment.warnings, notes: file.notes };
+}
+
+/** The settings of the named config file, or of the one in the working directory. */
+export async function readNamedOrFound(
+	named: Setting | undefined,
+	cwd: string,
+): Promise<SourceReading & { readonly notes: readonly string[] }> {
+	const nothing = { settings: new Map(), problems: [], notes: [] };
+	if (named !== undefined)
+		return { ...(await readNamedFile(named, cwd)), notes: [] };
+	const found = await findConfigFiles(cwd);
+	const unread = found
+		.filter(({ distrust }) => distrust !== undefined)
+		.map(
+			({ name, distrust }) =>
+				`${name} is not read: ${distrust}; if its settings are yours, use --config ${name}`,
+		);
+	const [file, other] = found.filter(({ distrust }) => distrust === undefined);
+	if (file === undefined) return { ...nothing, notes: unread };
+	if (other !== undefined) {
+		return {
+			...nothing,
+			problems: [
+				`both ${file.name} and ${other.name} are here; name one with --config`,
+			],
+		};
+	}
+	return {
+		...(await readConfigFile(file.name, file.path)),
+		notes: [...unread, `settings are read from ${file.name}`],
+	};
+}
+
+/** The settings of the file named by a setting. */
+export async function readNamedFile(
+	{ text, place }: Setting,
+	cwd: string,
+): Promise<SourceReading> {
+	return text === ""
+		? { settings: new Map(), problems: [`${place}: ${EMPTY_VALUE}`] }
+		: readConfigFile(text, resolve(cwd, text), place);
+}

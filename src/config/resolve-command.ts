@@ -1,0 +1,200 @@
+import { constants, realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { accessProblem } from "../base/access-problem.js";
+import { packageFile } from "../base/package-files.js";
+import type { WorkerCommand } from "./agent-config.js";
+import {
+	type CommandProblem,
+	findProgram,
+	noFileRefusal,
+	Refusal,
+	type SearchPlace,
+} from "./find-program.js";
+import type { Host } from "./host.js";
+
+/** The longest argument that Linux passes to a program (MAX_ARG_STRLEN), including its terminator. */
+const LONGEST_ARGUMENT_BYTES = 131_072;
+
+/** What the user asked to run. */
+export interface CommandRequest extends SearchPlace {
+	readonly script: string;
+	readonly args: readonly string[];
+	/** Run it without an interpreter, whatever its ending. */
+	readonly asItIs: boolean;
+	/** `script` is the name of a Python module. */
+	readonly isModule: boolean;
+	readonly node: Host["node"];
+}
+
+/** The program and its arguments, checked; or the first problem. */
+export async function resolveCommand(
+	request: CommandRequest,
+): Promise<WorkerCommand | CommandProblem> {
+	try {
+		if (request.script === "") {
+			throw new Refusal(
+				"USAGE",
+				"no command given; give a script or a command",
+			);
+		}
+		await checkDirectory(request.cwd);
+		checkArguments(request.args);
+		if (request.isModule) return await moduleCommand(request);
+		const prefix = request.asItIs ? undefined : await interpreter(request);
+		const [file, args] =
+			prefix === undefined
+				? [await findProgram(request.script, request), request.args]
+				: [
+						prefix.file,
+						[...prefix.args, asPath(request.script), ...request.args],
+					];
+		const typed = [request.script, ...request.args];
+		return { file, args, cwd: request.cwd, display: request.script, typed };
+	} catch (error) {
+		if (error instanceof Refusal) return error.problem;
+		throw error;
+	}
+}
+
+async function moduleCommand(request: CommandRequest): Promise<WorkerCommand> {
+	const { script, args, cwd, asItIs } = request;
+	if (asItIs) {
+		throw new Refusal(
+			"USAGE",
+			"--module cannot be combined with --no-node (--no-python); leave one of them out",
+		);
+	}
+	const file = await findPython(request);
+	const typed = ["-m", script, ...args];
+	return { file, args: ["-u", ...typed], cwd, display: script, typed };
+}
+
+/** A name that begins with a dash would be an option of the interpreter. */
+function asPath(script: string): string {
+	return script.startsWith("-") ? `./${script}` : script;
+}
+
+interface Interpreter {
+	readonly file: string;
+	/** The arguments before the script. */
+	readonly args: readonly string[];
+}
+
+/** The interpreter for a script of this name; undefined if the script is a program itself. */
+async function interpreter(
+	request: CommandRequest,
+): Promise<Interpreter | undefined> {
+	const file = request.node.file;
+	switch (extname(request.script)) {
+		case ".js":
+		case ".mjs":
+		case ".cjs":
+			await checkScript(request);
+			return { file, args: runtimeArguments(request) };
+		case ".ts":
+			await checkScript(request);
+			return {
+				file,
+				args: [...typeScriptArguments(request), ...runtimeArguments(request)],
+			};
+		case ".py":
+			await checkScript(request);
+			return { file: await findPython(request), args: ["-u"] };
+		default:
+			return undefined;
+	}
+}
+
+async function checkScript({ script, cwd }: CommandRequest): Promise<void> {
+	const path = resolve(cwd, script);
+	const problem = await accessProblem(path, constants.R_OK);
+	if (problem === "missing") {
+		throw new Refusal(
+			"COMMAND_NOT_FOUND",
+			`script "${script}" not found (looked in ${isAbsolute(script) ? dirname(script) : cwd}); check the path`,
+		);
+	}
+	if (problem === "directory" || problem === "special")
+		throw noFileRefusal(script, problem);
+	if (problem === "denied") {
+		throw new Refusal(
+			"COMMAND_NOT_EXECUTABLE",
+			`cannot read ${script}: permission denied; make it readable`,
+		);
+	}
+}
+
+/** What Node needs before a TypeScript script: nothing if it strips types, else the user's tsx. */
+function typeScriptArguments({ script, cwd, node }: CommandRequest): string[] {
+	if (node.runsTypeScript) return [];
+	for (const directory of [dirname(resolve(cwd, script)), cwd]) {
+		try {
+			const tsx = createRequire(join(directory, "noop.js")).resolve("tsx");
+			return ["--import", pathToFileURL(tsx).href];
+		} catch {
+			// Not installed for this directory.
+		}
+	}
+	throw new Refusal(
+		"USAGE",
+		`${script} needs the package tsx on Node ${node.version}: npm install --save-dev tsx (Node >= 22.18 runs it directly)`,
+	);
+}
+
+/** What Node needs to find `elastic-run/runtime` if the script's project does not have elastic-run. */
+function runtimeArguments({ script, cwd }: CommandRequest): string[] {
+	try {
+		const path = realpathSync(resolve(cwd, script));
+		createRequire(path).resolve("elastic-run/package.json");
+		return [];
+	} catch {
+		const finder = packageFile("dist/src/runtime/find-package.js");
+		return ["--import", pathToFileURL(finder).href];
+	}
+}
+
+/** `$PYTHON_EXEC`, as with torchrun, else python3 on PATH. */
+async function findPython(request: CommandRequest): Promise<string> {
+	const { PYTHON_EXEC } = request.environment;
+	try {
+		return await findProgram(PYTHON_EXEC || "python3", request);
+	} catch (error) {
+		if (!(error instanceof Refusal)) throw error;
+		throw new Refusal(
+			error.problem.code,
+			PYTHON_EXEC
+				? `environment PYTHON_EXEC: ${error.problem.message}`
+				: `${request.script} needs python3, which is not on PATH; install it, or set PYTHON_EXEC`,
+		);
+	}
+}
+
+async function checkDirectory(cwd: string): Promise<void> {
+	const found = await stat(cwd).catch(() => undefined);
+	if (!found?.isDirectory()) {
+		throw new Refusal(
+			"USAGE",
+			`working directory ${cwd} is not there; create it`,
+		);
+	}
+}
+
+function checkArguments(args: readonly string[]): void {
+	for (const [index, argument] of args.entries()) {
+		if (argument.includes("\0")) {
+			throw new Refusal(
+				"USAGE",
+				`argument ${index + 1} of the script contains a NUL byte; take it out`,
+			);
+		}
+		if (Buffer.byteLength(argument) >= LONGEST_ARGUMENT_BYTES) {
+			throw new Refusal(
+				"USAGE",
+				`argument ${index + 1} of the script is longer than 128 KiB, which the system refuses; put it in a file`,
+			);
+		}
+	}
+}

@@ -1,0 +1,147 @@
+import { pause } from "../base/back-off.js";
+import type { Clock } from "../base/clock.js";
+import { within } from "../base/within.js";
+import type { DataDirectory } from "./data-directory.js";
+import {
+	type ClusterState,
+	type KeeperSettings,
+	peerUrl,
+} from "./etcd-arguments.js";
+import { EtcdProcess } from "./etcd-process.js";
+import { Gateway } from "./gateway.js";
+import { judgeUse, type UseMemory } from "./still-used.js";
+
+const LOOK_EVERY_MS = 1_000;
+const END_WITHIN_MS = 5_000;
+/** An etcd that ends sooner after its start has not served. */
+const SERVED_AFTER_MS = 5_000;
+const MOST_FAILURES = 5;
+const SHORTEST_PAUSE_MS = 100;
+
+/** How a keeper ends. */
+export type KeeperEnd =
+	/** The run is over, or the etcd was unused for long. */
+	| { readonly kind: "done" }
+	/** Another process has the ports, perhaps another agent's keeper for this run. */
+	| { readonly kind: "taken"; readonly words: string }
+	| { readonly kind: "failed"; readonly words: string }
+	/** A signal ended it; the data stays for the next keeper. */
+	| { readonly kind: "asked" };
+
+/**
+ * Keeps one etcd as long as its run uses it, however the agents end. It restarts an etcd that ends by itself on the same
+ * data, and stops it when it is no longer needed.
+ */
+export class Keeper {
+	private etcd: EtcdProcess | undefined;
+	private end: KeeperEnd | undefined;
+	private failures = 0;
+
+	constructor(
+		private readonly parts: {
+			readonly settings: KeeperSettings;
+			readonly data: DataDirectory;
+			readonly clock: Clock;
+		},
+	) {}
+
+	/** Call it on a signal. */
+	ask(): void {
+		this.endWith({ kind: "asked" });
+	}
+
+	async toTheEnd(): Promise<KeeperEnd> {
+		const { data, clock, settings } = this.parts;
+		data.discardStale(settings.idleMs, clock.wallTime());
+		data.touch(clock.wallTime());
+		const watching = this.watchUse();
+		while (this.end === undefined) await this.runOnce();
+		await watching;
+		if (this.end.kind === "done") data.remove();
+		return this.end;
+	}
+
+	private endWith(end: KeeperEnd): void {
+		this.end ??= end;
+		this.etcd?.signal("SIGTERM");
+	}
+
+	private async runOnce(): Promise<void> {
+		const { clock, settings } = this.parts;
+		const state = await this.clusterState();
+		const startedAt = clock.now();
+		const etcd = new EtcdProcess(settings, state);
+		this.etcd = etcd;
+		await etcd.ended;
+		this.etcd = undefined;
+		if (this.end !== undefined) return;
+		if (etcd.couldNotBind) {
+			this.endWith({ kind: "taken", words: etcd.lastWords });
+			return;
+		}
+		const hasServed = clock.now() - startedAt >= SERVED_AFTER_MS;
+		this.failures = hasServed ? 0 : this.failures + 1;
+		if (this.failures >= MOST_FAILURES) {
+			this.endWith({ kind: "failed", words: etcd.lastWords });
+			return;
+		}
+		await pause(clock, SHORTEST_PAUSE_MS * 2 ** this.failures);
+	}
+
+	/**
+	 * A member that has run before and lost its data must not vote as if it never had: it leaves the cluster and joins as a
+	 * new member.
+	 */
+	private async clusterState(): Promise<ClusterState> {
+		const { settings, data } = this.parts;
+		const { places, member } = settings;
+		if (places.length === 1 || data.hasData) return "new";
+		const own = peerUrl(settings, member);
+		for (const [index, { host, port }] of places.entries()) {
+			if (index === member) continue;
+			const gateway = new Gateway({ host, port });
+			const members = await gateway.members().catch(() => []);
+			const lost = members.find(({ peerUrls }) => peerUrls.includes(own));
+			if (members.length === 0) continue;
+			if (lost !== undefined && lost.clientUrls.length === 0) return "new";
+			try {
+				if (lost !== undefined) await gateway.removeMember(lost.id);
+				await gateway.addMember([own]);
+				return "existing";
+			} catch {
+				// Another member may do it, or this one later.
+			}
+		}
+		return "new";
+	}
+
+	private async watchUse(): Promise<void> {
+		const { settings, data, clock } = this.parts;
+		const { listen, places, member, runId, idleMs } = settings;
+		const gateway = new Gateway({
+			host: listen[0] ?? "",
+			port: places[member]?.port ?? 0,
+		});
+		let memory: UseMemory = { usedAt: clock.now(), overSince: undefined };
+		while (this.end === undefined) {
+			await pause(clock, LOOK_EVERY_MS);
+			const sight = await gateway.look(runId);
+			const { hasLeft } = data;
+			const limits = { idleMs, hasLeft };
+			const judged = judgeUse(memory, sight, clock.now(), limits);
+			memory = judged.memory;
+			data.touch(clock.wallTime());
+			if (judged.isDone) this.endWith({ kind: "done" });
+		}
+		await this.killWhenLate();
+	}
+
+	private async killWhenLate(): Promise<void> {
+		const { etcd } = this;
+		const { clock } = this.parts;
+		if (etcd === undefined) return;
+		const hasEnded = etcd.ended.then(() => true);
+		if (await within(clock, END_WITHIN_MS, hasEnded)) return;
+		etcd.signal("SIGKILL");
+	}
+}

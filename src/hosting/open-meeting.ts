@@ -1,0 +1,207 @@
+import { tmpdir } from "node:os";
+import { pause } from "../base/back-off.js";
+import { type Clock, onBeat } from "../base/clock.js";
+import { ElasticRunError } from "../base/errors.js";
+import type { Logger } from "../base/logger.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import { endpointOf } from "../config/parse/endpoints.js";
+import { findSetpriv } from "../supervision/setpriv.js";
+import { markLeft, takeMeetingDirectory } from "./data-directory.js";
+import { decideHosting } from "./decide-hosting.js";
+import type { KeeperSettings } from "./etcd-arguments.js";
+import { findEtcd } from "./find-etcd.js";
+import { findMeeting, PASSES_WITHIN_MS } from "./find-meeting.js";
+import { Gateway } from "./gateway.js";
+import { judgeAnswerer } from "./judge-answerer.js";
+import { StartedKeeper } from "./keeper-starter.js";
+import { readHostingFacts } from "./this-machine.js";
+
+const LOOK_EVERY_MS = 200;
+/** How long etcd may take to listen on a busy machine. */
+const START_WITHIN_MS = PASSES_WITHIN_MS;
+/** How often a hosting agent checks that its etcd has a keeper. */
+const CHECK_EVERY_MS = 2_000;
+/** An unused etcd is kept at least this long. */
+const SHORTEST_IDLE_MS = 60_000;
+/** The most restarts in a row of a keeper that fails. */
+const MOST_FAILURES = 5;
+/** How often the ports may be taken although nothing listens: another agent's etcd here may be starting. */
+const MOST_TAKEN = 3;
+
+export interface MeetingOptions {
+	readonly config: AgentConfig;
+	readonly clock: Clock;
+	/** A number in [0, 1) that spreads the tries. */
+	readonly random: () => number;
+	readonly log: Pick<Logger, "info" | "warn">;
+	/** Whether the launch was given up. */
+	readonly isAborted: () => boolean;
+}
+
+/** The part of the run's etcd that this agent hosts. */
+export interface HostedMeeting {
+	/** The agent leaves regularly. The etcd stays as long as others use it. */
+	close(): void;
+}
+
+/**
+ * Starts the etcd where the run meets, or this host's member of it, if this agent must. Undefined if another agent does.
+ * @throws ElasticRunError USAGE if it cannot be hosted here
+ */
+export async function openMeeting(
+	options: MeetingOptions,
+): Promise<HostedMeeting | undefined> {
+	const { config, clock, log } = options;
+	const facts = await readHostingFacts(config, clock);
+	const hosting = decideHosting(facts);
+	if (hosting.kind === "refuse") {
+		throw refusal(`--rdzv-endpoint: ${hosting.words}`);
+	}
+	if (hosting.kind === "join") {
+		log.info(
+			`meeting at ${config.endpoints.join(", ")}: another node hosts it`,
+		);
+		await findMeeting(options);
+		return undefined;
+	}
+	const { environment, runId, rendezvous } = config;
+	const { member, listen } = hosting;
+	const places = facts.places.map(({ host, port }) => ({ host, port }));
+	const [program, setpriv] = await Promise.all([
+		findEtcd(environment),
+		findSetpriv(environment.PATH),
+	]);
+	const directory = takeMeetingDirectory(
+		environment.ELASTIC_RUN_DIR || tmpdir(),
+		process.getuid?.() ?? 0,
+		{ host: listen[0] ?? "", port: places[member]?.port ?? 0 },
+	);
+	const idleMs = Math.max(rendezvous.joinTimeoutMs, SHORTEST_IDLE_MS);
+	const host = new Host(
+		{ program, setpriv, runId, directory, places, member, listen, idleMs },
+		options,
+	);
+	await host.start();
+	if (places.length > 1) await findMeeting(options);
+	return host;
+}
+
+class Host implements HostedMeeting {
+	private keeper: StartedKeeper | undefined;
+	private cancelCheck: () => void = () => {};
+	private failures = 0;
+	private isClosed = false;
+
+	constructor(
+		private readonly settings: KeeperSettings,
+		private readonly options: MeetingOptions,
+	) {}
+
+	/** Resolves once an etcd of this run listens at the endpoint. Any node may have started it. */
+	async start(): Promise<void> {
+		const { clock, log, isAborted } = this.options;
+		const { endpoint } = this;
+		const { directory, runId } = this.settings;
+		markLeft(directory, false);
+		const until = clock.now() + START_WITHIN_MS;
+		let told = "";
+		let taken = 0;
+		while (!isAborted()) {
+			const answerer = await this.gateway.answerer();
+			const judged = judgeAnswerer(answerer, { runId, endpoint });
+			if (judged.kind === "ours" || this.awaitsOthers(answerer.kind)) break;
+			if (judged.kind === "foreign") throw refusal(judged.words);
+			if (this.keeper?.end?.kind === "failed") throw this.failed();
+			if (answerer.kind === "nobody" && this.isUnkept) {
+				if (this.keeper?.end?.kind === "taken") taken += 1;
+				if (taken >= MOST_TAKEN) throw this.failed();
+				this.startKeeper();
+			}
+			const words = `etcd cannot be hosted at ${endpoint}: ${judged.words}`;
+			if (clock.now() >= until) throw refusal(words);
+			if (answerer.kind !== "nobody" && this.isUnkept && words !== told) {
+				told = words;
+				log.warn(`${words}; waiting up to ${START_WITHIN_MS / 1_000} s`);
+			}
+			await pause(clock, LOOK_EVERY_MS);
+		}
+		log.info(`meeting at ${endpoint}: this machine hosts it`);
+		this.checkLater();
+	}
+
+	close(): void {
+		if (this.isClosed) return;
+		this.isClosed = true;
+		this.cancelCheck();
+		markLeft(this.settings.directory, true);
+	}
+
+	private get endpoint(): string {
+		const { places, member } = this.settings;
+		const { host = "", port = 0 } = places[member] ?? {};
+		return endpointOf(host, port);
+	}
+
+	private get gateway(): Gateway {
+		const { listen, places, member } = this.settings;
+		const { port = 0 } = places[member] ?? {};
+		return new Gateway({ host: listen[0] ?? "", port });
+	}
+
+	/** Whether this agent has no running keeper; another agent may have one. */
+	private get isUnkept(): boolean {
+		return this.keeper === undefined || this.keeper.end !== undefined;
+	}
+
+	/** A member that listens and waits for a majority does not answer yet. */
+	private awaitsOthers(kind: string): boolean {
+		return kind === "mute" && this.settings.places.length > 1 && !this.isUnkept;
+	}
+
+	private startKeeper(): void {
+		this.keeper = new StartedKeeper(this.settings);
+	}
+
+	/** Restarts the keeper if it is gone, with etcd, and nothing listens any more. */
+	private checkLater(): void {
+		const { clock } = this.options;
+		if (this.isClosed) return;
+		const at = onBeat(clock.now() + CHECK_EVERY_MS, CHECK_EVERY_MS);
+		this.cancelCheck = clock.wakeAt(at, () => {
+			this.check().finally(() => this.checkLater());
+		});
+	}
+
+	private async check(): Promise<void> {
+		if (!this.isUnkept) return;
+		const { kind } = await this.gateway.answerer();
+		if (kind !== "nobody" || this.isClosed) return;
+		const { log } = this.options;
+		const { end } = this.keeper ?? {};
+		if (end?.kind === "failed" || end?.kind === "taken") this.failures += 1;
+		if (this.failures > MOST_FAILURES) return;
+		if (this.failures === MOST_FAILURES) {
+			log.warn(`${this.failed().message}; it is not started again`);
+			this.failures += 1;
+			return;
+		}
+		log.warn(`the etcd at ${this.endpoint} is gone, and is started again`);
+		this.startKeeper();
+	}
+
+	private failed(): ElasticRunError {
+		const { end } = this.keeper ?? {};
+		const words = end !== undefined && "words" in end ? end.words : "";
+		const taken =
+			end?.kind === "taken"
+				? "another process has this port or the next one, which etcd needs too; give another port in --rdzv-endpoint, on every node\n"
+				: "";
+		return refusal(
+			`etcd cannot be hosted at ${this.endpoint}: ${taken}${words}`,
+		);
+	}
+}
+
+function refusal(words: string): ElasticRunError {
+	return new ElasticRunError("USAGE", words);
+}

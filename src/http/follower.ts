@@ -1,0 +1,43 @@
+import type { Clock } from "../base/clock.js";
+
+/** A client that has asked within this time, in milliseconds, is polling; a busy browser takes a while. */
+const ASKS_AGAIN_WITHIN_MS = 1_500;
+
+/** Knows whether a client polls, and whether it has heard of the end. */
+export class Follower {
+	private answeredAt = Number.NEGATIVE_INFINITY;
+	private underWay = 0;
+	private hasHeard = false;
+	private tellHeard: () => void = () => {};
+
+	constructor(private readonly clock: Pick<Clock, "now">) {}
+
+	/** Answers a poll; `isLast`: the answer tells the end. */
+	async answer<Value>(
+		work: () => Promise<{ readonly value: Value; readonly isLast: boolean }>,
+	): Promise<Value> {
+		this.underWay += 1;
+		try {
+			const { value, isLast } = await work();
+			if (isLast) {
+				this.hasHeard = true;
+				this.tellHeard();
+			}
+			return value;
+		} finally {
+			this.underWay -= 1;
+			this.answeredAt = this.clock.now();
+		}
+	}
+
+	/** Resolves once the polling client, if there is one, has heard of the end. */
+	heard(): Promise<void> {
+		const isThere =
+			this.underWay > 0 ||
+			this.clock.now() - this.answeredAt < ASKS_AGAIN_WITHIN_MS;
+		if (!isThere || this.hasHeard) return Promise.resolve();
+		return new Promise((resolve) => {
+			this.tellHeard = resolve;
+		});
+	}
+}

@@ -1,0 +1,203 @@
+import { setMaxListeners } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AgentObserver, JoinedRun } from "../agent/agent-observer.js";
+import { type AgentState, INITIAL_STATE } from "../agent/machine/state.js";
+import type { NodeResources } from "../agent/workers/node-resources.js";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import type { LogDirectory } from "../logs/log-directory.js";
+import {
+	describeHistory,
+	type RunHistory,
+} from "../rendezvous/describe/describe-history.js";
+import { describeRun } from "../rendezvous/describe/describe-run.js";
+import type { RunStatus } from "../rendezvous/describe/run-status.js";
+import { RunKeys } from "../rendezvous/records/keys.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
+import { asEnded } from "./ended-run.js";
+import type { MetricSources } from "./metric-values.js";
+import {
+	describeNode,
+	follow,
+	type OwnNode,
+	ownNode,
+	type Readiness,
+	readinessOf,
+} from "./own-node.js";
+import { RunReader } from "./run-reader.js";
+import { NOTHING_SEEN, type Sightings, seeAgent, seeRun } from "./sightings.js";
+import type { NodeDocument, StatusDocument } from "./status-document.js";
+import { timelineOf } from "./timeline.js";
+import { WorkerLines } from "./worker-lines.js";
+
+const NOT_JOINED = "this agent has not joined its run yet";
+
+interface ObservedRun extends Pick<JoinedRun, "config" | "store"> {
+	readonly reader: RunReader;
+	/** Where the run's state is stored: the store's endpoints, or the agent's directory. */
+	readonly place: string;
+}
+
+export interface ObserverOptions {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "role" | "policyId" | "http"
+	>;
+	/** Its timers must let the process end. */
+	readonly clock: Clock;
+	readonly log: { warn(message: string): void };
+}
+
+/** The state of a run at one read; unknown parts are undefined. */
+interface Look {
+	readonly run: RunStatus | undefined;
+	readonly history: RunHistory | undefined;
+	readonly problem: string | null;
+	readonly latencyMs: number | null;
+}
+
+/** Knows the state of an agent and its run. It receives each of the agent's states; everything else it reads on request. */
+export class Observer implements AgentObserver {
+	private node: OwnNode;
+	private sightings: Sightings = NOTHING_SEEN;
+	private readonly lines = new WorkerLines();
+	private observed: ObservedRun | undefined;
+	private hasFailed = false;
+	private round: RoundRecord | null = null;
+	private readonly end = new AbortController();
+	/** Aborted when the agent's part in its run is over: soon no request is possible. */
+	readonly ended: AbortSignal = this.end.signal;
+
+	constructor(private readonly options: ObserverOptions) {
+		// As many listeners as connections are normal, not a leak.
+		setMaxListeners(0, this.ended);
+		this.node = ownNode(INITIAL_STATE, options.clock.wallTime());
+	}
+
+	/** The agent's name in its run. */
+	get name(): Pick<AgentConfig, "runId" | "nodeId"> {
+		const { runId, nodeId } = this.observed?.config ?? this.options.config;
+		return { runId, nodeId };
+	}
+
+	/** The run that the agent has joined; undefined before. */
+	get run(): Pick<JoinedRun, "config" | "store"> | undefined {
+		return this.observed;
+	}
+
+	/** Call it when the agent has joined the run. */
+	joined(
+		{ config, store, place: { cleanups } }: JoinedRun,
+		{ channels }: Pick<NodeResources, "channels">,
+	): void {
+		const { clock } = this.options;
+		const { prefix } = new RunKeys(config.runId);
+		const reader = new RunReader({ store, clock, prefix });
+		cleanups.add("closing the reader of the run", () => reader.close());
+		const isLocal = config.backend === "memory";
+		const place = isLocal ? channels.directory : config.endpoints.join(",");
+		this.observed = { config, store, reader, place };
+	}
+
+	/** The same directory; the workers' last lines become available. */
+	noting(logs: LogDirectory): LogDirectory {
+		return this.lines.noting(logs);
+	}
+
+	/** Call it with each new state of the agent. It never throws: a run must not fail because of its observer. */
+	readonly follow = (state: AgentState): void => {
+		try {
+			const at = this.options.clock.wallTime();
+			this.node = follow(this.node, state, at);
+			this.sightings = seeAgent(this.sightings, this.name.nodeId, state, at);
+			this.round = state.view?.round ?? this.round;
+		} catch (error) {
+			if (!this.hasFailed) {
+				this.options.log.warn(
+					`what --http tells of this node is not of now: ${messageOf(error)}`,
+				);
+			}
+			this.hasFailed = true;
+		}
+		if (state.phase === "CLOSED") this.end.abort();
+	};
+
+	readiness(): Readiness {
+		return readinessOf(this.node, this.options.clock.wallTime());
+	}
+
+	async status(): Promise<StatusDocument> {
+		const look = await this.look();
+		const workers = await this.workers();
+		const { clock, config } = this.options;
+		const at = clock.wallTime();
+		const { run, history, problem } = look;
+		const place = this.observed?.place ?? "";
+		return {
+			version: 1,
+			at,
+			control: config.http?.token !== undefined,
+			problem,
+			run: run ? { ...run, place } : null,
+			node: {
+				nodeId: this.name.nodeId,
+				pid: process.pid,
+				...describeNode(this.node, at),
+				workers,
+			},
+			history: history ? { ...history, place } : null,
+			timeline: timelineOf(run, history, this.sightings) ?? null,
+		};
+	}
+
+	async metricSources(): Promise<MetricSources> {
+		const { run, history, latencyMs } = await this.look();
+		const { config, clock } = this.options;
+		return {
+			node: this.node,
+			wallTime: clock.wallTime(),
+			role: config.role,
+			policy: config.policyId,
+			run,
+			history: history?.instances.find(
+				({ instance }) => instance === run?.instance,
+			),
+			latencyMs,
+		};
+	}
+
+	private async look(): Promise<Look> {
+		const { observed } = this;
+		if (observed === undefined) return nothing(NOT_JOINED);
+		const { snapshot, problem, latencyMs } = await observed.reader.read();
+		if (snapshot === undefined) return nothing(problem ?? NOT_JOINED);
+		const { runId } = observed.config;
+		const wallTime = this.options.clock.wallTime();
+		try {
+			const read = describeRun(runId, snapshot, wallTime);
+			const run = read && asEnded(read, this.round);
+			const history = describeHistory(runId, snapshot, wallTime);
+			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
+			return { run, history, problem, latencyMs };
+		} catch (error) {
+			return nothing(messageOf(error));
+		}
+	}
+
+	private async workers(): Promise<NodeDocument["workers"]> {
+		const { role } = this.options.config;
+		const workers: NodeDocument["workers"][number][] = [];
+		// One after the other, so that a thousand files are not read at once.
+		for (const worker of this.node.workers) {
+			await nextTurn();
+			const lastLines = this.lines.of(worker.localRank);
+			workers.push({ ...worker, role, lastLines });
+		}
+		return workers;
+	}
+}
+
+function nothing(problem: string): Look {
+	return { run: undefined, history: undefined, problem, latencyMs: null };
+}

@@ -1,0 +1,77 @@
+import type { Cleanups } from "../base/cleanups.js";
+import { backgroundClock, systemClock } from "../base/clock.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
+import type { Logger } from "../base/logger.js";
+import { within } from "../base/within.js";
+import type { AgentConfig, HttpConfig } from "../config/agent-config.js";
+import { addressInWords } from "../config/parse/http-address.js";
+import type { Leave } from "./control.js";
+import { Metrics } from "./metrics.js";
+import { Observer } from "./observer.js";
+import { readPageFiles } from "./page-files.js";
+import { isProbe, Router } from "./routes.js";
+import { openServer } from "./server.js";
+
+/** How long an agent that ends waits for answers in progress and for a client's last poll, in milliseconds. */
+const LAST_WORDS_MS = 1_000;
+
+/** Why an address cannot be used, and the fix. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+	EADDRINUSE:
+		"the port is in use, perhaps by another agent of this machine; choose another one, or port 0 for a free one",
+	EADDRNOTAVAIL:
+		"this machine has no such address; use one of its own, or 0.0.0.0 for all of them",
+	EACCES: "the port needs privileges; use one of 1024 or above",
+	ENOTFOUND: "this machine does not know that name; use an address",
+};
+
+/**
+ * Opens the observer of an agent; loaded only if it is wanted.
+ * @throws ElasticRunError USAGE if it cannot listen on the address
+ */
+export async function openObserver(options: {
+	readonly config: AgentConfig;
+	readonly http: HttpConfig;
+	readonly log: Logger;
+	readonly cleanups: Cleanups;
+	readonly leave: Leave;
+}): Promise<Observer> {
+	const { config, http, log, cleanups, leave } = options;
+	const clock = backgroundClock;
+	const observer = new Observer({ config, clock, log });
+	const said = new Set<string>();
+	const warn = (problem: string) => {
+		if (!said.has(problem)) log.warn(`--http: ${problem}`);
+		said.add(problem);
+	};
+	const startedAt = clock.wallTime() / 1000 - process.uptime();
+	const metrics = new Metrics(startedAt);
+	const page = await readPageFiles();
+	const router = new Router({ observer, metrics, page, clock, leave });
+	let { port } = http;
+	try {
+		const server = await openServer({
+			address: http,
+			clock,
+			isProbe,
+			answer: (asked) => router.answer(asked, { ...http, port }),
+			onError: (error) => warn(messageOf(error)),
+		});
+		cleanups.add("closing the HTTP server", async () => {
+			const told = router.followerHeard().then(() => server.settled());
+			await within(systemClock, LAST_WORDS_MS, told);
+			server.close();
+		});
+		port = server.port;
+	} catch (error) {
+		const code = systemErrorCode(error) ?? "";
+		throw new ElasticRunError(
+			"USAGE",
+			`--http ${addressInWords(http)}: ${PROBLEMS[code] ?? messageOf(error)}`,
+			{ cause: error },
+		);
+	}
+	const url = `http://${addressInWords({ ...http, port })}/`;
+	log.info(`this node can be observed at ${url}`);
+	return observer;
+}

@@ -1,0 +1,182 @@
+import type {
+	RoundLine,
+	RunHistory,
+} from "../rendezvous/describe/describe-history.js";
+import type { RunStatus } from "../rendezvous/describe/run-status.js";
+import type { Outcome, RoundCause } from "../rendezvous/records/records.js";
+import { absencesOf, spansFromHistory } from "./history-spans.js";
+import { incidentsOf, type TimelineIncident } from "./incidents.js";
+import { type Sightings, spansSeen } from "./sightings.js";
+import { fillGaps, type Span, withAbsence } from "./spans.js";
+
+export type { TimelineIncident } from "./incidents.js";
+export type { NodePhase, Span } from "./spans.js";
+
+/** How much of a run is kept: this fits a page that asks for it each second. */
+export const MOST_NODES = 200;
+export const MOST_SPANS = 3_000;
+export const MOST_ROUNDS = 200;
+export const MOST_INCIDENTS = 200;
+/** However many nodes there are, at least this many of a node's newest spans are shown. */
+const FEWEST_SPANS_OF_NODE = 8;
+
+/**
+ * The newest start of a run over time, by node. Part of `/status`: documented in docs/http-status.md. Times are
+ * milliseconds since 1970.
+ */
+export interface Timeline {
+	readonly version: 1;
+	readonly instance: number;
+	/** When this start of the run began. */
+	readonly from: number;
+	/** When it ended; null if it has not. */
+	readonly endedAt: number | null;
+	readonly outcome: Pick<Outcome, "result" | "reason"> | null;
+	/** Members by rank, others in order of arrival, then nodes that are gone. */
+	readonly nodes: readonly TimelineNode[];
+	readonly rounds: readonly TimelineRound[];
+	/** The ends of rounds, oldest first. */
+	readonly incidents: readonly TimelineIncident[];
+	/** How much was left out: the oldest of each kind, and the nodes that left first. */
+	readonly dropped: {
+		readonly nodes: number;
+		readonly rounds: number;
+		readonly incidents: number;
+		/** Rows may lack what was before this time; null if they are complete. */
+		readonly spansBefore: number | null;
+	};
+}
+
+export interface TimelineNode {
+	readonly nodeId: string;
+	/** In order, without overlaps. What lies before the first was left out, or is unknown. */
+	readonly spans: readonly Span[];
+}
+
+export interface TimelineRound {
+	readonly round: number;
+	readonly liftedAt: number;
+	readonly endedAt: number | null;
+	readonly cause: RoundCause["kind"];
+	/** Why it began, in words. */
+	readonly reason: string;
+	readonly worldSize: number;
+	readonly nodes: number;
+}
+
+/**
+ * The time line of a run: what was observed, and in the gaps and before what its history tells. Undefined before anything
+ * is known about the run.
+ */
+export function timelineOf(
+	status: RunStatus | undefined,
+	history: RunHistory | undefined,
+	sightings: Sightings,
+): Timeline | undefined {
+	if (status === undefined) return undefined;
+	const told = history?.instances.find(
+		({ instance }) => instance === status.instance,
+	);
+	const rounds = told?.rounds ?? [];
+	const incidents = incidentsOf(rounds, status);
+	const rows = rowsOf(status, rounds, sightings);
+	const { outcome } = status;
+	return {
+		version: 1,
+		instance: status.instance,
+		from: told?.begunAt ?? status.instance,
+		endedAt: outcome?.endedAt ?? told?.endedAt ?? null,
+		outcome: outcome && { result: outcome.result, reason: outcome.reason },
+		nodes: rows.nodes,
+		rounds: rounds.slice(-MOST_ROUNDS).map(roundOf),
+		incidents: incidents.slice(-MOST_INCIDENTS),
+		dropped: {
+			nodes: rows.droppedNodes,
+			rounds: Math.max(0, rounds.length - MOST_ROUNDS),
+			incidents: Math.max(0, incidents.length - MOST_INCIDENTS),
+			spansBefore: rows.spansBefore,
+		},
+	};
+}
+
+interface Rows {
+	readonly nodes: readonly TimelineNode[];
+	readonly droppedNodes: number;
+	readonly spansBefore: number | null;
+}
+
+/** Present nodes in the order of `status`; below them the others, the last one to leave first. */
+function rowsOf(
+	status: RunStatus,
+	rounds: readonly RoundLine[],
+	sightings: Sightings,
+): Rows {
+	const seen =
+		sightings.instance === status.instance
+			? spansSeen(sightings, status.outcome !== null)
+			: new Map<string, readonly Span[]>();
+	const present = status.nodes.map(({ nodeId }) => nodeId);
+	const all = new Set(present);
+	for (const nodeId of seen.keys()) all.add(nodeId);
+	for (const nodeId of rounds.flatMap(({ members }) => members)) {
+		all.add(nodeId);
+	}
+	const mostSpans = Math.max(
+		FEWEST_SPANS_OF_NODE,
+		Math.floor(MOST_SPANS / Math.max(1, Math.min(all.size, MOST_NODES))),
+	);
+	// A round gives a node at least one span, so older rounds would be computed in vain.
+	const told = spansFromHistory(rounds.slice(-mostSpans), status);
+	const absences = absencesOf(rounds);
+	const whole = [...all].map((nodeId) => {
+		const spans = seen.get(nodeId) ?? [];
+		const absent = absences.get(nodeId) ?? [];
+		const known = absent.reduce(withAbsence, spans);
+		return { nodeId, spans: fillGaps(known, told.get(nodeId) ?? []) };
+	});
+	const gone = whole
+		.slice(present.length)
+		.sort((left, right) => lastFrom(right) - lastFrom(left));
+	const kept = [...whole.slice(0, present.length), ...gone].slice(
+		0,
+		MOST_NODES,
+	);
+	return {
+		nodes: kept.map(({ nodeId, spans }) => ({
+			nodeId,
+			spans: spans.slice(-mostSpans),
+		})),
+		droppedNodes: all.size - kept.length,
+		spansBefore: latestOf([
+			rounds.length > mostSpans ? rounds.at(-mostSpans)?.begunAt : null,
+			...kept.map(({ spans }) =>
+				spans.length > mostSpans ? spans.at(-mostSpans)?.from : null,
+			),
+		]),
+	};
+}
+
+function lastFrom({ spans }: TimelineNode): number {
+	return spans.at(-1)?.from ?? 0;
+}
+
+function latestOf(
+	times: readonly (number | null | undefined)[],
+): number | null {
+	return times.reduce<number | null>(
+		(latest, time) => (time == null ? latest : Math.max(latest ?? time, time)),
+		null,
+	);
+}
+
+function roundOf(line: RoundLine): TimelineRound {
+	return {
+		round: line.round,
+		liftedAt: line.liftedAt,
+		endedAt: line.endedAt,
+		cause: line.cause.kind,
+		reason: line.cause.reason,
+		worldSize: line.worldSize,
+		nodes: line.members.length,
+	};
+}

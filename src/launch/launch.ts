@@ -1,0 +1,137 @@
+import { fstatSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { Cleanups } from "../base/cleanups.js";
+import { systemClock } from "../base/clock.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import { systemHost } from "../config/host.js";
+import type { LaunchConfig } from "../config/launch-config.js";
+import { resolveLaunchConfig } from "../config/resolve-launch-config.js";
+import { createLogger } from "../logs/create-logger.js";
+import type { PinnedScreen } from "../logs/pinned-screen.js";
+import type { RunReport } from "../report/run-report.js";
+import { pid1Warning } from "../supervision/reap-warning.js";
+import { NodeLauncher } from "./node-launcher.js";
+
+/** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
+const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
+
+/** How to stop a launch from outside. */
+export interface StopSignals
+	extends Pick<LaunchConfig, "signal" | "killSignal"> {
+	/** Signals that the caller turns into these requests. Default: none. */
+	readonly handled?: readonly NodeJS.Signals[];
+	/** Receives the function that passes a signal on to the workers. Default: none is passed on. */
+	readonly onPassedOn?: (send: (signal: NodeJS.Signals) => void) => void;
+	/** Keeps lines in view on the terminal of stderr. Default: none. */
+	readonly screen?: PinnedScreen | undefined;
+}
+
+type Terminal = NodeJS.WriteStream & { readonly fd: number };
+
+/** Runs a launch and resolves with its report. */
+export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
+	const warnings: string[] = [];
+	const config = await resolveLaunchConfig(
+		launchConfig,
+		// Each access to `process.env` is a system call, so it is copied. The caller may read stdin itself.
+		{ ...systemHost({ ...process.env }), stdin: "other" },
+		(warning) => warnings.push(warning),
+	);
+	const { signal, killSignal } = launchConfig;
+	return launchResolved(config, warnings, { signal, killSignal });
+}
+
+/** The composition root. It closes what it opens, however the run ends. */
+export async function launchResolved(
+	config: AgentConfig,
+	warnings: readonly string[],
+	wishes: StopSignals,
+): Promise<RunReport> {
+	const cleanups = new Cleanups();
+	const { screen } = wishes;
+	const shownOn = (stream: Terminal) => {
+		if (!stream.isTTY) return stream;
+		// Everything goes to a terminal by one path, so that nothing overtakes or splits other output, however slow the
+		// terminal.
+		const way = isSameTerminal(stream, process.stderr)
+			? process.stderr
+			: stream;
+		return screen?.over(way) ?? way;
+	};
+	const stderr = shownOn(process.stderr);
+	const log = createLogger({
+		stderr,
+		format: config.logFormat,
+		level: "info",
+		wallTime: systemClock.wallTime,
+		look: {
+			dated: !process.stderr.isTTY,
+			colours: coloured(process.stderr, config.environment),
+		},
+	});
+	const pid1 = pid1Warning(process);
+	for (const warning of pid1 ? [...warnings, pid1] : warnings) {
+		log.warn(warning);
+	}
+	try {
+		const launcher = new NodeLauncher(config, {
+			clock: systemClock,
+			log,
+			cleanups,
+			temporaryDirectory: tmpdir(),
+			signals: wishes.handled ?? [],
+			screen,
+			stdout: shownOn(process.stdout),
+			stderr,
+			colours: {
+				stdout: coloured(process.stdout, config.environment),
+				stderr: coloured(process.stderr, config.environment),
+			},
+		});
+		connectSignals(wishes, launcher, cleanups);
+		wishes.onPassedOn?.((signal) => launcher.passOn(signal));
+		return await launcher.toTheEnd();
+	} finally {
+		await cleanups.run(log);
+		log.close();
+	}
+}
+
+/** The first signal asks the agent to leave, the second to do so without grace. */
+function connectSignals(
+	{ signal, killSignal }: StopSignals,
+	launcher: NodeLauncher,
+	cleanups: Cleanups,
+): void {
+	const connect = (source: AbortSignal | undefined, immediately: boolean) => {
+		if (source === undefined) return;
+		const ask = () => launcher.askToStop(stopOf(source.reason), immediately);
+		if (source.aborted) ask();
+		else source.addEventListener("abort", ask, { once: true });
+		cleanups.add("letting a signal go", () =>
+			source.removeEventListener("abort", ask),
+		);
+	};
+	connect(signal, false);
+	connect(killSignal, true);
+}
+
+function stopOf(reason: unknown): { exitCode: number; reason: string } {
+	if (typeof reason === "object" && reason !== null && "signal" in reason) {
+		const name = String(reason.signal);
+		const number = new Map(Object.entries(constants.signals)).get(name);
+		if (number !== undefined) return { exitCode: 128 + number, reason: name };
+	}
+	return { exitCode: ABORTED_EXIT_CODE, reason: "stopped by its caller" };
+}
+
+function isSameTerminal(one: Terminal, other: Terminal): boolean {
+	return fstatSync(one.fd).rdev === fstatSync(other.fd).rdev;
+}
+
+function coloured(
+	stream: { readonly isTTY?: boolean },
+	environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+	return stream.isTTY === true && !environment.NO_COLOR;
+}

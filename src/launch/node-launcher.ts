@@ -1,0 +1,215 @@
+import { AgentSession, type StopRequest } from "../agent/agent-session.js";
+import {
+	type EnteredRun,
+	type EnterRunOptions,
+	enterRun,
+} from "../agent/joining/enter-run.js";
+import { LoggingStore } from "../agent/joining/logging-store.js";
+import { openStore } from "../agent/joining/open-store.js";
+import { withAdvice } from "../agent/joining/reach-store.js";
+import { endingOf, leftWith } from "../agent/machine/ending.js";
+import type { Ending } from "../agent/machine/state.js";
+import { buildReport } from "../agent/presence/build-report.js";
+import type { LauncherIo } from "../agent/workers/node-resources.js";
+import { PortReservation } from "../agent/workers/reserve-port.js";
+import { within } from "../base/within.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import { hostIfAsked } from "../hosting/host-if-asked.js";
+import type { Leave } from "../http/control.js";
+import type { Observer } from "../http/observer.js";
+import type { Membership } from "../rendezvous/member/membership.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
+import type { Store } from "../rendezvous/store/store.js";
+import type { RunReport } from "../report/run-report.js";
+import { newIncarnation } from "../supervision/incarnation.js";
+
+/**
+ * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the
+ * lease's time.
+ */
+const LEAVE_WITHIN_MS = { least: 1_500, most: 6_000 };
+const LEAVE_PART = 0.3;
+const CLOSE_WITHIN_MS = 500;
+/** Where workers of several nodes meet, the first node listens on all its addresses. */
+const EVERY_ADDRESS = "::";
+
+/** One node's part in one run, from the first contact with the store to the report. */
+export class NodeLauncher {
+	private readonly incarnation = newIncarnation();
+	private readonly ports: PortReservation;
+	private readonly opening: Promise<Store>;
+	private membership: Membership | undefined;
+	private session: AgentSession | undefined;
+	private observer: Observer | undefined;
+	private stopRequest: StopRequest | undefined;
+	private leaving: Promise<void> | undefined;
+	private tellStopped: () => void = () => {};
+	private readonly stopped: Promise<void>;
+
+	constructor(
+		private readonly config: AgentConfig,
+		private readonly place: LauncherIo,
+	) {
+		const { maxNodes, localAddr = EVERY_ADDRESS } = config;
+		this.ports = new PortReservation(
+			maxNodes > 1 ? EVERY_ADDRESS : localAddr,
+			Math.random,
+			(message) => place.log.warn(message),
+		);
+		this.opening = openStore(config, {
+			clock: place.clock,
+			random: Math.random,
+		});
+		// It is awaited later, or not at all.
+		this.opening.catch(() => {});
+		this.stopped = new Promise((resolve) => {
+			this.tellStopped = resolve;
+		});
+	}
+
+	/** Makes the agent leave the run: its workers get SIGTERM or, with `immediately`, SIGKILL. */
+	askToStop(
+		stop: { readonly exitCode: number; readonly reason: string },
+		immediately: boolean,
+	): void {
+		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
+		this.session?.askToStop(this.stopRequest);
+		this.tellStopped();
+	}
+
+	/** Passes a signal on to the workers. */
+	passOn(signal: NodeJS.Signals): void {
+		const ranks = this.session?.passOn(signal) ?? [];
+		const to = ranks.length === 0 ? "no worker" : `rank ${ranks.join(", ")}`;
+		this.place.log.info(`${signal}: passed on to ${to}`);
+	}
+
+	/** Resolves once the run has ended for this agent and none of its workers is left. */
+	async toTheEnd(): Promise<RunReport> {
+		try {
+			// An agent that still waits for a store or a node id stops at once.
+			const entered = await Promise.race([this.enter(), this.stopped]);
+			if (entered !== undefined) return await this.takePart(entered);
+			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
+			return this.reportUnstarted(leftWith(exitCode, reason), this.config);
+		} catch (error) {
+			throw withAdvice(error, this.config);
+		}
+	}
+
+	/** First of all: if the address cannot be had, the launch is refused. */
+	private async openObserver(): Promise<Observer | undefined> {
+		const { config, place } = this;
+		const { http } = config;
+		if (http === undefined) return undefined;
+		const { openObserver } = await import("../http/open-observer.js");
+		const leave: Leave = (stop) => this.askToStop(stop, false);
+		return openObserver({ ...place, config, http, leave });
+	}
+
+	private async enter(): Promise<EnteredRun> {
+		const { config, place } = this;
+		const { clock, cleanups, log } = place;
+		cleanups.add("freeing the port", () => this.ports.close());
+		cleanups.add("closing the store", () => this.closeStore());
+		cleanups.add("leaving the run", () => this.leave());
+		this.observer = await this.openObserver();
+		const isAborted = () => this.stopRequest !== undefined;
+		await hostIfAsked(config, place, isAborted, Math.random);
+		return enterRun({
+			config,
+			store: new LoggingStore(await this.opening, clock, log),
+			clock,
+			log,
+			random: Math.random,
+			incarnation: this.incarnation,
+			listener: this.listener(),
+			onMembership: (membership) => {
+				this.membership = membership;
+			},
+			isAborted,
+		});
+	}
+
+	private listener(): EnterRunOptions["listener"] {
+		return {
+			reservePort: () => this.ports.reserve(),
+			onView: (view) => this.session?.see(view),
+			onLost: (reason, fenceAt) => this.session?.loseSession(reason, fenceAt),
+			onError: (error) => this.session?.fail(error),
+			onPlanReason: (reason) => this.place.log.debug(reason),
+			onSkipped: (words) => this.place.log.warn(words),
+		};
+	}
+
+	private takePart(entered: EnteredRun): Promise<RunReport> | RunReport {
+		const { config, membership, joined, isReturning, store } = entered;
+		if ("outcome" in joined) {
+			const { outcome, round } = joined;
+			return this.reportUnstarted(endingOf(outcome), config, round);
+		}
+		this.session = new AgentSession({
+			config,
+			place: this.place,
+			membership,
+			instance: joined.instance,
+			incarnation: this.incarnation,
+			ports: this.ports,
+			isReturning,
+			store,
+			ranOtherCommand: joined.otherCommand.length > 0,
+			observer: this.observer,
+			leave: () => this.leave(),
+		});
+		if (this.stopRequest) this.session.askToStop(this.stopRequest);
+		return this.session.toTheEnd();
+	}
+
+	/** Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself. */
+	private leave(): Promise<void> {
+		this.leaving ??= this.leaveRun();
+		return this.leaving;
+	}
+
+	private async leaveRun(): Promise<void> {
+		const { clock, log } = this.place;
+		const left = this.membership?.close().then(
+			() => true,
+			() => false,
+		);
+		if (left === undefined) return;
+		const { leaseTtlMs } = this.config.rendezvous;
+		const { least, most } = LEAVE_WITHIN_MS;
+		const withinMs = Math.min(most, Math.max(least, leaseTtlMs * LEAVE_PART));
+		if (await within(clock, withinMs, left)) return;
+		const seconds = leaseTtlMs / 1000;
+		log.warn(
+			`the store could not be told that this node leaves: its lease lapses within ${seconds} s`,
+		);
+	}
+
+	private async closeStore(): Promise<void> {
+		// The reason why it could not be opened is already reported.
+		const store = await this.opening.catch(() => undefined);
+		if (store === undefined) return;
+		await within(this.place.clock, CLOSE_WITHIN_MS, store.close());
+	}
+
+	/** @param round the run's round, if it was seen */
+	private reportUnstarted(
+		ending: Ending,
+		config: AgentConfig,
+		round: RoundRecord | null = null,
+	): RunReport {
+		return buildReport({
+			config,
+			ending,
+			round,
+			instance: round?.instance ?? 0,
+			rounds: [],
+			workers: [],
+			wordsOf: () => undefined,
+			logDir: null,
+		});
+	}
+}

@@ -1,0 +1,127 @@
+import type { Writable } from "node:stream";
+import pino from "pino";
+import type { LogDetails, Logger } from "../base/logger.js";
+import { LogFile } from "./log-file.js";
+import { escapeControls } from "./plain-text.js";
+import { type LineLook, prettyLine } from "./pretty-line.js";
+import { redact, redactText } from "./redact.js";
+
+/** The most lines kept until the file is known. Older ones were on stderr. */
+const MOST_EARLY_LINES = 1_000;
+
+export interface LoggerOptions {
+	readonly stderr: Writable;
+	readonly format: "pretty" | "json";
+	/** The lowest level that is logged, on stderr and in the file. */
+	readonly level: "debug" | "info" | "warn" | "error";
+	/** Milliseconds since 1970. */
+	readonly wallTime: () => number;
+	/** The format of lines for people. */
+	readonly look: LineLook;
+}
+
+/** The launcher's log: on stderr for people or as JSON, and as JSON lines in a file. */
+export interface ProcessLogger extends Logger {
+	/** Writes the earlier lines and all further ones to this file. If it cannot be opened, it logs a warning. */
+	attachFile(path: string, care?: FileCare): void;
+	/** Stops logging. */
+	close(): void;
+}
+
+/** Reactions to problems with the log file. */
+export interface FileCare {
+	/** Makes its directory again after it was removed. */
+	readonly makeDirectory: () => void;
+	/** Receives the error of a line that could not be written, except for lines logged by this call itself. */
+	readonly onError: (error: unknown) => void;
+}
+
+const NO_CARE: FileCare = { makeDirectory: () => {}, onError: () => {} };
+
+export function createLogger(options: LoggerOptions): ProcessLogger {
+	return new PinoLogger(options);
+}
+
+class PinoLogger implements ProcessLogger {
+	private readonly pino: pino.Logger;
+	private readonly stderr: Writable;
+	private readonly format: (line: string) => string;
+	private stderrLost = false;
+	private file: LogFile | undefined;
+	private onError = NO_CARE.onError;
+	private isTelling = false;
+	private early: string[] = [];
+
+	constructor(options: LoggerOptions) {
+		this.stderr = options.stderr;
+		this.format =
+			options.format === "pretty"
+				? (line) => prettyLine(line, options.look)
+				: escapeControls;
+		options.stderr.on("error", this.loseStderr);
+		this.pino = pino(
+			{
+				level: options.level,
+				base: null,
+				timestamp: () => `,"time":${options.wallTime()}`,
+				formatters: {
+					level: (label) => ({ level: label }),
+					log: (details) => redact(details),
+				},
+			},
+			{ write: (line: string) => this.write(line) },
+		);
+	}
+
+	debug(message: string, details: LogDetails = {}): void {
+		this.pino.debug(details, redactText(message));
+	}
+
+	info(message: string, details: LogDetails = {}): void {
+		this.pino.info(details, redactText(message));
+	}
+
+	warn(message: string, details: LogDetails = {}): void {
+		this.pino.warn(details, redactText(message));
+	}
+
+	error(message: string, details: LogDetails = {}): void {
+		this.pino.error(details, redactText(message));
+	}
+
+	attachFile(path: string, care = NO_CARE): void {
+		try {
+			this.file = new LogFile(path, care.makeDirectory);
+			this.onError = care.onError;
+		} catch (error) {
+			this.warn(`the launcher's log is on stderr only: ${String(error)}`);
+			return;
+		}
+		for (const line of this.early.splice(0)) this.writeToFile(line);
+	}
+
+	close(): void {
+		this.pino.level = "silent";
+		this.file?.close();
+		// The error of a write that has just failed is emitted a moment later.
+		setImmediate(() => this.stderr.off("error", this.loseStderr));
+	}
+
+	private write(line: string): void {
+		if (this.file) this.writeToFile(line);
+		else if (this.early.push(line) > MOST_EARLY_LINES) this.early.shift();
+		if (!this.stderrLost) this.stderr.write(this.format(line));
+	}
+
+	private writeToFile(line: string): void {
+		const error = this.file?.write(line);
+		if (error === undefined || this.isTelling) return;
+		this.isTelling = true;
+		this.onError(error);
+		this.isTelling = false;
+	}
+
+	private readonly loseStderr = (): void => {
+		this.stderrLost = true;
+	};
+}

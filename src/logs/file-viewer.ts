@@ -1,0 +1,132 @@
+import type { Clock } from "../base/clock.js";
+import type { ConsoleTarget } from "./console-target.js";
+import type { FollowedFile } from "./followed-file.js";
+import { NEWLINE } from "./line-limits.js";
+import { LineRenderer } from "./line-renderer.js";
+import { type Eagerness, showableEnd } from "./line-splitter.js";
+
+/** How much is read of one file per turn: this limits memory use. */
+const CHUNK_BYTES = 256 * 1024;
+/** How often an unfinished progress bar is shown. */
+const PROGRESS_INTERVAL_MS = 5_000;
+const MEBIBYTE = 1024 * 1024;
+/** How far a terminal may lag before output is skipped, and how much is shown then. */
+const LONGEST_LAG_BYTES = 16 * MEBIBYTE;
+const KEPT_BYTES = MEBIBYTE;
+
+/** `same`: nothing new; `changed`: the file grew and all of it is shown; `more`: another chunk is left. */
+export type Turn = "same" | "changed" | "more";
+
+/** Shows one chunk of one file at a time. */
+export class FileViewer {
+	private readonly clock: Clock;
+	private readonly terminals: ReadonlySet<ConsoleTarget>;
+	private readonly chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+	private readonly renderer = new LineRenderer();
+
+	constructor(clock: Clock, terminals: ReadonlySet<ConsoleTarget>) {
+		this.clock = clock;
+		this.terminals = terminals;
+	}
+
+	/** Whether a turn of a file of this size would have an effect. */
+	isDue(file: FollowedFile, size: number): boolean {
+		return !isWaiting(file, size) || this.progressDue(file, size);
+	}
+
+	/** One turn of a file with this size. Rejects if the file cannot be read. */
+	async show(file: FollowedFile, size: number): Promise<Turn> {
+		const { mark } = file;
+		// Emptied from outside (copytruncate): it grows again from the start.
+		if (file.wasEmptied(size)) file.jumpTo(0);
+		const progressDue = this.progressDue(file, size);
+		const waiting = isWaiting(file, size);
+		const end = Math.min(size, mark ?? size);
+		if (file.target.lost) file.jumpTo(end);
+		await this.skipOnTerminal(file, end);
+		const eagerness = progressDue ? "progress" : "lines";
+		const more = await this.showChunk(
+			file,
+			end,
+			mark === undefined ? eagerness : "everything",
+		);
+		file.settledSize = more ? -1 : size;
+		// A mark set in the meantime is for the next turn.
+		if (!more && mark === file.mark) file.settle();
+		if (more) return "more";
+		return waiting ? "same" : "changed";
+	}
+
+	/** Shows what can be shown of the next chunk; returns whether another one is left. */
+	private async showChunk(
+		file: FollowedFile,
+		end: number,
+		eagerness: Eagerness,
+	): Promise<boolean> {
+		if (file.position >= end) return false;
+		const bytes = file.read(this.chunk, end - file.position);
+		const last = file.position + bytes >= end;
+		// Only the very last line may be shown before it is finished.
+		const early = eagerness === "everything" && !last;
+		const shown = await this.showLines(
+			file,
+			bytes,
+			early ? "lines" : eagerness,
+		);
+		file.advance(this.chunk.subarray(0, shown));
+		file.shownAt = this.clock.now();
+		return !last && bytes > 0;
+	}
+
+	private async showLines(
+		file: FollowedFile,
+		bytes: number,
+		eagerness: Eagerness,
+	): Promise<number> {
+		const chunk = this.chunk.subarray(0, bytes);
+		let at = file.torn ? chunk.indexOf(NEWLINE) + 1 : 0;
+		file.torn = false;
+		for (;;) {
+			const end = showableEnd(chunk, at, bytes, eagerness);
+			if (end === at) return at;
+			await this.write(file, chunk, at, end);
+			at = end;
+		}
+	}
+
+	private async write(
+		file: FollowedFile,
+		source: Buffer,
+		start: number,
+		end: number,
+	): Promise<void> {
+		const style = { prefix: file.prefix, colours: true };
+		for (let at = start; at < end && !file.target.lost; ) {
+			at = this.renderer.render(source, at, end, style);
+			await file.target.write(this.renderer.output());
+		}
+	}
+
+	/** Whether an unfinished line, perhaps a progress bar, has waited long enough. */
+	private progressDue(file: FollowedFile, size: number): boolean {
+		const quietMs = this.clock.now() - file.shownAt;
+		return size > file.position && quietMs >= PROGRESS_INTERVAL_MS;
+	}
+
+	private async skipOnTerminal(file: FollowedFile, end: number): Promise<void> {
+		const lag = end - file.position;
+		if (lag <= LONGEST_LAG_BYTES || !this.terminals.has(file.target)) return;
+		const mebibytes = Math.floor((lag - KEPT_BYTES) / MEBIBYTE);
+		const notice = Buffer.from(
+			`… ${mebibytes} MiB not shown, see ${file.path}\n`,
+		);
+		file.jumpTo(end - KEPT_BYTES);
+		file.torn = true;
+		await this.write(file, notice, 0, notice.length);
+	}
+}
+
+/** Everything that can be shown is shown, and no flush is pending. */
+function isWaiting(file: FollowedFile, size: number): boolean {
+	return size === file.settledSize && file.mark === undefined;
+}

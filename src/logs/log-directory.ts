@@ -1,0 +1,190 @@
+import { closeSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { StreamSelection } from "../config/agent-config.js";
+import { DescriptorBudget, openFilesLimit } from "./descriptor-budget.js";
+import { explainDirectoryProblem } from "./directory-problem.js";
+import { HeldFile } from "./held-file.js";
+import { exists } from "./latest-link.js";
+import { markTemporaryLogs } from "./log-owner.js";
+import { LogsAhead, streamFile } from "./logs-ahead.js";
+import { PrivateTree } from "./private-tree.js";
+import { type LogStream, type WorkerLogs, workerLogs } from "./worker-logs.js";
+
+export interface LogDirectoryOptions {
+	/** `--log-dir`; undefined: a new temporary directory. */
+	readonly logDir: string | undefined;
+	/** The system's temporary directory. */
+	readonly tmpdir: string;
+	readonly runId: string;
+	readonly instance: number;
+	readonly nodeId: string;
+}
+
+/** This node's logs: `<dir>/<run-id>/<instance>/<node-id>`. It never overwrites a file. */
+export interface LogDirectory {
+	/** Absolute path of the node's directory. */
+	readonly directory: string;
+	/** The path of the launcher's log. */
+	readonly agentLog: string;
+	/**
+	 * Makes `round-<k>/<local-rank>` and opens the redirected streams. Throws an ElasticRunError (USAGE) whose cause is the
+	 * system's error.
+	 */
+	openWorker(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs;
+	/**
+	 * Makes early what `openWorker` opens for the next worker of this rank, so that it starts faster, above all on a
+	 * network file system. Never throws.
+	 */
+	createAhead(localRank: number, redirect: StreamSelection): void;
+	/** Makes the directory again after somebody removed it. Throws if another one is in its place. */
+	makeAgain(): void;
+	/**
+	 * Removes what no worker has used. If a launch ends before any worker's files were opened, that is everything that it
+	 * made and that is still empty. A temporary directory is removed with the launcher's log, which was on stderr too.
+	 */
+	discardUnused(): void;
+}
+
+/** The directory of a worker's files in a round. */
+export function workerDirectory(
+	nodeDirectory: string,
+	round: number,
+	localRank: number,
+): string {
+	return join(nodeDirectory, `round-${round}`, String(localRank));
+}
+
+/**
+ * Makes the node's directory, points `<dir>/<run-id>/latest` to its instance, and tests that it can be written. Throws an
+ * ElasticRunError (USAGE).
+ */
+export function openLogDirectory(options: LogDirectoryOptions): LogDirectory {
+	try {
+		return new NodeLogDirectory(options);
+	} catch (error) {
+		throw explainDirectoryProblem(error, options);
+	}
+}
+
+class NodeLogDirectory implements LogDirectory {
+	readonly directory: string;
+	readonly agentLog: string;
+	private readonly tree: PrivateTree;
+	private readonly options: LogDirectoryOptions;
+	private readonly ahead: LogsAhead;
+	/** Removed with the directories, whatever it holds. */
+	private ownerFile: string | undefined;
+	private readonly budget = new DescriptorBudget(openFilesLimit());
+	private used = false;
+
+	constructor(options: LogDirectoryOptions) {
+		const { logDir, tmpdir, runId, nodeId } = options;
+		const instance = String(options.instance);
+		this.options = options;
+		this.tree =
+			logDir === undefined
+				? PrivateTree.temporary(join(resolve(tmpdir), "elastic-run-logs-"))
+				: PrivateTree.at(resolve(logDir));
+		this.directory = join(this.tree.root, runId, instance, nodeId);
+		try {
+			this.make();
+			this.tree.probe(this.directory);
+		} catch (error) {
+			this.discard();
+			throw error;
+		}
+		this.agentLog = join(this.directory, "agent.log");
+		this.ahead = new LogsAhead(this.directory);
+	}
+
+	openWorker(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs {
+		try {
+			const logs = this.openWorkerFiles(round, localRank, redirect);
+			this.used = true;
+			this.tree.keep();
+			return logs;
+		} catch (error) {
+			throw explainDirectoryProblem(error, this.options);
+		}
+	}
+
+	createAhead(localRank: number, redirect: StreamSelection): void {
+		this.ahead.make(localRank, redirect);
+	}
+
+	makeAgain(): void {
+		const { runId, instance, nodeId } = this.options;
+		if (!exists(this.directory)) this.make();
+		else this.tree.find(runId, String(instance), nodeId);
+	}
+
+	discardUnused(): void {
+		this.ahead.discard();
+		if (this.used) return;
+		if (this.options.logDir === undefined) this.discard(this.agentLog);
+		else this.discard();
+	}
+
+	private make(): void {
+		const { logDir, runId, nodeId } = this.options;
+		const instance = String(this.options.instance);
+		const ofRun = this.tree.makeDirectory(runId);
+		if (logDir === undefined) {
+			this.ownerFile = markTemporaryLogs(this.tree.root);
+		}
+		this.tree.pointLatest(ofRun, instance);
+		this.tree.makeDirectory(runId, instance, nodeId);
+	}
+
+	private discard(...files: readonly string[]): void {
+		const own = this.ownerFile === undefined ? [] : [this.ownerFile];
+		this.tree.discard(...files, ...own);
+	}
+
+	private openWorkerFiles(
+		round: number,
+		localRank: number,
+		redirect: StreamSelection,
+	): WorkerLogs {
+		this.makeAgain();
+		const directory = this.makeWorkerDirectory(round, localRank);
+		this.tree.setAside(directory, "error", ".json");
+		const open = (name: keyof StreamSelection): LogStream | undefined => {
+			if (!redirect[name]) return undefined;
+			const path = streamFile(directory, name);
+			const { fd, startBytes } = this.tree.append(path);
+			const file = HeldFile.of(path, fd);
+			const giveBack = this.budget.take();
+			if (giveBack) file.hold(giveBack);
+			return { path, fd, startBytes, file };
+		};
+		const stdout = open("stdout");
+		try {
+			const stderr = open("stderr");
+			return workerLogs(directory, stdout, stderr);
+		} catch (error) {
+			if (stdout) closeSync(stdout.fd);
+			stdout?.file.close();
+			throw error;
+		}
+	}
+
+	private makeWorkerDirectory(round: number, localRank: number): string {
+		const { runId, instance, nodeId } = this.options;
+		const segments = [
+			...[runId, String(instance), nodeId],
+			...[`round-${round}`, String(localRank)],
+		];
+		const directory = this.tree.makeParents(...segments);
+		const isTaken = this.ahead.take(localRank, directory);
+		return isTaken ? directory : this.tree.makeDirectory(...segments);
+	}
+}

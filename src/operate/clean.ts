@@ -1,0 +1,140 @@
+import { openStore } from "../agent/joining/open-store.js";
+import {
+	endedRunsDirectory,
+	forgetEndedRuns,
+} from "../agent/presence/ended-runs.js";
+import { messageOf, systemErrorCode } from "../base/errors.js";
+import { removeDirectory } from "../channel/remove-directory.js";
+import { removeTree } from "../channel/remove-tree.js";
+import { isOrphaned } from "../logs/log-owner.js";
+import { deleteRun } from "../rendezvous/records/delete-run.js";
+import { RunKeys } from "../rendezvous/records/keys.js";
+import type { Store } from "../rendezvous/store/store.js";
+import {
+	type StaleItem,
+	staleBroken,
+	staleDirectories,
+	staleLogs,
+	staleRuns,
+} from "./find-stale.js";
+import { findStoredRuns, type Searcher } from "./status/find-runs.js";
+import type { RunPlaces } from "./status/run-request.js";
+
+export interface CleanOptions {
+	/** Only items of this run; undefined: all. */
+	readonly runId: string | undefined;
+	/** Younger items are left out, in milliseconds. */
+	readonly olderThanMs: number;
+	/** Temporary logs as well. */
+	readonly withLogs: boolean;
+	/** Removes what it finds. */
+	readonly removes: boolean;
+	readonly warn: (message: string) => void;
+}
+
+/** The result for one item; `removed` is null if nothing was to be removed. */
+export interface CleanedItem extends StaleItem {
+	readonly removed: boolean | null;
+	/** Why it could not be removed. */
+	readonly problem: string | null;
+}
+
+export interface CleanReport {
+	readonly items: readonly CleanedItem[];
+	/** How many more there would be without `olderThanMs`. */
+	readonly younger: number;
+}
+
+/**
+ * Finds left-over files and runs, and removes them if asked.
+ * @throws ElasticRunError STORE_UNREACHABLE
+ */
+export async function clean(
+	options: CleanOptions,
+	places: RunPlaces,
+	searcher: Searcher,
+): Promise<CleanReport> {
+	const { runId, olderThanMs, withLogs, removes, warn } = options;
+	const stored = await findStoredRuns(runId, places, searcher, warn);
+	const { runs, broken } = stored ?? { runs: [], broken: [] };
+	const isAlive = (name: string) =>
+		runs.some(
+			({ status }) =>
+				status.runId === name && status.nodes.some(({ pid }) => pid !== null),
+		) || broken.some((run) => run.runId === name && run.isInhabited);
+	const latest = searcher.clock.wallTime() - olderThanMs;
+	const all = [
+		...staleRuns(runs),
+		...staleBroken(broken),
+		...staleDirectories(searcher),
+		...(withLogs ? staleLogs(isAlive, searcher) : []),
+	].filter((item) => runId === undefined || isOf(item, runId));
+	const found = all.filter(({ since }) => (since ?? 0) <= latest);
+	const { host, uid, clock } = searcher;
+	if (removes) {
+		forgetEndedRuns(endedRunsDirectory(host, uid), uid, clock.wallTime());
+	}
+	const items = removes
+		? await removeAll(found, places, searcher)
+		: found.map((item) => ({ ...item, removed: null, problem: null }));
+	return { items, younger: all.length - found.length };
+}
+
+/** An agent's directory name begins with its run's name; a log directory's explanation contains it. */
+function isOf({ kind, name, why }: StaleItem, runId: string): boolean {
+	switch (kind) {
+		case "run":
+			return name === runId;
+		case "directory":
+			return name.includes(`/${runId}.`);
+		case "logs":
+			return why.startsWith(`logs of ${runId}, whose`);
+		default:
+			return kind satisfies never;
+	}
+}
+
+async function removeAll(
+	items: readonly StaleItem[],
+	{ store: config }: RunPlaces,
+	{ clock }: Searcher,
+): Promise<readonly CleanedItem[]> {
+	const hasRuns = items.some(({ kind }) => kind === "run");
+	const random = () => 0;
+	const store =
+		hasRuns && config ? await openStore(config, { clock, random }) : undefined;
+	const cleaned: CleanedItem[] = [];
+	try {
+		for (const item of items) {
+			const problem = await remove(item, store);
+			cleaned.push({ ...item, removed: problem === null, problem });
+		}
+	} finally {
+		await store?.close();
+	}
+	return cleaned;
+}
+
+/** An item that came into use since it was found stays. Resolves with why it was not removed, or with null. */
+async function remove(
+	{ kind, name }: StaleItem,
+	store: Store | undefined,
+): Promise<string | null> {
+	const inUse = "it is in use again";
+	try {
+		if (kind === "run") {
+			const isGone = store && (await deleteRun(store, new RunKeys(name)));
+			return isGone ? null : inUse;
+		}
+		if (kind === "directory") {
+			removeDirectory(name, (moved) => isOrphaned(moved) === true);
+			return null;
+		}
+		if (isOrphaned(name) !== true) return inUse;
+		removeTree(name);
+		return null;
+	} catch (error) {
+		// Another process has removed it.
+		return systemErrorCode(error) === "ENOENT" ? null : messageOf(error);
+	}
+}

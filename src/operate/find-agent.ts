@@ -1,0 +1,55 @@
+import type { LocalAgent } from "../agent/presence/local-agents.js";
+import { findLocalAgents, localBases } from "../agent/presence/local-agents.js";
+import { type NodeFile, readNodeFile } from "../agent/presence/node-file.js";
+import { isLiving, readProcess } from "../base/process-stat.js";
+import {
+	ownIdentity,
+	type ProcessIdentity,
+} from "../channel/process-identity.js";
+import type { Searcher } from "./status/find-runs.js";
+
+/** An agent of this machine with its own description. */
+export interface KnownAgent extends LocalAgent {
+	readonly node: NodeFile;
+}
+
+/** The names that select an agent; undefined: any. */
+export interface AgentName {
+	readonly runId: string | undefined;
+	readonly nodeId: string | undefined;
+}
+
+/** This user's living agents on this machine with this name. */
+export function findKnownAgents(
+	{ runId, nodeId }: AgentName,
+	{ host, uid }: Searcher,
+): readonly KnownAgent[] {
+	return findLocalAgents(localBases(host, uid), uid).flatMap((agent) => {
+		const node = readNodeFile(agent);
+		if (node === undefined) return [];
+		const isMeant =
+			(runId === undefined || node.runId === runId) &&
+			(nodeId === undefined || node.nodeId === nodeId);
+		return isMeant ? [{ ...agent, node }] : [];
+	});
+}
+
+/** Whether the process with this pid is certainly this one: same boot, same pid namespace, same start time. */
+export function isProven(
+	process: ProcessIdentity,
+	observer: ProcessIdentity = ownIdentity(),
+): boolean {
+	const { bootId, pidNamespace, pid, startTime } = process;
+	const isHere =
+		bootId !== "" &&
+		bootId === observer.bootId &&
+		pidNamespace !== "" &&
+		pidNamespace === observer.pidNamespace;
+	if (!isHere) return false;
+	const found = readProcess(pid);
+	return (
+		found !== undefined &&
+		isLiving(found) &&
+		String(found.startTime) === startTime
+	);
+}

@@ -1,0 +1,88 @@
+import { dateAndTime, timeOfDay } from "../base/local-time.js";
+import { alignColumns } from "../base/table.js";
+import { formatCount, formatDuration } from "../base/units.js";
+import { plainMessage } from "../logs/plain-text.js";
+import type {
+	InstanceHistory,
+	RoundLine,
+	RunHistory,
+} from "../rendezvous/describe/describe-history.js";
+
+const HEADER = [
+	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],
+	...["barrier", "started", "in all", "ran", "begun because of"],
+];
+
+/** The rounds of a run as text, start after start, with a newline at its end. */
+export function formatHistory({ runId, instances }: RunHistory): string {
+	const blocks = instances.map((instance) => [
+		...headlines(instance),
+		...alignColumns([HEADER, ...instance.rounds.map(cellsOf)]),
+	]);
+	return [[`run ${runId}`], ...blocks]
+		.map((lines) => lines.map((line) => `${plainMessage(line)}\n`).join(""))
+		.join("\n");
+}
+
+function headlines(instance: InstanceHistory): readonly string[] {
+	const { begunAt, elapsedMs, outcome, endedAt } = instance;
+	const time = elapsedMs === null ? "" : formatDuration(elapsedMs);
+	const end =
+		outcome !== null
+			? `${outcome.result}${time && ` after ${time}`}: ${outcome.reason}`
+			: endedAt === null && elapsedMs !== null
+				? `for ${time}`
+				: "no agent was left to see its end";
+	return [
+		`begun ${dateAndTime(begunAt)} (instance ${instance.instance}), ${end}`,
+		`  ${figuresOf(instance).join(", ")}`,
+	];
+}
+
+function figuresOf(instance: InstanceHistory): readonly string[] {
+	const { rounds, incidents, repairs, ranShare } = instance;
+	const departures = rounds.filter(
+		({ cause }) => cause.kind === "scale-down",
+	).length;
+	return [
+		formatCount(rounds.length, "round"),
+		formatCount(incidents, "incident"),
+		...(departures === 0
+			? []
+			: [`nodes left ${formatCount(departures, "time")}`]),
+		...(repairs.meanMs === null || repairs.longestMs === null
+			? []
+			: [
+					`mean time to repair ${formatDuration(repairs.meanMs)} (${repairs.count}, the longest ${formatDuration(repairs.longestMs)})`,
+				]),
+		...(ranShare === null
+			? []
+			: [`workers ran ${(ranShare * 100).toFixed(1)} % of the time`]),
+	];
+}
+
+function cellsOf(line: RoundLine): readonly string[] {
+	const { round, worldSize, members, liftedAt, phases, ranMs } = line;
+	const { noticeMs, stopMs, readyMs, barrierMs, startMs, totalMs } = phases;
+	return [
+		String(round),
+		String(worldSize),
+		String(members.length),
+		timeOfDay(liftedAt),
+		...[noticeMs, stopMs, readyMs, barrierMs, startMs, totalMs, ranMs].map(
+			(ms) => (ms === null ? "-" : formatDuration(ms)),
+		),
+		causeOf(line),
+	];
+}
+
+function causeOf({ cause, joined, left }: RoundLine): string {
+	const pid = cause.root?.pid;
+	const reason = `${cause.reason}${pid == null ? "" : ` (pid ${pid})`}`;
+	if (cause.kind === "start") return reason;
+	const changes = [
+		...joined.map((nodeId) => `+${nodeId}`),
+		...left.map((nodeId) => `-${nodeId}`),
+	];
+	return changes.length === 0 ? reason : `${reason}; ${changes.join(" ")}`;
+}

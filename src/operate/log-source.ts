@@ -1,0 +1,152 @@
+import {
+	closeSync,
+	constants,
+	fstatSync,
+	openSync,
+	readSync,
+	statSync,
+} from "node:fs";
+import { timesPath } from "../logs/arrival-index.js";
+import { plainText } from "../logs/plain-text.js";
+import { ArrivalTimes } from "./arrival-times.js";
+import { lineTime } from "./line-time.js";
+
+/** The origin of a file's lines. */
+export interface LineOrigin {
+	readonly nodeId: string;
+	/** The global rank with which its worker was started; null for the launcher's log, or if unknown. */
+	readonly rank: number | null;
+	readonly localRank: number | null;
+	/** The round in which its worker was started; null for the launcher. */
+	readonly round: number | null;
+	readonly stream: "stdout" | "stderr" | "launcher";
+}
+
+export interface LogLine extends LineOrigin {
+	/** Milliseconds since 1970. */
+	readonly time: number;
+	/** The source of the time: the line itself, the line before it, the launcher's record of its arrival, or the file's creation. */
+	readonly timeFrom: "line" | "line before" | "arrival" | "file";
+	/** Without control sequences. */
+	readonly text: string;
+}
+
+const NEWLINE = 0x0a;
+const READ_BYTES = 64 * 1024;
+/** A longer line comes in pieces of about this many bytes. */
+const LONGEST_LINE_BYTES = 1024 * 1024;
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW;
+
+/** Reads the lines of one file, which may still grow, in order. Keeps no descriptor open. */
+export class LogSource {
+	/** When the file was created: before any of its lines. */
+	readonly bornAt: number;
+	/** Whether any line contained its time. */
+	hasTimes = false;
+	/** How much was read, and how much of that was taken as lines, in bytes. */
+	private position = 0;
+	private taken = 0;
+	private readonly arrivals: ArrivalTimes;
+	/** Everything that was there at first was read: what follows is new. */
+	private isLive = false;
+	/** When the last new line was written. */
+	private liveAt: number | undefined;
+	private saysTimes = false;
+	private rest: Buffer = Buffer.alloc(0);
+	private time: number;
+	private next: LogLine | undefined;
+
+	constructor(
+		readonly path: string,
+		readonly origin: LineOrigin,
+	) {
+		const { birthtimeMs, mtimeMs } = statSync(path);
+		// Some file systems do not record when a file was made.
+		this.bornAt = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
+		this.time = this.bornAt;
+		this.arrivals = new ArrivalTimes(timesPath(path));
+	}
+
+	/** When it was last written, in milliseconds since 1970. */
+	get changedAt(): number {
+		return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+	}
+
+	/**
+	 * The next line; undefined if there is none yet. Times never decrease within a file.
+	 * @param isLast whether an unfinished last line counts
+	 */
+	peek(isLast: boolean): LogLine | undefined {
+		if (this.next !== undefined) return this.next;
+		const from = this.taken;
+		const raw = this.take(isLast);
+		if (raw === undefined) return undefined;
+		const text = plainText(raw.toString("utf8").replace(/\r?\n$/, ""));
+		const own = lineTime(text);
+		// An entry of a program that logs times may continue over several lines.
+		this.saysTimes ||= own !== undefined;
+		const came = this.saysTimes ? undefined : this.cameAt(from);
+		const time = own ?? came;
+		this.hasTimes ||= time !== undefined;
+		const timeFrom = this.whence(own, came);
+		this.time = Math.max(this.time, time ?? this.time);
+		this.next = { time: this.time, timeFrom, ...this.origin, text };
+		return this.next;
+	}
+
+	/** The launcher may record the arrival of a line shortly after it was read here. */
+	private cameAt(offset: number): number | undefined {
+		const known = this.arrivals.at(offset);
+		if (this.liveAt === undefined) return known;
+		return Math.max(known ?? 0, this.liveAt);
+	}
+
+	private whence(own: number | undefined, came: number | undefined) {
+		if (own !== undefined) return "line";
+		if (came !== undefined) return "arrival";
+		return this.saysTimes ? "line before" : "file";
+	}
+
+	/** Takes the peeked line. */
+	advance(): void {
+		this.next = undefined;
+	}
+
+	private take(isLast: boolean): Buffer | undefined {
+		for (let from = 0; ; ) {
+			const end = this.rest.indexOf(NEWLINE, from) + 1;
+			if (end > 0) return this.cut(end);
+			if (this.rest.length >= LONGEST_LINE_BYTES) {
+				return this.cut(this.rest.length);
+			}
+			from = this.rest.length;
+			if (!this.read()) {
+				return isLast && from > 0 ? this.cut(from) : undefined;
+			}
+		}
+	}
+
+	private cut(end: number): Buffer {
+		const line = this.rest.subarray(0, end);
+		this.rest = this.rest.subarray(end);
+		this.taken += line.length;
+		return line;
+	}
+
+	/** Returns whether there was more. */
+	private read(): boolean {
+		const fd = openSync(this.path, READ_ONLY);
+		try {
+			const chunk = Buffer.allocUnsafe(READ_BYTES);
+			const bytes = readSync(fd, chunk, 0, READ_BYTES, this.position);
+			this.position += bytes;
+			this.rest = Buffer.concat([this.rest, chunk.subarray(0, bytes)]);
+			if (bytes === 0) this.isLive = true;
+			else this.arrivals.refresh();
+			if (bytes > 0 && this.isLive) this.liveAt = fstatSync(fd).mtimeMs;
+			return bytes > 0;
+		} finally {
+			closeSync(fd);
+		}
+	}
+}

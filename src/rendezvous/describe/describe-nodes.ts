@@ -1,0 +1,109 @@
+import {
+	currentPlaces,
+	holderOf,
+	inOrderOfArrival,
+	isRefused,
+	type Place,
+} from "../planner/order-members.js";
+import type { RunSpec, SeatRecord } from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
+import { budgetOf, type NodeStatus } from "./run-status.js";
+
+/** The members of the newest round by rank, then the other agents in order of arrival. */
+export function describeNodes(
+	view: RunView,
+	spec: RunSpec | undefined,
+): readonly NodeStatus[] {
+	const places = currentPlaces(view);
+	const holders = new Set(places.map((place) => holderOf(view, place)));
+	const others = [...view.nodes.values()].filter((node) => !holders.has(node));
+	return [
+		...places.map((place) => member(view, place, spec)),
+		...inOrderOfArrival(others).map((node) => nonMember(view, node, spec)),
+	];
+}
+
+function member(
+	view: RunView,
+	place: Place,
+	spec: RunSpec | undefined,
+): NodeStatus {
+	const { nodeId, groupRank } = place;
+	const seat = seatOf(view, nodeId);
+	const holder = holderOf(view, place);
+	const hasFinished = view.finished.has(nodeId);
+	return {
+		nodeId,
+		part: "member",
+		role: seat?.role ?? holder?.record.role ?? "default",
+		groupRank,
+		ranks: ranksOf(view, seat),
+		...(holder ? agentOf(holder) : NOBODY),
+		...(holder || !hasFinished ? {} : { state: "finished" as const }),
+		restarts: nodeBudget(view, nodeId, spec),
+	};
+}
+
+function nonMember(
+	view: RunView,
+	node: NodeView,
+	spec: RunSpec | undefined,
+): NodeStatus {
+	const { nodeId, role } = node.record;
+	const { synced, deprecated } = view.round;
+	const waits = synced > deprecated ? "spare" : "waiting";
+	return {
+		nodeId,
+		part: isRefused(view, node) ? "refused" : waits,
+		role,
+		groupRank: null,
+		ranks: null,
+		...agentOf(node),
+		restarts: nodeBudget(view, nodeId, spec),
+	};
+}
+
+type Agent = Pick<
+	NodeStatus,
+	"state" | "since" | "pid" | "address" | "hostId" | "workerPids" | "cause"
+>;
+
+const NOBODY: Agent = {
+	state: "gone",
+	since: null,
+	pid: null,
+	address: null,
+	hostId: null,
+	workerPids: [],
+	cause: null,
+};
+
+function agentOf({ record }: NodeView): Agent {
+	const { state, since, pid, address, hostId, pids, cause } = record;
+	return { state, since, pid, address, hostId, workerPids: pids, cause };
+}
+
+function seatOf(view: RunView, nodeId: string): SeatRecord | undefined {
+	const seat = view.seats.get(nodeId);
+	return seat !== undefined && "planId" in seat ? seat : undefined;
+}
+
+/** A seat already overwritten by an unfinished plan does not tell the ranks of the round before. */
+function ranksOf(
+	{ round }: RunView,
+	seat: SeatRecord | undefined,
+): readonly [number, number] | null {
+	if (seat === undefined || seat.planId !== round.planId) return null;
+	return [seat.firstRank, seat.firstRank + seat.localWorldSize - 1];
+}
+
+/** With a budget per worker: that of the worker with the least left. */
+function nodeBudget(
+	view: RunView,
+	nodeId: string,
+	spec: RunSpec | undefined,
+): NodeStatus["restarts"] {
+	const { charged = 0, workers = {} } = view.budgets.get(nodeId) ?? {};
+	const used = Math.max(charged, ...Object.values(workers));
+	return spec ? budgetOf(spec.maxRestarts, used) : null;
+}

@@ -1,0 +1,99 @@
+import type { FailureRecord } from "../records/failure.js";
+import type { NodeState, Outcome, World } from "../records/records.js";
+
+/** The phase of a run. `abandoned`: it has not ended, and has no agents. */
+export type RunPhase =
+	| "forming"
+	| "running"
+	| "leaving"
+	| "waiting"
+	| "ended"
+	| "abandoned";
+
+/** A budget of restarts: its size, and what was charged. */
+export interface RestartBudget {
+	readonly allowed: number;
+	readonly used: number;
+	readonly left: number;
+}
+
+/**
+ * The content of `elastic-run status` and its JSON, documented in docs/status.md. Times are milliseconds since 1970, null
+ * if unknown.
+ */
+export interface RunStatus {
+	readonly version: 1;
+	readonly runId: string;
+	readonly phase: RunPhase;
+	readonly since: number | null;
+	readonly instance: number;
+	/** The newest round whose barrier has lifted; 0 if none has. */
+	readonly round: number;
+	/** The figures of that round. */
+	readonly world: World | null;
+	readonly minNodes: number | null;
+	readonly maxNodes: number | null;
+	readonly policy: string | null;
+	/** Null if nothing is awaited. */
+	readonly waiting: WaitingStatus | null;
+	/** Node id of the agent that plans rounds; null if none does. */
+	readonly coordinator: string | null;
+	/** The run's budget; null if its settings are unknown. */
+	readonly restarts: RestartBudget | null;
+	readonly incidents: number;
+	/** The newest incident of this instance. */
+	readonly lastIncident: IncidentStatus | null;
+	/** How it ended; null while it runs. */
+	readonly outcome: Outcome | null;
+	/** Members by rank, then the others in order of arrival. */
+	readonly nodes: readonly NodeStatus[];
+}
+
+export interface WaitingStatus {
+	/** "waiting for 1 more node (at least 2): node-a is here; 590 s left". */
+	readonly words: string;
+	readonly since: number | null;
+	readonly until: number | null;
+	/** How many more nodes must come. */
+	readonly needed: number;
+	/** Some of the nodes that are not ready. */
+	readonly missing: readonly string[];
+}
+
+export interface IncidentStatus {
+	/** The round that it ended. */
+	readonly round: number;
+	readonly at: number | null;
+	readonly reason: string;
+	readonly root: FailureRecord;
+}
+
+export interface NodeStatus {
+	readonly nodeId: string;
+	/**
+	 * Its part in the newest round. `spare`: the complete round has no seat for it; `waiting`: there is no such round now;
+	 * `refused`: its budget is spent.
+	 */
+	readonly part: "member" | "spare" | "waiting" | "refused";
+	/** `gone`: a member without an agent. */
+	readonly state: NodeState | "gone";
+	readonly since: number | null;
+	readonly role: string;
+	readonly groupRank: number | null;
+	/** First and last of its global ranks. */
+	readonly ranks: readonly [number, number] | null;
+	/** The agent's process, and its host; null if it is gone. */
+	readonly pid: number | null;
+	readonly address: string | null;
+	readonly hostId: string | null;
+	/** Its workers by local rank; null: not started. */
+	readonly workerPids: readonly (number | null)[];
+	/** Why it leaves, or has left its round before the others. */
+	readonly cause: string | null;
+	/** The node's budget, or that of its worker with the least left; null if the run's settings are unknown. */
+	readonly restarts: RestartBudget | null;
+}
+
+export function budgetOf(allowed: number, used: number): RestartBudget {
+	return { allowed, used, left: Math.max(0, allowed - used) };
+}

@@ -1,0 +1,211 @@
+import type { Clock } from "../../base/clock.js";
+import { handsOver } from "../planner/hand-over.js";
+import { rememberLift } from "../planner/observe-round.js";
+import { refuseMissingSeats } from "../planner/order-members.js";
+import {
+	EMPTY_MEMORY,
+	type Plan,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlannerTime,
+	type PlanResult,
+} from "../planner/plan.js";
+import { planRound } from "../planner/plan-round.js";
+import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
+import { encodeRecord, type Warn } from "../records/record-codec.js";
+import { type RunView, readRunView } from "../records/run-view.js";
+import type { Reader, Snapshot, Watch, Write } from "../store/store.js";
+import {
+	type FencingToken,
+	PlanWriter,
+	type PlanWriterOptions,
+} from "./plan-writer.js";
+import { ReconcileLoop } from "./reconcile-loop.js";
+import { SnapshotCache } from "./snapshot-cache.js";
+
+/** The pause after each look, per node, in milliseconds: in a large job many changes come together. */
+const REST_MS_A_NODE = 0.02;
+/**
+ * In a larger job one look covers the records of many agents, so a write by the coordinator's own agent is not read back
+ * for it.
+ */
+const MOST_NODES_READ_BACK = 32;
+
+export interface CoordinatorOptions extends PlanWriterOptions {
+	readonly clock: Clock;
+	readonly config: PlannerConfig;
+	readonly nodeId: string;
+	/** Distinguishes this agent's plans from all others'. */
+	readonly incarnation: string;
+	/** A number in [0, 1) that spreads the tries at an unreachable store. */
+	readonly random: () => number;
+	/** The newest round known before the first look. */
+	readonly synced: number;
+	/** The records of `RunKeys.coordinating`, if read back with the token: the first plan uses them. */
+	readonly known?: Snapshot | undefined;
+	/** Called when the reason for the current plan or wait changes. */
+	readonly onReason: (reason: string) => void;
+	/** Called at each look with unreadable records that only inform people. */
+	readonly onSkipped?: Warn | undefined;
+	readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Passes the members' records through the planner and writes its plans. The store decides its authority: the writes of a
+ * deposed coordinator fail.
+ */
+export class Coordinator {
+	private readonly loop: ReconcileLoop;
+	private readonly writer: PlanWriter;
+	private memory: PlannerMemory = EMPTY_MEMORY;
+	private waitingMemory: WaitingMemory | null = null;
+	/** The newest round it knows: the history line of this round is read with the rest. */
+	private synced: number;
+	private readonly cache: SnapshotCache;
+	private watch: Watch | undefined;
+	/** The number of nodes at the last look. */
+	private nodes = 0;
+	private plansMade = 0;
+	private reason = "";
+	private closed = false;
+
+	constructor(private readonly options: CoordinatorOptions) {
+		const { store, keys, known } = options;
+		this.synced = options.synced;
+		this.cache = new SnapshotCache(store, () => keys.coordinating(this.synced));
+		if (known !== undefined) this.cache.offer(known);
+		this.writer = new PlanWriter(options);
+		this.loop = new ReconcileLoop({
+			...options,
+			seen: () => this.cache.revision,
+			look: (atLeast) => this.planOnce(atLeast),
+		});
+	}
+
+	get fencingToken(): FencingToken {
+		return this.options.fencingToken;
+	}
+
+	/** Read this back with what its own agent writes: it plans from it at once. */
+	get reader(): Reader | undefined {
+		const { synced } = this;
+		if (this.nodes > MOST_NODES_READ_BACK) return undefined;
+		return {
+			selectors: this.options.keys.coordinating(synced),
+			take: (read) => {
+				// Another round has another line of the history.
+				if (synced !== this.synced) return;
+				this.cache.offer(read);
+				this.loop.requestReadAt(read.revision);
+			},
+		};
+	}
+
+	start(): void {
+		this.loop.requestRead();
+	}
+
+	close(): void {
+		this.closed = true;
+		this.loop.close();
+		this.watch?.close();
+	}
+
+	/** Returns whether it wrote something, so that there may be more to do. */
+	private async planOnce(atLeast: number): Promise<boolean> {
+		const { store, clock, keys, config } = this.options;
+		const snapshot = await this.cache.look(atLeast);
+		if (this.closed) return false;
+		this.watch ??= store.watch(
+			[keys.round, keys.nodes, keys.finished],
+			snapshot.revision,
+			(changed) => this.loop.requestReadAt(changed),
+		);
+		const view = readRunView(keys, snapshot, this.options.onSkipped);
+		if (view === undefined) return false;
+		refuseMissingSeats(view, keys.round);
+		this.nodes = view.nodes.size;
+		this.loop.rest(Math.floor(this.nodes * REST_MS_A_NODE));
+		if (view.round.synced !== this.synced) {
+			this.synced = view.round.synced;
+			return true;
+		}
+		const time = { now: clock.now(), wallTime: clock.wallTime() };
+		const planId = this.nextPlanId(view);
+		const result = planRound(view, this.memory, config, planId, time);
+		const { plan, memory, until, reason } = result;
+		this.memory = memory;
+		if (until !== undefined) this.loop.requestRead(until - time.now);
+		if (reason !== this.reason) this.options.onReason(reason);
+		this.reason = reason;
+		if (handsOver(view, this.options)) return this.resign(plan, view);
+		if (plan === undefined) return this.tell(result, view, time);
+		return this.carryOut(plan, view);
+	}
+
+	/** Another agent becomes coordinator while this one still ends its workers. The pending plan is written with the resignation. */
+	private async resign(plan: Plan | undefined, view: RunView): Promise<false> {
+		const resignation = [{ delete: this.options.keys.coordinator }];
+		const hasResigned = plan
+			? await this.carryOut(plan, view, resignation)
+			: this.learn((await this.writer.write(resignation, view)).succeeded);
+		if (hasResigned) this.close();
+		return false;
+	}
+
+	/** Publishes what the run waits for, if it lasts. */
+	private async tell(
+		{ awaited, until }: PlanResult,
+		view: RunView,
+		time: PlannerTime,
+	): Promise<boolean> {
+		const { keys } = this.options;
+		const { write, lookAt, memory } = tellWaiting(
+			awaited,
+			until,
+			view.waiting,
+			this.waitingMemory,
+			{ ...time, instance: view.round.instance },
+		);
+		this.waitingMemory = memory;
+		if (lookAt !== undefined) this.loop.requestRead(lookAt - time.now);
+		if (write === undefined) return false;
+		const { succeeded } = await this.writer.write(
+			write === null
+				? [{ delete: keys.waiting }]
+				: [{ put: keys.waiting, value: encodeRecord(write) }],
+			view,
+		);
+		return this.learn(succeeded);
+	}
+
+	/** An agent may coordinate more than once, even with one token: the revision distinguishes its terms. */
+	private nextPlanId({ revision }: RunView): string {
+		return `${this.options.incarnation}.${revision}.${this.plansMade}`;
+	}
+
+	private async carryOut(
+		plan: Plan,
+		view: RunView,
+		also: readonly Write[] = [],
+	): Promise<boolean> {
+		this.plansMade += 1;
+		const tryId = this.nextPlanId(view);
+		const { succeeded, read } = await this.writer.carryOut(plan, view, {
+			tryId,
+			also,
+		});
+		if (read !== undefined && !this.closed) this.options.own?.take(read);
+		if (succeeded && plan.kind === "lift") {
+			this.synced = plan.round.synced;
+			this.memory = rememberLift(plan.round);
+		}
+		return this.learn(succeeded);
+	}
+
+	/** Another etcd at the old address may hold other keys with the same revisions. */
+	private learn(isWritten: boolean): boolean {
+		if (!isWritten) this.cache.forget();
+		return isWritten;
+	}
+}

@@ -1,0 +1,215 @@
+import { pause } from "../../base/back-off.js";
+import type { Clock } from "../../base/clock.js";
+import type { RunKeys } from "../records/keys.js";
+import {
+	type GuardedWrite,
+	ownCommand,
+	ownRecord,
+} from "../records/own-records.js";
+import { encodeRecord, recordAt } from "../records/record-codec.js";
+import { SPEC } from "../records/record-shapes.js";
+import type { AgentIdentity } from "../records/record-writer.js";
+import type {
+	NodeRecord,
+	Outcome,
+	RoundRecord,
+	RunSpec,
+} from "../records/records.js";
+import { commandOf, type OwnCommand } from "../records/run-command.js";
+import { readRunView } from "../records/run-view.js";
+import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
+import { beginRun } from "./begin-run.js";
+import type { LeaderElection } from "./leader-election.js";
+import { holderOf, takenBy } from "./node-id-holder.js";
+
+/** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
+const LEASE_GRACE_MS = 1_000;
+/** Deletions per transaction; other writes need some of its 128 operations. */
+const BATCH_SIZE = 100;
+/** How often to check whether a node id has become free, in milliseconds. */
+const LOOK_FOR_NODE_ID_MS = 250;
+
+export interface JoinRunOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	readonly spec: RunSpec;
+	readonly identity: AgentIdentity;
+	/** Whether the process that wrote this record is certainly gone. */
+	readonly isDead: (holder: NodeRecord) => boolean;
+	readonly election: LeaderElection;
+	/** The lease of this agent's record. */
+	readonly lease: Lease;
+	/**
+	 * Whether another node id will do. A record then reserves the id at once, so that only one of two agents that choose it
+	 * gets it, and the agent does not wait for a living holder.
+	 */
+	readonly isNodeIdTentative?: boolean | undefined;
+	/** What this agent runs; undefined if it is not compared. */
+	readonly command?: OwnCommand | undefined;
+}
+
+export type JoinedRun =
+	| {
+			readonly instance: number;
+			/** How this agent's command differs from the run's command for its role; empty if it does not. */
+			readonly otherCommand: readonly string[];
+	  }
+	/** The outcome and the round of a run that has just ended. */
+	| { readonly outcome: Outcome; readonly round: RoundRecord }
+	/** The holder of the tentative node id. */
+	| { readonly holder: NodeRecord };
+
+/**
+ * Joins the run, or begins and coordinates it. A record that a dead process of this node left is replaced by this
+ * process's, so it is never missing: the other agents wait for this process. If that process may live, this one waits
+ * until its lease must have expired; but it gives up a tentative node id instead.
+ * @throws ElasticRunError RENDEZVOUS_FAILED if the node id is taken or the settings differ
+ */
+export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
+	const { store, clock, keys, spec, identity, isDead, lease } = options;
+	// A store may grant more than was asked for, to the holder as to this agent.
+	const ttlMs = Math.max(spec.leaseTtlMs, lease.ttlMs);
+	const waitUntil = clock.now() + ttlMs + LEASE_GRACE_MS;
+	const ownKey = keys.node(identity.nodeId);
+	const commandKey = keys.command(identity.role);
+	const little = [
+		...[keys.round, keys.coordinator, keys.spec, ownKey],
+		commandKey,
+	];
+	let seesAll = false;
+	for (;;) {
+		const snapshot = await store.snapshot(
+			seesAll ? [...keys.present, commandKey] : little,
+		);
+		const own = snapshot.entries.get(ownKey);
+		const found = own && holderOf(own, identity);
+		const isLeftBehind = found !== undefined && isDead(found);
+		const holder = isLeftBehind ? undefined : found;
+		const view = readRunView(keys, holder ? snapshot : without(snapshot, own));
+		const theirs = commandOf(
+			snapshot.entries.get(commandKey),
+			view?.round.instance ?? 0,
+		);
+		const beginning = beginRun(
+			view,
+			recordAt(SPEC, snapshot, keys.spec),
+			spec,
+			clock.wallTime(),
+			options.command && { mine: options.command, theirs },
+		);
+		// Only an agent that would begin the run must know all others: the full read may be large.
+		seesAll = beginning.kind === "begin" && !seesAll;
+		if (seesAll) continue;
+		if (beginning.kind === "late") {
+			const { outcome, round } = beginning;
+			return { outcome, round };
+		}
+		if (beginning.kind === "begin") {
+			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
+			else await begin(snapshot, beginning.round, options, holder);
+			continue;
+		}
+		const { instance, otherCommand } = beginning;
+		if (holder === undefined) {
+			const isNew = theirs === undefined;
+			const steps = ownSteps(snapshot, instance, options, {
+				isLeftBehind,
+				isNew,
+			});
+			if (!(await reserve(snapshot, steps, options))) continue;
+			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
+			return { instance, otherCommand };
+		}
+		if (options.isNodeIdTentative) return { holder };
+		if (clock.now() >= waitUntil) throw takenBy(holder, identity);
+		await pause(clock, LOOK_FOR_NODE_ID_MS);
+	}
+}
+
+/** The snapshot without this entry: the record of this process or its predecessor does not make a living run. */
+function without(snapshot: Snapshot, entry: Entry | undefined): Snapshot {
+	const entries = new Map(snapshot.entries);
+	if (entry !== undefined) entries.delete(entry.key);
+	return { ...snapshot, entries };
+}
+
+/**
+ * Begins the run and writes this agent's record in the same transaction: the next agent finds one alive, whose settings
+ * are the run's. While another process holds the node id, no record can be written.
+ */
+async function begin(
+	snapshot: Snapshot,
+	round: RoundRecord,
+	options: JoinRunOptions,
+	holder: NodeRecord | undefined,
+): Promise<void> {
+	const { store, keys, spec, election } = options;
+	const { entries } = snapshot;
+	const own = [
+		...(holder ? [] : [ownRecord(snapshot, round.instance, options)]),
+		...ownCommand(snapshot, round.instance, options),
+	];
+	const stale = [...entries.keys()].filter((key) =>
+		[keys.seats, keys.finished, keys.budgets].some((prefix) =>
+			key.startsWith(prefix),
+		),
+	);
+	const deletions = stale.map((key) => ({ delete: key }));
+	const leaderless = !entries.has(keys.coordinator);
+	const guards = [
+		{
+			key: keys.round,
+			modRevision: entries.get(keys.round)?.modRevision ?? 0,
+		},
+		...(leaderless ? [election.guard] : []),
+		...own.map(({ guard }) => guard),
+	];
+	// No agent of that start is alive, so none will read these any more.
+	while (deletions.length > BATCH_SIZE) {
+		const batch = deletions.splice(0, BATCH_SIZE);
+		if (!(await store.transaction(guards, batch)).succeeded) return;
+	}
+	await store.transaction(guards, [
+		...(leaderless ? [election.write] : []),
+		...deletions,
+		...own.map(({ write }) => write),
+		{ put: keys.spec, value: encodeRecord(spec) },
+		{ put: keys.round, value: encodeRecord(round) },
+	]);
+}
+
+/** The writes before this agent takes part. */
+function ownSteps(
+	snapshot: Snapshot,
+	instance: number,
+	options: JoinRunOptions,
+	{ isLeftBehind, isNew }: { isLeftBehind: boolean; isNew: boolean },
+): readonly GuardedWrite[] {
+	const { keys, identity, isNodeIdTentative } = options;
+	const isAbsent = !snapshot.entries.has(keys.node(identity.nodeId));
+	// Without a coordinator there may be no other agent: the next one must not take the run for dead.
+	const isFirst = !snapshot.entries.has(keys.coordinator);
+	const mustReserve =
+		isLeftBehind || (isAbsent && (isNodeIdTentative || isFirst));
+	return [
+		...(mustReserve ? [ownRecord(snapshot, instance, options)] : []),
+		...(isNew ? ownCommand(snapshot, instance, options) : []),
+	];
+}
+
+/** Returns whether all was written: node and run were still as read. */
+async function reserve(
+	snapshot: Snapshot,
+	steps: readonly GuardedWrite[],
+	{ store, keys }: JoinRunOptions,
+): Promise<boolean> {
+	if (steps.length === 0) return true;
+	const modRevision = snapshot.entries.get(keys.round)?.modRevision ?? 0;
+	const guards = [
+		...steps.map(({ guard }) => guard),
+		{ key: keys.round, modRevision },
+	];
+	const writes = steps.map(({ write }) => write);
+	return (await store.transaction(guards, writes)).succeeded;
+}

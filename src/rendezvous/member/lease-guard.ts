@@ -1,0 +1,66 @@
+import type { Clock } from "../../base/clock.js";
+import type { Lease } from "../store/store.js";
+
+/** After this fraction of the time to live, the others may soon continue without this agent. */
+const SUSPECT_AT = 0.8;
+/** After this fraction its workers must be dead. */
+const FENCE_AT = 0.95;
+
+/** Called with why the lease is no longer reliable, and by when the workers must be dead. */
+export type OnLeaseLost = (reason: string, fenceAt: number) => void;
+
+/**
+ * An agent's own deadline for its lease. It does not rely on the store to report a lost lease in time: it counts from
+ * when the last acknowledged keepalive was sent.
+ */
+export class LeaseGuard {
+	private cancelTimer: () => void = () => {};
+	private over = false;
+
+	constructor(
+		private readonly clock: Clock,
+		private readonly lease: Lease,
+		private readonly onLost: OnLeaseLost,
+	) {}
+
+	/**
+	 * Returns whether the lease is reliable, and reports its loss if not. Call it before acting on an answer of the store:
+	 * a process that was frozen may get answers before its timers.
+	 */
+	check(): boolean {
+		if (this.over) return false;
+		if (this.clock.now() < this.partOf(SUSPECT_AT)) {
+			this.arm();
+			return true;
+		}
+		this.lose(
+			`no keepalive was acknowledged for ${SUSPECT_AT} of the lease's ${this.lease.ttlMs} ms`,
+			this.partOf(FENCE_AT),
+		);
+		return false;
+	}
+
+	/** Call it when the store says or shows that the lease has ended. */
+	lose(reason: string, fenceAt = this.clock.now()): void {
+		if (this.over) return;
+		this.close();
+		this.onLost(reason, fenceAt);
+	}
+
+	close(): void {
+		this.over = true;
+		this.cancelTimer();
+	}
+
+	private arm(): void {
+		this.cancelTimer();
+		const suspectAt = this.partOf(SUSPECT_AT);
+		if (suspectAt === Number.POSITIVE_INFINITY) return;
+		this.cancelTimer = this.clock.wakeAt(suspectAt, () => this.check());
+	}
+
+	private partOf(part: number): number {
+		const { expiresAt, ttlMs } = this.lease;
+		return expiresAt - (1 - part) * ttlMs;
+	}
+}

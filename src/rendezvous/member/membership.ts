@@ -1,0 +1,218 @@
+import { isUnreachable, retry } from "../../base/back-off.js";
+import type { Clock } from "../../base/clock.js";
+import { ElasticRunError } from "../../base/errors.js";
+import { RunKeys } from "../records/keys.js";
+import { onceEach, type Warn } from "../records/record-codec.js";
+import type { AgentIdentity, Intent } from "../records/record-writer.js";
+import type { NodeRecord, Outcome, RunSpec } from "../records/records.js";
+import type { RoundView } from "../records/round-view.js";
+import type { OwnCommand } from "../records/run-command.js";
+import type { Lease, Store } from "../store/store.js";
+import { type JoinedRun, joinRun } from "./join-run.js";
+import type { OnLeaseLost } from "./lease-guard.js";
+import { Session } from "./session.js";
+
+export type { RoundView } from "../records/round-view.js";
+
+/** How long to retry an unreachable store at the start, unless the join time-out is shorter. */
+const START_PATIENCE_MS = 30_000;
+
+export interface MembershipOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly runId: string;
+	readonly identity: AgentIdentity;
+	readonly spec: RunSpec;
+	/** Reserves a free port on this node, bound until its workers start. */
+	readonly reservePort: (claim: number) => Promise<number>;
+	/** Whether the process that wrote this record is certainly gone; false if unknown. */
+	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Whether `join` reserves the node id at once or gives it up: see `JoinRunOptions`. */
+	readonly isNodeIdTentative?: boolean | undefined;
+	/** What this agent runs: see `JoinRunOptions`. */
+	readonly command?: OwnCommand | undefined;
+	/** A number in [0, 1) by which agents spread their tries. */
+	readonly random: () => number;
+	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
+	readonly batchSize?: number | undefined;
+	readonly onView: (view: RoundView) => void;
+	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
+	readonly onLost: OnLeaseLost;
+	/** Called with the error that ends this agent's part in the run. */
+	readonly onError: (error: unknown) => void;
+	/** Called with each decision or wait while this agent is the coordinator. */
+	readonly onPlanReason: (reason: string) => void;
+	/** Called once for each unreadable record that only informs people. */
+	readonly onSkipped: Warn;
+}
+
+/**
+ * One agent's part in its run, across all of its sessions with the store. It keeps the intended record, and replaces a
+ * lost lease.
+ */
+export class Membership {
+	private readonly keys: RunKeys;
+	private session: Session | undefined;
+	private intent: Intent | null = null;
+	/** Leases that this agent has given up. They may live on in the store and hold the record. */
+	private lostLeases: readonly Lease[] = [];
+	/** The start of the run that this process joined: the first view may show a later one. */
+	private instance: number | undefined;
+	private readonly skip: Warn;
+	private lastView: RoundView | undefined;
+	private started = false;
+	private closed = false;
+
+	constructor(private readonly options: MembershipOptions) {
+		this.keys = new RunKeys(options.runId);
+		this.skip = onceEach(options.onSkipped);
+	}
+
+	/**
+	 * Opens a lease, and joins or begins the run. Resolves with its instance, with the outcome of a run that has just
+	 * ended, or with the holder of a tentative node id. Shows no views yet.
+	 * @throws ElasticRunError STORE_UNREACHABLE if the store does not answer in time, RENDEZVOUS_FAILED if the node id is
+	 * taken or the settings differ
+	 */
+	async join(): Promise<JoinedRun> {
+		const joined = await this.retryFor(
+			Math.min(START_PATIENCE_MS, this.options.spec.joinTimeoutMs),
+			async () => {
+				this.refuseClosed();
+				this.session ??= await this.openSession();
+				const { election, lease } = this.session;
+				return joinRun({ ...this.options, keys: this.keys, election, lease });
+			},
+		);
+		if ("instance" in joined) this.instance = joined.instance;
+		return joined;
+	}
+
+	/** Starts calling `onView` with the present view and each change. */
+	start(): void {
+		this.started = true;
+		if (this.session === undefined) this.rejoin();
+		else this.session.start();
+	}
+
+	/**
+	 * Writes this intent to the record, now or as soon as possible. A later intent replaces it; null cancels what is not
+	 * written yet.
+	 */
+	publish(intent: Intent | null): void {
+		this.intent = intent;
+		this.session?.want(intent);
+	}
+
+	/** Gives up its leases: the record and the coordinator's key vanish at once. */
+	async close(): Promise<void> {
+		this.closed = true;
+		this.session?.close();
+		await Promise.all([this.revokeLost(), this.session?.lease.revoke()]);
+	}
+
+	private async openSession(): Promise<Session> {
+		const { store, spec } = this.options;
+		this.refuseClosed();
+		let session: Session | undefined;
+		const lease = await store.openLease(spec.leaseTtlMs, {
+			onLost: (reason) => session?.guard.lose(reason),
+			onKeepalive: () => session?.guard.check(),
+		});
+		session = new Session({
+			...this.options,
+			keys: this.keys,
+			lease,
+			onView: (view) => {
+				this.lastView = view;
+				this.options.onView({ ...view, joined: this.instance });
+			},
+			onSkipped: this.skip,
+			isForeign: ({ instance }) => instance !== this.instance,
+			onRunGone: () => this.endWithoutRun(),
+			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
+			onStanding: () => {
+				this.revokeLost().catch((error) => this.report(error));
+			},
+		});
+		return session;
+	}
+
+	/** A run whose keys are gone cannot continue: for this agent it has failed, and its workers end in time. */
+	private endWithoutRun(): void {
+		const error = new ElasticRunError(
+			"RENDEZVOUS_FAILED",
+			"the run's keys are gone from the store: it was emptied, or somebody deleted them; start the agents again",
+		);
+		if (this.lastView === undefined) {
+			this.report(error);
+			return;
+		}
+		const outcome: Outcome = {
+			result: "failed",
+			exitCode: error.exitCode,
+			reason: error.message,
+			root: null,
+		};
+		const { round } = this.lastView;
+		this.options.onView({ round: { ...round, outcome }, seat: null });
+	}
+
+	private lose(lease: Lease, reason: string, fenceAt: number): void {
+		this.lostLeases = [...this.lostLeases, lease];
+		this.session = undefined;
+		if (!this.started) return;
+		this.options.onLost(reason, fenceAt);
+		this.rejoin();
+	}
+
+	/** Opens a new lease and writes the record under it: same node id, same incarnation. */
+	private rejoin(): void {
+		const attempt = async () => {
+			const session = await this.openSession();
+			if (this.closed) return session.lease.revoke();
+			this.session = session;
+			if (this.intent) session.takeOver(this.intent);
+			session.start();
+		};
+		const { joinTimeoutMs } = this.options.spec;
+		const tried = this.retryFor(joinTimeoutMs, attempt, { evenHopeless: true });
+		tried.catch((error) => this.report(error));
+	}
+
+	/** A lease that cannot be revoked expires by itself, without keepalives. */
+	private async revokeLost(): Promise<void> {
+		const leases = this.lostLeases;
+		this.lostLeases = [];
+		const results = await Promise.allSettled(
+			leases.map((lease) => lease.revoke()),
+		);
+		for (const result of results) {
+			if (result.status === "rejected" && !isUnreachable(result.reason)) {
+				throw result.reason;
+			}
+		}
+	}
+
+	private retryFor<Value>(
+		patienceMs: number,
+		attempt: () => Promise<Value>,
+		more: { readonly evenHopeless?: boolean } = {},
+	): Promise<Value> {
+		const { clock, random } = this.options;
+		const until = clock.now() + patienceMs;
+		return retry({ clock, random, until, ...more }, attempt);
+	}
+
+	private refuseClosed(): void {
+		if (!this.closed) return;
+		throw new ElasticRunError(
+			"ABORTED",
+			"this agent left the run while it was joining it",
+		);
+	}
+
+	private report(error: unknown): void {
+		if (!this.closed) this.options.onError(error);
+	}
+}

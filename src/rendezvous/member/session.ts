@@ -1,0 +1,215 @@
+import type { Clock } from "../../base/clock.js";
+import type { RunKeys } from "../records/keys.js";
+import { decodeRecord, informationAt } from "../records/record-codec.js";
+import { ROUND, WAITING } from "../records/record-shapes.js";
+import {
+	type AgentIdentity,
+	type Intent,
+	RecordWriter,
+} from "../records/record-writer.js";
+import type { RoundRecord, RunSpec } from "../records/records.js";
+import type { RoundView } from "../records/round-view.js";
+import type { Lease, Reader, Snapshot, Store, Watch } from "../store/store.js";
+import { LeaderElection } from "./leader-election.js";
+import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
+import { refuseForeign } from "./node-id-holder.js";
+import { ownSeat } from "./own-seat.js";
+import { ReconcileLoop } from "./reconcile-loop.js";
+import { SnapshotCache } from "./snapshot-cache.js";
+
+/** How long a seat may stay unseen if its round does not begin, in milliseconds. */
+const SEAT_SEEN_WITHIN_MS = 1_000;
+
+export interface SessionOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	readonly lease: Lease;
+	readonly identity: AgentIdentity;
+	readonly spec: RunSpec;
+	readonly reservePort: (claim: number) => Promise<number>;
+	readonly random: () => number;
+	readonly batchSize?: number | undefined;
+	readonly onView: (view: RoundView) => void;
+	/** Whether this is a later start of the run, in which this process has no part. */
+	readonly isForeign: (round: RoundRecord) => boolean;
+	/** Called each time the run itself is missing from the store. */
+	readonly onRunGone: () => void;
+	/** Called once; the session has closed itself. */
+	readonly onLost: OnLeaseLost;
+	/** Called once: the agent's record is written under this session's lease. */
+	readonly onStanding: () => void;
+	readonly onError: (error: unknown) => void;
+	readonly onPlanReason: (reason: string) => void;
+	/** Called at each read with unreadable records that only inform people. */
+	readonly onSkipped: (words: string) => void;
+}
+
+/** Everything that depends on one lease of an agent: its record, its watch, its part in the election. */
+export class Session {
+	readonly election: LeaderElection;
+	readonly guard: LeaseGuard;
+	private readonly writer: RecordWriter;
+	private readonly loop: ReconcileLoop;
+	private readonly cache: SnapshotCache;
+	private watch: Watch | undefined;
+	private seatWatch: Watch | undefined;
+	private standing = false;
+	/** Shows no view, so that no seat is taken, before the record is written. */
+	private mustStand = false;
+	/** An intent set while a view is shown is written by the same look. */
+	private showing = false;
+	/** By when the intent must be written. */
+	private writeBy = 0;
+	private closed = false;
+
+	constructor(private readonly options: SessionOptions) {
+		const { store, keys, identity } = options;
+		const own: Reader = {
+			selectors: keys.seenBy(identity.nodeId),
+			take: (read) => {
+				this.cache.offer(read);
+				this.loop.requestReadAt(read.revision);
+			},
+		};
+		this.cache = new SnapshotCache(store, () => own.selectors);
+		const planner = () => this.election.reader;
+		this.writer = new RecordWriter({ ...options, own, planner });
+		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
+			this.close();
+			options.onLost(...why);
+		});
+		this.loop = new ReconcileLoop({
+			...options,
+			seen: () => this.cache.revision,
+			look: (atLeast) => this.look(atLeast),
+			act: () => this.write(),
+		});
+		this.election = new LeaderElection({
+			...options,
+			...identity,
+			config: options.spec,
+			own,
+			onFailed: () => this.loop.requestRead(),
+			onReason: options.onPlanReason,
+		});
+	}
+
+	get lease(): Lease {
+		return this.options.lease;
+	}
+
+	/** Starts calling `onView` with the present view and each change. */
+	start(): void {
+		if (this.guard.check()) this.loop.requestRead();
+	}
+
+	/**
+	 * Writes an earlier session's intent before anything else: an agent without a record has left its round, and must not
+	 * start workers in it.
+	 */
+	takeOver(intent: Intent): void {
+		this.mustStand = true;
+		this.writer.want(intent);
+	}
+
+	want(intent: Intent | null): void {
+		this.writer.want(intent);
+		const { patienceMs } = this.writer;
+		this.writeBy = this.options.clock.now() + patienceMs;
+		if (!this.showing) this.loop.requestWrite(patienceMs);
+	}
+
+	/** Stops reading and writing; leaves the lease as it is. */
+	close(): void {
+		this.closed = true;
+		this.guard.close();
+		this.loop.close();
+		this.watch?.close();
+		this.seatWatch?.close();
+		this.election.close();
+	}
+
+	private async look(atLeast: number): Promise<boolean> {
+		const { keys, identity, onView, onSkipped } = this.options;
+		const { nodeId } = identity;
+		const snapshot = await this.cache.look(atLeast);
+		if (this.closed || !this.guard.check()) return false;
+		this.watchFrom(snapshot);
+		const own = snapshot.entries.get(keys.node(nodeId));
+		if (own !== undefined) refuseForeign(own, identity);
+		const roundEntry = snapshot.entries.get(keys.round);
+		if (roundEntry === undefined) {
+			this.options.onRunGone();
+			return false;
+		}
+		const round = decodeRecord(ROUND, roundEntry);
+		const seat = ownSeat(snapshot, keys, identity);
+		if (this.options.isForeign(round)) {
+			onView({ round, seat: null });
+			return false;
+		}
+		const roundRevision = roundEntry.modRevision;
+		this.writer.see({ round, roundRevision, present: own });
+		const attend = () =>
+			this.election.onLeaderSeen(snapshot.entries.get(keys.coordinator), {
+				round,
+				seat,
+				isLeaving: this.writer.isLeaving,
+			});
+		if (this.mustStand) {
+			await this.writeIfDue();
+			if (!this.closed) attend();
+			return !this.closed;
+		}
+		// Acting on the view may take a while.
+		attend();
+		const waiting = informationAt(WAITING, snapshot, keys.waiting, onSkipped);
+		const { finishedPlan } = this.writer;
+		this.show({ round, seat, waiting, finishedPlan });
+		return this.writeIfDue();
+	}
+
+	private async writeIfDue(): Promise<boolean> {
+		const waitMs = this.writeBy - this.options.clock.now();
+		if (waitMs <= 0) return this.write();
+		this.loop.requestWrite(waitMs);
+		return false;
+	}
+
+	/** Resolves with whether to read. */
+	private async write(): Promise<boolean> {
+		if (!this.guard.check()) return false;
+		const again = await this.writer.write();
+		if (!this.closed) this.tellOfStanding();
+		return again && !this.closed;
+	}
+
+	private show(view: RoundView): void {
+		this.showing = true;
+		this.options.onView(view);
+		this.showing = false;
+	}
+
+	private watchFrom({ revision }: Snapshot): void {
+		const { store, keys, identity } = this.options;
+		this.watch ??= store.watch(
+			[keys.round, keys.coordinator],
+			revision,
+			(changed) => this.loop.requestReadAt(changed),
+		);
+		// A seat usually comes before its round.
+		this.seatWatch ??= store.watch(
+			[keys.seat(identity.nodeId)],
+			revision,
+			(changed) => this.loop.requestReadAt(changed, SEAT_SEEN_WITHIN_MS),
+		);
+	}
+
+	private tellOfStanding(): void {
+		if (this.standing || !this.writer.hasWritten) return;
+		this.standing = true;
+		this.mustStand = false;
+		this.options.onStanding();
+	}
+}

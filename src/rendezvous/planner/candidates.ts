@@ -1,0 +1,95 @@
+import type { NodeView, RunView } from "../records/run-view.js";
+import {
+	currentPlaces,
+	holderOf,
+	inOrderOfArrival,
+	isReady,
+	isRefused,
+} from "./order-members.js";
+import type { PlannerConfig } from "./plan.js";
+
+/** The nodes that could take part in the next round. */
+export interface Candidates {
+	/** Members of the last plan that are ready, in their order. */
+	readonly members: readonly NodeView[];
+	/** Members that hold their lease, are not leaving, and are not ready yet. */
+	readonly late: readonly string[];
+	/** How much longer than usual one of these may need, by its own record, in milliseconds. */
+	readonly lateForMs: number;
+	/** Members that vanished and whose node already has a new process. */
+	readonly returning: readonly string[];
+	/** Members that vanished and whose node holds no lease. */
+	readonly vanished: readonly string[];
+	/** Ready nodes that were not members, in order of arrival. */
+	readonly newcomers: readonly NodeView[];
+	/** Nodes that have finished and stay so. */
+	readonly finished: readonly string[];
+}
+
+export function findCandidates(
+	view: RunView,
+	{ finishedStay = false }: PlannerConfig,
+): Candidates {
+	const finished = finishedStay ? [...view.finished, ...view.done] : [];
+	const target = view.round.synced + 1;
+	const members: NodeView[] = [];
+	const late: string[] = [];
+	const returning: string[] = [];
+	const vanished: string[] = [];
+	const memberIds = new Set<string>();
+	let lateForMs = 0;
+	for (const place of currentPlaces(view)) {
+		const { nodeId } = place;
+		const holder = holderOf(view, place);
+		if (finished.includes(nodeId)) {
+			memberIds.add(nodeId);
+			continue;
+		}
+		if (holder === undefined) {
+			const successor = view.nodes.get(nodeId)?.record;
+			if (successor === undefined) vanished.push(nodeId);
+			else if (successor.state === "joining") returning.push(nodeId);
+			continue;
+		}
+		memberIds.add(nodeId);
+		if (holder.record.state === "leaving") continue;
+		if (isReady(holder, target)) members.push(holder);
+		else {
+			late.push(nodeId);
+			lateForMs = Math.max(lateForMs, holder.record.awaitsWorkersMs ?? 0);
+		}
+	}
+	const newcomers = [...view.nodes.values()].filter(
+		(node) =>
+			!memberIds.has(node.record.nodeId) &&
+			!finished.includes(node.record.nodeId) &&
+			!isRefused(view, node) &&
+			isReady(node, target),
+	);
+	return {
+		...{ members, late, lateForMs, returning, vanished, finished },
+		newcomers: inOrderOfArrival(newcomers),
+	};
+}
+
+/** All members are gone at once: more likely the store was unreachable than that all have died. */
+export function nobodyLeft(candidates: Candidates): boolean {
+	const { members, late, returning, vanished, finished } = candidates;
+	const isAnyLeft = members.length + late.length + finished.length > 0;
+	return !isAnyLeft && returning.length + vanished.length > 0;
+}
+
+/**
+ * Members of the last round that are not here. Nodes that left because they were refused are included: their seats say
+ * only that.
+ */
+export function missingFrom(
+	view: RunView,
+	here: readonly string[],
+): readonly string[] {
+	const members = currentPlaces(view).map(({ nodeId }) => nodeId);
+	const refused = [...view.seats].flatMap(([nodeId, seat]) =>
+		"refused" in seat ? [nodeId] : [],
+	);
+	return [...members, ...refused].filter((nodeId) => !here.includes(nodeId));
+}

@@ -1,0 +1,193 @@
+import { describeFailure } from "../records/failure.js";
+import type {
+	NodeFailure,
+	RoundCause,
+	RoundRecord,
+} from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
+import { currentPlaces } from "./order-members.js";
+import { type Charged, outcomeOf, pay } from "./pay-incident.js";
+import type { PlannerConfig, PlannerMemory } from "./plan.js";
+import { externalCauses } from "./why-gone.js";
+
+/** The run's changes by failures that are not accounted for yet; undefined if there are none. */
+interface Incident extends Charged {
+	readonly reason: string;
+}
+
+/**
+ * Accounts for failures. Failures seen before the next round is synced are one incident, and cost one unit of one budget.
+ * The incident's root is the failure that the store saw first, whatever the nodes' clocks say. Later deaths of workers
+ * that had not heard that the root's round is over belong to it. If nothing had failed when a round was left, the deaths
+ * of workers that had not heard of that cost nothing, nor do deaths within the settle time of workers that had: they may
+ * have died of the end of their peers.
+ */
+export function chargeIncident(
+	view: RunView,
+	{ settle }: PlannerMemory,
+	config: PlannerConfig,
+	now: number,
+): Incident | undefined {
+	const fresh = unaccountedFailures(view);
+	// A failure explains why others wait, even if their waiting was reported first.
+	const failed = fresh.filter(({ isWish = false }) => !isWish);
+	const telling = failed.length > 0 ? failed : fresh;
+	const [first] = telling;
+	if (first === undefined) return undefined;
+
+	const { round } = view;
+	const isSoon = ({ failure }: NodeFailure) =>
+		settle?.round !== failure.round || now < settle.at;
+	const root = telling.find(
+		(reported) => !isPartOf(round, reported, isSoon(reported)),
+	);
+	const charged = root === undefined ? join(round, first) : begin(view, root);
+	return {
+		...charged,
+		round: {
+			...charged.round,
+			deprecated: round.synced,
+			accounted: [...round.accounted, ...fresh.map(failureId)],
+			outcome: outcomeOf(charged.round, fresh, config),
+		},
+	};
+}
+
+/** Whether the failure belongs to what has ended its round, or to what ended the one before. */
+function isPartOf(
+	{ deprecated, cause: { root, ended }, unpaid }: RoundRecord,
+	reported: NodeFailure,
+	isSoon: boolean,
+): boolean {
+	const { unaware = false, paused = false, isWish = false } = reported;
+	const { stillIn, isLateAgain = false } = reported;
+	// A failure explains a wait for another round, not the reverse.
+	if (unpaid?.isWish && !isWish) return false;
+	if (reported.failure.round <= deprecated) {
+		return root !== null || (unaware && (!paused || isSoon));
+	}
+	const first = root?.round ?? ended;
+	if (stillIn === undefined || first === undefined) return false;
+	// Failures that come late again and again could otherwise take turns and never be charged.
+	return isLateAgain ? stillIn === first : stillIn >= first;
+}
+
+/** Adds a failure that an earlier event explains. If its round was over, the next one is left for it. */
+function join(round: RoundRecord, failed: NodeFailure): Incident {
+	const isOpen = round.deprecated >= round.synced;
+	const reason = alsoFailed(round, failed);
+	const cause: RoundCause = isOpen
+		? round.cause
+		: {
+				...round.cause,
+				kind: "failure",
+				changeEvent: "SCALE_DOWN",
+				reason,
+				isWish: undefined,
+			};
+	return { round: { ...round, cause }, budgets: new Map(), reason };
+}
+
+function alsoFailed({ cause }: RoundRecord, { failure }: NodeFailure): string {
+	return cause.root === null
+		? `${describeFailure(failure)}, as its round was left: ${cause.reason}`
+		: `${describeFailure(failure)}, part of the same incident`;
+}
+
+function failureId(reported: NodeFailure): string {
+	return reported.failure.id;
+}
+
+function failuresOf(view: RunView): readonly NodeFailure[] {
+	return [...view.nodes.values()]
+		.sort((left, right) => left.modRevision - right.modRevision)
+		.flatMap(({ record }: NodeView) => record.failure ?? []);
+}
+
+/**
+ * Failures of the newest round, and those of the one before that were reported after the newest had begun. Any other of
+ * an earlier round comes from a node that was unreachable when that round was left: the run continued without it, and has
+ * accounted for it as for a node that vanished.
+ */
+function unaccountedFailures(view: RunView): readonly NodeFailure[] {
+	const { synced, accounted } = view.round;
+	return failuresOf(view).filter(
+		(reported) =>
+			(reported.failure.round >= synced || hasCrossed(view, reported)) &&
+			!accounted.includes(reported.failure.id),
+	);
+}
+
+/** Whether its node has a seat all the same and leaves it because of the failure, or the failure would end the run. */
+function hasCrossed(
+	view: RunView,
+	{ failure, failsRun }: NodeFailure,
+): boolean {
+	const { synced } = view.round;
+	const record = view.nodes.get(failure.nodeId)?.record;
+	if (record === undefined || failure.round !== synced - 1) return false;
+	return (
+		(record.claim > synced || failsRun !== null) &&
+		currentPlaces(view).some(
+			({ incarnation }) => incarnation === record.incarnation,
+		)
+	);
+}
+
+function begin(view: RunView, root: NodeFailure): Incident {
+	const reason = describeFailure(root.failure);
+	const round: RoundRecord = {
+		...view.round,
+		cause: {
+			kind: "failure",
+			changeEvent: "SCALE_DOWN",
+			reason,
+			root: root.failure,
+			isWish: root.isWish,
+		},
+		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
+		unpaid: undefined,
+	};
+	if (!isSettledLast(round, root)) return { ...pay(view, round, root), reason };
+	const why = externalCauses(view, root.failure.nodeId);
+	return why.length > 0
+		? { ...explain(round, root, why), budgets: new Map() }
+		: { round: { ...round, unpaid: root }, budgets: new Map(), reason };
+}
+
+/** The round with an event on other nodes as the cause of what had begun as an incident. */
+export function explain(
+	round: RoundRecord,
+	{ failure, isWish = false }: NodeFailure,
+	why: readonly string[],
+): { readonly round: RoundRecord; readonly reason: string } {
+	const reason = why.join("; ");
+	return {
+		round: {
+			...round,
+			cause: {
+				kind: "scale-down",
+				changeEvent: "SCALE_DOWN",
+				reason,
+				root: null,
+				ended: round.synced,
+			},
+			incidents: round.incidents - 1,
+			unpaid: undefined,
+		},
+		reason: isWish
+			? `${reason}, nothing failed`
+			: `${reason}, which explains ${describeFailure(failure)}`,
+	};
+}
+
+/**
+ * Whether a peer's end that is still unknown may be behind it: the charge is then decided when the next round can begin
+ * (settle-incident.ts).
+ */
+function isSettledLast(
+	{ seats }: RoundRecord,
+	{ isWish = false, unaware = false, failsRun }: NodeFailure,
+): boolean {
+	return isWish || (unaware && failsRun === null && seats > 1);
+}

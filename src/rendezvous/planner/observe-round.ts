@@ -1,0 +1,88 @@
+import type { NodeRecord, RoundRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
+import { currentPlaces, holderOf } from "./order-members.js";
+import { EMPTY_MEMORY, type PlannerMemory, type RoundTimes } from "./plan.js";
+
+/**
+ * Records when all members of a round were first seen running, and when the last node was first seen ready for the next
+ * one. The history shows these times; they decide nothing. They are the coordinator's, in milliseconds since 1970; a
+ * coordinator that takes over a running round uses the nodes' own times.
+ */
+export function observeRound(
+	view: RunView,
+	memory: PlannerMemory,
+	wallTime: number,
+): PlannerMemory {
+	const { synced, deprecated } = view.round;
+	const known = memory.times?.round === synced ? memory.times : undefined;
+	const times: RoundTimes =
+		synced > deprecated
+			? {
+					round: synced,
+					startedAt: known?.startedAt ?? startOf(view, known, wallTime),
+					ready: 0,
+					readyAt: null,
+				}
+			: { ...readiness(view, known, wallTime), round: synced };
+	return { ...memory, times };
+}
+
+/**
+ * Forgets the previous round. A coordinator that lifted a round uses its own clock, even if all members run before its
+ * next look.
+ */
+export function rememberLift({
+	synced,
+}: Pick<RoundRecord, "synced">): PlannerMemory {
+	const times = { round: synced, startedAt: null, ready: 0, readyAt: null };
+	return { ...EMPTY_MEMORY, times };
+}
+
+function startOf(
+	view: RunView,
+	known: RoundTimes | undefined,
+	wallTime: number,
+): number | null {
+	const holders = currentPlaces(view)
+		.filter(({ nodeId }) => !view.finished.has(nodeId))
+		.map((place) => holderOf(view, place)?.record);
+	const isRunning = (record: NodeRecord | undefined) =>
+		record?.state === "running";
+	if (known !== undefined) return holders.every(isRunning) ? wallTime : null;
+	// The previous coordinator has vanished, and its record with it.
+	const starts = holders
+		.filter((record) => record !== undefined)
+		.map((record) => startedSince(record, view));
+	return starts.length > 0 && starts.every((start) => start !== null)
+		? Math.max(...starts)
+		: null;
+}
+
+/** Since when a node has run the round, or had run it when a worker failed; by its own clock. Null if unknown. */
+function startedSince(
+	{ state, since, failure }: NodeRecord,
+	{ round, story }: RunView,
+): number | null {
+	if (state === "running") return since;
+	if (failure?.failure.round !== round.synced) return null;
+	const { timestamp, uptimeMs } = failure.failure;
+	// A worker may be older than the round.
+	return Math.max(timestamp - uptimeMs, story?.liftedAt ?? 0);
+}
+
+function readiness(
+	view: RunView,
+	known: RoundTimes | undefined,
+	wallTime: number,
+): Omit<RoundTimes, "round"> {
+	const claim = view.round.synced + 1;
+	const ready = [...view.nodes.values()].filter(
+		({ record }) => record.state === "ready" && record.claim === claim,
+	).length;
+	const hasGrown = ready > (known?.ready ?? 0);
+	return {
+		startedAt: known?.startedAt ?? null,
+		ready,
+		readyAt: hasGrown ? wallTime : (known?.readyAt ?? null),
+	};
+}

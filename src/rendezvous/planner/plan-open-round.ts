@@ -1,0 +1,219 @@
+import type { RoundRecord } from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
+import {
+	type Candidates,
+	findCandidates,
+	missingFrom,
+	nobodyLeft,
+} from "./candidates.js";
+import { lift } from "./lift.js";
+import {
+	currentPlaces,
+	idsOf,
+	type NonEmpty,
+	type Place,
+} from "./order-members.js";
+import {
+	deadlineFor,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	type SettleDeadline,
+	wait,
+} from "./plan.js";
+import { succeeded } from "./plan-running-round.js";
+import {
+	isOwnFailure,
+	resolveCharge,
+	type Settled,
+	settleIfSpent,
+} from "./resolve-charge.js";
+import { settleBy } from "./settle-by.js";
+import { awaits } from "./waiting.js";
+
+/** No round is running: decides for which nodes to wait, and when the next round begins. */
+export function planOpenRound(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	now: number,
+): PlanResult {
+	const { round } = view;
+	const candidates = findCandidates(view, config);
+	if (isAllDone(view, config)) return ended(succeeded(view), memory);
+	const kept = remember(view, memory, candidates, config, now);
+	const spent = settleIfSpent(view, kept, config);
+	if (spent !== undefined) return paid(spent, kept);
+	const { late, returning, vanished } = candidates;
+	const awaited = [
+		...[...late, ...returning],
+		...(kept.outageOf === null ? [] : vanished),
+	];
+	if (round.planId !== null && awaited.length > 0 && now < kept.settle.at) {
+		const here = idsOf([...candidates.members, ...candidates.newcomers]);
+		return wait(
+			`waiting for ${awaited.join(", ")}`,
+			kept,
+			kept.settle.at,
+			awaits("members", view, config, { here, missing: awaited }),
+		);
+	}
+	const [first, ...others] = [
+		...candidates.members,
+		...candidates.newcomers,
+	].slice(0, config.maxNodes);
+	const taking = others.length + 1 + candidates.finished.length;
+	if (first === undefined || taking < config.minNodes) {
+		return awaitMinimum(view, kept, config, candidates, now);
+	}
+	const chosen: NonEmpty<NodeView> = [first, ...others];
+	if (round.planId === null && chosen.length < config.maxNodes) {
+		const lastCall = deadlineFor(
+			round.synced,
+			memory.lastCall,
+			config.lastCallTimeoutMs,
+			now,
+		);
+		if (now < lastCall.at) {
+			const reason = `last call: ${chosen.length} of at most ${config.maxNodes} nodes are ready`;
+			return wait(
+				reason,
+				{ ...kept, lastCall, join: null },
+				lastCall.at,
+				awaits("last-call", view, config, { here: idsOf(chosen) }),
+			);
+		}
+	}
+	return begin(view, chosen, kept, config, nextPlanId);
+}
+
+/** Whether a member that seemed lost had finished like all others: then there is nothing to repeat. */
+function isAllDone(
+	view: RunView,
+	{ finishedStay = false }: PlannerConfig,
+): boolean {
+	const places = currentPlaces(view);
+	// A seat that refuses its node is no place, and the node's work is not done.
+	const isWhole = places.length > 0 && places.length === view.round.seats;
+	const hasFinished = ({ nodeId }: Place) => view.finished.has(nodeId);
+	return finishedStay && isWhole && places.every(hasFinished);
+}
+
+/** What to remember of a round that was left until the next one begins. */
+function remember(
+	view: RunView,
+	memory: PlannerMemory,
+	candidates: Candidates,
+	config: PlannerConfig,
+	now: number,
+): PlannerMemory & { readonly settle: SettleDeadline } {
+	const { synced } = view.round;
+	const isOutage = memory.outageOf === synced || nobodyLeft(candidates);
+	const isOwn = memory.ownFailureOf === synced || isOwnFailure(view);
+	return {
+		...memory,
+		settle: settleBy(synced, memory.settle, candidates, config, now),
+		outageOf: isOutage ? synced : null,
+		ownFailureOf: isOwn ? synced : null,
+	};
+}
+
+/** The wait is over: a pending incident is charged, and the next round begins unless that spends a budget. */
+function begin(
+	view: RunView,
+	chosen: NonEmpty<NodeView>,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+): PlanResult {
+	const settled = resolveCharge(view, chosen, memory, config);
+	if (settled === undefined) return lift(view, chosen, nextPlanId, memory);
+	if (!settled.goesOn) return paid(settled, memory);
+	const { round, budgets, reason } = settled;
+	const lifted = lift({ ...view, round }, chosen, nextPlanId, memory, budgets);
+	const isNews = round.cause !== view.round.cause;
+	return isNews ? { ...lifted, reason: `${lifted.reason}; ${reason}` } : lifted;
+}
+
+function paid(
+	{ round, budgets, reason }: Omit<Settled, "goesOn">,
+	memory: PlannerMemory,
+): PlanResult {
+	return {
+		plan: { kind: "update", round, budgets },
+		memory,
+		until: undefined,
+		reason,
+	};
+}
+
+/** Fewer than MIN nodes: wait for the join time-out, then the run fails and names the missing nodes. */
+function awaitMinimum(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	{ members, newcomers, finished }: Candidates,
+	now: number,
+): PlanResult {
+	const ready = idsOf([...members, ...newcomers]);
+	const here = [...ready, ...finished];
+	const join = deadlineFor(
+		view.round.synced,
+		memory.join,
+		config.joinTimeoutMs,
+		now,
+	);
+	const gone = missingFrom(view, here);
+	const missing =
+		describeReady(ready.length, finished.length, config) +
+		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
+	if (now < join.at) {
+		const needed = Math.max(
+			config.minNodes - here.length,
+			ready.length === 0 ? 1 : 0,
+		);
+		return wait(
+			missing,
+			{ ...memory, join, lastCall: null },
+			join.at,
+			isAnybodyStaying(view)
+				? awaits("minimum", view, config, { here, missing: gone, needed })
+				: undefined,
+		);
+	}
+	const round: RoundRecord = {
+		...view.round,
+		outcome: {
+			result: "failed",
+			exitCode: 3,
+			reason: `rendezvous timed out after ${config.joinTimeoutMs / 1000} s: ${missing}`,
+			root: view.round.cause.root,
+		},
+	};
+	return ended(round, memory, missing);
+}
+
+function ended(
+	round: RoundRecord,
+	memory: PlannerMemory,
+	reason = round.outcome?.reason ?? "",
+): PlanResult {
+	return paid({ round, budgets: new Map(), reason }, memory);
+}
+
+/** A node that leaves the run waits for no other. */
+function isAnybodyStaying({ nodes }: RunView): boolean {
+	return [...nodes.values()].some(({ record }) => record.state !== "leaving");
+}
+
+/** Finished nodes count, but at least one node must do the remaining work. */
+function describeReady(
+	ready: number,
+	finished: number,
+	{ minNodes }: PlannerConfig,
+): string {
+	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
+	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
+	return ready === 0 ? `${words}; no node is left for the rest` : words;
+}

@@ -1,0 +1,170 @@
+/*
+ * What the coordinator does next, as one pure function of what it sees.
+ *
+ * 1. Everything that decides is here or below; nothing awaits, logs, reads a
+ *    clock or draws a random number.
+ * 2. A deadline is a field of the memory; the caller holds one timer, at
+ *    `until`. A deadline of another round is forgotten.
+ * 3. Every result says its reason in words.
+ *
+ *   round                    | what may happen
+ *   -------------------------|------------------------------------------------
+ *   has an outcome           | nothing, for ever
+ *   a failure not accounted  | leave the round, charge the incident, maybe end
+ *   synced > deprecated      | ends well; is left; gathers newcomers (running)
+ *   synced = deprecated      | waits for members, for MIN, for a last call;
+ *                            | then lifts (open)
+ */
+
+import { RECORD_VERSION, type Seat } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
+import { chargeIncident } from "./charge-incident.js";
+import { withFirstSign } from "./first-sign.js";
+import { observeRound } from "./observe-round.js";
+import { spent, spentBudget } from "./pay-incident.js";
+import {
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlannerTime,
+	type PlanResult,
+	type RoundPlan,
+	wait,
+} from "./plan.js";
+import { planOpenRound } from "./plan-open-round.js";
+import { planRunningRound } from "./plan-running-round.js";
+import { tellStory } from "./tell-story.js";
+import { leaversOf } from "./why-gone.js";
+
+/** @param nextPlanId a new plan id, used if this plan lifts a round */
+export function planRound(
+	seen: RunView,
+	before: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	{ now, wallTime }: PlannerTime,
+): PlanResult {
+	const view = { ...seen, leavers: before.leavers };
+	const leavers = leaversOf(view);
+	const memory = observeRound(view, { ...before, leavers }, wallTime);
+	const result = decide(view, memory, config, nextPlanId, now);
+	if (result.plan === undefined || !("round" in result.plan)) return result;
+	const cause = withFirstSign(view, result.plan.round, config, wallTime);
+	const plan = { ...result.plan, round: { ...result.plan.round, cause } };
+	return { ...result, plan: recorded(view, plan, memory, wallTime) };
+}
+
+/** The plan with its entry for the run's history. */
+function recorded(
+	view: RunView,
+	plan: RoundPlan,
+	memory: PlannerMemory,
+	wallTime: number,
+): RoundPlan {
+	const { round } = plan;
+	const outcome = round.outcome && { ...round.outcome, endedAt: wallTime };
+	return {
+		...plan,
+		round: { ...round, outcome },
+		story: tellStory(view, plan, memory, wallTime),
+	};
+}
+
+function decide(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	nextPlanId: string,
+	now: number,
+): PlanResult {
+	if (view.round.outcome !== null) {
+		return wait(
+			`the run has ended: ${view.round.outcome.reason}`,
+			EMPTY_MEMORY,
+		);
+	}
+	const incident = chargeIncident(view, memory, config, now);
+	if (incident !== undefined) {
+		const { round, budgets, reason } = incident;
+		return {
+			plan: { kind: "update", round, budgets },
+			memory,
+			until: undefined,
+			reason,
+		};
+	}
+	return (
+		planRefusals(view, memory, config) ??
+		planSweep(view, memory) ??
+		(view.round.synced > view.round.deprecated
+			? planRunningRound(view, memory, config, now)
+			: planOpenRound(view, memory, config, nextPlanId, now))
+	);
+}
+
+/** Tells nodes whose own budget is spent so in their seat. */
+function planRefusals(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+): PlanResult | undefined {
+	const seats = new Map<string, Seat>();
+	for (const [nodeId, budget] of view.budgets) {
+		const node = view.nodes.get(nodeId);
+		const seat = view.seats.get(nodeId);
+		const told =
+			seat !== undefined &&
+			"refused" in seat &&
+			seat.incarnation === node?.record.incarnation;
+		const whose = spentBudget(nodeId, budget, config);
+		if (node === undefined || told || whose === undefined) continue;
+		seats.set(nodeId, {
+			version: RECORD_VERSION,
+			incarnation: node.record.incarnation,
+			refused: `${whose} has used up its budget of ${config.maxRestarts} restarts; a node of another --node-id may take its place`,
+		});
+	}
+	if (seats.size === 0) return undefined;
+	if (config.isAlone) return planSpentEnd(view, memory, config);
+	return {
+		plan: { kind: "refuse", seats },
+		memory,
+		until: undefined,
+		reason: `refused: ${[...seats.keys()].join(", ")}`,
+	};
+}
+
+/** The run ends if no node can replace the one whose budget is spent. */
+function planSpentEnd(
+	{ round }: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+): PlanResult {
+	const outcome = spent(round, config);
+	const ended = { ...round, deprecated: round.synced, outcome };
+	return {
+		plan: { kind: "update", round: ended, budgets: new Map() },
+		memory,
+		until: undefined,
+		reason: outcome.reason,
+	};
+}
+
+/** Deletes seats of an earlier plan once a round is synced. */
+function planSweep(
+	view: RunView,
+	memory: PlannerMemory,
+): PlanResult | undefined {
+	if (view.round.synced === view.round.deprecated) return undefined;
+	const { planId } = view.round;
+	const stale = [...view.seats]
+		.filter(([, seat]) => "planId" in seat && seat.planId !== planId)
+		.map(([nodeId]) => nodeId);
+	if (stale.length === 0) return undefined;
+	return {
+		plan: { kind: "sweep", nodeIds: stale },
+		memory,
+		until: undefined,
+		reason: `seats of an earlier plan: ${stale.join(", ")}`,
+	};
+}

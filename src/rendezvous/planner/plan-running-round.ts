@@ -1,0 +1,167 @@
+import type { RoundCause, RoundRecord } from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
+import {
+	currentPlaces,
+	holderOf,
+	idsOf,
+	inOrderOfArrival,
+	isReady,
+	isRefused,
+	type Place,
+} from "./order-members.js";
+import {
+	deadlineFor,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	wait,
+} from "./plan.js";
+import { awaits } from "./waiting.js";
+import { neededPlaces, whyFenced, whyGone } from "./why-gone.js";
+
+/** A round is running: decides whether it ends well, must be left, or admits newcomers. */
+export function planRunningRound(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	now: number,
+): PlanResult {
+	const seats = currentPlaces(view);
+	if (seats.length > 0 && seats.length === view.finished.size) {
+		return update(memory, succeeded(view));
+	}
+	const departures = departed(view);
+	if (departures.length > 0) {
+		const outageOf = isOutage(view) ? view.round.synced : null;
+		return update(
+			{ ...memory, outageOf },
+			left(view, {
+				kind: "scale-down",
+				changeEvent: "SCALE_DOWN",
+				reason: departures.join("; "),
+				root: null,
+			}),
+		);
+	}
+	return gatherNewcomers(view, memory, config, now);
+}
+
+/** Scale-up: gathers newcomers while the round runs, then leaves it once for all of them. */
+function gatherNewcomers(
+	view: RunView,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	now: number,
+): PlanResult {
+	const newcomers = waiting(view);
+	const free = config.maxNodes - view.round.seats;
+	// A node that finished an earlier round takes part again, unless finished nodes stay so.
+	const done = config.finishedStay ? view.done.size : 0;
+	const hasFinished = view.finished.size + done > 0;
+	const nodeIds = idsOf(newcomers);
+	if (newcomers.length === 0 || free <= 0 || hasFinished) {
+		return wait(
+			`round ${view.round.synced} runs`,
+			{ ...memory, settle: null, outageOf: null, lastCall: null, join: null },
+			undefined,
+			newcomers.length > 0 && free > 0
+				? awaits("end", view, config, { here: nodeIds })
+				: undefined,
+		);
+	}
+	const names = nodeIds.join(", ");
+	const lastCall = deadlineFor(
+		view.round.synced,
+		memory.lastCall,
+		config.lastCallTimeoutMs,
+		now,
+	);
+	if (newcomers.length < free && now < lastCall.at) {
+		return wait(
+			`last call: ${names} would join`,
+			{ ...memory, lastCall },
+			lastCall.at,
+			awaits("newcomers", view, config, { here: nodeIds }),
+		);
+	}
+	return update(
+		memory,
+		left(view, {
+			kind: "scale-up",
+			changeEvent: "SCALE_UP",
+			reason: `joining: ${names}`,
+			root: null,
+		}),
+	);
+}
+
+/**
+ * Whether no member has held its lease since the round's last change: the present nodes have come back, and the others
+ * are on their way.
+ */
+function isOutage(view: RunView): boolean {
+	return currentPlaces(view).every((place) => {
+		const holder = holderOf(view, place);
+		return holder === undefined || holder.createRevision > view.roundRevision;
+	});
+}
+
+/** Why the round cannot continue with all its members, one line each. */
+function departed(view: RunView): readonly string[] {
+	return neededPlaces(view).flatMap(
+		(place) =>
+			whyGone(view, place) ??
+			whyFenced(view, place) ??
+			asksForRound(view, place) ??
+			[],
+	);
+}
+
+function asksForRound(view: RunView, place: Place): string | undefined {
+	const { claim = 0, cause = null } = holderOf(view, place)?.record ?? {};
+	const why = cause === null ? "" : `: ${cause}`;
+	return claim > view.round.synced
+		? `${place.nodeId} asks for a new round${why}`
+		: undefined;
+}
+
+/**
+ * Nodes without a seat in the running plan that could join the next round at once. A node that claims an older round has
+ * not seen this one run: it would have no seat in the next round.
+ */
+function waiting(view: RunView): readonly NodeView[] {
+	const target = view.round.synced + 1;
+	const nodes = [...view.nodes.values()].filter((node) => {
+		const seat = view.seats.get(node.record.nodeId);
+		const isFree = seat === undefined || "refused" in seat;
+		return isFree && !isRefused(view, node) && isReady(node, target);
+	});
+	return inOrderOfArrival(nodes);
+}
+
+/** The round with the outcome `succeeded`. */
+export function succeeded({ round }: RunView): RoundRecord {
+	return {
+		...round,
+		outcome: {
+			result: "succeeded",
+			exitCode: 0,
+			reason: "all workers succeeded",
+			root: null,
+		},
+	};
+}
+
+function left({ round }: RunView, cause: RoundCause): RoundRecord {
+	const { synced } = round;
+	return { ...round, deprecated: synced, cause: { ...cause, ended: synced } };
+}
+
+function update(memory: PlannerMemory, round: RoundRecord): PlanResult {
+	return {
+		plan: { kind: "update", round, budgets: new Map() },
+		memory: { ...memory, lastCall: null },
+		until: undefined,
+		reason: round.outcome?.reason ?? round.cause.reason,
+	};
+}

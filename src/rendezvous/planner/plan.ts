@@ -1,0 +1,144 @@
+import type { HistoryRecord } from "../records/history-record.js";
+import type {
+	BudgetRecord,
+	NodeRecord,
+	RoundRecord,
+	Seat,
+	SeatRecord,
+} from "../records/records.js";
+import type { Awaited } from "../records/waiting-record.js";
+
+/** The coordinator's next write: one transaction, except for the seats of a large lift. */
+export type Plan =
+	/** Leave a round, charge an incident, or end the run. */
+	| {
+			readonly kind: "update";
+			readonly round: RoundRecord;
+			readonly budgets: ReadonlyMap<string, BudgetRecord>;
+			/** The entry for the run's history, if any. */
+			readonly story?: HistoryRecord | undefined;
+	  }
+	/** Write the seats, then the round that lifts the barrier, with the charges of the incident before it. */
+	| {
+			readonly kind: "lift";
+			readonly round: RoundRecord;
+			readonly seats: ReadonlyMap<string, SeatRecord>;
+			readonly budgets: ReadonlyMap<string, BudgetRecord>;
+			readonly story?: HistoryRecord | undefined;
+	  }
+	/** Tell nodes that they may not take part any more. */
+	| { readonly kind: "refuse"; readonly seats: ReadonlyMap<string, Seat> }
+	/** Delete seats of no current plan. The record of a finished node stays. */
+	| { readonly kind: "sweep"; readonly nodeIds: readonly string[] };
+
+/** A plan that changes the round. */
+export type RoundPlan = Extract<Plan, { readonly round: RoundRecord }>;
+
+/** A time that belongs to one round; ignored for any other. */
+export interface RoundDeadline {
+	readonly round: number;
+	readonly at: number;
+}
+
+/** Times seen of a round, and of the next one's members: see observe-round.ts. */
+export interface RoundTimes {
+	readonly round: number;
+	/** When all members had been seen running; null if not yet. */
+	readonly startedAt: number | null;
+	/** How many nodes are ready for the next round, and when the last of them was first seen ready. */
+	readonly ready: number;
+	readonly readyAt: number | null;
+}
+
+/** The coordinator's deadlines. They are not stored: a successor starts counting again. */
+export interface PlannerMemory {
+	/** The end of the wait for members that hold their lease. */
+	readonly settle: SettleDeadline | null;
+	/** A round none of whose members held its lease, so that the coordinator waits for all of them; null if there is none. */
+	readonly outageOf: number | null;
+	/**
+	 * The round whose failure is known to have no other cause: what happened to other nodes afterwards came too late to
+	 * explain it. Null if there is none.
+	 */
+	readonly ownFailureOf: number | null;
+	/** Members seen leaving, by incarnation, with their last record: for after their records are gone. */
+	readonly leavers: ReadonlyMap<string, NodeRecord>;
+	/** The end of the wait for newcomers. */
+	readonly lastCall: RoundDeadline | null;
+	/** The end of the wait for MIN. */
+	readonly join: RoundDeadline | null;
+	/** For the history. */
+	readonly times: RoundTimes | null;
+}
+
+export const EMPTY_MEMORY: PlannerMemory = {
+	settle: null,
+	outageOf: null,
+	ownFailureOf: null,
+	leavers: new Map(),
+	lastCall: null,
+	join: null,
+	times: null,
+};
+
+/** The end of the wait for the members of a round that was left. */
+export interface SettleDeadline extends RoundDeadline {
+	/** How much later it is than the settle time alone, in milliseconds. */
+	readonly longerByMs: number;
+}
+
+/** The time of planning, in milliseconds. */
+export interface PlannerTime {
+	/** On the clock of the memory and of `until`. */
+	readonly now: number;
+	/** Since 1970; decides nothing. */
+	readonly wallTime: number;
+}
+
+/** The run's settings that the planner needs; times in milliseconds. */
+export interface PlannerConfig {
+	readonly minNodes: number;
+	readonly maxNodes: number;
+	readonly maxRestarts: number;
+	/** Finished nodes stay finished when a round is left: they count towards MIN and get no seat. */
+	readonly finishedStay?: boolean;
+	/** No other node can come, so the run's budget is spent with this node's. */
+	readonly isAlone?: boolean;
+	readonly joinTimeoutMs: number;
+	readonly lastCallTimeoutMs: number;
+	readonly settleTimeoutMs: number;
+	/** A node counts as lost this long after its last keepalive. */
+	readonly leaseTtlMs: number;
+}
+
+export interface PlanResult {
+	/** What to write now; undefined: nothing. */
+	readonly plan: Plan | undefined;
+	readonly memory: PlannerMemory;
+	/** When to plan again even if nothing changes; undefined: only after a change. */
+	readonly until: number | undefined;
+	/** The reason in words. */
+	readonly reason: string;
+	/** Set if only these keep a round from beginning. */
+	readonly awaited?: Awaited | undefined;
+}
+
+/** Nothing to write: says what the plan waits for, and until when at the latest. */
+export function wait(
+	reason: string,
+	memory: PlannerMemory,
+	until?: number,
+	awaited?: Awaited,
+): PlanResult {
+	return { plan: undefined, memory, until, reason, awaited };
+}
+
+/** The deadline of this round; it starts now if the given one is another round's. */
+export function deadlineFor(
+	round: number,
+	known: RoundDeadline | null,
+	durationMs: number,
+	now: number,
+): RoundDeadline {
+	return known?.round === round ? known : { round, at: now + durationMs };
+}

@@ -1,0 +1,74 @@
+import type { NodeRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
+import { currentPlaces, holderOf, type Place } from "./order-members.js";
+
+/** Why a member of the last plan cannot be in another round; undefined if it may be in the next one. */
+export function whyGone(view: RunView, place: Place): string | undefined {
+	const { nodeId } = place;
+	const said = lastWordOf(view, place);
+	if (said?.state === "leaving") {
+		return `${nodeId} left: ${said.cause ?? "no cause given"}`;
+	}
+	if (said !== undefined) return undefined;
+	return isLost(view, place)
+		? `${nodeId} left: lease expired`
+		: `${nodeId} was restarted`;
+}
+
+/** Whether a member's lease has run out without a sign of life, and no new process of its node is there. */
+export function isLost(view: RunView, place: Place): boolean {
+	return lastWordOf(view, place) === undefined && !view.nodes.has(place.nodeId);
+}
+
+/** The members of the last plan that are leaving, or were seen leaving before they vanished, by incarnation. */
+export function leaversOf(view: RunView): ReadonlyMap<string, NodeRecord> {
+	return new Map(
+		currentPlaces(view).flatMap((place) => {
+			const said = lastWordOf(view, place);
+			const isLeaving = said?.state === "leaving";
+			return isLeaving ? [[place.incarnation, said]] : [];
+		}),
+	);
+}
+
+function lastWordOf(view: RunView, place: Place): NodeRecord | undefined {
+	return holderOf(view, place)?.record ?? view.leavers?.get(place.incarnation);
+}
+
+/** Why a member has ended or paused its workers although nothing failed and no node had left the round. */
+export function whyFenced(view: RunView, place: Place): string | undefined {
+	return holderOf(view, place)?.record.fencedIn === view.round.synced
+		? `${place.nodeId} was cut off from the store`
+		: undefined;
+}
+
+/** The members of the last plan whose departure ends a round. A finished member may go without effect. */
+export function neededPlaces(view: RunView): readonly Place[] {
+	return currentPlaces(view).filter(({ nodeId }) => !view.finished.has(nodeId));
+}
+
+/** The same without one of them. */
+export function neededPeers(view: RunView, of: string): readonly Place[] {
+	return neededPlaces(view).filter(({ nodeId }) => nodeId !== of);
+}
+
+/**
+ * Causes outside this node that may have ended its workers, one line each: other nodes have gone or were cut off, or this
+ * node was told to leave, and its workers perhaps as well.
+ */
+export function externalCauses(
+	view: RunView,
+	nodeId: string,
+): readonly string[] {
+	return neededPlaces(view).flatMap((place) => {
+		const why =
+			place.nodeId === nodeId
+				? whyAsked(view, place)
+				: (whyGone(view, place) ?? whyFenced(view, place));
+		return why ?? [];
+	});
+}
+
+function whyAsked(view: RunView, place: Place): string | undefined {
+	return lastWordOf(view, place)?.isAsked ? whyGone(view, place) : undefined;
+}

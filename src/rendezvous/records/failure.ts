@@ -1,0 +1,34 @@
+/** A permanent name of one failure, so that it is charged once: node, incarnation, sequence. */
+export type FailureId = string;
+
+/** One worker's failure, as its agent reports it. */
+export interface FailureRecord {
+	readonly id: FailureId;
+	readonly nodeId: string;
+	readonly round: number;
+	readonly rank: number;
+	readonly localRank: number;
+	readonly role: string;
+	readonly pid: number | null;
+	/** The worker's exit code; 128 + n if signal n killed it. */
+	readonly exitCode: number;
+	/** The signal that ended it, or null. */
+	readonly signal: string | null;
+	/** Set if its process had not ended: it was given up, or waited for another round. */
+	readonly isGivenUp?: boolean | undefined;
+	/** How long the worker had been up, in milliseconds. */
+	readonly uptimeMs: number;
+	/** When the failure was seen, or since when the worker has waited, in milliseconds since 1970; only informs people. */
+	readonly timestamp: number;
+	/** One line in words: "exit code 1", "killed by SIGKILL", "cannot be started: …". */
+	readonly description: string;
+	/** The likely meaning and where to look. */
+	readonly hint?: string | undefined;
+	/** The message of its error file, if it wrote one. */
+	readonly message?: string | undefined;
+}
+
+/** "rank 2 on node-a: killed by SIGKILL". */
+export function describeFailure(failure: FailureRecord): string {
+	return `rank ${failure.rank} on ${failure.nodeId}: ${failure.description}`;
+}

@@ -1,0 +1,104 @@
+/** The prefix of all runs' keys. */
+export const ALL_RUNS = "/elastic-run/";
+
+/** Pads round numbers in keys to one length, so that keys sort by round. */
+const ROUND_DIGITS = 10;
+
+/** The keys of one run, described in docs/store-keys.md. */
+export class RunKeys {
+	readonly prefix: string;
+
+	constructor(runId: string) {
+		this.prefix = `${ALL_RUNS}${runId}/`;
+	}
+
+	/** Selects all about the present state of the run: everything except its history, which may be long. */
+	get present(): readonly string[] {
+		const { round, coordinator, waiting, spec } = this;
+		const { nodes, seats, finished, budgets } = this;
+		return [
+			...[round, coordinator, waiting, spec],
+			...[nodes, seats, finished, budgets],
+		];
+	}
+
+	/** Selects the records from which a coordinator plans, given the round that it knows. */
+	coordinating(synced: number): readonly string[] {
+		return [...this.present, this.historyOf(synced)];
+	}
+
+	/** Selects the records on which an agent acts, apart from coordinating. */
+	seenBy(nodeId: string): readonly string[] {
+		const { round, coordinator, waiting } = this;
+		return [
+			...[round, coordinator, waiting],
+			...[this.seat(nodeId), this.node(nodeId)],
+		];
+	}
+
+	get round(): string {
+		return `${this.prefix}round`;
+	}
+
+	get coordinator(): string {
+		return `${this.prefix}coordinator`;
+	}
+
+	get spec(): string {
+		return `${this.prefix}spec`;
+	}
+
+	/** Written by each try at a plan of several transactions: see `Coordinator`. */
+	get lifting(): string {
+		return `${this.prefix}lifting`;
+	}
+
+	get waiting(): string {
+		return `${this.prefix}waiting`;
+	}
+
+	get nodes(): string {
+		return `${this.prefix}nodes/`;
+	}
+
+	get seats(): string {
+		return `${this.prefix}seats/`;
+	}
+
+	get finished(): string {
+		return `${this.prefix}finished/`;
+	}
+
+	get budgets(): string {
+		return `${this.prefix}budgets/`;
+	}
+
+	get history(): string {
+		return `${this.prefix}history/`;
+	}
+
+	/** The command of a role's workers. */
+	command(role: string): string {
+		return `${this.prefix}commands/${role}`;
+	}
+
+	node(nodeId: string): string {
+		return this.nodes + nodeId;
+	}
+
+	seat(nodeId: string): string {
+		return this.seats + nodeId;
+	}
+
+	finishedBy(nodeId: string): string {
+		return this.finished + nodeId;
+	}
+
+	budget(nodeId: string): string {
+		return this.budgets + nodeId;
+	}
+
+	historyOf(round: number): string {
+		return this.history + String(round).padStart(ROUND_DIGITS, "0");
+	}
+}

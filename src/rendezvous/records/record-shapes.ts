@@ -1,0 +1,196 @@
+import {
+	fields,
+	flag,
+	isObject,
+	list,
+	mapOf,
+	matching,
+	nullable,
+	oneOf,
+	optional,
+	type Shape,
+} from "../../base/shape.js";
+import type { HistoryRecord } from "./history-record.js";
+import {
+	cause,
+	claim,
+	count,
+	duration,
+	instance,
+	name,
+	nodeFailure,
+	outcome,
+	port,
+	positive,
+	result,
+	round,
+	size,
+	time,
+	token,
+	version,
+	words,
+	world,
+} from "./record-parts.js";
+import type {
+	BudgetRecord,
+	CoordinatorRecord,
+	FinishedRecord,
+	NodeRecord,
+	PreviousPlace,
+	RefusedSeat,
+	RoundRecord,
+	RunSpec,
+	Seat,
+	SeatRecord,
+} from "./records.js";
+import type { NodeList, WaitingRecord } from "./waiting-record.js";
+
+export const ROUND = fields<RoundRecord>(
+	{
+		version,
+		instance,
+		synced: round,
+		deprecated: round,
+		planId: nullable(token),
+		seats: count,
+		cause,
+		incidents: count,
+		charged: count,
+		accounted: list(token),
+		unpaid: optional(nodeFailure),
+		world: nullable(world),
+		outcome: nullable(outcome),
+	},
+	({ synced, deprecated }) =>
+		deprecated <= synced
+			? undefined
+			: { field: "deprecated", allowed: `at most synced (${synced})` },
+);
+
+export const NODE = fields<NodeRecord>({
+	version,
+	nodeId: name,
+	incarnation: token,
+	instance,
+	hostId: token,
+	pid: positive,
+	startTime: token,
+	claim,
+	state: oneOf(
+		...(["joining", "stopping", "ready"] as const),
+		...(["running", "finished", "leaving"] as const),
+	),
+	since: time,
+	ranUntil: optional(time),
+	nodeRank: optional(count),
+	pids: list(nullable(positive)),
+	failure: nullable(nodeFailure),
+	fencedIn: optional(round),
+	cause: nullable(words),
+	awaitsWorkersMs: optional(duration),
+	isAsked: optional(flag),
+	address: token,
+	masterPort: port,
+	localWorldSize: size,
+	role: name,
+});
+
+export const COORDINATOR = fields<CoordinatorRecord>({
+	version,
+	nodeId: name,
+	incarnation: token,
+});
+
+const place = fields<SeatRecord>({
+	version,
+	planId: token,
+	round,
+	incarnation: token,
+	groupRank: count,
+	firstRank: count,
+	firstRoleRank: count,
+	localWorldSize: size,
+	role: name,
+	previous: nullable(
+		fields<PreviousPlace>({ planId: token, groupRank: count }),
+	),
+});
+
+const refused = fields<RefusedSeat>({
+	version,
+	incarnation: token,
+	refused: words,
+});
+
+export const SEAT: Shape<Seat> = (value, verdict): value is Seat =>
+	isObject(value) && "refused" in value
+		? refused(value, verdict)
+		: place(value, verdict);
+
+export const FINISHED = fields<FinishedRecord>({ version, planId: token });
+
+export const BUDGET = fields<BudgetRecord>({
+	version,
+	charged: count,
+	workers: optional(mapOf(matching(/^\d{1,9}$/, "a local rank"), count)),
+});
+
+export const SPEC = fields<RunSpec>(
+	{
+		version,
+		minNodes: positive,
+		maxNodes: positive,
+		policy: words,
+		finishedStay: optional(flag),
+		isAlone: optional(flag),
+		maxRestarts: count,
+		joinTimeoutMs: duration,
+		lastCallTimeoutMs: duration,
+		settleTimeoutMs: duration,
+		leaseTtlMs: duration,
+	},
+	({ minNodes, maxNodes }) =>
+		minNodes <= maxNodes
+			? undefined
+			: { field: "minNodes", allowed: `at most maxNodes (${maxNodes})` },
+);
+
+export const HISTORY = fields<HistoryRecord>({
+	version,
+	instance,
+	round,
+	cause,
+	incidents: count,
+	worldSize: count,
+	members: list(name),
+	joined: list(name),
+	left: list(name),
+	begunAt: nullable(time),
+	stoppedAt: nullable(time),
+	readyAt: time,
+	liftedAt: time,
+	startedAt: nullable(time),
+	endedAt: nullable(time),
+	noticedAfterMs: optional(duration),
+	ending: nullable(words),
+	outcome: nullable(result),
+});
+
+const nodeList = fields<NodeList>({ count, names: list(name) });
+
+export const WAITING = fields<WaitingRecord>({
+	version,
+	instance,
+	round: claim,
+	kind: oneOf(
+		...(["members", "minimum", "last-call"] as const),
+		...(["newcomers", "end"] as const),
+	),
+	here: nodeList,
+	missing: nodeList,
+	needed: count,
+	minNodes: count,
+	maxNodes: count,
+	since: time,
+	until: nullable(time),
+});

@@ -1,0 +1,211 @@
+import type { FailureId, FailureRecord } from "./failure.js";
+
+/** Version of every record; a reader refuses any other. */
+export const RECORD_VERSION = 1;
+
+export type NodeState =
+	/** It has no workers and is not ready yet. */
+	| "joining"
+	/** It has left its round and is ending its workers. */
+	| "stopping"
+	/** It could start workers at once. */
+	| "ready"
+	| "running"
+	/** Its workers have all succeeded. */
+	| "finished"
+	/** It is going: no round waits for it or includes it. */
+	| "leaving";
+
+/** `nodes/<nodeId>`: an agent's record of itself. Only that agent writes it, under its lease. */
+export interface NodeRecord {
+	readonly version: 1;
+	readonly nodeId: string;
+	/** Names this process; the same in all of its sessions with the store. */
+	readonly incarnation: string;
+	readonly instance: number;
+	readonly hostId: string;
+	readonly pid: number;
+	/** Start time of the process, which distinguishes it from a later one with the same pid. */
+	readonly startTime: string;
+	/** The round that it wants to join, or is in. */
+	readonly claim: number;
+	readonly state: NodeState;
+	/** When this state began, in milliseconds since 1970 by the node's own clock; only informs people. */
+	readonly since: number;
+	/**
+	 * Until when all of its workers ran in the round that it has left, by its own clock: then it began to end or pause
+	 * them. Absent if it has not run, or still runs. Only informs people.
+	 */
+	readonly ranUntil?: number | undefined;
+	/** Its workers by local rank, if there are any; null: not started. */
+	readonly pids: readonly (number | null)[];
+	/** The last failure among its workers. */
+	readonly failure: NodeFailure | null;
+	/** The last round that it left because its lease was unreliable, if any. */
+	readonly fencedIn?: number | undefined;
+	/** Why it leaves, or has left its round before the others, in words. */
+	readonly cause: string | null;
+	/** Set while paused workers keep it from being ready: how long it may wait for them before it ends them, in milliseconds. */
+	readonly awaitsWorkersMs?: number | undefined;
+	/** Set if it leaves on request, without a failure. */
+	readonly isAsked?: boolean | undefined;
+	readonly address: string;
+	readonly masterPort: number;
+	readonly localWorldSize: number;
+	readonly role: string;
+	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
+	readonly nodeRank?: number | undefined;
+}
+
+/** A failure with the decision of the agent's policy. */
+export interface NodeFailure {
+	readonly failure: FailureRecord;
+	readonly charge: "run" | "node" | "worker" | "nothing";
+	/** Set if the failure ends the run whatever budget is left: the run's exit code. */
+	readonly failsRun: number | null;
+	/**
+	 * Set if the worker may still have been in this earlier round: it had not heard that the round was over, or had not
+	 * waited for work since. It may have died of what ended that round.
+	 */
+	readonly stillIn?: number | undefined;
+	/** Set if an earlier worker in its place was as late: since then its node waits for it at a PAUSE. */
+	readonly isLateAgain?: boolean | undefined;
+	/** Set if the worker may have died of what had ended the round: its node had not heard of that, or had told it to pause. */
+	readonly unaware?: boolean | undefined;
+	/** Set if it died while paused. */
+	readonly paused?: boolean | undefined;
+	/** Nothing has failed: the worker waits for another round. */
+	readonly isWish?: boolean | undefined;
+}
+
+/** `coordinator`: the agent that plans at this moment. The key's create revision is the fencing token. */
+export interface CoordinatorRecord {
+	readonly version: 1;
+	readonly nodeId: string;
+	readonly incarnation: string;
+}
+
+export interface RoundCause {
+	readonly kind: "start" | "failure" | "scale-down" | "scale-up";
+	readonly changeEvent: "SCALE_UP" | "SCALE_DOWN" | null;
+	/** In words: "rank 2 on node-a: exit code 1", "node-b left: SIGTERM". */
+	readonly reason: string;
+	/** The root failure, if there is one. */
+	readonly root: FailureRecord | null;
+	/** The round that a change of the members has ended: later deaths of workers still in it are part of that change. */
+	readonly ended?: number;
+	/**
+	 * How long before the round was left its first sign was, in milliseconds: see first-sign.ts. Absent if it was left at
+	 * once, or for newcomers.
+	 */
+	readonly noticedAfterMs?: number | undefined;
+	/** Nothing had failed: the root is a worker that waited for another round. */
+	readonly isWish?: boolean | undefined;
+}
+
+/** The figures of a world that all its workers share. */
+export interface World {
+	readonly worldSize: number;
+	readonly groupWorldSize: number;
+	readonly roleWorldSizes: Readonly<Record<string, number>>;
+	readonly masterAddr: string;
+	readonly masterPort: number;
+}
+
+/** How a run ended; every agent exits with it. */
+export interface Outcome {
+	readonly result: "succeeded" | "failed" | "stopped";
+	readonly exitCode: number;
+	readonly reason: string;
+	readonly root: FailureRecord | null;
+	/** When it was written, in milliseconds since 1970; only informs people. */
+	readonly endedAt?: number | undefined;
+}
+
+/** `round`: the one key that tells the state of the run. The coordinator writes it, by compare-and-set. */
+export interface RoundRecord {
+	readonly version: 1;
+	/** Names one start of the run; higher in each later one. */
+	readonly instance: number;
+	/** The newest round whose workers may run; 0 before the first. Never decreases. */
+	readonly synced: number;
+	/** Every round up to this one must be left. Never decreases, never above `synced`. */
+	readonly deprecated: number;
+	/** The plan of `synced`; null before an instance's first. */
+	readonly planId: string | null;
+	/** How many seats the plan has. */
+	readonly seats: number;
+	/** Why the last change was made. */
+	readonly cause: RoundCause;
+	/** Incidents of this instance, charged or not. */
+	readonly incidents: number;
+	/** What was charged to the run's own budget. */
+	readonly charged: number;
+	/** Failures of the round `synced`, and of the one before, that are accounted for. */
+	readonly accounted: readonly FailureId[];
+	/** Why the round was left, while it is open whether it is charged. */
+	readonly unpaid?: NodeFailure | undefined;
+	readonly world: World | null;
+	readonly outcome: Outcome | null;
+}
+
+/** `seats/<nodeId>`: one agent's place in one round, given by the coordinator. */
+export interface SeatRecord {
+	readonly version: 1;
+	readonly planId: string;
+	readonly round: number;
+	readonly incarnation: string;
+	readonly groupRank: number;
+	/** The first of its global ranks. */
+	readonly firstRank: number;
+	readonly firstRoleRank: number;
+	readonly localWorldSize: number;
+	readonly role: string;
+	/** Its place in the plan that this one will replace; it is valid until then. Null if it had none. */
+	readonly previous: PreviousPlace | null;
+}
+
+export interface PreviousPlace {
+	readonly planId: string;
+	readonly groupRank: number;
+}
+
+/** `seats/<nodeId>` of a node that may not take part any more. */
+export interface RefusedSeat {
+	readonly version: 1;
+	readonly incarnation: string;
+	readonly refused: string;
+}
+
+export type Seat = SeatRecord | RefusedSeat;
+
+/** `finished/<nodeId>`: this member has finished its part of the plan. */
+export interface FinishedRecord {
+	readonly version: 1;
+	readonly planId: string;
+}
+
+/** `budgets/<nodeId>`: what this node has used up; it outlives the node's processes. */
+export interface BudgetRecord {
+	readonly version: 1;
+	readonly charged: number;
+	/** What each of its workers has used up, by local rank. */
+	readonly workers?: Readonly<Record<string, number>>;
+}
+
+/** `spec`: what all agents of a run must agree on. */
+export interface RunSpec {
+	readonly version: 1;
+	readonly minNodes: number;
+	readonly maxNodes: number;
+	readonly policy: string;
+	/** Finished nodes stay finished when a round is left. */
+	readonly finishedStay?: boolean;
+	/** The run's store is private to this agent: no other node can come. */
+	readonly isAlone?: boolean;
+	readonly maxRestarts: number;
+	readonly joinTimeoutMs: number;
+	readonly lastCallTimeoutMs: number;
+	readonly settleTimeoutMs: number;
+	readonly leaseTtlMs: number;
+}

@@ -1,0 +1,103 @@
+import type { Compare, Entry, Write } from "../store/store.js";
+import { encodeRecord } from "./record-codec.js";
+import { RECORD_VERSION } from "./records.js";
+
+/** An agent's command, as agents of a role compare it. */
+export interface RunCommand {
+	/** Program and arguments for people, without secrets. */
+	readonly words: string;
+	/** SHA-256 of the program and its arguments as typed. */
+	readonly argumentsDigest: string;
+	/** SHA-256 of the script's content; empty if there is no readable script. */
+	readonly scriptDigest: string;
+}
+
+/** `commands/<role>`: the command of a role's workers in one start of the run. */
+interface CommandRecord extends RunCommand {
+	readonly version: 1;
+	readonly instance: number;
+}
+
+/** An agent's command, and how strictly it is compared. */
+export interface OwnCommand {
+	readonly command: RunCommand;
+	readonly role: string;
+	/** The run's name was derived: a different command is a mistake, not intended. */
+	readonly mustAgree: boolean;
+}
+
+/** How many digits of a digest a message shows. */
+const SHOWN_DIGITS = 12;
+
+/** The command in an entry for this start of the run; undefined if it has no readable one. */
+export function commandOf(
+	entry: Entry | undefined,
+	instance: number,
+): RunCommand | undefined {
+	const record = entry && parse(entry.value);
+	return isCommandRecord(record) && record.instance === instance
+		? record
+		: undefined;
+}
+
+/** Writes the command in place of what was read; the first agent of a role does so. */
+export function commandWrite(
+	key: string,
+	command: RunCommand,
+	instance: number,
+	found: Entry | undefined,
+): { readonly guard: Compare; readonly write: Write } {
+	const record: CommandRecord = {
+		version: RECORD_VERSION,
+		instance,
+		...command,
+	};
+	return {
+		guard: { key, modRevision: found?.modRevision ?? 0 },
+		write: { put: key, value: encodeRecord(record) },
+	};
+}
+
+/** "the command: train.py there, eval.py here", one line for each part that differs. */
+export function compareCommands(
+	theirs: RunCommand,
+	mine: RunCommand,
+): readonly string[] {
+	const lines: string[] = [];
+	if (theirs.argumentsDigest !== mine.argumentsDigest) {
+		const isSame = theirs.words === mine.words;
+		const shown = ({ words, argumentsDigest }: RunCommand) =>
+			isSame ? `${words} (${shorten(argumentsDigest)})` : words;
+		lines.push(`the command: ${shown(theirs)} there, ${shown(mine)} here`);
+	}
+	if (theirs.scriptDigest !== mine.scriptDigest) {
+		lines.push(
+			`the script's content (sha256): ${shorten(theirs.scriptDigest)} there, ${shorten(mine.scriptDigest)} here`,
+		);
+	}
+	return lines;
+}
+
+function shorten(digest: string): string {
+	return digest.slice(0, SHOWN_DIGITS) || "not readable";
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+function isCommandRecord(value: unknown): value is CommandRecord {
+	if (typeof value !== "object" || value === null) return false;
+	const fields = new Map<string, unknown>(Object.entries(value));
+	return (
+		fields.get("version") === RECORD_VERSION &&
+		typeof fields.get("instance") === "number" &&
+		["words", "argumentsDigest", "scriptDigest"].every(
+			(name) => typeof fields.get(name) === "string",
+		)
+	);
+}

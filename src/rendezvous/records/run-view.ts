@@ -1,0 +1,141 @@
+import { NAME, NAME_WORDS } from "../../base/name.js";
+import type { Entry, Snapshot } from "../store/store.js";
+import type { HistoryRecord } from "./history-record.js";
+import type { RunKeys } from "./keys.js";
+import {
+	decodeLeased,
+	decodeRecord,
+	garbled,
+	informationAt,
+	type Warn,
+} from "./record-codec.js";
+import {
+	BUDGET,
+	FINISHED,
+	HISTORY,
+	NODE,
+	ROUND,
+	SEAT,
+	WAITING,
+} from "./record-shapes.js";
+import type { BudgetRecord, NodeRecord, RoundRecord, Seat } from "./records.js";
+import type { WaitingRecord } from "./waiting-record.js";
+
+/** A live agent's record, and when it was created and last changed. */
+export interface NodeView {
+	readonly record: NodeRecord;
+	readonly createRevision: number;
+	readonly modRevision: number;
+}
+
+/** The whole run as the coordinator sees it at one revision. */
+export interface RunView {
+	readonly revision: number;
+	readonly round: RoundRecord;
+	readonly roundRevision: number;
+	/** By node id. */
+	readonly nodes: ReadonlyMap<string, NodeView>;
+	readonly seats: ReadonlyMap<string, Seat>;
+	/** Nodes that have finished the current plan. */
+	readonly finished: ReadonlySet<string>;
+	/** Nodes that finished an earlier plan and whose process has no seat in this one. */
+	readonly done: ReadonlySet<string>;
+	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+	/** The history line of the newest synced round, if it was read and exists. */
+	readonly story: HistoryRecord | undefined;
+	/** Members that were seen leaving, by incarnation, with their last record, if remembered. */
+	readonly leavers?: ReadonlyMap<string, NodeRecord>;
+	/** What users were told that the run waits for. */
+	readonly waiting: WaitingRecord | undefined;
+}
+
+const nodeOf = remembered(
+	(entry): NodeView => ({
+		record: decodeNode(entry),
+		createRevision: entry.createRevision,
+		modRevision: entry.modRevision,
+	}),
+);
+const seatOf = remembered((entry) => decodeRecord(SEAT, entry));
+const finishedOf = remembered((entry) => decodeRecord(FINISHED, entry));
+const budgetOf = remembered((entry) => decodeRecord(BUDGET, entry));
+
+/** @throws ElasticRunError RENDEZVOUS_FAILED if it is no record, has no lease or names another node than its key */
+export function decodeNode(entry: Entry): NodeRecord {
+	const record = decodeLeased(NODE, entry);
+	if (entry.key.endsWith(`/${record.nodeId}`)) return record;
+	throw garbled(entry, `it is of another node, ${record.nodeId}`);
+}
+
+/**
+ * Reads a snapshot of a run's present keys; undefined if the run has no round yet.
+ * @param warn receives unreadable records that only inform people
+ * @throws ElasticRunError RENDEZVOUS_FAILED if anything else is unreadable
+ */
+export function readRunView(
+	keys: RunKeys,
+	snapshot: Snapshot,
+	warn: Warn = () => {},
+): RunView | undefined {
+	const roundEntry = snapshot.entries.get(keys.round);
+	if (roundEntry === undefined) return undefined;
+	const round = decodeRecord(ROUND, roundEntry);
+	const seats = mapBelow(snapshot, keys.seats, seatOf);
+	const finished = [...mapBelow(snapshot, keys.finished, finishedOf)];
+	const nodesOf = (chosen: typeof finished) =>
+		new Set(chosen.map(([nodeId]) => nodeId));
+	const nodes = mapBelow(snapshot, keys.nodes, nodeOf);
+	const hasSeat = (nodeId: string) => {
+		const seat = seats.get(nodeId);
+		const isCurrent = seat && "planId" in seat && seat.planId === round.planId;
+		// A node that was taken for dead may have finished, and have come back after its replacement was gone.
+		return isCurrent && nodes.get(nodeId)?.record.state !== "finished";
+	};
+	return {
+		revision: snapshot.revision,
+		round,
+		roundRevision: roundEntry.modRevision,
+		nodes,
+		seats,
+		finished: nodesOf(
+			finished.filter(([, { planId }]) => planId === round.planId),
+		),
+		done: nodesOf(
+			finished.filter(
+				([nodeId, { planId }]) => planId !== round.planId && !hasSeat(nodeId),
+			),
+		),
+		budgets: mapBelow(snapshot, keys.budgets, budgetOf),
+		story: informationAt(HISTORY, snapshot, keys.historyOf(round.synced), warn),
+		waiting: informationAt(WAITING, snapshot, keys.waiting, warn),
+	};
+}
+
+function mapBelow<Value>(
+	snapshot: Snapshot,
+	prefix: string,
+	read: (entry: Entry) => Value,
+): ReadonlyMap<string, Value> {
+	const values = new Map<string, Value>();
+	for (const [key, entry] of snapshot.entries) {
+		if (!key.startsWith(prefix)) continue;
+		const nodeId = key.slice(prefix.length);
+		if (!NAME.test(nodeId)) {
+			throw garbled(entry, `a node id is ${NAME_WORDS}`);
+		}
+		values.set(nodeId, read(entry));
+	}
+	return values;
+}
+
+/** Decodes each entry once: a large job has thousands, and few change between two reads. */
+function remembered<Value extends object>(
+	read: (entry: Entry) => Value,
+): (entry: Entry) => Value {
+	const known = new WeakMap<Entry, Value>();
+	return (entry) => {
+		const value = known.get(entry) ?? read(entry);
+		known.set(entry, value);
+		return value;
+	};
+}

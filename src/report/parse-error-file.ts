@@ -1,0 +1,32 @@
+import type { WorkerError } from "./run-report.js";
+
+/**
+ * Parses a worker's error file: `{"message": "text"}`, or the form of torch's `@record`, `{"message": {"message": …,
+ * "extraInfo": {"py_callstack": …}}}`. Undefined for anything else.
+ */
+export function parseErrorFile(text: string): WorkerError | undefined {
+	const file = parseObject(text);
+	const inner = file?.message;
+	if (typeof inner === "string") return workerError(inner, file?.stack);
+	if (!isObject(inner) || typeof inner.message !== "string") return undefined;
+	const extra = isObject(inner.extraInfo) ? inner.extraInfo : {};
+	return workerError(inner.message, extra.py_callstack ?? file?.stack);
+}
+
+function workerError(message: string, stack: unknown): WorkerError {
+	const known = typeof stack === "string" && stack !== "";
+	return known ? { message, stack } : { message };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+	try {
+		const value: unknown = JSON.parse(text);
+		return isObject(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null;
+}

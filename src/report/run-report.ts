@@ -1,0 +1,70 @@
+import type { FailureRecord } from "../rendezvous/records/failure.js";
+
+/** How a run ended for this agent. `left`: this node left, and the run may continue elsewhere. */
+export type RunOutcome = "succeeded" | "failed" | "stopped" | "left";
+
+/** A worker's own description of its failure, from its error file. */
+export interface WorkerError {
+	readonly message: string;
+	readonly stack?: string | undefined;
+}
+
+/** The failure that caused all others of the last incident. */
+export interface RootCause {
+	readonly failure: FailureRecord;
+	readonly error?: WorkerError | undefined;
+	/** The last lines of its stderr, without control sequences; empty if it is on another node or was not redirected. */
+	readonly lastLines: readonly string[];
+	/** The path of its whole stderr, if it is on this node. */
+	readonly logFile?: string | undefined;
+	/** The former path of its stderr, if it was on this node and somebody removed or renamed the file. */
+	readonly lostLogFile?: string | undefined;
+}
+
+/** One round in the report. */
+export interface RoundStory {
+	readonly round: number;
+	/** Milliseconds since 1970. */
+	readonly startedAt: number;
+	readonly worldSize: number;
+	/**
+	 * Milliseconds from the first sign of the failure or change that ended the previous round until this round's workers
+	 * were started; null for the first round.
+	 */
+	readonly recoveryMs: number | null;
+	/** How long its workers ran, in milliseconds; null while they run. */
+	readonly ranMs: number | null;
+	/** Why it ended, in words: "rank 2 on node-a: exit code 1", "all workers succeeded". */
+	readonly ending: string;
+}
+
+/** How one of this agent's workers of the last round ended. */
+export interface WorkerResult {
+	readonly rank: number;
+	readonly localRank: number;
+	readonly pid: number | null;
+	/** The exit code; 128 + n for a worker killed by signal n; null if it could not be started or is still running. */
+	readonly exitCode: number | null;
+	readonly signal: string | null;
+	/** The agent stopped it because of another failure. */
+	readonly collateral: boolean;
+}
+
+/** The result of `launchAgent`, the content of `--output json`, and the source of the closing report. */
+export interface RunReport {
+	readonly outcome: RunOutcome;
+	readonly exitCode: number;
+	readonly runId: string;
+	readonly nodeId: string;
+	/** 0 if no instance began. */
+	readonly instance: number;
+	/** Why it ended, in words. */
+	readonly reason: string;
+	readonly rootCause: RootCause | null;
+	readonly rounds: readonly RoundStory[];
+	/** Incidents charged, and the budget. */
+	readonly restarts: { readonly used: number; readonly allowed: number };
+	readonly workers: readonly WorkerResult[];
+	/** This node's log directory; null if there is none. */
+	readonly logDir: string | null;
+}

@@ -1,0 +1,159 @@
+import type { Clock } from "../base/clock.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../base/process-stat.js";
+import { type Marked, MarkedProcesses } from "./marked-processes.js";
+
+/** From SIGTERM to SIGKILL: the same grace as the guard gives. */
+const GRACE_MS = 1_000;
+const LOOK_EVERY_MS = 50;
+/** How long to wait for processes whose environment cannot be read now. A process that is writing to a disk can be read soon. */
+const UNDECIDED_MS = 500;
+/** A process that survives SIGKILL this long is stuck in the kernel. */
+const GIVEN_UP_AFTER_MS = 5_000;
+/** How many of them one line names. */
+const MOST_NAMED = 20;
+
+export interface EscapeesOptions {
+	readonly clock: Clock;
+	/** Part of every worker's environment: see `agentMark`. */
+	readonly mark: string;
+	/** Receives a message about the processes that were found, and those that do not end. */
+	readonly warn: (message: string) => void;
+}
+
+/** Processes that left their worker's process group by setsid, as daemons do, and outlived it. */
+export interface Escapees {
+	/**
+	 * Ends all present ones: SIGTERM, a second later SIGKILL. Call it only while no worker runs. Calls back once none is
+	 * left or they are given up; at once if there are none.
+	 */
+	end(onEnded: () => void): void;
+	/** Skips the rest of the grace period; no effect while none are being ended. */
+	kill(): void;
+}
+
+/** Escapees hold what the next round needs (a device, a port), and their end is not notified. */
+export function watchEscapees(options: EscapeesOptions): Escapees {
+	const marked = new MarkedProcesses(options.mark);
+	const whose = "that left their worker's process group";
+	let current: Ending | undefined;
+	return {
+		end(onEnded) {
+			const find = () => marked.find();
+			current = new Ending({ ...options, whose, find }, () => {
+				current = undefined;
+				onEnded();
+			});
+			current.look();
+		},
+		kill: () => current?.kill(),
+	};
+}
+
+/** Ends all processes that a search finds, as `Escapees` does. Resolves once none is left or they are given up. */
+export function endFound(options: EndingOptions): Promise<void> {
+	return new Promise((resolve) => new Ending(options, resolve).look());
+}
+
+interface EndingOptions extends Pick<EscapeesOptions, "clock" | "warn"> {
+	readonly find: () => Marked;
+	/** Describes these processes: "processes <whose> live on". */
+	readonly whose: string;
+}
+
+class Ending {
+	private readonly options: EndingOptions;
+	private readonly onEnded: () => void;
+	private readonly decidedBy: number;
+	private left: readonly ProcessEntry[] = [];
+	/** When the grace period ends; set when the first process is found. */
+	private killAt = Number.POSITIVE_INFINITY;
+	private givenUpAt = Number.POSITIVE_INFINITY;
+	private cancelLook: () => void = () => {};
+
+	constructor(options: EndingOptions, onEnded: () => void) {
+		this.options = options;
+		this.onEnded = onEnded;
+		this.decidedBy = options.clock.now() + UNDECIDED_MS;
+	}
+
+	kill(): void {
+		this.killAt = this.options.clock.now();
+		this.cancelLook();
+		this.look();
+	}
+
+	look(): void {
+		const now = this.options.clock.now();
+		this.left = this.left.filter(lives);
+		// Those that ended may have started others.
+		const isDone = this.left.length === 0 && !this.findMore(now);
+		if (isDone) {
+			this.onEnded();
+		} else if (now >= this.givenUpAt) {
+			this.giveUp();
+		} else {
+			if (now >= this.killAt) this.killAll(now);
+			this.lookLater();
+		}
+	}
+
+	/** Returns false if no more seem to be left. */
+	private findMore(now: number): boolean {
+		const { found, isUndecided } = this.options.find();
+		this.left = found;
+		if (found.length === 0) return isUndecided && now < this.decidedBy;
+		this.options.warn(
+			`processes ${this.options.whose} live on, and are ended: ${pidsOf(found)}`,
+		);
+		this.killAt = Math.min(this.killAt, now + GRACE_MS);
+		signalAll(found, "SIGTERM");
+		return true;
+	}
+
+	private lookLater(): void {
+		const { clock } = this.options;
+		this.cancelLook = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () =>
+			this.look(),
+		);
+	}
+
+	private killAll(now: number): void {
+		signalAll(this.left, "SIGKILL");
+		this.givenUpAt = Math.min(this.givenUpAt, now + GIVEN_UP_AFTER_MS);
+	}
+
+	private giveUp(): void {
+		this.options.warn(
+			`not gone ${GIVEN_UP_AFTER_MS / 1000} s after SIGKILL, stuck in the kernel: processes ${this.options.whose}: ${pidsOf(this.left)}; look at what they wait for (/proc/PID/stack)`,
+		);
+		this.onEnded();
+	}
+}
+
+function lives({ pid, startTime }: ProcessEntry): boolean {
+	const entry = readProcess(pid);
+	return entry?.startTime === startTime && isLiving(entry);
+}
+
+function signalAll(
+	processes: readonly ProcessEntry[],
+	signal: "SIGTERM" | "SIGKILL",
+): void {
+	for (const { pid } of processes) {
+		try {
+			process.kill(pid, signal);
+		} catch {
+			// It has ended, or belongs to another user.
+		}
+	}
+}
+
+function pidsOf(processes: readonly ProcessEntry[]): string {
+	const named = processes.slice(0, MOST_NAMED).map(({ pid }) => `pid ${pid}`);
+	const more = processes.length - named.length;
+	return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

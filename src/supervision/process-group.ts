@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { systemErrorCode } from "../base/errors.js";
+import {
+	isLiving,
+	isProcOurs,
+	type ProcessEntry,
+	readProcess,
+} from "../base/process-stat.js";
+import { readLivingGroups } from "./process-table.js";
+
+/** `refused`: the group has processes, and all of them belong to other users. */
+export type Delivery = "sent" | "refused" | "nobody";
+
+/** Signals every process of a group; 0 only tests whether that is possible. */
+export function signalGroup(
+	groupId: number,
+	signal: NodeJS.Signals | 0,
+): Delivery {
+	return signalProcess(-groupId, signal);
+}
+
+/** Signals one process, or with a negative number a group. */
+export function signalProcess(
+	pid: number,
+	signal: NodeJS.Signals | 0,
+): Delivery {
+	try {
+		process.kill(pid, signal);
+		return "sent";
+	} catch (error) {
+		const code = systemErrorCode(error);
+		if (code !== "ESRCH" && code !== "EPERM") throw error;
+		// macOS refuses to signal a group of zombies; Linux refuses only another user's.
+		const isRefused = code === "EPERM" && process.platform === "linux";
+		return isRefused ? "refused" : "nobody";
+	}
+}
+
+/**
+ * Whether a group whose leader was reaped may still have processes, zombies included. The kernel reuses no pid that still
+ * names a group. So once another process has the leader's pid, the old group is empty.
+ */
+export function outlivesLeader(groupId: number): boolean {
+	if (isProcOurs() && existsSync(`/proc/${groupId}`)) return false;
+	return signalGroup(groupId, 0) !== "nobody";
+}
+
+/** Looks for living processes in groups, and reads the process table at most once. */
+export class GroupCensus {
+	private livingGroups: ReadonlyMap<number, number> | undefined;
+	private read = false;
+
+	/**
+	 * A living process of a group whose leader was reaped; undefined if none is left. `known` was alive at the last look:
+	 * it is checked first, to avoid reading all others. Without a usable /proc a zombie counts as living.
+	 */
+	livingMember(groupId: number, known: number | undefined): number | undefined {
+		if (!outlivesLeader(groupId)) return undefined;
+		if (known !== undefined && isMember(readProcess(known), groupId))
+			return known;
+		if (!this.read) this.livingGroups = readLivingGroups();
+		this.read = true;
+		return this.livingGroups === undefined
+			? groupId
+			: this.livingGroups.get(groupId);
+	}
+}
+
+function isMember(entry: ProcessEntry | undefined, groupId: number): boolean {
+	return entry !== undefined && entry.groupId === groupId && isLiving(entry);
+}

@@ -1,0 +1,94 @@
+import { expect, it } from "vitest";
+import type { Timeline } from "../../src/http/timeline.js";
+import type { RunHistory } from "../../src/rendezvous/describe/describe-history.js";
+import { ask, observedAt } from "../helpers/ask.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import { type Life, now, releaseWorkers, sawLives } from "../helpers/lives.js";
+
+const NODES = ["node-a", "node-b", "node-c"] as const;
+const LEASE_MS = 6_000;
+/**
+ * What a busy machine, the time between two keepalives and etcd's own look at its leases may
+ * make of a figure. Who counts from the lease's end is wrong by nearly twice as much.
+ */
+const TOLERANCE_MS = LEASE_MS / 2;
+
+const etcd = etcdForAll();
+
+/** From when the last of these workers was there until the first of them was not. */
+function togetherMs(lives: readonly Life[]): number {
+	const began = Math.max(...lives.map(({ firstBeat }) => firstBeat));
+	return firstEnd(lives) - began;
+}
+
+function firstEnd(lives: readonly Life[]): number {
+	return Math.min(...lives.map(({ lastBeat }) => lastBeat));
+}
+
+function expectNear(told: number | null | undefined, truth: number): void {
+	expect(told).toBeGreaterThan(truth - TOLERANCE_MS);
+	expect(told).toBeLessThan(truth + TOLERANCE_MS);
+}
+
+it.each([
+	["that coordinates", true],
+	["that does not coordinate", false],
+])("the figures of a repair are what workers write of their own lives, when the agent of a node %s is killed", async (_, coordinates) => {
+	const cluster = new Cluster(etcd(), {
+		...{ nodes: "2:3", worker: ["beats.js"] },
+		...{
+			conf: { lease_ttl: LEASE_MS / 1_000 },
+			flags: ["--http", "127.0.0.1:0"],
+		},
+	});
+	const { site, store } = cluster;
+	await cluster.form(...NODES);
+	const coordinator = await store.coordinator();
+	const lost =
+		NODES.find((nodeId) => (nodeId === coordinator) === coordinates) ?? "";
+	const [survivor = ""] = NODES.filter((nodeId) => nodeId !== lost);
+	const ranSince = now();
+	await poll("a while in which all workers run", 60_000, async () =>
+		now() - ranSince > LEASE_MS ? true : undefined,
+	);
+
+	const killedAt = Date.now();
+	await cluster.kill(lost);
+	const repaired = await sawLives(site, 2, { round: 2 });
+	await store.sawNode(survivor, "running", 2);
+	const timeline: Timeline = JSON.parse(
+		(await ask(`${await observedAt(cluster.launchOf(survivor))}/status`)).body,
+	).timeline;
+	releaseWorkers(site);
+	const rest = NODES.filter((nodeId) => nodeId !== lost);
+	await cluster.ends(Object.fromEntries(rest.map((nodeId) => [nodeId, 0])));
+
+	const first = await sawLives(site, 3, { round: 1 });
+	const second = await sawLives(site, 2, { round: 2 });
+	const stoodStillMs =
+		Math.max(...repaired.map(({ firstBeat }) => firstBeat)) - firstEnd(first);
+	const words = ["history", store.runId, "--rdzv-endpoint", etcd().endpoint];
+	const { stdout } = await site.launch([...words, "--output", "json"]).ended;
+	const [told] = (JSON.parse(stdout) as RunHistory).instances;
+	expect(told?.repairs.count).toBe(1);
+	expectNear(told?.repairs.meanMs, stoodStillMs);
+	expectNear(told?.repairs.longestMs, stoodStillMs);
+	expectNear(told?.rounds[1]?.phases.totalMs, stoodStillMs);
+	expectNear(told?.rounds[0]?.ranMs, togetherMs(first));
+	const ranMs = togetherMs(first) + togetherMs(second);
+	expectNear(told?.ranMs, ranMs);
+	expectNear((told?.ranShare ?? 0) * (told?.elapsedMs ?? 0), ranMs);
+	expect(told?.incidents).toBe(0);
+	const text = (await site.launch(words).ended).stdout;
+	expect(text).toContain("0 incidents, nodes left 1 time, ");
+
+	const row = timeline.nodes.find(({ nodeId }) => nodeId === lost);
+	expect(row?.spans.at(-1)).toMatchObject({ phase: "gone", to: null });
+	expectNear(
+		row?.spans.findLast(({ phase }) => phase === "running")?.to,
+		killedAt,
+	);
+	expectNear(timeline.incidents.at(-1)?.at, killedAt);
+});

@@ -1,0 +1,264 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { needEtcd, startEtcd } from "../helpers/etcd.js";
+import { freePort } from "../helpers/free-port.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import {
+	failWorker,
+	livesAt,
+	releaseWorkers,
+	sawBeat,
+	sawEnd,
+	sawLives,
+} from "../helpers/lives.js";
+import {
+	comesBackAndBears,
+	kill,
+	loseHost,
+	Meeting,
+	newest,
+} from "../helpers/meeting.js";
+import { waitFor } from "../helpers/processes.js";
+
+/** One etcd for one endpoint, on any host. */
+const lives = (site: LaunchSite, round: number, count: number) =>
+	sawLives(site, count, { round });
+
+it("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
+	const meeting = await Meeting.at([2], "2");
+	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
+	const host = meeting.agent(2);
+	await lives(meeting.site, 1, 2);
+	expect(meeting.keepers()).toHaveLength(1);
+	releaseWorkers(meeting.site);
+	await meeting.ends(0, 0);
+	expect(host.output.stderr).toContain(": this machine hosts it");
+	await meeting.isOver();
+});
+
+it("agents of one machine host once, share it, and say that this machine hosts", async () => {
+	const meeting = await Meeting.at([2], "3");
+	const first = meeting.agent(2, "--node-id=a");
+	const others = ["b", "c"].map((id) => meeting.agent(2, `--node-id=${id}`));
+	await lives(meeting.site, 1, 3);
+	await waitFor("one keeper", () => meeting.keepers().length === 1);
+	expect(meeting.etcds()).toHaveLength(1);
+	releaseWorkers(meeting.site);
+	for (const { ended } of [first, ...others]) {
+		expect((await ended).exitCode).toBe(0);
+	}
+	for (const { output } of [first, ...others]) {
+		expect(output.stderr).toContain(": this machine hosts it");
+		expect(output.stderr).not.toContain("another node hosts it");
+	}
+	await meeting.isOver();
+});
+
+it("the hosting agent is killed, and leaves: the run goes on at its etcd", async () => {
+	const meeting = await Meeting.at([2], "1:2");
+	const host = meeting.agent(2);
+	await lives(meeting.site, 1, 1);
+	const other = meeting.agent(3);
+	await lives(meeting.site, 2, 2);
+	host.signal("SIGKILL");
+	await host.ended;
+	await lives(meeting.site, 3, 1);
+
+	const again = meeting.agent(2);
+	await lives(meeting.site, 4, 2);
+	again.signal("SIGTERM");
+	expect((await again.ended).exitCode).toBe(143);
+	await lives(meeting.site, 5, 1);
+	expect(meeting.etcds()).toHaveLength(1);
+	releaseWorkers(meeting.site);
+	expect((await other.ended).exitCode).toBe(0);
+	await meeting.isOver();
+});
+
+it("the hosting etcd is killed, then its keeper: both come back with the data", async () => {
+	const meeting = await Meeting.at([2], "2");
+	meeting.agent(2);
+	meeting.agent(3);
+	const first = await lives(meeting.site, 1, 2);
+	const killed = meeting.etcds();
+	kill(killed);
+	await waitFor("another etcd", () =>
+		meeting.etcds().some((pid) => !killed.includes(pid)),
+	);
+	await sawBeat(meeting.site, livesAt(meeting.site).slice(-2));
+
+	kill(meeting.keepers());
+	await waitFor("another keeper", () => meeting.keepers().length === 1);
+	// The store is the same one: a failure is still charged, and both nodes make the next round.
+	const { round } = livesAt(meeting.site).at(-1) ?? { round: 1 };
+	failWorker(meeting.site, round, 0);
+	await lives(meeting.site, round + 1, 2);
+	await sawEnd(first);
+	releaseWorkers(meeting.site);
+	await meeting.ends(0, 0);
+	await meeting.isOver();
+});
+
+it("the only hosting machine dies for good: the others exit with 4, and say why", async () => {
+	const conf = "join_timeout=8,last_call_timeout=1,settle_timeout=5";
+	const meeting = await Meeting.at([2], "1:2", conf);
+	const host = meeting.agent(2);
+	const other = meeting.agent(3);
+	const found = await lives(meeting.site, 1, 2);
+	await loseHost(meeting, 2, host);
+	const { exitCode, stderr } = await other.ended;
+	expect(exitCode, stderr).toBe(4);
+	expect(stderr).toContain("was lost for longer than join_timeout (8s)");
+	await sawEnd(found);
+});
+
+it("one of three hosts is killed whole, comes back, and another goes: the run goes on", async () => {
+	const meeting = await Meeting.at([2, 3, 4], "1:3");
+	const launches = [2, 3, 4].map((number) => meeting.agent(number));
+	await newest(meeting, [2, 3, 4]);
+	if (launches[0]) await loseHost(meeting, 2, launches[0]);
+	await newest(meeting, [3, 4]);
+	await comesBackAndBears(meeting, launches);
+}, 120_000);
+
+it("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
+	needEtcd();
+	const site = openSite();
+	const port = await freePort();
+	const launches = [1, 0].map((rank) =>
+		site.launch(
+			[
+				...["--nnodes=2", `--node-rank=${rank}`, `--run-id=ranks-${port}`],
+				...[`--master-addr=127.0.0.1`, `--master-port=${port}`],
+				job("beats.js"),
+			],
+			{ env: { ELASTIC_RUN_NODE_ID: `node-${rank}` } },
+		),
+	);
+	const found = await sawLives(site, 2, { round: 1 });
+	const ranks = found.map(({ nodeId, rank }) => [nodeId, rank]).sort();
+	expect(ranks).toEqual([
+		["node-0", 0],
+		["node-1", 1],
+	]);
+	releaseWorkers(site);
+	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
+});
+
+it("a machine without etcd says how to get it", async () => {
+	const site = openSite();
+	const { ended } = site.launch(
+		[
+			...["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1"],
+			job("beats.js"),
+		],
+		{ env: { ETCD_BIN: "/nowhere/etcd" } },
+	);
+	const { exitCode, stderr } = await ended;
+	expect([exitCode, stderr]).toEqual([
+		2,
+		expect.stringContaining("apt-get install etcd-server"),
+	]);
+});
+
+/** Something on a free port of this machine that answers each connection with a line, or never. */
+async function stranger(line: string | undefined): Promise<number> {
+	const server = createServer((socket) => {
+		socket.on("error", () => {});
+		if (line !== undefined) socket.end(line);
+	});
+	onTestFinished(() => {
+		server.close();
+	});
+	const port = await freePort();
+	await once(server.listen(port, "127.0.0.1"), "listening");
+	return port;
+}
+
+// Less than the time that the etcd of another run is waited for.
+it("a port that is another's is refused at once, by the host and by those who join", async () => {
+	const etcd = await startEtcd();
+	const port = await stranger("SSH-2.0\r\n");
+	const site = openSite();
+	const places = [etcd.endpoint, `127.0.0.1:${port}`].flatMap((endpoint) =>
+		[true, false].map((isHost) => ({ endpoint, isHost })),
+	);
+	const launches = places.map(({ endpoint, isHost }, index) =>
+		site.launch(
+			[
+				...["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint", endpoint],
+				...["--rdzv-conf", `is_host=${isHost}`, job("beats.js")],
+			],
+			{ env: { ELASTIC_RUN_NODE_ID: `node-${index}` } },
+		),
+	);
+	const ends = await Promise.all(launches.map(({ ended }) => ended));
+	expect(ends.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2, 2]);
+	const words = [
+		"is taken by an etcd that was not started for a run; to use it give --rdzv-backend etcd",
+		"is taken by something that is no etcd of this run; give another port in --rdzv-endpoint",
+	];
+	ends.forEach(({ stderr }, index) => {
+		expect(stderr).toContain(places[index]?.endpoint);
+		expect(stderr).toContain(words[Math.floor(index / 2)]);
+	});
+}, 25_000);
+
+it("a port next to the endpoint's that is another's is refused", async () => {
+	needEtcd();
+	const port = (await stranger(undefined)) - 1;
+	const { ended } = openSite().launch([
+		...["--nnodes=2", "--rdzv-backend=c10d"],
+		...[`--rdzv-endpoint=127.0.0.1:${port}`, job("beats.js")],
+	]);
+	const { exitCode, stderr } = await ended;
+	expect([exitCode, stderr]).toEqual([
+		2,
+		expect.stringContaining(
+			`etcd cannot be hosted at 127.0.0.1:${port}: another process has this port or the next one`,
+		),
+	]);
+}, 25_000);
+
+it("one that joins another run's etcd says so, and writes nothing into it", async () => {
+	const meeting = await Meeting.at([2], "1:2");
+	const host = meeting.agent(2);
+	await lives(meeting.site, 1, 1);
+	const { runId } = meeting;
+	const other = meeting.agent(3, "--rdzv-id=another");
+	await other.saw(
+		"stderr",
+		`127.0.0.2:${meeting.port} is taken by the etcd of run ${runId}; give another port in --rdzv-endpoint`,
+	);
+	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
+		method: "POST",
+		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
+	});
+	const text = await answer.text();
+	const found = [...text.matchAll(/"key":"([^"]*)"/g)];
+	const keys = found.map(([, key = ""]) => atob(key)).join("\n");
+	expect(keys).toContain(runId);
+	expect(keys).not.toContain("another");
+	other.signal("SIGTERM");
+	expect((await other.ended).exitCode).toBe(143);
+	releaseWorkers(meeting.site);
+	expect((await host.ended).exitCode).toBe(0);
+	await meeting.isOver();
+});
+
+it("-m runs a Python module", async () => {
+	const site = openSite();
+	writeFileSync(
+		join(site.path, "trainer.py"),
+		"import sys\nprint('module', __name__, sys.argv[1:])\n",
+	);
+	const { ended } = site.launch(["--standalone", "-m", "trainer", "--lr", "1"]);
+	const { exitCode, stdout } = await ended;
+	expect([exitCode, stdout]).toEqual([
+		0,
+		expect.stringContaining("module __main__ ['--lr', '1']"),
+	]);
+});

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { runCli } from "../helpers/cli.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll, etcdGet } from "../helpers/etcd.js";
+import { openSite } from "../helpers/launch.js";
+import { tell } from "../helpers/obedient-worker.js";
+import { openProxy, startProxy } from "../helpers/tcp-proxy.js";
+
+const LEASE_TTL = 15;
+const NODES = ["node-a", "node-b"] as const;
+
+const etcd = etcdForAll();
+
+it.concurrent.for([
+	600, 1_300,
+])("a store that is %i ms away there and back carries a run through a restart, under one lease a node", async (roundTripMs, context) => {
+	const proxy = await openProxy(etcd().endpoint);
+	context.onTestFinished(() => proxy.close());
+	proxy.delay(roundTripMs / 2);
+	const conf = { lease_ttl: LEASE_TTL };
+	const cluster = new Cluster(etcd(), { nodes: "2", conf }, context);
+	const { endpoint } = proxy;
+	for (const nodeId of NODES) cluster.agent(nodeId, { endpoint });
+	const leases = () =>
+		Promise.all(
+			NODES.map(async (nodeId) => {
+				const entry = await etcdGet(etcd(), cluster.store.keys.node(nodeId));
+				return entry?.lease;
+			}),
+		);
+
+	const members = await cluster.form(...NODES);
+	const before = await leases();
+	tell(cluster.worker(1, 0), 7);
+	await cluster.world(2, ...members);
+	context.expect(await leases()).toEqual(before);
+	cluster.succeed(2);
+	const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
+	for (const nodeId of NODES) {
+		context.expect(ends[nodeId]?.stderr).not.toContain("the store is lost");
+	}
+	context
+		.expect(await cluster.store.round())
+		.toMatchObject({ synced: 2, incidents: 1, charged: 1 });
+});
+
+it("a store that is far away is asked by commands that know its lease_ttl", async () => {
+	const proxy = await startProxy(etcd().endpoint);
+	proxy.delay(650);
+	const site = openSite();
+	const ask = (...args: readonly string[]) =>
+		runCli([...args, "--rdzv-endpoint", proxy.endpoint], {
+			...{ cwd: site.path, env: site.environment },
+		});
+	const conf = ["--rdzv-conf", `lease_ttl=${LEASE_TTL}`];
+	expect(await ask("status", ...conf)).toMatchObject({ exitCode: 0 });
+	const unknown = await ask("stop", "nobodys-run", ...conf);
+	expect(unknown).toMatchObject({ exitCode: 1 });
+	expect(unknown.stderr).toContain("there is no run nobodys-run");
+});

@@ -1,0 +1,160 @@
+import { expect, it } from "vitest";
+import { example } from "../fixtures/checkpoint-examples.js";
+import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import { type Launch, openSite } from "../helpers/launch.js";
+import { isAlive } from "../helpers/processes.js";
+import { needTorch, PYTHON, TorchTrainers } from "../helpers/torch-trainers.js";
+
+const etcd = etcdForAll();
+const LIMIT_MS = 600_000;
+const BOUND_MS = 240_000;
+const env = { PYTHON_EXEC: PYTHON };
+/** In the folder in which all workers of a test run. */
+const CHECKPOINTS = ["--checkpoint", "digits.pt", "--checkpoint-every", "20"];
+
+/** Two agents of a run of examples/torch_ddp.py, which knows nothing of elastic-run. */
+function ddpCluster(
+	options: Omit<ClusterOptions, "worker"> & { readonly nproc: number },
+	...args: readonly string[]
+) {
+	const cluster = new Cluster(etcd(), {
+		...options,
+		worker: ["../../../examples/torch_ddp.py", ...args],
+	});
+	const agents = ["node-a", "node-b"].map((nodeId) =>
+		cluster.agent(nodeId, { env, nproc: options.nproc }),
+	);
+	const trainers = new TorchTrainers(() => agents);
+	return { cluster, agents, trainers };
+}
+
+/** What a process of the script says when it begins. */
+interface Beginning {
+	readonly pid: number;
+	readonly rank: number;
+	readonly worldSize: number;
+	readonly step: number;
+}
+
+function beginnings(agents: readonly Launch[]): readonly Beginning[] {
+	const line = /pid (\d+) rank (\d+) of (\d+) begins at step (\d+)$/gm;
+	const output = agents.map(({ output }) => output.stdout).join("");
+	return [...output.matchAll(line)].map(([, ...numbers]) => {
+		const [pid = 0, rank = 0, worldSize = 0, step = 0] = numbers.map(Number);
+		return { pid, rank, worldSize, step };
+	});
+}
+
+const reaches = (trainers: TorchTrainers, step: number) =>
+	poll(`step ${step}`, BOUND_MS, async () =>
+		trainers.losses().find((one) => one.step >= step),
+	);
+
+it(
+	"J6 an unmodified PyTorch script under two agents: a worker is killed, all begin anew at the checkpoint, and finish",
+	async (context) => {
+		needTorch(context);
+		const { cluster, agents, trainers } = ddpCluster(
+			{ nodes: "2", nproc: 2 },
+			...["--steps", "400", ...CHECKPOINTS],
+		);
+		await reaches(trainers, 60);
+		const first = beginnings(agents);
+		const victim = first.find(({ rank }) => rank === 3);
+		process.kill(victim?.pid ?? 0, "SIGKILL");
+
+		await cluster.ends({ "node-a": 0, "node-b": 0 });
+		const pids = first.map(({ pid }) => pid);
+		const second = beginnings(agents).filter(({ pid }) => !pids.includes(pid));
+		for (const world of [first, second]) {
+			expect(world.map(({ rank }) => rank).sort()).toEqual([0, 1, 2, 3]);
+			expect(new Set(world.map(({ step }) => step)).size).toBe(1);
+		}
+		expect(second[0]?.step).toBeGreaterThanOrEqual(40);
+		trainers.expectLossContinues();
+		expect(trainers.accuracy()).toBeGreaterThan(0.9);
+		const round = await cluster.store.round();
+		expect(round).toMatchObject({ synced: 2, incidents: 1 });
+	},
+	LIMIT_MS,
+);
+
+it(
+	"T5 an unmodified PyTorch script under two agents: the node of rank 0 is killed, the other goes on alone from the checkpoint",
+	async (context) => {
+		needTorch(context);
+		const { cluster, agents, trainers } = ddpCluster(
+			{ nodes: "1:2", nproc: 1, conf: { lease_ttl: 3 } },
+			// More steps than a test waits for.
+			...["--steps", "1000000", ...CHECKPOINTS],
+		);
+		const [lost, survivor] = await cluster.store.sawMembers(1);
+		const { step } = await reaches(trainers, 60);
+		const [host] = beginnings(agents).filter(({ rank }) => rank === 0);
+		await cluster.kill(lost ?? "");
+
+		const alone = await poll("a world of one", BOUND_MS, async () =>
+			beginnings(agents).find(({ worldSize }) => worldSize === 1),
+		);
+		expect(isAlive(host?.pid ?? 0)).toBe(false);
+		expect(cluster.launchOf(survivor ?? "").output.stdout).toContain(
+			`pid ${alone.pid} rank 0 of 1 begins`,
+		);
+		// A step is told of right before it is saved.
+		expect(alone.step).toBeGreaterThanOrEqual(step - 20);
+		const told = trainers.losses().length;
+		await poll("the survivor's steps", BOUND_MS, async () =>
+			trainers.losses().length > told + 3 ? true : undefined,
+		);
+		trainers.expectLossContinues();
+		await cluster.stop();
+	},
+	LIMIT_MS,
+);
+
+it(
+	"an unmodified PyTorch script under two agents: both reports say what @record wrote of its error",
+	async (context) => {
+		needTorch(context);
+		const { cluster } = ddpCluster(
+			{ nodes: "2", nproc: 1, flags: ["--max-restarts", "0"] },
+			...["--digits", "/no/digits"],
+		);
+		const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
+		for (const { stderr } of Object.values(ends)) {
+			expect(stderr).toMatch(/^root cause: rank [01] on node-[ab] /m);
+			expect(stderr).toContain(
+				"error: FileNotFoundError: [Errno 2] No such file or directory: '/no/digits'",
+			);
+		}
+		// The node that failed first has the whole of it.
+		const report = ends["node-a"]?.stderr.split(/^(?=root cause)/m)[1] ?? "";
+		const [, failed = ""] = /^root cause: rank \d on (\S+)/.exec(report) ?? [];
+		expect(ends[failed]?.stderr).toMatch(
+			/^ {2}error: [^|]* {6}File ".*torch_training\.py", line \d+, in load_digits$/m,
+		);
+	},
+	LIMIT_MS,
+);
+
+it(
+	"the same PyTorch script learns the same under torchrun and under elastic-run",
+	async (context) => {
+		needTorch(context);
+		const site = openSite();
+		const flags = ["--standalone", "--nproc-per-node", "2"];
+		const script = [example("torch_ddp.py"), "--steps", "60"];
+		const accuracyIn = (output: string) =>
+			/final accuracy (0\.\d{4}) after 60 steps/.exec(output)?.[1];
+		const ours = await site.launch([...flags, ...script], { env }).ended;
+		expect(ours.exitCode, ours.stderr).toBe(0);
+		const words = ["-m", "torch.distributed.run", ...flags, ...script];
+		const torchrun = await site.start(PYTHON, words).ended;
+		expect(torchrun.exitCode, torchrun.stderr).toBe(0);
+		expect(accuracyIn(ours.stdout)).toBeDefined();
+		expect(accuracyIn(ours.stdout)).toBe(accuracyIn(torchrun.stdout));
+	},
+	LIMIT_MS,
+);

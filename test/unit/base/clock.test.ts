@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { pause } from "../../../src/base/back-off.js";
+import { onBeat, systemClock } from "../../../src/base/clock.js";
+
+/** Who is interrupted between its two clocks reads too little. */
+function asleep(): number {
+	const readings = Array.from({ length: 20 }, () => systemClock.asleep());
+	return Math.max(...readings);
+}
+
+it("the real clock knows that nobody slept while it went on", async () => {
+	const before = asleep();
+	await pause(systemClock, 200);
+	expect(Math.abs(asleep() - before)).toBeLessThan(100);
+});
+
+it.each([
+	[1_234.5, 1_000, 1_000],
+	[1_500, 1_000, 2_000],
+	[1_999.6, 1_000, 2_000],
+	[2_000.4, 1_000, 2_000],
+	[3_700, 2_000, 4_000],
+	[1_234.5, 999, 1_234.5],
+])("what is due at %d, %d ms after the last time, wakes at %d", (dueAt, afterMs, at) => {
+	expect(onBeat(dueAt, afterMs)).toBe(at);
+});

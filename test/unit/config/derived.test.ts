@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { countWorkers } from "../../../src/config/count-devices.js";
+import {
+	chooseLocalAddress,
+	deriveNodeId,
+	deriveRunId,
+} from "../../../src/config/identity.js";
+import type { WorkerCount } from "../../../src/config/parse/nodes.js";
+import { outcome } from "./outcome.js";
+
+describe("a derived run id", () => {
+	const source = {
+		slurmJobId: undefined,
+		script: "dir/train.py",
+		args: ["--lr", "1"],
+		nnodes: { min: 1, max: 4 },
+		userName: "ann",
+	};
+
+	test("is script name and hash", () => {
+		expect(deriveRunId(source)).toMatch(/^train-[0-9a-f]{8}$/);
+		expect(deriveRunId(source)).toBe(deriveRunId({ ...source }));
+	});
+
+	test.each([
+		{ script: "train.py" },
+		{ args: ["--lr", "2"] },
+		{ args: ["--lr 1"] },
+		{ nnodes: { min: 1, max: 5 } },
+		{ userName: "bob" },
+	])("changes with %j", (change) => {
+		expect(deriveRunId({ ...source, ...change })).not.toBe(deriveRunId(source));
+	});
+
+	test("is the job's under Slurm", () => {
+		expect(deriveRunId({ ...source, slurmJobId: "4711" })).toBe("4711");
+		expect(deriveRunId({ ...source, slurmJobId: "" })).toMatch(/^train-/);
+	});
+
+	test.each([
+		"../..",
+		"ä ö.py",
+		"-x",
+		`${"x".repeat(300)}.py`,
+	])("is a legal name for %s", (script) => {
+		expect(deriveRunId({ ...source, script })).toMatch(
+			/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+		);
+	});
+});
+
+test.each([
+	["node-1.example.org", "node-1.example.org"],
+	["_host name", "host-name"],
+	["", "run"],
+])("node id of host %j", (hostName, nodeId) => {
+	expect(deriveNodeId(hostName)).toBe(nodeId);
+});
+
+test.each<[string, boolean, string | undefined, string[], string]>([
+	["a store of this machine alone", true, undefined, ["10.0.0.1"], "127.0.0.1"],
+	["the way to the store", false, "10.1.0.1", ["10.0.0.1"], "10.1.0.1"],
+	["a way by IPv6", false, "2001:db8::1", ["10.0.0.1"], "2001:db8::1"],
+	// As Debian's /etc/hosts has it for a machine's own name.
+	["a name that leads to itself", false, "127.0.1.1", ["10.0.0.1"], "10.0.0.1"],
+	["a way on one link", false, "fe80::1", ["10.0.0.1"], "10.0.0.1"],
+	["an address of nobody's", false, "169.254.3.4", ["10.0.0.1"], "10.0.0.1"],
+	["no way", false, undefined, ["10.0.0.1", "10.0.0.2"], "10.0.0.1"],
+	["no way and no address", false, undefined, [], "127.0.0.1"],
+])("local address by %s", (_, isLocal, toStore, external, address) => {
+	expect(chooseLocalAddress(isLocal, { toStore, external })).toBe(address);
+});
+
+describe("the number of workers", () => {
+	const files = ["null", "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"];
+	const count = (
+		asked: WorkerCount,
+		environment: Record<string, string> = {},
+		deviceFiles: string[] = [],
+	) =>
+		outcome(countWorkers(asked, { environment, deviceFiles, processors: 6 }));
+
+	test.each([
+		["3", count(3), 3],
+		["cpu", count("cpu"), 6],
+		["auto without devices", count("auto"), 6],
+		["auto with devices", count("auto", {}, files), 2],
+		["gpu by device files", count("gpu", {}, files), 2],
+		["gpu by CUDA", count("gpu", { CUDA_VISIBLE_DEVICES: "0,3,5" }), 3],
+		["gpu by UUID", count("gpu", { CUDA_VISIBLE_DEVICES: "GPU-1f,MIG-2" }), 2],
+		["gpu by HIP", count("gpu", { HIP_VISIBLE_DEVICES: "1" }), 1],
+		[
+			"gpu up to the first that is none",
+			count("gpu", { CUDA_VISIBLE_DEVICES: "2,-1,3" }),
+			1,
+		],
+		[
+			"auto where all are hidden",
+			count("auto", { CUDA_VISIBLE_DEVICES: "" }, files),
+			6,
+		],
+	])("%s", (_, counted, expected) => {
+		expect(counted).toBe(expected);
+	});
+
+	test.each([
+		["none", count("gpu"), "gpu: no GPU found (no /dev/nvidia0); use a number"],
+		[
+			"all hidden",
+			count("gpu", { CUDA_VISIBLE_DEVICES: "" }, files),
+			'gpu: no GPU found (CUDA_VISIBLE_DEVICES is ""); use a number',
+		],
+	])("gpu with %s", (_, counted, expected) => {
+		expect(counted).toBe(expected);
+	});
+});

@@ -1,0 +1,6 @@
+import type { Parsed } from "../../../src/config/parse/parsed.js";
+
+/** The value, or the problems as one text. */
+export function outcome<T>(parsed: Parsed<T>): T | string {
+	return "value" in parsed ? parsed.value : parsed.problems.join(" / ");
+}

@@ -1,6 +1,0 @@
-import type { Parsed } from "../../../src/agent/configuration/parse/parsed.js";
-
-/** The value, or the problems as one text. */
-export function outcome<T>(parsed: Parsed<T>): T | string {
-	return "value" in parsed ? parsed.value : parsed.problems.join(" / ");
-}

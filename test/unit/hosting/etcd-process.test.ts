@@ -1,0 +1,58 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import {
+	markLeft,
+	takeMeetingDirectory,
+} from "../../../src/hosting/data-directory.js";
+import { EtcdProcess } from "../../../src/hosting/etcd-process.js";
+import { temporaryFolder } from "../../helpers/processes.js";
+
+function folder(): string {
+	const { path, remove } = temporaryFolder();
+	onTestFinished(remove);
+	return path;
+}
+
+/** What etcd 3.4 writes where its disk is full. */
+const PANIC = `C | etcdserver: create wal error: no space left on device
+panic: create wal error: no space left on device
+
+goroutine 1 [running]:
+${"go.etcd.io/etcd/embed.StartEtcd(0xc00018a600)\n\tetcd.go:217\n".repeat(20)}
+goroutine 7 [select]:
+main.main()`;
+
+it("the last words of an etcd that panics are its reason, not its stack", async () => {
+	const directory = folder();
+	const program = join(directory, "etcd");
+	const script = `#!/bin/sh\ncat >&2 <<'END'\n${PANIC}\nEND\nexit 2\n`;
+	writeFileSync(program, script, { mode: 0o755 });
+	const etcd = new EtcdProcess(
+		{
+			...{ program, setpriv: undefined, directory, runId: "train" },
+			...{ member: 0, listen: ["127.0.0.1"], idleMs: 60_000 },
+			places: [{ host: "127.0.0.1", port: 2379 }],
+		},
+		"new",
+	);
+	await etcd.ended;
+	expect(etcd.lastWords).toBe(
+		`etcd ended with exit code 2\n${PANIC.split("\n").slice(0, 2).join("\n")}`,
+	);
+});
+
+it("to leave a meeting whose keeper has tidied up already is no failure", () => {
+	const directory = join(folder(), "gone");
+	markLeft(directory, true);
+	expect(existsSync(directory)).toBe(false);
+});
+
+it("a base in which no directory can be made is no error of ours", () => {
+	const file = join(folder(), "file");
+	writeFileSync(file, "");
+	const place = { host: "127.0.0.1", port: 2379 };
+	expect(() => takeMeetingDirectory(join(file, "x"), 0, place)).toThrow(
+		"cannot be used: ENOTDIR",
+	);
+});

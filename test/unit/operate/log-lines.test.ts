@@ -1,0 +1,70 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { readLogChoice } from "../../../bin/commands/read-log-choice.js";
+import { systemHost } from "../../../src/config/host.js";
+import { lineInWords } from "../../../src/operate/line-words.js";
+import type { LogLine } from "../../../src/operate/log-source.js";
+import { showLogs } from "../../../src/operate/show-logs.js";
+import { temporaryFolder } from "../../helpers/processes.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const NOW = new Date(2030, 0, 1, 12, 0, 10).getTime();
+
+async function shown(flags: readonly (readonly [string, string])[]) {
+	const folder = temporaryFolder();
+	onTestFinished(() => folder.remove());
+	const node = join(folder.path, "a");
+	mkdirSync(join(node, "round-1", "0"), { recursive: true });
+	const lines = [1, 2, 3].map((n) => `2030-01-01 12:00:0${n} line ${n}\n`);
+	writeFileSync(join(node, "round-1", "0", "stdout.log"), lines.join(""));
+	const choice = readLogChoice(new Map(flags), NOW);
+	if ("problems" in choice) throw new Error(choice.problems.join());
+	const found: string[] = [];
+	await showLogs({
+		...choice,
+		logs: { runId: "r", instance: 1, nodes: [node] },
+		follows: false,
+		searcher: { host: systemHost({}), uid: 0, clock: new VirtualClock() },
+		onLine: async ({ text }) => found.push(text.slice(20)) > 0,
+	});
+	return found;
+}
+
+it("logs --tail N shows the last N lines that are wanted", async () => {
+	expect(await shown([])).toEqual(["line 1", "line 2", "line 3"]);
+	expect(await shown([["tail", "2"]])).toEqual(["line 2", "line 3"]);
+	expect(await shown([["tail", "0"]])).toEqual([]);
+	const both = [
+		["tail", "1"],
+		["grep", "[12]$"],
+	] as const;
+	expect(await shown(both)).toEqual(["line 2"]);
+});
+
+it("logs refuses a --tail that is no number and a --since that is no duration", () => {
+	const flags = new Map([
+		["tail", "x"],
+		["since", "soon"],
+	]);
+	expect(readLogChoice(flags, NOW)).toMatchObject({
+		problems: [/^--tail/, /^--since/].map((start) =>
+			expect.stringMatching(start),
+		),
+	});
+});
+
+it("logs --timestamps has the time first, and colours are those of the rank", () => {
+	const line: LogLine = {
+		...{ nodeId: "a", rank: 0, localRank: 0, round: 1, stream: "stdout" },
+		...{ time: NOW + 5, timeFrom: "line", text: "x" },
+	};
+	const plain = { hasTime: true, colours: false };
+	expect(lineInWords(line, plain)).toBe("2030-01-01 12:00:10.005 [a 0] x");
+	expect(lineInWords({ ...line, timeFrom: "file" }, plain)).toBe(
+		"(no time)               [a 0] x",
+	);
+	expect(lineInWords(line, { hasTime: false, colours: true })).toBe(
+		"\x1b[36m[a 0]\x1b[39m x",
+	);
+});

@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import {
+	formatRuns,
+	formatStatus,
+} from "../../../../src/operate/status/format-status.js";
+import type {
+	NodeStatus,
+	RunStatus,
+} from "../../../../src/rendezvous/describe/run-status.js";
+import { NOW, nodeStatus, runStatus } from "../../../helpers/run-status.js";
+import { failureRecord } from "../../../helpers/run-view.js";
+
+const GONE: Partial<NodeStatus> = {
+	state: "gone",
+	since: null,
+	pid: null,
+	address: null,
+	hostId: null,
+	workerPids: [],
+};
+
+const FORMING = {
+	phase: "forming",
+	round: 0,
+	world: null,
+	minNodes: 2,
+} as const;
+
+const waits = (nodeId: string) =>
+	nodeStatus(nodeId, { part: "waiting", state: "ready", ranks: null });
+
+describe("a run in words", () => {
+	it("tells its phase, figures, budget, last incident, what it waits for, and its nodes in a table", () => {
+		const shown = formatStatus(
+			runStatus({
+				phase: "leaving",
+				lastIncident: {
+					round: 2,
+					at: NOW - 5_000,
+					reason: "rank 0 on node-a: exit code 1",
+					root: failureRecord("node-a"),
+				},
+				waiting: {
+					words: "waiting for node-b: node-a is here; 30 s left",
+					since: NOW - 5_000,
+					until: NOW + 30_000,
+					needed: 0,
+					missing: ["node-b"],
+				},
+				nodes: [
+					nodeStatus("node-a", { state: "ready", workerPids: [] }),
+					nodeStatus("b", {
+						...{ role: "reader", ranks: [2, 2], pid: 123_456 },
+						workerPids: [103, null],
+					}),
+					nodeStatus("c", { ...GONE, ranks: null }),
+					nodeStatus("d", { part: "spare", state: "ready", ranks: null }),
+				],
+			}),
+			NOW,
+		);
+		expect(shown).toBe(`\
+run train: its round is being left, round 2, since 61.0 s
+  4 workers on 2 nodes (nnodes 1:3), master 10.0.0.1:4000, node-a coordinates
+  policy hard, 1 incident, 2 of 3 restarts left
+  last incident: rank 0 on node-a: exit code 1 (pid 100), round 2, 5.0 s ago
+  waiting for node-b: node-a is here; 30 s left; since 5.0 s
+
+node    role     ranks  state          since   launcher            workers
+node-a  default  0-1    ready          60.0 s  77 on 10.0.0.1      -
+b       reader   2      running        60.0 s  123456 on 10.0.0.1  103 -
+c       default  -      gone           -       -                   -
+d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
+`);
+	});
+
+	it.each<[string, Partial<RunStatus>, string]>([
+		["one of two", { nodes: [waits("a")] }, "waiting for 2 nodes"],
+		[
+			"as one leaves",
+			{ nodes: [waits("a"), nodeStatus("b", { state: "leaving" })] },
+			"waiting for 2 nodes",
+		],
+		["enough", { nodes: [waits("a"), waits("b")] }, "waiting for the round"],
+		[
+			"unknown MIN",
+			{ minNodes: null, nodes: [waits("a")] },
+			"waiting for the round",
+		],
+	])("a node that is ready while no round is whole: %s", (_, status, words) => {
+		const run = { ...FORMING, ...status };
+		expect(formatStatus(runStatus(run), NOW)).toMatch(
+			new RegExp(`^a +default +- +${words} `, "m"),
+		);
+		const ended = runStatus({
+			...{ ...run, phase: "ended" },
+			outcome: { result: "failed", exitCode: 3, reason: "x", root: null },
+		});
+		expect(formatStatus(ended, NOW)).not.toContain("waiting for");
+	});
+
+	it.each<[string, Partial<RunStatus>, string]>([
+		[
+			"forming",
+			{ phase: "forming", round: 0 },
+			"forming its first round, since 61.0 s",
+		],
+		["waiting", { phase: "waiting" }, "between two rounds, round 2"],
+		[
+			"abandoned",
+			{ phase: "abandoned", since: null },
+			"not ended, but has no agents, round 2",
+		],
+		[
+			"without a world",
+			{ world: null },
+			"\n  nnodes 1:3, node-a coordinates\n",
+		],
+		[
+			"of a fixed size",
+			{ minNodes: 2, maxNodes: 2, coordinator: null },
+			"4 workers on 2 nodes (nnodes 2), master 10.0.0.1:4000\n",
+		],
+		[
+			"ended",
+			{
+				phase: "ended",
+				outcome: {
+					...{ result: "failed", exitCode: 1, root: null },
+					reason: "spent",
+				},
+			},
+			"\n  failed, exit code 1: spent\n",
+		],
+	])("%s", (_, change, words) => {
+		expect(formatStatus(runStatus(change), NOW)).toContain(words);
+	});
+
+	it("tells each node's own budget where it counts", () => {
+		const nodes = [
+			nodeStatus("a", { restarts: { allowed: 3, used: 2, left: 1 } }),
+			nodeStatus("b", { part: "refused", state: "joining", workerPids: [] }),
+		];
+		const shown = formatStatus(runStatus({ nodes }), NOW);
+		expect(shown).toMatch(/launcher +restarts left +workers\n/);
+		expect(shown).toMatch(/\na .* 1 +101 102\nb .* refused .* 3 +-\n/);
+		const soft = formatStatus(
+			runStatus({ policy: "soft", nodes: [nodeStatus("a")] }),
+			NOW,
+		);
+		expect(soft).toContain("restarts left");
+	});
+
+	it("names a few of many workers", () => {
+		const workerPids = Array.from({ length: 12 }, (_, index) => 100 + index);
+		const shown = formatStatus(
+			runStatus({ nodes: [nodeStatus("a", { workerPids })] }),
+			NOW,
+		);
+		expect(shown).toContain("100 101 102 103 104 105 106 107 and 4 more\n");
+	});
+
+	it("keeps what others wrote from the terminal", () => {
+		const cause = "\x1b[31mred\nline";
+		const nodes = [nodeStatus("a", { state: "leaving", cause })];
+		expect(formatStatus(runStatus({ nodes }), NOW)).toContain(
+			"leaving (red line)",
+		);
+	});
+});
+
+describe("several runs in words", () => {
+	it("are a table of one line each", () => {
+		const outcome: RunStatus["outcome"] = {
+			result: "stopped",
+			exitCode: 5,
+			reason: "stopped",
+			root: null,
+		};
+		const runs = [
+			{
+				status: runStatus({ nodes: [nodeStatus("a"), nodeStatus("b", GONE)] }),
+				place: "h:1",
+			},
+			{
+				status: runStatus({ runId: "other-one", outcome, since: null }),
+				place: "/d",
+			},
+			{
+				status: runStatus({ runId: "kept", outcome, since: null }),
+				place: "/home/me/.local/state/elastic-run/1795618994280-a571c102.json",
+				isRecord: true as const,
+			},
+		];
+		expect(formatRuns(runs, NOW)).toBe(`\
+run        phase    round  agents  since   where
+train      running  2      1       61.0 s  h:1
+other-one  stopped  2      0       -       /d
+kept       stopped  2      0       -       ended here
+`);
+	});
+
+	it("that are none are said to be none", () => {
+		expect(formatRuns([], NOW)).toBe("no runs\n");
+	});
+});

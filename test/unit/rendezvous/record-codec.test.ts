@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { ElasticRunError } from "../../../src/base/errors.js";
+import type { Shape } from "../../../src/base/shape.js";
+import {
+	decodeLeased,
+	decodeRecord,
+	informationAt,
+} from "../../../src/rendezvous/records/record-codec.js";
+import {
+	BUDGET,
+	COORDINATOR,
+	FINISHED,
+	HISTORY,
+	NODE,
+	ROUND,
+	SEAT,
+	SPEC,
+	WAITING,
+} from "../../../src/rendezvous/records/record-shapes.js";
+import {
+	failureRecord,
+	historyRecord,
+	nodeFailure,
+	nodeRecord,
+	roundRecord,
+	seatRecord,
+	WORLD,
+} from "../../helpers/run-view.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Versioned = { readonly version: 1 };
+
+const root = failureRecord("a");
+const cause = {
+	kind: "failure",
+	changeEvent: null,
+	reason: "r",
+	root,
+} as const;
+const outcome = { result: "failed", exitCode: 1, reason: "r", root } as const;
+const nodes = { count: 1, names: ["a"] };
+
+/** Each with all of its parts, so that each of their fields is tried. */
+const RECORDS: readonly [string, Shape<Versioned>, object][] = [
+	[
+		"round",
+		ROUND,
+		roundRecord({ cause, outcome, world: WORLD, unpaid: nodeFailure("a") }),
+	],
+	["nodes/a", NODE, nodeRecord("a", { failure: nodeFailure("a"), pids: [7] })],
+	[
+		"seats/a",
+		SEAT,
+		seatRecord("a", { previous: { planId: "plan-0", groupRank: 0 } }),
+	],
+	["seats/b", SEAT, { version: 1, incarnation: "b-1", refused: "spent" }],
+	["coordinator", COORDINATOR, { version: 1, nodeId: "a", incarnation: "a-1" }],
+	["finished/a", FINISHED, { version: 1, planId: "plan-1" }],
+	["budgets/a", BUDGET, { version: 1, charged: 1, workers: { 0: 1 } }],
+	[
+		"spec",
+		SPEC,
+		{
+			...{ version: 1, minNodes: 1, maxNodes: 2, policy: "hard" },
+			...{ maxRestarts: 3, joinTimeoutMs: 1, lastCallTimeoutMs: 1 },
+			...{ settleTimeoutMs: 1, leaseTtlMs: 1 },
+		},
+	],
+	[
+		"history/0000000001",
+		HISTORY,
+		historyRecord({ cause, members: ["a"], joined: ["a"] }),
+	],
+	[
+		"waiting",
+		WAITING,
+		{
+			...{ version: 1, instance: 1, round: 1, kind: "minimum", needed: 1 },
+			...{ here: nodes, missing: nodes, minNodes: 1, maxNodes: 2 },
+			...{ since: 1, until: null },
+		},
+	],
+];
+
+/** Of no field's type: a number with a part, one too large, one below 0, a string with control characters, others. */
+const NEVER = [
+	undefined,
+	true,
+	-1.5,
+	1e300,
+	-1,
+	"\u001b[2J\n",
+	[[]],
+	{ x: [] },
+];
+
+const isFields = (value: unknown): value is Fields =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Each field, with all those within it. */
+function* pathsOf(value: Fields, before = ""): Generator<string> {
+	for (const [name, part] of Object.entries(value)) {
+		yield before + name;
+		if (isFields(part)) yield* pathsOf(part, `${before}${name}.`);
+	}
+}
+
+/** The same with another value at this place. */
+function changed(value: Fields, path: string, to: unknown): Fields {
+	const [name = "", ...rest] = path.split(".");
+	const part = value[name];
+	const inner =
+		rest.length > 0 && isFields(part) ? changed(part, rest.join("."), to) : to;
+	return { ...value, [name]: inner };
+}
+
+const entryOf = (key: string, value: unknown, lease: string | null = "l") => ({
+	...{ key: `/elastic-run/r/${key}`, value: JSON.stringify(value), lease },
+	...{ createRevision: 1, modRevision: 1 },
+});
+
+function refusal(act: () => unknown): string {
+	try {
+		act();
+	} catch (error) {
+		expect(error).toBeInstanceOf(ElasticRunError);
+		expect(error).toMatchObject({ code: "RENDEZVOUS_FAILED", exitCode: 3 });
+		return error instanceof Error ? error.message : "";
+	}
+	return "";
+}
+
+/** Words may hold anything but have to be words, and a flag may be true. */
+const MAY_BE: readonly unknown[] = ["\u001b[2J\n", true, undefined];
+
+describe.each(RECORDS)("the store's key %s", (key, shape, record) => {
+	const whole: Fields = Object.fromEntries(Object.entries(record));
+
+	it("is read as it was written, with fields that nobody knows yet", () => {
+		const more = { ...whole, later: { x: 1 } };
+		expect(decodeRecord(shape, entryOf(key, more))).toEqual(more);
+	});
+
+	it("names itself, the field and the fix where a field is wrong", () => {
+		for (const path of pathsOf(whole)) {
+			for (const value of NEVER) {
+				const entry = entryOf(key, changed(whole, path, value));
+				const words = refusal(() => decodeRecord(shape, entry));
+				if (words === "" && MAY_BE.includes(value)) continue;
+				expect(words, `${path} ${String(value)}`).toContain(entry.key);
+				if (path !== "version") {
+					const field = path.split(".")[0];
+					// A seat without its refusal is taken for a place.
+					expect(words).toContain(value === undefined ? " is " : field);
+				}
+				expect(words).toContain("--run-id");
+				expect(words).toContain("elastic-run clean r");
+				expect(words).not.toMatch(/\p{Cc}/u);
+			}
+		}
+	});
+
+	it.each([
+		"",
+		"{",
+		"null",
+		"[]",
+		"7",
+		'{"version":1}',
+		'{"version":2}',
+	])("is refused where it is %j alone", (value) => {
+		const entry = { ...entryOf(key, ""), value };
+		expect(refusal(() => decodeRecord(shape, entry))).toContain(entry.key);
+	});
+});
+
+it.each([
+	["round", ROUND, roundRecord({ synced: 2.5 }), "synced is 2.5"],
+	["round", ROUND, roundRecord({ synced: 1e300 }), "synced is 1e+300"],
+	["round", ROUND, roundRecord({ deprecated: 1 }), "at most synced (0)"],
+	[
+		"round",
+		ROUND,
+		roundRecord({ outcome: { ...outcome, exitCode: 100_000 } }),
+		"outcome.exitCode is 100000, but must be a whole number from 0 to 255",
+	],
+	["nodes/a", NODE, { ...nodeRecord("a"), nodeId: "\u001b[31m" }, "nodeId is "],
+] as const)("%s says what is wrong: %s", (key, shape, record, words) => {
+	const read = () => decodeRecord<Versioned>(shape, entryOf(key, record));
+	expect(refusal(read)).toContain(words);
+});
+
+it("refuses a record that must have a lease, and has none", () => {
+	const entry = entryOf("nodes/a", nodeRecord("a"), null);
+	expect(refusal(() => decodeLeased(NODE, entry))).toContain("has no lease");
+});
+
+it("leaves out with a warning what only informs people", () => {
+	const entry = entryOf("waiting", { version: 1 });
+	const warnings: string[] = [];
+	const snapshot = { entries: new Map([[entry.key, entry]]) };
+	const warn = (words: string) => void warnings.push(words);
+	expect(informationAt(WAITING, snapshot, entry.key, warn)).toBeUndefined();
+	expect(warnings).toEqual([expect.stringContaining(entry.key)]);
+});

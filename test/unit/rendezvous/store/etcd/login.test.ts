@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { EtcdClient } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
+import { Login } from "../../../../../src/rendezvous/store/etcd/login.js";
+import { StatusError } from "../../../../../src/rendezvous/store/etcd/status.js";
+
+const CREDENTIALS = { username: "u", password: "p" };
+
+/** An etcd that gives out these, one after the other. */
+function clientOf(...answers: readonly (string | Error)[]) {
+	let asked = 0;
+	const authenticate = async () => {
+		const answer = answers[asked++];
+		if (answer instanceof Error) throw answer;
+		return { token: answer };
+	};
+	const client = { authenticate } as unknown as EtcdClient;
+	return { client, asked: () => asked };
+}
+
+const refusal = (code: number, details: string) =>
+	new StatusError({ code, details });
+
+describe("a login", () => {
+	it("asks nobody where there are no credentials", async () => {
+		const { client, asked } = clientOf();
+		const login = new Login(undefined);
+		expect(login.known).toEqual({ token: undefined });
+		expect(await login.token(client)).toBeUndefined();
+		login.forget(undefined);
+		expect(login.known).toEqual({ token: undefined });
+		expect(asked()).toBe(0);
+	});
+
+	it("asks once for all that want a token", async () => {
+		const { client, asked } = clientOf("one", "two");
+		const login = new Login(CREDENTIALS);
+		expect(login.known).toBeUndefined();
+		const tokens = [login.token(client), login.token(client)];
+		expect(await Promise.all(tokens)).toEqual(["one", "one"]);
+		expect(await login.token(client)).toBe("one");
+		expect(asked()).toBe(1);
+	});
+
+	it("asks again once for a token that all have found to be old", async () => {
+		const { client, asked } = clientOf("one", "two", "three");
+		const login = new Login(CREDENTIALS);
+		await login.token(client);
+		login.forget("one");
+		expect(await login.token(client)).toBe("two");
+		login.forget("one");
+		expect(await login.token(client)).toBe("two");
+		expect(asked()).toBe(2);
+	});
+
+	it("fails as etcd does, and asks again the next time", async () => {
+		const { client } = clientOf(refusal(14, "Connection dropped"), "one");
+		const login = new Login(CREDENTIALS);
+		await expect(login.token(client)).rejects.toThrow("Connection dropped");
+		expect(await login.token(client)).toBe("one");
+	});
+
+	it("needs no token where etcd has no authentication, and asks again where it has later", async () => {
+		const off = refusal(9, "etcdserver: authentication is not enabled");
+		const { client } = clientOf(off, "one");
+		const login = new Login(CREDENTIALS);
+		expect(await login.token(client)).toBeUndefined();
+		login.forget(undefined);
+		expect(await login.token(client)).toBe("one");
+	});
+});

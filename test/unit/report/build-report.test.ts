@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { buildReport } from "../../../src/agent/presence/build-report.js";
+import type { WorkerWords } from "../../../src/agent/workers/worker-member.js";
+import { formatReport } from "../../../src/report/format-report.js";
+import { temporaryFolder } from "../../helpers/processes.js";
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** A worker's directory of a round, with a stderr of this text. */
+function logsOf(round: number, text: string): string {
+	const directory = join(folder.path, `round-${round}`, "1");
+	mkdirSync(directory, { recursive: true });
+	writeFileSync(join(directory, "stderr.log"), text);
+	return directory;
+}
+
+/** The report on a failure of local rank 1 in round 3. */
+function reportOf(words: WorkerWords | undefined) {
+	return buildReport({
+		config: {
+			runId: "train",
+			nodeId: "node-a",
+			maxRestarts: 0,
+			stdinRank: undefined,
+		},
+		ending: {
+			...{ outcome: "failed", exitCode: 1, reason: "over" },
+			root: {
+				...{ id: "f", nodeId: "node-a", round: 3, rank: 1, localRank: 1 },
+				...{ role: "default", pid: 47, exitCode: 9, signal: null },
+				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
+			},
+		},
+		...{ round: null, instance: 1, rounds: [], workers: [] },
+		wordsOf: () => words,
+		logDir: folder.path,
+	});
+}
+
+describe("the words of the worker that failed", () => {
+	const first = logsOf(1, "of the one before\n");
+	const second = logsOf(2, "of the one that was kept\n");
+
+	it("are those of the round in which it was started, the newest where that is not known", () => {
+		expect(reportOf(undefined).rootCause).toMatchObject({
+			lastLines: ["of the one that was kept"],
+			logFile: join(second, "stderr.log"),
+		});
+	});
+
+	it("are those of its own directory where that is known, whatever others there are", () => {
+		const logFile = join(first, "stderr.log");
+		const words = { directory: first, logFile, lostLines: undefined };
+		expect(reportOf(words).rootCause).toMatchObject({
+			...{ lastLines: ["of the one before"], logFile },
+		});
+	});
+
+	it("are those that were read when it ended, where its file has gone; the report says so", () => {
+		const logFile = join(folder.path, "round-3", "1", "stderr.log");
+		const lostLines = ["the last words"];
+		const report = reportOf({ directory: first, logFile, lostLines });
+		const text = formatReport(report, false);
+		expect(text).toContain("  | the last words\n");
+		expect(text).toContain(`log: ${logFile} was removed or renamed`);
+	});
+
+	it("are not looked for where its stderr was not redirected", () => {
+		const words = {
+			directory: first,
+			logFile: undefined,
+			lostLines: undefined,
+		};
+		const text = formatReport(reportOf(words), false);
+		expect(text).toContain("log: none: its stderr was not redirected\n");
+	});
+});

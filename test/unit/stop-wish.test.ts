@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import { StopWish } from "../../bin/stop-wish.js";
+
+type Take = readonly [signal: NodeJS.Signals, at: number, wish: string];
+
+it.each<[string, Take[]]>([
+	["one signal", [["SIGTERM", 5, "stop"]]],
+	[
+		"the same one twice within 10 ms is one wish",
+		[
+			["SIGINT", 0, "stop"],
+			["SIGINT", 10, "same"],
+		],
+	],
+	[
+		"the same one once more after a second is a second wish",
+		[
+			["SIGINT", 0, "stop"],
+			["SIGINT", 999, "same"],
+			["SIGINT", 1_000, "kill"],
+			["SIGINT", 1_001, "kill"],
+		],
+	],
+	[
+		"another one is a second wish at once",
+		[
+			["SIGTERM", 0, "stop"],
+			["SIGINT", 1, "kill"],
+		],
+	],
+])("signals to the launcher: %s", (_, takes) => {
+	const wish = new StopWish();
+	const taken = takes.map(([signal, at]) => wish.take(signal, at));
+	expect(taken).toEqual(takes.map(([, , expected]) => expected));
+});
