@@ -25,11 +25,15 @@ interface Attempt extends Failure {
  * is for the caller to retry, because only the caller knows whether it may be made twice.
  */
 export class Calls {
+	/** The newest failure of each endpoint since the store last answered. */
+	private readonly failures = new Map<string, Attempt>();
+
 	constructor(private readonly options: CallsOptions) {}
 
 	/**
 	 * @param call makes the call, once per try
-	 * @throws ElasticRunError STORE_UNREACHABLE that names endpoints and reasons; the call may have been made all the same
+	 * @throws ElasticRunError STORE_UNREACHABLE that names each endpoint that failed since the last answer, with its reason;
+	 * the call may have been made all the same
 	 * @throws LeaseEnded
 	 */
 	async make<Answer>(
@@ -44,7 +48,9 @@ export class Calls {
 			let token: string | undefined;
 			try {
 				token = await login.token(client);
-				return await call(client, { time, token });
+				const answer = await call(client, { time, token });
+				this.failures.clear();
+				return answer;
 			} catch (error) {
 				if (!(error instanceof StatusError)) throw error;
 				const failure = this.judge(client, error.status, sentAt);
@@ -54,9 +60,11 @@ export class Calls {
 					login.forget(token);
 					continue;
 				}
-				attempts.push({ ...failure, endpoint: client.endpoint });
+				const attempt = { ...failure, endpoint: client.endpoint };
+				attempts.push(attempt);
+				this.failures.set(attempt.endpoint, attempt);
 				if (!isUndone(failure) || attempts.length === connections.size) {
-					throw errorOf(attempts, error);
+					throw this.errorOf(attempts, error);
 				}
 			}
 		}
@@ -69,6 +77,18 @@ export class Calls {
 	async token(): Promise<string | undefined> {
 		const { known } = this.options.login;
 		return known ? known.token : this.make(async (_, { token }) => token);
+	}
+
+	/** Tells all failures since the last answer; whether trying again can help, this call alone shows. */
+	private errorOf(attempts: readonly Attempt[], cause: unknown): Error {
+		const words = Array.from(
+			this.failures.values(),
+			({ endpoint, words }) => `etcd at ${endpoint}: ${words}`,
+		);
+		const message = `the store cannot be used: ${words.join("; ")}`;
+		return attempts.every(({ isHopeless }) => isHopeless)
+			? new HopelessStoreError(message, { cause })
+			: new ElasticRunError("STORE_UNREACHABLE", message, { cause });
 	}
 
 	/** The meaning of a status. Gives up a connection that the status shows to be bad. */
@@ -95,14 +115,4 @@ function isUndone({ kind }: Failure): boolean {
 
 function isElsewhereBetter({ kind }: Failure): boolean {
 	return kind === "leaderless" || kind === "busy";
-}
-
-function errorOf(attempts: readonly Attempt[], cause: unknown): Error {
-	const words = attempts.map(
-		({ endpoint, words }) => `etcd at ${endpoint}: ${words}`,
-	);
-	const message = `the store cannot be used: ${words.join("; ")}`;
-	return attempts.every(({ isHopeless }) => isHopeless)
-		? new HopelessStoreError(message, { cause })
-		: new ElasticRunError("STORE_UNREACHABLE", message, { cause });
 }

@@ -122,6 +122,18 @@ describe("a call", () => {
 		expect((await make("answer")).asked).toEqual(["a:1"]);
 	});
 
+	it("that fails names each endpoint that failed since the last answer", async () => {
+		const { make } = callsOf(["a:1", "b:1", "c:1"]);
+		await make(refused("a:1"), SILENT);
+		const third = await make(refused("c:1"), refused("a:1"), BUSY);
+		expect(third.asked).toEqual(["c:1", "a:1", "b:1"]);
+		expect(String(third.result)).toMatch(
+			/etcd at a:1: connection refused.*etcd at b:1: it says: request timed out; etcd at c:1: connection refused/,
+		);
+		await make("answer");
+		expect(String((await make(SILENT)).result)).not.toMatch(/; etcd at/);
+	});
+
 	it("is hopeless only where it is so at every endpoint", async () => {
 		const one = await callsOf(["a:1", "b:1"]).make(UNTRUSTED, refused("b:1"));
 		expect(isHopeless(one.result)).toBe(false);
