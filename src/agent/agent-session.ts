@@ -16,6 +16,8 @@ import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
+import { openSteps } from "./steps/open-steps.js";
+import type { StepWatch } from "./steps/step-watch.js";
 import {
 	type LauncherIo,
 	type NodeResources,
@@ -52,6 +54,7 @@ export class AgentSession {
 	private agent: Agent | undefined;
 	private resources: NodeResources | undefined;
 	private workers: WorkerGroup | undefined;
+	private steps: StepWatch | undefined;
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
@@ -97,9 +100,10 @@ export class AgentSession {
 		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
-		const replies = new Replies(resources.channels, place, (...said) =>
-			workers.hear(...said),
-		);
+		const replies = new Replies(resources.channels, place, (...said) => {
+			workers.hear(...said);
+			steps.heard(...said);
+		});
 		cleanups.add("closing the watch on replies", () => replies.close());
 		const workers = openWorkers({
 			...this.options,
@@ -108,6 +112,12 @@ export class AgentSession {
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;
+		const steps = openSteps({
+			...{ ...this.options, ...place, workers, logDirectory: directory },
+			dispatch: (input) => this.agent?.dispatch(input),
+		});
+		cleanups.add("closing the watch on steps", () => steps.close());
+		this.steps = steps;
 		const agent = this.openAgent(workers);
 		const ending = ownEnding(
 			await this.supervise(agent, workers),
@@ -188,6 +198,7 @@ export class AgentSession {
 		const view =
 			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
 		return (state) => {
+			this.steps?.follow(state);
 			view?.follow(state);
 			observer?.follow(state);
 		};

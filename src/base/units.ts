@@ -8,6 +8,15 @@ export function formatDuration(ms: number): string {
 	return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** A rate for people, of so many a second: `12.3/s`, `0.25/s`, `4.0/min`. */
+export function formatRate(perSecond: number): string {
+	if (perSecond >= 100) return `${Math.round(perSecond)}/s`;
+	if (perSecond >= 0.1 || perSecond === 0) {
+		return `${Number(perSecond.toPrecision(3))}/s`;
+	}
+	return `${Number((perSecond * 60).toPrecision(2))}/min`;
+}
+
 /** `1 restart`, `2 restarts`. */
 export function formatCount(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -78,13 +78,17 @@ export function decodeReply(text: string): ReceivedReply | undefined {
 			const round = fields.integer("round");
 			return { ...envelope, kind, round, message: fields.text("message") };
 		}
-		case "PROGRESS":
-			return {
-				...fields.without("version"),
-				...envelope,
-				kind,
-				step: fields.number("step"),
-			};
+		case "PROGRESS": {
+			const busy = fields.optionalText("busy");
+			const details = { ...fields.without("version"), ...envelope, kind };
+			const step =
+				busy === undefined
+					? fields.number("step")
+					: fields.optionalNumber("step");
+			return busy === undefined
+				? { ...details, step }
+				: { ...details, step, busy, for_seconds: fields.number("for_seconds") };
+		}
 		case "ERROR": {
 			const message = fields.text("message");
 			return {

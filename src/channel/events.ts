@@ -74,7 +74,11 @@ export type WorkerReply =
 	| { readonly kind: "WORKING"; readonly round: number }
 	| {
 			readonly kind: "PROGRESS";
-			readonly step: number;
+			/** Absent only with `busy`. */
+			readonly step?: number | undefined;
+			/** What it does for `for_seconds` seconds, in which no step comes. */
+			readonly busy?: string | undefined;
+			readonly for_seconds?: number | undefined;
 			readonly [detail: string]: unknown;
 	  }
 	| {

@@ -37,6 +37,10 @@ export class JsonFields {
 		return value;
 	}
 
+	optionalNumber(name: string): number | undefined {
+		return this.values.get(name) === undefined ? undefined : this.number(name);
+	}
+
 	text(name: string): string {
 		const value = this.values.get(name);
 		if (typeof value !== "string") throw new TypeError(`${name} is no string`);
@@ -45,6 +49,14 @@ export class JsonFields {
 
 	optionalText(name: string): string | undefined {
 		return this.values.get(name) === undefined ? undefined : this.text(name);
+	}
+
+	nullableNumber(name: string): number | null {
+		return this.values.get(name) === null ? null : this.number(name);
+	}
+
+	nullableText(name: string): string | null {
+		return this.values.get(name) === null ? null : this.text(name);
 	}
 
 	oneOf<const T extends string | number | null>(

@@ -8,6 +8,7 @@ import { join } from "node:path";
  *   replies/0000000001.json  what the worker says, until it is read  worker → agent
  *   progress.json            how far it has come, replaced whole     worker → agent
  *   tmp/                     where files are written before they get their names; nobody watches it
+ *   hook/                    what the hook in the worker tells without the worker's program   worker → agent
  *   doorbell                 a FIFO, opened for writing and closed when there is news   agent → worker
  */
 export interface ChannelPaths {
@@ -18,6 +19,12 @@ export interface ChannelPaths {
 	readonly progress: string;
 	readonly temporary: string;
 	readonly doorbell: string;
+	/** What the hook in the worker writes: docs/hook.md. */
+	readonly hook: string;
+	readonly hookReady: string;
+	readonly hookSteps: string;
+	readonly hookStack: string;
+	readonly hookAsk: string;
 }
 
 /** How many of the newest events are kept on disk. */
@@ -37,6 +44,11 @@ export function channelPaths(directory: string): ChannelPaths {
 		progress: join(directory, "progress.json"),
 		temporary: join(directory, "tmp"),
 		doorbell: join(directory, "doorbell"),
+		hook: join(directory, "hook"),
+		hookReady: join(directory, "hook", "ready.json"),
+		hookSteps: join(directory, "hook", "steps"),
+		hookStack: join(directory, "hook", "stack.txt"),
+		hookAsk: join(directory, "hook", "ask"),
 	};
 }
 

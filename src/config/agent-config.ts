@@ -68,6 +68,18 @@ export interface WorkerCommand {
 	readonly typed: readonly string[];
 }
 
+/** How steps are found, and what follows if none comes. Times are milliseconds. */
+export interface StepsConfig {
+	/** Its first group is the number of a step in a worker's output. */
+	readonly pattern: RegExp;
+	/** 0: never. */
+	readonly hangMs: number | "auto";
+	/** 0: never. */
+	readonly startMs: number;
+	readonly onHang: "restart" | "report" | "fail";
+	readonly evidenceMs: number;
+}
+
 /** The complete configuration of one agent: validated, with defaults, times in milliseconds. */
 export interface AgentConfig extends StoreConfig {
 	readonly command: WorkerCommand;
@@ -102,6 +114,7 @@ export interface AgentConfig extends StoreConfig {
 	readonly maxRestarts: number;
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;
+	readonly steps: StepsConfig;
 	/** Undefined: a fresh temporary directory. */
 	readonly logDir: string | undefined;
 	/** One entry per local rank. A stream that is shown (tee) is redirected as well. */

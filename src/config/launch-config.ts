@@ -65,6 +65,13 @@ export interface LaunchConfig {
 		| undefined;
 	readonly maxRestarts?: number | string | undefined;
 
+	/** The source of a regular expression whose first group is the step number. */
+	readonly stepPattern?: string | undefined;
+	readonly hangTimeout?: Duration | "auto" | undefined;
+	readonly startTimeout?: Duration | undefined;
+	readonly onHang?: "restart" | "report" | "fail" | undefined;
+	readonly evidenceTimeout?: Duration | undefined;
+
 	readonly logDir?: string | undefined;
 	readonly redirects?: StreamChoice | undefined;
 	readonly tee?: StreamChoice | undefined;

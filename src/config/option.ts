@@ -5,6 +5,7 @@ export type OptionGroup =
 	| "Workers"
 	| "Rendezvous"
 	| "Restarts"
+	| "Steps"
 	| "Logs and output"
 	| "Observability"
 	| "Command";

@@ -4,6 +4,7 @@ import { HTTP_OPTIONS } from "./options/http.js";
 import { LOG_OPTIONS } from "./options/logs.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
+import { STEP_OPTIONS } from "./options/steps.js";
 import { WORKER_OPTIONS } from "./options/workers.js";
 
 /** Every setting by its key. The command line, the environment, the config file and `LaunchConfig` derive from this table. */
@@ -11,6 +12,7 @@ export const OPTIONS = {
 	...WORKER_OPTIONS,
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
+	...STEP_OPTIONS,
 	...LOG_OPTIONS,
 	...HTTP_OPTIONS,
 	...COMMAND_OPTIONS,

@@ -1,6 +1,10 @@
 import { ElasticRunError } from "../base/errors.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
-import type { AgentConfig, WorkerCommand } from "./agent-config.js";
+import type {
+	AgentConfig,
+	StepsConfig,
+	WorkerCommand,
+} from "./agent-config.js";
 import { channelBase } from "./channel-base.js";
 import type { CommandProblem } from "./find-program.js";
 import type { Host } from "./host.js";
@@ -104,6 +108,7 @@ export async function checkSettings(
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
+		steps: stepsConfig(reader),
 		...(await resolveLogs(reader, { ...request, nprocPerNode })),
 		http: await resolveHttp(reader, request, warn),
 		signalsToHandle: signalsToHandle(reader, host),
@@ -118,6 +123,16 @@ export async function checkSettings(
 			? { ...partial, ...policy }
 			: undefined;
 	return { config, problems, warnings };
+}
+
+function stepsConfig(reader: SettingReader): StepsConfig {
+	return {
+		pattern: reader.value(OPTIONS.stepPattern),
+		hangMs: reader.value(OPTIONS.hangTimeout),
+		startMs: reader.value(OPTIONS.startTimeout),
+		onHang: reader.value(OPTIONS.onHang),
+		evidenceMs: reader.value(OPTIONS.evidenceTimeout),
+	};
 }
 
 /** One worker reads what the user types or pipes in, like a program without a launcher. */

@@ -57,6 +57,9 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 		plainMessage(rootCauseLine(failure)),
 		`  ${[...endOf(failure), `local rank ${failure.localRank}`, `role ${plainMessage(failure.role)}`].join(", ")}`,
 		...(failure.hint === undefined ? [] : indented("  hint: ", failure.hint)),
+		...(failure.evidence ?? []).map(
+			(line) => `  ${shortened(plainMessage(line))}`,
+		),
 		...(message === undefined ? [] : indented("  error: ", message)),
 		...stackLines(error?.stack),
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),

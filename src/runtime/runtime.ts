@@ -36,11 +36,18 @@ export type { WorkerEventListener } from "./listen.js";
 export { NotLaunchedError } from "./not-launched-error.js";
 export type { WaitForWorkOptions } from "./wait-for-work.js";
 
-/** The argument of `reportProgress`: the step, and any other JSON. */
-export interface Progress {
-	readonly step: number;
-	readonly [detail: string]: unknown;
-}
+/**
+ * The argument of `reportProgress`: the step, or what the worker does for so many seconds in which no step comes. Both may
+ * have any other JSON beside them; the launcher shows the numbers.
+ */
+export type Progress = (
+	| { readonly step: number; readonly busy?: undefined }
+	| {
+			readonly step?: number | undefined;
+			readonly busy: string;
+			readonly forSeconds: number;
+	  }
+) & { readonly [detail: string]: unknown };
 
 /** In characters, so that an ERROR stays below the channel's limit; the error file has all of it. */
 const LONGEST_REPLY_TEXT = 64 * 1024;
@@ -123,16 +130,27 @@ export function acknowledge(event: WorkerEvent): void {
 
 /**
  * Reports the worker's progress to the agent. It writes a small file, and may be called at each step. Does nothing
- * without elastic-run. Throws CHANNEL if `progress` exceeds 1 MiB as JSON, and TypeError if it is no JSON or its step is
- * no number.
+ * without elastic-run. `reportProgress({ busy: "checkpoint", forSeconds: 1200 })` announces that no step comes for so long:
+ * the launcher takes it for no hang. Throws CHANNEL if `progress` exceeds 1 MiB as JSON, and TypeError if it is no JSON or
+ * a number is missing.
  */
 export function reportProgress(progress: Progress): void {
-	if (!Number.isFinite(progress.step)) {
-		throw new TypeError(
-			`reportProgress: step must be a finite number, not ${progress.step}.`,
-		);
-	}
-	sessionIfLaunched()?.say({ ...progress, kind: "PROGRESS" });
+	const { step, busy, forSeconds, ...details } = progress;
+	if (busy === undefined || step !== undefined) requireFinite("step", step);
+	if (busy !== undefined) requireFinite("forSeconds", forSeconds);
+	sessionIfLaunched()?.say({
+		...details,
+		...(step !== undefined && { step }),
+		...(busy !== undefined && { busy: String(busy), for_seconds: forSeconds }),
+		kind: "PROGRESS",
+	});
+}
+
+function requireFinite(name: string, value: unknown): asserts value is number {
+	if (Number.isFinite(value)) return;
+	throw new TypeError(
+		`reportProgress: ${name} must be a finite number, not ${value}.`,
+	);
 }
 
 /**

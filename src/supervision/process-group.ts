@@ -22,7 +22,7 @@ export function signalGroup(
 /** Signals one process, or with a negative number a group. */
 export function signalProcess(
 	pid: number,
-	signal: NodeJS.Signals | 0,
+	signal: NodeJS.Signals | number,
 ): Delivery {
 	try {
 		process.kill(pid, signal);

@@ -1,3 +1,4 @@
+import { delimiter, dirname } from "node:path";
 import { findEtcd, installEtcd, versionOf } from "../../scripts/find-etcd.js";
 
 /** Each project of vitest loads this file for itself. */
@@ -15,6 +16,8 @@ export default function prepareEtcd(): void {
 	try {
 		const program = findEtcd() ?? fetchEtcd();
 		console.log(`etcd ${versionOf(program)}: ${program}`);
+		// A launcher that hosts an etcd finds it as on a machine where it is installed.
+		process.env.PATH = `${process.env.PATH}${delimiter}${dirname(program)}`;
 	} catch (error) {
 		if (process.env.ETCD_BIN) throw error;
 		console.log(error instanceof Error ? error.message : error);

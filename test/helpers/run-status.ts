@@ -22,6 +22,7 @@ export const nodeStatus = (
 	address: "10.0.0.1",
 	hostId: "boot",
 	workerPids: [101, 102],
+	workers: [],
 	cause: null,
 	restarts: { allowed: 3, used: 0, left: 3 },
 	...change,

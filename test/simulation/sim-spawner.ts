@@ -50,7 +50,7 @@ export class SimSpawner implements WorkerSpawner {
 			moved: () => {},
 			release: () => {},
 			hear: () => {},
-			logs: { directory: "", stderr: undefined },
+			logs: { directory: "", stdout: undefined, stderr: undefined },
 			readError: () => undefined,
 			discard: () => {},
 		};

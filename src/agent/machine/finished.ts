@@ -41,6 +41,7 @@ export function onFinished(
 		case "worker-waits":
 		case "worker-works":
 		case "worker-not-told":
+		case "worker-hung":
 			return ignore(state);
 		default:
 			return input satisfies never;

@@ -62,6 +62,20 @@ export type AgentInput =
 			readonly localRank: number;
 			readonly problem: string;
 	  }
+	/** No worker of the round makes a step, and this one keeps the others from it. Its evidence is on disk. */
+	| {
+			readonly kind: "worker-hung";
+			readonly localRank: number;
+			readonly pid: number;
+			/** "hung for 61 s at train.py:41 in load_batch". */
+			readonly description: string;
+			/** What the evidence shows, in at most five lines. */
+			readonly evidence: readonly string[];
+			/** How long ago the last step was, in milliseconds. */
+			readonly stillMs: number;
+			/** The run fails, whatever budget is left. */
+			readonly failsRun: boolean;
+	  }
 	| { readonly kind: "time-passed" }
 	| {
 			readonly kind: "stop-asked";

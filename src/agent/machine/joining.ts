@@ -23,6 +23,7 @@ export function onJoining(
 		case "worker-waits":
 		case "worker-works":
 		case "worker-not-told":
+		case "worker-hung":
 		case "time-passed":
 			return onPaused(state, input, context) ?? ignore(state);
 		case "session-lost":

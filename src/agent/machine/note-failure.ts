@@ -17,6 +17,8 @@ export interface Failure {
 	readonly hint?: string | undefined;
 	readonly exit?: WorkerExit;
 	readonly error?: WorkerError | undefined;
+	/** What was found out before it was killed, in at most five lines. */
+	readonly evidence?: readonly string[];
 	/** The run's exit code, if a retry cannot help. */
 	readonly failsRun?: number | undefined;
 	/** This node cannot start workers; another one may. */
@@ -75,6 +77,7 @@ export function withFailure<State extends Active>(
 				timestamp: context.wallTime - (failure.unseenMs ?? 0),
 				description: failure.description,
 				hint: failure.hint,
+				evidence: failure.evidence,
 				message: failure.error?.message,
 			},
 		},

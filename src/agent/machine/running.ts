@@ -5,6 +5,7 @@ import { scaleDown } from "./carry-out.js";
 import { onFailure } from "./died.js";
 import { foreignInstance } from "./ending.js";
 import { askForRound, fail, onOverdue } from "./fail.js";
+import { onHung } from "./hung.js";
 import type { AgentInput } from "./inputs.js";
 import { killDue } from "./kill-due.js";
 import { leaveRound } from "./leave-round.js";
@@ -64,6 +65,8 @@ export function onRunning(
 			return ignore({ ...state, workers: markWorks(state.workers, input) });
 		case "worker-not-told":
 			return fail(state, notTold(state, input), context);
+		case "worker-hung":
+			return onHung(state, input, context);
 		case "time-passed":
 			return onDeadline(state, context);
 		case "stop-asked":

@@ -39,6 +39,7 @@ export function onStopping(
 		case "worker-waits":
 		case "worker-works":
 		case "worker-not-told":
+		case "worker-hung":
 			return onPaused(state, input, context) ?? ignore(state);
 		case "time-passed":
 			return (

@@ -9,17 +9,17 @@
  * 4. A deadline that is due is cleared or moved by the transition it causes.
  * 5. An input that a phase does not expect is ignored by name.
  *
- *   phase    | round-seen              | worker-exited | worker-gone    | time-passed      | stop-asked      | session-lost     | worker-not-told
- *   ---------|-------------------------|---------------|----------------|------------------|-----------------|------------------|----------------
- *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING
- *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING
- *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -
- *   FINISHED | CLOSED JOINING          | -             | -              | CLOSED           | CLOSED          | -                | -
- *   CLOSED   | -                       | -             | -              | -                | -               | -                | -
+ *   phase    | round-seen              | worker-exited | worker-gone    | time-passed      | stop-asked      | session-lost     | worker-not-told | worker-hung
+ *   ---------|-------------------------|---------------|----------------|------------------|-----------------|------------------|-----------------|------------
+ *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING        | -
+ *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING        | STOPPING
+ *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -               | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | CLOSED           | CLOSED          | -                | -               | -
+ *   CLOSED   | -                       | -             | -              | -                | -               | -                | -               | -
  *
  * A cell names the phases that the input may lead to besides the present one.
  * worker-not-started is a worker's exit. worker-started and what a worker says
- * (greeted, acknowledged, waits) move nothing. Paused workers are kept in JOINING
+ * (attached, acknowledged, waits, works) move nothing. Paused workers are kept in JOINING
  * and STOPPING.
  */
 

@@ -20,7 +20,7 @@ export interface PreparedWorker {
 	/** Reads its replies now. */
 	hear(): void;
 	/** Where its output goes. */
-	readonly logs: Pick<WorkerLogs, "directory" | "stderr">;
+	readonly logs: Pick<WorkerLogs, "directory" | "stdout" | "stderr">;
 	/** Its own description of its failure. */
 	readError(): WorkerError | undefined;
 	/** Call it when none of its processes is left. */

@@ -10,6 +10,7 @@ import { workerInfo } from "./assign-ranks.js";
 import {
 	type PauseNotice,
 	WorkerMember,
+	type WorkerProcess,
 	type WorkerWords,
 } from "./worker-member.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
@@ -38,6 +39,11 @@ export class WorkerGroup {
 	/** How the workers of the newest round ended so far. */
 	get results(): readonly WorkerResult[] {
 		return [...this.members.values()].map((member) => member.result);
+	}
+
+	/** The processes of the newest round, by local rank. */
+	get processes(): readonly WorkerProcess[] {
+		return [...this.members.values()].flatMap(({ process }) => process ?? []);
 	}
 
 	/** What is left of the output of the worker with this pid; undefined if it is not of the newest round. */

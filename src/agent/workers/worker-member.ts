@@ -22,6 +22,16 @@ export interface WorkerWords {
 	readonly lostLines: readonly string[] | undefined;
 }
 
+/** One worker process, as others see it. */
+export interface WorkerProcess {
+	readonly localRank: number;
+	readonly rank: number;
+	readonly pid: number;
+	/** Its channel directory; no two processes have the same. */
+	readonly directory: string;
+	readonly logs: PreparedWorker["logs"] | undefined;
+}
+
 /** Why a worker is paused. */
 export interface PauseNotice {
 	readonly change: WorldChangeEvent;
@@ -177,6 +187,16 @@ export class WorkerMember {
 		const { file, startBytes } = stderr;
 		if (!file.isAway) return;
 		this.lostLines = lastLines(file, { from: startBytes });
+	}
+
+	/** Undefined before its spawn. */
+	get process(): WorkerProcess | undefined {
+		const { prepared } = this;
+		const { pid } = this.result;
+		if (prepared === undefined || pid === null) return undefined;
+		const { localRank, rank } = this.info;
+		const { directory, logs } = prepared;
+		return { localRank, rank, pid, directory, logs };
 	}
 
 	get words(): WorkerWords | undefined {

@@ -1,5 +1,5 @@
 import { alignColumns } from "../../base/table.js";
-import { formatCount, formatDuration } from "../../base/units.js";
+import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
 import { stateInWords } from "../../rendezvous/describe/node-state.js";
 import type {
@@ -110,6 +110,7 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 	const hasBudgets =
 		policy !== "hard" || nodes.some(({ restarts }) => restarts?.used);
 	const header = ["node", "role", "ranks", "state", "since", "launcher"];
+	const hasSteps = nodes.some(({ workers }) => workers.length > 0);
 	const rows = nodes.map((node) => [
 		node.nodeId,
 		node.role,
@@ -118,9 +119,14 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 		node.since === null ? "-" : ago(node.since),
 		node.pid === null ? "-" : `${node.pid} on ${node.address}`,
 		...(hasBudgets ? [String(node.restarts?.left ?? "-")] : []),
+		...(hasSteps ? [stepsOf(node.workers)] : []),
 		pidsOf(node),
 	]);
-	const last = hasBudgets ? ["restarts left", "workers"] : ["workers"];
+	const last = [
+		...(hasBudgets ? ["restarts left"] : []),
+		...(hasSteps ? ["step"] : []),
+		"workers",
+	];
 	return ["", ...alignColumns([[...header, ...last], ...rows])];
 }
 
@@ -128,6 +134,15 @@ function ranksOf({ ranks }: NodeStatus): string {
 	if (ranks === null) return "-";
 	const [first, last] = ranks;
 	return first === last ? `${first}` : `${first}-${last}`;
+}
+
+/** "1234 (2.5/s), 3s ago": the slowest worker's. */
+function stepsOf(workers: NodeStatus["workers"]): string {
+	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	if (slowest === undefined) return "-";
+	const { step, stepRate, secondsSinceStep } = slowest;
+	const rate = stepRate === null ? "" : ` (${formatRate(stepRate)})`;
+	return `${step}${rate}, ${formatDuration(secondsSinceStep * 1_000)} ago`;
 }
 
 function pidsOf({ workerPids }: NodeStatus): string {

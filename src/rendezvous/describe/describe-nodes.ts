@@ -13,7 +13,7 @@ import { budgetOf, type NodeStatus } from "./run-status.js";
 export function describeNodes(
 	view: RunView,
 	spec: RunSpec | undefined,
-): readonly NodeStatus[] {
+): readonly Omit<NodeStatus, "workers">[] {
 	const places = currentPlaces(view);
 	const holders = new Set(places.map((place) => holderOf(view, place)));
 	const others = [...view.nodes.values()].filter((node) => !holders.has(node));
@@ -27,7 +27,7 @@ function member(
 	view: RunView,
 	place: Place,
 	spec: RunSpec | undefined,
-): NodeStatus {
+): Omit<NodeStatus, "workers"> {
 	const { nodeId, groupRank } = place;
 	const seat = seatOf(view, nodeId);
 	const holder = holderOf(view, place);
@@ -48,7 +48,7 @@ function nonMember(
 	view: RunView,
 	node: NodeView,
 	spec: RunSpec | undefined,
-): NodeStatus {
+): Omit<NodeStatus, "workers"> {
 	const { nodeId, role } = node.record;
 	const { synced, deprecated } = view.round;
 	const waits = synced > deprecated ? "spare" : "waiting";

@@ -11,6 +11,7 @@ import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
+import { withWorkers } from "./describe-workers.js";
 import type {
 	IncidentStatus,
 	RunPhase,
@@ -83,7 +84,9 @@ export function describeRun(
 			),
 		),
 		outcome: round.outcome,
-		nodes: describeNodes(view, spec),
+		nodes: describeNodes(view, spec).map((node) =>
+			withWorkers(node, round, { keys, snapshot }, wallTime, once),
+		),
 	};
 }
 

@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../records/failure.js";
+import type { StepSource } from "../records/progress-record.js";
 import type { NodeState, Outcome, World } from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
@@ -88,10 +89,28 @@ export interface NodeStatus {
 	readonly hostId: string | null;
 	/** Its workers by local rank; null: not started. */
 	readonly workerPids: readonly (number | null)[];
+	/** How far its workers have come in the newest round: only those that have made a step. */
+	readonly workers: readonly WorkerStatus[];
 	/** Why it leaves, or has left its round before the others. */
 	readonly cause: string | null;
 	/** The node's budget, or that of its worker with the least left; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
+}
+
+/** The steps of one worker, as its agent last published them: at most once in two seconds. */
+export interface WorkerStatus {
+	readonly localRank: number;
+	/** Null if the node has no seat in the newest round. */
+	readonly rank: number | null;
+	readonly step: number;
+	/** Steps a second; null before the second step. */
+	readonly stepRate: number | null;
+	/** How long ago its agent saw that step. */
+	readonly secondsSinceStep: number;
+	/** `report`: reportProgress(); `hook`: optimizer steps that the Python hook counted; `output`: its own output. */
+	readonly stepSource: StepSource;
+	/** The numbers that it reported with the step. */
+	readonly metrics: Readonly<Record<string, number>>;
 }
 
 export function budgetOf(allowed: number, used: number): RestartBudget {

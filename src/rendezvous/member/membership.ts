@@ -104,6 +104,14 @@ export class Membership {
 		this.session?.want(intent);
 	}
 
+	/** Writes what only informs people, under the present lease; nothing if there is none, or the store does not answer. */
+	async inform(key: string, value: string): Promise<void> {
+		const lease = this.session?.lease.id;
+		if (lease === undefined || this.closed) return;
+		const { store } = this.options;
+		await store.transaction([], [{ put: key, value, lease }]).catch(() => {});
+	}
+
 	/** Gives up its leases: the record and the coordinator's key vanish at once. */
 	async close(): Promise<void> {
 		this.closed = true;

@@ -77,6 +77,24 @@ export class RunKeys {
 		return `${this.prefix}history/`;
 	}
 
+	/** How far the agents' workers have come. No agent watches it. */
+	get progress(): string {
+		return `${this.prefix}progress/`;
+	}
+
+	progressOf(nodeId: string): string {
+		return this.progress + nodeId;
+	}
+
+	/** What the nodes of a round that hangs have found out. No agent watches it. */
+	get evidence(): string {
+		return `${this.prefix}evidence/`;
+	}
+
+	evidenceOf(nodeId: string): string {
+		return this.evidence + nodeId;
+	}
+
 	/** The command of a role's workers. */
 	command(role: string): string {
 		return `${this.prefix}commands/${role}`;

@@ -3,6 +3,7 @@ import {
 	amount,
 	fields,
 	flag,
+	list,
 	mapOf,
 	matching,
 	nullable,
@@ -32,6 +33,7 @@ export const claim = whole(0, LATEST_ROUND + 1);
 export const size = whole(1, MOST);
 export const positive = whole(1, Number.MAX_SAFE_INTEGER);
 export const time = amount(0, LATEST_TIME_MS);
+export const anyNumber = amount(-Number.MAX_VALUE, Number.MAX_VALUE);
 export const duration = amount(0, Number.MAX_SAFE_INTEGER);
 /** The number of a start of the run is the time at which it began. */
 export const instance = whole(0, LATEST_TIME_MS);
@@ -63,6 +65,7 @@ export const failure = fields<FailureRecord>({
 	timestamp: time,
 	description: words,
 	hint: optional(words),
+	evidence: optional(list(words)),
 	message: optional(words),
 });
 

@@ -376,15 +376,29 @@ def acknowledge(event: WorkerEvent) -> None:
 # --- What to tell ---------------------------------------------------------------------------------
 
 
-def report_progress(step: float, **details: object) -> None:
+def report_progress(
+    step: Optional[float] = None,
+    *,
+    busy: Optional[str] = None,
+    for_seconds: Optional[float] = None,
+    **details: object,
+) -> None:
     """Tells the agent how far the worker has come: the step, and anything else that is JSON; what is
     no number (NaN) becomes null. It writes a small file, and may be called at each step. Does nothing
-    outside of elastic-run.
+    outside of elastic-run. The launcher shows the numbers.
 
-    Raises ChannelError above 1 MiB as JSON, and TypeError where the step is no finite number or the
-    rest no JSON.
+    report_progress(busy="checkpoint", for_seconds=1200) announces that no step comes for so long: the
+    launcher takes it for no hang.
+
+    Raises ChannelError above 1 MiB as JSON, and TypeError where the step, or the seconds of what it is
+    busy with, is no finite number, or the rest no JSON.
     """
-    progress = {**details, "kind": "PROGRESS", "step": _finite(step)}
+    progress: dict[str, object] = {**details, "kind": "PROGRESS"}
+    if busy is None or step is not None:
+        progress["step"] = _finite("step", step)
+    if busy is not None:
+        progress["busy"] = str(busy)
+        progress["for_seconds"] = _finite("for_seconds", for_seconds)
     session = _session_if_launched()
     if session is not None:
         session.say(progress)
@@ -1239,18 +1253,18 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not _is_finite(value) else value
 
 
-def _finite(step: Any) -> float:
-    """A step as a plain number: those of other libraries are taken for what they stand for."""
-    if isinstance(step, (str, bytes, bool)) or not hasattr(type(step), "__float__"):
-        raise TypeError(f"report_progress: step must be a finite number, not {step!r}.")
-    if hasattr(type(step), "__index__"):
+def _finite(name: str, value: Any) -> float:
+    """A plain number: those of other libraries are taken for what they stand for."""
+    if isinstance(value, (str, bytes, bool)) or not hasattr(type(value), "__float__"):
+        raise TypeError(f"report_progress: {name} must be a finite number, not {value!r}.")
+    if hasattr(type(value), "__index__"):
         try:
-            return int(step.__index__())
+            return int(value.__index__())
         except TypeError:
             pass  # A tensor that holds no whole number.
-    number = float(step)
+    number = float(value)
     if not _is_finite(number):
-        raise TypeError(f"report_progress: step must be a finite number, not {number}.")
+        raise TypeError(f"report_progress: {name} must be a finite number, not {number}.")
     return number
 
 

@@ -153,6 +153,17 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 	"worker-not-told": [
 		{ kind: "worker-not-told", localRank: 0, problem: "the disk is full" },
 	],
+	"worker-hung": [
+		{
+			kind: "worker-hung",
+			localRank: 0,
+			pid: 100,
+			description: "hung for 61 s",
+			evidence: [],
+			stillMs: 61_000,
+			failsRun: false,
+		},
+	],
 };
 const pausedSlot = (localRank: number, ackBy: number | null) =>
 	slot(localRank, {
@@ -226,7 +237,7 @@ function writtenTable(): Map<string, Set<string>> {
 describe("the table at the head of transition.ts", () => {
 	const written = writtenTable();
 	it("has a row for each phase and a cell for each input", () => {
-		expect(written.size).toBe(35);
+		expect(written.size).toBe(40);
 	});
 	for (const [phase, states] of Object.entries(ROWS)) {
 		for (const [column, inputs] of Object.entries(COLUMNS)) {

@@ -24,7 +24,7 @@ describe("the workers of one node", () => {
 		moved: NOTHING_DONE,
 		release: NOTHING_DONE,
 		hear: NOTHING_DONE,
-		logs: { directory: "", stderr: undefined },
+		logs: { directory: "", stdout: undefined, stderr: undefined },
 		readError: () => undefined,
 		discard: NOTHING_DONE,
 	});

@@ -37,7 +37,7 @@ describe("the start of a round's workers on a node that lacks something", () => 
 				...{ stdout: 1, stderr: 2 },
 			},
 			directory: `worker-${localRank}`,
-			logs: { directory: "", stderr: undefined },
+			logs: { directory: "", stdout: undefined, stderr: undefined },
 			tell: NOTHING_DONE,
 			ring: NOTHING_DONE,
 			moved: NOTHING_DONE,

@@ -1,0 +1,45 @@
+import type { Clock } from "../../base/clock.js";
+import type { Logger } from "../../base/logger.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import type { Membership } from "../../rendezvous/member/membership.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import { encodeRecord } from "../../rendezvous/records/record-codec.js";
+import type { Store } from "../../rendezvous/store/store.js";
+import type { AgentInput } from "../machine/inputs.js";
+import type { WorkerGroup } from "../workers/worker-group.js";
+import { HangInquiry } from "./hang-inquiry.js";
+import { StepWatch } from "./step-watch.js";
+
+export interface OpenStepsOptions {
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly config: AgentConfig;
+	/** This node's log directory. */
+	readonly logDirectory: string;
+	readonly store: Store;
+	readonly membership: Pick<Membership, "inform">;
+	readonly workers: Pick<WorkerGroup, "processes">;
+	readonly dispatch: (input: AgentInput) => void;
+}
+
+/** Follows the workers' steps, publishes them, and acts where none comes. */
+export function openSteps({
+	workers,
+	membership,
+	...options
+}: OpenStepsOptions): StepWatch {
+	const { config } = options;
+	const key = new RunKeys(config.runId).progressOf(config.nodeId);
+	const processes = () => workers.processes;
+	const inquiry = new HangInquiry({
+		...options,
+		processes,
+		write: (...record) => membership.inform(...record),
+	});
+	return new StepWatch({
+		...options,
+		processes,
+		publish: (record) => void membership.inform(key, encodeRecord(record)),
+		onStill: (...still) => inquiry.inquire(...still),
+	});
+}

@@ -1,0 +1,71 @@
+import { pause } from "../../base/back-off.js";
+import type { Clock } from "../../base/clock.js";
+import type { RankEvidence } from "../../evidence/evidence.js";
+import {
+	EVIDENCE,
+	type EvidenceRecord,
+	shared,
+} from "../../evidence/evidence-record.js";
+import type { RunKeys } from "../../rendezvous/records/keys.js";
+import {
+	encodeRecord,
+	informationAt,
+} from "../../rendezvous/records/record-codec.js";
+import { RECORD_VERSION } from "../../rendezvous/records/records.js";
+import type { Store } from "../../rendezvous/store/store.js";
+
+const LOOK_EVERY_MS = 200;
+
+export interface ShareOptions {
+	readonly clock: Clock;
+	readonly store: Pick<Store, "snapshot">;
+	readonly keys: RunKeys;
+	readonly nodeId: string;
+	/** Writes under this agent's lease. */
+	readonly write: (key: string, value: string) => Promise<void>;
+	readonly instance: number;
+	readonly round: number;
+	/** How many nodes the round has. */
+	readonly seats: number;
+	/** Until when the other nodes are waited for, on the clock. */
+	readonly until: number;
+}
+
+/**
+ * Publishes this node's evidence, and waits for that of the round's other nodes: they stand still as well, and notice it
+ * within about a second. Returns what is there when the time is over; never rejects.
+ */
+export async function shareEvidence(
+	own: readonly RankEvidence[],
+	options: ShareOptions,
+): Promise<readonly RankEvidence[]> {
+	const { clock, keys, nodeId, write } = options;
+	const { instance, round, seats, until } = options;
+	if (seats === 1) return own;
+	const record: EvidenceRecord = {
+		...{ version: RECORD_VERSION, instance, round },
+		ranks: own.map(shared),
+	};
+	await write(keys.evidenceOf(nodeId), encodeRecord(record));
+	let others: readonly EvidenceRecord[] = [];
+	for (;;) {
+		others = await readOthers(options).catch(() => others);
+		if (others.length >= seats - 1 || clock.now() >= until) break;
+		await pause(clock, LOOK_EVERY_MS);
+	}
+	return [...own, ...others.flatMap(({ ranks }) => ranks)];
+}
+
+async function readOthers({
+	store,
+	keys,
+	nodeId,
+	instance,
+	round,
+}: ShareOptions): Promise<readonly EvidenceRecord[]> {
+	const snapshot = await store.snapshot([keys.evidence]);
+	return [...snapshot.entries.keys()]
+		.filter((key) => key !== keys.evidenceOf(nodeId))
+		.flatMap((key) => informationAt(EVIDENCE, snapshot, key, () => {}) ?? [])
+		.filter((one) => one.round === round && one.instance === instance);
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../../base/clock.js";
+import type { ProgressRecord } from "../../rendezvous/records/progress-record.js";
+import { RECORD_VERSION } from "../../rendezvous/records/records.js";
+
+/** The least time between two writes to the store, in milliseconds. */
+const EVERY_MS = 2_000;
+
+export interface StepPublisherOptions {
+	readonly clock: Clock;
+	readonly nodeId: string;
+	readonly publish: (record: ProgressRecord) => void;
+}
+
+/** Publishes a node's steps when they have changed, and not often. */
+export class StepPublisher {
+	private publishedAt = Number.NEGATIVE_INFINITY;
+	private published = "";
+
+	constructor(private readonly options: StepPublisherOptions) {}
+
+	offer(record: Pick<ProgressRecord, "instance" | "round" | "workers">): void {
+		const { clock, nodeId, publish } = this.options;
+		const now = clock.now();
+		if (now - this.publishedAt < EVERY_MS || record.workers.length === 0) {
+			return;
+		}
+		const steps = record.workers.map(
+			({ localRank, step }) => `${localRank}:${step}`,
+		);
+		const news = `${record.instance} ${record.round} ${steps.join()}`;
+		if (news === this.published) return;
+		this.published = news;
+		this.publishedAt = now;
+		publish({ version: RECORD_VERSION, nodeId, ...record });
+	}
+}

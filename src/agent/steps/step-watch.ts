@@ -1,0 +1,223 @@
+import type { Clock } from "../../base/clock.js";
+import type { ReceivedReply } from "../../channel/events.js";
+import { channelPaths } from "../../channel/layout.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
+import { stepRate } from "../../progress/steps.js";
+import { WorkerReader } from "../../progress/worker-reader.js";
+import type {
+	ProgressRecord,
+	WorkerProgress,
+} from "../../rendezvous/records/progress-record.js";
+import type { AgentState, Running } from "../machine/state.js";
+import { isEnding } from "../machine/worker-slot.js";
+import type { WorkerProcess } from "../workers/worker-member.js";
+import { StepPublisher } from "./step-publisher.js";
+
+/** How often the sources of steps are read, in milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+/** An agent so late for a look, in milliseconds, was stopped itself, and so were its workers perhaps. */
+const STOPPED_MS = 5_000;
+
+/** A node that stands still. */
+export type Still = Exclude<Standstill, { readonly kind: "fine" }>;
+
+export interface StepWatchOptions {
+	readonly clock: Clock;
+	readonly config: Pick<AgentConfig, "steps" | "nodeId">;
+	/** The present worker processes. */
+	readonly processes: () => readonly WorkerProcess[];
+	/** Publishes how far the workers have come; called at most once in two seconds. */
+	readonly publish: (record: ProgressRecord) => void;
+	/**
+	 * Called when the workers stand still. Resolves with the time of the next judgement on the clock, or with undefined if
+	 * none is wanted before a worker makes a step.
+	 */
+	readonly onStill: (
+		still: Still,
+		state: Running,
+		progress: readonly WorkerProgress[],
+	) => Promise<number | undefined>;
+}
+
+/** Follows the steps of a node's workers while their round runs, and notices when none comes. */
+export class StepWatch {
+	private readonly readers = new Map<string, WorkerReader>();
+	private state: AgentState | undefined;
+	/** The round that is watched, and since when; undefined: none runs. */
+	private round:
+		| { readonly number: number; readonly since: number }
+		| undefined;
+	private cancelLook: (() => void) | undefined;
+	private lookAt = 0;
+	private countsSteps = false;
+	private isAsking = false;
+	/** Before this time no standstill is judged … */
+	private quietUntil = 0;
+	/** … nor before a step that is newer than the one at this time. */
+	private quietSince: { readonly stepAt: number | undefined } | undefined;
+	private readonly publisher: StepPublisher;
+
+	constructor(private readonly options: StepWatchOptions) {
+		this.publisher = new StepPublisher({
+			...options,
+			nodeId: options.config.nodeId,
+		});
+	}
+
+	/** Takes each new state of the agent. */
+	follow(state: AgentState): void {
+		this.state = state;
+		const number = state.phase === "RUNNING" ? state.round : undefined;
+		if (number === this.round?.number) return;
+		if (number === undefined) this.rest();
+		else this.begin(number);
+	}
+
+	/** Takes a worker's reply. */
+	heard(directory: string, reply: ReceivedReply): void {
+		if (reply.kind !== "PROGRESS" || this.round === undefined) return;
+		const process = this.options
+			.processes()
+			.find((one) => one.directory === directory);
+		if (process === undefined) return;
+		this.readerOf(process).heard(reply, this.options.clock.now());
+	}
+
+	/** How far the workers of the present round have come; only those that have made a step. */
+	progress(): readonly WorkerProgress[] {
+		const { clock } = this.options;
+		const now = clock.now();
+		const wallTime = clock.wallTime();
+		return this.options.processes().flatMap(({ localRank, directory }) => {
+			const steps = this.readers.get(directory)?.steps;
+			if (steps === undefined) return [];
+			const { step, source, metrics } = steps;
+			const stepAt = Math.round(wallTime - (now - steps.at));
+			const rate = stepRate(steps, now);
+			return [{ localRank, step, source, stepAt, rate, metrics }];
+		});
+	}
+
+	close(): void {
+		this.rest();
+		for (const reader of this.readers.values()) reader.close();
+		this.readers.clear();
+	}
+
+	private begin(number: number): void {
+		const now = this.options.clock.now();
+		this.round = { number, since: now };
+		this.quietUntil = 0;
+		this.quietSince = undefined;
+		for (const reader of this.readers.values()) reader.beginRound();
+		this.lookLater();
+	}
+
+	/** No round runs: nothing is read, and no timer wakes the agent. */
+	private rest(): void {
+		this.round = undefined;
+		this.cancelLook?.();
+		this.cancelLook = undefined;
+	}
+
+	private lookLater(): void {
+		const { clock } = this.options;
+		this.cancelLook?.();
+		this.lookAt = clock.now() + LOOK_EVERY_MS;
+		this.cancelLook = clock.wakeAt(this.lookAt, () => this.look());
+	}
+
+	private look(): void {
+		const now = this.options.clock.now();
+		if (now - this.lookAt > STOPPED_MS) this.quietUntil = now + STOPPED_MS;
+		const processes = this.options.processes();
+		const present = new Set(processes.map(({ directory }) => directory));
+		for (const [directory, reader] of this.readers) {
+			if (present.has(directory)) continue;
+			reader.close();
+			this.readers.delete(directory);
+		}
+		for (const process of processes) {
+			const reader = this.readerOf(process);
+			reader.look(now);
+			if (reader.steps !== undefined) this.countsSteps = true;
+		}
+		const { instance } = this.state ?? {};
+		if (this.round && instance != null) {
+			const { number: round } = this.round;
+			this.publisher.offer({ instance, round, workers: this.progress() });
+		}
+		this.judge(now);
+		if (this.round !== undefined) this.lookLater();
+	}
+
+	private judge(now: number): void {
+		const { state, round } = this;
+		if (state?.phase !== "RUNNING" || round === undefined) return;
+		if (this.isAsking || now < this.quietUntil) return;
+		if (this.quietSince?.stepAt === this.newestStepAt() && this.quietSince) {
+			return;
+		}
+		this.quietSince = undefined;
+		const judged = this.standstill(state, round.since, now);
+		if (judged.kind === "fine") return;
+		this.isAsking = true;
+		void this.options.onStill(judged, state, this.progress()).then((again) => {
+			this.isAsking = false;
+			if (again === undefined)
+				this.quietSince = { stepAt: this.newestStepAt() };
+			else this.quietUntil = again;
+		});
+	}
+
+	/** Workers that have ended with 0 make no more steps; a paused or ending one means that the round is being left. */
+	private standstill(
+		{ workers }: Running,
+		since: number,
+		now: number,
+	): Standstill {
+		const there = workers.filter(({ status }) => status !== "gone");
+		const areAllUp = there.every(
+			(worker) =>
+				worker.status === "running" && worker.pid !== null && !isEnding(worker),
+		);
+		if (!areAllUp || there.length === 0) {
+			return { kind: "fine", lookAt: undefined };
+		}
+		const localRanks = new Set(there.map(({ localRank }) => localRank));
+		const watched = this.options
+			.processes()
+			.filter(({ localRank }) => localRanks.has(localRank))
+			.map((process) => {
+				const { steps, busyUntil } = this.readerOf(process);
+				return { localRank: process.localRank, since, steps, busyUntil };
+			});
+		const { hangMs, startMs } = this.options.config.steps;
+		const limits = { hangMs, startMs };
+		return judgeStandstill(watched, limits, this.countsSteps, now);
+	}
+
+	/** When the newest step of any worker came; undefined if none has. */
+	private newestStepAt(): number | undefined {
+		const times = [...this.readers.values()].flatMap(
+			({ steps }) => steps?.at ?? [],
+		);
+		return times.length === 0 ? undefined : Math.max(...times);
+	}
+
+	private readerOf({ directory, logs }: WorkerProcess): WorkerReader {
+		const known = this.readers.get(directory);
+		if (known !== undefined) return known;
+		const outputs = [logs?.stdout, logs?.stderr].flatMap(
+			(stream) => stream ?? [],
+		);
+		const reader = new WorkerReader({
+			pattern: this.options.config.steps.pattern,
+			hookFile: channelPaths(directory).hookSteps,
+			outputs,
+		});
+		this.readers.set(directory, reader);
+		return reader;
+	}
+}

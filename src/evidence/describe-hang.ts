@@ -1,0 +1,87 @@
+import { formatCount, formatDuration, formatRanks } from "../base/units.js";
+import type { RankEvidence, Suspect, Verdict } from "./evidence.js";
+
+/** How a hang is told: the failure's description, and at most five lines of evidence. */
+export interface HangWords {
+	/** "hung for 61 s at train.py:41 in load_batch". */
+	readonly description: string;
+	readonly lines: readonly string[];
+}
+
+const MOST_FRAMES = 3;
+
+/**
+ * @param stillMs how long no step has come
+ * @param suspect whom the failure is attributed to; undefined if there is no suspect
+ * @param directory where the evidence of this node is; undefined if it could not be written
+ */
+export function describeHang(
+	verdict: Verdict,
+	evidence: readonly RankEvidence[],
+	{
+		stillMs,
+		suspect,
+		directory,
+	}: {
+		readonly stillMs: number;
+		readonly suspect: Suspect | undefined;
+		readonly directory: string | undefined;
+	},
+): HangWords {
+	const { kind, waiting, reason } = verdict;
+	const word = kind === "slow" ? "slow: no step" : "hung";
+	const lasting = `${word} for ${inSeconds(stillMs)}`;
+	const place = suspect?.where ? ` at ${suspect.where}` : "";
+	const what = {
+		hung: place,
+		slow: place,
+		stopped: `: ${suspect?.why ?? reason}`,
+		mismatch: `${place}: ${suspect?.why ?? reason}`,
+	}[kind];
+	const own = evidence.find(({ rank }) => rank === suspect?.rank);
+	const lines = [
+		suspect === undefined ? reason : `suspect: ${suspect.why}`,
+		...waitingLine(waiting),
+		...stepLine(own, evidence),
+		...stackLine(own),
+		...(directory === undefined ? [] : [`evidence: ${directory}`]),
+	];
+	const description =
+		suspect === undefined ? `${lasting}, no suspect` : `${lasting}${what}`;
+	return { description, lines };
+}
+
+/** Whole seconds: a failure's first line is read by people and by programs. */
+function inSeconds(ms: number): string {
+	return ms < 100_000 ? `${Math.round(ms / 1_000)} s` : formatDuration(ms);
+}
+
+function waitingLine(waiting: readonly number[]): readonly string[] {
+	if (waiting.length === 0) return [];
+	const noun = waiting.length === 1 ? "rank" : "ranks";
+	return [
+		`${noun} ${formatRanks(waiting)} ${waiting.length === 1 ? "waits" : "wait"}`,
+	];
+}
+
+function stepLine(
+	own: RankEvidence | undefined,
+	evidence: readonly RankEvidence[],
+): readonly string[] {
+	const steps = evidence.flatMap(({ step }) => step ?? []);
+	if (steps.length === 0) return ["no step was made"];
+	const most = Math.max(...steps);
+	return own?.step === undefined
+		? [`last step: ${most}`]
+		: [`last step: ${own.step} (the furthest rank: ${most})`];
+}
+
+function stackLine(own: RankEvidence | undefined): readonly string[] {
+	if (own === undefined || own.frames.length === 0) return [];
+	const frames = own.frames
+		.slice(0, MOST_FRAMES)
+		.map(({ file, line, function: name }) => `${name} (${file}:${line})`);
+	const more = own.frames.length - frames.length;
+	const rest = more > 0 ? ` < ${formatCount(more, "more frame")}` : "";
+	return [`stack: ${frames.join(" < ")}${rest}`];
+}

@@ -1,0 +1,77 @@
+import {
+	fields,
+	list,
+	nullable,
+	oneOf,
+	optional,
+	whole,
+} from "../base/shape.js";
+import {
+	count,
+	instance,
+	name,
+	positive,
+	round,
+	version,
+	words,
+} from "../rendezvous/records/record-parts.js";
+import type {
+	Collective,
+	Frame,
+	GroupProgress,
+	RankEvidence,
+} from "./evidence.js";
+
+/** `evidence/<nodeId>`: what a node has found out about its workers while their round hangs, written under its lease. */
+export interface EvidenceRecord {
+	readonly version: 1;
+	readonly instance: number;
+	readonly round: number;
+	readonly ranks: readonly RankEvidence[];
+}
+
+/** Frames in a record: enough to compare stacks. */
+const MOST_FRAMES = 12;
+
+const any = whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+
+const frame = fields<Frame>({ file: words, line: count, function: words });
+
+const collective = fields<Collective>({
+	sequence: count,
+	operation: words,
+	shape: words,
+});
+
+const groupProgress = fields<GroupProgress>({
+	group: words,
+	ranks: optional(list(count)),
+	entered: count,
+	unfinished: optional(collective),
+});
+
+const rankEvidence = fields<RankEvidence>({
+	rank: count,
+	localRank: count,
+	nodeId: name,
+	pid: nullable(positive),
+	activity: oneOf("stopped", "blocked", "busy", "idle", "gone"),
+	waitChannel: optional(words),
+	threads: optional(count),
+	step: optional(any),
+	frames: list(frame),
+	where: optional(words),
+	groups: list(groupProgress),
+});
+
+export const EVIDENCE = fields<EvidenceRecord>({
+	version,
+	instance,
+	round,
+	ranks: list(rankEvidence),
+});
+
+/** The evidence as it is shared: without the outer frames of deep stacks. */
+export function shared(evidence: RankEvidence): RankEvidence {
+	return { ...evidence, frames: evidence.frames.slice(0, MOST_FRAMES) };
+}

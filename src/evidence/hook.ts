@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { pause } from "../base/back-off.js";
+import type { Clock } from "../base/clock.js";
+import { JsonFields } from "../channel/json-fields.js";
+import type { ChannelPaths } from "../channel/layout.js";
+import { HeldFile } from "../logs/held-file.js";
+import { signalProcess } from "../supervision/process-group.js";
+import type { Frame } from "./evidence.js";
+import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
+
+/** What the hook in a worker has said that it can do: docs/hook.md. */
+export interface Hook {
+	readonly kind: "python" | "node";
+	readonly pid: number;
+	/** The number of the signal that makes it write its stacks; undefined if it takes none. */
+	readonly signal: number | undefined;
+	/** The socket of torch's own server. */
+	readonly torchSocket: string | undefined;
+}
+
+/** How often the file of the stacks is looked at, in milliseconds. */
+const LOOK_EVERY_MS = 10;
+const MOST_STACK_BYTES = 256 * 1024;
+
+/** Undefined if no hook runs in the worker, or what it wrote is no such file. Never throws. */
+export function readHook({ hookReady }: ChannelPaths): Hook | undefined {
+	try {
+		const fields = JsonFields.parse(readFileSync(hookReady, "utf8"));
+		fields.oneOf("version", [1]);
+		return {
+			kind: fields.oneOf("kind", ["python", "node"]),
+			pid: fields.integer("pid"),
+			signal: fields.nullableNumber("signal") ?? undefined,
+			torchSocket: fields.nullableText("torch_socket") ?? undefined,
+		};
+	} catch {
+		return undefined;
+	}
+}
+
+/** A stack as the worker wrote it, and its main thread's frames. */
+export interface Stack {
+	readonly text: string;
+	readonly frames: readonly Frame[];
+}
+
+/**
+ * Asks a worker for its stacks. It writes them itself, so the wait is bounded by `until` on the clock; undefined if none
+ * came. The signal is sent only to a process that is seen to catch it: it would end any other.
+ */
+export async function askForStack(
+	hook: Hook,
+	{ hookStack, hookAsk }: ChannelPaths,
+	clock: Clock,
+	until: number,
+): Promise<Stack | undefined> {
+	const file = new HeldFile(hookStack);
+	const from = sizeOf(file);
+	if (!ask(hook, hookAsk, clock)) return undefined;
+	let size = from;
+	for (;;) {
+		await pause(clock, LOOK_EVERY_MS);
+		const before = size;
+		size = sizeOf(file);
+		// The file stands still: all of it is there.
+		if (size > from && size === before) break;
+		if (clock.now() >= until) break;
+	}
+	const section =
+		size > from ? file.section(from, MOST_STACK_BYTES) : undefined;
+	if (section === undefined) return undefined;
+	const text = section.bytes.toString("utf8");
+	const parse = hook.kind === "python" ? parsePythonStack : parseNodeStack;
+	return { text, frames: parse(text) };
+}
+
+function ask(hook: Hook, hookAsk: string, clock: Clock): boolean {
+	if (hook.kind === "node") {
+		try {
+			writeFileSync(hookAsk, `${Math.round(clock.now())}`, { mode: 0o600 });
+			return true;
+		} catch {
+			return false;
+		}
+	}
+	const { pid, signal } = hook;
+	if (signal === undefined || !catches(pid, signal)) return false;
+	return signalProcess(pid, signal) === "sent";
+}
+
+/** Whether a process has a handler for this signal, by its mask in /proc. */
+function catches(pid: number, signal: number): boolean {
+	try {
+		const status = readFileSync(`/proc/${pid}/status`, "utf8");
+		const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
+		if (mask === undefined) return false;
+		return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+	} catch {
+		return false;
+	}
+}
+
+function sizeOf(file: HeldFile): number {
+	try {
+		return file.look().size;
+	} catch {
+		return 0;
+	}
+}

@@ -1,0 +1,115 @@
+/*
+ * When a node's workers stand still, as one pure function.
+ *
+ *   workers of the node                                   | verdict
+ *   ------------------------------------------------------|------------------
+ *   some are paused, ending or not started                | nothing to judge
+ *   none has made a step, start limit off or not reached  | starting
+ *   none has made a step for the start limit, and earlier | no first step
+ *     workers of this node did                            |
+ *   one has announced that no step comes for now          | busy
+ *   one has made a step within the limit                  | moving
+ *   none has made a step for the limit                    | still
+ *
+ * A step is any change of a worker's number. The limit is the flag's, or
+ * five times the longest step seen, and at least a minute.
+ */
+
+import type { WorkerSteps } from "./steps.js";
+
+/** The time limits, in milliseconds. */
+export interface HangLimits {
+	/** 0: never; "auto": learned from the steps. */
+	readonly hangMs: number | "auto";
+	/** 0: never. */
+	readonly startMs: number;
+}
+
+/** One worker that runs in the round. Times are on the agent's steady clock. */
+export interface WatchedWorker {
+	readonly localRank: number;
+	/** When it was started, or was told to work in this round. */
+	readonly since: number;
+	/** Undefined if it has made no step in this round. */
+	readonly steps: WorkerSteps | undefined;
+	/** Until when it has said that no step comes. */
+	readonly busyUntil: number;
+}
+
+export type Standstill =
+	/** Look again then; undefined: only after news. */
+	| { readonly kind: "fine"; readonly lookAt: number | undefined }
+	/** No worker has made a step for so long. */
+	| {
+			readonly kind: "still";
+			readonly stillMs: number;
+			readonly limitMs: number;
+	  }
+	/** This worker has not made its first step for so long. */
+	| {
+			readonly kind: "no-first-step";
+			readonly localRank: number;
+			readonly stillMs: number;
+			readonly limitMs: number;
+	  };
+
+const LEARNED_LEAST_MS = 60_000;
+const LEARNED_FACTOR = 5;
+
+/**
+ * @param workers all of the node, none of them paused or ending
+ * @param countsSteps whether a worker of this node has ever made a step
+ */
+export function judgeStandstill(
+	workers: readonly WatchedWorker[],
+	limits: HangLimits,
+	countsSteps: boolean,
+	now: number,
+): Standstill {
+	const busyUntil = Math.max(0, ...workers.map((worker) => worker.busyUntil));
+	if (now < busyUntil) return { kind: "fine", lookAt: busyUntil };
+	const lastStep = Math.max(
+		...workers.map(({ steps }) => steps?.at ?? Number.NEGATIVE_INFINITY),
+	);
+	if (lastStep === Number.NEGATIVE_INFINITY) {
+		return judgeStart(workers, limits, countsSteps, now);
+	}
+	const limitMs = hangLimit(workers, limits);
+	if (limitMs === undefined) return { kind: "fine", lookAt: undefined };
+	const since = Math.max(lastStep, busyUntil);
+	return now - since >= limitMs
+		? { kind: "still", stillMs: now - since, limitMs }
+		: { kind: "fine", lookAt: since + limitMs };
+}
+
+function judgeStart(
+	workers: readonly WatchedWorker[],
+	{ startMs }: HangLimits,
+	countsSteps: boolean,
+	now: number,
+): Standstill {
+	const [first] = [...workers].sort((left, right) => left.since - right.since);
+	if (first === undefined || startMs === 0 || !countsSteps) {
+		return { kind: "fine", lookAt: undefined };
+	}
+	const from = Math.max(first.since, first.busyUntil);
+	const { localRank } = first;
+	return now - from >= startMs
+		? {
+				...{ kind: "no-first-step", localRank },
+				...{ stillMs: now - from, limitMs: startMs },
+			}
+		: { kind: "fine", lookAt: from + startMs };
+}
+
+function hangLimit(
+	workers: readonly WatchedWorker[],
+	{ hangMs }: HangLimits,
+): number | undefined {
+	if (hangMs === 0) return undefined;
+	if (hangMs !== "auto") return hangMs;
+	const longestMs = Math.max(
+		...workers.map(({ steps }) => steps?.longestMs ?? 0),
+	);
+	return Math.max(LEARNED_LEAST_MS, LEARNED_FACTOR * longestMs);
+}

@@ -1,0 +1,108 @@
+import type { ReceivedReply } from "../channel/events.js";
+import type { HeldFile } from "../logs/held-file.js";
+import { HookSteps } from "./hook-steps.js";
+import { OutputSteps } from "./output-steps.js";
+import { noteStep, type SeenStep, type WorkerSteps } from "./steps.js";
+
+type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
+
+/** What is read of one worker process. */
+export interface ReaderOptions {
+	readonly pattern: RegExp;
+	/** The hook's file; it may not exist. */
+	readonly hookFile: string;
+	/** Its redirected output, and where in the files this process begins. */
+	readonly outputs: readonly {
+		readonly file: HeldFile;
+		readonly startBytes: number;
+	}[];
+}
+
+/** The most numbers that are kept of a report, and the longest name. */
+const MOST_METRICS = 20;
+const LONGEST_NAME = 60;
+const NEVER = Number.NEGATIVE_INFINITY;
+/** Fields of a report that are no figures of the training. */
+const NO_METRICS = new Set(["sequence", "timestamp", "step", "for_seconds"]);
+
+/** Follows the steps of one worker process, from all three sources. */
+export class WorkerReader {
+	private readonly hook: HookSteps;
+	private readonly outputs: readonly OutputSteps[];
+	/** The number that each source showed last: a kept worker's old number is no step of the new round. */
+	private readonly last = new Map<SeenStep["source"], number>();
+	private known: WorkerSteps | undefined;
+	private announcedUntil = NEVER;
+
+	constructor({ pattern, hookFile, outputs }: ReaderOptions) {
+		this.hook = new HookSteps(hookFile);
+		this.outputs = outputs.map(
+			({ file, startBytes }) => new OutputSteps(pattern, file, startBytes),
+		);
+	}
+
+	/** Its steps in this round; undefined if it has made none. */
+	get steps(): WorkerSteps | undefined {
+		return this.known;
+	}
+
+	/** Until when it has announced that no step comes. */
+	get busyUntil(): number {
+		return this.announcedUntil;
+	}
+
+	/** The worker goes on in another round. */
+	beginRound(): void {
+		this.known = undefined;
+		this.announcedUntil = NEVER;
+	}
+
+	/** Takes a report; `now` on the agent's steady clock. */
+	heard(progress: Progress, now: number): void {
+		const { step, busy, for_seconds: seconds = 0 } = progress;
+		if (step !== undefined && Number.isFinite(step)) {
+			const metrics = metricsOf(progress);
+			this.see({ source: "report", step: Math.trunc(step), metrics }, now);
+		}
+		if (busy !== undefined) this.announcedUntil = now + seconds * 1_000;
+	}
+
+	/** Looks at the hook's file and the output. */
+	look(now: number): void {
+		const counted = this.hook.read();
+		if (counted !== undefined) this.see({ source: "hook", step: counted }, now);
+		// The output is searched only for want of something better.
+		if (this.last.has("hook") || this.last.has("report")) return;
+		for (const output of this.outputs) {
+			const step = output.read();
+			if (step !== undefined) this.see({ source: "output", step }, now);
+		}
+	}
+
+	close(): void {
+		this.hook.close();
+	}
+
+	private see(seen: SeenStep, now: number): void {
+		const { source, step } = seen;
+		const isOld = this.known === undefined && this.last.get(source) === step;
+		this.last.set(source, step);
+		if (isOld) return;
+		const before = this.known;
+		this.known = noteStep(before, seen, now);
+		if (this.known.at !== before?.at) this.announcedUntil = NEVER;
+	}
+}
+
+function metricsOf(progress: Progress): SeenStep["metrics"] {
+	const numbers = Object.entries(progress).filter(
+		(entry): entry is [string, number] =>
+			typeof entry[1] === "number" &&
+			Number.isFinite(entry[1]) &&
+			entry[0].length <= LONGEST_NAME &&
+			!NO_METRICS.has(entry[0]),
+	);
+	return numbers.length === 0
+		? undefined
+		: Object.fromEntries(numbers.slice(0, MOST_METRICS));
+}

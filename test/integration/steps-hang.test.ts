@@ -1,0 +1,223 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
+import { together } from "../helpers/together.js";
+
+const etcd = etcdForAll();
+/** So short that a test need not wait; what is late on a slow machine is late for all workers alike. */
+const LIMIT = ["--hang-timeout", "3", "--evidence-timeout", "2"];
+
+interface Hang {
+	/** "0", "1" or "all". */
+	readonly rank: string;
+	readonly how: "promise" | "spin" | "stop" | "repeat" | "busy";
+	readonly by?: "report" | "output";
+	readonly flags?: readonly string[];
+	readonly nproc?: number;
+}
+
+function launch(
+	site: LaunchSite,
+	{ rank, how, by, flags = [], nproc = 2 }: Hang,
+) {
+	return site.launch(
+		[
+			...["--nproc-per-node", String(nproc), "--run-id", "steps"],
+			...[...LIMIT, ...flags, job("steps.js")],
+		],
+		{ env: { HANG_RANK: rank, HANG_HOW: how, STEPS_BY: by ?? "report" } },
+	);
+}
+
+/** The files below a folder, with their paths. */
+function filesBelow(folder: string): readonly string[] {
+	return readdirSync(folder, { recursive: true, withFileTypes: true })
+		.filter((entry) => entry.isFile())
+		.map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** The evidence of a site's only hang. */
+function evidenceOf(site: LaunchSite): {
+	readonly verdict: { kind: string; suspects: { rank: number }[] };
+	readonly texts: readonly string[];
+} {
+	const files = filesBelow(site.logs).filter((path) =>
+		path.includes("/hang-1/"),
+	);
+	const verdict = files.find((path) => path.endsWith("hang.json")) ?? "";
+	return {
+		verdict: JSON.parse(readFileSync(verdict, "utf8")),
+		texts: files
+			.filter((path) => path.endsWith(".txt"))
+			.sort()
+			.map((path) => readFileSync(path, "utf8")),
+	};
+}
+
+/** What status says of the workers' steps, once all have made three. */
+async function stepsIn(site: LaunchSite) {
+	let workers: RunStatus["nodes"][number]["workers"] = [];
+	let isAsking = false;
+	await waitFor("three steps of two workers", () => {
+		if (!isAsking) {
+			isAsking = true;
+			void site
+				.launch(["status", "steps", "--output", "json"])
+				.ended.then(({ stdout }) => {
+					workers = stdout === "" ? [] : JSON.parse(stdout).nodes[0].workers;
+					isAsking = false;
+				});
+		}
+		return workers.length === 2 && workers.every(({ step }) => step === 3);
+	});
+	return workers;
+}
+
+describe("steps", () => {
+	it("A4 are shown by status, from reports with their numbers and from the output", () =>
+		together({
+			report: async () => {
+				const site = openSite();
+				const busy = launch(site, { rank: "all", how: "busy" });
+				const [first] = await stepsIn(site);
+				expect(first).toMatchObject({
+					...{ localRank: 0, rank: 0, step: 3, stepSource: "report" },
+					metrics: { loss: 1 / 3 },
+				});
+				expect(first?.secondsSinceStep).toBeGreaterThanOrEqual(0);
+				busy.signal("SIGTERM");
+				await busy.ended;
+			},
+			output: async () => {
+				const site = openSite();
+				const busy = launch(site, { rank: "all", how: "busy", by: "output" });
+				const workers = await stepsIn(site);
+				expect(workers.map(({ stepSource }) => stepSource)).toEqual([
+					"output",
+					"output",
+				]);
+				const table = await site.launch(["status", "steps"]).ended;
+				expect(table.stdout).toMatch(/ step +workers\n/);
+				expect(table.stdout).toMatch(/ 3, .* ago /);
+				busy.signal("SIGTERM");
+				await busy.ended;
+			},
+		}));
+});
+
+describe("a hang", () => {
+	it("A5 of a stopped worker names it, is one incident, and the run goes on", async () => {
+		const site = openSite();
+		const { exitCode, stderr } = await launch(site, { rank: "1", how: "stop" })
+			.ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stderr).toMatch(
+			/RUNNING→STOPPING rank 1 failed: hung for \d+ s: stopped by SIGSTOP or a debugger \(kernel state T\)/,
+		);
+		expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
+		const { verdict, texts } = evidenceOf(site);
+		expect(verdict).toMatchObject({
+			kind: "stopped",
+			suspects: [{ rank: 1 }],
+			waiting: [0],
+		});
+		expect(texts[1]).toContain("activity: stopped");
+		expect(texts[1]).toContain("last step: 3");
+	});
+
+	it("A5 of steps that are only repeated, or of which no more come, is one", () =>
+		together({
+			repeated: async () => {
+				const site = openSite();
+				const how = { rank: "all", how: "repeat", by: "output" } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode, stderr).toBe(0);
+				expect(stderr).toMatch(/rank 0 failed: hung for \d+ s, no suspect/);
+			},
+			"no more": async () => {
+				const site = openSite();
+				const how = { rank: "0", how: "promise", nproc: 1 } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode, stderr).toBe(0);
+				expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 0 }]);
+			},
+		}));
+
+	it("A5 of a worker that computes is slow: it is told, and given more time", async () => {
+		const site = openSite();
+		const { exitCode, stderr } = await launch(site, {
+			...{ rank: "0", how: "spin", nproc: 1 },
+			flags: ["--hang-timeout", "2"],
+		}).ended;
+		expect(exitCode, stderr).toBe(0);
+		const [told = "", ended = ""] = stderr
+			.split("\n")
+			.filter((line) => line.includes("slow: no step for"));
+		expect(told).toMatch(/it is given \d+ s more, because it works/);
+		expect(ended).toContain("RUNNING→STOPPING rank 0 failed");
+	});
+
+	it("A5 follows --on-hang: report leaves all as it is, fail ends the run with the report", () =>
+		together({
+			report: async () => {
+				const site = openSite();
+				const flags = ["--on-hang", "report"];
+				const hang = launch(site, { rank: "1", how: "stop", flags });
+				await hang.saw("stderr", "nothing follows (--on-hang report)");
+				expect(evidenceOf(site).verdict.kind).toBe("stopped");
+				const [worker] = site.workers();
+				expect(existsSync(`/proc/${worker?.pid}`)).toBe(true);
+				hang.signal("SIGINT");
+				hang.signal("SIGKILL");
+				await hang.ended;
+			},
+			fail: async () => {
+				const site = openSite();
+				const flags = ["--on-hang", "fail"];
+				const how = { rank: "1", how: "stop", flags } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode).toBe(1);
+				const [root = "", ...details] = stderr
+					.slice(stderr.indexOf("root cause:"))
+					.split("\n");
+				expect(root).toMatch(
+					/^root cause: rank 1 on node-a \(pid \d+\), round 1: hung for \d+ s: stopped by SIGSTOP/,
+				);
+				expect(details.slice(1, 5).join("\n")).toMatch(
+					/suspect: .*\n {2}rank 0 waits\n {2}last step: 3 .*\n {2}evidence: .*\/round-1\/hang-1/,
+				);
+			},
+		}));
+
+	it("A5 is none while a worker is busy, as it said", async () => {
+		const site = openSite();
+		const busy = launch(site, { rank: "all", how: "busy" });
+		const other = openSite();
+		// The same limit, begun later: when that one has hung, this one would have as well.
+		const hung = launch(other, { rank: "1", how: "stop" });
+		await hung.ended;
+		expect(busy.output.stderr).not.toMatch(/hung|slow/);
+		busy.signal("SIGTERM");
+		await busy.ended;
+	});
+
+	it("A5 of a run on two nodes is one incident, by the evidence of both, with one suspect", async () => {
+		const cluster = new Cluster(etcd(), { nodes: "2" });
+		const env = { HANG_RANK: "1", HANG_HOW: "stop" };
+		for (const nodeId of ["node-a", "node-b"]) {
+			cluster.agent(nodeId, { env, flags: LIMIT, worker: ["steps.js"] });
+		}
+		const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
+		const round = await cluster.store.round();
+		expect(round).toMatchObject({ incidents: 1, charged: 1, synced: 2 });
+		const said = Object.values(ends).map(({ stderr }) => stderr);
+		const acted = said.filter((text) => text.includes("rank 1 failed: hung"));
+		expect(acted).toHaveLength(1);
+		expect(said.join("\n")).toMatch(/rank 1 on node-[ab] hung.* acts on it/);
+	});
+});

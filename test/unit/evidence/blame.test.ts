@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { blame } from "../../../src/evidence/blame.js";
+import type {
+	Frame,
+	GroupProgress,
+	RankEvidence,
+} from "../../../src/evidence/evidence.js";
+
+const frame = (file: string, line: number, name: string): Frame => ({
+	file,
+	line,
+	function: name,
+});
+const TRAIN = frame("/job/train.py", 60, "<module>");
+const REDUCE = [
+	frame("/lib/torch/distributed/distributed_c10d.py", 9, "all_reduce"),
+	TRAIN,
+];
+const SLEEP = [frame("/job/train.py", 41, "load_batch"), TRAIN];
+
+function rank(
+	number: number,
+	change: Partial<RankEvidence> = {},
+): RankEvidence {
+	return {
+		rank: number,
+		localRank: number,
+		nodeId: "node-a",
+		pid: 100 + number,
+		activity: "idle",
+		waitChannel: "futex_wait",
+		threads: 4,
+		step: 50,
+		frames: [],
+		where: undefined,
+		groups: [],
+		...change,
+	};
+}
+
+/** Its place in the default group: inside collective `sequence`, or with all of them over. */
+function at(
+	entered: number,
+	operation?: string,
+	{ group = "0", ranks = [0, 1, 2, 3], shape = "[4] Float" } = {},
+): GroupProgress {
+	const unfinished =
+		operation === undefined
+			? undefined
+			: { sequence: entered, operation, shape };
+	return { group, ranks, entered, unfinished };
+}
+
+const inside = { groups: [at(6, "gloo:all_reduce")], frames: REDUCE };
+const outside = {
+	groups: [at(5)],
+	frames: SLEEP,
+	where: "train.py:41 in load_batch",
+};
+
+describe("blame", () => {
+	it.each<[string, readonly RankEvidence[], object]>([
+		[
+			"names the rank that has not entered the oldest unfinished collective",
+			[rank(0, inside), rank(1, outside), rank(2, inside), rank(3, inside)],
+			{
+				kind: "hung",
+				suspects: [
+					{
+						rank: 1,
+						node: "node-a",
+						where: "train.py:41 in load_batch",
+						why: "it has not entered gloo:all_reduce [4] Float (collective 6), in which the others wait",
+					},
+				],
+				waiting: [0, 2, 3],
+			},
+		],
+		[
+			"never names who is inside, whatever the stack says",
+			[rank(0, { ...inside, frames: SLEEP }), rank(1, outside)],
+			{ suspects: [{ rank: 1 }], waiting: [0] },
+		],
+		[
+			"names a rank whose recorder is mute where the others wait: C code holds the interpreter",
+			[rank(0, inside), rank(1, { frames: SLEEP }), rank(2, inside)],
+			{
+				suspects: [{ rank: 1, why: expect.stringMatching("does not answer") }],
+			},
+		],
+		[
+			"calls a suspect slow that computes",
+			[rank(0, inside), rank(1, { ...outside, activity: "busy" })],
+			{ kind: "slow", suspects: [{ rank: 1 }] },
+		],
+		[
+			"does not call a suspect slow because those that wait for it spin",
+			[rank(0, { ...inside, activity: "busy" }), rank(1, outside)],
+			{ kind: "hung", suspects: [{ rank: 1 }] },
+		],
+		[
+			"names a stopped rank first",
+			[rank(0, outside), rank(1, { ...inside, activity: "stopped" })],
+			{ kind: "stopped", suspects: [{ rank: 1 }], waiting: [0] },
+		],
+		[
+			"names a rank in kernel state D",
+			[rank(0), rank(1, { activity: "blocked", waitChannel: "nfs_wait" })],
+			{
+				kind: "hung",
+				suspects: [{ rank: 1, why: expect.stringMatching("nfs_wait") }],
+			},
+		],
+		[
+			"quotes both sides of a mismatch, and names the smaller",
+			[
+				rank(0, inside),
+				rank(1, { groups: [at(6, "gloo:broadcast")] }),
+				rank(2, inside),
+			],
+			{
+				kind: "mismatch",
+				suspects: [
+					{
+						rank: 1,
+						why: "it is in gloo:broadcast [4] Float (collective 6), others in gloo:all_reduce [4] Float (collective 6)",
+					},
+				],
+				waiting: [0, 2],
+			},
+		],
+		[
+			"takes another size for a mismatch too",
+			[
+				rank(0, inside),
+				rank(1, inside),
+				rank(2, { groups: [at(6, "gloo:all_reduce", { shape: "[8] Float" })] }),
+			],
+			{ kind: "mismatch", suspects: [{ rank: 2 }] },
+		],
+		[
+			"names nobody where the sides of a mismatch are equal",
+			[rank(0, inside), rank(1, { groups: [at(6, "gloo:broadcast")] })],
+			{ kind: "mismatch", suspects: [], waiting: [0, 1] },
+		],
+		[
+			"looks only at the ranks of the group",
+			[
+				rank(0, {
+					groups: [at(3, "gloo:all_reduce", { group: "1", ranks: [0, 1] })],
+				}),
+				rank(1, { groups: [at(2, undefined, { group: "1", ranks: [0, 1] })] }),
+				rank(2, { groups: [] }),
+			],
+			{ suspects: [{ rank: 1 }], waiting: [0, 2] },
+		],
+		[
+			"without recorders names who waits for nobody while others wait",
+			[rank(0, { frames: REDUCE }), rank(1, { frames: SLEEP })],
+			{ kind: "hung", suspects: [{ rank: 1 }], waiting: [0] },
+		],
+		[
+			"without recorders names the smaller part of the stacks",
+			[0, 1, 2].map((one) =>
+				rank(one, {
+					frames: one === 2 ? SLEEP : [frame("/job/train.py", 7, "f")],
+				}),
+			),
+			{ kind: "hung", suspects: [{ rank: 2 }], waiting: [0, 1] },
+		],
+		[
+			"names nobody where two stacks have as many ranks",
+			[rank(0, { frames: SLEEP }), rank(1, { frames: [TRAIN] })],
+			{
+				suspects: [],
+				waiting: [0, 1],
+				reason: expect.stringMatching("no suspect"),
+			},
+		],
+		[
+			"names nobody for ranks without a stack among others",
+			[rank(0, { frames: SLEEP }), rank(1, { frames: SLEEP }), rank(2)],
+			{ suspects: [] },
+		],
+		[
+			"names nobody where all are in the same collective: the network is at fault",
+			[rank(0, inside), rank(1, inside)],
+			{ kind: "hung", suspects: [], waiting: [0, 1] },
+		],
+		[
+			"names the only rank",
+			[rank(0)],
+			{ suspects: [{ rank: 0, where: null }] },
+		],
+		["of nothing names nobody", [], { suspects: [], waiting: [] }],
+	])("A5 %s", (_, evidence, expected) => {
+		expect(blame(evidence)).toMatchObject(expected);
+		expect(blame([...evidence].reverse())).toMatchObject(expected);
+	});
+});

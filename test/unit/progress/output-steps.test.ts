@@ -1,0 +1,71 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { HeldFile } from "../../../src/logs/held-file.js";
+import { HookSteps } from "../../../src/progress/hook-steps.js";
+import { OutputSteps } from "../../../src/progress/output-steps.js";
+
+const directory = mkdtempSync(join(tmpdir(), "elastic-run-steps-"));
+const path = join(directory, "stdout.log");
+const PATTERN = /\bstep[ =:]+(\d+)/;
+
+afterEach(() => rmSync(path, { force: true }));
+
+function reader(text = "", pattern = PATTERN): OutputSteps {
+	writeFileSync(path, text);
+	return new OutputSteps(pattern, new HeldFile(path), 0);
+}
+
+describe("steps in the output", () => {
+	it.each([
+		["step 12 loss 0.5\n", 12],
+		["epoch 1, Step: 7/100\n", 7],
+		["STEP=3\nstep=4\n", 4],
+		["progress\rstep 8\rstep 9\r", 9],
+		["no number: step x\n", undefined],
+		["footstep 5\n", undefined],
+	])("A4 are found in %j", (text, step) => {
+		expect(reader(text).read()).toBe(step);
+	});
+
+	it("A4 are found once their line is complete", () => {
+		const steps = reader("step 1");
+		expect(steps.read()).toBeUndefined();
+		appendFileSync(path, "23\n");
+		expect(steps.read()).toBe(123);
+		expect(steps.read()).toBeUndefined();
+	});
+
+	it("A4 are found at the end of a flood", () => {
+		const steps = reader("x".repeat(500_000));
+		appendFileSync(path, "\nstep 77\n");
+		expect(steps.read()).toBe(77);
+	});
+
+	it("A4 follow a pattern of the user's", () => {
+		expect(reader("iter=5/9\n", /iter=(\d+)/).read()).toBe(5);
+	});
+
+	it("A4 are none in a file that is not there", () => {
+		rmSync(path, { force: true });
+		const file = new HeldFile(path);
+		expect(new OutputSteps(PATTERN, file, 0).read()).toBeUndefined();
+	});
+});
+
+describe("steps of the hook", () => {
+	const file = join(directory, "steps");
+
+	it("A4 are what its file says at this moment", () => {
+		const steps = new HookSteps(file);
+		expect(steps.read()).toBeUndefined();
+		writeFileSync(file, "17".padStart(20));
+		expect(steps.read()).toBe(17);
+		writeFileSync(file, "18".padStart(20), { flag: "r+" });
+		expect(steps.read()).toBe(18);
+		writeFileSync(file, "garbage", { flag: "r+" });
+		expect(steps.read()).toBeUndefined();
+		steps.close();
+	});
+});
