@@ -17,7 +17,7 @@ export interface OpenStepsOptions {
 	/** This node's log directory. */
 	readonly logDirectory: string;
 	readonly store: Store;
-	readonly membership: Pick<Membership, "inform">;
+	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
 	readonly dispatch: (input: AgentInput) => void;
 }
@@ -31,15 +31,22 @@ export function openSteps({
 	const { config } = options;
 	const key = new RunKeys(config.runId).progressOf(config.nodeId);
 	const processes = () => workers.processes;
+	const { store } = options;
+	/** What only informs people may be lost. */
+	const write = async (put: string, value: string) => {
+		const lease = membership.lease?.id;
+		if (lease === undefined) return;
+		await store.transaction([], [{ put, value, lease }]).catch(() => {});
+	};
 	const inquiry = new HangInquiry({
 		...options,
 		processes,
-		write: (...record) => membership.inform(...record),
+		write,
 	});
 	return new StepWatch({
 		...options,
 		processes,
-		publish: (record) => void membership.inform(key, encodeRecord(record)),
+		publish: (record) => void write(key, encodeRecord(record)),
 		onStill: (...still) => inquiry.inquire(...still),
 	});
 }

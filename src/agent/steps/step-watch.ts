@@ -1,18 +1,17 @@
 import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
-import { channelPaths } from "../../channel/layout.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
 import { stepRate } from "../../progress/steps.js";
-import { WorkerReader } from "../../progress/worker-reader.js";
 import type {
 	ProgressRecord,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import { isEnding } from "../machine/worker-slot.js";
+import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 import { StepPublisher } from "./step-publisher.js";
+import { WorkerReaders } from "./worker-readers.js";
 
 /** How often the sources of steps are read, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -42,7 +41,7 @@ export interface StepWatchOptions {
 
 /** Follows the steps of a node's workers while their round runs, and notices when none comes. */
 export class StepWatch {
-	private readonly readers = new Map<string, WorkerReader>();
+	private readonly readers: WorkerReaders;
 	private state: AgentState | undefined;
 	/** The round that is watched, and since when; undefined: none runs. */
 	private round:
@@ -59,6 +58,7 @@ export class StepWatch {
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
+		this.readers = new WorkerReaders(options.config.steps.pattern);
 		this.publisher = new StepPublisher({
 			...options,
 			nodeId: options.config.nodeId,
@@ -81,7 +81,7 @@ export class StepWatch {
 			.processes()
 			.find((one) => one.directory === directory);
 		if (process === undefined) return;
-		this.readerOf(process).heard(reply, this.options.clock.now());
+		this.readers.of(process).heard(reply, this.options.clock.now());
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
@@ -89,9 +89,10 @@ export class StepWatch {
 		const { clock } = this.options;
 		const now = clock.now();
 		const wallTime = clock.wallTime();
-		return this.options.processes().flatMap(({ localRank, directory }) => {
-			const steps = this.readers.get(directory)?.steps;
+		return this.options.processes().flatMap((process) => {
+			const { steps } = this.readers.of(process);
 			if (steps === undefined) return [];
+			const { localRank } = process;
 			const { step, source, metrics } = steps;
 			const stepAt = Math.round(wallTime - (now - steps.at));
 			const rate = stepRate(steps, now);
@@ -101,8 +102,7 @@ export class StepWatch {
 
 	close(): void {
 		this.rest();
-		for (const reader of this.readers.values()) reader.close();
-		this.readers.clear();
+		this.readers.keep([]);
 	}
 
 	private begin(number: number): void {
@@ -110,7 +110,7 @@ export class StepWatch {
 		this.round = { number, since: now };
 		this.quietUntil = 0;
 		this.quietSince = undefined;
-		for (const reader of this.readers.values()) reader.beginRound();
+		this.readers.beginRound();
 		this.lookLater();
 	}
 
@@ -132,14 +132,9 @@ export class StepWatch {
 		const now = this.options.clock.now();
 		if (now - this.lookAt > STOPPED_MS) this.quietUntil = now + STOPPED_MS;
 		const processes = this.options.processes();
-		const present = new Set(processes.map(({ directory }) => directory));
-		for (const [directory, reader] of this.readers) {
-			if (present.has(directory)) continue;
-			reader.close();
-			this.readers.delete(directory);
-		}
+		this.readers.keep(processes);
 		for (const process of processes) {
-			const reader = this.readerOf(process);
+			const reader = this.readers.of(process);
 			reader.look(now);
 			if (reader.steps !== undefined) this.countsSteps = true;
 		}
@@ -156,7 +151,10 @@ export class StepWatch {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
 		if (this.isAsking || now < this.quietUntil) return;
-		if (this.quietSince?.stepAt === this.newestStepAt() && this.quietSince) {
+		if (
+			this.quietSince?.stepAt === this.readers.newestStepAt &&
+			this.quietSince
+		) {
 			return;
 		}
 		this.quietSince = undefined;
@@ -166,23 +164,19 @@ export class StepWatch {
 		void this.options.onStill(judged, state, this.progress()).then((again) => {
 			this.isAsking = false;
 			if (again === undefined)
-				this.quietSince = { stepAt: this.newestStepAt() };
+				this.quietSince = { stepAt: this.readers.newestStepAt };
 			else this.quietUntil = again;
 		});
 	}
 
-	/** Workers that have ended with 0 make no more steps; a paused or ending one means that the round is being left. */
+	/** Ended workers make no more steps; a paused or ending one means that the round is being left. */
 	private standstill(
 		{ workers }: Running,
 		since: number,
 		now: number,
 	): Standstill {
 		const there = workers.filter(({ status }) => status !== "gone");
-		const areAllUp = there.every(
-			(worker) =>
-				worker.status === "running" && worker.pid !== null && !isEnding(worker),
-		);
-		if (!areAllUp || there.length === 0) {
+		if (there.length === 0 || !there.every(isWorking)) {
 			return { kind: "fine", lookAt: undefined };
 		}
 		const localRanks = new Set(there.map(({ localRank }) => localRank));
@@ -190,34 +184,16 @@ export class StepWatch {
 			.processes()
 			.filter(({ localRank }) => localRanks.has(localRank))
 			.map((process) => {
-				const { steps, busyUntil } = this.readerOf(process);
+				const { steps, busyUntil } = this.readers.of(process);
 				return { localRank: process.localRank, since, steps, busyUntil };
 			});
-		const { hangMs, startMs } = this.options.config.steps;
-		const limits = { hangMs, startMs };
+		const limits = this.options.config.steps;
 		return judgeStandstill(watched, limits, this.countsSteps, now);
 	}
+}
 
-	/** When the newest step of any worker came; undefined if none has. */
-	private newestStepAt(): number | undefined {
-		const times = [...this.readers.values()].flatMap(
-			({ steps }) => steps?.at ?? [],
-		);
-		return times.length === 0 ? undefined : Math.max(...times);
-	}
-
-	private readerOf({ directory, logs }: WorkerProcess): WorkerReader {
-		const known = this.readers.get(directory);
-		if (known !== undefined) return known;
-		const outputs = [logs?.stdout, logs?.stderr].flatMap(
-			(stream) => stream ?? [],
-		);
-		const reader = new WorkerReader({
-			pattern: this.options.config.steps.pattern,
-			hookFile: channelPaths(directory).hookSteps,
-			outputs,
-		});
-		this.readers.set(directory, reader);
-		return reader;
-	}
+function isWorking(worker: WorkerSlot): boolean {
+	return (
+		worker.status === "running" && worker.pid !== null && !isEnding(worker)
+	);
 }

@@ -1,6 +1,6 @@
 import type { RunKeys } from "../records/keys.js";
+import { PROGRESS } from "../records/progress-record.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
-import { PROGRESS } from "../records/record-shapes.js";
 import type { Snapshot } from "../store/store.js";
 import type { NodeStatus, WorkerStatus } from "./run-status.js";
 

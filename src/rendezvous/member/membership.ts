@@ -4,12 +4,13 @@ import { ElasticRunError } from "../../base/errors.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach, type Warn } from "../records/record-codec.js";
 import type { AgentIdentity, Intent } from "../records/record-writer.js";
-import type { NodeRecord, Outcome, RunSpec } from "../records/records.js";
+import type { NodeRecord, RunSpec } from "../records/records.js";
 import type { RoundView } from "../records/round-view.js";
 import type { OwnCommand } from "../records/run-command.js";
 import type { Lease, Store } from "../store/store.js";
 import { type JoinedRun, joinRun } from "./join-run.js";
 import type { OnLeaseLost } from "./lease-guard.js";
+import { endedView, runGone } from "./run-gone.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/round-view.js";
@@ -104,12 +105,9 @@ export class Membership {
 		this.session?.want(intent);
 	}
 
-	/** Writes what only informs people, under the present lease; nothing if there is none, or the store does not answer. */
-	async inform(key: string, value: string): Promise<void> {
-		const lease = this.session?.lease.id;
-		if (lease === undefined || this.closed) return;
-		const { store } = this.options;
-		await store.transaction([], [{ put: key, value, lease }]).catch(() => {});
+	/** The present lease; undefined between two sessions. */
+	get lease(): Lease | undefined {
+		return this.session?.lease;
 	}
 
 	/** Gives up its leases: the record and the coordinator's key vanish at once. */
@@ -146,24 +144,10 @@ export class Membership {
 		return session;
 	}
 
-	/** A run whose keys are gone cannot continue: for this agent it has failed, and its workers end in time. */
 	private endWithoutRun(): void {
-		const error = new ElasticRunError(
-			"RENDEZVOUS_FAILED",
-			"the run's keys are gone from the store: it was emptied, or somebody deleted them; start the agents again",
-		);
-		if (this.lastView === undefined) {
-			this.report(error);
-			return;
-		}
-		const outcome: Outcome = {
-			result: "failed",
-			exitCode: error.exitCode,
-			reason: error.message,
-			root: null,
-		};
-		const { round } = this.lastView;
-		this.options.onView({ round: { ...round, outcome }, seat: null });
+		const { lastView } = this;
+		if (lastView === undefined) this.report(runGone());
+		else this.options.onView(endedView(lastView, runGone()));
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {

@@ -1,3 +1,24 @@
+import {
+	amount,
+	fields,
+	list,
+	mapOf,
+	nullable,
+	oneOf,
+	optional,
+} from "../../base/shape.js";
+import {
+	anyNumber,
+	count,
+	duration,
+	instance,
+	name,
+	round,
+	time,
+	token,
+	version,
+} from "./record-parts.js";
+
 /** Where a worker's steps were learned, the best first. */
 export const STEP_SOURCES = ["report", "hook", "output"] as const;
 export type StepSource = (typeof STEP_SOURCES)[number];
@@ -24,3 +45,20 @@ export interface ProgressRecord {
 	/** Only those that have made a step. */
 	readonly workers: readonly WorkerProgress[];
 }
+
+const workerProgress = fields<WorkerProgress>({
+	localRank: count,
+	step: amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+	source: oneOf(...STEP_SOURCES),
+	stepAt: time,
+	rate: nullable(duration),
+	metrics: optional(mapOf(token, anyNumber)),
+});
+
+export const PROGRESS = fields<ProgressRecord>({
+	version,
+	nodeId: name,
+	instance,
+	round,
+	workers: list(workerProgress),
+});

@@ -1,5 +1,4 @@
 import {
-	amount,
 	fields,
 	flag,
 	isObject,
@@ -13,12 +12,6 @@ import {
 } from "../../base/shape.js";
 import type { HistoryRecord } from "./history-record.js";
 import {
-	type ProgressRecord,
-	STEP_SOURCES,
-	type WorkerProgress,
-} from "./progress-record.js";
-import {
-	anyNumber,
 	cause,
 	claim,
 	count,
@@ -184,23 +177,6 @@ export const HISTORY = fields<HistoryRecord>({
 });
 
 const nodeList = fields<NodeList>({ count, names: list(name) });
-
-const workerProgress = fields<WorkerProgress>({
-	localRank: count,
-	step: amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-	source: oneOf(...STEP_SOURCES),
-	stepAt: time,
-	rate: nullable(duration),
-	metrics: optional(mapOf(token, anyNumber)),
-});
-
-export const PROGRESS = fields<ProgressRecord>({
-	version,
-	nodeId: name,
-	instance,
-	round,
-	workers: list(workerProgress),
-});
 
 export const WAITING = fields<WaitingRecord>({
 	version,

@@ -1,0 +1,48 @@
+import { channelPaths } from "../../channel/layout.js";
+import { WorkerReader } from "../../progress/worker-reader.js";
+import type { WorkerProcess } from "../workers/worker-member.js";
+
+/** A reader of the steps of each worker process. */
+export class WorkerReaders {
+	/** By channel directory: no two processes have the same. */
+	private readonly readers = new Map<string, WorkerReader>();
+
+	constructor(private readonly pattern: RegExp) {}
+
+	/** When the newest step of any of them came; undefined if none has. */
+	get newestStepAt(): number | undefined {
+		const readers = [...this.readers.values()];
+		const times = readers.flatMap(({ steps }) => steps?.at ?? []);
+		return times.length === 0 ? undefined : Math.max(...times);
+	}
+
+	/** The reader of this process, made if it is new. */
+	of({ directory, logs }: WorkerProcess): WorkerReader {
+		const known = this.readers.get(directory);
+		const streams = [logs?.stdout, logs?.stderr];
+		const reader =
+			known ??
+			new WorkerReader({
+				pattern: this.pattern,
+				hookFile: channelPaths(directory).hookSteps,
+				outputs: streams.flatMap((stream) => stream ?? []),
+			});
+		this.readers.set(directory, reader);
+		return reader;
+	}
+
+	/** The kept processes go on in another round. */
+	beginRound(): void {
+		for (const reader of this.readers.values()) reader.beginRound();
+	}
+
+	/** Forgets all processes but these. */
+	keep(processes: readonly WorkerProcess[]): void {
+		const kept = new Set(processes.map(({ directory }) => directory));
+		for (const [directory, reader] of this.readers) {
+			if (kept.has(directory)) continue;
+			reader.close();
+			this.readers.delete(directory);
+		}
+	}
+}
