@@ -116,7 +116,6 @@ export class AgentSession {
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
-		cleanups.add("closing the watch on steps", () => steps.close());
 		this.steps = steps;
 		const agent = this.openAgent(workers);
 		const ending = ownEnding(

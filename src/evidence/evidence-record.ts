@@ -12,6 +12,7 @@ import {
 	name,
 	positive,
 	round,
+	token,
 	version,
 	words,
 } from "../rendezvous/records/record-parts.js";
@@ -28,6 +29,14 @@ export interface EvidenceRecord {
 	readonly instance: number;
 	readonly round: number;
 	readonly ranks: readonly RankEvidence[];
+	/** The question that it answers; absent if the round hangs. */
+	readonly asked?: string | undefined;
+}
+
+/** `asked`: a question to all agents of a run, what their workers do. */
+export interface AskedRecord {
+	readonly version: 1;
+	readonly id: string;
 }
 
 /** Frames in a record: enough to compare stacks. */
@@ -69,7 +78,10 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	instance,
 	round,
 	ranks: list(rankEvidence),
+	asked: optional(token),
 });
+
+export const ASKED = fields<AskedRecord>({ version, id: token });
 
 /** The evidence as it is shared: without the outer frames of deep stacks. */
 export function shared(evidence: RankEvidence): RankEvidence {

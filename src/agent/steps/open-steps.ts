@@ -1,3 +1,4 @@
+import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
@@ -9,10 +10,12 @@ import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { StepWatch } from "./step-watch.js";
+import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
 	readonly clock: Clock;
 	readonly log: Logger;
+	readonly cleanups: Cleanups;
 	readonly config: AgentConfig;
 	/** This node's log directory. */
 	readonly logDirectory: string;
@@ -26,10 +29,12 @@ export interface OpenStepsOptions {
 export function openSteps({
 	workers,
 	membership,
+	cleanups,
 	...options
 }: OpenStepsOptions): StepWatch {
 	const { config } = options;
-	const key = new RunKeys(config.runId).progressOf(config.nodeId);
+	const { nodeId } = config;
+	const keys = new RunKeys(config.runId);
 	const processes = () => workers.processes;
 	const { store } = options;
 	/** What only informs people may be lost. */
@@ -43,10 +48,22 @@ export function openSteps({
 		processes,
 		write,
 	});
-	return new StepWatch({
+	const steps = new StepWatch({
 		...options,
 		processes,
-		publish: (record) => void write(key, encodeRecord(record)),
+		publish: (record) =>
+			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		onStill: (...still) => inquiry.inquire(...still),
 	});
+	const why = new WhyWatch({
+		...{ ...options, keys, nodeId, write, processes },
+		cwd: config.command.cwd,
+		round: () => steps.place,
+		progress: () => steps.progress(),
+	});
+	cleanups.add("closing the watch on steps", () => {
+		why.close();
+		steps.close();
+	});
+	return steps;
 }

@@ -90,7 +90,8 @@ function attempt<Value>(log: Warn, work: () => Value): Value | undefined {
 	}
 }
 
-function witnessesOf(
+/** The workers whose evidence is wanted, with their last steps. */
+export function witnessesOf(
 	processes: readonly WorkerProcess[],
 	progress: readonly WorkerProgress[],
 ): readonly Witness[] {

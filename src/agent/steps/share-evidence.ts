@@ -67,5 +67,10 @@ async function readOthers({
 	return [...snapshot.entries.keys()]
 		.filter((key) => key !== keys.evidenceOf(nodeId))
 		.flatMap((key) => informationAt(EVIDENCE, snapshot, key, () => {}) ?? [])
-		.filter((one) => one.round === round && one.instance === instance);
+		.filter(
+			(one) =>
+				one.round === round &&
+				one.instance === instance &&
+				one.asked === undefined,
+		);
 }

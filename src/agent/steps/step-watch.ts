@@ -74,6 +74,14 @@ export class StepWatch {
 		else this.begin(number);
 	}
 
+	/** The round that runs here. */
+	get place(): { readonly instance: number; readonly round: number } {
+		return {
+			instance: this.state?.instance ?? 0,
+			round: this.round?.number ?? 0,
+		};
+	}
+
 	/** Takes a worker's reply. */
 	heard(directory: string, reply: ReceivedReply): void {
 		if (reply.kind !== "PROGRESS" || this.round === undefined) return;
@@ -138,11 +146,7 @@ export class StepWatch {
 			reader.look(now);
 			if (reader.steps !== undefined) this.countsSteps = true;
 		}
-		const { instance } = this.state ?? {};
-		if (this.round && instance != null) {
-			const { number: round } = this.round;
-			this.publisher.offer({ instance, round, workers: this.progress() });
-		}
+		this.publisher.offer({ ...this.place, workers: this.progress() });
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
 	}

@@ -91,6 +91,11 @@ export class RunKeys {
 		return `${this.prefix}evidence/`;
 	}
 
+	/** Written by who wants to know what all workers do. */
+	get asked(): string {
+		return `${this.prefix}asked`;
+	}
+
 	evidenceOf(nodeId: string): string {
 		return this.evidence + nodeId;
 	}
