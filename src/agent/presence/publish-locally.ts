@@ -3,10 +3,12 @@ import { messageOf } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
+import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { NodeResources } from "../workers/node-resources.js";
 import { type MirrorOptions, RunMirror } from "./mirror-run.js";
 import { leaveSignalOf, writeNodeFile } from "./node-file.js";
 import { onStopRequest, whenTakenBack } from "./stop-request.js";
+import { onWhyRequest } from "./why-request.js";
 
 /** An agent's place in its run. */
 export interface PublishLocallyOptions
@@ -47,14 +49,22 @@ export function publishLocally(
 	});
 	cleanups.add("closing the run's mirror", () => mirror.close());
 	let stopping: Promise<void> | undefined;
-	const watch = (directory: string) =>
-		onStopRequest(
-			directory,
-			(reason) => {
-				stopping = stop(options, mirror, reason);
-			},
-			options.clock,
-		);
+	const watch = (directory: string) => {
+		const { clock } = options;
+		const ends = [
+			onStopRequest(
+				directory,
+				(reason) => {
+					stopping = stop(options, mirror, reason);
+				},
+				clock,
+			),
+			onWhyRequest(directory, (id) => void ask(options, id), clock),
+		];
+		return () => {
+			for (const end of ends) end();
+		};
+	};
 	let endWatch = watch(channels.directory);
 	channels.onMadeAgain((directory) => {
 		endWatch();
@@ -83,4 +93,14 @@ async function stop(
 	} catch (error) {
 		log.warn(`the run could not be stopped: ${messageOf(error)}`);
 	}
+}
+
+/** The question of a command that cannot reach the store. */
+async function ask(
+	{ store, config }: PublishLocallyOptions,
+	id: string,
+): Promise<void> {
+	const value = encodeRecord({ version: 1, id });
+	const put = new RunKeys(config.runId).asked;
+	await store.transaction([], [{ put, value }]).catch(() => {});
 }

@@ -1,0 +1,126 @@
+import { openStore } from "../../agent/joining/open-store.js";
+import { requestWhy } from "../../agent/presence/why-request.js";
+import { pause } from "../../base/back-off.js";
+import type { Clock } from "../../base/clock.js";
+import { blame } from "../../evidence/blame.js";
+import type { RankEvidence, Verdict } from "../../evidence/evidence.js";
+import { EVIDENCE } from "../../evidence/evidence-record.js";
+import { describeRun } from "../../rendezvous/describe/describe-run.js";
+import type { RunStatus } from "../../rendezvous/describe/run-status.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import {
+	encodeRecord,
+	informationAt,
+} from "../../rendezvous/records/record-codec.js";
+import type { Snapshot } from "../../rendezvous/store/store.js";
+import { type ReadRun, readRun, type Searcher } from "../status/find-runs.js";
+import { readMirror } from "../status/local-runs.js";
+import type { RunPlaces } from "../status/run-request.js";
+
+const LOOK_EVERY_MS = 100;
+
+export interface AskWhyOptions {
+	readonly runId: string;
+	/** A new name for the question. */
+	readonly id: string;
+	/** How long to wait for the agents, in milliseconds. */
+	readonly timeoutMs: number;
+}
+
+/** The JSON of `elastic-run why`: docs/why.md. */
+export interface WhyReport {
+	readonly version: 1;
+	readonly runId: string;
+	readonly place: string;
+	readonly instance: number;
+	readonly round: number;
+	readonly verdict: Verdict;
+	/** By rank. */
+	readonly ranks: readonly RankEvidence[];
+	/** Nodes with workers whose agents did not answer in time. */
+	readonly silent: readonly string[];
+}
+
+/**
+ * Asks all agents of a run what their workers do. Kills nothing, and the run goes on. Undefined if there is no such run.
+ * @throws ElasticRunError STORE_UNREACHABLE
+ */
+export async function askWhy(
+	options: AskWhyOptions,
+	places: RunPlaces,
+	searcher: Searcher,
+): Promise<WhyReport | undefined> {
+	const [newest] = await readRun(options.runId, places, searcher);
+	if (newest === undefined) return undefined;
+	const { clock } = searcher;
+	if (newest.local !== undefined) {
+		const { local } = newest;
+		requestWhy(local.directory, options.id);
+		const read = async () => readMirror(local)?.snapshot ?? newest.snapshot;
+		return collect(options, newest, read, clock);
+	}
+	if (places.store === undefined) return undefined;
+	const store = await openStore(places.store, { ...searcher, random: () => 0 });
+	try {
+		const { prefix, asked } = new RunKeys(options.runId);
+		const value = encodeRecord({ version: 1, id: options.id });
+		await store.transaction([], [{ put: asked, value }]);
+		const read = (known: Snapshot) => store.snapshot([prefix], known);
+		return await collect(options, newest, read, clock);
+	} finally {
+		await store.close();
+	}
+}
+
+/** Waits until all nodes with workers have answered, or for as long as was asked. */
+async function collect(
+	{ runId, id, timeoutMs }: AskWhyOptions,
+	{ place, snapshot: first }: ReadRun,
+	read: (known: Snapshot) => Promise<Snapshot>,
+	clock: Clock,
+): Promise<WhyReport | undefined> {
+	const until = clock.now() + timeoutMs;
+	let snapshot = first;
+	for (;;) {
+		snapshot = await read(snapshot);
+		const status = describeRun(runId, snapshot, clock.wallTime());
+		if (status === undefined) return undefined;
+		const answers = answersIn(runId, snapshot, id);
+		const silent = withWorkers(status).filter((node) => !answers.has(node));
+		if (silent.length === 0 || clock.now() >= until) {
+			const { instance, round } = status;
+			const ranks = [...answers.values()]
+				.flat()
+				.sort((left, right) => left.rank - right.rank);
+			const about = { version: 1, runId, place, instance, round } as const;
+			return { ...about, verdict: blame(ranks), ranks, silent };
+		}
+		await pause(clock, LOOK_EVERY_MS);
+	}
+}
+
+function withWorkers({ nodes }: RunStatus): readonly string[] {
+	return nodes
+		.filter(({ state }) => state === "running")
+		.map(({ nodeId }) => nodeId);
+}
+
+/** The answers to this question, by node id. */
+function answersIn(
+	runId: string,
+	snapshot: Snapshot,
+	id: string,
+): ReadonlyMap<string, readonly RankEvidence[]> {
+	const { evidence } = new RunKeys(runId);
+	const keys = [...snapshot.entries.keys()].filter((key) =>
+		key.startsWith(evidence),
+	);
+	return new Map(
+		keys.flatMap((key): [string, readonly RankEvidence[]][] => {
+			const record = informationAt(EVIDENCE, snapshot, key, () => {});
+			return record?.asked === id
+				? [[key.slice(evidence.length), record.ranks]]
+				: [];
+		}),
+	);
+}
