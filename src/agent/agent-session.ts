@@ -108,7 +108,6 @@ export class AgentSession {
 		const workers = openWorkers({
 			...this.options,
 			...{ resources, replies },
-			onStarted: (round) => this.agent?.started(round),
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;

@@ -343,7 +343,6 @@ export class ScriptedAgent {
 				this.agent.dispatch({ kind: "worker-attached", localRank });
 			}
 		}
-		this.agent.started(round);
 	}
 
 	private signal(name: string, localRanks: readonly number[]): void {

@@ -193,10 +193,7 @@ export class SimAgent {
 			onSpawning: () => {},
 			onChannels: () => {},
 			log: { info: () => {}, warn: (message) => this.say(message) },
-			onStarted: (round) => {
-				this.spawner.started(round);
-				this.agent.started(round);
-			},
+			onStarted: (round) => this.spawner.started(round),
 			dispatch: (input) => this.agent.dispatch(input),
 		});
 	}
