@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { Membership, RoundView } from "../rendezvous/member/membership.js";
+import type { Membership } from "../rendezvous/member/membership.js";
 import type { Intent } from "../rendezvous/records/record-writer.js";
 import { RoundHistory } from "../report/round-history.js";
 import type { AgentEffect, AgentInput } from "./machine/inputs.js";
@@ -79,10 +79,6 @@ export class Agent {
 			this.working = false;
 		}
 	};
-
-	see(view: RoundView): void {
-		this.dispatch({ kind: "round-seen", view });
-	}
 
 	/** Stops for good: an error has ended its part. */
 	close(): void {

@@ -35,15 +35,20 @@ export interface MembershipOptions {
 	readonly random: () => number;
 	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
+	/** Called with each decision or wait while this agent is the coordinator. */
+	readonly onPlanReason: (reason: string) => void;
+	/** Called once for each unreadable record that only informs people. */
+	readonly onSkipped: Warn;
+}
+
+/** Hears about the run, from `start` on. */
+export interface MembershipListener {
+	/** Called with the present view and each change. */
 	readonly onView: (view: RoundView) => void;
 	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
 	readonly onLost: OnLeaseLost;
 	/** Called with the error that ends this agent's part in the run. */
 	readonly onError: (error: unknown) => void;
-	/** Called with each decision or wait while this agent is the coordinator. */
-	readonly onPlanReason: (reason: string) => void;
-	/** Called once for each unreadable record that only informs people. */
-	readonly onSkipped: Warn;
 }
 
 /**
@@ -60,7 +65,7 @@ export class Membership {
 	private instance: number | undefined;
 	private readonly skip: Warn;
 	private lastView: RoundView | undefined;
-	private started = false;
+	private listener: MembershipListener | undefined;
 	private closed = false;
 
 	constructor(private readonly options: MembershipOptions) {
@@ -88,9 +93,8 @@ export class Membership {
 		return joined;
 	}
 
-	/** Starts calling `onView` with the present view and each change. */
-	start(): void {
-		this.started = true;
+	start(listener: MembershipListener): void {
+		this.listener = listener;
 		if (this.session === undefined) this.rejoin();
 		else this.session.start();
 	}
@@ -133,15 +137,15 @@ export class Membership {
 			lease,
 			onView: (view) => {
 				this.lastView = view;
-				this.options.onView({ ...view, joined: this.instance });
+				this.listener?.onView({ ...view, joined: this.instance });
 			},
 			onSkipped: this.skip,
 			isForeign: ({ instance }) => instance !== this.instance,
 			onRunGone: () => this.endWithoutRun(),
+			onError: (error) => this.report(error),
 			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
-			onStanding: () => {
-				this.revokeLost().catch((error) => this.report(error));
-			},
+			onStanding: () =>
+				void this.revokeLost().catch((error) => this.report(error)),
 		});
 		return session;
 	}
@@ -152,25 +156,22 @@ export class Membership {
 			"RENDEZVOUS_FAILED",
 			"the run's keys are gone from the store: it was emptied, or somebody deleted them; start the agents again",
 		);
-		if (this.lastView === undefined) {
-			this.report(error);
-			return;
-		}
 		const outcome: Outcome = {
 			result: "failed",
 			exitCode: error.exitCode,
 			reason: error.message,
 			root: null,
 		};
-		const { round } = this.lastView;
-		this.options.onView({ round: { ...round, outcome }, seat: null });
+		const round = this.lastView?.round;
+		if (round === undefined) this.report(error);
+		else this.listener?.onView({ round: { ...round, outcome }, seat: null });
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
-		if (!this.started) return;
-		this.options.onLost(reason, fenceAt);
+		if (this.listener === undefined) return;
+		this.listener.onLost(reason, fenceAt);
 		this.rejoin();
 	}
 
@@ -221,6 +222,6 @@ export class Membership {
 	}
 
 	private report(error: unknown): void {
-		if (!this.closed) this.options.onError(error);
+		if (!this.closed) this.listener?.onError(error);
 	}
 }
