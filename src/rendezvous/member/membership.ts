@@ -9,7 +9,7 @@ import type { RoundView } from "../records/round-view.js";
 import type { OwnCommand } from "../records/run-command.js";
 import type { Lease, Store } from "../store/store.js";
 import { type JoinedRun, joinRun } from "./join-run.js";
-import type { OnLeaseLost } from "./lease-guard.js";
+import type { MembershipListener } from "./membership-listener.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/round-view.js";
@@ -39,16 +39,6 @@ export interface MembershipOptions {
 	readonly onPlanReason: (reason: string) => void;
 	/** Called once for each unreadable record that only informs people. */
 	readonly onSkipped: Warn;
-}
-
-/** Hears about the run, from `start` on. */
-export interface MembershipListener {
-	/** Called with the present view and each change. */
-	readonly onView: (view: RoundView) => void;
-	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
-	readonly onLost: OnLeaseLost;
-	/** Called with the error that ends this agent's part in the run. */
-	readonly onError: (error: unknown) => void;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import {
 	Membership,
-	type MembershipListener,
 	type MembershipOptions,
 } from "../../../src/rendezvous/member/membership.js";
+import type { MembershipListener } from "../../../src/rendezvous/member/membership-listener.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
