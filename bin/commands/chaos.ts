@@ -2,20 +2,15 @@ import { EXIT_CODES } from "../../src/base/errors.js";
 import { FAULTS } from "../../src/operate/chaos/faults.js";
 import type { Act, Aim } from "../../src/operate/chaos/plan-chaos.js";
 import { printResult, say } from "../console.js";
+import { refuse } from "./command-arguments.js";
 import { readChaos } from "./read-chaos.js";
 import {
 	type AskedCommand,
-	refuse,
 	refuseNameless,
 	runCommand,
 } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run chaos RUN_ID [--at ROUND:RANK[:KIND],…] [--delay TIME]
-                         [--mtbf TIME] [--kinds KIND,…] [--seed N]
-                         [--freeze TIME] [--for TIME] [--config FILE]
-                         [--output text|json]
-
-Makes faults among this machine's processes of a run, to see that it survives
+const ABOUT = `Makes faults among this machine's processes of a run, to see that it survives
 them, and says what it did and when. Either at a place (--at 2:0 is rank 0 of
 round 2, --delay after it is first seen), or by chance (--mtbf: the mean time
 between two faults; --kinds: which; --seed: the same chance again), or both.
@@ -30,13 +25,13 @@ not on this machine.
 
 /** Injects faults into a run. Returns the exit code. */
 export function chaos(args: readonly string[]): Promise<number> {
-	return runCommand("chaos", USAGE, args, makeFaults);
+	return runCommand("chaos", ABOUT, args, makeFaults);
 }
 
 async function makeFaults(asked: AskedCommand): Promise<number> {
-	const { own, runId, searcher, isJson } = asked;
+	const { flags, runId, searcher, isJson } = asked;
 	if (runId === undefined) return refuseNameless("chaos");
-	const read = readChaos(own, searcher.clock.wallTime());
+	const read = readChaos(flags, searcher.clock.wallTime());
 	if ("problems" in read) return refuse(read.problems);
 	const { runChaos } = await import("../../src/operate/chaos/run-chaos.js");
 	const { seededRandom } = await import("../../src/operate/seeded-random.js");

@@ -5,14 +5,10 @@ import { parseDuration } from "../../src/config/parse/scalars.js";
 import { plainMessage } from "../../src/logs/plain-text.js";
 import { type CleanReport, clean as cleanUp } from "../../src/operate/clean.js";
 import { printResult, say } from "../console.js";
-import { type AskedCommand, refuse, runCommand } from "./run-request.js";
+import { refuse } from "./command-arguments.js";
+import { type AskedCommand, runCommand } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run clean [RUN_ID] [--yes] [--logs] [--older-than TIME]
-                         [--rdzv-endpoint HOST:PORT,…]
-                         [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
-                         [--config FILE] [--output text|json]
-
-Lists what nobody uses any more, and removes it with --yes: in the store that is
+const ABOUT = `Lists what nobody uses any more, and removes it with --yes: in the store that is
 named the runs that have ended or of which nobody is left, with their history;
 on this machine the directories of launchers that are gone; with --logs also
 temporary log directories of ended runs. Never what belongs to a run that lives,
@@ -25,21 +21,21 @@ const USUAL_AGE = "1h";
 
 /** Lists or removes left-over files. Returns the exit code. */
 export function clean(args: readonly string[]): Promise<number> {
-	return runCommand("clean", USAGE, args, listOrRemove);
+	return runCommand("clean", ABOUT, args, listOrRemove);
 }
 
 async function listOrRemove(asked: AskedCommand): Promise<number> {
-	const { runId, own, places, searcher, isJson } = asked;
-	const typedAge = own.get("older-than") ?? USUAL_AGE;
+	const { runId, flags, places, searcher, isJson } = asked;
+	const typedAge = flags.get("older-than")?.text ?? USUAL_AGE;
 	const age = parseDuration(typedAge);
 	if ("problems" in age) {
 		return refuse(age.problems.map((words) => `clean: --older-than: ${words}`));
 	}
-	const removes = own.has("yes");
+	const removes = flags.has("yes");
 	const report = await cleanUp(
 		{
 			...{ runId, removes, olderThanMs: age.value },
-			...{ withLogs: own.has("logs"), warn: say },
+			...{ withLogs: flags.has("logs"), warn: say },
 		},
 		places,
 		searcher,

@@ -1,30 +1,7 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { editDistance } from "../../src/base/nearest-name.js";
 import { say } from "../console.js";
-import type { CommandName } from "./command-help.js";
-
-/** Takes the arguments after the command word; returns the exit code. */
-type RunCommand = (args: readonly string[]) => number | Promise<number>;
-
-/** Loaded on demand: a run needs none of them. */
-const COMMANDS: Readonly<Record<CommandName, RunCommand>> = {
-	run: async (args) => (await import("./launch.js")).launchNamed(args),
-	help: async (args) => (await import("./help.js")).help(args),
-	version: async () => (await import("./launch.js")).version(),
-	status: async (args) => (await import("./status.js")).status(args),
-	history: async (args) => (await import("./history.js")).history(args),
-	stop: async (args) => (await import("./stop.js")).stop(args),
-	leave: async (args) => (await import("./leave.js")).leave(args),
-	logs: async (args) => (await import("./logs.js")).logs(args),
-	clean: async (args) => (await import("./clean.js")).clean(args),
-	chaos: async (args) => (await import("./chaos.js")).chaos(args),
-	validate: async (args) => (await import("./validate.js")).validate(args),
-	doctor: async (args) => (await import("./doctor.js")).doctor(args),
-	"python-path": async (args) =>
-		(await import("./python-path.js")).pythonPath(args),
-	completion: async (args) =>
-		(await import("./completion.js")).completion(args),
-};
+import { COMMANDS, type CommandName } from "./command-table.js";
 
 /** Commands of later versions. */
 const RESERVED_WORDS: readonly string[] = ["barrier"];
@@ -46,12 +23,15 @@ export async function runCommandWord(
 	word: string,
 	args: readonly string[],
 ): Promise<number> {
-	const command = new Map(Object.entries(COMMANDS)).get(word);
-	if (command !== undefined) return command(args);
+	if (isCommand(word)) return COMMANDS[word].run(args);
 	say(
 		`the command "${word}" is not available in this version; to run a script of this name, write ./${word}`,
 	);
 	return EXIT_CODES.usage;
+}
+
+function isCommand(word: string): word is CommandName {
+	return Object.hasOwn(COMMANDS, word);
 }
 
 /** The command that a word was probably meant to be. */

@@ -9,11 +9,7 @@ import {
 	sayNotFound,
 } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run history RUN_ID [--rdzv-endpoint HOST:PORT,…]
-                           [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
-                           [--config FILE] [--output text|json]
-
-Shows the rounds of a run, the newest 200 over all its starts: why each was
+const ABOUT = `Shows the rounds of a run, the newest 200 over all its starts: why each was
 begun and who came or went, how long it took until the failure was noticed, the
 workers were stopped, all nodes were ready, the barrier was lifted and the
 workers started, and how long they ran; of each start the mean time to repair
@@ -24,7 +20,7 @@ where the store does not answer.
 
 /** Shows the rounds of a run. Returns the exit code. */
 export function history(args: readonly string[]): Promise<number> {
-	return runCommand("history", USAGE, args, show);
+	return runCommand("history", ABOUT, args, show);
 }
 
 async function show({

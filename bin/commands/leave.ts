@@ -2,14 +2,11 @@ import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatDuration } from "../../src/base/units.js";
 import { confirmed } from "../confirmed.js";
 import { printResult, say } from "../console.js";
-import { type AskedCommand, refuse, runCommand } from "./run-request.js";
+import { refuse } from "./command-arguments.js";
+import { type AskedCommand, runCommand } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
-const USAGE = `Usage: elastic-run leave [RUN_ID] [--run-id ID] [--node-id ID]
-                         [--no-wait] [--timeout TIME]
-                         [--config FILE] [--output text|json]
-
-Makes a node of this machine leave its run. The run goes on elsewhere if enough
+const ABOUT = `Makes a node of this machine leave its run. The run goes on elsewhere if enough
 nodes are left. The node's launcher gets SIGTERM (or, if --signals-to-handle
 leaves that out, a signal that it handles), ends its workers, and exits with
 128 + the signal's number. Name the run or the node. Without a name the command
@@ -22,12 +19,12 @@ named or found, if several fit, or if the launcher cannot be signalled.
 
 /** Makes this node leave. Returns the exit code. */
 export function leave(args: readonly string[]): Promise<number> {
-	return runCommand("leave", USAGE, args, makeLeave);
+	return runCommand("leave", ABOUT, args, makeLeave);
 }
 
 async function makeLeave(asked: AskedCommand): Promise<number> {
-	const { own, named, searcher, isJson } = asked;
-	const timeout = readTimeout("leave", own);
+	const { flags, named, searcher, isJson } = asked;
+	const timeout = readTimeout("leave", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { environment } = searcher.host;
 	const { leaveRun } = await import("../../src/operate/leave-run.js");
@@ -37,13 +34,9 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 			// A worker's environment names its run.
 			runId:
 				asked.runId ??
-				own.get("run-id") ??
 				named.runId ??
 				(environment.ELASTIC_RUN_RUN_ID || undefined),
-			nodeId:
-				own.get("node-id") ??
-				named.nodeId ??
-				(environment.ELASTIC_RUN_NODE_ID || undefined),
+			nodeId: named.nodeId ?? (environment.ELASTIC_RUN_NODE_ID || undefined),
 			timeoutMs,
 			isMeant: (who) => confirmed(`make ${who} leave?`),
 			onTold: ({ signal, pid }, longestMs) => {

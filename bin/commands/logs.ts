@@ -4,14 +4,11 @@ import { findLogs } from "../../src/operate/find-logs.js";
 import { lineInWords } from "../../src/operate/line-words.js";
 import { showLogs } from "../../src/operate/show-logs.js";
 import { isColoured, print, say } from "../console.js";
+import { refuse } from "./command-arguments.js";
 import { readLogChoice } from "./read-log-choice.js";
-import { type AskedCommand, refuse, runCommand } from "./run-request.js";
+import { type AskedCommand, runCommand } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run logs [RUN_ID] [-f] [--rank 0,3-5] [--grep RE] [--tail N]
-                        [--since TIME] [--timestamps] [--log-dir DIR]
-                        [--config FILE] [--output text|json]
-
-Shows what this machine has of a run's logs, merged by time: the workers' lines,
+const ABOUT = `Shows what this machine has of a run's logs, merged by time: the workers' lines,
 and, unless you name ranks, the launchers' lines. Without RUN_ID it shows the
 run that was started last. A line that says no time has the time of the line
 before it, or else the time at which the launcher saw it.
@@ -31,27 +28,25 @@ const CHUNK_CHARACTERS = 64 * 1024;
 
 /** Shows the lines of a run's logs. Returns the exit code. */
 export function logs(args: readonly string[]): Promise<number> {
-	return runCommand("logs", USAGE, args, show);
+	return runCommand("logs", ABOUT, args, show);
 }
 
 async function show(asked: AskedCommand): Promise<number> {
-	const { own, named, searcher, isJson } = asked;
-	const choice = readLogChoice(own, searcher.clock.wallTime());
-	if ("problems" in choice) {
-		return refuse(choice.problems.map((words) => `logs: ${words}`));
-	}
+	const { flags, named, searcher, isJson } = asked;
+	const choice = readLogChoice(flags, searcher.clock.wallTime());
+	if ("problems" in choice) return refuse(choice.problems);
 	const runId = asked.runId ?? named.runId;
-	const found = findLogs(runId, own.get("log-dir") ?? named.logDir, searcher);
+	const found = findLogs(runId, named.logDir, searcher);
 	if (found === undefined) {
 		say(
 			`this machine has no logs ${runId === undefined ? "of any run" : `of run ${runId}`}; name the --log-dir that it was started with`,
 		);
 		return EXIT_CODES.failed;
 	}
-	const follows = own.has("follow");
+	const follows = flags.has("follow");
 	const out = new LineWriter(follows);
 	const look = {
-		hasTime: own.has("timestamps"),
+		hasTime: flags.has("timestamps"),
 		colours: isColoured(process.stdout),
 	};
 	const shown = await showLogs({

@@ -1,7 +1,8 @@
-import type { Parsed } from "../../src/config/parse/parsed.js";
 import { parseCount, parseDuration } from "../../src/config/parse/scalars.js";
+import type { Settings } from "../../src/config/settings.js";
 import { parseAims, parseKinds } from "../../src/operate/chaos/parse-chaos.js";
 import type { ChaosPlan } from "../../src/operate/chaos/plan-chaos.js";
+import { FlagReader } from "./flag-reader.js";
 
 const FREEZE_MS = 10_000;
 
@@ -17,38 +18,25 @@ export interface ReadChaos {
  * @param seed the default seed
  */
 export function readChaos(
-	own: ReadonlyMap<string, string>,
+	flags: Settings,
 	seed: number,
 ): ReadChaos | { readonly problems: readonly string[] } {
-	const problems: string[] = [];
-	function read<Value, Default>(
-		name: string,
-		parse: (text: string) => Parsed<Value>,
-		otherwise: Default,
-	): Value | Default {
-		const text = own.get(name);
-		if (text === undefined) return otherwise;
-		const parsed = parse(text);
-		if ("value" in parsed) return parsed.value;
-		problems.push(
-			...parsed.problems.map((words) => `chaos: --${name}: ${words}`),
-		);
-		return otherwise;
-	}
+	const reader = new FlagReader("chaos", flags);
 	const plan: ChaosPlan = {
-		aims: read("at", parseAims, []),
-		delayMs: read("delay", parseDuration, 0),
-		meanMs: read("mtbf", parseDuration, null),
-		kinds: read("kinds", parseKinds, ["kill-worker"]),
-		freezeMs: read("freeze", parseDuration, FREEZE_MS),
+		aims: reader.read("at", parseAims) ?? [],
+		delayMs: reader.read("delay", parseDuration) ?? 0,
+		meanMs: reader.read("mtbf", parseDuration) ?? null,
+		kinds: reader.read("kinds", parseKinds) ?? ["kill-worker"],
+		freezeMs: reader.read("freeze", parseDuration) ?? FREEZE_MS,
 	};
-	const forMs = read("for", parseDuration, null);
-	const chance = read("seed", parseCount, seed);
-	if (!own.has("at") && !own.has("mtbf")) {
-		problems.push(
-			"chaos: say what is to happen: --at ROUND:RANK, --mtbf TIME, or both",
+	const forMs = reader.read("for", parseDuration) ?? null;
+	const chance = reader.read("seed", parseCount) ?? seed;
+	if (!flags.has("at") && !flags.has("mtbf")) {
+		reader.refuse(
+			"say what is to happen: --at ROUND:RANK, --mtbf TIME, or both",
 		);
 	}
-	if (plan.meanMs === 0) problems.push("chaos: --mtbf: use more than 0");
+	if (plan.meanMs === 0) reader.refuse("--mtbf: use more than 0");
+	const { problems } = reader;
 	return problems.length > 0 ? { problems } : { plan, forMs, seed: chance };
 }

@@ -2,47 +2,73 @@ import { isHopeless, isUnreachable } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
 import { ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
 import { systemHost } from "../../src/config/host.js";
+import { parseName } from "../../src/config/parse/scalars.js";
+import type { Settings } from "../../src/config/settings.js";
 import type { Searcher } from "../../src/operate/status/find-runs.js";
 import {
 	type RunPlaces,
 	type RunRequest,
 	resolveRunRequest,
 } from "../../src/operate/status/run-request.js";
-import { print, say } from "../console.js";
+import { say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
-import type { RunCommandName } from "./own-flags.js";
-import { parseRunArguments, type RunArguments } from "./run-arguments.js";
+import {
+	type CommandArguments,
+	refuse,
+	withArguments,
+} from "./command-arguments.js";
+import type { CommandName } from "./command-table.js";
 
 /** The request to a command that looks for a run, with all that the search needs. */
-export interface AskedCommand extends RunArguments, RunRequest {
+export interface AskedCommand extends RunRequest {
+	/** Undefined if none is named. */
+	readonly runId: string | undefined;
+	readonly flags: Settings;
 	readonly searcher: Searcher;
 	readonly isJson: boolean;
 }
 
-/** Parses the arguments of a command and runs it. Prints usage or problems instead where needed. Returns the exit code. */
-export async function runCommand(
-	command: RunCommandName,
-	usage: string,
+/** Parses `[RUN_ID] [flags]` and runs the command, as `withArguments` does. */
+export function runCommand(
+	command: CommandName,
+	about: string,
 	args: readonly string[],
 	work: (asked: AskedCommand) => Promise<number>,
 ): Promise<number> {
-	const parsed = parseRunArguments(command, args);
-	if (parsed === "help") {
-		print(usage);
-		return EXIT_CODES.succeeded;
-	}
-	if ("problems" in parsed) return refuse(parsed.problems);
+	return withArguments(command, about, args, (parsed) => {
+		const problems = runIdProblems(parsed.operands);
+		return problems.length > 0
+			? refuse(problems.map((words) => `${command}: ${words} (see --help)`))
+			: workOnRun(parsed, work);
+	});
+}
+
+function runIdProblems([
+	runId,
+	...others
+]: readonly string[]): readonly string[] {
+	if (others.length > 0) return ["name one run only"];
+	if (runId === undefined) return [];
+	const name = parseName(runId);
+	return "problems" in name ? name.problems : [];
+}
+
+async function workOnRun(
+	{ operands, flags }: CommandArguments,
+	work: (asked: AskedCommand) => Promise<number>,
+): Promise<number> {
+	const [runId] = operands;
 	const host = systemHost(takeEnvironment());
-	const request = await resolveRunRequest(parsed.flags, host);
+	const request = await resolveRunRequest(flags, host);
 	if ("problems" in request) return refuse(request.problems);
 	for (const note of request.notes) say(note);
 	const uid = process.getuid?.() ?? 0;
 	const searcher = { host, uid, clock: systemClock };
 	const isJson = request.output === "json";
 	try {
-		return await work({ ...parsed, ...request, searcher, isJson });
+		return await work({ runId, flags, ...request, searcher, isJson });
 	} catch (error) {
-		throw explain(error, parsed.runId, request.places);
+		throw explain(error, runId, request.places);
 	}
 }
 
@@ -61,14 +87,8 @@ function explain(
 	);
 }
 
-/** Reports the problems of a command line. Returns the exit code. */
-export function refuse(problems: readonly string[]): number {
-	for (const words of problems) say(words);
-	return EXIT_CODES.usage;
-}
-
 /** Says that the command needs a run id. Returns the exit code. */
-export function refuseNameless(command: RunCommandName): number {
+export function refuseNameless(command: CommandName): number {
 	return refuse([
 		`${command}: name a run: elastic-run ${command} RUN_ID; elastic-run status lists them`,
 	]);

@@ -2,11 +2,16 @@ import { backgroundClock } from "../../src/base/clock.js";
 import { type ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
 import { systemHost } from "../../src/config/host.js";
+import { OPTIONS } from "../../src/config/options.js";
+import {
+	type ResolveRequest,
+	resolveSettings,
+} from "../../src/config/resolve.js";
 import {
 	type CommandLine,
-	type CommandLineResolution,
-	resolveCommandLine,
+	readCommandLine,
 } from "../../src/config/resolve-command-line.js";
+import { SettingReader } from "../../src/config/settings.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import {
 	isColoured,
@@ -23,15 +28,17 @@ import { nearestCommand } from "./command-words.js";
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
 export async function run(line: CommandLine): Promise<number> {
 	const host = systemHost(takeEnvironment());
-	const resolved = await resolveCommandLine(line, host);
-	const { resolution, notes } = resolved;
-	for (const note of notes) say(note);
+	const { request, ...reading } = await readCommandLine(line, host);
+	const resolution = await resolveSettings(request, host);
+	for (const words of reading.warnings) say(`warning: ${words}`);
+	for (const note of reading.notes) say(note);
 	if ("error" in resolution) return refuse(line, resolution.error);
-	if (resolved.isDryRun) {
-		for (const words of resolution.warnings) say(`warning: ${words}`);
-		return await showDryRun(resolution.config, resolved);
-	}
 	const { config, warnings } = resolution;
+	const reader = new SettingReader(request.settings, () => {}, request.nameOf);
+	if (reader.value(OPTIONS.dryRun)) {
+		for (const words of warnings) say(`warning: ${words}`);
+		return await showDryRun(config, request, reader.value(OPTIONS.verbose));
+	}
 	return await launch(config, warnings, host.isHangupIgnored);
 }
 
@@ -52,7 +59,8 @@ function refuse(line: CommandLine, error: ElasticRunError): number {
 
 async function showDryRun(
 	config: AgentConfig,
-	{ settings, isVerbose }: CommandLineResolution,
+	{ settings }: ResolveRequest,
+	isVerbose: boolean,
 ): Promise<number> {
 	const { describeDryRun, dryRunInWords } = await import("./dry-run.js");
 	const dryRun = describeDryRun(config, settings);

@@ -6,11 +6,7 @@ import type { RunPlaces } from "../../src/operate/status/run-request.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 
-const USAGE = `Usage: elastic-run status [RUN_ID] [--watch] [--rdzv-endpoint HOST:PORT,…]
-                          [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
-                          [--config FILE] [--output text|json]
-
-Shows where a run stands: its round and phase, what is waited for and since
+const ABOUT = `Shows where a run stands: its round and phase, what is waited for and since
 when, its nodes with ranks and processes, restarts that are left, the last
 incident. Without RUN_ID: which runs there are.
 --watch shows it again whenever that changes, until the run has ended: on a
@@ -24,12 +20,12 @@ where the store does not answer.
 
 /** Shows one run, or lists the runs. Returns the exit code. */
 export function status(args: readonly string[]): Promise<number> {
-	return runCommand("status", USAGE, args, show);
+	return runCommand("status", ABOUT, args, show);
 }
 
 async function show(asked: AskedCommand): Promise<number> {
-	const { runId, own, places, searcher, isJson } = asked;
-	if (own.has("watch")) {
+	const { runId, flags, places, searcher, isJson } = asked;
+	if (flags.has("watch")) {
 		return (await import("./watch-status.js")).watchStatus(asked);
 	}
 	return runId === undefined

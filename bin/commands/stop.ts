@@ -3,21 +3,16 @@ import { formatCount, formatDuration } from "../../src/base/units.js";
 import { plainMessage } from "../../src/logs/plain-text.js";
 import type { StopReport } from "../../src/operate/stop-run.js";
 import { printResult, say } from "../console.js";
+import { refuse } from "./command-arguments.js";
 import {
 	type AskedCommand,
-	refuse,
 	refuseNameless,
 	runCommand,
 	sayNotFound,
 } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
-const USAGE = `Usage: elastic-run stop RUN_ID [--no-wait] [--timeout TIME]
-                        [--rdzv-endpoint HOST:PORT,…]
-                        [--rdzv-backend etcd|memory] [--rdzv-conf K=V,…]
-                        [--config FILE] [--output text|json]
-
-Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the
+const ABOUT = `Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the
 run's shutdown time-out; each launcher exits with 5. It waits until all
 launchers have ended, at most for --timeout (by default as long as the run's own
 time-outs allow), and then names the nodes that are left.
@@ -27,13 +22,13 @@ be read; 4 if the store does not answer.
 
 /** Ends a run on all nodes. Returns the exit code. */
 export function stop(args: readonly string[]): Promise<number> {
-	return runCommand("stop", USAGE, args, endRun);
+	return runCommand("stop", ABOUT, args, endRun);
 }
 
 async function endRun(asked: AskedCommand): Promise<number> {
-	const { runId, own, places, searcher, isJson } = asked;
+	const { runId, flags, places, searcher, isJson } = asked;
 	if (runId === undefined) return refuseNameless("stop");
-	const timeout = readTimeout("stop", own);
+	const timeout = readTimeout("stop", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { isAwaited, timeoutMs } = timeout;
 	const { stopFoundRun } = await import("../../src/operate/stop-run.js");

@@ -1,5 +1,7 @@
 import { parseDuration } from "../../src/config/parse/scalars.js";
-import type { RunCommandName } from "./own-flags.js";
+import type { Settings } from "../../src/config/settings.js";
+import type { CommandName } from "./command-table.js";
+import { FlagReader } from "./flag-reader.js";
 
 /** The meaning of `--no-wait` and `--timeout TIME`. */
 export interface Timeout {
@@ -10,18 +12,12 @@ export interface Timeout {
 
 /** Reads both flags, or says what is wrong with them. */
 export function readTimeout(
-	command: RunCommandName,
-	own: ReadonlyMap<string, string>,
+	command: CommandName,
+	flags: Settings,
 ): Timeout | { readonly problems: readonly string[] } {
-	if (own.has("no-wait")) return { isAwaited: false, timeoutMs: 0 };
-	const given = own.get("timeout");
-	if (given === undefined) return { isAwaited: true, timeoutMs: null };
-	const parsed = parseDuration(given);
-	return "problems" in parsed
-		? {
-				problems: parsed.problems.map(
-					(words) => `${command}: --timeout: ${words}`,
-				),
-			}
-		: { isAwaited: true, timeoutMs: parsed.value };
+	if (flags.has("no-wait")) return { isAwaited: false, timeoutMs: 0 };
+	const reader = new FlagReader(command, flags);
+	const timeoutMs = reader.read("timeout", parseDuration) ?? null;
+	const { problems } = reader;
+	return problems.length > 0 ? { problems } : { isAwaited: true, timeoutMs };
 }

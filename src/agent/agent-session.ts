@@ -59,23 +59,12 @@ export class AgentSession {
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
 	/** Reports an error that ends the agent. */
-	fail: (error: unknown) => void = () => {};
+	private fail: (error: unknown) => void = () => {};
 	private readonly failed = this.nextFailure();
 
 	constructor(private readonly options: AgentSessionOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
-	}
-
-	see(view: RoundView): void {
-		this.view = view;
-		this.newcomer.see(view);
-		this.agent?.see(view);
-	}
-
-	/** The session with the store is lost; the workers must be dead by `fenceAt`. */
-	loseSession(reason: string, fenceAt: number): void {
-		this.agent?.dispatch({ kind: "session-lost", reason, fenceAt });
 	}
 
 	askToStop(request: StopRequest): void {
@@ -108,7 +97,6 @@ export class AgentSession {
 		const workers = openWorkers({
 			...this.options,
 			...{ resources, replies },
-			onStarted: (round) => this.agent?.started(round),
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;
@@ -140,7 +128,16 @@ export class AgentSession {
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
 		this.agent = agent;
 		if (this.stopRequest) agent.dispatch(this.stopRequest);
-		this.options.membership.start();
+		this.options.membership.start({
+			onView: (view) => {
+				this.view = view;
+				this.newcomer.see(view);
+				agent.dispatch({ kind: "round-seen", view });
+			},
+			onLost: (reason, fenceAt) =>
+				agent.dispatch({ kind: "session-lost", reason, fenceAt }),
+			onError: (error) => this.fail(error),
+		});
 		try {
 			return await Promise.race([agent.ended, this.failed]);
 		} catch (error) {

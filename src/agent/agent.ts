@@ -1,10 +1,9 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { Membership, RoundView } from "../rendezvous/member/membership.js";
+import type { Membership } from "../rendezvous/member/membership.js";
 import type { Intent } from "../rendezvous/records/record-writer.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
-import type { AgentInput } from "./machine/inputs.js";
+import type { AgentEffect, AgentInput } from "./machine/inputs.js";
 import { intentAt, unseenMs } from "./machine/round-times.js";
 import { isSameIntent } from "./machine/same-intent.js";
 import {
@@ -81,22 +80,6 @@ export class Agent {
 		}
 	};
 
-	see(view: RoundView): void {
-		this.dispatch({ kind: "round-seen", view });
-	}
-
-	/** Call it when a round's workers have been spawned. */
-	started(round: RoundRecord): void {
-		const { clock } = this.options;
-		const worldSize = round.world?.worldSize ?? 0;
-		this.history.started(
-			round.synced,
-			worldSize,
-			clock.now(),
-			clock.wallTime(),
-		);
-	}
-
 	/** Stops for good: an error has ended its part. */
 	close(): void {
 		this.isClosed = true;
@@ -124,7 +107,7 @@ export class Agent {
 		for (const effect of effects) {
 			switch (effect.kind) {
 				case "start-workers":
-					this.options.workers.start(effect.round, effect.seat, effect.kept);
+					this.startWorkers(effect);
 					break;
 				case "pause":
 					this.options.workers.pause(effect.localRanks, effect);
@@ -148,6 +131,22 @@ export class Agent {
 		if (state.phase === "CLOSED" && before.phase !== "CLOSED") {
 			this.resolveEnded(state.ending);
 		}
+	}
+
+	private startWorkers({
+		round,
+		seat,
+		kept,
+	}: AgentEffect & { kind: "start-workers" }): void {
+		const { clock, workers } = this.options;
+		workers.start(round, seat, kept);
+		const worldSize = round.world?.worldSize ?? 0;
+		this.history.started(
+			round.synced,
+			worldSize,
+			clock.now(),
+			clock.wallTime(),
+		);
 	}
 
 	private tell(

@@ -1,5 +1,4 @@
 import type { WorkerChannel } from "../channel/worker-channel.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
 import { readOomKills } from "../supervision/oom-kills.js";
 import type { AgentObserver } from "./agent-observer.js";
 import { describeStart } from "./joining/describe-start.js";
@@ -23,8 +22,6 @@ export interface OpenWorkersOptions {
 	readonly observer: AgentObserver | undefined;
 	readonly resources: NodeResources;
 	readonly replies: Replies;
-	/** Called when the workers of a round have been spawned. */
-	readonly onStarted: (round: RoundRecord) => void;
 	readonly dispatch: (input: AgentInput) => void;
 }
 
@@ -42,11 +39,8 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 			prepareWorker(info, round, {
 				...{ ...resources, ...place, logs },
 				...{ config, incarnation },
-				readReplies: (channel) => replies.readNow(channel.directory),
-				discardChannel: (channel) => {
-					replies.readNow(channel.directory);
-					discarded.push(channel);
-				},
+				replies,
+				discardChannel: (channel) => discarded.push(channel),
 			}),
 		onSpawning: () => ports.release(),
 		onChannels: () => {
@@ -54,7 +48,6 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 			replies.listen();
 		},
 		onStarted: (round, workers, kept) => {
-			options.onStarted(round);
 			const pids = workers.flatMap(({ pid }) => pid ?? []);
 			const firstRank = workers[0]?.rank ?? 0;
 			const about = { round: round.synced, pids, firstRank };

@@ -3,19 +3,14 @@ import { findConfigFiles, readConfigFile } from "./config-file.js";
 import { settingsFromEnvironment } from "./environment.js";
 import type { Host } from "./host.js";
 import { mergeSettings } from "./merge-settings.js";
+import type { Option } from "./option.js";
 import { OPTIONS } from "./options.js";
-import {
-	type Resolution,
-	type ResolveRequest,
-	resolveSettings,
-} from "./resolve.js";
+import type { ResolveRequest } from "./resolve.js";
 import { loginFromEnvironment } from "./resolve-credentials.js";
 import { httpTokenFromEnvironment } from "./resolve-http.js";
 import {
 	EMPTY_VALUE,
-	type NameOf,
 	type Setting,
-	SettingReader,
 	type Settings,
 	type SourceReading,
 } from "./settings.js";
@@ -38,35 +33,6 @@ export interface CommandLineReading {
 	readonly notes: readonly string[];
 }
 
-export interface CommandLineResolution {
-	readonly resolution: Resolution;
-	/** Every given setting, with its origin. */
-	readonly settings: Settings;
-	readonly isDryRun: boolean;
-	/** Whether a dry run shows all settings. */
-	readonly isVerbose: boolean;
-	/** Facts that the user should know and need not change. */
-	readonly notes: readonly string[];
-}
-
-const nameOf: NameOf = (option) => `--${option.name}`;
-
-/** Resolves the settings: flags override the environment, which overrides the config file, which overrides the defaults. */
-export async function resolveCommandLine(
-	line: CommandLine,
-	host: Host,
-): Promise<CommandLineResolution> {
-	const { request, ...reading } = await readCommandLine(line, host);
-	const { settings } = request;
-	const resolution = await resolveSettings(request, host);
-	const reader = new SettingReader(settings, () => {}, nameOf);
-	const isDryRun = reader.value(OPTIONS.dryRun);
-	const isVerbose = reader.value(OPTIONS.verbose);
-	const warnings = reading.warnings.map((words) => `warning: ${words}`);
-	const notes = [...warnings, ...reading.notes];
-	return { resolution, settings, isDryRun, isVerbose, notes };
-}
-
 /** Collects the settings in order of precedence: flags, environment, config file. */
 export async function readCommandLine(
 	line: CommandLine,
@@ -85,7 +51,7 @@ export async function readCommandLine(
 		settings: mergeSettings([line.flags, environment.settings, file.settings]),
 		login: loginFromEnvironment(host.environment),
 		httpToken: httpTokenFromEnvironment(host.environment),
-		nameOf,
+		nameOf: (option: Option<unknown>) => `--${option.name}`,
 		problems: [...line.problems, ...file.problems],
 	};
 	return { request, warnings: environment.warnings, notes: file.notes };

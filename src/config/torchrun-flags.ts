@@ -2,28 +2,28 @@
 export interface ForeignFlag {
 	/** Without the leading dashes. */
 	readonly name: string;
-	readonly takesValue: boolean;
+	/** Undefined for a switch. */
+	readonly argument?: "VALUE";
 	/** What to use here instead; undefined: nothing is needed, and the flag is ignored. */
 	readonly instead?: string;
 }
 
 export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
-	{ name: "monitor-interval", takesValue: true },
-	{ name: "start-method", takesValue: true },
-	{ name: "run-path", takesValue: false },
-	{ name: "event-log-handler", takesValue: true },
-	{ name: "logs-specs", takesValue: true },
-	{ name: "duplicate-stdout-filters", takesValue: true },
-	{ name: "duplicate-stderr-filters", takesValue: true },
+	{ name: "monitor-interval", argument: "VALUE" },
+	{ name: "start-method", argument: "VALUE" },
+	{ name: "run-path" },
+	{ name: "event-log-handler", argument: "VALUE" },
+	{ name: "logs-specs", argument: "VALUE" },
+	{ name: "duplicate-stdout-filters", argument: "VALUE" },
+	{ name: "duplicate-stderr-filters", argument: "VALUE" },
 	{
 		name: "numa-binding",
-		takesValue: true,
+		argument: "VALUE",
 		instead:
 			"put numactl before the command: elastic-run [options] numactl … python3 train.py",
 	},
 	{
 		name: "virtual-local-rank",
-		takesValue: false,
 		instead: "choose the device in the script by LOCAL_RANK",
 	},
 ];

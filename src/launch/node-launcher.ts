@@ -134,9 +134,6 @@ export class NodeLauncher {
 	private listener(): EnterRunOptions["listener"] {
 		return {
 			reservePort: () => this.ports.reserve(),
-			onView: (view) => this.session?.see(view),
-			onLost: (reason, fenceAt) => this.session?.loseSession(reason, fenceAt),
-			onError: (error) => this.session?.fail(error),
 			onPlanReason: (reason) => this.place.log.debug(reason),
 			onSkipped: (words) => this.place.log.warn(words),
 		};

@@ -120,11 +120,7 @@ class RunningWorkers {
 			registry,
 			warn,
 			groups: this.groups,
-			listener: {
-				spawnFailed: (problem) => listener.spawnFailed(problem),
-				exited: (exit, groupRemains) => listener.exited(exit, groupRemains),
-				gone: () => this.gone(listener),
-			},
+			listener: { ...listener, gone: () => this.gone(listener) },
 		});
 		return {
 			pid: worker.pid,

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { buildSync } from "esbuild";
+import { NODE_BUNDLE, PROJECT } from "./node-bundle.js";
 
-const DIST = join(import.meta.dirname, "../../dist");
 const made = new Map<string, string>();
 
 /**
@@ -12,18 +12,10 @@ const made = new Map<string, string>();
 export function bundled(file: string): string {
 	const known = made.get(file);
 	if (known !== undefined) return known;
-	const directory = mkdtempSync(join(DIST, ".bundled-"));
+	const directory = mkdtempSync(join(PROJECT, "dist/.bundled-"));
 	process.once("exit", () => rmSync(directory, { recursive: true }));
 	const outfile = join(directory, basename(file).replace(/\.ts$/, ".js"));
-	buildSync({
-		entryPoints: [file],
-		bundle: true,
-		platform: "node",
-		format: "esm",
-		packages: "external",
-		logLevel: "silent",
-		outfile,
-	});
+	buildSync({ ...NODE_BUNDLE, entryPoints: [file], outfile });
 	made.set(file, outfile);
 	return outfile;
 }

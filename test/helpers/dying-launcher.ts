@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import type { LaunchOptions } from "./launch.js";
+import { NODE_BUNDLE, PROJECT } from "./node-bundle.js";
 
-const PROJECT = join(import.meta.dirname, "../..");
 const BUNDLED = [
 	["execa", "execa.js"],
 	["etcd3", "etcd3.js"],
@@ -18,14 +18,9 @@ export class DyingLauncher {
 	static async build(): Promise<DyingLauncher> {
 		const directory = mkdtempSync(join(PROJECT, "dist/.dying-"));
 		await build({
-			absWorkingDir: PROJECT,
+			...NODE_BUNDLE,
 			entryPoints: ["bin/elastic-run.ts"],
-			bundle: true,
 			splitting: true,
-			platform: "node",
-			format: "esm",
-			packages: "external",
-			logLevel: "silent",
 			outdir: directory,
 			plugins: [dyingStore()],
 		});

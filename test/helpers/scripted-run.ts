@@ -202,10 +202,6 @@ export class ScriptedAgent {
 			reservePort: async (claim) => 4000 + claim,
 			isDead: () => holderIsDead,
 			random: () => 0.5,
-			onView: (view) => this.agent.see(view),
-			onLost: (reason, fenceAt) =>
-				this.agent.dispatch({ kind: "session-lost", reason, fenceAt }),
-			onError: (error) => tell(`error: ${String(error)}`),
 			onPlanReason: (reason) => tell(`plans: ${reason}`),
 			onSkipped: (words) => tell(words),
 		});
@@ -241,12 +237,21 @@ export class ScriptedAgent {
 		});
 	}
 
+	private follow(): void {
+		this.membership.start({
+			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
+			onLost: (reason, fenceAt) =>
+				this.agent.dispatch({ kind: "session-lost", reason, fenceAt }),
+			onError: (error) => this.tell(`error: ${String(error)}`),
+		});
+	}
+
 	/** Goes on by itself where the joining needs time. */
 	join(): void {
 		const { tell } = this;
 		this.membership.join().then(
 			(joined) => {
-				if ("instance" in joined) this.membership.start();
+				if ("instance" in joined) this.follow();
 				else if ("outcome" in joined)
 					tell(`ends with the run: ${joined.outcome.reason}`);
 			},
@@ -343,7 +348,6 @@ export class ScriptedAgent {
 				this.agent.dispatch({ kind: "worker-attached", localRank });
 			}
 		}
-		this.agent.started(round);
 	}
 
 	private signal(name: string, localRanks: readonly number[]): void {

@@ -2,7 +2,7 @@
 //   npx tsx test/simulation/learn-seeds.ts
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "./mutants/bundle.js";
+import { PROJECT } from "../helpers/node-bundle.js";
 import { tryByChecker } from "./mutants/by-checker.js";
 import { isChecked, MUTANTS } from "./mutants/index.js";
 

@@ -66,7 +66,7 @@ export class SimAgent {
 		try {
 			const joined = await this.membership.join();
 			if ("outcome" in joined) return this.end(endingOf(joined.outcome));
-			this.membership.start();
+			this.follow();
 			return this.end(await this.agent.ended);
 		} catch (error) {
 			return this.fail(error);
@@ -159,6 +159,17 @@ export class SimAgent {
 		this.options.machine.say(this.history.incarnation, what);
 	}
 
+	private follow(): void {
+		this.membership.start({
+			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
+			onLost: (reason, fenceAt) => {
+				this.history.lossesTold.push(this.options.machine.timeline.now);
+				this.agent.dispatch({ kind: "session-lost", reason, fenceAt });
+			},
+			onError: (error) => this.lose(error),
+		});
+	}
+
 	private openMembership(): Membership {
 		const { machine, runId, isDead, batchSize } = this.options;
 		const pid = machine.history.processes.length;
@@ -172,12 +183,6 @@ export class SimAgent {
 			reservePort: async () => machine.random.integer(20_000, 60_000),
 			isDead,
 			random: machine.random.next,
-			onView: (view) => this.agent.see(view),
-			onLost: (reason, fenceAt) => {
-				this.history.lossesTold.push(machine.timeline.now);
-				this.agent.dispatch({ kind: "session-lost", reason, fenceAt });
-			},
-			onError: (error) => this.lose(error),
 			onPlanReason: (reason) => this.say(`plans: ${reason}`),
 			onSkipped: (words) => this.say(words),
 		});
@@ -193,10 +198,7 @@ export class SimAgent {
 			onSpawning: () => {},
 			onChannels: () => {},
 			log: { info: () => {}, warn: (message) => this.say(message) },
-			onStarted: (round) => {
-				this.spawner.started(round);
-				this.agent.started(round);
-			},
+			onStarted: (round) => this.spawner.started(round),
 			dispatch: (input) => this.agent.dispatch(input),
 		});
 	}

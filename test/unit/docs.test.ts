@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { OWN_FLAGS } from "../../bin/commands/own-flags.js";
+import { COMMANDS } from "../../bin/commands/command-table.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import { FOREIGN_FLAGS } from "../../src/config/torchrun-flags.js";
 
@@ -109,7 +109,7 @@ describe.each(PAGES)("%s", (page) => {
 		const known = [
 			...ALL_OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
 			...FOREIGN_FLAGS.map(({ name }) => name),
-			...Object.values(OWN_FLAGS).flatMap((flags) =>
+			...Object.values(COMMANDS).flatMap(({ flags }) =>
 				flags.map(({ name }) => name),
 			),
 			...["help", "version"],

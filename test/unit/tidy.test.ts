@@ -35,7 +35,7 @@ const FLOORS: readonly (readonly string[])[] = [
 
 /** Each package has one door, so that it can be replaced. */
 const DOORS: Readonly<Record<string, string>> = {
-	commander: "bin/command-line.ts",
+	commander: "bin/argument-parser.ts",
 	execa: "src/supervision/process-spawner.ts",
 	chokidar: "src/channel/reply-watcher.ts",
 	pino: "src/logs/create-logger.ts",

@@ -1,8 +1,6 @@
 import type { Option } from "../../../src/config/option.js";
 import { ALL_OPTIONS } from "../../../src/config/options.js";
-import { COMMAND_HELP, type CommandName } from "../command-help.js";
-import { OWN_FLAGS, type RunCommandName } from "../own-flags.js";
-import { RUN_FLAGS } from "../run-arguments.js";
+import { COMMANDS } from "../command-table.js";
 
 /** What a shell may complete of a flag. */
 export interface CompletedFlag {
@@ -36,39 +34,6 @@ export interface CompletedCommand {
 	readonly words: readonly string[];
 }
 
-const LAUNCH_WORDS = [...ALL_OPTIONS, { name: "help" }].map(
-	({ name }) => `--${name}`,
-);
-
-/** All words that may follow each command. */
-const WORDS: Readonly<Record<CommandName, readonly string[]>> = {
-	run: LAUNCH_WORDS,
-	status: runCommandWords("status"),
-	history: runCommandWords("history"),
-	logs: runCommandWords("logs"),
-	stop: runCommandWords("stop"),
-	leave: runCommandWords("leave"),
-	clean: runCommandWords("clean"),
-	validate: LAUNCH_WORDS,
-	doctor: [
-		...["--nproc-per-node", "--output", "--rdzv-endpoint"],
-		...["--rdzv-conf", "--run-id", "--help"],
-	],
-	chaos: runCommandWords("chaos"),
-	"python-path": ["--wheel", "--help"],
-	completion: ["bash", "zsh", "fish"],
-	help: Object.keys(COMMAND_HELP),
-	version: [],
-};
-
-const wordsOf: ReadonlyMap<string, readonly string[]> = new Map(
-	Object.entries(WORDS),
-);
-
-const COMMANDS: readonly CompletedCommand[] = Object.entries(COMMAND_HELP).map(
-	([name, help]) => ({ name, help, words: wordsOf.get(name) ?? [] }),
-);
-
 const QUESTIONS: readonly CompletedFlag[] = [
 	{ name: "help", short: "h", help: "show help", value: undefined },
 	{
@@ -79,12 +44,6 @@ const QUESTIONS: readonly CompletedFlag[] = [
 	},
 ];
 
-function runCommandWords(command: RunCommandName): readonly string[] {
-	return [...OWN_FLAGS[command], ...RUN_FLAGS, { name: "help" }].map(
-		({ name }) => `--${name}`,
-	);
-}
-
 export function completedCommandLine(): CompletedCommandLine {
 	const options = ALL_OPTIONS.flatMap((option) =>
 		[option.name, ...option.aliases].map((name, index) => ({
@@ -94,7 +53,15 @@ export function completedCommandLine(): CompletedCommandLine {
 			value: completedValue(option),
 		})),
 	);
-	return { commands: COMMANDS, flags: [...options, ...QUESTIONS] };
+	const commands = Object.entries(COMMANDS).map(
+		([name, { help, flags, words }]) => {
+			const typed = [...flags, { name: "help" }].map(
+				(flag) => `--${flag.name}`,
+			);
+			return { name, help, words: words ?? typed };
+		},
+	);
+	return { commands, flags: [...options, ...QUESTIONS] };
 }
 
 /** Lower-case words in the option table are literal; upper-case words name a kind of value. */

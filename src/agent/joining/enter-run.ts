@@ -40,15 +40,9 @@ export interface EnterRunOptions {
 	readonly random: () => number;
 	/** Names this process. */
 	readonly incarnation: string;
-	/** Hears about the run. */
 	readonly listener: Pick<
 		MembershipOptions,
-		| "reservePort"
-		| "onView"
-		| "onLost"
-		| "onError"
-		| "onPlanReason"
-		| "onSkipped"
+		"reservePort" | "onPlanReason" | "onSkipped"
 	>;
 	/** Called with each membership before it joins, so that it can always be closed; the last one counts. */
 	readonly onMembership: (membership: Membership) => void;

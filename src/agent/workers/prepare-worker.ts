@@ -18,6 +18,7 @@ import {
 } from "../../logs/worker-streams.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
+import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { workerEnvironment } from "./worker-environment.js";
 
@@ -31,10 +32,9 @@ export interface PrepareWorkerOptions {
 	readonly console: WorkerConsole;
 	/** Whether prefixes of lines on each stream are coloured. */
 	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
-	/** Reads a worker's replies so far. */
-	readonly readReplies: (channel: WorkerChannel) => void;
+	readonly replies: Pick<Replies, "readNow">;
 	/** Takes the channel of a worker that is gone, and removes it later. */
-	readonly discardChannel: (channel: WorkerChannel) => void;
+	readonly discardChannel: (channel: WorkerChannel) => unknown;
 }
 
 /**
@@ -93,12 +93,13 @@ export function prepareWorker(
 			ring: () => channel.ring(),
 			moved: streams.rename,
 			release: streams.release,
-			hear: () => options.readReplies(channel),
+			hear: () => options.replies.readNow(channel.directory),
 			logs: streams.logs,
 			readError: () => readErrorFile(streams.logs.errorFile),
 			discard: () => {
 				cancelAhead();
 				streams.finish();
+				options.replies.readNow(channel.directory);
 				options.discardChannel(channel);
 			},
 		};

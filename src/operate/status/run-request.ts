@@ -27,7 +27,7 @@ export interface RunPlaces {
 export interface RunRequest {
 	readonly places: RunPlaces;
 	readonly output: "text" | "json";
-	/** What environment and config file say about the run. */
+	/** What flags, environment and config file say about the run. */
 	readonly named: {
 		readonly runId: string | undefined;
 		readonly nodeId: string | undefined;

@@ -9,7 +9,7 @@ import type { RoundView } from "../records/round-view.js";
 import type { OwnCommand } from "../records/run-command.js";
 import type { Lease, Store } from "../store/store.js";
 import { type JoinedRun, joinRun } from "./join-run.js";
-import type { OnLeaseLost } from "./lease-guard.js";
+import type { MembershipListener } from "./membership-listener.js";
 import { endedView, runGone } from "./run-gone.js";
 import { Session } from "./session.js";
 
@@ -36,11 +36,6 @@ export interface MembershipOptions {
 	readonly random: () => number;
 	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
-	readonly onView: (view: RoundView) => void;
-	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
-	readonly onLost: OnLeaseLost;
-	/** Called with the error that ends this agent's part in the run. */
-	readonly onError: (error: unknown) => void;
 	/** Called with each decision or wait while this agent is the coordinator. */
 	readonly onPlanReason: (reason: string) => void;
 	/** Called once for each unreadable record that only informs people. */
@@ -61,7 +56,7 @@ export class Membership {
 	private instance: number | undefined;
 	private readonly skip: Warn;
 	private lastView: RoundView | undefined;
-	private started = false;
+	private listener: MembershipListener | undefined;
 	private closed = false;
 
 	constructor(private readonly options: MembershipOptions) {
@@ -89,9 +84,8 @@ export class Membership {
 		return joined;
 	}
 
-	/** Starts calling `onView` with the present view and each change. */
-	start(): void {
-		this.started = true;
+	start(listener: MembershipListener): void {
+		this.listener = listener;
 		if (this.session === undefined) this.rejoin();
 		else this.session.start();
 	}
@@ -131,15 +125,15 @@ export class Membership {
 			lease,
 			onView: (view) => {
 				this.lastView = view;
-				this.options.onView({ ...view, joined: this.instance });
+				this.listener?.onView({ ...view, joined: this.instance });
 			},
 			onSkipped: this.skip,
 			isForeign: ({ instance }) => instance !== this.instance,
 			onRunGone: () => this.endWithoutRun(),
+			onError: (error) => this.report(error),
 			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
-			onStanding: () => {
-				this.revokeLost().catch((error) => this.report(error));
-			},
+			onStanding: () =>
+				void this.revokeLost().catch((error) => this.report(error)),
 		});
 		return session;
 	}
@@ -147,14 +141,14 @@ export class Membership {
 	private endWithoutRun(): void {
 		const { lastView } = this;
 		if (lastView === undefined) this.report(runGone());
-		else this.options.onView(endedView(lastView, runGone()));
+		else this.listener?.onView(endedView(lastView, runGone()));
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
-		if (!this.started) return;
-		this.options.onLost(reason, fenceAt);
+		if (this.listener === undefined) return;
+		this.listener.onLost(reason, fenceAt);
 		this.rejoin();
 	}
 
@@ -205,6 +199,6 @@ export class Membership {
 	}
 
 	private report(error: unknown): void {
-		if (!this.closed) this.options.onError(error);
+		if (!this.closed) this.listener?.onError(error);
 	}
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { bundle, PROJECT } from "./bundle.js";
+import { PROJECT } from "../../helpers/node-bundle.js";
+import { bundle } from "./bundle.js";
 import KNOWN_SEEDS from "./known-seeds.json" with { type: "json" };
 import type { Checked, Verdict } from "./mutant.js";
 import { runNode } from "./run-node.js";

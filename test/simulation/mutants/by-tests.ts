@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { bundle, PROJECT } from "./bundle.js";
+import { PROJECT } from "../../helpers/node-bundle.js";
+import { bundle } from "./bundle.js";
 import type { Mutant, Tested, Verdict } from "./mutant.js";
 import { runNode } from "./run-node.js";
 

@@ -1,9 +1,10 @@
 /** One guard taken out of the source, and who must notice. */
 export interface Mutant {
 	readonly name: string;
-	readonly file: string;
-	/** What stands in the file, once. */
+	/** What stands in `src` once. */
 	readonly guard: string;
+	/** Needed if it stands in other files too. */
+	readonly file?: string;
 	/** What stands there instead. */
 	readonly without: string;
 	/** The checker that turns red, or the test that fails. */

@@ -51,3 +51,12 @@ it("one that was closed takes nothing more and keeps no timer", async () => {
 	expect(intents).toHaveLength(before + 1);
 	expect(clock.nextAlarm).toBeUndefined();
 });
+
+it("records a round when its workers have been started, and when it is left", () => {
+	const { agent } = agentWith();
+	const round = { round: 1, startedAt: expect.any(Number), ending: "running" };
+	expect(agent.history.rounds).toMatchObject([round]);
+	agent.dispatch(exited(0, 9));
+	const [left] = agent.history.rounds;
+	expect(left?.ending).toContain("rank 0 failed");
+});

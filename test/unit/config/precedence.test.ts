@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { systemHost } from "../../../src/config/host.js";
 import { ALL_OPTIONS } from "../../../src/config/options.js";
+import { resolveSettings } from "../../../src/config/resolve.js";
 import {
 	type CommandLine,
-	resolveCommandLine,
+	readCommandLine,
 } from "../../../src/config/resolve-command-line.js";
 import type { Setting } from "../../../src/config/settings.js";
 import { temporaryFolder } from "../../helpers/processes.js";
@@ -34,11 +35,14 @@ async function resolve(typed: Texts, inVariables: Texts) {
 		PATH: process.env.PATH,
 		...Object.fromEntries(variables),
 	};
-	return resolveCommandLine(line, {
+	const host = {
 		...systemHost(environment),
 		cwd: folder.path,
-		stdin: "other",
-	});
+		stdin: "other" as const,
+	};
+	const { request } = await readCommandLine(line, host);
+	const resolution = await resolveSettings(request, host);
+	return { resolution, settings: request.settings };
 }
 
 describe("a flag beats a variable", () => {

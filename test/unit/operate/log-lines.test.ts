@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { parseCommand } from "../../../bin/commands/command-arguments.js";
 import { readLogChoice } from "../../../bin/commands/read-log-choice.js";
 import { systemHost } from "../../../src/config/host.js";
 import { lineInWords } from "../../../src/operate/line-words.js";
@@ -11,14 +12,20 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const NOW = new Date(2030, 0, 1, 12, 0, 10).getTime();
 
-async function shown(flags: readonly (readonly [string, string])[]) {
+function chosen(args: readonly string[]) {
+	const parsed = parseCommand("logs", args);
+	if (parsed === "help" || "problems" in parsed) throw new Error("refused");
+	return readLogChoice(parsed.flags, NOW);
+}
+
+async function shown(args: readonly string[]) {
 	const folder = temporaryFolder();
 	onTestFinished(() => folder.remove());
 	const node = join(folder.path, "a");
 	mkdirSync(join(node, "round-1", "0"), { recursive: true });
 	const lines = [1, 2, 3].map((n) => `2030-01-01 12:00:0${n} line ${n}\n`);
 	writeFileSync(join(node, "round-1", "0", "stdout.log"), lines.join(""));
-	const choice = readLogChoice(new Map(flags), NOW);
+	const choice = chosen(args);
 	if ("problems" in choice) throw new Error(choice.problems.join());
 	const found: string[] = [];
 	await showLogs({
@@ -33,22 +40,14 @@ async function shown(flags: readonly (readonly [string, string])[]) {
 
 it("logs --tail N shows the last N lines that are wanted", async () => {
 	expect(await shown([])).toEqual(["line 1", "line 2", "line 3"]);
-	expect(await shown([["tail", "2"]])).toEqual(["line 2", "line 3"]);
-	expect(await shown([["tail", "0"]])).toEqual([]);
-	const both = [
-		["tail", "1"],
-		["grep", "[12]$"],
-	] as const;
-	expect(await shown(both)).toEqual(["line 2"]);
+	expect(await shown(["--tail", "2"])).toEqual(["line 2", "line 3"]);
+	expect(await shown(["--tail", "0"])).toEqual([]);
+	expect(await shown(["--tail", "1", "--grep", "[12]$"])).toEqual(["line 2"]);
 });
 
 it("logs refuses a --tail that is no number and a --since that is no duration", () => {
-	const flags = new Map([
-		["tail", "x"],
-		["since", "soon"],
-	]);
-	expect(readLogChoice(flags, NOW)).toMatchObject({
-		problems: [/^--tail/, /^--since/].map((start) =>
+	expect(chosen(["--tail", "x", "--since", "soon"])).toMatchObject({
+		problems: [/^logs: --tail/, /^logs: --since/].map((start) =>
 			expect.stringMatching(start),
 		),
 	});

@@ -66,9 +66,6 @@ it("a run of many nodes that has ended is begun anew, with nothing left of its l
 		reservePort: async () => 4_000,
 		isDead: () => false,
 		random: () => 0,
-		onView: () => {},
-		onLost: () => {},
-		onError: () => {},
 		onPlanReason: () => {},
 		onSkipped: () => {},
 	});

@@ -44,9 +44,6 @@ describe("joining under a node id", () => {
 			reservePort: async () => 4_000,
 			isDead: () => false,
 			random: () => 0,
-			onView: () => {},
-			onLost: () => {},
-			onError: () => {},
 			onPlanReason: () => {},
 			onSkipped: () => {},
 			...options,
@@ -64,8 +61,12 @@ describe("joining under a node id", () => {
 		const { entries } = await store.snapshot([KEYS.coordinator]);
 		return entries.get(KEYS.coordinator);
 	};
-	const ready = (membership: Membership) => {
-		membership.start();
+	const ready = (membership: Membership, views: RoundView[] = []) => {
+		membership.start({
+			onView: (view) => views.push(view),
+			onLost: () => {},
+			onError: () => {},
+		});
 		membership.publish(intentOf());
 		return settle();
 	};
@@ -189,11 +190,9 @@ describe("joining under a node id", () => {
 
 	it("goes on from the reservation with the record", async () => {
 		const views: RoundView[] = [];
-		const first = tentative("1", {
-			onView: (view: RoundView) => views.push(view),
-		});
+		const first = tentative("1");
 		await first.join();
-		await ready(first);
+		await ready(first, views);
 		expect(await record()).toMatchObject({ incarnation: "1", state: "ready" });
 		expect(views.length).toBeGreaterThan(0);
 	});

@@ -3,6 +3,7 @@ import {
 	Membership,
 	type MembershipOptions,
 } from "../../../src/rendezvous/member/membership.js";
+import type { MembershipListener } from "../../../src/rendezvous/member/membership-listener.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
@@ -64,6 +65,7 @@ describe("an agent's membership", () => {
 	let errors: unknown[];
 	let plans: string[];
 	let options: MembershipOptions;
+	let listener: MembershipListener;
 	let membership: Membership;
 
 	beforeEach(async () => {
@@ -88,15 +90,17 @@ describe("an agent's membership", () => {
 			reservePort: async () => 4_000,
 			isDead: () => false,
 			random: () => 0,
-			onView: (view) => views.push(view),
-			onLost: (_, fenceAt) => losses.push(fenceAt),
-			onError: (error) => errors.push(error),
 			onPlanReason: (reason) => plans.push(reason),
 			onSkipped: () => {},
 		};
+		listener = {
+			onView: (view) => views.push(view),
+			onLost: (_, fenceAt) => losses.push(fenceAt),
+			onError: (error) => errors.push(error),
+		};
 		membership = new Membership(options);
 		await membership.join();
-		membership.start();
+		membership.start(listener);
 		membership.publish(intentOf());
 		await settle();
 	});
@@ -161,11 +165,10 @@ describe("an agent's membership", () => {
 		const late = new Membership({
 			...options,
 			identity: agentIdentity({ nodeId: "b", incarnation: "b-1" }),
-			onView: (view) => seen.push(view),
 		});
 		await late.join();
 		await put(roundRecord({ instance: 8 }));
-		late.start();
+		late.start({ ...listener, onView: (view) => seen.push(view) });
 		late.publish(intentOf());
 		await settle();
 		expect(seen[0]).toMatchObject({ joined: 7, round: { instance: 8 } });

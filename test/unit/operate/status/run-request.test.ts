@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseRunArguments } from "../../../../bin/commands/run-arguments.js";
+import { parseCommand } from "../../../../bin/commands/command-arguments.js";
 import { systemHost } from "../../../../src/config/host.js";
 import { resolveRunRequest } from "../../../../src/operate/status/run-request.js";
 import { temporaryFolder } from "../../../helpers/processes.js";
@@ -18,7 +18,7 @@ async function request(
 	args: readonly string[],
 	environment: Record<string, string> = {},
 ) {
-	const parsed = parseRunArguments("status", args);
+	const parsed = parseCommand("status", args);
 	if (parsed === "help" || "problems" in parsed) throw new Error("refused");
 	const host = { ...systemHost(environment), cwd: folder.path };
 	return resolveRunRequest(parsed.flags, host);
@@ -95,46 +95,6 @@ describe("where a command looks for a run", () => {
 				expect.stringContaining("--rdzv-endpoint: "),
 				expect.stringContaining("--output: "),
 			],
-		});
-	});
-});
-
-describe("the arguments of a command that looks for a run", () => {
-	it("are a run id and flags, in any order", () => {
-		expect(parseRunArguments("status", ["--output", "json", "r.1"])).toEqual({
-			runId: "r.1",
-			flags: new Map([
-				["output", { text: "json", place: "--output", origin: "flag" }],
-			]),
-			own: new Map(),
-		});
-		expect(parseRunArguments("status", [])).toMatchObject({ runId: undefined });
-		expect(parseRunArguments("status", ["r", "-h"])).toBe("help");
-	});
-
-	it.each([
-		[["a", "b"], "status: name one run only (see --help)"],
-		[["../x"], 'status: "../x" is not valid'],
-		[["--nnodes", "2"], "status: unknown option --nnodes (see --help)"],
-		[
-			["--outptu", "json"],
-			"status: unknown option --outptu; did you mean --output? (see --help)",
-		],
-		[["-x"], "status: unknown option -x (see --help)"],
-		[
-			["--output"],
-			"status: --output: its value is missing or begins with a dash; use --output=VALUE",
-		],
-		[
-			["--output", "--watch"],
-			"status: --output: its value is missing or begins with a dash",
-		],
-		[["--watch=1"], "status: --watch takes no value; use --watch alone"],
-		[["--help=1"], "status: --help takes no value; use --help alone"],
-		[["-h=1"], "status: a flag of one letter takes no =; use its name"],
-	])("%j are refused", (args, words) => {
-		expect(parseRunArguments("status", args)).toEqual({
-			problems: [expect.stringContaining(words)],
 		});
 	});
 });

@@ -1,0 +1,147 @@
+import { ALL_OPTIONS, OPTIONS } from "../../src/config/options.js";
+import type { Flag } from "../argument-parser.js";
+
+/** One command: what help, the parser and completion know of it, and how it runs. */
+interface CommandEntry {
+	/** Its purpose, in one line. */
+	readonly help: string;
+	/** What it takes besides flags, as help shows it. */
+	readonly operand?: string;
+	/** All words that may follow it, if these are not its flags. */
+	readonly words?: readonly string[];
+	readonly flags: readonly Flag[];
+	/** Flags without an effect: a user may give each command the same flags. */
+	readonly ignored?: readonly Flag[];
+	/** Takes the arguments after the command's name, and returns the exit code. Loaded on demand: a run needs none of them. */
+	readonly run: (args: readonly string[]) => number | Promise<number>;
+}
+
+const { config, nodeId, nprocPerNode, output, runId } = OPTIONS;
+const { logDir, rdzvBackend, rdzvConf, rdzvEndpoint } = OPTIONS;
+const STORE_FLAGS = [rdzvEndpoint, rdzvBackend, rdzvConf];
+const COMMON_FLAGS = [config, output];
+const WAIT_FLAGS = [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }];
+const SHELLS = ["bash", "zsh", "fish"];
+
+const TABLE = {
+	run: {
+		help: "launch a script or a program, whatever it is called",
+		flags: ALL_OPTIONS,
+		run: async (args) => (await import("./launch.js")).launchNamed(args),
+	},
+	status: {
+		help: "show where a run stands, or which runs there are",
+		operand: "[RUN_ID]",
+		flags: [{ name: "watch" }, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./status.js")).status(args),
+	},
+	history: {
+		help: "show a run's rounds, their causes and how long each step took",
+		operand: "RUN_ID",
+		flags: [...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./history.js")).history(args),
+	},
+	logs: {
+		help: "show what this machine has of a run's logs, merged by time",
+		operand: "[RUN_ID]",
+		flags: [
+			{ name: "follow", short: "f" },
+			{ name: "rank", argument: "0,3-5" },
+			{ name: "grep", argument: "RE" },
+			{ name: "tail", argument: "N" },
+			{ name: "since", argument: "TIME" },
+			{ name: "timestamps" },
+			...[logDir, ...COMMON_FLAGS],
+		],
+		ignored: STORE_FLAGS,
+		run: async (args) => (await import("./logs.js")).logs(args),
+	},
+	stop: {
+		help: "end a run on all of its nodes",
+		operand: "RUN_ID",
+		flags: [...WAIT_FLAGS, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./stop.js")).stop(args),
+	},
+	leave: {
+		help: "make a node of this machine leave its run",
+		operand: "[RUN_ID]",
+		flags: [runId, nodeId, ...WAIT_FLAGS, ...COMMON_FLAGS],
+		ignored: STORE_FLAGS,
+		run: async (args) => (await import("./leave.js")).leave(args),
+	},
+	clean: {
+		help: "list, or remove, what runs that are over have left behind",
+		operand: "[RUN_ID]",
+		flags: [
+			...[{ name: "yes" }, { name: "logs" }],
+			{ name: "older-than", argument: "TIME" },
+			...[...STORE_FLAGS, ...COMMON_FLAGS],
+		],
+		run: async (args) => (await import("./clean.js")).clean(args),
+	},
+	validate: {
+		help: "check settings as a launch would, and show what is in force",
+		flags: ALL_OPTIONS,
+		run: async (args) => (await import("./validate.js")).validate(args),
+	},
+	doctor: {
+		help: "look at what this machine lacks for running workers",
+		flags: [nprocPerNode, rdzvEndpoint, rdzvConf, runId, output],
+		run: async (args) => (await import("./doctor.js")).doctor(args),
+	},
+	chaos: {
+		help: "make faults among this machine's processes of a run",
+		operand: "RUN_ID",
+		flags: [
+			{ name: "at", argument: "ROUND:RANK[:KIND],…" },
+			{ name: "delay", argument: "TIME" },
+			{ name: "mtbf", argument: "TIME" },
+			{ name: "kinds", argument: "KIND,…" },
+			{ name: "seed", argument: "N" },
+			{ name: "freeze", argument: "TIME" },
+			{ name: "for", argument: "TIME" },
+			...COMMON_FLAGS,
+		],
+		ignored: STORE_FLAGS,
+		run: async (args) => (await import("./chaos.js")).chaos(args),
+	},
+	"python-path": {
+		help: "print where Python finds the runtime library",
+		flags: [{ name: "wheel" }],
+		run: async (args) => (await import("./python-path.js")).pythonPath(args),
+	},
+	completion: {
+		help: "print a script that completes the command line in a shell",
+		operand: SHELLS.join("|"),
+		words: SHELLS,
+		flags: [],
+		run: async (args) => (await import("./completion.js")).completion(args),
+	},
+	help: {
+		help: "show the help of a command",
+		flags: [],
+		run: async (args) => (await import("./help.js")).help(args),
+	},
+	version: {
+		help: "show the version",
+		words: [],
+		flags: [],
+		run: async () => (await import("./launch.js")).version(),
+	},
+} satisfies Readonly<Record<string, CommandEntry>>;
+
+export type CommandName = keyof typeof TABLE;
+
+/** The commands, in the order of help and completion. */
+export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
+	...TABLE,
+	help: { ...TABLE.help, words: Object.keys(TABLE) },
+};
+
+/** One line per command. */
+export function commandList(): string {
+	const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length));
+	return Object.entries(COMMANDS)
+		.map(([name, { help }]) => `  ${name.padEnd(width)}  ${help}`)
+		.join("\n");
+}
