@@ -41,6 +41,15 @@ const TABLE = {
 		flags: [...STORE_FLAGS, ...COMMON_FLAGS],
 		run: async (args) => (await import("./history.js")).history(args),
 	},
+	why: {
+		help: "show who keeps a run from its next step, with stacks",
+		operand: "[RUN_ID]",
+		flags: [
+			{ name: "timeout", argument: "TIME" },
+			...[...STORE_FLAGS, ...COMMON_FLAGS],
+		],
+		run: async (args) => (await import("./why.js")).why(args),
+	},
 	logs: {
 		help: "show what this machine has of a run's logs, merged by time",
 		operand: "[RUN_ID]",
