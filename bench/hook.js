@@ -65,7 +65,7 @@ function startFigure(name, program, goal, start) {
 		measure: (_, place) => {
 			const withHook = () => start(hookOf(place));
 			const [own, bare] = fastest(place, [withHook, () => start()]);
-			return own - bare;
+			return Math.max(0, own - bare);
 		},
 	};
 }
