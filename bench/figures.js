@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CLUSTER_FIGURES } from "./cluster.js";
+import { HOOK_FIGURES } from "./hook.js";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LIBRARY_FIGURES } from "./library.js";
@@ -137,6 +138,7 @@ export const FIGURES = [
 		},
 	},
 	...LIBRARY_FIGURES,
+	...HOOK_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
 	...SCALE_FIGURES,

@@ -2,7 +2,7 @@
 // CommonJS; esbuild makes what runs, of many source files a few, because a launcher's
 // start is mostly the finding of files (decisions 33 and 42): the command and the
 // library, the runtime library of the workers, and the page that an agent shows to
-// browsers. The library for Python is copied to dist/python/, and packed as a wheel.
+// browsers. The library for Python is copied to dist/python/ and packed as a wheel, its hook to dist/python-hook/.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
@@ -12,6 +12,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildWheel } from "./build-wheel.js";
@@ -43,11 +44,10 @@ await Promise.all([
 	bundleRuntime(),
 	bundlePage(),
 ]);
-mkdirSync(`${root}/dist/python`);
-copyFileSync(
-	`${root}/src/runtime/python/elastic_run.py`,
-	`${root}/dist/python/elastic_run.py`,
-);
+copyPython("elastic_run.py", "python");
+for (const file of ["sitecustomize.py", "_elastic_run_hook.py"]) {
+	copyPython(`hook/${file}`, "python-hook");
+}
 buildWheel(`${root}/src/runtime/python`, `${root}/dist/python-wheel`);
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
@@ -88,10 +88,22 @@ function besideTheChunks(name, file) {
 	};
 }
 
-/** What a worker imports; the hooks by which it finds that are ESM alone. */
+function copyPython(file, directory) {
+	mkdirSync(`${root}/dist/${directory}`, { recursive: true });
+	copyFileSync(
+		`${root}/src/runtime/python/${file}`,
+		`${root}/dist/${directory}/${basename(file)}`,
+	);
+}
+
+/**
+ * What a worker imports; the hooks by which it finds that are ESM alone, and what is loaded before its script is
+ * CommonJS alone.
+ */
 async function bundleRuntime() {
 	const sources = (names) => names.map((name) => `src/runtime/${name}.ts`);
-	const options = { ...forNode, outbase: "src" };
+	const define = { HOOK_THREAD: JSON.stringify(await hookThread()) };
+	const options = { ...forNode, outbase: "src", define };
 	const library = ["runtime", "checkpoint", "register"];
 	await Promise.all([
 		build({
@@ -104,11 +116,23 @@ async function bundleRuntime() {
 		}),
 		build({
 			...options,
-			entryPoints: sources(library),
+			entryPoints: sources([...library, "hook"]),
 			format: "cjs",
 			outdir: "dist/cjs",
 		}),
 	]);
+}
+
+/** The program of the hook's thread, as text. */
+async function hookThread() {
+	const { outputFiles } = await build({
+		...forNode,
+		entryPoints: ["src/runtime/node-hook/hook-thread.ts"],
+		format: "cjs",
+		minify: true,
+		write: false,
+	});
+	return outputFiles[0].text;
 }
 
 /** What a browser loads: one script and one sheet of styles. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\.py$|dist\/python-hook\/(sitecustomize|_elastic_run_hook)\.py$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/launcher/execa.js",
@@ -23,7 +23,10 @@ const NEEDED = [
 	"dist/cjs/package.json",
 	"dist/cjs/runtime/runtime.js",
 	"dist/cjs/runtime/checkpoint.js",
+	"dist/cjs/runtime/hook.js",
 	"dist/python/elastic_run.py",
+	"dist/python-hook/sitecustomize.py",
+	"dist/python-hook/_elastic_run_hook.py",
 	"dist/page/index.html",
 	"dist/page/page.js",
 	"dist/page/style.css",

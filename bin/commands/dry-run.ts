@@ -135,6 +135,8 @@ function environmentOf(
 	const environment = workerEnvironment({
 		parent: config.environment,
 		pythonPath: config.pythonPath,
+		pythonHook: config.pythonHook,
+		hook: config.hasHook ? AT_START : undefined,
 		info: {
 			localRank: rank,
 			roleRank: rank,

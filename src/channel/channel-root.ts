@@ -143,6 +143,7 @@ export class ChannelRoot {
 	/** Removes the directory with all channels, and its parent if no other agent has anything there. */
 	remove(): void {
 		this.isRemoved = true;
+		for (const channel of this.opened) channel.removeSocketElsewhere();
 		this.opened.clear();
 		try {
 			removeDirectory(this.directory);

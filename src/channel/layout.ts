@@ -8,7 +8,7 @@ import { join } from "node:path";
  *   replies/0000000001.json  what the worker says, until it is read  worker → agent
  *   progress.json            how far it has come, replaced whole     worker → agent
  *   tmp/                     where files are written before they get their names; nobody watches it
- *   hook/                    what the hook in the worker tells without the worker's program   worker → agent
+ *   hook/                    what the launcher's hook in the worker tells: `HookPaths`
  *   doorbell                 a FIFO, opened for writing and closed when there is news   agent → worker
  */
 export interface ChannelPaths {
@@ -26,6 +26,27 @@ export interface ChannelPaths {
 	readonly hookStack: string;
 	readonly hookAsk: string;
 }
+
+/**
+ * The files of the hook, which a worker's first living process owns. Each may be absent.
+ *
+ *   owner                    its pid and start time, in words apart  worker → worker
+ *   ready.json               what it does by now, replaced whole     worker → agent
+ *   steps                    its optimizer steps: 20 characters, replaced in place   worker → agent
+ *   stack.txt                its stacks, appended when asked for     worker → agent
+ *   ask                      a growing number that asks a Node worker for its stack  agent → worker
+ *   torch.sock               torch's worker socket, unless its path would be too long
+ */
+export interface HookPaths {
+	readonly owner: string;
+	readonly ready: string;
+	readonly steps: string;
+	readonly stack: string;
+	readonly ask: string;
+}
+
+/** How the short directory is called that holds a torch socket instead; it lies in the system's temporary one. */
+export const SHORT_SOCKET_DIRECTORY = /^elastic-run-hook-\w+$/;
 
 /** How many of the newest events are kept on disk. */
 export const KEPT_EVENTS = 64;
@@ -49,6 +70,17 @@ export function channelPaths(directory: string): ChannelPaths {
 		hookSteps: join(directory, "hook", "steps"),
 		hookStack: join(directory, "hook", "stack.txt"),
 		hookAsk: join(directory, "hook", "ask"),
+	};
+}
+
+/** @param hook the hook's directory: a worker's ELASTIC_RUN_HOOK */
+export function hookPaths(hook: string): HookPaths {
+	return {
+		owner: join(hook, "owner"),
+		ready: join(hook, "ready.json"),
+		steps: join(hook, "steps"),
+		stack: join(hook, "stack.txt"),
+		ask: join(hook, "ask"),
 	};
 }
 

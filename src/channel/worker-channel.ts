@@ -23,6 +23,7 @@ import {
 	requireMessageSize,
 	writeTemporary,
 } from "./message-file.js";
+import { removeShortSocket } from "./remove-short-socket.js";
 import { removeTree } from "./remove-tree.js";
 
 /** An event from the agent; the channel adds sequence and time. */
@@ -86,6 +87,16 @@ export class WorkerChannel {
 		this.blank ??= writeTemporary(this.paths.temporary, "");
 	}
 
+	/** Makes the directory of the worker's hook, and returns its path. Throws CHANNEL if it cannot. */
+	makeHook(): string {
+		try {
+			mkdirSync(this.paths.hook, { mode: 0o700 });
+		} catch (error) {
+			throw channelFailure(this.paths.hook, error);
+		}
+		return this.paths.hook;
+	}
+
 	/** The path of the FIFO that wakes the worker, once it is installed. */
 	get doorbell(): string {
 		return this.paths.doorbell;
@@ -122,11 +133,17 @@ export class WorkerChannel {
 	/** Removes the directory tree. What cannot be removed goes with the agent's directory, which then reports it. */
 	remove(): void {
 		this.forget();
+		this.removeSocketElsewhere();
 		try {
 			removeTree(this.directory);
 		} catch {
 			// The run can go on without this removal.
 		}
+	}
+
+	/** Removes the one thing of a worker that may lie outside of its channel. */
+	removeSocketElsewhere(): void {
+		removeShortSocket(this.paths.hook);
 	}
 
 	/** Both names of the file are ready before either appears, so that a full disk leaves neither. */

@@ -87,6 +87,10 @@ export interface AgentConfig extends StoreConfig {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** Appended to the PYTHONPATH of workers; undefined if they are not Python, or it is turned off. */
 	readonly pythonPath: string | undefined;
+	/** Whether workers get a directory for the launcher's hook. */
+	readonly hasHook: boolean;
+	/** Put first on the PYTHONPATH of workers; undefined if they are not Python, or there is no hook. */
+	readonly pythonHook: string | undefined;
 	readonly minNodes: number;
 	readonly maxNodes: number;
 	readonly nprocPerNode: number;

@@ -14,6 +14,7 @@ const WORKER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_RUN_ID",
 	"ELASTIC_RUN_NODE_ID",
 	"ELASTIC_RUN_INCARNATION",
+	"ELASTIC_RUN_HOOK",
 ];
 
 /** Variables with credentials. */

@@ -36,6 +36,7 @@ export interface LaunchConfig {
 	/** `script` is the name of a Python module. */
 	readonly module?: boolean | undefined;
 	readonly noPythonPath?: boolean | undefined;
+	readonly noHook?: boolean | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;
 	/** Used by the command, which handles signals; `launchAgent` installs no handler. */

@@ -9,10 +9,22 @@ export function pythonLibrary(): string {
 	return packageFile("dist/python");
 }
 
+/** The directory that holds the `sitecustomize` of the launcher's hook. */
+export function pythonHook(): string {
+	return packageFile("dist/python-hook");
+}
+
 /** The same library as a package for pip. */
 export function pythonWheel(): string {
 	const name = `elastic_run-${packageVersion()}-py3-none-any.whl`;
 	return packageFile(`dist/python-wheel/${name}`);
+}
+
+const NODE_SCRIPTS = [".js", ".mjs", ".cjs", ".ts"];
+
+/** Whether a script or command, as typed, may be Python or start it, as a shell script or `uv run` does. */
+export function mayStartPython(script: string): boolean {
+	return !NODE_SCRIPTS.includes(extname(script)) && basename(script) !== "node";
 }
 
 /** Whether a script or command, as typed, is Python: by its file ending or the interpreter's name. */

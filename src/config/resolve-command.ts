@@ -26,6 +26,8 @@ export interface CommandRequest extends SearchPlace {
 	readonly asItIs: boolean;
 	/** `script` is the name of a Python module. */
 	readonly isModule: boolean;
+	/** Scripts that run under Node load the launcher's hook. */
+	readonly hasHook: boolean;
 	readonly node: Host["node"];
 }
 
@@ -144,15 +146,22 @@ function typeScriptArguments({ script, cwd, node }: CommandRequest): string[] {
 	);
 }
 
-/** What Node needs to find `elastic-run/runtime` if the script's project does not have elastic-run. */
-function runtimeArguments({ script, cwd }: CommandRequest): string[] {
+/**
+ * What Node loads before a script: the launcher's hook, and what finds `elastic-run/runtime` if the script's project does
+ * not have elastic-run.
+ */
+function runtimeArguments({ script, cwd, hasHook }: CommandRequest): string[] {
+	// `--require` does not start Node's loader of ES modules, which takes longer than the hook.
+	const hook = hasHook
+		? ["--require", packageFile("dist/cjs/runtime/hook.js")]
+		: [];
 	try {
 		const path = realpathSync(resolve(cwd, script));
 		createRequire(path).resolve("elastic-run/package.json");
-		return [];
+		return hook;
 	} catch {
 		const finder = packageFile("dist/src/runtime/find-package.js");
-		return ["--import", pathToFileURL(finder).href];
+		return [...hook, "--import", pathToFileURL(finder).href];
 	}
 }
 

@@ -9,7 +9,12 @@ import { channelBase } from "./channel-base.js";
 import type { CommandProblem } from "./find-program.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
-import { isPython, pythonLibrary } from "./python-path.js";
+import {
+	isPython,
+	mayStartPython,
+	pythonHook,
+	pythonLibrary,
+} from "./python-path.js";
 import { resolveCommand } from "./resolve-command.js";
 import type { LoginVariables } from "./resolve-credentials.js";
 import { resolveHttp } from "./resolve-http.js";
@@ -100,6 +105,8 @@ export async function checkSettings(
 	const partial = {
 		environment: request.environment,
 		pythonPath: pythonPathFor(request, reader),
+		hasHook: !reader.value(OPTIONS.noHook),
+		pythonHook: pythonHookFor(request, reader),
 		...rendezvous,
 		nprocPerNode,
 		stdinRank: stdinRank(reader, nprocPerNode, host, warn),
@@ -184,6 +191,15 @@ function pythonPathFor(
 	return isWanted && !isUnwanted ? pythonLibrary() : undefined;
 }
 
+/** Also for commands that are not Python by their name. */
+function pythonHookFor(
+	{ script = "" }: ResolveRequest,
+	reader: SettingReader,
+): string | undefined {
+	const mayUse = reader.value(OPTIONS.module) || mayStartPython(script);
+	return mayUse && !reader.value(OPTIONS.noHook) ? pythonHook() : undefined;
+}
+
 /** The request's command, checked; or its problem; undefined if there is none. */
 export async function findCommand(
 	request: ResolveRequest,
@@ -197,6 +213,7 @@ export async function findCommand(
 		script,
 		asItIs: reader.value(OPTIONS.noNode),
 		isModule: reader.value(OPTIONS.module),
+		hasHook: !reader.value(OPTIONS.noHook),
 		node: host.node,
 	});
 }

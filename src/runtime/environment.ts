@@ -7,6 +7,11 @@ export function channelDirectory(): string | undefined {
 	return textOf("ELASTIC_RUN_CHANNEL");
 }
 
+/** The directory of the launcher's hook; undefined if this process has none. */
+export function hookDirectory(): string | undefined {
+	return textOf("ELASTIC_RUN_HOOK");
+}
+
 /** The file for the error that ends this process; undefined without a launcher. */
 export function errorFile(): string | undefined {
 	return textOf("TORCHELASTIC_ERROR_FILE");

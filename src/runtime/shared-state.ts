@@ -4,6 +4,8 @@ import type { WorkerSession } from "./worker-session.js";
 export interface SharedState {
 	session: WorkerSession | undefined;
 	recordsErrors: boolean;
+	/** Whether the launcher's hook was started, or shall not be. */
+	hasHook: boolean;
 }
 
 /** The number rises with any change to what copies of different versions would share. */
@@ -12,7 +14,11 @@ const KEY = Symbol.for("elastic-run.runtime.1");
 export function sharedState(): SharedState {
 	const found: unknown = Reflect.get(globalThis, KEY);
 	if (isSharedState(found)) return found;
-	const state: SharedState = { session: undefined, recordsErrors: false };
+	const state: SharedState = {
+		session: undefined,
+		recordsErrors: false,
+		hasHook: false,
+	};
 	Object.defineProperty(globalThis, KEY, { value: state });
 	return state;
 }

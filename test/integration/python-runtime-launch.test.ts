@@ -13,6 +13,7 @@ beforeEach(needPython);
 const SCRIPT = fixture("asks.py");
 const LIBRARY = fileURLToPath(new URL("../../dist/python", import.meta.url));
 const FILE = join(LIBRARY, "elastic_run.py");
+const HOOK = fileURLToPath(new URL("../../dist/python-hook", import.meta.url));
 
 interface Answer {
 	readonly rank: string;
@@ -60,7 +61,7 @@ it("T3 a Python worker has the library without being told where it is", async ()
 			rank: String(rank),
 			place: [rank, 2, 1],
 			library: FILE,
-			path: LIBRARY,
+			path: `${HOOK}:${LIBRARY}`,
 			arguments: ["--lr"],
 		})),
 	);
@@ -82,7 +83,7 @@ it.for([
 	expect(answer).toMatchObject({
 		place: null,
 		library: "No module named 'elastic_run'",
-		path: null,
+		path: HOOK,
 	});
 });
 
@@ -94,7 +95,7 @@ it("the user's own modules come first", async () => {
 	const [answer] = await ask(site, [SCRIPT], { PYTHONPATH: own });
 	expect(answer).toMatchObject({
 		library: join(own, "elastic_run.py"),
-		path: `${own}:${LIBRARY}`,
+		path: `${HOOK}:${own}:${LIBRARY}`,
 	});
 });
 
@@ -113,7 +114,7 @@ it("the dry run shows it", async () => {
 	});
 	expect(JSON.parse(stdout)).toMatchObject({
 		configuration: { noPythonPath: { value: "0", origin: "default" } },
-		workers: [{ environment: { PYTHONPATH: LIBRARY } }],
+		workers: [{ environment: { PYTHONPATH: `${HOOK}:${LIBRARY}` } }],
 	});
 });
 

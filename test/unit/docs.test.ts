@@ -19,7 +19,14 @@ const INDEX = "docs/README.md";
 
 /** Flags that the pages name and that are not the launcher's. */
 const FOREIGN = [
-	...["--import", "--init", "--inspect", "--inspect-brk", "--pdeathsig"],
+	...[
+		"--import",
+		"--require",
+		"--init",
+		"--inspect",
+		"--inspect-brk",
+		"--pdeathsig",
+	],
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of V8.
 	...["--semi-space-growth-factor", "--max-semi-space-size"],
@@ -50,7 +57,7 @@ const FOREIGN = [
 /** Set for workers, or read beside the options. */
 const OTHER_VARIABLES = [
 	...["ELASTIC_RUN_CHANNEL", "ELASTIC_RUN_INSTANCE", "ELASTIC_RUN_ROUND"],
-	"ELASTIC_RUN_INCARNATION",
+	...["ELASTIC_RUN_INCARNATION", "ELASTIC_RUN_HOOK"],
 	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG"],
 	...["ELASTIC_RUN_RDZV_USERNAME", "ELASTIC_RUN_RDZV_PASSWORD"],
 	"ELASTIC_RUN_HTTP_TOKEN",

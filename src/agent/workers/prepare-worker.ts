@@ -53,20 +53,14 @@ export function prepareWorker(
 	round: RoundRecord,
 	options: PrepareWorkerOptions,
 ): PreparedWorker {
-	const { config, clock, channels, logs } = options;
+	const { config, clock, channels } = options;
 	const { localRank } = info;
 	const channel = channels.createWorker(localRank);
 	try {
 		channel.send(firstEvent(info, round), clock.wallTime());
 		const plan = planStreams(config, localRank);
 		const streams = openStreams(info, plan, options);
-		const cancelAhead = clock.wakeAt(
-			clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * localRank,
-			() => {
-				channels.createAhead(localRank);
-				logs.createAhead(localRank, redirectedIn(plan));
-			},
-		);
+		const cancelAhead = prepareSuccessor(localRank, plan, options);
 		return {
 			spec: {
 				localRank,
@@ -76,6 +70,8 @@ export function prepareWorker(
 				env: workerEnvironment({
 					parent: config.environment,
 					pythonPath: config.pythonPath,
+					pythonHook: config.pythonHook,
+					hook: config.hasHook ? channel.makeHook() : undefined,
 					info,
 					nodeId: config.nodeId,
 					incarnation: options.incarnation,
@@ -107,6 +103,19 @@ export function prepareWorker(
 		channel.remove();
 		throw error;
 	}
+}
+
+/** Returns what cancels it. */
+function prepareSuccessor(
+	localRank: number,
+	plan: WorkerStreams,
+	{ clock, channels, logs }: PrepareWorkerOptions,
+): () => void {
+	const at = clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * localRank;
+	return clock.wakeAt(at, () => {
+		channels.createAhead(localRank);
+		logs.createAhead(localRank, redirectedIn(plan));
+	});
 }
 
 function firstEvent(info: WorkerInfo, round: RoundRecord): OutgoingEvent {

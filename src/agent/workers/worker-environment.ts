@@ -7,6 +7,10 @@ export interface WorkerEnvironmentOptions {
 	readonly parent: Readonly<Record<string, string | undefined>>;
 	/** The directory of the runtime library for Python workers; undefined leaves PYTHONPATH unchanged. */
 	readonly pythonPath: string | undefined;
+	/** The directory of the hook for Python workers; undefined if they have none. */
+	readonly pythonHook: string | undefined;
+	/** Where the hook of this worker writes; undefined if it has none. */
+	readonly hook: string | undefined;
 	readonly info: WorkerInfo;
 	readonly nodeId: string;
 	/** The agent process's incarnation, by which its guard recognises the worker and its descendants. */
@@ -31,7 +35,7 @@ export function workerEnvironment(
 	return {
 		...defaults(info),
 		...inherited(parent),
-		...pythonPath(parent.PYTHONPATH, options.pythonPath),
+		...pythonPath(options),
 		...nodeOptions(parent.NODE_OPTIONS, info.localRank),
 		RANK: String(info.rank),
 		LOCAL_RANK: String(info.localRank),
@@ -55,6 +59,7 @@ export function workerEnvironment(
 		ELASTIC_RUN_RUN_ID: info.runId,
 		ELASTIC_RUN_NODE_ID: options.nodeId,
 		ELASTIC_RUN_INCARNATION: options.incarnation,
+		...(options.hook === undefined ? {} : { ELASTIC_RUN_HOOK: options.hook }),
 	};
 }
 
@@ -68,16 +73,24 @@ function defaults(info: WorkerInfo): Record<string, string> {
 	};
 }
 
-/** Appended, so that the user's modules come first. An empty entry would mean the working directory. */
-function pythonPath(
-	own = "",
-	directory: string | undefined,
-): Record<string, string> {
-	if (directory === undefined || own.split(delimiter).includes(directory)) {
-		return {};
-	}
-	const PYTHONPATH = own === "" ? directory : own + delimiter + directory;
-	return { PYTHONPATH };
+/**
+ * The library is last, so that the user's modules come first; the hook is first, because Python imports one
+ * `sitecustomize` only. An empty entry of the user's means the working directory, an empty variable nothing.
+ */
+function pythonPath({
+	parent,
+	pythonPath: library,
+	pythonHook: hook,
+}: WorkerEnvironmentOptions): Record<string, string> {
+	const own = parent.PYTHONPATH ? parent.PYTHONPATH.split(delimiter) : [];
+	const users = own.filter((entry) => entry !== hook);
+	const isThere = library === undefined || users.includes(library);
+	const entries = [
+		...(hook === undefined ? [] : [hook]),
+		...users,
+		...(isThere ? [] : [library]),
+	];
+	return entries.length === 0 ? {} : { PYTHONPATH: entries.join(delimiter) };
 }
 
 function nodeOptions(

@@ -49,7 +49,15 @@ export const WORKER_OPTIONS = {
 		group: "Workers",
 		forms: ["boolean"],
 		defaultText: "0",
-		help: "leave PYTHONPATH of Python workers as it is (else the runtime library's place is appended)",
+		help: "do not append the runtime library's place to PYTHONPATH of Python workers",
+		parse: parseSwitch,
+	}),
+	noHook: optionWithDefault({
+		name: "no-hook",
+		group: "Workers",
+		forms: ["boolean"],
+		defaultText: "0",
+		help: "start workers without the hook that counts optimizer steps and tells their stacks",
 		parse: parseSwitch,
 	}),
 	stdin: option({

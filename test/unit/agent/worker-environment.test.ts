@@ -48,10 +48,14 @@ it("gives a worker its ranks: the seat's first ones plus its local rank", () => 
 const environmentOf = (
 	parent: Record<string, string | undefined>,
 	pythonPath?: string,
+	pythonHook?: string,
+	hook?: string,
 ) =>
 	workerEnvironment({
 		parent,
 		pythonPath,
+		pythonHook,
+		hook,
 		info: INFO,
 		nodeId: "node-b",
 		incarnation: "b-1",
@@ -124,10 +128,32 @@ it.each([
 	expect(environment.PYTHONPATH).toBe(made);
 });
 
+it.each([
+	[undefined, undefined, "/hook"],
+	["", undefined, "/hook"],
+	["/mine", undefined, "/hook:/mine"],
+	["/mine:", "/library", "/hook:/mine::/library"],
+	["/library:/hook", "/library", "/hook:/library"],
+])("puts the hook first: PYTHONPATH=%s, the library's place %s: %s", (own, library, made) => {
+	const environment = environmentOf({ PYTHONPATH: own }, library, "/hook");
+	expect(environment.PYTHONPATH).toBe(made);
+});
+
+it("names the hook's directory, and never an outer launcher's", () => {
+	const parent = { ELASTIC_RUN_HOOK: "/outer" };
+	const own = "/run/channel/w1.1/hook";
+	expect(environmentOf(parent)).not.toHaveProperty("ELASTIC_RUN_HOOK");
+	expect(environmentOf(parent, undefined, undefined, own)).toMatchObject({
+		ELASTIC_RUN_HOOK: own,
+	});
+});
+
 it("leaves the number of threads alone where a node has one worker", () => {
 	const environment = workerEnvironment({
 		parent: {},
 		pythonPath: undefined,
+		pythonHook: undefined,
+		hook: undefined,
 		info: { ...INFO, localWorldSize: 1 },
 		nodeId: "b",
 		incarnation: "b-1",

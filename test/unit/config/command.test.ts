@@ -58,6 +58,7 @@ const request: CommandRequest = {
 	environment: { PATH: at("path") },
 	asItIs: false,
 	isModule: false,
+	hasHook: false,
 	node: { file: "/opt/node", version: "20.19.0", runsTypeScript: false },
 };
 const typed = { ...request.node, runsTypeScript: true };
@@ -113,6 +114,20 @@ describe("a command", () => {
 				args: ["--import", pathToFileURL(finder).href, script, "--help"],
 			});
 		}
+	});
+
+	test("loads the hook in scripts that the launcher runs under Node, and in no others", async () => {
+		const argsOf = async (change: Partial<CommandRequest>) => {
+			const asked = { ...request, hasHook: true, ...change };
+			const command = await resolveCommand(asked);
+			return "args" in command ? command.args : command.message;
+		};
+		const hook = packageFile("dist/cjs/runtime/hook.js");
+		expect(await argsOf({})).toEqual(["--require", hook, "a.js", "--help"]);
+		expect(await argsOf({ hasHook: false })).toEqual(["a.js", "--help"]);
+		const asItIs = { script: "./tool.js", asItIs: true };
+		expect(await argsOf(asItIs)).toEqual(["--help"]);
+		expect(await argsOf({ script: "tool" })).toEqual(["--help"]);
 	});
 
 	test.each<[string, Partial<CommandRequest>, string, RegExp]>([

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { packageFile } from "../../../src/base/package-files.js";
 import type { Host } from "../../../src/config/host.js";
 import type { LaunchConfig } from "../../../src/config/launch-config.js";
 import { OPTIONS } from "../../../src/config/options.js";
@@ -43,7 +44,11 @@ test("defaults", async () => {
 	expect(config).toEqual({
 		command: {
 			file: "/opt/node",
-			args: ["work/train.js"],
+			args: [
+				"--require",
+				packageFile("dist/cjs/runtime/hook.js"),
+				"work/train.js",
+			],
 			cwd: folder.path,
 			display: "work/train.js",
 			typed: ["work/train.js"],
@@ -88,6 +93,7 @@ test("defaults", async () => {
 		localRanksFilter: undefined,
 		output: "text",
 		logFormat: "pretty",
+		hasHook: true,
 		http: undefined,
 		signalsToHandle: ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"],
 		channelBase: "/tmp",
@@ -121,6 +127,7 @@ test("every setting", async () => {
 		noNode: false,
 		module: false,
 		noPythonPath: false,
+		noHook: true,
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",
 		signalsToHandle: ["SIGTERM"],

@@ -1,6 +1,11 @@
 import { isAbsolute } from "node:path";
 import { expect, test } from "vitest";
-import { isPython, pythonLibrary } from "../../../src/config/python-path.js";
+import {
+	isPython,
+	mayStartPython,
+	pythonHook,
+	pythonLibrary,
+} from "../../../src/config/python-path.js";
 
 test.each([
 	["train.py", true],
@@ -19,7 +24,26 @@ test.each([
 	expect(isPython(script)).toBe(expected);
 });
 
-test("the library lies in the package", () => {
-	expect(isAbsolute(pythonLibrary())).toBe(true);
-	expect(pythonLibrary()).toMatch(/\/dist\/python$/);
+test.each([
+	["train.py", true],
+	["python3", true],
+	["sh", true],
+	["run.sh", true],
+	["uv", true],
+	["train.js", false],
+	["src/train.mjs", false],
+	["train.cjs", false],
+	["train.ts", false],
+	["node", false],
+	["/usr/bin/node", false],
+])("%s may start Python: %s", (script, expected) => {
+	expect(mayStartPython(script)).toBe(expected);
+});
+
+test.each([
+	[pythonLibrary, /\/dist\/python$/],
+	[pythonHook, /\/dist\/python-hook$/],
+])("library and hook lie in the package: %o", (place, expected) => {
+	expect(isAbsolute(place())).toBe(true);
+	expect(place()).toMatch(expected);
 });

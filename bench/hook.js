@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PYTHON } from "./launchers.js";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const PYTHON_HOOK = here("../dist/python-hook");
+const NODE_HOOK = here("../dist/cjs/runtime/hook.js");
+/** Has of torch what the hook looks for. */
+const TORCH = here("../test/fixtures/hook/without-torch");
+
+/** So many starts, with and without the hook in turn, are one sample: the difference of the fastest two. */
+const STARTS = 15;
+const QUICK_STARTS = 5;
+
+/**
+ * What the launcher's hook costs a worker.
+ * @type {readonly import("./figures.js").Figure[]}
+ */
+export const HOOK_FIGURES = [
+	{
+		name: "hook-step",
+		title: "what the hook does at each optimizer step",
+		unit: "µs",
+		rounds: 7,
+		peers: [],
+		goal: { atMost: 5 },
+		beside: [
+			{ name: "a bare pwrite", measure: (place) => step(place, "pwrite") },
+		],
+		measure: (_, place) => step(place, "hook"),
+	},
+	startFigure("hook-start", "Python", { atMost: 5 }, (hook) =>
+		timeOf(
+			PYTHON,
+			["-c", "pass"],
+			hook && { ELASTIC_RUN_HOOK: hook, PYTHONPATH: PYTHON_HOOK },
+		),
+	),
+	startFigure("hook-start-node", "Node", {}, (hook) =>
+		timeOf(
+			process.execPath,
+			[...(hook ? ["--require", NODE_HOOK] : []), here("library/empty.js")],
+			hook && { ELASTIC_RUN_HOOK: hook },
+		),
+	),
+];
+
+/** How much later a program that does nothing ends, from its spawn on. */
+function startFigure(name, program, goal, start) {
+	return {
+		name,
+		title: `how much longer ${program} takes with the hook to start, do nothing and end`,
+		unit: "ms",
+		rounds: 7,
+		peers: [],
+		goal,
+		beside: [
+			{
+				name: "all of it, without",
+				measure: (place) => fastest(place, [() => start()])[0],
+			},
+		],
+		measure: (_, place) => {
+			const withHook = () => start(hookOf(place));
+			const [own, bare] = fastest(place, [withHook, () => start()]);
+			return Math.max(0, own - bare);
+		},
+	};
+}
+
+/** The least that each of some starts has taken, which take turns. */
+function fastest({ isQuick }, starts) {
+	const least = starts.map(() => Number.POSITIVE_INFINITY);
+	for (let count = isQuick ? QUICK_STARTS : STARTS; count > 0; count -= 1) {
+		for (const [index, start] of starts.entries()) {
+			least[index] = Math.min(least[index], start());
+		}
+	}
+	return least;
+}
+
+/** A directory as an agent makes one for a worker. */
+function hookOf({ scratch }) {
+	return mkdtempSync(join(scratch, "hook-"));
+}
+
+function step(place, how) {
+	const env = {
+		ELASTIC_RUN_HOOK: hookOf(place),
+		PYTHONPATH: [PYTHON_HOOK, TORCH].join(delimiter),
+	};
+	return Number(run(PYTHON, [here("hook/steps.py"), how], env));
+}
+
+function timeOf(program, args, env) {
+	const start = performance.now();
+	run(program, args, env);
+	return performance.now() - start;
+}
+
+function run(program, args, env) {
+	const { status, stdout, stderr } = spawnSync(program, args, {
+		encoding: "utf8",
+		env: { ...process.env, ...env },
+	});
+	if (status !== 0)
+		throw new Error(`${program} ended with ${status}: ${stderr}`);
+	return stdout;
+}

@@ -1,0 +1,4 @@
+/** `node --require <this file> train.js`: the launcher adds it to the scripts that it starts under Node. */
+import { startHook } from "./node-hook/start-hook.js";
+
+startHook();

@@ -1,0 +1,52 @@
+import { rmSync } from "node:fs";
+import { isMainThread, Worker } from "node:worker_threads";
+import { claimHook } from "../../channel/claim-hook.js";
+import { hookPaths } from "../../channel/layout.js";
+import { hookDirectory } from "../environment.js";
+import { sharedState } from "../shared-state.js";
+
+/** The program of hook-thread.ts: the build puts it in, so that no file is looked for. */
+declare const HOOK_THREAD: string;
+
+/** In MiB: the thread only reads a stack. */
+const RESOURCE_LIMITS = {
+	maxYoungGenerationSizeMb: 2,
+	maxOldGenerationSizeMb: 64,
+};
+
+/**
+ * Starts the thread that tells the main thread's stack when the launcher asks for it, once in a process, and only in the
+ * first living process of a worker. The thread starts at once, because the script may block as its first act.
+ */
+export function startHook(): void {
+	const hook = hookDirectory();
+	const state = sharedState();
+	if (hook === undefined || state.hasHook || !isMainThread) return;
+	state.hasHook = true;
+	try {
+		if (claimHook(hook)) startThread(hook);
+	} catch {
+		// A worker runs without its hook rather than not at all.
+	}
+}
+
+function startThread(hook: string): void {
+	const { ready, steps } = hookPaths(hook);
+	// Of an owner that is dead.
+	for (const stale of [ready, steps]) rmSync(stale, { force: true });
+	const thread = new Worker(HOOK_THREAD, {
+		eval: true,
+		name: "elastic-run hook",
+		workerData: hook,
+		// Nothing that the script was given is loaded or printed by it.
+		argv: [],
+		execArgv: [],
+		env: {},
+		stdout: true,
+		stderr: true,
+		resourceLimits: RESOURCE_LIMITS,
+	});
+	// Without a listener its error would be one of the script.
+	thread.on("error", () => {});
+	thread.unref();
+}

@@ -1,0 +1,369 @@
+"""The launcher's hook in a Python worker: it counts optimizer steps, makes the process tell its stacks at a signal, and
+opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/hook.md has the files.
+
+It must cost next to nothing at the start, so it imports only what is built into Python, and it must never fail a
+script or print into it: whatever goes wrong here ends this hook alone.
+"""
+import os
+import sys
+
+_VERSION = 1
+
+_SIGNALS_ABOVE_FIRST = range(7, 21)
+"""The real-time signals to choose from, above the first one: scripts use SIGUSR1 and SIGUSR2 for their own ends."""
+
+_HIGH_DESCRIPTORS = (900, 200)
+"""From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met."""
+
+_LONGEST_SOCKET_PATH_BYTES = 107
+"""That a unix socket's address holds."""
+
+_PRIVATE_PREFIX = "elastic-run-hook-"
+"""Of the short directory for a socket whose path would be too long; the launcher knows it by this name."""
+
+
+_ERRORS_ONLY = 2
+"""Of the levels of torch's log."""
+
+
+def start(directory):
+    """Does everything that this process shall do for the launcher, unless another process of the worker does."""
+    import _signal
+
+    # Raises in another interpreter of a process that has been here already.
+    _signal.set_wakeup_fd(-1)
+    if _claim(directory):
+        _Hook(directory).start()
+
+
+def _claim(directory):
+    """Makes this process the owner of the hook if it is the first living one of its worker that comes here."""
+    pid = os.getpid()
+    own = "%d %s\n" % (pid, _start_time(pid))
+    path = os.path.join(directory, "owner")
+    candidate = "%s.%d" % (path, pid)
+    _write(candidate, own)
+    try:
+        for _ in range(4):
+            try:
+                # Appears with its content, and never replaces another's.
+                os.link(candidate, path)
+                return True
+            except FileExistsError:
+                found = _read_owner(path)
+            if found == own:
+                return True  # This process has executed another program.
+            if _lives(found):
+                return False
+            _set_aside(path, found, candidate + ".old")
+        return False
+    finally:
+        os.unlink(candidate)
+
+
+def _set_aside(path, dead, aside):
+    """Takes the file of a dead owner away, but leaves that of one which has come in between."""
+    try:
+        os.rename(path, aside)
+        if _read(aside) != dead:
+            os.link(aside, path)
+        os.unlink(aside)
+    except FileNotFoundError:
+        pass
+    except FileExistsError:
+        os.unlink(aside)
+
+
+def _read_owner(path):
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        return ""  # It was set aside.
+
+
+def _lives(owner):
+    pid, _, start_time = owner.strip().partition(" ")
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        pass
+    return start_time == "" or _start_time(int(pid)) in (start_time, "")
+
+
+def _start_time(pid):
+    """In clock ticks since the machine was started; another word for a process that has ended; empty if not known."""
+    try:
+        fields = _read("/proc/%d/stat" % pid).rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "ended" if fields[0] in ("Z", "X") else fields[19]
+
+
+class _Hook:
+    def __init__(self, directory):
+        self.directory = directory
+        self.signal = None
+        self.torch_socket = None
+
+    def start(self):
+        for stale in ("steps", "ready.json", "torch.sock"):
+            # Of an owner that is dead.
+            try:
+                os.unlink(self.path(stale))
+            except FileNotFoundError:
+                pass
+        self.signal = self.listen()
+        _Imports(
+            {
+                "torch.optim.optimizer": self.count_steps,
+                "torch.distributed.distributed_c10d": self.watch_groups,
+            }
+        ).install()
+        self.tell()
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def tell(self):
+        """Says what the launcher may use by now."""
+        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s}\n' % (
+            _VERSION,
+            os.getpid(),
+            "null" if self.signal is None else self.signal,
+            "null" if self.torch_socket is None else _json_string(self.torch_socket),
+        )
+        temporary = self.path("ready.json.tmp")
+        _write(temporary, text)
+        os.replace(temporary, self.path("ready.json"))
+
+    def listen(self):
+        """The signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held;
+        None if there is none."""
+        number = _free_signal()
+        if number is None:
+            return None
+        import faulthandler
+
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        descriptor = _moved_up(os.open(self.path("stack.txt"), flags, 0o600))
+        faulthandler.register(number, file=descriptor, all_threads=True, chain=False)
+        return number
+
+    def count_steps(self, optimizer):
+        optimizer.register_optimizer_step_post_hook(_step_counter(self.directory))
+
+    def watch_groups(self, distributed):
+        """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
+        import functools
+
+        original = distributed.init_process_group
+        pid = os.getpid()
+
+        @functools.wraps(original)
+        def init_process_group(*args, **kwargs):
+            result = original(*args, **kwargs)
+            if self.torch_socket is None and os.getpid() == pid:
+                try:
+                    self.serve()
+                except Exception:
+                    pass
+            return result
+
+        distributed.init_process_group = init_process_group
+
+    def serve(self):
+        path = self.socket_path()
+        _open_torch_server(path)
+        self.torch_socket = path
+        self.tell()
+
+    def socket_path(self):
+        path = self.path("torch.sock")
+        if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH_BYTES:
+            return path
+        import atexit
+        import shutil
+        import tempfile
+
+        private = tempfile.mkdtemp(prefix=_PRIVATE_PREFIX)
+        pid = os.getpid()
+        atexit.register(lambda: os.getpid() == pid and shutil.rmtree(private, ignore_errors=True))
+        short = os.path.join(private, "torch.sock")
+        if len(os.fsencode(short)) > _LONGEST_SOCKET_PATH_BYTES:
+            raise OSError("no path is short enough")
+        return short
+
+
+def _open_torch_server(path):
+    """Starts torch's thread that answers on this socket. Raises if it cannot be had without a trace in the script."""
+    import ctypes
+    import signal
+    import torch
+    from torch._C._distributed_c10d import _WorkerServer
+
+    # The server says on stderr that it listens, and ignores SIGPIPE.
+    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
+    loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    log_level = ctypes.c_int.in_dll(loaded, "FLAGS_caffe2_log_level")
+    on_broken_pipe = signal.getsignal(signal.SIGPIPE)
+    if on_broken_pipe is None:
+        raise OSError("its handler of SIGPIPE could not be set again")
+    signal.signal(signal.SIGPIPE, on_broken_pipe)  # Only the main thread may.
+    level, log_level.value = log_level.value, max(log_level.value, _ERRORS_ONLY)
+    try:
+        server = _WorkerServer(path)
+    finally:
+        log_level.value = level
+        signal.signal(signal.SIGPIPE, on_broken_pipe)
+    # It lives as long as the process: a forked child that took it down would wait for a thread that it lacks.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+
+
+class _Imports:
+    """Calls back when a module has been executed, and imports none: a finder that finds what the others find."""
+
+    def __init__(self, listeners):
+        self._listeners = listeners
+
+    def install(self):
+        for name in list(self._listeners):
+            if name in sys.modules:
+                self._executed(name, sys.modules[name])
+        if self._listeners:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self._listeners:
+            return None
+        for finder in sys.meta_path:
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec = None if find is None else find(name, path, target)
+            if spec is not None:
+                self._listen_to(spec.loader, name)
+                return spec
+        return None
+
+    def _listen_to(self, loader, name):
+        def exec_module(module):
+            vars(loader).pop("exec_module", None)
+            loader.exec_module(module)
+            self._executed(name, module)
+
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:
+            pass  # A loader that cannot be listened to.
+
+    def _executed(self, name, module):
+        listener = self._listeners.pop(name, None)
+        if not self._listeners and self in sys.meta_path:
+            sys.meta_path.remove(self)
+        try:
+            if listener is not None:
+                listener(module)
+        except Exception:
+            pass  # A version of torch that is made otherwise.
+
+
+def _step_counter(directory):
+    """What torch calls after each step of an optimizer: it replaces the number in the file `steps`."""
+    path = os.path.join(directory, "steps")
+    pwrite = os.pwrite
+    steps = 0
+    descriptor = None
+    is_counting = True
+    is_compiling = None
+
+    def count(_optimizer, _args, _kwargs):
+        nonlocal steps, descriptor, is_compiling
+        if is_compiling is None:
+            is_compiling = _compiling_test()
+        # A compiler that follows the step must find nothing here that it does not understand.
+        if is_compiling() or not is_counting:
+            return
+        steps += 1
+        try:
+            if descriptor is None:
+                descriptor = _open_steps(path, steps)
+            else:
+                pwrite(descriptor, b"%20d" % steps, 0)
+        except Exception:
+            descriptor = None
+
+    def stop():
+        nonlocal is_counting
+        is_counting = False
+
+    # The steps of a forked child are not those of its parent.
+    os.register_at_fork(after_in_child=stop)
+    return count
+
+
+def _open_steps(path, steps):
+    """Makes the file, which appears with its number; returns its descriptor."""
+    temporary = path + ".tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    descriptor = _moved_up(os.open(temporary, flags, 0o600))
+    os.pwrite(descriptor, b"%20d" % steps, 0)
+    os.replace(temporary, path)
+    return descriptor
+
+
+def _compiling_test():
+    compiler = sys.modules.get("torch.compiler")
+    return getattr(compiler, "is_compiling", lambda: False)
+
+
+def _free_signal():
+    """A real-time signal that nobody in this process handles, ignores or blocks."""
+    import _signal
+
+    first = getattr(_signal, "SIGRTMIN", None)
+    if first is None:
+        return None
+    taken = 0
+    for line in _read("/proc/self/status").splitlines():
+        if line.startswith(("SigBlk:", "SigIgn:", "SigCgt:")):
+            taken |= int(line.split()[1], 16)
+    for number in (first + above for above in _SIGNALS_ABOVE_FIRST):
+        if number <= _signal.SIGRTMAX and not taken >> (number - 1) & 1:
+            return number
+    return None
+
+
+def _moved_up(descriptor):
+    import fcntl
+
+    for lowest in _HIGH_DESCRIPTORS:
+        try:
+            high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
+        except OSError:
+            continue
+        os.close(descriptor)
+        return high
+    return descriptor
+
+
+def _json_string(text):
+    import json
+
+    return json.dumps(text)
+
+
+def _read(path):
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 65536).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
+
+
+def _write(path, text):
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
