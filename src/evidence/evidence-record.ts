@@ -12,6 +12,7 @@ import {
 	name,
 	positive,
 	round,
+	time,
 	token,
 	version,
 	words,
@@ -37,6 +38,8 @@ export interface EvidenceRecord {
 export interface AskedRecord {
 	readonly version: 1;
 	readonly id: string;
+	/** In milliseconds since 1970. */
+	readonly at: number;
 }
 
 /** Frames in a record: enough to compare stacks. */
@@ -81,7 +84,7 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	asked: optional(token),
 });
 
-export const ASKED = fields<AskedRecord>({ version, id: token });
+export const ASKED = fields<AskedRecord>({ version, id: token, at: time });
 
 /** The evidence as it is shared: without the outer frames of deep stacks. */
 export function shared(evidence: RankEvidence): RankEvidence {

@@ -7,6 +7,7 @@ import type { WorkerState } from "./status-document.js";
 
 /** The data for the metrics of one request. */
 export interface MetricSources {
+	readonly nodeId: string;
 	readonly node: OwnNode;
 	/** Milliseconds since 1970. */
 	readonly wallTime: number;

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { countRounds } from "./count-rounds.js";
 import { METRICS, type Metric, type MetricSources } from "./metric-values.js";
+import { STEP_METRICS } from "./step-metrics.js";
 
 /** From a barrier's milliseconds to the minutes in which a large job loads, in seconds. */
 const BUCKETS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300];
@@ -10,10 +11,12 @@ const OWN_DESCRIPTORS = "/proc/self/fd";
 /** The Prometheus registry of this agent. */
 export class Metrics {
 	private readonly registry = new Registry();
-	private readonly instruments = METRICS.map((metric) => ({
-		metric,
-		instrument: this.instrumentOf(metric),
-	}));
+	private readonly instruments = [...METRICS, ...STEP_METRICS].map(
+		(metric) => ({
+			metric,
+			instrument: this.instrumentOf(metric),
+		}),
+	);
 	private readonly rounds = new Counter({
 		name: "elastic_run_rounds_total",
 		help: "Rounds of this start of the run that ran or are over, by what ended the round before",

@@ -156,6 +156,7 @@ export class Observer implements AgentObserver {
 		const { config, clock } = this.options;
 		return {
 			node: this.node,
+			nodeId: this.name.nodeId,
 			wallTime: clock.wallTime(),
 			role: config.role,
 			policy: config.policyId,

@@ -221,3 +221,59 @@ describe("a hang", () => {
 		expect(said.join("\n")).toMatch(/rank 1 on node-[ab] hung.* acts on it/);
 	});
 });
+
+describe("why", () => {
+	it("A5 shows what all workers of a run do, and kills nothing, without a store", async () => {
+		const site = openSite();
+		const flags = ["--hang-timeout", "0"];
+		const run = launch(site, { rank: "1", how: "stop", flags });
+		const [worker] = await site.sawWorkers(2);
+		await waitFor("a stopped worker", () =>
+			site
+				.workers()
+				.some(({ pid }) =>
+					/\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8")),
+				),
+		);
+		const why = await site.launch(["why"]).ended;
+		expect(why.exitCode, why.stderr).toBe(0);
+		expect(why.stdout).toMatch(
+			/^run steps, round 1: rank 1: stopped; 1 rank waits\n {2}rank 1 on node-a: stopped by SIGSTOP/,
+		);
+		expect(why.stdout).toMatch(/\nrank 0: idle/);
+		expect(existsSync(`/proc/${worker?.pid}`)).toBe(true);
+		run.signal("SIGINT");
+		run.signal("SIGKILL");
+		await run.ended;
+	});
+
+	it("A5 asks all nodes of a run, and names those that do not answer", async () => {
+		const cluster = new Cluster(etcd(), { nodes: "2" });
+		await cluster.form("node-a", "node-b");
+		const { site, store } = cluster;
+		const ask = (...flags: readonly string[]) =>
+			site.launch([
+				...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
+				...["--output", "json", ...flags],
+			]).ended;
+		const whole = await ask();
+		expect(whole.exitCode, whole.stderr).toBe(0);
+		expect(JSON.parse(whole.stdout)).toMatchObject({
+			...{ version: 1, runId: store.runId, round: 1, silent: [] },
+			ranks: [{ rank: 0 }, { rank: 1 }],
+			verdict: { waiting: [0, 1] },
+		});
+		cluster.freeze("node-b");
+		const half = await ask("--timeout", "1s");
+		expect(half.exitCode).toBe(1);
+		expect(JSON.parse(half.stdout)).toMatchObject({ silent: ["node-b"] });
+		cluster.thaw("node-b");
+		await cluster.stop();
+	});
+
+	it("A5 without a run says that none runs", async () => {
+		const { exitCode, stderr } = await openSite().launch(["why"]).ended;
+		expect(exitCode).toBe(1);
+		expect(stderr).toContain("no run runs on this machine");
+	});
+});

@@ -97,10 +97,10 @@ async function stop(
 
 /** The question of a command that cannot reach the store. */
 async function ask(
-	{ store, config }: PublishLocallyOptions,
+	{ store, clock, config }: PublishLocallyOptions,
 	id: string,
 ): Promise<void> {
-	const value = encodeRecord({ version: 1, id });
+	const value = encodeRecord({ version: 1, id, at: clock.wallTime() });
 	const put = new RunKeys(config.runId).asked;
 	await store.transaction([], [{ put, value }]).catch(() => {});
 }

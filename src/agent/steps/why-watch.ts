@@ -18,6 +18,8 @@ import { witnessesOf } from "./record-evidence.js";
 
 /** A start is not delayed by what is seldom asked, in milliseconds. */
 const OPEN_AFTER_MS = 1_000;
+/** An older question is no longer waited for, in milliseconds. */
+const ASKED_WITHIN_MS = 10_000;
 /** The most that evidence of a running round may take, in milliseconds. */
 const ANSWER_WITHIN_MS = 3_000;
 
@@ -56,21 +58,34 @@ export class WhyWatch {
 		this.watch?.close();
 	}
 
-	/** An earlier question is not answered: nobody waits for that any more. */
 	private async open(): Promise<void> {
 		const { store, keys } = this.options;
-		const asked = await this.read();
-		if (this.isClosed || asked === undefined) return;
-		this.answered = asked.id;
-		this.watch = store.watch([keys.asked], asked.revision, () => {
-			void this.look();
-		});
+		const { revision } = await this.look();
+		if (this.isClosed || revision === undefined) return;
+		this.watch = store.watch([keys.asked], revision, () => void this.look());
 	}
 
-	private async look(): Promise<void> {
-		const id = (await this.read())?.id;
-		if (id === undefined || id === this.answered || this.isClosed) return;
-		this.answered = id;
+	/** Answers a new question. Resolves with the revision of the look; undefined if the store did not answer. */
+	private async look(): Promise<{ readonly revision: number | undefined }> {
+		const { clock, store, keys } = this.options;
+		try {
+			const snapshot = await store.snapshot([keys.asked]);
+			const { revision } = snapshot;
+			const asked = informationAt(ASKED, snapshot, keys.asked, () => {});
+			const { id, at = 0 } = asked ?? {};
+			const isNew = id !== this.answered;
+			const isOld = Math.abs(clock.wallTime() - at) > ASKED_WITHIN_MS;
+			if (id !== undefined && isNew && !isOld && !this.isClosed) {
+				this.answered = id;
+				void this.answer(id);
+			}
+			return { revision };
+		} catch {
+			return { revision: undefined };
+		}
+	}
+
+	private async answer(id: string): Promise<void> {
 		const { clock, nodeId, cwd, keys, write } = this.options;
 		const until = clock.now() + ANSWER_WITHIN_MS;
 		const testimonies = await takeEvidence(
@@ -83,19 +98,5 @@ export class WhyWatch {
 			ranks,
 		};
 		await write(keys.evidenceOf(nodeId), encodeRecord(record));
-	}
-
-	/** The last question, and when it was read; undefined if the store does not answer. */
-	private async read(): Promise<
-		{ readonly id: string | undefined; readonly revision: number } | undefined
-	> {
-		const { store, keys } = this.options;
-		try {
-			const snapshot = await store.snapshot([keys.asked]);
-			const asked = informationAt(ASKED, snapshot, keys.asked, () => {});
-			return { id: asked?.id, revision: snapshot.revision };
-		} catch {
-			return undefined;
-		}
 	}
 }

@@ -1,11 +1,12 @@
 import { alignColumns } from "../../base/table.js";
-import { formatCount, formatDuration, formatRate } from "../../base/units.js";
+import { formatCount, formatDuration } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
 import { stateInWords } from "../../rendezvous/describe/node-state.js";
 import type {
 	NodeStatus,
 	RunStatus,
 } from "../../rendezvous/describe/run-status.js";
+import { stepsInWords } from "../../rendezvous/describe/steps-words.js";
 import type { FoundRun } from "./describe-runs.js";
 
 /** At most this many of a node's workers are named by pid. */
@@ -119,7 +120,7 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 		node.since === null ? "-" : ago(node.since),
 		node.pid === null ? "-" : `${node.pid} on ${node.address}`,
 		...(hasBudgets ? [String(node.restarts?.left ?? "-")] : []),
-		...(hasSteps ? [stepsOf(node.workers)] : []),
+		...(hasSteps ? [stepsInWords(node.workers)] : []),
 		pidsOf(node),
 	]);
 	const last = [
@@ -134,15 +135,6 @@ function ranksOf({ ranks }: NodeStatus): string {
 	if (ranks === null) return "-";
 	const [first, last] = ranks;
 	return first === last ? `${first}` : `${first}-${last}`;
-}
-
-/** "1234 (2.5/s), 3s ago": the slowest worker's. */
-function stepsOf(workers: NodeStatus["workers"]): string {
-	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
-	if (slowest === undefined) return "-";
-	const { step, stepRate, secondsSinceStep } = slowest;
-	const rate = stepRate === null ? "" : ` (${formatRate(stepRate)})`;
-	return `${step}${rate}, ${formatDuration(secondsSinceStep * 1_000)} ago`;
 }
 
 function pidsOf({ workerPids }: NodeStatus): string {

@@ -27,7 +27,7 @@ export interface AskWhyOptions {
 	readonly timeoutMs: number;
 }
 
-/** The JSON of `elastic-run why`: docs/why.md. */
+/** The JSON of `elastic-run why`: docs/steps.md. */
 export interface WhyReport {
 	readonly version: 1;
 	readonly runId: string;
@@ -63,7 +63,9 @@ export async function askWhy(
 	const store = await openStore(places.store, { ...searcher, random: () => 0 });
 	try {
 		const { prefix, asked } = new RunKeys(options.runId);
-		const value = encodeRecord({ version: 1, id: options.id });
+		const value = encodeRecord({
+			...{ version: 1 as const, id: options.id, at: clock.wallTime() },
+		});
 		await store.transaction([], [{ put: asked, value }]);
 		const read = (known: Snapshot) => store.snapshot([prefix], known);
 		return await collect(options, newest, read, clock);

@@ -33,7 +33,7 @@ const FAILURE = {
 
 const BARE: MetricSources = {
 	...{ node: ownNode(INITIAL_STATE, 1_000), wallTime: 3_500 },
-	...{ role: "default", policy: "hard" },
+	...{ nodeId: "a", role: "default", policy: "hard" },
 	...{ run: undefined, history: undefined, latencyMs: null },
 };
 
@@ -74,6 +74,16 @@ function runOf(rounds: number): MetricSources {
 			since: startedAt,
 		}),
 		[keys.seat("a")]: seatRecord("a", { round: rounds }),
+		[keys.progressOf("a")]: {
+			version: 1 as const,
+			...{ nodeId: "a", instance: 1, round: rounds },
+			workers: [
+				{
+					...{ localRank: 1, step: 40, source: "report", rate: 2 },
+					...{ stepAt: startedAt + 500, metrics: { loss: 0.25 } },
+				},
+			],
+		},
 		...Object.fromEntries(
 			lines.map((line) => [keys.historyOf(line.round), line]),
 		),
@@ -126,6 +136,12 @@ describe("/metrics", () => {
 		expect(found.value("elastic_run_phase", { phase: "JOINING" })).toBe(0);
 		expect(found.value("elastic_run_run_phase", { phase: "running" })).toBe(1);
 		expect(found.value("elastic_run_workers", { state: "running" })).toBe(2);
+		const rank = { rank: "1" };
+		expect(found.value("elastic_run_step", rank)).toBe(40);
+		expect(found.value("elastic_run_steps_per_second", rank)).toBe(2);
+		expect(found.value("elastic_run_seconds_since_last_step", rank)).toBe(0.5);
+		const loss = { ...rank, number: "loss" };
+		expect(found.value("elastic_run_reported", loss)).toBe(0.25);
 		expect(found.value("process_start_time_seconds")).toBe(1_234.5);
 		expect(found.value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
 		for (const { labels } of found.samples) {

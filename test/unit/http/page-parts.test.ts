@@ -251,6 +251,17 @@ describe("the tables", () => {
 		]);
 	});
 
+	it("A4 shows the slowest worker's last step of a node whose workers make steps", () => {
+		const worker = (localRank: number, step: number) => ({
+			...{ localRank, rank: localRank, step, stepRate: 2 },
+			...({ secondsSinceStep: 3, stepSource: "hook", metrics: {} } as const),
+		});
+		const workers = [worker(0, 12), worker(1, 11)];
+		const nodes = [nodeStatus("node-a", { workers })];
+		const [, row] = rowsOf(part(shown({}, { nodes }), "nodes"));
+		expect(row).toContain("|11 (2/s), 3.0 s ago|");
+	});
+
 	it("says of a node that waits for MIN nodes what it waits for", () => {
 		const waits = nodeStatus("node-a", {
 			...{ part: "waiting", state: "ready", ranks: null, workerPids: [] },

@@ -4,6 +4,7 @@ import type {
 	NodeStatus,
 	RunStatus,
 } from "../../../rendezvous/describe/run-status.js";
+import { stepsInWords } from "../../../rendezvous/describe/steps-words.js";
 import { plain } from "./plain.js";
 import { type Column, section, table } from "./table.js";
 import { h, type Tree } from "./tree.js";
@@ -42,6 +43,7 @@ export function nodeTable(
 				),
 		},
 		{ name: "since", cell: ({ since }) => ago(since, now), kind: "number" },
+		...stepColumn(run),
 		...(run.nodes.some(({ role }) => role !== "default")
 			? [{ name: "role", cell: ({ role }: NodeStatus) => role, kind: "wide" }]
 			: []),
@@ -67,6 +69,13 @@ export function nodeTable(
 		h("span", { class: "note" }, formatCount(run.nodes.length, "node")),
 		table("Nodes", columns, run.nodes, ({ nodeId }) => nodeId),
 	);
+}
+
+/** Shown once a worker has made a step. */
+function stepColumn({ nodes }: RunStatus): readonly Column<NodeStatus>[] {
+	if (nodes.every(({ workers }) => workers.length === 0)) return [];
+	const cell = ({ workers }: NodeStatus) => stepsInWords(workers);
+	return [{ name: "last step", cell, kind: "number" }];
 }
 
 function ranksOf({ ranks }: NodeStatus): string {
