@@ -12,6 +12,7 @@ import { follow, ownNode } from "../../../src/http/own-node.js";
 import { describeHistory } from "../../../src/rendezvous/describe/describe-history.js";
 import { describeRun } from "../../../src/rendezvous/describe/describe-run.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
@@ -61,6 +62,15 @@ function runOf(rounds: number): MetricSources {
 		});
 	});
 	const startedAt = (rounds - 1) * 10_000 + 4_000;
+	const progress: ProgressRecord = {
+		...{ version: 1, nodeId: "a", instance: 1, round: rounds },
+		workers: [
+			{
+				...{ localRank: 1, step: 40, source: "report", rate: 2 },
+				...{ stepAt: startedAt + 500, metrics: { loss: 0.25 } },
+			},
+		],
+	};
 	const snapshot = snapshotOf({
 		[keys.round]: round,
 		[keys.spec]: {
@@ -74,16 +84,7 @@ function runOf(rounds: number): MetricSources {
 			since: startedAt,
 		}),
 		[keys.seat("a")]: seatRecord("a", { round: rounds }),
-		[keys.progressOf("a")]: {
-			version: 1 as const,
-			...{ nodeId: "a", instance: 1, round: rounds },
-			workers: [
-				{
-					...{ localRank: 1, step: 40, source: "report", rate: 2 },
-					...{ stepAt: startedAt + 500, metrics: { loss: 0.25 } },
-				},
-			],
-		},
+		[keys.progressOf("a")]: progress,
 		...Object.fromEntries(
 			lines.map((line) => [keys.historyOf(line.round), line]),
 		),
