@@ -1,9 +1,5 @@
 import type { AgentState } from "../agent/machine/state.js";
-import {
-	isEnding,
-	isToldToPause,
-	type WorkerSlot,
-} from "../agent/machine/worker-slot.js";
+import { isEnding, type WorkerSlot } from "../agent/machine/worker-slot.js";
 import { standingLine } from "../agent/presence/pinned-lines.js";
 import { waitingLine } from "../agent/presence/waiting-lines.js";
 import { plainMessage } from "../logs/plain-text.js";
@@ -101,8 +97,7 @@ function stateOf(slot: WorkerSlot): WorkerState {
 	if (slot.status === "gone") return "ended";
 	if (slot.status === "exited" || isEnding(slot)) return "stopping";
 	if (slot.pid === null) return "starting";
-	if (!isToldToPause(slot)) return "running";
-	return slot.pauses.length > 0 ? "pausing" : "paused";
+	return slot.status;
 }
 
 /** The part of a state, besides phase and workers, whose change is news. */

@@ -61,23 +61,15 @@ recordUncaughtErrors();
  * launcher.
  */
 export function getWorkerInfo(): WorkerInfo {
-	const session = openSession();
-	const event = session.newest();
-	session.show(event);
-	if (event.kind === "WORK") session.acknowledge(event);
-	return event.workerInfo;
+	return showNewest(openSession()).workerInfo;
 }
 
 /**
- * The newest event. The call acknowledges it; otherwise it is like `getWorkerInfo`. There is an event before the worker's
- * first statement.
+ * The newest event; otherwise like `getWorkerInfo`. The call acknowledges a WORK. To read a PAUSE is not to leave the
+ * round: `waitForWork`, or `acknowledge`, says that. There is an event before the worker's first statement.
  */
 export function getWorkerEvent(): WorkerEvent {
-	const session = openSession();
-	const event = session.newest();
-	session.show(event);
-	session.acknowledge(event);
-	return event;
+	return showNewest(openSession());
 }
 
 /**
@@ -171,6 +163,13 @@ export function reportError(error: unknown): void {
 			"ElasticRunWarning",
 		);
 	}
+}
+
+function showNewest(session: WorkerSession): WorkerEvent {
+	const event = session.newest();
+	session.show(event);
+	if (event.kind === "WORK") session.acknowledge(event);
+	return event;
 }
 
 /** The state that all calls share; the first call says HELLO. */

@@ -70,7 +70,8 @@ describe("a Python worker", () => {
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 3, "over"]);
 		expect(worker.stderr()).toMatch(/^Exception in thread[\s\S]*RuntimeError/);
-		await until(words, ["HELLO", "ACK 1", "ACK 3", "ACK 4"]);
+		// To read a PAUSE is not to leave the round.
+		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
 	});
 
 	it("is told that a listener cannot be async", async () => {

@@ -101,7 +101,7 @@ it("T14 a program that never receives events: at its first PAUSE the launcher sa
 	await cluster.stop();
 });
 
-it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start; of one that did, a failure", async () => {
+it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start in the same round; of one that did, a failure", async () => {
 	const flags = ["--restart-policy", "soft", "--pause-timeout", "1s"];
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
 	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
@@ -111,25 +111,28 @@ it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh st
 	const once = await cluster.site.sawWorker(1, onNode("node-b"));
 	await cluster.vanish("node-c");
 
-	// Its PAUSE of round 1 is never acknowledged: round 2 is left for it.
-	const anew = await cluster.site.sawWorker(3, onNode("node-a"));
+	// Its PAUSE is never acknowledged: round 2 begins with another one.
+	const anew = await cluster.site.sawWorker(2, onNode("node-a"));
 	expect(followed(silent)).toEqual([{ kind: "SIGTERM" }]);
 	expect(isAlive(anew.pid)).toBe(true);
 	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 	await cluster.launchOf("node-a").saw("stderr", "nor any before");
 
 	// The other one has acknowledged that, and then no more.
-	const again = await cluster.site.sawWorker(4, onNode("node-b"));
+	await sawEvent([once], "PAUSE", 1);
+	await cluster.store.sawNode("node-b", "running", 2);
+	tell(anew, 9);
+	const again = await cluster.site.sawWorker(3, onNode("node-b"));
 	expect(followed(once).at(-1)).toEqual({ kind: "SIGTERM" });
 	expect(isAlive(again.pid)).toBe(true);
-	const round = await cluster.store.sawRound(
-		"the failure to be charged",
-		({ incidents }) => incidents === 1,
-	);
-	expect(round.cause.root).toMatchObject({
-		nodeId: "node-b",
-		description: "did not acknowledge PAUSE within 1 s",
+	const { failure } = (await cluster.store.node("node-b")) ?? {};
+	expect(failure).toMatchObject({
+		paused: true,
+		failure: { description: "did not acknowledge PAUSE within 1 s" },
 	});
+	const round = await cluster.store.round();
+	expect(round).toMatchObject({ synced: 3, incidents: 1 });
+	expect(round?.cause.root?.nodeId).toBe("node-a");
 	await cluster.stop();
 });
 
@@ -164,7 +167,7 @@ it.each([
 	await cluster.stop();
 });
 
-it("T16 a survivor that dies so late that the next round runs already is part of it, too", async () => {
+it("T16 a survivor that hangs is waited for, and its death is part of the incident", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker: FOLLOWS });
 	await cluster.form("node-a", "node-b", "node-c");
@@ -172,11 +175,16 @@ it("T16 a survivor that dies so late that the next round runs already is part of
 	if (!hangs || !listens || !died) throw new Error("no worker");
 	process.kill(hangs.pid, "SIGSTOP");
 	process.kill(died.pid, "SIGKILL");
-	await sawEvent([listens], "WORK", 2);
+	await sawEvent([listens], "PAUSE", 1);
+	await cluster.store.sawNode(
+		listens.env.ELASTIC_RUN_NODE_ID ?? "",
+		"ready",
+		2,
+	);
 	process.kill(hangs.pid, "SIGABRT");
 	process.kill(hangs.pid, "SIGCONT");
 	const charges = await chargesAfter(cluster, [hangs.pid, died.pid]);
-	expect(charges).toEqual({ synced: 3, incidents: 1 });
+	expect(charges).toEqual({ synced: 2, incidents: 1 });
 	expectSpared([listens]);
 	await cluster.stop();
 });

@@ -42,7 +42,7 @@ it("T14 a worker that never called the runtime library is started anew, and the 
 	await expectStory(run, "soft-deaf-worker");
 });
 
-it("T14 a PAUSE that is not acknowledged in time: of one that did before, a failure; of one that never did, a fresh start", async () => {
+it("T14 a PAUSE that is not acknowledged in time: of one that did before, a failure; of one that never did, a fresh start in the same round", async () => {
 	const { run, a, b, c } = await threeNodes(SOFT);
 	await run.act("node-c leaves", () => c.askToStop());
 	await run.act("its workers end; local rank 1 of node-a says nothing", () => {
@@ -73,11 +73,12 @@ it("who waits for its own paused workers is waited for beyond the settle time: n
 		c.askToStop();
 		c.obeys();
 	});
-	await run.act("all have heard; rank 0 ends when round 2 runs", () => {
-		for (const agent of [a, b]) agent.acknowledges();
-		a.exits(0, 0);
-	});
-	for (const agent of [a, b]) agent.acknowledges();
+	const acknowledge = (...agents: readonly (typeof a)[]) => {
+		for (const agent of agents) agent.acknowledges();
+	};
+	await run.act("all have heard", () => acknowledge(a, b));
+	await run.act("rank 0 saves and ends when round 2 runs", () => a.exits(0, 0));
+	await run.act("all have heard", () => acknowledge(a, b));
 	await run.pass(1_000);
 	const d = await run.agent("node-d");
 	await run.act("all have heard, none waits for work", () => {
@@ -123,39 +124,54 @@ it("a worker that ends with 0 while it is paused is started anew, and costs noth
 	await expectStory(run, "soft-succeeds-while-paused");
 });
 
-it("T16 a survivor that dies late, of the failure that it had not heard of, costs nothing, nor does one that dies of that; one that has heard pays", async () => {
+it("T16 a survivor that dies before it has left the round costs nothing, nor does one that dies of that; again in the same place, it pays", async () => {
 	const { run, a, b, c } = await threeNodes(SOFT);
-	await run.act("a worker of node-c fails", () => c.exits(0, 1));
-	await run.act("its others end; rank 0 is stuck in a collective", () => {
-		c.obeys();
-		a.acknowledges(1);
-		b.acknowledges();
-	});
-	await run.act("rank 0 aborts when round 2 runs", () => a.exits(0, 134));
 	const end = (...agents: readonly (typeof a)[]) => {
 		for (const agent of agents) agent.obeys();
 		for (const agent of [a, b, c]) agent.acknowledges();
 	};
-	await run.act("the others end", () => end(a));
-	await run.act("rank 4, for which that is news, aborts in its turn", () =>
+	await run.act("a worker of node-c fails", () => c.exits(0, 1));
+	await run.act("its others end; listeners acknowledge PAUSE", () => end(c));
+	await run.act("and WORK", () => end());
+	await run.act("rank 0 aborts in what it has not left", () => a.exits(0, 134));
+	await run.act("the others of its node end", () => end(a));
+	await run.act("rank 4 aborts before it has heard of round 3", () =>
 		c.exits(0, 134),
 	);
-	await run.act("the others end; node-a is not ready yet", () => end(c));
-	await run.act("ranks 0 and 3 wait for work", () => {
-		a.waitsForWork(0, 3);
-		b.waitsForWork(1, 3);
-	});
-	await run.act("all hear of round 4", () => end());
-	await run.act("rank 3 fails by itself", () => b.exits(1, 7));
-	await run.act("its node's others end", () => end(b));
-	await run.act("rank 0 waits for work, rank 4 aborts", () => {
-		a.waitsForWork(0, 4);
-		c.exits(0, 134);
-	});
-	await run.act("its node's others end", () => end(c));
-	await run.pass(1_000);
+	await run.act("the others of its node end", () => end(c));
+	await run.act("rank 0 aborts before it has heard of round 4", () =>
+		a.exits(0, 134),
+	);
+	await run.act("the others of its node end", () => end(a));
+	await run.showCharges();
+	await run.pass(40_000);
+	await run.act("rank 2 aborts, which has not waited for work", () =>
+		b.exits(0, 134),
+	);
+	await run.act("the others of its node end", () => end(b));
 	await run.showCharges();
 	await expectStory(run, "soft-dies-late");
+});
+
+it("T14 workers that save at PAUSE and end with 0, each later than its listener has heard of WORK: none has done its part, and each place costs one round", async () => {
+	const { run, a, b, c } = await threeNodes(REPLACE);
+	const hear = () => {
+		for (const agent of [a, b]) agent.acknowledges();
+	};
+	await run.act("node-c leaves; its workers end", () => {
+		c.askToStop();
+		c.obeys();
+	});
+	for (const agent of [a, b]) {
+		await run.act("all have heard of PAUSE", hear);
+		await run.act("and of WORK", hear);
+		await run.act("one has saved, and ends", () => agent.exits(0, 0));
+	}
+	await run.act("all have heard of PAUSE", hear);
+	await run.act("rank 0 has saved, and ends", () => a.exits(0, 0));
+	await run.pass(1_000);
+	await run.showCharges();
+	await expectStory(run, "soft-saves-late");
 });
 
 it("a worker that waits for another round asks for one: an incident that ends nobody", async () => {

@@ -9,7 +9,6 @@ import { lateFor } from "./worker-history.js";
 /** What the simulator is played for where workers listen. */
 export const SOFT_SITUATIONS = [
 	"a worker is paused, and works again",
-	"a worker has two PAUSEs to acknowledge",
 	"a worker dies while it is paused",
 	"a worker finishes while it is paused",
 	"a worker that never said HELLO is ended in place of a PAUSE",
@@ -49,11 +48,7 @@ function* ofWorker(
 	if (ended && failed) yield "a worker dies while it is paused";
 	if (ended && succeeded) yield "a worker finishes while it is paused";
 	const pauses = told.filter(({ kind }) => kind === "PAUSE");
-	for (const [index, { at }] of pauses.entries()) {
-		const before = pauses[index - 1]?.acknowledgedAt;
-		if (index > 0 && (before === null || (before ?? at) > at)) {
-			yield "a worker has two PAUSEs to acknowledge";
-		}
+	for (const { at } of pauses) {
 		const isFenced = process.lossesTold.some(
 			(lost) => lost <= at && lost > at - 50,
 		);

@@ -3,7 +3,6 @@ import { decide } from "../../policies/check-decision.js";
 import type { RestartDecision } from "../../policies/strategy.js";
 import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
-import { leaveRound } from "./leave-round.js";
 import {
 	type Failure,
 	policyContext,
@@ -12,11 +11,11 @@ import {
 } from "./note-failure.js";
 import { pause } from "./pause.js";
 import { hintOfSilence, NEWS_MS, STOPPED_MS } from "./silence.js";
-import type { Running } from "./state.js";
+import type { Joining, Running, Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
-import { markManner, WISH_AFTER_MS } from "./worker-replies.js";
-import { ackByOf, type WorkerSlot } from "./worker-slot.js";
+import { WISH_AFTER_MS } from "./worker-replies.js";
+import { hasHeard, type WorkerSlot } from "./worker-slot.js";
 import { overdue, update, withNewTime } from "./worker-slots.js";
 
 const WAIT_RULE =
@@ -98,21 +97,20 @@ function waitOn(state: Running, { localRank }: WorkerSlot): Transition {
 	};
 }
 
-/** Handles a PAUSE that was not acknowledged in time, or for so long that the user should know; undefined if neither is due. */
+/** Handles a worker that has not left its round in time, or not for so long that the user should know; undefined if neither is due. */
 export function onOverdue(
-	state: Active,
+	state: Joining | Stopping,
 	context: TransitionContext,
 ): Transition | undefined {
 	const { now } = context;
 	const late = overdue(state.workers, now);
 	if (late === undefined) return hintOfSilence(state, context);
-	if (now - (ackByOf(late) ?? now) > STOPPED_MS) {
+	if (now - (late.pause?.leaveBy ?? now) > STOPPED_MS) {
 		const workers = withNewTime(state.workers, now, now + NEWS_MS);
 		return ignore({ ...state, workers });
 	}
-	const { localRank, pid, hasPaused, status } = late;
-	const hasHeard = late.heard >= late.events;
-	if (status === "awaited" && hasHeard) {
+	const { localRank, pid, hasPaused } = late;
+	if (hasHeard(late)) {
 		const cause = `rank ${rankOf(state, localRank)} has neither ended nor waited for work within ${context.pauseTimeoutMs / 1000} s of PAUSE: it is restarted`;
 		return pause(state, scaleDown(cause, context, localRank), context);
 	}
@@ -126,19 +124,13 @@ export function onOverdue(
 
 /** A worker that has never acknowledged a PAUSE may not understand it: as with deaf workers, nothing is charged. */
 function startAnew(
-	state: Active,
+	state: Joining | Stopping,
 	localRank: number,
 	description: string,
 	context: TransitionContext,
 ): Transition {
 	const cause = `rank ${rankOf(state, localRank)} ${description}, nor any before: it is restarted`;
-	const change = "SCALE_DOWN";
-	const workers = markManner(state.workers, localRank, "silent");
-	const known = { ...state, workers };
-	const begun =
-		known.phase === "RUNNING"
-			? leaveRound(known, { change, cause, without: localRank }, context)
-			: pause(known, scaleDown(cause, context, localRank), context);
+	const begun = pause(state, scaleDown(cause, context, localRank), context);
 	const message = `a worker has not acknowledged PAUSE within ${context.pauseTimeoutMs / 1000} s, nor any before: it is restarted; receive events with waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, or set --pause-timeout`;
 	return { ...begun, effects: [...begun.effects, { kind: "warn", message }] };
 }

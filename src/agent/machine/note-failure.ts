@@ -6,7 +6,8 @@ import type { Active } from "./begin-stopping.js";
 import type { AgentInput } from "./inputs.js";
 import { isShortage } from "./shortage.js";
 import type { TransitionContext } from "./step.js";
-import { hasUnackedEvent, lingeringIn } from "./worker-slot.js";
+import { isBehind } from "./worker-slot.js";
+import { update } from "./worker-slots.js";
 
 /** A worker's failure, as far as the agent's shell can describe it. */
 export interface Failure {
@@ -29,8 +30,6 @@ export interface Failure {
 	readonly unseenMs?: number;
 	/** Its process has not ended. */
 	readonly isGivenUp?: boolean;
-	/** It had not moved on to the round, like a worker in its place before. */
-	readonly isLateAgain?: boolean;
 }
 
 /**
@@ -45,29 +44,31 @@ export function withFailure<State extends Active>(
 	failsRun: number | null,
 	context: TransitionContext,
 ): State {
-	const { failure: earlier, phase } = state;
-	const hasDied = failure.exit !== undefined;
-	const isKnown =
-		earlier?.failure.round === state.round && earlier.isWish !== true;
+	const { failure: earlier, phase, round } = state;
+	const { localRank } = failure;
+	const isKnown = earlier?.failure.round === round && earlier.isWish !== true;
 	if (isKnown && failsRun === null) return state;
 	const sequence = state.failuresReported + 1;
+	const isPaused = isOfRoundBefore(state, failure, context.now);
+	const workers = update(state.workers, localRank, () =>
+		isPaused ? { excusedIn: round } : {},
+	);
 	return {
 		...state,
+		workers,
 		failuresReported: sequence,
 		failure: {
 			charge,
 			failsRun,
-			stillIn: stillIn(state, failure, context.now),
-			isLateAgain: failure.isLateAgain || undefined,
-			unaware: phase === "RUNNING" || hasDied || undefined,
-			paused: (phase !== "RUNNING" && hasDied) || undefined,
+			unaware: phase === "RUNNING" || undefined,
+			paused: isPaused || undefined,
 			isWish: failure.isWish,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,
-				round: state.round,
-				rank: rankOf(state, failure.localRank),
-				localRank: failure.localRank,
+				round,
+				rank: rankOf(state, localRank),
+				localRank,
 				role: state.seat?.role ?? "",
 				pid: failure.pid,
 				exitCode: failure.exitCode,
@@ -84,19 +85,21 @@ export function withFailure<State extends Active>(
 	};
 }
 
-/** The earlier round that a dead worker may still have been in; undefined if it had moved on to the newest. */
-function stillIn(
-	{ workers, round }: Active,
-	{ localRank, exit }: Failure,
+/**
+ * Whether the failure belongs to what ended the worker's last round: the worker was paused, or had not gone on since. A
+ * place has this excuse once in an incident.
+ */
+function isOfRoundBefore(
+	{ phase, workers, view }: Active,
+	{ localRank, isWish = false, unseenMs = 0 }: Failure,
 	now: number,
-): number | undefined {
+): boolean {
 	const slot = workers.find((worker) => worker.localRank === localRank);
-	if (slot === undefined || exit === undefined) return undefined;
-	// It may know that the previous round is over, but not that this one has begun.
-	const before = hasUnackedEvent(slot) ? round - 1 : round;
-	const known =
-		lingeringIn(slot, now)?.round ?? slot.pauses[0]?.round ?? before;
-	return known < round ? known : undefined;
+	if (slot === undefined || isWish) return false;
+	const { root, ended } = view?.round.cause ?? {};
+	const firstRound = root?.round ?? ended ?? 0;
+	const isExcused = slot.excusedIn !== null && slot.excusedIn >= firstRound;
+	return !isExcused && (phase !== "RUNNING" || isBehind(slot, now - unseenMs));
 }
 
 /** The worker's global rank, in its present or last round. */

@@ -5,7 +5,7 @@ import type { AgentEffect } from "./inputs.js";
 import type { Next } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { isToldToPause, type WorkerSlot } from "./worker-slot.js";
-import { toEnd, toPaused } from "./worker-slots.js";
+import { toEnd, toPausing } from "./worker-slots.js";
 
 const REJOIN: Next = { kind: "rejoin" };
 
@@ -30,21 +30,18 @@ export function pause(
 ): Transition {
 	const { change, reason, killAt, failed } = notice;
 	const { now } = context;
-	const ackBy = now + context.pauseTimeoutMs;
+	const leaveBy = now + context.pauseTimeoutMs;
 	const isRunning = state.phase === "RUNNING";
 	const workers = state.workers.map((worker): WorkerSlot => {
 		if (worker.localRank === failed) return toEnd(worker, killAt);
 		if (isToldToPause(worker)) return worker;
 		return isRunning && worker.status === "running" && worker.attached
-			? toPaused(worker, change, { round: state.round, ackBy, killAt }, now)
+			? toPausing(worker, change, { leaveBy, killAt }, now)
 			: toEnd(worker, killAt);
 	});
-	// If it ends or is given up after its PAUSE, its node is as late as if it had waited for it.
-	const isLate =
-		!isRunning || workers.some(({ status }) => status === "awaited");
 	const stopping = {
 		...beginStopping(state, workers, REJOIN, reason),
-		...(isLate && { awaitsWorkersMs: context.pauseTimeoutMs }),
+		awaitsWorkersMs: context.pauseTimeoutMs,
 	};
 	const after = goOnIfGone(stopping, context);
 	const before = state.workers.filter(isToldToPause);
@@ -59,7 +56,7 @@ export function pause(
 			...tellToPause(told, change, reason),
 			...tellToEnd(state.workers, workers),
 			...warnOfDeaf(state),
-			...warnOfAwaited(told, context),
+			...warnOfLate(told, context),
 			...after.effects,
 		],
 		reason,
@@ -92,23 +89,15 @@ function warnOfDeaf({ phase, workers }: Active): readonly AgentEffect[] {
 		: [];
 }
 
-/** The next round of the others waits for them. */
-function warnOfAwaited(
+/** Where one ended late, an acknowledgement is not enough. */
+function warnOfLate(
 	told: readonly WorkerSlot[],
-	{ now, pauseTimeoutMs }: TransitionContext,
+	{ pauseTimeoutMs }: TransitionContext,
 ): readonly AgentEffect[] {
 	return told
-		.filter(({ status }) => status === "awaited")
-		.map(({ localRank, manner, awaitedUntil }) => {
-			const mostMs = (awaitedUntil ?? now + pauseTimeoutMs) - now;
-			const [what, until] =
-				manner === "silent"
-					? ["did not acknowledge PAUSE", "has"]
-					: [
-							"ended at PAUSE when the next round had begun",
-							"has ended or waits for work",
-						];
-			const message = `local rank ${localRank}: one in its place ${what}; now the next round waits until this worker ${until}, for ${Math.ceil(Math.round(mostMs) / 1_000)} s at most`;
-			return { kind: "warn", message };
-		});
+		.filter(({ endedLate }) => endedLate)
+		.map(({ localRank }) => ({
+			kind: "warn",
+			message: `local rank ${localRank}: one in its place ended at PAUSE when the next round had begun; now the next round waits until this worker has ended or waits for work, for ${pauseTimeoutMs / 1_000} s at most`,
+		}));
 }

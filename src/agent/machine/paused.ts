@@ -6,14 +6,9 @@ import { pause } from "./pause.js";
 import type { Joining, Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { dueFailure, firstFailure, whileUnexplained } from "./unexplained.js";
-import {
-	markHeard,
-	markStays,
-	markWorks,
-	releaseDue,
-} from "./worker-replies.js";
+import { markHeard, markWaits } from "./worker-replies.js";
 import { isToldToPause } from "./worker-slot.js";
-import { isDue, markExited } from "./worker-slots.js";
+import { markExited } from "./worker-slots.js";
 
 /** In no round: its workers end, or are paused. */
 type BetweenRounds = Joining | Stopping;
@@ -35,11 +30,9 @@ export function onPaused(
 			return input.round === null
 				? ignore(state)
 				: goOnFrom(
-						{ ...state, workers: markStays(state.workers, input.localRank) },
+						{ ...state, workers: markWaits(state.workers, input.localRank) },
 						context,
 					);
-		case "worker-works":
-			return ignore({ ...state, workers: markWorks(state.workers, input) });
 		case "worker-not-told":
 			return isPaused(state, input.localRank)
 				? endUntold(state, input, context)
@@ -57,17 +50,10 @@ function onTime(
 	state: BetweenRounds,
 	context: TransitionContext,
 ): Transition | undefined {
-	const { now } = context;
-	const failure = dueFailure(state.workers, now);
-	if (failure !== undefined) return fail(state, failure, context);
-	const isOver = state.workers.some(({ awaitedUntil }) =>
-		isDue(awaitedUntil, now),
-	);
-	if (!isOver) return onOverdue(state, context);
-	return goOnFrom(
-		{ ...state, workers: releaseDue(state.workers, now) },
-		context,
-	);
+	const failure = dueFailure(state.workers, context.now);
+	return failure === undefined
+		? onOverdue(state, context)
+		: fail(state, failure, context);
 }
 
 /** A kept worker has ended: that is a failure, unless it had just finished its work. */
@@ -104,7 +90,7 @@ function endUntold(
 	const notice = scaleDown(reason, context, localRank);
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
 	// If the lease may end soon, there is less time than usual.
-	const killAt = slot?.pauses.at(-1)?.killAt ?? notice.killAt;
+	const killAt = slot?.pause?.killAt ?? notice.killAt;
 	return pause(state, { ...notice, killAt }, context);
 }
 

@@ -2,9 +2,8 @@ import { EXIT_CODES } from "../../base/errors.js";
 import { decide } from "../../policies/check-decision.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { scaleDown } from "./carry-out.js";
-import { onFailure } from "./died.js";
 import { foreignInstance } from "./ending.js";
-import { askForRound, fail, onOverdue } from "./fail.js";
+import { askForRound, fail } from "./fail.js";
 import { onHung } from "./hung.js";
 import type { AgentInput } from "./inputs.js";
 import { killDue } from "./kill-due.js";
@@ -15,15 +14,10 @@ import type { Finished, Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { dueFailure, firstFailure, whileUnexplained } from "./unexplained.js";
+import { markHeard, markWait, markWorks } from "./worker-replies.js";
 import {
-	markHeard,
-	markManner,
-	markWait,
-	markWorks,
-} from "./worker-replies.js";
-import {
-	hasNotGoneOn,
 	hasUnackedEvent,
+	isBehind,
 	isEnding,
 	isUnexplained,
 	remaining,
@@ -34,6 +28,7 @@ import {
 	markGone,
 	markStarted,
 	roundRequested,
+	update,
 } from "./worker-slots.js";
 
 /** The agent's workers run the round of its seat. */
@@ -62,7 +57,7 @@ export function onRunning(
 		case "worker-waits":
 			return ignore({ ...state, workers: markWait(state, input, context.now) });
 		case "worker-works":
-			return ignore({ ...state, workers: markWorks(state.workers, input) });
+			return ignore({ ...state, workers: markWorks(state, input) });
 		case "worker-not-told":
 			return fail(state, notTold(state, input), context);
 		case "worker-hung":
@@ -126,12 +121,12 @@ function onExit(
 	if (isFailure) {
 		return (
 			whileUnexplained(after, input, context.now) ??
-			onFailure(after, firstFailure(workers, input, context.now), context)
+			fail(after, firstFailure(workers, input, context.now), context)
 		);
 	}
 	const { localRank } = input;
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
-	if (slot && !isEnding(slot) && hasNotGoneOn(slot, context.now)) {
+	if (slot && !isEnding(slot) && isBehind(slot, context.now)) {
 		return endedLate(after, slot, context);
 	}
 	return {
@@ -155,7 +150,9 @@ function endedLate(
 	context: TransitionContext,
 ): Transition {
 	const { localRank } = slot;
-	const workers = markManner(state.workers, localRank, "ended");
+	const workers = update(state.workers, localRank, () => ({
+		endedLate: true,
+	}));
 	const when = hasUnackedEvent(slot)
 		? `before it had heard of round ${state.round}`
 		: "after its PAUSE, and had not waited for work since";
@@ -198,9 +195,7 @@ function finishIfDone(state: Running): Transition {
 
 function onDeadline(state: Running, context: TransitionContext): Transition {
 	const failure = dueFailure(state.workers, context.now);
-	if (failure !== undefined) return onFailure(state, failure, context);
-	const late = onOverdue(state, context);
-	if (late !== undefined) return late;
+	if (failure !== undefined) return fail(state, failure, context);
 	const wish = roundRequested(state.workers, context.now);
 	return wish === undefined
 		? (killDue(state, context) ?? ignore(state))

@@ -1,6 +1,5 @@
 import type { Active } from "./begin-stopping.js";
 import type { Transition, TransitionContext } from "./step.js";
-import { hintAtOf, isUp } from "./worker-slot.js";
 import { HINT_AFTER_MS, isDue } from "./worker-slots.js";
 
 /** An agent so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or the machine slept … */
@@ -16,23 +15,20 @@ export function hintOfSilence(
 	state: Active,
 	{ now, pauseTimeoutMs }: TransitionContext,
 ): Transition | undefined {
-	const silent = state.workers.filter(
-		(worker) => isUp(worker) && isDue(hintAtOf(worker), now),
+	const silent = state.workers.filter(({ pause }) =>
+		isDue(pause?.hintAt ?? null, now),
 	);
 	const [first] = silent;
 	if (first === undefined) return undefined;
-	const wasStopped = now - (hintAtOf(first) ?? now) > STOPPED_MS;
+	const wasStopped = now - (first.pause?.hintAt ?? now) > STOPPED_MS;
 	const hintAt = wasStopped ? now + NEWS_MS : null;
 	const workers = state.workers.map((worker) =>
-		silent.includes(worker)
-			? {
-					...worker,
-					pauses: worker.pauses.map((pause) => ({ ...pause, hintAt })),
-				}
+		silent.includes(worker) && worker.pause !== null
+			? { ...worker, pause: { ...worker.pause, hintAt } }
 			: worker,
 	);
 	const ranks = silent.map(({ localRank }) => localRank).join(", ");
-	const message = `no answer to the first PAUSE for ${HINT_AFTER_MS / 1000} s from local rank ${ranks}: its program may not receive events. Let it call waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, in Python wait_for_work() or get_worker_event() of elastic_run. A worker that does not acknowledge PAUSE within ${pauseTimeoutMs / 1000} s (--pause-timeout) is ended and started again`;
+	const message = `no answer to the first PAUSE for ${HINT_AFTER_MS / 1000} s from local rank ${ranks}: its program may not receive events. Let it call waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, in Python wait_for_work() or on_worker_event() of elastic_run. The others wait for it, and a worker that does not acknowledge PAUSE within ${pauseTimeoutMs / 1000} s (--pause-timeout) is ended and started again`;
 	return {
 		state: { ...state, workers },
 		effects: wasStopped ? [] : [{ kind: "warn", message }],

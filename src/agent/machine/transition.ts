@@ -9,18 +9,30 @@
  * 4. A deadline that is due is cleared or moved by the transition it causes.
  * 5. An input that a phase does not expect is ignored by name.
  *
- *   phase    | round-seen              | worker-exited | worker-gone    | time-passed      | stop-asked      | session-lost     | worker-not-told | worker-hung
- *   ---------|-------------------------|---------------|----------------|------------------|-----------------|------------------|-----------------|------------
- *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | STOPPING         | STOPPING CLOSED | -                | STOPPING        | -
- *   RUNNING  | STOPPING JOINING        | STOPPING      | FINISHED       | STOPPING JOINING | STOPPING        | STOPPING JOINING | STOPPING        | STOPPING
- *   STOPPING | CLOSED                  | -             | JOINING CLOSED | CLOSED           | CLOSED          | -                | -               | -
- *   FINISHED | CLOSED JOINING          | -             | -              | CLOSED           | CLOSED          | -                | -               | -
- *   CLOSED   | -                       | -             | -              | -                | -               | -                | -               | -
+ *   phase    | round-seen              | worker-exited | worker-gone    | worker-acknowledged | time-passed | stop-asked      | session-lost | worker-not-told | worker-hung
+ *   ---------|-------------------------|---------------|----------------|---------------------|-------------|-----------------|--------------|-----------------|------------
+ *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | -                   | -           | STOPPING CLOSED | -            | STOPPING        | -
+ *   RUNNING  | STOPPING                | STOPPING      | FINISHED       | -                   | STOPPING    | STOPPING        | STOPPING     | STOPPING        | STOPPING
+ *   STOPPING | CLOSED                  | -             | JOINING CLOSED | JOINING CLOSED      | CLOSED      | CLOSED          | -            | -               | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | -                   | CLOSED      | CLOSED          | -            | -               | -
+ *   CLOSED   | -                       | -             | -              | -                   | -           | -               | -            | -               | -
  *
  * A cell names the phases that the input may lead to besides the present one.
- * worker-not-started is a worker's exit. worker-started and what a worker says
- * (attached, acknowledged, waits, works) move nothing. Paused workers are kept in JOINING
- * and STOPPING.
+ * worker-not-started is a worker's exit, worker-waits is like
+ * worker-acknowledged, and the other inputs move nothing.
+ *
+ * A node is ready (JOINING) when each worker of its last round is gone or has
+ * left that round. Until then it is STOPPING:
+ *
+ *   at PAUSE, a worker that               | has left when                       | if it has not after --pause-timeout
+ *   --------------------------------------|-------------------------------------|------------------------------------
+ *   never said HELLO                      | it is gone: it is ended at once     | -
+ *   never acknowledged a PAUSE            | it acknowledges this one            | it is started again, not charged
+ *   acknowledged one before               | it acknowledges this one            | it has failed
+ *   follows one that ended with 0 at      | it acknowledges this one, and waits | it is started again, not charged
+ *   PAUSE, when the next round ran        | for work                            |
+ *
+ * A worker that ends has left, too.
  */
 
 import { onFinished } from "./finished.js";

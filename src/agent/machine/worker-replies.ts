@@ -1,7 +1,7 @@
 import type { AgentInput } from "./inputs.js";
 import type { Running } from "./state.js";
-import type { PauseManner, WorkerSlot } from "./worker-slot.js";
-import { isDue, update } from "./worker-slots.js";
+import type { WorkerSlot } from "./worker-slot.js";
+import { toLeft, update } from "./worker-slots.js";
 
 /** How long a worker may wait for another round before its wait counts as a wish, in milliseconds. */
 export const WISH_AFTER_MS = 2_000;
@@ -16,65 +16,31 @@ export function markHeard(
 	workers: readonly WorkerSlot[],
 	reply: Reply,
 ): readonly WorkerSlot[] {
-	return update(workers, reply.localRank, (worker) => {
-		if (reply.kind === "worker-attached") return { attached: true };
-		const { hasPaused, pauses, heard, status, manner } = worker;
-		const owed = pauses.filter(({ event }) => event > reply.event);
-		const known = {
-			heard: Math.max(heard, reply.event),
-			hasPaused: hasPaused || owed.length < pauses.length,
-		};
-		// The acknowledgement does not tell whether it will end.
-		if (status === "awaited" && manner === "ended") return known;
-		const isAnswer = manner === "silent" && known.hasPaused;
-		const after = { ...worker, ...known, pauses: owed };
-		return isAnswer ? { ...toReleased(after), manner: null } : after;
-	});
+	return update(workers, reply.localRank, (worker) =>
+		reply.kind === "worker-attached"
+			? { attached: true }
+			: toLeft({ ...worker, heard: Math.max(worker.heard, reply.event) }),
+	);
 }
 
-/** A worker that waits for work has left its round, and does not end at its PAUSE. */
-export function markStays(
+/** A worker that waits for work has left the round that it was told to leave. */
+export function markWaits(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, (worker) => ({
-		...toReleased(worker),
-		lingering: null,
-	}));
+	return update(workers, localRank, (worker) =>
+		toLeft({ ...worker, behindUntil: null }),
+	);
 }
 
-/** A worker that works in a later round than it was told to leave has left that round. */
+/** A worker that works in the newest round has left all earlier ones. */
 export function markWorks(
-	workers: readonly WorkerSlot[],
+	{ workers, round: newest }: Running,
 	{ localRank, round }: AgentInput & { kind: "worker-works" },
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, ({ lingering }) =>
-		lingering !== null && lingering.round < round ? { lingering: null } : {},
+	return update(workers, localRank, () =>
+		round === newest ? { behindUntil: null } : {},
 	);
-}
-
-/** The node stops waiting for workers whose death was awaited long enough, although it may still come. */
-export function releaseDue(
-	workers: readonly WorkerSlot[],
-	now: number,
-): readonly WorkerSlot[] {
-	return workers.map((worker) =>
-		isDue(worker.awaitedUntil, now) ? toReleased(worker) : worker,
-	);
-}
-
-/** How the next one in its place may react to a PAUSE: that it may end tells more. */
-export function markManner(
-	workers: readonly WorkerSlot[],
-	localRank: number,
-	manner: PauseManner,
-	lateMs = 0,
-): readonly WorkerSlot[] {
-	return update(workers, localRank, ({ manner: known, lateMs: before }) => ({
-		manner:
-			known === "ended" || manner === "silent" ? (known ?? manner) : manner,
-		lateMs: Math.max(before, lateMs),
-	}));
 }
 
 /** It waits for a round after this one or, with null, no longer waits. */
@@ -87,7 +53,7 @@ export function markWait(
 	if (round === null) {
 		return update(workers, localRank, () => ({ waitsUntil: null }));
 	}
-	const known = markStays(workers, localRank);
+	const known = markWaits(workers, localRank);
 	// It waits behind an earlier round: it has not seen yet that it may work.
 	if (round < newest) return known;
 	return update(known, localRank, ({ status, waitsUntil }) =>
@@ -95,11 +61,4 @@ export function markWait(
 			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
 			: {},
 	);
-}
-
-/** Nothing more is awaited: without it its node is ready for the next round. */
-function toReleased(worker: WorkerSlot): WorkerSlot {
-	if (worker.status !== "awaited") return worker;
-	const owed = worker.pauses.filter(({ event }) => event > worker.heard);
-	return { ...worker, status: "paused", pauses: owed, awaitedUntil: null };
 }

@@ -1,34 +1,17 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import type { AgentInput } from "./inputs.js";
 
-/** A PAUSE that a worker has not acknowledged. */
+/** A PAUSE after which a worker has not left its round. */
 export interface Pause {
 	/** Its sequence in the worker's channel. */
 	readonly event: number;
-	/** The round that it ended. */
-	readonly round: number;
 	/** When the worker is given up. */
-	readonly ackBy: number;
+	readonly leaveBy: number;
 	/** When it is killed if it turns out that it cannot be told. */
 	readonly killAt: number;
 	/** When the user is warned that no answer has come; null: no warning. */
 	readonly hintAt: number | null;
 }
-
-/** A round that a worker was told to leave and may not have left, whatever it has acknowledged. */
-export interface Lingering {
-	readonly round: number;
-	/** When it was told. */
-	readonly since: number;
-	/** Until when that is assumed. */
-	readonly until: number;
-}
-
-/**
- * How a worker reacted to a PAUSE that cost the others a round, as the next one in its place may: `silent` never
- * acknowledged one, `died` ended as a failure, `ended` with 0.
- */
-export type PauseManner = "silent" | "died" | "ended";
 
 /** A death of SIGTERM or SIGINT that this launcher did not send. */
 export interface Unexplained {
@@ -44,10 +27,10 @@ export interface WorkerSlot {
 	/** Null until it is spawned. */
 	readonly pid: number | null;
 	/**
-	 * `paused`: its process is kept for the next round; `awaited`: it was told to pause, and its node is not ready before
-	 * it does; `exited`: its leader ended, other processes of its group live on.
+	 * `pausing`: it was told to pause, and has not left its round; `paused`: it has, and its process is kept for the next
+	 * round; `exited`: its leader ended, other processes of its group live on.
 	 */
-	readonly status: "running" | "awaited" | "paused" | "exited" | "gone";
+	readonly status: "running" | "pausing" | "paused" | "exited" | "gone";
 	/** When it, or the rest of its group, is killed; null if it was not told to end. */
 	readonly killAt: number | null;
 	/** When a process that survives SIGKILL is given up; null before that kill. */
@@ -62,16 +45,17 @@ export interface WorkerSlot {
 	readonly hasPaused: boolean;
 	/** The reason of its last PAUSE, repeated in the WORK that ends it. */
 	readonly change: WorldChangeEvent | null;
-	/** The PAUSEs that it has not acknowledged, oldest first. */
-	readonly pauses: readonly Pause[];
-	/** How an earlier worker in its place reacted to a PAUSE. */
-	readonly manner: PauseManner | null;
-	/** How long after its PAUSE that worker had died. */
-	readonly lateMs: number;
-	/** Null if it has waited for work since, or was never told to pause. */
-	readonly lingering: Lingering | null;
-	/** When its node stops waiting for it; null: only when it is given up. */
-	readonly awaitedUntil: number | null;
+	/** The PAUSE that it has not left its round after; null if it is not pausing. */
+	readonly pause: Pause | null;
+	/**
+	 * Until when its end counts as an end at its PAUSE: an acknowledgement alone may come from a listener, while the
+	 * program still works. Null if it has waited for work since, or was never told to pause.
+	 */
+	readonly behindUntil: number | null;
+	/** The newest round whose end is taken for the reason of a failure in its place; null if there is none. */
+	readonly excusedIn: number | null;
+	/** One ended with 0 at its PAUSE, when the next one ran: since then an acknowledgement alone is not enough. */
+	readonly endedLate: boolean;
 	/** When its wait for another round counts as a wish; Infinity: never; null if it does not wait. */
 	readonly waitsUntil: number | null;
 	/** It has ended for a reason that is not known yet. */
@@ -91,11 +75,10 @@ export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 		attached: false,
 		hasPaused: false,
 		change: null,
-		pauses: [],
-		manner: former?.manner ?? null,
-		lateMs: former?.lateMs ?? 0,
-		lingering: null,
-		awaitedUntil: null,
+		pause: null,
+		behindUntil: null,
+		excusedIn: former?.excusedIn ?? null,
+		endedLate: former?.endedLate ?? false,
 		waitsUntil: null,
 		unexplained: null,
 	};
@@ -120,7 +103,7 @@ export function paused(workers: readonly WorkerSlot[]): readonly number[] {
 
 /** Whether it was told to pause, and not told to end since. */
 export function isToldToPause({ status }: WorkerSlot): boolean {
-	return status === "awaited" || status === "paused";
+	return status === "pausing" || status === "paused";
 }
 
 /** Whether its process exists and may still answer. */
@@ -133,22 +116,15 @@ export function hasUnackedEvent({ events, heard }: WorkerSlot): boolean {
 	return events > 1 && heard < events;
 }
 
-/** Whether it may still be in a round that it was told to leave, and die of what ended that. */
-export function lingeringIn(
-	{ lingering }: WorkerSlot,
-	now: number,
-): Lingering | null {
-	return lingering !== null && now < lingering.until ? lingering : null;
+/** Whether its end belongs to what ended the round before. */
+export function isBehind(worker: WorkerSlot, now: number): boolean {
+	const { behindUntil } = worker;
+	return hasUnackedEvent(worker) || (behindUntil !== null && now < behindUntil);
 }
 
-/** Whether it may die of what ended an earlier round. */
-export function hasNotGoneOn(worker: WorkerSlot, now: number): boolean {
-	return hasUnackedEvent(worker) || lingeringIn(worker, now) !== null;
-}
-
-/** Whether an earlier worker in its place ended after the round that followed its PAUSE had begun. */
-export function wasLate({ manner }: WorkerSlot): boolean {
-	return manner === "died" || manner === "ended";
+/** Whether it has acknowledged its PAUSE. */
+export function hasHeard({ pause, heard }: WorkerSlot): boolean {
+	return pause !== null && heard >= pause.event;
 }
 
 /** Whether it has ended for a reason that is not known yet. */
@@ -173,22 +149,11 @@ export function earliestOf(workers: readonly WorkerSlot[]): number {
 		at(worker.killAt);
 		at(worker.goneBy);
 		if (!isUp(worker)) continue;
-		at(ackByOf(worker));
-		at(hintAtOf(worker));
+		at(worker.pause?.leaveBy ?? null);
+		at(worker.pause?.hintAt ?? null);
 		at(worker.waitsUntil);
-		at(worker.awaitedUntil);
 	}
 	return earliest;
-}
-
-/** By when it must have acknowledged its oldest PAUSE; null if it has. */
-export function ackByOf({ pauses: [oldest] }: WorkerSlot): number | null {
-	return oldest?.ackBy ?? null;
-}
-
-/** When the user is warned that its first PAUSE has no answer; null: no warning, or already warned. */
-export function hintAtOf({ pauses: [oldest] }: WorkerSlot): number | null {
-	return oldest?.hintAt ?? null;
 }
 
 function localRanks(workers: readonly WorkerSlot[]): readonly number[] {

@@ -1,18 +1,12 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import {
-	ackByOf,
-	hasUnackedEvent,
+	hasHeard,
 	isToldToPause,
 	isUp,
-	lingeringIn,
 	type Pause,
 	type WorkerSlot,
 } from "./worker-slot.js";
 
-/** The longest time after its PAUSE, in milliseconds, after which a death still makes the node wait for the next worker. */
-const LATEST_AWAITED_MS = 5_000;
-/** The node waits twice as long for the next one, and this many milliseconds more. */
-const AWAITED_MORE_MS = 3_000;
 /** How long a first PAUSE may be unanswered before the user is warned, in milliseconds: longer than most steps. */
 export const HINT_AFTER_MS = 5_000;
 
@@ -37,6 +31,7 @@ export function markExited(
 			? {}
 			: {
 					status: "exited",
+					pause: null,
 					killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
 				},
 	);
@@ -48,6 +43,7 @@ export function markGone(
 ): readonly WorkerSlot[] {
 	return update(workers, localRank, () => ({
 		status: "gone",
+		pause: null,
 		killAt: null,
 		goneBy: null,
 	}));
@@ -64,9 +60,8 @@ export function toEnd(worker: WorkerSlot, killAt: number): WorkerSlot {
 			worker.goneBy === null
 				? Math.min(worker.killAt ?? killAt, killAt)
 				: worker.killAt,
-		pauses: [],
+		pause: null,
 		waitsUntil: null,
-		awaitedUntil: null,
 	};
 }
 
@@ -75,76 +70,74 @@ export function toKilled(worker: WorkerSlot, goneBy: number): WorkerSlot {
 	return { ...worker, killAt: null, goneBy };
 }
 
-export function toPaused(
+/** It was told to pause. A worker that waits already has left its round. */
+export function toPausing(
 	worker: WorkerSlot,
 	change: WorldChangeEvent,
-	told: Omit<Pause, "event" | "hintAt">,
+	told: Pick<Pause, "leaveBy" | "killAt">,
 	now: number,
 ): WorkerSlot {
 	const event = worker.events + 1;
-	const { round, ackBy } = told;
-	const pause = { event, ...told, hintAt: hintAtFor(worker, ackBy, now) };
-	const waits = worker.waitsUntil !== null;
-	const isAwaited = !waits && mayCostRound(worker);
-	const isBounded = isAwaited && worker.manner === "died";
-	// A worker that has heard of the round being left has left the one before, as far as anybody knows.
-	const before = hasUnackedEvent(worker) ? lingeringIn(worker, now) : null;
+	const hintAt = hintAtFor(worker, told.leaveBy, now);
 	return {
 		...worker,
-		status: isAwaited ? "awaited" : "paused",
+		status: "pausing",
 		events: event,
 		change,
-		pauses: [...worker.pauses, pause],
-		lingering: waits ? null : (before ?? { round, since: now, until: ackBy }),
-		awaitedUntil: isBounded
-			? Math.min(ackBy, now + 2 * worker.lateMs + AWAITED_MORE_MS)
-			: null,
+		pause: { ...told, event, hintAt },
+		behindUntil: worker.waitsUntil === null ? told.leaveBy : null,
 		waitsUntil: null,
 	};
 }
 
 /** A worker that has never answered may not listen; the user learns that before the worker is ended for it. */
 function hintAtFor(
-	{ hasPaused, pauses, manner, waitsUntil }: WorkerSlot,
-	ackBy: number,
+	{ hasPaused, waitsUntil }: WorkerSlot,
+	leaveBy: number,
 	now: number,
 ): number | null {
-	const isFirst = !hasPaused && pauses.length === 0 && manner === null;
-	const listens = waitsUntil !== null;
 	const hintAt = now + HINT_AFTER_MS;
-	return isFirst && !listens && hintAt < ackBy ? hintAt : null;
+	const listens = hasPaused || waitsUntil !== null;
+	return !listens && hintAt < leaveBy ? hintAt : null;
 }
 
-/** Whether it may react to its PAUSE as the previous one did. After a late death the node does not wait for the next one. */
-function mayCostRound({ manner, lateMs }: WorkerSlot): boolean {
-	return manner === "died" ? lateMs <= LATEST_AWAITED_MS : manner !== null;
+/**
+ * A pausing worker has left its round when it has acknowledged its PAUSE; where one in its place ended after that, when it
+ * waits for work.
+ */
+export function toLeft(worker: WorkerSlot): WorkerSlot {
+	const { pause, endedLate, behindUntil } = worker;
+	if (pause === null || !hasHeard(worker)) return worker;
+	const heard = { ...worker, hasPaused: true };
+	return endedLate && behindUntil !== null
+		? { ...heard, pause: { ...pause, hintAt: null } }
+		: { ...heard, status: "paused", pause: null };
 }
 
-/** The PAUSE is over; its acknowledgement is still expected. */
+/** The PAUSE is over. */
 export function toWorking(worker: WorkerSlot): WorkerSlot {
 	return { ...worker, status: "running", events: worker.events + 1 };
 }
 
-/** The first worker that has not acknowledged its PAUSE in time. */
+/** The first worker that has not left its round in time. */
 export function overdue(
 	workers: readonly WorkerSlot[],
 	now: number,
 ): WorkerSlot | undefined {
-	return workers.find((worker) => isUp(worker) && isDue(ackByOf(worker), now));
+	return workers.find(({ pause }) => isDue(pause?.leaveBy ?? null, now));
 }
 
-/** Gives workers whose time to acknowledge a PAUSE is over until then. */
+/** Gives workers whose time to leave their round is over until then. */
 export function withNewTime(
 	workers: readonly WorkerSlot[],
 	now: number,
-	ackBy: number,
+	leaveBy: number,
 ): readonly WorkerSlot[] {
-	return workers.map((worker) => ({
-		...worker,
-		pauses: worker.pauses.map((pause) =>
-			isDue(pause.ackBy, now) ? { ...pause, ackBy } : pause,
-		),
-	}));
+	return workers.map((worker) =>
+		worker.pause !== null && isDue(worker.pause.leaveBy, now)
+			? { ...worker, pause: { ...worker.pause, leaveBy } }
+			: worker,
+	);
 }
 
 /** The first worker that has waited long enough for another round. */

@@ -4,6 +4,8 @@ import type { Clock } from "../../base/clock.js";
 export const PATIENCE_MS = 20_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 4_000;
+/** An agent so late for a start was frozen, in milliseconds: it must first see whether it still has its lease. */
+const FROZEN_MS = 1_000;
 
 export interface StartAgainOptions<Worker> {
 	readonly clock: Clock;
@@ -48,18 +50,24 @@ export class StartAgain<Worker> {
 	}
 
 	private arm(now: number, giveUpAt: number, problem: string): void {
-		const { clock, start, warn } = this.options;
 		const at = Math.min(now + this.delayMs, giveUpAt);
 		this.delayMs = Math.min(2 * this.delayMs, LONGEST_DELAY_MS);
+		this.startAt(at);
+		const inSeconds = Math.round((at - now) / 10) / 100;
+		const leftSeconds = Math.ceil((giveUpAt - now) / 1_000);
+		this.options.warn(
+			`${problem}; the start is tried again in ${inSeconds} s, for at most ${leftSeconds} s more`,
+		);
+	}
+
+	private startAt(at: number): void {
+		const { clock, start } = this.options;
 		this.cancelTimer = clock.wakeAt(at, () => {
+			const now = clock.now();
+			if (now - at > FROZEN_MS) return this.startAt(now + FIRST_DELAY_MS);
 			const workers = [...this.waiting];
 			this.waiting.clear();
 			start(workers);
 		});
-		const inSeconds = Math.round((at - now) / 10) / 100;
-		const leftSeconds = Math.ceil((giveUpAt - now) / 1_000);
-		warn(
-			`${problem}; the start is tried again in ${inSeconds} s, for at most ${leftSeconds} s more`,
-		);
 	}
 }

@@ -84,7 +84,7 @@ export const WORKER_OPTIONS = {
 		argument: "TIME",
 		forms: ["number"],
 		defaultText: "60",
-		help: "how long a worker may take to acknowledge a PAUSE",
+		help: "how long a worker may take to leave its round after a PAUSE",
 		parse: parseDuration,
 	}),
 	signalsToHandle: optionWithDefault({

@@ -8,7 +8,6 @@ import type { NodeView, RunView } from "../records/run-view.js";
 import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory } from "./plan.js";
-import { externalCauses } from "./why-gone.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
 interface Incident extends Charged {
@@ -16,15 +15,12 @@ interface Incident extends Charged {
 }
 
 /**
- * Accounts for failures. Failures seen before the next round is synced are one incident, and cost one unit of one budget.
- * The incident's root is the failure that the store saw first, whatever the nodes' clocks say. Later deaths of workers
- * that had not heard that the root's round is over belong to it. If nothing had failed when a round was left, the deaths
- * of workers that had not heard of that cost nothing, nor do deaths within the settle time of workers that had: they may
- * have died of the end of their peers.
+ * Accounts for failures. Failures seen before the next round is synced are one incident. Its root is the failure that the
+ * store saw first, whatever the nodes' clocks say.
  */
 export function chargeIncident(
 	view: RunView,
-	{ settle }: PlannerMemory,
+	{ trial }: PlannerMemory,
 	config: PlannerConfig,
 	now: number,
 ): Incident | undefined {
@@ -36,11 +32,8 @@ export function chargeIncident(
 	if (first === undefined) return undefined;
 
 	const { round } = view;
-	const isSoon = ({ failure }: NodeFailure) =>
-		settle?.round !== failure.round || now < settle.at;
-	const root = telling.find(
-		(reported) => !isPartOf(round, reported, isSoon(reported)),
-	);
+	const isOver = trial?.round === round.synced && now >= trial.at;
+	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
 	const charged = root === undefined ? join(round, first) : begin(view, root);
 	return {
 		...charged,
@@ -53,23 +46,19 @@ export function chargeIncident(
 	};
 }
 
-/** Whether the failure belongs to what has ended its round, or to what ended the one before. */
+/**
+ * Whether the failure belongs to what has ended its round, or the round before.
+ * @param isOver whether the running round has run so long that it has nothing to do with the one before
+ */
 function isPartOf(
-	{ deprecated, cause: { root, ended }, unpaid }: RoundRecord,
-	reported: NodeFailure,
-	isSoon: boolean,
+	{ deprecated, unpaid }: RoundRecord,
+	{ failure, unaware = false, paused = false, isWish = false }: NodeFailure,
+	isOver: boolean,
 ): boolean {
-	const { unaware = false, paused = false, isWish = false } = reported;
-	const { stillIn, isLateAgain = false } = reported;
+	if (failure.round > deprecated) return paused && !isOver;
 	// A failure explains a wait for another round, not the reverse.
-	if (unpaid?.isWish && !isWish) return false;
-	if (reported.failure.round <= deprecated) {
-		return root !== null || (unaware && (!paused || isSoon));
-	}
-	const first = root?.round ?? ended;
-	if (stillIn === undefined || first === undefined) return false;
-	// Failures that come late again and again could otherwise take turns and never be charged.
-	return isLateAgain ? stillIn === first : stillIn >= first;
+	if (unpaid !== undefined) return isWish || unpaid.isWish !== true;
+	return unaware || paused;
 }
 
 /** Adds a failure that an earlier event explains. If its round was over, the next one is left for it. */
@@ -148,46 +137,7 @@ function begin(view: RunView, root: NodeFailure): Incident {
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
-	if (!isSettledLast(round, root)) return { ...pay(view, round, root), reason };
-	const why = externalCauses(view, root.failure.nodeId);
-	return why.length > 0
-		? { ...explain(round, root, why), budgets: new Map() }
-		: { round: { ...round, unpaid: root }, budgets: new Map(), reason };
-}
-
-/** The round with an event on other nodes as the cause of what had begun as an incident. */
-export function explain(
-	round: RoundRecord,
-	{ failure, isWish = false }: NodeFailure,
-	why: readonly string[],
-): { readonly round: RoundRecord; readonly reason: string } {
-	const reason = why.join("; ");
-	return {
-		round: {
-			...round,
-			cause: {
-				kind: "scale-down",
-				changeEvent: "SCALE_DOWN",
-				reason,
-				root: null,
-				ended: round.synced,
-			},
-			incidents: round.incidents - 1,
-			unpaid: undefined,
-		},
-		reason: isWish
-			? `${reason}, nothing failed`
-			: `${reason}, which explains ${describeFailure(failure)}`,
-	};
-}
-
-/**
- * Whether a peer's end that is still unknown may be behind it: the charge is then decided when the next round can begin
- * (settle-incident.ts).
- */
-function isSettledLast(
-	{ seats }: RoundRecord,
-	{ isWish = false, unaware = false, failsRun }: NodeFailure,
-): boolean {
-	return isWish || (unaware && failsRun === null && seats > 1);
+	return root.failsRun === null
+		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }
+		: { ...pay(view, round, root), reason };
 }

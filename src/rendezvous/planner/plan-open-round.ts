@@ -22,12 +22,7 @@ import {
 	wait,
 } from "./plan.js";
 import { succeeded } from "./plan-running-round.js";
-import {
-	isOwnFailure,
-	resolveCharge,
-	type Settled,
-	settleIfSpent,
-} from "./resolve-charge.js";
+import { resolveCharge, type Settled } from "./resolve-charge.js";
 import { settleBy } from "./settle-by.js";
 import { awaits } from "./waiting.js";
 
@@ -43,8 +38,6 @@ export function planOpenRound(
 	const candidates = findCandidates(view, config);
 	if (isAllDone(view, config)) return ended(succeeded(view), memory);
 	const kept = remember(view, memory, candidates, config, now);
-	const spent = settleIfSpent(view, kept, config);
-	if (spent !== undefined) return paid(spent, kept);
 	const { late, returning, vanished } = candidates;
 	const awaited = [
 		...[...late, ...returning],
@@ -110,12 +103,10 @@ function remember(
 ): PlannerMemory & { readonly settle: SettleDeadline } {
 	const { synced } = view.round;
 	const isOutage = memory.outageOf === synced || nobodyLeft(candidates);
-	const isOwn = memory.ownFailureOf === synced || isOwnFailure(view);
 	return {
 		...memory,
 		settle: settleBy(synced, memory.settle, candidates, config, now),
 		outageOf: isOutage ? synced : null,
-		ownFailureOf: isOwn ? synced : null,
 	};
 }
 
@@ -127,7 +118,7 @@ function begin(
 	config: PlannerConfig,
 	nextPlanId: string,
 ): PlanResult {
-	const settled = resolveCharge(view, chosen, memory, config);
+	const settled = resolveCharge(view, config);
 	if (settled === undefined) return lift(view, chosen, nextPlanId, memory);
 	if (!settled.goesOn) return paid(settled, memory);
 	const { round, budgets, reason } = settled;

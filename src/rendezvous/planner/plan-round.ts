@@ -23,6 +23,7 @@ import { withFirstSign } from "./first-sign.js";
 import { observeRound } from "./observe-round.js";
 import { spent, spentBudget } from "./pay-incident.js";
 import {
+	deadlineFor,
 	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
@@ -72,7 +73,7 @@ function recorded(
 
 function decide(
 	view: RunView,
-	memory: PlannerMemory,
+	known: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
 	now: number,
@@ -83,6 +84,12 @@ function decide(
 			EMPTY_MEMORY,
 		);
 	}
+	const { synced, deprecated } = view.round;
+	const trial =
+		synced > deprecated
+			? deadlineFor(synced, known.trial, config.settleTimeoutMs, now)
+			: known.trial;
+	const memory = { ...known, trial };
 	const incident = chargeIncident(view, memory, config, now);
 	if (incident !== undefined) {
 		const { round, budgets, reason } = incident;
@@ -96,7 +103,7 @@ function decide(
 	return (
 		planRefusals(view, memory, config) ??
 		planSweep(view, memory) ??
-		(view.round.synced > view.round.deprecated
+		(synced > deprecated
 			? planRunningRound(view, memory, config, now)
 			: planOpenRound(view, memory, config, nextPlanId, now))
 	);

@@ -56,11 +56,8 @@ export interface PlannerMemory {
 	readonly settle: SettleDeadline | null;
 	/** A round none of whose members held its lease, so that the coordinator waits for all of them; null if there is none. */
 	readonly outageOf: number | null;
-	/**
-	 * The round whose failure is known to have no other cause: what happened to other nodes afterwards came too late to
-	 * explain it. Null if there is none.
-	 */
-	readonly ownFailureOf: number | null;
+	/** When the running round has run for so long that the incident before it is over. */
+	readonly trial: RoundDeadline | null;
 	/** Members seen leaving, by incarnation, with their last record: for after their records are gone. */
 	readonly leavers: ReadonlyMap<string, NodeRecord>;
 	/** The end of the wait for newcomers. */
@@ -74,7 +71,7 @@ export interface PlannerMemory {
 export const EMPTY_MEMORY: PlannerMemory = {
 	settle: null,
 	outageOf: null,
-	ownFailureOf: null,
+	trial: null,
 	leavers: new Map(),
 	lastCall: null,
 	join: null,

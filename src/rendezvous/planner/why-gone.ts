@@ -1,4 +1,4 @@
-import type { NodeRecord } from "../records/records.js";
+import type { NodeFailure, NodeRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { currentPlaces, holderOf, type Place } from "./order-members.js";
 
@@ -47,28 +47,27 @@ export function neededPlaces(view: RunView): readonly Place[] {
 	return currentPlaces(view).filter(({ nodeId }) => !view.finished.has(nodeId));
 }
 
-/** The same without one of them. */
-export function neededPeers(view: RunView, of: string): readonly Place[] {
-	return neededPlaces(view).filter(({ nodeId }) => nodeId !== of);
-}
-
 /**
- * Causes outside this node that may have ended its workers, one line each: other nodes have gone or were cut off, or this
- * node was told to leave, and its workers perhaps as well.
+ * Who pays for an incident: nobody, if one of these causes is found when the next round begins, one line each. Else the
+ * budget that the policy has named.
+ *
+ *   a member of the last round              | another node's | the node of the failure | of a worker's wish
+ *   ----------------------------------------|----------------|-------------------------|-------------------
+ *   vanished, or is another process         | cause          | -                       | cause
+ *   leaves because it was asked to          | cause          | cause                   | cause
+ *   leaves for another reason               | cause          | -                       | cause
+ *   could not rely on its lease             | cause          | -                       | -
+ *   is only late, or had finished           | -              | -                       | -
  */
 export function externalCauses(
 	view: RunView,
-	nodeId: string,
+	{ failure, isWish = false }: NodeFailure,
 ): readonly string[] {
 	return neededPlaces(view).flatMap((place) => {
-		const why =
-			place.nodeId === nodeId
-				? whyAsked(view, place)
-				: (whyGone(view, place) ?? whyFenced(view, place));
-		return why ?? [];
+		if (place.nodeId !== failure.nodeId) {
+			return whyGone(view, place) ?? whyFenced(view, place) ?? [];
+		}
+		const isFree = isWish || lastWordOf(view, place)?.isAsked === true;
+		return (isFree ? whyGone(view, place) : undefined) ?? [];
 	});
-}
-
-function whyAsked(view: RunView, place: Place): string | undefined {
-	return lastWordOf(view, place)?.isAsked ? whyGone(view, place) : undefined;
 }

@@ -73,8 +73,6 @@ export const nodeFailure = fields<NodeFailure>({
 	failure,
 	charge: oneOf("run", "node", "worker", "nothing"),
 	failsRun: nullable(exitCode),
-	stillIn: optional(round),
-	isLateAgain: optional(flag),
 	unaware: optional(flag),
 	paused: optional(flag),
 	isWish: optional(flag),

@@ -63,16 +63,12 @@ export interface NodeFailure {
 	readonly charge: "run" | "node" | "worker" | "nothing";
 	/** Set if the failure ends the run whatever budget is left: the run's exit code. */
 	readonly failsRun: number | null;
-	/**
-	 * Set if the worker may still have been in this earlier round: it had not heard that the round was over, or had not
-	 * waited for work since. It may have died of what ended that round.
-	 */
-	readonly stillIn?: number | undefined;
-	/** Set if an earlier worker in its place was as late: since then its node waits for it at a PAUSE. */
-	readonly isLateAgain?: boolean | undefined;
-	/** Set if the worker may have died of what had ended the round: its node had not heard of that, or had told it to pause. */
+	/** Set if its node had not heard that the round was over. */
 	readonly unaware?: boolean | undefined;
-	/** Set if it died while paused. */
+	/**
+	 * Set if the worker was paused, or was kept and had not gone on in this round, and nothing in its place has had this
+	 * excuse in this incident.
+	 */
 	readonly paused?: boolean | undefined;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean | undefined;
@@ -92,7 +88,7 @@ export interface RoundCause {
 	readonly reason: string;
 	/** The root failure, if there is one. */
 	readonly root: FailureRecord | null;
-	/** The round that a change of the members has ended: later deaths of workers still in it are part of that change. */
+	/** The round that a change of the members has ended. */
 	readonly ended?: number;
 	/**
 	 * How long before the round was left its first sign was, in milliseconds: see first-sign.ts. Absent if it was left at

@@ -263,21 +263,18 @@ def get_worker_info() -> WorkerInfo:
 
     Raises NotLaunchedError outside of a launcher, ChannelError where the channel holds no event.
     """
+    return get_worker_event().worker_info
+
+
+def get_worker_event() -> WorkerEvent:
+    """The newest event; otherwise like `get_worker_info`. It acknowledges a WORK. To read a PAUSE is
+    not to leave the round: `wait_for_work`, or `acknowledge`, says that. There is an event before the
+    worker's first statement."""
     session = _session or _open_session()
     event = session.newest()
     session.show(event)
     if event.kind == "WORK":
         session.acknowledge(event)
-    return event.worker_info
-
-
-def get_worker_event() -> WorkerEvent:
-    """The newest event, and acknowledges it; otherwise as `get_worker_info`. There is one before the
-    worker's first statement."""
-    session = _session or _open_session()
-    event = session.newest()
-    session.show(event)
-    session.acknowledge(event)
     return event
 
 

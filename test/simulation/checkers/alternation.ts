@@ -2,7 +2,8 @@ import type { Checker, History, Stint, WorkerHistory } from "../history.js";
 
 /**
  * PAUSE and WORK alternate in each worker's channel, a PAUSE is of the round that
- * its WORK was of, the WORK that ends it says the same reason, and rounds rise.
+ * its WORK was of, the WORK that ends it comes when it is acknowledged and says the
+ * same reason, and rounds rise.
  * Each PAUSE ends in WORK or in the worker's death, but where the agent still
  * waits for a seat when the run is at rest.
  */
@@ -35,6 +36,12 @@ function* inTurn({ told, pid, untoldAt }: WorkerHistory) {
 		}
 		if (kind === "PAUSE" && change === null) {
 			yield { at, what: `worker ${pid} was not told why it is paused` };
+		}
+		if (kind === "WORK" && (before.acknowledgedAt ?? at + 1) > at) {
+			yield {
+				at,
+				what: `worker ${pid} got WORK of round ${round} before it had left the one before`,
+			};
 		}
 		if (kind === "WORK" && change !== before.change) {
 			yield {

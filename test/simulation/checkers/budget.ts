@@ -1,7 +1,6 @@
 import type {
 	NodeFailure,
 	NodeRecord,
-	RoundCause,
 	RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
 import {
@@ -14,12 +13,11 @@ import {
 	type WorkerHistory,
 } from "../history.js";
 import { lateFor } from "../worker-history.js";
-import { isAsked, isSettledLast, membersGone } from "./settlement.js";
 
 /** What a worker has said may be heard so much later, in milliseconds. */
 const NEWS_MS = 1_500;
 
-/** One incident costs one unit of one budget, and nothing else costs anything. */
+/** One incident costs one unit of one budget, and nothing else costs anything; in an incident a place is free once. */
 export const budget: Checker = {
 	name: "budget",
 	*check(history) {
@@ -31,6 +29,7 @@ export const budget: Checker = {
 			yield* reasonFor(commit, before, history);
 		}
 		yield* perRound(history);
+		yield* freeOnce(history);
 	},
 };
 
@@ -56,64 +55,82 @@ function* costOf(commit: RoundCommit, before: RoundCommit) {
 
 /** What is accounted for without an incident has something else to blame. */
 function* excuses(commit: RoundCommit, before: RoundCommit, history: History) {
-	const { at, round, nodes } = commit;
-	const isIncident = round.incidents > before.round.incidents;
-	const { cause, deprecated } = before.round;
-	const fresh = [...nodes.values()].flatMap(({ failure }) => {
-		const id = failure?.failure.id ?? "";
-		const isNew =
-			round.accounted.includes(id) && !before.round.accounted.includes(id);
-		return failure && isNew ? [failure] : [];
-	});
-	const gone = membersGone(commit, before, history);
-	// What is seen together has one root.
-	const isExplained =
-		round.cause.root === null &&
-		fresh.some(
-			(reported) =>
-				isSettledLast(reported, before.round) &&
-				gone.some(
-					(nodeId) =>
-						nodeId !== reported.failure.nodeId ||
-						isAsked(nodeId, commit, before, history),
-				),
-		);
+	const { at, round } = commit;
+	const { unpaid } = before.round;
+	// What has failed takes the place of a wish.
+	const isIncident =
+		round.incidents > before.round.incidents ||
+		(unpaid?.isWish === true && round.cause.root?.id !== unpaid.failure.id);
+	const fresh = freshFailures(commit, before);
 	const hasFailure = fresh.some(({ isWish = false }) => !isWish);
+	const lift = lifts(history).findLast((lifted) => lifted.at <= before.at);
+	const isOver =
+		at - (lift?.at ?? at) >= history.spec.settleTimeoutMs &&
+		before.round.synced > before.round.deprecated;
 	for (const reported of fresh) {
-		const { failure, unaware, paused, isWish } = reported;
-		const isPart =
-			failure.round <= deprecated
-				? cause.root !== null || unaware === true
-				: isLate(reported, cause);
+		const { failure, isWish = false } = reported;
+		const isPart = belongsBefore(reported, before.round);
 		// What has failed explains why others wait.
-		const isExcused = isPart || (isWish === true && hasFailure);
-		if (!isIncident && !isExcused && !isExplained) {
+		const isExcused = isPart || (isWish && hasFailure);
+		if (!isIncident && !isExcused) {
 			yield {
 				at,
 				what: `failure ${failure.id} cost nothing, and was the first`,
 			};
 		}
-		// One that dies long after it was paused is an incident of its own.
-		const mayPay = paused && cause.root === null;
 		const isCharged = isIncident && round.cause.root?.id === failure.id;
-		if (isCharged && isExcused && !mayPay) {
+		if (isCharged && isExcused && !isOver) {
 			const what = `failure ${failure.id} is charged for what came before it`;
 			yield { at, what };
 		}
 	}
 }
 
-/**
- * It was still in a round that what has ended it, or who was late for that, had ended; of
- * those who come late again, in the first of them.
- */
-function isLate(
-	{ stillIn, isLateAgain = false }: NodeFailure,
-	{ root, ended }: RoundCause,
+/** It belongs to what has ended its round; of a round that runs, where its worker was kept and had not gone on. */
+function belongsBefore(
+	{ failure, unaware = false, paused = false, isWish = false }: NodeFailure,
+	{ deprecated, unpaid }: RoundRecord,
 ): boolean {
-	const first = root === null ? ended : root.round;
-	if (stillIn === undefined || first === undefined) return false;
-	return stillIn === first || (stillIn > first && !isLateAgain);
+	if (failure.round > deprecated) return paused;
+	if (unpaid?.isWish && !isWish) return false;
+	return unpaid !== undefined || unaware || paused;
+}
+
+/** Within one incident, or one change, a place is free once. */
+function* freeOnce(history: History) {
+	const free = new Set<string>();
+	for (const [index, commit] of history.commits.entries()) {
+		const before = predecessor(history, index);
+		if (before === undefined) continue;
+		const { at, round } = commit;
+		const { root, ended } = before.round.cause;
+		const firstRound = root?.round ?? ended ?? 0;
+		for (const { failure, paused } of freshFailures(commit, before)) {
+			if (!paused || round.cause.root?.id === failure.id) continue;
+			// It was told late, and is older than this incident (seed 16654).
+			if (failure.round < firstRound) continue;
+			const process = failure.id.split("/", 2).join("/");
+			const incident = `${round.instance}/${firstRound}`;
+			const place = `${incident} ${process} ${failure.localRank}`;
+			if (free.has(place)) {
+				yield { at, what: `failure ${failure.id} is free in its place again` };
+			}
+			free.add(place);
+		}
+	}
+}
+
+/** The failures that this commit has accounted for. */
+function freshFailures(
+	{ round, nodes }: RoundCommit,
+	before: RoundCommit,
+): readonly NodeFailure[] {
+	return [...nodes.values()].flatMap(({ failure }) => {
+		const id = failure?.failure.id ?? "";
+		const isNew =
+			round.accounted.includes(id) && !before.round.accounted.includes(id);
+		return failure && isNew ? [failure] : [];
+	});
 }
 
 /** What has been charged to the run and to all nodes together. */

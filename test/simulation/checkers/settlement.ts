@@ -1,9 +1,4 @@
-import type {
-	NodeFailure,
-	NodeRecord,
-	RoundRecord,
-	SeatRecord,
-} from "../../../src/rendezvous/records/records.js";
+import type { SeatRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	type Checker,
 	type History,
@@ -15,11 +10,10 @@ import { isPrompt, recordsNear } from "../records-near.js";
 import { hasGone } from "./why-left.js";
 
 /**
- * Who pays for a failure that a peer's end may be behind, or for a worker's wish for
- * another round, is settled as the next one begins: nobody where a member has gone
- * before all had left the round, was cut off, or did not come in time, or where its
- * own node was told to go; else the policy's budget. A failure that is reported
- * meanwhile takes a wish's place.
+ * Who pays for a failure, or for a worker's wish for another round, is settled as the
+ * next one begins: nobody where a member has gone or was cut off, or where its own
+ * node was told to go; else the policy's budget. A failure that is reported meanwhile
+ * takes a wish's place.
  */
 export const settlement: Checker = {
 	name: "settlement",
@@ -37,7 +31,7 @@ export const settlement: Checker = {
 				if (round.outcome !== null) continue;
 				const { failure, isWish = false } = reported;
 				const isRoot = failure.id === round.cause.root?.id;
-				if (isRoot && isSettledLast(reported, round) && !round.unpaid) {
+				if (isRoot && reported.failsRun === null && !round.unpaid) {
 					yield { at, what: `${failure.id} was charged at once` };
 				}
 				if (!isWish && round.unpaid?.isWish) {
@@ -68,21 +62,13 @@ function* whetherRight(
 	const { failure, isWish = false } = before.round.unpaid ?? {};
 	const isFree = round.incidents < before.round.incidents;
 	const others = (nodeId: string) => isWish || nodeId !== failure?.nodeId;
-	const members = [...seatsOf(before, history)].map(
-		([nodeId, { incarnation }]) => ({
-			nodeId,
-			incarnation,
-			said: recordsNear(nodeId, commit, history),
-		}),
+	const members = [...seatsOf(before, history)].map(([nodeId]) => ({
+		nodeId,
+		said: recordsNear(nodeId, commit, history),
+	}));
+	const mayBeFree = membersGone(commit, before, history).some(
+		(nodeId) => others(nodeId) || isAsked(nodeId, commit, before, history),
 	);
-	const isIn = (record: NodeRecord | null) =>
-		record?.state === "ready" && record.claim === before.round.synced + 1;
-	const isLate = members.some(({ said }) => !said.every(isIn));
-	const mayBeFree =
-		membersGone(commit, before, history).some(
-			(nodeId) => others(nodeId) || isAsked(nodeId, commit, before, history),
-		) ||
-		(isWish && isLate);
 	if (isFree && !mayBeFree) {
 		yield { at, what: `${failure?.id} was free though nobody had gone` };
 	}
@@ -93,36 +79,15 @@ function* whetherRight(
 	const gone = needed.filter(({ said }) =>
 		said.every((record) => record === null || record.state === "leaving"),
 	);
-	const { synced } = before.round;
-	const haveLeft = needed.every(({ incarnation }) =>
-		history.records.some(
-			(said) => said.at <= at && saysItLeft(said.record, incarnation, synced),
-		),
-	);
-	const mayBeOwn = !isWish && haveLeft;
 	const isCharged = round.outcome?.exitCode !== 3 && !isFree;
-	if (isCharged && gone.length > 0 && !mayBeOwn) {
+	if (isCharged && gone.length > 0) {
 		const names = gone.map(({ nodeId }) => nodeId).join(", ");
 		yield { at, what: `${failure?.id} was charged though ${names} had gone` };
 	}
 }
 
-/** That it had left the round, and was still there and not cut off. */
-function saysItLeft(
-	record: NodeRecord | null,
-	incarnation: string,
-	round: number,
-): boolean {
-	return (
-		record !== null &&
-		!hasGone(record, incarnation) &&
-		record.claim > round &&
-		record.fencedIn !== round
-	);
-}
-
 /** Members that may have been seen to have gone, or to have been cut off. */
-export function membersGone(
+function membersGone(
 	commit: RoundCommit,
 	before: RoundCommit,
 	history: History,
@@ -138,7 +103,7 @@ export function membersGone(
 }
 
 /** Whether a member may have been seen to leave because it was told to: that is remembered. */
-export function isAsked(
+function isAsked(
 	nodeId: string,
 	{ at }: RoundCommit,
 	before: RoundCommit,
@@ -157,14 +122,6 @@ export function isAsked(
 function seatsOf({ at }: RoundCommit, history: History) {
 	const lift = lifts(history).findLast((lifted) => lifted.at <= at);
 	return lift?.seats ?? new Map<string, SeatRecord>();
-}
-
-/** Whether a peer's end may be behind it. */
-export function isSettledLast(
-	{ isWish = false, unaware = false, failsRun }: NodeFailure,
-	{ seats }: RoundRecord,
-): boolean {
-	return isWish || (unaware && failsRun === null && seats > 1);
 }
 
 function failuresOf({ nodes }: RoundCommit) {

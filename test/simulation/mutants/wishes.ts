@@ -2,96 +2,51 @@ import type { Mutant } from "./mutant.js";
 
 const STAY_TESTS = "test/unit/rendezvous/plan-finished-stay.test.ts";
 const SETTLE_TESTS = "test/unit/rendezvous/resolve-charge.test.ts";
-const SURVIVOR_TESTS = "test/unit/rendezvous/plan-survivors.test.ts";
+const PAUSED_TESTS = "test/unit/agent/paused-workers.test.ts";
 
 /** Guards of what wishes and late deaths cost, and of nodes that stay finished. */
 export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "charge a wish at once",
 		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "return isWish || (unaware",
-		without: "return (unaware",
+		guard: "return root.failsRun === null\n",
+		without: "return root.failsRun === null && !root.isWish\n",
 		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "charge a failure before it is known who has gone",
 		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "return isWish || (unaware && failsRun === null && seats > 1);",
-		without: "return isWish;",
+		guard: "return root.failsRun === null\n",
+		without: "return root.failsRun === null && root.isWish\n",
 		caughtBy: { checker: "settlement" },
-	},
-	{
-		name: "charge at once though a peer is seen to have gone",
-		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "	return why.length > 0\n",
-		without: "	return why.length > 99\n",
-		caughtBy: { test: SETTLE_TESTS, named: "at once" },
-	},
-	{
-		name: "end the run before the others have spoken",
-		file: "src/rendezvous/planner/resolve-charge.ts",
-		guard: "return claim > synced;",
-		without: "return claim >= synced;",
-		caughtBy: { test: SETTLE_TESTS, named: "has not spoken" },
-	},
-	{
-		name: "wait for all with a budget that is spent",
-		file: "src/rendezvous/planner/plan-open-round.ts",
-		guard: "if (spent !== undefined) return paid(spent, kept);",
-		without: "if (spent !== undefined && now < 0) return paid(spent, kept);",
-		caughtBy: { test: SETTLE_TESTS, named: "as soon as" },
 	},
 	{
 		name: "lay a failure to what befell its own node",
 		file: "src/rendezvous/planner/why-gone.ts",
-		guard: "place.nodeId === nodeId\n",
-		without: 'place.nodeId === ""\n',
+		guard: "if (place.nodeId !== failure.nodeId) {",
+		without: 'if (place.nodeId !== "") {',
 		caughtBy: { checker: "settlement" },
 	},
 	{
 		name: "charge a failure though a member was cut off",
 		file: "src/rendezvous/planner/why-gone.ts",
-		guard: "(whyGone(view, place) ?? whyFenced(view, place))",
-		without: "whyGone(view, place)",
+		guard: "whyGone(view, place) ?? whyFenced(view, place) ?? [];\n\t\t}",
+		without: "whyGone(view, place) ?? [];\n\t\t}",
 		caughtBy: { test: SETTLE_TESTS, named: "cut off" },
 	},
 	{
 		name: "charge a failure though its own node was told to go",
 		file: "src/rendezvous/planner/why-gone.ts",
-		guard: "? whyAsked(view, place)",
-		without: "? undefined",
+		guard: "isWish || lastWordOf(view, place)?.isAsked === true",
+		without: "isWish",
 		caughtBy: { test: SETTLE_TESTS, named: "told it to go" },
-	},
-	{
-		name: "let whoever goes later explain a failure",
-		file: "src/rendezvous/planner/resolve-charge.ts",
-		guard: "return ownFailureOf === round.synced;",
-		without: "return ownFailureOf === round.synced && round.outcome !== null;",
-		caughtBy: { test: SETTLE_TESTS, named: "whoever goes then" },
-	},
-	{
-		name: "charge a wish though a member was cut off",
-		file: "src/rendezvous/planner/resolve-charge.ts",
-		guard: "place.nodeId === nodeId ? [] : (whyFenced(view, place) ?? [])",
-		without: "[]",
-		caughtBy: { test: SETTLE_TESTS, named: "was cut off" },
-	},
-	{
-		name: "excuse whoever dies while paused, however late",
-		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "unaware && (!paused || isSoon)",
-		without: "unaware",
-		caughtBy: { test: SURVIVOR_TESTS, named: "long after" },
 	},
 	{
 		name: "charge who dies of a change that it was paused for",
 		file: "src/agent/machine/note-failure.ts",
-		guard: 'phase === "RUNNING" || hasDied || undefined',
-		without: 'phase === "RUNNING" || undefined',
-		caughtBy: {
-			test: "test/unit/agent/paused-workers.test.ts",
-			named: "says that too",
-		},
+		guard: "paused: isPaused || undefined,",
+		without: "paused: undefined,",
+		caughtBy: { test: PAUSED_TESTS, named: "is that of one that is paused" },
 	},
 	{
 		name: "keep to itself that it was cut off while it stopped",
@@ -148,8 +103,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "let a wish hide the failure behind it",
 		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "	if (unpaid?.isWish && !isWish) return false;\n",
-		without: "",
+		guard: "return isWish || unpaid.isWish !== true;",
+		without: "return true;",
 		caughtBy: { checker: "settlement" },
 	},
 	{
@@ -158,13 +113,6 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 		guard: "failed.length > 0 ? failed : fresh",
 		without: "fresh",
 		caughtBy: { checker: "settlement" },
-	},
-	{
-		name: "charge who dies of an incident that is over",
-		file: "src/rendezvous/planner/charge-incident.ts",
-		guard: "root?.round ?? ended",
-		without: "root ? undefined : ended",
-		caughtBy: { test: SURVIVOR_TESTS, named: "not heard" },
 	},
 	{
 		name: "let those who stay finished work again",
@@ -200,5 +148,33 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 		guard: "others.length + 1 + candidates.finished.length",
 		without: "others.length + 1",
 		caughtBy: { checker: "too-few" },
+	},
+	{
+		name: "charge a wish though its own node has gone",
+		file: "src/rendezvous/planner/why-gone.ts",
+		guard: "isWish || lastWordOf",
+		without: "lastWordOf",
+		caughtBy: { test: SETTLE_TESTS, named: "has gone itself" },
+	},
+	{
+		name: "excuse a place again and again",
+		file: "src/agent/machine/note-failure.ts",
+		guard: "slot.excusedIn >= firstRound",
+		without: "slot.excusedIn > 1e9",
+		caughtBy: { test: PAUSED_TESTS, named: "in the same incident" },
+	},
+	{
+		name: "charge a place that was excused in another incident",
+		file: "src/agent/machine/note-failure.ts",
+		guard: "slot.excusedIn >= firstRound",
+		without: "slot.excusedIn >= 0",
+		caughtBy: { test: PAUSED_TESTS, named: "in another incident" },
+	},
+	{
+		name: "forget that a place was excused",
+		file: "src/agent/machine/note-failure.ts",
+		guard: "isPaused ? { excusedIn: round } : {}",
+		without: "{}",
+		caughtBy: { test: PAUSED_TESTS, named: "in the same incident" },
 	},
 ];

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import { deadlineOf, intentOf } from "../../../src/agent/machine/state.js";
+import {
+	type AgentState,
+	deadlineOf,
+	intentOf,
+} from "../../../src/agent/machine/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import type { RoundCause } from "../../../src/rendezvous/records/records.js";
 import {
 	acknowledged,
 	contextAt,
@@ -10,6 +15,7 @@ import {
 	gone,
 	greeted,
 	JOINED,
+	LEFT,
 	left,
 	PAUSED,
 	play,
@@ -72,9 +78,10 @@ describe("the time to end", () => {
 		const { state, effects } = play([exited(1, 9, true)], ENDING, where);
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [1] }]);
 		const rest = play([exited(0, 143), gone(0)], state, where).state;
-		expect(rest.phase).toBe("STOPPING");
-		expect(deadlineOf(rest)).toBe(50_000);
-		expect(play([gone(1)], rest, where).state.phase).toBe("JOINING");
+		const left = play([acknowledged(2, 2)], rest, where).state;
+		expect(left.phase).toBe("STOPPING");
+		expect(deadlineOf(left)).toBe(50_000);
+		expect(play([gone(1)], left, where).state.phase).toBe("JOINING");
 	});
 
 	it("goes on where a worker that had succeeded left something behind before", () => {
@@ -120,7 +127,7 @@ describe("what is reported", () => {
 		const where = contextAt(1_000, REPLACE);
 		const again = play(
 			[
-				...[exited(0, 9), gone(0), left(1)],
+				...[exited(0, 9), gone(0), acknowledged(1, 2), left(1)],
 				...[seen(2, { deprecated: 1 }), acknowledged(1, 3), exited(1, 7)],
 			],
 			RUNNING,
@@ -150,129 +157,120 @@ describe("what is reported", () => {
 	});
 });
 
-describe("T16 a worker that dies in a round of which it has not heard", () => {
+describe("T16 a failure that belongs to what ended the round before", () => {
+	const alone = contextAt(1_000, REPLACE);
 	const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
-	const failureAfter = (...inputs: readonly AgentInput[]) =>
-		intentOf(play(inputs, working).state)?.failure;
+	const failureAfter = (
+		inputs: readonly AgentInput[],
+		from = working,
+		where = at(1_000),
+	) => intentOf(play(inputs, from, where).state)?.failure;
+	const heard = [acknowledged(0, 3), acknowledged(1, 3)];
 
-	it("says in which it was", () => {
-		expect(failureAfter(exited(0, 134))).toMatchObject({
-			stillIn: 1,
+	it.each<[string, readonly AgentInput[]]>([
+		["has not acknowledged the WORK", [exited(0, 134)]],
+		["has not waited for work", [acknowledged(0, 3), exited(0, 134)]],
+		[
+			"says that it worked before",
+			[acknowledged(0, 3), works(0, 1), exited(0, 134)],
+		],
+		[
+			"cannot be told to work",
+			[{ kind: "worker-not-told", localRank: 0, problem: "full disk" }],
+		],
+	])("is that of a kept worker that %s", (_, inputs) => {
+		expect(failureAfter(inputs)).toMatchObject({
+			...{ unaware: true, paused: true },
 			failure: { round: 2 },
 		});
 	});
 
-	it.each([
-		["the PAUSE alone", 2],
-		["the WORK, and not waited for work", 3],
-	])("does so as well where it has acknowledged %s", (_, event) => {
-		const failure = failureAfter(acknowledged(0, event), exited(0, 134));
-		expect(failure?.stillIn).toBe(1);
+	it.each<[string, readonly AgentInput[], AgentState]>([
+		["has waited for work while it was paused", [WAITS], PAUSED],
+		["has waited for work since", [WAITS], working],
+		["says that it works there", [works(0, 2)], working],
+	])("is not that of one that %s", (_, words, from) => {
+		const inputs = [...words, seen(2, { deprecated: 1 }), acknowledged(0, 3)];
+		const failure = failureAfter([...inputs, exited(0, 134)], from);
+		expect(failure).toMatchObject({ unaware: true, failure: { round: 2 } });
+		expect(failure?.paused).toBeUndefined();
+	});
+
+	it("is not that of one that has acknowledged the WORK, when the time to leave is over", () => {
+		const { state } = play(heard, working);
+		const failure = failureAfter([exited(0, 134)], state, at(61_000));
+		expect(failure?.paused).toBeUndefined();
+	});
+
+	it("is not that of one that waits for no reason", () => {
+		const { state } = play([seen(1), WAITS], RUNNING);
+		const wish = failureAfter([TIME], state, at(3_000));
+		expect(wish).toMatchObject({ isWish: true, unaware: true });
+		expect(wish?.paused).toBeUndefined();
 	});
 
 	it.each([
-		[
-			"waited for work while it was paused",
-			[WAITS, seen(2, { deprecated: 1 })],
-		],
-		["waited for work since then", [seen(2, { deprecated: 1 }), WAITS]],
-		["begun to work there", [seen(2, { deprecated: 1 }), works(0, 2)]],
-	])("does not where it has %s, and heard", (_, inputs) => {
-		const heard = [...inputs, acknowledged(0, 3), exited(0, 134)];
-		const { failure } = intentOf(play(heard, PAUSED).state) ?? {};
-		expect(failure).toMatchObject({ failure: { round: 2 } });
-		expect(failure?.stillIn).toBeUndefined();
+		["that is paused", PAUSED],
+		["that has not left its round yet", TOLD],
+	])("is that of one %s", (_, state) => {
+		const failure = failureAfter([exited(1, 9)], state);
+		expect(failure).toMatchObject({ unaware: undefined, paused: true });
 	});
 
-	it.each([
-		["the newest that it was told to leave", 2, [acknowledged(0, 3)]],
-		["the one that it works in", 2, [acknowledged(0, 3), works(0, 2)]],
-		["the oldest where it has not heard of the other", 1, []],
-	])("twice says %s", (_, stillIn, words) => {
-		const once = play(words, working).state;
-		const rest = [left(2), seen(3, { deprecated: 2 }), exited(0, 134)];
-		const { failure } = intentOf(play(rest, once).state) ?? {};
-		expect(failure).toMatchObject({ stillIn, failure: { round: 3 } });
-	});
-
-	it("does so where its word comes late that it works in the round that is left", () => {
-		const rest = [acknowledged(0, 3), left(2), works(0, 2)];
-		const after = [...rest, seen(3, { deprecated: 2 }), exited(0, 134)];
-		const { failure } = intentOf(play(after, working).state) ?? {};
-		expect(failure).toMatchObject({ stillIn: 2, failure: { round: 3 } });
-	});
-
-	it("does not when its time to acknowledge is over, where it has", () => {
-		const heard = play([acknowledged(0, 3), acknowledged(1, 3)], working).state;
-		const { state } = play([exited(0, 134)], heard, at(61_000));
-		expect(intentOf(state)?.failure?.stillIn).toBeUndefined();
-	});
-
-	it("does not where it is given up because it does not acknowledge", () => {
-		const once = play([acknowledged(0, 3), acknowledged(1, 3)], working).state;
-		const twice = play([left(2), seen(3, { deprecated: 2 })], once).state;
-		const late = play([acknowledged(1, 5), TIME], twice, at(61_000));
-		expect(intentOf(late.state)?.failure).toMatchObject({
-			failure: { localRank: 0, round: 3 },
-		});
-		expect(intentOf(late.state)?.failure?.stillIn).toBeUndefined();
-	});
-});
-
-describe("a worker that fails", () => {
-	it.each([
-		["in a round that is on, for all its node knows: says so", RUNNING, true],
-		["paused: says that too", PAUSED, true],
-	])("%s", (_, state, unaware) => {
-		const { state: after } = play([exited(0, 9)], state);
-		const paused = state === PAUSED || undefined;
-		expect(intentOf(after)?.failure).toMatchObject({ unaware, paused });
-	});
-
-	it("to acknowledge its PAUSE in time has not died of anything", () => {
-		const heard = play([acknowledged(0, 2), acknowledged(1, 2)], PAUSED).state;
-		const again = play([seen(2, { deprecated: 1 }), left(2, JOINED)], heard);
-		const late = play([TIME], again.state, at(61_000)).state;
-		expect(intentOf(late)?.failure).toMatchObject({
-			...{ unaware: undefined, paused: undefined },
+	it("is that of one that does not acknowledge its PAUSE in time", () => {
+		const again = [...heard, left(2, JOINED), acknowledged(1, 4)];
+		const failure = failureAfter(
+			[TIME],
+			play(again, working).state,
+			at(61_000),
+		);
+		expect(failure).toMatchObject({
+			paused: true,
 			failure: { description: expect.stringContaining("acknowledge PAUSE") },
+		});
+	});
+
+	it("is not that of one in a round that is on, for all its node knows", () => {
+		const failure = failureAfter([exited(0, 9)], RUNNING);
+		expect(failure).toMatchObject({ unaware: true });
+		expect(failure?.paused).toBeUndefined();
+	});
+
+	describe("in a place where one has failed so", () => {
+		const died = [exited(0, 134), gone(0), acknowledged(1, 4)];
+		const next = (cause: RoundCause) => [
+			...[left(2, cause), seen(3, { deprecated: 2, cause })],
+			...[greeted(0), acknowledged(1, 5), left(3, cause)],
+			...[acknowledged(0, 2), acknowledged(1, 6)],
+		];
+		const failedIn = (cause: RoundCause) =>
+			failureAfter([...died, ...next(cause), exited(0, 134)], working, alone);
+
+		it("is not that of the next one in the same incident", () => {
+			const failure = failedIn({ ...LEFT, ended: 1 });
+			expect(failure).toMatchObject({ failure: { round: 3, localRank: 0 } });
+			expect([failure?.paused, failure?.unaware]).toEqual([
+				undefined,
+				undefined,
+			]);
+		});
+
+		it("is that of the next one in another incident", () => {
+			const failure = failedIn({ ...LEFT, ended: 3 });
+			expect(failure).toMatchObject({ paused: true, failure: { round: 3 } });
 		});
 	});
 });
 
 describe("several PAUSEs", () => {
-	/** Paused at 1 s for round 1, and at 41 s for round 2. */
-	const twice = play(
-		[seen(2, { deprecated: 1 }), left(2, JOINED)],
-		PAUSED,
-		at(41_000),
-	).state;
-
-	it("keep the deadline of the first", () => {
-		expect(deadlineOf(twice)).toBe(61_000);
-	});
-
-	it("are acknowledged one by one, or with any later event", () => {
-		const first = play([acknowledged(0, 2), acknowledged(1, 2)], twice).state;
-		expect(deadlineOf(first)).toBe(101_000);
-		const both = play([acknowledged(0, 4), acknowledged(1, 5)], twice).state;
-		expect(deadlineOf(both)).toBeUndefined();
-	});
-
-	it("are not expected of one that has done its part, and has left others of its group behind", () => {
-		const working = play([seen(3, { deprecated: 2 })], twice).state;
-		const { state } = play([exited(0, 0, true), acknowledged(1, 5)], working);
-		expect(deadlineOf(state)).toBe(31_000);
-		const killed = play([TIME], state, at(31_000));
-		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
-		expect(deadlineOf(killed.state)).toBe(36_000);
-		expect(play([TIME], killed.state, at(36_000)).state).toMatchObject({
-			phase: "STOPPING",
-			next: { kind: "leave", exitCode: 75 },
-		});
-	});
-
 	it("end in a WORK that says why the last one was", () => {
+		const twice = play(
+			[
+				...[seen(2, { deprecated: 1 }), left(2, JOINED)],
+				...[acknowledged(0, 4), acknowledged(1, 4)],
+			],
+			PAUSED,
+		).state;
 		const { effects } = play([seen(3, { deprecated: 2 })], twice);
 		expect(effects).toMatchObject([
 			{
@@ -282,6 +280,20 @@ describe("several PAUSEs", () => {
 				]),
 			},
 		]);
+	});
+
+	it("are not expected of one that has done its part, and has left others of its group behind", () => {
+		const working = play([seen(2, { deprecated: 1 }), WAITS], PAUSED).state;
+		const done = [acknowledged(0, 3), acknowledged(1, 3), exited(0, 0, true)];
+		const { state } = play(done, working);
+		expect(deadlineOf(state)).toBe(31_000);
+		const killed = play([TIME], state, at(31_000));
+		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
+		expect(deadlineOf(killed.state)).toBe(36_000);
+		expect(play([TIME], killed.state, at(36_000)).state).toMatchObject({
+			phase: "STOPPING",
+			next: { kind: "leave", exitCode: 75 },
+		});
 	});
 });
 
@@ -300,7 +312,7 @@ describe("a node that leaves for a failure of its own", () => {
 
 	it("names it when its budget is spent", () => {
 		const failed = play(
-			[exited(0, 9), gone(0)],
+			[exited(0, 9), gone(0), acknowledged(1, 2)],
 			RUNNING,
 			contextAt(1_000, REPLACE),
 		);

@@ -147,7 +147,10 @@ export function play(
 
 /** Two workers that listen run round 1. */
 export const RUNNING = play([seen(0), seen(1), greeted(0), greeted(1)]).state;
-/** They are paused, because another node has gone. */
-export const JUST_PAUSED = play([left(1)], RUNNING).state;
-/** The same once the user knows that no answer has come yet. */
-export const PAUSED = play([TIME], JUST_PAUSED, contextAt(6_000)).state;
+/** They are told to pause, because another node has gone. */
+export const PAUSING = play([left(1)], RUNNING).state;
+/** They have acknowledged that. */
+export const PAUSED = play(
+	[acknowledged(0, 2), acknowledged(1, 2)],
+	PAUSING,
+).state;

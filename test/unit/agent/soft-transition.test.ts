@@ -10,10 +10,10 @@ import {
 	gone,
 	greeted,
 	JOINED,
-	JUST_PAUSED,
 	LEFT,
 	left,
 	PAUSED,
+	PAUSING,
 	play,
 	RUNNING,
 	seen,
@@ -30,12 +30,17 @@ describe("a change of the world", () => {
 	it.each([
 		["T4 scale-down", LEFT, "SCALE_DOWN"],
 		["T4 T7 scale-up", JOINED, "SCALE_UP"],
-	])("%s: PAUSE, ready at once, WORK in the next round", (_, cause, change) => {
-		const paused = play([left(1, cause)], RUNNING);
-		expect(paused.effects).toEqual([
+	])("%s: PAUSE, ready when all have left, WORK in the next round", (_, cause, change) => {
+		const told = play([left(1, cause)], RUNNING);
+		expect(told.effects).toEqual([
 			{ kind: "pause", localRanks: [0, 1], change, reason: cause.reason },
 		]);
+		const one = play([acknowledged(0, 2)], told.state);
+		expect(intentOf(one.state)).toMatchObject({ state: "stopping", claim: 2 });
+		const paused = play([acknowledged(1, 2)], one.state);
 		expect(intentOf(paused.state)).toMatchObject({ state: "ready", claim: 2 });
+		expect(paused.reason).toBe("ready for round 2 (2 workers paused)");
+		expect(deadlineOf(paused.state)).toBeUndefined();
 		const working = play([seen(2, { deprecated: 1 })], paused.state);
 		expect(working.state.phase).toBe("RUNNING");
 		expect(kinds(working.effects)).toEqual(["start-workers"]);
@@ -59,7 +64,7 @@ describe("a change of the world", () => {
 			{ kind: "terminate", localRanks: [1] },
 			{ kind: "warn" },
 		]);
-		const ready = play([exited(1, 143), gone(1)], state);
+		const ready = play([exited(1, 143), gone(1), acknowledged(0, 2)], state);
 		expect(intentOf(ready.state)).toMatchObject({ state: "ready", claim: 2 });
 		expect(
 			play([seen(2, { deprecated: 1 })], ready.state).effects,
@@ -81,11 +86,15 @@ describe("a change of the world", () => {
 	});
 });
 
-describe("acknowledgements", () => {
+describe("leaving the round", () => {
 	const late = contextAt(61_000);
+	const inRound = (round: number) => [
+		seen(round, { deprecated: round - 1 }),
+		left(round),
+	];
 
 	it("the user learns what to call when a first PAUSE has no answer for 5 s, once", () => {
-		const { state } = play([acknowledged(1, 2)], JUST_PAUSED);
+		const { state } = play([acknowledged(1, 2)], PAUSING);
 		expect(deadlineOf(state)).toBe(6_000);
 		const hint = play([TIME], state, contextAt(6_000));
 		expect(hint.effects).toEqual([
@@ -103,29 +112,17 @@ describe("acknowledgements", () => {
 		["after an answer", [acknowledged(0, 2), acknowledged(1, 2)], 6_000],
 		["by an agent that was stopped meanwhile", [], 8_000],
 	])("nothing is said so %s", (_, answers, now) => {
-		const { state } = play(answers, JUST_PAUSED);
+		const { state } = play(answers, PAUSING);
 		expect(play([TIME], state, contextAt(now)).effects).toEqual([]);
 	});
 
 	it("nothing is said so of a worker that has answered before", () => {
-		const again = [seen(2, { deprecated: 1 }), left(2)];
-		const answers = [acknowledged(0, 2), acknowledged(1, 2)];
-		const { state } = play([...answers, ...again], JUST_PAUSED);
-		expect(deadlineOf(state)).toBe(61_000);
+		expect(deadlineOf(play(inRound(2), PAUSED).state)).toBe(61_000);
 	});
 
 	it("T14 one that has acknowledged before, and does not in time, has failed", () => {
-		const once = play(
-			[
-				acknowledged(0, 2),
-				acknowledged(1, 2),
-				seen(2, { deprecated: 1 }),
-				left(2),
-			],
-			PAUSED,
-		).state;
-		expect(deadlineOf(once)).toBe(61_000);
-		const { state, effects } = play([acknowledged(1, 4), TIME], once, late);
+		const again = play([...inRound(2), acknowledged(1, 4)], PAUSED).state;
+		const { state, effects } = play([TIME], again, late);
 		expect(intentOf(state)?.failure).toMatchObject({
 			charge: "node",
 			failure: { localRank: 0, round: 2, isGivenUp: true },
@@ -133,19 +130,26 @@ describe("acknowledgements", () => {
 		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0, 1] }]);
 	});
 
-	it("T14 one that never acknowledged any is started anew when the time is over, uncounted", () => {
-		const { state, effects } = play([acknowledged(1, 2), TIME], PAUSED, late);
+	it("T14 one that never acknowledged any is started anew in the same round when the time is over, uncounted", () => {
+		const silent = play([acknowledged(1, 2)], PAUSING).state;
+		const { state, effects } = play([TIME], silent, late);
 		expect(effects).toMatchObject([
 			{ kind: "terminate", localRanks: [0] },
 			{ kind: "warn" },
 		]);
 		expect(intentOf(state)).toMatchObject({ state: "stopping", failure: null });
 		expect(deadlineOf(state)).toBe(91_000);
+		const ready = play([exited(0, 143), gone(0)], state).state;
+		expect(intentOf(ready)).toMatchObject({ state: "ready", claim: 2 });
+		expect(play([seen(2, { deprecated: 1 })], ready).effects).toMatchObject([
+			{ kind: "start-workers", kept: new Map([[1, "SCALE_DOWN"]]) },
+		]);
 	});
 
 	it("an agent that was stopped itself first hears what was said meanwhile", () => {
 		const woken = contextAt(70_000);
-		const { state, effects } = play([acknowledged(1, 2), TIME], PAUSED, woken);
+		const hinted = play([TIME], PAUSING, contextAt(6_000)).state;
+		const { state, effects } = play([acknowledged(1, 2), TIME], hinted, woken);
 		expect([effects, deadlineOf(state)]).toEqual([[], 72_000]);
 		const heard = play([acknowledged(0, 2)], state, woken).state;
 		expect(deadlineOf(heard)).toBeUndefined();
@@ -156,34 +160,33 @@ describe("acknowledgements", () => {
 		]);
 	});
 
-	it("the deadline outlives the phase, and an acknowledgement of the WORK clears it as well", () => {
-		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
-		expect(deadlineOf(working)).toBe(61_000);
-		const cleared = play(
-			[acknowledged(0, 3), acknowledged(1, 3)],
-			working,
-		).state;
-		expect(deadlineOf(cleared)).toBeUndefined();
+	it("is not said by an acknowledgement of an earlier event, nor by waiting before PAUSE", () => {
+		const early = [acknowledged(0, 1), acknowledged(1, 1)];
+		const { state } = play(early, PAUSING);
+		expect(intentOf(state)).toMatchObject({ state: "stopping" });
+		const waiting = play([waits(0, 1), left(1)], RUNNING).state;
+		expect(intentOf(waiting)).toMatchObject({ state: "stopping" });
 	});
 
-	it("T14 one that never acknowledged any is started anew in a round that runs as well, and the others pause", () => {
-		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
-		const { state, effects } = play([acknowledged(1, 3), TIME], working, late);
-		expect(effects).toMatchObject([
-			{ kind: "pause", localRanks: [1], change: "SCALE_DOWN" },
-			{ kind: "terminate", localRanks: [0] },
-			{ kind: "warn" },
-		]);
-		expect(intentOf(state)).toMatchObject({ claim: 3, failure: null });
+	it("takes as long as the node's record says, also while what it gives up ends, and no longer", () => {
+		const silent = play([acknowledged(1, 2)], PAUSING).state;
+		expect(intentOf(silent)?.awaitsWorkersMs).toBe(60_000);
+		const hard = contextAt(30_000, new HardRestartPolicyStrategy());
+		const ending = play([exited(1, 1)], silent, hard).state;
+		expect(intentOf(ending)?.awaitsWorkersMs).toBe(60_000);
+		const givenUp = play([TIME], silent, late).state;
+		expect(intentOf(givenUp)?.awaitsWorkersMs).toBe(60_000);
+		const { state } = play([exited(0, 143), gone(0)], givenUp);
+		expect(intentOf(state)?.awaitsWorkersMs).toBeUndefined();
 	});
 
 	it("an agent that leaves a round before the others do says why, until it claims another one", () => {
 		const working = play([seen(2, { deprecated: 1 })], PAUSED).state;
 		const cause =
-			"rank 0 did not acknowledge PAUSE within 60 s, nor any before: it is restarted";
-		const asking = play([acknowledged(1, 3), TIME], working, late).state;
+			"rank 0 ended before it had heard of round 2: it is restarted";
+		const asking = play([exited(0, 0)], working).state;
 		expect(intentOf(asking)).toMatchObject({ state: "stopping", cause });
-		const ready = play([exited(0, 143), gone(0)], asking).state;
+		const ready = play([gone(0), acknowledged(1, 4)], asking).state;
 		expect(intentOf(ready)).toMatchObject({ state: "ready", claim: 3, cause });
 		const passed = play([left(3)], ready).state;
 		expect(intentOf(passed)).toMatchObject({ claim: 4, cause: null });
@@ -193,12 +196,6 @@ describe("acknowledgements", () => {
 
 	it("one that leaves a round after the others says nothing of its own", () => {
 		expect(intentOf(PAUSED)).toMatchObject({ cause: null });
-	});
-
-	it("an acknowledgement of an earlier event clears nothing", () => {
-		expect(
-			deadlineOf(play([acknowledged(0, 1), acknowledged(1, 1)], PAUSED).state),
-		).toBe(61_000);
 	});
 });
 
@@ -225,7 +222,7 @@ describe("a worker's failure", () => {
 		]);
 		expect(intentOf(state)?.failure).toMatchObject({ charge: "worker" });
 		const next = play(
-			[gone(1), left(1), seen(2, { deprecated: 1 })],
+			[gone(1), acknowledged(0, 2), left(1), seen(2, { deprecated: 1 })],
 			state,
 			where,
 		);
@@ -261,7 +258,7 @@ describe("a worker's failure", () => {
 
 	it("one that exits with 0 before it has heard that it may work has not succeeded either", () => {
 		const unheard = play(
-			[seen(2, { deprecated: 1 }), acknowledged(0, 2), acknowledged(1, 3)],
+			[seen(2, { deprecated: 1 }), acknowledged(1, 3)],
 			PAUSED,
 		).state;
 		const { state, effects } = play([exited(0, 0)], unheard);
@@ -269,7 +266,7 @@ describe("a worker's failure", () => {
 			{ kind: "pause", localRanks: [1] },
 			{ kind: "terminate", localRanks: [0] },
 		]);
-		const ready = play([gone(0)], state);
+		const ready = play([gone(0), acknowledged(1, 4)], state);
 		expect(intentOf(ready.state)).toMatchObject({
 			state: "ready",
 			claim: 3,
@@ -296,65 +293,41 @@ describe("a worker's failure", () => {
 	});
 });
 
-describe("one that took a PAUSE in a way that cost the others a round", () => {
+describe("one that ended with 0 at its PAUSE when the next round ran", () => {
 	const work = (round: number) => seen(round, { deprecated: round - 1 });
 	const waiting = waits(0, 3);
 	const late = contextAt(61_000);
-	const again = [...[gone(0), left(2), work(3), greeted(0)]];
-	const lateEnd = [work(2), acknowledged(0, 2), exited(0, 0), ...again];
-	const ended = play(lateEnd, PAUSED).state;
-	const silent = play(
-		[TIME, exited(0, 143), gone(0), work(2), greeted(0)],
-		play([acknowledged(1, 2)], PAUSED).state,
-		late,
-	).state;
+	const lateEnd = [work(2), acknowledged(1, 3), exited(0, 0), gone(0)];
+	const again = [left(2), acknowledged(1, 4), work(3), greeted(0)];
+	/** Its successor runs in round 3. */
+	const ended = play([...lateEnd, ...again], PAUSED).state;
+	const heard = [left(3), acknowledged(0, 2), acknowledged(1, 6)];
 
-	it("that ended late: at the next PAUSE the round waits for the one in its place, and says so", () => {
+	it("for the one in its place an acknowledgement is not enough, and the user learns it", () => {
 		const { state, effects } = play([left(3)], ended);
-		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 4 });
 		expect(effects).toMatchObject([
 			{ kind: "pause", localRanks: [0, 1] },
 			{ kind: "warn", message: expect.stringContaining("local rank 0") },
 		]);
-		expect(deadlineOf(state)).toBe(61_000);
-	});
-
-	it("its node says for how long it may wait, also while what it gives up ends, and no longer", () => {
-		const waits = play(
-			[left(3), acknowledged(0, 2), acknowledged(1, 6)],
-			ended,
-		);
-		expect(intentOf(waits.state)?.awaitsWorkersMs).toBe(60_000);
-		const hard = contextAt(30_000, new HardRestartPolicyStrategy());
-		const ending = play([exited(1, 1)], waits.state, hard).state;
-		expect(intentOf(ending)?.awaitsWorkersMs).toBe(60_000);
-		const givenUp = play([TIME], waits.state, late).state;
-		expect(intentOf(givenUp)?.awaitsWorkersMs).toBe(60_000);
-		const { state } = play([exited(0, 143), gone(0)], givenUp);
-		expect(intentOf(state)?.awaitsWorkersMs).toBeUndefined();
+		const told = play([acknowledged(0, 2), acknowledged(1, 6)], state).state;
+		expect(intentOf(told)).toMatchObject({ state: "stopping", claim: 4 });
+		expect(deadlineOf(told)).toBe(61_000);
 	});
 
 	it.each<[string, readonly AgentInput[], readonly number[]]>([
 		["until it has ended", [exited(0, 0), gone(0)], [1]],
-		["until it waits for work", [acknowledged(0, 2), waiting], [0, 1]],
+		["until it waits for work", [waiting], [0, 1]],
 	])("%s", (_, inputs, kept) => {
-		const { state } = play([left(3), ...inputs], ended);
+		const { state } = play([...heard, ...inputs], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });
-		const next = play([acknowledged(1, 7), work(4)], state);
+		const next = play([work(4)], state);
 		const [start] = next.effects;
 		expect(start?.kind === "start-workers" && [...start.kept.keys()]).toEqual(
 			kept,
 		);
-		expect(deadlineOf(next.state)).toBeUndefined();
-	});
-
-	it("an acknowledgement is not enough where the one before it ended after that", () => {
-		const { state } = play([left(3), acknowledged(0, 2)], ended);
-		expect(intentOf(state)).toMatchObject({ state: "stopping" });
 	});
 
 	it("where it has heard and not ended when its time is over, it is started anew in the same round, uncounted", () => {
-		const heard = [left(3), acknowledged(0, 2), acknowledged(1, 6)];
 		const { state, effects } = play([TIME], play(heard, ended).state, late);
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
 		const next = play([exited(0, 143), gone(0)], state);
@@ -365,140 +338,20 @@ describe("one that took a PAUSE in a way that cost the others a round", () => {
 	});
 
 	it("where it ends once more before it has heard of its WORK, that costs nothing either", () => {
-		const waited = [
-			left(3),
-			acknowledged(0, 2),
-			waiting,
-			work(4),
-			exited(0, 0),
-		];
-		const { state } = play(waited, ended);
+		const { state } = play([...heard, waiting, work(4), exited(0, 0)], ended);
 		expect(intentOf(state)).toMatchObject({ claim: 5, failure: null });
 	});
 
-	it("where it has not even heard when its time is over, it is started anew", () => {
-		const waiting = play([left(3), acknowledged(1, 6)], ended).state;
-		const { state, effects } = play([TIME], waiting, late);
-		expect(effects).toMatchObject([
-			{ kind: "terminate", localRanks: [0] },
-			{ kind: "warn" },
-		]);
-		expect(intentOf(state)).toMatchObject({ failure: null });
-	});
-
 	it("is waited for at the PAUSE after that as well, though it stayed", () => {
-		const heard = [acknowledged(0, 2), waiting, acknowledged(1, 6)];
-		const worked = [work(4), acknowledged(0, 3), acknowledged(1, 7)];
-		const { state } = play([left(3), ...heard, ...worked, left(4)], ended);
+		const stayed = [...heard, waiting, work(4)];
+		const next = [left(4), acknowledged(0, 4), acknowledged(1, 8)];
+		const { state } = play([...stayed, ...next], ended);
 		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 5 });
 	});
 
-	describe("that died late", () => {
-		const alone = contextAt(1_000, REPLACE);
-		const begun = [work(2), acknowledged(0, 2), exited(0, 134)];
-		const died = play([...begun, ...again], PAUSED, alone).state;
-		const heard = [left(3), acknowledged(0, 2), acknowledged(1, 6)];
-
-		it("says that it was the first in its place", () => {
-			const { failure } = intentOf(play(begun, PAUSED).state) ?? {};
-			expect(failure).toMatchObject({ stillIn: 1, isLateAgain: undefined });
-		});
-
-		it("at the next PAUSE the round waits for the one in its place: until it has ended, or waits for work", () => {
-			const { state, effects } = play([left(3)], died);
-			expect(intentOf(state)).toMatchObject({ state: "stopping" });
-			const message = expect.stringContaining("ended at PAUSE");
-			expect(effects).toContainEqual({ kind: "warn", message });
-			const known = play([acknowledged(0, 2)], state).state;
-			expect(intentOf(known)).toMatchObject({ state: "stopping" });
-			for (const inputs of [[waiting], [exited(0, 134), gone(0)]]) {
-				const ready = play(inputs, known, alone).state;
-				expect(intentOf(ready)).toMatchObject({ state: "ready" });
-			}
-		});
-
-		it("where it has heard and not ended when its time is over, it stays", () => {
-			const soon = contextAt(4_000);
-			const { state, effects } = play([TIME], play(heard, died).state, soon);
-			expect(effects).toEqual([]);
-			expect(intentOf(state)).toMatchObject({ state: "ready", failure: {} });
-			const [start] = play([work(4)], state).effects;
-			expect(start?.kind === "start-workers" && start.kept.has(0)).toBe(true);
-		});
-
-		it("where it dies once more before it has heard of its WORK, says so", () => {
-			const next = [left(3), acknowledged(0, 2), waiting, work(4)];
-			const { state } = play([...next, exited(0, 134)], died);
-			const { failure } = intentOf(state) ?? {};
-			expect(failure).toMatchObject({ stillIn: 3, isLateAgain: true });
-		});
-
-		it("though it has heard of its WORK, as long as it has not waited for work: the same", () => {
-			const aware = [work(2), acknowledged(0, 3), exited(0, 134)];
-			const { failure } = intentOf(play(aware, PAUSED).state) ?? {};
-			expect(failure).toMatchObject({ stillIn: 1 });
-			const next = play([...aware, ...again, left(3)], PAUSED, alone).state;
-			expect(intentOf(next)).toMatchObject({ state: "stopping" });
-		});
-
-		it("the time for it is twice what the one before it took, and 3 s", () => {
-			const begin = play([work(2), acknowledged(0, 3)], PAUSED, alone).state;
-			const then = contextAt(1_400, REPLACE);
-			const { state, effects } = play(
-				[exited(0, 134), ...again, left(3)],
-				begin,
-				then,
-			);
-			expect(deadlineOf(state)).toBe(5_200);
-			const message = expect.stringContaining("for 4 s at most");
-			expect(effects).toContainEqual({ kind: "warn", message });
-		});
-
-		it("long after its PAUSE: the next one is not waited for", () => {
-			const begin = play([work(2), acknowledged(0, 3)], PAUSED, alone).state;
-			const then = contextAt(6_001, REPLACE);
-			const next = play([exited(0, 134), ...again, left(3)], begin, then).state;
-			expect(intentOf(next)).toMatchObject({ state: "ready" });
-		});
-
-		it("is no less waited for when it has not answered, either", () => {
-			const unheard = [left(3), acknowledged(1, 6)];
-			const silentToo = play(
-				[TIME, TIME],
-				play(unheard, died).state,
-				late,
-			).state;
-			const anew = [exited(0, 143), gone(0), work(4), greeted(0), left(4)];
-			const { state } = play([...anew, acknowledged(0, 2)], silentToo);
-			expect(intentOf(state)).toMatchObject({ state: "stopping" });
-		});
-	});
-
-	it("one that was waiting for work when the PAUSE came is not waited for", () => {
-		const { state } = play([waiting, left(3)], ended);
+	it("one that was waiting for work when the PAUSE came has left with its acknowledgement", () => {
+		const { state } = play([waiting, ...heard], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready" });
-	});
-
-	it("that never answered: the round waits for an answer, and for that alone", () => {
-		const { state } = play([left(2)], silent);
-		expect(intentOf(state)).toMatchObject({ state: "stopping" });
-		const answered = [acknowledged(0, 2), acknowledged(1, 4)];
-		const { state: heard } = play(answered, state);
-		expect(intentOf(heard)).toMatchObject({ state: "ready" });
-		const { state: paused } = play([work(3), left(3)], heard);
-		expect(intentOf(paused)).toMatchObject({ state: "ready" });
-	});
-
-	it("that never answered: neither does the next one, which is started anew in the same round", () => {
-		const waiting = play([left(2), acknowledged(1, 4)], silent).state;
-		const { state, effects } = play([TIME], waiting, late);
-		expect(effects).toMatchObject([
-			{ kind: "terminate", localRanks: [0] },
-			{ kind: "warn" },
-		]);
-		const next = play([exited(0, 143), gone(0), work(3)], state);
-		expect(next.state.phase).toBe("RUNNING");
-		expect(deadlineOf(next.state)).toBeUndefined();
 	});
 
 	it("is told to end where no round follows", () => {
@@ -527,7 +380,7 @@ describe("a worker that waits for work", () => {
 		const { state, effects } = play([TIME], waiting, contextAt(3_000));
 		expect(kinds(effects)).toEqual(["pause"]);
 		expect(intentOf(state)).toMatchObject({
-			state: "ready",
+			state: "stopping",
 			claim: 2,
 			failure: { charge: "node", failure: { localRank: 1 } },
 		});
@@ -626,7 +479,7 @@ describe("the end", () => {
 	it("a worker that cannot be told to pause is ended", () => {
 		const { effects } = play(
 			[{ kind: "worker-not-told", localRank: 0, problem: "full disk" }],
-			PAUSED,
+			PAUSING,
 		);
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
 	});

@@ -147,6 +147,9 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 		{ kind: "worker-gone", localRank: 0 },
 		{ kind: "worker-gone", localRank: 1 },
 	],
+	"worker-acknowledged": [
+		{ kind: "worker-acknowledged", localRank: 0, event: 2 },
+	],
 	"time-passed": [TIME],
 	"stop-asked": [STOP, { ...STOP, immediately: true }],
 	"session-lost": [LOST],
@@ -165,23 +168,23 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 		},
 	],
 };
-const pausedSlot = (localRank: number, ackBy: number | null) =>
+const pausedSlot = (localRank: number, leaveBy: number | null) =>
 	slot(localRank, {
 		attached: true,
-		status: "paused",
+		status: leaveBy === null ? "paused" : "pausing",
 		events: 2,
 		change: "SCALE_DOWN",
-		pauses:
-			ackBy === null
-				? []
-				: [{ event: 2, round: 1, ackBy, killAt: 9_000, hintAt: null }],
+		pause:
+			leaveBy === null
+				? null
+				: { event: 2, leaveBy, killAt: 9_000, hintAt: null },
 	});
 const PAUSED: AgentState = {
 	...JOINING,
 	round: 1,
 	seat: SEAT,
 	claim: 1,
-	workers: [pausedSlot(0, 900), pausedSlot(1, null)],
+	workers: [pausedSlot(0, null), pausedSlot(1, null)],
 };
 const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	JOINING: [INITIAL_STATE, JOINING, PAUSED],
@@ -196,6 +199,7 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	STOPPING: [
 		STOPPING,
 		{ ...STOPPING, workers: OVERDUE },
+		{ ...STOPPING, workers: [pausedSlot(0, 900), pausedSlot(1, null)] },
 		{ ...STOPPING, workers: [slot(0, { goneBy: 900 })] },
 		{ ...ALL_GONE, next: { ...LEAVE, leaveBy: 900 } },
 		{ ...STOPPING, next: LEAVE },
@@ -237,7 +241,7 @@ function writtenTable(): Map<string, Set<string>> {
 describe("the table at the head of transition.ts", () => {
 	const written = writtenTable();
 	it("has a row for each phase and a cell for each input", () => {
-		expect(written.size).toBe(40);
+		expect(written.size).toBe(45);
 	});
 	for (const [phase, states] of Object.entries(ROWS)) {
 		for (const [column, inputs] of Object.entries(COLUMNS)) {

@@ -78,8 +78,8 @@ describe("a worker's state", () => {
 		[
 			"pausing",
 			slot(0, {
-				status: "paused",
-				pauses: [{ event: 2, round: 1, ackBy: 1, killAt: 2, hintAt: null }],
+				status: "pausing",
+				pause: { event: 2, leaveBy: 1, killAt: 2, hintAt: null },
 			}),
 		],
 		["paused", slot(0, { status: "paused" })],

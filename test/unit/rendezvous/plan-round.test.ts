@@ -231,7 +231,7 @@ describe("a running round", () => {
 		});
 	});
 
-	it("is left at a failure, and the run's budget is charged once", () => {
+	it("is left at a failure; who pays is decided when the next one begins", () => {
 		const nodes = [
 			run("a", { state: "stopping", claim: 2, failure: nodeFailure("a") }),
 			run("b", {
@@ -247,7 +247,8 @@ describe("a running round", () => {
 			round: {
 				deprecated: 1,
 				incidents: 1,
-				charged: 1,
+				charged: 0,
+				unpaid: { charge: "run" },
 				accounted: ["a/a-1/1", "b/b-1/1"],
 				outcome: null,
 				cause: { kind: "failure", reason: "rank 0 on a: exit code 1" },
@@ -284,11 +285,18 @@ describe("a running round", () => {
 	});
 
 	it("ends the run when the budget is spent", () => {
-		const view = runView(
-			{ ...RUNNING, charged: 1, incidents: 1 },
-			[run("a", { failure: nodeFailure("a") }), run("b")],
-			{ seats: SEATS },
-		);
+		const failed = { failure: nodeFailure("a") };
+		const left = plan(
+			runView(
+				{ ...RUNNING, charged: 1, incidents: 1 },
+				[run("a", failed), run("b")],
+				{ seats: SEATS },
+			),
+		).plan;
+		if (left?.kind !== "update") throw new Error("no update");
+		const view = runView(left.round, [ready("a", failed), ready("b")], {
+			seats: SEATS,
+		});
 		expect(plan(view).plan).toMatchObject({
 			round: {
 				deprecated: 1,
@@ -320,12 +328,12 @@ describe("a running round", () => {
 	});
 
 	it("charges the node where the policy says so, and refuses it once its budget is spent", () => {
-		const nodes = [
-			run("a", { failure: nodeFailure("a", { charge: "node" }) }),
-			run("b"),
-		];
+		const unpaid = nodeFailure("a", { charge: "node" });
+		const nodes = [ready("a", { failure: unpaid }), ready("b")];
+		const accounted = [unpaid.failure.id];
+		const open = { ...OPEN, incidents: 1, accounted, unpaid };
 		const result = plan(
-			runView(RUNNING, nodes, { seats: SEATS, budgets: { a: 1 } }),
+			runView(open, nodes, { seats: SEATS, budgets: { a: 1 } }),
 		);
 		if (result.plan?.kind !== "update") throw new Error("no update");
 		expect(result.plan.round.charged).toBe(0);
@@ -565,7 +573,7 @@ describe("a round that is being left", () => {
 			},
 			[
 				ready("a", { failure: nodeFailure("a") }),
-				ready("b", { failure: nodeFailure("b") }),
+				ready("b", { failure: nodeFailure("b", { unaware: true }) }),
 			],
 			{ seats: SEATS },
 		);
@@ -590,7 +598,7 @@ describe("a round that is being left", () => {
 
 		it("opens an incident for a failure", () => {
 			expect(failing({}).plan).toMatchObject({
-				round: { incidents: 1, charged: 1, cause: { kind: "failure" } },
+				round: { incidents: 1, charged: 0, cause: { kind: "failure" } },
 			});
 		});
 

@@ -19,8 +19,8 @@ import {
 
 const CONFIG = runSpec();
 
-const plan = (view: RunView) =>
-	planRound(view, EMPTY_MEMORY, CONFIG, "plan-3", { now: 0, wallTime: 0 });
+const plan = (view: RunView, memory = EMPTY_MEMORY, now = 0) =>
+	planRound(view, memory, CONFIG, "plan-3", { now, wallTime: 0 });
 
 const ROOT = failureRecord("c", { round: 1, description: "exit code 9" });
 const CAUSE: RoundCause = {
@@ -52,9 +52,12 @@ const died = (change: Partial<NodeFailure> = {}) =>
 		}),
 	});
 
-describe("T16 a worker that dies in the round after a failure", () => {
-	it("of which it had not heard: the same incident, nobody pays", () => {
-		const view = runView(ROUND_2, [died({ stillIn: 1 }), running("c")], {
+describe("T16 a worker that fails in the round after a failure", () => {
+	const ended = { ...CAUSE, kind: "scale-down", root: null, ended: 1 } as const;
+	const leaves = { ...ended, reason: "b left: SIGTERM" };
+
+	it("before it has gone on: the same incident, nobody pays", () => {
+		const view = runView(ROUND_2, [died({ paused: true }), running("c")], {
 			seats: SEATS,
 		});
 		const { plan: update, reason } = plan(view);
@@ -63,56 +66,16 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		expect(update).toMatchObject({
 			budgets: new Map(),
 			round: {
-				...{ deprecated: 2, incidents: 1, charged: 0 },
+				...{ deprecated: 2, incidents: 1, charged: 0, accounted: ["a/a-1/1"] },
 				cause: { root: ROOT, reason: words, changeEvent: "SCALE_DOWN" },
 			},
 		});
 	});
 
-	it.each([
-		["of which it had heard", {}, CAUSE],
-		[
-			"of an earlier one",
-			{ stillIn: 1 },
-			{ ...CAUSE, root: failureRecord("c", { round: 2 }) },
-		],
-		[
-			"which no failure had ended, nor the one that it was still in",
-			{ stillIn: 0 },
-			{ ...CAUSE, root: null, ended: 1 },
-		],
-		[
-			"once more in its place, after a round that was left for who died of a change",
-			{ stillIn: 1, isLateAgain: true },
-			{ ...CAUSE, root: null, ended: 0 },
-		],
-		[
-			"once more in its place, after a round that was left for who died of a failure",
-			{ stillIn: 1, isLateAgain: true },
-			{ ...CAUSE, root: failureRecord("c", { round: 0 }) },
-		],
-	])("%s: an incident of its own", (_, change, cause) => {
-		const view = runView({ ...ROUND_2, cause }, [died(change), running("c")], {
-			seats: SEATS,
-		});
-		expect(plan(view).plan).toMatchObject({
-			budgets: new Map([["a", { charged: 1 }]]),
-			round: { incidents: 2, cause: { root: { nodeId: "a" } } },
-		});
-	});
-
-	it("of a change of the members of which it had not heard: part of that, nobody pays", () => {
-		const reason = "b left: SIGTERM";
-		const cause: RoundCause = {
-			...CAUSE,
-			kind: "scale-down",
-			reason,
-			root: null,
-			ended: 1,
-		};
+	it("before it has gone on after a change of the members: part of that, nobody pays", () => {
 		const view = runView(
-			{ ...ROUND_2, incidents: 0, cause },
-			[died({ stillIn: 1 }), running("c")],
+			{ ...ROUND_2, incidents: 0, cause: leaves },
+			[died({ paused: true }), running("c")],
 			{ seats: SEATS },
 		);
 		const { plan: update, reason: words } = plan(view);
@@ -122,82 +85,65 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		expect(update).toMatchObject({
 			budgets: new Map(),
 			round: {
-				...{ deprecated: 2, incidents: 0, charged: 0, accounted: ["a/a-1/1"] },
+				...{ deprecated: 2, incidents: 0, charged: 0 },
 				cause: { kind: "failure", reason: words, root: null, ended: 1 },
 			},
 		});
 	});
 
 	it.each([
-		["within the settle time: part of the change, nobody pays", 999, 0, null],
-		["long after it was paused: an incident", 1_000, 1, "a"],
-	])("while it is paused for a change of the members, %s", (_, now, charged, root) => {
-		const reason = "b left: SIGTERM";
-		const cause = { ...CAUSE, kind: "scale-down", reason, root: null } as const;
-		const view = runView(
-			{ ...ROUND_2, deprecated: 2, incidents: 0, cause },
-			[died({ unaware: true, paused: true }), running("c", { claim: 3 })],
-			{ seats: SEATS },
-		);
-		const memory = {
-			...EMPTY_MEMORY,
-			settle: { round: 2, at: 1_000, longerByMs: 0 },
-		};
-		const time = { now, wallTime: 0 };
-		const { plan: update } = planRound(view, memory, CONFIG, "plan-3", time);
-		const { round } = { round: undefined, ...update };
-		expect(round).toMatchObject({ incidents: charged });
-		expect(round?.cause.root?.nodeId ?? null).toBe(root);
-	});
-
-	it("while its node is waited for beyond the settle time: part of the change, too", () => {
-		const reason = "b left: SIGTERM";
-		const cause = { ...CAUSE, kind: "scale-down", reason, root: null } as const;
-		const round = { ...ROUND_2, deprecated: 2, incidents: 0, cause };
-		const viewOf = (change: Partial<NodeRecord>) =>
-			runView(
-				round,
-				[
-					running("a", {
-						state: "stopping",
-						awaitsWorkersMs: 5_000,
-						...change,
-					}),
-					running("c", { claim: 3 }),
-				],
-				{ seats: SEATS },
-			);
-		const planAt = (view: RunView, now: number, memory = EMPTY_MEMORY) =>
-			planRound(view, memory, CONFIG, "plan-3", { now, wallTime: 0 });
-		const { memory } = planAt(viewOf({}), 0);
-		const { failure } = died({ unaware: true, paused: true });
-		const dead = viewOf({ failure, awaitsWorkersMs: undefined });
-		const longer = CONFIG.settleTimeoutMs + 5_000;
-		const incidentsAt = (now: number) => {
-			const { plan: update } = planAt(dead, now, memory);
-			return { round: undefined, ...update }.round?.incidents;
-		};
-		expect([incidentsAt(longer - 1), incidentsAt(longer)]).toEqual([0, 1]);
-	});
-
-	it.each<[string, Partial<NodeFailure>, Partial<RoundCause>]>([
-		["a failure", {}, { root: failureRecord("c", { round: 0 }) }],
-		["a change of the members", {}, { root: null, ended: 0 }],
-		[
-			"a failure, and of that itself, as one before it",
-			{ isLateAgain: true },
-			{ root: failureRecord("c", { round: 1 }) },
-		],
-	])("when a round was left for who had died late of %s: part of it, nobody pays", (_, change, cause) => {
-		const view = runView(
-			{ ...ROUND_2, cause: { ...CAUSE, ...cause } },
-			[died({ stillIn: 1, ...change }), running("c")],
-			{ seats: SEATS },
-		);
+		["when it has gone on", {}],
+		["once more in its place", { unaware: true }],
+	])("%s: an incident of its own", (_, change) => {
+		const view = runView(ROUND_2, [died(change), running("c")], {
+			seats: SEATS,
+		});
 		expect(plan(view).plan).toMatchObject({
 			budgets: new Map(),
-			round: { incidents: 1, cause: { root: cause.root } },
+			round: {
+				...{ incidents: 2, cause: { root: { nodeId: "a" } } },
+				unpaid: { failure: { nodeId: "a" } },
+			},
 		});
+	});
+
+	it("when the round has run for the settle time: an incident of its own", () => {
+		const nodes = [running("a"), running("c")];
+		const { memory } = plan(runView(ROUND_2, nodes, { seats: SEATS }));
+		const failed = [died({ paused: true }), running("c")];
+		const view = runView(ROUND_2, failed, { seats: SEATS });
+		const { settleTimeoutMs } = CONFIG;
+		const incidentsAt = (now: number) => {
+			const { plan: update } = plan(view, memory, now);
+			return { round: undefined, ...update }.round?.incidents;
+		};
+		expect(incidentsAt(settleTimeoutMs - 1)).toBe(1);
+		expect(incidentsAt(settleTimeoutMs)).toBe(2);
+	});
+
+	it.each([
+		["for the first time: part of the change, nobody pays", true, 0],
+		["again in its place: an incident", undefined, 1],
+	])("while it is paused for a change of the members, %s", (_, paused, incidents) => {
+		const view = runView(
+			{ ...ROUND_2, deprecated: 2, incidents: 0, cause: leaves },
+			[died({ paused }), running("c", { claim: 3 })],
+			{ seats: SEATS },
+		);
+		const { plan: update } = plan(view);
+		const { round } = { round: undefined, ...update };
+		expect(round).toMatchObject({ incidents });
+		expect(round?.unpaid?.failure.nodeId).toBe(incidents ? "a" : undefined);
+	});
+
+	it("again in its place, while a failure is open: that one is charged, and once", () => {
+		const unpaid = nodeFailure("c");
+		const view = runView(
+			{ ...ROUND_2, deprecated: 2, unpaid },
+			[died(), running("c", { claim: 3 })],
+			{ seats: SEATS },
+		);
+		expect(plan(view).plan).toMatchObject({ round: { incidents: 1, unpaid } });
 	});
 
 	it("beside another one that fails by itself: that one is the root", () => {
@@ -205,15 +151,14 @@ describe("T16 a worker that dies in the round after a failure", () => {
 		const fails = running("c", {
 			failure: nodeFailure("c", { charge: "node", failure }),
 		});
-		const view = runView(ROUND_2, [died({ stillIn: 1 }), fails], {
+		const view = runView(ROUND_2, [died({ paused: true }), fails], {
 			seats: SEATS,
 		});
 		expect(plan(view).plan).toMatchObject({
-			budgets: new Map([["c", { charged: 1 }]]),
+			budgets: new Map(),
 			round: {
-				incidents: 2,
-				cause: { root: failure },
-				accounted: ["a/a-1/1", "c/c-1/2"],
+				...{ incidents: 2, cause: { root: failure } },
+				...{ unpaid: { failure }, accounted: ["a/a-1/1", "c/c-1/2"] },
 			},
 		});
 	});
@@ -221,7 +166,7 @@ describe("T16 a worker that dies in the round after a failure", () => {
 	it("still ends the run where trying again cannot help", () => {
 		const view = runView(
 			ROUND_2,
-			[died({ stillIn: 1, failsRun: 127 }), running("c")],
+			[died({ paused: true, failsRun: 127 }), running("c")],
 			{ seats: SEATS },
 		);
 		expect(plan(view).plan).toMatchObject({
@@ -265,11 +210,10 @@ describe("T16 a worker that dies while it is paused, told when the next round ha
 		expect(budgets).toEqual(new Map());
 	});
 
-	it("is an incident where it has not died of anything", () => {
+	it("is an incident where its place has had that excuse", () => {
 		const own = { unaware: undefined, paused: undefined };
-		const { round, budgets } = crossed(own, { cause: CHANGE, incidents: 0 });
-		expect(round).toMatchObject({ incidents: 1 });
-		expect(budgets).toEqual(new Map([["a", { version: 1, charged: 1 }]]));
+		const { round } = crossed(own, { cause: CHANGE, incidents: 0 });
+		expect(round).toMatchObject({ incidents: 1, unpaid: { charge: "node" } });
 	});
 
 	it("ends the run where that is what its policy says, though its node goes on", () => {

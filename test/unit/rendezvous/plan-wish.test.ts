@@ -41,6 +41,7 @@ function liftOf(view: RunView, memory?: PlannerMemory, now?: number) {
 const WISH = nodeFailure("b", {
 	failure: failureRecord("b", { rank: 2, description: "waits for another" }),
 	charge: "node",
+	unaware: true,
 	isWish: true,
 });
 const RUNS = { synced: 1, planId: "plan-1", seats: 2 };
@@ -114,21 +115,11 @@ describe("a round that is left because a worker waits for another one", () => {
 		expect(free.budgets.size).toBe(0);
 	});
 
-	it("costs nothing where a member does not come in time", () => {
-		const late = open(running, wishing);
-		const waits = plan(late);
-		expect(waits.reason).toBe("waiting for a");
-		const free = liftOf(late, waits.memory, 35_000);
-		expect(free.reason).toBe(
-			"round 2: b; a did not come in time, nothing failed",
-		);
-	});
-
 	it("is a failure's incident as soon as there is one, and costs one", () => {
 		const failed = ready("a", { failure: nodeFailure("a") });
 		const found = updateOf(open(failed, wishing));
 		expect(found.round).toMatchObject({
-			...{ incidents: 1, charged: 1, unpaid: undefined },
+			...{ incidents: 1, charged: 0, unpaid: { failure: { nodeId: "a" } } },
 			cause: { root: { nodeId: "a" } },
 		});
 	});
@@ -137,10 +128,10 @@ describe("a round that is left because a worker waits for another one", () => {
 		const failed = ready("a", { failure: nodeFailure("a") });
 		const found = updateOf(view(RUNS, wishing, failed));
 		expect(found.round).toMatchObject({
-			...{ incidents: 1, charged: 1, deprecated: 1 },
+			...{ incidents: 1, charged: 0, deprecated: 1 },
+			...{ unpaid: { failure: { nodeId: "a" } } },
 			cause: { root: { nodeId: "a" } },
 		});
-		expect(found.round.unpaid).toBeUndefined();
 		expect(found.round.accounted).toHaveLength(2);
 		expect(found.budgets.size).toBe(0);
 	});
