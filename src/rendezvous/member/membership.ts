@@ -139,9 +139,8 @@ export class Membership {
 	}
 
 	private endWithoutRun(): void {
-		const { lastView } = this;
-		if (lastView === undefined) this.report(runGone());
-		else this.listener?.onView(endedView(lastView, runGone()));
+		if (this.lastView === undefined) this.report(runGone());
+		else this.listener?.onView(endedView(this.lastView, runGone()));
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {
