@@ -101,10 +101,14 @@ function notEntered(ranks: readonly RankEvidence[]): Accusation | undefined {
 	return some(outside, {
 		kind: "hung",
 		reason: `the others wait in ${quote(collective)}`,
-		why: ({ groups }) =>
-			groups.length === 0
+		why: ({ groups, activity }) => {
+			if (activity === "gone") {
+				return `it has ended, and the others wait in ${quote(collective)}`;
+			}
+			return groups.length === 0
 				? `its recorder does not answer, and the others wait in ${quote(collective)}`
-				: `it has not entered ${quote(collective)}, in which the others wait`,
+				: `it has not entered ${quote(collective)}, in which the others wait`;
+		},
 	});
 }
 
@@ -148,7 +152,8 @@ function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {
 
 /** Part by the innermost frames: equal programs at the same place have the same. */
 function otherStack(ranks: readonly RankEvidence[]): Accusation | undefined {
-	const parts = partsOf(ranks, ({ frames }) =>
+	const known = ranks.filter(({ activity }) => activity !== "gone");
+	const parts = partsOf(known, ({ frames }) =>
 		frames
 			.slice(0, 5)
 			.map(({ file, line }) => `${file}:${line}`)

@@ -5,7 +5,7 @@ import type { Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 
 /**
- * A worker makes no step and has not ended: it has failed. It is killed at once, because it hears no SIGTERM where it is
+ * The round makes no step because of this worker: it has failed. It is killed at once, because it hears no SIGTERM where it is
  * stopped or stands in C code. The other workers end as at any failure.
  */
 export function onHung(
@@ -20,14 +20,11 @@ export function onHung(
 	}: AgentInput & { kind: "worker-hung" },
 	context: TransitionContext,
 ): Transition {
-	const isThere = state.workers.some(
-		(worker) =>
-			worker.localRank === localRank &&
-			worker.pid === pid &&
-			worker.status === "running",
+	const worker = state.workers.find(
+		(one) => one.localRank === localRank && one.pid === pid,
 	);
-	// It has ended while its evidence was taken.
-	if (!isThere) return ignore(state);
+	// The evidence is of an earlier round.
+	if (worker === undefined) return ignore(state);
 	const exitCode = EXIT_CODES.failed;
 	const failed = fail(
 		state,
@@ -39,6 +36,8 @@ export function onHung(
 		},
 		context,
 	);
+	// Another one may have ended with 0, while the rest waits for it.
+	if (worker.status !== "running") return failed;
 	const kill = { kind: "kill", localRanks: [localRank] } as const;
 	return { ...failed, effects: [...failed.effects, kill] };
 }

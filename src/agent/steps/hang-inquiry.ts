@@ -20,6 +20,8 @@ import type { Still } from "./step-watch.js";
 
 /** A slow worker is given so many times the limit. */
 const SLOW_FACTOR = 3;
+/** Lines of evidence in a report. */
+const MOST_LINES = 5;
 /** How long another node may take to act on what all agree on, in milliseconds, before this one does. */
 const ACTS_WITHIN_MS = 10_000;
 
@@ -111,12 +113,16 @@ export class HangInquiry {
 		}
 		const process = this.culprit(suspect);
 		if (process === undefined) return undefined;
+		const isOther = suspect !== undefined && suspect.rank !== process.rank;
+		const silent = isOther
+			? [`${suspect.node} did not act on its rank ${suspect.rank}`]
+			: [];
 		this.options.dispatch({
 			kind: "worker-hung",
 			localRank: process.localRank,
 			pid: process.pid,
 			description,
-			evidence: lines,
+			evidence: [...silent, ...lines].slice(0, MOST_LINES),
 			stillMs,
 			failsRun: config.steps.onHang === "fail",
 		});

@@ -89,6 +89,16 @@ describe("blame", () => {
 			},
 		],
 		[
+			"names a rank that has ended while the others wait for it",
+			[rank(0, inside), rank(1, { activity: "gone" }), rank(2, inside)],
+			{ suspects: [{ rank: 1, why: expect.stringMatching("it has ended") }] },
+		],
+		[
+			"does not compare the stack of a rank that has ended",
+			[rank(0, { frames: SLEEP }), rank(1, { activity: "gone" })],
+			{ suspects: [] },
+		],
+		[
 			"calls a suspect slow that computes",
 			[rank(0, inside), rank(1, { ...outside, activity: "busy" })],
 			{ kind: "slow", suspects: [{ rank: 1 }] },

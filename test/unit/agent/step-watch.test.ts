@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Running } from "../../../src/agent/machine/state.js";
+import {
+	freshSlot,
+	type WorkerSlot,
+} from "../../../src/agent/machine/worker-slot.js";
+import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
+import type { Clock } from "../../../src/base/clock.js";
+import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
+import { seatRecord } from "../../helpers/run-view.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const folder = mkdtempSync(join(tmpdir(), "elastic-run-watch-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const CONFIG = {
+	nodeId: "node-a",
+	steps: {
+		pattern: /step (\d+)/,
+		hangMs: 60_000,
+		startMs: 0,
+		onHang: "restart",
+		evidenceMs: 5_000,
+	},
+} as const;
+
+let sites = 0;
+
+/** A watch over two workers, whose steps a test writes as their hooks do. */
+function open(again: (still: Still) => number | undefined = () => undefined) {
+	const base = new VirtualClock(1_000);
+	/** How long this process was stopped: its timers come late by that. */
+	let stoppedMs = 0;
+	const clock: Clock = {
+		now: () => base.now() + stoppedMs,
+		wallTime: () => base.wallTime() + stoppedMs,
+		asleep: () => 0,
+		wakeAt: (at, wake) => base.wakeAt(at - stoppedMs, wake),
+	};
+	const path = join(folder, String(++sites));
+	const processes = [0, 1].map((localRank) => {
+		const directory = join(path, String(localRank));
+		mkdirSync(join(directory, "hook"), { recursive: true });
+		const pid = 100 + localRank;
+		return { localRank, rank: localRank, pid, directory, logs: undefined };
+	});
+	const stills: Still[] = [];
+	const published: ProgressRecord[] = [];
+	const watch = new StepWatch({
+		...{ clock, config: CONFIG, processes: () => processes },
+		publish: (record) => void published.push(record),
+		onStill: async (still) => {
+			stills.push(still);
+			return again(still);
+		},
+	});
+	const run = (round: number, change: Partial<WorkerSlot> = {}) => {
+		const state: Running = {
+			...{ phase: "RUNNING", view: null, instance: 7, failure: null },
+			...{ failuresReported: 0, round, seat: seatRecord("node-a") },
+			workers: processes.map(({ localRank, pid }) => ({
+				...freshSlot(localRank),
+				...{ pid, ...change },
+			})),
+		};
+		watch.follow(state);
+	};
+	const step = (localRank: number, number: number) =>
+		writeFileSync(
+			join(path, String(localRank), "hook", "steps"),
+			String(number).padStart(20),
+		);
+	const pass = (ms: number) => base.advance(ms);
+	const stop = (ms: number) => {
+		stoppedMs += ms;
+	};
+	return { clock, watch, run, step, pass, stop, stills, published };
+}
+
+describe("the watch on steps", () => {
+	it("A4 publishes steps when they change, at most once in two seconds", async () => {
+		const { run, step, pass, published } = open();
+		run(1);
+		step(0, 1);
+		await pass(1_000);
+		step(0, 2);
+		step(1, 2);
+		await pass(1_000);
+		expect(published).toHaveLength(1);
+		await pass(5_000);
+		expect(published.map(({ workers }) => workers.length)).toEqual([1, 2]);
+		expect(published[1]).toMatchObject({
+			...{ nodeId: "node-a", instance: 7, round: 1 },
+			workers: [{ step: 2, source: "hook" }, { step: 2 }],
+		});
+	});
+
+	it("A5 tells of a standstill once, and again only after a step", async () => {
+		const { run, step, pass, stills } = open();
+		run(1);
+		step(0, 1);
+		await pass(60_000);
+		expect(stills).toEqual([]);
+		await pass(2_000);
+		expect(stills).toMatchObject([{ kind: "still", limitMs: 60_000 }]);
+		await pass(600_000);
+		expect(stills).toHaveLength(1);
+		step(1, 1);
+		await pass(62_000);
+		expect(stills).toHaveLength(2);
+	});
+
+	it("A5 judges again when it was asked to", async () => {
+		const site = open(() => site.clock.now() + 30_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(62_000);
+		await site.pass(25_000);
+		expect(site.stills).toHaveLength(1);
+		await site.pass(10_000);
+		expect(site.stills).toHaveLength(2);
+	});
+
+	it("A4 does not take the number of a kept worker for a step of the new round", async () => {
+		const { run, step, pass, watch } = open();
+		run(1);
+		step(0, 9);
+		await pass(2_000);
+		expect(watch.progress()).toMatchObject([{ step: 9 }]);
+		run(2);
+		await pass(2_000);
+		expect(watch.progress()).toEqual([]);
+		step(0, 10);
+		await pass(1_000);
+		expect(watch.progress()).toMatchObject([{ step: 10 }]);
+	});
+
+	it.each<[string, Partial<WorkerSlot>]>([
+		["is not started", { pid: null }],
+		["is told to end", { killAt: 9e9 }],
+		["has ended, with others of its group left", { status: "exited" }],
+	])("A5 judges nothing while a worker %s", async (_, change) => {
+		const { run, step, pass, stills } = open();
+		run(1, change);
+		step(0, 1);
+		await pass(200_000);
+		expect(stills).toEqual([]);
+	});
+
+	it("A5 judges nothing at once after the launcher itself was stopped", async () => {
+		const { run, step, pass, stop, stills } = open();
+		run(1);
+		step(0, 1);
+		await pass(2_000);
+		stop(300_000);
+		await pass(2_000);
+		expect(stills).toEqual([]);
+		step(0, 2);
+		await pass(10_000);
+		expect(stills).toEqual([]);
+	});
+
+	it("A4 reads nothing while no round runs", async () => {
+		const { watch, run, step, pass, published } = open();
+		run(1);
+		watch.close();
+		step(0, 1);
+		await pass(5_000);
+		expect(published).toEqual([]);
+	});
+});
