@@ -50,7 +50,7 @@ describe("--help", () => {
 			"Usage:",
 			"Starts the workers of a distributed job on this machine,",
 			"Commands,",
-			...["Common options:", "Workers:", "Rendezvous:", "Restarts:"],
+			...["Common options:", "Workers:", "Rendezvous:", "Restarts:", "Steps:"],
 			...["Logs and output:", "Observability:", "Command:", "Examples:"],
 			...["Precedence:", "Durations:"],
 		]);

@@ -100,7 +100,8 @@ describe("status of a run without a store", () => {
 				missing: ["node-a"],
 			},
 			incidents: 1,
-			restarts: { used: 1, left: 2 },
+			// It is charged when the next round begins.
+			restarts: { used: 0, left: 3 },
 			lastIncident: {
 				round: 1,
 				reason: "rank 0 on node-a: exit code 3",

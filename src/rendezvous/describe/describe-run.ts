@@ -1,5 +1,4 @@
 import { currentPlaces, holderOf } from "../planner/order-members.js";
-import { countIncidents } from "../planner/pay-incident.js";
 import { EMPTY_MEMORY } from "../planner/plan.js";
 import { planRound } from "../planner/plan-round.js";
 import type { HistoryRecord } from "../records/history-record.js";
@@ -76,7 +75,8 @@ export function describeRun(
 				: waitingOf(view, spec, since, wallTime),
 		coordinator: elected?.nodeId ?? null,
 		restarts: spec ? budgetOf(spec.maxRestarts, round.charged) : null,
-		incidents: countIncidents(round),
+		// One whose charge is still open counts: it is shown as the last incident.
+		incidents: round.incidents,
 		lastIncident: lastIncident(
 			view,
 			linesOf(keys, snapshot, once).filter(
