@@ -118,6 +118,7 @@ export class AgentSession {
 			round: this.view?.round ?? null,
 			rounds: agent.history.rounds,
 			workers: workers.results,
+			progress: steps.lastProgress(),
 			wordsOf: (pid) => workers.wordsOf(pid),
 			logDir: directory,
 		});

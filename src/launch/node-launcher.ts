@@ -205,6 +205,7 @@ export class NodeLauncher {
 			instance: round?.instance ?? 0,
 			rounds: [],
 			workers: [],
+			progress: [],
 			wordsOf: () => undefined,
 			logDir: null,
 		});

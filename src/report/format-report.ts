@@ -57,6 +57,7 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 		plainMessage(rootCauseLine(failure)),
 		`  ${[...endOf(failure), `local rank ${failure.localRank}`, `role ${plainMessage(failure.role)}`].join(", ")}`,
 		...(failure.hint === undefined ? [] : indented("  hint: ", failure.hint)),
+		...stepLine(cause),
 		...(failure.evidence ?? []).map(
 			(line) => `  ${shortened(plainMessage(line))}`,
 		),
@@ -65,6 +66,15 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 		...(lastLines.length === 0 ? [] : ["  last lines of its stderr:"]),
 		...lastLines.map((line) => `  | ${shortened(plainMessage(line))}`),
 		...logLine(cause, ownNodeId),
+	];
+}
+
+/** The evidence of a hang names the step itself. */
+function stepLine({ failure, lastStep }: RootCause): string[] {
+	if (lastStep === undefined || failure.evidence !== undefined) return [];
+	const { step, secondsBefore } = lastStep;
+	return [
+		`  last step: ${step}, ${formatDuration(secondsBefore * 1_000)} before`,
 	];
 }
 

@@ -88,7 +88,7 @@ describe("completion in bash", () => {
 		[["--role", ""], []],
 		[["-t", ""], []],
 		[["--dry-run", "--out"], ["--output"]],
-		[["--role", "--output", "--sta"], ["--standalone"]],
+		[["--role", "--output", "--stan"], ["--standalone"]],
 		[["doc"], ["doctor"]],
 		[["stat"], ["status"]],
 		[["status", "--rdzv-b"], ["--rdzv-backend"]],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
@@ -26,6 +27,8 @@ export interface ReportSources {
 	readonly instance: number;
 	readonly rounds: readonly RoundStory[];
 	readonly workers: readonly WorkerResult[];
+	/** The steps of the newest round's workers. */
+	readonly progress: readonly WorkerProgress[];
 	/** What is left of the output of the worker with this pid, if known. */
 	readonly wordsOf: (pid: number) => WorkerWords | undefined;
 	readonly logDir: string | null;
@@ -71,15 +74,28 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 		sources.wordsOf(failure.pid) ?? searchWords(failure, sources.logDir);
 	const { directory, logFile, lostLines } = words;
 	const error = readErrorFile(join(directory, "error.json"));
-	if (logFile === undefined) return { failure, error, lastLines: [] };
+	const steps = lastStep(failure, sources);
+	if (logFile === undefined) return { failure, error, ...steps, lastLines: [] };
 	const isThere = lostLines === undefined && existsSync(logFile);
 	const lines = lostLines ?? lastLines(logFile);
 	return {
 		failure: { ...failure, ...debuggerHint(failure, lines, sources.config) },
 		error,
+		...steps,
 		lastLines: lines,
 		...(isThere ? { logFile } : { lostLogFile: logFile }),
 	};
+}
+
+function lastStep(
+	{ localRank, pid, timestamp }: FailureRecord,
+	{ progress, workers }: ReportSources,
+): Pick<RootCause, "lastStep"> {
+	const isOfLastRound = workers.some((worker) => worker.pid === pid);
+	const known = progress.find((one) => one.localRank === localRank);
+	if (!isOfLastRound || known === undefined) return {};
+	const secondsBefore = Math.max(0, timestamp - known.stepAt) / 1_000;
+	return { lastStep: { step: known.step, secondsBefore } };
 }
 
 /** Python's debugger gives up at the end of its input: a worker without input ends at each `breakpoint()`. */

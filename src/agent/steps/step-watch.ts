@@ -108,6 +108,15 @@ export class StepWatch {
 		});
 	}
 
+	/** The same after a last look at what ended workers have left. */
+	lastProgress(): readonly WorkerProgress[] {
+		const now = this.options.clock.now();
+		for (const process of this.options.processes()) {
+			this.readers.of(process).look(now);
+		}
+		return this.progress();
+	}
+
 	close(): void {
 		this.rest();
 		this.readers.keep([]);

@@ -17,6 +17,10 @@ function logsOf(round: number, text: string): string {
 	return directory;
 }
 
+const WORKER = {
+	...{ rank: 1, localRank: 1, exitCode: 9, signal: null, collateral: false },
+};
+
 /** The report on a failure of local rank 1 in round 3. */
 function reportOf(words: WorkerWords | undefined) {
 	return buildReport({
@@ -34,7 +38,11 @@ function reportOf(words: WorkerWords | undefined) {
 				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
 			},
 		},
-		...{ round: null, instance: 1, rounds: [], workers: [] },
+		...{ round: null, instance: 1, rounds: [] },
+		workers: [{ ...WORKER, pid: 47 }],
+		progress: [
+			{ localRank: 1, step: 41, source: "hook", stepAt: -35_000, rate: null },
+		],
 		wordsOf: () => words,
 		logDir: folder.path,
 	});
@@ -66,6 +74,14 @@ describe("the words of the worker that failed", () => {
 		const text = formatReport(report, false);
 		expect(text).toContain("  | the last words\n");
 		expect(text).toContain(`log: ${logFile} was removed or renamed`);
+	});
+
+	it("A4 come after its last step, and how long before that was", () => {
+		const report = reportOf(undefined);
+		expect(report.rootCause?.lastStep).toEqual({ step: 41, secondsBefore: 35 });
+		expect(formatReport(report, false)).toContain(
+			"\n  last step: 41, 35.0 s before\n",
+		);
 	});
 
 	it("are not looked for where its stderr was not redirected", () => {
