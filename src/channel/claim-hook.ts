@@ -10,7 +10,7 @@ import { readProcess } from "../base/process-stat.js";
 import { hookPaths } from "./layout.js";
 import { isGone } from "./process-identity.js";
 
-/** Others may claim it in between; whoever is last in that leaves it alone. */
+/** Other processes may claim it in between; after so many tries this one gives up. */
 const TRIES = 4;
 
 /**

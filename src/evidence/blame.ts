@@ -1,6 +1,6 @@
 /*
- * Who keeps a round from its next step, as one pure function of the evidence
- * of all its nodes. The first rule that names somebody decides.
+ * The ranks that keep a round from its next step, as one pure function of the
+ * evidence of all its nodes. The first rule that names somebody decides.
  *
  *   evidence                                         | suspects            | kind
  *   -------------------------------------------------|---------------------|----------

@@ -69,6 +69,11 @@ it("J16 restarts of a run's workers make no new watches in the store", async () 
 	const flags = ["--max-restarts", "10"];
 	const cluster = new Cluster(etcd(), { nodes: "2", flags });
 	const [first, second] = await cluster.form("node-a", "node-b");
+	// An agent that answers has opened all its watches.
+	const { site, store } = cluster;
+	const endpoint = ["--rdzv-endpoint", etcd().endpoint];
+	const why = await site.launch(["why", store.runId, ...endpoint]).ended;
+	expect(why.exitCode, why.stderr).toBe(0);
 	const before = await watchRequests();
 	expect(before).toBeGreaterThan(0);
 	for (const round of [1, 2, 3]) {

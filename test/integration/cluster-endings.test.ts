@@ -55,7 +55,9 @@ describe("a run that fails", { concurrent: true }, () => {
 			...["--shutdown-timeout", "1h"],
 		];
 		const worker = ["obeys.js", "stubborn"] as const;
-		const options = { nodes: "2:3", flags, worker };
+		// The workers that are left mind no signal: the run is over when their time to be ready is.
+		const conf = { settle_timeout: 2 };
+		const options = { nodes: "2:3", flags, worker, conf };
 		const cluster = new Cluster(etcd(), options, context);
 		const [first, second, third] = await cluster.form(...NODES);
 		for (const rank of [0, 1, 2]) tell(cluster.worker(1, rank), 1);

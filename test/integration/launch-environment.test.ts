@@ -70,6 +70,7 @@ it("a worker gets none of the launcher's settings, and what its user has set for
 	);
 	expect(own.sort()).toEqual([
 		"ELASTIC_RUN_CHANNEL",
+		"ELASTIC_RUN_HOOK",
 		"ELASTIC_RUN_INCARNATION",
 		"ELASTIC_RUN_INSTANCE",
 		"ELASTIC_RUN_NODE_ID",

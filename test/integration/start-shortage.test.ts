@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
@@ -15,6 +15,19 @@ import { tell } from "../helpers/obedient-worker.js";
 const etcd = etcdForAll();
 
 const ARGS = ["--nproc-per-node", "2", "--max-restarts", "1", job("obeys.js")];
+
+/** Writes a file until its disk is full, whatever others write there meanwhile. */
+function fill(path: string): void {
+	const fd = openSync(path, "w");
+	const block = Buffer.alloc(4_096);
+	try {
+		for (;;) writeSync(fd, block);
+	} catch (error) {
+		expect(error).toMatchObject({ code: "ENOSPC" });
+	} finally {
+		closeSync(fd);
+	}
+}
 
 /** A worker has failed: its node lacks something until `restore`, and then goes on as if nothing were. */
 async function goesOn(
@@ -51,9 +64,8 @@ it("a node whose disk is full for a while starts its workers when there is room,
 	const env = { ELASTIC_RUN_DIR: small };
 	const launch = site.launch(ARGS, { env });
 	const [worker] = await site.sawWorkers(2, 1);
-	const { bavail, bsize } = statfsSync(small);
 	const others = join(small, "others");
-	writeFileSync(others, Buffer.alloc(bavail * bsize));
+	fill(others);
 	if (worker) tell(worker, 3);
 	await goesOn(site, launch, /ENOSPC.*Make room/, () => rmSync(others));
 });

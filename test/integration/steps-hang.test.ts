@@ -158,7 +158,9 @@ describe("a hang", () => {
 		const [told = "", ended = ""] = stderr
 			.split("\n")
 			.filter((line) => line.includes("slow: no step for"));
-		expect(told).toMatch(/it is given \d+ s more, because it works/);
+		expect(told).toMatch(
+			/slow: no step for \d+ s at .*steps\.js:\d+ in spin;.* it is given \d+ s more, because it works/,
+		);
 		expect(ended).toContain("RUNNING→STOPPING rank 0 failed");
 	});
 

@@ -4,7 +4,7 @@ import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replac
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
-// Whoever is charged here ends the run, or its node: there is no budget.
+// A charge ends the run, or the node, here: there is no budget.
 const POLICIES = [
 	new HardRestartPolicyStrategy(),
 	new SoftReplaceRestartPolicyStrategy(),

@@ -38,7 +38,7 @@ export interface WhyWatchOptions {
 	readonly progress: () => readonly WorkerProgress[];
 }
 
-/** Answers `elastic-run why`: whoever asks writes one key, and each agent writes what its workers do. */
+/** Answers `elastic-run why`: the command writes one key, and each agent then writes what its workers do. */
 export class WhyWatch {
 	private watch: Watch | undefined;
 	private isClosed = false;

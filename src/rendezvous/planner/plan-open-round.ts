@@ -52,6 +52,9 @@ export function planOpenRound(
 			awaits("members", view, config, { here, missing: awaited }),
 		);
 	}
+	// A spent budget ends the run also where too few nodes are ready for another round.
+	const settled = resolveCharge(view, config);
+	if (settled?.goesOn === false) return paid(settled, kept);
 	const [first, ...others] = [
 		...candidates.members,
 		...candidates.newcomers,
@@ -78,7 +81,7 @@ export function planOpenRound(
 			);
 		}
 	}
-	return begin(view, chosen, kept, config, nextPlanId);
+	return begin(view, chosen, settled, kept, nextPlanId);
 }
 
 /** Whether a member that seemed lost had finished like all others: then there is nothing to repeat. */
@@ -110,17 +113,15 @@ function remember(
 	};
 }
 
-/** The wait is over: a pending incident is charged, and the next round begins unless that spends a budget. */
+/** The wait is over: the next round begins with the decision on a pending incident. */
 function begin(
 	view: RunView,
 	chosen: NonEmpty<NodeView>,
+	settled: Settled | undefined,
 	memory: PlannerMemory,
-	config: PlannerConfig,
 	nextPlanId: string,
 ): PlanResult {
-	const settled = resolveCharge(view, config);
 	if (settled === undefined) return lift(view, chosen, nextPlanId, memory);
-	if (!settled.goesOn) return paid(settled, memory);
 	const { round, budgets, reason } = settled;
 	const lifted = lift({ ...view, round }, chosen, nextPlanId, memory, budgets);
 	const isNews = round.cause !== view.round.cause;
