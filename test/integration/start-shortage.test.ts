@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import {
@@ -16,9 +16,9 @@ const etcd = etcdForAll();
 
 const ARGS = ["--nproc-per-node", "2", "--max-restarts", "1", job("obeys.js")];
 
-/** Writes a file until its disk is full, whatever others write there meanwhile. */
+/** Makes a file larger until its disk is full, whatever others write or remove there meanwhile. */
 function fill(path: string): void {
-	const fd = openSync(path, "w");
+	const fd = openSync(path, "a");
 	const block = Buffer.alloc(4_096);
 	try {
 		for (;;) writeSync(fd, block);
@@ -66,8 +66,14 @@ it("a node whose disk is full for a while starts its workers when there is room,
 	const [worker] = await site.sawWorkers(2, 1);
 	const others = join(small, "others");
 	fill(others);
+	// The channels of ended workers are removed, which makes room.
+	const filling = setInterval(() => fill(others), 10);
+	onTestFinished(() => clearInterval(filling));
 	if (worker) tell(worker, 3);
-	await goesOn(site, launch, /ENOSPC.*Make room/, () => rmSync(others));
+	await goesOn(site, launch, /ENOSPC.*Make room/, () => {
+		clearInterval(filling);
+		rmSync(others);
+	});
 });
 
 it("a node that cannot start a process for 20 s leaves with 75, uncharged, and the others go on", async (context) => {
