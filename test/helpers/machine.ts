@@ -1,6 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import {
+	closeSync,
+	existsSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	writeSync,
+} from "node:fs";
 import { onTestFinished, type TestContext } from "vitest";
+import { systemErrorCode } from "../../src/base/errors.js";
 
 /** What these tests do to the machine: each of them skips the test where it is not allowed. */
 
@@ -121,4 +129,17 @@ export function limit(
 	const before = prlimit(`--${name}`, ...shown);
 	prlimit(`--${name}=${value}:`);
 	return () => void prlimit(`--${name}=${before}:`);
+}
+
+/** Makes a file larger until its disk is full, whatever others write or remove there meanwhile. */
+export function fillDisk(path: string): void {
+	const fd = openSync(path, "a");
+	const block = Buffer.alloc(4_096);
+	try {
+		for (;;) writeSync(fd, block);
+	} catch (error) {
+		if (systemErrorCode(error) !== "ENOSPC") throw error;
+	} finally {
+		closeSync(fd);
+	}
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, statfsSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { mountSmall } from "../helpers/machine.js";
+import { fillDisk, mountSmall } from "../helpers/machine.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { waitFor } from "../helpers/processes.js";
 
@@ -15,8 +15,7 @@ function fill(folder: string): void {
 	const [channels = ""] = readdirSync(folder);
 	const words = ["-al", join(folder, channels), join(folder, "kept")];
 	execFileSync("cp", words);
-	const { bavail, bsize } = statfsSync(folder);
-	writeFileSync(join(folder, "others"), Buffer.alloc(bavail * bsize));
+	fillDisk(join(folder, "others"));
 }
 
 /** Whether the channel of the next worker is there: it is made ahead. */

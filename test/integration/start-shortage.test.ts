@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
@@ -9,25 +9,17 @@ import {
 	type LaunchSite,
 	openSite,
 } from "../helpers/launch.js";
-import { asOtherUser, limit, mountSmall } from "../helpers/machine.js";
+import {
+	asOtherUser,
+	fillDisk,
+	limit,
+	mountSmall,
+} from "../helpers/machine.js";
 import { tell } from "../helpers/obedient-worker.js";
 
 const etcd = etcdForAll();
 
 const ARGS = ["--nproc-per-node", "2", "--max-restarts", "1", job("obeys.js")];
-
-/** Makes a file larger until its disk is full, whatever others write or remove there meanwhile. */
-function fill(path: string): void {
-	const fd = openSync(path, "a");
-	const block = Buffer.alloc(4_096);
-	try {
-		for (;;) writeSync(fd, block);
-	} catch (error) {
-		expect(error).toMatchObject({ code: "ENOSPC" });
-	} finally {
-		closeSync(fd);
-	}
-}
 
 /** A worker has failed: its node lacks something until `restore`, and then goes on as if nothing were. */
 async function goesOn(
@@ -65,9 +57,9 @@ it("a node whose disk is full for a while starts its workers when there is room,
 	const launch = site.launch(ARGS, { env });
 	const [worker] = await site.sawWorkers(2, 1);
 	const others = join(small, "others");
-	fill(others);
+	fillDisk(others);
 	// The channels of ended workers are removed, which makes room.
-	const filling = setInterval(() => fill(others), 10);
+	const filling = setInterval(() => fillDisk(others), 10);
 	onTestFinished(() => clearInterval(filling));
 	if (worker) tell(worker, 3);
 	await goesOn(site, launch, /ENOSPC.*Make room/, () => {

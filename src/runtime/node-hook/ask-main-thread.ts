@@ -24,9 +24,15 @@ export function askMainThread(tell: (answer: Answer) => void): void {
 		cancel();
 		tell(answer);
 	};
-	const cancel = systemClock.wakeAt(systemClock.now() + PATIENCE_MS, () =>
-		tellOnce({ kind: "silent" }),
-	);
+	const end = () => {
+		session.post("Debugger.disable");
+		session.disconnect();
+	};
+	const cancel = systemClock.wakeAt(systemClock.now() + PATIENCE_MS, () => {
+		tellOnce({ kind: "silent" });
+		// The main thread takes this together with the pause, which then has no effect: nobody is left to resume it.
+		end();
+	});
 	const urls = new Map<string, string>();
 	session.connectToMainThread();
 	session.on("Debugger.scriptParsed", ({ params }) => {
@@ -38,14 +44,16 @@ export function askMainThread(tell: (answer: Answer) => void): void {
 		if (frames.length > 0) tellOnce({ kind: "running", frames });
 	});
 	session.post("Debugger.enable");
-	session.post("Debugger.pause", () => {
+	session.post("Debugger.pause", (refused: Error | null) => {
+		// The session has ended.
+		if (refused !== null) return;
 		const question = { expression: ACTIVE_RESOURCES, returnByValue: true };
 		const onAnswer = (error: Error | null, answer: Evaluated) => {
 			const resources = error === null ? textsIn(answer) : undefined;
+			if (isTold && error !== null) return;
 			tellOnce({ kind: "waiting", resources });
 			// Not before: a late pause must be resumed.
-			session.post("Debugger.disable");
-			session.disconnect();
+			end();
 		};
 		session.post("Runtime.evaluate", question, onAnswer);
 	});
