@@ -19,12 +19,8 @@ export interface ChannelPaths {
 	readonly progress: string;
 	readonly temporary: string;
 	readonly doorbell: string;
-	/** What the hook in the worker writes: docs/hook.md. */
+	/** The directory of the hook in the worker: docs/hook.md. */
 	readonly hook: string;
-	readonly hookReady: string;
-	readonly hookSteps: string;
-	readonly hookStack: string;
-	readonly hookAsk: string;
 }
 
 /**
@@ -66,10 +62,6 @@ export function channelPaths(directory: string): ChannelPaths {
 		temporary: join(directory, "tmp"),
 		doorbell: join(directory, "doorbell"),
 		hook: join(directory, "hook"),
-		hookReady: join(directory, "hook", "ready.json"),
-		hookSteps: join(directory, "hook", "steps"),
-		hookStack: join(directory, "hook", "stack.txt"),
-		hookAsk: join(directory, "hook", "ask"),
 	};
 }
 

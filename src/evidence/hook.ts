@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { JsonFields } from "../channel/json-fields.js";
-import type { ChannelPaths } from "../channel/layout.js";
+import type { HookPaths } from "../channel/layout.js";
 import { HeldFile } from "../logs/held-file.js";
 import { signalProcess } from "../supervision/process-group.js";
 import type { Frame } from "./evidence.js";
@@ -23,9 +23,9 @@ const LOOK_EVERY_MS = 10;
 const MOST_STACK_BYTES = 256 * 1024;
 
 /** Undefined if no hook runs in the worker, or what it wrote is no such file. Never throws. */
-export function readHook({ hookReady }: ChannelPaths): Hook | undefined {
+export function readHook({ ready }: HookPaths): Hook | undefined {
 	try {
-		const fields = JsonFields.parse(readFileSync(hookReady, "utf8"));
+		const fields = JsonFields.parse(readFileSync(ready, "utf8"));
 		fields.oneOf("version", [1]);
 		return {
 			kind: fields.oneOf("kind", ["python", "node"]),
@@ -50,13 +50,13 @@ export interface Stack {
  */
 export async function askForStack(
 	hook: Hook,
-	{ hookStack, hookAsk }: ChannelPaths,
+	paths: HookPaths,
 	clock: Clock,
 	until: number,
 ): Promise<Stack | undefined> {
-	const file = new HeldFile(hookStack);
+	const file = new HeldFile(paths.stack);
 	const from = sizeOf(file);
-	if (!ask(hook, hookAsk, clock)) return undefined;
+	if (!ask(hook, paths, clock)) return undefined;
 	let size = from;
 	for (;;) {
 		await pause(clock, LOOK_EVERY_MS);
@@ -74,10 +74,10 @@ export async function askForStack(
 	return { text, frames: parse(text) };
 }
 
-function ask(hook: Hook, hookAsk: string, clock: Clock): boolean {
+function ask(hook: Hook, paths: HookPaths, clock: Clock): boolean {
 	if (hook.kind === "node") {
 		try {
-			writeFileSync(hookAsk, `${Math.round(clock.now())}`, { mode: 0o600 });
+			writeFileSync(paths.ask, `${Math.round(clock.now())}`, { mode: 0o600 });
 			return true;
 		} catch {
 			return false;

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.js";
-import { channelPaths } from "../channel/layout.js";
+import { channelPaths, hookPaths } from "../channel/layout.js";
 import type { HeldFile } from "../logs/held-file.js";
 import { lastLines } from "../report/last-lines.js";
 import type { RankEvidence } from "./evidence.js";
@@ -57,7 +57,7 @@ export async function takeEvidence(
 	{ clock, nodeId, cwd, until }: TakeOptions,
 ): Promise<readonly Testimony[]> {
 	const hooks = witnesses.map(({ directory }) =>
-		readHook(channelPaths(directory)),
+		readHook(hookPathsOf(directory)),
 	);
 	const kernel = await readActivity(
 		witnesses.map(({ pid }, index) => ({
@@ -78,7 +78,7 @@ export async function takeEvidence(
 				name,
 				lines: lastLines(file, { count: 10 }),
 			}));
-			const paths = channelPaths(directory);
+			const paths = hookPathsOf(directory);
 			const stack = canAnswer
 				? await askForStack(hook, paths, clock, answerBy)
 				: undefined;
@@ -112,4 +112,8 @@ function evidenceOf(
 		where: whereOf(frames, cwd),
 		groups: recording?.groups ?? [],
 	};
+}
+
+function hookPathsOf(directory: string) {
+	return hookPaths(channelPaths(directory).hook);
 }

@@ -37,8 +37,7 @@ export interface WatchedWorker {
 }
 
 export type Standstill =
-	/** Look again then; undefined: only after news. */
-	| { readonly kind: "fine"; readonly lookAt: number | undefined }
+	| { readonly kind: "fine" }
 	/** No worker has made a step for so long. */
 	| {
 			readonly kind: "still";
@@ -67,7 +66,7 @@ export function judgeStandstill(
 	now: number,
 ): Standstill {
 	const busyUntil = Math.max(0, ...workers.map((worker) => worker.busyUntil));
-	if (now < busyUntil) return { kind: "fine", lookAt: busyUntil };
+	if (now < busyUntil) return { kind: "fine" };
 	const lastStep = Math.max(
 		...workers.map(({ steps }) => steps?.at ?? Number.NEGATIVE_INFINITY),
 	);
@@ -75,11 +74,11 @@ export function judgeStandstill(
 		return judgeStart(workers, limits, countsSteps, now);
 	}
 	const limitMs = hangLimit(workers, limits);
-	if (limitMs === undefined) return { kind: "fine", lookAt: undefined };
+	if (limitMs === undefined) return { kind: "fine" };
 	const since = Math.max(lastStep, busyUntil);
 	return now - since >= limitMs
 		? { kind: "still", stillMs: now - since, limitMs }
-		: { kind: "fine", lookAt: since + limitMs };
+		: { kind: "fine" };
 }
 
 function judgeStart(
@@ -90,7 +89,7 @@ function judgeStart(
 ): Standstill {
 	const [first] = [...workers].sort((left, right) => left.since - right.since);
 	if (first === undefined || startMs === 0 || !countsSteps) {
-		return { kind: "fine", lookAt: undefined };
+		return { kind: "fine" };
 	}
 	const from = Math.max(first.since, first.busyUntil);
 	const { localRank } = first;
@@ -99,7 +98,7 @@ function judgeStart(
 				...{ kind: "no-first-step", localRank },
 				...{ stillMs: now - from, limitMs: startMs },
 			}
-		: { kind: "fine", lookAt: from + startMs };
+		: { kind: "fine" };
 }
 
 function hangLimit(

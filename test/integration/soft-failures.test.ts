@@ -69,7 +69,7 @@ it("T11 under soft-replace only the worker that died is replaced, and pays by it
 	await cluster.stop();
 });
 
-it("T14 workers that are deaf are started anew, uncounted, and the warning is said once", async () => {
+it("T14 workers that are deaf are started again, uncounted, and the warning is said once", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const worker = ["obeys.js"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
@@ -112,16 +112,16 @@ it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh st
 	await cluster.vanish("node-c");
 
 	// Its PAUSE is never acknowledged: round 2 begins with another one.
-	const anew = await cluster.site.sawWorker(2, onNode("node-a"));
+	const fresh = await cluster.site.sawWorker(2, onNode("node-a"));
 	expect(followed(silent)).toEqual([{ kind: "SIGTERM" }]);
-	expect(isAlive(anew.pid)).toBe(true);
+	expect(isAlive(fresh.pid)).toBe(true);
 	expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 	await cluster.launchOf("node-a").saw("stderr", "nor any before");
 
 	// The other one has acknowledged that, and then no more.
 	await sawEvent([once], "PAUSE", 1);
 	await cluster.store.sawNode("node-b", "running", 2);
-	tell(anew, 9);
+	tell(fresh, 9);
 	const again = await cluster.site.sawWorker(3, onNode("node-b"));
 	expect(followed(once).at(-1)).toEqual({ kind: "SIGTERM" });
 	expect(isAlive(again.pid)).toBe(true);
@@ -200,7 +200,7 @@ it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the
 	if (!stays) throw new Error("no worker of node-b");
 	await cluster.vanish("node-c");
 
-	const anew = await waitFor("a fresh worker of node-a", () =>
+	const fresh = await waitFor("a fresh worker of node-a", () =>
 		cluster.site
 			.workers()
 			.find(
@@ -210,11 +210,11 @@ it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the
 					isAlive(pid),
 			),
 	);
-	await sawEvent([stays], "WORK", Number(anew.env.ELASTIC_RUN_ROUND));
+	await sawEvent([stays], "WORK", Number(fresh.env.ELASTIC_RUN_ROUND));
 	expectSpared([stays]);
 	expectInOrder(stays);
 	const round = await cluster.store.round();
 	expect(round).toMatchObject({ incidents: 0, outcome: null });
-	for (const worker of [anew, stays]) tell(worker, 0);
+	for (const worker of [fresh, stays]) tell(worker, 0);
 	await cluster.ends({ "node-a": 0, "node-b": 0 });
 });

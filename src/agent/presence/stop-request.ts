@@ -2,9 +2,9 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
-import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
+import { readRequest } from "./request-file.js";
 
 /** The file that asks an agent to end its run, in the directory of an agent that keeps the run's state in its memory. */
 const STOP_FILE = "stop.json";
@@ -44,7 +44,9 @@ export function onStopRequest(
 ): () => void {
 	let isHeard = false;
 	const look = () => {
-		const reason = isHeard ? undefined : readRequest(directory);
+		const reason = isHeard
+			? undefined
+			: readRequest(directory, STOP_FILE, "reason");
 		if (reason === undefined) return;
 		isHeard = true;
 		onRequest(reason);
@@ -53,14 +55,4 @@ export function onStopRequest(
 	const close = watchDirectory(directory, look, { clock, warn: () => {} });
 	look();
 	return close;
-}
-
-function readRequest(directory: string): string | undefined {
-	try {
-		const file = readMessage(join(directory, STOP_FILE));
-		return file && JsonFields.parse(file.text).text("reason");
-	} catch {
-		// Anything else is no request.
-		return undefined;
-	}
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
-import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
+import { readRequest } from "./request-file.js";
 
 /** The file that asks an agent what its workers do, in the directory of an agent that keeps the run's state in its memory. */
 const WHY_FILE = "why.json";
@@ -21,21 +21,11 @@ export function onWhyRequest(
 ): () => void {
 	let heard: string | undefined;
 	const look = () => {
-		const id = readRequest(directory);
+		const id = readRequest(directory, WHY_FILE, "id");
 		if (id === undefined || id === heard) return;
 		heard = id;
 		onRequest(id);
 	};
 	// If there are no notifications, the watch on the workers' channels says so.
 	return watchDirectory(directory, look, { clock, warn: () => {} });
-}
-
-function readRequest(directory: string): string | undefined {
-	try {
-		const file = readMessage(join(directory, WHY_FILE));
-		return file && JsonFields.parse(file.text).text("id");
-	} catch {
-		// Anything else is no question.
-		return undefined;
-	}
 }

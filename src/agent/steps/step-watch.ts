@@ -190,7 +190,7 @@ export class StepWatch {
 	): Standstill {
 		const there = workers.filter(({ status }) => status !== "gone");
 		if (there.length === 0 || !there.every(isWorking)) {
-			return { kind: "fine", lookAt: undefined };
+			return { kind: "fine" };
 		}
 		const localRanks = new Set(there.map(({ localRank }) => localRank));
 		const watched = this.options

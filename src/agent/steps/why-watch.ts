@@ -32,7 +32,7 @@ export interface WhyWatchOptions {
 	readonly cwd: string;
 	/** Writes under this agent's lease. */
 	readonly write: (key: string, value: string) => Promise<void>;
-	/** The round that runs here; undefined if none does. */
+	/** The round that runs here; 0 if none does. */
 	readonly round: () => { readonly instance: number; readonly round: number };
 	readonly processes: () => readonly WorkerProcess[];
 	readonly progress: () => readonly WorkerProgress[];

@@ -1,4 +1,4 @@
-import { channelPaths } from "../../channel/layout.js";
+import { channelPaths, hookPaths } from "../../channel/layout.js";
 import { WorkerReader } from "../../progress/worker-reader.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 
@@ -24,7 +24,7 @@ export class WorkerReaders {
 			known ??
 			new WorkerReader({
 				pattern: this.pattern,
-				hookFile: channelPaths(directory).hookSteps,
+				hookFile: hookPaths(channelPaths(directory).hook).steps,
 				outputs: streams.flatMap((stream) => stream ?? []),
 			});
 		this.readers.set(directory, reader);

@@ -31,14 +31,14 @@ describe("a standstill", () => {
 			[worker(0, []), worker(1, [])],
 			{},
 			3_600_000,
-			{ kind: "fine", lookAt: undefined },
+			{ kind: "fine" },
 		],
 		[
 			"is none while one worker makes steps",
 			[worker(0, [1_000]), worker(1, [1_000, 70_000])],
 			{},
 			100_000,
-			{ kind: "fine", lookAt: 130_000 },
+			{ kind: "fine" },
 		],
 		[
 			"begins when the last worker's last step is as old as the limit",
@@ -59,42 +59,56 @@ describe("a standstill", () => {
 			[worker(0, [1_000], { busyUntil: 500_000 }), worker(1, [2_000])],
 			{},
 			499_000,
-			{ kind: "fine", lookAt: 500_000 },
+			{ kind: "fine" },
 		],
 		[
 			"counts from the end of what was announced",
 			[worker(0, [1_000], { busyUntil: 500_000 })],
 			{},
 			501_000,
-			{ kind: "fine", lookAt: 560_000 },
+			{ kind: "fine" },
 		],
 		[
 			"is never one with 0",
 			[worker(0, [1_000])],
 			{ hangMs: 0 },
 			9_000_000,
-			{ kind: "fine", lookAt: undefined },
+			{ kind: "fine" },
 		],
 		[
 			"needs a minute at least where the limit is learned",
 			[worker(0, [1_000, 2_000])],
 			{ hangMs: "auto" },
 			61_999,
-			{ kind: "fine", lookAt: 62_000 },
+			{ kind: "fine" },
+		],
+		[
+			"is one after a minute where the limit is learned from short steps",
+			[worker(0, [1_000, 2_000])],
+			{ hangMs: "auto" },
+			62_000,
+			{ kind: "still", limitMs: 60_000 },
 		],
 		[
 			"needs five times the longest step where the limit is learned",
 			[worker(0, [0, 100_000, 101_000])],
 			{ hangMs: "auto" },
-			600_000,
-			{ kind: "fine", lookAt: 601_000 },
+			600_999,
+			{ kind: "fine" },
+		],
+		[
+			"is one after five times the longest step where the limit is learned",
+			[worker(0, [0, 100_000, 101_000])],
+			{ hangMs: "auto" },
+			601_000,
+			{ kind: "still", limitMs: 500_000 },
 		],
 		[
 			"at the start is none without a limit for it",
 			[worker(0, [])],
 			{ startMs: 0 },
 			9_000_000,
-			{ kind: "fine", lookAt: undefined },
+			{ kind: "fine" },
 		],
 		[
 			"at the start names the worker that has waited longest",
@@ -117,7 +131,6 @@ describe("a standstill", () => {
 		const limits = { ...LIMITS, startMs: 30_000 };
 		expect(judgeStandstill([worker(0, [])], limits, false, 99_000)).toEqual({
 			kind: "fine",
-			lookAt: undefined,
 		});
 	});
 });
