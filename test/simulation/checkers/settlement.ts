@@ -10,7 +10,7 @@ import { isPrompt, recordsNear } from "../records-near.js";
 import { hasGone } from "./why-left.js";
 
 /**
- * Whether a failure, or a worker's wish for another round, is charged is decided as the
+ * The payer of a failure, or of a worker's wish for another round, is decided as the
  * next one begins: nobody where a member has gone or was cut off, or where its own
  * node was told to go; else the policy's budget. A failure that is reported meanwhile
  * takes a wish's place.
