@@ -53,7 +53,7 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 			const about = { round: round.synced, pids, firstRank };
 			place.log.info(describeStart(round, pids.length, kept), about);
 			ports.prepare();
-			for (const channel of discarded.splice(0)) channel.remove();
+			for (const channel of discarded.splice(0)) void channel.removeAside();
 		},
 		dispatch: (input) => {
 			if (input.kind === "worker-exited") resources.logSpace.look();

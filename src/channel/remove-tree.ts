@@ -1,8 +1,10 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
 
 const REFUSED = new Set(["EACCES", "EPERM", "ENOTEMPTY"]);
+const ALL = { recursive: true, force: true };
 const OWNERS_ALONE = 0o700;
 
 /**
@@ -11,11 +13,20 @@ const OWNERS_ALONE = 0o700;
  */
 export function removeTree(path: string): void {
 	try {
-		rmSync(path, { recursive: true, force: true });
+		rmSync(path, ALL);
 	} catch (error) {
 		if (!REFUSED.has(systemErrorCode(error) ?? "")) throw error;
 		openAll(path);
-		rmSync(path, { recursive: true, force: true });
+		rmSync(path, ALL);
+	}
+}
+
+/** The same while other work goes on. */
+export async function removeTreeAside(path: string): Promise<void> {
+	try {
+		await rm(path, ALL);
+	} catch {
+		removeTree(path);
 	}
 }
 

@@ -11,7 +11,7 @@ import type { Warn } from "./once-each.js";
 export class ReplyFiles {
 	private readonly directory: string;
 	private readonly warn: Warn;
-	/** Replies that could not be deleted and must not be delivered twice. */
+	/** Replies that still lie there and must not be delivered twice. */
 	private readonly done = new Set<number>();
 
 	constructor(directory: string, warn: Warn) {
@@ -26,6 +26,13 @@ export class ReplyFiles {
 
 	/** Reads and deletes a reply; undefined if it is invalid or gone. */
 	take(sequence: number): ReceivedReply | undefined {
+		const reply = this.readOnce(sequence);
+		if (this.done.delete(sequence)) this.delete(sequence);
+		return reply;
+	}
+
+	/** Reads a reply and leaves its file: to delete it may cost a slow disk milliseconds. Otherwise as `take`. */
+	readOnce(sequence: number): ReceivedReply | undefined {
 		const path = this.pathOf(sequence);
 		let reply: ReceivedReply | undefined;
 		try {
@@ -36,7 +43,7 @@ export class ReplyFiles {
 			this.tell(path, "cannot be read as a reply", error);
 			if (isPassing(error)) return undefined;
 		}
-		this.delete(sequence);
+		this.done.add(sequence);
 		return reply;
 	}
 

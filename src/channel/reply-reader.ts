@@ -8,7 +8,7 @@ import { ProgressReader } from "./progress-reader.js";
 import { ReplyFiles } from "./reply-files.js";
 import { ReplyListing } from "./reply-listing.js";
 
-/** Receives one reply. Its file is deleted already. */
+/** Receives one reply. It will not be received again. */
 export type OnReply = (reply: ReceivedReply) => void;
 
 /** A finished look at a channel. */
@@ -29,9 +29,10 @@ const ERRORS = { perSecond: 1, atMost: 20 };
  */
 const ANSWERS = 2048;
 
-/** Steps are short, so that a flood of replies does not block the agent. */
+/** Steps are short, so that a flood of replies does not block the agent: so many files, and less on a slow disk. */
 const READ_PER_STEP = 64;
 const DROPPED_PER_STEP = 256;
+const STEP_MS = 5;
 
 /** The limit when all must be done at once: about 50 ms. */
 const STEPS_AT_ONCE = 64;
@@ -74,19 +75,19 @@ export class ReplyReader {
 
 	/**
 	 * Continues a look at the channel, or begins one, and delivers replies in order. Returns the look once it is over.
-	 * `now` in milliseconds.
+	 * `clock` in milliseconds.
 	 */
-	step(now: number): Look | undefined {
+	step(clock: () => number): Look | undefined {
+		const now = clock();
+		const isOver = () => clock() - now >= STEP_MS;
 		if (this.look === undefined) {
 			const look = this.list();
 			if (look === undefined) return undefined;
 			this.begin(look, now);
 		}
-		this.readSome(now, READ_PER_STEP);
+		this.readSome(now, READ_PER_STEP, (one) => this.files.take(one), isOver);
 		if (this.toRead.length > 0) return undefined;
-		for (const sequence of this.toDrop.splice(0, DROPPED_PER_STEP)) {
-			this.files.delete(sequence);
-		}
+		this.dropSome(isOver);
 		return this.toDrop.length > 0 ? undefined : this.end();
 	}
 
@@ -155,21 +156,37 @@ export class ReplyReader {
 		);
 	}
 
-	/** Does not delete unread replies: the directory will soon be removed, or read once more. */
+	/** Deletes no replies: the directory will soon be removed, or read once more. */
 	private finish(now: number): void {
-		this.readSome(now, this.toRead.length);
+		this.readSome(now, this.toRead.length, (one) => this.files.readOnce(one));
 		this.toDrop = [];
 		this.end();
 	}
 
 	/** A listener may call `readNow`, so each file leaves the list before it is read. */
-	private readSome(now: number, atMost: number): void {
+	private readSome(
+		now: number,
+		atMost: number,
+		read: (sequence: number) => ReceivedReply | undefined,
+		isOver = () => false,
+	): void {
 		for (let count = 0; count < atMost; count++) {
+			if (isOver()) return;
 			const sequence = this.toRead.shift();
 			if (sequence === undefined) return;
-			const reply = this.files.take(sequence);
+			const reply = read(sequence);
 			if (reply !== undefined && this.isHeard(reply, now)) this.onReply(reply);
 		}
+	}
+
+	private dropSome(isOver: () => boolean): void {
+		let dropped = 0;
+		for (const sequence of this.toDrop) {
+			if (dropped === DROPPED_PER_STEP || isOver()) break;
+			this.files.delete(sequence);
+			dropped += 1;
+		}
+		this.toDrop.splice(0, dropped);
 	}
 
 	private end(): Look {

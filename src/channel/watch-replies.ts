@@ -13,7 +13,7 @@ import {
 import { touchTree } from "./touch-tree.js";
 import type { WorkerChannel } from "./worker-channel.js";
 
-/** Receives one reply and the directory of its channel. Its file is deleted already. */
+/** Receives one reply and the directory of its channel. */
 export type ReplyListener = (
 	channelDirectory: string,
 	reply: ReceivedReply,

@@ -24,7 +24,7 @@ import {
 	writeTemporary,
 } from "./message-file.js";
 import { removeShortSocket } from "./remove-short-socket.js";
-import { removeTree } from "./remove-tree.js";
+import { removeTree, removeTreeAside } from "./remove-tree.js";
 
 /** An event from the agent; the channel adds sequence and time. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
@@ -139,6 +139,13 @@ export class WorkerChannel {
 		} catch {
 			// The run can go on without this removal.
 		}
+	}
+
+	/** The same while other work goes on: a worker may leave many thousand files. */
+	async removeAside(): Promise<void> {
+		this.forget();
+		this.removeSocketElsewhere();
+		await removeTreeAside(this.directory).catch(() => {});
 	}
 
 	/** Removes the one thing of a worker that may lie outside of its channel. */

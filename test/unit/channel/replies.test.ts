@@ -31,7 +31,7 @@ describe("writing", () => {
 		for (let event = 1; event <= 20; event++) {
 			for (const writer of writers) writer.write({ kind: "ACK", event }, 1);
 		}
-		reader.readNow(0);
+		readAll(reader);
 		expect(received).toHaveLength(60);
 		expect(new Set(received.map(({ sequence }) => sequence)).size).toBe(60);
 	});
@@ -39,9 +39,9 @@ describe("writing", () => {
 	it("reaches the agent though its numbers were used and read before", () => {
 		const { directory, received, reader } = open();
 		new ReplyWriter(directory).write({ kind: "HELLO" }, 1);
-		reader.readNow(0);
+		readAll(reader);
 		new ReplyWriter(directory).write({ kind: "ACK", event: 1 }, 1);
-		reader.readNow(0);
+		readAll(reader);
 		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
 	});
 
@@ -64,7 +64,7 @@ describe("steps that come fast", () => {
 		}
 		expect(files().length).toBeLessThan(300);
 		expect(readdirSync(join(directory, "tmp"))).toEqual([]);
-		reader.readNow(0);
+		readAll(reader);
 		reader.readProgress();
 		reader.readProgress();
 		expect(received).toHaveLength(files().length + received.length);
@@ -92,7 +92,7 @@ describe("steps that come fast", () => {
 		reader.readProgress();
 		put(1, encodeReply({ kind: "PROGRESS", step: 8 }, 1, 800));
 		put(2, encodeReply({ kind: "PROGRESS", step: 10 }, 2, 1_000));
-		reader.readNow(0);
+		readAll(reader);
 		writeFileSync(progress, encodeReply({ kind: "PROGRESS", step: 9 }, 9, 950));
 		reader.readProgress();
 		expect(received.map((reply) => "step" in reply && reply.step)).toEqual([
@@ -136,7 +136,7 @@ describe("reading", () => {
 		for (let event = 1; event <= 12; event++) {
 			writer.write({ kind: "ACK", event }, event);
 		}
-		reader.readNow(0);
+		readAll(reader);
 		expect(received.map(({ sequence }) => sequence)).toEqual([
 			1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 		]);
@@ -162,7 +162,7 @@ describe("reading", () => {
 		put(1, encodeReply({ kind: "HELLO" }, 1, 1));
 		expect(stepsOf(reader, () => 0).length).toBeGreaterThan(15);
 		put(2, encodeReply({ kind: "ACK", event: 1 }, 2, 1));
-		reader.readNow(0);
+		readAll(reader);
 		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
 		expect(files()).toHaveLength(20_000);
 	});
@@ -183,6 +183,24 @@ describe("reading", () => {
 		expect(warnings).toEqual([
 			expect.stringMatching(/more than 300 replies a second.*less often/),
 		]);
+	});
+
+	it("are shorter on a slow disk, and each goes on", () => {
+		const { directory, reader, received, files } = open();
+		const writer = new ReplyWriter(directory);
+		for (let event = 1; event <= 600; event++) {
+			writer.write({ kind: "ACK", event }, 1);
+		}
+		let now = 0;
+		const slow = () => now++;
+		const left: number[] = [];
+		do left.push(files().length);
+		while (reader.step(slow) === undefined);
+		const taken = left.map((count, index) => count - (left[index + 1] ?? 0));
+		expect(Math.max(...taken)).toBeLessThan(10);
+		expect(Math.min(...taken)).toBeGreaterThan(0);
+		expect(received).toHaveLength(300);
+		expect(files()).toEqual([]);
 	});
 
 	it("finds an answer in a flood, wherever it lies in it", () => {
@@ -221,7 +239,7 @@ describe("reading", () => {
 		symlinkSync("/etc/passwd", join(directory, "replies/0000000004.json"));
 		put(5, encodeReply({ kind: "HELLO" }, 5, 1));
 		writeFileSync(join(directory, "replies/notes"), "");
-		reader.readNow(0);
+		readAll(reader);
 		expect(received.map(({ sequence }) => sequence)).toEqual([5]);
 		expect(warnings).toHaveLength(3);
 		expect(files()).toEqual(["notes"]);
@@ -232,16 +250,28 @@ describe("reading", () => {
 		const { directory, received, reader, put, warnings } = open();
 		mkdirSync(join(directory, "replies/0000000001.json"));
 		put(2, encodeReply({ kind: "HELLO" }, 2, 1));
-		reader.readNow(0);
-		reader.readNow(0);
+		readAll(reader);
+		readAll(reader);
 		expect(received).toHaveLength(1);
 		expect(warnings).toHaveLength(2);
+	});
+
+	it("of an ended worker delivers all once, and deletes nothing", () => {
+		const { directory, received, reader, files } = open();
+		const writer = new ReplyWriter(directory);
+		for (let event = 1; event <= 20; event++) {
+			writer.write({ kind: "ACK", event }, 1);
+		}
+		reader.readNow(0);
+		reader.readNow(0);
+		expect(received).toHaveLength(20);
+		expect(files()).toHaveLength(20);
 	});
 
 	it("of a channel that was removed is empty", () => {
 		const { directory, reader, warnings } = open();
 		rmSync(directory, { recursive: true });
-		reader.readNow(0);
+		readAll(reader);
 		expect(warnings).toEqual([]);
 	});
 });
@@ -256,10 +286,15 @@ function isStep(step: number) {
 function stepsOf(reader: ReplyReader, measure: () => number, now = 0) {
 	const measured: number[] = [];
 	for (;;) {
-		const look = reader.step(now);
+		const look = reader.step(() => now);
 		measured.push(measure());
 		if (look !== undefined) return measured;
 	}
+}
+
+/** Takes a whole look, as of a worker that runs on. */
+function readAll(reader: ReplyReader) {
+	stepsOf(reader, () => 0);
 }
 
 function open() {

@@ -168,6 +168,17 @@ it("takes a flood in turns, and all of it before a channel is removed", async ()
 	expect(received).toHaveLength(1200);
 });
 
+it("leaves half of the time to other work where a reply takes long", async () => {
+	const { clock, received, say, begin } = start(() => clock.advance(10));
+	for (let count = 0; count < 3; count++) say(0);
+	await begin(silent);
+	expect(received).toHaveLength(1);
+	clock.advance(9);
+	expect(received).toHaveLength(1);
+	clock.advance(1);
+	expect(received).toHaveLength(2);
+});
+
 it("does not look twice at a time, nor at each notification of a crowded channel", async () => {
 	const hints = new Set<() => void>();
 	const { root, clock, received, say, begin } = start();
