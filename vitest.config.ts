@@ -1,7 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-/** What a busy machine may need, not what is expected. */
-const bounds = { testTimeout: 120_000, hookTimeout: 120_000 };
+const common = {
+	/** What a busy machine may need, not what is expected. */
+	testTimeout: 120_000,
+	hookTimeout: 120_000,
+	/** No test replaces modules, and to load all of them for each file takes longer than most files' tests. */
+	isolate: false,
+};
 
 /** The simulator's seeds have a bound of time, and both cores until they are played; then comes all else. */
 const seeds = ["test/simulation/seeds-*.test.ts"];
@@ -13,7 +18,7 @@ const pure = (name: string) => ({
 		name,
 		include: [`test/${name}/**/*.test.ts`],
 		exclude: seeds,
-		...bounds,
+		...common,
 		...afterSeeds,
 	},
 });
@@ -34,7 +39,7 @@ export default defineConfig({
 		maxWorkers: 2,
 		reporters: ["default", "./test/helpers/closing-reporter.ts"],
 		projects: [
-			{ test: { name: "seeds", include: seeds, ...bounds, ...first } },
+			{ test: { name: "seeds", include: seeds, ...common, ...first } },
 			pure("unit"),
 			withEtcd("contract"),
 			pure("scenarios"),

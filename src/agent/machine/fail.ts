@@ -14,8 +14,8 @@ import { hintOfSilence, NEWS_MS, STOPPED_MS } from "./silence.js";
 import type { Joining, Running, Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
-import { WISH_AFTER_MS } from "./worker-replies.js";
-import { hasHeard, type WorkerSlot } from "./worker-slot.js";
+import { WISH_AFTER_MS, waiting } from "./worker-replies.js";
+import { hasHeard, type RunningWorker } from "./worker-slot.js";
 import { overdue, update, withNewTime } from "./worker-slots.js";
 
 const WAIT_RULE =
@@ -62,7 +62,7 @@ export function fail(
  */
 export function askForRound(
 	state: Running,
-	worker: WorkerSlot,
+	worker: RunningWorker,
 	context: TransitionContext,
 ): Transition {
 	const { localRank, pid, waitsUntil } = worker;
@@ -84,11 +84,11 @@ export function askForRound(
 }
 
 /** The worker keeps waiting, and the log says once what would help. */
-function waitOn(state: Running, { localRank }: WorkerSlot): Transition {
+function waitOn(state: Running, { localRank }: RunningWorker): Transition {
 	const { round } = state;
-	const workers = update(state.workers, localRank, () => ({
-		waitsUntil: Number.POSITIVE_INFINITY,
-	}));
+	const workers = update(state.workers, localRank, (worker) =>
+		waiting(worker, Number.POSITIVE_INFINITY),
+	);
 	const message = `rank ${rankOf(state, localRank)} waits for another round than ${round}, and no new one begins for it: round ${round} began because a worker waited, all nodes came back, and nothing has failed since. ${WAIT_RULE}; ${WAIT_FIX}. It waits until round ${round} ends for another reason`;
 	return {
 		state: { ...state, workers },
@@ -105,7 +105,7 @@ export function onOverdue(
 	const { now } = context;
 	const late = overdue(state.workers, now);
 	if (late === undefined) return hintOfSilence(state, context);
-	if (now - (late.pause?.leaveBy ?? now) > STOPPED_MS) {
+	if (now - late.pause.leaveBy > STOPPED_MS) {
 		const workers = withNewTime(state.workers, now, now + NEWS_MS);
 		return ignore({ ...state, workers });
 	}

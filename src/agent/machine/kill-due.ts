@@ -4,7 +4,7 @@ import { kill, UNKILLABLE_AFTER_MS } from "./kill.js";
 import type { Next, Running, Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
-import { living, type WorkerSlot } from "./worker-slot.js";
+import { deadlinesOf, living, type WorkerSlot } from "./worker-slot.js";
 import { isDue, markGone, toKilled } from "./worker-slots.js";
 
 /** If a timer is later than this, the agent itself was frozen, in milliseconds. */
@@ -16,12 +16,16 @@ export function killDue(
 	context: TransitionContext,
 ): Transition | undefined {
 	const { now } = context;
-	const stuck = state.workers.filter(({ goneBy }) => isDue(goneBy, now));
-	if (stuck.some(({ goneBy }) => wasFrozen(goneBy, now))) {
+	const stuck = state.workers.filter((worker) =>
+		isDue(deadlinesOf(worker).goneBy, now),
+	);
+	if (stuck.some((worker) => wasFrozen(deadlinesOf(worker).goneBy, now))) {
 		return waitOnceMore(state, stuck, now + UNKILLABLE_AFTER_MS);
 	}
 	if (stuck.length > 0) return giveUp(state, stuck, context);
-	const due = state.workers.filter(({ killAt }) => isDue(killAt, now));
+	const due = state.workers.filter((worker) =>
+		isDue(deadlinesOf(worker).killAt, now),
+	);
 	if (due.length === 0) return undefined;
 	const localRanks = due.map(({ localRank }) => localRank);
 	return kill(state, "the time to end is over", context, localRanks);

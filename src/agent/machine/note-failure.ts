@@ -50,9 +50,9 @@ export function withFailure<State extends Active>(
 	if (isKnown && failsRun === null) return state;
 	const sequence = state.failuresReported + 1;
 	const isPaused = isOfRoundBefore(state, failure, context.now);
-	const workers = update(state.workers, localRank, () =>
-		isPaused ? { excusedIn: round } : {},
-	);
+	const workers = isPaused
+		? update(state.workers, localRank, (one) => ({ ...one, excusedIn: round }))
+		: state.workers;
 	return {
 		...state,
 		workers,

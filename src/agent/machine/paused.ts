@@ -90,7 +90,7 @@ function endUntold(
 	const notice = scaleDown(reason, context, localRank);
 	const slot = state.workers.find((worker) => worker.localRank === localRank);
 	// If the lease may end soon, there is less time than usual.
-	const killAt = slot?.pause?.killAt ?? notice.killAt;
+	const killAt = slot?.status === "pausing" ? slot.pause.killAt : notice.killAt;
 	return pause(state, { ...notice, killAt }, context);
 }
 

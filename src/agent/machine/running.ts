@@ -150,7 +150,8 @@ function endedLate(
 	context: TransitionContext,
 ): Transition {
 	const { localRank } = slot;
-	const workers = update(state.workers, localRank, () => ({
+	const workers = update(state.workers, localRank, (worker) => ({
+		...worker,
 		endedLate: true,
 	}));
 	const when = hasUnackedEvent(slot)

@@ -1,5 +1,6 @@
 import type { Active } from "./begin-stopping.js";
 import type { Transition, TransitionContext } from "./step.js";
+import { isPausing } from "./worker-slot.js";
 import { HINT_AFTER_MS, isDue } from "./worker-slots.js";
 
 /** An agent so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or the machine slept … */
@@ -15,15 +16,15 @@ export function hintOfSilence(
 	state: Active,
 	{ now, pauseTimeoutMs }: TransitionContext,
 ): Transition | undefined {
-	const silent = state.workers.filter(({ pause }) =>
-		isDue(pause?.hintAt ?? null, now),
-	);
+	const silent = state.workers
+		.filter(isPausing)
+		.filter(({ pause }) => isDue(pause.hintAt, now));
 	const [first] = silent;
 	if (first === undefined) return undefined;
-	const wasStopped = now - (first.pause?.hintAt ?? now) > STOPPED_MS;
+	const wasStopped = now - (first.pause.hintAt ?? now) > STOPPED_MS;
 	const hintAt = wasStopped ? now + NEWS_MS : null;
 	const workers = state.workers.map((worker) =>
-		silent.includes(worker) && worker.pause !== null
+		isPausing(worker) && silent.includes(worker)
 			? { ...worker, pause: { ...worker.pause, hintAt } }
 			: worker,
 	);

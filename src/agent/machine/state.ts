@@ -6,7 +6,8 @@ import type {
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
-import { earliestOf, type WorkerSlot } from "./worker-slot.js";
+import { earliestOf } from "./earliest-deadline.js";
+import type { WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does once its workers are gone. */
 export type Next =

@@ -3,7 +3,12 @@ import { type Active, beginStopping } from "./begin-stopping.js";
 import type { AgentInput } from "./inputs.js";
 import { type Failure, rankOf } from "./note-failure.js";
 import type { Transition } from "./step.js";
-import { isEnding, type Unexplained, type WorkerSlot } from "./worker-slot.js";
+import {
+	isEnding,
+	type Unexplained,
+	unexplainedOf,
+	type WorkerSlot,
+} from "./worker-slot.js";
 import { isDue, update } from "./worker-slots.js";
 
 /** How long a worker's death of SIGTERM or SIGINT waits for the launcher's own signal, in milliseconds. */
@@ -26,9 +31,10 @@ export function whileUnexplained(
 	const isStop = STOP_CODES.includes(exitCode) && !exit.exit.signalledByAgent;
 	if (!isStop || slot === undefined || isEnding(slot)) return undefined;
 	const until = now + WAITS_FOR_SIGNAL_MS;
-	const workers = update(state.workers, localRank, () => ({
-		unexplained: { exit, since: now, until },
-	}));
+	const unexplained = { exit, since: now, until };
+	const workers = update(state.workers, localRank, (worker) =>
+		"unexplained" in worker ? { ...worker, unexplained } : worker,
+	);
 	const reason = `rank ${rankOf(state, localRank)} ended (${description}), and this launcher has not told it to: waits ${WAITS_FOR_SIGNAL_MS / 1000} s for a signal to itself`;
 	return {
 		state:
@@ -65,6 +71,6 @@ function toFailure({ exit, since }: Unexplained, now: number): Failure {
 
 function inOrder(workers: readonly WorkerSlot[]): readonly Unexplained[] {
 	return workers
-		.flatMap(({ unexplained }) => unexplained ?? [])
+		.flatMap((worker) => unexplainedOf(worker) ?? [])
 		.sort((a, b) => a.since - b.since);
 }

@@ -18,7 +18,7 @@ export function markHeard(
 ): readonly WorkerSlot[] {
 	return update(workers, reply.localRank, (worker) =>
 		reply.kind === "worker-attached"
-			? { attached: true }
+			? { ...worker, attached: true }
 			: toLeft({ ...worker, heard: Math.max(worker.heard, reply.event) }),
 	);
 }
@@ -38,9 +38,9 @@ export function markWorks(
 	{ workers, round: newest }: Running,
 	{ localRank, round }: AgentInput & { kind: "worker-works" },
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, () =>
-		round === newest ? { behindUntil: null } : {},
-	);
+	return round === newest
+		? update(workers, localRank, (one) => ({ ...one, behindUntil: null }))
+		: workers;
 }
 
 /** It waits for a round after this one or, with null, no longer waits. */
@@ -51,14 +51,21 @@ export function markWait(
 ): readonly WorkerSlot[] {
 	// It ended its wait by itself and continues: it was no wish.
 	if (round === null) {
-		return update(workers, localRank, () => ({ waitsUntil: null }));
+		return update(workers, localRank, (worker) => waiting(worker, null));
 	}
 	const known = markWaits(workers, localRank);
 	// It waits behind an earlier round: it has not seen yet that it may work.
 	if (round < newest) return known;
-	return update(known, localRank, ({ status, waitsUntil }) =>
-		status === "running"
-			? { waitsUntil: waitsUntil ?? now + WISH_AFTER_MS }
-			: {},
-	);
+	return update(known, localRank, (worker) => {
+		const since = worker.status === "running" ? worker.waitsUntil : null;
+		return waiting(worker, since ?? now + WISH_AFTER_MS);
+	});
+}
+
+/** Only a worker that works can wait for another round. */
+export function waiting(
+	worker: WorkerSlot,
+	waitsUntil: number | null,
+): WorkerSlot {
+	return worker.status === "running" ? { ...worker, waitsUntil } : worker;
 }

@@ -21,20 +21,11 @@ export interface Unexplained {
 	readonly until: number;
 }
 
-/** One worker process of the agent's present or last round. */
-export interface WorkerSlot {
+/** What an agent knows of a worker process of its present or last round, whatever its status. */
+interface KnownWorker {
 	readonly localRank: number;
 	/** Null until it is spawned. */
 	readonly pid: number | null;
-	/**
-	 * `pausing`: it was told to pause, and has not left its round; `paused`: it has, and its process is kept for the next
-	 * round; `exited`: its leader ended, other processes of its group live on.
-	 */
-	readonly status: "running" | "pausing" | "paused" | "exited" | "gone";
-	/** When it, or the rest of its group, is killed; null if it was not told to end. */
-	readonly killAt: number | null;
-	/** When a process that survives SIGKILL is given up; null before that kill. */
-	readonly goneBy: number | null;
 	/** How many events it was sent, including the first. */
 	readonly events: number;
 	/** The newest event that it has acknowledged; 0 if none. */
@@ -45,8 +36,6 @@ export interface WorkerSlot {
 	readonly hasPaused: boolean;
 	/** The reason of its last PAUSE, repeated in the WORK that ends it. */
 	readonly change: WorldChangeEvent | null;
-	/** The PAUSE that it has not left its round after; null if it is not pausing. */
-	readonly pause: Pause | null;
 	/**
 	 * Until when its end counts as an end at its PAUSE: an acknowledgement alone may come from a listener, while the
 	 * program still works. Null if it has waited for work since, or was never told to pause.
@@ -56,18 +45,64 @@ export interface WorkerSlot {
 	readonly excusedIn: number | null;
 	/** One ended with 0 at its PAUSE, when the next one ran: since then an acknowledgement alone is not enough. */
 	readonly endedLate: boolean;
+}
+
+/** When a worker that was told to end is dealt with. */
+interface Deadlines {
+	/** When it, or the rest of its group, is killed; null if it was not told to end, or was killed. */
+	readonly killAt: number | null;
+	/** When a process that survives SIGKILL is given up; null before that kill. */
+	readonly goneBy: number | null;
+}
+
+/** It works, or was told to end. */
+export interface RunningWorker extends KnownWorker, Deadlines {
+	readonly status: "running";
 	/** When its wait for another round counts as a wish; Infinity: never; null if it does not wait. */
 	readonly waitsUntil: number | null;
+}
+
+/** It was told to pause, and has not left its round. */
+export interface PausingWorker extends KnownWorker {
+	readonly status: "pausing";
+	readonly pause: Pause;
+}
+
+/** It has left its round, and its process is kept for the next one. */
+export interface PausedWorker extends KnownWorker {
+	readonly status: "paused";
+}
+
+/** Its leader ended; other processes of its group may live on. */
+export interface ExitedWorker extends KnownWorker, Deadlines {
+	readonly status: "exited";
 	/** It has ended for a reason that is not known yet. */
 	readonly unexplained: Unexplained | null;
 }
 
+/** Nothing is left of it. */
+export interface GoneWorker extends KnownWorker {
+	readonly status: "gone";
+	readonly unexplained: Unexplained | null;
+}
+
+/** One worker process of the agent's present or last round. */
+export type WorkerSlot =
+	| RunningWorker
+	| PausingWorker
+	| PausedWorker
+	| ExitedWorker
+	| GoneWorker;
+
 /** The slot of a worker that is about to start, perhaps in the place of another one. */
-export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
+export function freshSlot(
+	localRank: number,
+	former?: WorkerSlot,
+): RunningWorker {
 	return {
 		localRank,
-		pid: null,
 		status: "running",
+		pid: null,
 		killAt: null,
 		goneBy: null,
 		events: 1,
@@ -75,12 +110,20 @@ export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 		attached: false,
 		hasPaused: false,
 		change: null,
-		pause: null,
 		behindUntil: null,
 		excusedIn: former?.excusedIn ?? null,
 		endedLate: former?.endedLate ?? false,
 		waitsUntil: null,
-		unexplained: null,
+	};
+}
+
+/** What stays when the status changes. */
+export function knownOf(worker: WorkerSlot): KnownWorker {
+	const { localRank, pid, events, heard, attached } = worker;
+	const { hasPaused, change, behindUntil, excusedIn, endedLate } = worker;
+	return {
+		...{ localRank, pid, events, heard, attached },
+		...{ hasPaused, change, behindUntil, excusedIn, endedLate },
 	};
 }
 
@@ -102,13 +145,15 @@ export function paused(workers: readonly WorkerSlot[]): readonly number[] {
 }
 
 /** Whether it was told to pause, and not told to end since. */
-export function isToldToPause({ status }: WorkerSlot): boolean {
-	return status === "pausing" || status === "paused";
+export function isToldToPause(
+	worker: WorkerSlot,
+): worker is PausingWorker | PausedWorker {
+	return worker.status === "pausing" || worker.status === "paused";
 }
 
-/** Whether its process exists and may still answer. */
-export function isUp(worker: WorkerSlot): boolean {
-	return worker.status === "running" || isToldToPause(worker);
+/** Whether it was told to pause, and has not left its round. */
+export function isPausing(worker: WorkerSlot): worker is PausingWorker {
+	return worker.status === "pausing";
 }
 
 /** Whether it was kept for this round and has not heard of that yet. */
@@ -123,37 +168,29 @@ export function isBehind(worker: WorkerSlot, now: number): boolean {
 }
 
 /** Whether it has acknowledged its PAUSE. */
-export function hasHeard({ pause, heard }: WorkerSlot): boolean {
-	return pause !== null && heard >= pause.event;
+export function hasHeard({ pause, heard }: PausingWorker): boolean {
+	return heard >= pause.event;
+}
+
+/** The death whose reason is not known yet; null if there is none. */
+export function unexplainedOf(worker: WorkerSlot): Unexplained | null {
+	return "unexplained" in worker ? worker.unexplained : null;
 }
 
 /** Whether it has ended for a reason that is not known yet. */
-export function isUnexplained({ unexplained }: WorkerSlot): boolean {
-	return unexplained !== null;
+export function isUnexplained(worker: WorkerSlot): boolean {
+	return unexplainedOf(worker) !== null;
+}
+
+/** Both null if it was not told to end. */
+export function deadlinesOf(worker: WorkerSlot): Deadlines {
+	return "killAt" in worker ? worker : { killAt: null, goneBy: null };
 }
 
 /** Whether it was told to end. */
-export function isEnding({ killAt, goneBy }: WorkerSlot): boolean {
+export function isEnding(worker: WorkerSlot): boolean {
+	const { killAt, goneBy } = deadlinesOf(worker);
 	return killAt !== null || goneBy !== null;
-}
-
-/** When one of these workers needs attention next; Infinity: none does. */
-export function earliestOf(workers: readonly WorkerSlot[]): number {
-	let earliest = Number.POSITIVE_INFINITY;
-	const at = (deadline: number | null) => {
-		if (deadline !== null && deadline < earliest) earliest = deadline;
-	};
-	for (const worker of workers) {
-		at(worker.unexplained?.until ?? null);
-		if (worker.status === "gone") continue;
-		at(worker.killAt);
-		at(worker.goneBy);
-		if (!isUp(worker)) continue;
-		at(worker.pause?.leaveBy ?? null);
-		at(worker.pause?.hintAt ?? null);
-		at(worker.waitsUntil);
-	}
-	return earliest;
 }
 
 function localRanks(workers: readonly WorkerSlot[]): readonly number[] {

@@ -1,9 +1,15 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import {
+	deadlinesOf,
+	type GoneWorker,
 	hasHeard,
-	isToldToPause,
-	isUp,
+	isPausing,
+	knownOf,
 	type Pause,
+	type PausedWorker,
+	type PausingWorker,
+	type RunningWorker,
+	unexplainedOf,
 	type WorkerSlot,
 } from "./worker-slot.js";
 
@@ -14,7 +20,7 @@ export function markStarted(
 	workers: readonly WorkerSlot[],
 	{ localRank, pid }: { readonly localRank: number; readonly pid: number },
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, () => ({ pid }));
+	return update(workers, localRank, (worker) => ({ ...worker, pid }));
 }
 
 /**
@@ -26,73 +32,93 @@ export function markExited(
 	exited: { readonly localRank: number; readonly groupRemains: boolean },
 	killAt: number | null,
 ): readonly WorkerSlot[] {
-	return update(workers, exited.localRank, (worker) =>
-		worker.status === "gone"
-			? {}
-			: {
-					status: "exited",
-					pause: null,
-					killAt: worker.killAt ?? (exited.groupRemains ? killAt : null),
-				},
-	);
+	return update(workers, exited.localRank, (worker): WorkerSlot => {
+		if (worker.status === "gone") return worker;
+		const { killAt: mustEndBy, goneBy } = deadlinesOf(worker);
+		return {
+			...knownOf(worker),
+			status: "exited",
+			killAt: mustEndBy ?? (exited.groupRemains ? killAt : null),
+			goneBy,
+			unexplained: unexplainedOf(worker),
+		};
+	});
 }
 
 export function markGone(
 	workers: readonly WorkerSlot[],
 	localRank: number,
 ): readonly WorkerSlot[] {
-	return update(workers, localRank, () => ({
-		status: "gone",
-		pause: null,
-		killAt: null,
-		goneBy: null,
-	}));
+	return update(
+		workers,
+		localRank,
+		(worker): GoneWorker => ({
+			...knownOf(worker),
+			status: "gone",
+			unexplained: unexplainedOf(worker),
+		}),
+	);
 }
 
 /** It must end by `killAt`, or by an earlier deadline: nothing else is expected of it. */
 export function toEnd(worker: WorkerSlot, killAt: number): WorkerSlot {
-	if (worker.status === "gone") return { ...worker, unexplained: null };
-	return {
-		...worker,
-		unexplained: null,
-		status: isToldToPause(worker) ? "running" : worker.status,
-		killAt:
-			worker.goneBy === null
-				? Math.min(worker.killAt ?? killAt, killAt)
-				: worker.killAt,
-		pause: null,
-		waitsUntil: null,
-	};
+	switch (worker.status) {
+		case "gone":
+			return { ...worker, unexplained: null };
+		case "exited":
+			return { ...worker, ...sooner(worker, killAt), unexplained: null };
+		default:
+			return { ...withoutRound(worker), ...sooner(worker, killAt) };
+	}
 }
 
 /** It was sent SIGKILL. */
 export function toKilled(worker: WorkerSlot, goneBy: number): WorkerSlot {
-	return { ...worker, killAt: null, goneBy };
+	if (worker.status === "gone") return worker;
+	const ending = worker.status === "exited" ? worker : withoutRound(worker);
+	return { ...ending, killAt: null, goneBy };
+}
+
+/** It neither pauses nor waits any more. */
+function withoutRound(
+	worker: RunningWorker | PausingWorker | PausedWorker,
+): RunningWorker {
+	return {
+		...knownOf(worker),
+		...deadlinesOf(worker),
+		status: "running",
+		waitsUntil: null,
+	};
+}
+
+function sooner(worker: WorkerSlot, latest: number) {
+	const { killAt, goneBy } = deadlinesOf(worker);
+	const isKilled = goneBy !== null;
+	return { killAt: isKilled ? killAt : Math.min(killAt ?? latest, latest) };
 }
 
 /** It was told to pause. A worker that waits already has left its round. */
 export function toPausing(
-	worker: WorkerSlot,
+	worker: RunningWorker,
 	change: WorldChangeEvent,
 	told: Pick<Pause, "leaveBy" | "killAt">,
 	now: number,
-): WorkerSlot {
+): PausingWorker {
 	const event = worker.events + 1;
 	const hintAt = hintAtFor(worker, told.leaveBy, now);
 	return {
-		...worker,
+		...knownOf(worker),
 		status: "pausing",
 		events: event,
 		change,
 		pause: { ...told, event, hintAt },
 		behindUntil: worker.waitsUntil === null ? told.leaveBy : null,
-		waitsUntil: null,
 	};
 }
 
 /** A worker that has never answered may not listen; the user learns that before the worker is ended for it. */
 function hintAtFor(
-	{ hasPaused, waitsUntil }: WorkerSlot,
+	{ hasPaused, waitsUntil }: RunningWorker,
 	leaveBy: number,
 	now: number,
 ): number | null {
@@ -106,25 +132,24 @@ function hintAtFor(
  * waits for work.
  */
 export function toLeft(worker: WorkerSlot): WorkerSlot {
+	if (!isPausing(worker) || !hasHeard(worker)) return worker;
 	const { pause, endedLate, behindUntil } = worker;
-	if (pause === null || !hasHeard(worker)) return worker;
-	const heard = { ...worker, hasPaused: true };
 	return endedLate && behindUntil !== null
-		? { ...heard, pause: { ...pause, hintAt: null } }
-		: { ...heard, status: "paused", pause: null };
+		? { ...worker, hasPaused: true, pause: { ...pause, hintAt: null } }
+		: { ...knownOf(worker), hasPaused: true, status: "paused" };
 }
 
 /** The PAUSE is over. */
-export function toWorking(worker: WorkerSlot): WorkerSlot {
-	return { ...worker, status: "running", events: worker.events + 1 };
+export function toWorking(worker: PausedWorker): RunningWorker {
+	return { ...withoutRound(worker), events: worker.events + 1 };
 }
 
 /** The first worker that has not left its round in time. */
 export function overdue(
 	workers: readonly WorkerSlot[],
 	now: number,
-): WorkerSlot | undefined {
-	return workers.find(({ pause }) => isDue(pause?.leaveBy ?? null, now));
+): PausingWorker | undefined {
+	return workers.filter(isPausing).find(({ pause }) => now >= pause.leaveBy);
 }
 
 /** Gives workers whose time to leave their round is over until then. */
@@ -134,7 +159,7 @@ export function withNewTime(
 	leaveBy: number,
 ): readonly WorkerSlot[] {
 	return workers.map((worker) =>
-		worker.pause !== null && isDue(worker.pause.leaveBy, now)
+		isPausing(worker) && now >= worker.pause.leaveBy
 			? { ...worker, pause: { ...worker.pause, leaveBy } }
 			: worker,
 	);
@@ -144,10 +169,10 @@ export function withNewTime(
 export function roundRequested(
 	workers: readonly WorkerSlot[],
 	now: number,
-): WorkerSlot | undefined {
-	return workers.find(
-		(worker) => isUp(worker) && isDue(worker.waitsUntil, now),
-	);
+): RunningWorker | undefined {
+	return workers
+		.filter((worker) => worker.status === "running")
+		.find(({ waitsUntil }) => isDue(waitsUntil, now));
 }
 
 export function isDue(deadline: number | null, now: number): boolean {
@@ -157,9 +182,9 @@ export function isDue(deadline: number | null, now: number): boolean {
 export function update(
 	workers: readonly WorkerSlot[],
 	localRank: number,
-	change: (worker: WorkerSlot) => Partial<WorkerSlot>,
+	change: (worker: WorkerSlot) => WorkerSlot,
 ): readonly WorkerSlot[] {
 	return workers.map((worker) =>
-		worker.localRank === localRank ? { ...worker, ...change(worker) } : worker,
+		worker.localRank === localRank ? change(worker) : worker,
 	);
 }

@@ -86,9 +86,9 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "wait for acknowledgements for ever",
-		file: "src/agent/machine/worker-slot.ts",
-		guard: "at(worker.pause?.leaveBy ?? null);",
-		without: "",
+		file: "src/agent/machine/earliest-deadline.ts",
+		guard: "return [worker.pause.leaveBy, worker.pause.hintAt];",
+		without: "return [worker.pause.hintAt];",
 		caughtBy: { checker: "acknowledgements" },
 	},
 	{
@@ -129,7 +129,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "give one that cannot be told the usual grace",
 		file: "src/agent/machine/paused.ts",
-		guard: "slot?.pause?.killAt ?? notice.killAt",
+		guard: 'slot?.status === "pausing" ? slot.pause.killAt : notice.killAt',
 		without: "notice.killAt",
 		caughtBy: { test: SOFT_TESTS, named: "killed by the fence" },
 	},
@@ -157,7 +157,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take a wait that is over for a wish",
 		file: "src/agent/machine/worker-replies.ts",
-		guard: "return update(workers, localRank, () => ({ waitsUntil: null }));",
+		guard:
+			"return update(workers, localRank, (worker) => waiting(worker, null));",
 		without: "return workers;",
 		caughtBy: { test: SOFT_TESTS, named: "gives it up by itself" },
 	},
@@ -178,15 +179,15 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "take who works in a round for one that has not left the one before",
 		file: "src/agent/machine/worker-replies.ts",
-		guard: "round === newest ? { behindUntil: null } : {}",
-		without: "round < 0 ? { behindUntil: null } : {}",
+		guard: "return round === newest ? update(",
+		without: "return round < 0 ? update(",
 		caughtBy: { test: SOFT_TESTS, named: "says that it works there" },
 	},
 	{
 		name: "take who worked in the round that it is to leave for one that has left it",
 		file: "src/agent/machine/worker-replies.ts",
-		guard: "round === newest ? { behindUntil: null } : {}",
-		without: "round <= newest ? { behindUntil: null } : {}",
+		guard: "return round === newest ? update(",
+		without: "return round <= newest ? update(",
 		caughtBy: { test: SOFT_TESTS, named: "says that it worked before" },
 	},
 	{
@@ -262,7 +263,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "blame workers for the time in which their agent was stopped",
 		file: "src/agent/machine/fail.ts",
-		guard: "if (now - (late.pause?.leaveBy ?? now) > STOPPED_MS) {",
+		guard: "if (now - late.pause.leaveBy > STOPPED_MS) {",
 		without: "if (now < 0) {",
 		caughtBy: { test: SOFT_TESTS, named: "was stopped itself" },
 	},

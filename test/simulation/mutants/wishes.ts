@@ -173,8 +173,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "forget that a place was excused",
 		file: "src/agent/machine/note-failure.ts",
-		guard: "isPaused ? { excusedIn: round } : {}",
-		without: "{}",
+		guard: "({ ...one, excusedIn: round })",
+		without: "one",
 		caughtBy: { test: PAUSED_TESTS, named: "in the same incident" },
 	},
 ];

@@ -3,15 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Running } from "../../../src/agent/machine/state.js";
-import {
-	freshSlot,
-	type WorkerSlot,
-} from "../../../src/agent/machine/worker-slot.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
 import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
 import type { Clock } from "../../../src/base/clock.js";
 import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
 import { seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
+import { workerSlot } from "../../helpers/worker-slots.js";
 
 const folder = mkdtempSync(join(tmpdir(), "elastic-run-watch-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,10 +59,9 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 		const state: Running = {
 			...{ phase: "RUNNING", view: null, instance: 7, failure: null },
 			...{ failuresReported: 0, round, seat: seatRecord("node-a") },
-			workers: processes.map(({ localRank, pid }) => ({
-				...freshSlot(localRank),
-				...{ pid, ...change },
-			})),
+			workers: processes.map(({ localRank, pid }) =>
+				workerSlot(localRank, { pid, ...change }),
+			),
 		};
 		watch.follow(state);
 	};

@@ -12,15 +12,12 @@ import {
 } from "../../../src/agent/machine/state.js";
 import type { TransitionContext } from "../../../src/agent/machine/step.js";
 import { transition } from "../../../src/agent/machine/transition.js";
-import {
-	freshSlot,
-	type WorkerSlot,
-} from "../../../src/agent/machine/worker-slot.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { workerSlot as slot } from "../../helpers/worker-slots.js";
 import { exited, STOP, TIME } from "./soft-agent.js";
 
 const CONTEXT: TransitionContext = {
@@ -60,15 +57,6 @@ const OUTCOME = {
 	reason: "spent",
 	root: null,
 } as const;
-
-const slot = (
-	localRank: number,
-	change: Partial<WorkerSlot> = {},
-): WorkerSlot => ({
-	...freshSlot(localRank),
-	pid: 100 + localRank,
-	...change,
-});
 
 const COMMON = {
 	view: { round: ROUND, seat: SEAT },
@@ -168,17 +156,16 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 		},
 	],
 };
-const pausedSlot = (localRank: number, leaveBy: number | null) =>
-	slot(localRank, {
-		attached: true,
-		status: leaveBy === null ? "paused" : "pausing",
-		events: 2,
-		change: "SCALE_DOWN",
-		pause:
-			leaveBy === null
-				? null
-				: { event: 2, leaveBy, killAt: 9_000, hintAt: null },
-	});
+const pausedSlot = (localRank: number, leaveBy: number | null) => {
+	const told = { attached: true, events: 2, change: "SCALE_DOWN" } as const;
+	return leaveBy === null
+		? slot(localRank, { ...told, status: "paused" })
+		: slot(localRank, {
+				...told,
+				status: "pausing",
+				pause: { event: 2, leaveBy, killAt: 9_000, hintAt: null },
+			});
+};
 const PAUSED: AgentState = {
 	...JOINING,
 	round: 1,

@@ -5,10 +5,7 @@ import {
 	type Running,
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
-import {
-	freshSlot,
-	type WorkerSlot,
-} from "../../../src/agent/machine/worker-slot.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
 import {
 	describeNode,
 	follow,
@@ -22,6 +19,7 @@ import {
 	roundRecord,
 	seatRecord,
 } from "../../helpers/run-view.js";
+import { workerSlot as slot } from "../../helpers/worker-slots.js";
 
 const WORLD = {
 	...{ worldSize: 4, groupWorldSize: 2, roleWorldSizes: { default: 4 } },
@@ -30,11 +28,6 @@ const WORLD = {
 const seen = (round: Partial<RoundRecord> = {}) => ({
 	round: roundRecord({ synced: 1, world: WORLD, ...round }),
 	seat: null,
-});
-const slot = (localRank: number, change: Partial<WorkerSlot> = {}) => ({
-	...freshSlot(localRank),
-	pid: 100 + localRank,
-	...change,
 });
 const COMMON = { instance: 1, failure: null, failuresReported: 0 };
 const seat = seatRecord("a", { firstRank: 2 });
@@ -75,13 +68,7 @@ describe("a worker's state", () => {
 	it.each<[string, WorkerSlot]>([
 		["starting", slot(0, { pid: null })],
 		["running", slot(0)],
-		[
-			"pausing",
-			slot(0, {
-				status: "pausing",
-				pause: { event: 2, leaveBy: 1, killAt: 2, hintAt: null },
-			}),
-		],
+		["pausing", slot(0, { status: "pausing" })],
 		["paused", slot(0, { status: "paused" })],
 		["stopping", slot(0, { killAt: 5 })],
 		["stopping", slot(0, { status: "exited" })],
