@@ -1,0 +1,169 @@
+import type { ReceivedReply } from "../../channel/events.js";
+import type { WorkerSteps } from "../../progress/steps.js";
+import {
+	announcedBy,
+	beginWork,
+	furthestOf,
+	noteAnnouncement,
+	noteWorkerStep,
+	type Work,
+	workUntil,
+} from "../../progress/work.js";
+import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
+import type { Furthest } from "../../rendezvous/records/ledger-record.js";
+import type { AgentState, Running } from "../machine/state.js";
+import { type LedgerEntry, recordOf } from "./ledger-entry.js";
+import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
+
+type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
+
+export interface RoundLedgerOptions extends LedgerWriterOptions {
+	readonly nodeId: string;
+	/** When this agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
+	/** How far the run came before this agent, if the store knows it. Never rejects. */
+	readonly readFurthest: (
+		instance: number,
+		round: number,
+	) => Promise<Furthest | null>;
+	/** Forgets what all nodes did in a round. Never rejects. */
+	readonly forget: (round: number) => Promise<void>;
+}
+
+/** Counts what a node's time is spent on, round by round, and keeps that in the store. */
+export class RoundLedger {
+	private readonly writer: LedgerWriter;
+	private entry: LedgerEntry | undefined;
+	private furthest: Furthest | null = null;
+	private hasAsked = false;
+	/** The channels of workers that have made a step in an earlier round. */
+	private kept: ReadonlySet<string> = new Set();
+
+	constructor(private readonly options: RoundLedgerOptions) {
+		this.writer = new LedgerWriter(options);
+	}
+
+	/** Takes each new state of the agent. */
+	follow(state: AgentState): void {
+		const { instance, view } = state;
+		if (instance === null || view === null) return;
+		this.askOnce(instance, view.round.synced);
+		const now = this.options.clock.now();
+		if (state.phase === "RUNNING") {
+			if (this.entry?.round === state.round && this.entry.work !== null) return;
+			this.begin(instance, state, now);
+			return;
+		}
+		if (this.entry === undefined && state.phase === "JOINING") {
+			this.entry = this.newEntry(instance, state.claim);
+		}
+		if (this.entry?.work == null) return;
+		this.end(this.entry, this.entry.work, state, now);
+	}
+
+	/** Takes a step of the worker that has this channel. */
+	readonly stepped = (directory: string, steps: WorkerSteps): void => {
+		const { step, source, at } = steps;
+		const isKept = this.kept.has(directory);
+		this.change((work) =>
+			noteWorkerStep(work, { worker: directory, step, source, isKept, at }),
+		);
+	};
+
+	/** Takes a worker's report, after the step in it. */
+	announced(directory: string, report: Progress, at: number): void {
+		const { busy, for_seconds: seconds = 0 } = report;
+		const kind = busy === undefined ? null : announcedBy(busy);
+		const span = { at, forMs: seconds * 1_000 };
+		this.change((work) => noteAnnouncement(work, directory, kind, span));
+	}
+
+	/** Writes what is left, with the time at which the agent left. Never rejects. */
+	async close(): Promise<void> {
+		const { entry } = this;
+		if (entry === undefined) return;
+		this.entry = { ...entry, leftAt: this.options.clock.wallTime() };
+		this.offer(0);
+		await this.writer.close();
+	}
+
+	private askOnce(instance: number, synced: number): void {
+		if (this.hasAsked) return;
+		this.hasAsked = true;
+		if (synced === 0) return;
+		void this.options.readFurthest(instance, synced).then((found) => {
+			this.furthest ??= found;
+			this.change((work) =>
+				work.steps === null ? { ...work, before: this.furthest } : work,
+			);
+		});
+	}
+
+	private newEntry(instance: number, round: number): LedgerEntry {
+		const { nodeId, arrivedAt, clock } = this.options;
+		return {
+			...{ nodeId, instance, round, arrivedAt },
+			beganAt: { now: clock.now(), wallTime: clock.wallTime() },
+			...{ work: null, ranUntil: null, stoppedAt: null },
+		};
+	}
+
+	private begin(instance: number, { round, seat }: Running, now: number): void {
+		const isFirst = seat.groupRank === 0;
+		if (isFirst && round > KEPT_ROUNDS) {
+			void this.options.forget(round - KEPT_ROUNDS);
+		}
+		const before = this.entry?.work;
+		if (before) this.kept = new Set(before.last.keys());
+		this.entry = {
+			...this.newEntry(instance, round),
+			work: beginWork(now, this.furthest),
+		};
+		this.offer();
+	}
+
+	/** It has left the round, or some of its workers have ended since. */
+	private end(
+		entry: LedgerEntry,
+		work: Work,
+		state: AgentState,
+		now: number,
+	): void {
+		if (entry.ranUntil === null) {
+			this.furthest = furthestOf(work);
+			const done = workUntil(work, now);
+			this.entry = { ...entry, work: done, ranUntil: now };
+		}
+		const { phase } = state;
+		const isPaused =
+			"workers" in state &&
+			state.workers.some(({ status }) => status === "paused");
+		if (phase === "FINISHED") this.stop(now, "finished");
+		else if (phase === "JOINING")
+			this.stop(now, isPaused ? "paused" : undefined);
+		else if (phase === "CLOSED") this.stop(now, undefined);
+		else this.offer();
+	}
+
+	private stop(now: number, after: LedgerEntry["after"]): void {
+		const { entry } = this;
+		if (entry === undefined || entry.stoppedAt !== null) return;
+		this.entry = { ...entry, stoppedAt: now, after };
+		this.offer(after === "finished" ? 0 : undefined);
+	}
+
+	private change(next: (work: Work) => Work): void {
+		const { entry } = this;
+		if (entry?.work == null || entry.ranUntil !== null) return;
+		this.entry = { ...entry, work: next(entry.work) };
+		this.offer();
+	}
+
+	private offer(withinMs?: number): void {
+		const { entry } = this;
+		if (entry === undefined) return;
+		const { clock } = this.options;
+		const make = () => recordOf(entry, clock.now(), clock.wallTime());
+		this.writer.offer(entry.round, make, withinMs);
+	}
+}
