@@ -1,4 +1,5 @@
 import { type Work, workUntil } from "../../progress/work.js";
+import { applyNews, type WorkNews } from "../../progress/work-news.js";
 import type {
 	LedgerRecord,
 	RoundSteps,
@@ -27,17 +28,18 @@ export interface LedgerEntry {
 const NO_TIME: StageTime = { ms: 0, savingMs: 0, loadingMs: 0 };
 
 /**
- * The record of an entry. Only its begin is read from the wall clock, so that a change of that clock changes no duration.
+ * The record of an entry with the latest news. Only its begin is read from the wall clock, so that a change of that clock changes no duration.
  */
 export function recordOf(
 	{ work, beganAt, ranUntil, stoppedAt, ...entry }: LedgerEntry,
+	news: readonly WorkNews[],
 	now: number,
 	wallTime: number,
 ): LedgerRecord {
 	const dateOf = (at: number) =>
 		Math.round(beganAt.wallTime + (at - beganAt.now));
 	const orNull = (at: number | null) => (at === null ? null : dateOf(at));
-	const known = work && (ranUntil === null ? workUntil(work, now) : work);
+	const known = work && workUntil(applyNews(work, news), ranUntil ?? now);
 	const steps: RoundSteps | null = known?.steps
 		? {
 				...known.steps,

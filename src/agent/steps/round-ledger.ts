@@ -9,11 +9,19 @@ import {
 	type Work,
 	workUntil,
 } from "../../progress/work.js";
+import {
+	applyNews,
+	insertNews,
+	type WorkNews,
+} from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
 import type { Furthest } from "../../rendezvous/records/ledger-record.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { type LedgerEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
+
+/** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
+const LATE_MS = 2_000;
 
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
@@ -34,6 +42,8 @@ export interface RoundLedgerOptions extends LedgerWriterOptions {
 export class RoundLedger {
 	private readonly writer: LedgerWriter;
 	private entry: LedgerEntry | undefined;
+	/** What was heard lately and is not in the entry yet. */
+	private news: readonly WorkNews[] = [];
 	private furthest: Furthest | null = null;
 	private hasAsked = false;
 	/** The channels of workers that have made a step in an earlier round. */
@@ -65,9 +75,8 @@ export class RoundLedger {
 	readonly stepped = (directory: string, steps: WorkerSteps): void => {
 		const { step, source, at } = steps;
 		const isKept = this.kept.has(directory);
-		this.change((work) =>
-			noteWorkerStep(work, { worker: directory, step, source, isKept, at }),
-		);
+		const made = { worker: directory, step, source, isKept, at };
+		this.hear({ at, apply: (work) => noteWorkerStep(work, made) });
 	};
 
 	/** Takes a worker's report, after the step in it. */
@@ -75,7 +84,8 @@ export class RoundLedger {
 		const { busy, for_seconds: seconds = 0 } = report;
 		const kind = busy === undefined ? null : announcedBy(busy);
 		const span = { at, forMs: seconds * 1_000 };
-		this.change((work) => noteAnnouncement(work, directory, kind, span));
+		const apply = (work: Work) => noteAnnouncement(work, directory, kind, span);
+		this.hear({ at, apply });
 	}
 
 	/** Writes what is left, with the time at which the agent left. Never rejects. */
@@ -93,9 +103,10 @@ export class RoundLedger {
 		if (synced === 0) return;
 		void this.options.readFurthest(instance, synced).then((found) => {
 			this.furthest ??= found;
-			this.change((work) =>
-				work.steps === null ? { ...work, before: this.furthest } : work,
-			);
+			const { entry } = this;
+			if (entry?.work?.steps !== null) return;
+			const work = { ...entry.work, before: this.furthest };
+			this.entry = { ...entry, work };
 		});
 	}
 
@@ -130,8 +141,9 @@ export class RoundLedger {
 		now: number,
 	): void {
 		if (entry.ranUntil === null) {
-			this.furthest = furthestOf(work);
-			const done = workUntil(work, now);
+			const done = workUntil(applyNews(work, this.news), now);
+			this.news = [];
+			this.furthest = furthestOf(done);
 			this.entry = { ...entry, work: done, ranUntil: now };
 		}
 		const { phase } = state;
@@ -152,18 +164,22 @@ export class RoundLedger {
 		this.offer(after === "finished" ? 0 : undefined);
 	}
 
-	private change(next: (work: Work) => Work): void {
+	private hear(heard: WorkNews): void {
 		const { entry } = this;
 		if (entry?.work == null || entry.ranUntil !== null) return;
-		this.entry = { ...entry, work: next(entry.work) };
+		this.news = insertNews(this.news, heard);
+		const latest = this.options.clock.now() - LATE_MS;
+		const settled = this.news.filter(({ at }) => at <= latest);
+		this.news = this.news.slice(settled.length);
+		this.entry = { ...entry, work: applyNews(entry.work, settled) };
 		this.offer();
 	}
 
 	private offer(withinMs?: number): void {
-		const { entry } = this;
+		const { entry, news } = this;
 		if (entry === undefined) return;
 		const { clock } = this.options;
-		const make = () => recordOf(entry, clock.now(), clock.wallTime());
+		const make = () => recordOf(entry, news, clock.now(), clock.wallTime());
 		this.writer.offer(entry.round, make, withinMs);
 	}
 }
