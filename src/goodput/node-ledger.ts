@@ -22,7 +22,7 @@
  *   it ends its workers                                     | stopping
  *   its workers have all succeeded, its round goes on       | idle
  *   its workers are kept and wait                           | paused
- *   its launcher is gone, and nobody has noticed            | detecting
+ *   it is gone, or has no workers, and nobody has noticed   | detecting
  *   its round has begun, its workers are being started      | startup
  *   a round runs without it                                 | idle
  *   all were ready, the round has not begun                 | agreeing
@@ -208,5 +208,6 @@ function claimsAfter(run: Run | undefined, { lines }: Story): readonly Claim[] {
 	if (record.after === "paused") {
 		claims.push({ category: "paused", from: stoppedAt, to: NEVER });
 	}
+	claims.push({ category: "detecting", from, to: endedAt ?? from });
 	return claims;
 }
