@@ -188,11 +188,13 @@ function withStep(
 		source: step.source,
 		...(startsOver && { startsOver }),
 	};
+	const isUnsure = kind === "unsure" || steps?.isUnsure;
 	const newAt = steps?.newAt ?? (kind === "fresh" ? at : null);
 	return {
 		first: steps?.first ?? step.step,
 		firstAt: steps?.firstAt ?? at,
 		...{ furthest, newAt },
+		...(isUnsure && { isUnsure }),
 	};
 }
 

@@ -8,10 +8,10 @@ import type {
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 import type { RoundLedger } from "./round-ledger.js";
 import { StepPublisher } from "./step-publisher.js";
+import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
 /** How often the sources of steps are read, in milliseconds. */
@@ -196,31 +196,15 @@ export class StepWatch {
 		});
 	}
 
-	/** Ended workers make no more steps; a paused or ending one means that the round is being left. */
 	private standstill(
 		{ workers }: Running,
 		since: number,
 		now: number,
 	): Standstill {
-		const there = workers.filter(({ status }) => status !== "gone");
-		if (there.length === 0 || !there.every(isWorking)) {
-			return { kind: "fine" };
-		}
-		const localRanks = new Set(there.map(({ localRank }) => localRank));
-		const watched = this.options
-			.processes()
-			.filter(({ localRank }) => localRanks.has(localRank))
-			.map((process) => {
-				const { steps, busyUntil } = this.readers.of(process);
-				return { localRank: process.localRank, since, steps, busyUntil };
-			});
-		const limits = this.options.config.steps;
-		return judgeStandstill(watched, limits, this.countsSteps, now);
+		const { config, processes } = this.options;
+		const watched = watchedWorkers(workers, processes(), this.readers, since);
+		return watched === undefined
+			? { kind: "fine" }
+			: judgeStandstill(watched, config.steps, this.countsSteps, now);
 	}
-}
-
-function isWorking(worker: WorkerSlot): boolean {
-	return (
-		worker.status === "running" && worker.pid !== null && !isEnding(worker)
-	);
 }

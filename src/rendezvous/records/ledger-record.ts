@@ -32,6 +32,8 @@ export interface RoundSteps {
 	readonly firstAt: number;
 	/** The first step that no earlier round had made; null if there is none, or if the numbers cannot be compared. */
 	readonly newAt: number | null;
+	/** Its numbers cannot be compared with those of earlier rounds. */
+	readonly isUnsure?: boolean | undefined;
 }
 
 /**
@@ -109,6 +111,7 @@ export const LEDGER = fields<LedgerRecord>({
 			furthest,
 			firstAt: time,
 			newAt: nullable(time),
+			isUnsure: optional(flag),
 		}),
 	),
 	stages: fields<Stages>({

@@ -37,7 +37,7 @@ const until =
 	(work) =>
 		workUntil(work, at);
 
-function after(before: Furthest | null, ...events: readonly Event[]): Work {
+function workAfter(before: Furthest | null, ...events: readonly Event[]): Work {
 	return events.reduce((work, event) => event(work), beginWork(0, before));
 }
 
@@ -135,29 +135,29 @@ describe("the work of a round", () => {
 			{ open: "0/2/5" },
 		],
 	])("%s", (_, before, events, stages) => {
-		expect(stagesOf(after(before, ...events))).toEqual(stages);
+		expect(stagesOf(workAfter(before, ...events))).toEqual(stages);
 	});
 
 	it("knows the first step, the first new one, and how far it came", () => {
-		const work = after(F10, step(10, 9), step(20, 10), step(30, 11));
+		const work = workAfter(F10, step(10, 9), step(20, 10), step(30, 11));
 		expect(work.steps).toEqual({
 			...{ first: 9, firstAt: 10, newAt: 30 },
 			furthest: { step: 11, source: "report" },
 		});
 		expect(furthestOf(work)).toEqual({ step: 11, source: "report" });
-		expect(furthestOf(after(F10, step(10, 3)))).toEqual(F10);
-		expect(furthestOf(after(F10))).toEqual(F10);
+		expect(furthestOf(workAfter(F10, step(10, 3)))).toEqual(F10);
+		expect(furthestOf(workAfter(F10))).toEqual(F10);
 	});
 
 	it("notices a program that counts each epoch from 0", () => {
-		const work = after(null, step(10, 9), step(20, 1));
+		const work = workAfter(null, step(10, 9), step(20, 1));
 		expect(furthestOf(work)).toEqual({
 			...{ step: 9, source: "report", startsOver: true },
 		});
 	});
 
 	it("counts saves, not the workers that save together", () => {
-		const work = after(
+		const work = workAfter(
 			null,
 			...[busy(1, "save"), busy(2, "save", 9, "v"), step(3, 1)],
 			...[step(4, 1, { worker: "v" }), busy(5, "save")],
