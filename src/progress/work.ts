@@ -87,7 +87,7 @@ export function furthestOfAll(
 }
 
 /** Numbers of another source than before replace those of before. */
-function further(
+export function further(
 	before: Furthest | null,
 	now: Furthest | null,
 ): Furthest | null {

@@ -12,7 +12,7 @@ const etcd = etcdForAll();
 
 function trainingIn(site: LaunchSite, env: Readonly<Record<string, string>>) {
 	const state = mkdtempSync(join(site.path, "training-"));
-	return { TRAIN_STATE: state, TRAIN_STEPS: "40", ...env };
+	return { TRAIN_STATE: state, ...env };
 }
 
 async function askIn<T>(
@@ -28,7 +28,7 @@ async function askIn<T>(
 describe("goodput", () => {
 	it("adds up to the wall time, tells repeated steps and saves, and says the same after the run", async () => {
 		const site = openSite();
-		const env = trainingIn(site, { TRAIN_FAILS: "25" });
+		const env = trainingIn(site, { TRAIN_FAILS: "25", TRAIN_STEPS: "20" });
 		const run = site.launch(["--run-id", "train", job("trains.js")], { env });
 		const { exitCode, stderr } = await run.ended;
 		expect(exitCode, stderr).toBe(0);
@@ -67,7 +67,7 @@ describe("goodput", () => {
 	it("survives an agent that is killed and comes back", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const { site, store } = cluster;
-		const env = trainingIn(site, {});
+		const env = trainingIn(site, { TRAIN_STEPS: "80" });
 		for (const nodeId of ["node-a", "node-b"]) {
 			cluster.agent(nodeId, { env, worker: ["trains.js"] });
 		}

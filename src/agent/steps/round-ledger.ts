@@ -3,6 +3,7 @@ import type { WorkerSteps } from "../../progress/steps.js";
 import {
 	announcedBy,
 	beginWork,
+	further,
 	furthestOf,
 	noteAnnouncement,
 	noteWorkerStep,
@@ -22,6 +23,10 @@ import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 
 /** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
 const LATE_MS = 2_000;
+/** A round in which no step comes is written so long after its begin, in milliseconds. */
+const SILENT_MS = 10_000;
+/** Later than the others write what they did, and before the first step is counted, in milliseconds. */
+const ASK_AFTER_MS = 1_500;
 
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
@@ -45,7 +50,7 @@ export class RoundLedger {
 	/** What was heard lately and is not in the entry yet. */
 	private news: readonly WorkNews[] = [];
 	private furthest: Furthest | null = null;
-	private hasAsked = false;
+	private cancelAsking: () => void = () => {};
 	/** The channels of workers that have made a step in an earlier round. */
 	private kept: ReadonlySet<string> = new Set();
 
@@ -57,7 +62,6 @@ export class RoundLedger {
 	follow(state: AgentState): void {
 		const { instance, view } = state;
 		if (instance === null || view === null) return;
-		this.askOnce(instance, view.round.synced);
 		const now = this.options.clock.now();
 		if (state.phase === "RUNNING") {
 			if (this.entry?.round === state.round && this.entry.work !== null) return;
@@ -90,6 +94,7 @@ export class RoundLedger {
 
 	/** Writes what is left, with the time at which the agent left. Never rejects. */
 	async close(): Promise<void> {
+		this.cancelAsking();
 		const { entry } = this;
 		if (entry === undefined) return;
 		this.entry = { ...entry, leftAt: this.options.clock.wallTime() };
@@ -97,16 +102,16 @@ export class RoundLedger {
 		await this.writer.close();
 	}
 
-	private askOnce(instance: number, synced: number): void {
-		if (this.hasAsked) return;
-		this.hasAsked = true;
-		if (synced === 0) return;
-		void this.options.readFurthest(instance, synced).then((found) => {
-			this.furthest ??= found;
-			const { entry } = this;
-			if (entry?.work?.steps !== null) return;
-			const work = { ...entry.work, before: this.furthest };
-			this.entry = { ...entry, work };
+	/** Once the other nodes have written what they did in the rounds before. */
+	private askSoon(instance: number, round: number): void {
+		const { clock, readFurthest } = this.options;
+		this.cancelAsking = clock.wakeAt(clock.now() + ASK_AFTER_MS, () => {
+			void readFurthest(instance, round - 1).then((found) => {
+				const { entry } = this;
+				if (entry?.work?.steps !== null || entry.round !== round) return;
+				const before = further(entry.work.before, found);
+				this.entry = { ...entry, work: { ...entry.work, before } };
+			});
 		});
 	}
 
@@ -126,11 +131,12 @@ export class RoundLedger {
 		}
 		const before = this.entry?.work;
 		if (before) this.kept = new Set(before.last.keys());
+		else if (round > 1) this.askSoon(instance, round);
 		this.entry = {
 			...this.newEntry(instance, round),
 			work: beginWork(now, this.furthest),
 		};
-		this.offer();
+		this.offer(SILENT_MS);
 	}
 
 	/** It has left the round, or some of its workers have ended since. */

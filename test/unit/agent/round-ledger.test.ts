@@ -13,7 +13,7 @@ import {
 	recordAt,
 } from "../../../src/rendezvous/records/record-codec.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
-import { ledgerRecord, stages } from "../../helpers/ledger-record.js";
+import { ledgerRecord } from "../../helpers/ledger-record.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -99,23 +99,23 @@ describe("the ledger that an agent keeps", () => {
 	});
 
 	it("goes on where an earlier agent's ended", async () => {
-		const { clock, store, join, run, step, read } = open(4);
+		const { clock, store, run, step, read } = open(4);
 		const furthest = { step: 50, source: "report" } as const;
 		const steps = { first: 1, furthest, firstAt: 5, newAt: 5 };
 		const record = ledgerRecord({ nodeId: "b", round: 4, steps });
 		const put = KEYS.ledgerOf(4, "b");
 		await store.transaction([], [{ put, value: encodeRecord(record) }]);
-		join();
-		await clock.advance(1);
 		run(5);
 		await clock.advance(10);
 		step(41);
 		await clock.advance(10);
 		step(42);
 		await clock.advance(20_000);
+		step(51);
+		await clock.advance(20_000);
 		expect(await read(5)).toMatchObject({
-			...{ before: furthest, steps: { first: 41, newAt: null } },
-			stages: { ...stages(), start: { ms: 10 }, again: { ms: 10 } },
+			...{ before: furthest, steps: { first: 41, newAt: 21_020 } },
+			stages: { start: { ms: 10 }, again: { ms: 10 }, fresh: { ms: 20_000 } },
 		});
 	});
 
