@@ -3,7 +3,7 @@ import type { LedgerRecord } from "../../rendezvous/records/ledger-record.js";
 
 /** The least time between two writes in a round, in milliseconds … */
 const EVERY_MS = 10_000;
-/** … and how long a change waits at least: no write delays a restart. */
+/** … and how long a change waits at least. */
 const AFTER_MS = 1_000;
 
 export interface LedgerWriterOptions {

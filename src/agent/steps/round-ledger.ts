@@ -23,6 +23,8 @@ import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 
 /** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
 const LATE_MS = 2_000;
+/** The end of a round is written within this time, in milliseconds, and not at once: no write delays a restart. */
+const OVER_MS = 1_000;
 /** A round in which no step comes is written so long after its begin, in milliseconds. */
 const SILENT_MS = 10_000;
 /** Later than the others write what they did, and before the first step is counted, in milliseconds. */
@@ -151,6 +153,7 @@ export class RoundLedger {
 			this.news = [];
 			this.furthest = furthestOf(done);
 			this.entry = { ...entry, work: done, ranUntil: now };
+			this.offer(OVER_MS);
 		}
 		const { phase } = state;
 		const isPaused =

@@ -81,10 +81,11 @@ describe("the ledger that an agent keeps", () => {
 		join("paused");
 		run(2);
 		step(7);
-		await clock.advance(10_000);
+		await clock.advance(1_000);
 		expect(await read(1)).toMatchObject({
 			...{ ranUntil: 1_200, stoppedAt: 1_200, after: "paused", before: null },
 		});
+		await clock.advance(10_000);
 		expect(await read(2)).toMatchObject({
 			...{ before: { step: 7 }, steps: { first: 7, newAt: null } },
 		});
