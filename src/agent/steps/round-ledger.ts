@@ -51,6 +51,8 @@ export class RoundLedger {
 	private entry: LedgerEntry | undefined;
 	/** What was heard lately and is not in the entry yet. */
 	private news: readonly WorkNews[] = [];
+	/** When each worker was last heard in this round, by its channel. */
+	private readonly heardAt = new Map<string, number>();
 	private furthest: Furthest | null = null;
 	private cancelAsking: () => void = () => {};
 	/** The channels of workers that have made a step in an earlier round. */
@@ -79,19 +81,28 @@ export class RoundLedger {
 
 	/** Takes a step of the worker that has this channel. */
 	readonly stepped = (directory: string, steps: WorkerSteps): void => {
-		const { step, source, at } = steps;
+		const { step, source } = steps;
+		const at = this.inOrder(directory, steps.at);
 		const isKept = this.kept.has(directory);
 		const made = { worker: directory, step, source, isKept, at };
 		this.hear({ at, apply: (work) => noteWorkerStep(work, made) });
 	};
 
 	/** Takes a worker's report, after the step in it. */
-	announced(directory: string, report: Progress, at: number): void {
+	announced(directory: string, report: Progress, saidAt: number): void {
 		const { busy, for_seconds: seconds = 0 } = report;
+		const at = this.inOrder(directory, saidAt);
 		const kind = busy === undefined ? null : announcedBy(busy);
 		const span = { at, forMs: seconds * 1_000 };
 		const apply = (work: Work) => noteAnnouncement(work, directory, kind, span);
 		this.hear({ at, apply });
+	}
+
+	/** Two reports of the same millisecond must not change places. */
+	private inOrder(directory: string, at: number): number {
+		const inOrder = Math.max(at, this.heardAt.get(directory) ?? at);
+		this.heardAt.set(directory, inOrder);
+		return inOrder;
 	}
 
 	/** Writes what is left, with the time at which the agent left. Never rejects. */
@@ -131,6 +142,7 @@ export class RoundLedger {
 		if (isFirst && round > KEPT_ROUNDS) {
 			void this.options.forget(round - KEPT_ROUNDS);
 		}
+		this.heardAt.clear();
 		const before = this.entry?.work;
 		if (before) this.kept = new Set(before.last.keys());
 		else if (round > 1) this.askSoon(instance, round);

@@ -35,6 +35,15 @@ function open(synced = 0) {
 			...{ ...base, phase: "RUNNING", round },
 			...{ seat: seatRecord("a", { groupRank }), workers: [freshSlot(0)] },
 		});
+	const say = (at: number, busy?: string) =>
+		ledger.announced(
+			"w",
+			{
+				...({ kind: "PROGRESS", sequence: 1, timestamp: 1 } as const),
+				...(busy === undefined ? { step: 1 } : { busy, for_seconds: 60 }),
+			},
+			at,
+		);
 	const join = (status: "gone" | "paused" = "gone") =>
 		ledger.follow({ ...base, workers: [{ ...freshSlot(0), status }] });
 	const step = (number: number) =>
@@ -52,7 +61,7 @@ function open(synced = 0) {
 		const entry = entries.get(KEYS.ledgerOf(round, "a"));
 		return entry && entry.modRevision - entry.createRevision + 1;
 	};
-	return { clock, store, ledger, run, join, step, read, written };
+	return { clock, store, ledger, run, join, step, say, read, written };
 }
 
 describe("the ledger that an agent keeps", () => {
@@ -88,6 +97,22 @@ describe("the ledger that an agent keeps", () => {
 		await clock.advance(10_000);
 		expect(await read(2)).toMatchObject({
 			...{ before: { step: 7 }, steps: { first: 7, newAt: null } },
+		});
+	});
+
+	it("keeps the reports of one worker in their order, whatever the clock's fractions are", async () => {
+		const { clock, run, step, say, join, read } = open();
+		run(1);
+		await clock.advance(100);
+		step(1);
+		say(1_099.4, "save");
+		await clock.advance(50);
+		say(1_150);
+		await clock.advance(50);
+		join();
+		await clock.advance(1_000);
+		expect(await read(1)).toMatchObject({
+			...{ saves: 1, stages: { open: { savingMs: 50 } } },
 		});
 	});
 
