@@ -41,12 +41,9 @@ export function readAccounts(
 	const endedAt = outcome?.endedAt ?? told?.endedAt ?? null;
 	const there = run.nodes.filter(({ state }) => state !== "gone");
 	const present = new Set(there.map(({ nodeId }) => nodeId));
-	const names = new Set([
-		...records.map(({ nodeId }) => nodeId),
-		...lines.flatMap(({ members }) => members),
-	]);
-	const accounts = [...names].map((nodeId): NodeAccount => {
-		const own = records.filter((record) => record.nodeId === nodeId);
+	const members = new Set(lines.flatMap((line) => line.members));
+	const nodes = byNode(records, members);
+	const accounts = [...nodes].map(([nodeId, own]): NodeAccount => {
 		const from = Math.max(begunAt, cameAt(nodeId, own, lines));
 		const now = present.has(nodeId) ? wallTime : null;
 		const to = goneAt(nodeId, own, lines, endedAt) ?? now ?? from;
@@ -58,6 +55,20 @@ export function readAccounts(
 		root: outcome?.root ?? null,
 		countsSteps: records.some(({ steps }) => steps !== null),
 	};
+}
+
+function byNode(
+	records: readonly LedgerRecord[],
+	members: ReadonlySet<string>,
+): ReadonlyMap<string, readonly LedgerRecord[]> {
+	const nodes = new Map<string, LedgerRecord[]>();
+	for (const nodeId of members) nodes.set(nodeId, []);
+	for (const record of records) {
+		const own = nodes.get(record.nodeId);
+		if (own === undefined) nodes.set(record.nodeId, [record]);
+		else own.push(record);
+	}
+	return nodes;
 }
 
 /** When a node came to the run, as far as anybody has seen. */

@@ -6,8 +6,7 @@ import type { NodeResources } from "../agent/workers/node-resources.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
-import { readAccounts } from "../goodput/read-ledger.js";
+import type { Goodput } from "../goodput/describe-goodput.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import {
 	describeHistory,
@@ -18,6 +17,7 @@ import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import { asEnded } from "./ended-run.js";
+import { GoodputCache } from "./goodput-cache.js";
 import type { MetricSources } from "./metric-values.js";
 import {
 	describeNode,
@@ -65,6 +65,7 @@ export class Observer implements AgentObserver {
 	private node: OwnNode;
 	private sightings: Sightings = NOTHING_SEEN;
 	private readonly lines = new WorkerLines();
+	private readonly goodputs = new GoodputCache();
 	private observed: ObservedRun | undefined;
 	private hasFailed = false;
 	private round: RoundRecord | null = null;
@@ -186,9 +187,7 @@ export class Observer implements AgentObserver {
 			const history = describeHistory(runId, snapshot, wallTime);
 			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
 			const goodput =
-				run &&
-				history &&
-				describeGoodput(readAccounts(run, history, snapshot, wallTime));
+				run && history && this.goodputs.of(run, history, snapshot, wallTime);
 			return { run, history, goodput, problem, latencyMs };
 		} catch (error) {
 			return nothing(messageOf(error));

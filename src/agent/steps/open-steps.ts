@@ -71,6 +71,7 @@ export function openSteps({
 	cleanups.add("closing the watch on steps", () => {
 		why.close();
 		steps.close();
+		void ledger.close();
 	});
 	return { steps, ledger };
 }

@@ -25,7 +25,7 @@ import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 const LATE_MS = 2_000;
 /** The end of a round is written within this time, in milliseconds, and not at once: no write delays a restart. */
 const OVER_MS = 1_000;
-/** A round in which no step comes is written so long after its begin, in milliseconds. */
+/** What makes no steps, a round or a spare, is written so long after its begin, in milliseconds. */
 const SILENT_MS = 10_000;
 /** Later than the others write what they did, and before the first step is counted, in milliseconds. */
 const ASK_AFTER_MS = 1_500;
@@ -74,6 +74,7 @@ export class RoundLedger {
 		}
 		if (this.entry === undefined && state.phase === "JOINING") {
 			this.entry = this.newEntry(instance, state.claim);
+			this.offer(SILENT_MS);
 		}
 		if (this.entry?.work == null) return;
 		this.end(this.entry, this.entry.work, state, now);
@@ -105,11 +106,11 @@ export class RoundLedger {
 		return inOrder;
 	}
 
-	/** Writes what is left, with the time at which the agent left. Never rejects. */
+	/** Writes what is left, once, with the time at which the agent left. Never rejects. */
 	async close(): Promise<void> {
 		this.cancelAsking();
 		const { entry } = this;
-		if (entry === undefined) return;
+		if (entry === undefined || entry.leftAt !== undefined) return;
 		this.entry = { ...entry, leftAt: this.options.clock.wallTime() };
 		this.offer(0);
 		await this.writer.close();
