@@ -3,6 +3,7 @@ import { CLUSTER_FIGURES } from "./cluster.js";
 import { HOOK_FIGURES } from "./hook.js";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
+import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
@@ -139,6 +140,7 @@ export const FIGURES = [
 	},
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
+	...LEDGER_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
 	...SCALE_FIGURES,

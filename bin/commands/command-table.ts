@@ -41,6 +41,15 @@ const TABLE = {
 		flags: [...STORE_FLAGS, ...COMMON_FLAGS],
 		run: async (args) => (await import("./history.js")).history(args),
 	},
+	goodput: {
+		help: "show what a run's time was spent on, and what failures cost",
+		operand: "[RUN_ID]",
+		flags: [
+			{ name: "cost-per-node-hour", argument: "N" },
+			...[...STORE_FLAGS, ...COMMON_FLAGS],
+		],
+		run: async (args) => (await import("./goodput.js")).goodput(args),
+	},
 	why: {
 		help: "show who keeps a run from its next step, with stacks",
 		operand: "[RUN_ID]",

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { printResult, say } from "../console.js";
+import { printResult } from "../console.js";
 import { refuse } from "./command-arguments.js";
-import {
-	type AskedCommand,
-	placesInWords,
-	runCommand,
-	sayNotFound,
-} from "./run-request.js";
+import { onlyRun } from "./only-run.js";
+import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
 const ABOUT = `Asks all nodes of a run what their workers do at this moment, and says who keeps
@@ -30,7 +26,7 @@ async function ask(asked: AskedCommand): Promise<number> {
 	const { flags, places, searcher, isJson } = asked;
 	const timeout = readTimeout("why", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
-	const runId = asked.runId ?? (await onlyRun(asked));
+	const runId = asked.runId ?? (await onlyRun("why", asked));
 	if (typeof runId === "number") return runId;
 	const { askWhy } = await import("../../src/operate/why/ask-why.js");
 	const timeoutMs = timeout.timeoutMs ?? TIMEOUT_MS;
@@ -40,23 +36,4 @@ async function ask(asked: AskedCommand): Promise<number> {
 	const { formatWhy } = await import("../../src/operate/why/format-why.js");
 	printResult(isJson, report, () => formatWhy(report));
 	return report.silent.length === 0 ? EXIT_CODES.succeeded : EXIT_CODES.failed;
-}
-
-/** The name of the only run that runs, or the exit code after it was said that there is none or more. */
-async function onlyRun({
-	places,
-	searcher,
-}: AskedCommand): Promise<string | number> {
-	const { findRuns } = await import("../../src/operate/status/find-runs.js");
-	const found = await findRuns(places, searcher, say);
-	const running = found.filter(({ status }) => status.phase === "running");
-	const [first, ...others] = running.map(({ status }) => status.runId);
-	if (first !== undefined && others.length === 0) return first;
-	if (first === undefined) {
-		say(`no run runs ${placesInWords(places)}`);
-		return EXIT_CODES.failed;
-	}
-	return refuse([
-		`why: several runs run: name one of ${[first, ...others].join(", ")}`,
-	]);
 }

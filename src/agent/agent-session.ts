@@ -1,4 +1,5 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
+import { within } from "../base/within.js";
 import type { Membership, RoundView } from "../rendezvous/member/membership.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
@@ -27,6 +28,9 @@ import {
 import type { PortReservation } from "./workers/reserve-port.js";
 import type { WorkerGroup } from "./workers/worker-group.js";
 
+/** How long the end waits for the last record of the ledger, in milliseconds. */
+const LAST_WRITE_MS = 1_000;
+
 export type StopRequest = AgentInput & { kind: "stop-asked" };
 
 export interface AgentSessionOptions {
@@ -34,6 +38,8 @@ export interface AgentSessionOptions {
 	readonly place: LauncherIo;
 	readonly membership: Membership;
 	readonly instance: number;
+	/** When this agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
 	/** Names this process. */
 	readonly incarnation: string;
 	readonly ports: Pick<PortReservation, "prepare" | "release">;
@@ -100,7 +106,7 @@ export class AgentSession {
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;
-		const steps = openSteps({
+		const { steps, ledger } = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
@@ -111,7 +117,10 @@ export class AgentSession {
 			!this.options.ranOtherCommand || workers.results.length > 0,
 		);
 		// Other nodes wait for this one to leave, and removing its directories may take a while.
-		await Promise.all([this.options.leave(), resources.console.drain()]);
+		await Promise.all([
+			...[this.options.leave(), resources.console.drain()],
+			within(place.clock, LAST_WRITE_MS, ledger.close()),
+		]);
 		adviseLonely(ending, config, log);
 		const report = buildReport({
 			...{ config, ending, instance },

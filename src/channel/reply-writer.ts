@@ -32,6 +32,12 @@ export class ReplyWriter {
 		PROGRESS: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
 		ERROR: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
 	};
+	/** Fast steps must not hide the begin or the end of what was announced. */
+	private readonly announcements = new Allowance(
+		FREQUENT.perSecond,
+		FREQUENT.atMost,
+	);
+	private isBusy = false;
 	private next = 1;
 
 	constructor(directory: string) {
@@ -55,8 +61,14 @@ export class ReplyWriter {
 		return true;
 	}
 
-	private isFrequent({ kind }: WorkerReply, timestamp: number): boolean {
+	private isFrequent(reply: WorkerReply, timestamp: number): boolean {
+		const { kind } = reply;
 		if (kind !== "PROGRESS" && kind !== "ERROR") return false;
+		const wasBusy = this.isBusy;
+		if (kind === "PROGRESS") this.isBusy = reply.busy !== undefined;
+		if (wasBusy || this.isBusy) {
+			if (this.announcements.takeOne(timestamp)) return false;
+		}
 		return !this.frequent[kind].takeOne(timestamp);
 	}
 

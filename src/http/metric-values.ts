@@ -1,4 +1,5 @@
 import type { AgentState } from "../agent/machine/state.js";
+import type { Goodput } from "../goodput/describe-goodput.js";
 import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { countIncidents } from "../rendezvous/planner/pay-incident.js";
@@ -17,6 +18,8 @@ export interface MetricSources {
 	readonly run: RunStatus | undefined;
 	/** That of the present start of the run. */
 	readonly history: InstanceHistory | undefined;
+	/** Undefined before the run was read. */
+	readonly goodput: Goodput | undefined;
 	/** How long the last read of the store took; null if there was none. */
 	readonly latencyMs: number | null;
 }

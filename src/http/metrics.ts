@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { countRounds } from "./count-rounds.js";
+import { LEDGER_METRICS } from "./ledger-metrics.js";
 import { METRICS, type Metric, type MetricSources } from "./metric-values.js";
 import { STEP_METRICS } from "./step-metrics.js";
 
@@ -11,12 +12,9 @@ const OWN_DESCRIPTORS = "/proc/self/fd";
 /** The Prometheus registry of this agent. */
 export class Metrics {
 	private readonly registry = new Registry();
-	private readonly instruments = [...METRICS, ...STEP_METRICS].map(
-		(metric) => ({
-			metric,
-			instrument: this.instrumentOf(metric),
-		}),
-	);
+	private readonly instruments = [
+		...[...METRICS, ...STEP_METRICS, ...LEDGER_METRICS],
+	].map((metric) => ({ metric, instrument: this.instrumentOf(metric) }));
 	private readonly rounds = new Counter({
 		name: "elastic_run_rounds_total",
 		help: "Rounds of this start of the run that ran or are over, by what ended the round before",

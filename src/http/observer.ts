@@ -6,6 +6,7 @@ import type { NodeResources } from "../agent/workers/node-resources.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
+import type { Goodput } from "../goodput/describe-goodput.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import {
 	describeHistory,
@@ -16,6 +17,7 @@ import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import { asEnded } from "./ended-run.js";
+import { GoodputCache } from "./goodput-cache.js";
 import type { MetricSources } from "./metric-values.js";
 import {
 	describeNode,
@@ -53,6 +55,7 @@ export interface ObserverOptions {
 interface Look {
 	readonly run: RunStatus | undefined;
 	readonly history: RunHistory | undefined;
+	readonly goodput: Goodput | undefined;
 	readonly problem: string | null;
 	readonly latencyMs: number | null;
 }
@@ -62,6 +65,7 @@ export class Observer implements AgentObserver {
 	private node: OwnNode;
 	private sightings: Sightings = NOTHING_SEEN;
 	private readonly lines = new WorkerLines();
+	private readonly goodputs = new GoodputCache();
 	private observed: ObservedRun | undefined;
 	private hasFailed = false;
 	private round: RoundRecord | null = null;
@@ -148,11 +152,12 @@ export class Observer implements AgentObserver {
 			},
 			history: history ? { ...history, place } : null,
 			timeline: timelineOf(run, history, this.sightings) ?? null,
+			ledger: look.goodput?.ledger ?? null,
 		};
 	}
 
 	async metricSources(): Promise<MetricSources> {
-		const { run, history, latencyMs } = await this.look();
+		const { run, history, goodput, latencyMs } = await this.look();
 		const { config, clock } = this.options;
 		return {
 			node: this.node,
@@ -164,6 +169,7 @@ export class Observer implements AgentObserver {
 			history: history?.instances.find(
 				({ instance }) => instance === run?.instance,
 			),
+			goodput,
 			latencyMs,
 		};
 	}
@@ -180,7 +186,9 @@ export class Observer implements AgentObserver {
 			const run = read && asEnded(read, this.round);
 			const history = describeHistory(runId, snapshot, wallTime);
 			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
-			return { run, history, problem, latencyMs };
+			const goodput =
+				run && history && this.goodputs.of(run, history, snapshot, wallTime);
+			return { run, history, goodput, problem, latencyMs };
 		} catch (error) {
 			return nothing(messageOf(error));
 		}
@@ -200,5 +208,6 @@ export class Observer implements AgentObserver {
 }
 
 function nothing(problem: string): Look {
-	return { run: undefined, history: undefined, problem, latencyMs: null };
+	const unknown = { run: undefined, history: undefined, goodput: undefined };
+	return { ...unknown, problem, latencyMs: null };
 }

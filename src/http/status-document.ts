@@ -1,4 +1,5 @@
 import type { AgentState } from "../agent/machine/state.js";
+import type { Spent } from "../goodput/categories.js";
 import type { RunHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import type { Timeline } from "./timeline.js";
@@ -19,6 +20,8 @@ export interface StatusDocument {
 	readonly history: PlacedHistory | null;
 	/** The run over time, by node; null before this agent has joined its run. */
 	readonly timeline: Timeline | null;
+	/** Node-seconds by category, as `elastic-run goodput` says; null before this agent has joined its run. */
+	readonly ledger: Spent | null;
 }
 
 export interface PlacedRun extends RunStatus {

@@ -36,6 +36,7 @@ const EVERY_ADDRESS = "::";
 /** One node's part in one run, from the first contact with the store to the report. */
 export class NodeLauncher {
 	private readonly incarnation = newIncarnation();
+	private readonly arrivedAt: number;
 	private readonly ports: PortReservation;
 	private readonly opening: Promise<Store>;
 	private membership: Membership | undefined;
@@ -60,6 +61,7 @@ export class NodeLauncher {
 			clock: place.clock,
 			random: Math.random,
 		});
+		this.arrivedAt = place.clock.wallTime();
 		// It is awaited later, or not at all.
 		this.opening.catch(() => {});
 		this.stopped = new Promise((resolve) => {
@@ -150,6 +152,7 @@ export class NodeLauncher {
 			place: this.place,
 			membership,
 			instance: joined.instance,
+			arrivedAt: this.arrivedAt,
 			incarnation: this.incarnation,
 			ports: this.ports,
 			isReturning,

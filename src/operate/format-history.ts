@@ -10,18 +10,46 @@ import type {
 
 const HEADER = [
 	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],
-	...["barrier", "started", "in all", "ran", "begun because of"],
+	...["barrier", "started", "in all", "ran"],
 ];
+const STEPS_HEADER = ["1st step", "lost", "again"];
+const CAUSE_HEADER = "begun because of";
 
 /** The rounds of a run as text, start after start, with a newline at its end. */
 export function formatHistory({ runId, instances }: RunHistory): string {
 	const blocks = instances.map((instance) => [
 		...headlines(instance),
-		...alignColumns([HEADER, ...instance.rounds.map(cellsOf)]),
+		...alignColumns(rowsOf(instance)),
 	]);
 	return [[`run ${runId}`], ...blocks]
 		.map((lines) => lines.map((line) => `${plainMessage(line)}\n`).join(""))
 		.join("\n");
+}
+
+/** The columns of steps are there only if a worker has shown one. */
+function rowsOf({ rounds }: InstanceHistory): readonly (readonly string[])[] {
+	const showsSteps = rounds.some(({ steps }) => steps !== null);
+	const stepsHeader = showsSteps ? STEPS_HEADER : [];
+	return [
+		[...HEADER, ...stepsHeader, CAUSE_HEADER],
+		...rounds.map((line) => [
+			...cellsOf(line),
+			...(showsSteps ? stepCells(line) : []),
+			causeOf(line),
+		]),
+	];
+}
+
+function stepCells({ steps }: RoundLine): readonly string[] {
+	const { toFirstMs = null, lost = null, again = null } = steps ?? {};
+	return [
+		inWords(toFirstMs),
+		...[lost, again].map((count) => String(count ?? "-")),
+	];
+}
+
+function inWords(ms: number | null): string {
+	return ms === null ? "-" : formatDuration(ms);
 }
 
 function headlines(instance: InstanceHistory): readonly string[] {
@@ -70,9 +98,8 @@ function cellsOf(line: RoundLine): readonly string[] {
 		String(members.length),
 		timeOfDay(liftedAt),
 		...[noticeMs, stopMs, readyMs, barrierMs, startMs, totalMs, ranMs].map(
-			(ms) => (ms === null ? "-" : formatDuration(ms)),
+			inWords,
 		),
-		causeOf(line),
 	];
 }
 

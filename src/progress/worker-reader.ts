@@ -16,6 +16,8 @@ export interface ReaderOptions {
 		readonly file: HeldFile;
 		readonly startBytes: number;
 	}[];
+	/** Called with each new step. */
+	readonly onStep?: ((steps: WorkerSteps) => void) | undefined;
 }
 
 /** The most numbers that are kept of a report, and the longest name. */
@@ -34,7 +36,10 @@ export class WorkerReader {
 	private known: WorkerSteps | undefined;
 	private announcedUntil = NEVER;
 
-	constructor({ pattern, hookFile, outputs }: ReaderOptions) {
+	private readonly onStep: (steps: WorkerSteps) => void;
+
+	constructor({ pattern, hookFile, outputs, onStep }: ReaderOptions) {
+		this.onStep = onStep ?? (() => {});
 		this.hook = new HookSteps(hookFile);
 		this.outputs = outputs.map(
 			({ file, startBytes }) => new OutputSteps(pattern, file, startBytes),
@@ -90,7 +95,10 @@ export class WorkerReader {
 		if (isOld) return;
 		const before = this.known;
 		this.known = noteStep(before, seen, now);
-		if (this.known.at !== before?.at) this.announcedUntil = NEVER;
+		const { step: number, source: by } = this.known;
+		if (number === before?.step && by === before.source) return;
+		this.announcedUntil = NEVER;
+		this.onStep(this.known);
 	}
 }
 

@@ -71,6 +71,7 @@ export function statusDocument(
 		},
 		history: null,
 		timeline: timeline(),
+		ledger: null,
 		...change,
 	};
 }

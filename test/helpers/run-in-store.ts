@@ -1,5 +1,6 @@
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
+import type { LedgerRecord } from "../../src/rendezvous/records/ledger-record.js";
 import type {
 	CoordinatorRecord,
 	NodeRecord,
@@ -40,6 +41,15 @@ export class RunInStore {
 	async history(): Promise<readonly HistoryRecord[]> {
 		const entries = await etcdRange(this.etcd, this.keys.history);
 		return entries.map(({ value }): HistoryRecord => JSON.parse(value));
+	}
+
+	/** Waits until a node's steps in a round are in the ledger. */
+	async sawSteps(round: number, nodeId: string): Promise<void> {
+		const key = this.keys.ledgerOf(round, nodeId);
+		await poll(`steps of ${nodeId} in the ledger`, BOUND_MS, async () => {
+			const record = await this.read<LedgerRecord>(key);
+			return record?.steps ?? undefined;
+		});
 	}
 
 	/** Waits until the run is where it is wanted. */

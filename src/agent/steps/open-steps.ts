@@ -9,6 +9,8 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
+import { openLedger } from "./open-ledger.js";
+import type { RoundLedger } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
@@ -20,18 +22,23 @@ export interface OpenStepsOptions {
 	/** This node's log directory. */
 	readonly logDirectory: string;
 	readonly store: Store;
+	/** When this agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
 	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
 	readonly dispatch: (input: AgentInput) => void;
 }
 
-/** Follows the workers' steps, publishes them, and acts where none comes. */
+/** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
 export function openSteps({
 	workers,
 	membership,
 	cleanups,
 	...options
-}: OpenStepsOptions): StepWatch {
+}: OpenStepsOptions): {
+	readonly steps: StepWatch;
+	readonly ledger: Pick<RoundLedger, "close">;
+} {
 	const { config } = options;
 	const { nodeId } = config;
 	const keys = new RunKeys(config.runId);
@@ -48,9 +55,9 @@ export function openSteps({
 		processes,
 		write,
 	});
+	const ledger = openLedger({ ...options, keys, nodeId });
 	const steps = new StepWatch({
-		...options,
-		processes,
+		...{ ...options, ledger, processes },
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		onStill: (...still) => inquiry.inquire(...still),
@@ -64,6 +71,7 @@ export function openSteps({
 	cleanups.add("closing the watch on steps", () => {
 		why.close();
 		steps.close();
+		void ledger.close();
 	});
-	return steps;
+	return { steps, ledger };
 }

@@ -8,9 +8,10 @@ import type {
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
+import type { RoundLedger } from "./round-ledger.js";
 import { StepPublisher } from "./step-publisher.js";
+import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
 /** How often the sources of steps are read, in milliseconds. */
@@ -28,6 +29,8 @@ export interface StepWatchOptions {
 	readonly processes: () => readonly WorkerProcess[];
 	/** Publishes how far the workers have come; called at most once in two seconds. */
 	readonly publish: (record: ProgressRecord) => void;
+	/** Counts what the time is spent on. */
+	readonly ledger: Pick<RoundLedger, "follow" | "stepped" | "announced">;
 	/**
 	 * Called when the workers stand still. Resolves with the time of the next judgement on the clock, or with undefined if
 	 * none is wanted before a worker makes a step.
@@ -58,7 +61,8 @@ export class StepWatch {
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
-		this.readers = new WorkerReaders(options.config.steps.pattern);
+		const { config, ledger } = options;
+		this.readers = new WorkerReaders(config.steps.pattern, ledger.stepped);
 		this.publisher = new StepPublisher({
 			...options,
 			nodeId: options.config.nodeId,
@@ -69,7 +73,11 @@ export class StepWatch {
 	follow(state: AgentState): void {
 		this.state = state;
 		const number = state.phase === "RUNNING" ? state.round : undefined;
-		if (number === this.round?.number) return;
+		const isSame = number === this.round?.number;
+		// The last steps of the round that is left belong to it.
+		if (!isSame && this.round !== undefined) this.lookAtAll();
+		this.options.ledger.follow(state);
+		if (isSame) return;
 		if (number === undefined) this.rest();
 		else this.begin(number);
 	}
@@ -89,7 +97,13 @@ export class StepWatch {
 			.processes()
 			.find((one) => one.directory === directory);
 		if (process === undefined) return;
-		this.readers.of(process).heard(reply, this.options.clock.now());
+		const { clock, ledger } = this.options;
+		const now = clock.now();
+		const lateMs = clock.wallTime() - reply.timestamp;
+		// It was said in this round, and not in the future.
+		const at = Math.min(now, Math.max(this.round.since, now - lateMs));
+		this.readers.of(process).heard(reply, at);
+		ledger.announced(directory, reply, at);
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
@@ -110,10 +124,7 @@ export class StepWatch {
 
 	/** The same after a last look at what ended workers have left. */
 	lastProgress(): readonly WorkerProgress[] {
-		const now = this.options.clock.now();
-		for (const process of this.options.processes()) {
-			this.readers.of(process).look(now);
-		}
+		this.lookAtAll();
 		return this.progress();
 	}
 
@@ -129,6 +140,13 @@ export class StepWatch {
 		this.quietSince = undefined;
 		this.readers.beginRound();
 		this.lookLater();
+	}
+
+	private lookAtAll(): void {
+		const now = this.options.clock.now();
+		for (const process of this.options.processes()) {
+			this.readers.of(process).look(now);
+		}
 	}
 
 	/** No round runs: nothing is read, and no timer wakes the agent. */
@@ -148,13 +166,9 @@ export class StepWatch {
 	private look(): void {
 		const now = this.options.clock.now();
 		if (now - this.lookAt > STOPPED_MS) this.quietUntil = now + STOPPED_MS;
-		const processes = this.options.processes();
-		this.readers.keep(processes);
-		for (const process of processes) {
-			const reader = this.readers.of(process);
-			reader.look(now);
-			if (reader.steps !== undefined) this.countsSteps = true;
-		}
+		this.readers.keep(this.options.processes());
+		this.lookAtAll();
+		if (this.readers.newestStepAt !== undefined) this.countsSteps = true;
 		this.publisher.offer({ ...this.place, workers: this.progress() });
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
@@ -182,31 +196,15 @@ export class StepWatch {
 		});
 	}
 
-	/** Ended workers make no more steps; a paused or ending one means that the round is being left. */
 	private standstill(
 		{ workers }: Running,
 		since: number,
 		now: number,
 	): Standstill {
-		const there = workers.filter(({ status }) => status !== "gone");
-		if (there.length === 0 || !there.every(isWorking)) {
-			return { kind: "fine" };
-		}
-		const localRanks = new Set(there.map(({ localRank }) => localRank));
-		const watched = this.options
-			.processes()
-			.filter(({ localRank }) => localRanks.has(localRank))
-			.map((process) => {
-				const { steps, busyUntil } = this.readers.of(process);
-				return { localRank: process.localRank, since, steps, busyUntil };
-			});
-		const limits = this.options.config.steps;
-		return judgeStandstill(watched, limits, this.countsSteps, now);
+		const { config, processes } = this.options;
+		const watched = watchedWorkers(workers, processes(), this.readers, since);
+		return watched === undefined
+			? { kind: "fine" }
+			: judgeStandstill(watched, config.steps, this.countsSteps, now);
 	}
-}
-
-function isWorking(worker: WorkerSlot): boolean {
-	return (
-		worker.status === "running" && worker.pid !== null && !isEnding(worker)
-	);
 }

@@ -1,4 +1,5 @@
 import { channelPaths, hookPaths } from "../../channel/layout.js";
+import type { WorkerSteps } from "../../progress/steps.js";
 import { WorkerReader } from "../../progress/worker-reader.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 
@@ -7,7 +8,11 @@ export class WorkerReaders {
 	/** By channel directory: no two processes have the same. */
 	private readonly readers = new Map<string, WorkerReader>();
 
-	constructor(private readonly pattern: RegExp) {}
+	constructor(
+		private readonly pattern: RegExp,
+		/** Called with each new step of the process that has this channel. */
+		private readonly onStep: (directory: string, steps: WorkerSteps) => void,
+	) {}
 
 	/** When the newest step of any of them came; undefined if none has. */
 	get newestStepAt(): number | undefined {
@@ -26,6 +31,7 @@ export class WorkerReaders {
 				pattern: this.pattern,
 				hookFile: hookPaths(channelPaths(directory).hook).steps,
 				outputs: streams.flatMap((stream) => stream ?? []),
+				onStep: (steps) => this.onStep(directory, steps),
 			});
 		this.readers.set(directory, reader);
 		return reader;

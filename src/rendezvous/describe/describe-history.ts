@@ -3,6 +3,8 @@ import { countIncidents } from "../planner/pay-incident.js";
 import { EMPTY_MEMORY } from "../planner/plan.js";
 import type { HistoryRecord } from "../records/history-record.js";
 import { RunKeys } from "../records/keys.js";
+import type { LedgerRecord } from "../records/ledger-record.js";
+import { ledgerRecords } from "../records/ledger-records.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
 import { HISTORY } from "../records/record-shapes.js";
 import type { Outcome } from "../records/records.js";
@@ -13,6 +15,7 @@ import {
 	phasesOf,
 	type RoundPhases,
 } from "./measure-history.js";
+import { type StepsOfRound, stepsOfRound } from "./measure-steps.js";
 
 /**
  * The content of `elastic-run history` and its JSON, documented in docs/history.md. Times are milliseconds since 1970,
@@ -55,6 +58,8 @@ export interface RoundLine extends Omit<HistoryRecord, "version"> {
 	readonly phases: RoundPhases;
 	/** How long all its members ran, in milliseconds; until now if it still runs. Null if they were never seen to run. */
 	readonly ranMs: number | null;
+	/** Null if none of its workers has shown a step. */
+	readonly steps: StepsOfRound | null;
 }
 
 /**
@@ -75,6 +80,7 @@ export function describeHistory(
 	const lines = linesOf(keys, snapshot, warn).map((line) =>
 		line.round === view.round.synced ? asSeenNow(line, view, wallTime) : line,
 	);
+	const records = ledgerRecords(keys, snapshot, warn);
 	const instances = new Set(lines.map(({ instance }) => instance));
 	return {
 		version: 1,
@@ -83,6 +89,7 @@ export function describeHistory(
 			describeInstance(
 				instance,
 				lines.filter((line) => line.instance === instance),
+				records.filter((record) => record.instance === instance),
 				view,
 				wallTime,
 			),
@@ -116,6 +123,7 @@ function asSeenNow(
 function describeInstance(
 	instance: number,
 	rounds: readonly HistoryRecord[],
+	records: readonly LedgerRecord[],
 	view: RunView,
 	wallTime: number,
 ): InstanceHistory {
@@ -146,6 +154,7 @@ function describeInstance(
 			...line,
 			phases: phasesOf(line, rounds[index - 1]),
 			ranMs: measured.ranOf[index] ?? null,
+			steps: stepsOfRound(records, line, rounds[index - 1]),
 		})),
 	};
 }

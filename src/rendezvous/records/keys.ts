@@ -77,6 +77,19 @@ export class RunKeys {
 		return `${this.prefix}history/`;
 	}
 
+	/** What each node did in each round, for the ledger of time. No agent watches it. */
+	get ledger(): string {
+		return `${this.prefix}ledger/`;
+	}
+
+	ledgerOfRound(round: number): string {
+		return `${this.ledger}${padded(round)}/`;
+	}
+
+	ledgerOf(round: number, nodeId: string): string {
+		return this.ledgerOfRound(round) + nodeId;
+	}
+
 	/** How far the agents' workers have come. No agent watches it. */
 	get progress(): string {
 		return `${this.prefix}progress/`;
@@ -122,6 +135,10 @@ export class RunKeys {
 	}
 
 	historyOf(round: number): string {
-		return this.history + String(round).padStart(ROUND_DIGITS, "0");
+		return this.history + padded(round);
 	}
+}
+
+function padded(round: number): string {
+	return String(round).padStart(ROUND_DIGITS, "0");
 }

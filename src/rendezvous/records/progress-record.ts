@@ -46,9 +46,11 @@ export interface ProgressRecord {
 	readonly workers: readonly WorkerProgress[];
 }
 
+export const step = amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+
 const workerProgress = fields<WorkerProgress>({
 	localRank: count,
-	step: amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+	step,
 	source: oneOf(...STEP_SOURCES),
 	stepAt: time,
 	rate: nullable(duration),

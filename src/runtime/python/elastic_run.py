@@ -948,13 +948,16 @@ class _ReplyWriter:
         self._temporary = os.path.join(directory, "tmp")
         self._next = 1
         self._frequent = {"PROGRESS": _Allowance(), "ERROR": _Allowance()}
+        # Fast steps must not hide the begin or the end of what was announced.
+        self._announcements = _Allowance()
+        self._is_busy = False
 
     def write(self, reply: Mapping[str, Any], timestamp: int) -> bool:
         """Returns whether it was written: errors that come too fast are not. `timestamp`: milliseconds
         since 1970. Raises ChannelError above 1 MiB, TypeError on what is no JSON, and OSError where
         the disk does not take it."""
         kind: str = reply["kind"]
-        if kind in self._frequent and not self._frequent[kind].take_one():
+        if self._is_too_frequent(reply, kind):
             if kind == "PROGRESS":
                 self._replace_progress(reply, timestamp)
             return kind == "PROGRESS"
@@ -963,6 +966,16 @@ class _ReplyWriter:
             self._next = max([self._next, *taken[-1:]]) + 1
         self._next += 1
         return True
+
+    def _is_too_frequent(self, reply: Mapping[str, Any], kind: str) -> bool:
+        if kind not in self._frequent:
+            return False
+        was_busy = self._is_busy
+        if kind == "PROGRESS":
+            self._is_busy = "busy" in reply
+        if (was_busy or self._is_busy) and self._announcements.take_one():
+            return False
+        return not self._frequent[kind].take_one()
 
     def _replace_progress(self, reply: Mapping[str, Any], timestamp: int) -> None:
         _replace_file(self._progress, self._write(self._next, reply, timestamp))

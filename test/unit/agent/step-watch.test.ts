@@ -50,6 +50,7 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	const watch = new StepWatch({
 		...{ clock, config: CONFIG, processes: () => processes },
 		publish: (record) => void published.push(record),
+		ledger: { follow: () => {}, stepped: () => {}, announced: () => {} },
 		onStill: async (still) => {
 			stills.push(still);
 			return again(still);

@@ -72,6 +72,22 @@ describe("steps that come fast", () => {
 		expect(received.filter(isStep(1_000))).toHaveLength(1);
 	});
 
+	it("do not hide when what was announced begins and ends", () => {
+		const { directory, received, reader } = open();
+		const writer = new ReplyWriter(directory);
+		for (let step = 1; step <= 300; step++) {
+			writer.write({ kind: "PROGRESS", step }, 0);
+		}
+		writer.write({ kind: "PROGRESS", busy: "save", for_seconds: 9 }, 100);
+		writer.write({ kind: "PROGRESS", step: 301 }, 200);
+		writer.write({ kind: "PROGRESS", step: 302 }, 201);
+		readAll(reader);
+		expect(received.slice(-2)).toMatchObject([
+			{ busy: "save", timestamp: 100 },
+			{ step: 301, timestamp: 200 },
+		]);
+	});
+
 	it("are written as replies again when time has passed", () => {
 		const { directory, files } = open();
 		const writer = new ReplyWriter(directory);

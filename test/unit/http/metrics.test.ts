@@ -35,7 +35,8 @@ const FAILURE = {
 const BARE: MetricSources = {
 	...{ node: ownNode(INITIAL_STATE, 1_000), wallTime: 3_500 },
 	...{ nodeId: "a", role: "default", policy: "hard" },
-	...{ run: undefined, history: undefined, latencyMs: null },
+	...{ run: undefined, history: undefined, goodput: undefined },
+	latencyMs: null,
 };
 
 /** A run of so many rounds, the last of which has run for a second. */

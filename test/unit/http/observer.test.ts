@@ -22,7 +22,7 @@ test("before a run is joined there is a node, and words for what is not known", 
 	expect(await observer.status()).toEqual({
 		...{ version: 1, at: 5_000, control: false },
 		problem: "this agent has not joined its run yet",
-		...{ run: null, history: null, timeline: null },
+		...{ run: null, history: null, timeline: null, ledger: null },
 		node: {
 			...{ nodeId: "node-a", pid: process.pid, phase: "JOINING", since: 5_000 },
 			...{ waitsFor: "waits to join its run", workers: [] },

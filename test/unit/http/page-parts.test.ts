@@ -315,7 +315,7 @@ describe("the tables", () => {
 			},
 			...{ repairs: { count: 0, meanMs: null, longestMs: null }, ranMs: 0 },
 			...{ elapsedMs: null, ranShare: null },
-			rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000 }],
+			rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000, steps: null }],
 		}));
 		const history = {
 			version: 1,

@@ -41,7 +41,7 @@ const BEGUN = 1_000_000;
 
 function line(change: Partial<HistoryRecord>): RoundLine {
 	const { version, ...record } = historyRecord({ instance: 7, ...change });
-	return { ...record, phases: phasesOf(record), ranMs: null };
+	return { ...record, phases: phasesOf(record), ranMs: null, steps: null };
 }
 
 function historyOf(rounds: readonly RoundLine[]): RunHistory {

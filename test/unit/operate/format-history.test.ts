@@ -30,7 +30,9 @@ it("says of each start how it ended, what was repaired, and round by round why a
 		...{ version: 1, runId: "train" },
 		instances: [
 			instance({
-				rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000 }],
+				rounds: [
+					{ ...line, phases: phasesOf(line), ranMs: 9_000, steps: null },
+				],
 			}),
 			instance({
 				...{ endedAt: null, outcome: null, elapsedMs: 2_000, ranShare: 0 },

@@ -1,0 +1,207 @@
+import type { ReceivedReply } from "../../channel/events.js";
+import type { WorkerSteps } from "../../progress/steps.js";
+import {
+	announcedBy,
+	beginWork,
+	further,
+	furthestOf,
+	noteAnnouncement,
+	noteWorkerStep,
+	type Work,
+	workUntil,
+} from "../../progress/work.js";
+import {
+	applyNews,
+	insertNews,
+	type WorkNews,
+} from "../../progress/work-news.js";
+import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
+import type { Furthest } from "../../rendezvous/records/ledger-record.js";
+import type { AgentState, Running } from "../machine/state.js";
+import { type LedgerEntry, recordOf } from "./ledger-entry.js";
+import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
+
+/** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
+const LATE_MS = 2_000;
+/** The end of a round is written within this time, in milliseconds, and not at once: no write delays a restart. */
+const OVER_MS = 1_000;
+/** What makes no steps, a round or a spare, is written so long after its begin, in milliseconds. */
+const SILENT_MS = 10_000;
+/** Later than the others write what they did, and before the first step is counted, in milliseconds. */
+const ASK_AFTER_MS = 1_500;
+
+type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
+
+export interface RoundLedgerOptions extends LedgerWriterOptions {
+	readonly nodeId: string;
+	/** When this agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
+	/** How far the run came before this agent, if the store knows it. Never rejects. */
+	readonly readFurthest: (
+		instance: number,
+		round: number,
+	) => Promise<Furthest | null>;
+	/** Forgets what all nodes did in a round. Never rejects. */
+	readonly forget: (round: number) => Promise<void>;
+}
+
+/** Counts what a node's time is spent on, round by round, and keeps that in the store. */
+export class RoundLedger {
+	private readonly writer: LedgerWriter;
+	private entry: LedgerEntry | undefined;
+	/** What was heard lately and is not in the entry yet. */
+	private news: readonly WorkNews[] = [];
+	/** When each worker was last heard in this round, by its channel. */
+	private readonly heardAt = new Map<string, number>();
+	private furthest: Furthest | null = null;
+	private cancelAsking: () => void = () => {};
+	/** The channels of workers that have made a step in an earlier round. */
+	private kept: ReadonlySet<string> = new Set();
+
+	constructor(private readonly options: RoundLedgerOptions) {
+		this.writer = new LedgerWriter(options);
+	}
+
+	/** Takes each new state of the agent. */
+	follow(state: AgentState): void {
+		const { instance, view } = state;
+		if (instance === null || view === null) return;
+		const now = this.options.clock.now();
+		if (state.phase === "RUNNING") {
+			if (this.entry?.round === state.round && this.entry.work !== null) return;
+			this.begin(instance, state, now);
+			return;
+		}
+		if (this.entry === undefined && state.phase === "JOINING") {
+			this.entry = this.newEntry(instance, state.claim);
+			this.offer(SILENT_MS);
+		}
+		if (this.entry?.work == null) return;
+		this.end(this.entry, this.entry.work, state, now);
+	}
+
+	/** Takes a step of the worker that has this channel. */
+	readonly stepped = (directory: string, steps: WorkerSteps): void => {
+		const { step, source } = steps;
+		const at = this.inOrder(directory, steps.at);
+		const isKept = this.kept.has(directory);
+		const made = { worker: directory, step, source, isKept, at };
+		this.hear({ at, apply: (work) => noteWorkerStep(work, made) });
+	};
+
+	/** Takes a worker's report, after the step in it. */
+	announced(directory: string, report: Progress, saidAt: number): void {
+		const { busy, for_seconds: seconds = 0 } = report;
+		const at = this.inOrder(directory, saidAt);
+		const kind = busy === undefined ? null : announcedBy(busy);
+		const span = { at, forMs: seconds * 1_000 };
+		const apply = (work: Work) => noteAnnouncement(work, directory, kind, span);
+		this.hear({ at, apply });
+	}
+
+	/** Two reports of the same millisecond must not change places. */
+	private inOrder(directory: string, at: number): number {
+		const inOrder = Math.max(at, this.heardAt.get(directory) ?? at);
+		this.heardAt.set(directory, inOrder);
+		return inOrder;
+	}
+
+	/** Writes what is left, once, with the time at which the agent left. Never rejects. */
+	async close(): Promise<void> {
+		this.cancelAsking();
+		const { entry } = this;
+		if (entry === undefined || entry.leftAt !== undefined) return;
+		this.entry = { ...entry, leftAt: this.options.clock.wallTime() };
+		this.offer(0);
+		await this.writer.close();
+	}
+
+	/** Once the other nodes have written what they did in the rounds before. */
+	private askSoon(instance: number, round: number): void {
+		const { clock, readFurthest } = this.options;
+		this.cancelAsking = clock.wakeAt(clock.now() + ASK_AFTER_MS, () => {
+			void readFurthest(instance, round - 1).then((found) => {
+				const { entry } = this;
+				if (entry?.work?.steps !== null || entry.round !== round) return;
+				const before = further(entry.work.before, found);
+				this.entry = { ...entry, work: { ...entry.work, before } };
+			});
+		});
+	}
+
+	private newEntry(instance: number, round: number): LedgerEntry {
+		const { nodeId, arrivedAt, clock } = this.options;
+		return {
+			...{ nodeId, instance, round, arrivedAt },
+			beganAt: { now: clock.now(), wallTime: clock.wallTime() },
+			...{ work: null, ranUntil: null, stoppedAt: null },
+		};
+	}
+
+	private begin(instance: number, { round, seat }: Running, now: number): void {
+		const isFirst = seat.groupRank === 0;
+		if (isFirst && round > KEPT_ROUNDS) {
+			void this.options.forget(round - KEPT_ROUNDS);
+		}
+		this.heardAt.clear();
+		const before = this.entry?.work;
+		if (before) this.kept = new Set(before.last.keys());
+		else if (round > 1) this.askSoon(instance, round);
+		this.entry = {
+			...this.newEntry(instance, round),
+			work: beginWork(now, this.furthest),
+		};
+		this.offer(SILENT_MS);
+	}
+
+	/** It has left the round, or some of its workers have ended since. */
+	private end(
+		entry: LedgerEntry,
+		work: Work,
+		state: AgentState,
+		now: number,
+	): void {
+		if (entry.ranUntil === null) {
+			const done = workUntil(applyNews(work, this.news), now);
+			this.news = [];
+			this.furthest = furthestOf(done);
+			this.entry = { ...entry, work: done, ranUntil: now };
+			this.offer(OVER_MS);
+		}
+		const { phase } = state;
+		const isPaused =
+			"workers" in state &&
+			state.workers.some(({ status }) => status === "paused");
+		if (phase === "FINISHED") this.stop(now, "finished");
+		else if (phase === "JOINING")
+			this.stop(now, isPaused ? "paused" : undefined);
+		else if (phase === "CLOSED") this.stop(now, undefined);
+		else this.offer();
+	}
+
+	private stop(now: number, after: LedgerEntry["after"]): void {
+		const { entry } = this;
+		if (entry === undefined || entry.stoppedAt !== null) return;
+		this.entry = { ...entry, stoppedAt: now, after };
+		this.offer(after === "finished" ? 0 : undefined);
+	}
+
+	private hear(heard: WorkNews): void {
+		const { entry } = this;
+		if (entry?.work == null || entry.ranUntil !== null) return;
+		this.news = insertNews(this.news, heard);
+		const latest = this.options.clock.now() - LATE_MS;
+		const settled = this.news.filter(({ at }) => at <= latest);
+		this.news = this.news.slice(settled.length);
+		this.entry = { ...entry, work: applyNews(entry.work, settled) };
+		this.offer();
+	}
+
+	private offer(withinMs?: number): void {
+		const { entry, news } = this;
+		if (entry === undefined) return;
+		const { clock } = this.options;
+		const make = () => recordOf(entry, news, clock.now(), clock.wallTime());
+		this.writer.offer(entry.round, make, withinMs);
+	}
+}

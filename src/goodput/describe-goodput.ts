@@ -1,0 +1,78 @@
+import {
+	addSpent,
+	NOTHING_SPENT,
+	type Spent,
+	spentBy,
+	totalSpent,
+} from "./categories.js";
+import {
+	adviseCheckpoints,
+	type CheckpointAdvice,
+} from "./checkpoint-advice.js";
+import { nodeLedger } from "./node-ledger.js";
+import type { RunAccounts } from "./read-ledger.js";
+import { type Recoveries, recoveriesOf } from "./recoveries.js";
+
+/**
+ * The content of `elastic-run goodput` and its JSON, documented in docs/goodput.md: the newest start of a run. Times are
+ * milliseconds since 1970, null if unknown.
+ */
+export interface Goodput {
+	readonly version: 1;
+	readonly runId: string;
+	readonly instance: number;
+	readonly begunAt: number;
+	/** Null while it runs. */
+	readonly endedAt: number | null;
+	readonly elapsedSeconds: number;
+	/** All nodes together; the sum of `ledger`. */
+	readonly nodeSeconds: number;
+	/** Node-seconds by category. */
+	readonly ledger: Spent;
+	/** Productive time as a fraction of all, from 0 to 1; null if there is no time yet. */
+	readonly goodput: number | null;
+	/** The effective training time ratio: time that was not lost to starts, failures and idleness. */
+	readonly ettr: number | null;
+	readonly recoveries: Recoveries;
+	readonly checkpoints: CheckpointAdvice;
+	readonly nodes: readonly NodeGoodput[];
+}
+
+export interface NodeGoodput {
+	readonly nodeId: string;
+	readonly from: number;
+	readonly to: number;
+	readonly ledger: Spent;
+}
+
+/** Each node's time, and all of it in seconds. */
+export function describeGoodput(run: RunAccounts): Goodput {
+	const nodes = run.accounts.map((account) => {
+		const { nodeId, from, to } = account;
+		return { nodeId, from, to, ledger: inSeconds(nodeLedger(account, run)) };
+	});
+	const ledger = nodes.reduce(
+		(sum, node) => addSpent(sum, node.ledger),
+		NOTHING_SPENT,
+	);
+	const nodeSeconds = totalSpent(ledger);
+	const { runId, instance, begunAt, endedAt } = run;
+	const elapsedSeconds = Math.max(0, run.until - begunAt) / 1_000;
+	const ratio = (seconds: number) =>
+		nodeSeconds === 0 ? null : seconds / nodeSeconds;
+	const { productive, saving, straggler } = ledger;
+	const recoveries = recoveriesOf(run, elapsedSeconds);
+	return {
+		...{ version: 1, runId, instance, begunAt, endedAt },
+		...{ elapsedSeconds, nodeSeconds, ledger },
+		goodput: ratio(productive),
+		ettr: ratio(productive + saving + straggler),
+		recoveries,
+		checkpoints: adviseCheckpoints(run, recoveries.mtbfSeconds),
+		nodes,
+	};
+}
+
+function inSeconds(spent: Spent): Spent {
+	return spentBy((category) => spent[category] / 1_000);
+}

@@ -1,0 +1,80 @@
+import { dateAndTime } from "../base/local-time.js";
+import { alignColumns } from "../base/table.js";
+import { formatCount, formatDuration } from "../base/units.js";
+import { CATEGORIES, CATEGORY_NAMES } from "../goodput/categories.js";
+import type { Cost } from "../goodput/cost.js";
+import type { Goodput } from "../goodput/describe-goodput.js";
+import { plainMessage } from "../logs/plain-text.js";
+
+/** A run's goodput as text, with a newline at its end. */
+export function formatGoodput(goodput: Goodput, cost: Cost | null): string {
+	const lines = [
+		headline(goodput),
+		...alignColumns(rowsOf(goodput, cost)).map((line) => `  ${line}`),
+		...figures(goodput),
+		...(cost === null
+			? []
+			: [`cost ${money(cost.total)}, of it lost ${money(cost.lost)}`]),
+	];
+	return lines.map((line) => `${plainMessage(line)}\n`).join("");
+}
+
+function headline(goodput: Goodput): string {
+	const { runId, begunAt, endedAt, elapsedSeconds, nodes, nodeSeconds } =
+		goodput;
+	const time = inWords(elapsedSeconds);
+	const spent = endedAt === null ? `so far ${time}` : `took ${time}`;
+	return `run ${runId}, begun ${dateAndTime(begunAt)}, ${spent}: ${inWords(nodeSeconds)} on ${formatCount(nodes.length, "node")}`;
+}
+
+/** Only the categories that have time, and their total. */
+function rowsOf(
+	{ ledger, nodeSeconds }: Goodput,
+	cost: Cost | null,
+): readonly (readonly string[])[] {
+	const row = (name: string, seconds: number, price: number, about: string) => [
+		name,
+		inWords(seconds),
+		percent(nodeSeconds === 0 ? null : seconds / nodeSeconds),
+		...(cost === null ? [] : [money(price)]),
+		about,
+	];
+	const shown = CATEGORY_NAMES.filter((name) => ledger[name] > 0);
+	return [
+		...shown.map((name) =>
+			row(name, ledger[name], cost?.byCategory[name] ?? 0, CATEGORIES[name]),
+		),
+		row("all", nodeSeconds, cost?.total ?? 0, ""),
+	];
+}
+
+function figures({
+	goodput,
+	ettr,
+	recoveries,
+	checkpoints,
+}: Goodput): readonly string[] {
+	const { failures, mtbfSeconds, count, meanSeconds } = recoveries;
+	const { saveSeconds, intervalSeconds, missing } = checkpoints;
+	return [
+		`goodput ${percent(goodput)} (productive of all), effective training time ratio ${percent(ettr)} (and saving)`,
+		mtbfSeconds === null
+			? "no failure"
+			: `${formatCount(failures, "failure")}, one each ${inWords(mtbfSeconds)}; mean time to the next new step ${meanSeconds === null ? "unknown" : `${inWords(meanSeconds)} (${count})`}`,
+		intervalSeconds === null || saveSeconds === null
+			? `checkpoint interval by Young/Daly unknown: ${missing}`
+			: `checkpoint interval by Young/Daly ${inWords(intervalSeconds)}: a save takes ${inWords(saveSeconds)}`,
+	];
+}
+
+function inWords(seconds: number): string {
+	return formatDuration(seconds * 1_000);
+}
+
+function percent(ratio: number | null): string {
+	return ratio === null ? "-" : `${(ratio * 100).toFixed(1)} %`;
+}
+
+function money(amount: number): string {
+	return amount.toFixed(2);
+}

@@ -1,0 +1,25 @@
+import type { Entry, Snapshot } from "../store/store.js";
+import type { RunKeys } from "./keys.js";
+import { LEDGER, type LedgerRecord } from "./ledger-record.js";
+import { informationAt, type Warn } from "./record-codec.js";
+
+/** Decodes each entry once: a long run has thousands, and few change between two reads. */
+const known = new WeakMap<Entry, LedgerRecord>();
+
+/** All records of a run's ledger, by round. */
+export function ledgerRecords(
+	{ ledger }: RunKeys,
+	snapshot: Snapshot,
+	warn: Warn,
+): readonly LedgerRecord[] {
+	return [...snapshot.entries.values()]
+		.filter(({ key }) => key.startsWith(ledger))
+		.flatMap((entry) => {
+			const { key } = entry;
+			const record =
+				known.get(entry) ?? informationAt(LEDGER, snapshot, key, warn);
+			if (record !== undefined) known.set(entry, record);
+			return record ?? [];
+		})
+		.sort((left, right) => left.round - right.round);
+}
