@@ -15,6 +15,8 @@ export interface Flag {
 	readonly argument?: string | undefined;
 	/** The key of its setting, if that is not the name. */
 	readonly key?: string;
+	/** Each further value is a further line. */
+	readonly repeats?: boolean;
 }
 
 /** What a page of help says of a flag. */
@@ -53,6 +55,10 @@ export class ArgumentParser {
 	/** Accepts a flag by each of its names. */
 	add(flag: Flag, { text, heading, defaultText }: HelpLine = {}): void {
 		const { name, aliases = [], short, argument, key = name } = flag;
+		const before = () =>
+			flag.repeats && this.given.has(key)
+				? `${this.given.get(key)?.text}\n`
+				: "";
 		const letter = short === undefined ? "" : `-${short}, `;
 		const value = argument === undefined ? "" : ` <${argument}>`;
 		const shown = new Option(`${letter}--${name}${value}`, text);
@@ -62,7 +68,9 @@ export class ArgumentParser {
 			(typed: string) =>
 			(text = "1") => {
 				this.refuseDash(`--${typed}`, text);
-				this.given.set(key, { text, place: `--${typed}`, origin: "flag" });
+				const place = `--${typed}`;
+				const whole = before() + text;
+				this.given.set(key, { text: whole, place, origin: "flag" });
 			};
 		this.accept(shown, take(name));
 		for (const typed of spellings([name, ...aliases]).slice(1)) {

@@ -6,24 +6,30 @@ import {
 	ignoredFlagsWarning,
 } from "../src/config/torchrun-flags.js";
 import { ArgumentParser, type HelpLine } from "./argument-parser.js";
-import { commandList } from "./commands/command-table.js";
+import { commandList, EXPLAIN } from "./commands/command-table.js";
 import { flagsAfterScript } from "./flags-after-script.js";
 import { EXAMPLES } from "./help-examples.js";
 
 export interface ParsedArguments extends CommandLine {
 	readonly asksFor: "help" | "version" | "run";
+	/** A failure whose consequence is asked for: `validate` only. */
+	readonly explain: string | undefined;
 	/** Hints about what the user may have meant. */
 	readonly notes: readonly string[];
 	/** Warns of flags without effect. */
 	readonly warning: string | undefined;
 }
 
-/** Parses a command line, which may have to name a command. Everything after the script belongs to the script. */
+/**
+ * Parses a command line. Everything after the script belongs to the script.
+ * @param isLaunch it has to name a command, and cannot ask for an explanation
+ */
 export function parseArguments(
 	args: readonly string[],
-	mustName = true,
+	isLaunch = true,
 ): ParsedArguments {
 	const parser = launchParser();
+	if (!isLaunch) parser.add(EXPLAIN);
 	const ignored = new Set<string>();
 	for (const { instead, ...flag } of FOREIGN_FLAGS) {
 		parser.addHidden(flag, (typed) => {
@@ -33,13 +39,15 @@ export function parseArguments(
 	}
 	const words = parser.parse(args);
 	const [script, ...scriptArgs] = words ?? [];
-	if (words?.length === 0 && mustName) {
+	if (words?.length === 0 && isLaunch) {
 		parser.problems.push(
 			"no command given; give a script or a command after the options (see --help)",
 		);
 	}
+	const explain = parser.given.get(EXPLAIN.name)?.text;
+	parser.given.delete(EXPLAIN.name);
 	return {
-		asksFor: parser.asksFor,
+		...{ asksFor: parser.asksFor, explain },
 		flags: parser.given,
 		script,
 		args: scriptArgs,

@@ -23,6 +23,9 @@ const COMMON_FLAGS = [config, output];
 const WAIT_FLAGS = [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }];
 const SHELLS = ["bash", "zsh", "fish"];
 
+/** A failure, of which `validate` says what would follow. */
+export const EXPLAIN = { name: "explain", argument: "FACTS" };
+
 const TABLE = {
 	run: {
 		help: "launch a script or a program, whatever it is called",
@@ -99,7 +102,7 @@ const TABLE = {
 	},
 	validate: {
 		help: "check settings as a launch would, and show what is in force",
-		flags: ALL_OPTIONS,
+		flags: [...ALL_OPTIONS, EXPLAIN],
 		run: async (args) => (await import("./validate.js")).validate(args),
 	},
 	doctor: {

@@ -1,11 +1,18 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { systemHost } from "../../src/config/host.js";
 import { OPTIONS } from "../../src/config/options.js";
+import { ok } from "../../src/config/parse/parsed.js";
+import { parseFacts } from "../../src/config/parse/rule-facts.js";
 import { checkSettings, findCommand } from "../../src/config/resolve.js";
 import { readCommandLine } from "../../src/config/resolve-command-line.js";
 import { type ParsedArguments, parseArguments } from "../command-line.js";
 import { print, printResult, say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
+import {
+	type Explanation,
+	explain,
+	explanationInWords,
+} from "./explain-rules.js";
 import {
 	type Configuration,
 	configurationInWords,
@@ -18,7 +25,8 @@ Checks flags, variables and config file as a launch would, and the script where
 one is named. Says all that is wrong, one line each, or shows what would be in
 force, with the origin of each setting. Starts nothing, and asks no store. Takes
 the options of a launch (see elastic-run --help); with --output json it prints
-one object.
+one object. With --explain 'exit=137,role=trainer,uptime=12s' it says which rule
+or policy would decide about such a failure, and what would follow.
 Exit code: 0, or 2 where anything is wrong.
 `;
 
@@ -30,6 +38,8 @@ interface Validation {
 	readonly warnings: readonly string[];
 	/** Null if there is a problem. */
 	readonly configuration: Configuration | null;
+	/** Only with `--explain`. */
+	readonly explanation?: Explanation | undefined;
 }
 
 /** Says whether a launch with these arguments would be refused, and why. Returns the exit code. */
@@ -45,9 +55,11 @@ export async function validate(args: readonly string[]): Promise<number> {
 	for (const words of warnings) say(`warning: ${words}`);
 	for (const words of problems) say(words);
 	printResult(isJson, validation, () =>
-		configuration === null
-			? ""
-			: `${configurationInWords(configuration).join("\n")}\n`,
+		validation.explanation !== undefined
+			? explanationInWords(validation.explanation)
+			: configuration === null
+				? ""
+				: `${configurationInWords(configuration).join("\n")}\n`,
 	);
 	return ok ? EXIT_CODES.succeeded : EXIT_CODES.usage;
 }
@@ -58,12 +70,22 @@ async function examine(line: ParsedArguments) {
 	const { request } = reading;
 	const { config, ...check } = await checkSettings(request, host);
 	const command = await findCommand(request, host);
+	const facts =
+		line.explain === undefined ? ok(undefined) : parseFacts(line.explain);
 	const isRefused = command !== undefined && "code" in command;
 	const problems = [
 		...check.problems,
 		...(isRefused ? [command.message] : []),
+		...("problems" in facts
+			? facts.problems.map((words) => `--explain: ${words}`)
+			: []),
 	].flatMap((words) => words.split("\n"));
+	const explanation =
+		config !== undefined && "value" in facts && facts.value !== undefined
+			? explain(config, facts.value)
+			: undefined;
 	const validation: Validation = {
+		explanation,
 		ok: problems.length === 0,
 		problems,
 		warnings: [
@@ -72,7 +94,7 @@ async function examine(line: ParsedArguments) {
 			...check.warnings,
 		],
 		configuration:
-			config === undefined || isRefused
+			config === undefined || isRefused || "problems" in facts
 				? null
 				: describeConfiguration(
 						config,

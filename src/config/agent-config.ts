@@ -1,3 +1,4 @@
+import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 
 /** A selection of a worker's two streams: none, stdout, stderr or both (torchrun's 0, 1, 2, 3). */
@@ -116,6 +117,8 @@ export interface AgentConfig extends StoreConfig {
 	/** Agents of one run compare it: the policy's name and, for a file, its digest. */
 	readonly policyId: string;
 	readonly maxRestarts: number;
+	/** Asked before the policy; the first match decides. */
+	readonly rules: readonly Rule[];
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;
 	readonly steps: StepsConfig;

@@ -65,6 +65,8 @@ export interface LaunchConfig {
 		| RestartPolicyStrategy
 		| undefined;
 	readonly maxRestarts?: number | string | undefined;
+	/** `"exit=3 => fail-run"`: asked before the policy; the first match decides. */
+	readonly rule?: string | readonly string[] | undefined;
 
 	/** The source of a regular expression whose first group is the step number. */
 	readonly stepPattern?: string | undefined;

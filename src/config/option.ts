@@ -16,6 +16,8 @@ export type ValueForm =
 	| "boolean"
 	/** A list, for `a,b`. */
 	| "list"
+	/** A list of texts that may hold commas: one a line. */
+	| "lines"
 	/** A map, for `k=v,…` or `k:v,…`. */
 	| "map";
 
@@ -32,6 +34,8 @@ interface OptionText {
 	/** The default for `--help`, in words if it is computed. */
 	readonly defaultHelp: string | undefined;
 	readonly forms: readonly ValueForm[];
+	/** The flag may be given several times: each value is a line of the setting. */
+	readonly repeats: boolean;
 	/** The sign between key and value in the text form of a map. */
 	readonly pairSign: "=" | ":";
 }
@@ -66,6 +70,7 @@ export function option<T>(init: OptionInit<T>): Option<T> {
 		argument: undefined,
 		defaultHelp: undefined,
 		forms: [],
+		repeats: false,
 		pairSign: "=",
 		...init,
 		key: toCamelCase(name),

@@ -1,10 +1,6 @@
 import { ElasticRunError } from "../base/errors.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
-import type {
-	AgentConfig,
-	StepsConfig,
-	WorkerCommand,
-} from "./agent-config.js";
+import type { AgentConfig, WorkerCommand } from "./agent-config.js";
 import { channelBase } from "./channel-base.js";
 import type { CommandProblem } from "./find-program.js";
 import type { Host } from "./host.js";
@@ -17,6 +13,7 @@ import {
 } from "./python-path.js";
 import { resolveCommand } from "./resolve-command.js";
 import type { LoginVariables } from "./resolve-credentials.js";
+import { restartsConfig, stepsConfig } from "./resolve-failures.js";
 import { resolveHttp } from "./resolve-http.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import { resolveLogs } from "./resolve-logs.js";
@@ -112,7 +109,7 @@ export async function checkSettings(
 		stdinRank: stdinRank(reader, nprocPerNode, host, warn),
 		...resolveIdentity(reader, request, rendezvous, host),
 		role: reader.value(OPTIONS.role),
-		maxRestarts: reader.value(OPTIONS.maxRestarts),
+		...restartsConfig(reader),
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		steps: stepsConfig(reader),
@@ -130,16 +127,6 @@ export async function checkSettings(
 			? { ...partial, ...policy }
 			: undefined;
 	return { config, problems, warnings };
-}
-
-function stepsConfig(reader: SettingReader): StepsConfig {
-	return {
-		pattern: reader.value(OPTIONS.stepPattern),
-		hangMs: reader.value(OPTIONS.hangTimeout),
-		startMs: reader.value(OPTIONS.startTimeout),
-		onHang: reader.value(OPTIONS.onHang),
-		evidenceMs: reader.value(OPTIONS.evidenceTimeout),
-	};
 }
 
 /** One worker reads what the user types or pipes in, like a program without a launcher. */

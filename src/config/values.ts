@@ -17,6 +17,9 @@ function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
 	if (Array.isArray(value) && accepts("list") && value.every(isScalar)) {
 		return ok(value.join(","));
 	}
+	if (Array.isArray(value) && accepts("lines") && value.every(isScalar)) {
+		return ok(value.join("\n"));
+	}
 	if (isRecord(value) && accepts("map")) {
 		const pairs = Object.entries(value);
 		const odd = pairs.find(([, entry]) => !isScalar(entry));
@@ -106,6 +109,7 @@ const FORM_WORDS = {
 	number: "a number",
 	boolean: "true or false",
 	list: "a list",
+	lines: "a list",
 	map: "a map",
 };
 

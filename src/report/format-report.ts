@@ -57,6 +57,9 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 		plainMessage(rootCauseLine(failure)),
 		`  ${[...endOf(failure), `local rank ${failure.localRank}`, `role ${plainMessage(failure.role)}`].join(", ")}`,
 		...(failure.hint === undefined ? [] : indented("  hint: ", failure.hint)),
+		...(failure.rule === undefined
+			? []
+			: [`  decided by ${plainMessage(failure.rule)}`]),
 		...stepLine(cause),
 		...(failure.evidence ?? []).map(
 			(line) => `  ${shortened(plainMessage(line))}`,

@@ -216,6 +216,7 @@ export class ScriptedAgent {
 				incarnation,
 				shutdownTimeoutMs: 30_000,
 				pauseTimeoutMs: 60_000,
+				rules: [],
 			},
 			membership: this.membership,
 			workers: {

@@ -209,6 +209,7 @@ test("--help loads no package but commander, and of the agent its options and wh
 		"src/config/parse",
 		"src/logs",
 		"src/policies",
+		"src/policies/rules",
 	]);
 });
 

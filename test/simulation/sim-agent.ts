@@ -219,6 +219,7 @@ export class SimAgent {
 				incarnation: history.incarnation,
 				shutdownTimeoutMs,
 				pauseTimeoutMs: machine.pauseTimeoutMs,
+				rules: [],
 			},
 			membership: {
 				publish: (intent: Intent | null) => {

@@ -1,14 +1,14 @@
 import { EXIT_CODES } from "../../base/errors.js";
-import type { RestartDecision } from "../../policies/strategy.js";
+import type { Verdict } from "../../policies/rules/rule.js";
 import type { Active } from "./begin-stopping.js";
 import { type Notice, pause } from "./pause.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 
-/** Carries out the policy's decision. */
+/** Carries out the decision of a policy or a rule. */
 export function carryOut(
 	state: Active,
-	{ workers }: RestartDecision,
+	{ workers, exitCode = EXIT_CODES.replaceNode }: Verdict,
 	notice: Notice,
 	context: TransitionContext,
 ): Transition {
@@ -21,7 +21,6 @@ export function carryOut(
 		case "replace-failed":
 			return pause(state, notice, context);
 		case "leave": {
-			const exitCode = EXIT_CODES.replaceNode;
 			const failure = notice.failed === undefined ? null : state.failure;
 			const root = failure?.failure ?? null;
 			const request = { exitCode, reason, root, immediately: false };

@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { decide } from "../../policies/check-decision.js";
-import type { RestartDecision } from "../../policies/strategy.js";
+import { askAbout, verdictOn } from "./ask-about.js";
 import type { Active } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import {
@@ -42,9 +42,10 @@ export function fail(
 		const failed = withFailure(state, failure, "nothing", failsRun, context);
 		return stop(failed, { kind: "rejoin" }, cause, context);
 	}
-	const decision = askAbout(state, failure, cause, context);
+	const decision = verdictOn(state, failure, cause, context);
+	const { charge, rule } = decision;
 	const ends = decision.workers === "fail-run" ? EXIT_CODES.failed : null;
-	const failed = withFailure(state, failure, decision.charge, ends, context);
+	const failed = withFailure(state, failure, charge, ends, context, rule);
 	const reason =
 		decision.reason === cause ? cause : `${cause}; ${decision.reason}`;
 	return carryOut(
@@ -133,25 +134,4 @@ function startAnew(
 	const begun = pause(state, scaleDown(cause, context, localRank), context);
 	const message = `a worker has not acknowledged PAUSE within ${context.pauseTimeoutMs / 1000} s, nor any before: it is restarted; receive events with waitForWork(), onWorkerEvent() or workerEvents() of elastic-run/runtime, or set --pause-timeout`;
 	return { ...begun, effects: [...begun.effects, { kind: "warn", message }] };
-}
-
-function askAbout(
-	state: Active,
-	failure: Failure,
-	cause: string,
-	context: TransitionContext,
-): RestartDecision {
-	const { policy } = context;
-	return decide(policy.name, "failure", () =>
-		policy.onWorkerFailure({
-			...policyContext(state, cause, context),
-			rank: rankOf(state, failure.localRank),
-			localRank: failure.localRank,
-			role: state.seat?.role ?? "",
-			exitCode: failure.exitCode,
-			signal: failure.exit?.signal ?? null,
-			uptimeMs: failure.exit?.uptimeMs ?? 0,
-			errorMessage: failure.error?.message,
-		}),
-	);
 }

@@ -17,6 +17,7 @@ export function onHung(
 		evidence,
 		stillMs,
 		failsRun,
+		isSlow,
 	}: AgentInput & { kind: "worker-hung" },
 	context: TransitionContext,
 ): Transition {
@@ -31,7 +32,7 @@ export function onHung(
 		{
 			...{ localRank, pid, exitCode, description, evidence },
 			...(failsRun && { failsRun: exitCode }),
-			isGivenUp: true,
+			...({ isGivenUp: true, cause: isSlow ? "slow" : "hang" } as const),
 			unseenMs: stillMs,
 		},
 		context,

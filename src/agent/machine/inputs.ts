@@ -26,6 +26,8 @@ export type AgentInput =
 			/** The likely meaning of the exit. */
 			readonly hint: string | undefined;
 			readonly error: WorkerError | undefined;
+			/** The last lines of its stderr, if a rule asks for them and there is no error file. */
+			readonly lastLines?: string | undefined;
 			/** Other processes of its group live on. */
 			readonly groupRemains: boolean;
 	  }
@@ -75,6 +77,8 @@ export type AgentInput =
 			readonly stillMs: number;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
+			/** It computes or reads, though it makes no step. */
+			readonly isSlow?: boolean | undefined;
 	  }
 	| { readonly kind: "time-passed" }
 	| {

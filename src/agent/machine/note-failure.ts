@@ -1,4 +1,5 @@
 import { EXIT_CODES } from "../../base/errors.js";
+import type { RuleCause } from "../../policies/rules/rule.js";
 import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { WorkerError } from "../../report/run-report.js";
 import type { WorkerExit } from "../../supervision/worker.js";
@@ -18,6 +19,10 @@ export interface Failure {
 	readonly hint?: string | undefined;
 	readonly exit?: WorkerExit;
 	readonly error?: WorkerError | undefined;
+	/** Why it failed, for rules; undefined: it ended by itself. */
+	readonly cause?: RuleCause | undefined;
+	/** The last lines of its stderr, if a rule asks for them. */
+	readonly lastLines?: string | undefined;
 	/** What was found out before it was killed, in at most five lines. */
 	readonly evidence?: readonly string[];
 	/** The run's exit code, if a retry cannot help. */
@@ -43,6 +48,7 @@ export function withFailure<State extends Active>(
 	charge: Charge,
 	failsRun: number | null,
 	context: TransitionContext,
+	rule?: string,
 ): State {
 	const { failure: earlier, phase, round } = state;
 	const { localRank } = failure;
@@ -78,6 +84,7 @@ export function withFailure<State extends Active>(
 				timestamp: context.wallTime - (failure.unseenMs ?? 0),
 				description: failure.description,
 				hint: failure.hint,
+				rule,
 				evidence: failure.evidence,
 				message: failure.error?.message,
 			},
@@ -139,7 +146,7 @@ export function notStarted(
 		pid: null,
 		exitCode: fatal ?? EXIT_CODES.failed,
 		description: `cannot be started: ${message}`,
-		failsRun: fatal,
+		...{ failsRun: fatal, cause: "start" },
 		isOfNode: code === "UNPREPARED" || isShortage(code),
 	};
 }

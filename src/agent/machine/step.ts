@@ -1,3 +1,4 @@
+import type { Rule } from "../../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../../policies/strategy.js";
 import type { AgentEffect } from "./inputs.js";
 import type { AgentState } from "./state.js";
@@ -12,6 +13,8 @@ export interface TransitionContext {
 	readonly incarnation: string;
 	readonly policy: RestartPolicyStrategy;
 	readonly maxRestarts: number;
+	/** Asked before the policy. */
+	readonly rules: readonly Rule[];
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;

@@ -125,6 +125,7 @@ export class HangInquiry {
 			evidence: [...silent, ...lines].slice(0, MOST_LINES),
 			stillMs,
 			failsRun: config.steps.onHang === "fail",
+			isSlow: verdict.kind === "slow",
 		});
 		return undefined;
 	}

@@ -16,8 +16,10 @@ import {
 	type StreamPlan,
 	type WorkerStreams,
 } from "../../logs/worker-streams.js";
+import { asksForError } from "../../policies/rules/rule.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
+import { lastLines } from "../../report/last-lines.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { workerEnvironment } from "./worker-environment.js";
@@ -92,6 +94,8 @@ export function prepareWorker(
 			hear: () => options.replies.readNow(channel.directory),
 			logs: streams.logs,
 			readError: () => readErrorFile(streams.logs.errorFile),
+			readLastLines: () =>
+				asksForError(config.rules) ? lastWords(streams.logs.stderr) : undefined,
 			discard: () => {
 				cancelAhead();
 				streams.finish();
@@ -103,6 +107,14 @@ export function prepareWorker(
 		channel.remove();
 		throw error;
 	}
+}
+
+function lastWords(
+	stderr: PreparedWorker["logs"]["stderr"],
+): string | undefined {
+	return (
+		stderr && lastLines(stderr.file, { from: stderr.startBytes }).join("\n")
+	);
 }
 
 /** Returns what cancels it. */

@@ -167,6 +167,8 @@ export class WorkerMember {
 			signal: exit.signal,
 			collateral: exit.signalledByAgent,
 		};
+		const failed = exitCode === 0 ? undefined : this.prepared;
+		const error = failed?.readError();
 		return {
 			kind: "worker-exited",
 			localRank: this.info.localRank,
@@ -175,7 +177,8 @@ export class WorkerMember {
 			exitCode,
 			description,
 			hint,
-			error: exitCode === 0 ? undefined : this.prepared?.readError(),
+			error,
+			lastLines: error === undefined ? failed?.readLastLines() : undefined,
 			groupRemains,
 		};
 	}

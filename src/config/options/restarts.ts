@@ -1,5 +1,6 @@
-import { optionWithDefault } from "../option.js";
+import { option, optionWithDefault } from "../option.js";
 import { parsePolicy } from "../parse/policy.js";
+import { parseRules } from "../parse/rules.js";
 import { parseCount } from "../parse/scalars.js";
 
 export const RESTART_OPTIONS = {
@@ -10,6 +11,17 @@ export const RESTART_OPTIONS = {
 		defaultText: "hard",
 		help: "hard, soft, soft-replace, or a module that exports a RestartPolicyStrategy",
 		parse: parsePolicy,
+	}),
+	rule: option({
+		name: "rule",
+		aliases: ["rules"],
+		group: "Restarts",
+		argument: "MATCH => ACTION",
+		forms: ["lines"],
+		repeats: true,
+		defaultHelp: "none",
+		help: "what follows a failure, asked before the policy; may be given several times, the first match decides",
+		parse: parseRules,
 	}),
 	maxRestarts: optionWithDefault({
 		name: "max-restarts",

@@ -28,6 +28,16 @@ export function parseSignals(text: string): Parsed<readonly NodeJS.Signals[]> {
 	return "value" in signals ? ok([...new Set(signals.value)]) : signals;
 }
 
+/** Any signal's name, with or without SIG, upper or lower case. */
+export function parseAnySignal(name: string): Parsed<NodeJS.Signals> {
+	const signal = `SIG${name.trim().toUpperCase().replace(/^SIG/, "")}`;
+	return isSignal(signal)
+		? ok(signal)
+		: problem(
+				`${quote(name)} is not a signal; use for example SIGKILL${didYouMean(signal, Object.keys(constants.signals))}`,
+			);
+}
+
 function parseSignal(name: string): Parsed<NodeJS.Signals> {
 	const signal = `SIG${name.toUpperCase().replace(/^SIG/, "")}`;
 	if (!isSignal(signal)) {

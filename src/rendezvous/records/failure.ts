@@ -24,6 +24,8 @@ export interface FailureRecord {
 	readonly description: string;
 	/** The likely meaning and where to look. */
 	readonly hint?: string | undefined;
+	/** The rule that decided what follows, in words; undefined: the policy decided. */
+	readonly rule?: string | undefined;
 	/** What was found out about a worker that hung, before it was killed: at most five lines. */
 	readonly evidence?: readonly string[] | undefined;
 	/** The message of its error file, if it wrote one. */

@@ -65,6 +65,7 @@ export const failure = fields<FailureRecord>({
 	timestamp: time,
 	description: words,
 	hint: optional(words),
+	rule: optional(words),
 	evidence: optional(list(words)),
 	message: optional(words),
 });

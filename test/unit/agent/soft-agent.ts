@@ -28,6 +28,7 @@ export function contextAt(
 		maxRestarts: 3,
 		shutdownTimeoutMs: 30_000,
 		pauseTimeoutMs: 60_000,
+		rules: [],
 	};
 }
 

@@ -30,6 +30,7 @@ const CONTEXT: TransitionContext = {
 	maxRestarts: 3,
 	shutdownTimeoutMs: 30_000,
 	pauseTimeoutMs: 60_000,
+	rules: [],
 };
 
 const SOFT: TransitionContext = {

@@ -77,6 +77,7 @@ test("defaults", async () => {
 		policy: expect.any(HardRestartPolicyStrategy),
 		policyId: "hard",
 		maxRestarts: 3,
+		rules: [],
 		shutdownTimeoutMs: 30_000,
 		pauseTimeoutMs: 60_000,
 		steps: {
@@ -148,6 +149,7 @@ test("every setting", async () => {
 		standalone: true,
 		localAddr: "10.0.0.9",
 		restartPolicy: policy,
+		rule: ["exit=3,7 => fail-run", "* => restart"],
 		maxRestarts: 0,
 		logDir: "logs",
 		redirects: 0,
@@ -187,6 +189,7 @@ test("every setting", async () => {
 		localAddr: "10.0.0.9",
 		role: "chief",
 		maxRestarts: 0,
+		rules: [{ action: "fail-run" }, { action: "restart" }],
 		shutdownTimeoutMs: 1_500,
 		pauseTimeoutMs: 120_000,
 		logDir: join(folder.path, "work", "logs"),

@@ -1,0 +1,69 @@
+import type { SettingsCheck } from "../../src/config/resolve.js";
+import { askPolicy } from "../../src/policies/check-decision.js";
+import {
+	decisionOf,
+	firstMatch,
+	type RuleFacts,
+	ruleWords,
+	type Verdict,
+} from "../../src/policies/rules/rule.js";
+
+/** What would follow a failure, as `validate --explain` says it. */
+export interface Explanation {
+	readonly facts: RuleFacts;
+	/** "rule 2 (exit=3 => fail-run)", or "policy hard". */
+	readonly decidedBy: string;
+	/** In words. */
+	readonly outcome: string;
+	readonly charge: Verdict["charge"];
+}
+
+type Config = Pick<
+	NonNullable<SettingsCheck["config"]>,
+	"policy" | "rules" | "maxRestarts" | "runId"
+>;
+
+const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
+	restart: "all workers are restarted in a next round",
+	pause: "all workers are paused for a next round",
+	"replace-failed": "the failed worker is replaced, the others are paused",
+	leave: "this node leaves the run, which continues elsewhere",
+	"fail-run": "the run fails with exit code 1",
+};
+
+/** Asks the rules, then the policy. Throws POLICY_ILLEGAL if the policy does. */
+export function explain(
+	{ policy, rules, maxRestarts, runId }: Config,
+	facts: RuleFacts,
+): Explanation {
+	const ask = () =>
+		askPolicy(policy.name, "failure", () =>
+			policy.onWorkerFailure({
+				...{ runId, nodeId: facts.node, round: facts.round },
+				...{ maxRestarts, charged: 0, cause: "asked by validate --explain" },
+				...{ rank: facts.rank, localRank: facts.rank, role: facts.role },
+				...{ exitCode: facts.exit, signal: facts.signal },
+				...{ uptimeMs: facts.uptimeMs, errorMessage: facts.error || undefined },
+			}),
+		);
+	const rule = firstMatch(rules, facts);
+	const verdict: Verdict = rule === undefined ? ask() : decisionOf(rule, ask);
+	const { workers, charge, exitCode = 75 } = verdict;
+	const code = workers === "leave" ? ` (exit code ${exitCode})` : "";
+	return {
+		facts,
+		decidedBy: rule === undefined ? `policy ${policy.name}` : ruleWords(rule),
+		outcome: `${OUTCOMES[workers]}${code}`,
+		charge,
+	};
+}
+
+/** "rule 1 (exit=3 => fail-run) decides: the run fails with exit code 1; charged: nothing". */
+export function explanationInWords({
+	decidedBy,
+	outcome,
+	charge,
+}: Explanation): string {
+	const paid = charge === "nothing" ? "nothing" : `the budget of the ${charge}`;
+	return `${decidedBy} decides: ${outcome}; charged: ${paid}\n`;
+}

@@ -1,0 +1,54 @@
+import { decide } from "../../policies/check-decision.js";
+import {
+	decisionOf,
+	firstMatch,
+	type Verdict,
+} from "../../policies/rules/rule.js";
+import type { RestartDecision } from "../../policies/strategy.js";
+import type { Active } from "./begin-stopping.js";
+import { type Failure, policyContext, rankOf } from "./note-failure.js";
+import type { TransitionContext } from "./step.js";
+
+/** Rules are asked before the policy. */
+export function verdictOn(
+	state: Active,
+	failure: Failure,
+	cause: string,
+	context: TransitionContext,
+): Verdict {
+	const askPolicy = () => askAbout(state, failure, cause, context);
+	const rule = firstMatch(context.rules, {
+		exit: failure.exitCode,
+		signal: failure.exit?.signal ?? null,
+		error: failure.error?.message ?? failure.lastLines ?? "",
+		cause: failure.cause ?? "crash",
+		role: state.seat?.role ?? "",
+		node: context.nodeId,
+		rank: rankOf(state, failure.localRank),
+		round: state.round,
+		uptimeMs: failure.exit?.uptimeMs ?? 0,
+	});
+	return rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
+}
+
+/** What the policy decides. */
+export function askAbout(
+	state: Active,
+	failure: Failure,
+	cause: string,
+	context: TransitionContext,
+): RestartDecision {
+	const { policy } = context;
+	return decide(policy.name, "failure", () =>
+		policy.onWorkerFailure({
+			...policyContext(state, cause, context),
+			rank: rankOf(state, failure.localRank),
+			localRank: failure.localRank,
+			role: state.seat?.role ?? "",
+			exitCode: failure.exitCode,
+			signal: failure.exit?.signal ?? null,
+			uptimeMs: failure.exit?.uptimeMs ?? 0,
+			errorMessage: failure.error?.message,
+		}),
+	);
+}
