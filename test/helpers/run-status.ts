@@ -45,6 +45,7 @@ export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
 	incidents: 1,
 	lastIncident: null,
 	outcome: null,
+	straggler: null,
 	nodes: [],
 	...change,
 });

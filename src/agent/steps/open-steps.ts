@@ -10,6 +10,7 @@ import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { StepWatch } from "./step-watch.js";
+import { StragglerWatch } from "./straggler-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
@@ -48,11 +49,13 @@ export function openSteps({
 		processes,
 		write,
 	});
+	const stragglers = new StragglerWatch({ ...options, keys });
 	const steps = new StepWatch({
 		...options,
 		processes,
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
+		straggler: (state) => stragglers.look(state),
 		onStill: (...still) => inquiry.inquire(...still),
 	});
 	const why = new WhyWatch({

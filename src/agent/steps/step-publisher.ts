@@ -18,7 +18,7 @@ export class StepPublisher {
 
 	constructor(private readonly options: StepPublisherOptions) {}
 
-	offer(record: Pick<ProgressRecord, "instance" | "round" | "workers">): void {
+	offer(record: Omit<ProgressRecord, "version" | "nodeId">): void {
 		const { clock, nodeId, publish } = this.options;
 		const now = clock.now();
 		if (now - this.publishedAt < EVERY_MS || record.workers.length === 0) {

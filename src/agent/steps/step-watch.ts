@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
-import { stepRate } from "../../progress/steps.js";
 import type {
 	ProgressRecord,
+	Straggler,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
@@ -28,6 +28,8 @@ export interface StepWatchOptions {
 	readonly processes: () => readonly WorkerProcess[];
 	/** Publishes how far the workers have come; called at most once in two seconds. */
 	readonly publish: (record: ProgressRecord) => void;
+	/** Called once a second while a round runs: the straggler of the run, if this node is the one that looks for it. */
+	readonly straggler: (state: Running) => Straggler | undefined;
 	/**
 	 * Called when the workers stand still. Resolves with the time of the next judgement on the clock, or with undefined if
 	 * none is wanted before a worker makes a step.
@@ -89,23 +91,13 @@ export class StepWatch {
 			.processes()
 			.find((one) => one.directory === directory);
 		if (process === undefined) return;
-		this.readers.of(process).heard(reply, this.options.clock.now());
+		this.readers.heard(process, reply, this.options.clock.now());
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
 	progress(): readonly WorkerProgress[] {
-		const { clock } = this.options;
-		const now = clock.now();
-		const wallTime = clock.wallTime();
-		return this.options.processes().flatMap((process) => {
-			const { steps } = this.readers.of(process);
-			if (steps === undefined) return [];
-			const { localRank } = process;
-			const { step, source, metrics } = steps;
-			const stepAt = Math.round(wallTime - (now - steps.at));
-			const rate = stepRate(steps, now);
-			return [{ localRank, step, source, stepAt, rate, metrics }];
-		});
+		const { clock, processes } = this.options;
+		return this.readers.progress(processes(), clock);
 	}
 
 	/** The same after a last look at what ended workers have left. */
@@ -155,7 +147,15 @@ export class StepWatch {
 			reader.look(now);
 			if (reader.steps !== undefined) this.countsSteps = true;
 		}
-		this.publisher.offer({ ...this.place, workers: this.progress() });
+		const { state } = this;
+		if (state?.phase === "RUNNING") {
+			this.publisher.offer({
+				...this.place,
+				firstRank: state.seat.firstRank,
+				workers: this.progress(),
+				straggler: this.options.straggler(state),
+			});
+		}
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
 	}

@@ -23,6 +23,30 @@ import {
 export const STEP_SOURCES = ["report", "hook", "output"] as const;
 export type StepSource = (typeof STEP_SOURCES)[number];
 
+/** `own-time`: until it waits for others; `arrival`: its report of a step, after that of the middle one of its node. */
+export const PACE_KINDS = ["own-time", "arrival"] as const;
+
+/** How slow a worker was in its last steps, in seconds a step. Only those of one kind can be compared. */
+export interface Pace {
+	readonly by: (typeof PACE_KINDS)[number];
+	/** Nearly all of these steps took at least so long … */
+	readonly least: number;
+	readonly usual: number;
+	/** … and at most so long. */
+	readonly most: number;
+}
+
+/** The rank for which the others wait in each step. */
+export interface Straggler {
+	readonly rank: number;
+	readonly node: string;
+	readonly lostSecondsPerStep: number;
+	/** What all steps since then have lost to it. */
+	readonly lostSeconds: number;
+	/** Milliseconds since 1970. */
+	readonly since: number;
+}
+
 /** How far one worker has come in its round. */
 export interface WorkerProgress {
 	readonly localRank: number;
@@ -34,6 +58,8 @@ export interface WorkerProgress {
 	readonly rate: number | null;
 	/** The numbers that it reported with the step. */
 	readonly metrics?: Readonly<Record<string, number>> | undefined;
+	/** Undefined before enough steps. */
+	readonly pace?: Pace | undefined;
 }
 
 /** `progress/<nodeId>`: the steps of an agent's workers, written under its lease. It only informs people. */
@@ -42,9 +68,28 @@ export interface ProgressRecord {
 	readonly nodeId: string;
 	readonly instance: number;
 	readonly round: number;
+	/** The global rank of this node's first worker. */
+	readonly firstRank?: number | undefined;
 	/** Only those that have made a step. */
 	readonly workers: readonly WorkerProgress[];
+	/** Only in the record of the round's first node. */
+	readonly straggler?: Straggler | undefined;
 }
+
+const pace = fields<Pace>({
+	by: oneOf(...PACE_KINDS),
+	least: anyNumber,
+	usual: anyNumber,
+	most: anyNumber,
+});
+
+const straggler = fields<Straggler>({
+	rank: count,
+	node: name,
+	lostSecondsPerStep: duration,
+	lostSeconds: duration,
+	since: time,
+});
 
 const workerProgress = fields<WorkerProgress>({
 	localRank: count,
@@ -53,6 +98,7 @@ const workerProgress = fields<WorkerProgress>({
 	stepAt: time,
 	rate: nullable(duration),
 	metrics: optional(mapOf(token, anyNumber)),
+	pace: optional(pace),
 });
 
 export const PROGRESS = fields<ProgressRecord>({
@@ -60,5 +106,7 @@ export const PROGRESS = fields<ProgressRecord>({
 	nodeId: name,
 	instance,
 	round,
+	firstRank: optional(count),
 	workers: list(workerProgress),
+	straggler: optional(straggler),
 });

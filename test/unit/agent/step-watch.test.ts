@@ -9,7 +9,10 @@ import {
 } from "../../../src/agent/machine/worker-slot.js";
 import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
 import type { Clock } from "../../../src/base/clock.js";
-import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
+import type {
+	ProgressRecord,
+	Straggler,
+} from "../../../src/rendezvous/records/progress-record.js";
 import { seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -49,9 +52,11 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	});
 	const stills: Still[] = [];
 	const published: ProgressRecord[] = [];
+	let straggler: Straggler | undefined;
 	const watch = new StepWatch({
 		...{ clock, config: CONFIG, processes: () => processes },
 		publish: (record) => void published.push(record),
+		straggler: () => straggler,
 		onStill: async (still) => {
 			stills.push(still);
 			return again(still);
@@ -77,7 +82,18 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	const stop = (ms: number) => {
 		stoppedMs += ms;
 	};
-	return { clock, watch, run, step, pass, stop, stills, published };
+	/** A report of the worker's, at this time by its own clock. */
+	const report = (localRank: number, number: number, timestamp: number) =>
+		watch.heard(join(path, String(localRank)), {
+			...{ kind: "PROGRESS", sequence: number, step: number, timestamp },
+		});
+	const names = (found: Straggler) => {
+		straggler = found;
+	};
+	return {
+		...{ clock, watch, run, step, pass, stop, stills, published },
+		...{ report, names },
+	};
 }
 
 describe("the watch on steps", () => {
@@ -96,6 +112,31 @@ describe("the watch on steps", () => {
 			...{ nodeId: "node-a", instance: 7, round: 1 },
 			workers: [{ step: 2, source: "hook" }, { step: 2 }],
 		});
+	});
+
+	it("A10 publishes how late each worker reports its steps, and the straggler", async () => {
+		const { run, report, names, pass, published } = open();
+		run(1);
+		for (let step = 1; step <= 21; step++) {
+			report(0, step, step * 100);
+			report(1, step, step * 100 + 30);
+		}
+		const found = {
+			...{ rank: 1, node: "node-a", lostSecondsPerStep: 0.03 },
+			...{ lostSeconds: 3, since: 7 },
+		};
+		names(found);
+		await pass(1_000);
+		expect(published).toMatchObject([
+			{
+				firstRank: 0,
+				workers: [
+					{ pace: { by: "arrival", usual: 0 } },
+					{ pace: { by: "arrival", least: 0.03, usual: 0.03, most: 0.03 } },
+				],
+				straggler: found,
+			},
+		]);
 	});
 
 	it("A5 tells of a standstill once, and again only after a step", async () => {
