@@ -56,7 +56,7 @@ export class WorkerReaders {
 		const now = clock.now();
 		const wallTime = clock.wallTime();
 		return processes.flatMap((process) => {
-			const { steps } = this.of(process);
+			const { steps, pace } = this.of(process);
 			if (steps === undefined) return [];
 			const { localRank } = process;
 			const { step, source, metrics } = steps;
@@ -64,7 +64,7 @@ export class WorkerReaders {
 			return {
 				...{ localRank, step, source, stepAt, metrics },
 				rate: stepRate(steps, now),
-				pace: this.arrivals.paceOf(localRank),
+				pace: pace ?? this.arrivals.paceOf(localRank),
 			};
 		});
 	}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/operate/seeded-random.js";
 import { Arrivals } from "../../../src/progress/arrivals.js";
+import { OwnTime } from "../../../src/progress/own-time.js";
 import { PACE_STEPS, paceOf } from "../../../src/progress/pace.js";
 import {
 	findStraggler,
@@ -133,6 +134,22 @@ describe("by chance", () => {
 			expect(found.slice(0, PACE_STEPS - 1)).not.toContain(ranks - 1);
 			expect(found.indexOf(ranks - 1)).toBe(PACE_STEPS - 1);
 		}
+	});
+});
+
+describe("own times", () => {
+	it("are those of the steps since the last look", () => {
+		const own = new OwnTime();
+		for (let look = 1; look <= PACE_STEPS; look++) {
+			own.note({ timed: look * 3, ownSeconds: look * 0.3 });
+			own.note({ timed: look * 3, ownSeconds: look * 0.3 });
+		}
+		expect(own.pace?.usual).toBeCloseTo(0.1);
+		expect(own.pace?.by).toBe("own-time");
+		own.note({ timed: 1, ownSeconds: 9 });
+		expect(own.pace?.most).toBeCloseTo(0.1);
+		own.clear();
+		expect(own.pace).toBeUndefined();
 	});
 });
 
