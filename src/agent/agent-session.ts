@@ -102,6 +102,7 @@ export class AgentSession {
 		this.workers = workers;
 		const steps = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
+			onHang: (kind) => this.options.observer?.hung(kind),
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.steps = steps;

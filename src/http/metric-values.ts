@@ -2,6 +2,7 @@ import type { AgentState } from "../agent/machine/state.js";
 import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { countIncidents } from "../rendezvous/planner/pay-incident.js";
+import type { HangKind } from "../rendezvous/records/progress-record.js";
 import { type OwnNode, readinessOf } from "./own-node.js";
 import type { WorkerState } from "./status-document.js";
 
@@ -19,6 +20,8 @@ export interface MetricSources {
 	readonly history: InstanceHistory | undefined;
 	/** How long the last read of the store took; null if there was none. */
 	readonly latencyMs: number | null;
+	/** The hangs of this node's workers. */
+	readonly hangs: ReadonlyMap<HangKind, number>;
 }
 
 /** One number with its labels. */

@@ -1,5 +1,8 @@
 import type { WorkerStatus } from "../rendezvous/describe/run-status.js";
-import type { Straggler } from "../rendezvous/records/progress-record.js";
+import {
+	HANG_KINDS,
+	type Straggler,
+} from "../rendezvous/records/progress-record.js";
 import type { Metric, MetricSources, Sample } from "./metric-values.js";
 
 /** One sample for each worker of this node that has made a step. */
@@ -52,6 +55,14 @@ export const STEP_METRICS: readonly Metric[] = [
 			ofWorkers(sources, (worker) =>
 				worker.stepRate === null ? [] : [[rankOf(worker), worker.stepRate]],
 			),
+	},
+	{
+		name: "elastic_run_hangs_total",
+		type: "counter",
+		help: "How often this node's workers stood still, by what was found out about the suspect",
+		labels: ["kind"],
+		samples: ({ hangs }) =>
+			HANG_KINDS.map((kind) => [{ kind }, hangs.get(kind) ?? 0]),
 	},
 	{
 		name: "elastic_run_straggler_seconds_per_step",

@@ -46,6 +46,7 @@ export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
 	lastIncident: null,
 	outcome: null,
 	straggler: null,
+	hang: null,
 	nodes: [],
 	...change,
 });

@@ -27,7 +27,7 @@ export class StepPublisher {
 		const steps = record.workers.map(
 			({ localRank, step }) => `${localRank}:${step}`,
 		);
-		const news = `${record.instance} ${record.round} ${steps.join()}`;
+		const news = `${record.instance} ${record.round} ${steps.join()} ${record.hang?.since}`;
 		if (news === this.published) return;
 		this.published = news;
 		this.publishedAt = now;

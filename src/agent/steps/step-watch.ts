@@ -3,6 +3,8 @@ import type { ReceivedReply } from "../../channel/events.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
 import type {
+	Hang,
+	HangKind,
 	ProgressRecord,
 	Straggler,
 	WorkerProgress,
@@ -30,15 +32,18 @@ export interface StepWatchOptions {
 	readonly publish: (record: ProgressRecord) => void;
 	/** Called once a second while a round runs: the straggler of the run, if this node is the one that looks for it. */
 	readonly straggler: (state: Running) => Straggler | undefined;
-	/**
-	 * Called when the workers stand still. Resolves with the time of the next judgement on the clock, or with undefined if
-	 * none is wanted before a worker makes a step.
-	 */
+	/** Called when the workers stand still. */
 	readonly onStill: (
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
-	) => Promise<number | undefined>;
+	) => Promise<{
+		readonly hang: Hang;
+		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
+		readonly again: number | undefined;
+	}>;
+	/** Called once for each hang. */
+	readonly onHang: (kind: HangKind) => void;
 }
 
 /** Follows the steps of a node's workers while their round runs, and notices when none comes. */
@@ -57,6 +62,10 @@ export class StepWatch {
 	private quietUntil = 0;
 	/** … nor before a step that is newer than the one at this time. */
 	private quietSince: { readonly stepAt: number | undefined } | undefined;
+	/** What was found out about the present standstill, which began after the step at this time. */
+	private hang:
+		| { readonly found: Hang; readonly stepAt: number | undefined }
+		| undefined;
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
@@ -119,6 +128,7 @@ export class StepWatch {
 		this.round = { number, since: now };
 		this.quietUntil = 0;
 		this.quietSince = undefined;
+		this.hang = undefined;
 		this.readers.beginRound();
 		this.lookLater();
 	}
@@ -147,17 +157,22 @@ export class StepWatch {
 			reader.look(now);
 			if (reader.steps !== undefined) this.countsSteps = true;
 		}
-		const { state } = this;
-		if (state?.phase === "RUNNING") {
-			this.publisher.offer({
-				...this.place,
-				firstRank: state.seat.firstRank,
-				workers: this.progress(),
-				straggler: this.options.straggler(state),
-			});
-		}
+		this.offer();
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
+	}
+
+	private offer(): void {
+		const { state, hang } = this;
+		if (state?.phase !== "RUNNING") return;
+		if (hang?.stepAt !== this.readers.newestStepAt) this.hang = undefined;
+		this.publisher.offer({
+			...this.place,
+			firstRank: state.seat.firstRank,
+			workers: this.progress(),
+			straggler: this.options.straggler(state),
+			hang: this.hang?.found,
+		});
 	}
 
 	private judge(now: number): void {
@@ -174,10 +189,13 @@ export class StepWatch {
 		const judged = this.standstill(state, round.since, now);
 		if (judged.kind === "fine") return;
 		this.isAsking = true;
-		void this.options.onStill(judged, state, this.progress()).then((again) => {
+		const stepAt = this.readers.newestStepAt;
+		const asked = this.options.onStill(judged, state, this.progress());
+		void asked.then(({ again, hang }) => {
 			this.isAsking = false;
-			if (again === undefined)
-				this.quietSince = { stepAt: this.readers.newestStepAt };
+			if (this.hang === undefined) this.options.onHang(hang.kind);
+			this.hang = { found: hang, stepAt };
+			if (again === undefined) this.quietSince = { stepAt };
 			else this.quietUntil = again;
 		});
 	}
@@ -193,13 +211,10 @@ export class StepWatch {
 			return { kind: "fine" };
 		}
 		const localRanks = new Set(there.map(({ localRank }) => localRank));
-		const watched = this.options
+		const processes = this.options
 			.processes()
-			.filter(({ localRank }) => localRanks.has(localRank))
-			.map((process) => {
-				const { steps, busyUntil } = this.readers.of(process);
-				return { localRank: process.localRank, since, steps, busyUntil };
-			});
+			.filter(({ localRank }) => localRanks.has(localRank));
+		const watched = this.readers.watched(processes, since);
 		const limits = this.options.config.steps;
 		return judgeStandstill(watched, limits, this.countsSteps, now);
 	}

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
 import { channelPaths, hookPaths } from "../../channel/layout.js";
 import { Arrivals } from "../../progress/arrivals.js";
+import type { WatchedWorker } from "../../progress/hang-rule.js";
 import { stepRate } from "../../progress/steps.js";
 import { WorkerReader } from "../../progress/worker-reader.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
@@ -66,6 +67,17 @@ export class WorkerReaders {
 				rate: stepRate(steps, now),
 				pace: pace ?? this.arrivals.paceOf(localRank),
 			};
+		});
+	}
+
+	/** These processes as they are judged; `since`: the begin of their round on the agent's steady clock. */
+	watched(
+		processes: readonly WorkerProcess[],
+		since: number,
+	): readonly WatchedWorker[] {
+		return processes.map((process) => {
+			const { steps, busyUntil } = this.of(process);
+			return { localRank: process.localRank, since, steps, busyUntil };
 		});
 	}
 

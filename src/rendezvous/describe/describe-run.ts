@@ -10,7 +10,7 @@ import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
-import { stragglerOf, withWorkers } from "./describe-workers.js";
+import { findingsOf, withWorkers } from "./describe-workers.js";
 import type {
 	IncidentStatus,
 	RunPhase,
@@ -86,7 +86,9 @@ export function describeRun(
 			),
 		),
 		outcome: round.outcome,
-		straggler: phase === "running" ? stragglerOf(nodes, round, sources) : null,
+		...(phase === "running"
+			? findingsOf(nodes, round, sources)
+			: { straggler: null, hang: null }),
 		nodes: nodes.map((node) => withWorkers(node, round, sources)),
 	};
 }

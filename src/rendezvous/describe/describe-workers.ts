@@ -1,12 +1,8 @@
 import type { RunKeys } from "../records/keys.js";
-import {
-	PROGRESS,
-	type ProgressRecord,
-	type Straggler,
-} from "../records/progress-record.js";
+import { PROGRESS, type ProgressRecord } from "../records/progress-record.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
 import type { Snapshot } from "../store/store.js";
-import type { NodeStatus, WorkerStatus } from "./run-status.js";
+import type { NodeStatus, RunStatus, WorkerStatus } from "./run-status.js";
 
 type Round = { readonly instance: number; readonly synced: number };
 
@@ -42,17 +38,20 @@ export function withWorkers(
 	return { ...node, workers };
 }
 
-/** The rank that all wait for, as the first of these nodes has found out; null if there is none. */
-export function stragglerOf(
+/** What the nodes of a round have found out: what the first of them that knows something says. */
+export function findingsOf(
 	nodes: readonly Pick<NodeStatus, "nodeId">[],
 	round: Round,
 	sources: Sources,
-): Straggler | null {
-	for (const { nodeId } of nodes) {
-		const known = progressOf(nodeId, round, sources);
-		if (known?.straggler) return known.straggler;
-	}
-	return null;
+): Pick<RunStatus, "straggler" | "hang"> {
+	const records = nodes.flatMap(
+		({ nodeId }) => progressOf(nodeId, round, sources) ?? [],
+	);
+	const hangs = records.flatMap(({ hang }) => hang ?? []);
+	return {
+		straggler: records.flatMap(({ straggler }) => straggler ?? [])[0] ?? null,
+		hang: hangs.find(({ suspect }) => suspect !== null) ?? hangs[0] ?? null,
+	};
 }
 
 function progressOf(

@@ -17,6 +17,7 @@ import {
 	time,
 	token,
 	version,
+	words,
 } from "./record-parts.js";
 
 /** Where a worker's steps were learned, the best first. */
@@ -47,6 +48,27 @@ export interface Straggler {
 	readonly since: number;
 }
 
+/** What a node has found out about a round that stands still. */
+export const HANG_KINDS = ["hung", "slow", "stopped", "mismatch"] as const;
+export type HangKind = (typeof HANG_KINDS)[number];
+
+export interface Hang {
+	readonly kind: HangKind;
+	/** When the last step came, in milliseconds since 1970. */
+	readonly since: number;
+	/** Null if nothing points to anybody. */
+	readonly suspect: Suspect | null;
+}
+
+export interface Suspect {
+	readonly rank: number;
+	readonly node: string;
+	/** In words: "it has not entered gloo:all_reduce …". */
+	readonly why: string;
+	/** "train.py:41 in load_batch"; null if no stack is known. */
+	readonly where: string | null;
+}
+
 /** How far one worker has come in its round. */
 export interface WorkerProgress {
 	readonly localRank: number;
@@ -74,6 +96,8 @@ export interface ProgressRecord {
 	readonly workers: readonly WorkerProgress[];
 	/** Only in the record of the round's first node. */
 	readonly straggler?: Straggler | undefined;
+	/** Until the next step. */
+	readonly hang?: Hang | undefined;
 }
 
 const pace = fields<Pace>({
@@ -89,6 +113,19 @@ const straggler = fields<Straggler>({
 	lostSecondsPerStep: duration,
 	lostSeconds: duration,
 	since: time,
+});
+
+const hang = fields<Hang>({
+	kind: oneOf(...HANG_KINDS),
+	since: time,
+	suspect: nullable(
+		fields<Suspect>({
+			rank: count,
+			node: name,
+			why: words,
+			where: nullable(words),
+		}),
+	),
 });
 
 const workerProgress = fields<WorkerProgress>({
@@ -109,4 +146,5 @@ export const PROGRESS = fields<ProgressRecord>({
 	firstRank: optional(count),
 	workers: list(workerProgress),
 	straggler: optional(straggler),
+	hang: optional(hang),
 });

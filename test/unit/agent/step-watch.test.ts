@@ -10,6 +10,7 @@ import {
 import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
 import type { Clock } from "../../../src/base/clock.js";
 import type {
+	Hang,
 	ProgressRecord,
 	Straggler,
 } from "../../../src/rendezvous/records/progress-record.js";
@@ -29,6 +30,11 @@ const CONFIG = {
 		evidenceMs: 5_000,
 	},
 } as const;
+
+const HANG: Hang = {
+	...{ kind: "hung", since: 7 },
+	suspect: { rank: 1, node: "node-b", why: "it sleeps", where: null },
+};
 
 let sites = 0;
 
@@ -51,6 +57,7 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 		return { localRank, rank: localRank, pid, directory, logs: undefined };
 	});
 	const stills: Still[] = [];
+	const hangs: string[] = [];
 	const published: ProgressRecord[] = [];
 	let straggler: Straggler | undefined;
 	const watch = new StepWatch({
@@ -59,8 +66,9 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 		straggler: () => straggler,
 		onStill: async (still) => {
 			stills.push(still);
-			return again(still);
+			return { again: again(still), hang: HANG };
 		},
+		onHang: (kind) => void hangs.push(kind),
 	});
 	const run = (round: number, change: Partial<WorkerSlot> = {}) => {
 		const state: Running = {
@@ -92,7 +100,7 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	};
 	return {
 		...{ clock, watch, run, step, pass, stop, stills, published },
-		...{ report, names },
+		...{ report, names, hangs },
 	};
 }
 
@@ -152,6 +160,19 @@ describe("the watch on steps", () => {
 		step(1, 1);
 		await pass(62_000);
 		expect(stills).toHaveLength(2);
+	});
+
+	it("A5 publishes what was found out, until the next step, and counts it once", async () => {
+		const site = open(() => site.clock.now() + 30_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(100_000);
+		expect(site.stills).toHaveLength(2);
+		expect(site.hangs).toEqual(["hung"]);
+		expect(site.published.at(-1)).toMatchObject({ hang: HANG });
+		site.step(0, 2);
+		await site.pass(4_000);
+		expect(site.published.at(-1)?.hang).toBeUndefined();
 	});
 
 	it("A5 judges again when it was asked to", async () => {

@@ -36,6 +36,7 @@ const BARE: MetricSources = {
 	...{ node: ownNode(INITIAL_STATE, 1_000), wallTime: 3_500 },
 	...{ nodeId: "a", role: "default", policy: "hard" },
 	...{ run: undefined, history: undefined, latencyMs: null },
+	hangs: new Map([["stopped", 2]]),
 };
 
 /** A run of so many rounds, the last of which has run for a second. */
@@ -147,6 +148,9 @@ describe("/metrics", () => {
 		expect(found.value("elastic_run_seconds_since_last_step", rank)).toBe(0.5);
 		const loss = { ...rank, number: "loss" };
 		expect(found.value("elastic_run_reported", loss)).toBe(0.25);
+		const hangs = (kind: string) =>
+			found.value("elastic_run_hangs_total", { kind });
+		expect([hangs("stopped"), hangs("hung")]).toEqual([2, 0]);
 		const straggler = { rank: "3", node: "b" };
 		expect(
 			found.value("elastic_run_straggler_seconds_per_step", straggler),
