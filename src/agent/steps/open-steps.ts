@@ -4,13 +4,12 @@ import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import type { Membership } from "../../rendezvous/member/membership.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { HangKind } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
-import { StepWatch } from "./step-watch.js";
+import { StepWatch, type StepWatchOptions } from "./step-watch.js";
 import { StragglerWatch } from "./straggler-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
@@ -25,8 +24,8 @@ export interface OpenStepsOptions {
 	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
 	readonly dispatch: (input: AgentInput) => void;
-	/** Called once for each hang. */
-	readonly onHang: (kind: HangKind) => void;
+	readonly onLook: StepWatchOptions["onLook"];
+	readonly onHang: StepWatchOptions["onHang"];
 }
 
 /** Follows the workers' steps, publishes them, and acts where none comes. */

@@ -42,6 +42,11 @@ export interface StepWatchOptions {
 		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
 		readonly again: number | undefined;
 	}>;
+	/** Called once a second while a round runs. */
+	readonly onLook: (
+		workers: readonly WorkerProgress[],
+		straggler: Straggler | undefined,
+	) => void;
 	/** Called once for each hang. */
 	readonly onHang: (kind: HangKind) => void;
 }
@@ -166,11 +171,12 @@ export class StepWatch {
 		const { state, hang } = this;
 		if (state?.phase !== "RUNNING") return;
 		if (hang?.stepAt !== this.readers.newestStepAt) this.hang = undefined;
+		const workers = this.progress();
+		const straggler = this.options.straggler(state);
+		this.options.onLook(workers, straggler);
 		this.publisher.offer({
 			...this.place,
-			firstRank: state.seat.firstRank,
-			workers: this.progress(),
-			straggler: this.options.straggler(state),
+			...{ firstRank: state.seat.firstRank, workers, straggler },
 			hang: this.hang?.found,
 		});
 	}

@@ -68,6 +68,7 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 			stills.push(still);
 			return { again: again(still), hang: HANG };
 		},
+		onLook: () => {},
 		onHang: (kind) => void hangs.push(kind),
 	});
 	const run = (round: number, change: Partial<WorkerSlot> = {}) => {

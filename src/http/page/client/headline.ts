@@ -1,6 +1,7 @@
 import { formatCount } from "../../../base/units.js";
 import type { RunStatus } from "../../../rendezvous/describe/run-status.js";
 import type { Outcome } from "../../../rendezvous/records/records.js";
+import { healthOf } from "./health.js";
 import type { Model } from "./model.js";
 import { plain } from "./plain.js";
 import { h, type Tree } from "./tree.js";
@@ -105,6 +106,17 @@ export function header(model: Model): Tree {
 					h("span", { class: "sentence" }, headline.sentence),
 				)
 			: null,
+		...healthLines(model),
+	);
+}
+
+/** What an agent that does not answer has said of steps is no longer true. */
+function healthLines(model: Model): readonly Tree[] {
+	const { document, now } = model;
+	if (!document?.run || isOld(model)) return [];
+	return healthOf(document.run, now - document.at).map(
+		({ standing, sentence }) =>
+			h("p", { class: `health ${standing}`, role: "status" }, sentence),
 	);
 }
 
