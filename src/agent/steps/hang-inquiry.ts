@@ -19,7 +19,7 @@ import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
-import type { Still } from "./step-watch.js";
+import type { Still } from "./step-watch-options.js";
 
 /** A slow worker is given so many times the limit. */
 const SLOW_FACTOR = 3;

@@ -9,7 +9,8 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
-import { StepWatch, type StepWatchOptions } from "./step-watch.js";
+import { StepWatch } from "./step-watch.js";
+import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
 import { WhyWatch } from "./why-watch.js";
 

@@ -1,55 +1,19 @@
-import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
-import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
 import type {
 	Hang,
-	HangKind,
-	ProgressRecord,
-	Straggler,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
 import { StepPublisher } from "./step-publisher.js";
+import type { StepWatchOptions } from "./step-watch-options.js";
 import { WorkerReaders } from "./worker-readers.js";
 
 /** How often the sources of steps are read, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 /** An agent so late for a look, in milliseconds, was stopped itself, and so were its workers perhaps. */
 const STOPPED_MS = 5_000;
-
-/** A node that stands still. */
-export type Still = Exclude<Standstill, { readonly kind: "fine" }>;
-
-export interface StepWatchOptions {
-	readonly clock: Clock;
-	readonly config: Pick<AgentConfig, "steps" | "nodeId">;
-	/** The present worker processes. */
-	readonly processes: () => readonly WorkerProcess[];
-	/** Publishes how far the workers have come; called at most once in two seconds. */
-	readonly publish: (record: ProgressRecord) => void;
-	/** Called once a second while a round runs: the straggler of the run, if this node is the one that looks for it. */
-	readonly straggler: (state: Running) => Straggler | undefined;
-	/** Called when the workers stand still. */
-	readonly onStill: (
-		still: Still,
-		state: Running,
-		progress: readonly WorkerProgress[],
-	) => Promise<{
-		readonly hang: Hang;
-		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
-		readonly again: number | undefined;
-	}>;
-	/** Called once a second while a round runs. */
-	readonly onLook: (
-		workers: readonly WorkerProgress[],
-		straggler: Straggler | undefined,
-	) => void;
-	/** Called once for each hang. */
-	readonly onHang: (kind: HangKind) => void;
-}
 
 /** Follows the steps of a node's workers while their round runs, and notices when none comes. */
 export class StepWatch {

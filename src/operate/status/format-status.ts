@@ -7,6 +7,7 @@ import type {
 	RunStatus,
 } from "../../rendezvous/describe/run-status.js";
 import {
+	hangInWords,
 	stepsInWords,
 	stragglerInWords,
 } from "../../rendezvous/describe/steps-words.js";
@@ -37,6 +38,9 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 			figuresLine(status),
 			budgetLine(status),
 			incidentLine(status, ago),
+			status.hang
+				? `  no step for ${ago(status.hang.since)}: ${hangInWords(status.hang)}`
+				: "",
 			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
 		].filter((line) => line !== ""),

@@ -7,7 +7,8 @@ import {
 	freshSlot,
 	type WorkerSlot,
 } from "../../../src/agent/machine/worker-slot.js";
-import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
+import { StepWatch } from "../../../src/agent/steps/step-watch.js";
+import type { Still } from "../../../src/agent/steps/step-watch-options.js";
 import type { Clock } from "../../../src/base/clock.js";
 import type {
 	Hang,

@@ -4,11 +4,9 @@ import type { Outcome } from "../../../rendezvous/records/records.js";
 import { healthOf } from "./health.js";
 import type { Model } from "./model.js";
 import { plain } from "./plain.js";
+import type { Standing } from "./standing.js";
 import { h, type Tree } from "./tree.js";
 import { ago } from "./words.js";
-
-/** The run's state in one word, which decides its colour and sign. */
-export type Standing = "good" | "busy" | "bad" | "over";
 
 interface Headline {
 	readonly standing: Standing;

@@ -7,10 +7,12 @@ import type {
 	RunStatus,
 	WorkerStatus,
 } from "../../../rendezvous/describe/run-status.js";
-import { stragglerInWords } from "../../../rendezvous/describe/steps-words.js";
-import type { Hang } from "../../../rendezvous/records/progress-record.js";
-import type { Standing } from "./headline.js";
+import {
+	hangInWords,
+	stragglerInWords,
+} from "../../../rendezvous/describe/steps-words.js";
 import { plain } from "./plain.js";
+import type { Standing } from "./standing.js";
 
 /** One sentence about the run's steps. */
 export interface Health {
@@ -59,7 +61,9 @@ function steps(
 	const seconds = newest + elapsedMs / 1_000;
 	const since = `No step for ${formatDuration(seconds * 1_000)}`;
 	if (hang !== null) {
-		return [{ standing: "bad", sentence: `${since}: ${culprit(hang)}` }];
+		return [
+			{ standing: "bad", sentence: `${since}: ${plain(hangInWords(hang))}` },
+		];
 	}
 	const { step, stepRate } = slowest;
 	if (isLate(slowest, seconds)) {
@@ -74,14 +78,6 @@ function steps(
 function isLate({ stepRate }: WorkerStatus, seconds: number): boolean {
 	const usual = stepRate === null || stepRate === 0 ? 0 : 1 / stepRate;
 	return seconds > Math.max(LATE_SECONDS, LATE_FACTOR * usual);
-}
-
-function culprit({ suspect, kind }: Hang): string {
-	if (suspect === null) return "nothing points to one rank";
-	const { rank, node, why, where } = suspect;
-	const place = where === null ? "" : `, at ${where}`;
-	const works = kind === "slow" ? " (it computes or reads)" : "";
-	return plain(`rank ${rank} on ${node}: ${why}${place}${works}`);
 }
 
 function awaited({ waiting, round }: RunStatus): string {
