@@ -24,10 +24,8 @@ export class Arrivals {
 			this.compare(times);
 			this.forgetUntil(step);
 		} else if (this.open.size > MOST_OPEN) {
-			for (const oldest of this.open.keys()) {
-				this.forgetUntil(oldest);
-				break;
-			}
+			const [oldest = step] = this.open.keys();
+			this.forgetUntil(oldest);
 		}
 	}
 

@@ -29,7 +29,7 @@ export class HookSteps {
 			const { buffer } = this;
 			const read = readSync(this.fd, buffer, 0, buffer.length, 0);
 			const steps = this.numberAt(0, read);
-			if (!Number.isSafeInteger(steps) || steps === undefined) return undefined;
+			if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
 			const timed = this.numberAt(LENGTH, read) ?? 0;
 			const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
 			return { steps, timed, ownSeconds };
