@@ -1,6 +1,7 @@
 import type { Cleanups } from "../base/cleanups.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import type { LogDirectory } from "../logs/log-directory.js";
+import type { HangKind } from "../rendezvous/records/progress-record.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { AgentState } from "./machine/state.js";
 import type { NodeResources } from "./workers/node-resources.js";
@@ -23,4 +24,6 @@ export interface AgentObserver {
 	noting(logs: LogDirectory): LogDirectory;
 	/** Receives the agent's new state. */
 	readonly follow: (state: AgentState) => void;
+	/** Called once for each hang of this node's workers. */
+	hung(kind: HangKind): void;
 }

@@ -64,6 +64,8 @@ export class AgentSession {
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
+	/** Undefined without a terminal. */
+	private readonly pinned: PinnedView | undefined;
 	/** Reports an error that ends the agent. */
 	private fail: (error: unknown) => void = () => {};
 	private readonly failed = this.nextFailure();
@@ -71,6 +73,10 @@ export class AgentSession {
 	constructor(private readonly options: AgentSessionOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
+		const { clock, screen } = place;
+		const { runId, nodeId } = config;
+		this.pinned =
+			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
 	}
 
 	askToStop(request: StopRequest): void {
@@ -108,6 +114,8 @@ export class AgentSession {
 		this.workers = workers;
 		const { steps, ledger } = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
+			onLook: (...steps) => this.pinned?.followSteps(...steps),
+			onHang: (kind) => this.options.observer?.hung(kind),
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.steps = steps;
@@ -198,14 +206,10 @@ export class AgentSession {
 
 	/** Passes each new state to the terminal and the observer, if they exist. */
 	private stateFollower(): (state: AgentState) => void {
-		const { config, place, observer } = this.options;
-		const { runId, nodeId } = config;
-		const { clock, screen } = place;
-		const view =
-			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
+		const { observer } = this.options;
 		return (state) => {
 			this.steps?.follow(state);
-			view?.follow(state);
+			this.pinned?.follow(state);
 			observer?.follow(state);
 		};
 	}

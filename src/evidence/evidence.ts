@@ -1,3 +1,8 @@
+import type {
+	HangKind,
+	Suspect,
+} from "../rendezvous/records/progress-record.js";
+
 /** One frame of a stack. */
 export interface Frame {
 	/** As the worker's interpreter names it. */
@@ -54,16 +59,7 @@ export interface RankEvidence {
 	readonly groups: readonly GroupProgress[];
 }
 
-export type HangKind = "hung" | "slow" | "stopped" | "mismatch";
-
-export interface Suspect {
-	readonly rank: number;
-	readonly node: string;
-	/** In words. */
-	readonly why: string;
-	/** "train.py:41 in load_batch"; null if no stack is known. */
-	readonly where: string | null;
-}
+export type { Suspect };
 
 /** The content of `hang.json`, and what all nodes agree on. */
 export interface Verdict {

@@ -3,6 +3,7 @@ import type { Goodput } from "../goodput/describe-goodput.js";
 import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { countIncidents } from "../rendezvous/planner/pay-incident.js";
+import type { HangKind } from "../rendezvous/records/progress-record.js";
 import { type OwnNode, readinessOf } from "./own-node.js";
 import type { WorkerState } from "./status-document.js";
 
@@ -22,6 +23,8 @@ export interface MetricSources {
 	readonly goodput: Goodput | undefined;
 	/** How long the last read of the store took; null if there was none. */
 	readonly latencyMs: number | null;
+	/** The hangs of this node's workers. */
+	readonly hangs: ReadonlyMap<HangKind, number>;
 }
 
 /** One number with its labels. */

@@ -15,6 +15,7 @@ import {
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
+import type { HangKind } from "../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import { asEnded } from "./ended-run.js";
 import { GoodputCache } from "./goodput-cache.js";
@@ -68,6 +69,7 @@ export class Observer implements AgentObserver {
 	private readonly goodputs = new GoodputCache();
 	private observed: ObservedRun | undefined;
 	private hasFailed = false;
+	private readonly hangs = new Map<HangKind, number>();
 	private round: RoundRecord | null = null;
 	private readonly end = new AbortController();
 	/** Aborted when the agent's part in its run is over: soon no request is possible. */
@@ -127,6 +129,10 @@ export class Observer implements AgentObserver {
 		if (state.phase === "CLOSED") this.end.abort();
 	};
 
+	hung(kind: HangKind): void {
+		this.hangs.set(kind, (this.hangs.get(kind) ?? 0) + 1);
+	}
+
 	readiness(): Readiness {
 		return readinessOf(this.node, this.options.clock.wallTime());
 	}
@@ -171,6 +177,7 @@ export class Observer implements AgentObserver {
 			),
 			goodput,
 			latencyMs,
+			hangs: this.hangs,
 		};
 	}
 

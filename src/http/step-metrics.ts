@@ -1,4 +1,8 @@
 import type { WorkerStatus } from "../rendezvous/describe/run-status.js";
+import {
+	HANG_KINDS,
+	type Straggler,
+} from "../rendezvous/records/progress-record.js";
 import type { Metric, MetricSources, Sample } from "./metric-values.js";
 
 /** One sample for each worker of this node that has made a step. */
@@ -10,9 +14,19 @@ function ofWorkers(
 	return node?.workers.flatMap(samplesOf) ?? [];
 }
 
+function ofStraggler(
+	{ run }: MetricSources,
+	numberOf: (straggler: Straggler) => number,
+): readonly Sample[] {
+	const straggler = run?.straggler ?? null;
+	if (straggler === null) return [];
+	const { rank, node } = straggler;
+	return [[{ rank: String(rank), node }, numberOf(straggler)]];
+}
+
 const rankOf = ({ rank }: WorkerStatus) => ({ rank: String(rank ?? "") });
 
-/** Metrics of the steps of this node's workers. */
+/** Metrics of the steps of this node's workers, and of the rank that all wait for. */
 export const STEP_METRICS: readonly Metric[] = [
 	{
 		name: "elastic_run_step",
@@ -41,6 +55,29 @@ export const STEP_METRICS: readonly Metric[] = [
 			ofWorkers(sources, (worker) =>
 				worker.stepRate === null ? [] : [[rankOf(worker), worker.stepRate]],
 			),
+	},
+	{
+		name: "elastic_run_hangs_total",
+		type: "counter",
+		help: "How often this node's workers stood still, by what was found out about the suspect",
+		labels: ["kind"],
+		samples: ({ hangs }) =>
+			HANG_KINDS.map((kind) => [{ kind }, hangs.get(kind) ?? 0]),
+	},
+	{
+		name: "elastic_run_straggler_seconds_per_step",
+		type: "gauge",
+		help: "What each step of the run loses to the rank that all others wait for",
+		labels: ["rank", "node"],
+		samples: (sources) =>
+			ofStraggler(sources, ({ lostSecondsPerStep }) => lostSecondsPerStep),
+	},
+	{
+		name: "elastic_run_straggler_lost_seconds",
+		type: "gauge",
+		help: "What all steps have lost to that rank since it was noticed",
+		labels: ["rank", "node"],
+		samples: (sources) => ofStraggler(sources, (one) => one.lostSeconds),
 	},
 	{
 		name: "elastic_run_reported",

@@ -1,29 +1,47 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 
-/** The number of steps in the hook's file: decimal, right-aligned. */
+/** Each number in the hook's file: decimal, right-aligned. */
 const LENGTH = 20;
 /** A worker could leave a link or a pipe in the file's place. */
 const READ_ONLY =
 	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** What the hook in a worker has counted. */
+export interface CountedSteps {
+	readonly steps: number;
+	/** Steps that it has also timed, and the seconds of all of them until the worker waited for others. */
+	readonly timed: number;
+	readonly ownSeconds: number;
+}
+
 /** Reads the steps that the hook in a worker counts. The file stays open, because the hook writes it in place. */
 export class HookSteps {
-	private readonly buffer = Buffer.alloc(LENGTH);
+	private readonly buffer = Buffer.alloc(3 * LENGTH);
 	private fd: number | undefined;
 
 	/** @param path see docs/hook.md */
 	constructor(private readonly path: string) {}
 
 	/** Undefined if the hook has counted none. Never throws. */
-	read(): number | undefined {
+	read(): CountedSteps | undefined {
 		try {
 			this.fd ??= openSync(this.path, READ_ONLY);
-			const read = readSync(this.fd, this.buffer, 0, LENGTH, 0);
-			const text = this.buffer.toString("latin1", 0, read).trim();
-			return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+			const { buffer } = this;
+			const read = readSync(this.fd, buffer, 0, buffer.length, 0);
+			const steps = this.numberAt(0, read);
+			if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
+			const timed = this.numberAt(LENGTH, read) ?? 0;
+			const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
+			return { steps, timed, ownSeconds };
 		} catch {
 			return undefined;
 		}
+	}
+
+	private numberAt(from: number, read: number): number | undefined {
+		const end = Math.min(from + LENGTH, read);
+		const text = this.buffer.toString("latin1", from, end).trim();
+		return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
 	}
 
 	close(): void {

@@ -1,7 +1,9 @@
 import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
+import type { Pace } from "../rendezvous/records/progress-record.js";
 import { HookSteps } from "./hook-steps.js";
 import { OutputSteps } from "./output-steps.js";
+import { OwnTime } from "./own-time.js";
 import { noteStep, type SeenStep, type WorkerSteps } from "./steps.js";
 
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
@@ -35,6 +37,7 @@ export class WorkerReader {
 	private readonly last = new Map<SeenStep["source"], number>();
 	private known: WorkerSteps | undefined;
 	private announcedUntil = NEVER;
+	private readonly ownTime = new OwnTime();
 
 	private readonly onStep: (steps: WorkerSteps) => void;
 
@@ -51,6 +54,11 @@ export class WorkerReader {
 		return this.known;
 	}
 
+	/** How slow it is by itself; undefined if that is not known. */
+	get pace(): Pace | undefined {
+		return this.ownTime.pace;
+	}
+
 	/** Until when it has announced that no step comes. */
 	get busyUntil(): number {
 		return this.announcedUntil;
@@ -60,6 +68,7 @@ export class WorkerReader {
 	beginRound(): void {
 		this.known = undefined;
 		this.announcedUntil = NEVER;
+		this.ownTime.clear();
 	}
 
 	/** Takes a report; `now` on the agent's steady clock. */
@@ -75,7 +84,10 @@ export class WorkerReader {
 	/** Looks at the hook's file and the output. */
 	look(now: number): void {
 		const counted = this.hook.read();
-		if (counted !== undefined) this.see({ source: "hook", step: counted }, now);
+		if (counted !== undefined) {
+			this.see({ source: "hook", step: counted.steps }, now);
+			this.ownTime.note(counted);
+		}
 		// The output is searched only for want of something better.
 		if (this.last.has("hook") || this.last.has("report")) return;
 		for (const output of this.outputs) {

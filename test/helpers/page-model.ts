@@ -1,5 +1,6 @@
 import { answered, CONNECTING } from "../../src/http/page/client/connection.js";
 import type { Model } from "../../src/http/page/client/model.js";
+import { NO_SERIES } from "../../src/http/page/client/series.js";
 import { NOTHING_SEEN } from "../../src/http/sightings.js";
 import type {
 	StatusDocument,
@@ -83,6 +84,7 @@ export function pageModel(change: Partial<Model> = {}): Model {
 		connection: answered(CONNECTING, NOW, NOW),
 		...{ now: NOW, localNow: NOW, zoom: "all", width: 1_000, mark: null },
 		control: { token: null, asking: null, said: null },
+		series: NO_SERIES,
 		...change,
 	};
 }

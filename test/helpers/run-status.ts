@@ -45,6 +45,8 @@ export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
 	incidents: 1,
 	lastIncident: null,
 	outcome: null,
+	straggler: null,
+	hang: null,
 	nodes: [],
 	...change,
 });

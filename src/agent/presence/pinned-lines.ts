@@ -1,8 +1,13 @@
 import { timeOfDay } from "../../base/local-time.js";
-import { formatCount } from "../../base/units.js";
+import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
+import { stragglerInWords } from "../../rendezvous/describe/steps-words.js";
 import { waitingInWords } from "../../rendezvous/describe/waiting-words.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type {
+	Straggler,
+	WorkerProgress,
+} from "../../rendezvous/records/progress-record.js";
 import { type AgentState, isSpare } from "../machine/state.js";
 
 /** The newest failure that ended a round, and why. */
@@ -47,16 +52,36 @@ export function standingLine(state: AgentState): string | undefined {
 	}
 }
 
+/** How far the slowest of these workers has come, and whom all wait for; undefined before the first step. */
+export function stepLine(
+	workers: readonly WorkerProgress[],
+	straggler: Straggler | undefined,
+	wallTime: number,
+): string | undefined {
+	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	if (slowest === undefined) return undefined;
+	const { step, rate } = slowest;
+	const newest = Math.max(...workers.map(({ stepAt }) => stepAt));
+	// In whole seconds, so that the line does not change more often than that.
+	const seconds = Math.max(0, Math.floor((wallTime - newest) / 1_000));
+	const often = rate === null ? "" : ` (${formatRate(rate)})`;
+	const ago = seconds < 100 ? `${seconds} s` : formatDuration(seconds * 1_000);
+	const slow = straggler ? `; ${stragglerInWords(straggler)}` : "";
+	return `step ${step}${often}, ${ago} ago${slow}`;
+}
+
 /**
  * The lines that stay in view while an agent lives: this node's state, what is awaited, and the last incident. Times are
  * times of day, so that a line changes only when something happens.
  * @param since milliseconds since 1970, since when `standingLine` has been the same
+ * @param steps see `stepLine`
  */
 export function pinnedLines(
 	name: { readonly runId: string; readonly nodeId: string },
 	state: AgentState,
 	incident: SeenIncident | undefined,
 	since: number,
+	steps?: string,
 ): readonly string[] {
 	const standing = standingLine(state);
 	const { view } = state;
@@ -66,6 +91,7 @@ export function pinnedLines(
 		waiting?.instance === round.instance && waiting.round === round.synced + 1;
 	return [
 		`${name.runId} on ${name.nodeId}: ${standing}, since ${timeOfDay(since)}`,
+		...(steps === undefined ? [] : [`  ${steps}`]),
 		...(waiting && isAwaited
 			? [
 					`  ${waitingInWords({ ...waiting, until: null }, since)}${waiting.until === null ? "" : `, until ${timeOfDay(waiting.until)}`}`,

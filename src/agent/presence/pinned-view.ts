@@ -1,10 +1,15 @@
 import type { Clock } from "../../base/clock.js";
+import type {
+	Straggler,
+	WorkerProgress,
+} from "../../rendezvous/records/progress-record.js";
 import type { AgentState } from "../machine/state.js";
 import {
 	incidentOf,
 	pinnedLines,
 	type SeenIncident,
 	standingLine,
+	stepLine,
 } from "./pinned-lines.js";
 
 export interface PinnedViewOptions {
@@ -20,20 +25,43 @@ export class PinnedView {
 	private standing: string | undefined;
 	private since = 0;
 	private incident: SeenIncident | undefined;
+	private state: AgentState | undefined;
+	private steps: string | undefined;
 	private shown = "";
 
 	constructor(private readonly options: PinnedViewOptions) {}
 
 	/** Call it with each new state of the agent. */
 	readonly follow = (state: AgentState): void => {
-		const { clock, show } = this.options;
 		const standing = standingLine(state);
-		if (standing !== this.standing) this.since = clock.wallTime();
+		if (standing !== this.standing) {
+			this.since = this.options.clock.wallTime();
+			this.steps = undefined;
+		}
 		this.standing = standing;
+		this.state = state;
 		this.incident = incidentOf(state) ?? this.incident;
-		const lines = pinnedLines(this.options, state, this.incident, this.since);
-		const text = lines.join("\n");
-		if (text !== this.shown) show(lines);
-		this.shown = text;
+		this.show();
 	};
+
+	/** Call it about once a second while a round runs. */
+	readonly followSteps = (
+		workers: readonly WorkerProgress[],
+		straggler: Straggler | undefined,
+	): void => {
+		const wallTime = this.options.clock.wallTime();
+		this.steps = stepLine(workers, straggler, wallTime);
+		this.show();
+	};
+
+	private show(): void {
+		if (this.state === undefined) return;
+		const lines = pinnedLines(
+			...([this.options, this.state, this.incident, this.since] as const),
+			this.steps,
+		);
+		const text = lines.join("\n");
+		if (text !== this.shown) this.options.show(lines);
+		this.shown = text;
+	}
 }

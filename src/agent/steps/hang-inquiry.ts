@@ -9,14 +9,17 @@ import type {
 	Verdict,
 } from "../../evidence/evidence.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
+import type {
+	Hang,
+	WorkerProgress,
+} from "../../rendezvous/records/progress-record.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
-import type { Still } from "./step-watch.js";
+import type { Still } from "./step-watch-options.js";
 
 /** A slow worker is given so many times the limit. */
 const SLOW_FACTOR = 3;
@@ -49,6 +52,13 @@ interface Finding {
 	readonly directory: string | undefined;
 }
 
+/** What was found out about a node that stands still. */
+export interface Inquired {
+	readonly hang: Hang;
+	/** When to judge again, on the clock; undefined: only after a step. */
+	readonly again: number | undefined;
+}
+
 /**
  * What follows when a node's workers stand still: evidence of all nodes on disk, one verdict, and then what `--on-hang`
  * says. The node of the suspect acts; the others wait for that.
@@ -59,12 +69,12 @@ export class HangInquiry {
 
 	constructor(private readonly options: HangInquiryOptions) {}
 
-	/** Resolves with when to judge again, or with undefined if only after a step. Never rejects. */
+	/** Never rejects. */
 	async inquire(
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
-	): Promise<number | undefined> {
+	): Promise<Inquired> {
 		const { clock, config, log } = this.options;
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
@@ -80,7 +90,9 @@ export class HangInquiry {
 				`looks at the hang of round ${state.round} again in ${Math.round((again - clock.now()) / 1_000)} s`,
 			);
 		}
-		return again;
+		const since = Math.round(clock.wallTime() - still.stillMs);
+		const { kind, suspects } = verdict;
+		return { again, hang: { kind, since, suspect: suspects[0] ?? null } };
 	}
 
 	private act(finding: Finding): number | undefined {

@@ -12,6 +12,8 @@ import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
 import type { RoundLedger } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
+import type { StepWatchOptions } from "./step-watch-options.js";
+import { StragglerWatch } from "./straggler-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
@@ -27,6 +29,8 @@ export interface OpenStepsOptions {
 	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
 	readonly dispatch: (input: AgentInput) => void;
+	readonly onLook: StepWatchOptions["onLook"];
+	readonly onHang: StepWatchOptions["onHang"];
 }
 
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
@@ -56,10 +60,12 @@ export function openSteps({
 		write,
 	});
 	const ledger = openLedger({ ...options, keys, nodeId });
+	const stragglers = new StragglerWatch({ ...options, keys });
 	const steps = new StepWatch({
 		...{ ...options, ledger, processes },
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
+		straggler: (state) => stragglers.look(state),
 		onStill: (...still) => inquiry.inquire(...still),
 	});
 	const why = new WhyWatch({

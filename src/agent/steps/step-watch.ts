@@ -1,16 +1,12 @@
-import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
-import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
-import { stepRate } from "../../progress/steps.js";
 import type {
-	ProgressRecord,
+	Hang,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
-import type { RoundLedger } from "./round-ledger.js";
 import { StepPublisher } from "./step-publisher.js";
+import type { StepWatchOptions } from "./step-watch-options.js";
 import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
@@ -18,29 +14,6 @@ import { WorkerReaders } from "./worker-readers.js";
 const LOOK_EVERY_MS = 1_000;
 /** An agent so late for a look, in milliseconds, was stopped itself, and so were its workers perhaps. */
 const STOPPED_MS = 5_000;
-
-/** A node that stands still. */
-export type Still = Exclude<Standstill, { readonly kind: "fine" }>;
-
-export interface StepWatchOptions {
-	readonly clock: Clock;
-	readonly config: Pick<AgentConfig, "steps" | "nodeId">;
-	/** The present worker processes. */
-	readonly processes: () => readonly WorkerProcess[];
-	/** Publishes how far the workers have come; called at most once in two seconds. */
-	readonly publish: (record: ProgressRecord) => void;
-	/** Counts what the time is spent on. */
-	readonly ledger: Pick<RoundLedger, "follow" | "stepped" | "announced">;
-	/**
-	 * Called when the workers stand still. Resolves with the time of the next judgement on the clock, or with undefined if
-	 * none is wanted before a worker makes a step.
-	 */
-	readonly onStill: (
-		still: Still,
-		state: Running,
-		progress: readonly WorkerProgress[],
-	) => Promise<number | undefined>;
-}
 
 /** Follows the steps of a node's workers while their round runs, and notices when none comes. */
 export class StepWatch {
@@ -58,6 +31,10 @@ export class StepWatch {
 	private quietUntil = 0;
 	/** … nor before a step that is newer than the one at this time. */
 	private quietSince: { readonly stepAt: number | undefined } | undefined;
+	/** What was found out about the present standstill, which began after the step at this time. */
+	private hang:
+		| { readonly found: Hang; readonly stepAt: number | undefined }
+		| undefined;
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
@@ -102,24 +79,14 @@ export class StepWatch {
 		const lateMs = clock.wallTime() - reply.timestamp;
 		// It was said in this round, and not in the future.
 		const at = Math.min(now, Math.max(this.round.since, now - lateMs));
-		this.readers.of(process).heard(reply, at);
+		this.readers.heard(process, reply, at);
 		ledger.announced(directory, reply, at);
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
 	progress(): readonly WorkerProgress[] {
-		const { clock } = this.options;
-		const now = clock.now();
-		const wallTime = clock.wallTime();
-		return this.options.processes().flatMap((process) => {
-			const { steps } = this.readers.of(process);
-			if (steps === undefined) return [];
-			const { localRank } = process;
-			const { step, source, metrics } = steps;
-			const stepAt = Math.round(wallTime - (now - steps.at));
-			const rate = stepRate(steps, now);
-			return [{ localRank, step, source, stepAt, rate, metrics }];
-		});
+		const { clock, processes } = this.options;
+		return this.readers.progress(processes(), clock);
 	}
 
 	/** The same after a last look at what ended workers have left. */
@@ -138,6 +105,7 @@ export class StepWatch {
 		this.round = { number, since: now };
 		this.quietUntil = 0;
 		this.quietSince = undefined;
+		this.hang = undefined;
 		this.readers.beginRound();
 		this.lookLater();
 	}
@@ -169,9 +137,23 @@ export class StepWatch {
 		this.readers.keep(this.options.processes());
 		this.lookAtAll();
 		if (this.readers.newestStepAt !== undefined) this.countsSteps = true;
-		this.publisher.offer({ ...this.place, workers: this.progress() });
+		this.offer();
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
+	}
+
+	private offer(): void {
+		const { state, hang } = this;
+		if (state?.phase !== "RUNNING") return;
+		if (hang?.stepAt !== this.readers.newestStepAt) this.hang = undefined;
+		const workers = this.progress();
+		const straggler = this.options.straggler(state);
+		this.options.onLook(workers, straggler);
+		this.publisher.offer({
+			...this.place,
+			...{ firstRank: state.seat.firstRank, workers, straggler },
+			hang: this.hang?.found,
+		});
 	}
 
 	private judge(now: number): void {
@@ -188,10 +170,13 @@ export class StepWatch {
 		const judged = this.standstill(state, round.since, now);
 		if (judged.kind === "fine") return;
 		this.isAsking = true;
-		void this.options.onStill(judged, state, this.progress()).then((again) => {
+		const stepAt = this.readers.newestStepAt;
+		const asked = this.options.onStill(judged, state, this.progress());
+		void asked.then(({ again, hang }) => {
 			this.isAsking = false;
-			if (again === undefined)
-				this.quietSince = { stepAt: this.readers.newestStepAt };
+			if (this.hang === undefined) this.options.onHang(hang.kind);
+			this.hang = { found: hang, stepAt };
+			if (again === undefined) this.quietSince = { stepAt };
 			else this.quietUntil = again;
 		});
 	}

@@ -6,7 +6,11 @@ import type {
 	NodeStatus,
 	RunStatus,
 } from "../../rendezvous/describe/run-status.js";
-import { stepsInWords } from "../../rendezvous/describe/steps-words.js";
+import {
+	hangInWords,
+	stepsInWords,
+	stragglerInWords,
+} from "../../rendezvous/describe/steps-words.js";
 import type { FoundRun } from "./describe-runs.js";
 
 /** At most this many of a node's workers are named by pid. */
@@ -34,6 +38,10 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 			figuresLine(status),
 			budgetLine(status),
 			incidentLine(status, ago),
+			status.hang
+				? `  no step for ${ago(status.hang.since)}: ${hangInWords(status.hang)}`
+				: "",
+			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
 		].filter((line) => line !== ""),
 		...nodeTable(status, ago),

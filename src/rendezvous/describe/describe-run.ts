@@ -10,7 +10,7 @@ import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
-import { withWorkers } from "./describe-workers.js";
+import { findingsOf, withWorkers } from "./describe-workers.js";
 import type {
 	IncidentStatus,
 	RunPhase,
@@ -58,6 +58,8 @@ export function describeRun(
 	const elected = informationAt(COORDINATOR, snapshot, keys.coordinator, once);
 	const phase = phaseOf(view);
 	const since = sinceOf(phase, view);
+	const nodes = describeNodes(view, spec);
+	const sources = { keys, snapshot, wallTime, warn: once };
 	return {
 		version: 1,
 		runId,
@@ -84,9 +86,10 @@ export function describeRun(
 			),
 		),
 		outcome: round.outcome,
-		nodes: describeNodes(view, spec).map((node) =>
-			withWorkers(node, round, { keys, snapshot }, wallTime, once),
-		),
+		...(phase === "running"
+			? findingsOf(nodes, round, sources)
+			: { straggler: null, hang: null }),
+		nodes: nodes.map((node) => withWorkers(node, round, sources)),
 	};
 }
 

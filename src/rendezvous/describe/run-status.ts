@@ -1,5 +1,9 @@
 import type { FailureRecord } from "../records/failure.js";
-import type { StepSource } from "../records/progress-record.js";
+import type {
+	Hang,
+	StepSource,
+	Straggler,
+} from "../records/progress-record.js";
 import type { NodeState, Outcome, World } from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
@@ -46,6 +50,10 @@ export interface RunStatus {
 	readonly lastIncident: IncidentStatus | null;
 	/** How it ended; null while it runs. */
 	readonly outcome: Outcome | null;
+	/** What is known of a round that stands still; null if it does not, or its nodes have not noticed. */
+	readonly hang: Hang | null;
+	/** The rank that all others wait for in each step; null if none stands out. */
+	readonly straggler: Straggler | null;
 	/** Members by rank, then the others in order of arrival. */
 	readonly nodes: readonly NodeStatus[];
 }

@@ -17,11 +17,57 @@ import {
 	time,
 	token,
 	version,
+	words,
 } from "./record-parts.js";
 
 /** Where a worker's steps were learned, the best first. */
 export const STEP_SOURCES = ["report", "hook", "output"] as const;
 export type StepSource = (typeof STEP_SOURCES)[number];
+
+/** `own-time`: until it waits for others; `arrival`: its report of a step, after that of the middle one of its node. */
+export const PACE_KINDS = ["own-time", "arrival"] as const;
+
+/** How slow a worker was in its last steps, in seconds a step. Only those of one kind can be compared. */
+export interface Pace {
+	readonly by: (typeof PACE_KINDS)[number];
+	/** Nearly all of these steps took at least so long … */
+	readonly least: number;
+	readonly usual: number;
+	/** … and at most so long. */
+	readonly most: number;
+}
+
+/** The rank for which the others wait in each step. */
+export interface Straggler {
+	readonly rank: number;
+	readonly node: string;
+	readonly lostSecondsPerStep: number;
+	/** What all steps since then have lost to it. */
+	readonly lostSeconds: number;
+	/** Milliseconds since 1970. */
+	readonly since: number;
+}
+
+/** What a node has found out about a round that stands still. */
+export const HANG_KINDS = ["hung", "slow", "stopped", "mismatch"] as const;
+export type HangKind = (typeof HANG_KINDS)[number];
+
+export interface Hang {
+	readonly kind: HangKind;
+	/** When the last step came, in milliseconds since 1970. */
+	readonly since: number;
+	/** Null if nothing points to anybody. */
+	readonly suspect: Suspect | null;
+}
+
+export interface Suspect {
+	readonly rank: number;
+	readonly node: string;
+	/** In words: "it has not entered gloo:all_reduce …". */
+	readonly why: string;
+	/** "train.py:41 in load_batch"; null if no stack is known. */
+	readonly where: string | null;
+}
 
 /** How far one worker has come in its round. */
 export interface WorkerProgress {
@@ -34,6 +80,8 @@ export interface WorkerProgress {
 	readonly rate: number | null;
 	/** The numbers that it reported with the step. */
 	readonly metrics?: Readonly<Record<string, number>> | undefined;
+	/** Undefined before enough steps. */
+	readonly pace?: Pace | undefined;
 }
 
 /** `progress/<nodeId>`: the steps of an agent's workers, written under its lease. It only informs people. */
@@ -42,9 +90,43 @@ export interface ProgressRecord {
 	readonly nodeId: string;
 	readonly instance: number;
 	readonly round: number;
+	/** The global rank of this node's first worker. */
+	readonly firstRank?: number | undefined;
 	/** Only those that have made a step. */
 	readonly workers: readonly WorkerProgress[];
+	/** Only in the record of the round's first node. */
+	readonly straggler?: Straggler | undefined;
+	/** Until the next step. */
+	readonly hang?: Hang | undefined;
 }
+
+const pace = fields<Pace>({
+	by: oneOf(...PACE_KINDS),
+	least: anyNumber,
+	usual: anyNumber,
+	most: anyNumber,
+});
+
+const straggler = fields<Straggler>({
+	rank: count,
+	node: name,
+	lostSecondsPerStep: duration,
+	lostSeconds: duration,
+	since: time,
+});
+
+const hang = fields<Hang>({
+	kind: oneOf(...HANG_KINDS),
+	since: time,
+	suspect: nullable(
+		fields<Suspect>({
+			rank: count,
+			node: name,
+			why: words,
+			where: nullable(words),
+		}),
+	),
+});
 
 export const step = amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
@@ -55,6 +137,7 @@ const workerProgress = fields<WorkerProgress>({
 	stepAt: time,
 	rate: nullable(duration),
 	metrics: optional(mapOf(token, anyNumber)),
+	pace: optional(pace),
 });
 
 export const PROGRESS = fields<ProgressRecord>({
@@ -62,5 +145,8 @@ export const PROGRESS = fields<ProgressRecord>({
 	nodeId: name,
 	instance,
 	round,
+	firstRank: optional(count),
 	workers: list(workerProgress),
+	straggler: optional(straggler),
+	hang: optional(hang),
 });

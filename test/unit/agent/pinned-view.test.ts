@@ -5,11 +5,15 @@ import {
 	INITIAL_STATE,
 	type Running,
 } from "../../../src/agent/machine/state.js";
-import { standingLine } from "../../../src/agent/presence/pinned-lines.js";
+import {
+	standingLine,
+	stepLine,
+} from "../../../src/agent/presence/pinned-lines.js";
 import { PinnedView } from "../../../src/agent/presence/pinned-view.js";
 import { timeOfDay } from "../../../src/base/local-time.js";
 import { PinnedScreen } from "../../../src/logs/pinned-screen.js";
 import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import type { WorkerProgress } from "../../../src/rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	failureRecord,
@@ -122,6 +126,46 @@ describe("what is kept in view", () => {
 			failed,
 		]);
 		expect(clock.nextAlarm).toBeUndefined();
+	});
+});
+
+describe("the line of the steps", () => {
+	const worker = (step: number, secondsAgo: number): WorkerProgress => ({
+		...{ localRank: 0, step, source: "hook", rate: 2.5 },
+		stepAt: 1_000_000 - secondsAgo * 1_000,
+	});
+	const straggler = {
+		...{ rank: 2, node: "b", lostSecondsPerStep: 0.031 },
+		...{ lostSeconds: 12.4, since: 0 },
+	};
+
+	it.each<[string | undefined, Parameters<typeof stepLine>[0], boolean]>([
+		[undefined, [], true],
+		["step 7 (2.5/s), 3 s ago", [worker(8, 3.7), worker(7, 4.2)], false],
+		["step 7 (2.5/s), 3 min 20 s ago", [worker(7, 200)], false],
+		["step 7, 0 s ago", [{ ...worker(7, -1), rate: null }], false],
+		[
+			"step 7 (2.5/s), 0 s ago; each step waits for rank 2 on b: 31 ms, 12.4 s in all",
+			[worker(7, 0)],
+			true,
+		],
+	])("A4 is %j", (line, workers, hasStraggler) => {
+		const found = hasStraggler ? straggler : undefined;
+		expect(stepLine(workers, found, 1_000_000)).toBe(line);
+	});
+
+	it("A4 is in view while the round runs", () => {
+		const clock = new VirtualClock();
+		const shown: (readonly string[])[] = [];
+		const show = (lines: readonly string[]) => void shown.push(lines);
+		const view = new PinnedView({ clock, show, runId: "r", nodeId: "a" });
+		view.followSteps([worker(7, 0)], undefined);
+		expect(shown).toEqual([]);
+		view.follow(running);
+		view.followSteps([worker(7, 0)], undefined);
+		expect(shown.at(-1)?.[1]).toMatch(/^ {2}step 7 \(2\.5\/s\), .* ago$/);
+		view.follow(joining);
+		expect(shown.at(-1)?.[1]).toMatch(/last incident/);
 	});
 });
 

@@ -3,7 +3,6 @@ import {
 	type AgentState,
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
-import { freshSlot } from "../../../src/agent/machine/worker-slot.js";
 import { openLedger } from "../../../src/agent/steps/open-ledger.js";
 import type { WorkerSteps } from "../../../src/progress/steps.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
@@ -16,6 +15,7 @@ import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
+import { workerSlot } from "../../helpers/worker-slots.js";
 
 const KEYS = new RunKeys("r");
 
@@ -33,7 +33,7 @@ function open(synced = 0) {
 	const run = (round: number, groupRank = 0) =>
 		ledger.follow({
 			...{ ...base, phase: "RUNNING", round },
-			...{ seat: seatRecord("a", { groupRank }), workers: [freshSlot(0)] },
+			...{ seat: seatRecord("a", { groupRank }), workers: [workerSlot(0)] },
 		});
 	const say = (at: number, busy?: string) =>
 		ledger.announced(
@@ -45,7 +45,7 @@ function open(synced = 0) {
 			at,
 		);
 	const join = (status: "gone" | "paused" = "gone") =>
-		ledger.follow({ ...base, workers: [{ ...freshSlot(0), status }] });
+		ledger.follow({ ...base, workers: [workerSlot(0, { status })] });
 	const step = (number: number) =>
 		ledger.stepped("w", {
 			...{ source: "report", step: number, at: clock.now() },

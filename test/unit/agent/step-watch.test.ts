@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Running } from "../../../src/agent/machine/state.js";
 import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
-import { StepWatch, type Still } from "../../../src/agent/steps/step-watch.js";
+import { StepWatch } from "../../../src/agent/steps/step-watch.js";
+import type { Still } from "../../../src/agent/steps/step-watch-options.js";
 import type { Clock } from "../../../src/base/clock.js";
-import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
+import type {
+	Hang,
+	ProgressRecord,
+	Straggler,
+} from "../../../src/rendezvous/records/progress-record.js";
 import { seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { workerSlot } from "../../helpers/worker-slots.js";
@@ -24,6 +29,11 @@ const CONFIG = {
 		evidenceMs: 5_000,
 	},
 } as const;
+
+const HANG: Hang = {
+	...{ kind: "hung", since: 7 },
+	suspect: { rank: 1, node: "node-b", why: "it sleeps", where: null },
+};
 
 let sites = 0;
 
@@ -46,15 +56,20 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 		return { localRank, rank: localRank, pid, directory, logs: undefined };
 	});
 	const stills: Still[] = [];
+	const hangs: string[] = [];
 	const published: ProgressRecord[] = [];
+	let straggler: Straggler | undefined;
 	const watch = new StepWatch({
 		...{ clock, config: CONFIG, processes: () => processes },
 		publish: (record) => void published.push(record),
 		ledger: { follow: () => {}, stepped: () => {}, announced: () => {} },
+		straggler: () => straggler,
 		onStill: async (still) => {
 			stills.push(still);
-			return again(still);
+			return { again: again(still), hang: HANG };
 		},
+		onLook: () => {},
+		onHang: (kind) => void hangs.push(kind),
 	});
 	const run = (round: number, change: Partial<WorkerSlot> = {}) => {
 		const state: Running = {
@@ -75,7 +90,18 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	const stop = (ms: number) => {
 		stoppedMs += ms;
 	};
-	return { clock, watch, run, step, pass, stop, stills, published };
+	/** A report of the worker's, at this time by its own clock. */
+	const report = (localRank: number, number: number, timestamp: number) =>
+		watch.heard(join(path, String(localRank)), {
+			...{ kind: "PROGRESS", sequence: number, step: number, timestamp },
+		});
+	const names = (found: Straggler) => {
+		straggler = found;
+	};
+	return {
+		...{ clock, watch, run, step, pass, stop, stills, published },
+		...{ report, names, hangs },
+	};
 }
 
 describe("the watch on steps", () => {
@@ -96,6 +122,31 @@ describe("the watch on steps", () => {
 		});
 	});
 
+	it("A10 publishes how late each worker reports its steps, and the straggler", async () => {
+		const { run, report, names, pass, published } = open();
+		run(1);
+		for (let step = 1; step <= 21; step++) {
+			report(0, step, step * 100);
+			report(1, step, step * 100 + 30);
+		}
+		const found = {
+			...{ rank: 1, node: "node-a", lostSecondsPerStep: 0.03 },
+			...{ lostSeconds: 3, since: 7 },
+		};
+		names(found);
+		await pass(1_000);
+		expect(published).toMatchObject([
+			{
+				firstRank: 0,
+				workers: [
+					{ pace: { by: "arrival", usual: 0 } },
+					{ pace: { by: "arrival", least: 0.03, usual: 0.03, most: 0.03 } },
+				],
+				straggler: found,
+			},
+		]);
+	});
+
 	it("A5 tells of a standstill once, and again only after a step", async () => {
 		const { run, step, pass, stills } = open();
 		run(1);
@@ -109,6 +160,19 @@ describe("the watch on steps", () => {
 		step(1, 1);
 		await pass(62_000);
 		expect(stills).toHaveLength(2);
+	});
+
+	it("A5 publishes what was found out, until the next step, and counts it once", async () => {
+		const site = open(() => site.clock.now() + 30_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(100_000);
+		expect(site.stills).toHaveLength(2);
+		expect(site.hangs).toEqual(["hung"]);
+		expect(site.published.at(-1)).toMatchObject({ hang: HANG });
+		site.step(0, 2);
+		await site.pass(4_000);
+		expect(site.published.at(-1)?.hang).toBeUndefined();
 	});
 
 	it("A5 judges again when it was asked to", async () => {

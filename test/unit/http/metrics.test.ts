@@ -37,6 +37,7 @@ const BARE: MetricSources = {
 	...{ nodeId: "a", role: "default", policy: "hard" },
 	...{ run: undefined, history: undefined, goodput: undefined },
 	latencyMs: null,
+	hangs: new Map([["stopped", 2]]),
 };
 
 /** A run of so many rounds, the last of which has run for a second. */
@@ -71,6 +72,10 @@ function runOf(rounds: number): MetricSources {
 				...{ stepAt: startedAt + 500, metrics: { loss: 0.25 } },
 			},
 		],
+		straggler: {
+			...{ rank: 3, node: "b", lostSecondsPerStep: 0.03, lostSeconds: 60 },
+			since: startedAt,
+		},
 	};
 	const snapshot = snapshotOf({
 		[keys.round]: round,
@@ -144,6 +149,16 @@ describe("/metrics", () => {
 		expect(found.value("elastic_run_seconds_since_last_step", rank)).toBe(0.5);
 		const loss = { ...rank, number: "loss" };
 		expect(found.value("elastic_run_reported", loss)).toBe(0.25);
+		const hangs = (kind: string) =>
+			found.value("elastic_run_hangs_total", { kind });
+		expect([hangs("stopped"), hangs("hung")]).toEqual([2, 0]);
+		const straggler = { rank: "3", node: "b" };
+		expect(
+			found.value("elastic_run_straggler_seconds_per_step", straggler),
+		).toBe(0.03);
+		expect(found.value("elastic_run_straggler_lost_seconds", straggler)).toBe(
+			60,
+		);
 		expect(found.value("process_start_time_seconds")).toBe(1_234.5);
 		expect(found.value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
 		for (const { labels } of found.samples) {

@@ -1,13 +1,12 @@
 import { formatCount } from "../../../base/units.js";
 import type { RunStatus } from "../../../rendezvous/describe/run-status.js";
 import type { Outcome } from "../../../rendezvous/records/records.js";
+import { healthOf } from "./health.js";
 import type { Model } from "./model.js";
 import { plain } from "./plain.js";
+import type { Standing } from "./standing.js";
 import { h, type Tree } from "./tree.js";
 import { ago } from "./words.js";
-
-/** The run's state in one word, which decides its colour and sign. */
-export type Standing = "good" | "busy" | "bad" | "over";
 
 interface Headline {
 	readonly standing: Standing;
@@ -105,6 +104,17 @@ export function header(model: Model): Tree {
 					h("span", { class: "sentence" }, headline.sentence),
 				)
 			: null,
+		...healthLines(model),
+	);
+}
+
+/** What an agent that does not answer has said of steps is no longer true. */
+function healthLines(model: Model): readonly Tree[] {
+	const { document, now } = model;
+	if (!document?.run || isOld(model)) return [];
+	return healthOf(document.run, now - document.at).map(
+		({ standing, sentence }) =>
+			h("p", { class: `health ${standing}`, role: "status" }, sentence),
 	);
 }
 

@@ -10,6 +10,7 @@ import { saidOf } from "./control-section.js";
 import type { ControlRequest, Model } from "./model.js";
 import { page } from "./page.js";
 import { patch } from "./patch.js";
+import { addPoint, NO_SERIES } from "./series.js";
 import { stepFrom } from "./step.js";
 import { ZOOMS } from "./time-window.js";
 import { Tip } from "./tip.js";
@@ -30,6 +31,7 @@ let model: Model = {
 	width: widthOf(root),
 	mark: null,
 	control: { token: null, asking: null, said: null },
+	series: NO_SERIES,
 };
 
 function show(change: Partial<Model>): void {
@@ -61,7 +63,9 @@ async function ask(): Promise<void> {
 		if (answer.ok) {
 			const told: StatusDocument = await answer.json();
 			const connection = answered(model.connection, told.at, Date.now());
-			show({ document: told, connection });
+			const { run, at } = told;
+			const series = run ? addPoint(model.series, run, at) : model.series;
+			show({ document: told, connection, series });
 		} else {
 			const words = (await answer.text()).trim();
 			show({

@@ -1,5 +1,6 @@
 import type { StatusDocument } from "../../status-document.js";
 import type { Connection } from "./connection.js";
+import type { Series } from "./series.js";
 import type { Zoom } from "./time-window.js";
 
 /** The state from which the whole page is drawn. */
@@ -17,6 +18,7 @@ export interface Model {
 	/** The mark of the picture that last had the focus. */
 	readonly mark: string | null;
 	readonly control: Control;
+	readonly series: Series;
 }
 
 export type ControlRequest = "leave" | "stop";

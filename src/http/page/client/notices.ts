@@ -1,6 +1,6 @@
-import type { Standing } from "./headline.js";
 import type { Model } from "./model.js";
 import { plain } from "./plain.js";
+import type { Standing } from "./standing.js";
 import { type Child, h, type Tree } from "./tree.js";
 import { ago, clockTime } from "./words.js";
 

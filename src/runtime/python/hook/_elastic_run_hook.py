@@ -106,6 +106,7 @@ class _Hook:
         self.directory = directory
         self.signal = None
         self.torch_socket = None
+        self.steps = None
 
     def start(self):
         for stale in ("steps", "ready.json", "torch.sock"):
@@ -119,6 +120,7 @@ class _Hook:
             {
                 "torch.optim.optimizer": self.count_steps,
                 "torch.distributed.distributed_c10d": self.watch_groups,
+                "torch": self.time_forward,
             }
         ).install()
         self.tell()
@@ -152,7 +154,32 @@ class _Hook:
         return number
 
     def count_steps(self, optimizer):
-        optimizer.register_optimizer_step_post_hook(_step_counter(self.directory))
+        self.steps = _Steps(os.path.join(self.directory, "steps"))
+        optimizer.register_optimizer_step_post_hook(self.steps.counter())
+
+    def time_forward(self, torch):
+        """Notes when a rank has nothing more to do before it waits for the others: at the end of its model's forward
+        pass, because the backward pass of DistributedDataParallel waits for the slowest rank."""
+        import functools
+
+        model = sys.modules["torch.nn.parallel.distributed"].DistributedDataParallel
+        is_compiling = torch.compiler.is_compiling
+        forward = model.forward
+        steps = self.steps
+        clock = steps.clock
+
+        def timed_forward(self, *args, **kwargs):
+            result = forward(self, *args, **kwargs)
+            if not is_compiling():
+                steps.ready_at = clock()
+            return result
+
+        # A compiler leaves torch's own files out, and goes on in the model.
+        own = forward.__code__
+        timed_forward.__code__ = timed_forward.__code__.replace(
+            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno
+        )
+        model.forward = functools.wraps(forward)(timed_forward)
 
     def watch_groups(self, distributed):
         """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
@@ -267,46 +294,60 @@ class _Imports:
             pass  # A version of torch that is made otherwise.
 
 
-def _step_counter(directory):
-    """What torch calls after each step of an optimizer: it replaces the number in the file `steps`."""
-    path = os.path.join(directory, "steps")
-    pwrite = os.pwrite
-    steps = 0
-    descriptor = None
-    is_counting = True
-    is_compiling = None
+class _Steps:
+    """What the file `steps` says, and when this rank was last ready to wait for the others."""
 
-    def count(_optimizer, _args, _kwargs):
-        nonlocal steps, descriptor, is_compiling
-        if is_compiling is None:
-            is_compiling = _compiling_test()
-        # A compiler that follows the step must find nothing here that it does not understand.
-        if is_compiling() or not is_counting:
-            return
-        steps += 1
-        try:
-            if descriptor is None:
-                descriptor = _open_steps(path, steps)
-            else:
-                pwrite(descriptor, b"%20d" % steps, 0)
-        except Exception:
-            descriptor = None
+    def __init__(self, path):
+        import time
 
-    def stop():
-        nonlocal is_counting
-        is_counting = False
+        self.path = path
+        self.clock = time.perf_counter_ns
+        self.ready_at = None
 
-    # The steps of a forked child are not those of its parent.
-    os.register_at_fork(after_in_child=stop)
-    return count
+    def counter(self):
+        """What torch calls after each step of an optimizer: it replaces the numbers in the file."""
+        path, clock, pwrite = self.path, self.clock, os.pwrite
+        steps = timed = own = 0
+        before = descriptor = is_compiling = None
+        is_counting = True
+
+        def count(_optimizer, _args, _kwargs):
+            nonlocal steps, timed, own, before, descriptor, is_compiling
+            if is_compiling is None:
+                is_compiling = _compiling_test()
+            # A compiler that follows the step must find nothing here that it does not understand.
+            if is_compiling() or not is_counting:
+                return
+            now = clock()
+            steps += 1
+            if self.ready_at is not None and before is not None:
+                timed += 1
+                own += self.ready_at - before
+            before, self.ready_at = now, None
+            text = b"%20d" % steps if timed == 0 else b"%20d%20d%20d" % (steps, timed, own)
+            try:
+                if descriptor is None:
+                    descriptor = _open_steps(path, text)
+                else:
+                    pwrite(descriptor, text, 0)
+            except Exception:
+                descriptor = None
+
+        def stop():
+            nonlocal is_counting
+            is_counting = False
+
+        # The steps of a forked child are not those of its parent.
+        os.register_at_fork(after_in_child=stop)
+        return count
 
 
-def _open_steps(path, steps):
-    """Makes the file, which appears with its number; returns its descriptor."""
+def _open_steps(path, text):
+    """Makes the file, which appears with its numbers; returns its descriptor."""
     temporary = path + ".tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     descriptor = _moved_up(os.open(temporary, flags, 0o600))
-    os.pwrite(descriptor, b"%20d" % steps, 0)
+    os.pwrite(descriptor, text, 0)
     os.replace(temporary, path)
     return descriptor
 

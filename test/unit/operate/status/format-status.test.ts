@@ -74,6 +74,27 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 `);
 	});
 
+	it("A10 tells who keeps it from its steps", () => {
+		const suspect = {
+			...{ rank: 2, node: "b", where: "train.py:41 in load_batch" },
+			why: "it has not entered gloo:all_reduce",
+		};
+		const shown = formatStatus(
+			runStatus({
+				hang: { kind: "hung", since: NOW - 35_000, suspect },
+				straggler: {
+					...{ rank: 2, node: "b", lostSecondsPerStep: 0.031 },
+					...{ lostSeconds: 12.4, since: NOW },
+				},
+			}),
+			NOW,
+		);
+		expect(shown.split("\n").slice(3, 5)).toEqual([
+			"  no step for 35.0 s: rank 2 on b: it has not entered gloo:all_reduce, at train.py:41 in load_batch",
+			"  each step waits for rank 2 on b: 31 ms, 12.4 s in all",
+		]);
+	});
+
 	it.each<[string, Partial<RunStatus>, string]>([
 		["one of two", { nodes: [waits("a")] }, "waiting for 2 nodes"],
 		[

@@ -1,0 +1,46 @@
+import type { Clock } from "../../base/clock.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import type { Standstill } from "../../progress/hang-rule.js";
+import type {
+	Hang,
+	HangKind,
+	ProgressRecord,
+	Straggler,
+	WorkerProgress,
+} from "../../rendezvous/records/progress-record.js";
+import type { Running } from "../machine/state.js";
+import type { WorkerProcess } from "../workers/worker-member.js";
+import type { RoundLedger } from "./round-ledger.js";
+
+/** A node that stands still. */
+export type Still = Exclude<Standstill, { readonly kind: "fine" }>;
+
+export interface StepWatchOptions {
+	readonly clock: Clock;
+	readonly config: Pick<AgentConfig, "steps" | "nodeId">;
+	/** The present worker processes. */
+	readonly processes: () => readonly WorkerProcess[];
+	/** Publishes how far the workers have come; called at most once in two seconds. */
+	readonly publish: (record: ProgressRecord) => void;
+	/** Called once a second while a round runs: the straggler of the run, if this node is the one that looks for it. */
+	readonly straggler: (state: Running) => Straggler | undefined;
+	/** Counts what the time is spent on. */
+	readonly ledger: Pick<RoundLedger, "follow" | "stepped" | "announced">;
+	/** Called when the workers stand still. */
+	readonly onStill: (
+		still: Still,
+		state: Running,
+		progress: readonly WorkerProgress[],
+	) => Promise<{
+		readonly hang: Hang;
+		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
+		readonly again: number | undefined;
+	}>;
+	/** Called once a second while a round runs. */
+	readonly onLook: (
+		workers: readonly WorkerProgress[],
+		straggler: Straggler | undefined,
+	) => void;
+	/** Called once for each hang. */
+	readonly onHang: (kind: HangKind) => void;
+}

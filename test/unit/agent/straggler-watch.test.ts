@@ -1,0 +1,108 @@
+import { expect, it } from "vitest";
+import type { Running } from "../../../src/agent/machine/state.js";
+import { StragglerWatch } from "../../../src/agent/steps/straggler-watch.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type {
+	Pace,
+	ProgressRecord,
+} from "../../../src/rendezvous/records/progress-record.js";
+import { snapshotOf } from "../../helpers/run-snapshot.js";
+import { seatRecord } from "../../helpers/run-view.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEYS = new RunKeys("r");
+const NODES = ["a", "b"];
+
+/** Two nodes of two ranks each; rank 3 takes so many seconds a step, the others 50 ms. */
+function open(groupRank = 0) {
+	const clock = new VirtualClock(10_000);
+	const said: string[] = [];
+	const say = (line: string) => void said.push(line);
+	let slow = 0.05;
+	let step = 100;
+	let reads = 0;
+	let answers = true;
+	const pace = (usual: number): Pace => ({
+		...{ by: "own-time", usual, least: usual - 0.005, most: usual + 0.005 },
+	});
+	const record = (nodeId: string, index: number): ProgressRecord => ({
+		...{ version: 1, nodeId, instance: 1, round: 1, firstRank: 2 * index },
+		workers: [0, 1].map((localRank) => ({
+			...{ localRank, step, source: "hook", stepAt: 0, rate: 10 },
+			pace: pace(2 * index + localRank === 3 ? slow : 0.05),
+		})),
+	});
+	const watch = new StragglerWatch({
+		...{ clock, keys: KEYS, log: { info: say, warn: say } },
+		store: {
+			snapshot: async () => {
+				reads += 1;
+				if (!answers) throw new Error("no answer");
+				const records = NODES.map(record);
+				return snapshotOf(
+					Object.fromEntries(
+						records.map((one) => [KEYS.progressOf(one.nodeId), one]),
+					),
+				);
+			},
+		},
+	});
+	const state = (round: number): Running => ({
+		...{ phase: "RUNNING", instance: 1, view: null, failure: null },
+		...{ failuresReported: 0, round, workers: [] },
+		seat: seatRecord("a", { groupRank }),
+	});
+	/** Looks once a second for so long. */
+	const look = async (seconds: number, round = 1) => {
+		for (let second = 0; second < seconds; second++) {
+			watch.look(state(round));
+			await clock.advance(1_000);
+		}
+		return watch.look(state(round));
+	};
+	return {
+		...{ look, said, reads: () => reads },
+		slows: (seconds: number, at: number) => {
+			slow = seconds;
+			step = at;
+		},
+		falls: (silent: boolean) => {
+			answers = !silent;
+		},
+	};
+}
+
+it("A10 says once which rank of all nodes is slow, and when it is over", async () => {
+	const site = open();
+	expect(await site.look(6)).toBeUndefined();
+	site.slows(0.08, 100);
+	expect(await site.look(6)).toMatchObject({ rank: 3, node: "b" });
+	site.slows(0.08, 200);
+	expect(await site.look(20)).toMatchObject({ lostSeconds: 3 });
+	site.falls(true);
+	expect(await site.look(10)).toMatchObject({ rank: 3 });
+	site.falls(false);
+	site.slows(0.05, 300);
+	expect(await site.look(6)).toBeUndefined();
+	expect(site.said).toEqual([
+		"each step waits for rank 3 on b, for 30 ms; nothing follows",
+		"the steps no longer wait for rank 3 on b; they lost 3.0 s",
+	]);
+});
+
+it("A10 reads the store every five seconds, and only on the first node", async () => {
+	const first = open();
+	await first.look(20);
+	expect(first.reads()).toBe(5);
+	const second = open(1);
+	second.slows(0.08, 100);
+	expect(await second.look(20)).toBeUndefined();
+	expect(second.reads()).toBe(0);
+});
+
+it("A10 forgets it with its round", async () => {
+	const site = open();
+	site.slows(0.08, 100);
+	await site.look(6);
+	expect(await site.look(0, 2)).toBeUndefined();
+});
