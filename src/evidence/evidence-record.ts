@@ -30,6 +30,8 @@ export interface EvidenceRecord {
 	readonly instance: number;
 	readonly round: number;
 	readonly ranks: readonly RankEvidence[];
+	/** When it was taken, in milliseconds since 1970. */
+	readonly at: number;
 	/** The question that it answers; absent if the round hangs. */
 	readonly asked?: string | undefined;
 }
@@ -81,6 +83,7 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	instance,
 	round,
 	ranks: list(rankEvidence),
+	at: time,
 	asked: optional(token),
 });
 

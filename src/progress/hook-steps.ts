@@ -6,10 +6,9 @@ const LENGTH = 20;
 const READ_ONLY =
 	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Reads the steps that the hook in a worker counts. The file stays open, because the hook writes it in place. */
+/** Reads the steps that the hook in a worker counts. The file is opened each time: a worker's next process makes a new one. */
 export class HookSteps {
 	private readonly buffer = Buffer.alloc(LENGTH);
-	private fd: number | undefined;
 
 	/** @param path see docs/hook.md */
 	constructor(private readonly path: string) {}
@@ -17,17 +16,16 @@ export class HookSteps {
 	/** Undefined if the hook has counted none. Never throws. */
 	read(): number | undefined {
 		try {
-			this.fd ??= openSync(this.path, READ_ONLY);
-			const read = readSync(this.fd, this.buffer, 0, LENGTH, 0);
-			const text = this.buffer.toString("latin1", 0, read).trim();
-			return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+			const fd = openSync(this.path, READ_ONLY);
+			try {
+				const read = readSync(fd, this.buffer, 0, LENGTH, 0);
+				const text = this.buffer.toString("latin1", 0, read).trim();
+				return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+			} finally {
+				closeSync(fd);
+			}
 		} catch {
 			return undefined;
 		}
-	}
-
-	close(): void {
-		if (this.fd !== undefined) closeSync(this.fd);
-		this.fd = undefined;
 	}
 }

@@ -2,6 +2,7 @@ import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
 import { HookSteps } from "./hook-steps.js";
 import { OutputSteps } from "./output-steps.js";
+import { noteMove, type Pace } from "./pace.js";
 import { noteStep, type SeenStep, type WorkerSteps } from "./steps.js";
 
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
@@ -32,6 +33,7 @@ export class WorkerReader {
 	/** The number that each source showed last: a kept worker's old number is no step of the new round. */
 	private readonly last = new Map<SeenStep["source"], number>();
 	private known: WorkerSteps | undefined;
+	private moved: Pace | undefined;
 	private announcedUntil = NEVER;
 
 	constructor({ pattern, hookFile, outputs }: ReaderOptions) {
@@ -46,6 +48,11 @@ export class WorkerReader {
 		return this.known;
 	}
 
+	/** How it moves in this round; undefined if it has not. */
+	get pace(): Pace | undefined {
+		return this.moved;
+	}
+
 	/** Until when it has announced that no step comes. */
 	get busyUntil(): number {
 		return this.announcedUntil;
@@ -54,6 +61,7 @@ export class WorkerReader {
 	/** The worker goes on in another round. */
 	beginRound(): void {
 		this.known = undefined;
+		this.moved = undefined;
 		this.announcedUntil = NEVER;
 	}
 
@@ -64,7 +72,10 @@ export class WorkerReader {
 			const metrics = metricsOf(progress);
 			this.see({ source: "report", step: Math.trunc(step), metrics }, now);
 		}
-		if (busy !== undefined) this.announcedUntil = now + seconds * 1_000;
+		if (busy === undefined) return;
+		// A step made before this report must not be seen after it, and end what it announces.
+		this.look(now);
+		this.announcedUntil = now + seconds * 1_000;
 	}
 
 	/** Looks at the hook's file and the output. */
@@ -79,18 +90,22 @@ export class WorkerReader {
 		}
 	}
 
-	close(): void {
-		this.hook.close();
-	}
-
 	private see(seen: SeenStep, now: number): void {
 		const { source, step } = seen;
-		const isOld = this.known === undefined && this.last.get(source) === step;
+		const before = this.last.get(source);
 		this.last.set(source, step);
+		const isOld = this.known === undefined && before === step;
 		if (isOld) return;
-		const before = this.known;
-		this.known = noteStep(before, seen, now);
-		if (this.known.at !== before?.at) this.announcedUntil = NEVER;
+		this.known = noteStep(this.known, seen, now);
+		// Each source tells that the worker lives, not only the one whose numbers are shown. But a first number in the output
+		// may be any text: a program that only says where it begins counts no steps.
+		const isMove = before === undefined ? source !== "output" : before !== step;
+		if (isMove) this.move(now);
+	}
+
+	private move(now: number): void {
+		this.moved = noteMove(this.moved, now, this.announcedUntil !== NEVER);
+		this.announcedUntil = NEVER;
 	}
 }
 

@@ -14,6 +14,7 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
+import { othersBusyUntil } from "./others-busy.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
 import type { Still } from "./step-watch.js";
@@ -54,7 +55,7 @@ interface Finding {
  * says. The node of the suspect acts; the others wait for that.
  */
 export class HangInquiry {
-	/** The round in which this node has left the action to another one. */
+	/** The standstill in which this node has left the action to another one. */
 	private leftToOthers: number | undefined;
 
 	constructor(private readonly options: HangInquiryOptions) {}
@@ -64,14 +65,28 @@ export class HangInquiry {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
+		hasMoved: () => boolean,
 	): Promise<number | undefined> {
 		const { clock, config, log } = this.options;
+		const { nodeId } = config;
+		const place = this.placeOf(state);
+		const busyUntil = await othersBusyUntil({ ...place, nodeId });
+		const busyMs = busyUntil - clock.wallTime() + still.limitMs;
+		if (busyUntil > 0 && busyMs > 0) return clock.now() + busyMs;
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until },
 		});
-		const evidence = await this.share(own, state, until);
-		const verdict = verdictOf(still, evidence, config.nodeId);
+		const freshMs = Math.max(config.steps.evidenceMs, still.limitMs / 2);
+		const { evidence, isWhole } = await shareEvidence(own, {
+			...{ ...this.options, ...place, nodeId, until, freshMs },
+			seats: state.view?.round.seats ?? 1,
+		});
+		if (hasMoved()) {
+			log.info(`round ${state.round} goes on: a worker has moved meanwhile`);
+			return undefined;
+		}
+		const verdict = verdictOf(still, evidence, { nodeId, isWhole });
 		recordVerdict(directory, verdict, still.stillMs, log);
 		const finding = { still, state, verdict, evidence, directory };
 		const again = this.act(finding);
@@ -105,9 +120,8 @@ export class HangInquiry {
 			log.warn(`${said}; nothing follows (--on-hang report)`);
 			return undefined;
 		}
-		const isOwn = this.isOurs(suspect, state);
-		if (!isOwn) {
-			this.leftToOthers = state.round;
+		if (!this.isOurs(suspect, finding)) {
+			this.leftToOthers = still.since;
 			log.warn(`${said}; ${suspect?.node ?? "the node of rank 0"} acts on it`);
 			return clock.now() + Math.max(ACTS_WITHIN_MS, limitMs);
 		}
@@ -119,6 +133,7 @@ export class HangInquiry {
 			: [];
 		this.options.dispatch({
 			kind: "worker-hung",
+			round: state.round,
 			localRank: process.localRank,
 			pid: process.pid,
 			description,
@@ -130,10 +145,10 @@ export class HangInquiry {
 	}
 
 	/** Whether this node acts: the suspect is here, there is none and this is the first node, or nobody else has acted. */
-	private isOurs(suspect: Suspect | undefined, { round, seat }: Running) {
-		if (this.leftToOthers === round) return true;
+	private isOurs(suspect: Suspect | undefined, { still, state }: Finding) {
+		if (this.leftToOthers === still.since) return true;
 		return suspect === undefined
-			? seat.groupRank === 0
+			? state.seat.groupRank === 0
 			: suspect.node === this.options.config.nodeId;
 	}
 
@@ -144,19 +159,10 @@ export class HangInquiry {
 		return accused ?? processes[0];
 	}
 
-	private async share(
-		own: readonly RankEvidence[],
-		{ round, view, instance }: Running,
-		until: number,
-	): Promise<readonly RankEvidence[]> {
-		const { clock, config, store, write } = this.options;
+	private placeOf({ round, instance }: Running) {
+		const { config, store } = this.options;
 		const keys = new RunKeys(config.runId);
-		const { nodeId } = config;
-		return shareEvidence(own, {
-			...{ clock, store, keys, nodeId, write, round, until },
-			instance: instance ?? 0,
-			seats: view?.round.seats ?? 1,
-		});
+		return { store, keys, round, instance: instance ?? 0 };
 	}
 }
 
@@ -164,9 +170,9 @@ export class HangInquiry {
 function verdictOf(
 	still: Still,
 	evidence: readonly RankEvidence[],
-	nodeId: string,
+	{ nodeId, isWhole }: { readonly nodeId: string; readonly isWhole: boolean },
 ): Verdict {
-	const verdict = blame(evidence);
+	const verdict = blame(evidence, isWhole);
 	if (still.kind === "still" || verdict.suspects.length > 0) return verdict;
 	const one = evidence.find(
 		({ nodeId: node, localRank }) =>

@@ -53,7 +53,7 @@ export function openSteps({
 		processes,
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
-		onStill: (...still) => inquiry.inquire(...still),
+		onStill: (...asked) => inquiry.inquire(...asked),
 	});
 	const why = new WhyWatch({
 		...{ ...options, keys, nodeId, write, processes },

@@ -18,16 +18,16 @@ export class StepPublisher {
 
 	constructor(private readonly options: StepPublisherOptions) {}
 
-	offer(record: Pick<ProgressRecord, "instance" | "round" | "workers">): void {
+	offer(record: Omit<ProgressRecord, "version" | "nodeId">): void {
 		const { clock, nodeId, publish } = this.options;
 		const now = clock.now();
-		if (now - this.publishedAt < EVERY_MS || record.workers.length === 0) {
-			return;
-		}
+		const isEmpty =
+			record.workers.length === 0 && record.busyUntil === undefined;
+		if (now - this.publishedAt < EVERY_MS || isEmpty) return;
 		const steps = record.workers.map(
 			({ localRank, step }) => `${localRank}:${step}`,
 		);
-		const news = `${record.instance} ${record.round} ${steps.join()}`;
+		const news = `${record.instance} ${record.round} ${steps.join()} ${record.busyUntil}`;
 		if (news === this.published) return;
 		this.published = news;
 		this.publishedAt = now;

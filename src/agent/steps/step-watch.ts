@@ -2,7 +2,6 @@ import type { Clock } from "../../base/clock.js";
 import type { ReceivedReply } from "../../channel/events.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
-import { stepRate } from "../../progress/steps.js";
 import type {
 	ProgressRecord,
 	WorkerProgress,
@@ -36,6 +35,8 @@ export interface StepWatchOptions {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
+		/** Whether one has moved since, or is busy: evidence takes seconds. */
+		hasMoved: () => boolean,
 	) => Promise<number | undefined>;
 }
 
@@ -51,17 +52,20 @@ export class StepWatch {
 	private lookAt = 0;
 	private countsSteps = false;
 	private isAsking = false;
+	/** When this process last went on after it had been stopped. */
+	private wokeAt = 0;
 	/** Before this time no standstill is judged … */
 	private quietUntil = 0;
 	/** … nor before a step that is newer than the one at this time. */
-	private quietSince: { readonly stepAt: number | undefined } | undefined;
+	private quietSince: { readonly movedAt: number | undefined } | undefined;
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
-		this.readers = new WorkerReaders(options.config.steps.pattern);
+		const { config, processes, clock } = options;
+		this.readers = new WorkerReaders(config.steps.pattern, processes, clock);
 		this.publisher = new StepPublisher({
 			...options,
-			nodeId: options.config.nodeId,
+			nodeId: config.nodeId,
 		});
 	}
 
@@ -94,32 +98,17 @@ export class StepWatch {
 
 	/** How far the workers of the present round have come; only those that have made a step. */
 	progress(): readonly WorkerProgress[] {
-		const { clock } = this.options;
-		const now = clock.now();
-		const wallTime = clock.wallTime();
-		return this.options.processes().flatMap((process) => {
-			const { steps } = this.readers.of(process);
-			if (steps === undefined) return [];
-			const { localRank } = process;
-			const { step, source, metrics } = steps;
-			const stepAt = Math.round(wallTime - (now - steps.at));
-			const rate = stepRate(steps, now);
-			return [{ localRank, step, source, stepAt, rate, metrics }];
-		});
+		return this.readers.progress();
 	}
 
 	/** The same after a last look at what ended workers have left. */
 	lastProgress(): readonly WorkerProgress[] {
-		const now = this.options.clock.now();
-		for (const process of this.options.processes()) {
-			this.readers.of(process).look(now);
-		}
+		this.readers.look();
 		return this.progress();
 	}
 
 	close(): void {
 		this.rest();
-		this.readers.keep([]);
 	}
 
 	private begin(number: number): void {
@@ -147,15 +136,14 @@ export class StepWatch {
 
 	private look(): void {
 		const now = this.options.clock.now();
-		if (now - this.lookAt > STOPPED_MS) this.quietUntil = now + STOPPED_MS;
-		const processes = this.options.processes();
-		this.readers.keep(processes);
-		for (const process of processes) {
-			const reader = this.readers.of(process);
-			reader.look(now);
-			if (reader.steps !== undefined) this.countsSteps = true;
-		}
-		this.publisher.offer({ ...this.place, workers: this.progress() });
+		if (now - this.lookAt > STOPPED_MS) this.wokeAt = now;
+		this.readers.look();
+		this.countsSteps ||= this.readers.movedAt !== undefined;
+		this.publisher.offer({
+			...this.place,
+			workers: this.progress(),
+			busyUntil: this.readers.busyUntil,
+		});
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
 	}
@@ -164,30 +152,36 @@ export class StepWatch {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
 		if (this.isAsking || now < this.quietUntil) return;
-		if (
-			this.quietSince?.stepAt === this.readers.newestStepAt &&
-			this.quietSince
-		) {
-			return;
-		}
+		const { movedAt } = this.readers;
+		if (this.quietSince?.movedAt === movedAt && this.quietSince) return;
 		this.quietSince = undefined;
-		const judged = this.standstill(state, round.since, now);
+		const judged = this.standstill(now);
 		if (judged.kind === "fine") return;
 		this.isAsking = true;
-		void this.options.onStill(judged, state, this.progress()).then((again) => {
-			this.isAsking = false;
-			if (again === undefined)
-				this.quietSince = { stepAt: this.readers.newestStepAt };
-			else this.quietUntil = again;
-		});
+		const hasMoved = () => {
+			this.readers.look();
+			const { busyUntil, movedAt: newest } = this.readers;
+			return busyUntil !== undefined || newest !== movedAt;
+		};
+		void this.options
+			.onStill(judged, state, this.progress(), hasMoved)
+			.then((again) => {
+				this.isAsking = false;
+				// It is about a round that is over.
+				if (this.round !== round) return;
+				if (again === undefined) this.quietSince = { movedAt };
+				else this.quietUntil = again;
+			});
 	}
 
 	/** Ended workers make no more steps; a paused or ending one means that the round is being left. */
-	private standstill(
-		{ workers }: Running,
-		since: number,
-		now: number,
-	): Standstill {
+	private standstill(now: number): Standstill {
+		const { state, round } = this;
+		if (state?.phase !== "RUNNING" || round === undefined) {
+			return { kind: "fine" };
+		}
+		const { workers } = state;
+		const { since } = round;
 		const there = workers.filter(({ status }) => status !== "gone");
 		if (there.length === 0 || !there.every(isWorking)) {
 			return { kind: "fine" };
@@ -197,8 +191,11 @@ export class StepWatch {
 			.processes()
 			.filter(({ localRank }) => localRanks.has(localRank))
 			.map((process) => {
-				const { steps, busyUntil } = this.readers.of(process);
-				return { localRank: process.localRank, since, steps, busyUntil };
+				const { localRank } = process;
+				const { pace, busyUntil: announced } = this.readers.of(process);
+				// What the launcher slept through says nothing of its workers.
+				const busyUntil = Math.max(announced, this.wokeAt);
+				return { localRank, since, pace, busyUntil };
 			});
 		const limits = this.options.config.steps;
 		return judgeStandstill(watched, limits, this.countsSteps, now);

@@ -95,8 +95,9 @@ export class WhyWatch {
 		const ranks = testimonies.map(({ evidence }) => shared(evidence));
 		const record: EvidenceRecord = {
 			...{ version: RECORD_VERSION, ...this.options.round(), asked: id },
+			at: Math.round(clock.wallTime()),
 			ranks,
 		};
-		await write(keys.evidenceOf(nodeId), encodeRecord(record));
+		await write(keys.answerOf(nodeId), encodeRecord(record));
 	}
 }

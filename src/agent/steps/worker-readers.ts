@@ -1,19 +1,61 @@
+import type { Clock } from "../../base/clock.js";
 import { channelPaths, hookPaths } from "../../channel/layout.js";
+import { stepRate } from "../../progress/steps.js";
 import { WorkerReader } from "../../progress/worker-reader.js";
+import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 
-/** A reader of the steps of each worker process. */
+/** A reader of the steps of each present worker process. */
 export class WorkerReaders {
 	/** By channel directory: no two processes have the same. */
 	private readonly readers = new Map<string, WorkerReader>();
 
-	constructor(private readonly pattern: RegExp) {}
+	constructor(
+		private readonly pattern: RegExp,
+		private readonly processes: () => readonly WorkerProcess[],
+		private readonly clock: Clock,
+	) {}
 
-	/** When the newest step of any of them came; undefined if none has. */
-	get newestStepAt(): number | undefined {
+	/** When any of them last moved; undefined if none has. */
+	get movedAt(): number | undefined {
 		const readers = [...this.readers.values()];
-		const times = readers.flatMap(({ steps }) => steps?.at ?? []);
+		const times = readers.flatMap(({ pace }) => pace?.at ?? []);
 		return times.length === 0 ? undefined : Math.max(...times);
+	}
+
+	/** Until when a worker has announced that no step comes, to the second, in milliseconds since 1970; undefined if none has. */
+	get busyUntil(): number | undefined {
+		const readers = [...this.readers.values()];
+		const restMs =
+			Math.max(...readers.map(({ busyUntil }) => busyUntil)) - this.clock.now();
+		const until = this.clock.wallTime() + restMs;
+		return restMs > 0 ? Math.ceil(until / 1_000) * 1_000 : undefined;
+	}
+
+	/** How far the workers of the present round have come; only those that have made a step. */
+	progress(): readonly WorkerProgress[] {
+		const now = this.clock.now();
+		const wallTime = this.clock.wallTime();
+		return this.processes().flatMap((process) => {
+			const { steps } = this.of(process);
+			if (steps === undefined) return [];
+			const { localRank } = process;
+			const { step, source, metrics } = steps;
+			const stepAt = Math.round(wallTime - (now - steps.at));
+			const rate = stepRate(steps, now);
+			return [{ localRank, step, source, stepAt, rate, metrics }];
+		});
+	}
+
+	/** Looks at what the workers have left, and forgets those that are not there any more. */
+	look(): void {
+		const now = this.clock.now();
+		const processes = this.processes();
+		const kept = new Set(processes.map(({ directory }) => directory));
+		for (const directory of this.readers.keys()) {
+			if (!kept.has(directory)) this.readers.delete(directory);
+		}
+		for (const process of processes) this.of(process).look(now);
 	}
 
 	/** The reader of this process, made if it is new. */
@@ -34,15 +76,5 @@ export class WorkerReaders {
 	/** The kept processes go on in another round. */
 	beginRound(): void {
 		for (const reader of this.readers.values()) reader.beginRound();
-	}
-
-	/** Forgets all processes but these. */
-	keep(processes: readonly WorkerProcess[]): void {
-		const kept = new Set(processes.map(({ directory }) => directory));
-		for (const [directory, reader] of this.readers) {
-			if (kept.has(directory)) continue;
-			reader.close();
-			this.readers.delete(directory);
-		}
 	}
 }

@@ -95,7 +95,12 @@ async function collect(
 				.flat()
 				.sort((left, right) => left.rank - right.rank);
 			const about = { version: 1, runId, place, instance, round } as const;
-			return { ...about, verdict: blame(ranks), ranks, silent };
+			return {
+				...about,
+				verdict: blame(ranks, silent.length === 0),
+				ranks,
+				silent,
+			};
 		}
 		await pause(clock, LOOK_EVERY_MS);
 	}
@@ -113,15 +118,15 @@ function answersIn(
 	snapshot: Snapshot,
 	id: string,
 ): ReadonlyMap<string, readonly RankEvidence[]> {
-	const { evidence } = new RunKeys(runId);
+	const { answers } = new RunKeys(runId);
 	const keys = [...snapshot.entries.keys()].filter((key) =>
-		key.startsWith(evidence),
+		key.startsWith(answers),
 	);
 	return new Map(
 		keys.flatMap((key): [string, readonly RankEvidence[]][] => {
 			const record = informationAt(EVIDENCE, snapshot, key, () => {});
 			return record?.asked === id
-				? [[key.slice(evidence.length), record.ranks]]
+				? [[key.slice(answers.length), record.ranks]]
 				: [];
 		}),
 	);

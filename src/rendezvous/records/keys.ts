@@ -91,13 +91,22 @@ export class RunKeys {
 		return `${this.prefix}evidence/`;
 	}
 
-	/** Written by who wants to know what all workers do. */
+	evidenceOf(nodeId: string): string {
+		return this.evidence + nodeId;
+	}
+
+	/** The newest question to all agents: what their workers do. */
 	get asked(): string {
 		return `${this.prefix}asked`;
 	}
 
-	evidenceOf(nodeId: string): string {
-		return this.evidence + nodeId;
+	/** The agents' answers to it, apart from the evidence of a hang: one must not replace the other. */
+	get answers(): string {
+		return `${this.prefix}answers/`;
+	}
+
+	answerOf(nodeId: string): string {
+		return this.answers + nodeId;
 	}
 
 	/** The command of a role's workers. */

@@ -44,6 +44,8 @@ export interface ProgressRecord {
 	readonly round: number;
 	/** Only those that have made a step. */
 	readonly workers: readonly WorkerProgress[];
+	/** Until when one of them has announced that no step comes, in milliseconds since 1970; absent if none has. */
+	readonly busyUntil?: number | undefined;
 }
 
 const workerProgress = fields<WorkerProgress>({
@@ -61,4 +63,5 @@ export const PROGRESS = fields<ProgressRecord>({
 	instance,
 	round,
 	workers: list(workerProgress),
+	busyUntil: optional(time),
 });

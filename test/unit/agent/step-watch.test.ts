@@ -27,10 +27,14 @@ const CONFIG = {
 	},
 } as const;
 
+type Again = Promise<number | undefined> | number | undefined;
+
 let sites = 0;
 
 /** A watch over two workers, whose steps a test writes as their hooks do. */
-function open(again: (still: Still) => number | undefined = () => undefined) {
+function open(
+	again: (still: Still, hasMoved: () => boolean) => Again = () => undefined,
+) {
 	const base = new VirtualClock(1_000);
 	/** How long this process was stopped: its timers come late by that. */
 	let stoppedMs = 0;
@@ -52,9 +56,9 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 	const watch = new StepWatch({
 		...{ clock, config: CONFIG, processes: () => processes },
 		publish: (record) => void published.push(record),
-		onStill: async (still) => {
+		onStill: async (still, _state, _progress, hasMoved) => {
 			stills.push(still);
-			return again(still);
+			return again(still, hasMoved);
 		},
 	});
 	const run = (round: number, change: Partial<WorkerSlot> = {}) => {
@@ -73,11 +77,15 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 			join(path, String(localRank), "hook", "steps"),
 			String(number).padStart(20),
 		);
+	const report = (localRank: number, said: object) =>
+		watch.heard(join(path, String(localRank)), {
+			...{ kind: "PROGRESS", sequence: 1, timestamp: 1, ...said },
+		});
 	const pass = (ms: number) => base.advance(ms);
 	const stop = (ms: number) => {
 		stoppedMs += ms;
 	};
-	return { clock, watch, run, step, pass, stop, stills, published };
+	return { clock, watch, run, step, report, pass, stop, stills, published };
 }
 
 describe("the watch on steps", () => {
@@ -158,9 +166,69 @@ describe("the watch on steps", () => {
 		stop(300_000);
 		await pass(2_000);
 		expect(stills).toEqual([]);
-		step(0, 2);
-		await pass(10_000);
+		await pass(50_000);
 		expect(stills).toEqual([]);
+		await pass(20_000);
+		expect(stills).toHaveLength(1);
+	});
+
+	it("A5 heeds what is announced right after a step that it has not seen yet", async () => {
+		const { run, step, report, pass, stills } = open();
+		run(1);
+		step(0, 1);
+		await pass(1_500);
+		step(0, 2);
+		report(0, { busy: "checkpoint", for_seconds: 600 });
+		await pass(500_000);
+		expect(stills).toEqual([]);
+		await pass(170_000);
+		expect(stills).toHaveLength(1);
+	});
+
+	it("A5 publishes until when a worker is busy, for nodes that wait for it", async () => {
+		const { clock, run, step, report, pass, published } = open();
+		run(1);
+		step(0, 1);
+		await pass(5_000);
+		report(0, { busy: "checkpoint", for_seconds: 600 });
+		const until = clock.wallTime() + 600_000;
+		await pass(5_000);
+		const told = published.at(-1)?.busyUntil ?? 0;
+		expect(Math.abs(told - until)).toBeLessThanOrEqual(1_000);
+		step(0, 2);
+		await pass(5_000);
+		expect(published.at(-1)?.busyUntil).toBeUndefined();
+	});
+
+	it("A5 takes the hook's steps for life where a script reports its epochs", async () => {
+		const { run, step, report, pass, stills, watch } = open();
+		run(1);
+		report(0, { step: 1 });
+		for (let number = 1; number < 30; number++) {
+			step(0, number);
+			await pass(10_000);
+		}
+		expect(stills).toEqual([]);
+		expect(watch.progress()).toMatchObject([{ step: 1, source: "report" }]);
+	});
+
+	it("A5 tells whether a worker has moved while evidence was taken, and judges the next standstill", async () => {
+		const moved: boolean[] = [];
+		const site = open(async (_still, hasMoved) => {
+			await new Promise<void>((resolve) => {
+				site.clock.wakeAt(site.clock.now() + 3_000, resolve);
+			});
+			moved.push(hasMoved());
+			return undefined;
+		});
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(62_000);
+		site.step(0, 2);
+		await site.pass(4_000);
+		expect(moved).toEqual([true]);
+		await site.pass(70_000);
+		expect(moved).toEqual([true, false]);
 	});
 
 	it("A4 reads nothing while no round runs", async () => {

@@ -66,6 +66,14 @@ describe("steps of the hook", () => {
 		expect(steps.read()).toBe(18);
 		writeFileSync(file, "garbage", { flag: "r+" });
 		expect(steps.read()).toBeUndefined();
-		steps.close();
+	});
+
+	it("A4 are those of the worker's next process, which makes a new file", () => {
+		const steps = new HookSteps(file);
+		writeFileSync(file, "18".padStart(20));
+		expect(steps.read()).toBe(18);
+		rmSync(file);
+		writeFileSync(file, "1".padStart(20));
+		expect(steps.read()).toBe(1);
 	});
 });
