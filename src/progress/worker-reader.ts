@@ -85,8 +85,10 @@ export class WorkerReader {
 		// The output is searched only for want of something better.
 		if (this.last.has("hook") || this.last.has("report")) return;
 		for (const output of this.outputs) {
-			const step = output.read();
-			if (step !== undefined) this.see({ source: "output", step }, now);
+			const { first, last } = output.read() ?? {};
+			for (const step of [first, last]) {
+				if (step !== undefined) this.see({ source: "output", step }, now);
+			}
 		}
 	}
 

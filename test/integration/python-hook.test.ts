@@ -63,6 +63,16 @@ it("counts the steps of the process, not those of its children, also where its d
 	expect(lines).toEqual(["False", steps(12), steps(12), steps(14)]);
 });
 
+it("counts the steps of the process that trains, below one that only starts it", async () => {
+	const lines = await run([fixture("without-torch/wraps.py")]);
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		{ answers: true, steps: null },
+		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
+	]);
+});
+
 describe("a sitecustomize of the user's", () => {
 	it("is run as Python would have run it, and the hook is not on its path", async () => {
 		const site = openSite();

@@ -20,7 +20,7 @@ describe("the reader of a worker", () => {
 		reader.look(1_000);
 		expect(reader.steps).toMatchObject({ step: 5_000, source: "output" });
 		expect(reader.pace).toBeUndefined();
-		appendFileSync(path, "step 5001\n");
+		appendFileSync(path, "step 5000\nstep 5001\n");
 		reader.look(2_000);
 		expect(reader.pace).toMatchObject({ at: 2_000, moves: 1 });
 	});

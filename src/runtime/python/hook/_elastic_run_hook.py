@@ -12,8 +12,10 @@ _VERSION = 1
 _SIGNALS_ABOVE_FIRST = range(7, 21)
 """The real-time signals to choose from, above the first one: scripts use SIGUSR1 and SIGUSR2 for their own ends."""
 
-_HIGH_DESCRIPTORS = (900, 200)
-"""From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met."""
+_STACK_DESCRIPTORS = (900, 200)
+_STEPS_DESCRIPTORS = (950, 250)
+"""From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met. The two
+are apart, so that none gets the other's number after a script has closed both."""
 
 _LONGEST_SOCKET_PATH_BYTES = 107
 """That a unix socket's address holds."""
@@ -32,15 +34,17 @@ def start(directory):
 
     # Raises in another interpreter of a process that has been here already.
     _signal.set_wakeup_fd(-1)
-    if _claim(directory):
-        _Hook(directory).start()
+    hook = _Hook(directory)
+    if not _lives(_read_owner(os.path.join(directory, "trainer"))) and _claim(directory, "owner"):
+        hook.begin()
+    hook.watch_torch()
 
 
-def _claim(directory):
-    """Makes this process the owner of the hook if it is the first living one of its worker that comes here."""
+def _claim(directory, name):
+    """Writes this process into a file if it is the first living one of its worker that comes here."""
     pid = os.getpid()
     own = "%d %s\n" % (pid, _start_time(pid))
-    path = os.path.join(directory, "owner")
+    path = os.path.join(directory, name)
     candidate = "%s.%d" % (path, pid)
     _write(candidate, own)
     try:
@@ -106,22 +110,38 @@ class _Hook:
         self.directory = directory
         self.signal = None
         self.torch_socket = None
+        self.told_by = None
+        self.claimed = None
 
-    def start(self):
+    def begin(self):
+        """From now on the launcher's questions go to this process."""
+        self.told_by = os.getpid()
         for stale in ("steps", "ready.json", "torch.sock"):
             # Of an owner that is dead.
             try:
                 os.unlink(self.path(stale))
             except FileNotFoundError:
                 pass
-        self.signal = self.listen()
+        self.listen()
+        self.tell()
+
+    def watch_torch(self):
         _Imports(
             {
                 "torch.optim.optimizer": self.count_steps,
                 "torch.distributed.distributed_c10d": self.watch_groups,
             }
         ).install()
-        self.tell()
+
+    def trains(self):
+        """Called by a process that trains. The first that does is the one to ask: the hook's owner may be a program that
+        only started it and waits. Whether it is this process."""
+        pid = os.getpid()
+        if self.claimed is None or self.claimed[0] != pid:
+            self.claimed = pid, _claim(self.directory, "trainer")
+            if self.claimed[1] and self.told_by != pid:
+                self.begin()
+        return self.claimed[1]
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -139,36 +159,36 @@ class _Hook:
         os.replace(temporary, self.path("ready.json"))
 
     def listen(self):
-        """The signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held;
-        None if there is none."""
-        number = _free_signal()
+        """Finds a signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held."""
+        number = _free_signal() if self.signal is None else self.signal
         if number is None:
-            return None
+            return
         import faulthandler
 
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        descriptor = _moved_up(os.open(self.path("stack.txt"), flags, 0o600))
-        faulthandler.register(number, file=descriptor, all_threads=True, chain=False)
-        return number
+        opened = os.open(self.path("stack.txt"), flags, 0o600)
+        faulthandler.register(
+            number, file=_moved_up(opened, _STACK_DESCRIPTORS), all_threads=True, chain=False
+        )
+        self.signal = number
 
     def count_steps(self, optimizer):
-        optimizer.register_optimizer_step_post_hook(_step_counter(self.directory))
+        optimizer.register_optimizer_step_post_hook(_step_counter(self))
 
     def watch_groups(self, distributed):
         """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
         import functools
 
         original = distributed.init_process_group
-        pid = os.getpid()
 
         @functools.wraps(original)
         def init_process_group(*args, **kwargs):
             result = original(*args, **kwargs)
-            if self.torch_socket is None and os.getpid() == pid:
-                try:
+            try:
+                if self.trains() and self.torch_socket is None:
                     self.serve()
-                except Exception:
-                    pass
+            except Exception:
+                pass
             return result
 
         distributed.init_process_group = init_process_group
@@ -267,9 +287,9 @@ class _Imports:
             pass  # A version of torch that is made otherwise.
 
 
-def _step_counter(directory):
+def _step_counter(hook):
     """What torch calls after each step of an optimizer: it replaces the number in the file `steps`."""
-    path = os.path.join(directory, "steps")
+    path = hook.path("steps")
     pwrite = os.pwrite
     steps = 0
     descriptor = None
@@ -277,7 +297,7 @@ def _step_counter(directory):
     is_compiling = None
 
     def count(_optimizer, _args, _kwargs):
-        nonlocal steps, descriptor, is_compiling
+        nonlocal steps, descriptor, is_counting, is_compiling
         if is_compiling is None:
             is_compiling = _compiling_test()
         # A compiler that follows the step must find nothing here that it does not understand.
@@ -285,18 +305,22 @@ def _step_counter(directory):
             return
         steps += 1
         try:
-            if descriptor is None:
-                descriptor = _open_steps(path, steps)
-            else:
+            if descriptor is not None:
                 pwrite(descriptor, b"%20d" % steps, 0)
+            elif hook.trains():
+                descriptor = _open_steps(path, steps)
+                if steps > 1:
+                    hook.listen()  # The script has closed its descriptors, and with them the one for stacks.
+            else:
+                is_counting = False
         except Exception:
             descriptor = None
 
     def stop():
         nonlocal is_counting
-        is_counting = False
+        is_counting = is_counting and steps == 0
 
-    # The steps of a forked child are not those of its parent.
+    # The steps of a forked child are not those of its parent. But a parent that made none may have forked who trains.
     os.register_at_fork(after_in_child=stop)
     return count
 
@@ -305,9 +329,13 @@ def _open_steps(path, steps):
     """Makes the file, which appears with its number; returns its descriptor."""
     temporary = path + ".tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    descriptor = _moved_up(os.open(temporary, flags, 0o600))
-    os.pwrite(descriptor, b"%20d" % steps, 0)
-    os.replace(temporary, path)
+    descriptor = _moved_up(os.open(temporary, flags, 0o600), _STEPS_DESCRIPTORS)
+    try:
+        os.pwrite(descriptor, b"%20d" % steps, 0)
+        os.replace(temporary, path)
+    except OSError:
+        os.close(descriptor)  # It is tried again at each step.
+        raise
     return descriptor
 
 
@@ -333,10 +361,10 @@ def _free_signal():
     return None
 
 
-def _moved_up(descriptor):
+def _moved_up(descriptor, preferred):
     import fcntl
 
-    for lowest in _HIGH_DESCRIPTORS:
+    for lowest in preferred:
         try:
             high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
         except OSError:
