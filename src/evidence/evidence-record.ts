@@ -32,14 +32,13 @@ export interface EvidenceRecord {
 	readonly ranks: readonly RankEvidence[];
 	/** When it was taken, in milliseconds since 1970. */
 	readonly at: number;
-	/** The question that it answers; absent if the round hangs. */
-	readonly asked?: string | undefined;
+	/** The questions that it answers; absent if the round hangs. */
+	readonly asked?: readonly string[] | undefined;
 }
 
-/** `asked`: a question to all agents of a run, what their workers do. */
+/** `asked/<id>`: a question to all agents of a run, what their workers do. */
 export interface AskedRecord {
 	readonly version: 1;
-	readonly id: string;
 	/** In milliseconds since 1970. */
 	readonly at: number;
 }
@@ -84,10 +83,10 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	round,
 	ranks: list(rankEvidence),
 	at: time,
-	asked: optional(token),
+	asked: optional(list(token)),
 });
 
-export const ASKED = fields<AskedRecord>({ version, id: token, at: time });
+export const ASKED = fields<AskedRecord>({ version, at: time });
 
 /** The evidence as it is shared: without the outer frames of deep stacks. */
 export function shared(evidence: RankEvidence): RankEvidence {

@@ -38,9 +38,10 @@ export function parsePythonStack(text: string): readonly Frame[] {
 	return main?.frames ?? [];
 }
 
-/** The frames in a Node worker's answer, the innermost first. */
+/** The frames in a Node worker's newest answer, the innermost first: two may have asked at the same time. */
 export function parseNodeStack(text: string): readonly Frame[] {
 	return text
+		.slice(Math.max(0, text.lastIndexOf("--- ")))
 		.split("\n")
 		.flatMap((line): readonly Frame[] => {
 			const [, name = "<anonymous>", file, number] =

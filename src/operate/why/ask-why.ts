@@ -62,13 +62,15 @@ export async function askWhy(
 	if (places.store === undefined) return undefined;
 	const store = await openStore(places.store, { ...searcher, random: () => 0 });
 	try {
-		const { prefix, asked } = new RunKeys(options.runId);
-		const value = encodeRecord({
-			...{ version: 1 as const, id: options.id, at: clock.wallTime() },
-		});
-		await store.transaction([], [{ put: asked, value }]);
-		const read = (known: Snapshot) => store.snapshot([prefix], known);
-		return await collect(options, newest, read, clock);
+		const keys = new RunKeys(options.runId);
+		const question = keys.question(options.id);
+		const at = Math.round(clock.wallTime());
+		const value = encodeRecord({ version: 1, at });
+		await store.transaction([], [{ put: question, value }]);
+		const read = (known: Snapshot) => store.snapshot([keys.prefix], known);
+		const report = await collect(options, newest, read, clock);
+		await store.transaction([], [{ delete: question }]);
+		return report;
 	} finally {
 		await store.close();
 	}
@@ -125,7 +127,7 @@ function answersIn(
 	return new Map(
 		keys.flatMap((key): [string, readonly RankEvidence[]][] => {
 			const record = informationAt(EVIDENCE, snapshot, key, () => {});
-			return record?.asked === id
+			return record?.asked?.includes(id)
 				? [[key.slice(answers.length), record.ranks]]
 				: [];
 		}),

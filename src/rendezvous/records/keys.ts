@@ -95,12 +95,16 @@ export class RunKeys {
 		return this.evidence + nodeId;
 	}
 
-	/** The newest question to all agents: what their workers do. */
+	/** Questions to all agents: what their workers do. */
 	get asked(): string {
-		return `${this.prefix}asked`;
+		return `${this.prefix}asked/`;
 	}
 
-	/** The agents' answers to it, apart from the evidence of a hang: one must not replace the other. */
+	question(id: string): string {
+		return this.asked + id;
+	}
+
+	/** The agents' answers to them, apart from the evidence of a hang: one must not replace the other. */
 	get answers(): string {
 		return `${this.prefix}answers/`;
 	}
