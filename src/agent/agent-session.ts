@@ -16,8 +16,7 @@ import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
-import { openSteps } from "./steps/open-steps.js";
-import type { StepWatch } from "./steps/step-watch.js";
+import { type OpenSteps, openSteps } from "./steps/open-steps.js";
 import {
 	type LauncherIo,
 	type NodeResources,
@@ -54,7 +53,7 @@ export class AgentSession {
 	private agent: Agent | undefined;
 	private resources: NodeResources | undefined;
 	private workers: WorkerGroup | undefined;
-	private steps: StepWatch | undefined;
+	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
@@ -100,11 +99,12 @@ export class AgentSession {
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;
-		const steps = openSteps({
+		const watches = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
-		this.steps = steps;
+		this.watches = watches;
+		const { steps, stuck } = watches;
 		const agent = this.openAgent(workers);
 		const ending = ownEnding(
 			await this.supervise(agent, workers),
@@ -119,6 +119,7 @@ export class AgentSession {
 			rounds: agent.history.rounds,
 			workers: workers.results,
 			progress: steps.lastProgress(),
+			stuck: stuck.linesOf(ending.root?.round),
 			wordsOf: (pid) => workers.wordsOf(pid),
 			logDir: directory,
 		});
@@ -195,7 +196,8 @@ export class AgentSession {
 		const view =
 			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
 		return (state) => {
-			this.steps?.follow(state);
+			this.watches?.steps.follow(state);
+			this.watches?.stuck.follow(state);
 			view?.follow(state);
 			observer?.follow(state);
 		};

@@ -206,6 +206,7 @@ export class NodeLauncher {
 			rounds: [],
 			workers: [],
 			progress: [],
+			stuck: [],
 			wordsOf: () => undefined,
 			logDir: null,
 		});

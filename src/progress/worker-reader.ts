@@ -86,13 +86,13 @@ export class WorkerReader {
 		if (this.last.has("hook") || this.last.has("report")) return;
 		for (const output of this.outputs) {
 			const { first, last } = output.read() ?? {};
-			for (const step of [first, last]) {
-				if (step !== undefined) this.see({ source: "output", step }, now);
-			}
+			if (last === undefined) continue;
+			this.see({ source: "output", step: last }, now, first !== last);
 		}
 	}
 
-	private see(seen: SeenStep, now: number): void {
+	/** @param counts it has shown several numbers since the last look */
+	private see(seen: SeenStep, now: number, counts = false): void {
 		const { source, step } = seen;
 		const before = this.last.get(source);
 		this.last.set(source, step);
@@ -102,7 +102,7 @@ export class WorkerReader {
 		// Each source tells that the worker lives, not only the one whose numbers are shown. But a first number in the output
 		// may be any text: a program that only says where it begins counts no steps.
 		const isMove = before === undefined ? source !== "output" : before !== step;
-		if (isMove) this.move(now);
+		if (isMove || counts) this.move(now);
 	}
 
 	private move(now: number): void {

@@ -75,7 +75,7 @@ export class HangInquiry {
 		if (busyUntil > 0 && busyMs > 0) return clock.now() + busyMs;
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
-			...{ ...this.options, round: state.round, until },
+			...{ ...this.options, round: state.round, until, name: "hang" },
 		});
 		const freshMs = Math.max(config.steps.evidenceMs, still.limitMs / 2);
 		const { evidence, isWhole } = await shareEvidence(own, {

@@ -10,6 +10,7 @@ import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { StepWatch } from "./step-watch.js";
+import { StuckWatch } from "./stuck-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
@@ -25,13 +26,19 @@ export interface OpenStepsOptions {
 	readonly dispatch: (input: AgentInput) => void;
 }
 
+/** What follows the workers of a node while they run and while they end. */
+export interface OpenSteps {
+	readonly steps: StepWatch;
+	readonly stuck: StuckWatch;
+}
+
 /** Follows the workers' steps, publishes them, and acts where none comes. */
 export function openSteps({
 	workers,
 	membership,
 	cleanups,
 	...options
-}: OpenStepsOptions): StepWatch {
+}: OpenStepsOptions): OpenSteps {
 	const { config } = options;
 	const { nodeId } = config;
 	const keys = new RunKeys(config.runId);
@@ -61,9 +68,12 @@ export function openSteps({
 		round: () => steps.place,
 		progress: () => steps.progress(),
 	});
+	const progress = () => steps.progress();
+	const stuck = new StuckWatch({ ...options, processes, progress });
 	cleanups.add("closing the watch on steps", () => {
+		stuck.close();
 		why.close();
 		steps.close();
 	});
-	return steps;
+	return { steps, stuck };
 }
