@@ -2,8 +2,12 @@
 import { type Accusation, partsOf, some } from "./accusation.js";
 import type { RankEvidence } from "./evidence.js";
 import { quote, type Unfinished, unfinishedGroups } from "./unfinished.js";
+import { waits } from "./waits.js";
 
-/** Those that a group waits for and that wait in no other group themselves. */
+/**
+ * Those that a group waits for and that wait in no other group themselves. A recorder may be mute because it was asked too
+ * early, or answers too late: its rank is not accused if it waits by its stack.
+ */
 export function notEntered(
 	ranks: readonly RankEvidence[],
 ): Accusation | undefined {
@@ -13,7 +17,7 @@ export function notEntered(
 	const missing = new Map(
 		groups.flatMap(({ outside, collective }) =>
 			outside
-				.filter(({ rank }) => !inside.has(rank))
+				.filter((one) => !inside.has(one.rank) && !isMuteAndWaits(one))
 				.map(({ rank }) => [rank, quote(collective)] as const),
 		),
 	);
@@ -69,6 +73,10 @@ export function circle(ranks: readonly RankEvidence[]): Accusation | undefined {
 		ranks: [],
 		why: () => "",
 	};
+}
+
+function isMuteAndWaits(one: RankEvidence): boolean {
+	return one.groups.length === 0 && waits(one) === true;
 }
 
 function insiders({ inside }: Unfinished): readonly number[] {

@@ -27,12 +27,7 @@
 import { type Accusation, partsOf, some } from "./accusation.js";
 import { circle, mismatch, notEntered } from "./blame-collectives.js";
 import type { RankEvidence, Suspect, Verdict } from "./evidence.js";
-import { isForeign } from "./parse-stack.js";
-
-/** Functions in which a rank waits for other ranks. */
-const WAITING =
-	/all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|broadcast|barrier|\brecv\b|\bgather\b|\bscatter\b|_wait_for_|waitForWork|wait_for_work/i;
-const COMMUNICATION = /torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod/;
+import { waits } from "./waits.js";
 
 /**
  * @param evidence of every rank that a node has told of
@@ -99,21 +94,6 @@ function blocked(ranks: readonly RankEvidence[]): Accusation | undefined {
 		why: ({ waitChannel = "unknown" }) =>
 			`in kernel state D, which no signal ends (it waits in ${waitChannel})`,
 	});
-}
-
-/**
- * Whether its stack shows that it waits for other ranks; undefined without a stack. Only what the innermost function of
- * the user's has called counts: a model's own code runs inside of torch's DistributedDataParallel.
- */
-function waits({ frames }: RankEvidence): boolean | undefined {
-	if (frames.length === 0) return undefined;
-	const own = frames.findIndex((frame) => !isForeign(frame));
-	return frames
-		.slice(0, own < 0 ? undefined : own + 1)
-		.some(
-			({ file, function: name }) =>
-				WAITING.test(name) || COMMUNICATION.test(file),
-		);
 }
 
 function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {

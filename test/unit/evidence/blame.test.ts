@@ -96,6 +96,25 @@ describe("blame", () => {
 			},
 		],
 		[
+			"does not name a rank whose recorder is mute if it waits by its stack",
+			[rank(0, inside), rank(1, { frames: REDUCE }), rank(2, outside)],
+			{ suspects: [{ rank: 2 }], waiting: [0, 1] },
+		],
+		[
+			"takes a backward pass without a model's own code for waiting",
+			[
+				rank(0, inside),
+				rank(1, {
+					frames: [
+						frame("/x/site-packages/torch/g.py", 9, "_engine_run_backward"),
+						TRAIN,
+					],
+				}),
+				rank(2, outside),
+			],
+			{ suspects: [{ rank: 2 }], waiting: [0, 1] },
+		],
+		[
 			"names a rank that has ended while the others wait for it",
 			[rank(0, inside), rank(1, { activity: "gone" }), rank(2, inside)],
 			{ suspects: [{ rank: 1, why: expect.stringMatching("it has ended") }] },
