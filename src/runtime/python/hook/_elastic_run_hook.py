@@ -109,6 +109,7 @@ class _Hook:
     def __init__(self, directory):
         self.directory = directory
         self.signal = None
+        self.stack = None
         self.torch_socket = None
         self.told_by = None
         self.claimed = None
@@ -166,11 +167,17 @@ class _Hook:
         import faulthandler
 
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        opened = os.open(self.path("stack.txt"), flags, 0o600)
-        faulthandler.register(
-            number, file=_moved_up(opened, _STACK_DESCRIPTORS), all_threads=True, chain=False
-        )
+        self.stack = _moved_up(os.open(self.path("stack.txt"), flags, 0o600), _STACK_DESCRIPTORS)
+        faulthandler.register(number, file=self.stack, all_threads=True, chain=False)
         self.signal = number
+
+    def listen_again(self):
+        """The script may have closed all descriptors that it did not know."""
+        try:
+            if self.stack is not None:
+                os.fstat(self.stack)
+        except OSError:
+            self.listen()
 
     def count_steps(self, optimizer):
         optimizer.register_optimizer_step_post_hook(_step_counter(self))
@@ -309,8 +316,7 @@ def _step_counter(hook):
                 pwrite(descriptor, b"%20d" % steps, 0)
             elif hook.trains():
                 descriptor = _open_steps(path, steps)
-                if steps > 1:
-                    hook.listen()  # The script has closed its descriptors, and with them the one for stacks.
+                hook.listen_again()
             else:
                 is_counting = False
         except Exception:
