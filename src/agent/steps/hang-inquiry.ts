@@ -26,6 +26,9 @@ const MOST_LINES = 5;
 /** How long another node may take to act on what all agree on, in milliseconds, before this one does. */
 const ACTS_WITHIN_MS = 10_000;
 
+/** How often a node that waits for a busy one looks whether it still is, in milliseconds. */
+const BUSY_LOOK_MS = 5_000;
+
 export interface HangInquiryOptions {
 	readonly clock: Clock;
 	readonly log: Pick<Logger, "info" | "warn">;
@@ -72,7 +75,9 @@ export class HangInquiry {
 		const place = this.placeOf(state);
 		const busyUntil = await othersBusyUntil({ ...place, nodeId });
 		const busyMs = busyUntil - clock.wallTime() + still.limitMs;
-		if (busyUntil > 0 && busyMs > 0) return clock.now() + busyMs;
+		if (busyUntil > 0 && busyMs > 0) {
+			return clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
+		}
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until, name: "hang" },
@@ -83,8 +88,10 @@ export class HangInquiry {
 			seats: state.view?.round.seats ?? 1,
 		});
 		if (hasMoved()) {
-			log.info(`round ${state.round} goes on: a worker has moved meanwhile`);
-			return undefined;
+			log.info(
+				`round ${state.round} goes on: a worker has moved, or is busy, meanwhile`,
+			);
+			return clock.now();
 		}
 		const verdict = verdictOf(still, evidence, { nodeId, isWhole });
 		recordVerdict(directory, verdict, still.stillMs, log);

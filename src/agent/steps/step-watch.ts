@@ -54,10 +54,10 @@ export class StepWatch {
 	private isAsking = false;
 	/** When this process last went on after it had been stopped. */
 	private wokeAt = 0;
-	/** Before this time no standstill is judged … */
-	private quietUntil = 0;
-	/** … nor before a step that is newer than the one at this time. */
-	private quietSince: { readonly movedAt: number | undefined } | undefined;
+	/** A standstill that was judged, by its last move, and when it is judged again. */
+	private judged:
+		| { readonly movedAt: number | undefined; readonly again: number }
+		| undefined;
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
@@ -114,8 +114,7 @@ export class StepWatch {
 	private begin(number: number): void {
 		const now = this.options.clock.now();
 		this.round = { number, since: now };
-		this.quietUntil = 0;
-		this.quietSince = undefined;
+		this.judged = undefined;
 		this.readers.beginRound();
 		this.lookLater();
 	}
@@ -151,26 +150,24 @@ export class StepWatch {
 	private judge(now: number): void {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
-		if (this.isAsking || now < this.quietUntil) return;
 		const { movedAt } = this.readers;
-		if (this.quietSince?.movedAt === movedAt && this.quietSince) return;
-		this.quietSince = undefined;
-		const judged = this.standstill(now);
-		if (judged.kind === "fine") return;
+		const { judged } = this;
+		const isQuiet = judged?.movedAt === movedAt && now < (judged?.again ?? 0);
+		if (this.isAsking || isQuiet) return;
+		const standstill = this.standstill(now);
+		if (standstill.kind === "fine") return;
 		this.isAsking = true;
 		const hasMoved = () => {
 			this.readers.look();
-			const { busyUntil, movedAt: newest } = this.readers;
-			return busyUntil !== undefined || newest !== movedAt;
+			return this.readers.isBusy || this.readers.movedAt !== movedAt;
 		};
 		void this.options
-			.onStill(judged, state, this.progress(), hasMoved)
+			.onStill(standstill, state, this.progress(), hasMoved)
 			.then((again) => {
 				this.isAsking = false;
 				// It is about a round that is over.
 				if (this.round !== round) return;
-				if (again === undefined) this.quietSince = { movedAt };
-				else this.quietUntil = again;
+				this.judged = { movedAt, again: again ?? Number.POSITIVE_INFINITY };
 			});
 	}
 

@@ -23,13 +23,25 @@ export class WorkerReaders {
 		return times.length === 0 ? undefined : Math.max(...times);
 	}
 
-	/** Until when a worker has announced that no step comes, to the second, in milliseconds since 1970; undefined if none has. */
+	/**
+	 * Until when a worker has announced that no step comes, to the second, in milliseconds since 1970. It stays until the next
+	 * step, also when the time is over: other nodes count their limit from it. Undefined if none has.
+	 */
 	get busyUntil(): number | undefined {
-		const readers = [...this.readers.values()];
-		const restMs =
-			Math.max(...readers.map(({ busyUntil }) => busyUntil)) - this.clock.now();
+		const restMs = this.busyMs;
+		if (restMs === Number.NEGATIVE_INFINITY) return undefined;
 		const until = this.clock.wallTime() + restMs;
-		return restMs > 0 ? Math.ceil(until / 1_000) * 1_000 : undefined;
+		return Math.round(until / 1_000) * 1_000;
+	}
+
+	get isBusy(): boolean {
+		return this.busyMs > 0;
+	}
+
+	private get busyMs(): number {
+		const readers = [...this.readers.values()];
+		const until = readers.map(({ busyUntil }) => busyUntil);
+		return Math.max(...until) - this.clock.now();
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */

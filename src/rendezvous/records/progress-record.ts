@@ -44,7 +44,7 @@ export interface ProgressRecord {
 	readonly round: number;
 	/** Only those that have made a step. */
 	readonly workers: readonly WorkerProgress[];
-	/** Until when one of them has announced that no step comes, in milliseconds since 1970; absent if none has. */
+	/** Until when one of them has announced that no step comes, in milliseconds since 1970; absent if none has since its last step. */
 	readonly busyUntil?: number | undefined;
 }
 

@@ -132,6 +132,16 @@ describe("the watch on steps", () => {
 		expect(site.stills).toHaveLength(2);
 	});
 
+	it("A5 judges a new standstill in time, although the last one was given more", async () => {
+		const site = open(() => site.clock.now() + 600_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(62_000);
+		site.step(0, 2);
+		await site.pass(62_000);
+		expect(site.stills).toHaveLength(2);
+	});
+
 	it("A4 does not take the number of a kept worker for a step of the new round", async () => {
 		const { run, step, pass, watch } = open();
 		run(1);
@@ -195,6 +205,8 @@ describe("the watch on steps", () => {
 		await pass(5_000);
 		const told = published.at(-1)?.busyUntil ?? 0;
 		expect(Math.abs(told - until)).toBeLessThanOrEqual(1_000);
+		await pass(650_000);
+		expect(published.at(-1)?.busyUntil).toBe(told);
 		step(0, 2);
 		await pass(5_000);
 		expect(published.at(-1)?.busyUntil).toBeUndefined();
