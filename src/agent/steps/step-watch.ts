@@ -151,9 +151,7 @@ export class StepWatch {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
 		const { movedAt } = this.readers;
-		const { judged } = this;
-		const isQuiet = judged?.movedAt === movedAt && now < (judged?.again ?? 0);
-		if (this.isAsking || isQuiet) return;
+		if (this.isAsking || this.isQuiet(now)) return;
 		const standstill = this.standstill(now);
 		if (standstill.kind === "fine") return;
 		this.isAsking = true;
@@ -169,6 +167,12 @@ export class StepWatch {
 				if (this.round !== round) return;
 				this.judged = { movedAt, again: again ?? Number.POSITIVE_INFINITY };
 			});
+	}
+
+	/** Whether the present standstill was judged, and is not to be judged again yet. */
+	private isQuiet(now: number): boolean {
+		if (this.judged?.movedAt !== this.readers.movedAt) return false;
+		return now < (this.judged?.again ?? 0);
 	}
 
 	/** Ended workers make no more steps; a paused or ending one means that the round is being left. */

@@ -42,6 +42,7 @@ export interface WhyWatchOptions {
 export class WhyWatch {
 	private watch: Watch | undefined;
 	private isClosed = false;
+	private isAnswering = false;
 	private answered: ReadonlySet<string> = new Set();
 	private readonly cancelOpen: () => void;
 
@@ -73,8 +74,8 @@ export class WhyWatch {
 			const { revision } = snapshot;
 			const ids = this.openQuestions(snapshot);
 			const isNew = ids.some((id) => !this.answered.has(id));
-			this.answered = new Set(ids);
-			if (isNew && !this.isClosed) void this.answer(ids);
+			// A late answer must not replace a newer one: the next look comes after it.
+			if (isNew && !this.isAnswering && !this.isClosed) void this.answer(ids);
 			return { revision };
 		} catch {
 			return { revision: undefined };
@@ -93,6 +94,14 @@ export class WhyWatch {
 	}
 
 	private async answer(ids: readonly string[]): Promise<void> {
+		this.isAnswering = true;
+		this.answered = new Set(ids);
+		await this.tell(ids);
+		this.isAnswering = false;
+		await this.look();
+	}
+
+	private async tell(ids: readonly string[]): Promise<void> {
 		const { clock, nodeId, cwd, keys, write } = this.options;
 		const until = clock.now() + ANSWER_WITHIN_MS;
 		const testimonies = await takeEvidence(
