@@ -73,6 +73,7 @@ it("counts the steps of the process that trains, below one that only starts it",
 		{ answers: true, steps: 3 },
 		{ answers: true, steps: 3 },
 		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
 	]);
 });
 

@@ -24,6 +24,9 @@ _PRIVATE_PREFIX = "elastic-run-hook-"
 """Of the short directory for a socket whose path would be too long; the launcher knows it by this name."""
 
 
+_TRY_EVERY = 64
+"""After so many steps a process looks again whether the other one that trained has ended."""
+
 _ERRORS_ONLY = 2
 """Of the levels of torch's log."""
 
@@ -111,19 +114,17 @@ class _Hook:
         self.signal = None
         self.stack = None
         self.torch_socket = None
-        self.told_by = None
-        self.claimed = None
+        self.trainer = None
 
     def begin(self):
         """From now on the launcher's questions go to this process."""
-        self.told_by = os.getpid()
         for stale in ("steps", "ready.json", "torch.sock"):
             # Of an owner that is dead.
             try:
                 os.unlink(self.path(stale))
             except FileNotFoundError:
                 pass
-        self.listen()
+        self.listen_again()
         self.tell()
 
     def watch_torch(self):
@@ -138,11 +139,20 @@ class _Hook:
         """Called by a process that trains. The first that does is the one to ask: the hook's owner may be a program that
         only started it and waits. Whether it is this process."""
         pid = os.getpid()
-        if self.claimed is None or self.claimed[0] != pid:
-            self.claimed = pid, _claim(self.directory, "trainer")
-            if self.claimed[1] and self.told_by != pid:
+        if self.trainer != pid:
+            if not _claim(self.directory, "trainer"):
+                return False
+            self.trainer = pid
+            if not self.is_told(pid):
                 self.begin()
-        return self.claimed[1]
+        return True
+
+    def is_told(self, pid):
+        """Whether the launcher's questions go to this process already."""
+        try:
+            return '"pid":%d,' % pid in _read(self.path("ready.json"))
+        except FileNotFoundError:
+            return False
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -172,10 +182,9 @@ class _Hook:
         self.signal = number
 
     def listen_again(self):
-        """The script may have closed all descriptors that it did not know."""
+        """Listens unless it does: the script may have closed all descriptors that it did not know."""
         try:
-            if self.stack is not None:
-                os.fstat(self.stack)
+            os.fstat(-1 if self.stack is None else self.stack)
         except OSError:
             self.listen()
 
@@ -299,12 +308,13 @@ def _step_counter(hook):
     path = hook.path("steps")
     pwrite = os.pwrite
     steps = 0
+    next_try = 0
     descriptor = None
     is_counting = True
     is_compiling = None
 
     def count(_optimizer, _args, _kwargs):
-        nonlocal steps, descriptor, is_counting, is_compiling
+        nonlocal steps, descriptor, next_try, is_compiling
         if is_compiling is None:
             is_compiling = _compiling_test()
         # A compiler that follows the step must find nothing here that it does not understand.
@@ -314,13 +324,14 @@ def _step_counter(hook):
         try:
             if descriptor is not None:
                 pwrite(descriptor, b"%20d" % steps, 0)
-            elif hook.trains():
-                descriptor = _open_steps(path, steps)
-                hook.listen_again()
-            else:
-                is_counting = False
+            elif steps >= next_try:
+                next_try = steps + _TRY_EVERY
+                if hook.trains():
+                    descriptor = _open_steps(path, steps)
+                    hook.listen_again()
         except Exception:
             descriptor = None
+            next_try = 0
 
     def stop():
         nonlocal is_counting
