@@ -17,8 +17,7 @@ import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
-import { openSteps } from "./steps/open-steps.js";
-import type { StepWatch } from "./steps/step-watch.js";
+import { type OpenSteps, openSteps } from "./steps/open-steps.js";
 import {
 	type LauncherIo,
 	type NodeResources,
@@ -60,7 +59,7 @@ export class AgentSession {
 	private agent: Agent | undefined;
 	private resources: NodeResources | undefined;
 	private workers: WorkerGroup | undefined;
-	private steps: StepWatch | undefined;
+	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
 	private readonly newcomer: NewcomerNotice;
@@ -112,13 +111,14 @@ export class AgentSession {
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
 		this.workers = workers;
-		const { steps, ledger } = openSteps({
+		const watches = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
 			dispatch: (input) => this.agent?.dispatch(input),
 		});
-		this.steps = steps;
+		this.watches = watches;
+		const { steps, stuck, ledger } = watches;
 		const agent = this.openAgent(workers);
 		const ending = ownEnding(
 			await this.supervise(agent, workers),
@@ -136,6 +136,7 @@ export class AgentSession {
 			rounds: agent.history.rounds,
 			workers: workers.results,
 			progress: steps.lastProgress(),
+			stuck: stuck.linesOf(ending.root?.round),
 			wordsOf: (pid) => workers.wordsOf(pid),
 			logDir: directory,
 		});
@@ -208,7 +209,8 @@ export class AgentSession {
 	private stateFollower(): (state: AgentState) => void {
 		const { observer } = this.options;
 		return (state) => {
-			this.steps?.follow(state);
+			this.watches?.steps.follow(state);
+			this.watches?.stuck.follow(state);
 			this.pinned?.follow(state);
 			observer?.follow(state);
 		};

@@ -30,14 +30,15 @@ export interface EvidenceRecord {
 	readonly instance: number;
 	readonly round: number;
 	readonly ranks: readonly RankEvidence[];
-	/** The question that it answers; absent if the round hangs. */
-	readonly asked?: string | undefined;
+	/** When it was taken, in milliseconds since 1970. */
+	readonly at: number;
+	/** The questions that it answers; absent if the round hangs. */
+	readonly asked?: readonly string[] | undefined;
 }
 
-/** `asked`: a question to all agents of a run, what their workers do. */
+/** `asked/<id>`: a question to all agents of a run, what their workers do. */
 export interface AskedRecord {
 	readonly version: 1;
-	readonly id: string;
 	/** In milliseconds since 1970. */
 	readonly at: number;
 }
@@ -81,10 +82,11 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	instance,
 	round,
 	ranks: list(rankEvidence),
-	asked: optional(token),
+	at: time,
+	asked: optional(list(token)),
 });
 
-export const ASKED = fields<AskedRecord>({ version, id: token, at: time });
+export const ASKED = fields<AskedRecord>({ version, at: time });
 
 /** The evidence as it is shared: without the outer frames of deep stacks. */
 export function shared(evidence: RankEvidence): RankEvidence {

@@ -34,8 +34,8 @@ export interface GroupProgress {
 
 /**
  * What a process does.
- * `stopped`: SIGSTOP or a debugger holds it; `blocked`: kernel state D, which no signal ends; `busy`: its processor time
- * or what it has read grows; `idle`: nothing of that; `gone`: there is no such process.
+ * `stopped`: SIGSTOP or a debugger holds it; `busy`: its processor time, or what it reads and writes, grows; `blocked`:
+ * kernel state D, which no signal ends, and nothing grows; `idle`: nothing of that; `gone`: there is no such process.
  */
 export type Activity = "stopped" | "blocked" | "busy" | "idle" | "gone";
 

@@ -20,6 +20,8 @@ export interface Hook {
 
 /** How often the file of the stacks is looked at, in milliseconds. */
 const LOOK_EVERY_MS = 10;
+/** A process without a processor may pause between two lines of its stack, in milliseconds. */
+const PAUSES_MS = 200;
 const MOST_STACK_BYTES = 256 * 1024;
 
 /** Undefined if no hook runs in the worker, or what it wrote is no such file. Never throws. */
@@ -57,21 +59,31 @@ export async function askForStack(
 	const file = new HeldFile(paths.stack);
 	const from = sizeOf(file);
 	if (!ask(hook, paths, clock)) return undefined;
-	let size = from;
-	for (;;) {
+	const read = () => {
+		const size = sizeOf(file);
+		const section =
+			size > from ? file.section(from, MOST_STACK_BYTES) : undefined;
+		return section?.bytes.toString("utf8") ?? "";
+	};
+	let text = "";
+	for (let grewAt = clock.now(); ; ) {
 		await pause(clock, LOOK_EVERY_MS);
-		const before = size;
-		size = sizeOf(file);
-		// The file stands still: all of it is there.
-		if (size > from && size === before) break;
-		if (clock.now() >= until) break;
+		const now = clock.now();
+		const before = text;
+		text = read();
+		if (text !== before) grewAt = now;
+		else if (text !== "" && isWhole(hook, text)) break;
+		if (text !== "" && now - grewAt >= PAUSES_MS) break;
+		if (now >= until) break;
 	}
-	const section =
-		size > from ? file.section(from, MOST_STACK_BYTES) : undefined;
-	if (section === undefined) return undefined;
-	const text = section.bytes.toString("utf8");
+	if (text === "") return undefined;
 	const parse = hook.kind === "python" ? parsePythonStack : parseNodeStack;
 	return { text, frames: parse(text) };
+}
+
+/** Python writes the main thread last, line by line; Node writes all at once. */
+function isWhole({ kind }: Hook, text: string): boolean {
+	return kind === "node" || /^ {2}File .* in <module>$/m.test(text);
 }
 
 function ask(hook: Hook, paths: HookPaths, clock: Clock): boolean {

@@ -8,7 +8,6 @@ const NODE_FRAME = /^ {2}at (?:(.*) )?\((.*):(\d+):\d+\)$/;
 /** Longer stacks are cut; a recursion may have thousands of frames. */
 const MOST_FRAMES = 60;
 
-/** Code that is not the user's: an interpreter's own, and installed packages. */
 const FOREIGN =
 	/(^|[/\\])(site-packages|dist-packages|node_modules)[/\\]|[/\\]lib(64)?[/\\]python\d|^<|^node:/;
 
@@ -39,9 +38,10 @@ export function parsePythonStack(text: string): readonly Frame[] {
 	return main?.frames ?? [];
 }
 
-/** The frames in a Node worker's answer, the innermost first. */
+/** The frames in a Node worker's newest answer, the innermost first: two may have asked at the same time. */
 export function parseNodeStack(text: string): readonly Frame[] {
 	return text
+		.slice(Math.max(0, text.lastIndexOf("--- ")))
 		.split("\n")
 		.flatMap((line): readonly Frame[] => {
 			const [, name = "<anonymous>", file, number] =
@@ -53,12 +53,17 @@ export function parseNodeStack(text: string): readonly Frame[] {
 		.slice(0, MOST_FRAMES);
 }
 
+/** Whether a frame is an interpreter's own code, or that of an installed package. */
+export function isForeign({ file }: Frame): boolean {
+	return FOREIGN.test(file);
+}
+
 /** The innermost frame of the user's own code, or the innermost of all; undefined without a stack. */
 export function whereOf(
 	frames: readonly Frame[],
 	cwd: string,
 ): string | undefined {
-	const own = frames.find(({ file }) => !FOREIGN.test(file)) ?? frames[0];
+	const own = frames.find((frame) => !isForeign(frame)) ?? frames[0];
 	return own && placeOf({ ...own, file: shortPath(own.file, cwd) });
 }
 

@@ -15,7 +15,7 @@ export interface KernelView {
 const BETWEEN_MS = 200;
 /** A tenth of one core: less is a heartbeat or a timer. A tick is a hundredth of a second on every Linux. */
 const BUSY_TICKS = 2;
-/** Less is read by a program that only waits. */
+/** Less is read or written by a program that only waits. */
 const BUSY_BYTES = 4_096;
 
 /** One process of a worker's group, as /proc has it. */
@@ -67,10 +67,9 @@ function activityOf(
 	grown: { readonly ticks: number; readonly bytes: number },
 ): Activity {
 	if (/[Tt]/.test(now.state)) return "stopped";
-	if (now.state === "D" && then?.state === "D") return "blocked";
-	return grown.ticks >= BUSY_TICKS || grown.bytes >= BUSY_BYTES
-		? "busy"
-		: "idle";
+	if (grown.ticks >= BUSY_TICKS || grown.bytes >= BUSY_BYTES) return "busy";
+	// Somebody who writes a checkpoint to a slow disk is in state D most of the time, and gets on.
+	return now.state === "D" && then?.state === "D" ? "blocked" : "idle";
 }
 
 /** By how much all processes of a group have grown; processes that came or went in between count for nothing. */
@@ -117,9 +116,11 @@ function ticksOf(stat: string): number {
 	return Number(fields[11]) + Number(fields[12]) || 0;
 }
 
+/** Read and written by system calls, and brought in from a disk for mapped files. */
 function bytesOf(pid: number): number {
 	const io = read(`/proc/${pid}/io`) ?? "";
-	return Number(/^rchar: (\d+)$/m.exec(io)?.[1] ?? 0);
+	const counts = io.matchAll(/^(?:rchar|wchar|read_bytes): (\d+)$/gm);
+	return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 function waitChannelOf(pid: number): string | undefined {

@@ -1,6 +1,6 @@
 import type { Collective, RankEvidence } from "./evidence.js";
 
-/** The oldest unfinished collective of the run: who is inside, and who has not come. */
+/** The oldest unfinished collective of a process group: who is inside, and who has not come. */
 export interface Unfinished {
 	readonly collective: Collective;
 	readonly inside: readonly {
@@ -10,18 +10,14 @@ export interface Unfinished {
 	readonly outside: readonly RankEvidence[];
 }
 
-/**
- * Groups are compared by what only some of their ranks have entered: there the run stands. A group in which all have
- * entered comes last. Undefined if no recorder shows an unfinished collective.
- */
-export function oldestUnfinished(
+/** By process group, in the order of their names' first sight; empty if no recorder shows an unfinished collective. */
+export function unfinishedGroups(
 	ranks: readonly RankEvidence[],
-): Unfinished | undefined {
+): readonly Unfinished[] {
 	const names = new Set(
 		ranks.flatMap(({ groups }) => groups.map(({ group }) => group)),
 	);
-	const all = [...names].flatMap((name) => unfinishedIn(name, ranks) ?? []);
-	return all.find(({ outside }) => outside.length > 0) ?? all[0];
+	return [...names].flatMap((name) => unfinishedIn(name, ranks) ?? []);
 }
 
 function unfinishedIn(

@@ -9,17 +9,18 @@ import { quote } from "./unfinished.js";
 const MOST_HANGS = 1_000;
 
 /**
- * Makes the directory of a round's next hang: `round-<k>/hang-<n>`.
+ * Makes a directory for evidence of a round: `round-<k>/hang-<n>`, or `round-<k>/stuck-<n>`.
  * @throws the system's error
  */
-export function makeHangDirectory(
+export function makeEvidenceDirectory(
 	nodeDirectory: string,
 	round: number,
+	name: "hang" | "stuck",
 ): string {
 	const parent = join(nodeDirectory, `round-${round}`);
 	mkdirSync(parent, { recursive: true, mode: 0o700 });
 	for (let number = 1; ; number++) {
-		const directory = join(parent, `hang-${number}`);
+		const directory = join(parent, `${name}-${number}`);
 		try {
 			mkdirSync(directory, { mode: 0o700 });
 			return directory;

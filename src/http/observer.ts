@@ -6,19 +6,15 @@ import type { NodeResources } from "../agent/workers/node-resources.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import type { Goodput } from "../goodput/describe-goodput.js";
 import type { LogDirectory } from "../logs/log-directory.js";
-import {
-	describeHistory,
-	type RunHistory,
-} from "../rendezvous/describe/describe-history.js";
+import { describeHistory } from "../rendezvous/describe/describe-history.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
-import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { HangKind } from "../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import { asEnded } from "./ended-run.js";
 import { GoodputCache } from "./goodput-cache.js";
+import { type Look, nothing } from "./look.js";
 import type { MetricSources } from "./metric-values.js";
 import {
 	describeNode,
@@ -50,15 +46,6 @@ export interface ObserverOptions {
 	/** Its timers must let the process end. */
 	readonly clock: Clock;
 	readonly log: { warn(message: string): void };
-}
-
-/** The state of a run at one read; unknown parts are undefined. */
-interface Look {
-	readonly run: RunStatus | undefined;
-	readonly history: RunHistory | undefined;
-	readonly goodput: Goodput | undefined;
-	readonly problem: string | null;
-	readonly latencyMs: number | null;
 }
 
 /** Knows the state of an agent and its run. It receives each of the agent's states; everything else it reads on request. */
@@ -212,9 +199,4 @@ export class Observer implements AgentObserver {
 		}
 		return workers;
 	}
-}
-
-function nothing(problem: string): Look {
-	const unknown = { run: undefined, history: undefined, goodput: undefined };
-	return { ...unknown, problem, latencyMs: null };
 }

@@ -209,6 +209,7 @@ export class NodeLauncher {
 			rounds: [],
 			workers: [],
 			progress: [],
+			stuck: [],
 			wordsOf: () => undefined,
 			logDir: null,
 		});

@@ -12,10 +12,11 @@
  *   none has made a step for the limit                    | still
  *
  * A step is any change of a worker's number. The limit is the flag's, or
- * five times the longest step seen, and at least a minute.
+ * five times the longest step seen, and at least a minute; before a worker has
+ * made five steps, at least ten minutes.
  */
 
-import type { WorkerSteps } from "./steps.js";
+import type { Movement } from "./movement.js";
 
 /** The time limits, in milliseconds. */
 export interface HangLimits {
@@ -31,7 +32,7 @@ export interface WatchedWorker {
 	/** When it was started, or was told to work in this round. */
 	readonly since: number;
 	/** Undefined if it has made no step in this round. */
-	readonly steps: WorkerSteps | undefined;
+	readonly movement: Movement | undefined;
 	/** Until when it has said that no step comes. */
 	readonly busyUntil: number;
 }
@@ -41,6 +42,8 @@ export type Standstill =
 	/** No worker has made a step for so long. */
 	| {
 			readonly kind: "still";
+			/** Names this standstill: later judgements of it have the same. */
+			readonly since: number;
 			readonly stillMs: number;
 			readonly limitMs: number;
 	  }
@@ -48,12 +51,16 @@ export type Standstill =
 	| {
 			readonly kind: "no-first-step";
 			readonly localRank: number;
+			readonly since: number;
 			readonly stillMs: number;
 			readonly limitMs: number;
 	  };
 
 const LEARNED_LEAST_MS = 60_000;
 const LEARNED_FACTOR = 5;
+/** Fewer steps do not tell how long one usually takes. */
+const LEARNED_STEPS = 5;
+const UNLEARNED_MS = 600_000;
 
 /**
  * @param workers all of the node, none of them paused or ending
@@ -68,7 +75,7 @@ export function judgeStandstill(
 	const busyUntil = Math.max(0, ...workers.map((worker) => worker.busyUntil));
 	if (now < busyUntil) return { kind: "fine" };
 	const lastStep = Math.max(
-		...workers.map(({ steps }) => steps?.at ?? Number.NEGATIVE_INFINITY),
+		...workers.map(({ movement }) => movement?.at ?? Number.NEGATIVE_INFINITY),
 	);
 	if (lastStep === Number.NEGATIVE_INFINITY) {
 		return judgeStart(workers, limits, countsSteps, now);
@@ -77,7 +84,7 @@ export function judgeStandstill(
 	if (limitMs === undefined) return { kind: "fine" };
 	const since = Math.max(lastStep, busyUntil);
 	return now - since >= limitMs
-		? { kind: "still", stillMs: now - since, limitMs }
+		? { kind: "still", since, stillMs: now - since, limitMs }
 		: { kind: "fine" };
 }
 
@@ -95,7 +102,7 @@ function judgeStart(
 	const { localRank } = first;
 	return now - from >= startMs
 		? {
-				...{ kind: "no-first-step", localRank },
+				...{ kind: "no-first-step", localRank, since: from },
 				...{ stillMs: now - from, limitMs: startMs },
 			}
 		: { kind: "fine" };
@@ -107,8 +114,9 @@ function hangLimit(
 ): number | undefined {
 	if (hangMs === 0) return undefined;
 	if (hangMs !== "auto") return hangMs;
-	const longestMs = Math.max(
-		...workers.map(({ steps }) => steps?.longestMs ?? 0),
-	);
-	return Math.max(LEARNED_LEAST_MS, LEARNED_FACTOR * longestMs);
+	const movements = workers.flatMap(({ movement }) => movement ?? []);
+	const longestMs = Math.max(...movements.map((one) => one.longestMs));
+	const isLearned = movements.some(({ moves }) => moves >= LEARNED_STEPS);
+	const leastMs = isLearned ? LEARNED_LEAST_MS : UNLEARNED_MS;
+	return Math.max(leastMs, LEARNED_FACTOR * longestMs);
 }

@@ -14,10 +14,9 @@ export interface CountedSteps {
 	readonly ownSeconds: number;
 }
 
-/** Reads the steps that the hook in a worker counts. The file stays open, because the hook writes it in place. */
+/** Reads the steps that the hook in a worker counts. The file is opened each time: a worker's next process makes a new one. */
 export class HookSteps {
 	private readonly buffer = Buffer.alloc(3 * LENGTH);
-	private fd: number | undefined;
 
 	/** @param path see docs/hook.md */
 	constructor(private readonly path: string) {}
@@ -25,27 +24,30 @@ export class HookSteps {
 	/** Undefined if the hook has counted none. Never throws. */
 	read(): CountedSteps | undefined {
 		try {
-			this.fd ??= openSync(this.path, READ_ONLY);
-			const { buffer } = this;
-			const read = readSync(this.fd, buffer, 0, buffer.length, 0);
-			const steps = this.numberAt(0, read);
-			if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
-			const timed = this.numberAt(LENGTH, read) ?? 0;
-			const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
-			return { steps, timed, ownSeconds };
+			const fd = openSync(this.path, READ_ONLY);
+			try {
+				return this.countedAt(fd);
+			} finally {
+				closeSync(fd);
+			}
 		} catch {
 			return undefined;
 		}
+	}
+
+	private countedAt(fd: number): CountedSteps | undefined {
+		const { buffer } = this;
+		const read = readSync(fd, buffer, 0, buffer.length, 0);
+		const steps = this.numberAt(0, read);
+		if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
+		const timed = this.numberAt(LENGTH, read) ?? 0;
+		const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
+		return { steps, timed, ownSeconds };
 	}
 
 	private numberAt(from: number, read: number): number | undefined {
 		const end = Math.min(from + LENGTH, read);
 		const text = this.buffer.toString("latin1", from, end).trim();
 		return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
-	}
-
-	close(): void {
-		if (this.fd !== undefined) closeSync(this.fd);
-		this.fd = undefined;
 	}
 }

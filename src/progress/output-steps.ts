@@ -5,6 +5,12 @@ const MOST_BYTES = 64 * 1024;
 /** Progress bars return to the begin of their line. */
 const LINE_ENDS = [0x0a, 0x0d];
 
+/** The step numbers in what was written since the last look: two of them tell that a worker counts. */
+export interface FoundSteps {
+	readonly first: number;
+	readonly last: number;
+}
+
 /** Finds step numbers in what a worker writes. Each look costs one `stat` if nothing was written. */
 export class OutputSteps {
 	private readonly pattern: RegExp;
@@ -20,8 +26,8 @@ export class OutputSteps {
 		this.readUntil = from;
 	}
 
-	/** The last step number in the lines written since the last look; undefined if there is none. Never throws. */
-	read(): number | undefined {
+	/** Undefined if there is none in the lines written since the last look. Never throws. */
+	read(): FoundSteps | undefined {
 		const size = this.size();
 		if (size === this.readUntil) return undefined;
 		const section = this.file.section(this.readUntil, MOST_BYTES);
@@ -32,7 +38,7 @@ export class OutputSteps {
 		if (end < 0 && bytes.length < MOST_BYTES) return undefined;
 		const length = end < 0 ? bytes.length : end + 1;
 		this.readUntil = start + length;
-		return this.lastStep(bytes.toString("utf8", 0, length));
+		return this.stepsIn(bytes.toString("utf8", 0, length));
 	}
 
 	private size(): number {
@@ -43,12 +49,13 @@ export class OutputSteps {
 		}
 	}
 
-	private lastStep(text: string): number | undefined {
-		let step: number | undefined;
-		for (const [, digits = ""] of text.matchAll(this.pattern)) {
-			const found = Number.parseInt(digits, 10);
-			if (Number.isSafeInteger(found)) step = found;
-		}
-		return step;
+	private stepsIn(text: string): FoundSteps | undefined {
+		const steps = [...text.matchAll(this.pattern)]
+			.map(([, digits = ""]) => Number.parseInt(digits, 10))
+			.filter(Number.isSafeInteger);
+		const [first, last] = [steps.at(0), steps.at(-1)];
+		return first === undefined || last === undefined
+			? undefined
+			: { first, last };
 	}
 }

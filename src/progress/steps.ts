@@ -25,8 +25,6 @@ export interface WorkerSteps {
 	readonly at: number;
 	readonly firstAt: number;
 	readonly firstStep: number;
-	/** The longest time from one step to the next; 0 before the second. */
-	readonly longestMs: number;
 	readonly metrics: Readonly<Record<string, number>> | undefined;
 	/** Earlier steps, oldest first, from which the rate is computed. */
 	readonly recent: readonly Sample[];
@@ -50,7 +48,6 @@ export function noteStep(
 			...{ source, step, at, metrics },
 			firstAt: before?.firstAt ?? at,
 			firstStep: step,
-			longestMs: before?.longestMs ?? 0,
 			recent: [{ step, at }],
 		};
 	}
@@ -62,7 +59,6 @@ export function noteStep(
 		...before,
 		...{ step, at },
 		metrics: metrics ?? before.metrics,
-		longestMs: Math.max(before.longestMs, at - before.at),
 		recent: step < before.step ? [{ step, at }] : sampled(before, { step, at }),
 	};
 }

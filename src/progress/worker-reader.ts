@@ -2,6 +2,7 @@ import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
 import type { Pace } from "../rendezvous/records/progress-record.js";
 import { HookSteps } from "./hook-steps.js";
+import { type Movement, noteMove } from "./movement.js";
 import { OutputSteps } from "./output-steps.js";
 import { OwnTime } from "./own-time.js";
 import { noteStep, type SeenStep, type WorkerSteps } from "./steps.js";
@@ -36,6 +37,7 @@ export class WorkerReader {
 	/** The number that each source showed last: a kept worker's old number is no step of the new round. */
 	private readonly last = new Map<SeenStep["source"], number>();
 	private known: WorkerSteps | undefined;
+	private moved: Movement | undefined;
 	private announcedUntil = NEVER;
 	private readonly ownTime = new OwnTime();
 
@@ -59,6 +61,11 @@ export class WorkerReader {
 		return this.ownTime.pace;
 	}
 
+	/** How it moves in this round; undefined if it has not. */
+	get movement(): Movement | undefined {
+		return this.moved;
+	}
+
 	/** Until when it has announced that no step comes. */
 	get busyUntil(): number {
 		return this.announcedUntil;
@@ -67,6 +74,7 @@ export class WorkerReader {
 	/** The worker goes on in another round. */
 	beginRound(): void {
 		this.known = undefined;
+		this.moved = undefined;
 		this.announcedUntil = NEVER;
 		this.ownTime.clear();
 	}
@@ -78,7 +86,10 @@ export class WorkerReader {
 			const metrics = metricsOf(progress);
 			this.see({ source: "report", step: Math.trunc(step), metrics }, now);
 		}
-		if (busy !== undefined) this.announcedUntil = now + seconds * 1_000;
+		if (busy === undefined) return;
+		// A step made before this report must not be seen after it, and end what it announces.
+		this.look(now);
+		this.announcedUntil = now + seconds * 1_000;
 	}
 
 	/** Looks at the hook's file and the output. */
@@ -91,26 +102,33 @@ export class WorkerReader {
 		// The output is searched only for want of something better.
 		if (this.last.has("hook") || this.last.has("report")) return;
 		for (const output of this.outputs) {
-			const step = output.read();
-			if (step !== undefined) this.see({ source: "output", step }, now);
+			const { first, last } = output.read() ?? {};
+			if (last === undefined) continue;
+			this.see({ source: "output", step: last }, now, first !== last);
 		}
 	}
 
-	close(): void {
-		this.hook.close();
+	/** @param counts it has shown several numbers since the last look */
+	private see(seen: SeenStep, now: number, counts = false): void {
+		const { source, step } = seen;
+		const before = this.last.get(source);
+		this.last.set(source, step);
+		const isOld = this.known === undefined && before === step;
+		if (isOld) return;
+		const known = this.known;
+		this.known = noteStep(known, seen, now);
+		const isNew =
+			this.known.step !== known?.step || this.known.source !== known.source;
+		if (isNew) this.onStep(this.known);
+		// Each source tells that the worker lives, not only the one whose numbers are shown. But a first number in the output
+		// may be any text: a program that only says where it begins counts no steps.
+		const isMove = before === undefined ? source !== "output" : before !== step;
+		if (isMove || counts) this.move(now);
 	}
 
-	private see(seen: SeenStep, now: number): void {
-		const { source, step } = seen;
-		const isOld = this.known === undefined && this.last.get(source) === step;
-		this.last.set(source, step);
-		if (isOld) return;
-		const before = this.known;
-		this.known = noteStep(before, seen, now);
-		const { step: number, source: by } = this.known;
-		if (number === before?.step && by === before.source) return;
+	private move(now: number): void {
+		this.moved = noteMove(this.moved, now, this.announcedUntil !== NEVER);
 		this.announcedUntil = NEVER;
-		this.onStep(this.known);
 	}
 }
 

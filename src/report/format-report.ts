@@ -29,6 +29,7 @@ export function formatReport(report: RunReport, colour: boolean): string {
 		paint(headline ?? "", BOLD_RED, colour),
 		...details,
 		...otherWorkers(report),
+		...report.stuck.map((line) => shortened(plainMessage(line))),
 		...formatRounds(report.rounds),
 		...closingLines(report),
 	];

@@ -67,6 +67,8 @@ export interface RunReport {
 	/** Incidents charged, and the budget. */
 	readonly restarts: { readonly used: number; readonly allowed: number };
 	readonly workers: readonly WorkerResult[];
+	/** What peers of the failed worker did that did not end when they were told to, in at most four lines. */
+	readonly stuck: readonly string[];
 	/** This node's log directory; null if there is none. */
 	readonly logDir: string | null;
 }

@@ -60,7 +60,21 @@ it("tells the stacks of a worker at a signal that its script does not use", asyn
 it("counts the steps of the process, not those of its children, also where its descriptors were closed", async () => {
 	const lines = await run([fixture("without-torch/steps.py")]);
 	const steps = (count: number) => `'${String(count).padStart(20)}'`;
-	expect(lines).toEqual(["False", steps(12), steps(12), steps(14)]);
+	expect(lines).toEqual([
+		...["False", steps(12), steps(12), steps(14)],
+		"True",
+	]);
+});
+
+it("counts the steps of the process that trains, below one that only starts it", async () => {
+	const lines = await run([fixture("without-torch/wraps.py")]);
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		{ answers: true, steps: null },
+		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
+		{ answers: true, steps: 3 },
+	]);
 });
 
 describe("a sitecustomize of the user's", () => {

@@ -208,6 +208,23 @@ describe("a hang", () => {
 		await busy.ended;
 	});
 
+	it("A5 is none on a node that waits for a busy worker of another one", async () => {
+		const cluster = new Cluster(etcd(), { nodes: "2" });
+		const env = { HANG_RANK: "0", HANG_HOW: "busy" };
+		for (const nodeId of ["node-a", "node-b"]) {
+			cluster.agent(nodeId, { env, flags: LIMIT, worker: ["steps.js"] });
+		}
+		await cluster.store.sawMembers(1);
+		// The same limit, begun later, twice: without the announcement the round would have been left before.
+		for (const how of ["stop", "promise"] as const) {
+			await launch(openSite(), { rank: "0", how, nproc: 1 }).ended;
+		}
+		expect(await cluster.store.round()).toMatchObject({
+			...{ synced: 1, deprecated: 0, incidents: 0 },
+		});
+		await cluster.stop();
+	});
+
 	it("A5 of a run on two nodes is one incident, by the evidence of both, with one suspect", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const env = { HANG_RANK: "1", HANG_HOW: "stop" };
@@ -244,6 +261,21 @@ describe("why", () => {
 		);
 		expect(why.stdout).toMatch(/\nrank 0: idle/);
 		expect(existsSync(`/proc/${worker?.pid}`)).toBe(true);
+		run.signal("SIGINT");
+		run.signal("SIGKILL");
+		await run.ended;
+	});
+
+	it("A5 answers two who ask at the same time", async () => {
+		const site = openSite();
+		const flags = ["--hang-timeout", "0"];
+		const run = launch(site, { rank: "all", how: "promise", flags });
+		await site.sawWorkers(2);
+		const asks = [1, 2, 3].map(() => site.launch(["why"]).ended);
+		for (const { exitCode, stdout, stderr } of await Promise.all(asks)) {
+			expect(exitCode, stderr + stdout).toBe(0);
+			expect(stdout).toMatch(/^run steps, round 1: /);
+		}
 		run.signal("SIGINT");
 		run.signal("SIGKILL");
 		await run.ended;

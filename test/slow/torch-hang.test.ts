@@ -14,7 +14,11 @@ const KINDS: readonly (readonly [how: string, line: string, words: RegExp])[] =
 		["lock", "    lock.acquire()", /hung for \d+ s at .* in by_lock/],
 		["read", "    reader.recv(1)", /hung for \d+ s at .* in by_read/],
 		["stop", "", /hung for \d+ s: stopped by SIGSTOP/],
-		["gil", "    ctypes.PyDLL(None).sleep(10_000)", /at .* in by_gil/],
+		[
+			"gil",
+			"    ctypes.PyDLL(None).pthread_mutex_lock(mutex)",
+			/at .* in by_gil/,
+		],
 		[
 			"mismatch",
 			"    dist.broadcast(torch.zeros(7), 0)",

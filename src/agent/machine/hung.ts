@@ -11,6 +11,7 @@ import { ignore, type Transition, type TransitionContext } from "./step.js";
 export function onHung(
 	state: Running,
 	{
+		round,
 		localRank,
 		pid,
 		description,
@@ -24,8 +25,8 @@ export function onHung(
 	const worker = state.workers.find(
 		(one) => one.localRank === localRank && one.pid === pid,
 	);
-	// The evidence is of an earlier round.
-	if (worker === undefined) return ignore(state);
+	// The evidence is of an earlier round, in which a kept worker had the same pid.
+	if (worker === undefined || round !== state.round) return ignore(state);
 	const exitCode = EXIT_CODES.failed;
 	const failed = fail(
 		state,

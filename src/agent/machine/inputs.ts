@@ -67,6 +67,7 @@ export type AgentInput =
 	/** No worker of the round makes a step, and this one keeps the others from it. Its evidence is on disk. */
 	| {
 			readonly kind: "worker-hung";
+			readonly round: number;
 			readonly localRank: number;
 			readonly pid: number;
 			/** "hung for 61 s at train.py:41 in load_batch". */

@@ -29,6 +29,8 @@ export interface ReportSources {
 	readonly workers: readonly WorkerResult[];
 	/** The steps of the newest round's workers. */
 	readonly progress: readonly WorkerProgress[];
+	/** What peers of the failed worker did that did not end when they were told to. */
+	readonly stuck: readonly string[];
 	/** What is left of the output of the worker with this pid, if known. */
 	readonly wordsOf: (pid: number) => WorkerWords | undefined;
 	readonly logDir: string | null;
@@ -51,6 +53,7 @@ export function buildReport(sources: ReportSources): RunReport {
 			allowed: config.maxRestarts,
 		},
 		workers: sources.workers,
+		stuck: sources.stuck,
 		logDir: sources.logDir,
 	};
 }

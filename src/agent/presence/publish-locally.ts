@@ -100,7 +100,7 @@ async function ask(
 	{ store, clock, config }: PublishLocallyOptions,
 	id: string,
 ): Promise<void> {
-	const value = encodeRecord({ version: 1, id, at: clock.wallTime() });
-	const put = new RunKeys(config.runId).asked;
+	const value = encodeRecord({ version: 1, at: Math.round(clock.wallTime()) });
+	const put = new RunKeys(config.runId).question(id);
 	await store.transaction([], [{ put, value }]).catch(() => {});
 }

@@ -1,31 +1,44 @@
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
-import { readRequest } from "./request-file.js";
 
-/** The file that asks an agent what its workers do, in the directory of an agent that keeps the run's state in its memory. */
-const WHY_FILE = "why.json";
+/** A question of what an agent's workers do, in the directory of an agent that keeps the run's state in its memory. */
+const QUESTION = /^why-([\w-]{1,100})\.json$/;
 
-/** Asks the agent of this directory. Throws the system's error. */
+/** Asks the agent of this directory. Each question has a file of its own. Throws the system's error. */
 export function requestWhy(directory: string, id: string): void {
 	const text = JSON.stringify({ version: 1, id });
-	replaceFile(join(directory, WHY_FILE), text, directory);
+	replaceFile(join(directory, `why-${id}.json`), text, directory);
 }
 
-/** Calls `onRequest` with the id of each new question. Returns a function that ends the watch. */
+/** Calls `onRequest` with the id of each question, and takes it away. Returns a function that ends the watch. */
 export function onWhyRequest(
 	directory: string,
 	onRequest: (id: string) => void,
 	clock: Clock,
 ): () => void {
-	let heard: string | undefined;
 	const look = () => {
-		const id = readRequest(directory, WHY_FILE, "id");
-		if (id === undefined || id === heard) return;
-		heard = id;
-		onRequest(id);
+		for (const [name, id] of questionsIn(directory)) {
+			rmSync(join(directory, name), { force: true });
+			onRequest(id);
+		}
 	};
 	// If there are no notifications, the watch on the workers' channels says so.
 	return watchDirectory(directory, look, { clock, warn: () => {} });
+}
+
+/** File names and ids; none if the directory is gone. */
+function questionsIn(
+	directory: string,
+): readonly (readonly [string, string])[] {
+	try {
+		return readdirSync(directory).flatMap((name) => {
+			const id = QUESTION.exec(name)?.[1];
+			return id === undefined ? [] : [[name, id] as const];
+		});
+	} catch {
+		return [];
+	}
 }

@@ -17,6 +17,7 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
+import { othersBusyUntil } from "./others-busy.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
 import type { Still } from "./step-watch-options.js";
@@ -27,6 +28,9 @@ const SLOW_FACTOR = 3;
 const MOST_LINES = 5;
 /** How long another node may take to act on what all agree on, in milliseconds, before this one does. */
 const ACTS_WITHIN_MS = 10_000;
+
+/** How often a node that waits for a busy one looks whether it still is, in milliseconds. */
+const BUSY_LOOK_MS = 5_000;
 
 export interface HangInquiryOptions {
 	readonly clock: Clock;
@@ -54,7 +58,8 @@ interface Finding {
 
 /** What was found out about a node that stands still. */
 export interface Inquired {
-	readonly hang: Hang;
+	/** Undefined: it was no hang. */
+	readonly hang: Hang | undefined;
 	/** When to judge again, on the clock; undefined: only after a step. */
 	readonly again: number | undefined;
 }
@@ -64,7 +69,7 @@ export interface Inquired {
  * says. The node of the suspect acts; the others wait for that.
  */
 export class HangInquiry {
-	/** The round in which this node has left the action to another one. */
+	/** The standstill in which this node has left the action to another one. */
 	private leftToOthers: number | undefined;
 
 	constructor(private readonly options: HangInquiryOptions) {}
@@ -74,14 +79,33 @@ export class HangInquiry {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
+		hasMoved: () => boolean,
 	): Promise<Inquired> {
 		const { clock, config, log } = this.options;
+		const { nodeId } = config;
+		const place = this.placeOf(state);
+		const busyUntil = await othersBusyUntil({ ...place, nodeId });
+		const busyMs = busyUntil - clock.wallTime() + still.limitMs;
+		if (busyUntil > 0 && busyMs > 0) {
+			const again = clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
+			return { again, hang: undefined };
+		}
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
-			...{ ...this.options, round: state.round, until },
+			...{ ...this.options, round: state.round, until, name: "hang" },
 		});
-		const evidence = await this.share(own, state, until);
-		const verdict = verdictOf(still, evidence, config.nodeId);
+		const freshMs = Math.max(config.steps.evidenceMs, still.limitMs / 2);
+		const { evidence, isWhole } = await shareEvidence(own, {
+			...{ ...this.options, ...place, nodeId, until, freshMs },
+			seats: state.view?.round.seats ?? 1,
+		});
+		if (hasMoved()) {
+			log.info(
+				`round ${state.round} goes on: a worker has moved, or is busy, meanwhile`,
+			);
+			return { again: clock.now(), hang: undefined };
+		}
+		const verdict = verdictOf(still, evidence, { nodeId, isWhole });
 		recordVerdict(directory, verdict, still.stillMs, log);
 		const finding = { still, state, verdict, evidence, directory };
 		const again = this.act(finding);
@@ -117,9 +141,8 @@ export class HangInquiry {
 			log.warn(`${said}; nothing follows (--on-hang report)`);
 			return undefined;
 		}
-		const isOwn = this.isOurs(suspect, state);
-		if (!isOwn) {
-			this.leftToOthers = state.round;
+		if (!this.isOurs(suspect, finding)) {
+			this.leftToOthers = still.since;
 			log.warn(`${said}; ${suspect?.node ?? "the node of rank 0"} acts on it`);
 			return clock.now() + Math.max(ACTS_WITHIN_MS, limitMs);
 		}
@@ -131,6 +154,7 @@ export class HangInquiry {
 			: [];
 		this.options.dispatch({
 			kind: "worker-hung",
+			round: state.round,
 			localRank: process.localRank,
 			pid: process.pid,
 			description,
@@ -143,10 +167,10 @@ export class HangInquiry {
 	}
 
 	/** Whether this node acts: the suspect is here, there is none and this is the first node, or nobody else has acted. */
-	private isOurs(suspect: Suspect | undefined, { round, seat }: Running) {
-		if (this.leftToOthers === round) return true;
+	private isOurs(suspect: Suspect | undefined, { still, state }: Finding) {
+		if (this.leftToOthers === still.since) return true;
 		return suspect === undefined
-			? seat.groupRank === 0
+			? state.seat.groupRank === 0
 			: suspect.node === this.options.config.nodeId;
 	}
 
@@ -157,19 +181,10 @@ export class HangInquiry {
 		return accused ?? processes[0];
 	}
 
-	private async share(
-		own: readonly RankEvidence[],
-		{ round, view, instance }: Running,
-		until: number,
-	): Promise<readonly RankEvidence[]> {
-		const { clock, config, store, write } = this.options;
+	private placeOf({ round, instance }: Running) {
+		const { config, store } = this.options;
 		const keys = new RunKeys(config.runId);
-		const { nodeId } = config;
-		return shareEvidence(own, {
-			...{ clock, store, keys, nodeId, write, round, until },
-			instance: instance ?? 0,
-			seats: view?.round.seats ?? 1,
-		});
+		return { store, keys, round, instance: instance ?? 0 };
 	}
 }
 
@@ -177,9 +192,9 @@ export class HangInquiry {
 function verdictOf(
 	still: Still,
 	evidence: readonly RankEvidence[],
-	nodeId: string,
+	{ nodeId, isWhole }: { readonly nodeId: string; readonly isWhole: boolean },
 ): Verdict {
-	const verdict = blame(evidence);
+	const verdict = blame(evidence, isWhole);
 	if (still.kind === "still" || verdict.suspects.length > 0) return verdict;
 	const one = evidence.find(
 		({ nodeId: node, localRank }) =>

@@ -14,6 +14,7 @@ import type { RoundLedger } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
+import { StuckWatch } from "./stuck-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
@@ -33,16 +34,20 @@ export interface OpenStepsOptions {
 	readonly onHang: StepWatchOptions["onHang"];
 }
 
+/** What follows the workers of a node while they run and while they end. */
+export interface OpenSteps {
+	readonly steps: StepWatch;
+	readonly stuck: StuckWatch;
+	readonly ledger: Pick<RoundLedger, "close">;
+}
+
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
 export function openSteps({
 	workers,
 	membership,
 	cleanups,
 	...options
-}: OpenStepsOptions): {
-	readonly steps: StepWatch;
-	readonly ledger: Pick<RoundLedger, "close">;
-} {
+}: OpenStepsOptions): OpenSteps {
 	const { config } = options;
 	const { nodeId } = config;
 	const keys = new RunKeys(config.runId);
@@ -66,7 +71,7 @@ export function openSteps({
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		straggler: (state) => stragglers.look(state),
-		onStill: (...still) => inquiry.inquire(...still),
+		onStill: (...asked) => inquiry.inquire(...asked),
 	});
 	const why = new WhyWatch({
 		...{ ...options, keys, nodeId, write, processes },
@@ -74,10 +79,13 @@ export function openSteps({
 		round: () => steps.place,
 		progress: () => steps.progress(),
 	});
+	const progress = () => steps.progress();
+	const stuck = new StuckWatch({ ...options, processes, progress });
 	cleanups.add("closing the watch on steps", () => {
+		stuck.close();
 		why.close();
 		steps.close();
 		void ledger.close();
 	});
-	return { steps, ledger };
+	return { steps, stuck, ledger };
 }

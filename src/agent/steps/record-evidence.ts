@@ -9,7 +9,7 @@ import {
 	type Witness,
 } from "../../evidence/take-evidence.js";
 import {
-	makeHangDirectory,
+	makeEvidenceDirectory,
 	writeTestimony,
 	writeVerdict,
 } from "../../evidence/write-evidence.js";
@@ -28,6 +28,8 @@ export interface RecordEvidenceOptions {
 	readonly logDirectory: string;
 	readonly processes: () => readonly WorkerProcess[];
 	readonly round: number;
+	/** What its directory is called. */
+	readonly name: "hang" | "stuck";
 	/** By when all must be there, on the clock. */
 	readonly until: number;
 }
@@ -44,14 +46,14 @@ export async function recordEvidence(
 	progress: readonly WorkerProgress[],
 	options: RecordEvidenceOptions,
 ): Promise<RecordedEvidence> {
-	const { clock, config, until, log, logDirectory, round } = options;
+	const { clock, config, until } = options;
 	const testimonies = await takeEvidence(
 		witnessesOf(options.processes(), progress),
 		{ clock, until, nodeId: config.nodeId, cwd: config.command.cwd },
 	);
 	return {
 		own: testimonies.map(({ evidence }) => evidence),
-		directory: write(logDirectory, round, testimonies, log),
+		directory: write(testimonies, options),
 	};
 }
 
@@ -68,13 +70,11 @@ export function recordVerdict(
 }
 
 function write(
-	logDirectory: string,
-	round: number,
 	testimonies: readonly Testimony[],
-	log: Warn,
+	{ logDirectory, round, name, log }: RecordEvidenceOptions,
 ): string | undefined {
 	return attempt(log, () => {
-		const directory = makeHangDirectory(logDirectory, round);
+		const directory = makeEvidenceDirectory(logDirectory, round, name);
 		for (const testimony of testimonies) writeTestimony(directory, testimony);
 		return directory;
 	});
@@ -85,7 +85,7 @@ function attempt<Value>(log: Warn, work: () => Value): Value | undefined {
 	try {
 		return work();
 	} catch (error) {
-		log.warn(`evidence of a hang cannot be written: ${messageOf(error)}`);
+		log.warn(`evidence cannot be written: ${messageOf(error)}`);
 		return undefined;
 	}
 }

@@ -27,8 +27,17 @@ export interface ShareOptions {
 	readonly round: number;
 	/** How many nodes the round has. */
 	readonly seats: number;
+	/** Older evidence, in milliseconds, is of an earlier standstill of the round. */
+	readonly freshMs: number;
 	/** Until when the other nodes are waited for, on the clock. */
 	readonly until: number;
+}
+
+/** The evidence of a round's nodes. */
+export interface SharedEvidence {
+	readonly evidence: readonly RankEvidence[];
+	/** All nodes have told. */
+	readonly isWhole: boolean;
 }
 
 /**
@@ -38,12 +47,13 @@ export interface ShareOptions {
 export async function shareEvidence(
 	own: readonly RankEvidence[],
 	options: ShareOptions,
-): Promise<readonly RankEvidence[]> {
+): Promise<SharedEvidence> {
 	const { clock, keys, nodeId, write } = options;
 	const { instance, round, seats, until } = options;
-	if (seats === 1) return own;
+	if (seats === 1) return { evidence: own, isWhole: true };
 	const record: EvidenceRecord = {
 		...{ version: RECORD_VERSION, instance, round },
+		at: Math.round(clock.wallTime()),
 		ranks: own.map(shared),
 	};
 	await write(keys.evidenceOf(nodeId), encodeRecord(record));
@@ -53,24 +63,28 @@ export async function shareEvidence(
 		if (others.length >= seats - 1 || clock.now() >= until) break;
 		await pause(clock, LOOK_EVERY_MS);
 	}
-	return [...own, ...others.flatMap(({ ranks }) => ranks)];
+	return {
+		evidence: [...own, ...others.flatMap(({ ranks }) => ranks)],
+		isWhole: others.length >= seats - 1,
+	};
 }
 
 async function readOthers({
+	clock,
 	store,
 	keys,
 	nodeId,
 	instance,
 	round,
+	freshMs,
 }: ShareOptions): Promise<readonly EvidenceRecord[]> {
 	const snapshot = await store.snapshot([keys.evidence]);
+	const from = clock.wallTime() - freshMs;
 	return [...snapshot.entries.keys()]
 		.filter((key) => key !== keys.evidenceOf(nodeId))
 		.flatMap((key) => informationAt(EVIDENCE, snapshot, key, () => {}) ?? [])
 		.filter(
 			(one) =>
-				one.round === round &&
-				one.instance === instance &&
-				one.asked === undefined,
+				one.round === round && one.instance === instance && one.at >= from,
 		);
 }

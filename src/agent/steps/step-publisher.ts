@@ -21,13 +21,14 @@ export class StepPublisher {
 	offer(record: Omit<ProgressRecord, "version" | "nodeId">): void {
 		const { clock, nodeId, publish } = this.options;
 		const now = clock.now();
-		if (now - this.publishedAt < EVERY_MS || record.workers.length === 0) {
-			return;
-		}
+		const isEmpty =
+			record.workers.length === 0 && record.busyUntil === undefined;
+		if (now - this.publishedAt < EVERY_MS || isEmpty) return;
 		const steps = record.workers.map(
 			({ localRank, step }) => `${localRank}:${step}`,
 		);
-		const news = `${record.instance} ${record.round} ${steps.join()} ${record.hang?.since}`;
+		const { instance, round, hang, busyUntil } = record;
+		const news = `${instance} ${round} ${steps.join()} ${hang?.since} ${busyUntil}`;
 		if (news === this.published) return;
 		this.published = news;
 		this.publishedAt = now;

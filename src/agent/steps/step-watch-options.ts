@@ -31,8 +31,11 @@ export interface StepWatchOptions {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
+		/** Whether one has moved since, or is busy: evidence takes seconds. */
+		hasMoved: () => boolean,
 	) => Promise<{
-		readonly hang: Hang;
+		/** Undefined: it was no hang. */
+		readonly hang: Hang | undefined;
 		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
 		readonly again: number | undefined;
 	}>;

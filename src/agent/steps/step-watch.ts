@@ -4,7 +4,7 @@ import type {
 	Hang,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
-import type { AgentState, Running } from "../machine/state.js";
+import type { AgentState } from "../machine/state.js";
 import { StepPublisher } from "./step-publisher.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { watchedWorkers } from "./watched-workers.js";
@@ -27,22 +27,27 @@ export class StepWatch {
 	private lookAt = 0;
 	private countsSteps = false;
 	private isAsking = false;
-	/** Before this time no standstill is judged … */
-	private quietUntil = 0;
-	/** … nor before a step that is newer than the one at this time. */
-	private quietSince: { readonly stepAt: number | undefined } | undefined;
-	/** What was found out about the present standstill, which began after the step at this time. */
+	/** When this process last went on after it had been stopped. */
+	private wokeAt = 0;
+	/** A standstill that was judged, by its last move, and when it is judged again. */
+	private judged:
+		| { readonly movedAt: number | undefined; readonly again: number }
+		| undefined;
+	/** What was found out about the present standstill, by its last move. */
 	private hang:
-		| { readonly found: Hang; readonly stepAt: number | undefined }
+		| { readonly found: Hang; readonly movedAt: number | undefined }
 		| undefined;
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
-		const { config, ledger } = options;
-		this.readers = new WorkerReaders(config.steps.pattern, ledger.stepped);
+		const { config, processes, clock, ledger } = options;
+		this.readers = new WorkerReaders({
+			...{ pattern: config.steps.pattern, processes, clock },
+			onStep: ledger.stepped,
+		});
 		this.publisher = new StepPublisher({
 			...options,
-			nodeId: options.config.nodeId,
+			nodeId: config.nodeId,
 		});
 	}
 
@@ -52,7 +57,7 @@ export class StepWatch {
 		const number = state.phase === "RUNNING" ? state.round : undefined;
 		const isSame = number === this.round?.number;
 		// The last steps of the round that is left belong to it.
-		if (!isSame && this.round !== undefined) this.lookAtAll();
+		if (!isSame && this.round !== undefined) this.readers.look();
 		this.options.ledger.follow(state);
 		if (isSame) return;
 		if (number === undefined) this.rest();
@@ -85,36 +90,26 @@ export class StepWatch {
 
 	/** How far the workers of the present round have come; only those that have made a step. */
 	progress(): readonly WorkerProgress[] {
-		const { clock, processes } = this.options;
-		return this.readers.progress(processes(), clock);
+		return this.readers.progress();
 	}
 
 	/** The same after a last look at what ended workers have left. */
 	lastProgress(): readonly WorkerProgress[] {
-		this.lookAtAll();
+		this.readers.look();
 		return this.progress();
 	}
 
 	close(): void {
 		this.rest();
-		this.readers.keep([]);
 	}
 
 	private begin(number: number): void {
 		const now = this.options.clock.now();
 		this.round = { number, since: now };
-		this.quietUntil = 0;
-		this.quietSince = undefined;
+		this.judged = undefined;
 		this.hang = undefined;
 		this.readers.beginRound();
 		this.lookLater();
-	}
-
-	private lookAtAll(): void {
-		const now = this.options.clock.now();
-		for (const process of this.options.processes()) {
-			this.readers.of(process).look(now);
-		}
 	}
 
 	/** No round runs: nothing is read, and no timer wakes the agent. */
@@ -133,10 +128,9 @@ export class StepWatch {
 
 	private look(): void {
 		const now = this.options.clock.now();
-		if (now - this.lookAt > STOPPED_MS) this.quietUntil = now + STOPPED_MS;
-		this.readers.keep(this.options.processes());
-		this.lookAtAll();
-		if (this.readers.newestStepAt !== undefined) this.countsSteps = true;
+		if (now - this.lookAt > STOPPED_MS) this.wokeAt = now;
+		this.readers.look();
+		this.countsSteps ||= this.readers.movedAt !== undefined;
 		this.offer();
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
@@ -145,7 +139,7 @@ export class StepWatch {
 	private offer(): void {
 		const { state, hang } = this;
 		if (state?.phase !== "RUNNING") return;
-		if (hang?.stepAt !== this.readers.newestStepAt) this.hang = undefined;
+		if (hang?.movedAt !== this.readers.movedAt) this.hang = undefined;
 		const workers = this.progress();
 		const straggler = this.options.straggler(state);
 		this.options.onLook(workers, straggler);
@@ -153,41 +147,54 @@ export class StepWatch {
 			...this.place,
 			...{ firstRank: state.seat.firstRank, workers, straggler },
 			hang: this.hang?.found,
+			busyUntil: this.readers.busyUntil,
 		});
 	}
 
 	private judge(now: number): void {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
-		if (this.isAsking || now < this.quietUntil) return;
-		if (
-			this.quietSince?.stepAt === this.readers.newestStepAt &&
-			this.quietSince
-		) {
-			return;
-		}
-		this.quietSince = undefined;
-		const judged = this.standstill(state, round.since, now);
-		if (judged.kind === "fine") return;
+		const { movedAt } = this.readers;
+		if (this.isAsking || this.isQuiet(now)) return;
+		const standstill = this.standstill(now);
+		if (standstill.kind === "fine") return;
 		this.isAsking = true;
-		const stepAt = this.readers.newestStepAt;
-		const asked = this.options.onStill(judged, state, this.progress());
-		void asked.then(({ again, hang }) => {
-			this.isAsking = false;
-			if (this.hang === undefined) this.options.onHang(hang.kind);
-			this.hang = { found: hang, stepAt };
-			if (again === undefined) this.quietSince = { stepAt };
-			else this.quietUntil = again;
-		});
+		const hasMoved = () => {
+			this.readers.look();
+			return this.readers.isBusy || this.readers.movedAt !== movedAt;
+		};
+		void this.options
+			.onStill(standstill, state, this.progress(), hasMoved)
+			.then(({ again, hang }) => {
+				this.isAsking = false;
+				// It is about a round that is over.
+				if (this.round !== round) return;
+				this.judged = { movedAt, again: again ?? Number.POSITIVE_INFINITY };
+				if (hang !== undefined) this.noteHang(hang, movedAt);
+			});
 	}
 
-	private standstill(
-		{ workers }: Running,
-		since: number,
-		now: number,
-	): Standstill {
+	private noteHang(found: Hang, movedAt: number | undefined): void {
+		if (this.hang === undefined) this.options.onHang(found.kind);
+		this.hang = { found, movedAt };
+	}
+
+	/** Whether the present standstill was judged, and is not to be judged again yet. */
+	private isQuiet(now: number): boolean {
+		if (this.judged?.movedAt !== this.readers.movedAt) return false;
+		return now < (this.judged?.again ?? 0);
+	}
+
+	private standstill(now: number): Standstill {
+		const { state, round } = this;
+		if (state?.phase !== "RUNNING" || round === undefined) {
+			return { kind: "fine" };
+		}
 		const { config, processes } = this.options;
-		const watched = watchedWorkers(workers, processes(), this.readers, since);
+		const watched = watchedWorkers(state.workers, processes(), this.readers, {
+			since: round.since,
+			wokeAt: this.wokeAt,
+		});
 		return watched === undefined
 			? { kind: "fine" }
 			: judgeStandstill(watched, config.steps, this.countsSteps, now);

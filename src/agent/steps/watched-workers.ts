@@ -6,13 +6,13 @@ import type { WorkerReaders } from "./worker-readers.js";
 /**
  * The workers to judge; undefined if there is nothing to judge. Ended workers make no more steps; a paused or ending one
  * means that the round is being left.
- * @param since when the round began
+ * @param times when the round began, and when this process last went on after it had been stopped
  */
 export function watchedWorkers(
 	workers: readonly WorkerSlot[],
 	processes: readonly WorkerProcess[],
-	readers: WorkerReaders,
-	since: number,
+	readers: Pick<WorkerReaders, "of">,
+	{ since, wokeAt }: { readonly since: number; readonly wokeAt: number },
 ): readonly WatchedWorker[] | undefined {
 	const there = workers.filter(({ status }) => status !== "gone");
 	if (there.length === 0 || !there.every(isWorking)) return undefined;
@@ -20,8 +20,11 @@ export function watchedWorkers(
 	return processes
 		.filter(({ localRank }) => localRanks.has(localRank))
 		.map((process) => {
-			const { steps, busyUntil } = readers.of(process);
-			return { localRank: process.localRank, since, steps, busyUntil };
+			const { localRank } = process;
+			const { movement, busyUntil: announced } = readers.of(process);
+			// What the launcher slept through says nothing of its workers.
+			const busyUntil = Math.max(announced, wokeAt);
+			return { localRank, since, movement, busyUntil };
 		});
 }
 

@@ -12,7 +12,7 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
-import type { Store, Watch } from "../../rendezvous/store/store.js";
+import type { Snapshot, Store, Watch } from "../../rendezvous/store/store.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 import { witnessesOf } from "./record-evidence.js";
 
@@ -38,11 +38,12 @@ export interface WhyWatchOptions {
 	readonly progress: () => readonly WorkerProgress[];
 }
 
-/** Answers `elastic-run why`: the command writes one key, and each agent then writes what its workers do. */
+/** Answers `elastic-run why`: the command writes a key, and each agent then writes what its workers do. */
 export class WhyWatch {
 	private watch: Watch | undefined;
 	private isClosed = false;
-	private answered: string | undefined;
+	private isAnswering = false;
+	private answered: ReadonlySet<string> = new Set();
 	private readonly cancelOpen: () => void;
 
 	constructor(private readonly options: WhyWatchOptions) {
@@ -65,27 +66,42 @@ export class WhyWatch {
 		this.watch = store.watch([keys.asked], revision, () => void this.look());
 	}
 
-	/** Answers a new question. Resolves with the revision of the look; undefined if the store did not answer. */
+	/** Answers new questions. Resolves with the revision of the look; undefined if the store did not answer. */
 	private async look(): Promise<{ readonly revision: number | undefined }> {
-		const { clock, store, keys } = this.options;
+		const { store, keys } = this.options;
 		try {
 			const snapshot = await store.snapshot([keys.asked]);
 			const { revision } = snapshot;
-			const asked = informationAt(ASKED, snapshot, keys.asked, () => {});
-			const { id, at = 0 } = asked ?? {};
-			const isNew = id !== this.answered;
-			const isOld = Math.abs(clock.wallTime() - at) > ASKED_WITHIN_MS;
-			if (id !== undefined && isNew && !isOld && !this.isClosed) {
-				this.answered = id;
-				void this.answer(id);
-			}
+			const ids = this.openQuestions(snapshot);
+			const isNew = ids.some((id) => !this.answered.has(id));
+			// A late answer must not replace a newer one: the next look comes after it.
+			if (isNew && !this.isAnswering && !this.isClosed) void this.answer(ids);
 			return { revision };
 		} catch {
 			return { revision: undefined };
 		}
 	}
 
-	private async answer(id: string): Promise<void> {
+	/** Those that somebody still waits for: a new answer replaces the last one, and so must be one to them all. */
+	private openQuestions(snapshot: Snapshot): readonly string[] {
+		const { clock, keys } = this.options;
+		return [...snapshot.entries.keys()]
+			.filter((key) => {
+				const { at = 0 } = informationAt(ASKED, snapshot, key, () => {}) ?? {};
+				return Math.abs(clock.wallTime() - at) <= ASKED_WITHIN_MS;
+			})
+			.map((key) => key.slice(keys.asked.length));
+	}
+
+	private async answer(ids: readonly string[]): Promise<void> {
+		this.isAnswering = true;
+		this.answered = new Set(ids);
+		await this.tell(ids);
+		this.isAnswering = false;
+		await this.look();
+	}
+
+	private async tell(ids: readonly string[]): Promise<void> {
 		const { clock, nodeId, cwd, keys, write } = this.options;
 		const until = clock.now() + ANSWER_WITHIN_MS;
 		const testimonies = await takeEvidence(
@@ -94,9 +110,10 @@ export class WhyWatch {
 		);
 		const ranks = testimonies.map(({ evidence }) => shared(evidence));
 		const record: EvidenceRecord = {
-			...{ version: RECORD_VERSION, ...this.options.round(), asked: id },
+			...{ version: RECORD_VERSION, ...this.options.round(), asked: ids },
+			at: Math.round(clock.wallTime()),
 			ranks,
 		};
-		await write(keys.evidenceOf(nodeId), encodeRecord(record));
+		await write(keys.answerOf(nodeId), encodeRecord(record));
 	}
 }

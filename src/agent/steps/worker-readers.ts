@@ -7,60 +7,57 @@ import { WorkerReader } from "../../progress/worker-reader.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { WorkerProcess } from "../workers/worker-member.js";
 
-/** A reader of the steps of each worker process. */
+export interface WorkerReadersOptions {
+	readonly pattern: RegExp;
+	/** The present worker processes. */
+	readonly processes: () => readonly WorkerProcess[];
+	readonly clock: Pick<Clock, "now" | "wallTime">;
+	/** Called with each new step of the process that has this channel. */
+	readonly onStep: (directory: string, steps: WorkerSteps) => void;
+}
+
+/** A reader of the steps of each present worker process. */
 export class WorkerReaders {
 	/** By channel directory: no two processes have the same. */
 	private readonly readers = new Map<string, WorkerReader>();
 	private readonly arrivals = new Arrivals();
 
-	constructor(
-		private readonly pattern: RegExp,
-		/** Called with each new step of the process that has this channel. */
-		private readonly onStep: (directory: string, steps: WorkerSteps) => void,
-	) {}
+	constructor(private readonly options: WorkerReadersOptions) {}
 
-	/** When the newest step of any of them came; undefined if none has. */
-	get newestStepAt(): number | undefined {
+	/** When any of them last moved; undefined if none has. */
+	get movedAt(): number | undefined {
 		const readers = [...this.readers.values()];
-		const times = readers.flatMap(({ steps }) => steps?.at ?? []);
+		const times = readers.flatMap(({ movement }) => movement?.at ?? []);
 		return times.length === 0 ? undefined : Math.max(...times);
 	}
 
-	/** The reader of this process, made if it is new. */
-	of({ directory, logs }: WorkerProcess): WorkerReader {
-		const known = this.readers.get(directory);
-		const streams = [logs?.stdout, logs?.stderr];
-		const reader =
-			known ??
-			new WorkerReader({
-				pattern: this.pattern,
-				hookFile: hookPaths(channelPaths(directory).hook).steps,
-				outputs: streams.flatMap((stream) => stream ?? []),
-				onStep: (steps) => this.onStep(directory, steps),
-			});
-		this.readers.set(directory, reader);
-		return reader;
+	/**
+	 * Until when a worker has announced that no step comes, to the second, in milliseconds since 1970. It stays until the next
+	 * step, also when the time is over: other nodes count their limit from it. Undefined if none has.
+	 */
+	get busyUntil(): number | undefined {
+		const restMs = this.busyMs;
+		if (restMs === Number.NEGATIVE_INFINITY) return undefined;
+		const until = this.options.clock.wallTime() + restMs;
+		return Math.round(until / 1_000) * 1_000;
 	}
 
-	/** Takes a report of this process; `now` on the agent's steady clock. */
-	heard(
-		process: WorkerProcess,
-		reply: ReceivedReply & { readonly kind: "PROGRESS" },
-		now: number,
-	): void {
-		this.of(process).heard(reply, now);
-		if (reply.step === undefined) return;
-		this.arrivals.note(process.localRank, reply.step, reply.timestamp);
+	get isBusy(): boolean {
+		return this.busyMs > 0;
 	}
 
-	/** How far these processes have come in the round; only those that have made a step. */
-	progress(
-		processes: readonly WorkerProcess[],
-		clock: Pick<Clock, "now" | "wallTime">,
-	): readonly WorkerProgress[] {
+	private get busyMs(): number {
+		const readers = [...this.readers.values()];
+		const until = readers.map(({ busyUntil }) => busyUntil);
+		return Math.max(...until) - this.options.clock.now();
+	}
+
+	/** How far the workers of the present round have come; only those that have made a step. */
+	progress(): readonly WorkerProgress[] {
+		const { clock, processes } = this.options;
 		const now = clock.now();
 		const wallTime = clock.wallTime();
-		return processes.flatMap((process) => {
+		return processes().flatMap((process) => {
 			const { steps, pace } = this.of(process);
 			if (steps === undefined) return [];
 			const { localRank } = process;
@@ -74,19 +71,48 @@ export class WorkerReaders {
 		});
 	}
 
+	/** Takes a report of this process; `now` on the agent's steady clock. */
+	heard(
+		process: WorkerProcess,
+		reply: ReceivedReply & { readonly kind: "PROGRESS" },
+		now: number,
+	): void {
+		this.of(process).heard(reply, now);
+		if (reply.step === undefined) return;
+		this.arrivals.note(process.localRank, reply.step, reply.timestamp);
+	}
+
+	/** Looks at what the workers have left, and forgets those that are not there any more. */
+	look(): void {
+		const now = this.options.clock.now();
+		const processes = this.options.processes();
+		const kept = new Set(processes.map(({ directory }) => directory));
+		for (const directory of this.readers.keys()) {
+			if (!kept.has(directory)) this.readers.delete(directory);
+		}
+		for (const process of processes) this.of(process).look(now);
+	}
+
+	/** The reader of this process, made if it is new. */
+	of({ directory, logs }: WorkerProcess): WorkerReader {
+		const known = this.readers.get(directory);
+		const streams = [logs?.stdout, logs?.stderr];
+		const { pattern, onStep } = this.options;
+		const reader =
+			known ??
+			new WorkerReader({
+				pattern,
+				hookFile: hookPaths(channelPaths(directory).hook).steps,
+				outputs: streams.flatMap((stream) => stream ?? []),
+				onStep: (steps) => onStep(directory, steps),
+			});
+		this.readers.set(directory, reader);
+		return reader;
+	}
+
 	/** The kept processes go on in another round. */
 	beginRound(): void {
 		this.arrivals.clear();
 		for (const reader of this.readers.values()) reader.beginRound();
-	}
-
-	/** Forgets all processes but these. */
-	keep(processes: readonly WorkerProcess[]): void {
-		const kept = new Set(processes.map(({ directory }) => directory));
-		for (const [directory, reader] of this.readers) {
-			if (kept.has(directory)) continue;
-			reader.close();
-			this.readers.delete(directory);
-		}
 	}
 }

@@ -62,13 +62,15 @@ export async function askWhy(
 	if (places.store === undefined) return undefined;
 	const store = await openStore(places.store, { ...searcher, random: () => 0 });
 	try {
-		const { prefix, asked } = new RunKeys(options.runId);
-		const value = encodeRecord({
-			...{ version: 1 as const, id: options.id, at: clock.wallTime() },
-		});
-		await store.transaction([], [{ put: asked, value }]);
-		const read = (known: Snapshot) => store.snapshot([prefix], known);
-		return await collect(options, newest, read, clock);
+		const keys = new RunKeys(options.runId);
+		const question = keys.question(options.id);
+		const at = Math.round(clock.wallTime());
+		const value = encodeRecord({ version: 1, at });
+		await store.transaction([], [{ put: question, value }]);
+		const read = (known: Snapshot) => store.snapshot([keys.prefix], known);
+		const report = await collect(options, newest, read, clock);
+		await store.transaction([], [{ delete: question }]);
+		return report;
 	} finally {
 		await store.close();
 	}
@@ -95,7 +97,12 @@ async function collect(
 				.flat()
 				.sort((left, right) => left.rank - right.rank);
 			const about = { version: 1, runId, place, instance, round } as const;
-			return { ...about, verdict: blame(ranks), ranks, silent };
+			return {
+				...about,
+				verdict: blame(ranks, silent.length === 0),
+				ranks,
+				silent,
+			};
 		}
 		await pause(clock, LOOK_EVERY_MS);
 	}
@@ -113,15 +120,15 @@ function answersIn(
 	snapshot: Snapshot,
 	id: string,
 ): ReadonlyMap<string, readonly RankEvidence[]> {
-	const { evidence } = new RunKeys(runId);
+	const { answers } = new RunKeys(runId);
 	const keys = [...snapshot.entries.keys()].filter((key) =>
-		key.startsWith(evidence),
+		key.startsWith(answers),
 	);
 	return new Map(
 		keys.flatMap((key): [string, readonly RankEvidence[]][] => {
 			const record = informationAt(EVIDENCE, snapshot, key, () => {});
-			return record?.asked === id
-				? [[key.slice(evidence.length), record.ranks]]
+			return record?.asked?.includes(id)
+				? [[key.slice(answers.length), record.ranks]]
 				: [];
 		}),
 	);

@@ -104,13 +104,26 @@ export class RunKeys {
 		return `${this.prefix}evidence/`;
 	}
 
-	/** Written by who wants to know what all workers do. */
-	get asked(): string {
-		return `${this.prefix}asked`;
-	}
-
 	evidenceOf(nodeId: string): string {
 		return this.evidence + nodeId;
+	}
+
+	/** Questions to all agents: what their workers do. */
+	get asked(): string {
+		return `${this.prefix}asked/`;
+	}
+
+	question(id: string): string {
+		return this.asked + id;
+	}
+
+	/** The agents' answers to them, apart from the evidence of a hang: one must not replace the other. */
+	get answers(): string {
+		return `${this.prefix}answers/`;
+	}
+
+	answerOf(nodeId: string): string {
+		return this.answers + nodeId;
 	}
 
 	/** The command of a role's workers. */

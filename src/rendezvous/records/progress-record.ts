@@ -98,6 +98,8 @@ export interface ProgressRecord {
 	readonly straggler?: Straggler | undefined;
 	/** Until the next step. */
 	readonly hang?: Hang | undefined;
+	/** Until when one of them has announced that no step comes, in milliseconds since 1970; absent if none has since its last step. */
+	readonly busyUntil?: number | undefined;
 }
 
 const pace = fields<Pace>({
@@ -149,4 +151,5 @@ export const PROGRESS = fields<ProgressRecord>({
 	workers: list(workerProgress),
 	straggler: optional(straggler),
 	hang: optional(hang),
+	busyUntil: optional(time),
 });

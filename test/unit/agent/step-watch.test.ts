@@ -34,11 +34,14 @@ const HANG: Hang = {
 	...{ kind: "hung", since: 7 },
 	suspect: { rank: 1, node: "node-b", why: "it sleeps", where: null },
 };
+type Again = Promise<number | undefined> | number | undefined;
 
 let sites = 0;
 
 /** A watch over two workers, whose steps a test writes as their hooks do. */
-function open(again: (still: Still) => number | undefined = () => undefined) {
+function open(
+	again: (still: Still, hasMoved: () => boolean) => Again = () => undefined,
+) {
 	const base = new VirtualClock(1_000);
 	/** How long this process was stopped: its timers come late by that. */
 	let stoppedMs = 0;
@@ -64,9 +67,9 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 		publish: (record) => void published.push(record),
 		ledger: { follow: () => {}, stepped: () => {}, announced: () => {} },
 		straggler: () => straggler,
-		onStill: async (still) => {
+		onStill: async (still, _state, _progress, hasMoved) => {
 			stills.push(still);
-			return { again: again(still), hang: HANG };
+			return { again: await again(still, hasMoved), hang: HANG };
 		},
 		onLook: () => {},
 		onHang: (kind) => void hangs.push(kind),
@@ -86,15 +89,15 @@ function open(again: (still: Still) => number | undefined = () => undefined) {
 			join(path, String(localRank), "hook", "steps"),
 			String(number).padStart(20),
 		);
+	const report = (localRank: number, said: object) =>
+		watch.heard(join(path, String(localRank)), {
+			...{ kind: "PROGRESS", sequence: 1, timestamp: clock.wallTime() },
+			...said,
+		});
 	const pass = (ms: number) => base.advance(ms);
 	const stop = (ms: number) => {
 		stoppedMs += ms;
 	};
-	/** A report of the worker's, at this time by its own clock. */
-	const report = (localRank: number, number: number, timestamp: number) =>
-		watch.heard(join(path, String(localRank)), {
-			...{ kind: "PROGRESS", sequence: number, step: number, timestamp },
-		});
 	const names = (found: Straggler) => {
 		straggler = found;
 	};
@@ -126,8 +129,8 @@ describe("the watch on steps", () => {
 		const { run, report, names, pass, published } = open();
 		run(1);
 		for (let step = 1; step <= 21; step++) {
-			report(0, step, step * 100);
-			report(1, step, step * 100 + 30);
+			report(0, { step, timestamp: step * 100 });
+			report(1, { step, timestamp: step * 100 + 30 });
 		}
 		const found = {
 			...{ rank: 1, node: "node-a", lostSecondsPerStep: 0.03 },
@@ -186,6 +189,16 @@ describe("the watch on steps", () => {
 		expect(site.stills).toHaveLength(2);
 	});
 
+	it("A5 judges a new standstill in time, although the last one was given more", async () => {
+		const site = open(() => site.clock.now() + 600_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(62_000);
+		site.step(0, 2);
+		await site.pass(62_000);
+		expect(site.stills).toHaveLength(2);
+	});
+
 	it("A4 does not take the number of a kept worker for a step of the new round", async () => {
 		const { run, step, pass, watch } = open();
 		run(1);
@@ -220,9 +233,71 @@ describe("the watch on steps", () => {
 		stop(300_000);
 		await pass(2_000);
 		expect(stills).toEqual([]);
-		step(0, 2);
-		await pass(10_000);
+		await pass(50_000);
 		expect(stills).toEqual([]);
+		await pass(20_000);
+		expect(stills).toHaveLength(1);
+	});
+
+	it("A5 heeds what is announced right after a step that it has not seen yet", async () => {
+		const { run, step, report, pass, stills } = open();
+		run(1);
+		step(0, 1);
+		await pass(1_500);
+		step(0, 2);
+		report(0, { busy: "checkpoint", for_seconds: 600 });
+		await pass(500_000);
+		expect(stills).toEqual([]);
+		await pass(170_000);
+		expect(stills).toHaveLength(1);
+	});
+
+	it("A5 publishes until when a worker is busy, for nodes that wait for it", async () => {
+		const { clock, run, step, report, pass, published } = open();
+		run(1);
+		step(0, 1);
+		await pass(5_000);
+		report(0, { busy: "checkpoint", for_seconds: 600 });
+		const until = clock.wallTime() + 600_000;
+		await pass(5_000);
+		const told = published.at(-1)?.busyUntil ?? 0;
+		expect(Math.abs(told - until)).toBeLessThanOrEqual(1_000);
+		await pass(650_000);
+		expect(published.at(-1)?.busyUntil).toBe(told);
+		step(0, 2);
+		await pass(5_000);
+		expect(published.at(-1)?.busyUntil).toBeUndefined();
+	});
+
+	it("A5 takes the hook's steps for life where a script reports its epochs", async () => {
+		const { run, step, report, pass, stills, watch } = open();
+		run(1);
+		report(0, { step: 1 });
+		for (let number = 1; number < 30; number++) {
+			step(0, number);
+			await pass(10_000);
+		}
+		expect(stills).toEqual([]);
+		expect(watch.progress()).toMatchObject([{ step: 1, source: "report" }]);
+	});
+
+	it("A5 tells whether a worker has moved while evidence was taken, and judges the next standstill", async () => {
+		const moved: boolean[] = [];
+		const site = open(async (_still, hasMoved) => {
+			await new Promise<void>((resolve) => {
+				site.clock.wakeAt(site.clock.now() + 3_000, resolve);
+			});
+			moved.push(hasMoved());
+			return undefined;
+		});
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(62_000);
+		site.step(0, 2);
+		await site.pass(4_000);
+		expect(moved).toEqual([true]);
+		await site.pass(70_000);
+		expect(moved).toEqual([true, false]);
 	});
 
 	it("A4 reads nothing while no round runs", async () => {

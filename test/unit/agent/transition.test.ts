@@ -148,6 +148,7 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 	"worker-hung": [
 		{
 			kind: "worker-hung",
+			round: 1,
 			localRank: 0,
 			pid: 100,
 			description: "hung for 61 s",

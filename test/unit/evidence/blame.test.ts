@@ -51,6 +51,13 @@ function at(
 	return { group, ranks, entered, unfinished };
 }
 
+/** Inside of its third collective of this group. */
+const within = (group: string, ranks: number[]) =>
+	at(3, "gloo:all_reduce", { group, ranks });
+/** All its two collectives of this group are over. */
+const over = (group: string, ranks: number[]) =>
+	at(2, undefined, { group, ranks });
+
 const inside = { groups: [at(6, "gloo:all_reduce")], frames: REDUCE };
 const outside = {
 	groups: [at(5)],
@@ -87,6 +94,25 @@ describe("blame", () => {
 			{
 				suspects: [{ rank: 1, why: expect.stringMatching("does not answer") }],
 			},
+		],
+		[
+			"does not name a rank whose recorder is mute if it waits by its stack",
+			[rank(0, inside), rank(1, { frames: REDUCE }), rank(2, outside)],
+			{ suspects: [{ rank: 2 }], waiting: [0, 1] },
+		],
+		[
+			"takes a backward pass without a model's own code for waiting",
+			[
+				rank(0, inside),
+				rank(1, {
+					frames: [
+						frame("/x/site-packages/torch/g.py", 9, "_engine_run_backward"),
+						TRAIN,
+					],
+				}),
+				rank(2, outside),
+			],
+			{ suspects: [{ rank: 2 }], waiting: [0, 1] },
 		],
 		[
 			"names a rank that has ended while the others wait for it",
@@ -203,8 +229,61 @@ describe("blame", () => {
 			{ suspects: [{ rank: 0, where: null }] },
 		],
 		["of nothing names nobody", [], { suspects: [], waiting: [] }],
+		[
+			"names who is missing in one group and waits in no other",
+			[
+				// Ranks 0 and 1 make group "1", 0 and 2 group "2", 1 and 3 group "3", 2 and 3 group "4"; rank 3 hangs.
+				rank(0, { groups: [within("1", [0, 1]), over("2", [0, 2])] }),
+				rank(1, { groups: [over("1", [0, 1]), within("3", [1, 3])] }),
+				rank(2, { groups: [within("4", [2, 3]), over("2", [0, 2])] }),
+				rank(3, { groups: [over("4", [2, 3]), over("3", [1, 3])] }),
+			],
+			{ kind: "hung", suspects: [{ rank: 3 }], waiting: [0, 1, 2] },
+		],
+		[
+			"names nobody where ranks wait for each other in two groups",
+			[
+				rank(0, { groups: [within("1", [0, 1]), over("2", [0, 1])] }),
+				rank(1, { groups: [over("1", [0, 1]), within("2", [0, 1])] }),
+			],
+			{ kind: "mismatch", suspects: [], waiting: [0, 1] },
+		],
+		[
+			"does not take a model's own code inside of DistributedDataParallel for waiting",
+			[
+				rank(0, { frames: REDUCE }),
+				rank(1, {
+					frames: [
+						frame("/job/model.py", 5, "forward"),
+						frame("/x/site-packages/torch/nn/parallel/distributed.py", 9, "f"),
+						TRAIN,
+					],
+				}),
+			],
+			{ kind: "hung", suspects: [{ rank: 1 }], waiting: [0] },
+		],
+		[
+			"calls a round slow in which one of two suspects computes",
+			[
+				rank(0, { ...outside, activity: "busy" }),
+				rank(1, outside),
+				rank(2, inside),
+			],
+			{ kind: "slow" },
+		],
+		[
+			"calls a round slow without a suspect in which one rank computes, as in an evaluation",
+			[rank(0, { activity: "busy" }), rank(1), rank(2)],
+			{ kind: "slow", suspects: [] },
+		],
 	])("A5 %s", (_, evidence, expected) => {
-		expect(blame(evidence)).toMatchObject(expected);
-		expect(blame([...evidence].reverse())).toMatchObject(expected);
+		expect(blame(evidence, true)).toMatchObject(expected);
+		expect(blame([...evidence].reverse(), true)).toMatchObject(expected);
+	});
+
+	it("A5 does not call a rank the only one while other nodes are silent", () => {
+		expect(blame([rank(3)], false)).toMatchObject({
+			...{ suspects: [], waiting: [3] },
+		});
 	});
 });

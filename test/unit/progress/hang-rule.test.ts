@@ -4,9 +4,11 @@ import {
 	judgeStandstill,
 	type WatchedWorker,
 } from "../../../src/progress/hang-rule.js";
-import { noteStep } from "../../../src/progress/steps.js";
+import { noteMove } from "../../../src/progress/movement.js";
 
 const NEVER = Number.NEGATIVE_INFINITY;
+/** Too few steps to learn from. */
+const FOUR = [1_000, 1_100, 1_200, 1_300];
 const LIMITS: HangLimits = { hangMs: 60_000, startMs: 0 };
 
 /** A worker started at 0 that made these steps, one number higher each. */
@@ -15,11 +17,11 @@ function worker(
 	stepsAt: readonly number[],
 	{ since = 0, busyUntil = NEVER } = {},
 ): WatchedWorker {
-	const steps = stepsAt.reduce<WatchedWorker["steps"]>(
-		(before, at, step) => noteStep(before, { source: "hook", step }, at),
+	const movement = stepsAt.reduce<WatchedWorker["movement"]>(
+		(before, at) => noteMove(before, at, false),
 		undefined,
 	);
-	return { localRank, since, steps, busyUntil };
+	return { localRank, since, movement, busyUntil };
 }
 
 describe("a standstill", () => {
@@ -77,31 +79,38 @@ describe("a standstill", () => {
 		],
 		[
 			"needs a minute at least where the limit is learned",
-			[worker(0, [1_000, 2_000])],
+			[worker(0, [...FOUR, 2_000])],
 			{ hangMs: "auto" },
 			61_999,
 			{ kind: "fine" },
 		],
 		[
 			"is one after a minute where the limit is learned from short steps",
-			[worker(0, [1_000, 2_000])],
+			[worker(0, [...FOUR, 2_000])],
 			{ hangMs: "auto" },
 			62_000,
 			{ kind: "still", limitMs: 60_000 },
 		],
 		[
 			"needs five times the longest step where the limit is learned",
-			[worker(0, [0, 100_000, 101_000])],
+			[worker(0, [0, 100_000, 100_100, 100_200, 101_000])],
 			{ hangMs: "auto" },
 			600_999,
 			{ kind: "fine" },
 		],
 		[
 			"is one after five times the longest step where the limit is learned",
-			[worker(0, [0, 100_000, 101_000])],
+			[worker(0, [0, 100_000, 100_100, 100_200, 101_000])],
 			{ hangMs: "auto" },
 			601_000,
 			{ kind: "still", limitMs: 500_000 },
+		],
+		[
+			"needs ten minutes where the limit is to be learned from too few steps",
+			[worker(0, FOUR)],
+			{ hangMs: "auto" },
+			601_299,
+			{ kind: "fine" },
 		],
 		[
 			"at the start is none without a limit for it",

@@ -26,25 +26,25 @@ describe("steps in the output", () => {
 		["no number: step x\n", undefined],
 		["footstep 5\n", undefined],
 	])("A4 are found in %j", (text, step) => {
-		expect(reader(text).read()).toBe(step);
+		expect(reader(text).read()?.last).toBe(step);
 	});
 
 	it("A4 are found once their line is complete", () => {
 		const steps = reader("step 1");
 		expect(steps.read()).toBeUndefined();
 		appendFileSync(path, "23\n");
-		expect(steps.read()).toBe(123);
+		expect(steps.read()).toEqual({ first: 123, last: 123 });
 		expect(steps.read()).toBeUndefined();
 	});
 
 	it("A4 are found at the end of a flood", () => {
 		const steps = reader("x".repeat(500_000));
 		appendFileSync(path, "\nstep 77\n");
-		expect(steps.read()).toBe(77);
+		expect(steps.read()?.last).toBe(77);
 	});
 
 	it("A4 follow a pattern of the user's", () => {
-		expect(reader("iter=5/9\n", /iter=(\d+)/).read()).toBe(5);
+		expect(reader("iter=5/9\n", /iter=(\d+)/).read()?.last).toBe(5);
 	});
 
 	it("A4 are none in a file that is not there", () => {
@@ -69,6 +69,14 @@ describe("steps of the hook", () => {
 		expect(steps.read()).toEqual({ steps: 19, timed: 18, ownSeconds: 5.5 });
 		writeFileSync(file, "garbage", { flag: "r+" });
 		expect(steps.read()).toBeUndefined();
-		steps.close();
+	});
+
+	it("A4 are those of the worker's next process, which makes a new file", () => {
+		const steps = new HookSteps(file);
+		writeFileSync(file, "18".padStart(20));
+		expect(steps.read()).toMatchObject({ steps: 18 });
+		rmSync(file);
+		writeFileSync(file, "1".padStart(20));
+		expect(steps.read()).toMatchObject({ steps: 1 });
 	});
 });

@@ -43,6 +43,7 @@ function reportOf(words: WorkerWords | undefined) {
 		progress: [
 			{ localRank: 1, step: 41, source: "hook", stepAt: -35_000, rate: null },
 		],
+		stuck: [],
 		wordsOf: () => words,
 		logDir: folder.path,
 	});

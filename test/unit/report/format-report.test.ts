@@ -85,6 +85,7 @@ const failed: RunReport = {
 			collateral: false,
 		},
 	],
+	stuck: [],
 	logDir: "/logs/train-1f3a/1/node-a",
 };
 
@@ -109,6 +110,13 @@ restarts: 1 of 1 used
 ended: the budget of 1 restart is spent
 logs: /logs/train-1f3a/1/node-a
 `,
+		);
+	});
+
+	it("tells what peers did that did not end, beside who was stopped", () => {
+		const stuck = ["1 peer was stuck: rank 1 at train.py:41 in all_reduce"];
+		expect(formatReport({ ...failed, stuck }, false)).toContain(
+			`also failed: rank 3 (SIGABRT)\n${stuck[0]}\n`,
 		);
 	});
 

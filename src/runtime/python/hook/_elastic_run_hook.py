@@ -12,8 +12,10 @@ _VERSION = 1
 _SIGNALS_ABOVE_FIRST = range(7, 21)
 """The real-time signals to choose from, above the first one: scripts use SIGUSR1 and SIGUSR2 for their own ends."""
 
-_HIGH_DESCRIPTORS = (900, 200)
-"""From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met."""
+_STACK_DESCRIPTORS = (900, 200)
+_STEPS_DESCRIPTORS = (950, 250)
+"""From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met. The two
+are apart, so that none gets the other's number after a script has closed both."""
 
 _LONGEST_SOCKET_PATH_BYTES = 107
 """That a unix socket's address holds."""
@@ -21,6 +23,9 @@ _LONGEST_SOCKET_PATH_BYTES = 107
 _PRIVATE_PREFIX = "elastic-run-hook-"
 """Of the short directory for a socket whose path would be too long; the launcher knows it by this name."""
 
+
+_TRY_EVERY = 64
+"""After so many steps a process looks again whether the other one that trained has ended."""
 
 _ERRORS_ONLY = 2
 """Of the levels of torch's log."""
@@ -32,15 +37,17 @@ def start(directory):
 
     # Raises in another interpreter of a process that has been here already.
     _signal.set_wakeup_fd(-1)
-    if _claim(directory):
-        _Hook(directory).start()
+    hook = _Hook(directory)
+    if not _lives(_read_owner(os.path.join(directory, "trainer"))) and _claim(directory, "owner"):
+        hook.begin()
+    hook.watch_torch()
 
 
-def _claim(directory):
-    """Makes this process the owner of the hook if it is the first living one of its worker that comes here."""
+def _claim(directory, name):
+    """Writes this process into a file if it is the first living one of its worker that comes here."""
     pid = os.getpid()
     own = "%d %s\n" % (pid, _start_time(pid))
-    path = os.path.join(directory, "owner")
+    path = os.path.join(directory, name)
     candidate = "%s.%d" % (path, pid)
     _write(candidate, own)
     try:
@@ -105,17 +112,23 @@ class _Hook:
     def __init__(self, directory):
         self.directory = directory
         self.signal = None
+        self.stack = None
         self.torch_socket = None
         self.steps = None
+        self.trainer = None
 
-    def start(self):
+    def begin(self):
+        """From now on the launcher's questions go to this process."""
         for stale in ("steps", "ready.json", "torch.sock"):
             # Of an owner that is dead.
             try:
                 os.unlink(self.path(stale))
             except FileNotFoundError:
                 pass
-        self.signal = self.listen()
+        self.listen_again()
+        self.tell()
+
+    def watch_torch(self):
         _Imports(
             {
                 "torch.optim.optimizer": self.count_steps,
@@ -123,7 +136,25 @@ class _Hook:
                 "torch": self.time_forward,
             }
         ).install()
-        self.tell()
+
+    def trains(self):
+        """Called by a process that trains. The first that does is the one to ask: the hook's owner may be a program that
+        only started it and waits. Whether it is this process."""
+        pid = os.getpid()
+        if self.trainer != pid:
+            if not _claim(self.directory, "trainer"):
+                return False
+            self.trainer = pid
+            if not self.is_told(pid):
+                self.begin()
+        return True
+
+    def is_told(self, pid):
+        """Whether the launcher's questions go to this process already."""
+        try:
+            return '"pid":%d,' % pid in _read(self.path("ready.json"))
+        except FileNotFoundError:
+            return False
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -141,20 +172,26 @@ class _Hook:
         os.replace(temporary, self.path("ready.json"))
 
     def listen(self):
-        """The signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held;
-        None if there is none."""
-        number = _free_signal()
+        """Finds a signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held."""
+        number = _free_signal() if self.signal is None else self.signal
         if number is None:
-            return None
+            return
         import faulthandler
 
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        descriptor = _moved_up(os.open(self.path("stack.txt"), flags, 0o600))
-        faulthandler.register(number, file=descriptor, all_threads=True, chain=False)
-        return number
+        self.stack = _moved_up(os.open(self.path("stack.txt"), flags, 0o600), _STACK_DESCRIPTORS)
+        faulthandler.register(number, file=self.stack, all_threads=True, chain=False)
+        self.signal = number
+
+    def listen_again(self):
+        """Listens unless it does: the script may have closed all descriptors that it did not know."""
+        try:
+            os.fstat(-1 if self.stack is None else self.stack)
+        except OSError:
+            self.listen()
 
     def count_steps(self, optimizer):
-        self.steps = _Steps(os.path.join(self.directory, "steps"))
+        self.steps = _Steps(self)
         optimizer.register_optimizer_step_post_hook(self.steps.counter())
 
     def time_forward(self, torch):
@@ -186,16 +223,15 @@ class _Hook:
         import functools
 
         original = distributed.init_process_group
-        pid = os.getpid()
 
         @functools.wraps(original)
         def init_process_group(*args, **kwargs):
             result = original(*args, **kwargs)
-            if self.torch_socket is None and os.getpid() == pid:
-                try:
+            try:
+                if self.trains() and self.torch_socket is None:
                     self.serve()
-                except Exception:
-                    pass
+            except Exception:
+                pass
             return result
 
         distributed.init_process_group = init_process_group
@@ -297,22 +333,23 @@ class _Imports:
 class _Steps:
     """What the file `steps` says, and when this rank was last ready to wait for the others."""
 
-    def __init__(self, path):
+    def __init__(self, hook):
         import time
 
-        self.path = path
+        self.hook = hook
         self.clock = time.perf_counter_ns
         self.ready_at = None
 
     def counter(self):
         """What torch calls after each step of an optimizer: it replaces the numbers in the file."""
-        path, clock, pwrite = self.path, self.clock, os.pwrite
-        steps = timed = own = 0
+        hook, clock, pwrite = self.hook, self.clock, os.pwrite
+        path = hook.path("steps")
+        steps = timed = own = next_try = 0
         before = descriptor = is_compiling = None
         is_counting = True
 
         def count(_optimizer, _args, _kwargs):
-            nonlocal steps, timed, own, before, descriptor, is_compiling
+            nonlocal steps, timed, own, next_try, before, descriptor, is_compiling
             if is_compiling is None:
                 is_compiling = _compiling_test()
             # A compiler that follows the step must find nothing here that it does not understand.
@@ -324,20 +361,26 @@ class _Steps:
                 timed += 1
                 own += self.ready_at - before
             before, self.ready_at = now, None
+            if descriptor is None and steps < next_try:
+                return
             text = b"%20d" % steps if timed == 0 else b"%20d%20d%20d" % (steps, timed, own)
             try:
-                if descriptor is None:
-                    descriptor = _open_steps(path, text)
-                else:
+                if descriptor is not None:
                     pwrite(descriptor, text, 0)
+                    return
+                next_try = steps + _TRY_EVERY
+                if hook.trains():
+                    descriptor = _open_steps(path, text)
+                    hook.listen_again()
             except Exception:
                 descriptor = None
+                next_try = 0
 
         def stop():
             nonlocal is_counting
-            is_counting = False
+            is_counting = is_counting and steps == 0
 
-        # The steps of a forked child are not those of its parent.
+        # The steps of a forked child are not those of its parent. But a parent that made none may have forked who trains.
         os.register_at_fork(after_in_child=stop)
         return count
 
@@ -346,9 +389,13 @@ def _open_steps(path, text):
     """Makes the file, which appears with its numbers; returns its descriptor."""
     temporary = path + ".tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    descriptor = _moved_up(os.open(temporary, flags, 0o600))
-    os.pwrite(descriptor, text, 0)
-    os.replace(temporary, path)
+    descriptor = _moved_up(os.open(temporary, flags, 0o600), _STEPS_DESCRIPTORS)
+    try:
+        os.pwrite(descriptor, text, 0)
+        os.replace(temporary, path)
+    except OSError:
+        os.close(descriptor)  # It is tried again at each step.
+        raise
     return descriptor
 
 
@@ -374,10 +421,10 @@ def _free_signal():
     return None
 
 
-def _moved_up(descriptor):
+def _moved_up(descriptor, preferred):
     import fcntl
 
-    for lowest in _HIGH_DESCRIPTORS:
+    for lowest in preferred:
         try:
             high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
         except OSError:

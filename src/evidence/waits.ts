@@ -1,0 +1,22 @@
+import type { RankEvidence } from "./evidence.js";
+import { isForeign } from "./parse-stack.js";
+
+/** Functions in which a rank waits for other ranks; without a model's own code in it, autograd waits for DDP's collectives. */
+const WAITING =
+	/all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|broadcast|barrier|\brecv\b|\bgather\b|\bscatter\b|_wait_for_|waitForWork|wait_for_work|_engine_run_backward/i;
+const COMMUNICATION = /torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod/;
+
+/**
+ * Whether its stack shows that it waits for other ranks; undefined without a stack. Only what the innermost function of
+ * the user's has called counts: a model's own code runs inside of torch's DistributedDataParallel.
+ */
+export function waits({ frames }: RankEvidence): boolean | undefined {
+	if (frames.length === 0) return undefined;
+	const own = frames.findIndex((frame) => !isForeign(frame));
+	return frames
+		.slice(0, own < 0 ? undefined : own + 1)
+		.some(
+			({ file, function: name }) =>
+				WAITING.test(name) || COMMUNICATION.test(file),
+		);
+}
