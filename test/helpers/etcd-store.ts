@@ -66,6 +66,7 @@ export class Follower {
 	latest: Snapshot | undefined;
 	private isLooking = false;
 	private isHinted = false;
+	private isClosed = false;
 
 	constructor(
 		private readonly store: Store,
@@ -76,7 +77,10 @@ export class Follower {
 			this.isHinted = true;
 			void this.look();
 		});
-		onTestFinished(() => watch.close());
+		onTestFinished(() => {
+			this.isClosed = true;
+			watch.close();
+		});
 	}
 
 	valueOf(key: string): string | undefined {
@@ -88,7 +92,9 @@ export class Follower {
 		this.isLooking = true;
 		while (this.isHinted) {
 			this.isHinted = false;
-			this.latest = await insist(() => this.store.snapshot([this.selector]));
+			this.latest = await insist(async () =>
+				this.isClosed ? this.latest : this.store.snapshot([this.selector]),
+			);
 		}
 		this.isLooking = false;
 	}
