@@ -6,7 +6,7 @@ import {
 	type ProcessEntry,
 	readProcess,
 } from "../base/process-stat.js";
-import { readLivingGroups } from "./process-table.js";
+import { type ProcessGroups, readGroups } from "./process-table.js";
 
 /** `refused`: the group has processes, and all of them belong to other users. */
 export type Delivery = "sent" | "refused" | "nobody";
@@ -47,8 +47,10 @@ export function outlivesLeader(groupId: number): boolean {
 
 /** Looks for living processes in groups, and reads the process table at most once. */
 export class GroupCensus {
-	private livingGroups: ReadonlyMap<number, number> | undefined;
-	private read = false;
+	private groups: ProcessGroups | undefined;
+	private isRead = false;
+
+	constructor(private readonly read = readGroups) {}
 
 	/**
 	 * A living process of a group whose leader was reaped; undefined if none is left. `known` was alive at the last look:
@@ -58,11 +60,12 @@ export class GroupCensus {
 		if (!outlivesLeader(groupId)) return undefined;
 		if (known !== undefined && isMember(readProcess(known), groupId))
 			return known;
-		if (!this.read) this.livingGroups = readLivingGroups();
-		this.read = true;
-		return this.livingGroups === undefined
-			? groupId
-			: this.livingGroups.get(groupId);
+		if (!this.isRead) this.groups = this.read();
+		this.isRead = true;
+		if (this.groups === undefined) return groupId;
+		if (this.groups.has(groupId)) return this.groups.get(groupId);
+		// A process that forks and leaves the group while the table is read hides its child: the next look finds it.
+		return signalGroup(groupId, 0) === "sent" ? groupId : undefined;
 	}
 }
 
