@@ -380,7 +380,7 @@ class _Steps:
             nonlocal is_counting
             is_counting = is_counting and steps == 0
 
-        # The steps of a forked child are not those of its parent. But a parent that made none may have forked who trains.
+        # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
         os.register_at_fork(after_in_child=stop)
         return count
 
