@@ -1,14 +1,7 @@
-import type { RunKeys } from "../../rendezvous/records/keys.js";
-import { PROGRESS } from "../../rendezvous/records/progress-record.js";
-import { informationAt } from "../../rendezvous/records/record-codec.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import { type ReadProgressOptions, readProgress } from "./read-progress.js";
 
-export interface OthersOptions {
-	readonly store: Pick<Store, "snapshot">;
-	readonly keys: RunKeys;
+export interface OthersOptions extends ReadProgressOptions {
 	readonly nodeId: string;
-	readonly instance: number;
-	readonly round: number;
 }
 
 /**
@@ -16,20 +9,10 @@ export interface OthersOptions {
  * store does not answer. The workers here may wait for that one.
  */
 export async function othersBusyUntil({
-	store,
-	keys,
 	nodeId,
-	instance,
-	round,
+	...place
 }: OthersOptions): Promise<number> {
-	try {
-		const snapshot = await store.snapshot([keys.progress]);
-		const others = [...snapshot.entries.keys()]
-			.filter((key) => key !== keys.progressOf(nodeId))
-			.flatMap((key) => informationAt(PROGRESS, snapshot, key, () => {}) ?? [])
-			.filter((one) => one.round === round && one.instance === instance);
-		return Math.max(0, ...others.map(({ busyUntil = 0 }) => busyUntil));
-	} catch {
-		return 0;
-	}
+	const records = (await readProgress(place)) ?? [];
+	const others = records.filter((one) => one.nodeId !== nodeId);
+	return Math.max(0, ...others.map(({ busyUntil = 0 }) => busyUntil));
 }

@@ -7,13 +7,10 @@ import {
 	type PacedRank,
 } from "../../progress/stragglers.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
-import {
-	PROGRESS,
-	type Straggler,
-} from "../../rendezvous/records/progress-record.js";
-import { informationAt } from "../../rendezvous/records/record-codec.js";
+import type { Straggler } from "../../rendezvous/records/progress-record.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { Running } from "../machine/state.js";
+import { readProgress } from "./read-progress.js";
 
 /** How often all nodes' steps are read, in milliseconds. */
 const LOOK_EVERY_MS = 5_000;
@@ -79,20 +76,12 @@ export class StragglerWatch {
 		round,
 	}: Running): Promise<readonly PacedRank[] | undefined> {
 		const { store, keys } = this.options;
-		const snapshot = await store
-			.snapshot([keys.progress])
-			.catch(() => undefined);
-		if (snapshot === undefined) return undefined;
-		const records = [...snapshot.entries.keys()].flatMap(
-			(key) => informationAt(PROGRESS, snapshot, key, () => {}) ?? [],
+		const records = await readProgress({ store, keys, instance, round });
+		return records?.flatMap(({ nodeId: node, firstRank = 0, workers }) =>
+			workers.map(({ localRank, step, rate, pace }) => ({
+				rank: firstRank + localRank,
+				...{ node, step, rate, pace },
+			})),
 		);
-		return records
-			.filter((one) => one.round === round && one.instance === instance)
-			.flatMap(({ nodeId: node, firstRank = 0, workers }) =>
-				workers.map(({ localRank, step, rate, pace }) => ({
-					rank: firstRank + localRank,
-					...{ node, step, rate, pace },
-				})),
-			);
 	}
 }
