@@ -5,6 +5,7 @@
  * decides, in this order, as long as there is time left:
  *
  *   announced as saving or loading                          | saving, loading
+ *   the part of its steps that waited for a slow rank       | straggler
  *   a step that an earlier round had made                   | repeated
  *   a step that none had made                               | productive
  *   a step whose number cannot be compared                  | unknown
@@ -29,8 +30,6 @@
  *   other nodes end their workers                           | stopping
  *   a node is not ready yet                                 | waiting-for-nodes
  *   anything else                                           | unknown
- *
- * `straggler` has no source yet.
  */
 
 import { firstSignOf } from "../rendezvous/describe/measure-history.js";
@@ -61,6 +60,8 @@ export interface Story {
 	readonly root: FailureRecord | null;
 	/** Whether any node has made a step. */
 	readonly countsSteps: boolean;
+	/** How long the steps of a round waited for slow ranks, in milliseconds, by round. */
+	readonly stragglerMs: ReadonlyMap<number, number>;
 }
 
 /** How long a node's workers ran in one round. */
@@ -152,12 +153,17 @@ function spentRunning({ record, from, to }: Run, story: Story): Spent {
 	const all = [start, again, fresh, unsure, open];
 	const ownMs = ({ ms, savingMs, loadingMs }: typeof start) =>
 		ms - savingMs - loadingMs;
+	const stepsMs = ownMs(again) + ownMs(fresh) + ownMs(unsure);
+	const lostMs = Math.min(story.stragglerMs.get(record.round) ?? 0, stepsMs);
+	// Nobody knows in which of the steps it was lost.
+	const left = stepsMs === 0 ? 0 : 1 - lostMs / stepsMs;
 	const { spent, rest } = allot(to - from, [
 		["saving", all.reduce((sum, { savingMs }) => sum + savingMs, 0)],
 		["loading", all.reduce((sum, { loadingMs }) => sum + loadingMs, 0)],
-		["repeated", ownMs(again)],
-		["productive", ownMs(fresh)],
-		["unknown", ownMs(unsure)],
+		["straggler", lostMs],
+		["repeated", left * ownMs(again)],
+		["productive", left * ownMs(fresh)],
+		["unknown", left * ownMs(unsure)],
 		["startup", ownMs(start)],
 	]);
 	const tail = { from: to - rest, to };

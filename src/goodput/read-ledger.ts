@@ -54,6 +54,11 @@ export function readAccounts(
 		until: endedAt ?? Math.max(begunAt, ...accounts.map(({ to }) => to)),
 		root: outcome?.root ?? null,
 		countsSteps: records.some(({ steps }) => steps !== null),
+		stragglerMs: new Map(
+			records.flatMap(({ round, stragglerMs }) =>
+				stragglerMs === undefined ? [] : [[round, stragglerMs]],
+			),
+		),
 	};
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { Goodput } from "../../src/goodput/describe-goodput.js";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -35,4 +36,7 @@ it("A10 names the rank that each step waits for, and says when it is over", asyn
 	launch.signal("SIGTERM");
 	const { stderr } = await launch.ended;
 	expect(stderr).not.toMatch(/waits for rank [013]/);
+	const json = await site.launch(["goodput", "lags", "--output", "json"]).ended;
+	const { ledger }: Goodput = JSON.parse(json.stdout);
+	expect(ledger.straggler).toBeGreaterThan(0);
 }, 120_000);

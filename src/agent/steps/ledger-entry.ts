@@ -20,6 +20,8 @@ export interface LedgerEntry {
 	readonly work: Work | null;
 	readonly ranUntil: number | null;
 	readonly stoppedAt: number | null;
+	/** How long its steps waited for slow ranks, in milliseconds, as far as this node knows. */
+	readonly stragglerMs: number;
 	readonly after?: LedgerRecord["after"];
 	/** Milliseconds since 1970. */
 	readonly leftAt?: number | undefined;
@@ -31,7 +33,7 @@ const NO_TIME: StageTime = { ms: 0, savingMs: 0, loadingMs: 0 };
  * The record of an entry with the latest news. Only its begin is read from the wall clock, so that a change of that clock changes no duration.
  */
 export function recordOf(
-	{ work, beganAt, ranUntil, stoppedAt, ...entry }: LedgerEntry,
+	{ work, beganAt, ranUntil, stoppedAt, stragglerMs, ...entry }: LedgerEntry,
 	news: readonly WorkNews[],
 	now: number,
 	wallTime: number,
@@ -62,6 +64,7 @@ export function recordOf(
 			...{ fresh: rounded(fresh), unsure: rounded(unsure) },
 			open: rounded(open),
 		},
+		...(stragglerMs > 0 ? { stragglerMs: Math.round(stragglerMs) } : {}),
 		saves: known?.saves ?? 0,
 	};
 }

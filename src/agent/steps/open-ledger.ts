@@ -10,7 +10,10 @@ import { RoundLedger, type RoundLedgerOptions } from "./round-ledger.js";
 const BATCH_SIZE = 100;
 
 export interface OpenLedgerOptions
-	extends Pick<RoundLedgerOptions, "clock" | "nodeId" | "arrivedAt"> {
+	extends Pick<
+		RoundLedgerOptions,
+		"clock" | "nodeId" | "arrivedAt" | "stragglerMs"
+	> {
 	readonly keys: RunKeys;
 	readonly store: Pick<Store, "snapshot" | "transaction">;
 }

@@ -64,8 +64,9 @@ export function openSteps({
 		processes,
 		write,
 	});
-	const ledger = openLedger({ ...options, keys, nodeId });
 	const stragglers = new StragglerWatch({ ...options, keys });
+	const stragglerMs = stragglers.lostMsIn.bind(stragglers);
+	const ledger = openLedger({ ...options, keys, nodeId, stragglerMs });
 	const steps = new StepWatch({
 		...{ ...options, ledger, processes },
 		publish: (record) =>

@@ -41,6 +41,11 @@ export interface RoundLedgerOptions extends LedgerWriterOptions {
 		instance: number,
 		round: number,
 	) => Promise<Furthest | null>;
+	/** How long the steps of a round have waited for slow ranks, in milliseconds. */
+	readonly stragglerMs: (round: {
+		readonly instance: number;
+		readonly round: number;
+	}) => number;
 	/** Forgets what all nodes did in a round. Never rejects. */
 	readonly forget: (round: number) => Promise<void>;
 }
@@ -134,7 +139,7 @@ export class RoundLedger {
 		return {
 			...{ nodeId, instance, round, arrivedAt },
 			beganAt: { now: clock.now(), wallTime: clock.wallTime() },
-			...{ work: null, ranUntil: null, stoppedAt: null },
+			...{ work: null, ranUntil: null, stoppedAt: null, stragglerMs: 0 },
 		};
 	}
 
@@ -165,7 +170,8 @@ export class RoundLedger {
 			const done = workUntil(applyNews(work, this.news), now);
 			this.news = [];
 			this.furthest = furthestOf(done);
-			this.entry = { ...entry, work: done, ranUntil: now };
+			const stragglerMs = this.options.stragglerMs(entry);
+			this.entry = { ...entry, work: done, ranUntil: now, stragglerMs };
 			this.offer(OVER_MS);
 		}
 		const { phase } = state;
@@ -200,8 +206,12 @@ export class RoundLedger {
 	private offer(withinMs?: number): void {
 		const { entry, news } = this;
 		if (entry === undefined) return;
-		const { clock } = this.options;
-		const make = () => recordOf(entry, news, clock.now(), clock.wallTime());
+		const { clock, stragglerMs } = this.options;
+		const make = () => {
+			const lost = entry.ranUntil === null ? stragglerMs(entry) : undefined;
+			const known = { ...entry, stragglerMs: lost ?? entry.stragglerMs };
+			return recordOf(known, news, clock.now(), clock.wallTime());
+		};
 		this.writer.offer(entry.round, make, withinMs);
 	}
 }

@@ -29,16 +29,19 @@ export interface StragglerWatchOptions {
 export class StragglerWatch {
 	private round = "";
 	private known: Followed | undefined;
+	/** By stragglers of this round that are none any longer. */
+	private lostSeconds = 0;
 	private lookAt = 0;
 
 	constructor(private readonly options: StragglerWatchOptions) {}
 
 	/** The straggler of the last look; begins another look where one is due. */
 	look(state: Running): Straggler | undefined {
-		const round = `${state.instance} ${state.round}`;
+		const round = nameOf(state);
 		if (round !== this.round) {
 			this.round = round;
 			this.known = undefined;
+			this.lostSeconds = 0;
 		}
 		const now = this.options.clock.now();
 		if (state.seat.groupRank === 0 && now >= this.lookAt) {
@@ -52,6 +55,12 @@ export class StragglerWatch {
 		return straggler;
 	}
 
+	/** How long the steps of a round have waited for stragglers, in milliseconds, as far as this node looked. */
+	lostMsIn(round: Pick<Running, "instance" | "round">): number {
+		if (nameOf(round) !== this.round) return 0;
+		return (this.lostSeconds + (this.known?.lostSeconds ?? 0)) * 1_000;
+	}
+
 	private judge(ranks: readonly PacedRank[]): void {
 		const { clock, log } = this.options;
 		const before = this.known;
@@ -59,6 +68,7 @@ export class StragglerWatch {
 		this.known = after;
 		if (after?.rank === before?.rank && after?.node === before?.node) return;
 		if (before) {
+			this.lostSeconds += before.lostSeconds;
 			log.info(
 				`the steps no longer wait for rank ${before.rank} on ${before.node}; they lost ${formatDuration(before.lostSeconds * 1_000)}`,
 			);
@@ -84,4 +94,11 @@ export class StragglerWatch {
 			})),
 		);
 	}
+}
+
+function nameOf({
+	instance,
+	round,
+}: Pick<Running, "instance" | "round">): string {
+	return `${instance} ${round}`;
 }

@@ -76,6 +76,8 @@ export interface LedgerRecord {
 	/** Null if it has made none. */
 	readonly steps: RoundSteps | null;
 	readonly stages: Stages;
+	/** How long the steps of all nodes waited for slow ranks, in milliseconds. Only the round's first node knows it. */
+	readonly stragglerMs?: number | undefined;
 	/** How often it saved. */
 	readonly saves: number;
 }
@@ -121,5 +123,6 @@ export const LEDGER = fields<LedgerRecord>({
 		unsure: stage,
 		open: stage,
 	}),
+	stragglerMs: optional(duration),
 	saves: count,
 });

@@ -22,9 +22,14 @@ const KEYS = new RunKeys("r");
 function open(synced = 0) {
 	const clock = new VirtualClock(1_000);
 	const store = new MemoryStore();
+	let stragglerMs = 0;
 	const ledger = openLedger({
 		...{ clock, store, keys: KEYS, nodeId: "a", arrivedAt: 900 },
+		stragglerMs: ({ round }) => round * stragglerMs,
 	});
+	const lag = (ms: number) => {
+		stragglerMs = ms;
+	};
 	const view = {
 		...{ round: roundRecord({ synced }), roundRevision: 1, seat: undefined },
 		...{ coordinator: undefined, waiting: undefined },
@@ -61,7 +66,7 @@ function open(synced = 0) {
 		const entry = entries.get(KEYS.ledgerOf(round, "a"));
 		return entry && entry.modRevision - entry.createRevision + 1;
 	};
-	return { clock, store, ledger, run, join, step, say, read, written };
+	return { clock, store, ledger, run, join, step, say, lag, read, written };
 }
 
 describe("the ledger that an agent keeps", () => {
@@ -98,6 +103,22 @@ describe("the ledger that an agent keeps", () => {
 		expect(await read(2)).toMatchObject({
 			...{ before: { step: 7 }, steps: { first: 7, newAt: null } },
 		});
+	});
+
+	it("has what the steps of its round waited for a slow rank", async () => {
+		const { clock, run, join, step, lag, read } = open();
+		run(1);
+		step(7);
+		lag(40.4);
+		await clock.advance(10_000);
+		expect(await read(1)).toMatchObject({ stragglerMs: 40 });
+		lag(60);
+		join();
+		lag(90);
+		run(2);
+		await clock.advance(10_000);
+		expect(await read(1)).toMatchObject({ stragglerMs: 60 });
+		expect(await read(2)).toMatchObject({ stragglerMs: 180 });
 	});
 
 	it("keeps the reports of one worker in their order, whatever the clock's fractions are", async () => {

@@ -60,8 +60,9 @@ function open(groupRank = 0) {
 		}
 		return watch.look(state(round));
 	};
+	const lostMs = (round = 1) => watch.lostMsIn({ instance: 1, round });
 	return {
-		...{ look, said, reads: () => reads },
+		...{ look, lostMs, said, reads: () => reads },
 		slows: (seconds: number, at: number) => {
 			slow = seconds;
 			step = at;
@@ -84,6 +85,9 @@ it("A10 says once which rank of all nodes is slow, and when it is over", async (
 	site.falls(false);
 	site.slows(0.05, 300);
 	expect(await site.look(6)).toBeUndefined();
+	// It came back by itself, so what it cost does not change.
+	expect(site.lostMs()).toBeGreaterThanOrEqual(3_000);
+	expect(site.lostMs(2)).toBe(0);
 	expect(site.said).toEqual([
 		"each step waits for rank 3 on b, for 30 ms; nothing follows",
 		"the steps no longer wait for rank 3 on b; they lost 3.0 s",

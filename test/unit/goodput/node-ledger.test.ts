@@ -43,7 +43,7 @@ const secondRecord = (change: Partial<LedgerRecord> = {}) =>
 	});
 
 const story = (lines: readonly HistoryRecord[], rest: Partial<Story> = {}) => ({
-	...{ lines, root: null, countsSteps: true, ...rest },
+	...{ lines, root: null, countsSteps: true, stragglerMs: new Map(), ...rest },
 });
 
 function ledger(
@@ -86,6 +86,30 @@ describe("the ledger of a node", () => {
 				...{ ...INTO, startup: 50, loading: 60, saving: 170 },
 				...{ repeated: 180, productive: 300, unknown: 50 },
 			},
+		],
+		[
+			"takes what waited for a slow rank out of all steps alike, but no more than there is",
+			[
+				ledgerRecord({
+					stages: stages({
+						...{ start: stage(100), again: stage(200) },
+						fresh: stage(400, 100),
+					}),
+				}),
+			],
+			900,
+			story([line({ endedAt: null })], { stragglerMs: new Map([[1, 250]]) }),
+			{
+				...{ ...INTO, startup: 110, saving: 100, straggler: 250 },
+				...{ repeated: 100, productive: 150, unknown: 100 },
+			},
+		],
+		[
+			"loses no more by a slow rank than it has steps",
+			[ledgerRecord({ stages: stages({ fresh: stage(400) }) })],
+			900,
+			story([line({ endedAt: null })], { stragglerMs: new Map([[1, 9_000]]) }),
+			{ ...INTO, startup: 10, straggler: 400, unknown: 400 },
 		],
 		[
 			"knows nothing of steps that cannot be compared",
