@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readSync } from "node:fs";
 
 /** Each number in the hook's file: decimal, right-aligned. */
 const LENGTH = 20;
@@ -23,6 +23,8 @@ export class HookSteps {
 
 	/** Undefined if the hook has counted none. Never throws. */
 	read(): CountedSteps | undefined {
+		// Most workers never have one, and an exception costs more than a look.
+		if (!existsSync(this.path)) return undefined;
 		try {
 			const fd = openSync(this.path, READ_ONLY);
 			try {

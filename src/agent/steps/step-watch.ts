@@ -10,8 +10,11 @@ import type { StepWatchOptions } from "./step-watch-options.js";
 import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
-/** How often the sources of steps are read, in milliseconds. */
+/** How often the sources of steps are read, in milliseconds, once a worker makes steps … */
 const LOOK_EVERY_MS = 1_000;
+/** … and before: after this part of the round's time, so that the time of the first step is off by no more. */
+const PAUSE_PER_TIME = 1 / 20;
+const LONGEST_PAUSE_MS = 5_000;
 /** An agent so late for a look, in milliseconds, was stopped itself, and so were its workers perhaps. */
 const STOPPED_MS = 5_000;
 
@@ -86,6 +89,7 @@ export class StepWatch {
 		const at = Math.min(now, Math.max(this.round.since, now - lateMs));
 		this.readers.heard(process, reply, at);
 		ledger.announced(directory, reply, at);
+		if (this.lookAt > now + LOOK_EVERY_MS) this.lookLater();
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
@@ -122,7 +126,11 @@ export class StepWatch {
 	private lookLater(): void {
 		const { clock } = this.options;
 		this.cancelLook?.();
-		this.lookAt = clock.now() + LOOK_EVERY_MS;
+		const now = clock.now();
+		const isCounting = this.readers.movedAt !== undefined;
+		const quietMs = isCounting ? 0 : now - (this.round?.since ?? now);
+		const pauseMs = Math.min(quietMs * PAUSE_PER_TIME, LONGEST_PAUSE_MS);
+		this.lookAt = now + Math.max(LOOK_EVERY_MS, pauseMs);
 		this.cancelLook = clock.wakeAt(this.lookAt, () => this.look());
 	}
 
@@ -141,7 +149,9 @@ export class StepWatch {
 		if (state?.phase !== "RUNNING") return;
 		if (hang?.movedAt !== this.readers.movedAt) this.hang = undefined;
 		const workers = this.progress();
-		const straggler = this.options.straggler(state);
+		// Without steps here there is nothing to compare, and the store is left alone.
+		const straggler =
+			workers.length > 0 ? this.options.straggler(state) : undefined;
 		this.options.onLook(workers, straggler);
 		this.publisher.offer({
 			...this.place,

@@ -165,6 +165,18 @@ describe("the watch on steps", () => {
 		expect(stills).toHaveLength(2);
 	});
 
+	it("A4 looks seldom for a first step that does not come, and each second for those after it", async () => {
+		const { run, step, pass, watch } = open();
+		run(1);
+		await pass(200_000);
+		step(0, 1);
+		await pass(5_000);
+		expect(watch.progress()).toMatchObject([{ step: 1 }]);
+		step(0, 2);
+		await pass(1_000);
+		expect(watch.progress()).toMatchObject([{ step: 2 }]);
+	});
+
 	it("A5 publishes what was found out, until the next step, and counts it once", async () => {
 		const site = open(() => site.clock.now() + 30_000);
 		site.run(1);
