@@ -18,6 +18,7 @@ import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps } from "./steps/open-steps.js";
+import { withStep } from "./steps/with-step.js";
 import {
 	type LauncherIo,
 	type NodeResources,
@@ -108,7 +109,7 @@ export class AgentSession {
 		const workers = openWorkers({
 			...this.options,
 			...{ resources, replies },
-			dispatch: (input) => this.agent?.dispatch(input),
+			dispatch: (input) => this.agent?.dispatch(withStep(input, steps)),
 		});
 		this.workers = workers;
 		const watches = openSteps({
@@ -200,6 +201,7 @@ export class AgentSession {
 			settings: { ...config, incarnation },
 			membership,
 			workers,
+			reached: () => this.watches?.steps.reached,
 			onState: this.stateFollower(),
 			onError: (error) => this.fail(error),
 		});

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { Intent } from "../rendezvous/records/record-writer.js";
+import type { Reached } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
 import type { AgentEffect, AgentInput } from "./machine/inputs.js";
 import { intentAt, unseenMs } from "./machine/round-times.js";
@@ -27,6 +28,8 @@ export interface AgentOptions {
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
 	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
+	/** How far the workers came in their newest round. */
+	readonly reached?: (() => Reached | undefined) | undefined;
 	/** Called with each new state. */
 	readonly onState?: ((state: AgentState) => void) | undefined;
 	/** Called on a bug: the agent cannot continue, and its workers must be ended. */
@@ -197,7 +200,8 @@ export class Agent {
 		const intent = intentOf(this.state);
 		if (isSameIntent(intent, this.published)) return;
 		const wallTime = this.options.clock.wallTime();
-		this.published = intentAt(intent, this.published, wallTime);
+		const reached = this.options.reached?.();
+		this.published = intentAt(intent, this.published, wallTime, reached);
 		this.options.membership.publish(this.published);
 	}
 

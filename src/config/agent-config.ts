@@ -117,6 +117,8 @@ export interface AgentConfig extends StoreConfig {
 	/** Agents of one run compare it: the policy's name and, for a file, its digest. */
 	readonly policyId: string;
 	readonly maxRestarts: number;
+	/** So many same failures in a row end the run; 0: they do not. */
+	readonly maxIdenticalFailures: number;
 	/** Asked before the policy; the first match decides. */
 	readonly rules: readonly Rule[];
 	readonly shutdownTimeoutMs: number;

@@ -65,6 +65,8 @@ export interface LaunchConfig {
 		| RestartPolicyStrategy
 		| undefined;
 	readonly maxRestarts?: number | string | undefined;
+	/** So many same failures in a row, without progress, end the run; 0: they do not. */
+	readonly maxIdenticalFailures?: number | undefined;
 	/** `"exit=3 => fail-run"`: asked before the policy; the first match decides. */
 	readonly rule?: string | readonly string[] | undefined;
 

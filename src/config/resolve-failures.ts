@@ -4,9 +4,10 @@ import type { SettingReader } from "./settings.js";
 
 export function restartsConfig(
 	reader: SettingReader,
-): Pick<AgentConfig, "maxRestarts" | "rules"> {
+): Pick<AgentConfig, "maxRestarts" | "maxIdenticalFailures" | "rules"> {
 	return {
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
+		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
 		rules: reader.given(OPTIONS.rule) ?? [],
 	};
 }

@@ -26,6 +26,8 @@ export interface WorkerSteps {
 	readonly firstAt: number;
 	readonly firstStep: number;
 	readonly metrics: Readonly<Record<string, number>> | undefined;
+	/** It has gone back in this round, as where each epoch is counted from 0: its steps do not show how far it is. */
+	readonly startsOver: boolean;
 	/** Earlier steps, oldest first, from which the rate is computed. */
 	readonly recent: readonly Sample[];
 }
@@ -48,6 +50,7 @@ export function noteStep(
 			...{ source, step, at, metrics },
 			firstAt: before?.firstAt ?? at,
 			firstStep: step,
+			startsOver: false,
 			recent: [{ step, at }],
 		};
 	}
@@ -59,6 +62,7 @@ export function noteStep(
 		...before,
 		...{ step, at },
 		metrics: metrics ?? before.metrics,
+		startsOver: before.startsOver || step < before.step,
 		recent: step < before.step ? [{ step, at }] : sampled(before, { step, at }),
 	};
 }

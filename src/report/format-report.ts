@@ -171,6 +171,7 @@ function closingLines({
 	rootCause,
 	logDir,
 	reason,
+	repeated = [],
 }: RunReport): string[] {
 	const { used, allowed } = restarts;
 	const budget =
@@ -179,6 +180,7 @@ function closingLines({
 			: `${used} of ${allowed} used`;
 	const lines = [`restarts: ${budget}`];
 	if (rootCause !== null) lines.push(`ended: ${plainMessage(reason)}`);
+	lines.push(...repeated.map((line) => `  ${shortened(plainMessage(line))}`));
 	if (logDir !== null) lines.push(`logs: ${plainMessage(logDir)}`);
 	return lines;
 }

@@ -66,6 +66,8 @@ export interface RunReport {
 	readonly rounds: readonly RoundStory[];
 	/** Incidents charged, and the budget. */
 	readonly restarts: { readonly used: number; readonly allowed: number };
+	/** The failures that came again and again and so ended the run, each in one line. */
+	readonly repeated?: readonly string[];
 	readonly workers: readonly WorkerResult[];
 	/** What peers of the failed worker did that did not end when they were told to, in at most four lines. */
 	readonly stuck: readonly string[];

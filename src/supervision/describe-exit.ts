@@ -17,6 +17,9 @@ export interface ExitDescription {
 	readonly hint: string | undefined;
 }
 
+/** How the hint begins where the kernel has killed a worker for want of memory. */
+export const OUT_OF_MEMORY = "out of memory:";
+
 /** A shell exits with 128 + n if its command died of signal n. */
 const SIGNAL_BASE = 128;
 
@@ -130,6 +133,6 @@ function explainKill({ before, now }: OomKills): string {
 	if (before === undefined || now === undefined)
 		return "not sent by this launcher: maybe out of memory (the kernel's log, dmesg, would say so)";
 	return now > before
-		? `out of memory: the control group's counter oom_kill rose from ${before} to ${now} meanwhile`
+		? `${OUT_OF_MEMORY} the control group's counter oom_kill rose from ${before} to ${now} meanwhile`
 		: `not sent by this launcher, nor by the control group's out-of-memory killer (oom_kill is still ${now}): maybe the machine ran out of memory (see dmesg), or somebody killed it`;
 }

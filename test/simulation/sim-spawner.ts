@@ -52,7 +52,7 @@ export class SimSpawner implements WorkerSpawner {
 			hear: () => {},
 			logs: { directory: "", stdout: undefined, stderr: undefined },
 			readError: () => undefined,
-			readLastLines: () => undefined,
+			readLastLines: () => [],
 			discard: () => {},
 		};
 	}

@@ -15,6 +15,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		...(config.backend === "memory" && { isAlone: true }),
 		maxRestarts: config.maxRestarts,
+		maxIdenticalFailures: config.maxIdenticalFailures,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
 		settleTimeoutMs: rendezvous.settleTimeoutMs,

@@ -12,6 +12,7 @@ export function endingOf(outcome: Outcome): Ending {
 		exitCode: outcome.exitCode,
 		reason: outcome.reason,
 		root: outcome.root,
+		repeated: outcome.repeated,
 	};
 }
 

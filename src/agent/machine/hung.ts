@@ -19,6 +19,7 @@ export function onHung(
 		stillMs,
 		failsRun,
 		isSlow,
+		step,
 	}: AgentInput & { kind: "worker-hung" },
 	context: TransitionContext,
 ): Transition {
@@ -31,7 +32,7 @@ export function onHung(
 	const failed = fail(
 		state,
 		{
-			...{ localRank, pid, exitCode, description, evidence },
+			...{ localRank, pid, exitCode, description, evidence, step },
 			...(failsRun && { failsRun: exitCode }),
 			...({ isGivenUp: true, cause: isSlow ? "slow" : "hang" } as const),
 			unseenMs: stillMs,

@@ -1,4 +1,5 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
+import type { Trace } from "../../evidence/parse-trace.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
@@ -26,8 +27,12 @@ export type AgentInput =
 			/** The likely meaning of the exit. */
 			readonly hint: string | undefined;
 			readonly error: WorkerError | undefined;
-			/** The last lines of its stderr, if a rule asks for them and there is no error file. */
+			/** The last lines of its stderr, if there is no error file. */
 			readonly lastLines?: string | undefined;
+			/** The exception that ended it, as far as it is known. */
+			readonly trace?: Trace | undefined;
+			/** Its last step in this round; undefined if it has made none. */
+			readonly step?: number | undefined;
 			/** Other processes of its group live on. */
 			readonly groupRemains: boolean;
 	  }
@@ -80,6 +85,8 @@ export type AgentInput =
 			readonly failsRun: boolean;
 			/** It computes or reads, though it makes no step. */
 			readonly isSlow?: boolean | undefined;
+			/** Its last step in this round; undefined if it has made none. */
+			readonly step?: number | undefined;
 	  }
 	| { readonly kind: "time-passed" }
 	| {

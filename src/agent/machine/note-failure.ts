@@ -1,7 +1,10 @@
 import { EXIT_CODES } from "../../base/errors.js";
+import { fingerprintOf } from "../../evidence/fingerprint.js";
+import { type Trace, traceWords } from "../../evidence/parse-trace.js";
 import type { RuleCause } from "../../policies/rules/rule.js";
 import type { Charge, PolicyContext } from "../../policies/strategy.js";
 import type { WorkerError } from "../../report/run-report.js";
+import { OUT_OF_MEMORY } from "../../supervision/describe-exit.js";
 import type { WorkerExit } from "../../supervision/worker.js";
 import type { Active } from "./begin-stopping.js";
 import type { AgentInput } from "./inputs.js";
@@ -21,8 +24,12 @@ export interface Failure {
 	readonly error?: WorkerError | undefined;
 	/** Why it failed, for rules; undefined: it ended by itself. */
 	readonly cause?: RuleCause | undefined;
-	/** The last lines of its stderr, if a rule asks for them. */
+	/** The last lines of its stderr, if there is no error file. */
 	readonly lastLines?: string | undefined;
+	/** The exception that ended it, as far as it is known. */
+	readonly trace?: Trace | undefined;
+	/** The worker's last step in this round; undefined if it has made none. */
+	readonly step?: number | undefined;
 	/** What was found out before it was killed, in at most five lines. */
 	readonly evidence?: readonly string[];
 	/** The run's exit code, if a retry cannot help. */
@@ -87,9 +94,25 @@ export function withFailure<State extends Active>(
 				rule,
 				evidence: failure.evidence,
 				message: failure.error?.message,
+				step: failure.step,
+				said: failure.trace && traceWords(failure.trace),
+				fingerprint: fingerprint(failure, rankOf(state, localRank)),
 			},
 		},
 	};
+}
+
+/** Undefined if it was not seen to fail by itself. */
+function fingerprint(failure: Failure, rank: number): string | undefined {
+	const { cause, exit, exitCode, hint, trace, step, description } = failure;
+	const isHang = cause === "hang" || cause === "slow";
+	if (exit === undefined && !isHang) return undefined;
+	return fingerprintOf({
+		...{ exitCode, trace, rank, step, description },
+		kind: isHang ? "hang" : "exit",
+		signal: exit?.signal ?? null,
+		isOutOfMemory: hint?.startsWith(OUT_OF_MEMORY) ?? false,
+	});
 }
 
 /**

@@ -1,15 +1,21 @@
-import type { Intent } from "../../rendezvous/records/record-writer.js";
+import type {
+	Intent,
+	NewIntent,
+} from "../../rendezvous/records/record-writer.js";
+import type { Reached } from "../../rendezvous/records/records.js";
 import type { AgentState, Running } from "./state.js";
 
 /**
  * The agent's intended record, with its times.
  * @param before the previous intent
  * @param wallTime milliseconds since 1970
+ * @param reached how far its workers came in their newest round
  */
 export function intentAt(
-	intent: Omit<Intent, "since" | "ranUntil"> | null,
+	intent: NewIntent | null,
 	before: Intent | null,
 	wallTime: number,
+	reached?: Reached,
 ): Intent | null {
 	if (intent === null) return null;
 	const { state } = intent;
@@ -20,6 +26,7 @@ export function intentAt(
 		...intent,
 		since: isSame ? before.since : wallTime,
 		ranUntil: state === "running" ? undefined : ranUntil,
+		reached: state === "running" ? undefined : reached,
 	};
 }
 

@@ -1,8 +1,11 @@
-import type { Intent } from "../../rendezvous/records/record-writer.js";
+import type {
+	Intent,
+	NewIntent,
+} from "../../rendezvous/records/record-writer.js";
 
 /** Whether two intents differ only in times that follow from the rest. */
 export function isSameIntent(
-	left: Omit<Intent, "since" | "ranUntil"> | null,
+	left: NewIntent | null,
 	right: Intent | null,
 ): boolean {
 	if (left === null || right === null) return left === right;

@@ -1,6 +1,6 @@
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { Intent } from "../../rendezvous/records/record-writer.js";
+import type { NewIntent } from "../../rendezvous/records/record-writer.js";
 import type {
 	NodeFailure,
 	SeatRecord,
@@ -32,6 +32,8 @@ export interface Ending {
 	readonly exitCode: number;
 	readonly reason: string;
 	readonly root: FailureRecord | null;
+	/** The failures that came again and again and so ended it, each in one line. */
+	readonly repeated?: readonly string[] | undefined;
 }
 
 interface Common {
@@ -135,9 +137,7 @@ function leaveByOf(state: AgentState): number | null {
 }
 
 /** The content of the agent's record, without times; null: nothing yet, or nothing more. */
-export function intentOf(
-	state: AgentState,
-): Omit<Intent, "since" | "ranUntil"> | null {
+export function intentOf(state: AgentState): NewIntent | null {
 	const { failure, fencedIn } = state;
 	const base = {
 		failure,

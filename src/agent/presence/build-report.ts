@@ -52,6 +52,7 @@ export function buildReport(sources: ReportSources): RunReport {
 			used: restartsUsed(ending, round),
 			allowed: config.maxRestarts,
 		},
+		...(ending.repeated && { repeated: ending.repeated }),
 		workers: sources.workers,
 		stuck: sources.stuck,
 		logDir: sources.logDir,

@@ -162,6 +162,7 @@ export class HangInquiry {
 			stillMs,
 			failsRun: config.steps.onHang === "fail",
 			isSlow: verdict.kind === "slow",
+			step: evidence.find(({ rank }) => rank === process.rank)?.step,
 		});
 		return undefined;
 	}

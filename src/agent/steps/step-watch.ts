@@ -4,6 +4,7 @@ import type {
 	Hang,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
+import type { Reached } from "../../rendezvous/records/records.js";
 import type { AgentState } from "../machine/state.js";
 import { StepPublisher } from "./step-publisher.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
@@ -26,6 +27,8 @@ export class StepWatch {
 	private round:
 		| { readonly number: number; readonly since: number }
 		| undefined;
+	/** The newest round that was watched. */
+	private latest = 0;
 	private cancelLook: (() => void) | undefined;
 	private lookAt = 0;
 	private countsSteps = false;
@@ -103,6 +106,19 @@ export class StepWatch {
 		return this.progress();
 	}
 
+	/** The last step of the worker in this place, after a last look; undefined if it tells nothing. */
+	stepOf(localRank: number): number | undefined {
+		this.readers.look();
+		return this.readers.stepOf(localRank);
+	}
+
+	/** How far the newest round has come here; undefined if no worker counts steps. */
+	get reached(): Reached | undefined {
+		this.readers.look();
+		const { furthest: step } = this.readers;
+		return step === undefined ? undefined : { round: this.latest, step };
+	}
+
 	close(): void {
 		this.rest();
 	}
@@ -110,6 +126,7 @@ export class StepWatch {
 	private begin(number: number): void {
 		const now = this.options.clock.now();
 		this.round = { number, since: now };
+		this.latest = number;
 		this.judged = undefined;
 		this.hang = undefined;
 		this.readers.beginRound();

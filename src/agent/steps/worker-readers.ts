@@ -71,6 +71,28 @@ export class WorkerReaders {
 		});
 	}
 
+	/**
+	 * The furthest step of the present round; undefined if no worker counts steps, null if one has gone back.
+	 */
+	get furthest(): number | null | undefined {
+		const counted = [...this.readers.values()].flatMap((reader) =>
+			reader.movement !== undefined && reader.steps ? [reader.steps] : [],
+		);
+		if (counted.length === 0) return undefined;
+		return counted.some(({ startsOver }) => startsOver)
+			? null
+			: Math.max(...counted.map(({ step }) => step));
+	}
+
+	/** The last step of the worker in this place; undefined if it counts none, or has gone back. */
+	stepOf(localRank: number): number | undefined {
+		const process = this.options
+			.processes()
+			.find((one) => one.localRank === localRank);
+		const { movement, steps } = process ? this.of(process) : {};
+		return movement && steps && !steps.startsOver ? steps.step : undefined;
+	}
+
 	/** Takes a report of this process; `now` on the agent's steady clock. */
 	heard(
 		process: WorkerProcess,

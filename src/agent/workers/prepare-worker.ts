@@ -16,7 +16,6 @@ import {
 	type StreamPlan,
 	type WorkerStreams,
 } from "../../logs/worker-streams.js";
-import { asksForError } from "../../policies/rules/rule.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
@@ -45,6 +44,8 @@ export interface PrepareWorkerOptions {
  */
 const AHEAD_AFTER_MS = 100;
 const AHEAD_PER_RANK_MS = 10;
+/** A longer stack at the end of a worker's stderr is cut. */
+const MOST_STACK_LINES = 200;
 
 /**
  * Makes what one worker needs before its spawn: its channel with the first event, its log files, its environment. Throws
@@ -94,8 +95,7 @@ export function prepareWorker(
 			hear: () => options.replies.readNow(channel.directory),
 			logs: streams.logs,
 			readError: () => readErrorFile(streams.logs.errorFile),
-			readLastLines: () =>
-				asksForError(config.rules) ? lastWords(streams.logs.stderr) : undefined,
+			readLastLines: () => lastWords(streams.logs.stderr),
 			discard: () => {
 				cancelAhead();
 				streams.finish();
@@ -111,10 +111,10 @@ export function prepareWorker(
 
 function lastWords(
 	stderr: PreparedWorker["logs"]["stderr"],
-): string | undefined {
-	return (
-		stderr && lastLines(stderr.file, { from: stderr.startBytes }).join("\n")
-	);
+): readonly string[] {
+	if (stderr === undefined) return [];
+	const { file, startBytes } = stderr;
+	return lastLines(file, { from: startBytes, count: MOST_STACK_LINES });
 }
 
 /** Returns what cancels it. */

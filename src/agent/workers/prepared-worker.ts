@@ -23,8 +23,8 @@ export interface PreparedWorker {
 	readonly logs: Pick<WorkerLogs, "directory" | "stdout" | "stderr">;
 	/** Its own description of its failure. */
 	readError(): WorkerError | undefined;
-	/** The last lines of its stderr, if a rule asks for them. */
-	readLastLines(): string | undefined;
+	/** The last lines of its stderr, long enough for a stack; empty if it was not redirected. */
+	readLastLines(): readonly string[];
 	/** Call it when none of its processes is left. */
 	discard(): void;
 }

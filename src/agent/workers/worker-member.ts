@@ -4,10 +4,14 @@ import type {
 	WorldChangeEvent,
 } from "../../channel/events.js";
 import type { OutgoingEvent } from "../../channel/worker-channel.js";
+import { parseTrace } from "../../evidence/parse-trace.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
-import { describeExit } from "../../supervision/describe-exit.js";
+import {
+	describeExit,
+	type OomKills,
+} from "../../supervision/describe-exit.js";
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
@@ -21,6 +25,9 @@ export interface WorkerWords {
 	/** The last lines of its stderr, if that file had been removed or renamed when the worker ended. */
 	readonly lostLines: readonly string[] | undefined;
 }
+
+/** How many of its last lines rules are asked about. */
+const RULE_LINES = 20;
 
 /** One worker process, as others see it. */
 export interface WorkerProcess {
@@ -36,12 +43,6 @@ export interface WorkerProcess {
 export interface PauseNotice {
 	readonly change: WorldChangeEvent;
 	readonly reason: string;
-}
-
-/** The control group's count of out-of-memory kills: at the round's beginning, and now. */
-export interface OomKills {
-	readonly before: number | undefined;
-	readonly now: () => number | undefined;
 }
 
 /** One worker process: its place in the world, and its state. */
@@ -154,13 +155,8 @@ export class WorkerMember {
 		oomKills: OomKills,
 	): AgentInput {
 		const program = this.prepared?.spec.file;
-		const { exitCode, description, hint } = describeExit(exit, program, {
-			before: oomKills.before,
-			// Read only to explain a kill.
-			get now() {
-				return oomKills.now();
-			},
-		});
+		const how = describeExit(exit, program, oomKills);
+		const { exitCode, description, hint } = how;
 		this.result = {
 			...this.result,
 			exitCode,
@@ -169,6 +165,7 @@ export class WorkerMember {
 		};
 		const failed = exitCode === 0 ? undefined : this.prepared;
 		const error = failed?.readError();
+		const words = exit.signalledByAgent ? [] : (failed?.readLastLines() ?? []);
 		return {
 			kind: "worker-exited",
 			localRank: this.info.localRank,
@@ -178,7 +175,8 @@ export class WorkerMember {
 			description,
 			hint,
 			error,
-			lastLines: error === undefined ? failed?.readLastLines() : undefined,
+			lastLines: error ? undefined : words.slice(-RULE_LINES).join("\n"),
+			trace: parseTrace(error?.stack ?? error?.message ?? words.join("\n")),
 			groupRemains,
 		};
 	}

@@ -129,8 +129,14 @@ export class WorkerStarts {
 			},
 			exited: (exit, groupRemains) => {
 				member.hearLast();
-				const now = readOomKills;
-				dispatch(member.exited(exit, groupRemains, { before: oomKills, now }));
+				const kills = {
+					before: oomKills,
+					// Read only to explain a kill.
+					get now() {
+						return readOomKills();
+					},
+				};
+				dispatch(member.exited(exit, groupRemains, kills));
 			},
 			gone: () => {
 				member.gone();

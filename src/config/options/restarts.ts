@@ -32,4 +32,13 @@ export const RESTART_OPTIONS = {
 		help: "restarts before the run fails (soft: of a node, soft-replace: of a worker)",
 		parse: parseCount,
 	}),
+	maxIdenticalFailures: optionWithDefault({
+		name: "max-identical-failures",
+		group: "Restarts",
+		argument: "N",
+		forms: ["number"],
+		defaultText: "3",
+		help: "so many same failures in a row, and no step beyond the furthest one, end the run; 0: never",
+		parse: parseCount,
+	}),
 };

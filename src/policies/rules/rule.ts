@@ -73,11 +73,6 @@ export function firstMatch(
 	return rules.find(({ terms }) => terms.every((term) => holds(term, facts)));
 }
 
-/** Whether a rule asks for what the worker said last. */
-export function asksForError(rules: readonly Rule[]): boolean {
-	return rules.some(({ terms }) => terms.some(({ kind }) => kind === "error"));
-}
-
 function holds(term: RuleTerm, facts: RuleFacts): boolean {
 	switch (term.kind) {
 		case "exit":

@@ -129,6 +129,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	finishedStay: "finishedNodes of --restart-policy",
 	isAlone: "--rdzv-backend",
 	maxRestarts: "--max-restarts",
+	maxIdenticalFailures: "--max-identical-failures",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",
 	settleTimeoutMs:
@@ -136,10 +137,14 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	leaseTtlMs: "--rdzv-conf lease_ttl",
 };
 
+/** Agents of an older version do not have these. */
+const NEWER: readonly (keyof RunSpec)[] = ["maxIdenticalFailures"];
+
 /** "--nnodes: 1:4 there, 1:8 here", one line for each setting that differs. */
 function compareSpecs(theirs: RunSpec, mine: RunSpec): readonly string[] {
 	const lines = fieldsOf(mine)
 		.filter((field) => theirs[field] !== mine[field])
+		.filter((field) => theirs[field] !== undefined || !NEWER.includes(field))
 		// It derives from the policy.
 		.filter(
 			(field) => field !== "finishedStay" || theirs.policy === mine.policy,

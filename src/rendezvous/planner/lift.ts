@@ -3,6 +3,7 @@ import type { BudgetRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
 import type { PlannerMemory, PlanResult } from "./plan.js";
+import { progressOf } from "./progress.js";
 
 /**
  * Begins the next round with these members, in this order.
@@ -18,6 +19,7 @@ export function lift(
 ): PlanResult {
 	const { round } = view;
 	const synced = round.synced + 1;
+	const { furthest, isFurther } = progressOf(view);
 	const { seats, world } = assignSeats(view, chosen, planId, synced);
 	return {
 		plan: {
@@ -26,6 +28,8 @@ export function lift(
 			budgets,
 			round: {
 				...round,
+				furthest,
+				...(isFurther && { repeated: undefined }),
 				synced,
 				planId,
 				seats: seats.size,

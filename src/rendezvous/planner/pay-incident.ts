@@ -43,17 +43,19 @@ function spend(
 	return { ...before, workers };
 }
 
-/** Which budget is spent, in words; undefined if none is. */
-export function spentBudget(
+/** Why a node may not take part any more, in words; undefined if it may. */
+export function whyBarred(
 	nodeId: string,
-	{ charged, workers = {} }: BudgetRecord,
+	{ charged, workers = {}, barred }: BudgetRecord,
 	{ maxRestarts }: PlannerConfig,
 ): string | undefined {
-	if (charged > maxRestarts) return nodeId;
+	if (barred !== undefined) return barred;
+	const words = `has used up its budget of ${maxRestarts} restarts`;
+	if (charged > maxRestarts) return `${nodeId} ${words}`;
 	const worker = Object.entries(workers).find(
 		([, spent]) => spent > maxRestarts,
 	);
-	return worker && `local rank ${worker[0]} of ${nodeId}`;
+	return worker && `local rank ${worker[0]} of ${nodeId} ${words}`;
 }
 
 /** How the run ends because of these failures or a spent budget; null if it continues. */

@@ -21,7 +21,7 @@ import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
 import { withFirstSign } from "./first-sign.js";
 import { observeRound } from "./observe-round.js";
-import { spent, spentBudget } from "./pay-incident.js";
+import { spent, whyBarred } from "./pay-incident.js";
 import {
 	deadlineFor,
 	EMPTY_MEMORY,
@@ -123,12 +123,12 @@ function planRefusals(
 			seat !== undefined &&
 			"refused" in seat &&
 			seat.incarnation === node?.record.incarnation;
-		const whose = spentBudget(nodeId, budget, config);
-		if (node === undefined || told || whose === undefined) continue;
+		const why = whyBarred(nodeId, budget, config);
+		if (node === undefined || told || why === undefined) continue;
 		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			incarnation: node.record.incarnation,
-			refused: `${whose} has used up its budget of ${config.maxRestarts} restarts; a node of another --node-id may take its place`,
+			refused: `${why}; a node of another --node-id may take its place`,
 		});
 	}
 	if (seats.size === 0) return undefined;

@@ -97,6 +97,8 @@ export interface PlannerConfig {
 	readonly minNodes: number;
 	readonly maxNodes: number;
 	readonly maxRestarts: number;
+	/** So many same failures in a row end the run; 0 or absent: they do not. */
+	readonly maxIdenticalFailures?: number;
 	/** Finished nodes stay finished when a round is left: they count towards MIN and get no seat. */
 	readonly finishedStay?: boolean;
 	/** No other node can come, so the run's budget is spent with this node's. */

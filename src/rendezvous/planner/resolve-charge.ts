@@ -1,8 +1,16 @@
 import { describeFailure } from "../records/failure.js";
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { type Charged, outcomeOf, pay, spentBudget } from "./pay-incident.js";
+import {
+	barred,
+	barredNode,
+	hopeless,
+	isRowFull,
+	rowAfter,
+} from "./identical-failures.js";
+import { type Charged, outcomeOf, pay, whyBarred } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
+import { progressOf } from "./progress.js";
 import { externalCauses } from "./why-gone.js";
 
 /** An incident whose charge is decided. */
@@ -62,11 +70,25 @@ function charge(
 	unpaid: NodeFailure,
 	config: PlannerConfig,
 ): Settled {
-	const settled: RoundRecord = { ...view.round, unpaid: undefined };
-	const { round, budgets } = pay(view, settled, unpaid);
-	const outcome = outcomeOf(round, [unpaid], config);
+	const progress = progressOf(view);
+	const settled: RoundRecord = {
+		...view.round,
+		unpaid: undefined,
+		repeated: rowAfter(view, unpaid, progress, config),
+		furthest: progress.furthest,
+	};
+	const paid = pay(view, settled, unpaid);
+	const { round } = paid;
+	const ends = outcomeOf(round, [unpaid], config);
+	const isFull = ends === null && isRowFull(round, config);
+	const bar = isFull ? barredNode(view, unpaid, round, config) : undefined;
+	const isHopeless = isFull && bar === undefined;
+	const outcome = isHopeless ? hopeless(round, unpaid) : ends;
+	const budgets = new Map(
+		[...paid.budgets].map(([nodeId, budget]) => [nodeId, barred(budget, bar)]),
+	);
 	const isSpent = [...budgets].some(
-		([nodeId, budget]) => spentBudget(nodeId, budget, config) !== undefined,
+		([nodeId, budget]) => whyBarred(nodeId, budget, config) !== undefined,
 	);
 	return {
 		round: { ...round, outcome },

@@ -30,6 +30,12 @@ export interface FailureRecord {
 	readonly evidence?: readonly string[] | undefined;
 	/** The message of its error file, if it wrote one. */
 	readonly message?: string | undefined;
+	/** The worker's last step in its round, if it has made one. */
+	readonly step?: number | undefined;
+	/** The exception and where it was raised, or the last line of its stderr: one line. */
+	readonly said?: string | undefined;
+	/** Failures with the same one are the same failure: see fingerprint.ts. Undefined: its cause may be outside the program. */
+	readonly fingerprint?: string | undefined;
 }
 
 /** "rank 2 on node-a: killed by SIGKILL". */

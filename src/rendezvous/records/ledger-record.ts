@@ -1,11 +1,12 @@
 import { fields, flag, nullable, oneOf, optional } from "../../base/shape.js";
-import { STEP_SOURCES, type StepSource, step } from "./progress-record.js";
+import { STEP_SOURCES, type StepSource } from "./progress-record.js";
 import {
 	count,
 	duration,
 	instance,
 	name,
 	round,
+	step,
 	time,
 	version,
 } from "./record-parts.js";

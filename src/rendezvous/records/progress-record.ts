@@ -1,5 +1,4 @@
 import {
-	amount,
 	fields,
 	list,
 	mapOf,
@@ -14,6 +13,7 @@ import {
 	instance,
 	name,
 	round,
+	step,
 	time,
 	token,
 	version,
@@ -129,8 +129,6 @@ const hang = fields<Hang>({
 		}),
 	),
 });
-
-export const step = amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 const workerProgress = fields<WorkerProgress>({
 	localRank: count,

@@ -34,6 +34,7 @@ export const size = whole(1, MOST);
 export const positive = whole(1, Number.MAX_SAFE_INTEGER);
 export const time = amount(0, LATEST_TIME_MS);
 export const anyNumber = amount(-Number.MAX_VALUE, Number.MAX_VALUE);
+export const step = amount(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 export const duration = amount(0, Number.MAX_SAFE_INTEGER);
 /** The number of a start of the run is the time at which it began. */
 export const instance = whole(0, LATEST_TIME_MS);
@@ -68,6 +69,9 @@ export const failure = fields<FailureRecord>({
 	rule: optional(words),
 	evidence: optional(list(words)),
 	message: optional(words),
+	step: optional(step),
+	said: optional(words),
+	fingerprint: optional(words),
 });
 
 export const nodeFailure = fields<NodeFailure>({
@@ -104,6 +108,7 @@ export const outcome = fields<Outcome>(
 		reason: words,
 		root: nullable(failure),
 		endedAt: optional(time),
+		repeated: optional(list(words)),
 	},
 	(value) =>
 		(value.result === "succeeded") === (value.exitCode === 0)

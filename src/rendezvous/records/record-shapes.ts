@@ -25,6 +25,7 @@ import {
 	result,
 	round,
 	size,
+	step,
 	time,
 	token,
 	version,
@@ -37,13 +38,23 @@ import type {
 	FinishedRecord,
 	NodeRecord,
 	PreviousPlace,
+	Reached,
 	RefusedSeat,
+	RepeatedFailure,
 	RoundRecord,
 	RunSpec,
 	Seat,
 	SeatRecord,
 } from "./records.js";
 import type { NodeList, WaitingRecord } from "./waiting-record.js";
+
+const repeatedFailure = fields<RepeatedFailure>({
+	fingerprint: words,
+	times: count,
+	step: optional(step),
+	nodes: list(name),
+	lines: list(words),
+});
 
 export const ROUND = fields<RoundRecord>(
 	{
@@ -58,6 +69,8 @@ export const ROUND = fields<RoundRecord>(
 		charged: count,
 		accounted: list(token),
 		unpaid: optional(nodeFailure),
+		furthest: optional(mapOf(name, step)),
+		repeated: optional(repeatedFailure),
 		world: nullable(world),
 		outcome: nullable(outcome),
 	},
@@ -84,6 +97,7 @@ export const NODE = fields<NodeRecord>({
 	ranUntil: optional(time),
 	nodeRank: optional(count),
 	pids: list(nullable(positive)),
+	reached: optional(fields<Reached>({ round, step: nullable(step) })),
 	failure: nullable(nodeFailure),
 	fencedIn: optional(round),
 	cause: nullable(words),
@@ -133,6 +147,7 @@ export const BUDGET = fields<BudgetRecord>({
 	version,
 	charged: count,
 	workers: optional(mapOf(matching(/^\d{1,9}$/, "a local rank"), count)),
+	barred: optional(words),
 });
 
 export const SPEC = fields<RunSpec>(
@@ -144,6 +159,7 @@ export const SPEC = fields<RunSpec>(
 		finishedStay: optional(flag),
 		isAlone: optional(flag),
 		maxRestarts: count,
+		maxIdenticalFailures: optional(count),
 		joinTimeoutMs: duration,
 		lastCallTimeoutMs: duration,
 		settleTimeoutMs: duration,

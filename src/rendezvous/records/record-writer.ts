@@ -6,6 +6,7 @@ import {
 	type NodeRecord,
 	type NodeState,
 	RECORD_VERSION,
+	type Reached,
 	type RoundRecord,
 } from "./records.js";
 
@@ -40,11 +41,16 @@ export interface Intent {
 	readonly finishedPlan: string | null;
 	/** Its workers by local rank, if there are any; null: not started. */
 	readonly pids: readonly (number | null)[];
+	/** How far its workers came in the round that it has left; undefined if they count no steps, or still run. */
+	readonly reached?: Reached | undefined;
 	/** When it entered this state, in milliseconds since 1970. */
 	readonly since: number;
 	/** Until when its workers ran in the round that it has left; undefined if it has not run, or still runs. */
 	readonly ranUntil?: number | undefined;
 }
+
+/** An intent without what the shell adds. */
+export type NewIntent = Omit<Intent, "since" | "ranUntil" | "reached">;
 
 export interface RecordWriterOptions {
 	readonly store: Store;
@@ -175,6 +181,7 @@ export class RecordWriter {
 			since: intent.since,
 			ranUntil: intent.ranUntil,
 			pids: intent.pids,
+			reached: intent.reached,
 			claim: intent.claim,
 			failure: intent.failure,
 			fencedIn: intent.fencedIn,

@@ -1,4 +1,7 @@
+import type { RepeatedFailure } from "./budget-record.js";
 import type { FailureId, FailureRecord } from "./failure.js";
+
+export type { BudgetRecord, RepeatedFailure } from "./budget-record.js";
 
 /** Version of every record; a reader refuses any other. */
 export const RECORD_VERSION = 1;
@@ -39,6 +42,8 @@ export interface NodeRecord {
 	readonly ranUntil?: number | undefined;
 	/** Its workers by local rank, if there are any; null: not started. */
 	readonly pids: readonly (number | null)[];
+	/** How far its workers came in the round that it has left; absent if they count no steps. */
+	readonly reached?: Reached | undefined;
 	/** The last failure among its workers. */
 	readonly failure: NodeFailure | null;
 	/** The last round that it left because its lease was unreliable, if any. */
@@ -55,6 +60,13 @@ export interface NodeRecord {
 	readonly role: string;
 	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
 	readonly nodeRank?: number | undefined;
+}
+
+/** The furthest step of a node's workers in a round. */
+export interface Reached {
+	readonly round: number;
+	/** Null if a worker has gone back in the round, so that its steps do not show how far it is. */
+	readonly step: number | null;
 }
 
 /** A failure with the decision of the agent's policy. */
@@ -116,6 +128,8 @@ export interface Outcome {
 	readonly root: FailureRecord | null;
 	/** When it was written, in milliseconds since 1970; only informs people. */
 	readonly endedAt?: number | undefined;
+	/** The failures that came again and again and so ended it, each in one line. */
+	readonly repeated?: readonly string[] | undefined;
 }
 
 /** `round`: the one key that tells the state of the run. The coordinator writes it, by compare-and-set. */
@@ -141,6 +155,10 @@ export interface RoundRecord {
 	readonly accounted: readonly FailureId[];
 	/** Why the round was left, while it is open whether it is charged. */
 	readonly unpaid?: NodeFailure | undefined;
+	/** The furthest step of all rounds, by role; only of roles that count steps. */
+	readonly furthest?: Readonly<Record<string, number>> | undefined;
+	/** The newest incidents that were the same, without progress between them. */
+	readonly repeated?: RepeatedFailure | undefined;
 	readonly world: World | null;
 	readonly outcome: Outcome | null;
 }
@@ -181,14 +199,6 @@ export interface FinishedRecord {
 	readonly planId: string;
 }
 
-/** `budgets/<nodeId>`: what this node has used up; it outlives the node's processes. */
-export interface BudgetRecord {
-	readonly version: 1;
-	readonly charged: number;
-	/** What each of its workers has used up, by local rank. */
-	readonly workers?: Readonly<Record<string, number>>;
-}
-
 /** `spec`: what all agents of a run must agree on. */
 export interface RunSpec {
 	readonly version: 1;
@@ -200,6 +210,8 @@ export interface RunSpec {
 	/** The run's store is private to this agent: no other node can come. */
 	readonly isAlone?: boolean;
 	readonly maxRestarts: number;
+	/** So many same failures in a row end the run; 0 or absent: they do not. */
+	readonly maxIdenticalFailures?: number;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

@@ -26,7 +26,7 @@ describe("the workers of one node", () => {
 		hear: NOTHING_DONE,
 		logs: { directory: "", stdout: undefined, stderr: undefined },
 		readError: () => undefined,
-		readLastLines: () => undefined,
+		readLastLines: () => [],
 		discard: NOTHING_DONE,
 	});
 

@@ -132,6 +132,7 @@ test("every setting", async () => {
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",
 		signalsToHandle: ["SIGTERM"],
+		maxIdenticalFailures: 0,
 		stepPattern: String.raw`it (\d+)`,
 		hangTimeout: "auto",
 		startTimeout: "10m",

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { parseFacts } from "../../../src/config/parse/rule-facts.js";
 import { parseRules } from "../../../src/config/parse/rules.js";
 import {
-	asksForError,
 	decisionOf,
 	firstMatch,
 	type Rule,
@@ -118,11 +117,6 @@ describe("J11 a mistake is named with what is allowed, and all at once:", () => 
 			...["rule 1:", "rule 1:", "rule 1:", "rule 3:"],
 		]);
 	});
-});
-
-it("only a rule that asks for an error needs a worker's last lines", () => {
-	expect(asksForError(rulesOf("exit=3 => restart"))).toBe(false);
-	expect(asksForError(rulesOf("exit=3,error=/x/ => restart"))).toBe(true);
 });
 
 describe("the facts of a failure", () => {

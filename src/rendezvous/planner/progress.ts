@@ -1,0 +1,50 @@
+import type { NodeFailure, RoundRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
+import type { PlannerConfig } from "./plan.js";
+
+/** How far the round came that was left last. */
+export interface RoundProgress {
+	/** The furthest step of all rounds, by role; undefined if none counts steps. */
+	readonly furthest: RoundRecord["furthest"];
+	/** Steps were made in it. */
+	readonly hasSteps: boolean;
+	/** A role came further than in all rounds before, or may have: where steps go back, nobody knows. */
+	readonly isFurther: boolean;
+}
+
+/** All members that are there say how far they came when they leave a round. */
+export function progressOf({ round, nodes }: RunView): RoundProgress {
+	const furthest = new Map(Object.entries(round.furthest ?? {}));
+	let hasSteps = false;
+	let isFurther = false;
+	for (const { record } of nodes.values()) {
+		const { reached, role, instance } = record;
+		if (reached?.round !== round.synced || instance !== round.instance) {
+			continue;
+		}
+		hasSteps = true;
+		const before = furthest.get(role) ?? Number.NEGATIVE_INFINITY;
+		if (reached.step !== null && reached.step <= before) continue;
+		isFurther = true;
+		if (reached.step !== null) furthest.set(role, reached.step);
+	}
+	return {
+		furthest: furthest.size === 0 ? undefined : Object.fromEntries(furthest),
+		hasSteps,
+		isFurther,
+	};
+}
+
+/**
+ * Whether the round of this failure came further than all before. Where no worker of the run counts steps, a worker that has
+ * run for the settle time is taken to have.
+ */
+export function cameFurther(
+	{ isFurther, furthest }: RoundProgress,
+	{ failure }: NodeFailure,
+	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
+): boolean {
+	return (
+		isFurther || (furthest === undefined && failure.uptimeMs >= settleTimeoutMs)
+	);
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from "vitest";
+import type { PlannerConfig } from "../../../src/rendezvous/planner/plan.js";
+import { resolveCharge } from "../../../src/rendezvous/planner/resolve-charge.js";
+import type { FailureRecord } from "../../../src/rendezvous/records/failure.js";
+import type {
+	NodeFailure,
+	NodeRecord,
+	RoundRecord,
+} from "../../../src/rendezvous/records/records.js";
+import { runSpec } from "../../helpers/run-settings.js";
+import {
+	failureRecord,
+	nodeFailure,
+	nodeRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
+
+const SAME = "exit code 1; ValueError; train.py:41 in load; bad batch #";
+
+/** A round that failed, or was left otherwise. */
+interface Failed {
+	readonly on?: "a" | "b";
+	/** How far both nodes came; undefined: they count no steps. */
+	readonly step?: number | null;
+	readonly failure?: Partial<FailureRecord>;
+	readonly charge?: NodeFailure["charge"];
+	/** Of the other node. */
+	readonly peer?: Partial<NodeRecord>;
+}
+
+/** Plays one incident after another and says how each was decided. */
+function play(
+	incidents: readonly Failed[],
+	config: Partial<PlannerConfig> = {},
+): { verdicts: readonly string[]; round: RoundRecord } {
+	const verdicts: string[] = [];
+	let round: Partial<RoundRecord> = { planId: "plan-1", seats: 2 };
+	for (const [index, incident] of incidents.entries()) {
+		const synced = index + 1;
+		const { on = "b", step, charge = "run", peer } = incident;
+		const reached = step === undefined ? undefined : { round: synced, step };
+		const failure = failureRecord(on, {
+			...{ round: synced, rank: 3, fingerprint: SAME, said: "ValueError: x" },
+			...incident.failure,
+		});
+		const unpaid = nodeFailure(on, { failure, charge });
+		const nodes = ["a", "b"].map((nodeId) =>
+			nodeRecord(nodeId, {
+				...{ claim: synced + 1, reached },
+				...(nodeId === on ? { failure: unpaid } : peer),
+			}),
+		);
+		const view = runView(
+			{ ...round, synced, deprecated: synced, incidents: synced, unpaid },
+			nodes,
+			{ seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) } },
+		);
+		const settled = resolveCharge(view, {
+			...runSpec({ minNodes: 1, maxRestarts: 100, maxIdenticalFailures: 3 }),
+			...config,
+		});
+		if (settled === undefined) throw new Error("the charge was decided before");
+		round = settled.round;
+		const barred = settled.budgets.get(on)?.barred;
+		verdicts.push(
+			settled.round.outcome !== null
+				? "ends"
+				: barred === undefined
+					? "goes on"
+					: "barred",
+		);
+		if (settled.round.outcome !== null) break;
+	}
+	return { verdicts, round: round as RoundRecord };
+}
+
+const times = (count: number, incident: Failed = {}) =>
+	Array.from({ length: count }, () => incident);
+const LONG: Failed = { failure: { uptimeMs: 60_000 } };
+const OTHER: Failed = { failure: { fingerprint: "exit code 2" } };
+const KILLED: Failed = { failure: { fingerprint: undefined } };
+
+describe("same failures in a row", () => {
+	it.each<[string, readonly Failed[], Partial<PlannerConfig>, string]>([
+		["end the run", times(9), {}, "goes on, goes on, ends"],
+		["end the run at once", times(9), { maxIdenticalFailures: 1 }, "ends"],
+		[
+			"do not where that is off",
+			times(4),
+			{ maxIdenticalFailures: 0 },
+			"goes on, goes on, goes on, goes on",
+		],
+		[
+			"end the run at the same step",
+			times(4, { step: 100 }),
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"end the run before the furthest step",
+			[{ step: 100 }, { step: 90 }, { step: 40 }],
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"do not beyond the furthest step",
+			[{ step: 100 }, { step: 100 }, { step: 101 }, { step: 101 }],
+			{},
+			"goes on, goes on, goes on, goes on",
+		],
+		[
+			"end the run where only others run ahead of the worker that fails",
+			[100, 104, 109].map((step) => ({ step, failure: { step: 100 } })),
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"do not where the worker itself gets further",
+			[1, 2, 3, 4].map((step) => ({ step: 9, failure: { step } })),
+			{},
+			"goes on, goes on, goes on, goes on",
+		],
+		[
+			"do not where steps start over",
+			times(4, { step: null }),
+			{},
+			"goes on, goes on, goes on, goes on",
+		],
+		[
+			"do not where rounds without steps run for long",
+			times(4, LONG),
+			{},
+			"goes on, goes on, goes on, goes on",
+		],
+		[
+			"end the run where a long round makes no step beyond",
+			[{ step: 7 }, { step: 7, ...LONG }, LONG],
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"are not in a row with another between them",
+			[{}, {}, OTHER, {}, {}],
+			{},
+			"goes on, goes on, goes on, goes on, goes on",
+		],
+		[
+			"are not in a row with a kill from outside between them",
+			[{}, {}, KILLED, {}, {}],
+			{},
+			"goes on, goes on, goes on, goes on, goes on",
+		],
+		[
+			"are in a row across what costs nothing",
+			[{}, {}, { ...OTHER, charge: "nothing" }, {}],
+			{},
+			"goes on, goes on, goes on, ends",
+		],
+		[
+			"are expected where they cost nothing",
+			times(4, { charge: "nothing" }),
+			{},
+			"goes on, goes on, goes on, goes on",
+		],
+	])("%s", (_, incidents, config, verdicts) => {
+		expect(play(incidents, config).verdicts.join(", ")).toBe(verdicts);
+	});
+
+	it("are not the program's where a worker of another node was killed", () => {
+		const peerKilled = (round: number): Failed => ({
+			peer: {
+				failure: nodeFailure("a", { failure: failureRecord("a", { round }) }),
+			},
+		});
+		const incidents = [1, 2, 3, 4].map(peerKilled);
+		expect(play(incidents).verdicts).not.toContain("ends");
+	});
+
+	it("end with a reason that names rank, node and step, and with each failure", () => {
+		const { round } = play([{ step: 100 }, { step: 90 }, { step: 100 }]);
+		expect(round.outcome).toMatchObject({
+			...{ result: "failed", exitCode: 1 },
+			reason:
+				"rank 3 on b: exit code 1; no restart got beyond step 100: 3 failures in a row were the same (--max-identical-failures)",
+			repeated: [
+				"round 1: rank 3 on b: exit code 1: ValueError: x",
+				"round 2: rank 3 on b: exit code 1: ValueError: x",
+				"round 3: rank 3 on b: exit code 1: ValueError: x",
+			],
+		});
+	});
+
+	it("end without steps with a reason that says so", () => {
+		expect(play(times(3)).round.outcome?.reason).toContain(
+			"no restart got any further",
+		);
+	});
+});
+
+describe("same failures of one node, whose own budget pays", () => {
+	const ofNode: Failed = { charge: "node" };
+
+	it.each<[string, readonly Failed[], Partial<PlannerConfig>, string]>([
+		["keep it out", times(3, ofNode), {}, "goes on, goes on, barred"],
+		[
+			"end the run where the others are too few",
+			times(3, ofNode),
+			{ minNodes: 2 },
+			"goes on, goes on, ends",
+		],
+		[
+			"end the run where no other can come",
+			times(3, ofNode),
+			{ isAlone: true },
+			"goes on, goes on, ends",
+		],
+		[
+			"end the run where another node has them too",
+			[{ ...ofNode, on: "a" }, ofNode, ofNode],
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"end the run once another node has them",
+			[...times(3, ofNode), { ...ofNode, on: "a" }],
+			{},
+			"goes on, goes on, barred, ends",
+		],
+	])("%s", (_, incidents, config, verdicts) => {
+		expect(play(incidents, config).verdicts.join(", ")).toBe(verdicts);
+	});
+});
