@@ -32,6 +32,14 @@ export interface RunningCli {
 	readonly ended: Promise<CliResult>;
 }
 
+/** The environment of a command that is given these variables. */
+export function environmentOf(
+	env: CliOptions["env"] = {},
+): Readonly<Record<string, string>> {
+	const { PATH = "", HOME = "" } = process.env;
+	return { PATH, HOME, ...NO_RECORDS, ...env };
+}
+
 /** Starts the built command, with stdin closed. */
 export function startCli(
 	args: readonly string[],
@@ -39,12 +47,7 @@ export function startCli(
 ): RunningCli {
 	const child = spawn(process.execPath, [...nodeArgs, CLI, ...args], {
 		cwd,
-		env: {
-			PATH: process.env.PATH,
-			HOME: process.env.HOME,
-			...NO_RECORDS,
-			...env,
-		},
+		env: environmentOf(env),
 		stdio: ["ignore", "pipe", "pipe"],
 		...(uid === undefined ? {} : { uid }),
 	});

@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ALL_OPTIONS } from "../../src/config/options.js";
-import { CLI, type CliOptions, runCli } from "../helpers/cli.js";
+import { CLI, runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const NOBODY = 65_534;
@@ -13,6 +14,7 @@ const RUNS_TYPESCRIPT =
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
+const runLine = cliHost();
 
 // A command that would leave a trace if it were started.
 const MARK = join(folder.path, "started");
@@ -57,24 +59,33 @@ interface BadInput {
 	readonly env?: Readonly<Record<string, string>>;
 	/** Runs as a user without rights, which needs root. */
 	readonly asNobody?: boolean;
+	/** Runs as a process of its own: one of each kind does, and what ends the process itself. */
+	readonly isAlone?: boolean;
 	readonly exitCode?: number;
 	/** One pattern a line of stderr. */
 	readonly lines: readonly RegExp[];
 }
 
 const BAD_INPUTS: readonly BadInput[] = [
-	{ number: 1, args: [], lines: [/^no command given; give a script/] },
+	{
+		number: 1,
+		args: [],
+		isAlone: true,
+		lines: [/^no command given; give a script/],
+	},
 	{ number: 1, args: ["--nnodes", "1"], lines: [/^no command given/] },
 	{ number: 1, args: [""], lines: [/^no command given/] },
 	{
 		number: 2,
 		args: ["nosuch.js"],
+		isAlone: true,
 		exitCode: 127,
 		lines: [/^script "nosuch.js" not found \(looked in \/.*\)/],
 	},
 	{
 		number: 2,
 		args: ["nosuch-command", "x"],
+		isAlone: true,
 		exitCode: 127,
 		lines: [/^command "nosuch-command" not found on PATH/],
 	},
@@ -95,6 +106,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 3,
 		args: ["statsu", "train"],
+		isAlone: true,
 		lines: [/^"statsu" not found; did you mean the command status\?$/],
 	},
 	{
@@ -118,6 +130,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 4,
 		args: ["./plain"],
+		isAlone: true,
 		exitCode: 126,
 		lines: [/^".\/plain" is not executable; use chmod \+x/],
 	},
@@ -134,6 +147,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 7,
 		args: ["--nproc-per-nod", "4", ...TOUCH],
+		isAlone: true,
 		lines: [
 			/^unknown option --nproc-per-nod; did you mean --nproc-per-node\?$/,
 		],
@@ -252,6 +266,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	...["waits.mjs", "exits.mjs"].map((module) => ({
 		number: 15,
 		args: ["--restart-policy", module, ...TOUCH],
+		isAlone: true,
 		lines: [/^ended before it was done, .*--restart-policy.* process.exit/],
 	})),
 	{
@@ -378,6 +393,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 32,
 		args: ["--config", "bad.yaml", ...TOUCH],
+		isAlone: true,
 		lines: [
 			/^bad.yaml: maxRestart: is not known here; did you mean maxRestarts\?$/,
 			/^bad.yaml: nnodes: expected a number or a text, got true$/,
@@ -408,6 +424,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 35,
 		args: ["--tee", "x", ...TOUCH],
+		isAlone: true,
 		env: { ELASTIC_RUN_NPROC: "4" },
 		lines: [
 			/^warning: environment ELASTIC_RUN_NPROC is not known and has no effect; did you mean ELASTIC_RUN_NPROC_PER_NODE\?$/,
@@ -482,19 +499,20 @@ describe("bad input", () => {
 	for (const {
 		number,
 		args,
-		env,
+		env = {},
 		asNobody,
+		isAlone,
 		exitCode = 2,
 		lines,
 	} of BAD_INPUTS) {
 		test(`${number}: elastic-run ${args.join(" ")}`, async (context) => {
 			if (asNobody && !IS_ROOT) context.skip("only root can become nobody");
-			const options: CliOptions = {
-				cwd: folder.path,
-				...(env === undefined ? {} : { env }),
-				...(asNobody ? { uid: NOBODY } : {}),
-			};
-			const result = await runCli(args, options);
+			const options = { cwd: folder.path, env };
+			const as = asNobody ? { uid: NOBODY } : {};
+			const result =
+				isAlone || asNobody
+					? await runCli(args, { ...options, ...as })
+					: await runLine(args, options);
 			expect(linesOf(result.stderr)).toEqual(
 				lines.map((line) => expect.stringMatching(line)),
 			);
@@ -552,7 +570,7 @@ describe("bad input", () => {
 	});
 
 	test("a run of no name here, and no etcd", async () => {
-		const { exitCode, stderr } = await runCli(["history", "x"], {
+		const { exitCode, stderr } = await runLine(["history", "x"], {
 			cwd: folder.path,
 		});
 		expect(linesOf(stderr)).toEqual([
@@ -623,7 +641,7 @@ describe("bad input", () => {
 		["--master_port", "0", /a port from 1 to 65535/],
 		["--numa-binding", "node", /numactl/],
 	])("torchrun's %s %s", async (flag, value, words) => {
-		const result = await runCli([flag, value, ...TOUCH], { cwd: folder.path });
+		const result = await runLine([flag, value, ...TOUCH], { cwd: folder.path });
 		expect(linesOf(result.stderr)).toEqual([expect.stringMatching(words)]);
 		expect(result.exitCode).toBe(2);
 	});

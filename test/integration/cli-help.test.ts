@@ -13,9 +13,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../bin/commands/command-table.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import { CLI, runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 
 const cwd = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const runLine = cliHost();
 
 /** Of a terminal that nobody has made wider. */
 const WIDTH = 80;
@@ -68,7 +70,7 @@ describe("--help", () => {
 	});
 
 	test("is the same for -h, also behind bad flags", async () => {
-		const short = await runCli(["--nosuch", "-h"], { cwd });
+		const short = await runLine(["--nosuch", "-h"], { cwd });
 		expect(short).toEqual(help);
 	});
 
@@ -95,7 +97,7 @@ const WITH_OWN_HELP = Object.entries(COMMANDS).filter(
 test.each(
 	WITH_OWN_HELP,
 )("%s --help fits 80 columns and names its flags", async (word, { flags }) => {
-	const { exitCode, stdout, stderr } = await runCli([word, "--help"], { cwd });
+	const { exitCode, stdout, stderr } = await runLine([word, "--help"], { cwd });
 	expect([exitCode, stderr]).toEqual([0, ""]);
 	expect(stdout.startsWith(`Usage: elastic-run ${word}`)).toBe(true);
 	const widths = stdout.split("\n").map((line) => line.length);

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import { runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
+const runLine = cliHost();
 
 function directory(
 	name: string,
@@ -39,7 +41,7 @@ async function dryRun(
 	args: readonly string[],
 	env: Readonly<Record<string, string>> = {},
 ) {
-	const result = await runCli(
+	const result = await runLine(
 		["--dry-run", "--output", "json", ...args, "true"],
 		{ cwd, env },
 	);
@@ -154,7 +156,7 @@ describe("pass-through", () => {
 			["-", "", "a b", "$HOME"],
 		],
 	])("true %j", async (args, passed) => {
-		const result = await runCli(
+		const result = await runLine(
 			["--dry-run", "--output", "json", "true", ...args],
 			{ cwd: empty },
 		);
@@ -232,7 +234,7 @@ describe("the dry run", () => {
 	});
 
 	test("in words shows one worker, and the settings that are not the defaults", async () => {
-		const { stdout } = await runCli(
+		const { stdout } = await runLine(
 			[
 				...["--dry-run", "--role", "a", "--nproc-per-node", "3"],
 				...["sh", "-c", "exit 0"],

@@ -2,11 +2,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const cwd = folder.path;
+const runLine = cliHost();
 const MARK = join(cwd, "started");
 
 writeFileSync(join(cwd, "train.js"), "");
@@ -20,8 +22,8 @@ test.each([
 	[["nosuch.js"], {}, 1],
 	[["--node-rank", "x", "--rdzv-conf", "join_timeout=1", "train.js"], {}, 2],
 ] as const)("J18 validate %j %j says what a launch says, one line each, and exits with 2", async (args, env, count) => {
-	const launch = await runCli([...args], { cwd, env });
-	const { exitCode, stdout, stderr } = await runCli(["validate", ...args], {
+	const launch = await runLine([...args], { cwd, env });
+	const { exitCode, stdout, stderr } = await runLine(["validate", ...args], {
 		cwd,
 		env,
 	});
@@ -29,7 +31,7 @@ test.each([
 	expect(stderr.trimEnd().split("\n")).toHaveLength(count);
 
 	const json = ["validate", "--output", "json", ...args];
-	const told = JSON.parse((await runCli(json, { cwd, env })).stdout);
+	const told = JSON.parse((await runLine(json, { cwd, env })).stdout);
 	const problems = stderr.trimEnd().replaceAll("elastic-run: ", "").split("\n");
 	expect(told).toMatchObject({ ok: false, problems, configuration: null });
 });
@@ -66,7 +68,7 @@ test("J18 validate shows what would be in force as a dry run does, and starts no
 });
 
 test("J18 validate needs no script: a config file alone can be checked", async () => {
-	const { exitCode, stdout, stderr } = await runCli(
+	const { exitCode, stdout, stderr } = await runLine(
 		["validate", "--config", "run.yaml", "--rdzv-endpoint", "etcd-1:2379"],
 		{ cwd },
 	);
@@ -77,7 +79,7 @@ test("J18 validate needs no script: a config file alone can be checked", async (
 });
 
 test("validate --help fits 100 columns", async () => {
-	const { exitCode, stdout } = await runCli(["validate", "--help"], { cwd });
+	const { exitCode, stdout } = await runLine(["validate", "--help"], { cwd });
 	expect(exitCode).toBe(0);
 	expect(stdout.startsWith("Usage: elastic-run validate ")).toBe(true);
 	const widths = stdout.split("\n").map((line) => line.length);

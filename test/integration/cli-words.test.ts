@@ -3,11 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { CLI, runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const folder = temporaryFolder();
 const cwd = folder.path;
 afterAll(() => folder.remove());
+const runLine = cliHost();
 
 test.each([
 	["ps", "elastic-run help lists the commands;"],
@@ -15,7 +17,7 @@ test.each([
 	["stauts", "did you mean elastic-run status?"],
 	["true", "elastic-run help lists the commands;"],
 ])("the single word %s runs no program of the system", async (word, hint) => {
-	expect(await runCli([word], { cwd })).toMatchObject({
+	expect(await runLine([word], { cwd })).toMatchObject({
 		exitCode: 2,
 		stdout: "",
 		stderr: `elastic-run: "${word}" is no command of elastic-run and no file here; ${hint} to run the program ${word}, use: elastic-run run ${word}\n`,
@@ -55,7 +57,7 @@ test("a single word that is a file or a directory here runs no program of the sy
 		stderr:
 			'elastic-run: "pwd" is no command of elastic-run; elastic-run help lists the commands; to run the file here, use: elastic-run ./pwd; to run the program pwd, use: elastic-run run pwd\n',
 	});
-	expect(await runCli(["test"], { cwd })).toMatchObject({
+	expect(await runLine(["test"], { cwd })).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining(
 			'"test" is no command of elastic-run and no file here, but a directory;',
@@ -64,16 +66,16 @@ test("a single word that is a file or a directory here runs no program of the sy
 });
 
 test("help, version and -V answer as their flags do", async () => {
-	const flag = await runCli(["--help"], { cwd });
-	expect(await runCli(["help"], { cwd })).toEqual(flag);
-	expect(await runCli(["help", "run"], { cwd })).toEqual(flag);
-	expect(await runCli(["run", "--help"], { cwd })).toEqual(flag);
-	const status = await runCli(["status", "--help"], { cwd });
-	expect(await runCli(["help", "status"], { cwd })).toEqual(status);
-	const version = await runCli(["--version"], { cwd });
-	expect(await runCli(["version"], { cwd })).toEqual(version);
-	expect(await runCli(["-V"], { cwd })).toEqual(version);
-	const unknown = await runCli(["help", "stauts"], { cwd });
+	const flag = await runLine(["--help"], { cwd });
+	expect(await runLine(["help"], { cwd })).toEqual(flag);
+	expect(await runLine(["help", "run"], { cwd })).toEqual(flag);
+	expect(await runLine(["run", "--help"], { cwd })).toEqual(flag);
+	const status = await runLine(["status", "--help"], { cwd });
+	expect(await runLine(["help", "status"], { cwd })).toEqual(status);
+	const version = await runLine(["--version"], { cwd });
+	expect(await runLine(["version"], { cwd })).toEqual(version);
+	expect(await runLine(["-V"], { cwd })).toEqual(version);
+	const unknown = await runLine(["help", "stauts"], { cwd });
 	expect(unknown.exitCode).toBe(2);
 	expect(unknown.stderr).toContain("did you mean elastic-run status?");
 });

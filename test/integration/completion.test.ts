@@ -11,14 +11,16 @@ import {
 } from "vitest";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import { runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const folder = temporaryFolder();
 const SHELLS = ["bash", "zsh", "fish"];
+const runLine = cliHost();
 
 beforeAll(async () => {
 	for (const shell of SHELLS) {
-		const { stdout } = await runCli(["completion", shell], {
+		const { stdout } = await runLine(["completion", shell], {
 			cwd: folder.path,
 		});
 		writeFileSync(join(folder.path, `completion.${shell}`), stdout);
