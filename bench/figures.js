@@ -8,6 +8,7 @@ import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
+import { VERDICT_FIGURES } from "./verdicts.js";
 
 const BYTES_PER_WORKER = 100e6;
 /** Long enough that what the garbage collector does once, some time after the start, is not most of it. */
@@ -141,6 +142,7 @@ export const FIGURES = [
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
 	...LEDGER_FIGURES,
+	...VERDICT_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
 	...SCALE_FIGURES,

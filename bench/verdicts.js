@@ -1,0 +1,57 @@
+import { Etcd } from "./etcd.js";
+import { playCase } from "./verdicts/play.js";
+import { POOL } from "./verdicts/pool.js";
+
+const POLICIES = ["hard", "soft"];
+
+/**
+ * Whether the launcher ends what no restart helps, and nothing else.
+ * @type {readonly import("./figures.js").Figure[]}
+ */
+export const VERDICT_FIGURES = [
+	{
+		name: "verdicts",
+		title: `right verdicts on ${POOL.length} faults, each under hard and soft`,
+		unit: "%",
+		rounds: 1,
+		peers: [],
+		needsEtcd: true,
+		goal: { atLeast: 95 },
+		async open({ scratch }) {
+			const etcd = await Etcd.start(scratch);
+			const place = { scratch, endpoint: etcd.endpoint };
+			let rows = [];
+			return {
+				etcd,
+				async measure() {
+					rows = [];
+					for (const play of POOL) {
+						const wrong = [];
+						for (const policy of POLICIES) {
+							wrong.push(await playCase(play, policy, place));
+						}
+						rows.push({ play, wrong });
+					}
+					const all = rows.flatMap(({ wrong }) => wrong);
+					const right = all.filter((one) => one === undefined).length;
+					return (100 * right) / all.length;
+				},
+				notes: () => tableOf(rows),
+				close: () => etcd.stop(),
+			};
+		},
+	},
+];
+
+/** As docs/verdicts.md has it. */
+function tableOf(rows) {
+	const wordsOf = (wrong) => wrong ?? "right";
+	return [
+		`| fault | verdict | exit code | ${POLICIES.join(" | ")} |`,
+		`|---|---|---|${"---|".repeat(POLICIES.length)}`,
+		...rows.map(
+			({ play: { name, verdict }, wrong }) =>
+				`| ${name} | ${verdict.words} | ${verdict.code} | ${wrong.map(wordsOf).join(" | ")} |`,
+		),
+	];
+}
