@@ -128,6 +128,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	policy: "--restart-policy",
 	finishedStay: "finishedNodes of --restart-policy",
 	isAlone: "--rdzv-backend",
+	isRecreated: "elastic-run barrier, which meets only its like",
 	maxRestarts: "--max-restarts",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",

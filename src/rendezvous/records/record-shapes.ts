@@ -143,6 +143,7 @@ export const SPEC = fields<RunSpec>(
 		policy: words,
 		finishedStay: optional(flag),
 		isAlone: optional(flag),
+		isRecreated: optional(flag),
 		maxRestarts: count,
 		joinTimeoutMs: duration,
 		lastCallTimeoutMs: duration,

@@ -199,6 +199,8 @@ export interface RunSpec {
 	readonly finishedStay?: boolean;
 	/** The run's store is private to this agent: no other node can come. */
 	readonly isAlone?: boolean;
+	/** A node's process ends with its round, and another one takes its place. */
+	readonly isRecreated?: boolean;
 	readonly maxRestarts: number;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
