@@ -1,5 +1,6 @@
 import { ALL_OPTIONS, OPTIONS } from "../../src/config/options.js";
 import type { Flag } from "../argument-parser.js";
+import { BARRIER_FLAGS } from "./barrier-flags.js";
 
 /** One command: what help, the parser and completion know of it, and how it runs. */
 interface CommandEntry {
@@ -20,6 +21,12 @@ const { config, nodeId, nprocPerNode, output, runId } = OPTIONS;
 const { logDir, rdzvBackend, rdzvConf, rdzvEndpoint } = OPTIONS;
 const STORE_FLAGS = [rdzvEndpoint, rdzvBackend, rdzvConf];
 const COMMON_FLAGS = [config, output];
+const BARRIER_OPTIONS = [
+	...[OPTIONS.nnodes, runId, nodeId, ...STORE_FLAGS],
+	...[OPTIONS.localAddr, OPTIONS.nodeRank, OPTIONS.role],
+	...[OPTIONS.maxRestarts, logDir, OPTIONS.logFormat],
+	...[OPTIONS.signalsToHandle, config],
+];
 const WAIT_FLAGS = [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }];
 const SHELLS = ["bash", "zsh", "fish"];
 
@@ -125,6 +132,11 @@ const TABLE = {
 		],
 		ignored: STORE_FLAGS,
 		run: async (args) => (await import("./chaos.js")).chaos(args),
+	},
+	barrier: {
+		help: "take part in a run for a pod whose other containers work",
+		flags: [...BARRIER_FLAGS, ...BARRIER_OPTIONS],
+		run: async (args) => (await import("./barrier.js")).barrier(args),
 	},
 	"python-path": {
 		help: "print where Python finds the runtime library",

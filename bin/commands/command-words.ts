@@ -3,14 +3,8 @@ import { editDistance } from "../../src/base/nearest-name.js";
 import { say } from "../console.js";
 import { COMMANDS, type CommandName } from "./command-table.js";
 
-/** Commands of later versions. */
-const RESERVED_WORDS: readonly string[] = ["barrier"];
-
 /** Words that are commands in first position. A script with such a name must be written `./status`. */
-const COMMAND_WORDS: readonly string[] = [
-	...Object.keys(COMMANDS),
-	...RESERVED_WORDS,
-];
+const COMMAND_WORDS: readonly string[] = Object.keys(COMMANDS);
 
 const LARGEST_SLIP = 2;
 

@@ -51,7 +51,10 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 			const pids = workers.flatMap(({ pid }) => pid ?? []);
 			const firstRank = workers[0]?.rank ?? 0;
 			const about = { round: round.synced, pids, firstRank };
-			place.log.info(describeStart(round, pids.length, kept), about);
+			const words = place.standIn
+				? `round ${round.synced} has begun: the barrier is down`
+				: describeStart(round, pids.length, kept);
+			place.log.info(words, about);
 			ports.prepare();
 			for (const channel of discarded.splice(0)) void channel.removeAside();
 		},

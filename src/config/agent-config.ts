@@ -123,6 +123,8 @@ export interface AgentConfig extends StoreConfig {
 	readonly rules: readonly Rule[];
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;
+	/** Set if the agent ends with this exit code when its round is over: its supervisor starts it anew. */
+	readonly recreatesWith?: number | undefined;
 	readonly steps: StepsConfig;
 	/** Undefined: a fresh temporary directory. */
 	readonly logDir: string | undefined;

@@ -11,6 +11,7 @@ import type { PinnedScreen } from "../logs/pinned-screen.js";
 import type { RunReport } from "../report/run-report.js";
 import { pid1Warning } from "../supervision/reap-warning.js";
 import { NodeLauncher } from "./node-launcher.js";
+import type { BarrierParts } from "./open-node-observer.js";
 
 /** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
@@ -24,6 +25,8 @@ export interface StopSignals
 	readonly onPassedOn?: (send: (signal: NodeJS.Signals) => void) => void;
 	/** Keeps lines in view on the terminal of stderr. Default: none. */
 	readonly screen?: PinnedScreen | undefined;
+	/** A node without processes of its own. Default: it has workers. */
+	readonly barrier?: BarrierParts | undefined;
 }
 
 type Terminal = NodeJS.WriteStream & { readonly fd: number };
@@ -74,7 +77,7 @@ export async function launchResolved(
 		log.warn(warning);
 	}
 	try {
-		const launcher = new NodeLauncher(config, {
+		const place = {
 			clock: systemClock,
 			log,
 			cleanups,
@@ -87,7 +90,9 @@ export async function launchResolved(
 				stdout: coloured(process.stdout, config.environment),
 				stderr: coloured(process.stderr, config.environment),
 			},
-		});
+			standIn: wishes.barrier?.spawner,
+		};
+		const launcher = new NodeLauncher(config, place, wishes.barrier?.probe);
 		connectSignals(wishes, launcher, cleanups);
 		wishes.onPassedOn?.((signal) => launcher.passOn(signal));
 		return await launcher.toTheEnd();

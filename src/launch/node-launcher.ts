@@ -1,3 +1,4 @@
+import type { AgentObserver } from "../agent/agent-observer.js";
 import { AgentSession, type StopRequest } from "../agent/agent-session.js";
 import {
 	type EnteredRun,
@@ -15,13 +16,13 @@ import { PortReservation } from "../agent/workers/reserve-port.js";
 import { within } from "../base/within.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { hostIfAsked } from "../hosting/host-if-asked.js";
-import type { Leave } from "../http/control.js";
-import type { Observer } from "../http/observer.js";
+import type { ProbePlace } from "../http/open-probe.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
 import { newIncarnation } from "../supervision/incarnation.js";
+import { openNodeObserver } from "./open-node-observer.js";
 
 /**
  * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the
@@ -41,7 +42,7 @@ export class NodeLauncher {
 	private readonly opening: Promise<Store>;
 	private membership: Membership | undefined;
 	private session: AgentSession | undefined;
-	private observer: Observer | undefined;
+	private observer: AgentObserver | undefined;
 	private stopRequest: StopRequest | undefined;
 	private leaving: Promise<void> | undefined;
 	private tellStopped: () => void = () => {};
@@ -50,6 +51,7 @@ export class NodeLauncher {
 	constructor(
 		private readonly config: AgentConfig,
 		private readonly place: LauncherIo,
+		private readonly probe?: ProbePlace,
 	) {
 		const { maxNodes, localAddr = EVERY_ADDRESS } = config;
 		this.ports = new PortReservation(
@@ -99,23 +101,16 @@ export class NodeLauncher {
 		}
 	}
 
-	/** First of all: if the address cannot be had, the launch is refused. */
-	private async openObserver(): Promise<Observer | undefined> {
-		const { config, place } = this;
-		const { http } = config;
-		if (http === undefined) return undefined;
-		const { openObserver } = await import("../http/open-observer.js");
-		const leave: Leave = (stop) => this.askToStop(stop, false);
-		return openObserver({ ...place, config, http, leave });
-	}
-
 	private async enter(): Promise<EnteredRun> {
 		const { config, place } = this;
 		const { clock, cleanups, log } = place;
 		cleanups.add("freeing the port", () => this.ports.close());
 		cleanups.add("closing the store", () => this.closeStore());
 		cleanups.add("leaving the run", () => this.leave());
-		this.observer = await this.openObserver();
+		// First of all: if the address cannot be had, the launch is refused.
+		this.observer = await openNodeObserver(config, place, this.probe, (stop) =>
+			this.askToStop(stop, false),
+		);
 		const isAborted = () => this.stopRequest !== undefined;
 		await hostIfAsked(config, place, isAborted, Math.random);
 		return enterRun({

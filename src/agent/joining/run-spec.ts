@@ -14,6 +14,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		policy: config.policyId,
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		...(config.backend === "memory" && { isAlone: true }),
+		...(config.recreatesWith !== undefined && { isRecreated: true }),
 		maxRestarts: config.maxRestarts,
 		maxIdenticalFailures: config.maxIdenticalFailures,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,

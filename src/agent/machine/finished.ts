@@ -1,6 +1,6 @@
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
-import { LEAVE_PATIENCE_MS } from "./go-on.js";
+import { endWithRound, LEAVE_PATIENCE_MS } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import { type Finished, nextClaim } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
@@ -79,6 +79,10 @@ function joinAnew(
 	view: RoundView,
 	context: TransitionContext,
 ): Transition {
+	const { recreatesWith } = context;
+	if (recreatesWith !== undefined) {
+		return endWithRound(state, view, recreatesWith);
+	}
 	const joined = join(state, view, context);
 	const { reason } = view.round.cause;
 	return {

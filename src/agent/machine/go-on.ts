@@ -1,7 +1,14 @@
 import { formatCount } from "../../base/units.js";
+import type { RoundView } from "../../rendezvous/member/membership.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
-import { type Left, type Next, nextClaim, type Stopping } from "./state.js";
+import {
+	type Finished,
+	type Left,
+	type Next,
+	nextClaim,
+	type Stopping,
+} from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";
 import {
@@ -38,11 +45,28 @@ export function goOnIfGone(
 	if (ending !== undefined) return close(state, ending);
 	if (next.kind === "leave") return leaveWhenSeen(state, next, context);
 	if (view === null || state.workers.some(isUnexplained)) return ignore(state);
+	if (context.recreatesWith !== undefined && state.seat !== null) {
+		return endWithRound(state, view, context.recreatesWith);
+	}
 	const joined = join(state, view, context);
 	return {
 		...joined,
 		reason: joined.reason || readyWords(state, nextClaim(view)),
 	};
+}
+
+/**
+ * This process has had its round, and another one of its node takes part in the next. Before it goes, the others must
+ * know what has happened here.
+ */
+export function endWithRound(
+	state: Stopping | Finished,
+	{ round: { deprecated, cause } }: RoundView,
+	exitCode: number,
+): Transition {
+	if (deprecated < state.round) return ignore(state);
+	const reason = `round ${state.round} is over, this process ends for its next start: ${cause.reason}`;
+	return close(state, leftWith(exitCode, reason));
 }
 
 /** "ready for round 4 (1 worker paused)". */

@@ -18,6 +18,8 @@ export interface TransitionContext {
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;
+	/** Set if this process ends with this exit code when its round is over: its supervisor starts it anew. */
+	readonly recreatesWith?: number | undefined;
 }
 
 export interface Transition {

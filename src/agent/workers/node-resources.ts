@@ -38,6 +38,8 @@ export interface LauncherIo {
 	readonly stderr: Writable & { readonly isTTY?: boolean };
 	/** Whether prefixes are coloured on each stream. */
 	readonly colours: Readonly<Record<"stdout" | "stderr", boolean>>;
+	/** Stands in for processes; undefined: the workers are processes of this node. */
+	readonly standIn?: WorkerSpawner | undefined;
 }
 
 /** Everything that one node needs to run workers; `place.cleanups` closes it. */
@@ -71,18 +73,7 @@ export async function openNodeResources(
 	cleanups.add("removing the channel", () => channels.remove());
 	for (const warning of channels.warnings) log.warn(warning);
 
-	const path = config.environment.PATH;
-	// Runs while the rest is loaded.
-	const setpriv = findSetpriv(path);
-	const mark = agentMark(incarnation);
-	const guard = startGuard({
-		clock,
-		channelRoot: channels.directory,
-		mark,
-		path,
-		warn,
-	});
-	cleanups.add("ending the guard", () => guard.close());
+	const loadSpawner = prepareSpawner(config, channels, incarnation, place);
 	const logSpace = new FreeSpaceWatch({
 		clock,
 		directory: logs.directory,
@@ -92,13 +83,7 @@ export async function openNodeResources(
 	log.attachFile(logs.agentLog, careFor(logs, logSpace));
 	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	await endLeftBehind({ clock, runId, nodeId, warn });
-	const spawner = await loadProcessSpawner({
-		clock,
-		setpriv,
-		registry: guard,
-		escapees: watchEscapees({ clock, mark, warn }),
-		warn,
-	});
+	const spawner = await loadSpawner();
 	const console = createConsole({
 		clock,
 		logger: log,
@@ -109,6 +94,28 @@ export async function openNodeResources(
 	});
 	cleanups.add("closing the console", () => console.close());
 	return { channels, logs, console, logSpace, spawner };
+}
+
+/** Starts the guard of the workers' processes at once; what is returned loads the rest. Without processes there is neither. */
+function prepareSpawner(
+	{ environment }: AgentConfig,
+	{ directory: channelRoot }: ChannelRoot,
+	incarnation: string,
+	{ clock, log, cleanups, standIn }: LauncherIo,
+): () => Promise<WorkerSpawner> {
+	if (standIn !== undefined) return async () => standIn;
+	const warn = (message: string) => log.warn(message);
+	const path = environment.PATH;
+	// Runs while the rest is loaded.
+	const setpriv = findSetpriv(path);
+	const mark = agentMark(incarnation);
+	const guard = startGuard({ clock, channelRoot, mark, path, warn });
+	cleanups.add("ending the guard", () => guard.close());
+	return () =>
+		loadProcessSpawner({
+			...{ clock, setpriv, warn, registry: guard },
+			escapees: watchEscapees({ clock, mark, warn }),
+		});
 }
 
 /** The longest error of a worker in the log, in characters: its error file has all of it. */

@@ -128,6 +128,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	policy: "--restart-policy",
 	finishedStay: "finishedNodes of --restart-policy",
 	isAlone: "--rdzv-backend",
+	isRecreated: "elastic-run barrier, which meets only its like",
 	maxRestarts: "--max-restarts",
 	maxIdenticalFailures: "--max-identical-failures",
 	joinTimeoutMs: "--rdzv-conf join_timeout",

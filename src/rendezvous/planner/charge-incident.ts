@@ -34,7 +34,8 @@ export function chargeIncident(
 	const { round } = view;
 	const isOver = trial?.round === round.synced && now >= trial.at;
 	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
-	const charged = root === undefined ? join(round, first) : begin(view, root);
+	const charged =
+		root === undefined ? join(round, first) : begin(view, root, config);
 	return {
 		...charged,
 		round: {
@@ -123,7 +124,11 @@ function hasCrossed(
 	);
 }
 
-function begin(view: RunView, root: NodeFailure): Incident {
+function begin(
+	view: RunView,
+	root: NodeFailure,
+	{ isRecreated = false }: PlannerConfig,
+): Incident {
 	const reason = describeFailure(root.failure);
 	const round: RoundRecord = {
 		...view.round,
@@ -137,7 +142,9 @@ function begin(view: RunView, root: NodeFailure): Incident {
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
+	const paid = () => ({ ...pay(view, round, root), reason });
+	if (isRecreated) return paid();
 	return root.failsRun === null
 		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }
-		: { ...pay(view, round, root), reason };
+		: paid();
 }

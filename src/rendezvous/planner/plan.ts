@@ -103,6 +103,8 @@ export interface PlannerConfig {
 	readonly finishedStay?: boolean;
 	/** No other node can come, so the run's budget is spent with this node's. */
 	readonly isAlone?: boolean;
+	/** A node's process ends with its round: nobody who has seen an incident may be there when the next round begins. */
+	readonly isRecreated?: boolean;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

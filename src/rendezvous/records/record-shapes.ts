@@ -158,6 +158,7 @@ export const SPEC = fields<RunSpec>(
 		policy: words,
 		finishedStay: optional(flag),
 		isAlone: optional(flag),
+		isRecreated: optional(flag),
 		maxRestarts: count,
 		maxIdenticalFailures: optional(count),
 		joinTimeoutMs: duration,

@@ -209,6 +209,8 @@ export interface RunSpec {
 	readonly finishedStay?: boolean;
 	/** The run's store is private to this agent: no other node can come. */
 	readonly isAlone?: boolean;
+	/** A node's process ends with its round, and another one takes its place. */
+	readonly isRecreated?: boolean;
 	readonly maxRestarts: number;
 	/** So many same failures in a row end the run; 0 or absent: they do not. */
 	readonly maxIdenticalFailures?: number;

@@ -1,0 +1,158 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.js";
+import { messageOf } from "../../src/base/errors.js";
+import type { AgentConfig } from "../../src/config/agent-config.js";
+import { type Host, systemHost } from "../../src/config/host.js";
+import { checkSettings } from "../../src/config/resolve.js";
+import { readCommandLine } from "../../src/config/resolve-command-line.js";
+import type { Settings } from "../../src/config/settings.js";
+import type { RunReport } from "../../src/report/run-report.js";
+import {
+	ExitFileSpawner,
+	exitCodeIn,
+} from "../../src/supervision/exit-file-spawner.js";
+import { isColoured, say } from "../console.js";
+import { takeEnvironment } from "../own-environment.js";
+import { listenForStopSignals } from "../stop-signals.js";
+import { BARRIER_FLAGS } from "./barrier-flags.js";
+import { refuse, withArguments } from "./command-arguments.js";
+import { type BarrierChoice, readBarrier } from "./read-barrier.js";
+
+const ABOUT = `An agent without workers, as a sidecar of a pod: it joins the run's next round, and
+answers its start-up probe (GET, default /barrier-is-down) with 503 until that
+round has begun, then with 200. The pod's other containers start behind the
+probe. When the round is over it ends with --exit-code-restart (76), for the
+kubelet to start the containers of the pod anew; at the run's end with the
+run's exit code. Another container tells in --exit-file how its work ended (its
+exit code and a newline): 0 is this node's part done, all else a failure, which
+is charged as a worker's. With --outcome-file the run's exit code is written
+there at its end, for that container to wait for and exit with. SIGTERM: this
+node leaves, as with a launch.
+Exit code: as of a launch; 76 if another round follows; 2 for bad flags.
+`;
+
+/** Takes part in a run for a pod whose containers do the work. Returns the exit code. */
+export function barrier(args: readonly string[]): Promise<number> {
+	return withArguments("barrier", ABOUT, args, ({ flags }) => begin(flags));
+}
+
+async function begin(flags: Settings): Promise<number> {
+	const host = systemHost(takeEnvironment());
+	const choice = readBarrier(flags, host.cwd);
+	const { config, problems, warnings } = await readConfig(flags, host);
+	const all = [...("problems" in choice ? choice.problems : []), ...problems];
+	if ("problems" in choice || config === undefined || all.length > 0) {
+		return refuse(all);
+	}
+	const before = outcomeIn(choice.outcomeFile);
+	if (before !== undefined) {
+		say(`the run has ended with ${before}, says ${choice.outcomeFile}`);
+		return before;
+	}
+	return await takePart(config, choice, warnings, host.isHangupIgnored);
+}
+
+/** The settings of a launch, without a command. */
+async function readConfig(flags: Settings, host: Host) {
+	const own = new Set(BARRIER_FLAGS.map(({ name }) => name));
+	const launch = new Map([...flags].filter(([key]) => !own.has(key)));
+	const line = { flags: launch, script: undefined, args: [], problems: [] };
+	const { request, ...reading } = await readCommandLine(line, host);
+	const { config, ...check } = await checkSettings(request, host);
+	const problems = [...check.problems];
+	if (config?.isRunIdDerived) {
+		problems.push("barrier: a run without a command needs a name: --run-id");
+	}
+	for (const note of reading.notes) say(note);
+	return {
+		config,
+		problems,
+		warnings: [...reading.warnings, ...check.warnings],
+	};
+}
+
+async function takePart(
+	common: Omit<AgentConfig, "command">,
+	choice: BarrierChoice,
+	warnings: readonly string[],
+	isHangupIgnored: boolean,
+): Promise<number> {
+	const { launchResolved } = await import("../../src/launch/launch.js");
+	const { exitFile, outcomeFile, probe, restartExitCode } = choice;
+	const spawner = new ExitFileSpawner({
+		clock: systemClock,
+		file: exitFile,
+		warn: say,
+	});
+	const signals = listenForStopSignals(common.signalsToHandle, isHangupIgnored);
+	const stop = new AbortController();
+	signals.stop.addEventListener("abort", () => {
+		// The kubelet ends a sidecar when the other containers have ended.
+		spawner.look();
+		stop.abort(signals.stop.reason);
+	});
+	try {
+		const report = await launchResolved(
+			withoutWorkers(common, restartExitCode),
+			warnings,
+			{
+				signal: stop.signal,
+				killSignal: signals.kill,
+				handled: common.signalsToHandle,
+				barrier: { spawner, probe },
+			},
+		);
+		if (report.outcome !== "left") writeOutcome(outcomeFile, report);
+		const { formatReport } = await import("../../src/report/format-report.js");
+		// It has no processes to tell of.
+		const told = { ...report, workers: [] };
+		process.stderr.write(formatReport(told, isColoured(process.stderr)));
+		return report.exitCode;
+	} finally {
+		signals.release();
+	}
+}
+
+/** One place in the world for the whole pod, and no files for output that goes elsewhere. */
+function withoutWorkers(
+	common: Omit<AgentConfig, "command">,
+	recreatesWith: number,
+): AgentConfig {
+	const inherited = [{ stdout: false, stderr: false }];
+	return {
+		...common,
+		command: {
+			file: "",
+			args: [],
+			cwd: process.cwd(),
+			display: "barrier",
+			typed: ["barrier"],
+		},
+		nprocPerNode: 1,
+		stdinRank: undefined,
+		redirects: inherited,
+		tee: inherited,
+		http: undefined,
+		recreatesWith,
+	};
+}
+
+function outcomeIn(file: string | undefined): number | undefined {
+	if (file === undefined) return undefined;
+	try {
+		return exitCodeIn(readFileSync(file, "utf8"));
+	} catch {
+		return undefined;
+	}
+}
+
+/** Written whole: somebody waits for it. */
+function writeOutcome(file: string | undefined, { exitCode }: RunReport): void {
+	if (file === undefined) return;
+	try {
+		writeFileSync(`${file}.new`, `${exitCode}\n`);
+		renameSync(`${file}.new`, file);
+	} catch (error) {
+		say(`--outcome-file ${file} cannot be written: ${messageOf(error)}`);
+	}
+}

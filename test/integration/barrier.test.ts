@@ -1,0 +1,165 @@
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { CLI, runCli } from "../helpers/cli.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { freePort } from "../helpers/free-port.js";
+import { ROOT } from "../helpers/import-graph.js";
+import { type ContainerSpec, Pod } from "../helpers/kubelet.js";
+import { temporaryFolder } from "../helpers/processes.js";
+
+/** A second of the kubelet takes a millisecond. */
+const TIME_FACTOR = 0.001;
+
+let runs = 0;
+
+interface Container {
+	readonly command: readonly string[];
+	readonly args: readonly string[];
+	readonly restartPolicyRules: readonly {
+		readonly exitCodes: { readonly values: readonly number[] };
+	}[];
+	readonly startupProbe: { readonly httpGet: { readonly path: string } };
+}
+
+/** The containers of the recipe. */
+function recipe(): { readonly sidecar: Container; readonly main: Container } {
+	const file = join(ROOT, "examples/deploy/kubernetes-barrier.yaml");
+	const documents = parseAllDocuments(readFileSync(file, "utf8"));
+	expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+	const { initContainers, containers } =
+		documents[1]?.toJS().spec.template.spec ?? {};
+	return { sidecar: initContainers[0], main: containers[0] };
+}
+
+/** What a container runs, without the init that an image has. */
+function processOf(
+	{ command, args, restartPolicyRules }: Container,
+	folder: string,
+	env: Readonly<Record<string, string>>,
+): Omit<ContainerSpec, "name"> {
+	const [file = "", ...rest] = [
+		...command.slice(command.indexOf("--") + 1),
+		...args,
+	].map((word) => word.replaceAll("/barrier/", `${folder}/`));
+	return {
+		command: [file, ...rest],
+		env: { PATH: process.env.PATH ?? "", ...env },
+		restartAllOn: restartPolicyRules.flatMap(
+			({ exitCodes }) => exitCodes.values,
+		),
+	};
+}
+
+/** Pods of the recipe whose trainers run this shell script, with the number of the try as its argument. */
+async function pods(
+	endpoint: string,
+	scripts: readonly string[],
+	maxRestarts: number,
+): Promise<readonly Pod[]> {
+	const { path: site, remove } = temporaryFolder();
+	onTestFinished(remove);
+	writeFileSync(
+		join(site, "elastic-run"),
+		`#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`,
+	);
+	chmodSync(join(site, "elastic-run"), 0o755);
+	const { sidecar, main } = recipe();
+	const runId = `pods-${++runs}`;
+	return Promise.all(
+		scripts.map(async (script, index) => {
+			const folder = join(site, `pod-${index}`);
+			mkdirSync(folder);
+			const trainer = `n=$(ls ${folder}/tries 2>/dev/null | wc -l); mkdir -p ${folder}/tries/$n; ${script}`;
+			const port = await freePort();
+			const flags = [
+				`--probe-port=${port}`,
+				`--nnodes=${scripts.length}`,
+				`--max-restarts=${maxRestarts}`,
+			];
+			const replaced = sidecar.args.filter(
+				(arg) => !/^--(probe-port|nnodes|max-restarts)=/.test(arg),
+			);
+			const env = {
+				PATH: `${site}:${process.env.PATH}`,
+				HOME: site,
+				XDG_STATE_HOME: "/dev/null",
+				ELASTIC_RUN_RDZV_ENDPOINT: endpoint,
+				ELASTIC_RUN_RUN_ID: runId,
+				ELASTIC_RUN_NODE_ID: `pod-${index}`,
+				ELASTIC_RUN_LOCAL_ADDR: "127.0.0.1",
+				ELASTIC_RUN_LOG_DIR: join(folder, "logs"),
+				ELASTIC_RUN_DIR: folder,
+			};
+			const pod = new Pod({
+				cwd: folder,
+				timeFactor: TIME_FACTOR,
+				sidecar: {
+					...processOf(
+						{ ...sidecar, args: [...replaced, ...flags] },
+						folder,
+						env,
+					),
+					name: "barrier",
+					startupProbe: { port, path: sidecar.startupProbe.httpGet.path },
+				},
+				main: {
+					...processOf({ ...main, args: ["sh", "-c", trainer] }, folder, env),
+					name: "trainer",
+				},
+			});
+			onTestFinished(() => pod.close());
+			return pod;
+		}),
+	);
+}
+
+describe("elastic-run barrier", () => {
+	const etcd = etcdForAll();
+
+	it("holds the trainers back until all pods are there, and restarts all of them in place when one fails", async () => {
+		const both = await pods(
+			etcd().endpoint,
+			[
+				// The first try of this one works until it is ended.
+				'[ "$n" -gt 0 ] || exec sleep 600',
+				'[ "$n" -gt 0 ] || exit 3',
+			],
+			3,
+		);
+		expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
+		for (const { events } of both) {
+			expect(events.slice(0, 6)).toEqual([
+				...["barrier started", "trainer started", "barrier exited with 76"],
+				...["restart all containers", "barrier started", "trainer started"],
+			]);
+			expect(events).toContain("trainer exited with 0");
+		}
+	});
+
+	it("ends the pods with the run's exit code when the budget is spent", async () => {
+		const both = await pods(etcd().endpoint, ["exec sleep 600", "exit 3"], 0);
+		const ends = both.map(({ ended }) => ended);
+		expect(await ends[1]).toBe(1);
+		expect(both[1]?.events).not.toContain("restart all containers");
+	});
+
+	it("refuses what it cannot do, all at once", async () => {
+		const { path: cwd, remove } = temporaryFolder();
+		onTestFinished(remove);
+		const { exitCode, stderr } = await runCli(
+			["barrier", "--probe-path", "x", "--exit-code-restart", "0"],
+			{ cwd },
+		);
+		expect(exitCode).toBe(2);
+		expect(stderr.match(/^elastic-run: .*$/gm)).toHaveLength(4);
+		expect(existsSync(join(cwd, "x"))).toBe(false);
+	});
+});
