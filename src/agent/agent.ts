@@ -26,7 +26,10 @@ export interface AgentOptions {
 	readonly log: Logger;
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
-	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
+	readonly workers: Pick<
+		WorkerGroup,
+		"start" | "pause" | "notice" | "terminate" | "kill"
+	>;
 	/** Called with each new state. */
 	readonly onState?: ((state: AgentState) => void) | undefined;
 	/** Called on a bug: the agent cannot continue, and its workers must be ended. */
@@ -111,6 +114,9 @@ export class Agent {
 					break;
 				case "pause":
 					this.options.workers.pause(effect.localRanks, effect);
+					break;
+				case "tell-notice":
+					this.options.workers.notice(effect.localRanks, effect);
 					break;
 				case "warn":
 					this.warn(effect.message);

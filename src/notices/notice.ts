@@ -1,5 +1,14 @@
 /** Where a notice comes from. */
-export type NoticeSource = "aws" | "gcp" | "azure" | "slurm" | "kubernetes" | "file" | "lifetime" | "command" | "chaos";
+export type NoticeSource =
+	| "aws"
+	| "gcp"
+	| "azure"
+	| "slurm"
+	| "kubernetes"
+	| "file"
+	| "lifetime"
+	| "command"
+	| "chaos";
 
 /** Says that this machine will go. */
 export interface Notice {

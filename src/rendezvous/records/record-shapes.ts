@@ -36,6 +36,7 @@ import type {
 	CoordinatorRecord,
 	FinishedRecord,
 	NodeRecord,
+	NoticeRecord,
 	PreviousPlace,
 	RefusedSeat,
 	RoundRecord,
@@ -89,6 +90,13 @@ export const NODE = fields<NodeRecord>({
 	cause: nullable(words),
 	awaitsWorkersMs: optional(duration),
 	isAsked: optional(flag),
+	notice: optional(
+		fields<NoticeRecord>({
+			source: name,
+			reason: words,
+			deadline: optional(time),
+		}),
+	),
 	address: token,
 	masterPort: port,
 	localWorldSize: size,
