@@ -27,7 +27,10 @@ export interface AgentOptions {
 	readonly log: Logger;
 	readonly settings: AgentSettings;
 	readonly membership: Pick<Membership, "publish">;
-	readonly workers: Pick<WorkerGroup, "start" | "pause" | "terminate" | "kill">;
+	readonly workers: Pick<
+		WorkerGroup,
+		"start" | "pause" | "notice" | "terminate" | "kill"
+	>;
 	/** How far the workers came in their newest round. */
 	readonly reached?: (() => Reached | undefined) | undefined;
 	/** Called with each new state. */
@@ -114,6 +117,9 @@ export class Agent {
 					break;
 				case "pause":
 					this.options.workers.pause(effect.localRanks, effect);
+					break;
+				case "tell-notice":
+					this.options.workers.notice(effect.localRanks, effect);
 					break;
 				case "warn":
 					this.warn(effect.message);

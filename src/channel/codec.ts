@@ -1,4 +1,6 @@
 import type {
+	ChannelEvent,
+	NoticeState,
 	ReceivedReply,
 	WorkerEvent,
 	WorkerInfo,
@@ -9,8 +11,11 @@ import { JsonFields } from "./json-fields.js";
 /** Version of the wire format. Other versions are refused; unknown fields of this one are ignored. */
 const VERSION = 1;
 
-/** Encodes an event as UTF-8 JSON with the wire's names. */
-export function encodeEvent(event: WorkerEvent): string {
+/**
+ * Encodes an event as UTF-8 JSON with the wire's names.
+ * @param notice the newest one, if there was any; a NOTICE is its own
+ */
+export function encodeEvent(event: ChannelEvent, notice?: NoticeState): string {
 	return JSON.stringify({
 		version: VERSION,
 		sequence: event.sequence,
@@ -21,18 +26,53 @@ export function encodeEvent(event: WorkerEvent): string {
 		instance: event.instance,
 		round: event.round,
 		reason: event.reason,
+		...(event.kind === "NOTICE" && {
+			deadline: event.deadline,
+			source: event.source,
+		}),
 		worker_info: encodeInfo(event.workerInfo),
+		notice,
 	});
 }
 
 /** Decodes an event. Throws an error that names the wrong field. */
-export function decodeEvent(text: string): WorkerEvent {
+export function decodeEvent(text: string): DecodedEvent {
 	const fields = JsonFields.parse(text);
 	fields.oneOf("version", [VERSION]);
+	const kind = fields.oneOf("kind", ["PAUSE", "WORK", "NOTICE"]);
+	const common = decodeCommon(fields);
+	if (kind === "NOTICE") {
+		const event = { ...common, kind, ...decodeGoing(fields) };
+		return { event, notice: event };
+	}
+	const notice = fields.optionalObject("notice");
+	return {
+		event: { ...common, kind },
+		notice: notice && {
+			sequence: notice.integer("sequence"),
+			reason: notice.text("reason"),
+			...decodeGoing(notice),
+		},
+	};
+}
+
+/** An event with the newest notice before it, if there was any. */
+export interface DecodedEvent {
+	readonly event: ChannelEvent;
+	readonly notice: NoticeState | undefined;
+}
+
+function decodeGoing(fields: JsonFields) {
+	return {
+		deadline: fields.nullableNumber("deadline"),
+		source: fields.nullableText("source"),
+	};
+}
+
+function decodeCommon(fields: JsonFields): Omit<WorkerEvent, "kind"> {
 	return {
 		sequence: fields.integer("sequence"),
 		timestamp: fields.number("timestamp"),
-		kind: fields.oneOf("kind", ["PAUSE", "WORK"]),
 		workerState: fields.oneOf("worker_state", ["HEALTHY", "PAUSED"]),
 		changeEvent: fields.oneOf("change_event", [null, "SCALE_UP", "SCALE_DOWN"]),
 		instance: fields.integer("instance"),
@@ -71,6 +111,7 @@ export function decodeReply(text: string): ReceivedReply | undefined {
 		case "WAITED":
 			return { ...envelope, kind };
 		case "ACK":
+		case "NOTICED":
 			return { ...envelope, kind, event: fields.integer("event") };
 		case "WORKING":
 			return { ...envelope, kind, round: fields.integer("round") };

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import { channelError } from "./channel-error.js";
-import { decodeEvent } from "./codec.js";
-import type { WorkerEvent } from "./events.js";
+import { type DecodedEvent, decodeEvent } from "./codec.js";
+import type { ChannelEvent, NoticeState, WorkerEvent } from "./events.js";
 import {
 	type ChannelPaths,
 	channelPaths,
@@ -24,6 +24,9 @@ export class EventReader {
 	private readonly warn: (message: string) => void;
 	private latestStat: Stats | undefined;
 	private newestEvent: WorkerEvent | undefined;
+	private newestNotice: NoticeState | undefined;
+	/** The last event of any kind that was read, and the path of the one after it. */
+	private last = 0;
 	private following = "";
 	/** The event after which there was no other, and latest.json as it was before that look. */
 	private end: { readonly after: number; readonly latest: Stats } | undefined;
@@ -34,8 +37,8 @@ export class EventReader {
 	}
 
 	/**
-	 * The newest event, never older than one already seen. Costs two stats if nothing has changed. Throws CHANNEL if there
-	 * is none at all.
+	 * The newest event that is no notice, never older than one already seen. Costs two stats if nothing has changed. Throws
+	 * CHANNEL if there is none at all.
 	 */
 	newest(): WorkerEvent {
 		const stat = this.statLatest();
@@ -46,11 +49,17 @@ export class EventReader {
 		throw channelError(this.paths.directory, "it holds no event");
 	}
 
+	/** The newest notice, if there was any. Costs and throws as `newest`. */
+	notice(): NoticeState | undefined {
+		this.newest();
+		return this.newestNotice;
+	}
+
 	/**
 	 * The event after this sequence, if there is one. Costs two stats if nothing has changed. If it was pruned, it warns
 	 * and returns the oldest event that is kept. Throws CHANNEL if the directory is gone.
 	 */
-	next(after: number): WorkerEvent | undefined {
+	next(after: number): ChannelEvent | undefined {
 		const latest = this.statLatest();
 		if (this.isStillEnd(after, latest)) return undefined;
 		let sequence = after + 1;
@@ -95,7 +104,7 @@ export class EventReader {
 		const latest = this.read(this.paths.latest);
 		if (latest === "unavailable") return;
 		this.latestStat = typeof latest === "object" ? latest.stat : stat;
-		if (typeof latest === "object") this.seen(latest.event);
+		if (typeof latest === "object") this.seen(latest);
 	}
 
 	/** After the whole channel is gone, what was seen stays true. */
@@ -107,8 +116,7 @@ export class EventReader {
 
 	/** An event gets its name before latest.json is replaced, and the agent may die in between. */
 	private follow(): void {
-		let event = this.newestEvent;
-		while (event !== undefined) event = this.next(event.sequence);
+		while (this.next(this.last) !== undefined);
 	}
 
 	private readAllKept(): void {
@@ -118,28 +126,37 @@ export class EventReader {
 		}
 	}
 
-	private seen(event: WorkerEvent): WorkerEvent {
-		if (event.sequence > (this.newestEvent?.sequence ?? 0)) {
+	private seen({ event, notice }: DecodedEvent): ChannelEvent {
+		const isRound = event.kind !== "NOTICE";
+		if (isRound && event.sequence > (this.newestEvent?.sequence ?? 0)) {
 			this.newestEvent = event;
-			this.following = this.eventPath(event.sequence + 1);
+		}
+		if (notice && notice.sequence > (this.newestNotice?.sequence ?? 0)) {
+			this.newestNotice = notice;
+		}
+		// Between the newest event and a later notice beside it there are only notices.
+		const last = Math.max(event.sequence, notice?.sequence ?? 0);
+		if (last > this.last) {
+			this.last = last;
+			this.following = this.eventPath(last + 1);
 		}
 		return event;
 	}
 
-	private readEvent(sequence: number): WorkerEvent | Unread {
+	private readEvent(sequence: number): DecodedEvent | Unread {
 		const path = this.eventPath(sequence);
 		const found = this.read(path);
 		if (typeof found === "string") return found;
-		if (found.event.sequence === sequence) return found.event;
+		if (found.event.sequence === sequence) return found;
 		this.warn(`${path} holds event ${found.event.sequence}; it is skipped.`);
 		return "broken";
 	}
 
-	private read(path: string): { event: WorkerEvent; stat: Stats } | Unread {
+	private read(path: string): (DecodedEvent & { stat: Stats }) | Unread {
 		try {
 			const file = readMessage(path);
 			if (file === undefined) return "absent";
-			return { event: decodeEvent(file.text), stat: file.stat };
+			return { ...decodeEvent(file.text), stat: file.stat };
 		} catch (error) {
 			this.warn(`${path} cannot be read as an event: ${messageOf(error)}.`);
 			return isPassing(error) ? "unavailable" : "broken";

@@ -59,10 +59,33 @@ export interface WorkerEvent {
 	readonly workerInfo: WorkerInfo;
 }
 
+/**
+ * Tells a worker that its machine will go, or with the source null, that it stays after all. It changes neither round nor
+ * place, so the calls that show events do not show it.
+ */
+export interface NoticeEvent extends Omit<WorkerEvent, "kind"> {
+	readonly kind: "NOTICE";
+	/** When the machine goes, in milliseconds since 1970; null if unknown. */
+	readonly deadline: number | null;
+	/** Who says so: "aws", "command" …; null: the notice was withdrawn. */
+	readonly source: string | null;
+}
+
+/** One event of a worker's channel. */
+export type ChannelEvent = WorkerEvent | NoticeEvent;
+
+/** The newest notice, as the events after it repeat it. */
+export type NoticeState = Pick<
+	NoticeEvent,
+	"sequence" | "deadline" | "source" | "reason"
+>;
+
 /** What a worker tells its agent. */
 export type WorkerReply =
 	| { readonly kind: "HELLO" }
 	| { readonly kind: "ACK"; readonly event: number }
+	/** It has read this notice. It is not ready to end yet: it acknowledges the notice when it is. */
+	| { readonly kind: "NOTICED"; readonly event: number }
 	| {
 			readonly kind: "WAITING";
 			readonly round: number;

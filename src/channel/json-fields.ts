@@ -22,6 +22,10 @@ export class JsonFields {
 		return JsonFields.of(this.values.get(name), name);
 	}
 
+	optionalObject(name: string): JsonFields | undefined {
+		return this.values.get(name) === undefined ? undefined : this.object(name);
+	}
+
 	/** A whole number, at least 0. */
 	integer(name: string): number {
 		const value = this.number(name);

@@ -11,7 +11,12 @@ import { join } from "node:path";
 import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
 import { ringDoorbell } from "./doorbell.js";
-import type { WorkerEvent } from "./events.js";
+import type {
+	ChannelEvent,
+	NoticeEvent,
+	NoticeState,
+	WorkerEvent,
+} from "./events.js";
 import {
 	type ChannelPaths,
 	channelPaths,
@@ -29,6 +34,9 @@ import { removeTree, removeTreeAside } from "./remove-tree.js";
 /** An event from the agent; the channel adds sequence and time. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
 
+/** The same of a notice. */
+export type OutgoingNotice = Omit<NoticeEvent, "sequence" | "timestamp">;
+
 /** The agent's end of one worker process's channel. */
 export class WorkerChannel {
 	readonly localRank: number;
@@ -39,6 +47,9 @@ export class WorkerChannel {
 	/** An empty file, ready for the first event. */
 	private blank: string | undefined;
 	private sentCount = 0;
+	/** The newest event that is no notice, and the newest notice. */
+	private newest: WorkerEvent | undefined;
+	private notice: NoticeState | undefined;
 
 	/** Makes the directory. If that fails, throws CHANNEL and leaves nothing. */
 	constructor(localRank: number, directory: string, forget: () => void) {
@@ -64,16 +75,25 @@ export class WorkerChannel {
 	 * CHANNEL if the event exceeds 1 MiB or the disk refuses it. Then nothing was sent, and the next event gets its number.
 	 */
 	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
-		const sequence = this.sentCount + 1;
-		const event: WorkerEvent = { ...message, sequence, timestamp };
+		const event = { ...message, sequence: this.sentCount + 1, timestamp };
+		const text = encodeEvent(event, this.notice);
+		this.write(event, text, text);
+		this.newest = event;
+		return event;
+	}
+
+	/** The same for a notice. The newest other event stays the one that the synchronous calls read, with this notice. */
+	notify(message: OutgoingNotice, timestamp: number): NoticeEvent {
+		const event = { ...message, sequence: this.sentCount + 1, timestamp };
+		const { sequence, deadline, source, reason } = event;
+		const notice = { sequence, deadline, source, reason };
 		const text = encodeEvent(event);
-		requireMessageSize(text, `event ${sequence} for ${this.directory}`);
-		try {
-			this.publish(sequence, text);
-		} catch (error) {
-			throw channelFailure(this.directory, error);
-		}
-		this.prune(sequence - KEPT_EVENTS);
+		this.write(
+			event,
+			text,
+			this.newest ? encodeEvent(this.newest, notice) : text,
+		);
+		this.notice = notice;
 		return event;
 	}
 
@@ -153,16 +173,27 @@ export class WorkerChannel {
 		removeShortSocket(this.paths.hook);
 	}
 
-	/** Both names of the file are ready before either appears, so that a full disk leaves neither. */
-	private publish(sequence: number, text: string): void {
+	private write({ sequence }: ChannelEvent, text: string, latest: string) {
+		requireMessageSize(text, `event ${sequence} for ${this.directory}`);
+		try {
+			this.publish(sequence, text, latest);
+		} catch (error) {
+			throw channelFailure(this.directory, error);
+		}
+		this.prune(sequence - KEPT_EVENTS);
+	}
+
+	/** Both files are ready before either has its name, so that a full disk leaves neither. */
+	private publish(sequence: number, text: string, latestText: string): void {
 		const { events, latest, temporary } = this.paths;
 		const blank = this.blank;
 		this.blank = undefined;
 		const event = blank ?? writeTemporary(temporary, text);
-		const newest = `${event}.latest`;
+		let newest = `${event}.latest`;
 		try {
 			if (blank !== undefined) fillTemporary(blank, text);
-			linkSync(event, newest);
+			if (latestText === text) linkSync(event, newest);
+			else newest = writeTemporary(temporary, latestText);
 			renameSync(event, join(events, messageFileName(sequence)));
 			this.sentCount = sequence;
 			renameSync(newest, latest);

@@ -1,7 +1,12 @@
 import { backgroundClock, systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { EventReader } from "../channel/event-reader.js";
-import type { WorkerEvent, WorkerReply } from "../channel/events.js";
+import type {
+	ChannelEvent,
+	NoticeState,
+	WorkerEvent,
+	WorkerReply,
+} from "../channel/events.js";
 import { hearDoorbell } from "../channel/hear-doorbell.js";
 import { channelPaths } from "../channel/layout.js";
 import { onceEach } from "../channel/once-each.js";
@@ -34,7 +39,11 @@ export class ChannelSource implements EventSource {
 		return this.reader.newest();
 	}
 
-	next(after: number): WorkerEvent | undefined {
+	notice(): NoticeState | undefined {
+		return this.reader.notice();
+	}
+
+	next(after: number): ChannelEvent | undefined {
 		return this.reader.next(after);
 	}
 

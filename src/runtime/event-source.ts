@@ -1,11 +1,18 @@
-import type { WorkerEvent, WorkerReply } from "../channel/events.js";
+import type {
+	ChannelEvent,
+	NoticeState,
+	WorkerEvent,
+	WorkerReply,
+} from "../channel/events.js";
 
 /** The source of a worker's events and the target of its replies. */
 export interface EventSource {
-	/** The newest event, without waiting. */
+	/** The newest event that is no notice, without waiting. */
 	newest(): WorkerEvent;
+	/** The newest notice, if there was any, without waiting. */
+	notice(): NoticeState | undefined;
 	/** The event after this sequence, if there is one. */
-	next(after: number): WorkerEvent | undefined;
+	next(after: number): ChannelEvent | undefined;
 	/** Calls `lookAgain` when there may be more; returns a function that ends it. Does not keep the process alive. */
 	watch(lookAgain: () => void): () => void;
 	/** The last possible sequence; Infinity if there may always be more. */
@@ -20,6 +27,7 @@ export interface EventSource {
 export function singleEventSource(event: WorkerEvent): EventSource {
 	return {
 		newest: () => event,
+		notice: () => undefined,
 		next: (after) => (after < event.sequence ? event : undefined),
 		watch: () => () => {},
 		lastSequence: event.sequence,

@@ -13,27 +13,34 @@
  * it will ever get.
  */
 
-import { systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { WorkerEvent, WorkerInfo } from "../channel/events.js";
-import { ChannelSource } from "./channel-source.js";
-import { channelDirectory, variables } from "./environment.js";
 import { describeError, stackOf } from "./error-description.js";
 import { recordUncaughtErrors, writeErrorFile } from "./error-file.js";
-import { singleEventSource } from "./event-source.js";
 import { deliver, iterateEvents, type WorkerEventListener } from "./listen.js";
-import { sharedState } from "./shared-state.js";
-import { eventFromVariables } from "./torchrun-event.js";
+import {
+	openSession,
+	sessionIfLaunched,
+	sourceIfLaunched,
+} from "./open-session.js";
+import {
+	acknowledgeNotice,
+	listenForNotices,
+	type Preemption,
+	type PreemptionListener,
+	showNotice,
+} from "./preemption.js";
 import {
 	type WaitForWorkOptions,
 	waitForWork as waitForWorkIn,
 } from "./wait-for-work.js";
-import { WorkerSession } from "./worker-session.js";
+import type { WorkerSession } from "./worker-session.js";
 
 export type { WorkerEvent, WorkerInfo } from "../channel/events.js";
 export { WorkerState, WorldChangeEvent } from "../channel/events.js";
 export type { WorkerEventListener } from "./listen.js";
 export { NotLaunchedError } from "./not-launched-error.js";
+export type { Preemption, PreemptionListener } from "./preemption.js";
 export type { WaitForWorkOptions } from "./wait-for-work.js";
 
 /**
@@ -115,9 +122,34 @@ export async function waitForWork(
 	return waitForWorkIn(openSession(), options);
 }
 
-/** Tells the agent that the worker has received this event and all before it. */
-export function acknowledge(event: WorkerEvent): void {
-	sessionIfLaunched()?.acknowledge(event);
+/**
+ * Tells the agent that the worker has received this event and all before it. A notice that `preemption` returned: that the
+ * worker has saved what it wants to keep, and may be ended.
+ */
+export function acknowledge(event: WorkerEvent | Preemption): void {
+	if ("kind" in event) sessionIfLaunched()?.acknowledge(event);
+	else acknowledgeNotice(sourceIfLaunched(), event);
+}
+
+/**
+ * Whether this worker's machine will go: when, who says so, and why; null if not, or not any more. It is read from disk
+ * without waiting and may be called at each step. The worker works on until it ends by itself, acknowledges the notice, or
+ * gets SIGTERM. Null without elastic-run.
+ */
+export function preemption(): Preemption | null {
+	const source = sourceIfLaunched();
+	return source === undefined ? null : showNotice(source);
+}
+
+/**
+ * Calls `listener` when this worker's machine will go, also if it is known already, and again if the deadline changes. When
+ * all workers' listeners have returned, and their promises are resolved, the workers get SIGTERM: a listener that only
+ * remembers the notice for later must not be used, but `preemption`. Returns a function that ends it. It never keeps the
+ * process alive, and does nothing without elastic-run.
+ */
+export function onPreemption(listener: PreemptionListener): () => void {
+	const source = sourceIfLaunched();
+	return source === undefined ? () => {} : listenForNotices(source, listener);
 }
 
 /**
@@ -170,25 +202,6 @@ function showNewest(session: WorkerSession): WorkerEvent {
 	session.show(event);
 	if (event.kind === "WORK") session.acknowledge(event);
 	return event;
-}
-
-/** The state that all calls share; the first call says HELLO. */
-function openSession(): WorkerSession {
-	const state = sharedState();
-	state.session ??= new WorkerSession(openSource());
-	return state.session;
-}
-
-function openSource() {
-	const directory = channelDirectory();
-	return directory === undefined
-		? singleEventSource(eventFromVariables(variables(), systemClock.wallTime()))
-		: new ChannelSource(directory);
-}
-
-/** For calls that only report something: without a launcher they do nothing. */
-function sessionIfLaunched(): WorkerSession | undefined {
-	return channelDirectory() === undefined ? undefined : openSession();
 }
 
 function cut(text: string): string;

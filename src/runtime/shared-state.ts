@@ -1,8 +1,11 @@
+import type { EventSource } from "./event-source.js";
 import type { WorkerSession } from "./worker-session.js";
 
 /** State shared by all copies of this library in one thread: it exists as an ES module and as CommonJS. */
 export interface SharedState {
 	session: WorkerSession | undefined;
+	/** Absent in the state of a copy that knew no notices. */
+	source?: EventSource | undefined;
 	recordsErrors: boolean;
 	/** Whether the launcher's hook was started, or shall not be. */
 	hasHook: boolean;

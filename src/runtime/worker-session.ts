@@ -1,5 +1,5 @@
 import type { WorkerEvent, WorkerReply } from "../channel/events.js";
-import { EventCursor } from "./event-cursor.js";
+import { EventCursor, isOfRounds } from "./event-cursor.js";
 import type { EventSource } from "./event-source.js";
 
 /** What this process has received and acknowledged so far. */
@@ -60,7 +60,7 @@ export class WorkerSession {
 
 	/** Reads on after the event with sequence `after`. */
 	cursorAfter(after: number): EventCursor {
-		return new EventCursor(this.source, after);
+		return new EventCursor(this.source, after, isOfRounds);
 	}
 
 	/** Reads on with the first event that the process has not received, at first with the newest. */

@@ -227,6 +227,10 @@ export class ScriptedAgent {
 					);
 					for (const localRank of localRanks) this.sent(localRank);
 				},
+				notice: (localRanks, { source, reason }) =>
+					tell(
+						`NOTICE to local ranks ${localRanks.join(" ")}: ${source}, ${reason}`,
+					),
 				terminate: (localRanks) => this.signal("SIGTERM", localRanks),
 				kill: (localRanks) => this.signal("SIGKILL", localRanks),
 			},

@@ -59,6 +59,12 @@ export class SimChannel {
 		timeline.at(this.arrivesAt, () => this.end?.receive(event, sequence));
 	}
 
+	/** A notice, which these workers do not read. Returns its sequence. */
+	notify(): number {
+		this.events += 1;
+		return this.events;
+	}
+
 	/** What the worker says. */
 	say(reply: WorkerReply): void {
 		const { timeline } = this.machine;

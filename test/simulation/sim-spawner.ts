@@ -46,6 +46,7 @@ export class SimSpawner implements WorkerSpawner {
 			},
 			directory,
 			tell: (event) => channel.tell(event),
+			notify: () => channel.notify(),
 			ring: () => {},
 			moved: () => {},
 			release: () => {},

@@ -13,7 +13,7 @@ const IMPORTS = FILES.flatMap(importsOf);
 
 /** The rooms, by floor: an arrow down is allowed, up or sideways is not. */
 const FLOORS: readonly (readonly string[])[] = [
-	["src/base/"],
+	["src/base/", "src/notices/notice.ts"],
 	["src/channel/", "src/rendezvous/store/"],
 	["src/rendezvous/records/"],
 	["src/rendezvous/planner/"],
@@ -27,7 +27,7 @@ const FLOORS: readonly (readonly string[])[] = [
 	["src/agent/workers/"],
 	["src/agent/joining/", "src/agent/presence/", "src/agent/steps/"],
 	["src/agent/"],
-	["src/operate/", "src/http/", "src/hosting/"],
+	["src/operate/", "src/http/", "src/hosting/", "src/notices/"],
 	["src/launch/"],
 	["src/index.ts"],
 	["bin/"],

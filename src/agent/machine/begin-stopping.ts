@@ -38,6 +38,7 @@ export function beginStopping(
 		failure: state.failure,
 		failuresReported: state.failuresReported,
 		fencedIn: state.fencedIn,
+		notices: state.notices,
 		round: state.round,
 		seat: state.seat,
 		claim: state.view === null ? state.round + 1 : nextClaim(state.view),

@@ -1,7 +1,7 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import type { Verdict } from "../../policies/rules/rule.js";
 import type { Active } from "./begin-stopping.js";
-import { type Notice, pause } from "./pause.js";
+import { type PauseCall, pause } from "./pause.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 
@@ -9,7 +9,7 @@ import { leave, stop } from "./stop.js";
 export function carryOut(
 	state: Active,
 	{ workers, exitCode = EXIT_CODES.replaceNode }: Verdict,
-	notice: Notice,
+	notice: PauseCall,
 	context: TransitionContext,
 ): Transition {
 	const { reason, killAt } = notice;
@@ -36,7 +36,7 @@ export function scaleDown(
 	reason: string,
 	{ now, shutdownTimeoutMs }: TransitionContext,
 	failed?: number,
-): Notice {
+): PauseCall {
 	const killAt = now + shutdownTimeoutMs;
 	return failed === undefined
 		? { change: "SCALE_DOWN", reason, killAt }

@@ -1,8 +1,9 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { decide } from "../../policies/check-decision.js";
 import { askAbout, verdictOn } from "./ask-about.js";
-import type { Active } from "./begin-stopping.js";
+import { type Active, tellToEnd } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
+import { leaveAndHold } from "./leave-by-notice.js";
 import {
 	type Failure,
 	policyContext,
@@ -10,13 +11,14 @@ import {
 	withFailure,
 } from "./note-failure.js";
 import { pause } from "./pause.js";
+import { killAtWith, type PendingNotices } from "./pending-notices.js";
 import { hintOfSilence, NEWS_MS, STOPPED_MS } from "./silence.js";
 import type { Joining, Running, Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { WISH_AFTER_MS, waiting } from "./worker-replies.js";
 import { hasHeard, type RunningWorker } from "./worker-slot.js";
-import { overdue, update, withNewTime } from "./worker-slots.js";
+import { overdue, toEnd, update, withNewTime } from "./worker-slots.js";
 
 const WAIT_RULE =
 	"a worker that has taken its round with getWorkerInfo() and then calls waitForWork() waits for the next round";
@@ -31,6 +33,9 @@ export function fail(
 ): Transition {
 	const { localRank, description } = failure;
 	const cause = `rank ${rankOf(state, localRank)} failed: ${description}`;
+	if (state.notices !== undefined) {
+		return failGoing(state, state.notices, { localRank, cause }, context);
+	}
 	const hasOthers = (state.view?.round.seats ?? 0) > 1;
 	if (failure.isOfNode && hasOthers) {
 		const reason = `rank ${rankOf(state, localRank)} ${description}`;
@@ -54,6 +59,22 @@ export function fail(
 		scaleDown(reason, context, localRank),
 		context,
 	);
+}
+
+/** Its machine goes, so that its failure is no incident. The worker ends if it has not ended. */
+function failGoing(
+	state: Active,
+	notices: PendingNotices,
+	{ localRank, cause }: { readonly localRank: number; readonly cause: string },
+	context: TransitionContext,
+): Transition {
+	const killAt = killAtWith(notices, context);
+	const workers = update(state.workers, localRank, (one) => toEnd(one, killAt));
+	const left = leaveAndHold({ ...state, workers }, notices, cause, context);
+	return {
+		...left,
+		effects: [...tellToEnd(state.workers, workers), ...left.effects],
+	};
 }
 
 /**

@@ -2,8 +2,11 @@ import type { RoundView } from "../../rendezvous/member/membership.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { endWithRound, LEAVE_PATIENCE_MS } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
+import { onNotice } from "./on-notice.js";
+import { isTermDue, leavingFor } from "./pending-notices.js";
 import { type Finished, nextClaim } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
+import type { StopRequest } from "./stop.js";
 import { join } from "./take-seat.js";
 
 /** All its workers have succeeded; it waits for the other nodes of the round. */
@@ -25,7 +28,16 @@ export function onFinished(
 			if (state.leave !== undefined) return leaveWhenSaid(after, isLeft);
 			return isLeft ? joinAnew(state, view, context) : ignore(after);
 		}
+		case "noticed":
+		case "notice-withdrawn":
+			return onNotice(state, input, context);
 		case "time-passed": {
+			const { notices } = state;
+			const isTold = state.leave !== undefined;
+			if (!isTold && notices && isTermDue(notices, context.now)) {
+				const said = { ...leavingFor(notices), immediately: false };
+				return leave(state, said, context);
+			}
 			const leaveBy = state.leave?.leaveBy ?? Number.POSITIVE_INFINITY;
 			return leaveWhenSaid(state, context.now >= leaveBy);
 		}
@@ -42,6 +54,8 @@ export function onFinished(
 		case "worker-works":
 		case "worker-not-told":
 		case "worker-hung":
+		case "worker-noticed":
+		case "worker-ready":
 			return ignore(state);
 		default:
 			return input satisfies never;
@@ -51,7 +65,7 @@ export function onFinished(
 /** Before it leaves, the store must know that it has finished, or the others would repeat its part. */
 function leave(
 	state: Finished,
-	{ exitCode, reason, immediately }: AgentInput & { kind: "stop-asked" },
+	{ exitCode, reason, immediately }: StopRequest,
 	{ now }: TransitionContext,
 ): Transition {
 	const leaveBy = now + LEAVE_PATIENCE_MS;

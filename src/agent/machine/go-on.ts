@@ -2,6 +2,7 @@ import { formatCount } from "../../base/units.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
+import { isTermDue, killAtWith } from "./pending-notices.js";
 import {
 	type Finished,
 	type Left,
@@ -12,6 +13,7 @@ import {
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { join } from "./take-seat.js";
 import {
+	isHeld,
 	isToldToPause,
 	isUnexplained,
 	paused,
@@ -33,6 +35,9 @@ export function goOnIfGone(
 	const foreign = view === null ? undefined : foreignInstance(state, view);
 	const ending =
 		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
+	if (next.kind === "leave" && next.holds && ending === undefined) {
+		return hold(state, next, context);
+	}
 	const isOver = ending !== undefined || next.kind === "leave";
 	const isUntold = (worker: WorkerSlot) =>
 		isToldToPause(worker) ||
@@ -67,6 +72,27 @@ export function endWithRound(
 	if (deprecated < state.round) return ignore(state);
 	const reason = `round ${state.round} is over, this process ends for its next start: ${cause.reason}`;
 	return close(state, leftWith(exitCode, reason));
+}
+
+/** Workers that are not ready keep their time. When it is over, or all are ready, all get SIGTERM. */
+function hold(
+	state: Stopping,
+	{ holds, ...next }: Next & { kind: "leave" },
+	context: TransitionContext,
+): Transition {
+	const { notices } = state;
+	const isTime = notices === undefined || isTermDue(notices, context.now);
+	if (!isTime && state.workers.some(isHeld)) return ignore(state);
+	const killAt = notices
+		? killAtWith(notices, context)
+		: withGrace(next, context).killAt;
+	const reason = isTime
+		? "the time of the workers is over"
+		: "all workers are ready to end";
+	const ended = endAll({ ...state, next }, { next, killAt }, reason);
+	const after = goOnIfGone(ended.state, context);
+	const effects = [...ended.effects, ...after.effects];
+	return { state: after.state, effects, reason };
 }
 
 /** "ready for round 4 (1 worker paused)". */

@@ -1,5 +1,6 @@
-import type { WorldChangeEvent } from "../../channel/events.js";
+import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
 import type { Trace } from "../../evidence/parse-trace.js";
+import type { Notice, NoticeSource } from "../../notices/notice.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
@@ -88,6 +89,18 @@ export type AgentInput =
 			/** Its last step in this round; undefined if it has made none. */
 			readonly step?: number | undefined;
 	  }
+	/** The machine will go. */
+	| { readonly kind: "noticed"; readonly notice: Notice }
+	/** It will stay, as far as this source knows. */
+	| {
+			readonly kind: "notice-withdrawn";
+			readonly source: NoticeSource;
+			readonly reason: string;
+	  }
+	/** The worker has read that its machine goes. */
+	| { readonly kind: "worker-noticed"; readonly localRank: number }
+	/** The worker has saved what it wants to keep, and may be ended. */
+	| { readonly kind: "worker-ready"; readonly localRank: number }
 	| { readonly kind: "time-passed" }
 	| {
 			readonly kind: "stop-asked";
@@ -119,6 +132,13 @@ export type AgentEffect =
 			readonly change: WorldChangeEvent;
 			readonly reason: string;
 	  }
+	/** NOTICE: their machine will go, or with the source null, stays. */
+	| ({
+			readonly kind: "tell-notice";
+			readonly localRanks: readonly number[];
+			/** They had no notice before. */
+			readonly isFirst: boolean;
+	  } & Omit<NoticeState, "sequence">)
 	| { readonly kind: "warn"; readonly message: string }
 	| { readonly kind: "terminate"; readonly localRanks: readonly number[] }
 	| { readonly kind: "kill"; readonly localRanks: readonly number[] };

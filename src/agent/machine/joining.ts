@@ -1,5 +1,7 @@
 import { cutOffIn } from "./ending.js";
 import type { AgentInput } from "./inputs.js";
+import { leaveIfDue, markReply } from "./leave-by-notice.js";
+import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
 import type { Joining } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
@@ -24,8 +26,19 @@ export function onJoining(
 		case "worker-works":
 		case "worker-not-told":
 		case "worker-hung":
-		case "time-passed":
 			return onPaused(state, input, context) ?? ignore(state);
+		case "time-passed":
+			return (
+				leaveIfDue(state, context) ??
+				onPaused(state, input, context) ??
+				ignore(state)
+			);
+		case "noticed":
+		case "notice-withdrawn":
+			return onNotice(state, input, context);
+		case "worker-noticed":
+		case "worker-ready":
+			return ignore({ ...state, workers: markReply(state.workers, input) });
 		case "session-lost":
 			return ignore({ ...state, fencedIn: cutOffIn(state) });
 		case "worker-started":

@@ -10,7 +10,7 @@ import { toEnd, toPausing } from "./worker-slots.js";
 const REJOIN: Next = { kind: "rejoin" };
 
 /** Why workers are paused. */
-export interface Notice {
+export interface PauseCall {
 	readonly change: WorldChangeEvent;
 	readonly reason: string;
 	/** When workers that cannot be paused are killed. */
@@ -25,7 +25,7 @@ export interface Notice {
  */
 export function pause(
 	state: Active,
-	notice: Notice,
+	notice: PauseCall,
 	context: TransitionContext,
 ): Transition {
 	const { change, reason, killAt, failed } = notice;

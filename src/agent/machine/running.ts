@@ -7,9 +7,18 @@ import { askForRound, fail } from "./fail.js";
 import { onHung } from "./hung.js";
 import type { AgentInput } from "./inputs.js";
 import { killDue } from "./kill-due.js";
+import {
+	exitAfterNotice,
+	leaveAndHold,
+	leaveIfDue,
+	leaveIfReady,
+	markReply,
+} from "./leave-by-notice.js";
 import { leaveRound } from "./leave-round.js";
 import { notStarted, policyContext, rankOf } from "./note-failure.js";
+import { onNotice } from "./on-notice.js";
 import { pause } from "./pause.js";
+import { isWorthARound } from "./pending-notices.js";
 import type { Finished, Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
@@ -43,7 +52,11 @@ export function onRunning(
 		case "worker-started":
 			return ignore({ ...state, workers: markStarted(state.workers, input) });
 		case "worker-exited":
-			return onExit(state, input, context);
+			return (
+				(state.notices &&
+					exitAfterNotice(state, state.notices, input, context)) ??
+				onExit(state, input, context)
+			);
 		case "worker-not-started":
 			return fail(state, notStarted(input), context);
 		case "worker-gone":
@@ -62,8 +75,16 @@ export function onRunning(
 			return fail(state, notTold(state, input), context);
 		case "worker-hung":
 			return onHung(state, input, context);
+		case "noticed":
+		case "notice-withdrawn":
+			return onNotice(state, input, context);
+		case "worker-noticed":
+		case "worker-ready": {
+			const after = { ...state, workers: markReply(state.workers, input) };
+			return leaveIfReady(after, context) ?? ignore(after);
+		}
 		case "time-passed":
-			return onDeadline(state, context);
+			return leaveIfDue(state, context) ?? onDeadline(state, context);
 		case "stop-asked":
 			return leave(state, { ...input, isAsked: true }, context);
 		case "session-lost":
@@ -87,6 +108,10 @@ function look(
 		return stop(state, { kind: "rejoin" }, outcome.reason, context);
 	}
 	if (deprecated < state.round) return ignore(state);
+	const { notices } = state;
+	if (notices !== undefined && !isWorthARound(notices, context.now)) {
+		return leaveAndHold(state, notices, cause.reason, context);
+	}
 	const change = cause.changeEvent ?? "SCALE_DOWN";
 	return leaveRound(state, { change, cause: cause.reason }, context);
 }
@@ -184,6 +209,7 @@ function finishIfDone(state: Running): Transition {
 		instance: state.instance,
 		failure: state.failure,
 		failuresReported: state.failuresReported,
+		notices: state.notices,
 		round: state.round,
 		planId: state.seat.planId,
 	};

@@ -17,6 +17,7 @@ export function isSameIntent(
 		left.cause === right.cause &&
 		left.awaitsWorkersMs === right.awaitsWorkersMs &&
 		left.finishedPlan === right.finishedPlan &&
+		left.notice === right.notice &&
 		String(left.pids) === String(right.pids)
 	);
 }

@@ -7,6 +7,7 @@ import type {
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
 import { earliestOf } from "./earliest-deadline.js";
+import type { PendingNotices } from "./pending-notices.js";
 import type { WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does once its workers are gone. */
@@ -22,6 +23,10 @@ export type Next =
 			readonly isAsked?: boolean | undefined;
 			/** It was asked after it had already left its round. */
 			readonly isLate?: boolean | undefined;
+			/** Its machine goes. */
+			readonly isByNotice?: boolean | undefined;
+			/** Workers that are not ready keep the time that the notice gives them. */
+			readonly holds?: boolean | undefined;
 			/** When it leaves even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;
 	  };
@@ -47,6 +52,8 @@ interface Common {
 	readonly failuresReported: number;
 	/** The last round that it left because its lease was unreliable; undefined if none. */
 	readonly fencedIn?: number | undefined;
+	/** Why this node's machine will go; undefined if it stays. */
+	readonly notices?: PendingNotices | undefined;
 }
 
 /** What is left of the agent's last round. */
@@ -126,7 +133,8 @@ export function deadlineOf(state: AgentState): number | undefined {
 	const ofWorkers =
 		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
 	const leaveBy = leaveByOf(state) ?? Number.POSITIVE_INFINITY;
-	const deadline = Math.min(ofWorkers, leaveBy);
+	const termAt = termAtOf(state) ?? Number.POSITIVE_INFINITY;
+	const deadline = Math.min(ofWorkers, leaveBy, termAt);
 	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
 }
 
@@ -134,6 +142,23 @@ function leaveByOf(state: AgentState): number | null {
 	if (state.phase === "FINISHED") return state.leave?.leaveBy ?? null;
 	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
 	return isLeaving ? state.next.leaveBy : null;
+}
+
+/** When a notice makes it leave, if it does not leave already. */
+function termAtOf(state: AgentState): number | undefined {
+	const [first] = state.notices ?? [];
+	switch (state.phase) {
+		case "CLOSED":
+			return undefined;
+		case "FINISHED":
+			return state.leave === undefined ? first?.termAt : undefined;
+		case "STOPPING":
+			return state.next.kind === "leave" && state.next.holds !== true
+				? undefined
+				: first?.termAt;
+		default:
+			return first?.termAt;
+	}
 }
 
 /** The content of the agent's record, without times; null: nothing yet, or nothing more. */
@@ -145,6 +170,7 @@ export function intentOf(state: AgentState): NewIntent | null {
 		cause: null,
 		finishedPlan: null,
 		pids: pidsOf(state),
+		notice: state.notices?.[0].notice,
 	};
 	const said = "cause" in state ? { cause: state.cause ?? null } : {};
 	switch (state.phase) {

@@ -15,6 +15,10 @@ export interface StopRequest {
 	readonly root?: FailureRecord | null;
 	/** Somebody asked it to leave. */
 	readonly isAsked?: boolean;
+	/** Its machine goes. */
+	readonly isByNotice?: boolean;
+	/** When the workers are killed. Default: when the shutdown time-out is over. */
+	readonly killAt?: number;
 }
 
 /** Ends all workers of the round: SIGTERM now, SIGKILL when their grace period is over. */
@@ -37,17 +41,19 @@ export function stop(
 /** Ends the workers, and then this node's part in the run. */
 export function leave(
 	state: Active,
-	{ exitCode, reason, immediately, root = null, isAsked }: StopRequest,
+	request: StopRequest,
 	context: TransitionContext,
 ): Transition {
+	const { exitCode, reason, immediately, root = null } = request;
+	const { isAsked, isByNotice, killAt } = request;
 	const isLate = isAsked && state.phase !== "RUNNING" && isMember(state);
-	const about = { exitCode, reason, root, isAsked, isLate };
+	const about = { exitCode, reason, root, isAsked, isLate, isByNotice };
 	const next: Next = { kind: "leave", ...about, leaveBy: null };
 	const isUnknown = state.phase === "JOINING" && !isLate;
 	if (isUnknown && living(state.workers).length === 0) {
 		return close(state, leftWith(exitCode, reason));
 	}
-	const stopped = stop(state, next, reason, context);
+	const stopped = stop(state, next, reason, context, killAt);
 	if (!immediately || stopped.state.phase !== "STOPPING") return stopped;
 	return living(stopped.state.workers).length === 0
 		? close(stopped.state, leftWith(exitCode, reason))

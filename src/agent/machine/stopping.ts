@@ -5,9 +5,12 @@ import { goOnIfGone, isMember } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import { kill } from "./kill.js";
 import { killDue } from "./kill-due.js";
+import { leaveIfDue, markReply } from "./leave-by-notice.js";
+import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
-import { nextClaim, type Stopping } from "./state.js";
+import { type Next, nextClaim, type Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { stop } from "./stop.js";
 import { isEnding, isUnexplained, living } from "./worker-slot.js";
 import { markExited, markGone, markStarted, toEnd } from "./worker-slots.js";
 
@@ -23,7 +26,10 @@ export function onStopping(
 		case "worker-exited":
 			return (
 				onPaused(state, input, context) ??
-				ignore({ ...state, workers: markExited(state.workers, input, null) })
+				goOnIfHeld(
+					{ ...state, workers: markExited(state.workers, input, null) },
+					context,
+				)
 			);
 		case "worker-started":
 			return ignore({ ...state, workers: markStarted(state.workers, input) });
@@ -41,8 +47,18 @@ export function onStopping(
 		case "worker-not-told":
 		case "worker-hung":
 			return onPaused(state, input, context) ?? ignore(state);
+		case "noticed":
+		case "notice-withdrawn":
+			return onNotice(state, input, context);
+		case "worker-noticed":
+		case "worker-ready":
+			return goOnIfHeld(
+				{ ...state, workers: markReply(state.workers, input) },
+				context,
+			);
 		case "time-passed":
 			return (
+				leaveIfDue(state, context) ??
 				onPaused(state, input, context) ??
 				killDue(state, context) ??
 				goOnIfGone(state, context)
@@ -64,6 +80,12 @@ export function onStopping(
 	}
 }
 
+/** The last worker that was not ready may have become so. */
+function goOnIfHeld(state: Stopping, context: TransitionContext): Transition {
+	const holds = state.next.kind === "leave" && state.next.holds === true;
+	return holds ? goOnIfGone(state, context) : ignore(state);
+}
+
 /**
  * This agent does not claim a round that has begun meanwhile: its peers must leave it at once, not only when all workers
  * are gone.
@@ -78,14 +100,17 @@ function leaveInstead(
 	context: TransitionContext,
 ): Transition {
 	// If it was asked before, the first request stays the reason.
-	const next =
+	const next: Next =
 		state.next.kind === "leave"
-			? state.next
+			? { ...state.next, holds: undefined, isByNotice: undefined }
 			: {
 					...{ kind: "leave" as const, exitCode, reason, leaveBy: null },
 					...{ isAsked: true, isLate: isMember(state) },
 				};
 	const leaving: Stopping = { ...state, next };
+	if (state.next.kind === "leave" && state.next.holds && !immediately) {
+		return stop(leaving, next, reason, context);
+	}
 	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
 	if (living(state.workers).length === 0) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));

@@ -13,6 +13,7 @@ import {
 	type Stopping,
 } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
+import { tellNotice } from "./tell-notice.js";
 import { freshSlot, paused, type WorkerSlot } from "./worker-slot.js";
 import { toWorking } from "./worker-slots.js";
 
@@ -33,6 +34,7 @@ export function join(
 		failure: state.failure,
 		failuresReported: state.failuresReported,
 		fencedIn: state.fencedIn,
+		notices: state.notices,
 		round: state.round,
 		seat: left.seat,
 		workers: left.workers,
@@ -132,6 +134,7 @@ function run(state: Joining, view: RoundView, seat: SeatRecord): Transition {
 		failure: state.failure,
 		failuresReported: state.failuresReported,
 		fencedIn: state.fencedIn,
+		notices: state.notices,
 		round: round.synced,
 		seat,
 		workers,
@@ -139,9 +142,15 @@ function run(state: Joining, view: RoundView, seat: SeatRecord): Transition {
 	const changes = kept.map(
 		({ localRank, change }) => [localRank, change ?? "SCALE_DOWN"] as const,
 	);
+	const fresh = workers
+		.map(({ localRank }) => localRank)
+		.filter((localRank) => kept.every((one) => one.localRank !== localRank));
 	return {
 		state: running,
-		effects: [{ kind: "start-workers", round, seat, kept: new Map(changes) }],
+		effects: [
+			{ kind: "start-workers", round, seat, kept: new Map(changes) },
+			...tellNotice(running, true, fresh),
+		],
 		reason: `round ${round.synced}: ${describeRanks(seat)} of ${round.world?.worldSize ?? 0}`,
 	};
 }

@@ -9,13 +9,13 @@
  * 4. A deadline that is due is cleared or moved by the transition it causes.
  * 5. An input that a phase does not expect is ignored by name.
  *
- *   phase    | round-seen              | worker-exited | worker-gone    | worker-acknowledged | time-passed | stop-asked      | session-lost | worker-not-told | worker-hung
- *   ---------|-------------------------|---------------|----------------|---------------------|-------------|-----------------|--------------|-----------------|------------
- *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | -                   | -           | STOPPING CLOSED | -            | STOPPING        | -
- *   RUNNING  | STOPPING                | STOPPING      | FINISHED       | -                   | STOPPING    | STOPPING        | STOPPING     | STOPPING        | STOPPING
- *   STOPPING | CLOSED                  | -             | JOINING CLOSED | JOINING CLOSED      | CLOSED      | CLOSED          | -            | -               | -
- *   FINISHED | CLOSED JOINING          | -             | -              | -                   | CLOSED      | CLOSED          | -            | -               | -
- *   CLOSED   | -                       | -             | -              | -                   | -           | -               | -            | -               | -
+ *   phase    | round-seen              | worker-exited | worker-gone    | worker-acknowledged | time-passed     | stop-asked      | session-lost | worker-not-told | worker-hung | noticed         | notice-withdrawn | worker-ready
+ *   ---------|-------------------------|---------------|----------------|---------------------|-----------------|-----------------|--------------|-----------------|-------------|-----------------|------------------|-------------
+ *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | -                   | STOPPING CLOSED | STOPPING CLOSED | -            | STOPPING        | -           | STOPPING CLOSED | -                | -
+ *   RUNNING  | STOPPING                | STOPPING      | FINISHED       | -                   | STOPPING        | STOPPING        | STOPPING     | STOPPING        | STOPPING    | -               | -                | STOPPING
+ *   STOPPING | CLOSED                  | -             | JOINING CLOSED | JOINING CLOSED      | CLOSED          | CLOSED          | -            | -               | -           | -               | JOINING          | -
+ *   FINISHED | CLOSED JOINING          | -             | -              | -                   | CLOSED          | CLOSED          | -            | -               | -           | -               | -                | -
+ *   CLOSED   | -                       | -             | -              | -                   | -               | -               | -            | -               | -           | -               | -                | -
  *
  * A cell names the phases that the input may lead to besides the present one.
  * worker-not-started is a worker's exit, worker-waits is like
@@ -33,6 +33,16 @@
  *   PAUSE, when the next round ran        | for work                            |
  *
  * A worker that ends has left, too.
+ *
+ * A notice (`noticed`) says that the node's machine goes. The node leaves:
+ *
+ *   when                                       | its workers get SIGTERM
+ *   -------------------------------------------|---------------------------------
+ *   all its workers are ready to end           | at once
+ *   its round is over for another reason, or a | when all that still work are
+ *   worker has ended (which is no incident)    | ready, or their time is over
+ *   it is in no round, and has little time     | at once
+ *   the time of its workers is over            | at once
  */
 
 import { onFinished } from "./finished.js";

@@ -45,6 +45,10 @@ interface KnownWorker {
 	readonly excusedIn: number | null;
 	/** One ended with 0 at its PAUSE, when the next one ran: since then an acknowledgement alone is not enough. */
 	readonly endedLate: boolean;
+	/** It has read that its machine goes. */
+	readonly noticed: boolean;
+	/** It has saved what it wants to keep: since then it may be ended at any time. */
+	readonly ready: boolean;
 }
 
 /** When a worker that was told to end is dealt with. */
@@ -113,6 +117,8 @@ export function freshSlot(
 		behindUntil: null,
 		excusedIn: former?.excusedIn ?? null,
 		endedLate: former?.endedLate ?? false,
+		noticed: false,
+		ready: false,
 		waitsUntil: null,
 	};
 }
@@ -121,8 +127,9 @@ export function freshSlot(
 export function knownOf(worker: WorkerSlot): KnownWorker {
 	const { localRank, pid, events, heard, attached } = worker;
 	const { hasPaused, change, behindUntil, excusedIn, endedLate } = worker;
+	const { noticed, ready } = worker;
 	return {
-		...{ localRank, pid, events, heard, attached },
+		...{ localRank, pid, events, heard, attached, noticed, ready },
 		...{ hasPaused, change, behindUntil, excusedIn, endedLate },
 	};
 }
@@ -191,6 +198,15 @@ export function deadlinesOf(worker: WorkerSlot): Deadlines {
 export function isEnding(worker: WorkerSlot): boolean {
 	const { killAt, goneBy } = deadlinesOf(worker);
 	return killAt !== null || goneBy !== null;
+}
+
+/**
+ * Whether it may still work, or save, before its machine goes. One that is paused has nothing to add to what it has saved:
+ * the others go on from its step.
+ */
+export function isHeld(worker: WorkerSlot): boolean {
+	const works = worker.status === "running" || worker.status === "pausing";
+	return works && !worker.ready && !isEnding(worker);
 }
 
 function localRanks(workers: readonly WorkerSlot[]): readonly number[] {

@@ -89,6 +89,7 @@ export function prepareWorker(
 			},
 			directory: channel.directory,
 			tell: (event) => void channel.send(event, clock.wallTime()),
+			notify: (notice) => channel.notify(notice, clock.wallTime()).sequence,
 			ring: () => channel.ring(),
 			moved: streams.rename,
 			release: streams.release,

@@ -1,5 +1,8 @@
 import type { WorkerInfo } from "../../channel/events.js";
-import type { OutgoingEvent } from "../../channel/worker-channel.js";
+import type {
+	OutgoingEvent,
+	OutgoingNotice,
+} from "../../channel/worker-channel.js";
 import type { WorkerLogs } from "../../logs/worker-logs.js";
 import type { WorkerError } from "../../report/run-report.js";
 import type { WorkerSpec } from "../../supervision/worker.js";
@@ -11,6 +14,8 @@ export interface PreparedWorker {
 	readonly directory: string;
 	/** Writes an event to its channel. Throws if the disk refuses it. */
 	tell(event: OutgoingEvent): void;
+	/** The same for a notice. Returns its sequence. */
+	notify(notice: OutgoingNotice): number;
 	/** Wakes it to read its events. */
 	ring(): void;
 	/** Call it when the worker has another place in the world. */

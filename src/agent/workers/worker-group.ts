@@ -8,6 +8,7 @@ import type {
 import type { WorkerResult } from "../../report/run-report.js";
 import { workerInfo } from "./assign-ranks.js";
 import {
+	type MachineNotice,
 	type PauseNotice,
 	WorkerMember,
 	type WorkerProcess,
@@ -17,6 +18,8 @@ import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
 
 export interface WorkerGroupOptions extends WorkerStartsOptions {
 	readonly runId: string;
+	/** Also sent to the workers' leaders at a notice. */
+	readonly noticeSignal?: NodeJS.Signals | undefined;
 	/** Called just before a round's workers begin. */
 	readonly onSpawning: () => void;
 	/** Called once a round's workers work, with the workers by local rank and how many were kept. */
@@ -93,6 +96,26 @@ export class WorkerGroup {
 		);
 		const { clock } = this.options;
 		clock.wakeAt(clock.now(), () => toldLast.forEach(this.ring));
+	}
+
+	/** Tells that the machine goes, or stays. A worker that cannot be told gets SIGTERM in time all the same. */
+	notice(
+		localRanks: readonly number[],
+		notice: MachineNotice & { readonly isFirst: boolean },
+	): void {
+		const { noticeSignal, log } = this.options;
+		for (const localRank of localRanks) {
+			const member = this.members.get(localRank);
+			try {
+				member?.notice(notice);
+				member?.ring();
+			} catch (error) {
+				log.warn(
+					`local rank ${localRank} cannot be told the notice: ${messageOf(error)}`,
+				);
+			}
+			if (notice.isFirst && noticeSignal) member?.passOn(noticeSignal);
+		}
 	}
 
 	/** Handles a worker's reply. */

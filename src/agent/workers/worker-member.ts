@@ -1,6 +1,8 @@
 import type {
+	NoticeState,
 	ReceivedReply,
 	WorkerInfo,
+	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
 import type { OutgoingEvent } from "../../channel/worker-channel.js";
@@ -45,14 +47,22 @@ export interface PauseNotice {
 	readonly reason: string;
 }
 
+/** Why a worker's machine will go; with the source null, it stays. */
+export type MachineNotice = Omit<NoticeState, "sequence">;
+
 /** One worker process: its place in the world, and its state. */
 export class WorkerMember {
 	result: WorkerResult;
 	/** It was told to end. */
 	isToEnd = false;
+	private state: WorkerState = "HEALTHY";
 	private lostLines: readonly string[] | undefined;
 	private prepared: PreparedWorker | undefined;
 	private handle: WorkerHandle | undefined;
+	/** A notice that came before its process was prepared. */
+	private untold: MachineNotice | undefined;
+	/** The sequences of its channel's notices. */
+	private readonly notices: number[] = [];
 
 	constructor(
 		public info: WorkerInfo,
@@ -73,6 +83,7 @@ export class WorkerMember {
 		this.handle = handle;
 		const { pid = null } = handle;
 		this.result = { ...this.result, pid };
+		if (this.untold !== undefined) this.notice(this.untold);
 	}
 
 	/** Keeps its process for another round. */
@@ -85,6 +96,7 @@ export class WorkerMember {
 
 	/** Throws if the disk refuses it. */
 	pause({ change, reason }: PauseNotice): void {
+		this.state = "PAUSED";
 		this.tell({
 			kind: "PAUSE",
 			workerState: "PAUSED",
@@ -95,12 +107,26 @@ export class WorkerMember {
 
 	/** Throws if the disk refuses it. `change`: the reason of its PAUSE. */
 	work({ cause }: RoundRecord, change: WorldChangeEvent): void {
+		this.state = "HEALTHY";
 		this.tell({
 			kind: "WORK",
 			workerState: "HEALTHY",
 			changeEvent: change,
 			reason: cause.reason,
 		});
+	}
+
+	/** Throws if the disk refuses it. A worker that is not prepared yet is told when it is. */
+	notice({ deadline, source, reason }: MachineNotice): void {
+		const { prepared } = this;
+		const notice = { deadline, source, reason };
+		this.untold = prepared === undefined ? notice : undefined;
+		if (prepared === undefined) return;
+		const sequence = prepared.notify({
+			...{ kind: "NOTICE", workerState: this.state, changeEvent: null },
+			...{ ...notice, ...this.place },
+		});
+		this.notices.push(sequence);
 	}
 
 	ring(): void {
@@ -128,7 +154,9 @@ export class WorkerMember {
 			case "HELLO":
 				return { kind: "worker-attached", localRank };
 			case "ACK":
-				return { kind: "worker-acknowledged", localRank, event: reply.event };
+				return this.acknowledged(reply.event);
+			case "NOTICED":
+				return { kind: "worker-noticed", localRank };
 			case "WAITING":
 				return { kind: "worker-waits", localRank, round: reply.round };
 			case "WAITED":
@@ -141,6 +169,18 @@ export class WorkerMember {
 			default:
 				return reply satisfies never;
 		}
+	}
+
+	/**
+	 * To acknowledge a notice says that the worker is ready to end, and nothing about the events before it. The agent counts
+	 * only those of rounds.
+	 */
+	private acknowledged(event: number): AgentInput {
+		const { localRank } = this.info;
+		if (this.notices.includes(event))
+			return { kind: "worker-ready", localRank };
+		const before = this.notices.filter((notice) => notice < event).length;
+		return { kind: "worker-acknowledged", localRank, event: event - before };
 	}
 
 	/** Its leader's last replies come before its end. */
@@ -210,8 +250,11 @@ export class WorkerMember {
 	private tell(
 		message: Omit<OutgoingEvent, "instance" | "round" | "workerInfo">,
 	): void {
-		const { round } = this.info;
-		const place = { instance: this.instance, round, workerInfo: this.info };
-		this.prepared?.tell({ ...message, ...place });
+		this.prepared?.tell({ ...message, ...this.place });
+	}
+
+	private get place() {
+		const { info } = this;
+		return { instance: this.instance, round: info.round, workerInfo: info };
 	}
 }

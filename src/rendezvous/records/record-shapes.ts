@@ -37,6 +37,7 @@ import type {
 	CoordinatorRecord,
 	FinishedRecord,
 	NodeRecord,
+	NoticeRecord,
 	PreviousPlace,
 	Reached,
 	RefusedSeat,
@@ -103,6 +104,13 @@ export const NODE = fields<NodeRecord>({
 	cause: nullable(words),
 	awaitsWorkersMs: optional(duration),
 	isAsked: optional(flag),
+	notice: optional(
+		fields<NoticeRecord>({
+			source: name,
+			reason: words,
+			deadline: optional(time),
+		}),
+	),
 	address: token,
 	masterPort: port,
 	localWorldSize: size,

@@ -5,6 +5,7 @@ import {
 	type NodeFailure,
 	type NodeRecord,
 	type NodeState,
+	type NoticeRecord,
 	RECORD_VERSION,
 	type Reached,
 	type RoundRecord,
@@ -37,6 +38,8 @@ export interface Intent {
 	readonly cause: string | null;
 	readonly awaitsWorkersMs?: number | undefined;
 	readonly isAsked?: boolean | undefined;
+	/** Why its machine will go; undefined if it stays. */
+	readonly notice?: NoticeRecord | undefined;
 	/** The plan that it has finished; written together with state `finished`. */
 	readonly finishedPlan: string | null;
 	/** Its workers by local rank, if there are any; null: not started. */
@@ -119,9 +122,9 @@ export class RecordWriter {
 		if (intent.state === "stopping" && !isNews) {
 			return round.deprecated >= round.synced ? STOPPING_MS : 0;
 		}
-		return intent.state === "running"
-			? Math.floor(round.seats * RUNNING_MS_A_SEAT)
-			: 0;
+		const isRunning =
+			intent.state === "running" && intent.notice === written.notice;
+		return isRunning ? Math.floor(round.seats * RUNNING_MS_A_SEAT) : 0;
 	}
 
 	/**
@@ -188,6 +191,7 @@ export class RecordWriter {
 			cause: intent.cause,
 			awaitsWorkersMs: intent.awaitsWorkersMs,
 			isAsked: intent.isAsked,
+			notice: intent.notice,
 			masterPort: await this.portFor(intent.claim),
 		};
 	}

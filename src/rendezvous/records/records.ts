@@ -54,6 +54,8 @@ export interface NodeRecord {
 	readonly awaitsWorkersMs?: number | undefined;
 	/** Set if it leaves on request, without a failure. */
 	readonly isAsked?: boolean | undefined;
+	/** Set while its machine is about to go. Absent in records of older agents. */
+	readonly notice?: NoticeRecord | undefined;
 	readonly address: string;
 	readonly masterPort: number;
 	readonly localWorldSize: number;
@@ -67,6 +69,15 @@ export interface Reached {
 	readonly round: number;
 	/** Null if a worker has gone back in the round, so that its steps do not show how far it is. */
 	readonly step: number | null;
+}
+
+/** Why a node's machine will go. */
+export interface NoticeRecord {
+	/** "aws", "slurm", "command" …; later agents may know others. */
+	readonly source: string;
+	readonly reason: string;
+	/** When the machine goes, in milliseconds since 1970; absent if unknown. */
+	readonly deadline?: number | undefined;
 }
 
 /** A failure with the decision of the agent's policy. */

@@ -16,7 +16,10 @@ function agentWith(onIntent: (intent: Intent | null) => void = () => {}) {
 		log: { debug: silent, info: silent, warn: silent, error: silent },
 		settings: contextAt(),
 		membership: { publish: onIntent },
-		workers: { start: silent, pause: silent, terminate: silent, kill: silent },
+		workers: {
+			...{ start: silent, pause: silent, notice: silent },
+			...{ terminate: silent, kill: silent },
+		},
 		onState: (state) => {
 			deadline = deadlineOf(state);
 		},

@@ -89,6 +89,7 @@ export class ImaginedNode {
 					return worker.status === "gone" ? "a signal to nobody" : undefined;
 				});
 			case "warn":
+			case "tell-notice":
 				return undefined;
 			default:
 				return effect satisfies never;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import type { PendingNotices } from "../../../src/agent/machine/pending-notices.js";
 import {
 	type AgentState,
 	deadlineOf,
@@ -122,6 +123,16 @@ const LOST: AgentInput = {
 	fenceAt: 1_500,
 };
 
+const NOTICE = {
+	source: "aws",
+	reason: "spot interruption",
+	deadline: 120_005,
+} as const;
+const SOON: AgentInput = {
+	kind: "noticed",
+	notice: { ...NOTICE, deadline: 20_005 },
+};
+
 /** Enough inputs of each column to reach every phase that it may lead to. */
 const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 	"round-seen": [
@@ -157,6 +168,11 @@ const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
 			failsRun: false,
 		},
 	],
+	noticed: [SOON, { kind: "noticed", notice: NOTICE }],
+	"notice-withdrawn": [
+		{ kind: "notice-withdrawn", source: "aws", reason: "not after all" },
+	],
+	"worker-ready": [{ kind: "worker-ready", localRank: 0 }],
 };
 const pausedSlot = (localRank: number, leaveBy: number | null) => {
 	const told = { attached: true, events: 2, change: "SCALE_DOWN" } as const;
@@ -175,8 +191,18 @@ const PAUSED: AgentState = {
 	claim: 1,
 	workers: [pausedSlot(0, null), pausedSlot(1, null)],
 };
+const NOTICES: PendingNotices = [
+	{ notice: NOTICE, goneAt: 121_000, termAt: 91_000 },
+];
+/** The time of the workers is over. */
+const DUE: PendingNotices = [{ ...NOTICES[0], termAt: 900 }];
+const GOING = { ...LEAVE, isByNotice: true, leaveBy: 30_000 } as const;
 const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
-	JOINING: [INITIAL_STATE, JOINING, PAUSED],
+	JOINING: [
+		...[INITIAL_STATE, JOINING, PAUSED],
+		{ ...JOINING, notices: DUE },
+		{ ...PAUSED, notices: DUE },
+	],
 	RUNNING: [
 		RUNNING,
 		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
@@ -184,6 +210,8 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
 		{ ...RUNNING, workers: [slot(0, { attached: true })] },
 		{ ...RUNNING, workers: [slot(0, { attached: true, waitsUntil: 900 })] },
+		{ ...RUNNING, notices: DUE },
+		{ ...RUNNING, notices: NOTICES, workers: [slot(0)] },
 	],
 	STOPPING: [
 		STOPPING,
@@ -197,9 +225,12 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 			view: { round: { ...ROUND, outcome: OUTCOME }, seat: SEAT },
 		},
 		{ ...ALL_GONE, next: LEAVE },
+		{ ...ALL_GONE, notices: NOTICES, next: GOING },
+		{ ...STOPPING, notices: NOTICES, next: { ...GOING, holds: true } },
 	],
 	FINISHED: [
 		FINISHED,
+		{ ...FINISHED, notices: DUE },
 		{ ...FINISHED, leave: { exitCode: 143, reason: "SIGTERM", leaveBy: 900 } },
 	],
 	CLOSED: [CLOSED],
@@ -230,7 +261,7 @@ function writtenTable(): Map<string, Set<string>> {
 describe("the table at the head of transition.ts", () => {
 	const written = writtenTable();
 	it("has a row for each phase and a cell for each input", () => {
-		expect(written.size).toBe(45);
+		expect(written.size).toBe(60);
 	});
 	for (const [phase, states] of Object.entries(ROWS)) {
 		for (const [column, inputs] of Object.entries(COLUMNS)) {

@@ -20,6 +20,7 @@ describe("the workers of one node", () => {
 		},
 		directory: `worker-${localRank}`,
 		tell: ({ kind }) => done.push(`${kind} ${localRank}`),
+		notify: () => 0,
 		ring: () => done.push(`ring ${localRank}`),
 		moved: NOTHING_DONE,
 		release: NOTHING_DONE,

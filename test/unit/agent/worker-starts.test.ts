@@ -39,6 +39,7 @@ describe("the start of a round's workers on a node that lacks something", () => 
 			directory: `worker-${localRank}`,
 			logs: { directory: "", stdout: undefined, stderr: undefined },
 			tell: NOTHING_DONE,
+			notify: () => 0,
 			ring: NOTHING_DONE,
 			moved: NOTHING_DONE,
 			release: NOTHING_DONE,

@@ -49,14 +49,14 @@ describe("T2 events", () => {
 
 	it("come back as they went", () => {
 		const first: WorkerEvent = { ...work(1), sequence: 1, timestamp: 5 };
-		expect(decodeEvent(encodeEvent(PAUSE))).toEqual(PAUSE);
-		expect(decodeEvent(encodeEvent(first))).toEqual(first);
+		expect(decodeEvent(encodeEvent(PAUSE)).event).toEqual(PAUSE);
+		expect(decodeEvent(encodeEvent(first)).event).toEqual(first);
 	});
 
 	it("may have fields that are not known", () => {
 		const worker_info = { ...WIRE.worker_info, colour: "red" };
 		const text = JSON.stringify({ ...WIRE, worker_info, later: [1] });
-		expect(decodeEvent(text).workerInfo).toEqual(workerInfo(4));
+		expect(decodeEvent(text).event.workerInfo).toEqual(workerInfo(4));
 	});
 
 	it.each([
@@ -67,7 +67,7 @@ describe("T2 events", () => {
 		[{ sequence: 1.5 }, /sequence/],
 		[{ sequence: "2" }, /sequence/],
 		[{ timestamp: null }, /timestamp/],
-		[{ kind: "STOP" }, /kind is not one of PAUSE, WORK/],
+		[{ kind: "STOP" }, /kind is not one of PAUSE, WORK, NOTICE/],
 		[{ worker_state: 1 }, /worker_state/],
 		[{ change_event: undefined }, /change_event/],
 		[{ instance: -1 }, /instance/],

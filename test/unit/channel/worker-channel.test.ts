@@ -26,7 +26,7 @@ it("writes each event and the newest one, for this user alone", () => {
 		"0000000002.json",
 	]);
 	const read = (path: string) =>
-		decodeEvent(readFileSync(join(directory, path), "utf8"));
+		decodeEvent(readFileSync(join(directory, path), "utf8")).event;
 	expect(read("events/0000000001.json")).toEqual(first);
 	expect(read("latest.json")).toEqual(second);
 	expect(filesIn(directory, "tmp")).toEqual([]);
@@ -111,7 +111,7 @@ it("is there ahead of its worker, where there was time for it", () => {
 	expect(filesIn(directory, "events")).toEqual(["0000000001.json"]);
 	for (const path of ["latest.json", "events/0000000001.json"]) {
 		const text = readFileSync(join(directory, path), "utf8");
-		expect(decodeEvent(text)).toEqual(first);
+		expect(decodeEvent(text).event).toEqual(first);
 		expect(lstatSync(join(directory, path)).mode & 0o777).toBe(0o600);
 	}
 	const [latest, numbered] = ["latest.json", "events/0000000001.json"].map(

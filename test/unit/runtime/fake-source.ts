@@ -1,12 +1,21 @@
-import type { WorkerEvent, WorkerReply } from "../../../src/channel/events.js";
-import type { OutgoingEvent } from "../../../src/channel/worker-channel.js";
+import type {
+	ChannelEvent,
+	NoticeEvent,
+	NoticeState,
+	WorkerEvent,
+	WorkerReply,
+} from "../../../src/channel/events.js";
+import type {
+	OutgoingEvent,
+	OutgoingNotice,
+} from "../../../src/channel/worker-channel.js";
 import type { EventSource } from "../../../src/runtime/event-source.js";
 import { WorkerSession } from "../../../src/runtime/worker-session.js";
 
 /** A channel in memory whose notifications the test gives. */
 export class FakeSource implements EventSource {
 	readonly lastSequence = Number.POSITIVE_INFINITY;
-	readonly events: WorkerEvent[] = [];
+	readonly events: ChannelEvent[] = [];
 	readonly said: WorkerReply[] = [];
 	readonly warnings: string[] = [];
 	readonly lookers = new Set<() => void>();
@@ -35,17 +44,33 @@ export class FakeSource implements EventSource {
 		return added;
 	}
 
+	/** Adds a notice, and says so. */
+	sendNotice(notice: OutgoingNotice): NoticeEvent {
+		const sequence = this.events.length + 1;
+		const added = { ...notice, sequence, timestamp: 0 };
+		this.events.push(added);
+		this.hint();
+		return added;
+	}
+
 	hint(): void {
 		for (const look of this.lookers) look();
 	}
 
 	newest(): WorkerEvent {
-		const newest = this.events.at(-1);
-		if (newest === undefined) throw new Error("no event");
+		const newest = this.events.findLast(({ kind }) => kind !== "NOTICE");
+		if (newest === undefined || newest.kind === "NOTICE") {
+			throw new Error("no event");
+		}
 		return newest;
 	}
 
-	next(after: number): WorkerEvent | undefined {
+	notice(): NoticeState | undefined {
+		const notice = this.events.findLast(({ kind }) => kind === "NOTICE");
+		return notice?.kind === "NOTICE" ? notice : undefined;
+	}
+
+	next(after: number): ChannelEvent | undefined {
 		if (this.gone) throw new Error("the channel is gone");
 		return this.events[after];
 	}
@@ -66,7 +91,7 @@ export class FakeSource implements EventSource {
 	/** What was said, in short: `HELLO`, `ACK 2`, `WAITING 4`. */
 	get words(): string[] {
 		return this.said.map((reply) => {
-			if (reply.kind === "ACK") return `ACK ${reply.event}`;
+			if ("event" in reply) return `${reply.kind} ${reply.event}`;
 			return "round" in reply ? `${reply.kind} ${reply.round}` : reply.kind;
 		});
 	}

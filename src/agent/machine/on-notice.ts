@@ -1,0 +1,88 @@
+import type { Active } from "./begin-stopping.js";
+import type { AgentInput } from "./inputs.js";
+import { leaveAndHold } from "./leave-by-notice.js";
+import {
+	isWorthARound,
+	noticeInWords,
+	type PendingNotices,
+	withNotice,
+	withoutSource,
+} from "./pending-notices.js";
+import type { AgentState, Finished, Next } from "./state.js";
+import { ignore, type Transition, type TransitionContext } from "./step.js";
+import { stop } from "./stop.js";
+import { tellNotice, tellStay } from "./tell-notice.js";
+
+type Said = Extract<AgentInput, { kind: "noticed" | "notice-withdrawn" }>;
+type Open = Exclude<AgentState, { phase: "CLOSED" }>;
+
+/** The machine will go, or will stay after all. */
+export function onNotice(
+	state: Open,
+	input: Said,
+	context: TransitionContext,
+): Transition {
+	const { notices: before } = state;
+	const notices = noticesAfter(before, input, context);
+	if (notices === before) return ignore(state);
+	if (notices === undefined) return onStay(state, input, context);
+	const after = { ...state, notices };
+	const reason = noticeInWords(notices, context.now);
+	const isChanged = notices[0] !== before?.[0];
+	const effects = isChanged ? tellNotice(after, before === undefined) : [];
+	const told = { state: after, effects, reason };
+	if (after.phase === "FINISHED" || after.phase === "RUNNING") return told;
+	const isGoing = after.phase === "STOPPING" && after.next.kind === "leave";
+	if (isGoing || isWorthARound(notices, context.now)) return told;
+	const left = leaveAndHold(
+		after,
+		notices,
+		"no round is begun any more",
+		context,
+	);
+	return { ...left, effects: [...effects, ...left.effects] };
+}
+
+function noticesAfter(
+	before: PendingNotices | undefined,
+	input: Said,
+	context: TransitionContext,
+): PendingNotices | undefined {
+	if (input.kind === "noticed") {
+		return withNotice(before, input.notice, context);
+	}
+	const left = before && withoutSource(before, input.source);
+	return left?.length === before?.length ? before : left;
+}
+
+/** No notice holds any more: the node goes on as if there had been none, if it has not left yet. */
+function onStay(
+	state: Open,
+	input: Said,
+	context: TransitionContext,
+): Transition {
+	const words = "reason" in input ? `: ${input.reason}` : "";
+	const reason = `the notice was withdrawn${words}; the machine stays`;
+	if (state.phase === "FINISHED") {
+		return { state: withoutNotices(state), effects: [], reason };
+	}
+	const workers = state.workers.map((worker) => ({
+		...worker,
+		...{ noticed: false, ready: false },
+	}));
+	const after = { ...withoutNotices(state), workers };
+	const effects = tellStay(after, reason);
+	const isByNotice =
+		after.phase === "STOPPING" &&
+		after.next.kind === "leave" &&
+		after.next.isByNotice === true;
+	if (!isByNotice) return { state: after, effects, reason };
+	// The others have left its round already.
+	const next: Next = { kind: "rejoin" };
+	const stopped = stop({ ...after, next }, next, reason, context);
+	return { ...stopped, effects: [...effects, ...stopped.effects] };
+}
+
+function withoutNotices<State extends Active | Finished>(state: State): State {
+	return { ...state, notices: undefined };
+}

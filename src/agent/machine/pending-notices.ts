@@ -1,0 +1,134 @@
+import { EXIT_CODES } from "../../base/errors.js";
+import { formatDuration } from "../../base/units.js";
+import type { Notice, NoticeSource } from "../../notices/notice.js";
+
+/** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
+export const UNKNOWN_WINDOW_MS = 30_000;
+/** Another round is begun only if so much time is left for its workers before SIGTERM, in milliseconds. */
+export const LEAST_ROUND_MS = 60_000;
+/** Workers get so long between SIGTERM and SIGKILL even if the deadline has passed, in milliseconds. */
+const LEAST_GRACE_MS = 1_000;
+/** SIGTERM's exit code: the machine is going. */
+const GOING_EXIT_CODE = 143;
+
+/** A notice that holds. Times are on the agent's clock, in milliseconds. */
+export interface PendingNotice {
+	readonly notice: Notice;
+	/** When the machine goes. */
+	readonly goneAt: number;
+	/** When the workers get SIGTERM at the latest. */
+	readonly termAt: number;
+}
+
+/** At most one of each source, that of the earliest deadline first. */
+export type PendingNotices = readonly [PendingNotice, ...PendingNotice[]];
+
+interface Times {
+	readonly now: number;
+	/** Milliseconds since 1970. */
+	readonly wallTime: number;
+	readonly shutdownTimeoutMs: number;
+}
+
+/** Adds a notice; it replaces one of the same source. Unchanged if that says the same. */
+export function withNotice(
+	known: PendingNotices | undefined,
+	notice: Notice,
+	times: Times,
+): PendingNotices {
+	const same = known?.find((one) => one.notice.source === notice.source);
+	if (known !== undefined && same !== undefined && isSame(same, notice)) {
+		return known;
+	}
+	const others = known?.filter((one) => one !== same) ?? [];
+	return (
+		inOrder([...others, pending(notice, times)]) ?? [pending(notice, times)]
+	);
+}
+
+/** Undefined if no other is left. */
+export function withoutSource(
+	known: PendingNotices,
+	source: NoticeSource,
+): PendingNotices | undefined {
+	return inOrder(known.filter(({ notice }) => notice.source !== source));
+}
+
+/** SIGTERM comes the shutdown time-out before the deadline, or at half of what is left if that is less. */
+function pending(
+	notice: Notice,
+	{ now, wallTime, shutdownTimeoutMs }: Times,
+): PendingNotice {
+	const { deadline } = notice;
+	const leftMs =
+		deadline === undefined
+			? UNKNOWN_WINDOW_MS
+			: Math.max(0, deadline - wallTime);
+	const goneAt = now + leftMs;
+	return {
+		notice,
+		goneAt,
+		termAt: goneAt - Math.min(shutdownTimeoutMs, leftMs / 2),
+	};
+}
+
+function inOrder(
+	notices: readonly PendingNotice[],
+): PendingNotices | undefined {
+	const [first, ...others] = [...notices].sort(
+		(left, right) => left.goneAt - right.goneAt,
+	);
+	return first && [first, ...others];
+}
+
+function isSame({ notice }: PendingNotice, other: Notice): boolean {
+	return notice.deadline === other.deadline && notice.reason === other.reason;
+}
+
+/** Whether the workers must have SIGTERM by now. */
+export function isTermDue([{ termAt }]: PendingNotices, now: number): boolean {
+	return now >= termAt;
+}
+
+/** Whether the workers of another round would have time to do something. */
+export function isWorthARound(
+	[{ termAt }]: PendingNotices,
+	now: number,
+): boolean {
+	return termAt - now >= LEAST_ROUND_MS;
+}
+
+/** When workers that get SIGTERM now are killed: before the machine goes, so that the others know that they are gone. */
+export function killAtWith(
+	[{ goneAt }]: PendingNotices,
+	{ now, shutdownTimeoutMs }: Pick<Times, "now" | "shutdownTimeoutMs">,
+): number {
+	const latest = Math.min(now + shutdownTimeoutMs, goneAt);
+	return Math.max(latest, now + LEAST_GRACE_MS);
+}
+
+/** Why the node leaves, and with which exit code. */
+export function leavingFor([{ notice }]: PendingNotices) {
+	const isLifetime = notice.source === "lifetime";
+	return {
+		exitCode: isLifetime ? EXIT_CODES.replaceNode : GOING_EXIT_CODE,
+		reason: inShort(notice),
+	};
+}
+
+/** "notice from aws: spot interruption; the machine goes in 118.0 s, and the workers get SIGTERM in 88.0 s at the latest". */
+export function noticeInWords(
+	[{ notice, goneAt, termAt }]: PendingNotices,
+	now: number,
+): string {
+	const term = formatDuration(Math.max(0, termAt - now));
+	const goes =
+		notice.deadline === undefined
+			? "the machine goes, it is not known when"
+			: `the machine goes in ${formatDuration(Math.max(0, goneAt - now))}`;
+	return `${inShort(notice)}; ${goes}, and the workers get SIGTERM in ${term} at the latest`;
+}
+
+function inShort({ source, reason }: Notice): string {
+	return `notice from ${source}: ${reason}`;
+}
