@@ -131,6 +131,7 @@ test("every setting", async () => {
 		noHook: true,
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",
+		noticeSignal: "usr1",
 		signalsToHandle: ["SIGTERM"],
 		stepPattern: String.raw`it (\d+)`,
 		hangTimeout: "auto",
@@ -202,6 +203,7 @@ test("every setting", async () => {
 		output: "json",
 		logFormat: "pretty",
 		http: { host: "::1", port: 0, token: "0123456789abcdef" },
+		noticeSignal: "SIGUSR1",
 		signalsToHandle: ["SIGTERM"],
 	});
 	expect(config.policy).toBe(policy);
