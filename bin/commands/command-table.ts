@@ -126,7 +126,7 @@ const TABLE = {
 	},
 	chaos: {
 		help: "make faults among this machine's processes of a run",
-		operand: "RUN_ID",
+		operand: "[notice] RUN_ID",
 		flags: [
 			{ name: "at", argument: "ROUND:RANK[:KIND],…" },
 			{ name: "delay", argument: "TIME" },
@@ -135,6 +135,8 @@ const TABLE = {
 			{ name: "seed", argument: "N" },
 			{ name: "freeze", argument: "TIME" },
 			{ name: "for", argument: "TIME" },
+			...[nodeId, { name: "platform", argument: "NAME" }],
+			{ name: "window", argument: "TIME" },
 			...COMMON_FLAGS,
 		],
 		ignored: STORE_FLAGS,
