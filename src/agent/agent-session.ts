@@ -1,5 +1,6 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
+import type { Notice } from "../notices/notice.js";
 import type { Membership, RoundView } from "../rendezvous/member/membership.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
@@ -33,6 +34,12 @@ const LAST_WRITE_MS = 1_000;
 
 export type StopRequest = AgentInput & { kind: "stop-asked" };
 
+/** The machine will go, or stays after all. */
+export type NoticeInput = Extract<
+	AgentInput,
+	{ kind: "noticed" | "notice-withdrawn" }
+>;
+
 export interface AgentSessionOptions {
 	readonly config: NodeConfig;
 	readonly place: LauncherIo;
@@ -51,6 +58,8 @@ export interface AgentSessionOptions {
 	readonly store: Store;
 	/** Serves this agent's state over HTTP; undefined if there is no server. */
 	readonly observer: AgentObserver | undefined;
+	/** Opens the sources of notices, which then call `notice`. */
+	readonly openNotices: () => void;
 	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
 	readonly leave: () => Promise<void>;
 }
@@ -63,6 +72,7 @@ export class AgentSession {
 	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
+	private readonly early: NoticeInput[] = [];
 	private readonly newcomer: NewcomerNotice;
 	/** Undefined without a terminal. */
 	private readonly pinned: PinnedView | undefined;
@@ -86,6 +96,12 @@ export class AgentSession {
 		this.agent?.dispatch(request);
 	}
 
+	/** What a source of notices says. It may come before the agent is there. */
+	notice(input: NoticeInput): void {
+		if (this.agent === undefined) this.early.push(input);
+		else this.agent.dispatch(input);
+	}
+
 	/** Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
 		return this.workers?.passOn(signal) ?? [];
@@ -97,7 +113,9 @@ export class AgentSession {
 		const { cleanups, log } = place;
 		const resources = await openNodeResources(config, this.options, place);
 		this.resources = resources;
-		publishLocally({ ...this.options, ...place }, resources);
+		const onNotice = (notice: Notice) =>
+			this.notice({ kind: "noticed", notice });
+		publishLocally({ ...this.options, ...place, onNotice }, resources);
 		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);
@@ -121,6 +139,7 @@ export class AgentSession {
 		this.watches = watches;
 		const { steps, stuck, ledger } = watches;
 		const agent = this.openAgent(workers);
+		this.options.openNotices();
 		const ending = ownEnding(
 			await this.supervise(agent, workers),
 			!this.options.ranOtherCommand || workers.results.length > 0,
@@ -148,6 +167,7 @@ export class AgentSession {
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
 		this.agent = agent;
 		if (this.stopRequest) agent.dispatch(this.stopRequest);
+		for (const input of this.early.splice(0)) agent.dispatch(input);
 		this.options.membership.start({
 			onView: (view) => {
 				this.view = view;

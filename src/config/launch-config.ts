@@ -39,6 +39,8 @@ export interface LaunchConfig {
 	readonly noHook?: boolean | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;
+	/** Also sent to the workers when their machine is about to go. */
+	readonly noticeSignal?: string | undefined;
 	/** Used by the command, which handles signals; `launchAgent` installs no handler. */
 	readonly signalsToHandle?: string | readonly string[] | undefined;
 
@@ -76,6 +78,15 @@ export interface LaunchConfig {
 	readonly startTimeout?: Duration | undefined;
 	readonly onHang?: "restart" | "report" | "fail" | undefined;
 	readonly evidenceTimeout?: Duration | undefined;
+
+	/** `"auto"`, `"off"`, or some of `"aws"`, `"gcp"`, `"azure"`, `"slurm"`, `"file:PATH"`. */
+	readonly notices?: string | readonly string[] | undefined;
+	readonly onAdvice?: "drain" | "log" | undefined;
+	readonly maxLifetime?: Duration | undefined;
+	readonly drainBefore?: Duration | undefined;
+	/** Used by the command, which handles signals. */
+	readonly terminationGrace?: Duration | undefined;
+	readonly deadline?: Duration | undefined;
 
 	readonly logDir?: string | undefined;
 	readonly redirects?: StreamChoice | undefined;

@@ -25,8 +25,9 @@ export function cliHost(): RunLine {
 			stdio: ["ignore", "ignore", "ignore", "ipc"],
 			env: {},
 		});
+		const process = host;
 		const result = last.then(() =>
-			answerOf(host, { args, cwd, env: environmentOf(env) }),
+			answerOf(process, { args, cwd, env: environmentOf(env) }),
 		);
 		last = result.catch(() => {});
 		return result;

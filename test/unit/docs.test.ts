@@ -39,6 +39,7 @@ const FOREIGN = [
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
 	...["--initial-cluster", "--auto-compaction-retention"],
 	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue", "--nodes"],
+	"--open-mode",
 	...["--ntasks", "--ip-address"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...["--attempts", "--checkpoint", "--digits"],
@@ -61,6 +62,7 @@ const OTHER_VARIABLES = [
 	...["ELASTIC_RUN_DIR", "ELASTIC_RUN_DEBUG"],
 	...["ELASTIC_RUN_RDZV_USERNAME", "ELASTIC_RUN_RDZV_PASSWORD"],
 	"ELASTIC_RUN_HTTP_TOKEN",
+	"ELASTIC_RUN_AZURE_METADATA_URL",
 ];
 
 function markdownIn(folder: string): string[] {
