@@ -77,7 +77,7 @@ function launch({ play, policy, folder, runId, endpoint }, index) {
 async function actFromOutside({ outside, cluster }, runId, folder, { child }) {
 	const act = outside ?? cluster?.kills;
 	if (act === undefined) return;
-	while (child.exitCode === null && furthestStep(folder) < 10) await sleep(20);
+	while (child.exitCode === null && furthestStep(folder) < 12) await sleep(20);
 	if (act === "stop") {
 		await once(spawn(process.execPath, [CLI, "stop", runId]), "close");
 	} else child.kill(act);

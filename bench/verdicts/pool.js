@@ -3,7 +3,7 @@
  *
  * @typedef {object} Fault
  * @property {number} [at] at this step; 0: before the first one
- * @property {number} [every] at each so many steps instead
+ * @property {number} [every] once at each so many steps instead
  * @property {readonly number[]} [rounds] in these rounds; all of them unless given
  * @property {readonly number[]} [ranks] default: rank 1
  * @property {string} act
@@ -24,16 +24,16 @@
  * @property {Fault} [fault]
  * @property {string} [program] instead of the trainer: a file here, or a command
  * @property {readonly string[]} [flags]
- * @property {"SIGINT" | "SIGTERM" | "stop"} [outside] what somebody does once step 10 was made
+ * @property {"SIGINT" | "SIGTERM" | "stop"} [outside] what somebody does once step 12 was made
  * @property {{ others: number, nodes: string, kills?: NodeJS.Signals }} [cluster] other agents, without the fault; and
- *   the signal that the agent of the fault gets once step 10 was made
+ *   the signal that the agent of the fault gets once step 12 was made
  * @property {Verdict} verdict
  */
 
 const ENDS = (says, rounds = 3) => ({
 	...{ words: "ends the run", code: 1, says, rounds },
 });
-const STUCK = /rank 1 on .*no restart got beyond step 10/s;
+const STUCK = /rank 1 on .*no restart got beyond step 11/s;
 const RECOVERS = { words: "recovers", code: 0 };
 const HANG = ["--hang-timeout", "1"];
 
@@ -42,7 +42,7 @@ export const POOL = [
 	// What no restart can help.
 	{
 		name: "bug at a fixed step",
-		fault: { at: 10, act: "throw" },
+		fault: { at: 12, act: "throw" },
 		verdict: ENDS(STUCK),
 	},
 	{
@@ -52,7 +52,7 @@ export const POOL = [
 	},
 	{
 		name: "exit code at a fixed step",
-		fault: { at: 10, act: "exit", code: 3 },
+		fault: { at: 12, act: "exit", code: 3 },
 		verdict: ENDS(STUCK),
 	},
 	{
@@ -62,8 +62,8 @@ export const POOL = [
 	},
 	{
 		name: "bad data on rank 0",
-		fault: { at: 25, ranks: [0], act: "throw" },
-		verdict: ENDS(/rank 0 on .*no restart got beyond step 25/s),
+		fault: { at: 28, ranks: [0], act: "throw" },
+		verdict: ENDS(/rank 0 on .*no restart got beyond step 27/s),
 	},
 	{
 		name: "import error in Python",
@@ -77,28 +77,28 @@ export const POOL = [
 	},
 	{
 		name: "segmentation fault at a fixed step",
-		fault: { at: 10, act: "kill", signal: "SIGSEGV" },
+		fault: { at: 12, act: "kill", signal: "SIGSEGV" },
 		verdict: ENDS(STUCK),
 	},
 	{
 		name: "abort at a fixed step",
-		fault: { at: 10, act: "kill", signal: "SIGABRT" },
+		fault: { at: 12, act: "kill", signal: "SIGABRT" },
 		verdict: ENDS(STUCK),
 	},
 	{
 		name: "hang at a fixed step",
-		fault: { at: 10, act: "sleep" },
+		fault: { at: 12, act: "sleep" },
 		flags: HANG,
-		verdict: ENDS(/hung for .*no restart got beyond step 10/s),
+		verdict: ENDS(/no step for .*no restart got beyond step 11/s),
 	},
 	{
 		name: "full disk at a fixed step",
-		fault: { at: 10, act: "throw-full" },
-		verdict: ENDS(/ENOSPC.*no restart got beyond step 10/s),
+		fault: { at: 12, act: "throw-full" },
+		verdict: ENDS(/ENOSPC.*no restart got beyond step 11/s),
 	},
 	{
 		name: "another error each time",
-		fault: { at: 10, act: "throw-other" },
+		fault: { at: 12, act: "throw-other" },
 		verdict: ENDS(/the budget of 3 restarts is spent/, 4),
 	},
 	{
@@ -109,7 +109,7 @@ export const POOL = [
 	},
 	{
 		name: "no budget",
-		fault: { at: 10, rounds: [1], act: "throw" },
+		fault: { at: 12, rounds: [1], act: "throw" },
 		flags: ["--max-restarts", "0"],
 		verdict: ENDS(/the budget of 0 restarts is spent/, 1),
 	},
@@ -120,18 +120,18 @@ export const POOL = [
 	},
 	{
 		name: "command that may not be executed",
-		program: "/etc/hostname",
+		program: "/etc/passwd",
 		verdict: { words: "refuses to start", code: 126 },
 	},
 	// What a restart helps.
 	{
 		name: "exception once",
-		fault: { at: 10, rounds: [1], act: "throw" },
+		fault: { at: 12, rounds: [1], act: "throw" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "the same exception twice",
-		fault: { at: 10, rounds: [1, 2], act: "throw" },
+		fault: { at: 12, rounds: [1, 2], act: "throw" },
 		verdict: RECOVERS,
 	},
 	{
@@ -148,83 +148,83 @@ export const POOL = [
 	},
 	{
 		name: "segmentation fault once",
-		fault: { at: 10, rounds: [1], act: "kill", signal: "SIGSEGV" },
+		fault: { at: 12, rounds: [1], act: "kill", signal: "SIGSEGV" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "killed by SIGKILL once",
-		fault: { at: 10, rounds: [1], act: "kill", signal: "SIGKILL" },
+		fault: { at: 12, rounds: [1], act: "kill", signal: "SIGKILL" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "killed by SIGKILL three times",
-		fault: { at: 10, rounds: [1, 2, 3], act: "kill", signal: "SIGKILL" },
+		fault: { at: 12, rounds: [1, 2, 3], act: "kill", signal: "SIGKILL" },
 		flags: ["--max-restarts", "5"],
 		verdict: RECOVERS,
 	},
 	{
 		name: "ended by SIGTERM once",
-		fault: { at: 10, rounds: [1], act: "kill", signal: "SIGTERM" },
+		fault: { at: 12, rounds: [1], act: "kill", signal: "SIGTERM" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "full disk once",
-		fault: { at: 10, rounds: [1], act: "throw-full" },
+		fault: { at: 12, rounds: [1], act: "throw-full" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "hang once",
-		fault: { at: 10, rounds: [1], act: "sleep" },
+		fault: { at: 12, rounds: [1], act: "sleep" },
 		flags: HANG,
-		verdict: { ...RECOVERS, says: /hung for/ },
+		verdict: { ...RECOVERS, says: /no step for/ },
 	},
 	{
 		name: "endless loop once",
-		fault: { at: 10, rounds: [1], act: "spin" },
+		fault: { at: 12, rounds: [1], act: "spin" },
 		flags: HANG,
-		verdict: { ...RECOVERS, says: /made no step for/ },
+		verdict: { ...RECOVERS, says: /no step for/ },
 	},
 	{
 		name: "stopped by SIGSTOP once",
 		fault: {
-			...{ at: 10, rounds: [1], act: "kill", signal: "SIGSTOP" },
+			...{ at: 12, rounds: [1], act: "kill", signal: "SIGSTOP" },
 		},
 		flags: HANG,
 		verdict: { ...RECOVERS, says: /stopped/ },
 	},
 	{
 		name: "two ranks at once, with a budget of one",
-		fault: { at: 10, rounds: [1], ranks: [0, 1], act: "throw" },
+		fault: { at: 12, rounds: [1], ranks: [0, 1], act: "throw" },
 		flags: ["--max-restarts", "1"],
 		verdict: RECOVERS,
 	},
 	{
 		name: "a rank that has nothing left to do",
-		fault: { at: 10, act: "exit", code: 0 },
+		fault: { at: 12, act: "finish" },
 		verdict: RECOVERS,
 	},
 	{
 		name: "exception once, while the other rank ignores SIGTERM",
-		fault: { at: 10, rounds: [1], act: "throw", stubborn: 0 },
+		fault: { at: 12, rounds: [1], act: "throw", stubborn: 0 },
 		flags: ["--shutdown-timeout", "1"],
 		verdict: RECOVERS,
 	},
 	// What a rule says.
 	{
 		name: "exit code that ends the run by a rule",
-		fault: { at: 10, act: "exit", code: 64 },
+		fault: { at: 12, act: "exit", code: 64 },
 		flags: ["--rule", "exit=64-78 => fail-run"],
 		verdict: ENDS(/rule 1 \(exit=64-78 => fail-run\)/, 1),
 	},
 	{
 		name: "exit code that costs nothing by a rule",
-		fault: { at: 10, rounds: [1, 2], act: "exit", code: 3 },
+		fault: { at: 12, rounds: [1, 2], act: "exit", code: 3 },
 		flags: ["--max-restarts", "0", "--rule", "exit=3 => restart-uncounted"],
 		verdict: RECOVERS,
 	},
 	{
 		name: "signal that replaces the node by a rule",
-		fault: { at: 10, act: "kill", signal: "SIGKILL" },
+		fault: { at: 12, act: "kill", signal: "SIGKILL" },
 		flags: ["--rule", "signal=SIGKILL => replace-node"],
 		verdict: { words: "leaves the run, to be replaced", code: 75, rounds: 1 },
 	},
@@ -247,14 +247,14 @@ export const POOL = [
 	// What happens to one of several nodes.
 	{
 		name: "bad node, and a spare",
-		fault: { at: 10, act: "throw", ranks: [0, 1, 2, 3] },
+		fault: { at: 12, act: "throw", ranks: [0, 1, 2, 3] },
 		flags: ["--max-node-restarts", "1"],
 		cluster: { others: 2, nodes: "2:2" },
 		verdict: { words: "the spare takes its seat", code: 75 },
 	},
 	{
 		name: "bad node, and none to take its seat",
-		fault: { at: 10, act: "throw", ranks: [0, 1, 2, 3] },
+		fault: { at: 12, act: "throw", ranks: [0, 1, 2, 3] },
 		flags: ["--max-node-restarts", "1"],
 		cluster: { others: 1, nodes: "1:2" },
 		verdict: { words: "the run continues without it", code: 75 },

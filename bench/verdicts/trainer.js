@@ -1,5 +1,5 @@
-// A trainer that fails as it is told. It makes a step each 15 ms, no rank ahead of the others, keeps the step of each rank
-// in $FAULT_STATE, and succeeds after step 40. $FAULT is the JSON of a `Fault` of pool.js.
+// A trainer that fails as it is told. It makes a step each 15 ms, no rank far ahead of the others, saves after each fifth,
+// and succeeds after step 40. Its files are in $FAULT_STATE; $FAULT is the JSON of a `Fault` of pool.js.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,28 +13,10 @@ import {
 
 const STEPS = 40;
 const STEP_MS = 15;
-const folder = process.env.FAULT_STATE;
-const fault = JSON.parse(process.env.FAULT);
+const SAVES_EACH = 5;
+const { FAULT_STATE: folder, FAULT } = process.env;
+const fault = JSON.parse(FAULT);
 let { rank, round, worldSize } = getWorkerInfo();
-const file = (one) => join(folder, `step-${one}`);
-const stepOf = (one) =>
-	existsSync(file(one)) ? Number(readFileSync(file(one), "utf8")) : 0;
-const saved = stepOf(rank);
-
-/** As a collective operation does. */
-async function waitForOthers(step) {
-	for (let one = 0; one < worldSize; one += 1) {
-		while (stepOf(one) < step) {
-			await pauseIfAsked();
-			await sleep(2);
-		}
-	}
-}
-
-async function pauseIfAsked() {
-	if (getWorkerEvent()?.workerState !== WorkerState.PAUSED) return;
-	({ round, rank, worldSize } = await waitForWork());
-}
 
 const ACTS = {
 	throw() {
@@ -48,6 +30,10 @@ const ACTS = {
 		throw Object.assign(new Error(message), { code: "ENOSPC" });
 	},
 	exit: () => process.exit(fault.code),
+	finish() {
+		write(`step-${rank}`, STEPS);
+		process.exit(0);
+	},
 	kill: () => process.kill(process.pid, fault.signal),
 	sleep: () => sleep(3_600_000),
 	spin() {
@@ -55,23 +41,51 @@ const ACTS = {
 	},
 };
 
+function read(name) {
+	const path = join(folder, name);
+	return existsSync(path) ? Number(readFileSync(path, "utf8")) : 0;
+}
+
+function write(name, number) {
+	const path = join(folder, name);
+	writeFileSync(`${path}.${rank}`, String(number));
+	renameSync(`${path}.${rank}`, path);
+}
+
+/** As a collective operation does. */
+async function waitForOthers(step) {
+	for (let one = 0; one < worldSize; one += 1) {
+		while (read(`step-${one}`) < step) {
+			await pauseIfAsked();
+			await sleep(20);
+		}
+	}
+}
+
+async function pauseIfAsked() {
+	if (getWorkerEvent()?.workerState !== WorkerState.PAUSED) return;
+	({ round, rank, worldSize } = await waitForWork());
+}
+
 function isDue(step) {
-	const { ranks = [1], rounds, every } = fault;
+	const { ranks = [1], rounds, every, at } = fault;
 	const isRound = rounds === undefined || rounds.includes(round);
-	const isStep = every === undefined ? step === fault.at : step % every === 0;
-	// A fault that comes each so many steps comes once at each of them.
-	const isNew = every === undefined || step > saved + 1;
-	return ranks.includes(rank) && isRound && isStep && isNew;
+	if (!isRound || !ranks.includes(rank)) return false;
+	if (every === undefined) return step === at;
+	// Once at each of these steps.
+	if (step % every > 0 || read("failed") >= step) return false;
+	write("failed", step);
+	return true;
 }
 
 if (fault.stubborn === rank) process.on("SIGTERM", () => {});
 if (fault.at === 0 && isDue(0)) await ACTS[fault.act]();
-for (let step = saved + 1; step <= STEPS; step += 1) {
+for (let step = read("saved") + 1; step <= STEPS; step += 1) {
 	await waitForOthers(step - 1);
 	await sleep(STEP_MS);
 	await pauseIfAsked();
-	reportProgress({ step });
 	if (isDue(step)) await ACTS[fault.act]();
-	writeFileSync(`${file(rank)}.new`, String(step));
-	renameSync(`${file(rank)}.new`, file(rank));
+	reportProgress({ step });
+	write(`step-${rank}`, step);
+	if (rank === 0 && step % SAVES_EACH === 0) write("saved", step);
 }

@@ -16,6 +16,8 @@
  *   each that has not entered one group's collective | nobody              | mismatch
  *     is inside of another group's                   |                     |
  *   stacks differ                                    | the smaller part    | hung
+ *   some have made one step less than all others,    | those               | hung
+ *     and they are no more than these                |                     |
  *   there is one rank                                | that rank           | hung
  *   anything else                                    | nobody              | hung
  *
@@ -46,6 +48,7 @@ export function blame(
 		notWaiting(ranks) ??
 		circle(ranks) ??
 		otherStack(ranks) ??
+		(isWhole ? oneStepBehind(ranks) : undefined) ??
 		(isWhole ? alone(ranks) : undefined);
 	if (accusation === undefined) return nobody(ranks);
 	const accused = new Set(accusation.ranks);
@@ -126,6 +129,22 @@ function otherStack(ranks: readonly RankEvidence[]): Accusation | undefined {
 		kind: "hung",
 		reason: "its stack is another one than that of most ranks",
 		why: () => "its stack is another one than that of most ranks",
+	});
+}
+
+/** The others have made the step and wait for them to make it too. Ranks that count otherwise are further apart. */
+function oneStepBehind(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const known = ranks.filter(({ activity }) => activity !== "gone");
+	const steps = known.flatMap(({ step }) => step ?? []);
+	const last = Math.max(...steps);
+	const ahead = known.filter(({ step }) => step === last);
+	const behind = known.filter(({ step }) => step === last - 1);
+	const isClear = ahead.length + behind.length === known.length;
+	if (!isClear || behind.length > ahead.length) return undefined;
+	return some(behind, {
+		kind: "hung",
+		reason: `all others have made step ${last}`,
+		why: () => `it has not made step ${last}, and all others have`,
 	});
 }
 

@@ -66,6 +66,24 @@ const outside = {
 };
 
 describe("blame", () => {
+	it.each<[string, readonly (number | undefined)[], readonly number[]]>([
+		["names the rank that is one step behind", [12, 11, 12], [1]],
+		["names it of two ranks", [12, 11], [1]],
+		["names both of four", [11, 12, 11, 12], [0, 2]],
+		[
+			"names nobody where most are behind: any of them may be it",
+			[11, 11, 12],
+			[],
+		],
+		["names nobody where a rank counts otherwise", [12, 11, 10], []],
+		["names nobody where a rank counts no steps", [12, 11, undefined], []],
+	])("%s, if nothing else tells", (_, steps, suspects) => {
+		const ranks = steps.map((step, number) => rank(number, { step }));
+		const found = blame(ranks, true);
+		expect(found.suspects.map((one) => one.rank)).toEqual(suspects);
+		expect(blame(ranks, false).suspects).toEqual([]);
+	});
+
 	it.each<[string, readonly RankEvidence[], object]>([
 		[
 			"names the rank that has not entered the oldest unfinished collective",
