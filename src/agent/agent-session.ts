@@ -1,18 +1,16 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { Notice } from "../notices/notice.js";
-import type { Membership, RoundView } from "../rendezvous/member/membership.js";
-import type { Store } from "../rendezvous/store/store.js";
+import type { RoundView } from "../rendezvous/member/membership.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
-import type { AgentObserver } from "./agent-observer.js";
+import type { AgentSessionOptions, StopRequest } from "./agent-session-options.js";
 import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
-import type { NodeConfig } from "./joining/enter-run.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
 import { ownEnding } from "./machine/ending.js";
-import type { AgentInput, NoticeInput } from "./machine/inputs.js";
+import type { NoticeInput } from "./machine/inputs.js";
 import type { AgentState, Ending } from "./machine/state.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
@@ -22,42 +20,14 @@ import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps } from "./steps/open-steps.js";
 import { withStep } from "./steps/with-step.js";
 import {
-	type LauncherIo,
 	type NodeResources,
 	openNodeResources,
 	Replies,
 } from "./workers/node-resources.js";
-import type { PortReservation } from "./workers/reserve-port.js";
 import type { WorkerGroup } from "./workers/worker-group.js";
 
 /** How long the end waits for the last record of the ledger, in milliseconds. */
 const LAST_WRITE_MS = 1_000;
-
-export type StopRequest = AgentInput & { kind: "stop-asked" };
-
-export interface AgentSessionOptions {
-	readonly config: NodeConfig;
-	readonly place: LauncherIo;
-	readonly membership: Membership;
-	readonly instance: number;
-	/** When this agent came to the run, in milliseconds since 1970. */
-	readonly arrivedAt: number;
-	/** Names this process. */
-	readonly incarnation: string;
-	readonly ports: Pick<PortReservation, "prepare" | "release">;
-	/** The run already knew this node. */
-	readonly isReturning: boolean;
-	/** The run's agents of this role began with another command. */
-	readonly ranOtherCommand: boolean;
-	/** The store of the run's state. */
-	readonly store: Store;
-	/** Serves this agent's state over HTTP; undefined if there is no server. */
-	readonly observer: AgentObserver | undefined;
-	/** Opens the sources of notices, which then call `notice`. */
-	readonly openNotices: () => void;
-	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
-	readonly leave: () => Promise<void>;
-}
 
 /** A node's part in a run that it has joined, until its last worker is gone. */
 export class AgentSession {
@@ -87,6 +57,7 @@ export class AgentSession {
 	}
 
 	readonly notice = (input: NoticeInput) => this.inputs.dispatch(input);
+
 	/** Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
 		return this.workers?.passOn(signal) ?? [];

@@ -40,13 +40,13 @@ import type {
 	NodeRecord,
 	PreviousPlace,
 	Reached,
-	RefusedSeat,
 	RepeatedFailure,
 	RoundRecord,
 	RunSpec,
 	Seat,
 	SeatRecord,
 } from "./records.js";
+import type { RefusedSeat } from "./refused-seat.js";
 import type { NodeList, WaitingRecord } from "./waiting-record.js";
 
 const repeatedFailure = fields<RepeatedFailure>({

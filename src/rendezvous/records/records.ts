@@ -1,6 +1,7 @@
 import type { RepeatedFailure } from "./budget-record.js";
 import type { FailureId, FailureRecord } from "./failure.js";
 import type { NoticeRecord } from "./notice-record.js";
+import type { RefusedSeat } from "./refused-seat.js";
 
 export type { BudgetRecord, RepeatedFailure } from "./budget-record.js";
 
@@ -185,13 +186,6 @@ export interface SeatRecord {
 export interface PreviousPlace {
 	readonly planId: string;
 	readonly groupRank: number;
-}
-
-/** `seats/<nodeId>` of a node that may not take part any more. */
-export interface RefusedSeat {
-	readonly version: 1;
-	readonly incarnation: string;
-	readonly refused: string;
 }
 
 export type Seat = SeatRecord | RefusedSeat;
