@@ -1,17 +1,16 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { Notice } from "../notices/notice.js";
-import type { Membership, RoundView } from "../rendezvous/member/membership.js";
-import type { Store } from "../rendezvous/store/store.js";
+import type { RoundView } from "../rendezvous/member/membership.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
-import type { AgentObserver } from "./agent-observer.js";
+import type { AgentSessionOptions, StopRequest } from "./agent-session-options.js";
+import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
-import type { NodeConfig } from "./joining/enter-run.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
 import { ownEnding } from "./machine/ending.js";
-import type { AgentInput } from "./machine/inputs.js";
+import type { NoticeInput } from "./machine/inputs.js";
 import type { AgentState, Ending } from "./machine/state.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
@@ -21,58 +20,22 @@ import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps } from "./steps/open-steps.js";
 import { withStep } from "./steps/with-step.js";
 import {
-	type LauncherIo,
 	type NodeResources,
 	openNodeResources,
 	Replies,
 } from "./workers/node-resources.js";
-import type { PortReservation } from "./workers/reserve-port.js";
 import type { WorkerGroup } from "./workers/worker-group.js";
 
 /** How long the end waits for the last record of the ledger, in milliseconds. */
 const LAST_WRITE_MS = 1_000;
 
-export type StopRequest = AgentInput & { kind: "stop-asked" };
-
-/** The machine will go, or stays after all. */
-export type NoticeInput = Extract<
-	AgentInput,
-	{ kind: "noticed" | "notice-withdrawn" }
->;
-
-export interface AgentSessionOptions {
-	readonly config: NodeConfig;
-	readonly place: LauncherIo;
-	readonly membership: Membership;
-	readonly instance: number;
-	/** When this agent came to the run, in milliseconds since 1970. */
-	readonly arrivedAt: number;
-	/** Names this process. */
-	readonly incarnation: string;
-	readonly ports: Pick<PortReservation, "prepare" | "release">;
-	/** The run already knew this node. */
-	readonly isReturning: boolean;
-	/** The run's agents of this role began with another command. */
-	readonly ranOtherCommand: boolean;
-	/** The store of the run's state. */
-	readonly store: Store;
-	/** Serves this agent's state over HTTP; undefined if there is no server. */
-	readonly observer: AgentObserver | undefined;
-	/** Opens the sources of notices, which then call `notice`. */
-	readonly openNotices: () => void;
-	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
-	readonly leave: () => Promise<void>;
-}
-
 /** A node's part in a run that it has joined, until its last worker is gone. */
 export class AgentSession {
-	private agent: Agent | undefined;
+	private readonly inputs = new EarlyInputs();
 	private resources: NodeResources | undefined;
 	private workers: WorkerGroup | undefined;
 	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
-	private stopRequest: StopRequest | undefined;
-	private readonly early: NoticeInput[] = [];
 	private readonly newcomer: NewcomerNotice;
 	/** Undefined without a terminal. */
 	private readonly pinned: PinnedView | undefined;
@@ -83,24 +46,17 @@ export class AgentSession {
 	constructor(private readonly options: AgentSessionOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
-		const { clock, screen } = place;
-		const { runId, nodeId } = config;
-		this.pinned =
-			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
+		const show = place.screen?.show;
+		this.pinned = show && new PinnedView({ ...place, ...config, show });
 	}
 
 	askToStop(request: StopRequest): void {
-		this.stopRequest = request;
 		// An immediate stop does not wait for a console without a reader.
 		if (request.immediately) this.resources?.console.close();
-		this.agent?.dispatch(request);
+		this.inputs.dispatch(request);
 	}
 
-	/** What a source of notices says. It may come before the agent is there. */
-	notice(input: NoticeInput): void {
-		if (this.agent === undefined) this.early.push(input);
-		else this.agent.dispatch(input);
-	}
+	readonly notice = (input: NoticeInput) => this.inputs.dispatch(input);
 
 	/** Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
@@ -125,16 +81,15 @@ export class AgentSession {
 		});
 		cleanups.add("closing the watch on replies", () => replies.close());
 		const workers = openWorkers({
-			...this.options,
-			...{ resources, replies },
-			dispatch: (input) => this.agent?.dispatch(withStep(input, steps)),
+			...{ ...this.options, resources, replies },
+			dispatch: (input) => this.inputs.dispatch(withStep(input, steps)),
 		});
 		this.workers = workers;
 		const watches = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
-			dispatch: (input) => this.agent?.dispatch(input),
+			dispatch: this.inputs.dispatch,
 		});
 		this.watches = watches;
 		const { steps, stuck, ledger } = watches;
@@ -165,9 +120,7 @@ export class AgentSession {
 
 	/** An internal error ends the launch, but only after its workers have ended. */
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
-		this.agent = agent;
-		if (this.stopRequest) agent.dispatch(this.stopRequest);
-		for (const input of this.early.splice(0)) agent.dispatch(input);
+		this.inputs.passTo(agent.dispatch);
 		this.options.membership.start({
 			onView: (view) => {
 				this.view = view;

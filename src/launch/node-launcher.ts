@@ -1,5 +1,6 @@
 import type { AgentObserver } from "../agent/agent-observer.js";
-import { AgentSession, type StopRequest } from "../agent/agent-session.js";
+import { AgentSession } from "../agent/agent-session.js";
+import type { StopRequest } from "../agent/agent-session-options.js";
 import {
 	type EnteredRun,
 	type EnterRunOptions,

@@ -1,10 +1,12 @@
 import type { Active } from "./begin-stopping.js";
-import type { AgentInput } from "./inputs.js";
+import type { NoticeInput } from "./inputs.js";
 import { leaveAndHold } from "./leave-by-notice.js";
 import {
+	holdWith,
 	isWorthARound,
 	noticeInWords,
 	type PendingNotices,
+	TOO_LATE,
 	withNotice,
 	withoutSource,
 } from "./pending-notices.js";
@@ -13,20 +15,19 @@ import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
 import { tellNotice, tellStay } from "./tell-notice.js";
 
-type Said = Extract<AgentInput, { kind: "noticed" | "notice-withdrawn" }>;
 type Open = Exclude<AgentState, { phase: "CLOSED" }>;
 
 /** The machine will go, or will stay after all. */
 export function onNotice(
 	state: Open,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): Transition {
 	const { notices: before } = state;
 	const notices = noticesAfter(before, input, context);
 	if (notices === before) return ignore(state);
 	if (notices === undefined) return onStay(state, input, context);
-	const after = { ...state, notices };
+	const after = shortened({ ...state, notices }, notices, context);
 	const reason = noticeInWords(notices, context.now);
 	const isChanged = notices[0] !== before?.[0];
 	const effects = isChanged ? tellNotice(after, before === undefined) : [];
@@ -34,18 +35,33 @@ export function onNotice(
 	if (after.phase === "FINISHED" || after.phase === "RUNNING") return told;
 	const isGoing = after.phase === "STOPPING" && after.next.kind === "leave";
 	if (isGoing || isWorthARound(notices, context.now)) return told;
-	const left = leaveAndHold(
-		after,
-		notices,
-		"no round is begun any more",
-		context,
-	);
+	const left = leaveAndHold(after, notices, TOO_LATE, context);
 	return { ...left, effects: [...effects, ...left.effects] };
+}
+
+/** An earlier deadline leaves less time to workers that are held. */
+function shortened<State extends Open>(
+	state: State,
+	notices: PendingNotices,
+	context: TransitionContext,
+): State {
+	if (state.phase !== "STOPPING" || state.next.kind !== "leave") return state;
+	const { holds } = state.next;
+	if (holds === undefined) return state;
+	const { until, killAt } = holdWith(notices, context);
+	const next: Next = {
+		...state.next,
+		holds: {
+			until: Math.min(until, holds.until),
+			killAt: Math.min(killAt, holds.killAt),
+		},
+	};
+	return { ...state, next };
 }
 
 function noticesAfter(
 	before: PendingNotices | undefined,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): PendingNotices | undefined {
 	if (input.kind === "noticed") {
@@ -58,7 +74,7 @@ function noticesAfter(
 /** No notice holds any more: the node goes on as if there had been none, if it has not left yet. */
 function onStay(
 	state: Open,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): Transition {
 	const words = "reason" in input ? `: ${input.reason}` : "";

@@ -6,6 +6,8 @@ import type { Notice, NoticeSource } from "../../notices/notice.js";
 export const UNKNOWN_WINDOW_MS = 30_000;
 /** Another round is begun only if so much time is left for its workers before SIGTERM, in milliseconds. */
 export const LEAST_ROUND_MS = 60_000;
+/** Why a node in no round leaves before that. */
+export const TOO_LATE = "no round is begun any more";
 /** Workers get so long between SIGTERM and SIGKILL even if the deadline has passed, in milliseconds. */
 const LEAST_GRACE_MS = 1_000;
 /** SIGTERM's exit code: the machine is going. */
@@ -105,6 +107,22 @@ export function killAtWith(
 ): number {
 	const latest = Math.min(now + shutdownTimeoutMs, goneAt);
 	return Math.max(latest, now + LEAST_GRACE_MS);
+}
+
+/** The time of workers whose round is over for another reason: no longer than that of any node that leaves. */
+export interface Hold {
+	/** When they get SIGTERM, if they are not ready to end before. */
+	readonly until: number;
+	readonly killAt: number;
+}
+
+export function holdWith(
+	notices: PendingNotices,
+	times: Pick<Times, "now" | "shutdownTimeoutMs">,
+): Hold {
+	const killAt = killAtWith(notices, times);
+	const half = times.now + (killAt - times.now) / 2;
+	return { until: Math.min(notices[0].termAt, half), killAt };
 }
 
 /** Why the node leaves, and with which exit code. */

@@ -6,8 +6,7 @@ import type {
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
-import { earliestOf } from "./earliest-deadline.js";
-import type { PendingNotices } from "./pending-notices.js";
+import type { Hold, PendingNotices } from "./pending-notices.js";
 import type { WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does once its workers are gone. */
@@ -25,8 +24,8 @@ export type Next =
 			readonly isLate?: boolean | undefined;
 			/** Its machine goes. */
 			readonly isByNotice?: boolean | undefined;
-			/** Workers that are not ready keep the time that the notice gives them. */
-			readonly holds?: boolean | undefined;
+			/** Set while workers that are not ready keep the time that is left to them. */
+			readonly holds?: Hold | undefined;
 			/** When it leaves even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;
 	  };
@@ -126,39 +125,6 @@ export const INITIAL_STATE: Joining = {
 export function isSpare({ view, round, claim }: Joining): boolean {
 	const { synced = 0, deprecated = 0 } = view?.round ?? {};
 	return synced > deprecated && claim > synced && round !== synced;
-}
-
-/** When the agent must be woken even if nothing happens; undefined: never. */
-export function deadlineOf(state: AgentState): number | undefined {
-	const ofWorkers =
-		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
-	const leaveBy = leaveByOf(state) ?? Number.POSITIVE_INFINITY;
-	const termAt = termAtOf(state) ?? Number.POSITIVE_INFINITY;
-	const deadline = Math.min(ofWorkers, leaveBy, termAt);
-	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
-}
-
-function leaveByOf(state: AgentState): number | null {
-	if (state.phase === "FINISHED") return state.leave?.leaveBy ?? null;
-	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
-	return isLeaving ? state.next.leaveBy : null;
-}
-
-/** When a notice makes it leave, if it does not leave already. */
-function termAtOf(state: AgentState): number | undefined {
-	const [first] = state.notices ?? [];
-	switch (state.phase) {
-		case "CLOSED":
-			return undefined;
-		case "FINISHED":
-			return state.leave === undefined ? first?.termAt : undefined;
-		case "STOPPING":
-			return state.next.kind === "leave" && state.next.holds !== true
-				? undefined
-				: first?.termAt;
-		default:
-			return first?.termAt;
-	}
 }
 
 /** The content of the agent's record, without times; null: nothing yet, or nothing more. */

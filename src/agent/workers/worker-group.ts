@@ -7,13 +7,9 @@ import type {
 } from "../../rendezvous/records/records.js";
 import type { WorkerResult } from "../../report/run-report.js";
 import { workerInfo } from "./assign-ranks.js";
-import {
-	type MachineNotice,
-	type PauseNotice,
-	WorkerMember,
-	type WorkerProcess,
-	type WorkerWords,
-} from "./worker-member.js";
+import { type PauseNotice, WorkerMember } from "./worker-member.js";
+import type { MachineNotice } from "./worker-notices.js";
+import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
 
 export interface WorkerGroupOptions extends WorkerStartsOptions {

@@ -1,11 +1,10 @@
 import type {
-	NoticeState,
 	ReceivedReply,
+	WorkerEvent,
 	WorkerInfo,
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
-import type { OutgoingEvent } from "../../channel/worker-channel.js";
 import { parseTrace } from "../../evidence/parse-trace.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
@@ -17,38 +16,17 @@ import {
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
-
-/** What is left of one worker's output. */
-export interface WorkerWords {
-	/** Its log directory, the same since its start. */
-	readonly directory: string;
-	/** The path of its stderr; undefined if that is not a file. */
-	readonly logFile: string | undefined;
-	/** The last lines of its stderr, if that file had been removed or renamed when the worker ended. */
-	readonly lostLines: readonly string[] | undefined;
-}
+import { type MachineNotice, WorkerNotices } from "./worker-notices.js";
+import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 
 /** How many of its last lines rules are asked about. */
 const RULE_LINES = 20;
-
-/** One worker process, as others see it. */
-export interface WorkerProcess {
-	readonly localRank: number;
-	readonly rank: number;
-	readonly pid: number;
-	/** Its channel directory; no two processes have the same. */
-	readonly directory: string;
-	readonly logs: PreparedWorker["logs"] | undefined;
-}
 
 /** Why a worker is paused. */
 export interface PauseNotice {
 	readonly change: WorldChangeEvent;
 	readonly reason: string;
 }
-
-/** Why a worker's machine will go; with the source null, it stays. */
-export type MachineNotice = Omit<NoticeState, "sequence">;
 
 /** One worker process: its place in the world, and its state. */
 export class WorkerMember {
@@ -59,10 +37,7 @@ export class WorkerMember {
 	private lostLines: readonly string[] | undefined;
 	private prepared: PreparedWorker | undefined;
 	private handle: WorkerHandle | undefined;
-	/** A notice that came before its process was prepared. */
-	private untold: MachineNotice | undefined;
-	/** The sequences of its channel's notices. */
-	private readonly notices: number[] = [];
+	private readonly notices = new WorkerNotices();
 
 	constructor(
 		public info: WorkerInfo,
@@ -83,7 +58,7 @@ export class WorkerMember {
 		this.handle = handle;
 		const { pid = null } = handle;
 		this.result = { ...this.result, pid };
-		if (this.untold !== undefined) this.notice(this.untold);
+		this.notices.tellUntold(this.writeTo(prepared));
 	}
 
 	/** Keeps its process for another round. */
@@ -96,37 +71,26 @@ export class WorkerMember {
 
 	/** Throws if the disk refuses it. */
 	pause({ change, reason }: PauseNotice): void {
-		this.state = "PAUSED";
-		this.tell({
-			kind: "PAUSE",
-			workerState: "PAUSED",
-			changeEvent: change,
-			reason,
-		});
+		this.tell("PAUSE", "PAUSED", change, reason);
 	}
 
 	/** Throws if the disk refuses it. `change`: the reason of its PAUSE. */
 	work({ cause }: RoundRecord, change: WorldChangeEvent): void {
-		this.state = "HEALTHY";
-		this.tell({
-			kind: "WORK",
-			workerState: "HEALTHY",
-			changeEvent: change,
-			reason: cause.reason,
-		});
+		this.tell("WORK", "HEALTHY", change, cause.reason);
 	}
 
 	/** Throws if the disk refuses it. A worker that is not prepared yet is told when it is. */
-	notice({ deadline, source, reason }: MachineNotice): void {
+	notice(notice: MachineNotice): void {
 		const { prepared } = this;
-		const notice = { deadline, source, reason };
-		this.untold = prepared === undefined ? notice : undefined;
-		if (prepared === undefined) return;
-		const sequence = prepared.notify({
-			...{ kind: "NOTICE", workerState: this.state, changeEvent: null },
-			...{ ...notice, ...this.place },
-		});
-		this.notices.push(sequence);
+		this.notices.tell(notice, prepared && this.writeTo(prepared));
+	}
+
+	private writeTo({ notify }: PreparedWorker) {
+		return (notice: MachineNotice) =>
+			notify({
+				...{ kind: "NOTICE", workerState: this.state, changeEvent: null },
+				...{ ...notice, ...this.place },
+			});
 	}
 
 	ring(): void {
@@ -149,38 +113,7 @@ export class WorkerMember {
 
 	/** The agent's input for a reply; undefined if there is none. */
 	inputOf(reply: ReceivedReply): AgentInput | undefined {
-		const { localRank } = this.info;
-		switch (reply.kind) {
-			case "HELLO":
-				return { kind: "worker-attached", localRank };
-			case "ACK":
-				return this.acknowledged(reply.event);
-			case "NOTICED":
-				return { kind: "worker-noticed", localRank };
-			case "WAITING":
-				return { kind: "worker-waits", localRank, round: reply.round };
-			case "WAITED":
-				return { kind: "worker-waits", localRank, round: null };
-			case "WORKING":
-				return { kind: "worker-works", localRank, round: reply.round };
-			case "PROGRESS":
-			case "ERROR":
-				return undefined;
-			default:
-				return reply satisfies never;
-		}
-	}
-
-	/**
-	 * To acknowledge a notice says that the worker is ready to end, and nothing about the events before it. The agent counts
-	 * only those of rounds.
-	 */
-	private acknowledged(event: number): AgentInput {
-		const { localRank } = this.info;
-		if (this.notices.includes(event))
-			return { kind: "worker-ready", localRank };
-		const before = this.notices.filter((notice) => notice < event).length;
-		return { kind: "worker-acknowledged", localRank, event: event - before };
+		return this.notices.inputOf(reply, this.info.localRank);
 	}
 
 	/** Its leader's last replies come before its end. */
@@ -248,9 +181,14 @@ export class WorkerMember {
 	}
 
 	private tell(
-		message: Omit<OutgoingEvent, "instance" | "round" | "workerInfo">,
+		kind: WorkerEvent["kind"],
+		workerState: WorkerState,
+		changeEvent: WorldChangeEvent,
+		reason: string,
 	): void {
-		this.prepared?.tell({ ...message, ...this.place });
+		this.state = workerState;
+		const said = { kind, workerState, changeEvent, reason };
+		this.prepared?.tell({ ...said, ...this.place });
 	}
 
 	private get place() {

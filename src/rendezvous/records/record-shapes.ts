@@ -10,6 +10,7 @@ import {
 	optional,
 	type Shape,
 } from "../../base/shape.js";
+import type { FinishedRecord } from "./finished-record.js";
 import type { HistoryRecord } from "./history-record.js";
 import {
 	cause,
@@ -19,6 +20,7 @@ import {
 	instance,
 	name,
 	nodeFailure,
+	notice,
 	outcome,
 	port,
 	positive,
@@ -35,18 +37,16 @@ import {
 import type {
 	BudgetRecord,
 	CoordinatorRecord,
-	FinishedRecord,
 	NodeRecord,
-	NoticeRecord,
 	PreviousPlace,
 	Reached,
-	RefusedSeat,
 	RepeatedFailure,
 	RoundRecord,
 	RunSpec,
 	Seat,
 	SeatRecord,
 } from "./records.js";
+import type { RefusedSeat } from "./refused-seat.js";
 import type { NodeList, WaitingRecord } from "./waiting-record.js";
 
 const repeatedFailure = fields<RepeatedFailure>({
@@ -104,13 +104,7 @@ export const NODE = fields<NodeRecord>({
 	cause: nullable(words),
 	awaitsWorkersMs: optional(duration),
 	isAsked: optional(flag),
-	notice: optional(
-		fields<NoticeRecord>({
-			source: name,
-			reason: words,
-			deadline: optional(time),
-		}),
-	),
+	notice: optional(notice),
 	address: token,
 	masterPort: port,
 	localWorldSize: size,

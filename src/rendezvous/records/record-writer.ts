@@ -1,20 +1,16 @@
 import type { Entry, Lease, Reader, Store, Write } from "../store/store.js";
 import type { RunKeys } from "./keys.js";
+import type { NoticeRecord } from "./notice-record.js";
 import { encodeRecord } from "./record-codec.js";
 import {
 	type NodeFailure,
 	type NodeRecord,
 	type NodeState,
-	type NoticeRecord,
 	RECORD_VERSION,
 	type Reached,
 	type RoundRecord,
 } from "./records.js";
-
-/** How long an agent may end its workers before it says so, in milliseconds: usually it is ready by then. */
-const STOPPING_MS = 200;
-/** How long an agent may run before it says so, per seat of its round, in milliseconds. */
-const RUNNING_MS_A_SEAT = 0.2;
+import { writePatienceMs } from "./write-patience.js";
 
 /** The facts about an agent that stay the same while its process lives. */
 export interface AgentIdentity {
@@ -110,21 +106,11 @@ export class RecordWriter {
 		this.standing = standing;
 	}
 
-	/**
-	 * How long the intent may wait, in milliseconds. All agents know that a round is left, and none waits for the news that
-	 * one more agent ends its workers or has started them. In a large job such writes would delay the others'.
-	 */
+	/** How long the intent may wait, in milliseconds. */
 	get patienceMs(): number {
 		const { intent, written, standing } = this;
 		if (!intent || !written || !standing) return 0;
-		const { round } = standing;
-		const isNews = intent.failure !== written.failure;
-		if (intent.state === "stopping" && !isNews) {
-			return round.deprecated >= round.synced ? STOPPING_MS : 0;
-		}
-		const isRunning =
-			intent.state === "running" && intent.notice === written.notice;
-		return isRunning ? Math.floor(round.seats * RUNNING_MS_A_SEAT) : 0;
+		return writePatienceMs(intent, written, standing.round);
 	}
 
 	/**

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import type { PendingNotices } from "../../../src/agent/machine/pending-notices.js";
 import {
 	type AgentState,
-	deadlineOf,
 	INITIAL_STATE,
 	intentOf,
 	type Next,
@@ -196,7 +196,9 @@ const NOTICES: PendingNotices = [
 ];
 /** The time of the workers is over. */
 const DUE: PendingNotices = [{ ...NOTICES[0], termAt: 900 }];
+const HOLD = { until: 16_000, killAt: 31_000 };
 const GOING = { ...LEAVE, isByNotice: true, leaveBy: 30_000 } as const;
+const HELD: Next = { ...GOING, holds: HOLD };
 const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	JOINING: [
 		...[INITIAL_STATE, JOINING, PAUSED],
@@ -226,7 +228,7 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 		},
 		{ ...ALL_GONE, next: LEAVE },
 		{ ...ALL_GONE, notices: NOTICES, next: GOING },
-		{ ...STOPPING, notices: NOTICES, next: { ...GOING, holds: true } },
+		{ ...STOPPING, notices: NOTICES, next: HELD },
 	],
 	FINISHED: [
 		FINISHED,
