@@ -91,11 +91,25 @@ const TABLE = {
 		run: async (args) => (await import("./stop.js")).stop(args),
 	},
 	leave: {
-		help: "make a node of this machine leave its run",
-		operand: "[RUN_ID]",
-		flags: [runId, nodeId, ...WAIT_FLAGS, ...COMMON_FLAGS],
-		ignored: STORE_FLAGS,
+		help: "make a node leave its run, at once or by a deadline",
+		operand: "[RUN_ID|NODE]",
+		flags: [
+			...[{ name: "deadline", argument: "TIME" }, { name: "cancel" }],
+			...[runId, nodeId, ...WAIT_FLAGS, ...STORE_FLAGS, ...COMMON_FLAGS],
+		],
 		run: async (args) => (await import("./leave.js")).leave(args),
+	},
+	cordon: {
+		help: "keep a node from later rounds",
+		operand: "NODE",
+		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./order-node.js")).cordon(args),
+	},
+	uncordon: {
+		help: "let a node take part in later rounds again",
+		operand: "NODE",
+		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./order-node.js")).uncordon(args),
 	},
 	clean: {
 		help: "list, or remove, what runs that are over have left behind",

@@ -1,13 +1,21 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatDuration } from "../../src/base/units.js";
+import { parseDeadline } from "../../src/config/parse/deadline.js";
 import { confirmed } from "../confirmed.js";
 import { printResult, say } from "../console.js";
 import { refuse } from "./command-arguments.js";
+import { FlagReader } from "./flag-reader.js";
+import { giveOrder } from "./order-node.js";
 import { type AskedCommand, runCommand } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
-const ABOUT = `Makes a node of this machine leave its run. The run goes on elsewhere if enough
-nodes are left. The node's launcher gets SIGTERM (or, if --signals-to-handle
+const ABOUT = `With --deadline: tells NODE, wherever it is, that it must be gone by then (a
+duration, or an ISO time). Its workers are told, as by a notice of the cloud;
+they get SIGTERM when they are ready to end, or in time for the deadline. The
+command does not wait. --cancel takes that back. The run is --run-id, or the
+only one.
+Without: makes a node of this machine leave its run. The run goes on elsewhere if
+enough nodes are left. The node's launcher gets SIGTERM (or, if --signals-to-handle
 leaves that out, a signal that it handles), ends its workers, and exits with
 128 + the signal's number. Name the run or the node. Without a name the command
 asks before it stops the only node here; if nobody can answer, it stops nothing.
@@ -24,6 +32,8 @@ export function leave(args: readonly string[]): Promise<number> {
 
 async function makeLeave(asked: AskedCommand): Promise<number> {
 	const { flags, named, searcher, isJson } = asked;
+	if (flags.has("cancel")) return giveOrder("leave", asked, { kind: "stay" });
+	if (flags.has("deadline")) return drain(asked);
 	const timeout = readTimeout("leave", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { environment } = searcher.host;
@@ -60,4 +70,15 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 		() => `${nodeId} of run ${runId} (pid ${report.pid}) ${end}\n`,
 	);
 	return gone || !isAwaited ? EXIT_CODES.succeeded : EXIT_CODES.failed;
+}
+
+function drain(asked: AskedCommand): Promise<number> | number {
+	const { flags, searcher } = asked;
+	const reader = new FlagReader("leave", flags);
+	const wallTime = searcher.clock.wallTime();
+	const deadline = reader.read("deadline", parseDeadline(wallTime));
+	const { problems } = reader;
+	return problems.length > 0
+		? refuse(problems)
+		: giveOrder("leave", asked, { kind: "drain", deadline });
 }

@@ -33,6 +33,12 @@ const LAST_WRITE_MS = 1_000;
 
 export type StopRequest = AgentInput & { kind: "stop-asked" };
 
+/** The machine will go, or stays after all. */
+export type NoticeInput = Extract<
+	AgentInput,
+	{ kind: "noticed" | "notice-withdrawn" }
+>;
+
 export interface AgentSessionOptions {
 	readonly config: NodeConfig;
 	readonly place: LauncherIo;
@@ -51,6 +57,8 @@ export interface AgentSessionOptions {
 	readonly store: Store;
 	/** Serves this agent's state over HTTP; undefined if there is no server. */
 	readonly observer: AgentObserver | undefined;
+	/** Opens the sources of notices, which then call `notice`. */
+	readonly openNotices: () => void;
 	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
 	readonly leave: () => Promise<void>;
 }
@@ -63,6 +71,7 @@ export class AgentSession {
 	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
 	private stopRequest: StopRequest | undefined;
+	private readonly early: NoticeInput[] = [];
 	private readonly newcomer: NewcomerNotice;
 	/** Undefined without a terminal. */
 	private readonly pinned: PinnedView | undefined;
@@ -84,6 +93,12 @@ export class AgentSession {
 		// An immediate stop does not wait for a console without a reader.
 		if (request.immediately) this.resources?.console.close();
 		this.agent?.dispatch(request);
+	}
+
+	/** What a source of notices says. It may come before the agent is there. */
+	notice(input: NoticeInput): void {
+		if (this.agent === undefined) this.early.push(input);
+		else this.agent.dispatch(input);
 	}
 
 	/** Returns the ranks that received it. */
@@ -121,6 +136,7 @@ export class AgentSession {
 		this.watches = watches;
 		const { steps, stuck, ledger } = watches;
 		const agent = this.openAgent(workers);
+		this.options.openNotices();
 		const ending = ownEnding(
 			await this.supervise(agent, workers),
 			!this.options.ranOtherCommand || workers.results.length > 0,
@@ -148,6 +164,7 @@ export class AgentSession {
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
 		this.agent = agent;
 		if (this.stopRequest) agent.dispatch(this.stopRequest);
+		for (const input of this.early.splice(0)) agent.dispatch(input);
 		this.options.membership.start({
 			onView: (view) => {
 				this.view = view;

@@ -35,6 +35,7 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 	return new WorkerGroup({
 		...{ ...place, ...resources, readOomKills },
 		runId: config.runId,
+		noticeSignal: config.noticeSignal,
 		prepare: (info, round) =>
 			prepareWorker(info, round, {
 				...{ ...resources, ...place, logs },

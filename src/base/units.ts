@@ -17,6 +17,11 @@ export function formatRate(perSecond: number): string {
 	return `${Number((perSecond * 60).toPrecision(2))}/min`;
 }
 
+/** A time for people on any machine: `2026-11-26 12:00:00 UTC`. `ms`: milliseconds since 1970. */
+export function formatInstant(ms: number): string {
+	return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
 /** `1 restart`, `2 restarts`. */
 export function formatCount(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -138,6 +138,8 @@ export interface AgentConfig extends StoreConfig {
 	readonly logFormat: "pretty" | "json";
 	/** Undefined: no HTTP server. */
 	readonly http: HttpConfig | undefined;
+	/** Also sent to the workers at a notice. */
+	readonly noticeSignal: NodeJS.Signals | undefined;
 	readonly signalsToHandle: readonly NodeJS.Signals[];
 	/** The parent of the channel directories. */
 	readonly channelBase: string;

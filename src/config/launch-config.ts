@@ -39,6 +39,8 @@ export interface LaunchConfig {
 	readonly noHook?: boolean | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;
+	/** Also sent to the workers when their machine is about to go. */
+	readonly noticeSignal?: string | undefined;
 	/** Used by the command, which handles signals; `launchAgent` installs no handler. */
 	readonly signalsToHandle?: string | readonly string[] | undefined;
 

@@ -115,6 +115,7 @@ export async function checkSettings(
 		steps: stepsConfig(reader),
 		...(await resolveLogs(reader, { ...request, nprocPerNode })),
 		http: await resolveHttp(reader, request, warn),
+		noticeSignal: reader.given(OPTIONS.noticeSignal),
 		signalsToHandle: signalsToHandle(reader, host),
 		channelBase: await channelBase(host),
 	};

@@ -85,6 +85,11 @@ export class CheckpointCadence {
 		this.savingMs += tookMs;
 	}
 
+	/** Whether the state of this step, or of a later one, is on disk. */
+	isSaved(step: number): boolean {
+		return step <= this.lastSavedStep;
+	}
+
 	/**
 	 * Whether to save after this step. The first step is always saved: that measures a save, and detects a bad directory
 	 * while there is nothing to lose.

@@ -6,6 +6,7 @@ import { listDirectory } from "./checkpoint-directory.js";
 import { RoundFence } from "./checkpoint-fence.js";
 import { encodeHeader } from "./checkpoint-format.js";
 import { type LoadedCheckpoint, loadNewest } from "./checkpoint-load.js";
+import type { CheckpointNotices } from "./checkpoint-notices.js";
 import type {
 	CheckpointPosition,
 	CheckpointToken,
@@ -18,6 +19,8 @@ export interface CheckpointStoreConfig extends WriterConfig {
 	/** Milliseconds; undefined: from the run's own history. */
 	readonly meanTimeBetweenInterruptionsMs: number | undefined;
 	readonly maxSteps: number;
+	/** Undefined: nobody tells that this machine will go. */
+	readonly notices?: CheckpointNotices;
 }
 
 /** A checkpoint that is safe on disk. */
@@ -39,6 +42,8 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 	private readonly cadence: CheckpointCadence;
 	private readonly fence: RoundFence;
 	private readonly writer: CheckpointWriter;
+	/** It has said that a notice is a reason to save. */
+	private hasSaidNotice = false;
 	/** Names of files that this worker could not load. */
 	private readonly damaged = new Set<string>();
 
@@ -61,20 +66,32 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 
 	/**
 	 * Whether to save after this step (a number of completed steps): after the first one, then at the interval that loses
-	 * the least work, and at least every `maxSteps`.
+	 * the least work, and at least every `maxSteps`. And once when this worker's machine is about to go.
 	 */
 	shouldSave(step: number): boolean {
+		if (this.isLastChance(step)) return true;
 		const meanTimeMs =
 			this.config.meanTimeBetweenInterruptionsMs ??
 			this.fence.meanTimeBetweenInterruptionsMs();
 		return this.cadence.isDue(step, this.config.clock.now(), meanTimeMs);
 	}
 
+	/** Whether a notice is a reason to save that it has not given yet. */
+	private isLastChance(step: number): boolean {
+		const isGoing = this.config.notices?.newest() !== undefined;
+		if (!isGoing) this.hasSaidNotice = false;
+		if (!isGoing || this.hasSaidNotice || this.cadence.isSaved(step))
+			return false;
+		this.hasSaidNotice = true;
+		return true;
+	}
+
 	/**
 	 * Saves a state, and deletes all but the newest `keep`. When it returns, the checkpoint is on disk; if it throws, the
 	 * earlier ones are untouched. It is synchronous: the state cannot change during it and needs no copy. Throws an
 	 * ElasticRunError CHECKPOINT if a newer round has taken over (this worker must end), if the directory cannot be
-	 * written, or if the state is incomplete.
+	 * written, or if the state is incomplete. When this worker's machine is about to go, a save tells the agent that the
+	 * worker may be ended.
 	 */
 	save(state: State): SavedCheckpoint {
 		const { token, clock } = this.config;
@@ -89,6 +106,8 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 		const saved = this.writer.write(position, parts);
 		const durationMs = clock.now() - startedAt;
 		this.cadence.saved(state.step, durationMs);
+		const notice = this.config.notices?.newest();
+		if (notice !== undefined) this.config.notices?.acknowledge(notice);
 		return { ...position, ...saved, savedAt, durationMs };
 	}
 

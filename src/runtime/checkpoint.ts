@@ -8,6 +8,7 @@ import { systemClock } from "../base/clock.js";
 import { ElasticRunError } from "../base/errors.js";
 import { listDirectory } from "./checkpoint-directory.js";
 import { systemDisk } from "./checkpoint-disk.js";
+import { channelNotices } from "./checkpoint-notices.js";
 import { type CheckpointToken, highestToken } from "./checkpoint-order.js";
 import type { CheckpointState } from "./checkpoint-state.js";
 import { CheckpointStore } from "./checkpoint-store.js";
@@ -81,6 +82,7 @@ export function openCheckpoints<
 			options.onWarning ??
 			((message) => process.emitWarning(message, "ElasticRunWarning")),
 		onStep: () => undefined,
+		notices: channelNotices,
 	});
 }
 

@@ -236,6 +236,27 @@ describe("a Python worker", () => {
 		expect(worker.stderr()).toContain("latest.json cannot be read");
 	});
 
+	it("P11 learns that its machine will go, says when it is ready, and learns that it stays", async () => {
+		const { channel, words } = await hearingAgent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", { channel, args: ["preempted"] });
+		await until(worker.lines, [null]);
+		const notice = {
+			...{ kind: "NOTICE", workerState: "HEALTHY", changeEvent: null } as const,
+			...{ instance: 1, round: 1, workerInfo: work(1).workerInfo },
+			reason: "spot interruption",
+		};
+		channel.notify({ ...notice, source: "aws", deadline: 90 }, 2);
+		const said = [null, "spot interruption", "WORK", ["heard", "aws", 90]];
+		await until(worker.lines, said);
+		await until(() => words().filter((word) => word === "ACK 2").length, 2);
+		channel.notify({ ...notice, source: null, deadline: null }, 3);
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([...said, "stays"]);
+		expect(worker.stderr()).toBe("");
+		expect(words()[0]).toBe("NOTICED 2");
+	});
+
 	it("does not keep all that it ever warned of", async () => {
 		const worker = startPython("worker", { args: ["warns_much"] });
 		expect(await worker.ended).toBe(0);

@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../base/errors.js";
-import { formatDuration } from "../../base/units.js";
+import { formatDuration, formatInstant } from "../../base/units.js";
 import type { Notice, NoticeSource } from "../../notices/notice.js";
 
 /** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
@@ -129,6 +129,8 @@ export function noticeInWords(
 	return `${inShort(notice)}; ${goes}, and the workers get SIGTERM in ${term} at the latest`;
 }
 
-function inShort({ source, reason }: Notice): string {
-	return `notice from ${source}: ${reason}`;
+function inShort({ source, reason, deadline }: Notice): string {
+	const by =
+		deadline === undefined ? "" : `, gone at ${formatInstant(deadline)}`;
+	return `notice from ${source}: ${reason}${by}`;
 }

@@ -6,7 +6,7 @@ import {
 	parseStdin,
 	parseSwitch,
 } from "../parse/scalars.js";
-import { parseSignals } from "../parse/signals.js";
+import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = {
 	nprocPerNode: optionWithDefault({
@@ -86,6 +86,14 @@ export const WORKER_OPTIONS = {
 		defaultText: "60",
 		help: "how long a worker may take to leave its round after a PAUSE",
 		parse: parseDuration,
+	}),
+	noticeSignal: option({
+		name: "notice-signal",
+		group: "Workers",
+		argument: "SIGNAL",
+		defaultHelp: "none",
+		help: "also sent to the workers when their machine is about to go",
+		parse: parseAnySignal,
 	}),
 	signalsToHandle: optionWithDefault({
 		name: "signals-to-handle",

@@ -2,6 +2,7 @@ import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
+	isCordoned,
 	isRefused,
 	type Place,
 } from "../planner/order-members.js";
@@ -40,6 +41,7 @@ function member(
 		ranks: ranksOf(view, seat),
 		...(holder ? agentOf(holder) : NOBODY),
 		...(holder || !hasFinished ? {} : { state: "finished" as const }),
+		isCordoned: isCordoned(view, nodeId),
 		restarts: nodeBudget(view, nodeId, spec),
 	};
 }
@@ -59,13 +61,21 @@ function nonMember(
 		groupRank: null,
 		ranks: null,
 		...agentOf(node),
+		isCordoned: isCordoned(view, nodeId),
 		restarts: nodeBudget(view, nodeId, spec),
 	};
 }
 
 type Agent = Pick<
 	NodeStatus,
-	"state" | "since" | "pid" | "address" | "hostId" | "workerPids" | "cause"
+	| "state"
+	| "since"
+	| "pid"
+	| "address"
+	| "hostId"
+	| "workerPids"
+	| "cause"
+	| "notice"
 >;
 
 const NOBODY: Agent = {
@@ -76,11 +86,15 @@ const NOBODY: Agent = {
 	hostId: null,
 	workerPids: [],
 	cause: null,
+	notice: null,
 };
 
 function agentOf({ record }: NodeView): Agent {
-	const { state, since, pid, address, hostId, pids, cause } = record;
-	return { state, since, pid, address, hostId, workerPids: pids, cause };
+	const { state, since, pid, address, hostId, pids, cause, notice } = record;
+	return {
+		...{ state, since, pid, address, hostId, workerPids: pids, cause },
+		notice: notice ?? null,
+	};
 }
 
 function seatOf(view: RunView, nodeId: string): SeatRecord | undefined {

@@ -4,7 +4,12 @@ import type {
 	StepSource,
 	Straggler,
 } from "../records/progress-record.js";
-import type { NodeState, Outcome, World } from "../records/records.js";
+import type {
+	NodeState,
+	NoticeRecord,
+	Outcome,
+	World,
+} from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
 export type RunPhase =
@@ -101,6 +106,10 @@ export interface NodeStatus {
 	readonly workers: readonly WorkerStatus[];
 	/** Why it leaves, or has left its round before the others. */
 	readonly cause: string | null;
+	/** Why its machine will go; null if it stays. */
+	readonly notice: NoticeRecord | null;
+	/** It takes no later round: `elastic-run cordon`. */
+	readonly isCordoned: boolean;
 	/** The node's budget, or that of its worker with the least left; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
 }

@@ -3,6 +3,7 @@ import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
+	isCordoned,
 	isReady,
 	isRefused,
 } from "./order-members.js";
@@ -52,7 +53,7 @@ export function findCandidates(
 			continue;
 		}
 		memberIds.add(nodeId);
-		if (holder.record.state === "leaving") continue;
+		if (holder.record.state === "leaving" || isCordoned(view, nodeId)) continue;
 		if (isReady(holder, target)) members.push(holder);
 		else {
 			late.push(nodeId);
@@ -63,6 +64,7 @@ export function findCandidates(
 		(node) =>
 			!memberIds.has(node.record.nodeId) &&
 			!finished.includes(node.record.nodeId) &&
+			!isCordoned(view, node.record.nodeId) &&
 			!isRefused(view, node) &&
 			isReady(node, target),
 	);

@@ -159,7 +159,8 @@ function awaitMinimum(
 	const gone = missingFrom(view, here);
 	const missing =
 		describeReady(ready.length, finished.length, config) +
-		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
+		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "") +
+		describeCordoned(view);
 	if (now < join.at) {
 		const needed = Math.max(
 			config.minNodes - here.length,
@@ -197,6 +198,11 @@ function ended(
 /** A node that leaves the run waits for no other. */
 function isAnybodyStaying({ nodes }: RunView): boolean {
 	return [...nodes.values()].some(({ record }) => record.state !== "leaving");
+}
+
+function describeCordoned({ nodes, cordoned = new Set() }: RunView): string {
+	const here = [...nodes.keys()].filter((nodeId) => cordoned.has(nodeId));
+	return here.length > 0 ? `; cordoned: ${here.join(", ")}` : "";
 }
 
 /** Finished nodes count, but at least one node must do the remaining work. */

@@ -5,6 +5,7 @@ import {
 	holderOf,
 	idsOf,
 	inOrderOfArrival,
+	isCordoned,
 	isReady,
 	isRefused,
 	type Place,
@@ -134,7 +135,9 @@ function waiting(view: RunView): readonly NodeView[] {
 	const nodes = [...view.nodes.values()].filter((node) => {
 		const seat = view.seats.get(node.record.nodeId);
 		const isFree = seat === undefined || "refused" in seat;
-		return isFree && !isRefused(view, node) && isReady(node, target);
+		const isKept =
+			isRefused(view, node) || isCordoned(view, node.record.nodeId);
+		return isFree && !isKept && isReady(node, target);
 	});
 	return inOrderOfArrival(nodes);
 }

@@ -15,10 +15,10 @@ export class RunKeys {
 	/** Selects all about the present state of the run: everything except its history, which may be long. */
 	get present(): readonly string[] {
 		const { round, coordinator, waiting, spec } = this;
-		const { nodes, seats, finished, budgets } = this;
+		const { nodes, seats, finished, budgets, cordons } = this;
 		return [
 			...[round, coordinator, waiting, spec],
-			...[nodes, seats, finished, budgets],
+			...[nodes, seats, finished, budgets, cordons],
 		];
 	}
 
@@ -71,6 +71,20 @@ export class RunKeys {
 
 	get budgets(): string {
 		return `${this.prefix}budgets/`;
+	}
+
+	/** Nodes that take no later round. */
+	get cordons(): string {
+		return `${this.prefix}cordons/`;
+	}
+
+	cordonOf(nodeId: string): string {
+		return this.cordons + nodeId;
+	}
+
+	/** A request to this node to leave. Only that node's agent watches it. */
+	drainOf(nodeId: string): string {
+		return `${this.prefix}drains/${nodeId}`;
 	}
 
 	get history(): string {

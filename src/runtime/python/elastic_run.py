@@ -54,7 +54,9 @@ else:
         def __repr__(self):
             return f"~{self._name}"
 
-    Callable, Iterator, Optional = (_Typing(name) for name in ("Callable", "Iterator", "Optional"))
+    Callable, Iterator, Optional, Union = (
+        _Typing(name) for name in ("Callable", "Iterator", "Optional", "Union")
+    )
     F = _Typing("F")
 
     def dataclass(**_options):
@@ -66,6 +68,7 @@ __all__ = [
     "ElasticRunError",
     "ElasticRunWarning",
     "NotLaunchedError",
+    "Preemption",
     "WaitForWorkTimeoutError",
     "WorkerEvent",
     "WorkerInfo",
@@ -74,7 +77,9 @@ __all__ = [
     "acknowledge",
     "get_worker_event",
     "get_worker_info",
+    "on_preemption",
     "on_worker_event",
+    "preemption",
     "record",
     "register",
     "report_error",
@@ -230,6 +235,40 @@ class WorkerEvent(_Record):
     """In a PAUSE: that of the round being left."""
 
 
+@dataclass(frozen=True)
+class Preemption(_Record):
+    """This worker's machine will go. A frozen dataclass."""
+
+    deadline: Optional[float]
+    """When, in milliseconds since 1970; None if unknown."""
+    source: str
+    """Who says so: "aws", "gcp", "azure", "slurm", "kubernetes", "file", "lifetime", "command" or
+    "chaos"."""
+    reason: str
+    """Why, in words."""
+
+
+class _Notice:
+    """A NOTICE of the channel. Its source is None where the notice before it was withdrawn."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.sequence = _integer(fields, "sequence")
+        self.deadline = None if fields.get("deadline", 0) is None else _number(fields, "deadline")
+        self.source = None if fields.get("source", 0) is None else _text(fields, "source")
+        self.reason = _text(fields, "reason")
+
+    def to_preemption(self) -> Preemption:
+        return _record_of(
+            Preemption,
+            {
+                "deadline": self.deadline,
+                "source": self.source,
+                "reason": self.reason,
+                "_sequence": self.sequence,
+            },
+        )
+
+
 _are_dataclasses = False
 
 
@@ -242,7 +281,7 @@ def _make_dataclasses() -> None:
         _are_dataclasses = True
         import dataclasses
 
-        for record in (WorkerInfo, WorkerEvent):
+        for record in (WorkerInfo, WorkerEvent, Preemption):
             dataclasses.dataclass(frozen=True)(record)
 
 
@@ -363,11 +402,51 @@ def wait_for_work(
         watch.close()
 
 
-def acknowledge(event: WorkerEvent) -> None:
-    """Says that the worker has received this event and all before it."""
+def acknowledge(event: Union[WorkerEvent, Preemption]) -> None:
+    """Says that the worker has received this event and all before it. Of what `preemption` returned:
+    that the worker has saved what it wants to keep, and may be ended."""
+    if isinstance(event, Preemption):
+        sequence = event.__dict__.get("_sequence")
+        source = _source_if_launched()
+        if source is not None and sequence is not None:
+            _speak(source, {"kind": "ACK", "event": sequence})
+        return
     session = _session_if_launched()
     if session is not None:
         session.acknowledge(event)
+
+
+def preemption() -> Optional[Preemption]:
+    """Whether this worker's machine will go: when, who says so, and why; None if not, or not any more.
+    It is read from disk without waiting, and may be called at each step. The worker works on until it
+    ends by itself, acknowledges what this returned, or gets SIGTERM. None outside of elastic-run."""
+    global _noticed
+    source = _source_if_launched()
+    notice = None if source is None else source.notice()
+    if source is None or notice is None or notice.source is None:
+        return None
+    _make_dataclasses()
+    if notice.sequence != _noticed:
+        _noticed = notice.sequence
+        _speak(source, {"kind": "NOTICED", "event": notice.sequence})
+    return notice.to_preemption()
+
+
+def on_preemption(listener: Callable[[Preemption], object]) -> Callable[[], None]:
+    """Calls `listener` when this worker's machine will go, also if it is known already, and again if
+    the deadline changes, on a daemon thread. When the listeners of all workers of the node have
+    returned, the workers get SIGTERM: one that only remembers the notice for later must not be used,
+    but `preemption`. Where the listener raises, SIGTERM comes in time for the deadline.
+
+    Returns a function that ends it. Does nothing outside of elastic-run.
+    """
+    source = _source_if_launched()
+    if source is None:
+        return lambda: None
+    _make_dataclasses()
+    delivery = _Delivery(_NoticeFeed(source), lambda notice: listener(notice.to_preemption()))
+    delivery.start()
+    return delivery.close
 
 
 # --- What to tell ---------------------------------------------------------------------------------
@@ -476,9 +555,12 @@ class _Session:
         return self._source.newest()
 
     def next(self, after: int) -> Optional[WorkerEvent]:
-        """The event after the one with this sequence, if it is there."""
+        """The event after the one with this sequence that is no notice, if it is there."""
         with _lock:
-            return self._source.next(after)
+            event = self._source.next(after)
+            while isinstance(event, _Notice):
+                event = self._source.next(event.sequence)
+            return event
 
     def is_last(self, sequence: int) -> bool:
         """Whether no event can come after the one with this sequence."""
@@ -535,9 +617,62 @@ class _Session:
             self._source.say(reply)
 
     def _speak(self, reply: Mapping[str, Any]) -> None:
-        """Says what only the worker itself may say, none of its helpers."""
-        if not _is_helper():
-            self.say(reply)
+        with _lock:
+            _speak(self._source, reply)
+
+
+class _NoticeFeed:
+    """The notices of a channel, for a `_Delivery`. It does not greet the agent: who only wants to know
+    of the end of its machine need not follow the rounds."""
+
+    def __init__(self, source: Union[_Channel, _SingleEvent]) -> None:
+        self._source = source
+
+    def next(self, after: int) -> Optional[_Notice]:
+        """The newest notice, if it came after this sequence and holds."""
+        notice = self._source.notice()
+        is_new = notice is not None and notice.sequence > after and notice.source is not None
+        return notice if is_new else None
+
+    def is_last(self, sequence: int) -> bool:
+        return False
+
+    def watch(self) -> _Watch:
+        return _Watch(self._source.events)
+
+    def position_of_unreceived(self) -> int:
+        return 0
+
+    def receive(self, notice: _Notice) -> None:
+        _speak(self._source, {"kind": "NOTICED", "event": notice.sequence})
+
+    def acknowledge(self, notice: _Notice) -> None:
+        _speak(self._source, {"kind": "ACK", "event": notice.sequence})
+
+
+def _speak(source: Union[_Channel, _SingleEvent], reply: Mapping[str, Any]) -> None:
+    """Says what only the worker itself may say, none of its helpers."""
+    if not _is_helper():
+        with _lock:
+            source.say(reply)
+
+
+_source: Optional[_Channel] = None
+_noticed = 0
+
+
+def _source_if_launched() -> Optional[_Channel]:
+    """For calls that a worker may make without following its rounds."""
+    directory = _channel_directory()
+    return None if directory is None else _open_channel(directory)
+
+
+def _open_channel(directory: str) -> _Channel:
+    global _source
+    with _lock:
+        if _source is None:
+            _source = _Channel(directory)
+        return _source
 
 
 def _open_session() -> _Session:
@@ -550,7 +685,7 @@ def _open_session() -> _Session:
             _session = _Session(
                 _SingleEvent(_event_from_variables(os.environ, _wall_time_ms()))
                 if directory is None
-                else _Channel(directory)
+                else _open_channel(directory)
             )
         return _session
 
@@ -576,11 +711,12 @@ def _after_fork_in_child() -> None:
     """A fork begins anew: locks that other threads of its parent held are never released, these
     threads are not there, and hints that it took from an inherited descriptor would be its
     parent's."""
-    global _forked, _lock, _opening, _session
+    global _forked, _lock, _opening, _session, _source
     _forked = True
     _lock = threading.RLock()
     _opening = threading.RLock()
     _session = None
+    _source = None
     _deliveries.clear()
     for watch in list(_watches):
         watch.close()
@@ -595,7 +731,9 @@ _knows_exit = False
 class _Delivery:
     """Hands events to a listener, on a thread of its own."""
 
-    def __init__(self, session: _Session, listener: Callable[[WorkerEvent], object]) -> None:
+    def __init__(
+        self, session: Union[_Session, _NoticeFeed], listener: Callable[[Any], object]
+    ) -> None:
         self._session = session
         self._listener = listener
         self._position = session.position_of_unreceived()
@@ -640,7 +778,7 @@ class _Delivery:
             watch.close()
             _deliveries.discard(self)
 
-    def _deliver(self, event: WorkerEvent) -> None:
+    def _deliver(self, event: Any) -> None:
         with self._calling:
             if self._is_closed:
                 return
@@ -661,7 +799,7 @@ def _require_no_coroutine(result: Any) -> None:
     if hasattr(result, "__await__"):
         if hasattr(result, "close"):
             result.close()
-        raise TypeError("on_worker_event: the listener must be a plain function, not an async one.")
+        raise TypeError("on_worker_event, on_preemption: the listener must be a plain function, not an async one.")
 
 
 def _end_deliveries() -> None:
@@ -734,6 +872,9 @@ class _SingleEvent:
     def newest(self) -> WorkerEvent:
         return self._event
 
+    def notice(self) -> Optional[_Notice]:
+        return None
+
     def next(self, after: int) -> Optional[WorkerEvent]:
         return self._event if after < self._event.sequence else None
 
@@ -756,7 +897,10 @@ class _Channel:
     def newest(self) -> WorkerEvent:
         return self._reader.newest()
 
-    def next(self, after: int) -> Optional[WorkerEvent]:
+    def notice(self) -> Optional[_Notice]:
+        return self._reader.notice()
+
+    def next(self, after: int) -> Union[WorkerEvent, _Notice, None]:
         return self._reader.next(after)
 
     def is_last(self, sequence: int) -> bool:
@@ -794,10 +938,17 @@ class _EventReader:
         self._warn = warn
         self._latest_identity: Optional[tuple[int, ...]] = None
         self._newest: Optional[WorkerEvent] = None
+        self._notice: Optional[_Notice] = None
+        self._last = 0  # Of events of any kind that were read.
         self._following = ""
 
+    def notice(self) -> Optional[_Notice]:
+        """The newest notice, if there was any; costs and raises what `newest` does."""
+        self.newest()
+        return self._notice
+
     def newest(self) -> WorkerEvent:
-        """The newest event: two looks at the disk where nothing has changed. Once an event was seen,
+        """The newest event that is no notice: two looks at the disk where nothing has changed. Once an event was seen,
         never an older one. Raises ChannelError where there is none at all."""
         # A thread that asks all the time must not keep the lock from others.
         newest = self._newest
@@ -807,14 +958,14 @@ class _EventReader:
                 return self._look(identity)
         return newest
 
-    def next(self, after: int) -> Optional[WorkerEvent]:
+    def next(self, after: int) -> Union[WorkerEvent, _Notice, None]:
         """The event after the one with this sequence, if it is there. Where it has been pruned
         already, `warn` is told and the oldest one that is kept follows. Raises ChannelError where
         the directory is gone."""
         sequence = after + 1
         while True:
             found = self._read_event(sequence)
-            if isinstance(found, WorkerEvent):
+            if not isinstance(found, str):
                 return self._seen(found)
             if found == _UNAVAILABLE:
                 return None
@@ -863,23 +1014,32 @@ class _EventReader:
     def _follow(self) -> None:
         """An event file gets its name before latest.json is replaced, and the agent may die between
         the two."""
-        event = self._newest
-        while event is not None:
-            event = self.next(event.sequence)
+        while self.next(self._last) is not None:
+            pass
 
     def _read_all_kept(self) -> None:
         for sequence in self._sequences_after(0):
             event = self._read_event(sequence)
-            if isinstance(event, WorkerEvent):
+            if not isinstance(event, str):
                 self._seen(event)
 
-    def _seen(self, event: WorkerEvent) -> WorkerEvent:
-        if self._newest is None or event.sequence > self._newest.sequence:
-            self._newest = event
-            self._following = self._event_path(event.sequence + 1)
+    def _seen(self, event: Union[WorkerEvent, _Notice]) -> Union[WorkerEvent, _Notice]:
+        if isinstance(event, _Notice):
+            notice: Optional[_Notice] = event
+        else:
+            notice = event.__dict__.get("_notice")
+            if self._newest is None or event.sequence > self._newest.sequence:
+                self._newest = event
+        if notice is not None and (self._notice is None or notice.sequence > self._notice.sequence):
+            self._notice = notice
+        # Between the newest event and a later notice beside it there are only notices.
+        last = max(event.sequence, 0 if notice is None else notice.sequence)
+        if last > self._last:
+            self._last = last
+            self._following = self._event_path(last + 1)
         return event
 
-    def _read_event(self, sequence: int) -> Union[WorkerEvent, str]:
+    def _read_event(self, sequence: int) -> Union[WorkerEvent, _Notice, str]:
         path = self._event_path(sequence)
         found = self._read(path)
         if isinstance(found, str):
@@ -890,7 +1050,9 @@ class _EventReader:
         self._warn(f"{path} holds event {event.sequence}; it is skipped.")
         return _BROKEN
 
-    def _read(self, path: str) -> Union[tuple[WorkerEvent, tuple[int, ...]], str]:
+    def _read(
+        self, path: str
+    ) -> Union[tuple[Union[WorkerEvent, _Notice], tuple[int, ...]], str]:
         """The event, and the identity of the very file that it was read from; or why there is none."""
         try:
             text, identity = _read_message(path)
@@ -1155,18 +1317,23 @@ def _open_inotify(directory: str) -> int:
 # --- Messages -------------------------------------------------------------------------------------
 
 
-def _decode_event(text: str) -> WorkerEvent:
-    """The event in a file's text. Raises an error that names the field that is wrong."""
+def _decode_event(text: str) -> Union[WorkerEvent, _Notice]:
+    """The event in a file's text, with the newest notice before it, if there was any. Raises an error
+    that names the field that is wrong."""
     import json
 
     fields = _as_object(json.loads(text, parse_constant=_refuse_constant), "the message")
     _one_of(fields, "version", (_VERSION,))
+    if _one_of(fields, "kind", ("PAUSE", "WORK", "NOTICE")) == "NOTICE":
+        return _Notice(fields)
+    before = fields.get("notice")
     return _record_of(
         WorkerEvent,
         {
+            **({} if before is None else {"_notice": _Notice(_as_object(before, "notice"))}),
             "sequence": _integer(fields, "sequence"),
             "timestamp": _number(fields, "timestamp"),
-            "kind": _one_of(fields, "kind", ("PAUSE", "WORK")),
+            "kind": _text(fields, "kind"),
             "worker_state": _one_of(fields, "worker_state", tuple(WorkerState)),
             "change_event": _one_of(fields, "change_event", (None, *WorldChangeEvent)),
             "instance": _integer(fields, "instance"),

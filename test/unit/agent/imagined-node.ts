@@ -65,6 +65,7 @@ export class ImaginedNode {
 			() => (isEnding ? this.endSomebody() : this.speak()),
 			() => this.speak(),
 			() => this.interfere(),
+			() => this.notice(),
 		];
 		return this.random.pick(choices)?.() ?? { kind: "time-passed" };
 	}
@@ -209,7 +210,22 @@ export class ImaginedNode {
 			{ kind: "worker-acknowledged", localRank, event: events },
 			{ kind: "worker-waits", localRank, round: this.synced },
 			{ kind: "worker-waits", localRank, round: null },
+			{ kind: "worker-noticed", localRank },
+			{ kind: "worker-ready", localRank },
 		]);
+	}
+
+	/** The machine will go, at some time, or stays after all. */
+	private notice(): AgentInput {
+		const source = this.random.pick(["aws", "command", "lifetime"] as const);
+		const reason = "spot interruption";
+		if (this.random.chance(0.4)) {
+			return { kind: "notice-withdrawn", source, reason };
+		}
+		// The wall time of these contexts is 5.
+		const inMs = this.random.pick([-1, 0, 900, 20_000, 200_000, 4e6, null]);
+		const deadline = inMs === null ? undefined : 5 + inMs;
+		return { kind: "noticed", notice: { source, reason, deadline } };
 	}
 
 	private interfere(): AgentInput {

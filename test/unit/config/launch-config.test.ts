@@ -131,6 +131,7 @@ test("every setting", async () => {
 		noHook: true,
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",
+		noticeSignal: "usr1",
 		signalsToHandle: ["SIGTERM"],
 		maxIdenticalFailures: 0,
 		stepPattern: String.raw`it (\d+)`,
@@ -203,6 +204,7 @@ test("every setting", async () => {
 		output: "json",
 		logFormat: "pretty",
 		http: { host: "::1", port: 0, token: "0123456789abcdef" },
+		noticeSignal: "SIGUSR1",
 		signalsToHandle: ["SIGTERM"],
 	});
 	expect(config.policy).toBe(policy);

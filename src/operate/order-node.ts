@@ -1,0 +1,120 @@
+import { openStore } from "../agent/joining/open-store.js";
+import { retry } from "../base/back-off.js";
+import { ElasticRunError } from "../base/errors.js";
+import { RunKeys } from "../rendezvous/records/keys.js";
+import type {
+	CordonRecord,
+	DrainRecord,
+} from "../rendezvous/records/node-orders.js";
+import { encodeRecord } from "../rendezvous/records/record-codec.js";
+import { RECORD_VERSION } from "../rendezvous/records/records.js";
+import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
+import type { Write } from "../rendezvous/store/store.js";
+import { patienceWith, readRun, type Searcher } from "./status/find-runs.js";
+import type { RunPlaces } from "./status/run-request.js";
+
+/** What a node shall do: leave (by a time), stay after all, take no later round, take part again. */
+export type NodeOrder =
+	| { readonly kind: "drain"; readonly deadline: number | undefined }
+	| { readonly kind: "stay" | "cordon" | "uncordon" };
+
+export interface OrderOptions {
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly order: NodeOrder;
+	/** By whom, in words. */
+	readonly reason: string;
+}
+
+/** The JSON of `elastic-run cordon`, and of `leave` with a deadline: docs/notices.md. */
+export interface OrderReport {
+	readonly version: 1;
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly place: string;
+	readonly order: NodeOrder["kind"];
+	/** In milliseconds since 1970; null if there is none. */
+	readonly deadline: number | null;
+}
+
+/**
+ * Tells a node of a run what it shall do, through the run's store. Undefined if there is no such run.
+ * @throws ElasticRunError USAGE if the run has no such node, or no store; STORE_UNREACHABLE
+ */
+export async function orderNode(
+	options: OrderOptions,
+	places: RunPlaces,
+	searcher: Searcher,
+): Promise<OrderReport | undefined> {
+	const { runId, nodeId, order } = options;
+	const [newest] = await readRun(runId, places, searcher);
+	const keys = new RunKeys(runId);
+	const view = newest && readRunView(keys, newest.snapshot);
+	if (newest === undefined || view === undefined) return undefined;
+	if (newest.local !== undefined || places.store === undefined) {
+		throw usage(
+			`run ${runId} is in the memory of its only node; make that leave on its machine: elastic-run leave ${runId}`,
+		);
+	}
+	const write = writeFor(options, keys, view);
+	const { clock } = searcher;
+	const random = () => 0;
+	const store = await openStore(places.store, { ...searcher, random });
+	try {
+		const until = clock.now() + patienceWith(places.store);
+		await retry({ clock, random, until }, () => store.transaction([], [write]));
+	} finally {
+		await store.close();
+	}
+	const deadline = order.kind === "drain" ? (order.deadline ?? null) : null;
+	const { place } = newest;
+	return { version: 1, runId, nodeId, place, order: order.kind, deadline };
+}
+
+function writeFor(
+	{ runId, nodeId, order, reason }: OrderOptions,
+	keys: RunKeys,
+	{ nodes, round }: RunView,
+): Write {
+	switch (order.kind) {
+		case "stay":
+			return { delete: keys.drainOf(nodeId) };
+		case "uncordon":
+			return { delete: keys.cordonOf(nodeId) };
+		case "cordon": {
+			const { instance } = round;
+			if (!nodes.has(nodeId)) throw noNode(runId, nodeId, nodes);
+			const record: CordonRecord = {
+				version: RECORD_VERSION,
+				instance,
+				reason,
+			};
+			return { put: keys.cordonOf(nodeId), value: encodeRecord(record) };
+		}
+		case "drain": {
+			const node = nodes.get(nodeId);
+			if (node === undefined) throw noNode(runId, nodeId, nodes);
+			const { incarnation } = node.record;
+			const { deadline } = order;
+			const record: DrainRecord = {
+				...{ version: RECORD_VERSION, incarnation, reason, deadline },
+			};
+			return { put: keys.drainOf(nodeId), value: encodeRecord(record) };
+		}
+		default:
+			return order satisfies never;
+	}
+}
+
+function noNode(
+	runId: string,
+	nodeId: string,
+	nodes: RunView["nodes"],
+): ElasticRunError {
+	const names = [...nodes.keys()].sort().join(", ") || "none";
+	return usage(`run ${runId} has no node ${nodeId}; its nodes: ${names}`);
+}
+
+function usage(words: string): ElasticRunError {
+	return new ElasticRunError("USAGE", words);
+}

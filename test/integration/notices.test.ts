@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
+import { eventsOf, expectSpared, sawEvent } from "../helpers/followers.js";
+import type { LaunchEnd, WorkerRecord } from "../helpers/launch.js";
+import { tell } from "../helpers/obedient-worker.js";
+import { waitFor } from "../helpers/processes.js";
+
+const etcd = etcdForAll();
+
+function order(cluster: Cluster, ...args: readonly string[]) {
+	const [command = "", ...others] = args;
+	const { runId } = cluster.store;
+	const named = ["--run-id", runId, "--rdzv-endpoint", etcd().endpoint];
+	return cluster.site.launch([command, ...others, ...named], {
+		env: { ELASTIC_RUN_NODE_ID: "" },
+	}).ended;
+}
+
+async function ordered(cluster: Cluster, ...args: readonly string[]) {
+	const { exitCode, stdout, stderr } = await order(cluster, ...args);
+	expect(exitCode, stderr).toBe(0);
+	return stdout;
+}
+
+async function status({ site, store }: Cluster): Promise<string> {
+	const { endpoint } = etcd();
+	const flags = ["--rdzv-endpoint", endpoint];
+	return (await site.launch(["status", store.runId, ...flags]).ended).stdout;
+}
+
+/** What a worker of polls-notices.js has written down. */
+function notices({ pid, env }: WorkerRecord): readonly unknown[] {
+	const file = join(env.JOB_RECORDS ?? "", `${pid}.notices`);
+	if (!existsSync(file)) return [];
+	const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+	return lines.map((line): unknown => JSON.parse(line));
+}
+
+const saysWhy = (end: LaunchEnd | undefined) =>
+	expect(end?.stderr).toContain("notice from command: elastic-run leave by ");
+
+it("P9 hard: rank 0's node, which coordinates, leaves by its deadline, and the other goes on at no cost", async () => {
+	const cluster = new Cluster(etcd(), { nodes: "1:2" });
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const deadline = Date.now() + 4_000;
+	const iso = new Date(deadline).toISOString();
+	expect(await ordered(cluster, "leave", first, "--deadline", iso)).toContain(
+		`${first} of run ${cluster.store.runId} is told to leave by `,
+	);
+	await cluster.world(2, second);
+	expect(Date.now()).toBeLessThan(deadline);
+	const { [first]: end } = await cluster.ends({ [first]: 143 });
+	saysWhy(end);
+	expect(await cluster.store.round()).toMatchObject({
+		...{ synced: 2, charged: 0, incidents: 0 },
+		cause: {
+			kind: "scale-down",
+			reason: expect.stringContaining(`${first} left: notice from command: `),
+		},
+	});
+	cluster.succeed(2);
+	await cluster.ends({ [second]: 0 });
+});
+
+it("P9 soft: a spare takes the seat of a node whose workers are ready to end, and nobody else restarts", async () => {
+	const cluster = new Cluster(etcd(), {
+		nodes: "2",
+		flags: ["--restart-policy", "soft"],
+		worker: ["follows.js"],
+	});
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const workers = cluster.site.workers(1);
+	cluster.agent("node-c");
+	await cluster.store.sawNode("node-c", "ready");
+	const of = (nodeId: string) =>
+		workers.filter(({ env }) => env.ELASTIC_RUN_NODE_ID === nodeId);
+	await ordered(cluster, "leave", second, "--deadline", "1h");
+	await sawEvent(of(first), "WORK", 2);
+	await cluster.ends({ [second]: 143 });
+	expect(await cluster.store.sawMembers(2)).toEqual([first, "node-c"]);
+	expectSpared(of(first));
+	expect(of(second).flatMap(eventsOf)).toContainEqual(
+		expect.objectContaining({ kind: "PREEMPTION", source: "command" }),
+	);
+	// All nodes at once: the run ends in order.
+	const both = [first, "node-c"];
+	await Promise.all(
+		both.map((nodeId) => ordered(cluster, "leave", nodeId, "--deadline", "20")),
+	);
+	await cluster.ends({ [first]: 143, "node-c": 143 });
+	await cluster.site.isSwept();
+});
+
+it("P9 a notice is withdrawn, and a cordoned node takes no later round until it may", async () => {
+	const cluster = new Cluster(etcd(), {
+		nodes: "1:2",
+		flags: ["--notice-signal", "SIGUSR1"],
+		worker: ["polls-notices.js"],
+	});
+	const [first, second] = await cluster.form("node-a", "node-b");
+	const [stays, cordoned] = cluster.site.workers(1);
+	if (!stays || !cordoned) throw new Error("no workers");
+	await ordered(cluster, "leave", second, "--deadline", "1h");
+	await waitFor("the notice", () => notices(cordoned).length === 2);
+	expect(notices(cordoned)).toContainEqual({
+		...{ source: "command", deadline: expect.any(Number) },
+		reason: expect.stringMatching(/^elastic-run leave by /),
+	});
+	expect(notices(cordoned)).toContain("SIGUSR1");
+	expect(await status(cluster)).toMatch(
+		/node-b.* running \(notice from command: elastic-run leave by .*, gone at /,
+	);
+	await ordered(cluster, "leave", second, "--cancel");
+	await waitFor("its end", () => notices(cordoned).at(-1) === null);
+	expect(notices(stays)).toEqual([]);
+
+	await ordered(cluster, "cordon", second);
+	tell(stays, 9);
+	await cluster.world(2, first);
+	expect(await status(cluster)).toContain(
+		"ready (spare) (cordoned: takes no later round)",
+	);
+	await ordered(cluster, "uncordon", second);
+	await cluster.world(3, first, second);
+	const unknown = await order(cluster, "cordon", "node-x");
+	expect(unknown.exitCode).toBe(2);
+	expect(unknown.stderr).toContain("has no node node-x; its nodes: node-a");
+	await cluster.stop();
+});

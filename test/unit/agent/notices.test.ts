@@ -1,0 +1,255 @@
+import { describe, expect, it } from "vitest";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import {
+	type AgentState,
+	deadlineOf,
+	INITIAL_STATE,
+	intentOf,
+} from "../../../src/agent/machine/state.js";
+import { transition } from "../../../src/agent/machine/transition.js";
+import type { Notice } from "../../../src/notices/notice.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { contextAt, exited, left, STOP, seen, TIME } from "./soft-agent.js";
+
+/** The contexts' wall time is 5 at any time of the steady clock: a deadline is so many milliseconds away. */
+const noticed = (
+	inMs: number | undefined,
+	change: Partial<Notice> = {},
+): AgentInput => ({
+	kind: "noticed",
+	notice: {
+		source: "aws",
+		reason: "spot interruption",
+		deadline: inMs === undefined ? undefined : 5 + inMs,
+		...change,
+	},
+});
+const withdrawn: AgentInput = {
+	kind: "notice-withdrawn",
+	source: "aws",
+	reason: "the event was cancelled",
+};
+const ready = (localRank: number): AgentInput => ({
+	kind: "worker-ready",
+	localRank,
+});
+const gone = (localRank: number): AgentInput => ({
+	kind: "worker-gone",
+	localRank,
+});
+const HARD = new HardRestartPolicyStrategy();
+
+/** Feeds inputs, each at its time; effects of all. */
+function told(...steps: readonly (readonly [number, AgentInput])[]) {
+	let state: AgentState = INITIAL_STATE;
+	const effects: unknown[] = [];
+	const all = [[1_000, seen(0)], [1_000, seen(1)], ...steps] as const;
+	for (const [now, input] of all) {
+		const after = transition(state, input, contextAt(now, HARD));
+		state = after.state;
+		effects.push(...after.effects);
+	}
+	return { state, effects: effects.slice(1), intent: intentOf(state) };
+}
+const SIGTERM = { kind: "terminate", localRanks: [0, 1] };
+
+describe("a notice", () => {
+	it("is told to the workers and written, and the round goes on", () => {
+		const { state, effects, intent } = told([1_000, noticed(120_000)]);
+		expect(effects).toEqual([
+			{
+				...{ kind: "tell-notice", localRanks: [0, 1], isFirst: true },
+				...{ source: "aws", reason: "spot interruption", deadline: 120_005 },
+			},
+		]);
+		expect(intent).toMatchObject({
+			state: "running",
+			notice: { source: "aws", deadline: 120_005 },
+		});
+		expect(deadlineOf(state)).toBe(91_000);
+	});
+
+	it.each([
+		["the shutdown time-out before the deadline", 120_000, 91_000],
+		["at half of what is left, if that is less", 20_000, 11_000],
+		["at half of 30 s, if the deadline is unknown", undefined, 16_000],
+		["at once, if the deadline is over", -5_000, 1_000],
+	])("brings SIGTERM %s", (_, inMs, termAt) => {
+		const { state } = told([1_000, noticed(inMs)]);
+		expect(deadlineOf(state)).toBe(termAt);
+		const due = told([1_000, noticed(inMs)], [termAt, TIME]);
+		expect(due.effects.at(-1)).toEqual(SIGTERM);
+		expect(due.intent).toMatchObject({
+			...{ state: "leaving", isAsked: true, failure: null },
+			cause: expect.stringContaining("notice from aws: spot interruption"),
+		});
+		expect(due.state).toMatchObject({ next: { exitCode: 143 } });
+	});
+
+	it("brings SIGKILL before the machine goes", () => {
+		const { state } = told([1_000, noticed(20_000)], [11_000, TIME]);
+		expect(deadlineOf(state)).toBe(21_000);
+	});
+
+	it("brings SIGTERM at once where all workers are ready to end", () => {
+		const notice = [1_000, noticed(120_000)] as const;
+		expect(told(notice, [2_000, ready(0)]).effects).toHaveLength(1);
+		const both = told(notice, [2_000, ready(0)], [2_000, ready(1)]);
+		expect(both.effects.at(-1)).toEqual(SIGTERM);
+	});
+
+	it("leaves with 75 at the end of a lifetime", () => {
+		const notice = noticed(0, { source: "lifetime" });
+		const { state } = told([1_000, notice], [1_000, TIME]);
+		expect(state).toMatchObject({ next: { kind: "leave", exitCode: 75 } });
+	});
+
+	it("is shortened by an earlier deadline, and not lengthened by a later one of another source", () => {
+		const { state, effects } = told(
+			[1_000, noticed(120_000)],
+			[1_000, noticed(20_000, { source: "command" })],
+			[1_000, noticed(500_000, { source: "slurm" })],
+		);
+		expect(deadlineOf(state)).toBe(11_000);
+		expect(effects).toMatchObject([{ isFirst: true }, { isFirst: false }]);
+	});
+
+	it("does nothing anew when it is repeated", () => {
+		const { state, effects } = told(
+			[1_000, noticed(20_000)],
+			[9_000, noticed(20_000)],
+		);
+		expect(effects).toHaveLength(1);
+		expect(deadlineOf(state)).toBe(11_000);
+	});
+});
+
+describe("a worker that ends after a notice", () => {
+	const notice = [1_000, noticed(120_000)] as const;
+
+	it("is no incident: the node leaves, and the others have their time", () => {
+		const { effects, intent, state } = told(notice, [2_000, exited(0, 9)]);
+		expect(intent).toMatchObject({ state: "leaving", failure: null });
+		expect(effects).toHaveLength(1);
+		expect(deadlineOf(state)).toBe(91_000);
+		const done = told(notice, [2_000, exited(0, 9)], [3_000, ready(1)]);
+		expect(done.effects.at(-1)).toMatchObject({ kind: "terminate" });
+	});
+
+	it("with 0, having read the notice, has not finished the run's work", () => {
+		const read: AgentInput = { kind: "worker-noticed", localRank: 0 };
+		const { intent } = told(notice, [2_000, read], [2_000, exited(0, 0)]);
+		expect(intent).toMatchObject({ state: "leaving" });
+	});
+
+	it("with 0, without having read it, has finished", () => {
+		const { state } = told(
+			notice,
+			...([exited(0, 0), exited(1, 0), gone(0), gone(1)] as const).map(
+				(input) => [2_000, input] as const,
+			),
+		);
+		expect(state.phase).toBe("FINISHED");
+	});
+
+	it("that hangs is ended", () => {
+		const hung: AgentInput = {
+			...{ kind: "worker-hung", round: 1, localRank: 0, pid: 7 },
+			...{ description: "hung", evidence: [], stillMs: 1, failsRun: false },
+		};
+		const started: AgentInput = {
+			kind: "worker-started",
+			localRank: 0,
+			pid: 7,
+		};
+		const { effects, intent } = told([1_000, started], notice, [2_000, hung]);
+		expect(intent).toMatchObject({ state: "leaving", failure: null });
+		expect(effects).toContainEqual({ kind: "terminate", localRanks: [0] });
+	});
+});
+
+describe("a notice and the round's end", () => {
+	it("leaves at once for the others, and holds the workers that are not ready", () => {
+		const held = [
+			[1_000, noticed(50_000)],
+			[2_000, left(1)],
+		] as const;
+		const { effects, intent, state } = told(...held);
+		expect(intent).toMatchObject({ state: "leaving" });
+		expect(effects).toHaveLength(1);
+		expect(deadlineOf(state)).toBe(26_000);
+		const due = told(...held, [26_000, TIME]);
+		expect(due.effects.at(-1)).toEqual(SIGTERM);
+		expect(due.state).toMatchObject({ phase: "STOPPING" });
+		const asked = told(...held, [3_000, STOP]);
+		expect(asked.effects.at(-1)).toEqual(SIGTERM);
+	});
+
+	it("takes part in another round if there is time, and tells its workers there", () => {
+		const { effects, state } = told(
+			[1_000, noticed(3_600_000)],
+			[2_000, left(1)],
+			...[gone(0), gone(1)].map((input) => [2_000, input] as const),
+			[2_000, seen(2)],
+		);
+		expect(state.phase).toBe("RUNNING");
+		expect(effects.slice(-2)).toMatchObject([
+			{ kind: "start-workers" },
+			{ kind: "tell-notice", localRanks: [0, 1] },
+		]);
+	});
+
+	it("makes a node leave that is between two rounds, or in none", () => {
+		const { intent } = told([1_000, left(1)], [2_000, noticed(50_000)]);
+		expect(intent).toMatchObject({ state: "leaving" });
+		const { state } = transition(
+			INITIAL_STATE,
+			noticed(50_000),
+			contextAt(1_000, HARD),
+		);
+		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
+	});
+
+	it("lets a node that has finished go in time for the deadline", () => {
+		const all = [exited(0, 0), exited(1, 0), gone(0), gone(1)];
+		const finished = all.map((input) => [1_000, input] as const);
+		const { state } = told(...finished, [2_000, noticed(20_000)]);
+		expect(deadlineOf(state)).toBe(12_000);
+		const due = told(...finished, [2_000, noticed(20_000)], [12_000, TIME]);
+		expect(due.state).toMatchObject({ leave: { exitCode: 143 } });
+		expect(deadlineOf(due.state)).toBe(14_000);
+	});
+});
+
+describe("a withdrawn notice", () => {
+	it("leaves everything as it was", () => {
+		const { effects, intent, state } = told(
+			[1_000, noticed(120_000)],
+			[1_500, ready(0)],
+			[2_000, withdrawn],
+		);
+		expect(intent).toMatchObject({ state: "running", notice: undefined });
+		expect(deadlineOf(state)).toBeUndefined();
+		expect(effects.at(-1)).toMatchObject({ kind: "tell-notice", source: null });
+		expect(state).toMatchObject({ workers: [{ ready: false }, {}] });
+	});
+
+	it("brings a node back that was leaving because of it", () => {
+		const { intent } = told(
+			[1_000, noticed(20_000)],
+			[11_000, TIME],
+			[12_000, withdrawn],
+			...[gone(0), gone(1)].map((input) => [13_000, input] as const),
+		);
+		expect(intent).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it("changes nothing while another one holds", () => {
+		const { state } = told(
+			[1_000, noticed(120_000)],
+			[1_000, noticed(20_000, { source: "command" })],
+			[2_000, withdrawn],
+		);
+		expect(deadlineOf(state)).toBe(11_000);
+	});
+});
