@@ -5,12 +5,13 @@ import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
 import type { AgentObserver } from "./agent-observer.js";
+import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
 import type { NodeConfig } from "./joining/enter-run.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
 import { ownEnding } from "./machine/ending.js";
-import type { AgentInput } from "./machine/inputs.js";
+import type { AgentInput, NoticeInput } from "./machine/inputs.js";
 import type { AgentState, Ending } from "./machine/state.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
@@ -32,12 +33,6 @@ import type { WorkerGroup } from "./workers/worker-group.js";
 const LAST_WRITE_MS = 1_000;
 
 export type StopRequest = AgentInput & { kind: "stop-asked" };
-
-/** The machine will go, or stays after all. */
-export type NoticeInput = Extract<
-	AgentInput,
-	{ kind: "noticed" | "notice-withdrawn" }
->;
 
 export interface AgentSessionOptions {
 	readonly config: NodeConfig;
@@ -65,13 +60,11 @@ export interface AgentSessionOptions {
 
 /** A node's part in a run that it has joined, until its last worker is gone. */
 export class AgentSession {
-	private agent: Agent | undefined;
+	private readonly inputs = new EarlyInputs();
 	private resources: NodeResources | undefined;
 	private workers: WorkerGroup | undefined;
 	private watches: OpenSteps | undefined;
 	private view: RoundView | null = null;
-	private stopRequest: StopRequest | undefined;
-	private readonly early: NoticeInput[] = [];
 	private readonly newcomer: NewcomerNotice;
 	/** Undefined without a terminal. */
 	private readonly pinned: PinnedView | undefined;
@@ -89,17 +82,12 @@ export class AgentSession {
 	}
 
 	askToStop(request: StopRequest): void {
-		this.stopRequest = request;
 		// An immediate stop does not wait for a console without a reader.
 		if (request.immediately) this.resources?.console.close();
-		this.agent?.dispatch(request);
+		this.inputs.dispatch(request);
 	}
 
-	/** What a source of notices says. It may come before the agent is there. */
-	notice(input: NoticeInput): void {
-		if (this.agent === undefined) this.early.push(input);
-		else this.agent.dispatch(input);
-	}
+	readonly notice = (input: NoticeInput) => this.inputs.dispatch(input);
 
 	/** Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
@@ -122,16 +110,15 @@ export class AgentSession {
 		});
 		cleanups.add("closing the watch on replies", () => replies.close());
 		const workers = openWorkers({
-			...this.options,
-			...{ resources, replies },
-			dispatch: (input) => this.agent?.dispatch(withStep(input, steps)),
+			...{ ...this.options, resources, replies },
+			dispatch: (input) => this.inputs.dispatch(withStep(input, steps)),
 		});
 		this.workers = workers;
 		const watches = openSteps({
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
-			dispatch: (input) => this.agent?.dispatch(input),
+			dispatch: this.inputs.dispatch,
 		});
 		this.watches = watches;
 		const { steps, stuck, ledger } = watches;
@@ -162,9 +149,7 @@ export class AgentSession {
 
 	/** An internal error ends the launch, but only after its workers have ended. */
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
-		this.agent = agent;
-		if (this.stopRequest) agent.dispatch(this.stopRequest);
-		for (const input of this.early.splice(0)) agent.dispatch(input);
+		this.inputs.passTo(agent.dispatch);
 		this.options.membership.start({
 			onView: (view) => {
 				this.view = view;

@@ -7,9 +7,9 @@ import { RoundHistory } from "../report/round-history.js";
 import type { AgentEffect, AgentInput } from "./machine/inputs.js";
 import { intentAt, unseenMs } from "./machine/round-times.js";
 import { isSameIntent } from "./machine/same-intent.js";
+import { deadlineOf } from "./machine/deadline-of.js";
 import {
 	type AgentState,
-	deadlineOf,
 	type Ending,
 	INITIAL_STATE,
 	intentOf,
@@ -100,7 +100,7 @@ export class Agent {
 	}
 
 	private step(input: AgentInput): void {
-		const { clock, settings } = this.options;
+		const { clock, settings, workers } = this.options;
 		const before = this.state;
 		const now = clock.now();
 		const { state, effects, reason } = transition(before, input, {
@@ -116,19 +116,19 @@ export class Agent {
 					this.startWorkers(effect);
 					break;
 				case "pause":
-					this.options.workers.pause(effect.localRanks, effect);
-					break;
-				case "tell-notice":
-					this.options.workers.notice(effect.localRanks, effect);
+					workers.pause(effect.localRanks, effect);
 					break;
 				case "warn":
 					this.warn(effect.message);
 					break;
+				case "tell-notice":
+					workers.notice(effect.localRanks, effect);
+					break;
 				case "terminate":
-					this.options.workers.terminate(effect.localRanks);
+					workers.terminate(effect.localRanks);
 					break;
 				case "kill":
-					this.options.workers.kill(effect.localRanks);
+					workers.kill(effect.localRanks);
 					break;
 				default:
 					effect satisfies never;
@@ -142,20 +142,15 @@ export class Agent {
 		}
 	}
 
-	private startWorkers({
-		round,
-		seat,
-		kept,
-	}: AgentEffect & { kind: "start-workers" }): void {
+	private startWorkers(
+		effect: AgentEffect & { kind: "start-workers" },
+	): void {
+		const { round, seat, kept } = effect;
 		const { clock, workers } = this.options;
 		workers.start(round, seat, kept);
 		const worldSize = round.world?.worldSize ?? 0;
-		this.history.started(
-			round.synced,
-			worldSize,
-			clock.now(),
-			clock.wallTime(),
-		);
+		const now = clock.now();
+		this.history.started(round.synced, worldSize, now, clock.wallTime());
 	}
 
 	private tell(

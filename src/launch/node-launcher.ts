@@ -11,7 +11,6 @@ import { withAdvice } from "../agent/joining/reach-store.js";
 import { endingOf, leftWith } from "../agent/machine/ending.js";
 import type { Ending } from "../agent/machine/state.js";
 import { buildReport } from "../agent/presence/build-report.js";
-import { DrainWatch } from "../agent/presence/drain-watch.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { PortReservation } from "../agent/workers/reserve-port.js";
 import { within } from "../base/within.js";
@@ -19,13 +18,16 @@ import type { AgentConfig } from "../config/agent-config.js";
 import { hostIfAsked } from "../hosting/host-if-asked.js";
 import type { ProbePlace } from "../http/open-probe.js";
 import type { Membership } from "../rendezvous/member/membership.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
 import { newIncarnation } from "../supervision/incarnation.js";
+<<<<<<< HEAD
 import { noticeListener } from "./notice-listener.js";
 import { openNodeObserver } from "./open-node-observer.js";
+=======
+import { openNotices } from "./open-notices.js";
+>>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 
 /**
  * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the
@@ -145,36 +147,23 @@ export class NodeLauncher {
 			const { outcome, round } = joined;
 			return this.reportUnstarted(endingOf(outcome), config, round);
 		}
+		const { place, incarnation } = this;
+		const about = { config, incarnation, store, place };
 		const session = new AgentSession({
-			config,
-			place: this.place,
+			...about,
 			membership,
 			instance: joined.instance,
 			arrivedAt: this.arrivedAt,
-			incarnation: this.incarnation,
 			ports: this.ports,
 			isReturning,
-			store,
 			ranOtherCommand: joined.otherCommand.length > 0,
 			observer: this.observer,
-			openNotices: () => this.openNotices(session, entered),
+			openNotices: () => openNotices(session, about),
 			leave: () => this.leave(),
 		});
 		this.session = session;
 		if (this.stopRequest) session.askToStop(this.stopRequest);
 		return session.toTheEnd();
-	}
-
-	/** The one place where sources of notices are opened, and closed at the launcher's end. */
-	private openNotices(session: AgentSession, { store }: EnteredRun): void {
-		const { config, incarnation } = this;
-		const { clock, cleanups, log } = this.place;
-		const listener = noticeListener((input) => session.notice(input), log);
-		const { nodeId, runId } = config;
-		const keys = new RunKeys(runId);
-		const about = { clock, store, keys, nodeId, incarnation, listener };
-		const drains = new DrainWatch(about);
-		cleanups.add("closing the watch on drains", () => drains.close());
 	}
 
 	/** Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself. */

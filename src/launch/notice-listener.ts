@@ -1,4 +1,4 @@
-import type { NoticeInput } from "../agent/agent-session.js";
+import type { NoticeInput } from "../agent/machine/inputs.js";
 import type { Logger } from "../base/logger.js";
 import type { NoticeListener } from "../notices/notice.js";
 

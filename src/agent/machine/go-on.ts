@@ -4,6 +4,7 @@ import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import { isTermDue, killAtWith } from "./pending-notices.js";
 import {
+	type Ending,
 	type Finished,
 	type Left,
 	type Next,
@@ -35,8 +36,8 @@ export function goOnIfGone(
 	const foreign = view === null ? undefined : foreignInstance(state, view);
 	const ending =
 		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
-	if (next.kind === "leave" && next.holds && ending === undefined) {
-		return hold(state, next, context);
+	if (next.kind === "leave" && next.holds) {
+		return hold(state, next, ending, context);
 	}
 	const isOver = ending !== undefined || next.kind === "leave";
 	const isUntold = (worker: WorkerSlot) =>
@@ -78,17 +79,20 @@ export function endWithRound(
 function hold(
 	state: Stopping,
 	{ holds, ...next }: Next & { kind: "leave" },
+	ending: Ending | undefined,
 	context: TransitionContext,
 ): Transition {
 	const { notices } = state;
-	const isTime = notices === undefined || isTermDue(notices, context.now);
+	const isDue = notices === undefined || isTermDue(notices, context.now);
+	const isTime = isDue || ending !== undefined;
 	if (!isTime && state.workers.some(isHeld)) return ignore(state);
 	const killAt = notices
 		? killAtWith(notices, context)
 		: withGrace(next, context).killAt;
-	const reason = isTime
+	const words = isDue
 		? "the time of the workers is over"
 		: "all workers are ready to end";
+	const reason = ending?.reason ?? words;
 	const ended = endAll({ ...state, next }, { next, killAt }, reason);
 	const after = goOnIfGone(ended.state, context);
 	const effects = [...ended.effects, ...after.effects];

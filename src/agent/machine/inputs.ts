@@ -116,6 +116,12 @@ export type AgentInput =
 			readonly fenceAt: number;
 	  };
 
+/** What a source of notices says. */
+export type NoticeInput = Extract<
+	AgentInput,
+	{ kind: "noticed" | "notice-withdrawn" }
+>;
+
 /** The effects for the shell; everything else follows from the state. */
 export type AgentEffect =
 	/** A round begins: kept workers get WORK, with the reason of their PAUSE; the others are started. */

@@ -1,5 +1,5 @@
 import type { Active } from "./begin-stopping.js";
-import type { AgentInput } from "./inputs.js";
+import type { NoticeInput } from "./inputs.js";
 import { leaveAndHold } from "./leave-by-notice.js";
 import {
 	isWorthARound,
@@ -13,13 +13,12 @@ import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
 import { tellNotice, tellStay } from "./tell-notice.js";
 
-type Said = Extract<AgentInput, { kind: "noticed" | "notice-withdrawn" }>;
 type Open = Exclude<AgentState, { phase: "CLOSED" }>;
 
 /** The machine will go, or will stay after all. */
 export function onNotice(
 	state: Open,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): Transition {
 	const { notices: before } = state;
@@ -45,7 +44,7 @@ export function onNotice(
 
 function noticesAfter(
 	before: PendingNotices | undefined,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): PendingNotices | undefined {
 	if (input.kind === "noticed") {
@@ -58,7 +57,7 @@ function noticesAfter(
 /** No notice holds any more: the node goes on as if there had been none, if it has not left yet. */
 function onStay(
 	state: Open,
-	input: Said,
+	input: NoticeInput,
 	context: TransitionContext,
 ): Transition {
 	const words = "reason" in input ? `: ${input.reason}` : "";

@@ -4,6 +4,7 @@ import type { RoundView } from "../../rendezvous/member/membership.js";
 import { scaleDown } from "./carry-out.js";
 import { foreignInstance } from "./ending.js";
 import { askForRound, fail } from "./fail.js";
+import { finishIfDone } from "./finish-if-done.js";
 import { onHung } from "./hung.js";
 import type { AgentInput } from "./inputs.js";
 import { killDue } from "./kill-due.js";
@@ -19,7 +20,7 @@ import { notStarted, policyContext, rankOf } from "./note-failure.js";
 import { onNotice } from "./on-notice.js";
 import { pause } from "./pause.js";
 import { isWorthARound } from "./pending-notices.js";
-import type { Finished, Running } from "./state.js";
+import type { Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
 import { dueFailure, firstFailure, whileUnexplained } from "./unexplained.js";
@@ -28,8 +29,6 @@ import {
 	hasUnackedEvent,
 	isBehind,
 	isEnding,
-	isUnexplained,
-	remaining,
 	type WorkerSlot,
 } from "./worker-slot.js";
 import {
@@ -197,27 +196,6 @@ function notTold(
 	const description = `cannot be told to work: ${problem}`;
 	const pid = slot?.pid ?? null;
 	return { localRank, pid, exitCode, description, isGivenUp: true };
-}
-
-function finishIfDone(state: Running): Transition {
-	const { workers } = state;
-	if (remaining(workers).length > 0) return ignore(state);
-	if (workers.some(isUnexplained)) return ignore(state);
-	const finished: Finished = {
-		phase: "FINISHED",
-		view: state.view,
-		instance: state.instance,
-		failure: state.failure,
-		failuresReported: state.failuresReported,
-		notices: state.notices,
-		round: state.round,
-		planId: state.seat.planId,
-	};
-	return {
-		state: finished,
-		effects: [],
-		reason: "all workers of this node succeeded",
-	};
 }
 
 function onDeadline(state: Running, context: TransitionContext): Transition {

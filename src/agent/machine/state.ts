@@ -6,7 +6,6 @@ import type {
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
-import { earliestOf } from "./earliest-deadline.js";
 import type { PendingNotices } from "./pending-notices.js";
 import type { WorkerSlot } from "./worker-slot.js";
 
@@ -126,39 +125,6 @@ export const INITIAL_STATE: Joining = {
 export function isSpare({ view, round, claim }: Joining): boolean {
 	const { synced = 0, deprecated = 0 } = view?.round ?? {};
 	return synced > deprecated && claim > synced && round !== synced;
-}
-
-/** When the agent must be woken even if nothing happens; undefined: never. */
-export function deadlineOf(state: AgentState): number | undefined {
-	const ofWorkers =
-		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
-	const leaveBy = leaveByOf(state) ?? Number.POSITIVE_INFINITY;
-	const termAt = termAtOf(state) ?? Number.POSITIVE_INFINITY;
-	const deadline = Math.min(ofWorkers, leaveBy, termAt);
-	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
-}
-
-function leaveByOf(state: AgentState): number | null {
-	if (state.phase === "FINISHED") return state.leave?.leaveBy ?? null;
-	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
-	return isLeaving ? state.next.leaveBy : null;
-}
-
-/** When a notice makes it leave, if it does not leave already. */
-function termAtOf(state: AgentState): number | undefined {
-	const [first] = state.notices ?? [];
-	switch (state.phase) {
-		case "CLOSED":
-			return undefined;
-		case "FINISHED":
-			return state.leave === undefined ? first?.termAt : undefined;
-		case "STOPPING":
-			return state.next.kind === "leave" && state.next.holds !== true
-				? undefined
-				: first?.termAt;
-		default:
-			return first?.termAt;
-	}
 }
 
 /** The content of the agent's record, without times; null: nothing yet, or nothing more. */

@@ -66,18 +66,21 @@ export function onStopping(
 		case "stop-asked":
 			return leaveInstead(state, input, context);
 		case "session-lost":
-			return ignore({
-				...state,
-				fencedIn: cutOffIn(state),
-				workers: state.workers.map((worker) =>
-					isEnding(worker) || isUnexplained(worker)
-						? toEnd(worker, input.fenceAt)
-						: worker,
-				),
-			});
+			return fenced(state, input);
 		default:
 			return input satisfies never;
 	}
+}
+
+/** Its workers must be dead before others may run without this agent. */
+function fenced(
+	state: Stopping,
+	{ fenceAt }: AgentInput & { kind: "session-lost" },
+): Transition {
+	const workers = state.workers.map((worker) =>
+		isEnding(worker) || isUnexplained(worker) ? toEnd(worker, fenceAt) : worker,
+	);
+	return ignore({ ...state, fencedIn: cutOffIn(state), workers });
 }
 
 /** The last worker that was not ready may have become so. */

@@ -8,12 +8,12 @@ import type {
 import type { WorkerResult } from "../../report/run-report.js";
 import { workerInfo } from "./assign-ranks.js";
 import {
-	type MachineNotice,
 	type PauseNotice,
 	WorkerMember,
 	type WorkerProcess,
 	type WorkerWords,
 } from "./worker-member.js";
+import type { MachineNotice } from "./worker-notices.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
 
 export interface WorkerGroupOptions extends WorkerStartsOptions {

@@ -1,12 +1,15 @@
 import type {
-	NoticeState,
 	ReceivedReply,
+	WorkerEvent,
 	WorkerInfo,
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
+<<<<<<< HEAD
 import type { OutgoingEvent } from "../../channel/worker-channel.js";
 import { parseTrace } from "../../evidence/parse-trace.js";
+=======
+>>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
@@ -17,6 +20,7 @@ import {
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
+import { type MachineNotice, WorkerNotices } from "./worker-notices.js";
 
 /** What is left of one worker's output. */
 export interface WorkerWords {
@@ -47,8 +51,16 @@ export interface PauseNotice {
 	readonly reason: string;
 }
 
+<<<<<<< HEAD
 /** Why a worker's machine will go; with the source null, it stays. */
 export type MachineNotice = Omit<NoticeState, "sequence">;
+=======
+/** The control group's count of out-of-memory kills: at the round's beginning, and now. */
+export interface OomKills {
+	readonly before: number | undefined;
+	readonly now: () => number | undefined;
+}
+>>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 
 /** One worker process: its place in the world, and its state. */
 export class WorkerMember {
@@ -59,10 +71,7 @@ export class WorkerMember {
 	private lostLines: readonly string[] | undefined;
 	private prepared: PreparedWorker | undefined;
 	private handle: WorkerHandle | undefined;
-	/** A notice that came before its process was prepared. */
-	private untold: MachineNotice | undefined;
-	/** The sequences of its channel's notices. */
-	private readonly notices: number[] = [];
+	private readonly notices = new WorkerNotices();
 
 	constructor(
 		public info: WorkerInfo,
@@ -83,7 +92,7 @@ export class WorkerMember {
 		this.handle = handle;
 		const { pid = null } = handle;
 		this.result = { ...this.result, pid };
-		if (this.untold !== undefined) this.notice(this.untold);
+		this.notices.tellUntold(this.writeTo(prepared));
 	}
 
 	/** Keeps its process for another round. */
@@ -96,37 +105,26 @@ export class WorkerMember {
 
 	/** Throws if the disk refuses it. */
 	pause({ change, reason }: PauseNotice): void {
-		this.state = "PAUSED";
-		this.tell({
-			kind: "PAUSE",
-			workerState: "PAUSED",
-			changeEvent: change,
-			reason,
-		});
+		this.tell("PAUSE", "PAUSED", change, reason);
 	}
 
 	/** Throws if the disk refuses it. `change`: the reason of its PAUSE. */
 	work({ cause }: RoundRecord, change: WorldChangeEvent): void {
-		this.state = "HEALTHY";
-		this.tell({
-			kind: "WORK",
-			workerState: "HEALTHY",
-			changeEvent: change,
-			reason: cause.reason,
-		});
+		this.tell("WORK", "HEALTHY", change, cause.reason);
 	}
 
 	/** Throws if the disk refuses it. A worker that is not prepared yet is told when it is. */
-	notice({ deadline, source, reason }: MachineNotice): void {
+	notice(notice: MachineNotice): void {
 		const { prepared } = this;
-		const notice = { deadline, source, reason };
-		this.untold = prepared === undefined ? notice : undefined;
-		if (prepared === undefined) return;
-		const sequence = prepared.notify({
-			...{ kind: "NOTICE", workerState: this.state, changeEvent: null },
-			...{ ...notice, ...this.place },
-		});
-		this.notices.push(sequence);
+		this.notices.tell(notice, prepared && this.writeTo(prepared));
+	}
+
+	private writeTo({ notify }: PreparedWorker) {
+		return (notice: MachineNotice) =>
+			notify({
+				...{ kind: "NOTICE", workerState: this.state, changeEvent: null },
+				...{ ...notice, ...this.place },
+			});
 	}
 
 	ring(): void {
@@ -149,38 +147,7 @@ export class WorkerMember {
 
 	/** The agent's input for a reply; undefined if there is none. */
 	inputOf(reply: ReceivedReply): AgentInput | undefined {
-		const { localRank } = this.info;
-		switch (reply.kind) {
-			case "HELLO":
-				return { kind: "worker-attached", localRank };
-			case "ACK":
-				return this.acknowledged(reply.event);
-			case "NOTICED":
-				return { kind: "worker-noticed", localRank };
-			case "WAITING":
-				return { kind: "worker-waits", localRank, round: reply.round };
-			case "WAITED":
-				return { kind: "worker-waits", localRank, round: null };
-			case "WORKING":
-				return { kind: "worker-works", localRank, round: reply.round };
-			case "PROGRESS":
-			case "ERROR":
-				return undefined;
-			default:
-				return reply satisfies never;
-		}
-	}
-
-	/**
-	 * To acknowledge a notice says that the worker is ready to end, and nothing about the events before it. The agent counts
-	 * only those of rounds.
-	 */
-	private acknowledged(event: number): AgentInput {
-		const { localRank } = this.info;
-		if (this.notices.includes(event))
-			return { kind: "worker-ready", localRank };
-		const before = this.notices.filter((notice) => notice < event).length;
-		return { kind: "worker-acknowledged", localRank, event: event - before };
+		return this.notices.inputOf(reply, this.info.localRank);
 	}
 
 	/** Its leader's last replies come before its end. */
@@ -248,9 +215,14 @@ export class WorkerMember {
 	}
 
 	private tell(
-		message: Omit<OutgoingEvent, "instance" | "round" | "workerInfo">,
+		kind: WorkerEvent["kind"],
+		workerState: WorkerState,
+		changeEvent: WorldChangeEvent,
+		reason: string,
 	): void {
-		this.prepared?.tell({ ...message, ...this.place });
+		this.state = workerState;
+		const said = { kind, workerState, changeEvent, reason };
+		this.prepared?.tell({ ...said, ...this.place });
 	}
 
 	private get place() {

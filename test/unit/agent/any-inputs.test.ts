@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import {
 	type AgentState,
-	deadlineOf,
 	INITIAL_STATE,
 	intentOf,
 } from "../../../src/agent/machine/state.js";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import {
 	type AgentState,
-	deadlineOf,
 	INITIAL_STATE,
 	intentOf,
 } from "../../../src/agent/machine/state.js";

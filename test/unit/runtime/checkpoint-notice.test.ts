@@ -21,7 +21,7 @@ it("shouldSave says yes once after a notice, and a save says that the worker may
 			acknowledge: (event) => acknowledged.push(event),
 		},
 	});
-	const save = (step: number) => checkpoints.save({ step });
+	const save = (step: number) => checkpoints.save({ step, epoch: 0 });
 	expect(checkpoints.shouldSave(1)).toBe(true);
 	save(1);
 	expect(checkpoints.shouldSave(2)).toBe(false);
