@@ -75,10 +75,9 @@ export class AgentSession {
 	constructor(private readonly options: AgentSessionOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
-		const { clock, screen } = place;
-		const { runId, nodeId } = config;
+		const { screen } = place;
 		this.pinned =
-			screen && new PinnedView({ clock, runId, nodeId, show: screen.show });
+			screen && new PinnedView({ ...place, ...config, show: screen.show });
 	}
 
 	askToStop(request: StopRequest): void {

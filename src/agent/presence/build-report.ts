@@ -14,7 +14,7 @@ import type {
 	WorkerResult,
 } from "../../report/run-report.js";
 import type { Ending } from "../machine/state.js";
-import type { WorkerWords } from "../workers/worker-member.js";
+import type { WorkerWords } from "../workers/worker-process.js";
 
 export interface ReportSources {
 	readonly config: Pick<

@@ -16,7 +16,7 @@ import type {
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import { othersBusyUntil } from "./others-busy.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";

@@ -14,7 +14,7 @@ import {
 	writeVerdict,
 } from "../../evidence/write-evidence.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 
 type Warn = Pick<Logger, "warn">;
 

@@ -9,7 +9,7 @@ import type {
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { Running } from "../machine/state.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import type { RoundLedger } from "./round-ledger.js";
 
 /** A node that stands still. */

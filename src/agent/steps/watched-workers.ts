@@ -1,6 +1,6 @@
 import type { WatchedWorker } from "../../progress/hang-rule.js";
 import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import type { WorkerReaders } from "./worker-readers.js";
 
 /**

@@ -13,7 +13,7 @@ import {
 } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 import type { Snapshot, Store, Watch } from "../../rendezvous/store/store.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import { witnessesOf } from "./record-evidence.js";
 
 /** A start is not delayed by what is seldom asked, in milliseconds. */

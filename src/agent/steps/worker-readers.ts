@@ -5,7 +5,7 @@ import { Arrivals } from "../../progress/arrivals.js";
 import { stepRate, type WorkerSteps } from "../../progress/steps.js";
 import { WorkerReader } from "../../progress/worker-reader.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
-import type { WorkerProcess } from "../workers/worker-member.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 
 export interface WorkerReadersOptions {
 	readonly pattern: RegExp;

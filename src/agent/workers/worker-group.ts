@@ -10,10 +10,9 @@ import { workerInfo } from "./assign-ranks.js";
 import {
 	type PauseNotice,
 	WorkerMember,
-	type WorkerProcess,
-	type WorkerWords,
 } from "./worker-member.js";
 import type { MachineNotice } from "./worker-notices.js";
+import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
 
 export interface WorkerGroupOptions extends WorkerStartsOptions {

@@ -20,30 +20,8 @@ import {
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
+import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { type MachineNotice, WorkerNotices } from "./worker-notices.js";
-
-/** What is left of one worker's output. */
-export interface WorkerWords {
-	/** Its log directory, the same since its start. */
-	readonly directory: string;
-	/** The path of its stderr; undefined if that is not a file. */
-	readonly logFile: string | undefined;
-	/** The last lines of its stderr, if that file had been removed or renamed when the worker ended. */
-	readonly lostLines: readonly string[] | undefined;
-}
-
-/** How many of its last lines rules are asked about. */
-const RULE_LINES = 20;
-
-/** One worker process, as others see it. */
-export interface WorkerProcess {
-	readonly localRank: number;
-	readonly rank: number;
-	readonly pid: number;
-	/** Its channel directory; no two processes have the same. */
-	readonly directory: string;
-	readonly logs: PreparedWorker["logs"] | undefined;
-}
 
 /** Why a worker is paused. */
 export interface PauseNotice {

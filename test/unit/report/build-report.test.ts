@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { buildReport } from "../../../src/agent/presence/build-report.js";
-import type { WorkerWords } from "../../../src/agent/workers/worker-member.js";
+import type { WorkerWords } from "../../../src/agent/workers/worker-process.js";
 import { formatReport } from "../../../src/report/format-report.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
