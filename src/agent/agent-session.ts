@@ -75,9 +75,8 @@ export class AgentSession {
 	constructor(private readonly options: AgentSessionOptions) {
 		const { config, isReturning, place } = options;
 		this.newcomer = new NewcomerNotice(config, isReturning, place.log);
-		const { screen } = place;
-		this.pinned =
-			screen && new PinnedView({ ...place, ...config, show: screen.show });
+		const show = place.screen?.show;
+		this.pinned = show && new PinnedView({ ...place, ...config, show });
 	}
 
 	askToStop(request: StopRequest): void {

@@ -4,10 +4,10 @@ import type { Membership } from "../rendezvous/member/membership.js";
 import type { Intent } from "../rendezvous/records/record-writer.js";
 import type { Reached } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
+import { deadlineOf } from "./machine/deadline-of.js";
 import type { AgentEffect, AgentInput } from "./machine/inputs.js";
 import { intentAt, unseenMs } from "./machine/round-times.js";
 import { isSameIntent } from "./machine/same-intent.js";
-import { deadlineOf } from "./machine/deadline-of.js";
 import {
 	type AgentState,
 	type Ending,
@@ -142,9 +142,7 @@ export class Agent {
 		}
 	}
 
-	private startWorkers(
-		effect: AgentEffect & { kind: "start-workers" },
-	): void {
+	private startWorkers(effect: AgentEffect & { kind: "start-workers" }): void {
 		const { round, seat, kept } = effect;
 		const { clock, workers } = this.options;
 		workers.start(round, seat, kept);

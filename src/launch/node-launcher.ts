@@ -22,12 +22,8 @@ import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
 import { newIncarnation } from "../supervision/incarnation.js";
-<<<<<<< HEAD
-import { noticeListener } from "./notice-listener.js";
 import { openNodeObserver } from "./open-node-observer.js";
-=======
 import { openNotices } from "./open-notices.js";
->>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 
 /**
  * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the

@@ -242,7 +242,11 @@ describe("a Python worker", () => {
 		const worker = startPython("worker", { channel, args: ["preempted"] });
 		await until(worker.lines, [null]);
 		const notice = {
-			...{ kind: "NOTICE", workerState: "HEALTHY", changeEvent: null } as const,
+			...({
+				kind: "NOTICE",
+				workerState: "HEALTHY",
+				changeEvent: null,
+			} as const),
 			...{ instance: 1, round: 1, workerInfo: work(1).workerInfo },
 			reason: "spot interruption",
 		};

@@ -8,6 +8,7 @@ import { simulate } from "./simulate.js";
  *   npm run test:sim -- --seed 1234      one seed, with all that happens in it
  *   … --first 371                        this seed before all others
  *   … --checker NAME                     only breaks of that invariant count
+ *   … --notices                          machines say that they will go
  *   … --situations                       in how many runs each situation came about
  */
 const { values } = parseArgs({
@@ -18,17 +19,21 @@ const { values } = parseArgs({
 		seed: { type: "string" },
 		checker: { type: "string" },
 		situations: { type: "boolean", default: false },
+		notices: { type: "boolean", default: false },
 	},
 });
 
 const startedAt = performance.now();
 if (values.seed !== undefined) {
-	console.log(describeTrace((await simulate(Number(values.seed))).trace));
+	console.log(
+		describeTrace((await simulate(Number(values.seed), values.notices)).trace),
+	);
 }
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const { seeds, events, situations, red } = await runSeeds(from, count, {
 	checker: values.checker,
+	hasNotices: values.notices,
 	first: values.first === undefined ? undefined : Number(values.first),
 	onProgress: (played) => console.log(`${played} seeds, all green so far`),
 });

@@ -40,6 +40,8 @@ export interface ProcessHistory {
 	readonly recordTaken: number[];
 	/** When it was asked to leave. */
 	readonly stopsAsked: number[];
+	/** When it was told that its machine will go. */
+	readonly noticed: number[];
 	/** What it asked of the store, keepalives apart. */
 	readonly calls: StoreCall[];
 	/** What its record should say at present. */
@@ -68,6 +70,7 @@ export function startOf(
 		elected: [],
 		recordTaken: [],
 		stopsAsked: [],
+		noticed: [],
 		calls: [],
 		intent: null,
 	};

@@ -17,6 +17,8 @@ export interface SeedsOptions {
 	readonly checker?: string | undefined;
 	/** A seed to play before all others: it was red once. */
 	readonly first?: number | undefined;
+	/** Machines may say that they will go. */
+	readonly hasNotices?: boolean;
 	/** Told how many seeds have been played, once in a long while. */
 	readonly onProgress?: (seeds: number) => void;
 }
@@ -27,7 +29,7 @@ const TOLD_EVERY = 1_000;
 export async function runSeeds(
 	from: number,
 	count: number,
-	{ checker: only, first, onProgress }: SeedsOptions = {},
+	{ checker: only, first, onProgress, hasNotices }: SeedsOptions = {},
 ): Promise<SeedsResult> {
 	let events = 0;
 	const situations = new Map<Situation, number>(
@@ -37,7 +39,7 @@ export async function runSeeds(
 	for (const seed of seedsOf(from, count, first)) {
 		if (played > 0 && played % TOLD_EVERY === 0) onProgress?.(played);
 		played += 1;
-		const run = await simulate(seed);
+		const run = await simulate(seed, hasNotices);
 		events += run.events;
 		for (const situation of situationsOf(run.history)) {
 			situations.set(situation, (situations.get(situation) ?? 0) + 1);

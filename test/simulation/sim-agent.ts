@@ -8,6 +8,7 @@ import {
 	EXIT_CODES,
 	messageOf,
 } from "../../src/base/errors.js";
+import type { NoticeSource } from "../../src/notices/notice.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
 import type { Intent } from "../../src/rendezvous/records/record-writer.js";
 import { type Link, openLink } from "./link.js";
@@ -83,6 +84,26 @@ export class SimAgent {
 				reason: "SIGTERM",
 				immediately,
 			}),
+		);
+	}
+
+	/** Its machine will go; undefined: it is not known when. */
+	notice(source: NoticeSource, inMs: number | undefined): void {
+		this.history.noticed.push(this.options.machine.timeline.now);
+		this.say(`has a notice of ${source}: gone in ${inMs} ms`);
+		const wallTime = this.process.clock.wallTime();
+		const deadline = inMs === undefined ? undefined : wallTime + inMs;
+		const notice = { source, reason: "spot interruption", deadline };
+		this.process.deliver(() =>
+			this.agent.dispatch({ kind: "noticed", notice }),
+		);
+	}
+
+	withdraw(source: NoticeSource): void {
+		const reason = "not after all";
+		this.say(`has no notice of ${source} any more`);
+		this.process.deliver(() =>
+			this.agent.dispatch({ kind: "notice-withdrawn", source, reason }),
 		);
 	}
 

@@ -20,6 +20,7 @@ export class SimChannel {
 	private record: WorkerHistory | undefined;
 	/** The first event is there before the worker is. */
 	private events = 1;
+	private readonly notices: number[] = [];
 	private replies = 0;
 	private arrivesAt = 0;
 	private heardAt = 0;
@@ -59,10 +60,19 @@ export class SimChannel {
 		timeline.at(this.arrivesAt, () => this.end?.receive(event, sequence));
 	}
 
-	/** A notice, which these workers do not read. Returns its sequence. */
+	/** A notice, which half of these workers acknowledge. Returns its sequence. */
 	notify(): number {
+		const { timeline, random } = this.machine;
 		this.events += 1;
-		return this.events;
+		const sequence = this.events;
+		this.notices.push(sequence);
+		if (random.chance(0.5)) {
+			const saved = timeline.now + this.way() + random.between(0, 8_000);
+			timeline.at(saved, () => {
+				if (this.end !== undefined) this.say({ kind: "ACK", event: sequence });
+			});
+		}
+		return sequence;
 	}
 
 	/** What the worker says. */
@@ -83,8 +93,9 @@ export class SimChannel {
 		const { now } = this.machine.timeline;
 		if (reply.kind === "HELLO") record.greetedAt = now;
 		if (reply.kind === "WAITING") record.waited.push(now);
-		if (reply.kind !== "ACK") return;
-		for (const told of record.told.slice(0, reply.event)) {
+		if (reply.kind !== "ACK" || this.notices.includes(reply.event)) return;
+		const before = this.notices.filter((notice) => notice < reply.event).length;
+		for (const told of record.told.slice(0, reply.event - before)) {
 			told.acknowledgedAt ??= now;
 		}
 	}

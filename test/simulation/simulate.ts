@@ -1,6 +1,7 @@
 import { hasConverged } from "./checkers/convergence.js";
 import { checkersFor } from "./checkers/index.js";
 import type { History, Violation } from "./history.js";
+import { planNotices } from "./plan-notices.js";
 import { Random } from "./random.js";
 import { type RunShape, someShape } from "./settings.js";
 import { SIM_POLICIES } from "./sim-policies.js";
@@ -21,12 +22,19 @@ export interface SimulatedRun {
 	readonly events: number;
 }
 
-/** Plays one run from its seed, and holds what it shows against every invariant. */
-export async function simulate(seed: number): Promise<SimulatedRun> {
+/**
+ * Plays one run from its seed, and holds what it shows against every invariant.
+ * @param hasNotices whether machines may say that they will go
+ */
+export async function simulate(
+	seed: number,
+	hasNotices = false,
+): Promise<SimulatedRun> {
 	const random = new Random(seed);
 	const shape = someShape(random);
 	const run = new Simulation(seed, random, shape);
 	run.planFaults(random.between(15_000, 60_000));
+	if (hasNotices) planNotices(run, seed);
 	await play(run, shape);
 	return judge(run);
 }

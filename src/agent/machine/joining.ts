@@ -1,8 +1,10 @@
+import type { RoundView } from "../../rendezvous/member/membership.js";
 import { cutOffIn } from "./ending.js";
 import type { AgentInput } from "./inputs.js";
-import { leaveIfDue, markReply } from "./leave-by-notice.js";
+import { leaveIfDue, leaveNow, markReply } from "./leave-by-notice.js";
 import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
+import { isWorthARound, TOO_LATE } from "./pending-notices.js";
 import type { Joining } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
@@ -16,7 +18,10 @@ export function onJoining(
 ): Transition {
 	switch (input.kind) {
 		case "round-seen":
-			return look(state, input.view, context);
+			return (
+				leaveIfTooLate(state, input.view, context) ??
+				look(state, input.view, context)
+			);
 		case "stop-asked":
 			return leave(state, { ...input, isAsked: true }, context);
 		case "worker-exited":
@@ -48,4 +53,17 @@ export function onJoining(
 		default:
 			return input satisfies never;
 	}
+}
+
+/** Its machine goes, and the workers of another round would have no time to do anything. */
+function leaveIfTooLate(
+	state: Joining,
+	view: RoundView,
+	context: TransitionContext,
+): Transition | undefined {
+	const { notices } = state;
+	const isWaiting = notices !== undefined && view.round.outcome === null;
+	return isWaiting && !isWorthARound(notices, context.now)
+		? leaveNow({ ...state, view }, notices, TOO_LATE, context)
+		: undefined;
 }

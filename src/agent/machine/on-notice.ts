@@ -5,6 +5,7 @@ import {
 	isWorthARound,
 	noticeInWords,
 	type PendingNotices,
+	TOO_LATE,
 	withNotice,
 	withoutSource,
 } from "./pending-notices.js";
@@ -33,12 +34,7 @@ export function onNotice(
 	if (after.phase === "FINISHED" || after.phase === "RUNNING") return told;
 	const isGoing = after.phase === "STOPPING" && after.next.kind === "leave";
 	if (isGoing || isWorthARound(notices, context.now)) return told;
-	const left = leaveAndHold(
-		after,
-		notices,
-		"no round is begun any more",
-		context,
-	);
+	const left = leaveAndHold(after, notices, TOO_LATE, context);
 	return { ...left, effects: [...effects, ...left.effects] };
 }
 

@@ -6,6 +6,8 @@ import type { Notice, NoticeSource } from "../../notices/notice.js";
 export const UNKNOWN_WINDOW_MS = 30_000;
 /** Another round is begun only if so much time is left for its workers before SIGTERM, in milliseconds. */
 export const LEAST_ROUND_MS = 60_000;
+/** Why a node in no round leaves before that. */
+export const TOO_LATE = "no round is begun any more";
 /** Workers get so long between SIGTERM and SIGKILL even if the deadline has passed, in milliseconds. */
 const LEAST_GRACE_MS = 1_000;
 /** SIGTERM's exit code: the machine is going. */

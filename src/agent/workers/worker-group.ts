@@ -7,10 +7,7 @@ import type {
 } from "../../rendezvous/records/records.js";
 import type { WorkerResult } from "../../report/run-report.js";
 import { workerInfo } from "./assign-ranks.js";
-import {
-	type PauseNotice,
-	WorkerMember,
-} from "./worker-member.js";
+import { type PauseNotice, WorkerMember } from "./worker-member.js";
 import type { MachineNotice } from "./worker-notices.js";
 import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";

@@ -5,11 +5,7 @@ import type {
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
-<<<<<<< HEAD
-import type { OutgoingEvent } from "../../channel/worker-channel.js";
 import { parseTrace } from "../../evidence/parse-trace.js";
-=======
->>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
@@ -20,25 +16,17 @@ import {
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
-import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { type MachineNotice, WorkerNotices } from "./worker-notices.js";
+import type { WorkerProcess, WorkerWords } from "./worker-process.js";
+
+/** How many of its last lines rules are asked about. */
+const RULE_LINES = 20;
 
 /** Why a worker is paused. */
 export interface PauseNotice {
 	readonly change: WorldChangeEvent;
 	readonly reason: string;
 }
-
-<<<<<<< HEAD
-/** Why a worker's machine will go; with the source null, it stays. */
-export type MachineNotice = Omit<NoticeState, "sequence">;
-=======
-/** The control group's count of out-of-memory kills: at the round's beginning, and now. */
-export interface OomKills {
-	readonly before: number | undefined;
-	readonly now: () => number | undefined;
-}
->>>>>>> ad16df5 (Keep what leaving adds small, and end a hold with the run)
 
 /** One worker process: its place in the world, and its state. */
 export class WorkerMember {

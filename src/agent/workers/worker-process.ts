@@ -10,9 +10,6 @@ export interface WorkerWords {
 	readonly lostLines: readonly string[] | undefined;
 }
 
-/** How many of its last lines rules are asked about. */
-const RULE_LINES = 20;
-
 /** One worker process, as others see it. */
 export interface WorkerProcess {
 	readonly localRank: number;

@@ -66,11 +66,12 @@ function whyNotRight(
 
 /** Whether what happened to a process explains that it left. */
 function mayLeave(process: ProcessHistory, history: History): boolean {
-	const { nodeId, incarnation, stopsAsked, disturbed, frozen } = process;
+	const { nodeId, incarnation, disturbed, frozen } = process;
+	const { stopsAsked, noticed } = process;
 	const { exitCode = 0, reason = "" } = process.ending ?? {};
 	switch (exitCode) {
 		case STOPPED:
-			return stopsAsked.length > 0;
+			return stopsAsked.length + noticed.length > 0;
 		case EXIT_CODES.replaceNode:
 			return (
 				reason.includes("used up its budget") ||

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import {
 	type AgentState,
 	INITIAL_STATE,
@@ -197,6 +197,16 @@ describe("a notice and the round's end", () => {
 			{ kind: "start-workers" },
 			{ kind: "tell-notice", localRanks: [0, 1] },
 		]);
+	});
+
+	it("begins no round that is there when little time is left", () => {
+		const { state } = told(
+			[1_000, noticed(100_000)],
+			[2_000, left(1)],
+			...[gone(0), gone(1)].map((input) => [3_000, input] as const),
+			[20_000, seen(2)],
+		);
+		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
 	});
 
 	it("makes a node leave that is between two rounds, or in none", () => {

@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
-import {
-	type AgentState,
-	intentOf,
-} from "../../../src/agent/machine/state.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RoundCause } from "../../../src/rendezvous/records/records.js";

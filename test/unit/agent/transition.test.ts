@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import type { PendingNotices } from "../../../src/agent/machine/pending-notices.js";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import {
 	type AgentState,
 	INITIAL_STATE,

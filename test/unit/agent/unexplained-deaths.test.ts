@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
-import {
-	type AgentState,
-	intentOf,
-} from "../../../src/agent/machine/state.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
 import { transition } from "../../../src/agent/machine/transition.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import {
