@@ -86,7 +86,6 @@ export class AgentSession {
 	}
 
 	readonly notice = (input: NoticeInput) => this.inputs.dispatch(input);
-
 	/** Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
 		return this.workers?.passOn(signal) ?? [];

@@ -26,8 +26,8 @@ function termAtOf(state: AgentState): number | undefined {
 		case "FINISHED":
 			return state.leave === undefined ? first?.termAt : undefined;
 		case "STOPPING":
-			return state.next.kind === "leave" && state.next.holds !== true
-				? undefined
+			return state.next.kind === "leave"
+				? state.next.holds?.until
 				: first?.termAt;
 		default:
 			return first?.termAt;

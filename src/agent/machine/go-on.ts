@@ -2,7 +2,7 @@ import { formatCount } from "../../base/units.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
-import { isTermDue, killAtWith } from "./pending-notices.js";
+import type { Hold } from "./pending-notices.js";
 import {
 	type Ending,
 	type Finished,
@@ -36,8 +36,8 @@ export function goOnIfGone(
 	const foreign = view === null ? undefined : foreignInstance(state, view);
 	const ending =
 		foreign ?? (view?.round.outcome ? endingOf(view.round.outcome) : undefined);
-	if (next.kind === "leave" && next.holds) {
-		return hold(state, next, ending, context);
+	if (next.kind === "leave" && next.holds !== undefined) {
+		return hold(state, { ...next, holds: next.holds }, ending, context);
 	}
 	const isOver = ending !== undefined || next.kind === "leave";
 	const isUntold = (worker: WorkerSlot) =>
@@ -78,17 +78,14 @@ export function endWithRound(
 /** Workers that are not ready keep their time. When it is over, or all are ready, all get SIGTERM. */
 function hold(
 	state: Stopping,
-	{ holds, ...next }: Next & { kind: "leave" },
+	{ holds, ...next }: Next & { kind: "leave"; holds: Hold },
 	ending: Ending | undefined,
 	context: TransitionContext,
 ): Transition {
-	const { notices } = state;
-	const isDue = notices === undefined || isTermDue(notices, context.now);
+	const { until, killAt } = holds;
+	const isDue = context.now >= until;
 	const isTime = isDue || ending !== undefined;
 	if (!isTime && state.workers.some(isHeld)) return ignore(state);
-	const killAt = notices
-		? killAtWith(notices, context)
-		: withGrace(next, context).killAt;
 	const words = isDue
 		? "the time of the workers is over"
 		: "all workers are ready to end";

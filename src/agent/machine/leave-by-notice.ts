@@ -2,6 +2,7 @@ import { type Active, beginStopping } from "./begin-stopping.js";
 import { goOnIfGone, isMember } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import {
+	holdWith,
 	isTermDue,
 	killAtWith,
 	leavingFor,
@@ -11,6 +12,7 @@ import type { Joining, Running, Stopping } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
 import { isHeld, type WorkerSlot } from "./worker-slot.js";
+import { waiting } from "./worker-replies.js";
 import { markExited, update } from "./worker-slots.js";
 
 /** Ends the workers, and then this node's part in the run, because its machine goes. */
@@ -28,8 +30,8 @@ export function leaveNow(
 }
 
 /**
- * The round is over for this node: the others learn that it leaves and go on. Its workers keep the time that the notice
- * gives them, for what they want to save.
+ * The round is over for this node: the others learn that it leaves, and go on. Its workers keep their time for what they
+ * want to save.
  */
 export function leaveAndHold(
 	state: Active,
@@ -50,9 +52,11 @@ export function leaveAndHold(
 			root: null,
 			isAsked: true,
 		} as const),
-		...{ isLate, isByNotice: true, holds: true, leaveBy: null },
+		...{ isLate, isByNotice: true, holds: holdWith(notices, context), leaveBy: null },
 	};
-	const stopping = beginStopping(state, state.workers, leaving, reason);
+	// A wait for another round has no end here.
+	const workers = state.workers.map((worker) => waiting(worker, null));
+	const stopping = beginStopping(state, workers, leaving, reason);
 	const after = goOnIfGone(stopping, context);
 	return { ...after, reason: `${reason}; ${why}` };
 }

@@ -2,6 +2,7 @@ import type { Active } from "./begin-stopping.js";
 import type { NoticeInput } from "./inputs.js";
 import { leaveAndHold } from "./leave-by-notice.js";
 import {
+	holdWith,
 	isWorthARound,
 	noticeInWords,
 	type PendingNotices,
@@ -26,7 +27,7 @@ export function onNotice(
 	const notices = noticesAfter(before, input, context);
 	if (notices === before) return ignore(state);
 	if (notices === undefined) return onStay(state, input, context);
-	const after = { ...state, notices };
+	const after = shortened({ ...state, notices }, notices, context);
 	const reason = noticeInWords(notices, context.now);
 	const isChanged = notices[0] !== before?.[0];
 	const effects = isChanged ? tellNotice(after, before === undefined) : [];
@@ -36,6 +37,26 @@ export function onNotice(
 	if (isGoing || isWorthARound(notices, context.now)) return told;
 	const left = leaveAndHold(after, notices, TOO_LATE, context);
 	return { ...left, effects: [...effects, ...left.effects] };
+}
+
+/** An earlier deadline leaves less time to workers that are held. */
+function shortened<State extends Open>(
+	state: State,
+	notices: PendingNotices,
+	context: TransitionContext,
+): State {
+	if (state.phase !== "STOPPING" || state.next.kind !== "leave") return state;
+	const { holds } = state.next;
+	if (holds === undefined) return state;
+	const { until, killAt } = holdWith(notices, context);
+	const next: Next = {
+		...state.next,
+		holds: {
+			until: Math.min(until, holds.until),
+			killAt: Math.min(killAt, holds.killAt),
+		},
+	};
+	return { ...state, next };
 }
 
 function noticesAfter(

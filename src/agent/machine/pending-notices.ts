@@ -109,6 +109,22 @@ export function killAtWith(
 	return Math.max(latest, now + LEAST_GRACE_MS);
 }
 
+/** The time of workers whose round is over for another reason: no longer than that of any node that leaves. */
+export interface Hold {
+	/** When they get SIGTERM, if they are not ready to end before. */
+	readonly until: number;
+	readonly killAt: number;
+}
+
+export function holdWith(
+	notices: PendingNotices,
+	times: Pick<Times, "now" | "shutdownTimeoutMs">,
+): Hold {
+	const killAt = killAtWith(notices, times);
+	const half = times.now + (killAt - times.now) / 2;
+	return { until: Math.min(notices[0].termAt, half), killAt };
+}
+
 /** Why the node leaves, and with which exit code. */
 export function leavingFor([{ notice }]: PendingNotices) {
 	const isLifetime = notice.source === "lifetime";

@@ -6,7 +6,7 @@ import type {
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
-import type { PendingNotices } from "./pending-notices.js";
+import type { Hold, PendingNotices } from "./pending-notices.js";
 import type { WorkerSlot } from "./worker-slot.js";
 
 /** What an agent does once its workers are gone. */
@@ -24,8 +24,8 @@ export type Next =
 			readonly isLate?: boolean | undefined;
 			/** Its machine goes. */
 			readonly isByNotice?: boolean | undefined;
-			/** Workers that are not ready keep the time that the notice gives them. */
-			readonly holds?: boolean | undefined;
+			/** Set while workers that are not ready keep the time that is left to them. */
+			readonly holds?: Hold | undefined;
 			/** When it leaves even if the round was not left meanwhile; null until its workers are gone. */
 			readonly leaveBy: number | null;
 	  };

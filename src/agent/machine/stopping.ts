@@ -85,7 +85,7 @@ function fenced(
 
 /** The last worker that was not ready may have become so. */
 function goOnIfHeld(state: Stopping, context: TransitionContext): Transition {
-	const holds = state.next.kind === "leave" && state.next.holds === true;
+	const holds = state.next.kind === "leave" && state.next.holds !== undefined;
 	return holds ? goOnIfGone(state, context) : ignore(state);
 }
 

@@ -4,9 +4,9 @@ import type {
 	StepSource,
 	Straggler,
 } from "../records/progress-record.js";
+import type { NoticeRecord } from "../records/notice-record.js";
 import type {
 	NodeState,
-	NoticeRecord,
 	Outcome,
 	World,
 } from "../records/records.js";

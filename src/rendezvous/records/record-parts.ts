@@ -13,6 +13,7 @@ import {
 	whole,
 } from "../../base/shape.js";
 import type { FailureRecord } from "./failure.js";
+import type { NoticeRecord } from "./notice-record.js";
 import type { NodeFailure, Outcome, RoundCause, World } from "./records.js";
 
 /** A store refuses larger values, so no record has one. */
@@ -49,6 +50,12 @@ export const token = matching(
 );
 export const result = oneOf("succeeded", "failed", "stopped");
 export const changeEvent = nullable(oneOf("SCALE_UP", "SCALE_DOWN"));
+
+export const notice = fields<NoticeRecord>({
+	source: name,
+	reason: words,
+	deadline: optional(time),
+});
 
 export const failure = fields<FailureRecord>({
 	id: token,

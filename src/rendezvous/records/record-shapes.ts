@@ -10,6 +10,7 @@ import {
 	optional,
 	type Shape,
 } from "../../base/shape.js";
+import type { FinishedRecord } from "./finished-record.js";
 import type { HistoryRecord } from "./history-record.js";
 import {
 	cause,
@@ -19,6 +20,7 @@ import {
 	instance,
 	name,
 	nodeFailure,
+	notice,
 	outcome,
 	port,
 	positive,
@@ -35,9 +37,7 @@ import {
 import type {
 	BudgetRecord,
 	CoordinatorRecord,
-	FinishedRecord,
 	NodeRecord,
-	NoticeRecord,
 	PreviousPlace,
 	Reached,
 	RefusedSeat,
@@ -104,13 +104,7 @@ export const NODE = fields<NodeRecord>({
 	cause: nullable(words),
 	awaitsWorkersMs: optional(duration),
 	isAsked: optional(flag),
-	notice: optional(
-		fields<NoticeRecord>({
-			source: name,
-			reason: words,
-			deadline: optional(time),
-		}),
-	),
+	notice: optional(notice),
 	address: token,
 	masterPort: port,
 	localWorldSize: size,

@@ -1,11 +1,11 @@
 import type { Entry, Lease, Reader, Store, Write } from "../store/store.js";
 import type { RunKeys } from "./keys.js";
+import type { NoticeRecord } from "./notice-record.js";
 import { encodeRecord } from "./record-codec.js";
 import {
 	type NodeFailure,
 	type NodeRecord,
 	type NodeState,
-	type NoticeRecord,
 	RECORD_VERSION,
 	type Reached,
 	type RoundRecord,
@@ -118,13 +118,14 @@ export class RecordWriter {
 		const { intent, written, standing } = this;
 		if (!intent || !written || !standing) return 0;
 		const { round } = standing;
-		const isNews = intent.failure !== written.failure;
-		if (intent.state === "stopping" && !isNews) {
+		if (intent.failure !== written.failure) return 0;
+		if (intent.notice !== written.notice) return 0;
+		if (intent.state === "stopping") {
 			return round.deprecated >= round.synced ? STOPPING_MS : 0;
 		}
-		const isRunning =
-			intent.state === "running" && intent.notice === written.notice;
-		return isRunning ? Math.floor(round.seats * RUNNING_MS_A_SEAT) : 0;
+		return intent.state === "running"
+			? Math.floor(round.seats * RUNNING_MS_A_SEAT)
+			: 0;
 	}
 
 	/**

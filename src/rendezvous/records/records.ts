@@ -1,5 +1,6 @@
 import type { RepeatedFailure } from "./budget-record.js";
 import type { FailureId, FailureRecord } from "./failure.js";
+import type { NoticeRecord } from "./notice-record.js";
 
 export type { BudgetRecord, RepeatedFailure } from "./budget-record.js";
 
@@ -69,15 +70,6 @@ export interface Reached {
 	readonly round: number;
 	/** Null if a worker has gone back in the round, so that its steps do not show how far it is. */
 	readonly step: number | null;
-}
-
-/** Why a node's machine will go. */
-export interface NoticeRecord {
-	/** "aws", "slurm", "command" …; later agents may know others. */
-	readonly source: string;
-	readonly reason: string;
-	/** When the machine goes, in milliseconds since 1970; absent if unknown. */
-	readonly deadline?: number | undefined;
 }
 
 /** A failure with the decision of the agent's policy. */
@@ -203,12 +195,6 @@ export interface RefusedSeat {
 }
 
 export type Seat = SeatRecord | RefusedSeat;
-
-/** `finished/<nodeId>`: this member has finished its part of the plan. */
-export interface FinishedRecord {
-	readonly version: 1;
-	readonly planId: string;
-}
 
 /** `spec`: what all agents of a run must agree on. */
 export interface RunSpec {

@@ -131,7 +131,7 @@ describe("a worker that ends after a notice", () => {
 		const { effects, intent, state } = told(notice, [2_000, exited(0, 9)]);
 		expect(intent).toMatchObject({ state: "leaving", failure: null });
 		expect(effects).toHaveLength(1);
-		expect(deadlineOf(state)).toBe(91_000);
+		expect(deadlineOf(state)).toBe(17_000);
 		const done = told(notice, [2_000, exited(0, 9)], [3_000, ready(1)]);
 		expect(done.effects.at(-1)).toMatchObject({ kind: "terminate" });
 	});
@@ -177,10 +177,14 @@ describe("a notice and the round's end", () => {
 		const { effects, intent, state } = told(...held);
 		expect(intent).toMatchObject({ state: "leaving" });
 		expect(effects).toHaveLength(1);
-		expect(deadlineOf(state)).toBe(26_000);
-		const due = told(...held, [26_000, TIME]);
+		// No longer than a node that leaves: half of the shutdown time-out, then SIGTERM.
+		expect(deadlineOf(state)).toBe(17_000);
+		const due = told(...held, [17_000, TIME]);
 		expect(due.effects.at(-1)).toEqual(SIGTERM);
-		expect(due.state).toMatchObject({ phase: "STOPPING" });
+		expect(deadlineOf(due.state)).toBe(32_000);
+		const sooner = noticed(4_000, { source: "slurm" });
+		const shortened = told(...held, [3_000, sooner]);
+		expect(deadlineOf(shortened.state)).toBe(5_000);
 		const asked = told(...held, [3_000, STOP]);
 		expect(asked.effects.at(-1)).toEqual(SIGTERM);
 	});

@@ -196,7 +196,9 @@ const NOTICES: PendingNotices = [
 ];
 /** The time of the workers is over. */
 const DUE: PendingNotices = [{ ...NOTICES[0], termAt: 900 }];
+const HOLD = { until: 16_000, killAt: 31_000 };
 const GOING = { ...LEAVE, isByNotice: true, leaveBy: 30_000 } as const;
+const HELD: Next = { ...GOING, holds: HOLD };
 const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 	JOINING: [
 		...[INITIAL_STATE, JOINING, PAUSED],
@@ -226,7 +228,7 @@ const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
 		},
 		{ ...ALL_GONE, next: LEAVE },
 		{ ...ALL_GONE, notices: NOTICES, next: GOING },
-		{ ...STOPPING, notices: NOTICES, next: { ...GOING, holds: true } },
+		{ ...STOPPING, notices: NOTICES, next: HELD },
 	],
 	FINISHED: [
 		FINISHED,

@@ -21,7 +21,10 @@ it("shouldSave says yes once after a notice, and a save says that the worker may
 			acknowledge: (event) => acknowledged.push(event),
 		},
 	});
-	const save = (step: number) => checkpoints.save({ step, epoch: 0 });
+	const save = (step: number) => checkpoints.save({
+			...{ step, epoch: 0, generator: null },
+			...{ dataPosition: null, parameters: {} },
+		});
 	expect(checkpoints.shouldSave(1)).toBe(true);
 	save(1);
 	expect(checkpoints.shouldSave(2)).toBe(false);
