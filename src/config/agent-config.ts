@@ -81,6 +81,26 @@ export interface StepsConfig {
 	readonly evidenceMs: number;
 }
 
+/** A source of notices that was named. */
+export type NoticeChoice =
+	| "aws"
+	| "gcp"
+	| "azure"
+	| "slurm"
+	/** The file whose appearance is a notice: an absolute path. */
+	| { readonly path: string };
+
+/** Who says that this machine will go, and when it goes by itself. Times are milliseconds. */
+export interface NoticesConfig {
+	readonly sources: "auto" | readonly NoticeChoice[];
+	readonly onAdvice: "drain" | "log";
+	/** Undefined: as long as it wants. */
+	readonly maxLifetimeMs: number | undefined;
+	readonly drainBeforeMs: number;
+	/** From the platform's SIGTERM to its SIGKILL; undefined: a SIGTERM is no notice. */
+	readonly terminationGraceMs: number | undefined;
+}
+
 /** The complete configuration of one agent: validated, with defaults, times in milliseconds. */
 export interface AgentConfig extends StoreConfig {
 	readonly command: WorkerCommand;
@@ -126,6 +146,9 @@ export interface AgentConfig extends StoreConfig {
 	/** Set if the agent ends with this exit code when its round is over: its supervisor starts it anew. */
 	readonly recreatesWith?: number | undefined;
 	readonly steps: StepsConfig;
+	readonly notices: NoticesConfig;
+	/** How long the run may take, waiting included, in milliseconds; undefined: as long as it wants. */
+	readonly deadlineMs: number | undefined;
 	/** Undefined: a fresh temporary directory. */
 	readonly logDir: string | undefined;
 	/** One entry per local rank. A stream that is shown (tee) is redirected as well. */

@@ -27,6 +27,7 @@ export const SECRET_VARIABLES: readonly string[] = [
 const OTHER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_DIR",
 	"ELASTIC_RUN_DEBUG",
+	"ELASTIC_RUN_AZURE_METADATA_URL",
 	...SECRET_VARIABLES,
 ];
 

@@ -79,6 +79,15 @@ export interface LaunchConfig {
 	readonly onHang?: "restart" | "report" | "fail" | undefined;
 	readonly evidenceTimeout?: Duration | undefined;
 
+	/** `"auto"`, `"off"`, or some of `"aws"`, `"gcp"`, `"azure"`, `"slurm"`, `"file:PATH"`. */
+	readonly notices?: string | readonly string[] | undefined;
+	readonly onAdvice?: "drain" | "log" | undefined;
+	readonly maxLifetime?: Duration | undefined;
+	readonly drainBefore?: Duration | undefined;
+	/** Used by the command, which handles signals. */
+	readonly terminationGrace?: Duration | undefined;
+	readonly deadline?: Duration | undefined;
+
 	readonly logDir?: string | undefined;
 	readonly redirects?: StreamChoice | undefined;
 	readonly tee?: StreamChoice | undefined;

@@ -6,6 +6,7 @@ export type OptionGroup =
 	| "Rendezvous"
 	| "Restarts"
 	| "Steps"
+	| "Notices"
 	| "Logs and output"
 	| "Observability"
 	| "Command";

@@ -2,6 +2,7 @@ import type { Option } from "./option.js";
 import { COMMAND_OPTIONS } from "./options/command.js";
 import { HTTP_OPTIONS } from "./options/http.js";
 import { LOG_OPTIONS } from "./options/logs.js";
+import { NOTICE_OPTIONS } from "./options/notices.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
 import { STEP_OPTIONS } from "./options/steps.js";
@@ -13,6 +14,7 @@ export const OPTIONS = {
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
 	...STEP_OPTIONS,
+	...NOTICE_OPTIONS,
 	...LOG_OPTIONS,
 	...HTTP_OPTIONS,
 	...COMMAND_OPTIONS,

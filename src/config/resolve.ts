@@ -17,6 +17,7 @@ import { restartsConfig, stepsConfig } from "./resolve-failures.js";
 import { resolveHttp } from "./resolve-http.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import { resolveLogs } from "./resolve-logs.js";
+import { resolveNotices } from "./resolve-notices.js";
 import { resolvePolicy } from "./resolve-policy.js";
 import { resolveRendezvous } from "./resolve-rendezvous.js";
 import { resolveWorkerCount } from "./resolve-worker-count.js";
@@ -113,6 +114,7 @@ export async function checkSettings(
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		steps: stepsConfig(reader),
+		...resolveNotices(reader, request, warn),
 		...(await resolveLogs(reader, { ...request, nprocPerNode })),
 		http: await resolveHttp(reader, request, warn),
 		noticeSignal: reader.given(OPTIONS.noticeSignal),

@@ -110,7 +110,7 @@ function connectSignals(
 ): void {
 	const connect = (source: AbortSignal | undefined, immediately: boolean) => {
 		if (source === undefined) return;
-		const ask = () => launcher.askToStop(stopOf(source.reason), immediately);
+		const ask = () => launcher.signalled(stopOf(source.reason), immediately);
 		if (source.aborted) ask();
 		else source.addEventListener("abort", ask, { once: true });
 		cleanups.add("letting a signal go", () =>

@@ -9,8 +9,6 @@ import { LoggingStore } from "../agent/joining/logging-store.js";
 import { openStore } from "../agent/joining/open-store.js";
 import { withAdvice } from "../agent/joining/reach-store.js";
 import { endingOf, leftWith } from "../agent/machine/ending.js";
-import type { Ending } from "../agent/machine/state.js";
-import { buildReport } from "../agent/presence/build-report.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { PortReservation } from "../agent/workers/reserve-port.js";
 import { within } from "../base/within.js";
@@ -18,12 +16,12 @@ import type { AgentConfig } from "../config/agent-config.js";
 import { hostIfAsked } from "../hosting/host-if-asked.js";
 import type { ProbePlace } from "../http/open-probe.js";
 import type { Membership } from "../rendezvous/member/membership.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
 import { newIncarnation } from "../supervision/incarnation.js";
+import { NoticeWatch } from "./notice-watch.js";
 import { openNodeObserver } from "./open-node-observer.js";
-import { openNotices } from "./open-notices.js";
+import { reportUnstarted } from "./report-unstarted.js";
 
 /**
  * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the
@@ -41,6 +39,7 @@ export class NodeLauncher {
 	private readonly arrivedAt: number;
 	private readonly ports: PortReservation;
 	private readonly opening: Promise<Store>;
+	private readonly notices: NoticeWatch;
 	private membership: Membership | undefined;
 	private session: AgentSession | undefined;
 	private observer: AgentObserver | undefined;
@@ -65,6 +64,11 @@ export class NodeLauncher {
 			random: Math.random,
 		});
 		this.arrivedAt = place.clock.wallTime();
+		this.notices = new NoticeWatch({
+			...{ config, place, startedAt: this.arrivedAt },
+			session: () => this.session,
+			leave: (stop) => this.askToStop(stop, false),
+		});
 		// It is awaited later, or not at all.
 		this.opening.catch(() => {});
 		this.stopped = new Promise((resolve) => {
@@ -82,6 +86,15 @@ export class NodeLauncher {
 		this.tellStopped();
 	}
 
+	/** A signal asks the agent to stop; a platform's SIGTERM says that this machine will go. */
+	signalled(
+		stop: { readonly exitCode: number; readonly reason: string },
+		immediately: boolean,
+	): void {
+		if (!immediately && this.notices.signalled(stop.reason)) return;
+		this.askToStop(stop, immediately);
+	}
+
 	/** Passes a signal on to the workers. */
 	passOn(signal: NodeJS.Signals): void {
 		const ranks = this.session?.passOn(signal) ?? [];
@@ -96,7 +109,7 @@ export class NodeLauncher {
 			const entered = await Promise.race([this.enter(), this.stopped]);
 			if (entered !== undefined) return await this.takePart(entered);
 			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
-			return this.reportUnstarted(leftWith(exitCode, reason), this.config);
+			return reportUnstarted(leftWith(exitCode, reason), this.config);
 		} catch (error) {
 			throw withAdvice(error, this.config);
 		}
@@ -141,11 +154,11 @@ export class NodeLauncher {
 		const { config, membership, joined, isReturning, store } = entered;
 		if ("outcome" in joined) {
 			const { outcome, round } = joined;
-			return this.reportUnstarted(endingOf(outcome), config, round);
+			return reportUnstarted(endingOf(outcome), config, round);
 		}
 		const { place, incarnation } = this;
 		const about = { config, incarnation, store, place };
-		const session = new AgentSession({
+		this.session = new AgentSession({
 			...about,
 			membership,
 			instance: joined.instance,
@@ -154,12 +167,11 @@ export class NodeLauncher {
 			isReturning,
 			ranOtherCommand: joined.otherCommand.length > 0,
 			observer: this.observer,
-			openNotices: () => openNotices(session, about),
+			openNotices: () => this.notices.hearOrders(about),
 			leave: () => this.leave(),
 		});
-		this.session = session;
-		if (this.stopRequest) session.askToStop(this.stopRequest);
-		return session.toTheEnd();
+		if (this.stopRequest) this.session.askToStop(this.stopRequest);
+		return this.session.toTheEnd();
 	}
 
 	/** Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself. */
@@ -178,7 +190,7 @@ export class NodeLauncher {
 		const { leaseTtlMs } = this.config.rendezvous;
 		const { least, most } = LEAVE_WITHIN_MS;
 		const withinMs = Math.min(most, Math.max(least, leaseTtlMs * LEAVE_PART));
-		if (await within(clock, withinMs, left)) return;
+		if (await within(clock, withinMs, left)) return this.notices.left();
 		const seconds = leaseTtlMs / 1000;
 		log.warn(
 			`the store could not be told that this node leaves: its lease lapses within ${seconds} s`,
@@ -190,25 +202,5 @@ export class NodeLauncher {
 		const store = await this.opening.catch(() => undefined);
 		if (store === undefined) return;
 		await within(this.place.clock, CLOSE_WITHIN_MS, store.close());
-	}
-
-	/** @param round the run's round, if it was seen */
-	private reportUnstarted(
-		ending: Ending,
-		config: AgentConfig,
-		round: RoundRecord | null = null,
-	): RunReport {
-		return buildReport({
-			config,
-			ending,
-			round,
-			instance: round?.instance ?? 0,
-			rounds: [],
-			workers: [],
-			progress: [],
-			stuck: [],
-			wordsOf: () => undefined,
-			logDir: null,
-		});
 	}
 }

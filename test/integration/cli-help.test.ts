@@ -53,6 +53,7 @@ describe("--help", () => {
 			"Starts the workers of a distributed job on this machine,",
 			"Commands,",
 			...["Common options:", "Workers:", "Rendezvous:", "Restarts:", "Steps:"],
+			"Notices:",
 			...["Logs and output:", "Observability:", "Command:", "Examples:"],
 			...["Precedence:", "Durations:"],
 		]);

@@ -21,7 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
 	["src/policies/", "src/supervision/", "src/runtime/"],
 	["src/config/"],
 	["src/logs/"],
-	["src/report/", "src/progress/", "src/goodput/"],
+	["src/report/", "src/progress/", "src/goodput/", "src/notices/"],
 	["src/evidence/"],
 	["src/agent/machine/"],
 	["src/agent/workers/"],

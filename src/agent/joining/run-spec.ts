@@ -21,5 +21,6 @@ export function runSpec(config: AgentConfig): RunSpec {
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
 		settleTimeoutMs: rendezvous.settleTimeoutMs,
 		leaseTtlMs: rendezvous.leaseTtlMs,
+		...(config.deadlineMs !== undefined && { deadlineMs: config.deadlineMs }),
 	};
 }

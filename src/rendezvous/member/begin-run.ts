@@ -136,6 +136,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	settleTimeoutMs:
 		"--rdzv-conf settle_timeout (unset, it follows --shutdown-timeout)",
 	leaseTtlMs: "--rdzv-conf lease_ttl",
+	deadlineMs: "--deadline",
 };
 
 /** Agents of an older version do not have these. */
@@ -143,7 +144,8 @@ const NEWER: readonly (keyof RunSpec)[] = ["maxIdenticalFailures"];
 
 /** "--nnodes: 1:4 there, 1:8 here", one line for each setting that differs. */
 function compareSpecs(theirs: RunSpec, mine: RunSpec): readonly string[] {
-	const lines = fieldsOf(mine)
+	// A field may be absent on either side.
+	const lines = fieldsOf({ ...theirs, ...mine })
 		.filter((field) => theirs[field] !== mine[field])
 		.filter((field) => theirs[field] !== undefined || !NEWER.includes(field))
 		// It derives from the policy.
@@ -170,5 +172,6 @@ function inWords(field: keyof RunSpec, spec: RunSpec): string {
 	}
 	if (field === "finishedStay") return spec[field] ? "stay" : "rejoin";
 	const value = spec[field];
+	if (value === undefined) return "none";
 	return field.endsWith("Ms") ? `${Number(value) / 1000}s` : String(value);
 }

@@ -10,6 +10,7 @@
  *   round                    | what may happen
  *   -------------------------|------------------------------------------------
  *   has an outcome           | nothing, for ever
+ *   is past its deadline     | end
  *   a failure not accounted  | leave the round, charge the incident, maybe end
  *   synced > deprecated      | ends well; is left; gathers newcomers (running)
  *   synced = deprecated      | waits for members, for MIN, for a last call;
@@ -19,6 +20,7 @@
 import { RECORD_VERSION, type Seat } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
+import { lookAtDeadline, planDeadline } from "./deadline.js";
 import { withFirstSign } from "./first-sign.js";
 import { observeRound } from "./observe-round.js";
 import { spent, whyBarred } from "./pay-incident.js";
@@ -43,12 +45,16 @@ export function planRound(
 	before: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	{ now, wallTime }: PlannerTime,
+	time: PlannerTime,
 ): PlanResult {
+	const { now, wallTime } = time;
 	const view = { ...seen, leavers: before.leavers };
 	const leavers = leaversOf(view);
 	const memory = observeRound(view, { ...before, leavers }, wallTime);
-	const result = decide(view, memory, config, nextPlanId, now);
+	const decided =
+		planDeadline(view, memory, config, time) ??
+		decide(view, memory, config, nextPlanId, now);
+	const result = lookAtDeadline(decided, view.round, config, time);
 	if (result.plan === undefined || !("round" in result.plan)) return result;
 	const cause = withFirstSign(view, result.plan.round, config, wallTime);
 	const plan = { ...result.plan, round: { ...result.plan.round, cause } };

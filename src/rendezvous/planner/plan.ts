@@ -110,6 +110,8 @@ export interface PlannerConfig {
 	readonly settleTimeoutMs: number;
 	/** A node counts as lost this long after its last keepalive. */
 	readonly leaseTtlMs: number;
+	/** How long the run may take from its start, waiting included. */
+	readonly deadlineMs?: number;
 }
 
 export interface PlanResult {

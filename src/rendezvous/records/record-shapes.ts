@@ -167,6 +167,7 @@ export const SPEC = fields<RunSpec>(
 		lastCallTimeoutMs: duration,
 		settleTimeoutMs: duration,
 		leaseTtlMs: duration,
+		deadlineMs: optional(duration),
 	},
 	({ minNodes, maxNodes }) =>
 		minNodes <= maxNodes

@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import type { AgentConfig, NoticesConfig } from "./agent-config.js";
+import { OPTIONS } from "./options.js";
+import { durationInWords } from "./parse/scalars.js";
+import type { Report, SettingReader } from "./settings.js";
+
+/** Warns of times that do not fit together: then a part of the order is lost. */
+export function resolveNotices(
+	reader: SettingReader,
+	{ cwd }: { readonly cwd: string },
+	warn: Report,
+): Pick<AgentConfig, "notices" | "deadlineMs"> {
+	const sources = reader.value(OPTIONS.notices);
+	const notices: NoticesConfig = {
+		sources:
+			sources === "auto"
+				? sources
+				: sources.map((one) =>
+						typeof one === "object" ? { path: resolve(cwd, one.path) } : one,
+					),
+		onAdvice: reader.value(OPTIONS.onAdvice),
+		maxLifetimeMs: reader.given(OPTIONS.maxLifetime),
+		drainBeforeMs: reader.value(OPTIONS.drainBefore),
+		terminationGraceMs: reader.given(OPTIONS.terminationGrace),
+	};
+	for (const words of fitWarnings(
+		notices,
+		reader.value(OPTIONS.shutdownTimeout),
+	)) {
+		warn(words);
+	}
+	return { notices, deadlineMs: reader.given(OPTIONS.deadline) };
+}
+
+/** One line for each time that is too short for the workers' own. */
+export function fitWarnings(
+	notices: Omit<NoticesConfig, "sources" | "onAdvice">,
+	shutdownTimeoutMs: number,
+): readonly string[] {
+	const { maxLifetimeMs, drainBeforeMs, terminationGraceMs } = notices;
+	const shutdown = `--shutdown-timeout (${durationInWords(shutdownTimeoutMs)})`;
+	const isTight = (timeMs: number | undefined) =>
+		timeMs !== undefined && timeMs <= shutdownTimeoutMs;
+	return [
+		...(isTight(terminationGraceMs)
+			? [
+					`--termination-grace (${durationInWords(terminationGraceMs ?? 0)}) is not longer than ${shutdown}: workers that use all of it are killed with their launcher; make the pod's terminationGracePeriodSeconds longer, or the shutdown time-out shorter`,
+				]
+			: []),
+		...(maxLifetimeMs !== undefined && isTight(drainBeforeMs)
+			? [
+					`--drain-before (${durationInWords(drainBeforeMs)}) is not longer than ${shutdown}: workers that use all of it outlive --max-lifetime`,
+				]
+			: []),
+	];
+}

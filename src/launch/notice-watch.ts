@@ -1,0 +1,114 @@
+import type { AgentSession } from "../agent/agent-session.js";
+import type { EnteredRun } from "../agent/joining/enter-run.js";
+import { DrainWatch } from "../agent/presence/drain-watch.js";
+import type { LauncherIo } from "../agent/workers/node-resources.js";
+import { backgroundClock } from "../base/clock.js";
+import { EXIT_CODES, messageOf } from "../base/errors.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import type { Notice, NoticeListener, NoticeSource } from "../notices/notice.js";
+import type { NoticeSources } from "../notices/open-notice-sources.js";
+import { signalNotice } from "../notices/sources/signal.js";
+import { RunKeys } from "../rendezvous/records/keys.js";
+
+/** As by SIGTERM: the machine is going. */
+const GOING_EXIT_CODE = 143;
+
+export interface NoticeWatchOptions {
+	readonly config: AgentConfig;
+	readonly place: Pick<LauncherIo, "clock" | "cleanups" | "log">;
+	/** When this agent was started, in milliseconds since 1970. */
+	readonly startedAt: number;
+	/** This node's part in the run; undefined before it has joined. */
+	readonly session: () => Pick<AgentSession, "notice"> | undefined;
+	/** Makes a node leave that has not joined yet. */
+	readonly leave: (stop: {
+		readonly exitCode: number;
+		readonly reason: string;
+	}) => void;
+}
+
+/** Listens for notices from the launch on, and passes them on to the agent. */
+export class NoticeWatch implements NoticeListener {
+	private readonly sources: Promise<NoticeSources | undefined>;
+	private isClosed = false;
+
+	constructor(private readonly options: NoticeWatchOptions) {
+		const { cleanups, log } = options.place;
+		this.sources = this.open();
+		this.sources.catch((error) =>
+			log.warn(`notices are not heard: ${messageOf(error)}`),
+		);
+		cleanups.add("closing the sources of notices", () => this.close());
+	}
+
+	/** Whether this signal is a notice, which is then followed. */
+	signalled(signal: string): boolean {
+		const { environment, notices } = this.options.config;
+		const now = this.options.place.clock.wallTime();
+		const graceMs = notices.terminationGraceMs;
+		const notice = signalNotice(signal, graceMs, environment, now);
+		if (notice !== undefined) this.noticed(notice);
+		return notice !== undefined;
+	}
+
+	noticed(notice: Notice): void {
+		const session = this.options.session();
+		if (session !== undefined) return session.notice({ kind: "noticed", notice });
+		// It has no workers that could save, and takes no part any more.
+		const { source, reason } = notice;
+		const isLifetime = source === "lifetime";
+		const exitCode = isLifetime ? EXIT_CODES.replaceNode : GOING_EXIT_CODE;
+		this.options.leave({ exitCode, reason: `notice (${source}): ${reason}` });
+	}
+
+	advised(notice: Notice): void {
+		const { config, place } = this.options;
+		if (config.notices.onAdvice === "drain") return this.noticed(notice);
+		const { source, reason } = notice;
+		place.log.info(
+			`advice (${source}): ${reason}; to follow it, use --on-advice drain`,
+		);
+	}
+
+	withdrawn(source: NoticeSource, reason: string): void {
+		this.options
+			.session()
+			?.notice({ kind: "notice-withdrawn", source, reason });
+	}
+
+	/** Hears also what commands tell this node through the store. */
+	hearOrders({ config, store }: EnteredRun, incarnation: string): void {
+		const { clock, cleanups } = this.options.place;
+		const { runId, nodeId } = config;
+		const keys = new RunKeys(runId);
+		const about = { clock, store, keys, nodeId, incarnation };
+		const drains = new DrainWatch({ ...about, listener: this });
+		cleanups.add("closing the watch on drains", () => drains.close());
+	}
+
+	/** Tells the platform that this node has left. Never rejects. */
+	async left(): Promise<void> {
+		await (await this.sources.catch(() => undefined))?.left();
+	}
+
+	private close(): void {
+		this.isClosed = true;
+		void this.sources.then((sources) => sources?.close()).catch(() => {});
+	}
+
+	private async open(): Promise<NoticeSources | undefined> {
+		const { config, place, startedAt } = this.options;
+		const { notices, environment } = config;
+		const isOff = notices.sources.length === 0;
+		if (isOff && notices.maxLifetimeMs === undefined) return undefined;
+		const { openNoticeSources } = await import(
+			"../notices/open-notice-sources.js"
+		);
+		if (this.isClosed) return undefined;
+		const { log } = place;
+		return openNoticeSources(
+			{ clock: backgroundClock, log, environment, notices, startedAt },
+			this,
+		);
+	}
+}

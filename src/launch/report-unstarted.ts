@@ -1,0 +1,28 @@
+import type { Ending } from "../agent/machine/state.js";
+import { buildReport } from "../agent/presence/build-report.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
+import type { RunReport } from "../report/run-report.js";
+
+/**
+ * The report of an agent that has started no worker.
+ * @param round the run's round, if it was seen
+ */
+export function reportUnstarted(
+	ending: Ending,
+	config: AgentConfig,
+	round: RoundRecord | null = null,
+): RunReport {
+	return buildReport({
+		config,
+		ending,
+		round,
+		instance: round?.instance ?? 0,
+		rounds: [],
+		workers: [],
+		progress: [],
+		stuck: [],
+		wordsOf: () => undefined,
+		logDir: null,
+	});
+}

@@ -1,0 +1,163 @@
+import { messageOf } from "../base/errors.js";
+import { within } from "../base/within.js";
+import type { NoticesConfig } from "../config/agent-config.js";
+import type { NoticeListener } from "./notice.js";
+import { Aws } from "./sources/aws.js";
+import { Azure } from "./sources/azure.js";
+import type { Transport } from "./sources/exchange.js";
+import { NoticeFileSource } from "./sources/file.js";
+import {
+	type CloudName,
+	type Firmware,
+	hintsOf,
+	readFirmware,
+} from "./sources/find-cloud.js";
+import { Gcp } from "./sources/gcp.js";
+import { HttpTransport } from "./sources/http-transport.js";
+import { type AskForEnd, Slurm } from "./sources/slurm.js";
+import type { Cloud, OpenSource, SourceContext } from "./sources/source.js";
+import { TimedNotice } from "./sources/timed-notice.js";
+
+/** How long leaving may be held up by what a cloud wants to hear of it, in milliseconds. */
+const LEFT_WITHIN_MS = 2_500;
+
+const CLOUDS = { aws: Aws, gcp: Gcp, azure: Azure };
+const CLOUD_NAMES = { aws: "AWS", gcp: "Google Cloud", azure: "Azure" };
+
+export interface NoticeSourcesOptions extends Omit<SourceContext, "listener"> {
+	readonly notices: Pick<
+		NoticesConfig,
+		"sources" | "maxLifetimeMs" | "drainBeforeMs"
+	>;
+	/** When this agent was started, in milliseconds since 1970. */
+	readonly startedAt: number;
+	/** Default: HTTP. */
+	readonly transport?: Transport | undefined;
+	/** Default: the machine's own. */
+	readonly readFirmware?: (() => Promise<Firmware>) | undefined;
+	/** Default: squeue. */
+	readonly askForEnd?: AskForEnd | undefined;
+}
+
+export interface NoticeSources {
+	close(): void;
+	/** To be called after this node has left. Never rejects. */
+	left(): Promise<void>;
+}
+
+/** Listens for whatever says that this machine will go. Off a cloud nothing stays open. */
+export function openNoticeSources(
+	options: NoticeSourcesOptions,
+	listener: NoticeListener,
+): NoticeSources {
+	const { clock } = options;
+	const all = new Sources(options, listener);
+	all.open();
+	return {
+		close: () => all.close(),
+		left: () => within(clock, LEFT_WITHIN_MS, all.left()).then(() => {}),
+	};
+}
+
+class Sources {
+	private readonly opened: OpenSource[] = [];
+	private transport: Transport | undefined;
+	private isClosed = false;
+
+	constructor(
+		private readonly options: NoticeSourcesOptions,
+		private readonly listener: NoticeListener,
+	) {}
+
+	open(): void {
+		const { sources } = this.options.notices;
+		this.openLifetime();
+		if (sources === "auto") {
+			this.openSlurm();
+			void this.findCloud();
+			return;
+		}
+		for (const source of sources) {
+			if (source === "slurm") this.openSlurm();
+			else if (typeof source === "object") this.openFile(source.path);
+			else this.cloud(source).start();
+		}
+	}
+
+	close(): void {
+		this.isClosed = true;
+		for (const source of this.opened) source.close();
+		this.transport?.close();
+	}
+
+	async left(): Promise<void> {
+		await Promise.allSettled(this.opened.map((source) => source.left?.()));
+	}
+
+	private get context(): SourceContext {
+		return { ...this.options, listener: this.listener };
+	}
+
+	private openLifetime(): void {
+		const { notices, startedAt } = this.options;
+		const { maxLifetimeMs, drainBeforeMs } = notices;
+		if (maxLifetimeMs === undefined) return;
+		const reason = `its lifetime of ${maxLifetimeMs / 1_000} s is nearly over`;
+		const end = startedAt + maxLifetimeMs;
+		this.opened.push(
+			new TimedNotice(
+				{ from: startedAt, end, drainBeforeMs },
+				{ source: "lifetime", reason },
+				this.context,
+			),
+		);
+	}
+
+	private openSlurm(): void {
+		const { drainBeforeMs } = this.options.notices;
+		this.opened.push(
+			new Slurm({ ...this.options, ...this.context, drainBeforeMs }),
+		);
+	}
+
+	private openFile(path: string): void {
+		this.opened.push(new NoticeFileSource(path, this.context));
+	}
+
+	private cloud(name: CloudName): Cloud {
+		const { clock, transport } = this.options;
+		this.transport ??= transport ?? new HttpTransport(clock);
+		const cloud = new CLOUDS[name]({
+			...this.context,
+			transport: this.transport,
+		});
+		this.opened.push(cloud);
+		return cloud;
+	}
+
+	/** Once, in the background. */
+	private async findCloud(): Promise<void> {
+		const {
+			environment,
+			log,
+			readFirmware: read = readFirmware,
+		} = this.options;
+		const hints = hintsOf(environment, await read());
+		for (const { cloud: name, isNamed } of hints) {
+			if (this.isClosed) return;
+			const cloud = this.cloud(name);
+			void cloud.identify().then(
+				() => {
+					if (!this.isClosed) cloud.start();
+				},
+				(error: unknown) => {
+					if (this.isClosed) return;
+					const words = `notices of ${CLOUD_NAMES[name]} are not heard: ${messageOf(error)}`;
+					// A container often cannot reach what its machine can.
+					if (isNamed) log.warn(words);
+					else log.info(words);
+				},
+			);
+		}
+	}
+}

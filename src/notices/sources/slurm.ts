@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { dateAndTime } from "../../base/local-time.js";
+import { readSlurmJob, readSqueueEnd, type SlurmJob } from "./read-slurm.js";
+import type { OpenSource, SourceContext } from "./source.js";
+import { TimedNotice } from "./timed-notice.js";
+
+/** How long Slurm's controller may take to say when the job ends. */
+const SQUEUE_WITHIN_MS = 10_000;
+
+/** Says when a job ends, in milliseconds since 1970; undefined if that is not known. */
+export type AskForEnd = (jobId: string) => Promise<number | undefined>;
+
+export interface SlurmOptions extends SourceContext {
+	readonly drainBeforeMs: number;
+	/** When this agent came, in milliseconds since 1970. */
+	readonly startedAt: number;
+	readonly askForEnd?: AskForEnd | undefined;
+}
+
+/** The end of the Slurm job that this process runs in. */
+export class Slurm implements OpenSource {
+	private timed: TimedNotice | undefined;
+	private isClosed = false;
+
+	constructor(options: SlurmOptions) {
+		const job = readSlurmJob(options.environment);
+		if (job !== undefined) void this.open(job, options);
+	}
+
+	close(): void {
+		this.isClosed = true;
+		this.timed?.close();
+	}
+
+	private async open(job: SlurmJob, options: SlurmOptions): Promise<void> {
+		const { log, clock, askForEnd = askSqueue } = options;
+		const end = job.endsAt ?? (await askForEnd(job.id));
+		if (this.isClosed) return;
+		const restarts =
+			job.restarts === 0 ? "" : ` (restart ${job.restarts} of the job)`;
+		const name = `Slurm job ${job.id}${restarts}`;
+		if (end === undefined) {
+			log.info(`${name}: when it ends is not known`);
+			return;
+		}
+		if (end <= clock.wallTime()) {
+			log.info(
+				`${name}: its end, ${dateAndTime(end)}, is over, so it is not minded`,
+			);
+			return;
+		}
+		const drain = `${options.drainBeforeMs / 1_000} s before`;
+		log.info(`${name} ends at ${dateAndTime(end)}: this node leaves ${drain}`);
+		this.timed = new TimedNotice(
+			{ from: options.startedAt, end, drainBeforeMs: options.drainBeforeMs },
+			{ source: "slurm", reason: `Slurm job ${job.id} is at its time limit` },
+			options,
+		);
+	}
+}
+
+/** Slurm before 23.11 does not put the end into the environment. */
+const askSqueue: AskForEnd = (jobId) =>
+	new Promise((resolve) => {
+		execFile(
+			"squeue",
+			["-h", "-j", jobId, "-o", "%e"],
+			{ timeout: SQUEUE_WITHIN_MS },
+			(error, printed) =>
+				resolve(error === null ? readSqueueEnd(printed) : undefined),
+		);
+	});

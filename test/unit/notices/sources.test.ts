@@ -1,0 +1,431 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { NoticesConfig } from "../../../src/config/agent-config.js";
+import {
+	type NoticeSources,
+	type NoticeSourcesOptions,
+	openNoticeSources,
+} from "../../../src/notices/open-notice-sources.js";
+import { hintsOf } from "../../../src/notices/sources/find-cloud.js";
+import { drainAt } from "../../../src/notices/sources/timed-notice.js";
+import {
+	type Script,
+	ScriptedTransport,
+} from "../../helpers/scripted-metadata.js";
+import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
+
+const NOTHING = { sys_vendor: "", bios_version: "", chassis_asset_tag: "" };
+const NOT_FOUND = { status: 404 };
+
+let clock: VirtualClock;
+let opened: NoticeSources[];
+beforeEach(() => {
+	clock = new VirtualClock(Date.parse("2026-11-26T00:00:00Z"));
+	opened = [];
+});
+afterEach(() => {
+	for (const sources of opened) sources.close();
+});
+
+/** Opens sources, and keeps what they say and log. */
+function listen(
+	sources: NoticesConfig["sources"],
+	script: Script,
+	more: Partial<NoticeSourcesOptions> = {},
+	lifetime: Partial<NoticesConfig> = {},
+) {
+	const heard: string[] = [];
+	const logged: string[] = [];
+	const transport = new ScriptedTransport(script);
+	const log = {
+		info: (line: string) => void logged.push(`info ${line}`),
+		warn: (line: string) => void logged.push(`warn ${line}`),
+	};
+	const seconds = (deadline: number | undefined) =>
+		deadline === undefined ? "?" : (deadline - clock.wallTime()) / 1_000;
+	const all = openNoticeSources(
+		{
+			...{ clock, log, transport, environment: {} },
+			startedAt: clock.wallTime(),
+			readFirmware: async () => NOTHING,
+			notices: {
+				sources,
+				maxLifetimeMs: undefined,
+				drainBeforeMs: 60_000,
+				...lifetime,
+			},
+			...more,
+		},
+		{
+			noticed: ({ source, reason, deadline }) =>
+				heard.push(`${source}: ${reason} in ${seconds(deadline)}`),
+			advised: ({ source, reason, deadline }) =>
+				heard.push(`advice ${source}: ${reason} in ${seconds(deadline)}`),
+			withdrawn: (source, reason) => heard.push(`${source} not: ${reason}`),
+		},
+	);
+	opened.push(all);
+	return { heard, logged, transport, all };
+}
+
+describe("P1 AWS", () => {
+	const quiet: Script = ({ method, url }) => {
+		if (method === "PUT") return "token";
+		return url.endsWith("instance-life-cycle") ? "spot" : NOT_FOUND;
+	};
+
+	test("tells of an interruption once, within two seconds", async () => {
+		const { heard, transport, logged } = listen(["aws"], quiet);
+		await clock.advance(3_000);
+		expect(heard).toEqual([]);
+		const time = "2026-11-26T00:02:05Z";
+		transport.script = (ask) =>
+			ask.url.endsWith("spot/instance-action")
+				? JSON.stringify({ action: "terminate", time })
+				: quiet(ask);
+		await clock.advance(2_000);
+		await clock.advance(20_000);
+		expect(heard).toEqual(["aws: spot interruption: terminate in 121"]);
+		expect(logged).toEqual([]);
+		expect(transport.asked[0]?.headers).toEqual({
+			"x-aws-ec2-metadata-token-ttl-seconds": "3600",
+		});
+		expect(transport.asked[2]?.headers).toEqual({
+			"x-aws-ec2-metadata-token": "token",
+		});
+	});
+
+	test("renews its token before the end, and where it is refused", async () => {
+		let tokens = 0;
+		let refused = "";
+		const { transport, logged } = listen(["aws"], (ask) => {
+			if (ask.method === "PUT") {
+				tokens += 1;
+				const headers = { "x-aws-ec2-metadata-token-ttl-seconds": "30" };
+				return { body: `token-${tokens}`, headers };
+			}
+			const token = ask.headers["x-aws-ec2-metadata-token"] ?? "";
+			return token === refused ? { status: 401 } : quiet(ask);
+		});
+		await clock.advance(13_000);
+		const before = tokens;
+		await clock.advance(4_000);
+		expect(tokens).toBe(before + 1);
+		refused = `token-${tokens}`;
+		await clock.advance(2_000);
+		expect(tokens).toBe(before + 2);
+		expect(transport.count("token")).toBe(tokens);
+		expect(logged).toEqual([]);
+	});
+
+	test("recommendations are advice; on demand nothing is interrupted", async () => {
+		const { heard, transport } = listen(["aws"], (ask) => {
+			if (ask.url.endsWith("instance-life-cycle")) return "on-demand";
+			if (ask.url.endsWith("rebalance")) {
+				return '{"noticeTime":"2026-11-26T00:00:00Z"}';
+			}
+			if (ask.url.endsWith("maintenance/scheduled")) {
+				return '[{"Code":"instance-retirement","NotBefore":"26 Nov 2026 01:00:00 GMT","State":"active"}]';
+			}
+			return quiet(ask);
+		});
+		await clock.advance(61_000);
+		expect(heard).toEqual([
+			"advice aws: rebalance recommendation: a raised risk of a spot interruption in ?",
+			"advice aws: scheduled maintenance: instance-retirement in 3600",
+		]);
+		expect(transport.count("spot/instance-action")).toBe(0);
+	});
+
+	test.each([
+		["a server that fails", { status: 500 }, "status 500"],
+		["a redirect", { status: 302, headers: { location: "/" } }, "a redirect"],
+		["another server", "<html>", "answers something else"],
+	])("%s is said once, and heard again when it is well", async (_, answer, words) => {
+		const odd: Script = (ask) =>
+			ask.url.endsWith("spot/instance-action") ? answer : quiet(ask);
+		const { logged, transport, heard } = listen(["aws"], odd);
+		await clock.advance(10_000);
+		expect(logged).toEqual([
+			expect.stringMatching(
+				new RegExp(`^warn notices of AWS are not heard .*${words}`),
+			),
+		]);
+		transport.script = quiet;
+		await clock.advance(5_000);
+		transport.script = odd;
+		await clock.advance(60_000);
+		expect(logged.slice(1)).toEqual(["info notices of AWS are heard again"]);
+		expect(heard).toEqual([]);
+	});
+});
+
+describe("P1 Google Cloud", () => {
+	test("waits at the server for a change", async () => {
+		let change: (answer: object) => void = () => {};
+		const etag = { etag: "a 1" };
+		const { heard, transport } = listen(["gcp"], ({ url }) => {
+			if (url.includes("upcoming")) return NOT_FOUND;
+			if (url.includes("maintenance-event")) {
+				return { body: "NONE", headers: etag };
+			}
+			if (!url.includes("wait_for_change")) {
+				return { body: "FALSE", headers: etag };
+			}
+			return new Promise((resolve) => {
+				change = resolve;
+			});
+		});
+		await clock.advance(30_000);
+		expect(transport.count("instance/preempted")).toBe(2);
+		expect(transport.asked.at(-1)?.headers).toEqual({
+			"metadata-flavor": "Google",
+		});
+		expect(
+			transport.asked.find(({ url }) => url.includes("preempted?"))?.url,
+		).toContain("?wait_for_change=true&timeout_sec=60&last_etag=a%201");
+		change({ body: "TRUE", headers: { etag: "a2" } });
+		await settle();
+		expect(heard).toEqual(["gcp: preempted in 30"]);
+	});
+
+	test("maintenance: an end is a notice, a move is advice, its end withdraws", async () => {
+		let event = "MIGRATE_ON_HOST_MAINTENANCE";
+		const { heard } = listen(["gcp"], ({ url }) => {
+			if (url.includes("maintenance-event")) return event;
+			if (url.includes("upcoming")) {
+				return '{"error":"no notifications have been received yet, try again later"}';
+			}
+			return "FALSE";
+		});
+		await clock.advance(3_000);
+		event = "TERMINATE_ON_HOST_MAINTENANCE";
+		await clock.advance(3_000);
+		event = "NONE";
+		await clock.advance(3_000);
+		expect(heard).toEqual([
+			"advice gcp: the machine moves to another host in 60",
+			"gcp: the machine is stopped for maintenance of its host in 60",
+			"gcp not: the maintenance is over",
+		]);
+	});
+});
+
+describe("P1 Azure", () => {
+	const NAME = '{"compute":{"name":"gpu_3"}}';
+	const document = (incarnation: number, ...types: string[]) =>
+		JSON.stringify({
+			DocumentIncarnation: incarnation,
+			Events: types.map((EventType) => ({
+				EventId: `id-${EventType}`,
+				...{ EventType, EventStatus: "Scheduled" },
+				Resources: ["gpu_3", ...(EventType === "Terminate" ? ["gpu_4"] : [])],
+				NotBefore: "Thu, 26 Nov 2026 00:00:40 GMT",
+			})),
+		});
+	const with_ =
+		(body: string): Script =>
+		({ url }) =>
+			url.includes("/instance") ? NAME : body;
+
+	test("tells of its event, and that it is gone; then nothing is acknowledged", async () => {
+		const { heard, transport, all } = listen(["azure"], with_(document(1)));
+		await clock.advance(2_000);
+		transport.script = with_(document(2, "Preempt", "Freeze"));
+		await clock.advance(8_000);
+		transport.script = with_(document(3));
+		await clock.advance(2_000);
+		expect(heard).toEqual([
+			"advice azure: scheduled event Freeze in 37",
+			"azure: scheduled event Preempt in 37",
+			"azure not: the scheduled event is gone",
+		]);
+		await all.left();
+		expect(transport.asked.some(({ method }) => method === "POST")).toBe(false);
+		expect(transport.count("/instance")).toBe(1);
+	});
+
+	test("acknowledges its own end only, after it has left", async () => {
+		const events = document(2, "Preempt", "Terminate", "Reboot");
+		const { transport, all } = listen(["azure"], with_(events));
+		await clock.advance(2_000);
+		await all.left();
+		const posted = transport.asked.filter(({ method }) => method === "POST");
+		expect(posted.map(({ body }) => body)).toEqual([
+			'{"StartRequests":[{"EventId":"id-Preempt"}]}',
+		]);
+	});
+
+	test("leaving never rejects, and takes a bounded time", async () => {
+		const { transport, all } = listen(["azure"], with_(document(2, "Preempt")));
+		await clock.advance(2_000);
+		transport.script = () => Promise.reject(new Error("gone"));
+		await all.left();
+		transport.script = () => new Promise(() => {});
+		const left = all.left();
+		await clock.advance(3_000);
+		await left;
+	});
+});
+
+describe("P1 which platform", () => {
+	const refuse: Script = () => Promise.reject(new Error("ECONNREFUSED"));
+
+	test.each([
+		[{}, NOTHING, []],
+		[{}, { ...NOTHING, sys_vendor: "Amazon EC2" }, ["aws"]],
+		[{}, { ...NOTHING, bios_version: "4.11.amazon" }, ["aws"]],
+		[{}, { ...NOTHING, sys_vendor: "Google" }, ["gcp"]],
+		[{}, { ...NOTHING, sys_vendor: "Microsoft Corporation" }, []],
+		[
+			{},
+			{ ...NOTHING, chassis_asset_tag: "7783-7084-3265-9085-8269-3286-77" },
+			["azure"],
+		],
+		[
+			{ GCE_METADATA_HOST: "127.0.0.1:1" },
+			{ ...NOTHING, sys_vendor: "Amazon EC2" },
+			["gcp"],
+		],
+	])("%j and %j: %j", (environment, firmware, clouds) =>
+		expect(hintsOf(environment, firmware).map(({ cloud }) => cloud)).toEqual(
+			clouds,
+		));
+
+	test("off a cloud nobody is asked, and no timer is left", async () => {
+		const { transport, logged } = listen("auto", refuse);
+		await settle();
+		expect(transport.asked).toEqual([]);
+		expect(clock.nextAlarm).toBeUndefined();
+		expect(logged).toEqual([]);
+	});
+
+	test("a server that is not there is asked once", async () => {
+		const environment = { ELASTIC_RUN_AZURE_METADATA_URL: "http://[::1]:1/" };
+		const { transport, logged } = listen("auto", refuse, { environment });
+		await clock.advance(60_000);
+		expect(transport.asked.map(({ url }) => url)).toEqual([
+			"http://[::1]:1/metadata/instance?api-version=2021-02-01",
+		]);
+		expect(logged).toEqual([
+			"warn notices of Azure are not heard: ECONNREFUSED",
+		]);
+		expect(clock.nextAlarm).toBeUndefined();
+	});
+
+	test("another server than Google's is not asked again", async () => {
+		const environment = { GCE_METADATA_HOST: "127.0.0.1:1" };
+		const { transport } = listen("auto", () => "FALSE", { environment });
+		await clock.advance(60_000);
+		expect(transport.asked).toHaveLength(1);
+		const headers = { "metadata-flavor": "Google" };
+		const script: Script = ({ url }) =>
+			url.includes("preempted") ? { body: "TRUE", headers } : NOT_FOUND;
+		const { heard } = listen("auto", script, { environment });
+		await clock.advance(1_000);
+		expect(heard).toHaveLength(1);
+	});
+
+	test("off", async () => {
+		const environment = { GCE_METADATA_HOST: "127.0.0.1:1", SLURM_JOB_ID: "7" };
+		const { transport, logged } = listen([], refuse, { environment });
+		await clock.advance(60_000);
+		expect([transport.asked, logged]).toEqual([[], []]);
+	});
+});
+
+describe("P9 ends that are known before", () => {
+	test.each([
+		[{ from: 0, end: 3_600_000, drainBeforeMs: 60_000 }, 3_540_000],
+		[{ from: 0, end: 10_000, drainBeforeMs: 60_000 }, 5_000],
+		[{ from: 0, end: 10_000, drainBeforeMs: 0 }, 10_000],
+		[{ from: 20_000, end: 10_000, drainBeforeMs: 60_000 }, 10_000],
+	])("%j is told at %d", (known, at) => expect(drainAt(known)).toBe(at));
+
+	test("a lifetime", async () => {
+		const lifetime = { maxLifetimeMs: 600_000 };
+		const { heard } = listen([], () => "", {}, lifetime);
+		await clock.advance(539_000);
+		expect(heard).toEqual([]);
+		await clock.advance(1_000);
+		expect(heard).toEqual([
+			"lifetime: its lifetime of 600 s is nearly over in 60",
+		]);
+	});
+
+	test("P14 the end of a Slurm job, from its environment or from squeue", async () => {
+		const end = clock.wallTime() + 100_000;
+		const environment = { SLURM_JOB_ID: "7", SLURM_RESTART_COUNT: "2" };
+		const told = listen("auto", () => "", {
+			environment: { ...environment, SLURM_JOB_END_TIME: String(end / 1_000) },
+		});
+		const asked = listen(["slurm"], () => "", {
+			environment,
+			askForEnd: async (id) => (id === "7" ? end : undefined),
+		});
+		await clock.advance(60_000);
+		for (const { heard, logged } of [told, asked]) {
+			expect(heard).toEqual(["slurm: Slurm job 7 is at its time limit in 50"]);
+			expect(logged).toEqual([
+				expect.stringMatching(
+					/^info Slurm job 7 \(restart 2 of the job\) ends/,
+				),
+			]);
+		}
+	});
+
+	test.each([
+		["is over", -1_000, "is over, so it is not minded"],
+		["is not known", undefined, "when it ends is not known"],
+	])("P14 where a job's end %s nothing follows", async (_, inMs, words) => {
+		const { heard, logged } = listen(["slurm"], () => "", {
+			environment: { SLURM_JOB_ID: "7" },
+			askForEnd: async () =>
+				inMs === undefined ? undefined : clock.wallTime() + inMs,
+		});
+		await clock.advance(60_000);
+		expect(heard).toEqual([]);
+		expect(logged).toEqual([expect.stringContaining(words)]);
+	});
+});
+
+describe("P1 file:PATH", () => {
+	let folder: string;
+	beforeEach(() => {
+		folder = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
+	});
+	afterEach(() => rmSync(folder, { recursive: true }));
+
+	/** Real files answer in their own time. */
+	const passes = async (isIt: () => boolean) => {
+		while (!isIt()) {
+			await clock.advance(250);
+			await new Promise(setImmediate);
+		}
+	};
+
+	test("appears, changes, and goes", async () => {
+		const path = join(folder, "gone");
+		const { heard, logged } = listen([{ path }], () => "");
+		await clock.advance(1_000);
+		writeFileSync(path, "");
+		await passes(() => heard.length === 1);
+		expect(heard).toEqual([`file: the file ${path} is there in ?`]);
+		writeFileSync(path, "30\nthe disk is old\n");
+		utimesSync(path, 1, 1);
+		await passes(() => heard.length === 2);
+		expect(heard[1]).toMatch(/is there: the disk is old in \d/);
+		rmSync(path);
+		await passes(() => heard.length === 3);
+		expect(heard[2]).toBe(`file not: the file ${path} was removed`);
+		expect(logged).toEqual([]);
+	});
+
+	test("a directory is a notice that cannot be read", async () => {
+		const { heard, logged } = listen([{ path: folder }], () => "");
+		await passes(() => heard.length === 1);
+		expect(logged).toEqual([expect.stringContaining("cannot be read")]);
+	});
+});
