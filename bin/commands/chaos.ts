@@ -2,6 +2,7 @@ import { EXIT_CODES } from "../../src/base/errors.js";
 import { FAULTS } from "../../src/operate/chaos/faults.js";
 import type { Act, Aim } from "../../src/operate/chaos/plan-chaos.js";
 import { printResult, say } from "../console.js";
+import { makeNotice } from "./chaos-notice.js";
 import { refuse } from "./command-arguments.js";
 import { readChaos } from "./read-chaos.js";
 import {
@@ -21,11 +22,19 @@ ${Object.entries(FAULTS)
 	.join("\n")}
 Exit code: 0, 1 where something of --at was never seen here, 2 where the run is
 not on this machine.
+
+  elastic-run chaos notice RUN_ID [--node-id NODE] [--platform aws] [--window 2m]
+
+tells a node of this machine that its machine will go, as aws, gcp, azure, slurm
+or a file (--platform) would, with that platform's time or another (--window).
 `;
 
-/** Injects faults into a run. Returns the exit code. */
+/** Injects faults into a run, or makes a notice. Returns the exit code. */
 export function chaos(args: readonly string[]): Promise<number> {
-	return runCommand("chaos", ABOUT, args, makeFaults);
+	const [first, ...others] = args;
+	return first === "notice"
+		? runCommand("chaos", ABOUT, others, makeNotice)
+		: runCommand("chaos", ABOUT, args, makeFaults);
 }
 
 async function makeFaults(asked: AskedCommand): Promise<number> {

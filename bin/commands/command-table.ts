@@ -133,7 +133,7 @@ const TABLE = {
 	},
 	chaos: {
 		help: "make faults among this machine's processes of a run",
-		operand: "RUN_ID",
+		operand: "[notice] RUN_ID",
 		flags: [
 			{ name: "at", argument: "ROUND:RANK[:KIND],…" },
 			{ name: "delay", argument: "TIME" },
@@ -142,6 +142,8 @@ const TABLE = {
 			{ name: "seed", argument: "N" },
 			{ name: "freeze", argument: "TIME" },
 			{ name: "for", argument: "TIME" },
+			...[nodeId, { name: "platform", argument: "NAME" }],
+			{ name: "window", argument: "TIME" },
 			...COMMON_FLAGS,
 		],
 		ignored: STORE_FLAGS,

@@ -1,12 +1,14 @@
 import type { Cleanups } from "../../base/cleanups.js";
 import { messageOf } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import type { Notice } from "../../notices/notice.js";
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { NodeResources } from "../workers/node-resources.js";
 import { type MirrorOptions, RunMirror } from "./mirror-run.js";
 import { leaveSignalOf, writeNodeFile } from "./node-file.js";
+import { onNoticeRequest } from "./notice-request.js";
 import { onStopRequest, whenTakenBack } from "./stop-request.js";
 import { onWhyRequest } from "./why-request.js";
 
@@ -18,6 +20,8 @@ export interface PublishLocallyOptions
 	/** Signals to this process that make its node leave. */
 	readonly signals: readonly NodeJS.Signals[];
 	readonly cleanups: Cleanups;
+	/** Called with a notice that a command of this machine makes. */
+	readonly onNotice: (notice: Notice) => void;
 }
 
 /** Lets commands on this machine find an agent and, if its run's state is in this process's memory, the run. */
@@ -41,6 +45,7 @@ export function publishLocally(
 	};
 	tell(channels.directory);
 	channels.onMadeAgain(tell);
+	hearNotices(options, channels);
 	if (backend !== "memory") return;
 	const mirror = new RunMirror({
 		...options,
@@ -78,6 +83,21 @@ export function publishLocally(
 		await stopping;
 		await whenTakenBack(channels.directory, options.clock);
 	});
+}
+
+/** Each process of the user's on this machine may make a notice, as it may send a signal. */
+function hearNotices(
+	{ clock, cleanups, onNotice }: PublishLocallyOptions,
+	channels: NodeResources["channels"],
+): void {
+	const watch = (directory: string) =>
+		onNoticeRequest(directory, onNotice, clock);
+	let end = watch(channels.directory);
+	channels.onMadeAgain((directory) => {
+		end();
+		end = watch(directory);
+	});
+	cleanups.add("closing the watch for notices", () => end());
 }
 
 /** The store is in this process, so it can be reached. */

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { JsonFields } from "../../channel/json-fields.js";
 import { readMessage } from "../../channel/message-file.js";
@@ -14,5 +15,22 @@ export function readRequest(
 	} catch {
 		// Anything else is no request.
 		return undefined;
+	}
+}
+
+/**
+ * The requests whose file names fit, each with the first group of its name; none if the directory is gone. Never throws.
+ */
+export function requestsIn(
+	directory: string,
+	pattern: RegExp,
+): readonly (readonly [name: string, id: string])[] {
+	try {
+		return readdirSync(directory).flatMap((name) => {
+			const id = pattern.exec(name)?.[1];
+			return id === undefined ? [] : [[name, id] as const];
+		});
+	} catch {
+		return [];
 	}
 }

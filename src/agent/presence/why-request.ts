@@ -1,8 +1,9 @@
-import { readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
+import { requestsIn } from "./request-file.js";
 
 /** A question of what an agent's workers do, in the directory of an agent that keeps the run's state in its memory. */
 const QUESTION = /^why-([\w-]{1,100})\.json$/;
@@ -20,25 +21,11 @@ export function onWhyRequest(
 	clock: Clock,
 ): () => void {
 	const look = () => {
-		for (const [name, id] of questionsIn(directory)) {
+		for (const [name, id] of requestsIn(directory, QUESTION)) {
 			rmSync(join(directory, name), { force: true });
 			onRequest(id);
 		}
 	};
 	// If there are no notifications, the watch on the workers' channels says so.
 	return watchDirectory(directory, look, { clock, warn: () => {} });
-}
-
-/** File names and ids; none if the directory is gone. */
-function questionsIn(
-	directory: string,
-): readonly (readonly [string, string])[] {
-	try {
-		return readdirSync(directory).flatMap((name) => {
-			const id = QUESTION.exec(name)?.[1];
-			return id === undefined ? [] : [[name, id] as const];
-		});
-	} catch {
-		return [];
-	}
 }
