@@ -1,3 +1,4 @@
+import type { FailureRate } from "./failure-rate.js";
 import type { RunAccounts } from "./read-ledger.js";
 
 /** How often to save, by Young and Daly: √(2 · cost of a save · mean time between failures). Null if unknown. */
@@ -5,6 +6,10 @@ export interface CheckpointAdvice {
 	readonly saves: number;
 	/** The mean cost of a save, as the workers announced it. */
 	readonly saveSeconds: number | null;
+	/** Over all kept starts of the run, for as many workers as it has now. */
+	readonly mtbfSeconds: number | null;
+	readonly starts: number;
+	readonly workers: number;
 	readonly intervalSeconds: number | null;
 	/** What has not been measured, in words; null if nothing is missing. */
 	readonly missing: string | null;
@@ -12,7 +17,7 @@ export interface CheckpointAdvice {
 
 export function adviseCheckpoints(
 	{ accounts }: Pick<RunAccounts, "accounts">,
-	mtbfSeconds: number | null,
+	{ mtbfSeconds, starts, workers }: FailureRate,
 ): CheckpointAdvice {
 	const records = accounts.flatMap((account) => account.records);
 	const saves = records.reduce((sum, record) => sum + record.saves, 0);
@@ -25,7 +30,7 @@ export function adviseCheckpoints(
 		...(mtbfSeconds === null ? ["no failure was seen"] : []),
 	].join(", and ");
 	return {
-		...{ saves, saveSeconds },
+		...{ saves, saveSeconds, mtbfSeconds, starts, workers },
 		intervalSeconds:
 			saveSeconds === null || mtbfSeconds === null
 				? null

@@ -9,6 +9,7 @@ import {
 	adviseCheckpoints,
 	type CheckpointAdvice,
 } from "./checkpoint-advice.js";
+import { failureRateOf } from "./failure-rate.js";
 import { nodeLedger } from "./node-ledger.js";
 import type { RunAccounts } from "./read-ledger.js";
 import { type Recoveries, recoveriesOf } from "./recoveries.js";
@@ -68,7 +69,7 @@ export function describeGoodput(run: RunAccounts): Goodput {
 		goodput: ratio(productive),
 		ettr: ratio(productive + saving + straggler),
 		recoveries,
-		checkpoints: adviseCheckpoints(run, recoveries.mtbfSeconds),
+		checkpoints: adviseCheckpoints(run, failureRateOf(run.starts, run.until)),
 		nodes,
 	};
 }

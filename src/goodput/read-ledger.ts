@@ -18,6 +18,8 @@ export interface RunAccounts extends Story {
 	/** Until when its time is divided. */
 	readonly until: number;
 	readonly accounts: readonly NodeAccount[];
+	/** The rounds of each kept start of the run, oldest first: all that tells how often it fails. */
+	readonly starts: readonly (readonly Line[])[];
 }
 
 /**
@@ -51,6 +53,7 @@ export function readAccounts(
 	});
 	return {
 		...{ runId, instance, begunAt, endedAt, lines, accounts },
+		starts: history.instances.map(({ rounds }) => rounds),
 		until: endedAt ?? Math.max(begunAt, ...accounts.map(({ to }) => to)),
 		root: outcome?.root ?? null,
 		countsSteps: records.some(({ steps }) => steps !== null),

@@ -32,11 +32,11 @@ export function recoveriesOf(
 	};
 }
 
-function isFailure({ cause: { kind, isWish } }: Line): boolean {
+export function isFailure({ cause: { kind, isWish } }: Line): boolean {
 	return (kind === "failure" && !isWish) || kind === "scale-down";
 }
 
-function endsByFailure(lines: readonly Line[]): boolean {
+export function endsByFailure(lines: readonly Line[]): boolean {
 	return lines.at(-1)?.outcome === "failed";
 }
 

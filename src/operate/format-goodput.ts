@@ -56,6 +56,8 @@ function figures({
 }: Goodput): readonly string[] {
 	const { failures, mtbfSeconds, count, meanSeconds } = recoveries;
 	const { saveSeconds, intervalSeconds, missing } = checkpoints;
+	const { starts, workers } = checkpoints;
+	const between = checkpoints.mtbfSeconds ?? 0;
 	return [
 		`goodput ${percent(goodput)} (productive of all), effective training time ratio ${percent(ettr)} (and saving)`,
 		mtbfSeconds === null
@@ -63,7 +65,7 @@ function figures({
 			: `${formatCount(failures, "failure")}, one each ${inWords(mtbfSeconds)}; mean time to the next new step ${meanSeconds === null ? "unknown" : `${inWords(meanSeconds)} (${count})`}`,
 		intervalSeconds === null || saveSeconds === null
 			? `checkpoint interval by Young/Daly unknown: ${missing}`
-			: `checkpoint interval by Young/Daly ${inWords(intervalSeconds)}: a save takes ${inWords(saveSeconds)}`,
+			: `checkpoint interval by Young/Daly ${inWords(intervalSeconds)}: a save takes ${inWords(saveSeconds)}, and one of ${formatCount(workers, "worker")} fails each ${inWords(between)} (${formatCount(starts, "start")} of the run)`,
 	];
 }
 
