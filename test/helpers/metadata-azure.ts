@@ -38,7 +38,11 @@ export async function azure(name: string): Promise<
 }
 
 /** An event of Azure's, so many milliseconds from now. */
-export function azureEvent(EventType: string, Resources: string[], inMs: number) {
+export function azureEvent(
+	EventType: string,
+	Resources: string[],
+	inMs: number,
+) {
 	return {
 		EventId: `id-${EventType}`,
 		...{ EventType, ResourceType: "VirtualMachine", Resources },

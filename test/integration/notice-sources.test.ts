@@ -124,7 +124,9 @@ test("P1 no server at all", async () => {
 		});
 	});
 	await new Promise((resolve) => server.close(resolve));
-	const { logged } = listen(["gcp"], { GCE_METADATA_HOST: `127.0.0.1:${port}` });
+	const { logged } = listen(["gcp"], {
+		GCE_METADATA_HOST: `127.0.0.1:${port}`,
+	});
 	await waitFor("the lines", () => logged.length === 3);
 	expect(logged[0]).toMatch(/^notices of Google Cloud.*ECONNREFUSED/);
 });

@@ -39,6 +39,7 @@ const FOREIGN = [
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
 	...["--initial-cluster", "--auto-compaction-retention"],
 	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue", "--nodes"],
+	"--open-mode",
 	...["--ntasks", "--ip-address"],
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...["--attempts", "--checkpoint", "--digits"],
