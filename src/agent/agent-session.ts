@@ -1,6 +1,5 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
-import type { Notice } from "../notices/notice.js";
 import type { Membership, RoundView } from "../rendezvous/member/membership.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
@@ -98,9 +97,8 @@ export class AgentSession {
 		const { cleanups, log } = place;
 		const resources = await openNodeResources(config, this.options, place);
 		this.resources = resources;
-		const onNotice = (notice: Notice) =>
-			this.notice({ kind: "noticed", notice });
-		publishLocally({ ...this.options, ...place, onNotice }, resources);
+		const { options, notice } = this;
+		publishLocally({ ...options, ...place, notice }, resources);
 		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);

@@ -31,6 +31,12 @@ export interface NoticeWatchOptions {
 	}) => void;
 }
 
+/** Where a command leaves what it tells a node that has joined. */
+export interface Orders extends Pick<EnteredRun, "config" | "store"> {
+	/** Names this process. */
+	readonly incarnation: string;
+}
+
 /** Listens for notices from the launch on, and passes them on to the agent. */
 export class NoticeWatch implements NoticeListener {
 	private readonly sources: Promise<NoticeSources | undefined>;
@@ -79,7 +85,7 @@ export class NoticeWatch implements NoticeListener {
 	}
 
 	/** Hears also what commands tell this node through the store. */
-	hearOrders({ config, store }: EnteredRun, incarnation: string): void {
+	hearOrders({ config, incarnation, store }: Orders): void {
 		const { clock, cleanups } = this.options.place;
 		const { runId, nodeId } = config;
 		const keys = new RunKeys(runId);
