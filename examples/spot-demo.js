@@ -60,7 +60,10 @@ async function demo(nodes, folder) {
 	const trainsAfterMs = story.nextStep(second).atMs - noticedAt;
 	const exitCode = await nodes.ends(GOES);
 	const goneAfterMs = performance.now() - noticedAt;
-	story.note("demo", `${GOES} has left ${seconds(goneAfterMs)} after the notice`);
+	story.note(
+		"demo",
+		`${GOES} has left ${seconds(goneAfterMs)} after the notice`,
+	);
 	await story.makesSteps(STEPS_BETWEEN);
 	story.note("demo", "that is enough: SIGTERM to all");
 	const exitCodes = await nodes.stop();
