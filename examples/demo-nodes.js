@@ -97,6 +97,15 @@ export class Nodes {
 		agent.kill("SIGKILL");
 	}
 
+	/** Lets one agent end by itself, and waits for it. Its exit code. */
+	async ends(nodeId) {
+		const agent = this.#agents.get(nodeId);
+		this.#isTold.add(agent);
+		await isGone(agent);
+		this.#agents.delete(nodeId);
+		return agent.exitCode;
+	}
+
 	/** What a command of elastic-run says. */
 	async ask(args) {
 		const command = this.#spawn(process.execPath, [COMMAND, ...args], {

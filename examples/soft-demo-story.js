@@ -12,19 +12,26 @@ export class SoftStory extends Teller {
 	over = [];
 	/** When rank 0 told of a step: { step, atMs }. */
 	steps = [];
+	/** The nodes that have said that they wait as a spare. */
+	spares = new Set();
 
 	/** What a launcher or a worker of a node has printed. */
 	tell(nodeId, line) {
 		const entry = line.startsWith("{") ? JSON.parse(line) : undefined;
 		if (entry === undefined) this.#workerSays(nodeId, line);
 		else if (entry.msg.includes("→")) this.note(nodeId, entry.msg);
+		if (entry?.msg.includes("is a spare")) this.spares.add(nodeId);
 		this.lookAgain();
 	}
 
-	/** Resolves when so many workers have begun in one round, as its only ones, and a step has been made since; the round. */
-	trainsWith(worldSize) {
+	/**
+	 * Resolves when so many workers have begun in one round after this one, as its only ones, and a step has been made
+	 * since; the round.
+	 */
+	trainsWith(worldSize, afterRound = 0) {
 		return this.comesTrue(() => {
 			const { round } = this.begun.at(-1) ?? {};
+			if (round <= afterRound) return;
 			const world = this.begunIn(round);
 			if (world.length !== worldSize || world[0].worldSize !== worldSize)
 				return;
@@ -49,6 +56,19 @@ export class SoftStory extends Teller {
 	nextStep(round) {
 		const from = this.begunIn(round)[0]?.step;
 		return this.steps.find(({ step }) => step > from);
+	}
+
+	/** How far a process stood behind itself when a round began for it. */
+	stepsLost(pid) {
+		const losses = this.over
+			.filter((end) => end.pid === pid)
+			.map((end) => {
+				const next = this.begun.find(
+					(one) => one.pid === pid && one.round > end.round,
+				);
+				return next === undefined ? 0 : Math.max(0, end.step - next.step);
+			});
+		return losses.reduce((sum, count) => sum + count, 0);
 	}
 
 	#workerSays(nodeId, line) {

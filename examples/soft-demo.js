@@ -75,7 +75,7 @@ function tellWhatCame({ rounds, recoveryMs, exitCodes }) {
 		pid,
 		rounds: worlds.map((world) => world.find((one) => one.pid === pid)),
 	}));
-	const lost = lives.map(({ pid }) => stepsLost(pid));
+	const lost = lives.map(({ pid }) => story.stepsLost(pid));
 	print("");
 	print(
 		row("", "pid", ...rounds.map((round) => `round ${round}`), "steps lost"),
@@ -111,19 +111,6 @@ function tellWhatCame({ rounds, recoveryMs, exitCodes }) {
 			exitCodes.every((code) => code === EXIT_CODE_OF_SIGTERM),
 		],
 	]);
-}
-
-/** How far a process stood behind itself when a round began for it. */
-function stepsLost(pid) {
-	const losses = story.over
-		.filter((end) => end.pid === pid)
-		.map((end) => {
-			const next = story.begun.find(
-				(one) => one.pid === pid && one.round > end.round,
-			);
-			return next === undefined ? 0 : Math.max(0, end.step - next.step);
-		});
-	return losses.reduce((sum, count) => sum + count, 0);
 }
 
 function row(...cells) {

@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { openCheckpoints } from "elastic-run/checkpoint";
 import {
 	getWorkerEvent,
+	onPreemption,
 	onWorkerEvent,
 	reportProgress,
 	waitForWork,
@@ -50,6 +51,9 @@ onWorkerEvent(({ kind, round, reason }) => {
 	say(`PAUSE in round ${round}: ${reason}`);
 	if (round >= worker.round) pause.abort(new Error(reason));
 });
+
+// What its machine would lose the survivors have as well: it is ready to go.
+onPreemption(({ source, reason }) => say(`notice (${source}): ${reason}`));
 
 let checkpoints = checkpointsOf(worker.round);
 const training = new Training(

@@ -1,10 +1,12 @@
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
-import type { Notice } from "../notices/notice.js";
 import type { RoundView } from "../rendezvous/member/membership.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
-import type { AgentSessionOptions, StopRequest } from "./agent-session-options.js";
+import type {
+	AgentSessionOptions,
+	StopRequest,
+} from "./agent-session-options.js";
 import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
@@ -69,9 +71,8 @@ export class AgentSession {
 		const { cleanups, log } = place;
 		const resources = await openNodeResources(config, this.options, place);
 		this.resources = resources;
-		const onNotice = (notice: Notice) =>
-			this.notice({ kind: "noticed", notice });
-		publishLocally({ ...this.options, ...place, onNotice }, resources);
+		const { options, notice } = this;
+		publishLocally({ ...options, ...place, notice }, resources);
 		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);

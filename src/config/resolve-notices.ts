@@ -7,9 +7,13 @@ import type { Report, SettingReader } from "./settings.js";
 /** Warns of times that do not fit together: then a part of the order is lost. */
 export function resolveNotices(
 	reader: SettingReader,
-	{ cwd }: { readonly cwd: string },
+	request: {
+		readonly cwd: string;
+		readonly environment: Readonly<Record<string, string | undefined>>;
+	},
 	warn: Report,
 ): Pick<AgentConfig, "notices" | "deadlineMs"> {
+	const { cwd, environment } = request;
 	const sources = reader.value(OPTIONS.notices);
 	const notices: NoticesConfig = {
 		sources:
@@ -23,10 +27,11 @@ export function resolveNotices(
 		drainBeforeMs: reader.value(OPTIONS.drainBefore),
 		terminationGraceMs: reader.given(OPTIONS.terminationGrace),
 	};
-	for (const words of fitWarnings(
-		notices,
-		reader.value(OPTIONS.shutdownTimeout),
-	)) {
+	const isInSlurm =
+		Boolean(environment.SLURM_JOB_ID) &&
+		(sources === "auto" || sources.includes("slurm"));
+	const shutdownTimeoutMs = reader.value(OPTIONS.shutdownTimeout);
+	for (const words of fitWarnings(notices, shutdownTimeoutMs, isInSlurm)) {
 		warn(words);
 	}
 	return { notices, deadlineMs: reader.given(OPTIONS.deadline) };
@@ -36,6 +41,7 @@ export function resolveNotices(
 export function fitWarnings(
 	notices: Omit<NoticesConfig, "sources" | "onAdvice">,
 	shutdownTimeoutMs: number,
+	isInSlurm: boolean,
 ): readonly string[] {
 	const { maxLifetimeMs, drainBeforeMs, terminationGraceMs } = notices;
 	const shutdown = `--shutdown-timeout (${durationInWords(shutdownTimeoutMs)})`;
@@ -47,9 +53,9 @@ export function fitWarnings(
 					`--termination-grace (${durationInWords(terminationGraceMs ?? 0)}) is not longer than ${shutdown}: workers that use all of it are killed with their launcher; make the pod's terminationGracePeriodSeconds longer, or the shutdown time-out shorter`,
 				]
 			: []),
-		...(maxLifetimeMs !== undefined && isTight(drainBeforeMs)
+		...((maxLifetimeMs !== undefined || isInSlurm) && isTight(drainBeforeMs)
 			? [
-					`--drain-before (${durationInWords(drainBeforeMs)}) is not longer than ${shutdown}: workers that use all of it outlive --max-lifetime`,
+					`--drain-before (${durationInWords(drainBeforeMs)}) is not longer than ${shutdown}: workers that use all of it are killed at the end of ${maxLifetimeMs === undefined ? "the Slurm job" : "--max-lifetime"}`,
 				]
 			: []),
 	];

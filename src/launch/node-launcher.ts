@@ -157,19 +157,18 @@ export class NodeLauncher {
 			const { outcome, round } = joined;
 			return reportUnstarted(endingOf(outcome), config, round);
 		}
+		const { place, incarnation } = this;
+		const about = { config, incarnation, store, place };
 		this.session = new AgentSession({
-			config,
-			place: this.place,
+			...about,
 			membership,
 			instance: joined.instance,
 			arrivedAt: this.arrivedAt,
-			incarnation: this.incarnation,
 			ports: this.ports,
 			isReturning,
-			store,
 			ranOtherCommand: joined.otherCommand.length > 0,
 			observer: this.observer,
-			openNotices: () => this.notices.hearOrders(entered, this.incarnation),
+			openNotices: () => this.notices.hearOrders(about),
 			leave: () => this.leave(),
 		});
 		if (this.stopRequest) this.session.askToStop(this.stopRequest);

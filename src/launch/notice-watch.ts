@@ -5,7 +5,11 @@ import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { backgroundClock } from "../base/clock.js";
 import { EXIT_CODES, messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import type { Notice, NoticeListener, NoticeSource } from "../notices/notice.js";
+import type {
+	Notice,
+	NoticeListener,
+	NoticeSource,
+} from "../notices/notice.js";
 import type { NoticeSources } from "../notices/open-notice-sources.js";
 import { signalNotice } from "../notices/sources/signal.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
@@ -25,6 +29,12 @@ export interface NoticeWatchOptions {
 		readonly exitCode: number;
 		readonly reason: string;
 	}) => void;
+}
+
+/** Where a command leaves what it tells a node that has joined. */
+export interface Orders extends Pick<EnteredRun, "config" | "store"> {
+	/** Names this process. */
+	readonly incarnation: string;
 }
 
 /** Listens for notices from the launch on, and passes them on to the agent. */
@@ -53,21 +63,19 @@ export class NoticeWatch implements NoticeListener {
 
 	noticed(notice: Notice): void {
 		const session = this.options.session();
-		if (session !== undefined) return session.notice({ kind: "noticed", notice });
-		// It has no workers that could save, and takes no part any more.
-		const { source, reason } = notice;
-		const isLifetime = source === "lifetime";
-		const exitCode = isLifetime ? EXIT_CODES.replaceNode : GOING_EXIT_CODE;
-		this.options.leave({ exitCode, reason: `notice (${source}): ${reason}` });
+		if (session === undefined) this.leaveUnjoined(notice);
+		else session.notice({ kind: "noticed", notice });
 	}
 
 	advised(notice: Notice): void {
 		const { config, place } = this.options;
-		if (config.notices.onAdvice === "drain") return this.noticed(notice);
 		const { source, reason } = notice;
-		place.log.info(
-			`advice (${source}): ${reason}; to follow it, use --on-advice drain`,
-		);
+		if (config.notices.onAdvice === "drain") this.noticed(notice);
+		else {
+			place.log.info(
+				`advice (${source}): ${reason}; to follow it, use --on-advice drain`,
+			);
+		}
 	}
 
 	withdrawn(source: NoticeSource, reason: string): void {
@@ -77,7 +85,7 @@ export class NoticeWatch implements NoticeListener {
 	}
 
 	/** Hears also what commands tell this node through the store. */
-	hearOrders({ config, store }: EnteredRun, incarnation: string): void {
+	hearOrders({ config, incarnation, store }: Orders): void {
 		const { clock, cleanups } = this.options.place;
 		const { runId, nodeId } = config;
 		const keys = new RunKeys(runId);
@@ -89,6 +97,13 @@ export class NoticeWatch implements NoticeListener {
 	/** Tells the platform that this node has left. Never rejects. */
 	async left(): Promise<void> {
 		await (await this.sources.catch(() => undefined))?.left();
+	}
+
+	/** It has no workers that could save, and takes no part any more. */
+	private leaveUnjoined({ source, reason }: Notice): void {
+		const isLifetime = source === "lifetime";
+		const exitCode = isLifetime ? EXIT_CODES.replaceNode : GOING_EXIT_CODE;
+		this.options.leave({ exitCode, reason: `notice (${source}): ${reason}` });
 	}
 
 	private close(): void {

@@ -10,7 +10,7 @@ test("P1 file:PATH: when the file appears, the node leaves with 143", async () =
 	const site = openSite();
 	const launch = site.launch(["--notices", "file:gone", WAITS]);
 	await site.sawWorkers(1);
-	writeFileSync(join(site.path, "gone"), "20\nthe disk is old\n");
+	writeFileSync(join(site.path, "gone"), "2\nthe disk is old\n");
 	const { exitCode, stderr } = await launch.ended;
 	expect(exitCode).toBe(143);
 	expect(stderr).toContain("/gone is there: the disk is old");
@@ -23,7 +23,7 @@ test("P1 AWS: a spot interruption is heard by the launcher", async () => {
 		"spot/instance-action",
 		JSON.stringify({
 			action: "terminate",
-			time: new Date(Date.now() + 120_000).toISOString(),
+			time: new Date(Date.now() + 5_000).toISOString(),
 		}),
 	);
 	const launch = site.launch([WAITS], {

@@ -109,7 +109,9 @@ it("P9 a notice is withdrawn, and a cordoned node takes no later round until it 
 	});
 	expect(notices(cordoned)).toContain("SIGUSR1");
 	const words = "running (notice from command: elastic-run leave by ";
-	const line = (await status(cluster)).split("\n").find((one) => one.startsWith(second));
+	const line = (await status(cluster))
+		.split("\n")
+		.find((one) => one.startsWith(second));
 	expect(line).toContain(words);
 	expect(line).toContain(", gone at ");
 	await ordered(cluster, "leave", second, "--cancel");

@@ -11,7 +11,7 @@ test("chaos notice: a node hears that its machine will go, as from a platform", 
 	expect(bad.exitCode).toBe(2);
 	expect(bad.stderr).toMatch(/--platform: "ibm" .*\n.*--window: "0"/);
 	const made = await notice(
-		...["spot", "--platform", "gcp", "--window", "10s", "--output", "json"],
+		...["spot", "--platform", "gcp", "--window", "2s", "--output", "json"],
 	);
 	expect(made.exitCode).toBe(0);
 	expect(JSON.parse(made.stdout)).toMatchObject({

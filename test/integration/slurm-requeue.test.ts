@@ -1,4 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, it } from "vitest";
 import { CLI } from "../helpers/cli.js";
@@ -57,7 +63,17 @@ it("P14 slurm-requeue.sbatch: at the time limit the workers save, the job is que
 		chmodSync(join(bin, name), 0o755);
 	}
 	writeFileSync(join(site.path, "train.py"), TRAIN);
-	const recipe = join(ROOT, "examples/deploy/slurm-requeue.sbatch");
+	const recipe = join(bin, "job.sbatch");
+	const text = readFileSync(
+		join(ROOT, "examples/deploy/slurm-requeue.sbatch"),
+		"utf8",
+	);
+	// Python takes no notice, so it works on for as long as it may.
+	const grace = text.replace(
+		"--termination-grace 110",
+		"--termination-grace 2",
+	);
+	writeFileSync(recipe, grace);
 	const submit = (restarts: number) =>
 		site.start("bash", [recipe], {
 			env: {

@@ -21,7 +21,8 @@ function give(run: Simulation, agent: SimAgent, random: Random): void {
 	const inMs = random.chance(0.1) ? undefined : random.between(0, 90_000);
 	agent.notice(source, inMs);
 	const later = random.between(10, 20_000);
-	if (random.chance(0.2)) run.after(later, () => agent.withdraw(source));
+	const isWithdrawn = random.chance(0.2);
+	if (isWithdrawn) run.after(later, () => agent.withdraw(source));
 	else if (random.chance(0.2)) {
 		run.after(later, () => agent.notice(source, random.between(0, 10_000)));
 	}

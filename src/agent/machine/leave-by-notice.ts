@@ -11,8 +11,8 @@ import {
 import type { Joining, Running, Stopping } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
-import { isHeld, type WorkerSlot } from "./worker-slot.js";
 import { waiting } from "./worker-replies.js";
+import { isHeld, type WorkerSlot } from "./worker-slot.js";
 import { markExited, update } from "./worker-slots.js";
 
 /** Ends the workers, and then this node's part in the run, because its machine goes. */
@@ -52,7 +52,12 @@ export function leaveAndHold(
 			root: null,
 			isAsked: true,
 		} as const),
-		...{ isLate, isByNotice: true, holds: holdWith(notices, context), leaveBy: null },
+		...{
+			isLate,
+			isByNotice: true,
+			holds: holdWith(notices, context),
+			leaveBy: null,
+		},
 	};
 	// A wait for another round has no end here.
 	const workers = state.workers.map((worker) => waiting(worker, null));

@@ -1,10 +1,10 @@
 import type { Cleanups } from "../../base/cleanups.js";
 import { messageOf } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import type { Notice } from "../../notices/notice.js";
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
+import type { NoticeInput } from "../machine/inputs.js";
 import type { NodeResources } from "../workers/node-resources.js";
 import { type MirrorOptions, RunMirror } from "./mirror-run.js";
 import { leaveSignalOf, writeNodeFile } from "./node-file.js";
@@ -20,8 +20,8 @@ export interface PublishLocallyOptions
 	/** Signals to this process that make its node leave. */
 	readonly signals: readonly NodeJS.Signals[];
 	readonly cleanups: Cleanups;
-	/** Called with a notice that a command of this machine makes. */
-	readonly onNotice: (notice: Notice) => void;
+	/** Takes a notice that a command of this machine makes. */
+	readonly notice: (input: NoticeInput) => void;
 }
 
 /** Lets commands on this machine find an agent and, if its run's state is in this process's memory, the run. */
@@ -87,11 +87,15 @@ export function publishLocally(
 
 /** Each process of the user's on this machine may make a notice, as it may send a signal. */
 function hearNotices(
-	{ clock, cleanups, onNotice }: PublishLocallyOptions,
+	{ clock, cleanups, notice: take }: PublishLocallyOptions,
 	channels: NodeResources["channels"],
 ): void {
 	const watch = (directory: string) =>
-		onNoticeRequest(directory, onNotice, clock);
+		onNoticeRequest(
+			directory,
+			(notice) => take({ kind: "noticed", notice }),
+			clock,
+		);
 	let end = watch(channels.directory);
 	channels.onMadeAgain((directory) => {
 		end();

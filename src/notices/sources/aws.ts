@@ -135,7 +135,7 @@ export class Aws implements Cloud {
 		const text = answer.body.trim();
 		if (answer.status !== 200) throw odd(ask, answer);
 		// It becomes a header.
-		if (!/^[\x21-\x7e]{1,1024}$/.test(text)) {
+		if (!/^[\w+/=.~-]{1,1024}$/.test(text)) {
 			throw new Error(`${ask.url} answers something that is no token`);
 		}
 		const lifeMs = readTokenLifeMs(answer.headers[TTL_HEADER], TOKEN_SECONDS);

@@ -1,15 +1,11 @@
 import type { FailureRecord } from "../records/failure.js";
+import type { NoticeRecord } from "../records/notice-record.js";
 import type {
 	Hang,
 	StepSource,
 	Straggler,
 } from "../records/progress-record.js";
-import type { NoticeRecord } from "../records/notice-record.js";
-import type {
-	NodeState,
-	Outcome,
-	World,
-} from "../records/records.js";
+import type { NodeState, Outcome, World } from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
 export type RunPhase =

@@ -104,6 +104,22 @@ describe("what a process that has just started does", () => {
 		).toThrow(words);
 	});
 
+	it.each([
+		[undefined, 3_600_000, "--deadline: none there, 3600s here"],
+		[90_000, undefined, "--deadline: 90s there, none here"],
+	])("P11 all agents need the same deadline: %j and %j", (theirs, mine, words) => {
+		const withDeadline = (deadlineMs: number | undefined): RunSpec => ({
+			...SPEC,
+			...(deadlineMs !== undefined && { deadlineMs }),
+		});
+		expect(() =>
+			beginRun(
+				runView({ instance: 7 }, [alive]),
+				...([withDeadline(theirs), withDeadline(mine), NOW] as const),
+			),
+		).toThrow(words);
+	});
+
 	it("begins anew where its settings differ from those of a run of which nobody lives", () => {
 		const mine = { ...SPEC, maxNodes: 4 };
 		expect(

@@ -71,7 +71,10 @@ describe.each([
 
 test("P11 an outcome stays", () => {
 	const outcome = {
-		...{ result: "succeeded", exitCode: 0, reason: "done", root: null },
+		result: "succeeded",
+		exitCode: 0,
+		reason: "done",
+		root: null,
 	} as const;
 	const ended = runView({ instance: BEGUN, outcome }, [nodeRecord("a")]);
 	expect(plan(ended, -1, { deadlineMs: 1_000 }).plan).toBeUndefined();

@@ -21,7 +21,8 @@ it("shouldSave says yes once after a notice, and a save says that the worker may
 			acknowledge: (event) => acknowledged.push(event),
 		},
 	});
-	const save = (step: number) => checkpoints.save({
+	const save = (step: number) =>
+		checkpoints.save({
 			...{ step, epoch: 0, generator: null },
 			...{ dataPosition: null, parameters: {} },
 		});
