@@ -111,6 +111,18 @@ const TABLE = {
 		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
 		run: async (args) => (await import("./order-node.js")).uncordon(args),
 	},
+	nodes: {
+		help: "show a run's nodes: charges, failures, replacements, preflights",
+		operand: "[RUN_ID]",
+		flags: [...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./nodes.js")).nodes(args),
+	},
+	readmit: {
+		help: "let a node that was replaced into its run again",
+		operand: "NODE [RUN_ID]",
+		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./readmit.js")).readmit(args),
+	},
 	clean: {
 		help: "list, or remove, what runs that are over have left behind",
 		operand: "[RUN_ID]",

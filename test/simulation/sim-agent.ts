@@ -9,7 +9,7 @@ import {
 	messageOf,
 } from "../../src/base/errors.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
-import type { Intent } from "../../src/rendezvous/records/record-writer.js";
+import type { Intent } from "../../src/rendezvous/records/intent.js";
 import { type Link, openLink } from "./link.js";
 import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
 import type { SimAgentOptions } from "./sim-machine.js";
@@ -220,6 +220,7 @@ export class SimAgent {
 				shutdownTimeoutMs,
 				pauseTimeoutMs: machine.pauseTimeoutMs,
 				rules: [],
+				isStartedAnew: false,
 			},
 			membership: {
 				publish: (intent: Intent | null) => {
