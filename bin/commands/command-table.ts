@@ -111,6 +111,18 @@ const TABLE = {
 		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
 		run: async (args) => (await import("./order-node.js")).uncordon(args),
 	},
+	nodes: {
+		help: "show a run's nodes: charges, failures, replacements, preflights",
+		operand: "[RUN_ID]",
+		flags: [...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./nodes.js")).nodes(args),
+	},
+	readmit: {
+		help: "let a node that was replaced into its run again",
+		operand: "NODE [RUN_ID]",
+		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
+		run: async (args) => (await import("./readmit.js")).readmit(args),
+	},
 	clean: {
 		help: "list, or remove, what runs that are over have left behind",
 		operand: "[RUN_ID]",
@@ -153,6 +165,17 @@ const TABLE = {
 		help: "take part in a run for a pod whose other containers work",
 		flags: [...BARRIER_FLAGS, ...BARRIER_OPTIONS],
 		run: async (args) => (await import("./barrier.js")).barrier(args),
+	},
+	"etcd-setup": {
+		help: "show, or make, a user of etcd for one run",
+		operand: "RUN_ID",
+		flags: [
+			{ name: "apply" },
+			{ name: "user", argument: "NAME" },
+			{ name: "password-file", argument: "FILE" },
+			...[...STORE_FLAGS, ...COMMON_FLAGS],
+		],
+		run: async (args) => (await import("./etcd-setup.js")).etcdSetup(args),
 	},
 	"python-path": {
 		help: "print where Python finds the runtime library",

@@ -43,6 +43,27 @@ export function runCommand(
 	});
 }
 
+/** Parses `NODE [RUN_ID] [flags]` and runs the command. */
+export function nodeCommand(
+	command: CommandName,
+	about: string,
+	args: readonly string[],
+	work: (asked: AskedCommand, nodeId: string) => Promise<number>,
+): Promise<number> {
+	return withArguments(command, about, args, (parsed) => {
+		const [nodeId = "", ...operands] = parsed.operands;
+		const name = parseName(nodeId);
+		const problems = [
+			...(nodeId === "" ? ["name a node"] : []),
+			...(nodeId !== "" && "problems" in name ? name.problems : []),
+			...runIdProblems(operands),
+		];
+		return problems.length > 0
+			? refuse(problems.map((words) => `${command}: ${words} (see --help)`))
+			: workOnRun({ ...parsed, operands }, (asked) => work(asked, nodeId));
+	});
+}
+
 function runIdProblems([
 	runId,
 	...others

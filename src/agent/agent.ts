@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Membership } from "../rendezvous/member/membership.js";
-import type { Intent } from "../rendezvous/records/record-writer.js";
+import type { Intent } from "../rendezvous/records/intent.js";
 import type { Reached } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
 import { deadlineOf } from "./machine/deadline-of.js";

@@ -8,6 +8,7 @@ export const EXIT_CODES = {
 	stopped: 5,
 	internal: 70,
 	replaceNode: 75,
+	restart: 76,
 	notExecutable: 126,
 	notFound: 127,
 } as const;

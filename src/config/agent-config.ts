@@ -101,6 +101,32 @@ export interface NoticesConfig {
 	readonly terminationGraceMs: number | undefined;
 }
 
+/** The exit codes that a user can choose. */
+export interface ExitCodeConfig {
+	/** Of an agent whose node should be replaced. */
+	readonly replaceNode: number;
+	/** Of an agent that should be started anew. */
+	readonly restart: number;
+	/** A failed run exits with the exit code of its root cause. */
+	readonly isPropagated: boolean;
+}
+
+/** How a node is examined before it joins. */
+export interface PreflightConfig {
+	/** Of the built-in examination. `strict`: a finding keeps the node out. */
+	readonly mode: "quick" | "strict" | "off";
+	/** For `sh -c`; undefined: none. */
+	readonly command: string | undefined;
+	readonly timeoutMs: number;
+}
+
+/** What is run when a node is to be replaced. */
+export interface ReplaceNodeConfig {
+	/** For `sh -c`; undefined: none. */
+	readonly command: string | undefined;
+	readonly timeoutMs: number;
+}
+
 /** The complete configuration of one agent: validated, with defaults, times in milliseconds. */
 export interface AgentConfig extends StoreConfig {
 	readonly command: WorkerCommand;
@@ -141,6 +167,11 @@ export interface AgentConfig extends StoreConfig {
 	readonly maxIdenticalFailures: number;
 	/** Asked before the policy; the first match decides. */
 	readonly rules: readonly Rule[];
+	/** Instead of restarting its workers, this agent ends, for its supervisor to start it anew. */
+	readonly isStartedAnew: boolean;
+	readonly exitCodes: ExitCodeConfig;
+	readonly preflight: PreflightConfig;
+	readonly replaceNode: ReplaceNodeConfig;
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;
 	/** Set if the agent ends with this exit code when its round is over: its supervisor starts it anew. */

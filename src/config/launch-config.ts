@@ -71,6 +71,20 @@ export interface LaunchConfig {
 	readonly maxIdenticalFailures?: number | undefined;
 	/** `"exit=3 => fail-run"`: asked before the policy; the first match decides. */
 	readonly rule?: string | readonly string[] | undefined;
+	readonly restartStrategy?: "in-place" | "recreate" | undefined;
+	readonly exitCodeReplace?: number | string | undefined;
+	readonly exitCodeRestart?: number | string | undefined;
+	/** A failed run ends with the exit code of its root cause. */
+	readonly propagateExitCode?: boolean | undefined;
+
+	/** `"strict"`: a node that is slow, or cannot reach others, does not join. */
+	readonly preflight?: "quick" | "strict" | "off" | undefined;
+	/** Run by `sh -c` before this node joins. */
+	readonly preflightCommand?: string | undefined;
+	readonly preflightTimeout?: Duration | undefined;
+	/** Run by `sh -c` when a node is to be replaced. */
+	readonly replaceNodeCommand?: string | undefined;
+	readonly replaceNodeTimeout?: Duration | undefined;
 
 	/** The source of a regular expression whose first group is the step number. */
 	readonly stepPattern?: string | undefined;

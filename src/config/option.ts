@@ -5,6 +5,7 @@ export type OptionGroup =
 	| "Workers"
 	| "Rendezvous"
 	| "Restarts"
+	| "Nodes"
 	| "Steps"
 	| "Notices"
 	| "Logs and output"

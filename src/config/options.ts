@@ -3,6 +3,7 @@ import { COMMAND_OPTIONS } from "./options/command.js";
 import { HTTP_OPTIONS } from "./options/http.js";
 import { LOG_OPTIONS } from "./options/logs.js";
 import { NOTICE_OPTIONS } from "./options/notices.js";
+import { NODE_OPTIONS } from "./options/nodes.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
 import { STEP_OPTIONS } from "./options/steps.js";
@@ -13,6 +14,7 @@ export const OPTIONS = {
 	...WORKER_OPTIONS,
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
+	...NODE_OPTIONS,
 	...STEP_OPTIONS,
 	...NOTICE_OPTIONS,
 	...LOG_OPTIONS,

@@ -1,14 +1,71 @@
-import type { AgentConfig, StepsConfig } from "./agent-config.js";
+import type {
+	AgentConfig,
+	ExitCodeConfig,
+	StepsConfig,
+} from "./agent-config.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
 
 export function restartsConfig(
 	reader: SettingReader,
-): Pick<AgentConfig, "maxRestarts" | "maxIdenticalFailures" | "rules"> {
+	store: Pick<AgentConfig, "backend" | "meeting">,
+): Pick<
+	AgentConfig,
+	| "maxRestarts"
+	| "maxIdenticalFailures"
+	| "rules"
+	| "isStartedAnew"
+	| "exitCodes"
+> {
 	return {
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
 		rules: reader.given(OPTIONS.rule) ?? [],
+		isStartedAnew: isStartedAnew(reader, store),
+		exitCodes: exitCodes(reader),
+	};
+}
+
+/** The state of the run must outlive this agent. */
+function isStartedAnew(
+	reader: SettingReader,
+	{ backend, meeting }: Pick<AgentConfig, "backend" | "meeting">,
+): boolean {
+	const { restartStrategy } = OPTIONS;
+	if (reader.value(restartStrategy) !== "recreate") return false;
+	if (backend === "etcd" && meeting === undefined) return true;
+	const lost =
+		backend === "memory"
+			? "without etcd the run's state, its budgets included, ends with this agent"
+			: "the etcd that agents start may end with them, and the run's state with it";
+	reader.refuse(
+		restartStrategy,
+		`recreate: ${lost}; give --rdzv-backend etcd and an etcd as --rdzv-endpoint, or leave it out`,
+	);
+	return false;
+}
+
+/** A scheduler must be able to tell the two apart. */
+function exitCodes(reader: SettingReader): ExitCodeConfig {
+	const { exitCodeReplace, exitCodeRestart, propagateExitCode } = OPTIONS;
+	const replaceNode = reader.value(exitCodeReplace);
+	const restart = reader.value(exitCodeRestart);
+	if (
+		reader.sound(exitCodeReplace, exitCodeRestart) &&
+		replaceNode === restart
+	) {
+		const option = reader.given(exitCodeRestart)
+			? exitCodeRestart
+			: exitCodeReplace;
+		reader.refuse(
+			option,
+			`${restart} says both "replace this node" and "start this agent anew"; give two different codes`,
+		);
+	}
+	return {
+		replaceNode,
+		restart,
+		isPropagated: reader.value(propagateExitCode),
 	};
 }
 

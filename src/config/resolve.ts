@@ -18,6 +18,7 @@ import { resolveHttp } from "./resolve-http.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import { resolveLogs } from "./resolve-logs.js";
 import { resolveNotices } from "./resolve-notices.js";
+import { preflightConfig, replaceNodeConfig } from "./resolve-nodes.js";
 import { resolvePolicy } from "./resolve-policy.js";
 import { resolveRendezvous } from "./resolve-rendezvous.js";
 import { resolveWorkerCount } from "./resolve-worker-count.js";
@@ -110,7 +111,9 @@ export async function checkSettings(
 		stdinRank: stdinRank(reader, nprocPerNode, host, warn),
 		...resolveIdentity(reader, request, rendezvous, host),
 		role: reader.value(OPTIONS.role),
-		...restartsConfig(reader),
+		...restartsConfig(reader, rendezvous),
+		preflight: preflightConfig(reader),
+		replaceNode: replaceNodeConfig(reader),
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		steps: stepsConfig(reader),

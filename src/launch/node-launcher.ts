@@ -1,14 +1,16 @@
+import { once } from "node:events";
 import type { AgentObserver } from "../agent/agent-observer.js";
 import { AgentSession } from "../agent/agent-session.js";
 import type { StopRequest } from "../agent/agent-session-options.js";
 import {
 	type EnteredRun,
-	type EnterRunOptions,
 	enterRun,
+	type KeptOut,
 } from "../agent/joining/enter-run.js";
 import { LoggingStore } from "../agent/joining/logging-store.js";
 import { openStore } from "../agent/joining/open-store.js";
 import { withAdvice } from "../agent/joining/reach-store.js";
+import { runListener } from "../agent/joining/run-listener.js";
 import { endingOf, leftWith } from "../agent/machine/ending.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { PortReservation } from "../agent/workers/reserve-port.js";
@@ -38,16 +40,17 @@ const EVERY_ADDRESS = "::";
 export class NodeLauncher {
 	private readonly incarnation = newIncarnation();
 	private readonly arrivedAt: number;
-	private readonly ports: PortReservation;
-	private readonly opening: Promise<Store>;
+	readonly ports: PortReservation;
+	readonly opening: Promise<Store>;
 	private readonly notices: NoticeWatch;
 	private membership: Membership | undefined;
 	private session: AgentSession | undefined;
 	private observer: AgentObserver | undefined;
 	private stopRequest: StopRequest | undefined;
 	private leaving: Promise<void> | undefined;
-	private tellStopped: () => void = () => {};
-	private readonly stopped: Promise<void>;
+	/** Aborted once this agent is told to stop. */
+	private readonly stop = new AbortController();
+	private readonly stopped = once(this.stop.signal, "abort");
 
 	constructor(
 		private readonly config: AgentConfig,
@@ -72,9 +75,6 @@ export class NodeLauncher {
 		});
 		// It is awaited later, or not at all.
 		this.opening.catch(() => {});
-		this.stopped = new Promise((resolve) => {
-			this.tellStopped = resolve;
-		});
 	}
 
 	/** Makes the agent leave the run: its workers get SIGTERM or, with `immediately`, SIGKILL. */
@@ -84,7 +84,7 @@ export class NodeLauncher {
 	): void {
 		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
 		this.session?.askToStop(this.stopRequest);
-		this.tellStopped();
+		this.stop.abort();
 	}
 
 	/** A signal asks the agent to stop; a platform's SIGTERM says that this machine will go. */
@@ -108,7 +108,7 @@ export class NodeLauncher {
 		try {
 			// An agent that still waits for a store or a node id stops at once.
 			const entered = await Promise.race([this.enter(), this.stopped]);
-			if (entered !== undefined) return await this.takePart(entered);
+			if ("config" in entered) return await this.takePart(entered);
 			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
 			return reportUnstarted(leftWith(exitCode, reason), this.config);
 		} catch (error) {
@@ -116,7 +116,7 @@ export class NodeLauncher {
 		}
 	}
 
-	private async enter(): Promise<EnteredRun> {
+	private async enter(): Promise<EnteredRun | KeptOut> {
 		const { config, place } = this;
 		const { clock, cleanups, log } = place;
 		cleanups.add("freeing the port", () => this.ports.close());
@@ -129,29 +129,24 @@ export class NodeLauncher {
 		const isAborted = () => this.stopRequest !== undefined;
 		await hostIfAsked(config, place, isAborted, Math.random);
 		return enterRun({
+			...place,
 			config,
 			store: new LoggingStore(await this.opening, clock, log),
-			clock,
-			log,
 			random: Math.random,
 			incarnation: this.incarnation,
-			listener: this.listener(),
+			listener: runListener(config, place, this),
 			onMembership: (membership) => {
 				this.membership = membership;
 			},
-			isAborted,
+			...{ isAborted, stop: this.stop.signal },
 		});
 	}
 
-	private listener(): EnterRunOptions["listener"] {
-		return {
-			reservePort: () => this.ports.reserve(),
-			onPlanReason: (reason) => this.place.log.debug(reason),
-			onSkipped: (words) => this.place.log.warn(words),
-		};
-	}
-
-	private takePart(entered: EnteredRun): Promise<RunReport> | RunReport {
+	private takePart(
+		entered: EnteredRun | KeptOut,
+	): Promise<RunReport> | RunReport {
+		if ("keptOut" in entered)
+			return reportUnstarted(entered.keptOut, entered.config);
 		const { config, membership, joined, isReturning, store } = entered;
 		if ("outcome" in joined) {
 			const { outcome, round } = joined;

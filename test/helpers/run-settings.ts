@@ -1,7 +1,7 @@
 import type {
 	AgentIdentity,
 	Intent,
-} from "../../src/rendezvous/records/record-writer.js";
+} from "../../src/rendezvous/records/intent.js";
 import type { RunSpec } from "../../src/rendezvous/records/records.js";
 
 /** What agents have agreed on, a planner's settings among it, changed as given. */

@@ -48,5 +48,6 @@ export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
 	straggler: null,
 	hang: null,
 	nodes: [],
+	preflights: [],
 	...change,
 });

@@ -52,8 +52,8 @@ describe("--help", () => {
 			"Usage:",
 			"Starts the workers of a distributed job on this machine,",
 			"Commands,",
-			...["Common options:", "Workers:", "Rendezvous:", "Restarts:", "Steps:"],
-			"Notices:",
+			...["Common options:", "Workers:", "Rendezvous:", "Restarts:", "Nodes:"],
+			...["Steps:", "Notices:"],
 			...["Logs and output:", "Observability:", "Command:", "Examples:"],
 			...["Precedence:", "Durations:"],
 		]);

@@ -31,6 +31,8 @@ export interface RoundCommit {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The nodes that have finished this plan, or an earlier one. */
 	readonly finished: ReadonlySet<string>;
+	/** The nodes whose replacement has come, so that their budgets began anew. */
+	readonly reset: ReadonlySet<string>;
 }
 
 /** What a node's record says from now on; null: it is gone. */

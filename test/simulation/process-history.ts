@@ -1,5 +1,5 @@
 import type { Ending } from "../../src/agent/machine/state.js";
-import type { AgentIdentity } from "../../src/rendezvous/records/record-writer.js";
+import type { AgentIdentity } from "../../src/rendezvous/records/intent.js";
 
 /** A span of simulated time in milliseconds; it may still be open. */
 export interface Span {

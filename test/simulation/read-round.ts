@@ -7,6 +7,7 @@ import {
 	ROUND,
 	SEAT,
 } from "../../src/rendezvous/records/record-shapes.js";
+import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import type {
 	BudgetRecord,
 	NodeRecord,
@@ -26,7 +27,7 @@ export function readRound(
 		keys.seats,
 		keys.nodes,
 		keys.budgets,
-		keys.finished,
+		...[keys.finished, keys.replaced],
 	]);
 	const entry = entries.get(keys.round);
 	if (entry === undefined) return undefined;
@@ -35,6 +36,7 @@ export function readRound(
 	const nodes = new Map<string, NodeRecord>();
 	const budgets = new Map<string, BudgetRecord>();
 	const finished = new Set<string>();
+	const reset = new Set<string>();
 	for (const [key, each] of entries) {
 		const name = key.slice(key.lastIndexOf("/") + 1);
 		if (key.startsWith(keys.seats)) {
@@ -47,9 +49,12 @@ export function readRound(
 			budgets.set(name, decodeRecord(BUDGET, each));
 		} else if (key.startsWith(keys.finished)) {
 			finished.add(name);
+		} else if (key.startsWith(keys.replaced)) {
+			const { replacement } = decodeRecord(REPLACED, each);
+			if (replacement !== undefined) reset.add(name);
 		}
 	}
-	return { revision, round, seats, nodes, budgets, finished };
+	return { revision, round, seats, nodes, budgets, finished, reset };
 }
 
 /** Who coordinates, as this entry of the store says. */

@@ -10,7 +10,7 @@ import {
 } from "../../src/base/errors.js";
 import type { NoticeSource } from "../../src/notices/notice.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
-import type { Intent } from "../../src/rendezvous/records/record-writer.js";
+import type { Intent } from "../../src/rendezvous/records/intent.js";
 import { type Link, openLink } from "./link.js";
 import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
 import type { SimAgentOptions } from "./sim-machine.js";
@@ -241,6 +241,7 @@ export class SimAgent {
 				shutdownTimeoutMs,
 				pauseTimeoutMs: machine.pauseTimeoutMs,
 				rules: [],
+				isStartedAnew: false,
 			},
 			membership: {
 				publish: (intent: Intent | null) => {

@@ -218,8 +218,9 @@ it.each([
 	);
 });
 
-describe("docs/command-line.md", () => {
-	const text = read("docs/command-line.md");
+describe("docs/command-line.md and the page for nodes", () => {
+	const pages = ["command-line", "command-line-nodes"];
+	const text = pages.map((page) => read(`docs/${page}.md`)).join("\n");
 
 	it.each(
 		ALL_OPTIONS.map((option) => [option.name, option] as const),

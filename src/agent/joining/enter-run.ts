@@ -1,6 +1,4 @@
-import type { Clock } from "../../base/clock.js";
-import { ElasticRunError } from "../../base/errors.js";
-import type { Logger } from "../../base/logger.js";
+import { EXIT_CODES } from "../../base/errors.js";
 import {
 	hostIdOf,
 	isGone,
@@ -13,41 +11,40 @@ import {
 	Membership,
 	type MembershipOptions,
 } from "../../rendezvous/member/membership.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import {
-	freeNodeId,
-	nodeIdCandidates,
-} from "../../rendezvous/records/node-id.js";
+import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import type { NodeRecord } from "../../rendezvous/records/records.js";
 import type { RunCommand } from "../../rendezvous/records/run-command.js";
-import { decodeNode } from "../../rendezvous/records/run-view.js";
-import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import type { Store } from "../../rendezvous/store/store.js";
+import { leftWith } from "../machine/ending.js";
+import type { Ending } from "../machine/state.js";
+import {
+	type ChooseOptions,
+	chooseNodeId,
+	refuseAborted,
+} from "./choose-node-id.js";
 import { detectLocalAddress } from "./local-address.js";
-import { reachStore } from "./reach-store.js";
+import {
+	type PreflightOptions,
+	passPreflight,
+	publishPreflight,
+} from "./preflight.js";
+import { wasReplacedOften } from "./remember-nodes.js";
 import { runSpec } from "./run-spec.js";
-
-/** Few hosts run more agents of one run. */
-const CANDIDATES_A_LOOK = 8;
 
 /** A complete configuration: the values that depend on the store or the route to it are set. */
 export type NodeConfig = AgentConfig & { readonly localAddr: string };
 
-export interface EnterRunOptions {
-	readonly config: AgentConfig;
-	readonly store: Store;
-	readonly clock: Clock;
-	readonly log: Logger;
-	readonly random: () => number;
+export interface EnterRunOptions
+	extends ChooseOptions,
+		Pick<PreflightOptions, "temporaryDirectory" | "stop"> {
 	/** Names this process. */
 	readonly incarnation: string;
 	readonly listener: Pick<
 		MembershipOptions,
-		"reservePort" | "onPlanReason" | "onSkipped"
+		"reservePort" | "onPlanReason" | "onSkipped" | "onReplace"
 	>;
 	/** Called with each membership before it joins, so that it can always be closed; the last one counts. */
 	readonly onMembership: (membership: Membership) => void;
-	/** Whether the launch was given up. */
-	readonly isAborted: () => boolean;
 }
 
 export interface EnteredRun {
@@ -60,11 +57,19 @@ export interface EnteredRun {
 	readonly store: Store;
 }
 
+/** A node that did not pass its preflight. */
+export interface KeptOut {
+	readonly config: NodeConfig;
+	readonly keptOut: Ending;
+}
+
 /**
  * Reaches the store, determines this node's name and address, and joins the run.
  * @throws ElasticRunError STORE_UNREACHABLE, RENDEZVOUS_FAILED; ABORTED if the launch was given up
  */
-export async function enterRun(options: EnterRunOptions): Promise<EnteredRun> {
+export async function enterRun(
+	options: EnterRunOptions,
+): Promise<EnteredRun | KeptOut> {
 	const { config, clock } = options;
 	const self = ownIdentity();
 	const hostId = hostIdOf(self);
@@ -73,22 +78,42 @@ export async function enterRun(options: EnterRunOptions): Promise<EnteredRun> {
 	const process = { hostId, pid: self.pid, startTime: self.startTime };
 	const { typed, cwd } = config.command;
 	const command = await identifyCommand(typed, cwd);
+	let preflight: PreflightRecord | undefined;
 	for (;;) {
-		const { nodeId, isReturning } = await chooseNodeId(options, isDead);
+		const { nodeId, isReturning, succeeds } = await chooseNodeId(
+			options,
+			isDead,
+		);
 		// The store has answered, so names that lead to it can be resolved.
 		const localAddr =
 			config.localAddr ?? (await detectLocalAddress(config, clock));
+		const isDistrusted = await wasReplacedOften(nodeId, options);
 		const named: NodeConfig = { ...config, localAddr, nodeId };
 		refuseAborted(options);
+		preflight ??= await passPreflight(named, options);
+		refuseAborted(options);
+		if (preflight?.verdict === "failed") {
+			await publishPreflight(preflight, named, options);
+			const reason = `this node does not join, its preflight failed: ${preflight.findings.join("; ")}`;
+			const keptOut = leftWith(EXIT_CODES.replaceNode, reason);
+			return { config: named, keptOut };
+		}
 		const membership = openMembership(
 			options,
 			named,
-			{ ...process, isDead },
+			{
+				...{ ...process, isDead, succeeds },
+				isDistrusted: isDistrusted || undefined,
+			},
 			command,
 		);
 		const joined = await membership.join();
 		if (!("holder" in joined)) {
 			const { store } = options;
+			// The run goes on meanwhile.
+			if (preflight) {
+				void publishPreflight({ ...preflight, nodeId }, named, options);
+			}
 			if ("instance" in joined) warnOfOther(options, joined.otherCommand);
 			return { config: named, membership, joined, isReturning, store };
 		}
@@ -108,54 +133,13 @@ function warnOfOther(
 	);
 }
 
-/** The given id, or the first free one derived from the host's name. */
-async function chooseNodeId(
-	options: EnterRunOptions,
-	isDead: (holder: NodeRecord) => boolean,
-): Promise<{ readonly nodeId: string; readonly isReturning: boolean }> {
-	const { config, store, log } = options;
-	const keys = new RunKeys(config.runId);
-	const patience = { ...options, say: (words: string) => log.warn(words) };
-	for (let from = 1; ; from += CANDIDATES_A_LOOK) {
-		const candidates = config.isNodeIdDerived
-			? nodeIdCandidates(config.nodeId, from, CANDIDATES_A_LOOK)
-			: [config.nodeId];
-		const { entries } = await reachStore(() => {
-			refuseAborted(options);
-			return store.snapshot(
-				candidates.flatMap((id) => [keys.node(id), keys.seat(id)]),
-			);
-		}, patience);
-		const nodeId = config.isNodeIdDerived
-			? freeNodeId(candidates, recordsOf(entries, keys), isDead)
-			: config.nodeId;
-		if (nodeId === undefined) continue;
-		return { nodeId, isReturning: entries.has(keys.seat(nodeId)) };
-	}
-}
-
-function refuseAborted({ isAborted }: EnterRunOptions): void {
-	if (!isAborted()) return;
-	throw new ElasticRunError("ABORTED", "the launch was given up");
-}
-
-function recordsOf(
-	entries: Snapshot["entries"],
-	keys: RunKeys,
-): ReadonlyMap<string, NodeRecord> {
-	const records = [...entries]
-		.filter(([key]) => key.startsWith(keys.nodes))
-		.map(([key, entry]): [string, NodeRecord] => [
-			key.slice(keys.nodes.length),
-			decodeNode(entry),
-		]);
-	return new Map(records);
-}
-
 function openMembership(
 	options: EnterRunOptions,
 	config: NodeConfig,
-	self: Pick<NodeRecord, "hostId" | "pid" | "startTime"> &
+	self: Pick<
+		NodeRecord,
+		"hostId" | "pid" | "startTime" | "succeeds" | "isDistrusted"
+	> &
 		Pick<MembershipOptions, "isDead">,
 	command: RunCommand,
 ): Membership {

@@ -30,7 +30,10 @@ export function beginStopping(
 	next: Next,
 	reason: string,
 ): Stopping {
-	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
+	const isLeaving =
+		state.phase === "STOPPING" &&
+		state.next.kind === "leave" &&
+		state.next.departure !== "recreated";
 	return {
 		phase: "STOPPING",
 		view: state.view,

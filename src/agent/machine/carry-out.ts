@@ -8,7 +8,7 @@ import { leave, stop } from "./stop.js";
 /** Carries out the decision of a policy or a rule. */
 export function carryOut(
 	state: Active,
-	{ workers, exitCode = EXIT_CODES.replaceNode }: Verdict,
+	{ workers, exitCode = EXIT_CODES.replaceNode, departure }: Verdict,
 	notice: PauseCall,
 	context: TransitionContext,
 ): Transition {
@@ -24,6 +24,7 @@ export function carryOut(
 			const failure = notice.failed === undefined ? null : state.failure;
 			const root = failure?.failure ?? null;
 			const request = { exitCode, reason, root, immediately: false };
+			if (departure) return leave(state, { ...request, departure }, context);
 			return leave(state, request, context);
 		}
 		default:

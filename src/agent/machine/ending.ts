@@ -1,4 +1,5 @@
 import { EXIT_CODES } from "../../base/errors.js";
+import type { ExitCodeConfig } from "../../config/agent-config.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { Outcome } from "../../rendezvous/records/records.js";
@@ -23,6 +24,19 @@ export function leftWith(
 	root: FailureRecord | null = null,
 ): Ending {
 	return { outcome: "left", exitCode, reason, root };
+}
+
+/** The exit code of this ending, as the user has chosen it. */
+export function chosenCode(
+	{ outcome, exitCode, root }: Ending,
+	{ replaceNode, restart, isPropagated }: ExitCodeConfig,
+): number {
+	if (outcome === "left") {
+		if (exitCode === EXIT_CODES.replaceNode) return replaceNode;
+		return exitCode === EXIT_CODES.restart ? restart : exitCode;
+	}
+	const isItsRoots = outcome === "failed" && exitCode === EXIT_CODES.failed;
+	return (isPropagated && isItsRoots && root?.exitCode) || exitCode;
 }
 
 /** What the run's end means for this agent. The success of another command is not its success. */

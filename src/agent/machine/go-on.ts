@@ -1,3 +1,4 @@
+import { EXIT_CODES } from "../../base/errors.js";
 import { formatCount } from "../../base/units.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
@@ -54,6 +55,7 @@ export function goOnIfGone(
 	if (context.recreatesWith !== undefined && state.seat !== null) {
 		return endWithRound(state, view, context.recreatesWith);
 	}
+	if (endsInstead(state, view, context)) return recreate(state, context);
 	const joined = join(state, view, context);
 	return {
 		...joined,
@@ -96,6 +98,31 @@ function hold(
 	return { state: after.state, effects, reason };
 }
 
+/**
+ * Whether the agent ends instead of restarting its workers. If this failure may have spent the run's budget, it waits for
+ * the outcome as usual: a new process could only exit with it.
+ */
+function endsInstead(
+	{ workers, round: own, failure }: Stopping,
+	{ round }: RoundView,
+	{ isStartedAnew, maxRestarts }: TransitionContext,
+): boolean {
+	if (!isStartedAnew || own === 0 || paused(workers).length > 0) return false;
+	const isOwn = failure?.failure.round === own && round.deprecated < own;
+	const paysFor = isOwn ? failure : round.unpaid;
+	return paysFor?.charge !== "run" || round.charged < maxRestarts;
+}
+
+function recreate(state: Stopping, context: TransitionContext): Transition {
+	const reason = `ends, to be started anew for round ${state.claim}`;
+	const next: Next = {
+		...{ kind: "leave", exitCode: EXIT_CODES.restart, reason },
+		...{ departure: "recreated", leaveBy: null },
+	};
+	const left = leaveWhenSeen({ ...state, next }, next, context);
+	return { ...left, reason };
+}
+
 /** "ready for round 4 (1 worker paused)". */
 function readyWords({ workers }: Active, round: number): string {
 	const kept = paused(workers).length;
@@ -123,7 +150,13 @@ function leaveWhenSeen(
 	{ now }: TransitionContext,
 ): Transition {
 	const { synced = 0, deprecated = 0 } = state.view?.round ?? {};
-	const seen = next.isLate ? synced !== state.round : deprecated >= state.round;
+	const { departure } = next;
+	const isKnown =
+		departure === undefined || state.view?.departure === departure;
+	const isLeft = next.isLate
+		? synced !== state.round
+		: deprecated >= state.round;
+	const seen = isKnown && isLeft;
 	if (seen || (next.leaveBy !== null && now >= next.leaveBy)) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}

@@ -1,7 +1,4 @@
-import type {
-	Intent,
-	NewIntent,
-} from "../../rendezvous/records/record-writer.js";
+import type { Intent, NewIntent } from "../../rendezvous/records/intent.js";
 import type { Reached } from "../../rendezvous/records/records.js";
 import type { AgentState, Running } from "./state.js";
 

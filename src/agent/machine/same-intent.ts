@@ -1,7 +1,4 @@
-import type {
-	Intent,
-	NewIntent,
-} from "../../rendezvous/records/record-writer.js";
+import type { Intent, NewIntent } from "../../rendezvous/records/intent.js";
 
 /** Whether two intents differ only in times that follow from the rest. */
 export function isSameIntent(
@@ -18,6 +15,7 @@ export function isSameIntent(
 		left.awaitsWorkersMs === right.awaitsWorkersMs &&
 		left.finishedPlan === right.finishedPlan &&
 		left.notice === right.notice &&
+		left.departure === right.departure &&
 		String(left.pids) === String(right.pids)
 	);
 }

@@ -1,6 +1,6 @@
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { NewIntent } from "../../rendezvous/records/record-writer.js";
+import type { Departure, NewIntent } from "../../rendezvous/records/intent.js";
 import type {
 	NodeFailure,
 	SeatRecord,
@@ -20,6 +20,8 @@ export type Next =
 			readonly root?: FailureRecord | null;
 			/** Somebody asked it to leave. */
 			readonly isAsked?: boolean | undefined;
+			/** What follows: it is started anew, or its node is replaced. */
+			readonly departure?: Departure | undefined;
 			/** It was asked after it had already left its round. */
 			readonly isLate?: boolean | undefined;
 			/** Its machine goes. */
@@ -154,6 +156,7 @@ export function intentOf(state: AgentState): NewIntent | null {
 						claim: state.claim,
 						cause: state.next.reason,
 						isAsked: state.next.isAsked,
+						departure: state.next.departure,
 					}
 				: {
 						...base,

@@ -15,6 +15,8 @@ export interface TransitionContext {
 	readonly maxRestarts: number;
 	/** Asked before the policy. */
 	readonly rules: readonly Rule[];
+	/** Instead of restarting its workers, the agent ends, for its supervisor to start it anew. */
+	readonly isStartedAnew: boolean;
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;

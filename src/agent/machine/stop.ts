@@ -19,6 +19,8 @@ export interface StopRequest {
 	readonly isByNotice?: boolean;
 	/** When the workers are killed. Default: when the shutdown time-out is over. */
 	readonly killAt?: number;
+	/** Its node is to be replaced. */
+	readonly departure?: "replaced" | undefined;
 }
 
 /** Ends all workers of the round: SIGTERM now, SIGKILL when their grace period is over. */
@@ -45,9 +47,12 @@ export function leave(
 	context: TransitionContext,
 ): Transition {
 	const { exitCode, reason, immediately, root = null } = request;
-	const { isAsked, isByNotice, killAt } = request;
+	const { isAsked, isByNotice, departure, killAt } = request;
 	const isLate = isAsked && state.phase !== "RUNNING" && isMember(state);
-	const about = { exitCode, reason, root, isAsked, isLate, isByNotice };
+	const about = {
+		...{ exitCode, reason, root, isAsked, isLate },
+		...{ isByNotice, departure },
+	};
 	const next: Next = { kind: "leave", ...about, leaveBy: null };
 	const isUnknown = state.phase === "JOINING" && !isLate;
 	if (isUnknown && living(state.workers).length === 0) {

@@ -104,7 +104,7 @@ function leaveInstead(
 ): Transition {
 	// If it was asked before, the first request stays the reason.
 	const next: Next =
-		state.next.kind === "leave"
+		state.next.kind === "leave" && state.next.departure !== "recreated"
 			? { ...state.next, holds: undefined, isByNotice: undefined }
 			: {
 					...{ kind: "leave" as const, exitCode, reason, leaveBy: null },

@@ -13,13 +13,14 @@ import type {
 	RunReport,
 	WorkerResult,
 } from "../../report/run-report.js";
+import { chosenCode } from "../machine/ending.js";
 import type { Ending } from "../machine/state.js";
 import type { WorkerWords } from "../workers/worker-process.js";
 
 export interface ReportSources {
 	readonly config: Pick<
 		AgentConfig,
-		"runId" | "nodeId" | "maxRestarts" | "stdinRank"
+		"runId" | "nodeId" | "maxRestarts" | "stdinRank" | "exitCodes"
 	>;
 	readonly ending: Ending;
 	/** As last seen; null if the run was never seen. */
@@ -41,7 +42,7 @@ export function buildReport(sources: ReportSources): RunReport {
 	const { config, ending, round } = sources;
 	return {
 		outcome: ending.outcome,
-		exitCode: ending.exitCode,
+		exitCode: chosenCode(ending, config.exitCodes),
 		runId: config.runId,
 		nodeId: config.nodeId,
 		instance: sources.instance,

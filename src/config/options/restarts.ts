@@ -1,7 +1,12 @@
 import { option, optionWithDefault } from "../option.js";
 import { parsePolicy } from "../parse/policy.js";
 import { parseRules } from "../parse/rules.js";
-import { parseCount } from "../parse/scalars.js";
+import {
+	oneOf,
+	parseCount,
+	parseExitCode,
+	parseSwitch,
+} from "../parse/scalars.js";
 
 export const RESTART_OPTIONS = {
 	restartPolicy: optionWithDefault({
@@ -40,5 +45,39 @@ export const RESTART_OPTIONS = {
 		defaultText: "3",
 		help: "so many same failures in a row, and no step beyond the furthest one, end the run; 0: never",
 		parse: parseCount,
+	}),
+	restartStrategy: optionWithDefault({
+		name: "restart-strategy",
+		group: "Restarts",
+		argument: "NAME",
+		defaultText: "in-place",
+		help: "in-place, or recreate: instead of a restart this agent ends, for its supervisor to start it anew",
+		parse: oneOf("in-place", "recreate"),
+	}),
+	exitCodeReplace: optionWithDefault({
+		name: "exit-code-replace",
+		group: "Restarts",
+		argument: "N",
+		forms: ["number"],
+		defaultText: "75",
+		help: "exit code of an agent whose node should be replaced",
+		parse: parseExitCode,
+	}),
+	exitCodeRestart: optionWithDefault({
+		name: "exit-code-restart",
+		group: "Restarts",
+		argument: "N",
+		forms: ["number"],
+		defaultText: "76",
+		help: "exit code of an agent that should be started anew",
+		parse: parseExitCode,
+	}),
+	propagateExitCode: optionWithDefault({
+		name: "propagate-exit-code",
+		group: "Restarts",
+		forms: ["boolean"],
+		defaultText: "0",
+		help: "a failed run exits with the exit code of its root cause instead of 1",
+		parse: parseSwitch,
 	}),
 };

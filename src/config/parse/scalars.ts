@@ -39,6 +39,14 @@ export function parseCount(text: string): Parsed<number> {
 		: ok(count);
 }
 
+/** An exit code that is no success. */
+export function parseExitCode(text: string): Parsed<number> {
+	const code = wholeNumber(text, 1);
+	return code === undefined || code > 255
+		? invalid(text, "a whole number from 1 to 255")
+		: ok(code);
+}
+
 /** The local rank that reads stdin, or `none`. */
 export function parseStdin(text: string): Parsed<number | "none"> {
 	if (text === "none") return ok("none");

@@ -4,6 +4,7 @@ import { plainMessage } from "../../logs/plain-text.js";
 import { stateInWords } from "../../rendezvous/describe/node-state.js";
 import type {
 	NodeStatus,
+	PreflightStatus,
 	RunStatus,
 } from "../../rendezvous/describe/run-status.js";
 import {
@@ -43,6 +44,7 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 				: "",
 			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
+			...status.preflights.map((one) => preflightLine(one, ago)),
 		].filter((line) => line !== ""),
 		...nodeTable(status, ago),
 	];
@@ -110,6 +112,15 @@ function waitingLine(
 	ago: Ago,
 ): string {
 	return `  ${words}${since === null ? "" : `; since ${ago(since)}`}`;
+}
+
+/** Only a finding is worth a line. */
+function preflightLine(
+	{ nodeId, verdict, findings, at }: PreflightStatus,
+	ago: Ago,
+): string {
+	if (verdict === "passed") return "";
+	return `  preflight of ${nodeId} ${verdict}, ${ago(at)} ago: ${findings.join("; ")}`;
 }
 
 /** A node's budget is shown if a policy charges it. */

@@ -109,6 +109,8 @@ export function ruleWords({ number, text }: Rule): string {
 export interface Verdict extends RestartDecision {
 	/** Undefined: the code for a node that should be replaced. */
 	readonly exitCode?: number;
+	/** This node is refused from now on, until somebody readmits it. */
+	readonly departure?: "replaced";
 	/** The rule that decided, in words. */
 	readonly rule?: string;
 }
@@ -133,7 +135,10 @@ export function decisionOf(
 			return { workers, charge: "nothing", ...said };
 		}
 		case "replace-node":
-			return { workers: "leave", charge: "nothing", ...said };
+			return {
+				...{ workers: "leave", charge: "nothing", ...said },
+				departure: "replaced",
+			};
 		case "stop-node":
 			return {
 				...{ workers: "leave", charge: "nothing", ...said },

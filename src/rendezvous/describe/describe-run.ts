@@ -10,6 +10,7 @@ import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
+import { preflightsOf } from "./describe-preflights.js";
 import { findingsOf, withWorkers } from "./describe-workers.js";
 import type {
 	IncidentStatus,
@@ -90,6 +91,7 @@ export function describeRun(
 			? findingsOf(nodes, round, sources)
 			: { straggler: null, hang: null }),
 		nodes: nodes.map((node) => withWorkers(node, round, sources)),
+		preflights: preflightsOf(sources),
 	};
 }
 

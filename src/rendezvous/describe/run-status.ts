@@ -1,5 +1,6 @@
 import type { FailureRecord } from "../records/failure.js";
 import type { NoticeRecord } from "../records/notice-record.js";
+import type { PreflightRecord } from "../records/preflight-record.js";
 import type {
 	Hang,
 	StepSource,
@@ -57,7 +58,14 @@ export interface RunStatus {
 	readonly straggler: Straggler | null;
 	/** Members by rank, then the others in order of arrival. */
 	readonly nodes: readonly NodeStatus[];
+	/** What nodes found out about themselves before they joined, also those that did not join. */
+	readonly preflights: readonly PreflightStatus[];
 }
+
+export type PreflightStatus = Pick<
+	PreflightRecord,
+	"nodeId" | "verdict" | "findings" | "at"
+>;
 
 export interface WaitingStatus {
 	/** "waiting for 1 more node (at least 2): node-a is here; 590 s left". */

@@ -15,6 +15,7 @@ import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type { Reader, Snapshot, Watch, Write } from "../store/store.js";
+import { type CareOptions, careFor } from "./care-for.js";
 import {
 	type FencingToken,
 	PlanWriter,
@@ -31,10 +32,9 @@ const REST_MS_A_NODE = 0.02;
  */
 const MOST_NODES_READ_BACK = 32;
 
-export interface CoordinatorOptions extends PlanWriterOptions {
+export interface CoordinatorOptions extends PlanWriterOptions, CareOptions {
 	readonly clock: Clock;
 	readonly config: PlannerConfig;
-	readonly nodeId: string;
 	/** Distinguishes this agent's plans from all others'. */
 	readonly incarnation: string;
 	/** A number in [0, 1) that spreads the tries at an unreachable store. */
@@ -139,6 +139,10 @@ export class Coordinator {
 		if (reason !== this.reason) this.options.onReason(reason);
 		this.reason = reason;
 		if (handsOver(view, this.options)) return this.resign(plan, view);
+		const cared = plan
+			? undefined
+			: await careFor(view, this.options, this.writer);
+		if (cared !== undefined) return this.learn(cared);
 		if (plan === undefined) return this.tell(result, view, time);
 		return this.carryOut(plan, view);
 	}

@@ -1,5 +1,6 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
+import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import {
 	type GuardedWrite,
@@ -8,7 +9,6 @@ import {
 } from "../records/own-records.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";
 import { SPEC } from "../records/record-shapes.js";
-import type { AgentIdentity } from "../records/record-writer.js";
 import type {
 	NodeRecord,
 	Outcome,
@@ -151,9 +151,7 @@ async function begin(
 		...ownCommand(snapshot, round.instance, options),
 	];
 	const stale = [...entries.keys()].filter((key) =>
-		[keys.seats, keys.finished, keys.budgets].some((prefix) =>
-			key.startsWith(prefix),
-		),
+		keys.ofOneStart.some((prefix) => key.startsWith(prefix)),
 	);
 	const deletions = stale.map((key) => ({ delete: key }));
 	const leaderless = !entries.has(keys.coordinator);

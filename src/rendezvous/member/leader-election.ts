@@ -14,6 +14,7 @@ import {
 	type RoundRecord,
 	type Seat,
 } from "../records/records.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
 import type {
 	Compare,
 	Entry,
@@ -49,6 +50,8 @@ export interface LeaderElectionOptions {
 	readonly own: Reader;
 	/** Called if the outcome of a candidacy is unknown: read the store. */
 	readonly onFailed: () => void;
+	/** See `CoordinatorOptions`. */
+	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
 	readonly onReason: (reason: string) => void;
 	readonly onSkipped?: Warn | undefined;
 	readonly onError: (error: unknown) => void;

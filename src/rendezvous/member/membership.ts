@@ -1,10 +1,11 @@
 import { isUnreachable, retry } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
+import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach, type Warn } from "../records/record-codec.js";
-import type { AgentIdentity, Intent } from "../records/record-writer.js";
 import type { NodeRecord, RunSpec } from "../records/records.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RoundView } from "../records/round-view.js";
 import type { OwnCommand } from "../records/run-command.js";
 import type { Lease, Store } from "../store/store.js";
@@ -36,6 +37,8 @@ export interface MembershipOptions {
 	readonly random: () => number;
 	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
 	readonly batchSize?: number | undefined;
+	/** See `CoordinatorOptions`. */
+	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
 	/** Called with each decision or wait while this agent is the coordinator. */
 	readonly onPlanReason: (reason: string) => void;
 	/** Called once for each unreadable record that only informs people. */

@@ -1,5 +1,5 @@
 import { ElasticRunError } from "../../base/errors.js";
-import type { AgentIdentity } from "../records/record-writer.js";
+import type { AgentIdentity } from "../records/intent.js";
 import type { NodeRecord } from "../records/records.js";
 import { decodeNode } from "../records/run-view.js";
 import type { Entry } from "../store/store.js";

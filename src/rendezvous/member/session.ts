@@ -1,13 +1,11 @@
 import type { Clock } from "../../base/clock.js";
+import type { AgentIdentity, Intent } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import { decodeRecord, informationAt } from "../records/record-codec.js";
 import { ROUND, WAITING } from "../records/record-shapes.js";
-import {
-	type AgentIdentity,
-	type Intent,
-	RecordWriter,
-} from "../records/record-writer.js";
+import { RecordWriter } from "../records/record-writer.js";
 import type { RoundRecord, RunSpec } from "../records/records.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RoundView } from "../records/round-view.js";
 import type { Lease, Reader, Snapshot, Store, Watch } from "../store/store.js";
 import { LeaderElection } from "./leader-election.js";
@@ -40,6 +38,8 @@ export interface SessionOptions {
 	/** Called once: the agent's record is written under this session's lease. */
 	readonly onStanding: () => void;
 	readonly onError: (error: unknown) => void;
+	/** See `CoordinatorOptions`. */
+	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
 	readonly onPlanReason: (reason: string) => void;
 	/** Called at each read with unreadable records that only inform people. */
 	readonly onSkipped: (words: string) => void;
@@ -165,8 +165,8 @@ export class Session {
 		// Acting on the view may take a while.
 		attend();
 		const waiting = informationAt(WAITING, snapshot, keys.waiting, onSkipped);
-		const { finishedPlan } = this.writer;
-		this.show({ round, seat, waiting, finishedPlan });
+		const { finishedPlan, departure } = this.writer;
+		this.show({ round, seat, waiting, finishedPlan, departure });
 		return this.writeIfDue();
 	}
 

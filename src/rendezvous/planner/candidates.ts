@@ -6,6 +6,7 @@ import {
 	isCordoned,
 	isReady,
 	isRefused,
+	isStartedAnew,
 } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 
@@ -17,7 +18,7 @@ export interface Candidates {
 	readonly late: readonly string[];
 	/** How much longer than usual one of these may need, by its own record, in milliseconds. */
 	readonly lateForMs: number;
-	/** Members that vanished and whose node already has a new process. */
+	/** Members that vanished and whose node already has a new process, or that are started anew. */
 	readonly returning: readonly string[];
 	/** Members that vanished and whose node holds no lease. */
 	readonly vanished: readonly string[];
@@ -48,12 +49,16 @@ export function findCandidates(
 		}
 		if (holder === undefined) {
 			const successor = view.nodes.get(nodeId)?.record;
-			if (successor === undefined) vanished.push(nodeId);
+			if (isStartedAnew(view, place)) returning.push(nodeId);
+			else if (successor === undefined) vanished.push(nodeId);
 			else if (successor.state === "joining") returning.push(nodeId);
 			continue;
 		}
 		memberIds.add(nodeId);
-		if (holder.record.state === "leaving" || isCordoned(view, nodeId)) continue;
+		if (holder.record.state === "leaving" || isCordoned(view, nodeId)) {
+			if (isStartedAnew(view, place)) returning.push(nodeId);
+			continue;
+		}
 		if (isReady(holder, target)) members.push(holder);
 		else {
 			late.push(nodeId);

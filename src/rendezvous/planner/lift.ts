@@ -4,6 +4,7 @@ import type { NodeView, RunView } from "../records/run-view.js";
 import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
 import type { PlannerMemory, PlanResult } from "./plan.js";
 import { progressOf } from "./progress.js";
+import { replacedBy } from "./replace-nodes.js";
 
 /**
  * Begins the next round with these members, in this order.
@@ -26,6 +27,7 @@ export function lift(
 			kind: "lift",
 			seats,
 			budgets,
+			replaced: replacedBy(view, chosen),
 			round: {
 				...round,
 				furthest,

@@ -1,5 +1,6 @@
 import { garbled } from "../records/record-codec.js";
 import {
+	type NodeRecord,
 	RECORD_VERSION,
 	type SeatRecord,
 	type World,
@@ -46,13 +47,25 @@ export function refuseMissingSeats(view: RunView, roundKey: string): void {
 	);
 }
 
-/** The live record of a place: of the same incarnation, or none. */
-export function holderOf(
-	view: RunView,
+/** The live record of a place: of the same process, or of the one that was started in its stead; or none. */
+export function holderOf(view: RunView, place: Place): NodeView | undefined {
+	const node = view.nodes.get(place.nodeId);
+	return node && isHeldBy(place, node.record) ? node : undefined;
+}
+
+function isHeldBy(
+	{ incarnation }: Place,
+	record: Pick<NodeRecord, "incarnation" | "succeeds">,
+): boolean {
+	return record.incarnation === incarnation || record.succeeds === incarnation;
+}
+
+/** Whether its process has ended, or is ending, to be started anew. */
+export function isStartedAnew(
+	{ recreated }: RunView,
 	{ nodeId, incarnation }: Place,
-): NodeView | undefined {
-	const node = view.nodes.get(nodeId);
-	return node?.record.incarnation === incarnation ? node : undefined;
+): boolean {
+	return recreated?.get(nodeId) === incarnation;
 }
 
 /** Whether a node could start workers of this round at once. */
@@ -79,15 +92,20 @@ export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 	return nodes.map(({ record }) => record.nodeId);
 }
 
-/** Nodes that are not members: by the rank that they want, then in order of arrival. */
+/** Nodes that are not members: distrusted ones last, by the rank that they want, then in order of arrival. */
 export function inOrderOfArrival(
 	nodes: readonly NodeView[],
 ): readonly NodeView[] {
 	return [...nodes].sort(
 		(left, right) =>
+			distrust(left) - distrust(right) ||
 			placeWanted(left) - placeWanted(right) ||
 			left.createRevision - right.createRevision,
 	);
+}
+
+function distrust({ record }: NodeView): number {
+	return record.isDistrusted ? 1 : 0;
 }
 
 /** The largest number if it wants none: a difference must not be NaN. */
@@ -115,7 +133,9 @@ export function assignSeats(
 		const { nodeId, incarnation, localWorldSize, role } = record;
 		const place = places.get(nodeId);
 		const previous =
-			place?.incarnation === incarnation && view.round.planId !== null
+			place !== undefined &&
+			isHeldBy(place, record) &&
+			view.round.planId !== null
 				? { planId: view.round.planId, groupRank: place.groupRank }
 				: null;
 		seats.set(nodeId, {

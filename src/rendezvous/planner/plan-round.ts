@@ -17,13 +17,12 @@
  *                            | then lifts (open)
  */
 
-import { RECORD_VERSION, type Seat } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
 import { lookAtDeadline, planDeadline } from "./deadline.js";
 import { withFirstSign } from "./first-sign.js";
 import { observeRound } from "./observe-round.js";
-import { spent, whyBarred } from "./pay-incident.js";
+import { spent } from "./pay-incident.js";
 import {
 	deadlineFor,
 	EMPTY_MEMORY,
@@ -36,6 +35,7 @@ import {
 } from "./plan.js";
 import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound } from "./plan-running-round.js";
+import { findRefusals } from "./replace-nodes.js";
 import { tellStory } from "./tell-story.js";
 import { leaversOf } from "./why-gone.js";
 
@@ -47,13 +47,13 @@ export function planRound(
 	nextPlanId: string,
 	time: PlannerTime,
 ): PlanResult {
-	const { now, wallTime } = time;
+	const { wallTime } = time;
 	const view = { ...seen, leavers: before.leavers };
 	const leavers = leaversOf(view);
 	const memory = observeRound(view, { ...before, leavers }, wallTime);
 	const decided =
 		planDeadline(view, memory, config, time) ??
-		decide(view, memory, config, nextPlanId, now);
+		decide(view, memory, config, nextPlanId, time);
 	const result = lookAtDeadline(decided, view.round, config, time);
 	if (result.plan === undefined || !("round" in result.plan)) return result;
 	const cause = withFirstSign(view, result.plan.round, config, wallTime);
@@ -82,7 +82,7 @@ function decide(
 	known: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	now: number,
+	{ now, wallTime }: PlannerTime,
 ): PlanResult {
 	if (view.round.outcome !== null) {
 		return wait(
@@ -107,7 +107,7 @@ function decide(
 		};
 	}
 	return (
-		planRefusals(view, memory, config) ??
+		planRefusals(view, memory, config, wallTime) ??
 		planSweep(view, memory) ??
 		(synced > deprecated
 			? planRunningRound(view, memory, config, now)
@@ -115,35 +115,21 @@ function decide(
 	);
 }
 
-/** Tells nodes whose own budget is spent so in their seat. */
+/** Tells nodes whose own budget is spent, or that are replaced, so in their seat. */
 function planRefusals(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
+	wallTime: number,
 ): PlanResult | undefined {
-	const seats = new Map<string, Seat>();
-	for (const [nodeId, budget] of view.budgets) {
-		const node = view.nodes.get(nodeId);
-		const seat = view.seats.get(nodeId);
-		const told =
-			seat !== undefined &&
-			"refused" in seat &&
-			seat.incarnation === node?.record.incarnation;
-		const why = whyBarred(nodeId, budget, config);
-		if (node === undefined || told || why === undefined) continue;
-		seats.set(nodeId, {
-			version: RECORD_VERSION,
-			incarnation: node.record.incarnation,
-			refused: `${why}; a node of another --node-id may take its place`,
-		});
-	}
-	if (seats.size === 0) return undefined;
+	const refusals = findRefusals(view, config, wallTime);
+	if (refusals.seats.size === 0) return undefined;
 	if (config.isAlone) return planSpentEnd(view, memory, config);
 	return {
-		plan: { kind: "refuse", seats },
+		plan: { kind: "refuse", ...refusals },
 		memory,
 		until: undefined,
-		reason: `refused: ${[...seats.keys()].join(", ")}`,
+		reason: `refused: ${[...refusals.seats.keys()].join(", ")}`,
 	};
 }
 

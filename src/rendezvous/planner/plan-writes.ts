@@ -17,10 +17,13 @@ export function planWrites(
 		case "lift":
 			return {
 				others: seatWrites(plan, keys),
-				last: roundWrites(plan, keys, view),
+				last: [...roundWrites(plan, keys, view), ...resetWrites(plan, keys)],
 			};
 		case "refuse":
-			return { others: seatWrites(plan, keys), last: [] };
+			return {
+				others: [...replacedWrites(plan, keys), ...seatWrites(plan, keys)],
+				last: [],
+			};
 		case "sweep": {
 			const others = plan.nodeIds.map((nodeId) => ({
 				delete: keys.seat(nodeId),
@@ -40,6 +43,29 @@ function seatWrites(
 		put: keys.seat(nodeId),
 		value: encodeRecord(seat),
 	}));
+}
+
+function replacedWrites(
+	{ replaced }: Extract<Plan, { kind: "lift" | "refuse" }>,
+	keys: RunKeys,
+): readonly Write[] {
+	return [...replaced].map(([nodeId, record]) => ({
+		put: keys.replacedNode(nodeId),
+		value: encodeRecord(record),
+	}));
+}
+
+/** The count of a replaced node begins anew once its replacement is there. */
+function resetWrites(
+	plan: Extract<Plan, { kind: "lift" }>,
+	keys: RunKeys,
+): readonly Write[] {
+	const { replaced, budgets } = plan;
+	const reset = [...replaced.keys()].filter((nodeId) => !budgets.has(nodeId));
+	return [
+		...replacedWrites(plan, keys),
+		...reset.map((nodeId) => ({ delete: keys.budget(nodeId) })),
+	];
 }
 
 /** The round, its charges and its line of the history in one revision. It also deletes the record of what was awaited. */

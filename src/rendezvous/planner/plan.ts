@@ -6,6 +6,7 @@ import type {
 	Seat,
 	SeatRecord,
 } from "../records/records.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { Awaited } from "../records/waiting-record.js";
 
 /** The coordinator's next write: one transaction, except for the seats of a large lift. */
@@ -24,10 +25,17 @@ export type Plan =
 			readonly round: RoundRecord;
 			readonly seats: ReadonlyMap<string, SeatRecord>;
 			readonly budgets: ReadonlyMap<string, BudgetRecord>;
+			/** Nodes that newcomers of the round have replaced. */
+			readonly replaced: ReadonlyMap<string, ReplacedRecord>;
 			readonly story?: HistoryRecord | undefined;
 	  }
 	/** Tell nodes that they may not take part any more. */
-	| { readonly kind: "refuse"; readonly seats: ReadonlyMap<string, Seat> }
+	| {
+			readonly kind: "refuse";
+			readonly seats: ReadonlyMap<string, Seat>;
+			/** Those among them that must be replaced from now on. */
+			readonly replaced: ReadonlyMap<string, ReplacedRecord>;
+	  }
 	/** Delete seats of no current plan. The record of a finished node stays. */
 	| { readonly kind: "sweep"; readonly nodeIds: readonly string[] };
 

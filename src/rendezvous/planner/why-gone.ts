@@ -1,6 +1,11 @@
 import type { NodeFailure, NodeRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { currentPlaces, holderOf, type Place } from "./order-members.js";
+import {
+	currentPlaces,
+	holderOf,
+	isStartedAnew,
+	type Place,
+} from "./order-members.js";
 
 /** Why a member of the last plan cannot be in another round; undefined if it may be in the next one. */
 export function whyGone(view: RunView, place: Place): string | undefined {
@@ -58,12 +63,14 @@ export function neededPlaces(view: RunView): readonly Place[] {
  *   leaves for another reason               | cause          | -                       | cause
  *   could not rely on its lease             | cause          | -                       | -
  *   is only late, or had finished           | -              | -                       | -
+ *   ends to be started anew                 | -              | -                       | -
  */
 export function externalCauses(
 	view: RunView,
 	{ failure, isWish = false }: NodeFailure,
 ): readonly string[] {
 	return neededPlaces(view).flatMap((place) => {
+		if (isStartedAnew(view, place)) return [];
 		if (place.nodeId !== failure.nodeId) {
 			return whyGone(view, place) ?? whyFenced(view, place) ?? [];
 		}

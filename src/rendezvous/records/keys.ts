@@ -15,10 +15,9 @@ export class RunKeys {
 	/** Selects all about the present state of the run: everything except its history, which may be long. */
 	get present(): readonly string[] {
 		const { round, coordinator, waiting, spec } = this;
-		const { nodes, seats, finished, budgets, cordons } = this;
 		return [
-			...[round, coordinator, waiting, spec],
-			...[nodes, seats, finished, budgets, cordons],
+			...[round, coordinator, waiting, spec, this.nodes],
+			...[...this.ofOneStart, this.cordons],
 		];
 	}
 
@@ -87,6 +86,22 @@ export class RunKeys {
 		return `${this.prefix}drains/${nodeId}`;
 	}
 
+	/** Members whose agents have ended to be started anew. */
+	get recreated(): string {
+		return `${this.prefix}recreated/`;
+	}
+
+	/** Nodes that are to be replaced. */
+	get replaced(): string {
+		return `${this.prefix}replaced/`;
+	}
+
+	/** What belongs to one start of the run, and is deleted before the next. */
+	get ofOneStart(): readonly string[] {
+		const { seats, finished, budgets, recreated, replaced } = this;
+		return [seats, finished, budgets, recreated, replaced];
+	}
+
 	get history(): string {
 		return `${this.prefix}history/`;
 	}
@@ -120,6 +135,15 @@ export class RunKeys {
 
 	evidenceOf(nodeId: string): string {
 		return this.evidence + nodeId;
+	}
+
+	/** What each node found out about itself before it joined. No agent watches it. */
+	get preflights(): string {
+		return `${this.prefix}preflights/`;
+	}
+
+	preflightOf(nodeId: string): string {
+		return this.preflights + nodeId;
 	}
 
 	/** Questions to all agents: what their workers do. */
@@ -159,6 +183,14 @@ export class RunKeys {
 
 	budget(nodeId: string): string {
 		return this.budgets + nodeId;
+	}
+
+	replacedNode(nodeId: string): string {
+		return this.replaced + nodeId;
+	}
+
+	recreatedBy(nodeId: string): string {
+		return this.recreated + nodeId;
 	}
 
 	historyOf(round: number): string {

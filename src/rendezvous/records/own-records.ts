@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.js";
 import type { Compare, Lease, Snapshot, Write } from "../store/store.js";
+import type { AgentIdentity } from "./intent.js";
 import type { RunKeys } from "./keys.js";
 import { encodeRecord } from "./record-codec.js";
-import type { AgentIdentity } from "./record-writer.js";
 import { type NodeRecord, RECORD_VERSION } from "./records.js";
 import { commandWrite, type OwnCommand } from "./run-command.js";
 

@@ -96,6 +96,8 @@ export const NODE = fields<NodeRecord>({
 	),
 	since: time,
 	ranUntil: optional(time),
+	isDistrusted: optional(flag),
+	succeeds: optional(token),
 	nodeRank: optional(count),
 	pids: list(nullable(positive)),
 	reached: optional(fields<Reached>({ round, step: nullable(step) })),

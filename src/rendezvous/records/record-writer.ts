@@ -1,55 +1,14 @@
-import type { Entry, Lease, Reader, Store, Write } from "../store/store.js";
+import type { Entry, Lease, Reader, Store } from "../store/store.js";
+import type { AgentIdentity, Departure, Intent } from "./intent.js";
+import { intentWrites } from "./intent-writes.js";
 import type { RunKeys } from "./keys.js";
-import type { NoticeRecord } from "./notice-record.js";
 import { encodeRecord } from "./record-codec.js";
 import {
-	type NodeFailure,
 	type NodeRecord,
-	type NodeState,
 	RECORD_VERSION,
-	type Reached,
 	type RoundRecord,
 } from "./records.js";
 import { writePatienceMs } from "./write-patience.js";
-
-/** The facts about an agent that stay the same while its process lives. */
-export interface AgentIdentity {
-	readonly nodeId: string;
-	readonly incarnation: string;
-	readonly hostId: string;
-	readonly pid: number;
-	readonly startTime: string;
-	readonly address: string;
-	readonly localWorldSize: number;
-	readonly role: string;
-	readonly nodeRank?: number | undefined;
-}
-
-/** The intended content of an agent's record. */
-export interface Intent {
-	readonly state: NodeState;
-	readonly claim: number;
-	readonly failure: NodeFailure | null;
-	readonly fencedIn?: number | undefined;
-	readonly cause: string | null;
-	readonly awaitsWorkersMs?: number | undefined;
-	readonly isAsked?: boolean | undefined;
-	/** Why its machine will go; undefined if it stays. */
-	readonly notice?: NoticeRecord | undefined;
-	/** The plan that it has finished; written together with state `finished`. */
-	readonly finishedPlan: string | null;
-	/** Its workers by local rank, if there are any; null: not started. */
-	readonly pids: readonly (number | null)[];
-	/** How far its workers came in the round that it has left; undefined if they count no steps, or still run. */
-	readonly reached?: Reached | undefined;
-	/** When it entered this state, in milliseconds since 1970. */
-	readonly since: number;
-	/** Until when its workers ran in the round that it has left; undefined if it has not run, or still runs. */
-	readonly ranUntil?: number | undefined;
-}
-
-/** An intent without what the shell adds. */
-export type NewIntent = Omit<Intent, "since" | "ranUntil" | "reached">;
 
 export interface RecordWriterOptions {
 	readonly store: Store;
@@ -91,6 +50,11 @@ export class RecordWriter {
 		return this.written?.finishedPlan ?? null;
 	}
 
+	/** What the store knows to follow when this agent has left. */
+	get departure(): Departure | undefined {
+		return this.written?.departure;
+	}
+
 	/** Whether this agent is leaving the run. */
 	get isLeaving(): boolean {
 		return this.intent?.state === "leaving";
@@ -116,7 +80,7 @@ export class RecordWriter {
 	/**
 	 * Writes the intent, guarded by the revisions of the round and the record as read. So a stale reader claims no old
 	 * round, and no process overwrites another's record. Resolves with whether a newer view is needed, to try again or to
-	 * show that this agent is known to have finished.
+	 * show that this agent is known to have finished, or what follows its leaving.
 	 */
 	async write(): Promise<boolean> {
 		if (this.intent === null) return false;
@@ -126,28 +90,29 @@ export class RecordWriter {
 		// A deleted record is written again.
 		const isDone = intent === this.written && present !== undefined;
 		if (isDone) return false;
-		const hasFinished = intent.finishedPlan !== null;
+		const mustBeKnown =
+			intent.finishedPlan !== null || intent.departure !== undefined;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
 		const value = encodeRecord(await this.recordFor(intent, round));
 		// An earlier try of the same write may have succeeded although its answer was lost.
 		if (present?.value === value && present.lease === lease.id) {
 			this.written = intent;
-			return hasFinished;
+			return mustBeKnown;
 		}
 		this.standing = undefined;
 		// The first agent to leave a round finds it changed a moment later.
 		const isFirst =
 			intent.claim > round.synced && round.deprecated < round.synced;
 		const made =
-			this.options.planner() ?? (hasFinished ? this.options.own : undefined);
+			this.options.planner() ?? (mustBeKnown ? this.options.own : undefined);
 		const refused = isFirst ? this.options.own : undefined;
 		const { succeeded, revision, read } = await store.transaction(
 			[
 				{ key: keys.round, modRevision: roundRevision },
 				{ key, modRevision: present?.modRevision ?? 0 },
 			],
-			this.writesFor(intent, value),
+			intentWrites(intent, value, this.options),
 			{ made: made?.selectors, refused: refused?.selectors },
 		);
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
@@ -155,7 +120,7 @@ export class RecordWriter {
 		this.written = intent;
 		const written = { value, lease: lease.id, modRevision: revision };
 		this.standing = { ...standing, present: written };
-		return hasFinished;
+		return mustBeKnown;
 	}
 
 	private async recordFor(
@@ -180,21 +145,6 @@ export class RecordWriter {
 			notice: intent.notice,
 			masterPort: await this.portFor(intent.claim),
 		};
-	}
-
-	private writesFor(intent: Intent, record: string): readonly Write[] {
-		const { identity, keys, lease } = this.options;
-		const node: Write = {
-			put: keys.node(identity.nodeId),
-			value: record,
-			lease: lease.id,
-		};
-		if (intent.finishedPlan === null) return [node];
-		const value = encodeRecord({
-			version: RECORD_VERSION,
-			planId: intent.finishedPlan,
-		});
-		return [node, { put: keys.finishedBy(identity.nodeId), value }];
 	}
 
 	private async portFor(claim: number): Promise<number> {

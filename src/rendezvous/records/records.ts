@@ -4,6 +4,7 @@ import type { NoticeRecord } from "./notice-record.js";
 import type { RefusedSeat } from "./refused-seat.js";
 
 export type { BudgetRecord, RepeatedFailure } from "./budget-record.js";
+export type { CoordinatorRecord } from "./coordinator-record.js";
 
 /** Version of every record; a reader refuses any other. */
 export const RECORD_VERSION = 1;
@@ -62,6 +63,10 @@ export interface NodeRecord {
 	readonly masterPort: number;
 	readonly localWorldSize: number;
 	readonly role: string;
+	/** It was replaced often of late: it takes a seat only where no other node can. */
+	readonly isDistrusted?: boolean | undefined;
+	/** The process whose place it takes: that one ended to be started anew. */
+	readonly succeeds?: string | undefined;
 	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
 	readonly nodeRank?: number | undefined;
 }
@@ -88,13 +93,6 @@ export interface NodeFailure {
 	readonly paused?: boolean | undefined;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean | undefined;
-}
-
-/** `coordinator`: the agent that plans at this moment. The key's create revision is the fencing token. */
-export interface CoordinatorRecord {
-	readonly version: 1;
-	readonly nodeId: string;
-	readonly incarnation: string;
 }
 
 export interface RoundCause {

@@ -1,3 +1,4 @@
+import type { Departure } from "./intent.js";
 import type { RoundRecord, Seat } from "./records.js";
 import type { WaitingRecord } from "./waiting-record.js";
 
@@ -9,6 +10,8 @@ export interface RoundView {
 	readonly waiting?: WaitingRecord | undefined;
 	/** The plan that the store knows this process to have finished. */
 	readonly finishedPlan?: string | null;
+	/** What the store knows to follow when this process has left. */
+	readonly departure?: Departure | undefined;
 	/** The start of the run that this process has joined. */
 	readonly joined?: number | undefined;
 }

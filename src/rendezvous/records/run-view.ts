@@ -20,6 +20,8 @@ import {
 	WAITING,
 } from "./record-shapes.js";
 import type { BudgetRecord, NodeRecord, RoundRecord, Seat } from "./records.js";
+import { RECREATED } from "./recreated-record.js";
+import { REPLACED, type ReplacedRecord } from "./replaced-record.js";
 import type { WaitingRecord } from "./waiting-record.js";
 
 /** A live agent's record, and when it was created and last changed. */
@@ -42,6 +44,10 @@ export interface RunView {
 	/** Nodes that finished an earlier plan and whose process has no seat in this one. */
 	readonly done: ReadonlySet<string>;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
+	/** The nodes that are to be replaced. */
+	readonly replaced?: ReadonlyMap<string, ReplacedRecord>;
+	/** The processes that ended to be started anew, by node id. */
+	readonly recreated?: ReadonlyMap<string, string>;
 	/** The history line of the newest synced round, if it was read and exists. */
 	readonly story: HistoryRecord | undefined;
 	/** Members that were seen leaving, by incarnation, with their last record, if remembered. */
@@ -61,6 +67,8 @@ const nodeOf = remembered(
 );
 const seatOf = remembered((entry) => decodeRecord(SEAT, entry));
 const finishedOf = remembered((entry) => decodeRecord(FINISHED, entry));
+const recreatedOf = remembered((entry) => decodeRecord(RECREATED, entry));
+const replacedOf = remembered((entry) => decodeRecord(REPLACED, entry));
 const budgetOf = remembered((entry) => decodeRecord(BUDGET, entry));
 
 /** @throws ElasticRunError RENDEZVOUS_FAILED if it is no record, has no lease or names another node than its key */
@@ -110,6 +118,12 @@ export function readRunView(
 		),
 		budgets: mapBelow(snapshot, keys.budgets, budgetOf),
 		cordoned: cordonedIn(keys, snapshot, round.instance, warn),
+		replaced: mapBelow(snapshot, keys.replaced, replacedOf),
+		recreated: new Map(
+			[...mapBelow(snapshot, keys.recreated, recreatedOf)].map(
+				([nodeId, { incarnation }]) => [nodeId, incarnation],
+			),
+		),
 		story: informationAt(HISTORY, snapshot, keys.historyOf(round.synced), warn),
 		waiting: informationAt(WAITING, snapshot, keys.waiting, warn),
 	};

@@ -36,7 +36,7 @@ export const budget: Checker = {
 function* costOf(commit: RoundCommit, before: RoundCommit) {
 	const { at, round, nodes } = commit;
 	const incidents = certain(round) - certain(before.round);
-	const charged = total(commit) - total(before);
+	const charged = total(commit) - total(before) + forgiven(commit, before);
 	if (incidents < 0 || incidents > 1) {
 		yield { at, what: `${incidents} incidents at once` };
 	}
@@ -139,6 +139,16 @@ function total({ round, budgets }: RoundCommit): number {
 		(sum, one) => sum + spentBy(one),
 		round.charged,
 	);
+}
+
+/** What nodes had used up whose replacement has come. */
+function forgiven({ reset }: RoundCommit, before: RoundCommit): number {
+	return [...reset]
+		.filter((nodeId) => !before.reset.has(nodeId))
+		.reduce((sum, nodeId) => {
+			const budget = before.budgets.get(nodeId);
+			return sum + (budget ? spentBy(budget) : 0);
+		}, 0);
 }
 
 /** Incidents, but for one of which it is not known yet whether it is paid for. */

@@ -6,15 +6,17 @@ import {
 	spentBy,
 } from "../history.js";
 
-/** What a node has used up outlives its processes; who has used up all gets no seat, and is told so. */
+/** What a node has used up outlives its processes until it is replaced; who has used up all gets no seat, and is told so. */
 export const nodeBudgets: Checker = {
 	name: "node-budgets",
 	*check(history) {
 		const { commits, spec, processes } = history;
-		for (const [index, { at, budgets }] of commits.entries()) {
-			for (const [nodeId, before] of predecessor(history, index)?.budgets ??
-				[]) {
+		for (const [index, { at, budgets, reset }] of commits.entries()) {
+			const last = predecessor(history, index);
+			for (const [nodeId, before] of last?.budgets ?? []) {
 				const now = budgets.get(nodeId);
+				// Its replacement has come.
+				if (reset.has(nodeId) && !last?.reset.has(nodeId)) continue;
 				if (now !== undefined && spentBy(now) >= spentBy(before)) continue;
 				yield { at, what: `the budget of ${nodeId} came back` };
 			}

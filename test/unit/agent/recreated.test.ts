@@ -9,6 +9,7 @@ const CONTEXT = {
 	...{ now: 1_000, wallTime: 5, runId: "r", nodeId: "a", incarnation: "a-1" },
 	...{ policy: new HardRestartPolicyStrategy(), maxRestarts: 3, rules: [] },
 	...{ shutdownTimeoutMs: 30_000, pauseTimeoutMs: 60_000, recreatesWith: 76 },
+	isStartedAnew: false,
 };
 const SEAT = seatRecord("a", { localWorldSize: 1 });
 const ROUND = roundRecord({ synced: 1, planId: "plan-1", seats: 2 });

@@ -32,6 +32,7 @@ const CONTEXT: TransitionContext = {
 	shutdownTimeoutMs: 30_000,
 	pauseTimeoutMs: 60_000,
 	rules: [],
+	isStartedAnew: false,
 };
 
 const SOFT: TransitionContext = {

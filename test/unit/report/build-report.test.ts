@@ -29,6 +29,7 @@ function reportOf(words: WorkerWords | undefined) {
 			nodeId: "node-a",
 			maxRestarts: 0,
 			stdinRank: undefined,
+			exitCodes: { replaceNode: 75, restart: 76, isPropagated: false },
 		},
 		ending: {
 			...{ outcome: "failed", exitCode: 1, reason: "over" },

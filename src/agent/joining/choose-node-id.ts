@@ -1,0 +1,88 @@
+import type { Clock } from "../../base/clock.js";
+import { ElasticRunError } from "../../base/errors.js";
+import type { Logger } from "../../base/logger.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import {
+	freeNodeId,
+	nodeIdCandidates,
+} from "../../rendezvous/records/node-id.js";
+import { recordAt } from "../../rendezvous/records/record-codec.js";
+import type { NodeRecord } from "../../rendezvous/records/records.js";
+import { RECREATED } from "../../rendezvous/records/recreated-record.js";
+import { decodeNode } from "../../rendezvous/records/run-view.js";
+import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import { reachStore } from "./reach-store.js";
+
+export interface ChooseOptions {
+	readonly config: AgentConfig;
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly random: () => number;
+	/** Whether the launch was given up. */
+	readonly isAborted: () => boolean;
+}
+
+/** Few hosts run more agents of one run. */
+const CANDIDATES_A_LOOK = 8;
+
+export interface ChosenId {
+	readonly nodeId: string;
+	readonly isReturning: boolean;
+	/** The process of this node that ended to be started anew. */
+	readonly succeeds: string | undefined;
+}
+
+/** The given id, or the first free one derived from the host's name. */
+export async function chooseNodeId(
+	options: ChooseOptions,
+	isDead: (holder: NodeRecord) => boolean,
+): Promise<ChosenId> {
+	const { config, store, log } = options;
+	const keys = new RunKeys(config.runId);
+	const patience = { ...options, say: (words: string) => log.warn(words) };
+	for (let from = 1; ; from += CANDIDATES_A_LOOK) {
+		const candidates = config.isNodeIdDerived
+			? nodeIdCandidates(config.nodeId, from, CANDIDATES_A_LOOK)
+			: [config.nodeId];
+		const { entries } = await reachStore(() => {
+			refuseAborted(options);
+			return store.snapshot(
+				candidates.flatMap((id) => [
+					...[keys.node(id), keys.seat(id), keys.recreatedBy(id)],
+				]),
+			);
+		}, patience);
+		const nodeId = config.isNodeIdDerived
+			? freeNodeId(candidates, recordsOf(entries, keys), isDead)
+			: config.nodeId;
+		if (nodeId === undefined) continue;
+		return {
+			nodeId,
+			isReturning: entries.has(keys.seat(nodeId)),
+			succeeds: recordAt(RECREATED, { entries }, keys.recreatedBy(nodeId))
+				?.incarnation,
+		};
+	}
+}
+
+export function refuseAborted({
+	isAborted,
+}: Pick<ChooseOptions, "isAborted">): void {
+	if (!isAborted()) return;
+	throw new ElasticRunError("ABORTED", "the launch was given up");
+}
+
+function recordsOf(
+	entries: Snapshot["entries"],
+	keys: RunKeys,
+): ReadonlyMap<string, NodeRecord> {
+	const records = [...entries]
+		.filter(([key]) => key.startsWith(keys.nodes))
+		.map(([key, entry]): [string, NodeRecord] => [
+			key.slice(keys.nodes.length),
+			decodeNode(entry),
+		]);
+	return new Map(records);
+}

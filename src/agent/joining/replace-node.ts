@@ -1,0 +1,93 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../base/errors.js";
+import { formatDuration } from "../../base/units.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import {
+	encodeRecord,
+	recordAt,
+} from "../../rendezvous/records/record-codec.js";
+import {
+	REPLACED,
+	type ReplacedRecord,
+} from "../../rendezvous/records/replaced-record.js";
+import type { Store } from "../../rendezvous/store/store.js";
+import { lastLines } from "../../report/last-lines.js";
+import { describeShellEnd, runShell } from "../../supervision/shell-command.js";
+import type { LauncherIo } from "../workers/node-resources.js";
+import { shellEnvironment } from "../workers/shell-environment.js";
+import { rememberReplacement } from "./remember-nodes.js";
+
+type Place = Pick<LauncherIo, "clock" | "log" | "temporaryDirectory">;
+
+/** Cares for a node that is to be replaced: remembers it, and runs the user's command. Never rejects. */
+export async function replaceNode(
+	record: ReplacedRecord,
+	config: AgentConfig,
+	place: Place,
+	opening: Promise<Store>,
+): Promise<void> {
+	const { log } = place;
+	const { nodeId, reason } = record;
+	try {
+		log.info(`${nodeId} is to be replaced: ${reason}`);
+		const store = await opening;
+		await rememberReplacement(record, config.runId, { store, log });
+		const commandEnd = await runCommand(record, config, place);
+		if (commandEnd === undefined) return;
+		log.info(`the command that replaces ${nodeId}: ${commandEnd}`);
+		await sayEnd({ ...record, commandEnd }, config, store);
+	} catch (error) {
+		log.warn(`replacing ${nodeId}: ${messageOf(error)}`);
+	}
+}
+
+/** How it ended, in words; undefined if there is none. */
+async function runCommand(
+	record: ReplacedRecord,
+	config: AgentConfig,
+	{ clock, log, temporaryDirectory }: Place,
+): Promise<string | undefined> {
+	const { command, timeoutMs } = config.replaceNode;
+	if (command === undefined) return undefined;
+	// It outlives this agent: a pipe would then break under it.
+	const folder = mkdtempSync(join(temporaryDirectory, "elastic-run-replace-"));
+	const path = join(folder, "output");
+	const outputTo = openSync(path, "w", 0o600);
+	const begun = clock.now();
+	try {
+		const end = await runShell(
+			{
+				...{ command, timeoutMs, outputTo },
+				cwd: config.command.cwd,
+				environment: shellEnvironment(config),
+				input: `${JSON.stringify({ ...record, runId: config.runId })}\n`,
+				stop: new AbortController().signal,
+				onLine: () => {},
+			},
+			clock,
+		);
+		for (const line of lastLines(path)) log.info(`replace-node: ${line}`);
+		const took = formatDuration(clock.now() - begun);
+		return `${describeShellEnd(end, timeoutMs)} after ${took}`;
+	} finally {
+		closeSync(outputTo);
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** Only for people. Somebody may have readmitted the node meanwhile. */
+async function sayEnd(
+	{ nodeId, incarnation, commandEnd }: ReplacedRecord,
+	{ runId }: AgentConfig,
+	store: Store,
+): Promise<void> {
+	const key = new RunKeys(runId).replacedNode(nodeId);
+	const snapshot = await store.snapshot([key]);
+	const known = recordAt(REPLACED, snapshot, key);
+	const modRevision = snapshot.entries.get(key)?.modRevision ?? 0;
+	if (known?.incarnation !== incarnation) return;
+	const value = encodeRecord({ ...known, commandEnd });
+	await store.transaction([{ key, modRevision }], [{ put: key, value }]);
+}

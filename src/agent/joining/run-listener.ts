@@ -1,0 +1,27 @@
+import type { AgentConfig } from "../../config/agent-config.js";
+import type { Store } from "../../rendezvous/store/store.js";
+import type { LauncherIo } from "../workers/node-resources.js";
+import type { PortReservation } from "../workers/reserve-port.js";
+import type { EnterRunOptions } from "./enter-run.js";
+import { replaceNode } from "./replace-node.js";
+
+/** What an agent does for its membership. */
+export function runListener(
+	config: AgentConfig,
+	place: LauncherIo,
+	{
+		ports,
+		opening,
+	}: {
+		readonly ports: Pick<PortReservation, "reserve">;
+		readonly opening: Promise<Store>;
+	},
+): EnterRunOptions["listener"] {
+	const { log } = place;
+	return {
+		reservePort: () => ports.reserve(),
+		onPlanReason: (reason) => log.debug(reason),
+		onSkipped: (words) => log.warn(words),
+		onReplace: (record) => void replaceNode(record, config, place, opening),
+	};
+}

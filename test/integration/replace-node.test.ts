@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../helpers/cli.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll, etcdGet, etcdPut } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
+import { tell } from "../helpers/obedient-worker.js";
+import { waitFor } from "../helpers/processes.js";
+
+const etcd = etcdForAll();
+
+describe("a node that is replaced", { concurrent: true }, () => {
+	it("D8 J12 by a rule: it is refused until it is readmitted; the command runs once, though its coordinator dies", async (context) => {
+		const rule = ["--rule", "exit=9 => replace-node", "--max-restarts", "0"];
+		const cluster = new Cluster(etcd(), { nodes: "1:2", flags: rule }, context);
+		const told = join(cluster.site.path, "told");
+		const done = join(cluster.site.path, "done");
+		const command = `cat >> ${told}; echo said; sleep 2; echo x >> ${done}`;
+		const flags = ["--replace-node-command", command];
+		for (const nodeId of ["node-a", "node-b"]) cluster.agent(nodeId, { flags });
+		const [first, second] = await cluster.form("node-a", "node-b");
+		const rank = { [first]: 0, [second]: 1 };
+		const coordinator = (await cluster.store.coordinator()) ?? "";
+		const other = coordinator === first ? second : first;
+		tell(cluster.worker(1, rank[other] ?? 0), 9);
+		const { [other]: out } = await cluster.ends({ [other]: 75 });
+		expect(out?.stderr).toContain("decided by rule 1 (exit=9 => replace-node)");
+		await waitFor("the command's input", () => existsSync(told));
+		await cluster.vanish(coordinator);
+		cluster.agent(coordinator, { flags });
+		await cluster.newestWorld(coordinator);
+
+		cluster.agent(other, { flags });
+		const { [other]: refused } = await cluster.ends({ [other]: 75 });
+		expect(refused?.stderr).toContain(
+			`elastic-run readmit ${other} lets it in`,
+		);
+		await waitFor("the command's end", () => existsSync(done));
+		const record = JSON.parse(readFileSync(told, "utf8"));
+		const { runId } = cluster.store;
+		expect(record).toMatchObject({
+			runId,
+			nodeId: other,
+			address: "127.0.0.1",
+		});
+		expect(readFileSync(done, "utf8")).toBe("x\n");
+
+		const { path: cwd } = cluster.site;
+		const at = ["--rdzv-endpoint", etcd().endpoint];
+		const json = [...at, "--output", "json"];
+		const nodes = await runCli(["nodes", runId, ...json], { cwd });
+		const accounts: readonly { nodeId: string }[] = JSON.parse(
+			nodes.stdout,
+		).nodes;
+		expect(accounts.find(({ nodeId }) => nodeId === other)).toMatchObject({
+			...{ part: "replaced", failures: 1, restarts: { used: 0 } },
+			lastFailure: { exitCode: 9 },
+			replaced: { caredForBy: coordinator, replacement: null },
+		});
+		const readmit = await runCli(["readmit", other, runId, ...at], { cwd });
+		expect(readmit).toMatchObject({ exitCode: 0 });
+		expect(
+			await runCli(["readmit", other, "--run-id", runId, ...at], { cwd }),
+		).toMatchObject({ exitCode: 1 });
+		cluster.agent(other, { flags });
+		await cluster.newestWorld(coordinator, other);
+		await cluster.stop();
+	});
+
+	it("D1 because its budget is spent: its replacement comes, and it is remembered; replaced twice, it is a spare first", async (context) => {
+		const policy = ["--restart-policy", "soft", "--max-restarts", "0"];
+		const flags = [...policy, "--replace-node-command", "exit 3"];
+		const cluster = new Cluster(etcd(), { nodes: "1:2", flags }, context);
+		const [first, second] = await cluster.form("left-a", "left-b");
+		tell(cluster.worker(1, 1), 9);
+		await cluster.ends({ [second]: 75 });
+		await cluster.newestWorld(first);
+		const key = `/elastic-run-nodes/${second}`;
+		const remembered = await poll("it to be remembered", 60_000, async () => {
+			const entry = await etcdGet(etcd(), key);
+			return entry && JSON.parse(entry.value);
+		});
+		const { runId } = cluster.store;
+		expect(remembered).toMatchObject({ replacements: [{ runId }] });
+		cluster.agent("left-c");
+		await cluster.newestWorld(first, "left-c");
+		expect(
+			await etcdGet(etcd(), cluster.store.keys.budget(second)),
+		).toBeUndefined();
+		await cluster.stop();
+
+		const [replacement] = remembered.replacements;
+		const twice = { version: 1, replacements: [replacement, replacement] };
+		await etcdPut(etcd(), key, JSON.stringify(twice));
+		const spare = new Cluster(etcd(), { nodes: "1:2", flags: policy }, context);
+		spare.agent(second);
+		await spare.store.sawNode(second, "ready");
+		spare.agent("left-e");
+		const members = await spare.newestWorld(second, "left-e");
+		expect(members).toEqual(["left-e", second]);
+		await spare.stop();
+	});
+});

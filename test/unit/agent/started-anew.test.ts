@@ -1,0 +1,133 @@
+import { describe, expect, it, test } from "vitest";
+import { chosenCode } from "../../../src/agent/machine/ending.js";
+import {
+	type Ending,
+	intentOf,
+	type Stopping,
+} from "../../../src/agent/machine/state.js";
+import type { TransitionContext } from "../../../src/agent/machine/step.js";
+import { transition } from "../../../src/agent/machine/transition.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import type { RoundView } from "../../../src/rendezvous/member/membership.js";
+import {
+	failureRecord,
+	nodeFailure,
+	roundRecord,
+	seatRecord,
+} from "../../helpers/run-view.js";
+import { workerSlot as slot } from "../../helpers/worker-slots.js";
+import { STOP } from "./soft-agent.js";
+
+const CONTEXT: TransitionContext = {
+	...{ now: 1_000, wallTime: 5, runId: "r", nodeId: "a", incarnation: "a-1" },
+	policy: new HardRestartPolicyStrategy(),
+	...{ maxRestarts: 3, rules: [], isStartedAnew: true },
+	...{ shutdownTimeoutMs: 30_000, pauseTimeoutMs: 60_000 },
+};
+const SEAT = seatRecord("a");
+const UNPAID = nodeFailure("a");
+const view = (
+	change: Parameters<typeof roundRecord>[0] = {},
+	departure?: "recreated",
+): RoundView => ({
+	round: roundRecord({
+		...{ synced: 1, deprecated: 1, planId: "plan-1", seats: 1 },
+		...{ unpaid: UNPAID, ...change },
+	}),
+	seat: SEAT,
+	departure,
+});
+const STOPPING: Stopping = {
+	...{ phase: "STOPPING", view: view(), instance: 1, failure: UNPAID },
+	...{ failuresReported: 1, round: 1, seat: SEAT, claim: 2 },
+	workers: [slot(0, { killAt: 31_000 })],
+	next: { kind: "rejoin" },
+};
+const gone = (state: Stopping, context = CONTEXT) =>
+	transition(state, { kind: "worker-gone", localRank: 0 }, context).state;
+
+describe("J13 an agent that ends instead of restarting its workers", () => {
+	const leaving = gone(STOPPING);
+
+	it("says so first, and goes when the store knows it", () => {
+		expect(intentOf(leaving)).toMatchObject({
+			...{
+				state: "leaving",
+				claim: 2,
+				departure: "recreated",
+				failure: UNPAID,
+			},
+		});
+		const see = (now: RoundView) =>
+			transition(leaving, { kind: "round-seen", view: now }, CONTEXT).state;
+		expect(see(view())).toMatchObject({ phase: "STOPPING" });
+		expect(see(view({}, "recreated"))).toMatchObject({
+			phase: "CLOSED",
+			ending: { outcome: "left", exitCode: 76 },
+		});
+	});
+
+	it("does not go before the others know that its round is over", () => {
+		const early = view({ deprecated: 0 }, "recreated");
+		const input = { kind: "round-seen", view: early } as const;
+		expect(transition(leaving, input, CONTEXT).state.phase).toBe("STOPPING");
+	});
+
+	it("waits at most two seconds for the store", () => {
+		const late = { ...CONTEXT, now: 3_000 };
+		const { state } = transition(leaving, { kind: "time-passed" }, late);
+		expect(state).toMatchObject({ phase: "CLOSED" });
+	});
+
+	it("obeys a stop signal meanwhile, and the run's outcome", () => {
+		const stopped = transition(leaving, STOP, CONTEXT).state;
+		expect(stopped).toMatchObject({
+			phase: "CLOSED",
+			ending: { exitCode: STOP.exitCode },
+		});
+		const result = "failed" as const;
+		const outcome = { result, exitCode: 1, reason: "spent", root: null };
+		const input = { kind: "round-seen", view: view({ outcome }) } as const;
+		expect(transition(leaving, input, CONTEXT).state).toMatchObject({
+			ending: { exitCode: 1, outcome: "failed" },
+		});
+	});
+
+	it.each<[string, Partial<Stopping>, Partial<TransitionContext>]>([
+		["in place", {}, { isStartedAnew: false }],
+		["was in no round yet", { round: 0, seat: null }, {}],
+		[
+			"whose failure may have spent the run's budget",
+			{ view: view({ charged: 3 }) },
+			{},
+		],
+		[
+			"that keeps a worker",
+			{ workers: [slot(0, { killAt: 31_000 }), slot(1, { status: "paused" })] },
+			{},
+		],
+	])("claims the next round itself: one %s", (_, state, context) => {
+		const after = gone({ ...STOPPING, ...state }, { ...CONTEXT, ...context });
+		expect(after).toMatchObject({ phase: "JOINING", claim: 2 });
+	});
+});
+
+const root = failureRecord("a", { exitCode: 9 });
+const codes = { replaceNode: 85, restart: 86, isPropagated: false };
+test.each<[Ending["outcome"], number, typeof root | null, boolean, number]>([
+	["left", 75, null, false, 85],
+	["left", 76, null, false, 86],
+	["left", 143, null, false, 143],
+	["failed", 1, root, false, 1],
+	["failed", 1, root, true, 9],
+	["failed", 1, null, true, 1],
+	["failed", 75, root, true, 75],
+	["failed", 3, root, true, 3],
+	["left", 1, root, true, 1],
+	["stopped", 5, root, true, 5],
+	["succeeded", 0, null, true, 0],
+])("J15 %s with %d, root %o, propagated: %s: exit code %d", (...row) => {
+	const [outcome, exitCode, root, isPropagated, expected] = row;
+	const ending = { outcome, exitCode, reason: "why", root };
+	expect(chosenCode(ending, { ...codes, isPropagated })).toBe(expected);
+});
