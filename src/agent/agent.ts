@@ -146,9 +146,10 @@ export class Agent {
 		round,
 		seat,
 		kept,
+		ended,
 	}: AgentEffect & { kind: "start-workers" }): void {
 		const { clock, workers } = this.options;
-		workers.start(round, seat, kept);
+		workers.start(round, seat, kept, ended);
 		const worldSize = round.world?.worldSize ?? 0;
 		this.history.started(
 			round.synced,
@@ -165,6 +166,11 @@ export class Agent {
 		now: number,
 	): void {
 		const moved = before.phase !== after.phase;
+		const isNext =
+			before.phase === "RUNNING" &&
+			after.phase === "RUNNING" &&
+			before.round !== after.round;
+		if (isNext) this.history.ended(reason, now);
 		if (moved) this.tellEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;

@@ -72,6 +72,10 @@ export interface LaunchConfig {
 	/** `"exit=3 => fail-run"`: asked before the policy; the first match decides. */
 	readonly rule?: string | readonly string[] | undefined;
 
+	readonly failoverScope?: "run" | "role" | undefined;
+	/** The run succeeds when the workers of these roles have. Default: all workers. */
+	readonly driverRole?: string | readonly string[] | undefined;
+
 	/** The source of a regular expression whose first group is the step number. */
 	readonly stepPattern?: string | undefined;
 	readonly hangTimeout?: Duration | "auto" | undefined;

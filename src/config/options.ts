@@ -5,6 +5,7 @@ import { LOG_OPTIONS } from "./options/logs.js";
 import { NOTICE_OPTIONS } from "./options/notices.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
+import { ROLE_OPTIONS } from "./options/roles.js";
 import { STEP_OPTIONS } from "./options/steps.js";
 import { WORKER_OPTIONS } from "./options/workers.js";
 
@@ -13,6 +14,7 @@ export const OPTIONS = {
 	...WORKER_OPTIONS,
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
+	...ROLE_OPTIONS,
 	...STEP_OPTIONS,
 	...NOTICE_OPTIONS,
 	...LOG_OPTIONS,

@@ -4,10 +4,19 @@ import type { SettingReader } from "./settings.js";
 
 export function restartsConfig(
 	reader: SettingReader,
-): Pick<AgentConfig, "maxRestarts" | "maxIdenticalFailures" | "rules"> {
+): Pick<
+	AgentConfig,
+	| "maxRestarts"
+	| "maxIdenticalFailures"
+	| "rules"
+	| "failoverScope"
+	| "driverRoles"
+> {
 	return {
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
+		failoverScope: reader.value(OPTIONS.failoverScope),
+		driverRoles: reader.given(OPTIONS.driverRole) ?? [],
 		rules: reader.given(OPTIONS.rule) ?? [],
 	};
 }

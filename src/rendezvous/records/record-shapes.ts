@@ -103,6 +103,7 @@ export const NODE = fields<NodeRecord>({
 	fencedIn: optional(round),
 	cause: nullable(words),
 	awaitsWorkersMs: optional(duration),
+	runsOn: optional(flag),
 	isAsked: optional(flag),
 	notice: optional(
 		fields<NoticeRecord>({
@@ -167,6 +168,8 @@ export const SPEC = fields<RunSpec>(
 		finishedStay: optional(flag),
 		isAlone: optional(flag),
 		isRecreated: optional(flag),
+		failoverScope: optional(oneOf("role")),
+		driverRoles: optional(words),
 		maxRestarts: count,
 		maxIdenticalFailures: optional(count),
 		joinTimeoutMs: duration,

@@ -40,6 +40,8 @@ export interface Intent {
 	readonly isAsked?: boolean | undefined;
 	/** Why its machine will go; undefined if it stays. */
 	readonly notice?: NoticeRecord | undefined;
+	/** It is ready while its workers run on. */
+	readonly runsOn?: boolean | undefined;
 	/** The plan that it has finished; written together with state `finished`. */
 	readonly finishedPlan: string | null;
 	/** Its workers by local rank, if there are any; null: not started. */
@@ -192,6 +194,7 @@ export class RecordWriter {
 			awaitsWorkersMs: intent.awaitsWorkersMs,
 			isAsked: intent.isAsked,
 			notice: intent.notice,
+			runsOn: intent.runsOn,
 			masterPort: await this.portFor(intent.claim),
 		};
 	}
