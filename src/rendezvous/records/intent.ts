@@ -32,6 +32,8 @@ export interface Intent {
 	readonly isAsked?: boolean | undefined;
 	/** Why its machine will go; undefined if it stays. */
 	readonly notice?: NoticeRecord | undefined;
+	/** It is ready while its workers run on. */
+	readonly runsOn?: boolean | undefined;
 	/** What follows its leaving; written together with state `leaving`. */
 	readonly departure?: Departure | undefined;
 	/** The plan that it has finished; written together with state `finished`. */
