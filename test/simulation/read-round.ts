@@ -7,12 +7,12 @@ import {
 	ROUND,
 	SEAT,
 } from "../../src/rendezvous/records/record-shapes.js";
-import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import type {
 	BudgetRecord,
 	NodeRecord,
 	SeatRecord,
 } from "../../src/rendezvous/records/records.js";
+import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import type { Entry } from "../../src/rendezvous/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { RoundCommit } from "./history.js";
