@@ -145,14 +145,15 @@ export function predecessor(
 	return isSame ? before : undefined;
 }
 
-/** Whether a node has used up its own budget, or one of its workers that of its own. */
+/** Whether a node has used up its own budget, or one of its workers that of its own, or had before its replacement came. */
 export function isSpent(
-	{ budgets }: Pick<RoundCommit, "budgets">,
+	{ budgets, reset }: Pick<RoundCommit, "budgets" | "reset">,
 	nodeId: string,
 	{ maxRestarts }: RunSpec,
 ): boolean {
 	const { charged = 0, workers = {} } = budgets.get(nodeId) ?? {};
-	return Math.max(charged, ...Object.values(workers)) > maxRestarts;
+	const used = Math.max(charged, ...Object.values(workers));
+	return used > maxRestarts || reset.has(nodeId);
 }
 
 /** What a node's own budget and those of its workers have been charged. */
