@@ -218,8 +218,10 @@ it.each([
 	);
 });
 
-describe("docs/command-line.md", () => {
-	const text = read("docs/command-line.md");
+describe("docs/command-line.md and -output.md", () => {
+	const text = ["command-line", "command-line-output"]
+		.map((page) => read(`docs/${page}.md`))
+		.join("\n");
 
 	it.each(
 		ALL_OPTIONS.map((option) => [option.name, option] as const),
