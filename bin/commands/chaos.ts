@@ -23,7 +23,7 @@ ${Object.entries(FAULTS)
 Exit code: 0, 1 where something of --at was never seen here, 2 where the run is
 not on this machine.
 
-  elastic-run chaos notice RUN_ID [--node-id NODE] [--platform aws] [--window 2m]
+  elastic-run chaos notice RUN_ID [--node-id NODE] [--platform aws] [--window T]
 
 tells a node of this machine that its machine will go, as aws, gcp, azure, slurm
 or a file (--platform) would, with that platform's time or another (--window).

@@ -148,7 +148,7 @@ describe("Kubernetes", () => {
 		expect(found.get("nodeId")).toBe("pod-2");
 		expect(found.get("nnodes")).toBe("2:4");
 		expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(
-			Math.max(seconds(found) + 10, Number(found.get("terminationGrace") ?? 0)),
+			Math.max(seconds(found) + 10, Number(found.get("terminationGrace")) || 0),
 		);
 	});
 

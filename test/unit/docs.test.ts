@@ -218,8 +218,13 @@ it.each([
 	);
 });
 
-describe("docs/command-line.md and the page for nodes", () => {
-	const pages = ["command-line", "command-line-nodes"];
+describe("the pages of flags", () => {
+	const pages = [
+		"command-line",
+		"command-line-nodes",
+		"command-line-output",
+		"command-line-restarts",
+	];
 	const text = pages.map((page) => read(`docs/${page}.md`)).join("\n");
 
 	it.each(

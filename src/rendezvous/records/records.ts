@@ -215,6 +215,5 @@ export interface RunSpec {
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;
 	readonly leaseTtlMs: number;
-	/** How long the run may take from its start, waiting included; absent: as long as it wants. */
 	readonly deadlineMs?: number;
 }
