@@ -143,9 +143,9 @@ export class Agent {
 	}
 
 	private startWorkers(effect: AgentEffect & { kind: "start-workers" }): void {
-		const { round, seat, kept } = effect;
+		const { round, seat, kept, ended } = effect;
 		const { clock, workers } = this.options;
-		workers.start(round, seat, kept);
+		workers.start(round, seat, kept, ended);
 		const worldSize = round.world?.worldSize ?? 0;
 		const now = clock.now();
 		this.history.started(round.synced, worldSize, now, clock.wallTime());
@@ -158,6 +158,11 @@ export class Agent {
 		now: number,
 	): void {
 		const moved = before.phase !== after.phase;
+		const isNext =
+			before.phase === "RUNNING" &&
+			after.phase === "RUNNING" &&
+			before.round !== after.round;
+		if (isNext) this.history.ended(reason, now);
 		if (moved) this.tellEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;

@@ -165,6 +165,10 @@ export interface AgentConfig extends StoreConfig {
 	readonly maxRestarts: number;
 	/** So many same failures in a row end the run; 0: they do not. */
 	readonly maxIdenticalFailures: number;
+	/** What restarts when a worker fails: all workers, or those of its role. */
+	readonly failoverScope: "run" | "role";
+	/** The run succeeds when the workers of these roles have; none: all workers. Sorted. */
+	readonly driverRoles: readonly string[];
 	/** Asked before the policy; the first match decides. */
 	readonly rules: readonly Rule[];
 	/** Instead of restarting its workers, this agent ends, for its supervisor to start it anew. */

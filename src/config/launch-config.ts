@@ -86,6 +86,10 @@ export interface LaunchConfig {
 	readonly replaceNodeCommand?: string | undefined;
 	readonly replaceNodeTimeout?: Duration | undefined;
 
+	readonly failoverScope?: "run" | "role" | undefined;
+	/** The run succeeds when the workers of these roles have. Default: all workers. */
+	readonly driverRole?: string | readonly string[] | undefined;
+
 	/** The source of a regular expression whose first group is the step number. */
 	readonly stepPattern?: string | undefined;
 	readonly hangTimeout?: Duration | "auto" | undefined;

@@ -6,6 +6,7 @@ import { NOTICE_OPTIONS } from "./options/notices.js";
 import { NODE_OPTIONS } from "./options/nodes.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
+import { ROLE_OPTIONS } from "./options/roles.js";
 import { STEP_OPTIONS } from "./options/steps.js";
 import { WORKER_OPTIONS } from "./options/workers.js";
 
@@ -15,6 +16,7 @@ export const OPTIONS = {
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
 	...NODE_OPTIONS,
+	...ROLE_OPTIONS,
 	...STEP_OPTIONS,
 	...NOTICE_OPTIONS,
 	...LOG_OPTIONS,

@@ -16,10 +16,14 @@ export function restartsConfig(
 	| "rules"
 	| "isStartedAnew"
 	| "exitCodes"
+	| "failoverScope"
+	| "driverRoles"
 > {
 	return {
 		maxRestarts: reader.value(OPTIONS.maxRestarts),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
+		failoverScope: reader.value(OPTIONS.failoverScope),
+		driverRoles: reader.given(OPTIONS.driverRole) ?? [],
 		rules: reader.given(OPTIONS.rule) ?? [],
 		isStartedAnew: isStartedAnew(reader, store),
 		exitCodes: exitCodes(reader),

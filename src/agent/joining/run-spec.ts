@@ -15,6 +15,10 @@ export function runSpec(config: AgentConfig): RunSpec {
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		...(config.backend === "memory" && { isAlone: true }),
 		...(config.recreatesWith !== undefined && { isRecreated: true }),
+		...(config.failoverScope === "role" && { failoverScope: "role" }),
+		...(config.driverRoles.length > 0 && {
+			driverRoles: config.driverRoles.join(","),
+		}),
 		maxRestarts: config.maxRestarts,
 		maxIdenticalFailures: config.maxIdenticalFailures,
 		joinTimeoutMs: rendezvous.joinTimeoutMs,

@@ -4,6 +4,7 @@ import { endWithRound, LEAVE_PATIENCE_MS } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import { onNotice } from "./on-notice.js";
 import { isTermDue, leavingFor } from "./pending-notices.js";
+import { finishInNext, isOfOthers } from "./run-on.js";
 import { type Finished, nextClaim } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import type { StopRequest } from "./stop.js";
@@ -22,8 +23,11 @@ export function onFinished(
 			const ending =
 				foreignInstance(state, view) ?? (outcome && endingOf(outcome));
 			if (ending) return close({ ...state, view }, ending);
+			const moved = finishInNext(state, view, context);
+			if (moved !== undefined) return moved;
 			const stays = context.policy.finishedNodes === "stay";
-			const isLeft = deprecated >= state.round && !stays;
+			const isOver = !stays && !isOfOthers(view, context);
+			const isLeft = deprecated >= state.round && isOver;
 			const after = { ...state, view };
 			if (state.leave !== undefined) return leaveWhenSaid(after, isLeft);
 			return isLeft ? joinAnew(state, view, context) : ignore(after);

@@ -130,6 +130,8 @@ export type AgentEffect =
 			readonly round: RoundRecord;
 			readonly seat: SeatRecord;
 			readonly kept: ReadonlyMap<number, WorldChangeEvent>;
+			/** Local ranks whose work is done: nothing is started there. */
+			readonly ended?: readonly number[];
 	  }
 	/** PAUSE: the world of the workers' round changes. */
 	| {

@@ -20,6 +20,7 @@ import { notStarted, policyContext, rankOf } from "./note-failure.js";
 import { onNotice } from "./on-notice.js";
 import { pause } from "./pause.js";
 import { isWorthARound } from "./pending-notices.js";
+import { beginNext, isOfOthers, runOn } from "./run-on.js";
 import type { Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave, stop } from "./stop.js";
@@ -106,11 +107,14 @@ function look(
 	if (outcome !== null) {
 		return stop(state, { kind: "rejoin" }, outcome.reason, context);
 	}
+	const begun = beginNext(state, view, context);
+	if (begun !== undefined) return begun;
 	if (deprecated < state.round) return ignore(state);
 	const { notices } = state;
 	if (notices !== undefined && !isWorthARound(notices, context.now)) {
 		return leaveAndHold(state, notices, cause.reason, context);
 	}
+	if (isOfOthers(view, context)) return runOn(state, view);
 	const change = cause.changeEvent ?? "SCALE_DOWN";
 	return leaveRound(state, { change, cause: cause.reason }, context);
 }

@@ -12,6 +12,7 @@ export function isSameIntent(
 		left.failure === right.failure &&
 		left.fencedIn === right.fencedIn &&
 		left.cause === right.cause &&
+		left.runsOn === right.runsOn &&
 		left.awaitsWorkersMs === right.awaitsWorkersMs &&
 		left.finishedPlan === right.finishedPlan &&
 		left.notice === right.notice &&

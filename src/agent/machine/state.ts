@@ -80,6 +80,8 @@ export interface Running extends Common {
 	readonly round: number;
 	readonly seat: SeatRecord;
 	readonly workers: readonly WorkerSlot[];
+	/** The round that it claims while its workers run on, because another role restarts. */
+	readonly runsOnTo?: number | undefined;
 }
 
 /** It ends workers, each with a deadline; paused ones stay. */
@@ -147,7 +149,9 @@ export function intentOf(state: AgentState): NewIntent | null {
 				? null
 				: { ...base, ...said, state: "ready", claim: state.claim };
 		case "RUNNING":
-			return { ...base, state: "running", claim: state.round };
+			return state.runsOnTo === undefined
+				? { ...base, state: "running", claim: state.round }
+				: { ...base, state: "ready", claim: state.runsOnTo, runsOn: true };
 		case "STOPPING":
 			return state.next.kind === "leave"
 				? {

@@ -20,6 +20,10 @@ export interface TransitionContext {
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;
+	/** The role of this agent's workers. */
+	readonly role?: string | undefined;
+	/** What restarts when a worker fails; default: all workers. */
+	readonly failoverScope?: "run" | "role" | undefined;
 	/** Set if this process ends with this exit code when its round is over: its supervisor starts it anew. */
 	readonly recreatesWith?: number | undefined;
 }

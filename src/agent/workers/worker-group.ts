@@ -51,14 +51,17 @@ export class WorkerGroup {
 		return [...this.members.values()].find(isMeant)?.words;
 	}
 
-	/** Begins a round: kept workers get WORK with the reason of their PAUSE; the others are started. */
+	/** Begins a round: kept workers get WORK with the reason of their PAUSE; those that have ended stay so; the others are started. */
 	start(
 		round: RoundRecord,
 		seat: SeatRecord,
 		kept: ReadonlyMap<number, WorldChangeEvent>,
+		ended: readonly number[] = [],
 	): void {
+		const stays = (localRank: number) =>
+			kept.has(localRank) || ended.includes(localRank);
 		const all = Array.from({ length: seat.localWorldSize }, (_, rank) =>
-			this.memberFor(round, seat, rank, kept.has(rank)),
+			this.memberFor(round, seat, rank, stays(rank)),
 		);
 		this.members = new Map(
 			all.map((member) => [member.info.localRank, member]),
@@ -74,7 +77,7 @@ export class WorkerGroup {
 		).forEach(wake);
 		this.starts.begin(
 			round,
-			all.filter(({ info }) => !kept.has(info.localRank)),
+			all.filter(({ info }) => !stays(info.localRank)),
 			kept.size === 0 ? this.options.onSpawning : () => {},
 		);
 		this.options.onStarted(round, this.results, kept.size);

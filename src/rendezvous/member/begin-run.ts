@@ -128,6 +128,8 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	policy: "--restart-policy",
 	finishedStay: "finishedNodes of --restart-policy",
 	isAlone: "--rdzv-backend",
+	failoverScope: "--failover-scope",
+	driverRoles: "--driver-role",
 	isRecreated: "elastic-run barrier, which meets only its like",
 	maxRestarts: "--max-restarts",
 	maxIdenticalFailures: "--max-identical-failures",

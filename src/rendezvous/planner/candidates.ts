@@ -9,6 +9,7 @@ import {
 	isStartedAnew,
 } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
+import { isReadyInScope, isRestarting, staysFinished } from "./role-scope.js";
 
 /** The nodes that could take part in the next round. */
 export interface Candidates {
@@ -32,7 +33,9 @@ export function findCandidates(
 	view: RunView,
 	{ finishedStay = false }: PlannerConfig,
 ): Candidates {
-	const finished = finishedStay ? [...view.finished, ...view.done] : [];
+	const finished = [...view.finished, ...view.done].filter(
+		(nodeId) => finishedStay || staysFinished(view, nodeId),
+	);
 	const target = view.round.synced + 1;
 	const members: NodeView[] = [];
 	const late: string[] = [];
@@ -59,7 +62,7 @@ export function findCandidates(
 			if (isStartedAnew(view, place)) returning.push(nodeId);
 			continue;
 		}
-		if (isReady(holder, target)) members.push(holder);
+		if (isReadyInScope(view, holder, target)) members.push(holder);
 		else {
 			late.push(nodeId);
 			lateForMs = Math.max(lateForMs, holder.record.awaitsWorkersMs ?? 0);
@@ -71,6 +74,7 @@ export function findCandidates(
 			!finished.includes(node.record.nodeId) &&
 			!isCordoned(view, node.record.nodeId) &&
 			!isRefused(view, node) &&
+			isRestarting(view.round, node.record.role) &&
 			isReady(node, target),
 	);
 	return {

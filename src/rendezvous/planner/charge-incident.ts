@@ -8,6 +8,7 @@ import type { NodeView, RunView } from "../records/run-view.js";
 import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory } from "./plan.js";
+import { reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
 interface Incident extends Charged {
@@ -35,7 +36,7 @@ export function chargeIncident(
 	const isOver = trial?.round === round.synced && now >= trial.at;
 	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
 	const charged =
-		root === undefined ? join(round, first) : begin(view, root, config);
+		root === undefined ? join(round, first, config) : begin(view, root, config);
 	return {
 		...charged,
 		round: {
@@ -63,17 +64,23 @@ function isPartOf(
 }
 
 /** Adds a failure that an earlier event explains. If its round was over, the next one is left for it. */
-function join(round: RoundRecord, failed: NodeFailure): Incident {
+function join(
+	round: RoundRecord,
+	failed: NodeFailure,
+	config: PlannerConfig,
+): Incident {
 	const isOpen = round.deprecated >= round.synced;
 	const reason = alsoFailed(round, failed);
+	const scope = restarting(round, config, [failed.failure.role]);
 	const cause: RoundCause = isOpen
-		? round.cause
+		? { ...round.cause, ...scope }
 		: {
 				...round.cause,
 				kind: "failure",
 				changeEvent: "SCALE_DOWN",
 				reason,
 				isWish: undefined,
+				...scope,
 			};
 	return { round: { ...round, cause }, budgets: new Map(), reason };
 }
@@ -127,9 +134,10 @@ function hasCrossed(
 function begin(
 	view: RunView,
 	root: NodeFailure,
-	{ isRecreated = false }: PlannerConfig,
+	config: PlannerConfig,
 ): Incident {
-	const reason = describeFailure(root.failure);
+	const { role } = root.failure;
+	const reason = reasonIn(config, role, describeFailure(root.failure));
 	const round: RoundRecord = {
 		...view.round,
 		cause: {
@@ -138,12 +146,13 @@ function begin(
 			reason,
 			root: root.failure,
 			isWish: root.isWish,
+			...restarting(view.round, config, [role]),
 		},
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
 	const paid = () => ({ ...pay(view, round, root), reason });
-	if (isRecreated) return paid();
+	if (config.isRecreated) return paid();
 	return root.failsRun === null
 		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }
 		: paid();

@@ -14,6 +14,7 @@ export interface Place {
 	readonly nodeId: string;
 	readonly incarnation: string;
 	readonly groupRank: number;
+	readonly role: string;
 }
 
 /**
@@ -27,8 +28,8 @@ export function currentPlaces(view: RunView): readonly Place[] {
 		if (!("planId" in seat) || planId === null) continue;
 		const place = seat.planId === planId ? seat : seat.previous;
 		if (place?.planId !== planId) continue;
-		const { incarnation } = seat;
-		places.push({ nodeId, incarnation, groupRank: place.groupRank });
+		const { incarnation, role } = seat;
+		places.push({ nodeId, incarnation, groupRank: place.groupRank, role });
 	}
 	return places.sort((left, right) => left.groupRank - right.groupRank);
 }

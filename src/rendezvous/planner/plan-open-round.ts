@@ -23,6 +23,7 @@ import {
 } from "./plan.js";
 import { succeeded } from "./plan-running-round.js";
 import { resolveCharge, type Settled } from "./resolve-charge.js";
+import { widenScope } from "./role-scope.js";
 import { settleBy } from "./settle-by.js";
 import { awaits } from "./waiting.js";
 
@@ -52,6 +53,8 @@ export function planOpenRound(
 			awaits("members", view, config, { here, missing: awaited }),
 		);
 	}
+	const silent = widenScope(view, kept, true);
+	if (silent !== undefined) return silent;
 	// A spent budget ends the run also where too few nodes are ready for another round.
 	const settled = resolveCharge(view, config);
 	if (settled?.goesOn === false) return paid(settled, kept);

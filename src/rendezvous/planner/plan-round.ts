@@ -34,8 +34,9 @@ import {
 	wait,
 } from "./plan.js";
 import { planOpenRound } from "./plan-open-round.js";
-import { planRunningRound } from "./plan-running-round.js";
+import { planRunningRound, succeeded } from "./plan-running-round.js";
 import { findRefusals } from "./replace-nodes.js";
+import { driversDone, widenScope } from "./role-scope.js";
 import { tellStory } from "./tell-story.js";
 import { leaversOf } from "./why-gone.js";
 
@@ -90,6 +91,8 @@ function decide(
 			EMPTY_MEMORY,
 		);
 	}
+	const done = driversDone(view, config);
+	if (done !== undefined) return planSuccess(view, known, done);
 	const { synced, deprecated } = view.round;
 	const trial =
 		synced > deprecated
@@ -111,8 +114,20 @@ function decide(
 		planSweep(view, memory) ??
 		(synced > deprecated
 			? planRunningRound(view, memory, config, now)
-			: planOpenRound(view, memory, config, nextPlanId, now))
+			: (widenScope(view, memory) ??
+				planOpenRound(view, memory, config, nextPlanId, now)))
 	);
+}
+
+/** The other roles' workers are stopped with the run. */
+function planSuccess(
+	view: RunView,
+	memory: PlannerMemory,
+	reason: string,
+): PlanResult {
+	const round = succeeded(view, reason);
+	const plan = { kind: "update", round, budgets: new Map() } as const;
+	return { plan, memory, until: undefined, reason };
 }
 
 /** Tells nodes whose own budget is spent, or that are replaced, so in their seat. */

@@ -17,6 +17,7 @@ import {
 	type PlanResult,
 	wait,
 } from "./plan.js";
+import { reasonIn, restarting } from "./role-scope.js";
 import { awaits } from "./waiting.js";
 import { neededPlaces, whyFenced, whyGone } from "./why-gone.js";
 
@@ -31,7 +32,7 @@ export function planRunningRound(
 	if (seats.length > 0 && seats.length === view.finished.size) {
 		return update(memory, succeeded(view));
 	}
-	const departures = departed(view);
+	const { reasons: departures, roles } = departed(view);
 	if (departures.length > 0) {
 		const outageOf = isOutage(view) ? view.round.synced : null;
 		return update(
@@ -39,8 +40,9 @@ export function planRunningRound(
 			left(view, {
 				kind: "scale-down",
 				changeEvent: "SCALE_DOWN",
-				reason: departures.join("; "),
+				reason: reasonIn(config, roles.join(", "), departures.join("; ")),
 				root: null,
+				...restarting(view.round, config, roles),
 			}),
 		);
 	}
@@ -92,6 +94,11 @@ function gatherNewcomers(
 			changeEvent: "SCALE_UP",
 			reason: `joining: ${names}`,
 			root: null,
+			...restarting(
+				view.round,
+				config,
+				newcomers.map(({ record }) => record.role),
+			),
 		}),
 	);
 }
@@ -107,15 +114,20 @@ function isOutage(view: RunView): boolean {
 	});
 }
 
-/** Why the round cannot continue with all its members, one line each. */
-function departed(view: RunView): readonly string[] {
-	return neededPlaces(view).flatMap(
-		(place) =>
+/** Why the round cannot continue with all its members, one line each, and the roles of these members. */
+function departed(view: RunView) {
+	const found = neededPlaces(view).flatMap((place) => {
+		const reason =
 			whyGone(view, place) ??
 			whyFenced(view, place) ??
 			asksForRound(view, place) ??
-			[],
-	);
+			"";
+		return reason === "" ? [] : [{ reason, role: place.role }];
+	});
+	return {
+		reasons: found.map(({ reason }) => reason),
+		roles: [...new Set(found.map(({ role }) => role))],
+	};
 }
 
 function asksForRound(view: RunView, place: Place): string | undefined {
@@ -143,13 +155,16 @@ function waiting(view: RunView): readonly NodeView[] {
 }
 
 /** The round with the outcome `succeeded`. */
-export function succeeded({ round }: RunView): RoundRecord {
+export function succeeded(
+	{ round }: RunView,
+	reason = "all workers succeeded",
+): RoundRecord {
 	return {
 		...round,
 		outcome: {
 			result: "succeeded",
 			exitCode: 0,
-			reason: "all workers succeeded",
+			reason,
 			root: null,
 		},
 	};

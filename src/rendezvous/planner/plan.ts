@@ -113,6 +113,10 @@ export interface PlannerConfig {
 	readonly isAlone?: boolean;
 	/** A node's process ends with its round: nobody who has seen an incident may be there when the next round begins. */
 	readonly isRecreated?: boolean;
+	/** Only the role of a failure restarts; absent: all roles. */
+	readonly failoverScope?: "role";
+	/** The run succeeds when these roles have: names with commas between them. */
+	readonly driverRoles?: string;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

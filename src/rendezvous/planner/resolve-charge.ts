@@ -53,6 +53,7 @@ function explain(
 				reason,
 				root: null,
 				ended: round.synced,
+				roles: round.cause.roles,
 			},
 			incidents: round.incidents - 1,
 			unpaid: undefined,

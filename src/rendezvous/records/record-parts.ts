@@ -98,6 +98,7 @@ export const cause = fields<RoundCause>({
 	ended: optional(round),
 	noticedAfterMs: optional(duration),
 	isWish: optional(flag),
+	roles: optional(list(name)),
 });
 
 export const world = fields<World>({

@@ -143,6 +143,7 @@ export class RecordWriter {
 			awaitsWorkersMs: intent.awaitsWorkersMs,
 			isAsked: intent.isAsked,
 			notice: intent.notice,
+			runsOn: intent.runsOn,
 			masterPort: await this.portFor(intent.claim),
 		};
 	}

@@ -55,6 +55,8 @@ export interface NodeRecord {
 	readonly cause: string | null;
 	/** Set while paused workers keep it from being ready: how long it may wait for them before it ends them, in milliseconds. */
 	readonly awaitsWorkersMs?: number | undefined;
+	/** Set if it is ready for a round while its workers run on. */
+	readonly runsOn?: boolean | undefined;
 	/** Set if it leaves on request, without a failure. */
 	readonly isAsked?: boolean | undefined;
 	/** Set while its machine is about to go. Absent in records of older agents. */
@@ -111,6 +113,8 @@ export interface RoundCause {
 	readonly noticedAfterMs?: number | undefined;
 	/** Nothing had failed: the root is a worker that waited for another round. */
 	readonly isWish?: boolean | undefined;
+	/** The roles that restart, if that is not the whole run. */
+	readonly roles?: readonly string[] | undefined;
 }
 
 /** The figures of a world that all its workers share. */
@@ -200,6 +204,10 @@ export interface RunSpec {
 	readonly isAlone?: boolean;
 	/** A node's process ends with its round, and another one takes its place. */
 	readonly isRecreated?: boolean;
+	/** A failure restarts the workers of its role; absent: of all roles. */
+	readonly failoverScope?: "role";
+	/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */
+	readonly driverRoles?: string;
 	readonly maxRestarts: number;
 	/** So many same failures in a row end the run; 0 or absent: they do not. */
 	readonly maxIdenticalFailures?: number;

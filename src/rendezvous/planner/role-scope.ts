@@ -1,0 +1,144 @@
+import type { RoundCause, RoundRecord } from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
+import {
+	currentPlaces,
+	holderOf,
+	isCordoned,
+	isReady,
+	type Place,
+} from "./order-members.js";
+import type { PlannerConfig, PlannerMemory, PlanResult } from "./plan.js";
+
+/*
+ * `--failover-scope role`: what befalls a role is answered by its own nodes. The round is the run's as ever, but the nodes
+ * of the other roles are ready for the next one at once, while their workers run on.
+ *
+ *   a role that restarts because          | is found when
+ *   --------------------------------------|------------------------------------------
+ *   a worker of it failed                 | the incident is accounted for
+ *   a node of it is gone, or comes        | the running round is left
+ *   a node of it does not run on, while   | before the next round begins
+ *   others of it do                       |
+ */
+
+type Scope = Pick<PlannerConfig, "failoverScope">;
+
+/** The part of a round's cause that names the roles which restart; empty if that is the whole run. */
+export function restarting(
+	{ synced, deprecated, cause }: RoundRecord,
+	{ failoverScope }: Scope,
+	roles: readonly string[],
+): Pick<RoundCause, "roles"> {
+	if (failoverScope !== "role") return {};
+	const isOpen = deprecated >= synced;
+	if (isOpen && cause.roles === undefined) return {};
+	const before = isOpen ? (cause.roles ?? []) : [];
+	return { roles: [...new Set([...before, ...roles])] };
+}
+
+/** A reason that names the role, for the workers of other roles. */
+export function reasonIn(
+	{ failoverScope }: Scope,
+	role: string,
+	reason: string,
+): string {
+	return failoverScope === "role" ? `role ${role}: ${reason}` : reason;
+}
+
+/** Whether a role restarts in the next round: all do, unless the cause names others. */
+export function isRestarting({ cause }: RoundRecord, role: string): boolean {
+	return cause.roles?.includes(role) ?? true;
+}
+
+/** Whether a node could be in the next round: at once, or with workers that run on. */
+export function isReadyInScope(
+	{ round }: RunView,
+	node: NodeView,
+	target: number,
+): boolean {
+	const { runsOn = false, role } = node.record;
+	return isReady(node, target) && !(runsOn && isRestarting(round, role));
+}
+
+/** Whether this node's finished work stays done when the round is left. */
+export function staysFinished(view: RunView, nodeId: string): boolean {
+	const role = view.nodes.get(nodeId)?.record.role ?? roleOfSeat(view, nodeId);
+	if (view.round.cause.roles === undefined) return false;
+	return role === undefined || !isRestarting(view.round, role);
+}
+
+function roleOfSeat({ seats }: RunView, nodeId: string): string | undefined {
+	const seat = seats.get(nodeId);
+	return seat && "role" in seat ? seat.role : undefined;
+}
+
+/**
+ * Has a role restart whose nodes would not all run on: its workers belong together.
+ * @param isOver whether the wait for nodes that have not answered is over
+ */
+export function widenScope(
+	view: RunView,
+	memory: PlannerMemory,
+	isOver = false,
+): PlanResult | undefined {
+	const { round } = view;
+	const { roles } = round.cause;
+	if (roles === undefined || round.planId === null) return undefined;
+	const broken = currentPlaces(view).filter(
+		(place) =>
+			!isRestarting(round, place.role) && !mayRunOn(view, place, isOver),
+	);
+	const [first] = broken;
+	if (first === undefined) return undefined;
+	const more = [...new Set(broken.map(({ role }) => role))];
+	const reason = `${first.nodeId} does not run on: role ${more.join(", ")} restarts as well`;
+	const cause = { ...round.cause, roles: [...roles, ...more] };
+	return {
+		plan: { kind: "update", round: { ...round, cause }, budgets: new Map() },
+		// Nodes that run on have to end their workers now.
+		memory: { ...memory, settle: null },
+		until: undefined,
+		reason,
+	};
+}
+
+/** It runs on, has finished, or has not answered yet. */
+function mayRunOn(view: RunView, place: Place, isOver: boolean): boolean {
+	if (view.finished.has(place.nodeId)) return true;
+	const record = holderOf(view, place)?.record;
+	if (record === undefined || isCordoned(view, place.nodeId)) return false;
+	const { state, claim, runsOn = false, fencedIn } = record;
+	if (fencedIn === view.round.synced) return false;
+	if (state === "ready" && claim > view.round.synced) return runsOn;
+	return (
+		!isOver &&
+		(state === "ready" || state === "running" || state === "finished")
+	);
+}
+
+/**
+ * Whether the run's driver roles have all finished, in words; undefined if they have not, or there are none. A role whose
+ * nodes have not come yet has not finished.
+ */
+export function driversDone(
+	view: RunView,
+	{ driverRoles }: Pick<PlannerConfig, "driverRoles">,
+): string | undefined {
+	if (driverRoles === undefined || view.round.planId === null) return undefined;
+	const hasFinished = (nodeId: string) =>
+		view.finished.has(nodeId) || view.done.has(nodeId);
+	const places = currentPlaces(view);
+	const isDone = (role: string) => {
+		const own = places.filter((place) => place.role === role);
+		const others = [...view.nodes.values()].filter(
+			({ record }) => record.role === role && view.done.has(record.nodeId),
+		);
+		return (
+			own.every(({ nodeId }) => hasFinished(nodeId)) &&
+			own.length + others.length > 0
+		);
+	};
+	return driverRoles.split(",").every(isDone)
+		? `all workers of the driver role ${driverRoles} succeeded`
+		: undefined;
+}
