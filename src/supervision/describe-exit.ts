@@ -112,12 +112,17 @@ function realTimeSignal(code: number): string | undefined {
 		: undefined;
 }
 
+/** The signal that ended a worker, or a command of its shell; undefined if none did. */
+export function signalOf(exit: WorkerExit): string | undefined {
+	return exit.signal ?? reportedSignal(exit.code);
+}
+
 function hintOf(
 	exit: WorkerExit,
 	program: string | undefined,
 	oomKills: OomKills,
 ): string | undefined {
-	const signal = exit.signal ?? reportedSignal(exit.code);
+	const signal = signalOf(exit);
 	if (signal === "SIGKILL") return explainKill(oomKills);
 	if (signal !== undefined) return SIGNAL_HINTS[signal];
 	if (exit.code === null) return undefined;

@@ -5,22 +5,16 @@ import type {
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
-import { parseTrace } from "../../evidence/parse-trace.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
-import {
-	describeExit,
-	type OomKills,
-} from "../../supervision/describe-exit.js";
+import type { OomKills } from "../../supervision/describe-exit.js";
 import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
+import { explainEnd } from "./explain-end.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { type MachineNotice, WorkerNotices } from "./worker-notices.js";
 import type { WorkerProcess, WorkerWords } from "./worker-process.js";
-
-/** How many of its last lines rules are asked about. */
-const RULE_LINES = 20;
 
 /** Why a worker is paused. */
 export interface PauseNotice {
@@ -127,29 +121,21 @@ export class WorkerMember {
 		groupRemains: boolean,
 		oomKills: OomKills,
 	): AgentInput {
-		const program = this.prepared?.spec.file;
-		const how = describeExit(exit, program, oomKills);
-		const { exitCode, description, hint } = how;
+		const pid = this.handle?.pid ?? null;
+		const end = explainEnd(exit, this.prepared, pid, oomKills);
 		this.result = {
 			...this.result,
-			exitCode,
+			exitCode: end.exitCode,
 			signal: exit.signal,
 			collateral: exit.signalledByAgent,
 		};
-		const failed = exitCode === 0 ? undefined : this.prepared;
-		const error = failed?.readError();
-		const words = exit.signalledByAgent ? [] : (failed?.readLastLines() ?? []);
+		const { localRank } = this.info;
 		return {
 			kind: "worker-exited",
-			localRank: this.info.localRank,
-			pid: this.handle?.pid ?? null,
+			localRank,
+			pid,
 			exit,
-			exitCode,
-			description,
-			hint,
-			error,
-			lastLines: error ? undefined : words.slice(-RULE_LINES).join("\n"),
-			trace: parseTrace(error?.stack ?? error?.message ?? words.join("\n")),
+			...end,
 			groupRemains,
 		};
 	}
