@@ -67,49 +67,44 @@ function roundOf(result: ReturnType<typeof plan>): RoundRecord {
 }
 
 describe("the roles that restart", () => {
-	it.each<[string, RunView, Partial<RunSpec>, readonly string[] | undefined]>([
+	it.each<[string, RunView, readonly string[]]>([
 		[
 			"a failure's",
 			view(RUNNING, [node("t"), node("u"), failed("r")]),
-			{},
 			["reader"],
 		],
-		[
-			"all without the flag",
-			view(RUNNING, [node("t"), node("u"), failed("r")]),
-			{ failoverScope: undefined },
-			undefined,
-		],
-		["a lost node's", view(RUNNING, [node("t"), node("u")]), {}, ["reader"]],
+		["a lost node's", view(RUNNING, [node("t"), node("u")]), ["reader"]],
 		[
 			"those of all lost nodes",
 			view(RUNNING, [node("t")]),
-			{},
 			["trainer", "reader"],
 		],
 		[
 			"also that of a failure while another role restarts",
 			view(OPEN, [failed("t"), runsOn("u"), ready("r")]),
-			{},
 			["reader", "trainer"],
 		],
 		[
 			"also that of a node lost meanwhile",
 			view(OPEN, [runsOn("u"), ready("r")]),
-			{},
 			["reader", "trainer"],
 		],
 		[
 			"also that of a node whose workers do not run on",
 			view(OPEN, [ready("t"), runsOn("u"), ready("r")]),
-			{},
 			["reader", "trainer"],
 		],
-	])("are %s", (_, of, { failoverScope = undefined, ...change }, roles) => {
-		const scope = roles === undefined ? { failoverScope } : {};
-		const round = roundOf(plan(of, { ...change, ...(scope as object) }));
+	])("are %s", (_, of, roles) => {
+		const round = roundOf(plan(of));
 		expect(round.cause.roles).toEqual(roles);
 		expect(round.deprecated).toBe(1);
+	});
+
+	it("are all without the flag", () => {
+		const of = view(RUNNING, [node("t"), node("u"), failed("r")]);
+		const time = { now: 0, wallTime: 0 };
+		const result = planRound(of, EMPTY_MEMORY, runSpec(), "plan-2", time);
+		expect(roundOf(result).cause.roles).toBeUndefined();
 	});
 
 	it("are named in the reason that the others' workers hear", () => {
