@@ -55,9 +55,8 @@ export interface NodeRecord {
 	readonly cause: string | null;
 	/** Set while paused workers keep it from being ready: how long it may wait for them before it ends them, in milliseconds. */
 	readonly awaitsWorkersMs?: number | undefined;
-	/** Set if it is ready for a round while its workers run on. */
+	/** Set if it is ready for a round while its workers run on; if it leaves on request, without a failure. */
 	readonly runsOn?: boolean | undefined;
-	/** Set if it leaves on request, without a failure. */
 	readonly isAsked?: boolean | undefined;
 	/** Set while its machine is about to go. Absent in records of older agents. */
 	readonly notice?: NoticeRecord | undefined;
@@ -204,9 +203,8 @@ export interface RunSpec {
 	readonly isAlone?: boolean;
 	/** A node's process ends with its round, and another one takes its place. */
 	readonly isRecreated?: boolean;
-	/** A failure restarts the workers of its role; absent: of all roles. */
+	/** What a failure restarts, if not all roles; and the roles with which the run succeeds, with commas, if not all. */
 	readonly failoverScope?: "role";
-	/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */
 	readonly driverRoles?: string;
 	readonly maxRestarts: number;
 	/** So many same failures in a row end the run; 0 or absent: they do not. */
