@@ -6,7 +6,7 @@ import type { Reached } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
 import { deadlineOf } from "./machine/deadline-of.js";
 import type { AgentEffect, AgentInput } from "./machine/inputs.js";
-import { intentAt, unseenMs } from "./machine/round-times.js";
+import { beginsNext, intentAt, unseenMs } from "./machine/round-times.js";
 import { isSameIntent } from "./machine/same-intent.js";
 import {
 	type AgentState,
@@ -158,11 +158,7 @@ export class Agent {
 		now: number,
 	): void {
 		const moved = before.phase !== after.phase;
-		const isNext =
-			before.phase === "RUNNING" &&
-			after.phase === "RUNNING" &&
-			before.round !== after.round;
-		if (isNext) this.history.ended(reason, now);
+		if (beginsNext(before, after)) this.history.ended(reason, now);
 		if (moved) this.tellEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;

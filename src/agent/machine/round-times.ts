@@ -42,3 +42,9 @@ export function unseenMs(
 	const { deprecated = 0, cause } = view?.round ?? {};
 	return deprecated >= before.round ? (cause?.noticedAfterMs ?? 0) : 0;
 }
+
+/** Whether its workers run on in another round. */
+export function beginsNext(before: AgentState, after: AgentState): boolean {
+	const areRunning = before.phase === "RUNNING" && after.phase === "RUNNING";
+	return areRunning && before.round !== after.round;
+}

@@ -36,6 +36,8 @@ export interface Intent {
 	readonly runsOn?: boolean | undefined;
 	/** What follows its leaving; written together with state `leaving`. */
 	readonly departure?: Departure | undefined;
+	/** It is ready while its workers run on. */
+	readonly runsOn?: boolean | undefined;
 	/** The plan that it has finished; written together with state `finished`. */
 	readonly finishedPlan: string | null;
 	/** Its workers by local rank, if there are any; null: not started. */
