@@ -2,11 +2,27 @@ import type { AgentConfig, StepsConfig } from "./agent-config.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
 
-export function restartsConfig(
-	reader: SettingReader,
-): Pick<AgentConfig, "maxRestarts" | "maxIdenticalFailures" | "rules"> {
+type FailuresConfig = Pick<
+	AgentConfig,
+	| "maxRestarts"
+	| "restartLimits"
+	| "restartDelay"
+	| "escalate"
+	| "maxIdenticalFailures"
+	| "rules"
+>;
+
+export function restartsConfig(reader: SettingReader): FailuresConfig {
+	const main = reader.value(OPTIONS.maxRestarts);
 	return {
-		maxRestarts: reader.value(OPTIONS.maxRestarts),
+		maxRestarts: main.restarts,
+		restartLimits: {
+			windowMs: main.windowMs,
+			node: reader.given(OPTIONS.maxNodeRestarts),
+			role: reader.given(OPTIONS.maxRoleRestarts),
+		},
+		escalate: reader.given(OPTIONS.escalate) ?? [],
+		restartDelay: reader.value(OPTIONS.restartDelay),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
 		rules: reader.given(OPTIONS.rule) ?? [],
 	};

@@ -110,7 +110,9 @@ export class NodeLauncher {
 			const entered = await Promise.race([this.enter(), this.stopped]);
 			if (entered !== undefined) return await this.takePart(entered);
 			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
-			return reportUnstarted(leftWith(exitCode, reason), this.config);
+			const { clock } = this.place;
+			const ending = leftWith(exitCode, reason);
+			return reportUnstarted(ending, this.config, clock.wallTime());
 		} catch (error) {
 			throw withAdvice(error, this.config);
 		}
@@ -155,7 +157,8 @@ export class NodeLauncher {
 		const { config, membership, joined, isReturning, store } = entered;
 		if ("outcome" in joined) {
 			const { outcome, round } = joined;
-			return reportUnstarted(endingOf(outcome), config, round);
+			const wallTime = this.place.clock.wallTime();
+			return reportUnstarted(endingOf(outcome), config, wallTime, round);
 		}
 		this.session = new AgentSession({
 			config,

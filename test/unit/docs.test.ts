@@ -218,8 +218,9 @@ it.each([
 	);
 });
 
-describe("docs/command-line.md", () => {
-	const text = read("docs/command-line.md");
+describe("docs/command-line.md and the page of restarts", () => {
+	const text =
+		read("docs/command-line.md") + read("docs/command-line-restarts.md");
 
 	it.each(
 		ALL_OPTIONS.map((option) => [option.name, option] as const),

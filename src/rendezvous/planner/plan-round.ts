@@ -22,8 +22,10 @@ import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
 import { lookAtDeadline, planDeadline } from "./deadline.js";
 import { withFirstSign } from "./first-sign.js";
+import { mainLimit } from "./limits.js";
+import { whyBarred } from "./node-budget.js";
 import { observeRound } from "./observe-round.js";
-import { spent, whyBarred } from "./pay-incident.js";
+import { spent } from "./pay-incident.js";
 import {
 	deadlineFor,
 	EMPTY_MEMORY,
@@ -36,6 +38,7 @@ import {
 } from "./plan.js";
 import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound } from "./plan-running-round.js";
+import { limitInWords } from "./spending.js";
 import { tellStory } from "./tell-story.js";
 import { leaversOf } from "./why-gone.js";
 
@@ -47,13 +50,13 @@ export function planRound(
 	nextPlanId: string,
 	time: PlannerTime,
 ): PlanResult {
-	const { now, wallTime } = time;
+	const { wallTime } = time;
 	const view = { ...seen, leavers: before.leavers };
 	const leavers = leaversOf(view);
 	const memory = observeRound(view, { ...before, leavers }, wallTime);
 	const decided =
 		planDeadline(view, memory, config, time) ??
-		decide(view, memory, config, nextPlanId, now);
+		decide(view, memory, config, nextPlanId, time);
 	const result = lookAtDeadline(decided, view.round, config, time);
 	if (result.plan === undefined || !("round" in result.plan)) return result;
 	const cause = withFirstSign(view, result.plan.round, config, wallTime);
@@ -82,7 +85,7 @@ function decide(
 	known: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	now: number,
+	time: PlannerTime,
 ): PlanResult {
 	if (view.round.outcome !== null) {
 		return wait(
@@ -90,13 +93,14 @@ function decide(
 			EMPTY_MEMORY,
 		);
 	}
+	const { now, wallTime } = time;
 	const { synced, deprecated } = view.round;
 	const trial =
 		synced > deprecated
 			? deadlineFor(synced, known.trial, config.settleTimeoutMs, now)
 			: known.trial;
 	const memory = { ...known, trial };
-	const incident = chargeIncident(view, memory, config, now);
+	const incident = chargeIncident(view, memory, config, time);
 	if (incident !== undefined) {
 		const { round, budgets, reason } = incident;
 		return {
@@ -107,11 +111,11 @@ function decide(
 		};
 	}
 	return (
-		planRefusals(view, memory, config) ??
+		planRefusals(view, memory, config, wallTime) ??
 		planSweep(view, memory) ??
 		(synced > deprecated
 			? planRunningRound(view, memory, config, now)
-			: planOpenRound(view, memory, config, nextPlanId, now))
+			: planOpenRound(view, memory, config, nextPlanId, time))
 	);
 }
 
@@ -120,7 +124,9 @@ function planRefusals(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
+	wallTime: number,
 ): PlanResult | undefined {
+	let spentWords = "";
 	const seats = new Map<string, Seat>();
 	for (const [nodeId, budget] of view.budgets) {
 		const node = view.nodes.get(nodeId);
@@ -129,8 +135,11 @@ function planRefusals(
 			seat !== undefined &&
 			"refused" in seat &&
 			seat.incarnation === node?.record.incarnation;
-		const why = whyBarred(nodeId, budget, config);
+		const why = whyBarred(nodeId, budget, config, wallTime);
 		if (node === undefined || told || why === undefined) continue;
+		spentWords =
+			budget.barred ??
+			`the budget of ${limitInWords(mainLimit(config))} is spent`;
 		seats.set(nodeId, {
 			version: RECORD_VERSION,
 			incarnation: node.record.incarnation,
@@ -138,7 +147,7 @@ function planRefusals(
 		});
 	}
 	if (seats.size === 0) return undefined;
-	if (config.isAlone) return planSpentEnd(view, memory, config);
+	if (config.isAlone) return planSpentEnd(view, memory, spentWords);
 	return {
 		plan: { kind: "refuse", seats },
 		memory,
@@ -151,9 +160,9 @@ function planRefusals(
 function planSpentEnd(
 	{ round }: RunView,
 	memory: PlannerMemory,
-	config: PlannerConfig,
+	why: string,
 ): PlanResult {
-	const outcome = spent(round, config);
+	const outcome = spent(round, why);
 	const ended = { ...round, deprecated: round.synced, outcome };
 	return {
 		plan: { kind: "update", round: ended, budgets: new Map() },
