@@ -19,8 +19,7 @@ import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
-import { type OpenSteps, openSteps } from "./steps/open-steps.js";
-import { withStep } from "./steps/with-step.js";
+import { type OpenSteps, openSteps, withStep } from "./steps/open-steps.js";
 import {
 	type NodeResources,
 	openNodeResources,
@@ -107,7 +106,7 @@ export class AgentSession {
 		]);
 		adviseLonely(ending, config, log);
 		const report = buildReport({
-			...{ config, ending, instance },
+			...{ config, ending, instance, wallTime: place.clock.wallTime() },
 			round: this.view?.round ?? null,
 			rounds: agent.history.rounds,
 			workers: workers.results,

@@ -1,5 +1,9 @@
 import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import type { RestartLimit } from "../rendezvous/planner/spending.js";
+import type { Rung } from "../rendezvous/records/escalation.js";
+
+import type { RestartDelay } from "./parse/restarts.js";
 
 /** A selection of a worker's two streams: none, stdout, stderr or both (torchrun's 0, 1, 2, 3). */
 export interface StreamSelection {
@@ -127,6 +131,15 @@ export interface ReplaceNodeConfig {
 	readonly timeoutMs: number;
 }
 
+/** What else limits restarts, beside `maxRestarts`. */
+export interface RestartLimits {
+	/** Of `maxRestarts`, in milliseconds; 0: none. */
+	readonly windowMs: number;
+	/** Of a node, a role; undefined: none. */
+	readonly node: RestartLimit | undefined;
+	readonly role: RestartLimit | undefined;
+}
+
 /** The complete configuration of one agent: validated, with defaults, times in milliseconds. */
 export interface AgentConfig extends StoreConfig {
 	readonly command: WorkerCommand;
@@ -163,6 +176,10 @@ export interface AgentConfig extends StoreConfig {
 	/** Agents of one run compare it: the policy's name and, for a file, its digest. */
 	readonly policyId: string;
 	readonly maxRestarts: number;
+	readonly restartLimits: RestartLimits;
+	readonly restartDelay: RestartDelay;
+	/** What follows one after the other while nothing makes progress; empty: off. */
+	readonly escalate: readonly Rung[];
 	/** So many same failures in a row end the run; 0: they do not. */
 	readonly maxIdenticalFailures: number;
 	/** What restarts when a worker fails: all workers, or those of its role. */

@@ -6,21 +6,34 @@ import type {
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
 
-export function restartsConfig(
-	reader: SettingReader,
-	store: Pick<AgentConfig, "backend" | "meeting">,
-): Pick<
+type FailuresConfig = Pick<
 	AgentConfig,
 	| "maxRestarts"
+	| "restartLimits"
+	| "restartDelay"
+	| "escalate"
 	| "maxIdenticalFailures"
 	| "rules"
 	| "isStartedAnew"
 	| "exitCodes"
 	| "failoverScope"
 	| "driverRoles"
-> {
+>;
+
+export function restartsConfig(
+	reader: SettingReader,
+	store: Pick<AgentConfig, "backend" | "meeting">,
+): FailuresConfig {
+	const main = reader.value(OPTIONS.maxRestarts);
 	return {
-		maxRestarts: reader.value(OPTIONS.maxRestarts),
+		maxRestarts: main.restarts,
+		restartLimits: {
+			windowMs: main.windowMs,
+			node: reader.given(OPTIONS.maxNodeRestarts),
+			role: reader.given(OPTIONS.maxRoleRestarts),
+		},
+		escalate: reader.given(OPTIONS.escalate) ?? [],
+		restartDelay: reader.value(OPTIONS.restartDelay),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
 		failoverScope: reader.value(OPTIONS.failoverScope),
 		driverRoles: reader.given(OPTIONS.driverRole) ?? [],

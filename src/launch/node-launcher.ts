@@ -110,7 +110,9 @@ export class NodeLauncher {
 			const entered = await Promise.race([this.enter(), this.stopped]);
 			if ("config" in entered) return await this.takePart(entered);
 			const { exitCode = 0, reason = "" } = this.stopRequest ?? {};
-			return reportUnstarted(leftWith(exitCode, reason), this.config);
+			const { clock } = this.place;
+			const ending = leftWith(exitCode, reason);
+			return reportUnstarted(ending, this.config, clock.wallTime());
 		} catch (error) {
 			throw withAdvice(error, this.config);
 		}
@@ -145,12 +147,14 @@ export class NodeLauncher {
 	private takePart(
 		entered: EnteredRun | KeptOut,
 	): Promise<RunReport> | RunReport {
-		if ("keptOut" in entered)
-			return reportUnstarted(entered.keptOut, entered.config);
+		const wallTime = this.place.clock.wallTime();
+		if ("keptOut" in entered) {
+			return reportUnstarted(entered.keptOut, entered.config, wallTime);
+		}
 		const { config, membership, joined, isReturning, store } = entered;
 		if ("outcome" in joined) {
 			const { outcome, round } = joined;
-			return reportUnstarted(endingOf(outcome), config, round);
+			return reportUnstarted(endingOf(outcome), config, wallTime, round);
 		}
 		const { place, incarnation } = this;
 		const about = { config, incarnation, store, place };

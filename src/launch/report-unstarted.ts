@@ -6,18 +6,20 @@ import type { RunReport } from "../report/run-report.js";
 
 /**
  * The report of an agent that has started no worker.
+ * @param wallTime milliseconds since 1970
  * @param round the run's round, if it was seen
  */
 export function reportUnstarted(
 	ending: Ending,
 	config: AgentConfig,
+	wallTime: number,
 	round: RoundRecord | null = null,
 ): RunReport {
 	return buildReport({
 		config,
 		ending,
 		round,
-		instance: round?.instance ?? 0,
+		...{ instance: round?.instance ?? 0, wallTime },
 		rounds: [],
 		workers: [],
 		progress: [],

@@ -173,11 +173,13 @@ function closingLines({
 	reason,
 	repeated = [],
 }: RunReport): string[] {
-	const { used, allowed } = restarts;
+	const { used, allowed, windowMs, left } = restarts;
 	const budget =
-		used > allowed
-			? `${used}; each node, or each worker, has a budget of ${allowed}`
-			: `${used} of ${allowed} used`;
+		windowMs !== undefined
+			? `${used} used, ${left} of ${allowed} in ${formatDuration(windowMs)} left`
+			: used > allowed
+				? `${used}; each node, or each worker, has a budget of ${allowed}`
+				: `${used} of ${allowed} used`;
 	const lines = [`restarts: ${budget}`];
 	if (rootCause !== null) lines.push(`ended: ${plainMessage(reason)}`);
 	lines.push(...repeated.map((line) => `  ${shortened(plainMessage(line))}`));

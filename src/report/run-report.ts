@@ -52,6 +52,18 @@ export interface WorkerResult {
 	readonly collateral: boolean;
 }
 
+/** What failures have cost. */
+export interface RestartsUsed {
+	readonly used: number;
+	readonly allowed: number;
+	/** Set with a window: only what was charged in the last so many milliseconds counts. */
+	readonly windowMs?: number;
+	/** Of the run's budget, with a window. */
+	readonly left?: number;
+	/** When the next one comes back, in milliseconds since 1970; null: all are left. */
+	readonly nextBackAt?: number | null;
+}
+
 /** The result of `launchAgent`, the content of `--output json`, and the source of the closing report. */
 export interface RunReport {
 	readonly outcome: RunOutcome;
@@ -65,7 +77,7 @@ export interface RunReport {
 	readonly rootCause: RootCause | null;
 	readonly rounds: readonly RoundStory[];
 	/** Incidents charged, and the budget. */
-	readonly restarts: { readonly used: number; readonly allowed: number };
+	readonly restarts: RestartsUsed;
 	/** The failures that came again and again and so ended the run, each in one line. */
 	readonly repeated?: readonly string[];
 	readonly workers: readonly WorkerResult[];

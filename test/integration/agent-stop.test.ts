@@ -175,7 +175,8 @@ describe("a signal to the launcher", () => {
 		for (let round = 2; round <= 10; round++) {
 			const launch = site.launch([
 				...["--nproc-per-node", "2", "--max-restarts", "100000"],
-				...["--max-identical-failures", "0", job("fails-at-once.sh")],
+				...["--max-identical-failures", "0", "--restart-delay", "0"],
+				job("fails-at-once.sh"),
 			]);
 			await launch.saw("stderr", `RUNNING round ${round}:`);
 			launch.signal("SIGTERM");

@@ -4,6 +4,19 @@ import {
 	type RunSpec,
 } from "../../rendezvous/records/records.js";
 
+/** Without a limit or a window there is no field, as with agents of an older version. */
+function restartLimits({
+	restartLimits: { windowMs, node, role },
+}: AgentConfig): Partial<RunSpec> {
+	return {
+		...(windowMs > 0 && { restartWindowMs: windowMs }),
+		...(node && { maxNodeRestarts: node.restarts }),
+		...(node?.windowMs && { nodeWindowMs: node.windowMs }),
+		...(role && { maxRoleRestarts: role.restarts }),
+		...(role?.windowMs && { roleWindowMs: role.windowMs }),
+	};
+}
+
 /** The part of an agent's configuration on which all agents of a run must agree. */
 export function runSpec(config: AgentConfig): RunSpec {
 	const { rendezvous } = config;
@@ -21,6 +34,10 @@ export function runSpec(config: AgentConfig): RunSpec {
 		}),
 		maxRestarts: config.maxRestarts,
 		maxIdenticalFailures: config.maxIdenticalFailures,
+		restartDelayMs: config.restartDelay.leastMs,
+		restartDelayMaxMs: config.restartDelay.mostMs,
+		...restartLimits(config),
+		...(config.escalate.length > 0 && { escalate: config.escalate.join(",") }),
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
 		settleTimeoutMs: rendezvous.settleTimeoutMs,

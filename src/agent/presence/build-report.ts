@@ -2,12 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
+import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
+import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
 import type {
+	RestartsUsed,
 	RootCause,
 	RoundStory,
 	RunReport,
@@ -20,12 +23,19 @@ import type { WorkerWords } from "../workers/worker-process.js";
 export interface ReportSources {
 	readonly config: Pick<
 		AgentConfig,
-		"runId" | "nodeId" | "maxRestarts" | "stdinRank" | "exitCodes"
+		| "runId"
+		| "nodeId"
+		| "maxRestarts"
+		| "restartLimits"
+		| "stdinRank"
+		| "exitCodes"
 	>;
 	readonly ending: Ending;
 	/** As last seen; null if the run was never seen. */
 	readonly round: RoundRecord | null;
 	readonly instance: number;
+	/** Milliseconds since 1970. */
+	readonly wallTime: number;
 	readonly rounds: readonly RoundStory[];
 	readonly workers: readonly WorkerResult[];
 	/** The steps of the newest round's workers. */
@@ -52,11 +62,28 @@ export function buildReport(sources: ReportSources): RunReport {
 		restarts: {
 			used: restartsUsed(ending, round),
 			allowed: config.maxRestarts,
+			...inWindow(sources),
 		},
 		...(ending.repeated && { repeated: ending.repeated }),
 		workers: sources.workers,
 		stuck: sources.stuck,
 		logDir: sources.logDir,
+	};
+}
+
+function inWindow({
+	config: { maxRestarts, restartLimits },
+	round,
+	wallTime,
+}: ReportSources): Partial<RestartsUsed> {
+	const { windowMs } = restartLimits;
+	if (windowMs === 0 || round === null) return {};
+	const limit = { restarts: maxRestarts, windowMs };
+	const spent = spentByRun(round);
+	return {
+		windowMs,
+		left: Math.max(0, maxRestarts - usedOf(spent, limit, wallTime)),
+		nextBackAt: comesBackAt(spent, limit, wallTime),
 	};
 }
 

@@ -21,6 +21,8 @@ type Waiting = Joining | Finished;
 export class WaitingLines {
 	private waiting: Waiting | undefined;
 	private since = 0;
+	/** The newest round that is held back, if that was told. */
+	private delayed: number | undefined;
 	private cancelTimer: () => void = () => {};
 
 	constructor(
@@ -34,11 +36,24 @@ export class WaitingLines {
 			state.phase === "JOINING" || state.phase === "FINISHED"
 				? state
 				: undefined;
-		if (this.waiting?.phase === before) return;
+		if (this.waiting?.phase === before) {
+			if (this.waiting !== undefined) this.sayDelay(this.waiting);
+			return;
+		}
 		this.cancelTimer();
 		if (this.waiting === undefined) return;
 		this.since = this.options.clock.now();
 		this.sayLater();
+	}
+
+	/** A restart that is held back is told at once. */
+	private sayDelay({ view }: Waiting): void {
+		const { waiting } = view ?? {};
+		const round = waiting?.kind === "delay" ? waiting.round : undefined;
+		if (round === undefined || round === this.delayed) return;
+		this.delayed = round;
+		this.cancelTimer();
+		this.say();
 	}
 
 	close(): void {

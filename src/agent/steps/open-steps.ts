@@ -90,3 +90,14 @@ export function openSteps({
 	});
 	return { steps, stuck, ledger };
 }
+
+/** Adds to a worker's failure how far it had come. */
+export function withStep(
+	input: AgentInput,
+	steps: Pick<StepWatch, "stepOf">,
+): AgentInput {
+	const isFailure = input.kind === "worker-exited" && input.exitCode !== 0;
+	return isFailure && !input.exit.signalledByAgent
+		? { ...input, step: steps.stepOf(input.localRank) }
+		: input;
+}

@@ -1,6 +1,7 @@
 import { alignColumns } from "../../base/table.js";
 import { formatCount, formatDuration } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
+import { backWords, windowOf } from "../../rendezvous/describe/budget-words.js";
 import { stateInWords } from "../../rendezvous/describe/node-state.js";
 import type {
 	NodeStatus,
@@ -37,7 +38,7 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 		...[
 			outcomeLine(status),
 			figuresLine(status),
-			budgetLine(status),
+			budgetLine(status, wallTime),
 			incidentLine(status, ago),
 			status.hang
 				? `  no step for ${ago(status.hang.since)}: ${hangInWords(status.hang)}`
@@ -88,15 +89,22 @@ const OWNERS: Readonly<Record<string, string>> = {
 	"soft-replace": "worker",
 };
 
-function budgetLine({ restarts, incidents, policy }: RunStatus): string {
+function budgetLine(
+	{ restarts, roleRestarts = {}, incidents, policy }: RunStatus,
+	wallTime: number,
+): string {
 	if (restarts === null) return "";
-	const allowed = formatCount(restarts.allowed, "restart");
+	const allowed = formatCount(restarts.allowed, "restart") + windowOf(restarts);
 	const owner = OWNERS[policy ?? ""];
 	const budget =
 		owner === undefined
-			? `${restarts.left} of ${allowed} left`
+			? `${restarts.left} of ${allowed} left${backWords(restarts, wallTime)}`
 			: `a budget of ${allowed} for each ${owner}`;
-	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${budget}`;
+	const roles = Object.entries(roleRestarts).map(
+		([role, own]) =>
+			`, role ${role}: ${own.left} of ${own.allowed}${windowOf(own)} left${backWords(own, wallTime)}`,
+	);
+	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${budget}${roles.join("")}`;
 }
 
 function incidentLine({ lastIncident }: RunStatus, ago: Ago): string {

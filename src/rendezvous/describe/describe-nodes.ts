@@ -1,3 +1,5 @@
+import { mainLimit, nodeLimit } from "../planner/limits.js";
+import { NOTHING, spentOnNode, UNUSED } from "../planner/node-budget.js";
 import {
 	currentPlaces,
 	holderOf,
@@ -14,13 +16,16 @@ import { budgetOf, type NodeStatus } from "./run-status.js";
 export function describeNodes(
 	view: RunView,
 	spec: RunSpec | undefined,
+	wallTime: number,
 ): readonly Omit<NodeStatus, "workers">[] {
 	const places = currentPlaces(view);
 	const holders = new Set(places.map((place) => holderOf(view, place)));
 	const others = [...view.nodes.values()].filter((node) => !holders.has(node));
 	return [
-		...places.map((place) => member(view, place, spec)),
-		...inOrderOfArrival(others).map((node) => nonMember(view, node, spec)),
+		...places.map((place) => member(view, place, spec, wallTime)),
+		...inOrderOfArrival(others).map((node) =>
+			nonMember(view, node, spec, wallTime),
+		),
 	];
 }
 
@@ -28,6 +33,7 @@ function member(
 	view: RunView,
 	place: Place,
 	spec: RunSpec | undefined,
+	wallTime: number,
 ): Omit<NodeStatus, "workers"> {
 	const { nodeId, groupRank } = place;
 	const seat = seatOf(view, nodeId);
@@ -42,7 +48,7 @@ function member(
 		...(holder ? agentOf(holder) : NOBODY),
 		...(holder || !hasFinished ? {} : { state: "finished" as const }),
 		isCordoned: isCordoned(view, nodeId),
-		restarts: nodeBudget(view, nodeId, spec),
+		restarts: nodeBudget(view, nodeId, spec, wallTime),
 	};
 }
 
@@ -50,6 +56,7 @@ function nonMember(
 	view: RunView,
 	node: NodeView,
 	spec: RunSpec | undefined,
+	wallTime: number,
 ): Omit<NodeStatus, "workers"> {
 	const { nodeId, role } = node.record;
 	const { synced, deprecated } = view.round;
@@ -62,7 +69,7 @@ function nonMember(
 		ranks: null,
 		...agentOf(node),
 		isCordoned: isCordoned(view, nodeId),
-		restarts: nodeBudget(view, nodeId, spec),
+		restarts: nodeBudget(view, nodeId, spec, wallTime),
 	};
 }
 
@@ -111,13 +118,23 @@ function ranksOf(
 	return [seat.firstRank, seat.firstRank + seat.localWorldSize - 1];
 }
 
-/** With a budget per worker: that of the worker with the least left. */
+/** Of all budgets of a node and its workers, the one with the least left. */
 function nodeBudget(
 	view: RunView,
 	nodeId: string,
 	spec: RunSpec | undefined,
+	wallTime: number,
 ): NodeStatus["restarts"] {
-	const { charged = 0, workers = {} } = view.budgets.get(nodeId) ?? {};
-	const used = Math.max(charged, ...Object.values(workers));
-	return spec ? budgetOf(spec.maxRestarts, used) : null;
+	if (spec === undefined) return null;
+	const record = view.budgets.get(nodeId) ?? UNUSED;
+	const { node, workers } = spentOnNode(record);
+	const main = [node, ...workers.values()].map((spent) =>
+		budgetOf(mainLimit(spec), spent, wallTime),
+	);
+	const limit = nodeLimit(spec);
+	const own = limit && budgetOf(limit, record.failures ?? NOTHING, wallTime);
+	const [least] = [...main, ...(own ? [own] : [])].sort(
+		(one, other) => one.left - other.left || other.used - one.used,
+	);
+	return least ?? null;
 }

@@ -1,11 +1,15 @@
+import { mainLimit, roleLimit } from "../planner/limits.js";
+import { NOTHING } from "../planner/node-budget.js";
 import { currentPlaces, holderOf } from "../planner/order-members.js";
+import { spentByRun } from "../planner/pay-incident.js";
 import { EMPTY_MEMORY } from "../planner/plan.js";
 import { planRound } from "../planner/plan-round.js";
 import type { HistoryRecord } from "../records/history-record.js";
 import { ALL_RUNS, RunKeys } from "../records/keys.js";
 import { informationAt, onceEach, type Warn } from "../records/record-codec.js";
-import { COORDINATOR, SPEC } from "../records/record-shapes.js";
-import type { NodeState, RunSpec } from "../records/records.js";
+import { COORDINATOR } from "../records/record-shapes.js";
+import type { NodeState, RoundRecord, RunSpec } from "../records/records.js";
+import { SPEC } from "../records/run-spec-shape.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
@@ -59,7 +63,7 @@ export function describeRun(
 	const elected = informationAt(COORDINATOR, snapshot, keys.coordinator, once);
 	const phase = phaseOf(view);
 	const since = sinceOf(phase, view);
-	const nodes = describeNodes(view, spec);
+	const nodes = describeNodes(view, spec, wallTime);
 	const sources = { keys, snapshot, wallTime, warn: once };
 	return {
 		version: 1,
@@ -77,7 +81,10 @@ export function describeRun(
 				? null
 				: waitingOf(view, spec, since, wallTime),
 		coordinator: elected?.nodeId ?? null,
-		restarts: spec ? budgetOf(spec.maxRestarts, round.charged) : null,
+		restarts: spec
+			? budgetOf(mainLimit(spec), spentByRun(round), wallTime)
+			: null,
+		...(spec && roleBudgets(round, spec, wallTime)),
 		// One whose charge is still open counts: it is shown as the last incident.
 		incidents: round.incidents,
 		lastIncident: lastIncident(
@@ -93,6 +100,21 @@ export function describeRun(
 		nodes: nodes.map((node) => withWorkers(node, round, sources)),
 		preflights: preflightsOf(sources),
 	};
+}
+
+function roleBudgets(
+	{ roles = {}, world }: RoundRecord,
+	spec: RunSpec,
+	wallTime: number,
+): Pick<RunStatus, "roleRestarts"> {
+	const limit = roleLimit(spec);
+	if (limit === undefined) return {};
+	const names = Object.keys({ ...world?.roleWorldSizes, ...roles });
+	const budgets = names.map((name) => {
+		const spent = Object.hasOwn(roles, name) ? roles[name] : undefined;
+		return [name, budgetOf(limit, spent ?? NOTHING, wallTime)] as const;
+	});
+	return { roleRestarts: Object.fromEntries(budgets) };
 }
 
 function phaseOf(view: RunView): RunPhase {

@@ -1,3 +1,5 @@
+import { comesBackAt, type RestartLimit, usedOf } from "../planner/spending.js";
+import type { Spending } from "../records/budget-record.js";
 import type { FailureRecord } from "../records/failure.js";
 import type { NoticeRecord } from "../records/notice-record.js";
 import type { PreflightRecord } from "../records/preflight-record.js";
@@ -22,6 +24,10 @@ export interface RestartBudget {
 	readonly allowed: number;
 	readonly used: number;
 	readonly left: number;
+	/** Only what was charged in the last so many seconds counts; absent: all. */
+	readonly windowSeconds?: number;
+	/** When the next one comes back; null: all are left. Absent without a window. */
+	readonly nextBackAt?: number | null;
 }
 
 /**
@@ -47,6 +53,8 @@ export interface RunStatus {
 	readonly coordinator: string | null;
 	/** The run's budget; null if its settings are unknown. */
 	readonly restarts: RestartBudget | null;
+	/** The budgets of roles; absent if they have none. */
+	readonly roleRestarts?: Readonly<Record<string, RestartBudget>>;
 	readonly incidents: number;
 	/** The newest incident of this instance. */
 	readonly lastIncident: IncidentStatus | null;
@@ -114,7 +122,7 @@ export interface NodeStatus {
 	readonly notice: NoticeRecord | null;
 	/** It takes no later round: `elastic-run cordon`. */
 	readonly isCordoned: boolean;
-	/** The node's budget, or that of its worker with the least left; null if the run's settings are unknown. */
+	/** The node's budget with the least left, or that of its worker with the least; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
 }
 
@@ -134,6 +142,20 @@ export interface WorkerStatus {
 	readonly metrics: Readonly<Record<string, number>>;
 }
 
-export function budgetOf(allowed: number, used: number): RestartBudget {
-	return { allowed, used, left: Math.max(0, allowed - used) };
+/** @param wallTime milliseconds since 1970 */
+export function budgetOf(
+	limit: RestartLimit,
+	spending: Spending,
+	wallTime: number,
+): RestartBudget {
+	const { restarts: allowed, windowMs } = limit;
+	const used = usedOf(spending, limit, wallTime);
+	const left = Math.max(0, allowed - used);
+	return windowMs === 0
+		? { allowed, used, left }
+		: {
+				...{ allowed, used, left },
+				windowSeconds: windowMs / 1_000,
+				nextBackAt: comesBackAt(spending, limit, wallTime),
+			};
 }

@@ -39,6 +39,8 @@ function whatIsAwaited({
 			return `last call (at most ${maxNodes} nodes): ${areHere(here)}`;
 		case "newcomers":
 			return `last call while round ${round - 1} runs: ${inWords(here)} would join`;
+		case "delay":
+			return "waiting before the restart, because the last ones failed before anything moved (--restart-delay)";
 		case "end":
 			return `waiting for the end of round ${round - 1}, which no node may join because one of its nodes has finished: ${areHere(here)}`;
 		default:

@@ -133,6 +133,14 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	isRecreated: "elastic-run barrier, which meets only its like",
 	maxRestarts: "--max-restarts",
 	maxIdenticalFailures: "--max-identical-failures",
+	restartWindowMs: "--max-restarts",
+	maxNodeRestarts: "--max-node-restarts",
+	nodeWindowMs: "--max-node-restarts",
+	maxRoleRestarts: "--max-role-restarts",
+	roleWindowMs: "--max-role-restarts",
+	restartDelayMs: "--restart-delay",
+	restartDelayMaxMs: "--restart-delay",
+	escalate: "--escalate",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",
 	settleTimeoutMs:
@@ -142,7 +150,11 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 };
 
 /** Agents of an older version do not have these. */
-const NEWER: readonly (keyof RunSpec)[] = ["maxIdenticalFailures"];
+const NEWER: readonly (keyof RunSpec)[] = [
+	"maxIdenticalFailures",
+	"restartDelayMs",
+	"restartDelayMaxMs",
+];
 
 /** "--nnodes: 1:4 there, 1:8 here", one line for each setting that differs. */
 function compareSpecs(theirs: RunSpec, mine: RunSpec): readonly string[] {

@@ -8,7 +8,6 @@ import {
 	ownRecord,
 } from "../records/own-records.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";
-import { SPEC } from "../records/record-shapes.js";
 import type {
 	NodeRecord,
 	Outcome,
@@ -16,6 +15,7 @@ import type {
 	RunSpec,
 } from "../records/records.js";
 import { commandOf, type OwnCommand } from "../records/run-command.js";
+import { SPEC } from "../records/run-spec-shape.js";
 import { readRunView } from "../records/run-view.js";
 import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";

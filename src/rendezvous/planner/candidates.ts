@@ -104,3 +104,14 @@ export function missingFrom(
 	);
 	return [...members, ...refused].filter((nodeId) => !here.includes(nodeId));
 }
+
+/** Finished nodes count, but at least one node must do the remaining work. */
+export function describeReady(
+	ready: number,
+	finished: number,
+	{ minNodes }: PlannerConfig,
+): string {
+	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
+	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
+	return ready === 0 ? `${words}; no node is left for the rest` : words;
+}

@@ -5,9 +5,11 @@ import type {
 	RoundRecord,
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
+import { rungFor, rungInWords } from "./escalation.js";
 import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
-import type { PlannerConfig, PlannerMemory } from "./plan.js";
+import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
+import { progressOf } from "./progress.js";
 import { reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
@@ -23,7 +25,7 @@ export function chargeIncident(
 	view: RunView,
 	{ trial }: PlannerMemory,
 	config: PlannerConfig,
-	now: number,
+	{ now, wallTime }: PlannerTime,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
 	// A failure explains why others wait, even if their waiting was reported first.
@@ -36,14 +38,16 @@ export function chargeIncident(
 	const isOver = trial?.round === round.synced && now >= trial.at;
 	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
 	const charged =
-		root === undefined ? join(round, first, config) : begin(view, root, config);
+		root === undefined
+			? join(round, first, config)
+			: begin(view, root, config, wallTime);
 	return {
 		...charged,
 		round: {
 			...charged.round,
 			deprecated: round.synced,
 			accounted: [...round.accounted, ...fresh.map(failureId)],
-			outcome: outcomeOf(charged.round, fresh, config),
+			outcome: outcomeOf(charged.round, fresh, config, wallTime),
 		},
 	};
 }
@@ -135,11 +139,17 @@ function begin(
 	view: RunView,
 	root: NodeFailure,
 	config: PlannerConfig,
+	wallTime: number,
 ): Incident {
+	const { escalation: before } = view.round;
+	const escalation = rungFor(before, root, progressOf(view), config);
+	const words = rungInWords(escalation);
 	const { role } = root.failure;
-	const reason = reasonIn(config, role, describeFailure(root.failure));
+	const failed = reasonIn(config, role, describeFailure(root.failure));
+	const reason = words === undefined ? failed : `${failed}; ${words}`;
 	const round: RoundRecord = {
 		...view.round,
+		escalation: escalation ?? before,
 		cause: {
 			kind: "failure",
 			changeEvent: "SCALE_DOWN",
@@ -151,7 +161,7 @@ function begin(
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
-	const paid = () => ({ ...pay(view, round, root), reason });
+	const paid = () => ({ ...pay(view, round, root, config, wallTime), reason });
 	if (config.isRecreated) return paid();
 	return root.failsRun === null
 		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }

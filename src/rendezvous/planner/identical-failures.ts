@@ -117,17 +117,18 @@ export function hopeless(
 }
 
 /**
- * Why the node of the failures is to be replaced instead; undefined if the run ends. Only where its own budget would have
- * kept it out too, and where the others can go on.
+ * Why the node of the failures is to be replaced instead; undefined if the run ends. Only where a budget of its own would have
+ * kept it out too, and where the others can go on or `--max-node-restarts` asks for its replacement.
  */
 export function barredNode(
 	view: RunView,
 	{ charge, failure }: NodeFailure,
 	{ repeated }: Pick<RoundRecord, "repeated">,
-	{ minNodes, isAlone = false }: PlannerConfig,
+	{ minNodes, maxNodeRestarts, isAlone = false }: PlannerConfig,
 ): string | undefined {
 	const { nodeId } = failure;
-	const isOfNode = charge === "node" || charge === "worker";
+	const isLimited = maxNodeRestarts !== undefined;
+	const isOfNode = isLimited || charge === "node" || charge === "worker";
 	const isOnlyThere = repeated?.nodes.every((one) => one === nodeId) ?? false;
 	if (isAlone || !isOfNode || !isOnlyThere) return undefined;
 	const others = [...view.nodes.values()].filter(
@@ -136,7 +137,7 @@ export function barredNode(
 			node.record.state !== "leaving" &&
 			!isRefused(view, node),
 	);
-	return others.length < minNodes
+	return others.length < minNodes && !isLimited
 		? undefined
 		: `${nodeId} has failed ${repeated?.times} times in a row in the same way`;
 }

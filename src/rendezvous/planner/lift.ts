@@ -20,7 +20,7 @@ export function lift(
 ): PlanResult {
 	const { round } = view;
 	const synced = round.synced + 1;
-	const { furthest, isFurther } = progressOf(view);
+	const { furthest, isFurther, hasSteps } = progressOf(view);
 	const { seats, world } = assignSeats(view, chosen, planId, synced);
 	return {
 		plan: {
@@ -31,6 +31,7 @@ export function lift(
 			round: {
 				...round,
 				furthest,
+				...(hasSteps && { fruitless: undefined }),
 				...(isFurther && { repeated: undefined }),
 				synced,
 				planId,

@@ -1,13 +1,16 @@
+import type { Spending } from "../records/budget-record.js";
 import { describeFailure } from "../records/failure.js";
-import {
-	type BudgetRecord,
-	type NodeFailure,
-	type Outcome,
-	RECORD_VERSION,
-	type RoundRecord,
+import type {
+	BudgetRecord,
+	NodeFailure,
+	Outcome,
+	RoundRecord,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
+import { mainLimit, roleLimit } from "./limits.js";
+import { countOnNode, NOTHING, spend, UNUSED } from "./node-budget.js";
 import type { PlannerConfig } from "./plan.js";
+import { limitInWords, usedOf, withCharge } from "./spending.js";
 
 /** The changes by an incident, and its cost. */
 export interface Charged {
@@ -15,47 +18,69 @@ export interface Charged {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 }
 
-/** Charges a failure to one budget. */
+/**
+ * Charges a failure to the budget that the policy names, and to those of its node and role. If the node is to be replaced for
+ * it, nobody else pays.
+ * @param wallTime milliseconds since 1970
+ */
 export function pay(
 	view: RunView,
 	round: RoundRecord,
 	root: NodeFailure,
+	config: PlannerConfig,
+	wallTime: number,
 ): Charged {
-	const { nodeId } = root.failure;
-	const charged = round.charged + (root.charge === "run" ? 1 : 0);
+	const { charge, failure } = root;
+	if (charge === "nothing") return { round, budgets: new Map() };
+	const { nodeId, role } = failure;
+	const before = view.budgets.get(nodeId) ?? UNUSED;
+	const counted = countOnNode(nodeId, before, config, wallTime);
+	if (counted.barred !== undefined) {
+		return { round, budgets: new Map([[nodeId, counted]]) };
+	}
+	const budget =
+		charge === "run" ? counted : spend(counted, root, config, wallTime);
 	return {
-		round: { ...round, charged },
-		budgets:
-			root.charge === "node" || root.charge === "worker"
-				? new Map([[nodeId, spend(view.budgets.get(nodeId), root)]])
-				: new Map(),
+		round: withRole(
+			charge === "run" ? spendOfRun(round, config, wallTime) : round,
+			role,
+			config,
+			wallTime,
+		),
+		budgets: budget === before ? new Map() : new Map([[nodeId, budget]]),
 	};
 }
 
-/** What a node has used up after one more failure that is charged to it. */
-function spend(
-	before: BudgetRecord = { version: RECORD_VERSION, charged: 0 },
-	{ charge, failure }: NodeFailure,
-): BudgetRecord {
-	if (charge === "node") return { ...before, charged: before.charged + 1 };
-	const spent = before.workers?.[failure.localRank] ?? 0;
-	const workers = { ...before.workers, [failure.localRank]: spent + 1 };
-	return { ...before, workers };
+function spendOfRun(
+	round: RoundRecord,
+	config: PlannerConfig,
+	wallTime: number,
+): RoundRecord {
+	const limit = mainLimit(config);
+	const { count, at } = withCharge(spentByRun(round), limit, wallTime);
+	return { ...round, charged: count, ...(at.length > 0 && { chargedAt: at }) };
 }
 
-/** Why a node may not take part any more, in words; undefined if it may. */
-export function whyBarred(
-	nodeId: string,
-	{ charged, workers = {}, barred }: BudgetRecord,
-	{ maxRestarts }: PlannerConfig,
-): string | undefined {
-	if (barred !== undefined) return barred;
-	const words = `has used up its budget of ${maxRestarts} restarts`;
-	if (charged > maxRestarts) return `${nodeId} ${words}`;
-	const worker = Object.entries(workers).find(
-		([, spent]) => spent > maxRestarts,
-	);
-	return worker && `local rank ${worker[0]} of ${nodeId} ${words}`;
+/** What the run's own budget has paid. */
+export function spentByRun({
+	charged,
+	chargedAt = [],
+}: Pick<RoundRecord, "charged" | "chargedAt">): Spending {
+	return { count: charged, at: chargedAt };
+}
+
+function withRole(
+	round: RoundRecord,
+	role: string,
+	config: PlannerConfig,
+	wallTime: number,
+): RoundRecord {
+	const limit = roleLimit(config);
+	if (limit === undefined) return round;
+	// A role may be called "constructor", a property of every plain object.
+	const roles = new Map(Object.entries(round.roles ?? {}));
+	roles.set(role, withCharge(roles.get(role) ?? NOTHING, limit, wallTime));
+	return { ...round, roles: Object.fromEntries(roles) };
 }
 
 /** How the run ends because of these failures or a spent budget; null if it continues. */
@@ -63,6 +88,7 @@ export function outcomeOf(
 	round: RoundRecord,
 	fresh: readonly NodeFailure[],
 	config: PlannerConfig,
+	wallTime: number,
 ): Outcome | null {
 	const fatal = fresh.find(({ failsRun }) => failsRun !== null);
 	if (fatal !== undefined) {
@@ -73,18 +99,33 @@ export function outcomeOf(
 			root: round.cause.root ?? fatal.failure,
 		};
 	}
-	return round.charged > config.maxRestarts ? spent(round, config) : null;
+	const limit = mainLimit(config);
+	const words = `the budget of ${limitInWords(limit)}`;
+	if (usedOf(spentByRun(round), limit, wallTime) > limit.restarts) {
+		return spent(round, `${words} is spent`);
+	}
+	const ofRole = roleLimit(config);
+	const role = Object.entries(round.roles ?? {}).find(
+		([, charges]) =>
+			ofRole && usedOf(charges, ofRole, wallTime) > ofRole.restarts,
+	);
+	return role && ofRole
+		? spent(
+				round,
+				`the budget of ${limitInWords(ofRole)} of the role ${role[0]} is spent`,
+			)
+		: null;
 }
 
 /** How the run ends because a budget is spent. */
 export function spent(
 	{ cause: { reason, root } }: RoundRecord,
-	{ maxRestarts }: PlannerConfig,
+	words: string,
 ): Outcome {
 	return {
 		result: "failed",
 		exitCode: 1,
-		reason: `${reason}; the budget of ${maxRestarts} restarts is spent`,
+		reason: `${reason}; ${words}`,
 		root,
 	};
 }

@@ -2,6 +2,7 @@ import type { RoundRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import {
 	type Candidates,
+	describeReady,
 	findCandidates,
 	missingFrom,
 	nobodyLeft,
@@ -17,10 +18,12 @@ import {
 	deadlineFor,
 	type PlannerConfig,
 	type PlannerMemory,
+	type PlannerTime,
 	type PlanResult,
 	type SettleDeadline,
 	wait,
 } from "./plan.js";
+import { planDelay } from "./plan-delay.js";
 import { succeeded } from "./plan-running-round.js";
 import { resolveCharge, type Settled } from "./resolve-charge.js";
 import { widenScope } from "./role-scope.js";
@@ -33,7 +36,7 @@ export function planOpenRound(
 	memory: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	now: number,
+	{ now, wallTime }: PlannerTime,
 ): PlanResult {
 	const { round } = view;
 	const candidates = findCandidates(view, config);
@@ -56,7 +59,7 @@ export function planOpenRound(
 	const silent = widenScope(view, kept, true);
 	if (silent !== undefined) return silent;
 	// A spent budget ends the run also where too few nodes are ready for another round.
-	const settled = resolveCharge(view, config);
+	const settled = resolveCharge(view, config, wallTime);
 	if (settled?.goesOn === false) return paid(settled, kept);
 	const [first, ...others] = [
 		...candidates.members,
@@ -84,7 +87,10 @@ export function planOpenRound(
 			);
 		}
 	}
-	return begin(view, chosen, settled, kept, nextPlanId);
+	return (
+		planDelay(view, chosen, settled, kept, config, now) ??
+		begin(view, chosen, settled, kept, nextPlanId)
+	);
 }
 
 /** Whether a member that seemed lost had finished like all others: then there is nothing to repeat. */
@@ -132,7 +138,7 @@ function begin(
 }
 
 function paid(
-	{ round, budgets, reason }: Omit<Settled, "goesOn">,
+	{ round, budgets, reason }: Pick<Settled, "round" | "budgets" | "reason">,
 	memory: PlannerMemory,
 ): PlanResult {
 	return {
@@ -206,15 +212,4 @@ function isAnybodyStaying({ nodes }: RunView): boolean {
 function describeCordoned({ nodes, cordoned = new Set() }: RunView): string {
 	const here = [...nodes.keys()].filter((nodeId) => cordoned.has(nodeId));
 	return here.length > 0 ? `; cordoned: ${here.join(", ")}` : "";
-}
-
-/** Finished nodes count, but at least one node must do the remaining work. */
-function describeReady(
-	ready: number,
-	finished: number,
-	{ minNodes }: PlannerConfig,
-): string {
-	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
-	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
-	return ready === 0 ? `${words}; no node is left for the rest` : words;
 }

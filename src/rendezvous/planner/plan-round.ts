@@ -21,6 +21,7 @@ import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
 import { lookAtDeadline, planDeadline } from "./deadline.js";
 import { withFirstSign } from "./first-sign.js";
+import { mainLimit } from "./limits.js";
 import { observeRound } from "./observe-round.js";
 import { spent } from "./pay-incident.js";
 import {
@@ -37,6 +38,7 @@ import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound, succeeded } from "./plan-running-round.js";
 import { findRefusals } from "./replace-nodes.js";
 import { driversDone, widenScope } from "./role-scope.js";
+import { limitInWords } from "./spending.js";
 import { tellStory } from "./tell-story.js";
 import { leaversOf } from "./why-gone.js";
 
@@ -83,7 +85,7 @@ function decide(
 	known: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	{ now, wallTime }: PlannerTime,
+	time: PlannerTime,
 ): PlanResult {
 	if (view.round.outcome !== null) {
 		return wait(
@@ -93,13 +95,14 @@ function decide(
 	}
 	const done = driversDone(view, config);
 	if (done !== undefined) return planSuccess(view, known, done);
+	const { now, wallTime } = time;
 	const { synced, deprecated } = view.round;
 	const trial =
 		synced > deprecated
 			? deadlineFor(synced, known.trial, config.settleTimeoutMs, now)
 			: known.trial;
 	const memory = { ...known, trial };
-	const incident = chargeIncident(view, memory, config, now);
+	const incident = chargeIncident(view, memory, config, time);
 	if (incident !== undefined) {
 		const { round, budgets, reason } = incident;
 		return {
@@ -115,7 +118,7 @@ function decide(
 		(synced > deprecated
 			? planRunningRound(view, memory, config, now)
 			: (widenScope(view, memory) ??
-				planOpenRound(view, memory, config, nextPlanId, now)))
+				planOpenRound(view, memory, config, nextPlanId, time)))
 	);
 }
 
@@ -138,8 +141,13 @@ function planRefusals(
 	wallTime: number,
 ): PlanResult | undefined {
 	const refusals = findRefusals(view, config, wallTime);
-	if (refusals.seats.size === 0) return undefined;
-	if (config.isAlone) return planSpentEnd(view, memory, config);
+	const [first] = refusals.seats.keys();
+	if (first === undefined) return undefined;
+	if (config.isAlone) {
+		const why = view.budgets.get(first)?.barred;
+		const spent = `the budget of ${limitInWords(mainLimit(config))} is spent`;
+		return planSpentEnd(view, memory, why ?? spent);
+	}
 	return {
 		plan: { kind: "refuse", ...refusals },
 		memory,
@@ -152,9 +160,9 @@ function planRefusals(
 function planSpentEnd(
 	{ round }: RunView,
 	memory: PlannerMemory,
-	config: PlannerConfig,
+	why: string,
 ): PlanResult {
-	const outcome = spent(round, config);
+	const outcome = spent(round, why);
 	const ended = { ...round, deprecated: round.synced, outcome };
 	return {
 		plan: { kind: "update", round: ended, budgets: new Map() },

@@ -107,6 +107,19 @@ export interface PlannerConfig {
 	readonly maxRestarts: number;
 	/** So many same failures in a row end the run; 0 or absent: they do not. */
 	readonly maxIdenticalFailures?: number;
+	/** Only what was charged in so many milliseconds counts; 0 or absent: all. */
+	readonly restartWindowMs?: number;
+	/** Failures on one node, after which it is replaced; absent: no limit. */
+	readonly maxNodeRestarts?: number;
+	readonly nodeWindowMs?: number;
+	/** Failures of one role, after which the run fails; absent: no limit. */
+	readonly maxRoleRestarts?: number;
+	readonly roleWindowMs?: number;
+	/** Least and longest wait before a restart while nothing makes progress; the longest 0 or absent: none. */
+	readonly restartDelayMs?: number;
+	readonly restartDelayMaxMs?: number;
+	/** "soft,hard": what follows one after the other while nothing makes progress; absent: off. */
+	readonly escalate?: string;
 	/** Finished nodes stay finished when a round is left: they count towards MIN and get no seat. */
 	readonly finishedStay?: boolean;
 	/** No other node can come, so the run's budget is spent with this node's. */

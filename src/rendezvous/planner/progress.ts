@@ -35,6 +35,17 @@ export function progressOf({ round, nodes }: RunView): RoundProgress {
 	};
 }
 
+/** Whether anything was seen to work in the round of this failure: a step, or where none is counted, its time. */
+export function hasMoved(
+	{ hasSteps, furthest }: RoundProgress,
+	{ failure }: NodeFailure,
+	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
+): boolean {
+	return (
+		hasSteps || (furthest === undefined && failure.uptimeMs >= settleTimeoutMs)
+	);
+}
+
 /**
  * Whether the round of this failure came further than all before. Where no worker of the run counts steps, a worker that has
  * run for the settle time is taken to have.

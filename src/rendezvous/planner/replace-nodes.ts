@@ -2,8 +2,8 @@ import type { BudgetRecord } from "../records/budget-record.js";
 import { RECORD_VERSION, type Seat } from "../records/records.js";
 import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { NodeView, RunView } from "../records/run-view.js";
+import { whyBarred } from "./node-budget.js";
 import { currentPlaces, isRefused } from "./order-members.js";
-import { whyBarred } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 
 type Replacements = ReadonlyMap<string, ReplacedRecord>;
@@ -27,7 +27,12 @@ export function findRefusals(
 	for (const [nodeId, node] of view.nodes) {
 		if (isRefused(view, node)) continue;
 		const known = view.replaced?.get(nodeId);
-		const spent = spentWords(nodeId, view.budgets.get(nodeId), config);
+		const spent = spentWords(
+			nodeId,
+			view.budgets.get(nodeId),
+			config,
+			wallTime,
+		);
 		// The node that asked to be replaced goes by itself.
 		if (known && node.record.state === "leaving") continue;
 		const refused = spent ?? (known && replacedWords(known));
@@ -45,8 +50,9 @@ function spentWords(
 	nodeId: string,
 	budget: BudgetRecord | undefined,
 	config: PlannerConfig,
+	wallTime: number,
 ): string | undefined {
-	const why = budget && whyBarred(nodeId, budget, config);
+	const why = budget && whyBarred(nodeId, budget, config, wallTime);
 	return why && `${why}; a node of another --node-id may take its place`;
 }
 

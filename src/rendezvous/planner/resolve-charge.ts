@@ -2,21 +2,31 @@ import { describeFailure } from "../records/failure.js";
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import {
+	hasFurtherRung,
+	rungBefore,
+	rungFor,
+	rungInWords,
+} from "./escalation.js";
+import {
 	barred,
 	barredNode,
 	hopeless,
 	isRowFull,
 	rowAfter,
 } from "./identical-failures.js";
-import { type Charged, outcomeOf, pay, whyBarred } from "./pay-incident.js";
+import { UNUSED, whyBarred } from "./node-budget.js";
+import { type Charged, outcomeOf, pay, spent } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
-import { progressOf } from "./progress.js";
+import { cameFurther, progressOf, type RoundProgress } from "./progress.js";
+import { fruitlessAfter, restartDelayMs } from "./restart-delay.js";
 import { externalCauses } from "./why-gone.js";
 
 /** An incident whose charge is decided. */
 export interface Settled extends Charged {
 	/** Whether the next round can begin with it; otherwise a budget is spent. */
 	readonly goesOn: boolean;
+	/** How long to wait from the end of the round, in milliseconds. */
+	readonly delayMs: number;
 	readonly reason: string;
 }
 
@@ -28,13 +38,14 @@ export interface Settled extends Charged {
 export function resolveCharge(
 	view: RunView,
 	config: PlannerConfig,
+	wallTime: number,
 ): Settled | undefined {
 	const { unpaid } = view.round;
 	if (unpaid === undefined) return undefined;
 	const why = externalCauses(view, unpaid);
 	return why.length > 0
-		? explain(view.round, unpaid, why)
-		: charge(view, unpaid, config);
+		? explain(view.round, unpaid, why, config)
+		: charge(view, unpaid, config, wallTime);
 }
 
 /** An event on other nodes is the cause of what had begun as an incident. */
@@ -42,6 +53,7 @@ function explain(
 	round: RoundRecord,
 	{ failure, isWish = false }: NodeFailure,
 	why: readonly string[],
+	config: PlannerConfig,
 ): Settled {
 	const reason = why.join("; ");
 	return {
@@ -56,10 +68,12 @@ function explain(
 				roles: round.cause.roles,
 			},
 			incidents: round.incidents - 1,
+			escalation: rungBefore(round, config),
 			unpaid: undefined,
 		},
 		budgets: new Map(),
 		goesOn: true,
+		delayMs: 0,
 		reason: isWish
 			? `${reason}, nothing failed`
 			: `${reason}, which explains ${describeFailure(failure)}`,
@@ -70,31 +84,79 @@ function charge(
 	view: RunView,
 	unpaid: NodeFailure,
 	config: PlannerConfig,
+	wallTime: number,
 ): Settled {
 	const progress = progressOf(view);
+	const escalation = rungWith(view, unpaid, progress, config);
 	const settled: RoundRecord = {
 		...view.round,
 		unpaid: undefined,
 		repeated: rowAfter(view, unpaid, progress, config),
 		furthest: progress.furthest,
+		fruitless: fruitlessAfter(view.round, unpaid, progress, config),
+		escalation,
 	};
-	const paid = pay(view, settled, unpaid);
-	const { round } = paid;
-	const ends = outcomeOf(round, [unpaid], config);
-	const isFull = ends === null && isRowFull(round, config);
-	const bar = isFull ? barredNode(view, unpaid, round, config) : undefined;
-	const isHopeless = isFull && bar === undefined;
-	const outcome = isHopeless ? hopeless(round, unpaid) : ends;
-	const budgets = new Map(
-		[...paid.budgets].map(([nodeId, budget]) => [nodeId, barred(budget, bar)]),
+	const cost = costOf(view, settled, unpaid, config, wallTime);
+	const isBarred = [...cost.budgets].some(
+		([nodeId, budget]) =>
+			whyBarred(nodeId, budget, config, wallTime) !== undefined,
 	);
-	const isSpent = [...budgets].some(
-		([nodeId, budget]) => whyBarred(nodeId, budget, config) !== undefined,
-	);
+	const { fruitless = 0, outcome } = cost.round;
 	return {
-		round: { ...round, outcome },
-		budgets,
-		goesOn: outcome === null && !isSpent,
+		...cost,
+		goesOn: outcome === null && !isBarred,
+		delayMs: unpaid.isWish
+			? 0
+			: restartDelayMs(fruitless, unpaid.failure.id, config),
 		reason: `${describeFailure(unpaid.failure)}; no node has gone`,
 	};
+}
+
+/** Only now all members have said how far they came: a rung that was not needed is taken back. */
+function rungWith(
+	{ round }: RunView,
+	unpaid: NodeFailure,
+	progress: RoundProgress,
+	config: PlannerConfig,
+): RoundRecord["escalation"] {
+	const { escalation } = round;
+	const isNeeded = !cameFurther(progress, unpaid, config);
+	return isNeeded || escalation === undefined
+		? escalation
+		: rungFor(undefined, unpaid, progress, config);
+}
+
+/** What the incident costs, or how it ends the run or its node's part in it. */
+function costOf(
+	view: RunView,
+	round: RoundRecord,
+	unpaid: NodeFailure,
+	config: PlannerConfig,
+	wallTime: number,
+): Charged {
+	const { nodeId } = unpaid.failure;
+	const isOnRung = config.escalate !== undefined && unpaid.charge !== "nothing";
+	const rung = isOnRung ? round.escalation : undefined;
+	const words = rungInWords(rung) ?? "";
+	if (rung?.rung === "fail-run") {
+		const outcome = { ...spent(round, words), reason: round.cause.reason };
+		return { round: { ...round, outcome }, budgets: new Map() };
+	}
+	if (rung?.rung === "replace-node") {
+		const before = view.budgets.get(nodeId) ?? UNUSED;
+		const why = `${nodeId} is to be replaced: ${words}`;
+		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };
+	}
+	const paid = pay(view, round, unpaid, config, wallTime);
+	const ends = outcomeOf(paid.round, [unpaid], config, wallTime);
+	const isFull =
+		ends === null && isRowFull(round, config) && !hasFurtherRung(round, config);
+	if (!isFull) return { ...paid, round: { ...paid.round, outcome: ends } };
+	const bar = barredNode(view, unpaid, round, config);
+	if (bar === undefined) {
+		const outcome = hopeless(paid.round, unpaid);
+		return { ...paid, round: { ...paid.round, outcome } };
+	}
+	const before = paid.budgets.get(nodeId) ?? UNUSED;
+	return { ...paid, budgets: new Map([[nodeId, barred(before, bar)]]) };
 }

@@ -14,6 +14,9 @@ const MOST_NAMES = 8;
 /** How long a wait must last before it is published, and how long at least lies between two publications, in milliseconds. */
 const TELL_EVERY_MS = 4_000;
 
+/** A delay of less than this is over before anybody could read of it, in milliseconds. */
+const LONG_MS = 1_000;
+
 /** A deadline converted from one clock to another is never exactly the same twice. */
 const SAME_TIME_MS = 1_000;
 
@@ -91,7 +94,12 @@ export function tellWaiting(
 	if (isOld && isSame(record, told)) {
 		return { write: undefined, lookAt: undefined, memory };
 	}
-	const dueAt = (memory.toldAt ?? memory.since) + TELL_EVERY_MS;
+	// A restart that is held back is told at once, unless it is short.
+	const isDelay = awaited.kind === "delay" && (until ?? 0) - now.now >= LONG_MS;
+	const dueAt =
+		isDelay && memory.toldAt === null
+			? now.now
+			: (memory.toldAt ?? memory.since) + TELL_EVERY_MS;
 	return now.now < dueAt
 		? { write: undefined, lookAt: dueAt, memory }
 		: {

@@ -32,8 +32,6 @@ export interface Intent {
 	readonly isAsked?: boolean | undefined;
 	/** Why its machine will go; undefined if it stays. */
 	readonly notice?: NoticeRecord | undefined;
-	/** It is ready while its workers run on. */
-	readonly runsOn?: boolean | undefined;
 	/** What follows its leaving; written together with state `leaving`. */
 	readonly departure?: Departure | undefined;
 	/** It is ready while its workers run on. */

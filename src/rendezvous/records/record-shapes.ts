@@ -10,6 +10,8 @@ import {
 	optional,
 	type Shape,
 } from "../../base/shape.js";
+import type { RepeatedFailure, Spending } from "./budget-record.js";
+import { type EscalationRung, RUNGS } from "./escalation.js";
 import type { FinishedRecord } from "./finished-record.js";
 import type { HistoryRecord } from "./history-record.js";
 import {
@@ -40,14 +42,20 @@ import type {
 	NodeRecord,
 	PreviousPlace,
 	Reached,
-	RepeatedFailure,
 	RoundRecord,
-	RunSpec,
 	Seat,
 	SeatRecord,
 } from "./records.js";
 import type { RefusedSeat } from "./refused-seat.js";
 import type { NodeList, WaitingRecord } from "./waiting-record.js";
+
+const spending = fields<Spending>({ count, at: list(time) });
+
+const escalation = fields<EscalationRung>({
+	at: count,
+	rung: oneOf(...RUNGS),
+	why: optional(words),
+});
 
 const repeatedFailure = fields<RepeatedFailure>({
 	fingerprint: words,
@@ -68,9 +76,13 @@ export const ROUND = fields<RoundRecord>(
 		cause,
 		incidents: count,
 		charged: count,
+		chargedAt: optional(list(time)),
+		roles: optional(mapOf(name, spending)),
 		accounted: list(token),
 		unpaid: optional(nodeFailure),
 		furthest: optional(mapOf(name, step)),
+		fruitless: optional(count),
+		escalation: optional(escalation),
 		repeated: optional(repeatedFailure),
 		world: nullable(world),
 		outcome: nullable(outcome),
@@ -148,37 +160,17 @@ export const SEAT: Shape<Seat> = (value, verdict): value is Seat =>
 
 export const FINISHED = fields<FinishedRecord>({ version, planId: token });
 
+const localRank = matching(/^\d{1,9}$/, "a local rank");
+
 export const BUDGET = fields<BudgetRecord>({
 	version,
 	charged: count,
-	workers: optional(mapOf(matching(/^\d{1,9}$/, "a local rank"), count)),
+	chargedAt: optional(list(time)),
+	workers: optional(mapOf(localRank, count)),
+	workersAt: optional(mapOf(localRank, list(time))),
+	failures: optional(spending),
 	barred: optional(words),
 });
-
-export const SPEC = fields<RunSpec>(
-	{
-		version,
-		minNodes: positive,
-		maxNodes: positive,
-		policy: words,
-		finishedStay: optional(flag),
-		isAlone: optional(flag),
-		isRecreated: optional(flag),
-		failoverScope: optional(oneOf("role")),
-		driverRoles: optional(words),
-		maxRestarts: count,
-		maxIdenticalFailures: optional(count),
-		joinTimeoutMs: duration,
-		lastCallTimeoutMs: duration,
-		settleTimeoutMs: duration,
-		leaseTtlMs: duration,
-		deadlineMs: optional(duration),
-	},
-	({ minNodes, maxNodes }) =>
-		minNodes <= maxNodes
-			? undefined
-			: { field: "minNodes", allowed: `at most maxNodes (${maxNodes})` },
-);
 
 export const HISTORY = fields<HistoryRecord>({
 	version,
@@ -209,7 +201,7 @@ export const WAITING = fields<WaitingRecord>({
 	round: claim,
 	kind: oneOf(
 		...(["members", "minimum", "last-call"] as const),
-		...(["newcomers", "end"] as const),
+		...(["newcomers", "end", "delay"] as const),
 	),
 	here: nodeList,
 	missing: nodeList,

@@ -1,10 +1,16 @@
-import type { RepeatedFailure } from "./budget-record.js";
+import type { Reached, RepeatedFailure, Spending } from "./budget-record.js";
+import type { EscalationRung } from "./escalation.js";
 import type { FailureId, FailureRecord } from "./failure.js";
 import type { NoticeRecord } from "./notice-record.js";
 import type { RefusedSeat } from "./refused-seat.js";
 
-export type { BudgetRecord, RepeatedFailure } from "./budget-record.js";
+export type {
+	BudgetRecord,
+	Reached,
+	RepeatedFailure,
+} from "./budget-record.js";
 export type { CoordinatorRecord } from "./coordinator-record.js";
+export type { RunSpec } from "./run-spec.js";
 
 /** Version of every record; a reader refuses any other. */
 export const RECORD_VERSION = 1;
@@ -71,13 +77,6 @@ export interface NodeRecord {
 	readonly succeeds?: string | undefined;
 	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
 	readonly nodeRank?: number | undefined;
-}
-
-/** The furthest step of a node's workers in a round. */
-export interface Reached {
-	readonly round: number;
-	/** Null if a worker has gone back in the round, so that its steps do not show how far it is. */
-	readonly step: number | null;
 }
 
 /** A failure with the decision of the agent's policy. */
@@ -157,12 +156,20 @@ export interface RoundRecord {
 	readonly incidents: number;
 	/** What was charged to the run's own budget. */
 	readonly charged: number;
+	/** When; see `Spending`. */
+	readonly chargedAt?: readonly number[] | undefined;
+	/** What was charged to each role, if `--max-role-restarts` limits it. */
+	readonly roles?: Readonly<Record<string, Spending>> | undefined;
 	/** Failures of the round `synced`, and of the one before, that are accounted for. */
 	readonly accounted: readonly FailureId[];
 	/** Why the round was left, while it is open whether it is charged. */
 	readonly unpaid?: NodeFailure | undefined;
 	/** The furthest step of all rounds, by role; only of roles that count steps. */
 	readonly furthest?: Readonly<Record<string, number>> | undefined;
+	/** How many incidents in a row have ended a round in which nothing moved; absent: none. */
+	readonly fruitless?: number | undefined;
+	/** With `--escalate`: what followed the newest failure. */
+	readonly escalation?: EscalationRung | undefined;
 	/** The newest incidents that were the same, without progress between them. */
 	readonly repeated?: RepeatedFailure | undefined;
 	readonly world: World | null;
@@ -191,29 +198,3 @@ export interface PreviousPlace {
 }
 
 export type Seat = SeatRecord | RefusedSeat;
-
-/** `spec`: what all agents of a run must agree on. */
-export interface RunSpec {
-	readonly version: 1;
-	readonly minNodes: number;
-	readonly maxNodes: number;
-	readonly policy: string;
-	/** Finished nodes stay finished when a round is left. */
-	readonly finishedStay?: boolean;
-	/** The run's store is private to this agent: no other node can come. */
-	readonly isAlone?: boolean;
-	/** A node's process ends with its round, and another one takes its place. */
-	readonly isRecreated?: boolean;
-	/** A failure restarts the workers of its role; absent: of all roles. */
-	readonly failoverScope?: "role";
-	/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */
-	readonly driverRoles?: string;
-	readonly maxRestarts: number;
-	/** So many same failures in a row end the run; 0 or absent: they do not. */
-	readonly maxIdenticalFailures?: number;
-	readonly joinTimeoutMs: number;
-	readonly lastCallTimeoutMs: number;
-	readonly settleTimeoutMs: number;
-	readonly leaseTtlMs: number;
-	readonly deadlineMs?: number;
-}

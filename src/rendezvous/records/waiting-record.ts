@@ -13,6 +13,8 @@ export type AwaitedKind =
 	| "last-call"
 	/** Further nodes while a round runs. */
 	| "newcomers"
+	/** The time before a restart, because nothing makes progress. */
+	| "delay"
 	/** The end of a round that admits no more nodes although there is room. */
 	| "end";
 

@@ -36,7 +36,10 @@ function* causes({ commits, spec }: History) {
 			yield { at, what: "a failed run names no root cause" };
 		}
 		const isFatal = outcome.reason.includes("which ends the run");
-		if (!isFatal && round.charged <= spec.maxRestarts) {
+		const { maxIdenticalFailures: most = 0 } = spec;
+		const { repeated = [] } = outcome;
+		const isHopeless = most > 0 && repeated.length >= most;
+		if (!isFatal && !isHopeless && round.charged <= spec.maxRestarts) {
 			yield { at, what: "the run failed with restarts left" };
 		}
 	}
@@ -75,6 +78,7 @@ function mayLeave(process: ProcessHistory, history: History): boolean {
 		case EXIT_CODES.replaceNode:
 			return (
 				reason.includes("used up its budget") ||
+				reason.includes("in a row in the same way") ||
 				history.policy === "by-exit-code" ||
 				history.workers.some(
 					(worker) => worker.process === process && worker.stuckAt !== null,

@@ -56,10 +56,14 @@ function play(
 			nodes,
 			{ seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) } },
 		);
-		const settled = resolveCharge(view, {
-			...runSpec({ minNodes: 1, maxRestarts: 100, maxIdenticalFailures: 3 }),
-			...config,
-		});
+		const settled = resolveCharge(
+			view,
+			{
+				...runSpec({ minNodes: 1, maxRestarts: 100, maxIdenticalFailures: 3 }),
+				...config,
+			},
+			0,
+		);
 		if (settled === undefined) throw new Error("the charge was decided before");
 		round = settled.round;
 		const barred = settled.budgets.get(on)?.barred;

@@ -14,9 +14,9 @@ import {
 	NODE,
 	ROUND,
 	SEAT,
-	SPEC,
 	WAITING,
 } from "../../../src/rendezvous/records/record-shapes.js";
+import { SPEC } from "../../../src/rendezvous/records/run-spec-shape.js";
 import {
 	failureRecord,
 	historyRecord,

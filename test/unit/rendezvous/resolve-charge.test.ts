@@ -53,11 +53,15 @@ function settle({
 		...{ incidents: 1, charged, unpaid },
 	};
 	const view = runView(round, nodes, { seats: SEATS, finished });
-	return resolveCharge(view, {
-		...runSpec(),
-		maxRestarts: 1,
-		...config,
-	});
+	return resolveCharge(
+		view,
+		{
+			...runSpec(),
+			maxRestarts: 1,
+			...config,
+		},
+		0,
+	);
 }
 
 const ALL = [ready("a"), ready("b"), ready("c")];
@@ -272,5 +276,5 @@ it("is explained by who was seen to leave, though its record is gone", () => {
 
 it("settles nothing where nothing is open", () => {
 	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
-	expect(resolveCharge(view, runSpec())).toBe(undefined);
+	expect(resolveCharge(view, runSpec(), 0)).toBe(undefined);
 });

@@ -28,6 +28,7 @@ function reportOf(words: WorkerWords | undefined) {
 			runId: "train",
 			nodeId: "node-a",
 			maxRestarts: 0,
+			restartLimits: { windowMs: 0, node: undefined, role: undefined },
 			stdinRank: undefined,
 			exitCodes: { replaceNode: 75, restart: 76, isPropagated: false },
 		},
@@ -39,7 +40,7 @@ function reportOf(words: WorkerWords | undefined) {
 				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
 			},
 		},
-		...{ round: null, instance: 1, rounds: [] },
+		...{ round: null, instance: 1, rounds: [], wallTime: 0 },
 		workers: [{ ...WORKER, pid: 47 }],
 		progress: [
 			{ localRank: 1, step: 41, source: "hook", stepAt: -35_000, rate: null },

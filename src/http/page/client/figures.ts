@@ -1,4 +1,8 @@
 import { formatCount } from "../../../base/units.js";
+import {
+	backWords,
+	windowOf,
+} from "../../../rendezvous/describe/budget-words.js";
 import type { IncidentStatus } from "../../../rendezvous/describe/run-status.js";
 import type { Timeline } from "../../timeline.js";
 import type { Model } from "./model.js";
@@ -39,7 +43,7 @@ export function figures({ document, now }: Model): Child {
 			restarts === null ? "–" : `${restarts.left}`,
 			restarts === null
 				? ""
-				: `of ${restarts.allowed}, policy ${run.policy ?? ""}`,
+				: `of ${restarts.allowed}${windowOf(restarts)}${backWords(restarts, now)}, policy ${run.policy ?? ""}`,
 		),
 		figure(
 			"incidents",

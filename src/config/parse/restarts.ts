@@ -1,0 +1,54 @@
+import type { RestartLimit } from "../../rendezvous/planner/spending.js";
+import {
+	parseRungs,
+	RUNGS,
+	type Rung,
+} from "../../rendezvous/records/escalation.js";
+import { invalid, ok, type Parsed } from "./parsed.js";
+import { parseDuration, wholeNumber } from "./scalars.js";
+
+/** `3`, or `3/6h`: so many restarts, of which only those in the window count. */
+export function parseRestartLimit(text: string): Parsed<RestartLimit> {
+	const [count = "", window, ...rest] = text.split("/");
+	const restarts = wholeNumber(count, 0);
+	if (restarts === undefined || restarts > MOST || rest.length > 0) {
+		return invalid(text, WORDS);
+	}
+	if (window === undefined) return ok({ restarts, windowMs: 0 });
+	const parsed = parseDuration(window);
+	if ("problems" in parsed) return parsed;
+	return parsed.value > 0
+		? ok({ restarts, windowMs: parsed.value })
+		: invalid(text, WORDS);
+}
+
+/** `soft,hard,replace-node,fail-run`, or some of these, in this order. */
+export function parseEscalation(text: string): Parsed<readonly Rung[]> {
+	const rungs = parseRungs(text);
+	return rungs.length > 0 && rungs.join() === text
+		? ok(rungs)
+		: invalid(text, `one or more of ${RUNGS.join()}, in this order`);
+}
+
+/** Milliseconds. */
+export interface RestartDelay {
+	readonly leastMs: number;
+	/** 0: no delay. */
+	readonly mostMs: number;
+}
+
+/** `0:30s`; without the second it is always the first. */
+export function parseRestartDelay(text: string): Parsed<RestartDelay> {
+	const [least = "", most = least, ...rest] = text.split(":");
+	const from = parseDuration(least);
+	const to = parseDuration(most);
+	if ("problems" in from) return from;
+	if ("problems" in to) return to;
+	return rest.length > 0 || from.value > to.value
+		? invalid(text, "the least and the longest delay, for example 0:30s")
+		: ok({ leastMs: from.value, mostMs: to.value });
+}
+
+/** As many times may be kept in the store. */
+const MOST = 999_999_999;
+const WORDS = "a number of restarts, or one in a time, for example 3 or 3/6h";
