@@ -1,3 +1,6 @@
+import type { Cleanups } from "../../base/cleanups.js";
+import type { Clock } from "../../base/clock.js";
+import type { Logger } from "../../base/logger.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { watchEscapees } from "../../supervision/escapees.js";
@@ -8,7 +11,15 @@ import { RunningWorkers } from "../../supervision/running-workers.js";
 import { findSetpriv } from "../../supervision/setpriv.js";
 import { WarmSpawner } from "../../supervision/warm-spawner.js";
 import type { WorkerSpawner } from "../../supervision/worker.js";
-import type { LauncherIo } from "./node-resources.js";
+
+/** What it needs of the launcher's surroundings. */
+interface SpawnerPlace {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "debug" | "info" | "warn">;
+	readonly cleanups: Cleanups;
+	/** Stands in for processes. */
+	readonly standIn?: WorkerSpawner | undefined;
+}
 
 /** What starts the workers of a node. */
 export interface OpenSpawner {
@@ -22,7 +33,7 @@ export function prepareSpawner(
 	config: AgentConfig,
 	{ directory: channelRoot }: ChannelRoot,
 	incarnation: string,
-	{ clock, log, cleanups, standIn }: LauncherIo,
+	{ clock, log, cleanups, standIn }: SpawnerPlace,
 ): () => Promise<OpenSpawner> {
 	if (standIn !== undefined) {
 		return async () => ({ spawner: standIn, warm: undefined });
