@@ -89,6 +89,7 @@ export class AgentSession {
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
+			onStep: (pid) => resources.warm?.stepped(pid),
 			dispatch: this.inputs.dispatch,
 		});
 		this.watches = watches;

@@ -31,6 +31,8 @@ export interface ChannelPaths {
  *   steps                    its optimizer steps: 20 characters, replaced in place   worker → agent
  *   stack.txt                its stacks, appended when asked for     worker → agent
  *   ask                      a growing number that asks a Node worker for its stack  agent → worker
+ *   learn                    it shall leave modules.json at its first step   agent → worker
+ *   modules.json             what it had imported by then, and how it was started   worker → agent
  *   torch.sock               torch's worker socket, unless its path would be too long
  */
 export interface HookPaths {
@@ -39,6 +41,8 @@ export interface HookPaths {
 	readonly steps: string;
 	readonly stack: string;
 	readonly ask: string;
+	readonly learn: string;
+	readonly modules: string;
 }
 
 /** How the short directory is called that holds a torch socket instead; it lies in the system's temporary one. */
@@ -73,6 +77,8 @@ export function hookPaths(hook: string): HookPaths {
 		steps: join(hook, "steps"),
 		stack: join(hook, "stack.txt"),
 		ask: join(hook, "ask"),
+		learn: join(hook, "learn"),
+		modules: join(hook, "modules.json"),
 	};
 }
 

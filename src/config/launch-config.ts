@@ -37,6 +37,7 @@ export interface LaunchConfig {
 	readonly module?: boolean | undefined;
 	readonly noPythonPath?: boolean | undefined;
 	readonly noHook?: boolean | undefined;
+	readonly warm?: "auto" | "off" | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;
 	/** Also sent to the workers when their machine is about to go. */

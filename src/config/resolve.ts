@@ -105,6 +105,7 @@ export async function checkSettings(
 		environment: request.environment,
 		pythonPath: pythonPathFor(request, reader),
 		hasHook: !reader.value(OPTIONS.noHook),
+		warm: reader.value(OPTIONS.warm),
 		pythonHook: pythonHookFor(request, reader),
 		...rendezvous,
 		nprocPerNode,

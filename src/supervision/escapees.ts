@@ -22,6 +22,8 @@ export interface EscapeesOptions {
 	readonly mark: string;
 	/** Receives a message about the processes that were found, and those that do not end. */
 	readonly warn: (message: string) => void;
+	/** Whether the launcher itself needs this process. */
+	readonly isNeeded?: (pid: number) => boolean;
 }
 
 /** Processes that left their worker's process group by setsid, as daemons do, and outlived it. */
@@ -42,7 +44,7 @@ export function watchEscapees(options: EscapeesOptions): Escapees {
 	let current: Ending | undefined;
 	return {
 		end(onEnded) {
-			const find = () => marked.find();
+			const find = () => withoutNeeded(marked.find(), options.isNeeded);
 			current = new Ending({ ...options, whose, find }, () => {
 				current = undefined;
 				onEnded();
@@ -51,6 +53,13 @@ export function watchEscapees(options: EscapeesOptions): Escapees {
 		},
 		kill: () => current?.kill(),
 	};
+}
+
+function withoutNeeded(
+	{ found, isUndecided }: Marked,
+	isNeeded: (pid: number) => boolean = () => false,
+): Marked {
+	return { isUndecided, found: found.filter(({ pid }) => !isNeeded(pid)) };
 }
 
 /** Ends all processes that a search finds, as `Escapees` does. Resolves once none is left or they are given up. */

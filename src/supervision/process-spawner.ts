@@ -1,8 +1,9 @@
-import type { Clock } from "../base/clock.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import type { Escapees } from "./escapees.js";
 import { examineOncePerTurn } from "./examine-command.js";
-import { GroupWatch } from "./group-watch.js";
+import {
+	RunningWorkers,
+	type RunningWorkersOptions,
+} from "./running-workers.js";
 import { killWithParent } from "./setpriv.js";
 import { describeFault, describeSpawnError } from "./spawn-problem.js";
 import type {
@@ -12,22 +13,12 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "./worker.js";
-import {
-	type GroupRegistry,
-	WorkerProcess,
-	type WorkerProcessOptions,
-} from "./worker-process.js";
 
-export interface ProcessSpawnerOptions {
-	readonly clock: Clock;
+export interface ProcessSpawnerOptions extends RunningWorkersOptions {
 	/** The tool that makes the kernel kill a worker with its agent: the result of `findSetpriv`, or its promise. */
 	readonly setpriv: string | undefined | Promise<string | undefined>;
-	/** The guard: knows each process group from its spawn until it is empty. */
-	readonly registry: GroupRegistry;
-	/** Ends processes that left their groups, after the last worker and before its end is reported. */
-	readonly escapees?: Escapees;
-	/** Receives a message about processes that this agent may not end. */
-	readonly warn: (message: string) => void;
+	/** Follows what is spawned, if others start workers too. */
+	readonly running?: RunningWorkers;
 }
 
 /**
@@ -41,9 +32,8 @@ export async function loadProcessSpawner(
 	options: ProcessSpawnerOptions,
 ): Promise<WorkerSpawner> {
 	const { execa } = await import("execa");
-	const { clock } = options;
+	const { clock, running = new RunningWorkers(options) } = options;
 	const setpriv = await options.setpriv;
-	const running = new RunningWorkers(options);
 	const examine = examineOncePerTurn();
 
 	const run = (spec: WorkerSpec) => {
@@ -95,49 +85,6 @@ export async function loadProcessSpawner(
 			}
 		},
 	};
-}
-
-/** The workers that were spawned and are not gone. */
-class RunningWorkers {
-	private readonly options: ProcessSpawnerOptions;
-	private readonly groups: GroupWatch;
-	private count = 0;
-
-	constructor(options: ProcessSpawnerOptions) {
-		this.options = options;
-		this.groups = new GroupWatch(options.clock);
-	}
-
-	follow(
-		process: Pick<WorkerProcessOptions, "child" | "pid" | "startedAt">,
-		listener: WorkerListener,
-	): WorkerHandle {
-		const { clock, registry, escapees, warn } = this.options;
-		this.count += 1;
-		const worker = new WorkerProcess({
-			...process,
-			clock,
-			registry,
-			warn,
-			groups: this.groups,
-			listener: { ...listener, gone: () => this.gone(listener) },
-		});
-		return {
-			pid: worker.pid,
-			signal(signal) {
-				worker.signal(signal);
-				if (signal === "SIGKILL") escapees?.kill();
-			},
-			passOn: (signal) => worker.passOn(signal),
-		};
-	}
-
-	private gone(listener: WorkerListener): void {
-		const { escapees } = this.options;
-		this.count -= 1;
-		if (this.count > 0 || escapees === undefined) listener.gone();
-		else escapees.end(() => listener.gone());
-	}
 }
 
 /** Any descriptor works, but the package's types know only the first ten. */

@@ -22,6 +22,8 @@ export interface WorkerProcessOptions {
 		): unknown;
 	};
 	readonly pid: number;
+	/** Its parent; default: this process. */
+	readonly parentId?: number;
 	/** When its spawn began, by `clock`. */
 	readonly startedAt: number;
 	readonly listener: WorkerListener;
@@ -61,7 +63,7 @@ export class WorkerProcess implements WorkerHandle {
 	}
 
 	passOn(signal: NodeJS.Signals): boolean {
-		if (this.phase !== "leader-runs" || leaderState(this.pid) !== "alive") {
+		if (this.phase !== "leader-runs" || this.leaderState() !== "alive") {
 			return false;
 		}
 		return signalProcess(this.pid, signal) === "sent";
@@ -81,7 +83,7 @@ export class WorkerProcess implements WorkerHandle {
 	private mayBeSignalled(): boolean {
 		switch (this.phase) {
 			case "leader-runs": {
-				const leader = leaderState(this.pid);
+				const leader = this.leaderState();
 				this.signalled ||= leader === "alive";
 				return leader !== "reaped" || outlivesLeader(this.pid);
 			}
@@ -119,16 +121,17 @@ export class WorkerProcess implements WorkerHandle {
 		this.phase = "gone";
 		this.options.registry.remove(this.pid);
 	}
-}
 
-/**
- * A leader that is already dead does not end because of the launcher. If several end together, all are reaped before the
- * first exit event, so such a pid may be another process by now. Without a usable /proc a leader counts as alive until
- * its exit event.
- */
-function leaderState(pid: number): "alive" | "zombie" | "reaped" {
-	if (!isProcOurs()) return "alive";
-	const entry = readProcess(pid);
-	if (entry?.parentId !== process.pid) return "reaped";
-	return isLiving(entry) ? "alive" : "zombie";
+	/**
+	 * A leader that is already dead does not end because of the launcher. If several end together, all are reaped before the
+	 * first exit event, so such a pid may be another process by now. Without a usable /proc a leader counts as alive until
+	 * its exit event.
+	 */
+	private leaderState(): "alive" | "zombie" | "reaped" {
+		if (!isProcOurs()) return "alive";
+		const entry = readProcess(this.pid);
+		const { parentId = process.pid } = this.options;
+		if (entry?.parentId !== parentId) return "reaped";
+		return isLiving(entry) ? "alive" : "zombie";
+	}
 }

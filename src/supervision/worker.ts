@@ -44,6 +44,8 @@ export interface WorkerListener {
 export interface WorkerHandle {
 	/** The leader's pid, which is also the group's id; undefined if the spawn failed. */
 	readonly pid: number | undefined;
+	/** Warm: it was forked from a process that had its imports. Default: cold. */
+	readonly start?: "warm" | "cold";
 	/** Signals the whole group, with SIGCONT first, so that a stopped worker can react. No effect once gone. */
 	signal(signal: "SIGTERM" | "SIGKILL"): void;
 	/** Passes a signal on to the leader alone; if it dies of it, that is a failure. Returns whether the leader lives. */

@@ -108,6 +108,7 @@ describe("doctor", () => {
 			"channel directory",
 			"log directory",
 			"setpriv",
+			"warm restarts",
 			"guard",
 			"process 1",
 			"GPUs",

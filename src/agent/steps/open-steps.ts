@@ -8,6 +8,7 @@ import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
 import type { RoundLedger } from "./round-ledger.js";
@@ -32,6 +33,8 @@ export interface OpenStepsOptions {
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
+	/** Called with the pid of a worker that has made a step. */
+	readonly onStep: (pid: number) => void;
 }
 
 /** What follows the workers of a node while they run and while they end. */
@@ -68,7 +71,12 @@ export function openSteps({
 	const stragglerMs = stragglers.lostMsIn.bind(stragglers);
 	const ledger = openLedger({ ...options, keys, nodeId, stragglerMs });
 	const steps = new StepWatch({
-		...{ ...options, ledger, processes },
+		...{ ...options, processes },
+		ledger: telling(ledger, (directory) => {
+			const isIt = (one: WorkerProcess) => one.directory === directory;
+			const process = processes().find(isIt);
+			if (process !== undefined) options.onStep(process.pid);
+		}),
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		straggler: (state) => stragglers.look(state),
@@ -100,4 +108,19 @@ export function withStep(
 	return isFailure && !input.exit.signalledByAgent
 		? { ...input, step: steps.stepOf(input.localRank) }
 		: input;
+}
+
+/** A ledger that also tells whose step it hears of. */
+function telling(
+	ledger: StepWatchOptions["ledger"],
+	tell: (directory: string) => void,
+): StepWatchOptions["ledger"] {
+	return {
+		follow: (state) => ledger.follow(state),
+		announced: (...said) => ledger.announced(...said),
+		stepped: (directory, steps) => {
+			ledger.stepped(directory, steps);
+			tell(directory);
+		},
+	};
 }

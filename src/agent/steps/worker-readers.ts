@@ -60,11 +60,11 @@ export class WorkerReaders {
 		return processes().flatMap((process) => {
 			const { steps, pace } = this.of(process);
 			if (steps === undefined) return [];
-			const { localRank } = process;
+			const { localRank, start } = process;
 			const { step, source, metrics } = steps;
 			const stepAt = Math.round(wallTime - (now - steps.at));
 			return {
-				...{ localRank, step, source, stepAt, metrics },
+				...{ localRank, step, source, stepAt, metrics, start },
 				rate: stepRate(steps, now),
 				pace: pace ?? this.arrivals.paceOf(localRank),
 			};

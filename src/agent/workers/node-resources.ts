@@ -16,13 +16,9 @@ import {
 	openLogDirectory,
 } from "../../logs/log-directory.js";
 import type { PinnedScreen } from "../../logs/pinned-screen.js";
-import { watchEscapees } from "../../supervision/escapees.js";
-import { startGuard } from "../../supervision/guard.js";
 import { endLeftBehind } from "../../supervision/left-behind.js";
-import { agentMark } from "../../supervision/marked-processes.js";
-import { loadProcessSpawner } from "../../supervision/process-spawner.js";
-import { findSetpriv } from "../../supervision/setpriv.js";
 import type { WorkerSpawner } from "../../supervision/worker.js";
+import { type OpenSpawner, prepareSpawner } from "./open-spawner.js";
 
 /** The launcher's surroundings: its streams and clock. */
 export interface LauncherIo {
@@ -43,12 +39,11 @@ export interface LauncherIo {
 }
 
 /** Everything that one node needs to run workers; `place.cleanups` closes it. */
-export interface NodeResources {
+export interface NodeResources extends OpenSpawner {
 	readonly channels: ChannelRoot;
 	readonly logs: LogDirectory;
 	readonly console: WorkerConsole;
 	readonly logSpace: FreeSpaceWatch;
-	readonly spawner: WorkerSpawner;
 }
 
 /** Opens everything, the user's directories first: their problems are reported before anything is started. */
@@ -83,7 +78,7 @@ export async function openNodeResources(
 	log.attachFile(logs.agentLog, careFor(logs, logSpace));
 	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	await endLeftBehind({ clock, runId, nodeId, warn });
-	const spawner = await loadSpawner();
+	const { spawner, warm } = await loadSpawner();
 	const console = createConsole({
 		clock,
 		logger: log,
@@ -93,29 +88,7 @@ export async function openNodeResources(
 		stderrIsTerminal: place.stderr.isTTY === true,
 	});
 	cleanups.add("closing the console", () => console.close());
-	return { channels, logs, console, logSpace, spawner };
-}
-
-/** Starts the guard of the workers' processes at once; what is returned loads the rest. Without processes there is neither. */
-function prepareSpawner(
-	{ environment }: AgentConfig,
-	{ directory: channelRoot }: ChannelRoot,
-	incarnation: string,
-	{ clock, log, cleanups, standIn }: LauncherIo,
-): () => Promise<WorkerSpawner> {
-	if (standIn !== undefined) return async () => standIn;
-	const warn = (message: string) => log.warn(message);
-	const path = environment.PATH;
-	// Runs while the rest is loaded.
-	const setpriv = findSetpriv(path);
-	const mark = agentMark(incarnation);
-	const guard = startGuard({ clock, channelRoot, mark, path, warn });
-	cleanups.add("ending the guard", () => guard.close());
-	return () =>
-		loadProcessSpawner({
-			...{ clock, setpriv, warn, registry: guard },
-			escapees: watchEscapees({ clock, mark, warn }),
-		});
+	return { channels, logs, console, logSpace, spawner, warm };
 }
 
 /** The longest error of a worker in the log, in characters: its error file has all of it. */

@@ -156,7 +156,8 @@ export class WorkerMember {
 		if (prepared === undefined || pid === null) return undefined;
 		const { localRank, rank } = this.info;
 		const { directory, logs } = prepared;
-		return { localRank, rank, pid, directory, logs };
+		const { start = "cold" } = this.handle ?? {};
+		return { localRank, rank, pid, directory, logs, start };
 	}
 
 	get words(): WorkerWords | undefined {

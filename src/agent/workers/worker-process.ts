@@ -1,3 +1,4 @@
+import type { WorkerHandle } from "../../supervision/worker.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 
 /** What is left of one worker's output. */
@@ -18,4 +19,6 @@ export interface WorkerProcess {
 	/** Its channel directory; no two processes have the same. */
 	readonly directory: string;
 	readonly logs: PreparedWorker["logs"] | undefined;
+	/** Default: cold. */
+	readonly start?: WorkerHandle["start"];
 }

@@ -1,6 +1,7 @@
 import { option, optionWithDefault } from "../option.js";
 import { parseWorkerCount } from "../parse/nodes.js";
 import {
+	oneOf,
 	parseDuration,
 	parseName,
 	parseStdin,
@@ -59,6 +60,14 @@ export const WORKER_OPTIONS = {
 		defaultText: "0",
 		help: "start workers without the hook that counts optimizer steps and tells their stacks",
 		parse: parseSwitch,
+	}),
+	warm: optionWithDefault({
+		name: "warm",
+		group: "Workers",
+		argument: "WHEN",
+		defaultText: "off",
+		help: "auto: restarted Python workers are forked from a process that has their imports; off",
+		parse: oneOf("auto", "off"),
 	}),
 	stdin: option({
 		name: "stdin",

@@ -29,8 +29,10 @@ import {
 	judgePort,
 	judgeReaping,
 	judgeSetpriv,
+	judgeWarm,
 } from "./judge-tools.js";
 import { missingGuardTools, watchOrphan } from "./probe-processes.js";
+import { probePython } from "./probe-python.js";
 import { probeStore, type StoreQuestion } from "./probe-store.js";
 import {
 	probeChannel,
@@ -70,6 +72,7 @@ export async function examineMachine(
 			"setpriv",
 			async () => judgeSetpriv(await findSetpriv(PATH), process.platform),
 		],
+		["warm restarts", () => examineWarm(host)],
 		["guard", async () => judgeGuard(await missingGuardTools(PATH))],
 		[
 			"process 1",
@@ -80,6 +83,14 @@ export async function examineMachine(
 		["etcd", async () => judgeStore(store && (await probeStore(store, clock)))],
 	];
 	return Promise.all(checks.map(([name, check]) => examine(name, check)));
+}
+
+async function examineWarm({ environment }: Host): Promise<Finding> {
+	const [tool, python] = await Promise.all([
+		findSetpriv(environment.PATH),
+		probePython(environment),
+	]);
+	return judgeWarm(tool, python, process.platform);
 }
 
 async function examine(

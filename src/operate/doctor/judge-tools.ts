@@ -31,6 +31,20 @@ export function judgeSetpriv(
 		: fine(check, tool);
 }
 
+/** Whether `--warm auto` can do anything here. `python`: the version of one that can fork workers. */
+export function judgeWarm(
+	tool: string | undefined,
+	python: string | undefined,
+	platform: string,
+): Finding {
+	const check = "warm restarts";
+	if (platform !== "linux") return fine(check, "none: they need Linux");
+	if (tool === undefined) return fine(check, "none: they need setpriv");
+	return python === undefined
+		? fine(check, "none: they need Python 3.9, and Linux 5.3")
+		: fine(check, `can be had with Python ${python} (--warm auto)`);
+}
+
 /** `missing`: the guard's programs that are missing; undefined without a shell. */
 export function judgeGuard(missing: readonly string[] | undefined): Finding {
 	const check = "guard";

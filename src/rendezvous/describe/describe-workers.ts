@@ -25,13 +25,22 @@ export function withWorkers(
 	const firstRank = node.ranks?.[0];
 	const known = progressOf(node.nodeId, round, sources);
 	const workers = (known?.workers ?? []).map(
-		({ localRank, step, source, stepAt, rate, metrics }): WorkerStatus => ({
+		({
+			localRank,
+			step,
+			source,
+			stepAt,
+			rate,
+			metrics,
+			start,
+		}): WorkerStatus => ({
 			localRank,
 			rank: firstRank === undefined ? null : firstRank + localRank,
 			step,
 			stepRate: rate,
 			secondsSinceStep: Math.max(0, wallTime - stepAt) / 1_000,
 			stepSource: source,
+			start: start ?? "cold",
 			metrics: metrics ?? {},
 		}),
 	);

@@ -138,6 +138,8 @@ export interface WorkerStatus {
 	readonly secondsSinceStep: number;
 	/** `report`: reportProgress(); `hook`: optimizer steps that the Python hook counted; `output`: its own output. */
 	readonly stepSource: StepSource;
+	/** Warm: its process was forked with its imports. */
+	readonly start: "warm" | "cold";
 	/** The numbers that it reported with the step. */
 	readonly metrics: Readonly<Record<string, number>>;
 }

@@ -80,6 +80,8 @@ export interface WorkerProgress {
 	readonly rate: number | null;
 	/** The numbers that it reported with the step. */
 	readonly metrics?: Readonly<Record<string, number>> | undefined;
+	/** Whether its process was forked with its imports; default: cold. */
+	readonly start?: "warm" | "cold" | undefined;
 	/** Undefined before enough steps. */
 	readonly pace?: Pace | undefined;
 }
@@ -137,6 +139,7 @@ const workerProgress = fields<WorkerProgress>({
 	stepAt: time,
 	rate: nullable(duration),
 	metrics: optional(mapOf(token, anyNumber)),
+	start: optional(oneOf("warm", "cold")),
 	pace: optional(pace),
 });
 

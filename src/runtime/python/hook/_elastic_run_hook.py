@@ -37,10 +37,37 @@ def start(directory):
 
     # Raises in another interpreter of a process that has been here already.
     _signal.set_wakeup_fd(-1)
-    hook = _Hook(directory)
+    hook = _prepared or _Hook()
+    hook.directory = directory
     if not _lives(_read_owner(os.path.join(directory, "trainer"))) and _claim(directory, "owner"):
         hook.begin()
-    hook.watch_torch()
+    if hook is not _prepared:
+        hook.watch_torch()
+    global _learn
+    _learn = hook.learn
+
+
+_prepared = None
+"""The hook of a helper, which the workers that it forks start."""
+
+
+def prepare():
+    """Called in a helper before it imports for its workers: others copy torch's functions when they are imported."""
+    global _prepared
+    _prepared = _Hook()
+    _prepared.watch_torch()
+
+
+def learn():
+    """Called at a worker's first report: it has imported by now what its training needs."""
+    try:
+        _learn()
+    except Exception:
+        pass
+
+
+def _learn():
+    pass  # This process has no hook.
 
 
 def _claim(directory, name):
@@ -109,8 +136,8 @@ def _start_time(pid):
 
 
 class _Hook:
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self):
+        self.directory = None
         self.signal = None
         self.stack = None
         self.torch_socket = None
@@ -158,6 +185,21 @@ class _Hook:
 
     def path(self, name):
         return os.path.join(self.directory, name)
+
+    def learn(self):
+        """Leaves a list of the imported modules, if the launcher wants one: docs/warm-restarts.md."""
+        try:
+            os.unlink(self.path("learn"))
+        except FileNotFoundError:
+            return
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        # The directory of the hook is not on the script's path.
+        file = os.path.join(os.path.dirname(__file__), "_elastic_run_warm.py")
+        spec = spec_from_file_location("_elastic_run_warm", file)
+        warm = module_from_spec(spec)
+        spec.loader.exec_module(warm)
+        warm.write_learned(self.path("modules.json"))
 
     def tell(self):
         """Says what the launcher may use by now."""
@@ -343,7 +385,6 @@ class _Steps:
     def counter(self):
         """What torch calls after each step of an optimizer: it replaces the numbers in the file."""
         hook, clock, pwrite = self.hook, self.clock, os.pwrite
-        path = hook.path("steps")
         steps = timed = own = next_try = 0
         before = descriptor = is_compiling = None
         is_counting = True
@@ -370,7 +411,9 @@ class _Steps:
                     return
                 next_try = steps + _TRY_EVERY
                 if hook.trains():
-                    descriptor = _open_steps(path, text)
+                    # It must be there when the launcher sees the first step.
+                    hook.learn()
+                    descriptor = _open_steps(hook.path("steps"), text)
                     hook.listen_again()
             except Exception:
                 descriptor = None

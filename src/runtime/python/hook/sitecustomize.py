@@ -11,6 +11,12 @@ _itself = sys.modules.pop("sitecustomize", None)
 _here = os.path.dirname(__file__)
 
 try:
+    if os.environ.get("ELASTIC_RUN_HELPER_OF") and sys.version_info >= (3, 9):
+        import _elastic_run_warm
+
+        # Returns in a forked worker, which goes on as any other does.
+        _elastic_run_warm.serve(os.environ["ELASTIC_RUN_HELPER_OF"])
+        del sys.modules["_elastic_run_warm"]
     if os.environ.get("ELASTIC_RUN_HOOK") and sys.version_info >= (3, 9):
         import _elastic_run_hook
 

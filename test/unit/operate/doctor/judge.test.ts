@@ -17,6 +17,7 @@ import {
 	judgePort,
 	judgeReaping,
 	judgeSetpriv,
+	judgeWarm,
 } from "../../../../src/operate/doctor/judge-tools.js";
 
 const MIB = 2 ** 20;
@@ -132,6 +133,10 @@ const CASES: readonly [string, Finding, Finding["status"], RegExp][] = [
 	["setpriv", judgeSetpriv("/bin/setpriv", "linux"), "ok", /\/bin\/setpriv/],
 	["no setpriv", judgeSetpriv(undefined, "linux"), "warning", /util-linux/],
 	["macOS", judgeSetpriv(undefined, "darwin"), "ok", /not of this/],
+	["warm", judgeWarm("/bin/setpriv", "3.12.3", "linux"), "ok", /3\.12\.3/],
+	["no Python", judgeWarm("/bin/setpriv", undefined, "linux"), "ok", /Python/],
+	["cold", judgeWarm(undefined, "3.12.3", "linux"), "ok", /need setpriv/],
+	["cold macOS", judgeWarm(undefined, "3.12.3", "darwin"), "ok", /need Linux/],
 	["a guard", judgeGuard([]), "ok", /what it needs/],
 	["a guard without tools", judgeGuard(["grep", "rm"]), "problem", /grep, rm/],
 	["no shell", judgeGuard(undefined), "problem", /\/bin\/sh/],

@@ -1,0 +1,66 @@
+import type { Cleanups } from "../../base/cleanups.js";
+import type { Clock } from "../../base/clock.js";
+import type { Logger } from "../../base/logger.js";
+import type { ChannelRoot } from "../../channel/channel-root.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { watchEscapees } from "../../supervision/escapees.js";
+import { startGuard } from "../../supervision/guard.js";
+import { agentMark } from "../../supervision/marked-processes.js";
+import { loadProcessSpawner } from "../../supervision/process-spawner.js";
+import { RunningWorkers } from "../../supervision/running-workers.js";
+import { findSetpriv } from "../../supervision/setpriv.js";
+import { WarmSpawner } from "../../supervision/warm-spawner.js";
+import type { WorkerSpawner } from "../../supervision/worker.js";
+
+/** What it needs of the launcher's surroundings. */
+interface SpawnerPlace {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "debug" | "info" | "warn">;
+	readonly cleanups: Cleanups;
+	/** Stands in for processes. */
+	readonly standIn?: WorkerSpawner | undefined;
+}
+
+/** What starts the workers of a node. */
+export interface OpenSpawner {
+	readonly spawner: WorkerSpawner;
+	/** Undefined: every start is cold. */
+	readonly warm: WarmSpawner | undefined;
+}
+
+/** Starts the guard of the workers' processes at once; what is returned loads the rest. Without processes there is neither. */
+export function prepareSpawner(
+	config: AgentConfig,
+	{ directory: channelRoot }: ChannelRoot,
+	incarnation: string,
+	{ clock, log, cleanups, standIn }: SpawnerPlace,
+): () => Promise<OpenSpawner> {
+	if (standIn !== undefined) {
+		return async () => ({ spawner: standIn, warm: undefined });
+	}
+	const warn = (message: string) => log.warn(message);
+	const path = config.environment.PATH;
+	// Runs while the rest is loaded.
+	const setpriv = findSetpriv(path);
+	const mark = agentMark(incarnation);
+	const guard = startGuard({ clock, channelRoot, mark, path, warn });
+	cleanups.add("ending the guard", () => guard.close());
+	return async () => {
+		let warm: WarmSpawner | undefined;
+		const isNeeded = (pid: number) => warm?.isOwn(pid) ?? false;
+		const escapees = watchEscapees({ clock, mark, warn, isNeeded });
+		const about = { clock, registry: guard, escapees, warn };
+		const running = new RunningWorkers(about);
+		const cold = await loadProcessSpawner({ ...about, setpriv, running });
+		if (config.warm === "off" || !config.hasHook) {
+			return { spawner: cold, warm };
+		}
+		warm = new WarmSpawner({
+			...{ ...about, log, running, cold },
+			setpriv: await setpriv,
+			workers: config.nprocPerNode,
+		});
+		cleanups.add("ending the helper of warm starts", () => warm?.close());
+		return { spawner: warm, warm };
+	};
+}

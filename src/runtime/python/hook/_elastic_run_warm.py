@@ -1,0 +1,582 @@
+"""Warm starts: this process stops in the middle of Python's own start, imports what the last round's workers had
+imported, and forks. Each child goes on with Python's start, as the worker that it is told to be: docs/warm-restarts.md.
+
+Python itself then runs the script, so that `__main__`, tracebacks and exit codes are those of any start.
+"""
+import json
+import os
+import sys
+
+_CONTROL = 3
+"""The descriptor to the launcher: lines of JSON in both directions. The next three are the launcher's own streams."""
+
+_OWN_DESCRIPTORS = 800
+"""From where on this process keeps its own descriptors, so that modules find the low ones free."""
+
+_NICE = 5
+"""While it imports. A higher one would starve it on a machine whose processors the workers fill."""
+
+_LOOK_AGAIN_SECONDS = 1
+"""So old may a look at the preloaded files be."""
+
+_LONGEST_REFUSAL = 400
+
+_PLACE = frozenset(
+    """RANK LOCAL_RANK GROUP_RANK ROLE_RANK ROLE_NAME WORLD_SIZE LOCAL_WORLD_SIZE GROUP_WORLD_SIZE ROLE_WORLD_SIZE
+    MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT TORCHELASTIC_ERROR_FILE ELASTIC_RUN_CHANNEL ELASTIC_RUN_ROUND
+    ELASTIC_RUN_HOOK ELASTIC_RUN_INSTANCE""".split()
+)
+"""What differs between workers: a module that reads one of these while it is imported cannot be imported ahead."""
+
+_NOT_TO_FORK = frozenset(
+    """comet_ml cupy grpc horovod jax jaxlib mpi4py neptune pycuda pyspark ray tensorflow tensorrt wandb zmq""".split()
+)
+"""Packages that start something when they are imported, or do not work in a forked process."""
+
+_HARMLESS_DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"])
+
+_LIBRARY_FOLDERS = ("site-packages", "dist-packages")
+
+
+class Refusal(Exception):
+    """Why this process cannot start workers. `leave_out`: it could without these packages."""
+
+    def __init__(self, reason, leave_out=()):
+        Exception.__init__(self, reason)
+        self.leave_out = sorted(leave_out)
+
+
+def serve(launcher):
+    """Returns in each worker. In this process it does not return: nothing may run the script here."""
+    if os.getppid() != int(launcher):
+        return  # A program on the way to the worker's own Python.
+    helper = None
+    try:
+        del os.environ["ELASTIC_RUN_HELPER_OF"]
+        helper = _Helper()
+        if helper.run() == "worker":
+            return
+    except Refusal as refusal:
+        helper.say(kind="refused", reason=str(refusal)[:_LONGEST_REFUSAL], leaveOut=refusal.leave_out)
+    except BaseException as error:
+        if helper is not None:
+            text = "%s: %s" % (type(error).__name__, error)
+            helper.say(kind="refused", reason=text[:_LONGEST_REFUSAL], leaveOut=[])
+    os._exit(0)
+
+
+def learned():
+    """The modules that this process has imported from Python's own libraries, in the order of their import."""
+    libraries = _libraries()
+    own = _script_directory()
+    return [name for name, module in list(sys.modules.items()) if _is_library(name, module, libraries, own)]
+
+
+def write_learned(path):
+    """Leaves for the launcher what a later worker can import ahead, and how this one was started."""
+    text = json.dumps(
+        {
+            "version": 1,
+            "pid": os.getpid(),
+            "executable": sys.executable,
+            "arguments": _arguments(),
+            "modules": learned(),
+        }
+    )
+    temporary = path + ".tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+    os.replace(temporary, path)
+
+
+def _arguments():
+    if hasattr(sys, "orig_argv"):
+        return sys.orig_argv[1:]
+    with open("/proc/self/cmdline", "rb") as file:
+        return [os.fsdecode(part) for part in file.read().split(b"\0")[1:-1]]
+
+
+def _libraries():
+    standard = os.path.dirname(os.__file__)
+    others = [entry for entry in sys.path if os.path.basename(entry) in _LIBRARY_FOLDERS]
+    return tuple(os.path.realpath(entry) + os.sep for entry in [standard] + others)
+
+
+def _script_directory():
+    """What Python puts first on the path for a script; it must be the user's own, also below a library."""
+    arguments = sys.argv[0] if sys.argv else ""
+    if arguments in ("-m", "-c", ""):
+        return os.getcwd()
+    return os.path.dirname(os.path.realpath(arguments))
+
+
+def _is_library(name, module, libraries, own):
+    spec = getattr(module, "__spec__", None)
+    if spec is None or spec.name != name or name == "__main__" or name.startswith("_elastic_run_"):
+        return False
+    if name in ("sitecustomize", "usercustomize", "site"):
+        return False
+    if spec.origin in ("built-in", "frozen"):
+        return True
+    return _is_in_library(spec.origin, libraries, own)
+
+
+def _is_in_library(origin, libraries, own):
+    if not isinstance(origin, str):
+        return False
+    path = os.path.realpath(origin)
+    found = [library for library in libraries if path.startswith(library)]
+    if not found:
+        return False
+    # A script that lies in a library itself has its modules beside it.
+    is_beside = path.startswith(own + os.sep) and any(own.startswith(library) for library in found)
+    return not is_beside
+
+
+class _Helper:
+    def __init__(self):
+        self.control = _moved_up(_CONTROL)
+        self.streams = [_moved_up(_CONTROL + 1 + number) for number in range(3)]
+        self.pid = os.getpid()
+        self.before = set(_descriptors())
+        self.received = b""
+        self.parked = {}
+        self.watched = {}
+        self.files = ()
+        self.looked_at = 0
+        self.changed = None
+        self.environment_changes = {}
+
+    def say(self, **message):
+        try:
+            os.write(self.control, (json.dumps(message) + "\n").encode())
+        except OSError:
+            os._exit(0)  # The launcher is gone.
+
+    def run(self):
+        if not hasattr(os, "pidfd_open"):
+            raise Refusal("this Python cannot wait for other processes' ends (pidfd_open)")
+        os.close(os.pidfd_open(self.pid))
+        self.say(kind="hello")
+        order = self.next_order()
+        began = _seconds()
+        with _LowPriority():
+            self.preload(order["modules"], frozenset(order["leaveOut"]))
+        self.examine()
+        self.environment_changes = _changes(order["env"], dict(os.environ))
+        modules = len(sys.modules)
+        self.say(kind="ready", modules=modules, bytes=_private_bytes(), seconds=round(_seconds() - began, 3))
+        return self.wait()
+
+    def preload(self, names, left_out):
+        import ctypes  # noqa: F401
+        import gc
+
+        import _elastic_run_hook
+
+        _elastic_run_hook.prepare()
+        own = _script_directory()
+        imports = _Watched(left_out)
+        path = list(sys.path)
+        if not getattr(sys.flags, "safe_path", False):
+            # A library may look for a module of the user's.
+            sys.path.insert(0, own)
+        try:
+            imports.run(names)
+        finally:
+            sys.path[:] = path
+        libraries = _libraries()
+        origins = {}
+        for name, module in list(sys.modules.items()):
+            spec = getattr(module, "__spec__", None)
+            origin = getattr(spec, "origin", None)
+            if isinstance(origin, str) and os.path.isabs(origin):
+                origins[name] = origin
+                imports.look(name, not _is_in_library(origin, libraries, own))
+        if imports.blamed:
+            packages, reasons = zip(*imports.blamed.items())
+            raise Refusal("; ".join("%s %s" % one for one in zip(packages, reasons)), packages)
+        # What Python remembers of the user's directories may be outdated when a worker starts.
+        for entry in list(sys.path_importer_cache):
+            if not (os.path.realpath(entry) + os.sep).startswith(libraries):
+                del sys.path_importer_cache[entry]
+        self.files = [(origin, _stamp(origin)) for origin in sorted(set(origins.values()))]
+        gc.collect()
+        gc.freeze()
+
+    def examine(self):
+        for descriptor in _descriptors():
+            if descriptor in self.before:
+                continue
+            target = _target(descriptor)
+            if target is None or target in _HARMLESS_DEVICES:
+                continue
+            if target.startswith("/dev/"):
+                raise Refusal("a module opens the device %s when it is imported" % target)
+            if not target.startswith("/"):
+                raise Refusal("a module leaves a %s open when it is imported" % target.partition(":")[0])
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            for name in ("cuda", "xpu"):
+                device = getattr(torch, name, None)
+                if device is not None and device.is_initialized():
+                    raise Refusal("%s is initialised by an import" % name)
+        self.try_fork()
+        threads = len(os.listdir("/proc/self/task"))
+        if threads != 1:
+            raise Refusal("%d threads run after the imports" % threads)
+
+    def try_fork(self):
+        """Libraries of linear algebra end their threads before a fork, and start them again when they are used."""
+        pid = os.fork()
+        if pid == 0:
+            is_bad = 1
+            try:
+                torch = sys.modules.get("torch")
+                is_bad = 0
+                for name in ("cuda", "xpu"):
+                    is_in_bad_fork = getattr(getattr(torch, name, None), "_is_in_bad_fork", bool)
+                    is_bad |= bool(is_in_bad_fork())
+            finally:
+                os._exit(is_bad)
+        if os.waitpid(pid, 0)[1] != 0:
+            raise Refusal("an accelerator was used by an import, and cannot be used after a fork")
+
+    def wait(self):
+        import select
+
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor != self.control:
+                    poll.unregister(descriptor)
+                    self.reap(descriptor)
+                    continue
+                for order in self.orders():
+                    if order["kind"] == "start":
+                        self.start(order)
+                    elif order["kind"] == "park":
+                        for _ in range(order["count"]):
+                            watched = self.park()
+                            if watched is None:
+                                return "worker"
+                            poll.register(watched, select.POLLIN)
+
+    def next_order(self):
+        while True:
+            for order in self.orders():
+                return order
+
+    def orders(self):
+        """The next complete lines; ends this process when the launcher is gone."""
+        data = os.read(self.control, 1 << 16)
+        if not data:
+            os._exit(0)
+        self.received += data
+        *lines, self.received = self.received.split(b"\n")
+        return [json.loads(line) for line in lines]
+
+    def reap(self, watched):
+        pid = self.watched.pop(watched)
+        _, status = os.waitpid(pid, 0)
+        os.close(watched)
+        pipe = self.parked.pop(pid, None)
+        if pipe is not None:
+            os.close(pipe)
+        self.say(kind="exited", pid=pid, status=status)
+
+    def start(self, order):
+        pid = order["pid"]
+        pipe = self.parked.pop(pid, None)
+        if pipe is None:
+            return  # Its end is told already.
+        changed = self.look_at_files()
+        if changed is not None:
+            order = {"refusal": "%s has changed since it was imported" % changed}
+        try:
+            _write_all(pipe, json.dumps(order).encode() + b"\n")
+        except OSError:
+            pass  # It has ended.
+        os.close(pipe)
+
+    def look_at_files(self):
+        now = _seconds()
+        if self.changed is None and now - self.looked_at > _LOOK_AGAIN_SECONDS:
+            self.changed = next((path for path, stamp in self.files if _stamp(path) != stamp), None)
+            self.looked_at = now
+        return self.changed
+
+    def park(self):
+        """Forks a worker that waits for its order. Returns None in the worker once it has it."""
+        mine, its = os.pipe()
+        pid = os.fork()
+        if pid != 0:
+            os.close(mine)
+            self.parked[pid] = its
+            watched = os.pidfd_open(pid)
+            self.watched[watched] = pid
+            self.say(kind="parked", pid=pid)
+            return watched
+        try:
+            _die_with_parent(self.pid)
+            os.setsid()
+            for descriptor in [its, *self.parked.values(), *self.watched]:
+                os.close(descriptor)
+            order = json.loads(_read_line(mine))
+            os.close(mine)
+            if "refusal" in order:
+                raise Refusal(order["refusal"])
+            self.become(order)
+        except BaseException as error:
+            reason = "%s" % error
+            self.say(kind="not-started", pid=os.getpid(), reason=reason[:_LONGEST_REFUSAL])
+            os._exit(0)
+        return None
+
+    def become(self, order):
+        os.chdir(order["cwd"])
+        if order["readsStdin"]:
+            os.dup2(self.streams[0], 0)
+        for descriptor, name in ((1, "stdout"), (2, "stderr")):
+            self.open_stream(descriptor, order[name])
+        for descriptor in self.streams:
+            os.close(descriptor)
+        os.environ.clear()
+        os.environ.update(order["env"])
+        for name, value in self.environment_changes.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        _make_streams()
+        _make_unlike_others()
+        self.say(kind="started", pid=os.getpid())
+        os.close(self.control)
+
+    def open_stream(self, descriptor, stream):
+        if "launchers" in stream:
+            os.dup2(self.streams[stream["launchers"]], descriptor)
+            return
+        opened = os.open(stream["path"], stream["flags"] | os.O_CLOEXEC)
+        found = os.fstat(opened)
+        if [str(found.st_dev), str(found.st_ino)] != stream["identity"]:
+            raise OSError("%s is another file by now" % stream["path"])
+        os.dup2(opened, descriptor)
+        os.close(opened)
+
+
+class _Watched:
+    """Imports modules, and notes which of them cannot be imported ahead."""
+
+    def __init__(self, left_out):
+        self.left_out = left_out
+        self.current = ""
+        self.by = {}
+        self.blamed = {}
+
+    def run(self, names):
+        import importlib
+
+        watch = self
+
+        class Noting(os._Environ):
+            def __getitem__(self, key):
+                watch.read(key)
+                return super().__getitem__(key)
+
+            def __contains__(self, key):
+                watch.read(key)
+                return super().__contains__(key)
+
+        usual = type(os.environ)
+        os.environ.__class__ = Noting
+        sys.meta_path.insert(0, self)
+        try:
+            for name in names:
+                self.current = name.partition(".")[0]
+                if name in sys.modules or self.current in self.left_out or self.current in _NOT_TO_FORK:
+                    continue
+                try:
+                    importlib.import_module(name)
+                except Exception:
+                    pass  # The worker will see for itself.
+        finally:
+            sys.meta_path.remove(self)
+            os.environ.__class__ = usual
+
+    def find_spec(self, name, path=None, target=None):
+        self.by[name] = self.current
+        return None
+
+    def look(self, name, is_users_own):
+        """Takes a module that was imported by another one."""
+        if name not in self.by:
+            return
+        if is_users_own:
+            self.blame(name, "imports %s, which is the user's own" % name)
+        package = name.partition(".")[0]
+        if package in _NOT_TO_FORK or package in self.left_out:
+            self.blame(name, "imports %s" % package)
+
+    def read(self, key):
+        if key in _PLACE:
+            self.blamed.setdefault(self.current, "reads %s when it is imported" % key)
+
+    def blame(self, name, reason):
+        self.blamed.setdefault(self.by[name], reason)
+
+
+class _LowPriority:
+    """What this process imports may not slow down the workers that run. Its children never inherit it."""
+
+    def __enter__(self):
+        self.usual = os.getpriority(os.PRIO_PROCESS, 0)
+        self.is_nice = _may_be_undone(self.usual)
+        if self.is_nice:
+            os.setpriority(os.PRIO_PROCESS, 0, max(self.usual, _NICE))
+        self.set_group(_NICE)
+
+    def __exit__(self, *_):
+        if self.is_nice:
+            os.setpriority(os.PRIO_PROCESS, 0, self.usual)
+        self.set_group(0)
+
+    def set_group(self, nice):
+        """The kernel's group of this session; each worker has a session of its own."""
+        try:
+            with open("/proc/self/autogroup", "w") as file:
+                file.write(str(nice))
+        except OSError:
+            pass
+
+
+def _may_be_undone(usual):
+    """A process without rights may lower its priority, but not raise it again."""
+    pid = os.fork()
+    if pid == 0:
+        may = 1
+        try:
+            os.setpriority(os.PRIO_PROCESS, 0, min(19, usual + 1))
+            os.setpriority(os.PRIO_PROCESS, 0, usual)
+            may = 0
+        finally:
+            os._exit(may)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _changes(given, found):
+    """What programs on the way to Python, Python itself and modules make of an environment."""
+    names = (set(given) | set(found)) - {"ELASTIC_RUN_HELPER_OF"}
+    return {name: found.get(name) for name in names if given.get(name) != found.get(name)}
+
+
+def _die_with_parent(parent):
+    import ctypes
+
+    PR_SET_PDEATHSIG, SIGKILL = 1, 9
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _make_streams():
+    """As Python makes them at its start: what they do depends on what they are open on."""
+    import io
+
+    is_unbuffered = sys.__stdout__.write_through
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        old = getattr(sys, "__%s__" % name)
+        is_raw = is_unbuffered and mode == "w"
+        buffer = open(descriptor, mode + "b", buffering=0 if is_raw else -1, closefd=False)
+        raw = buffer if is_raw else buffer.raw
+        raw.name = "<%s>" % name
+        text = io.TextIOWrapper(
+            buffer,
+            encoding=old.encoding,
+            errors=old.errors,
+            newline="\n",
+            line_buffering=not is_unbuffered and (raw.isatty() or descriptor == 2),
+            write_through=is_unbuffered,
+        )
+        text.mode = mode
+        setattr(sys, name, text)
+        setattr(sys, "__%s__" % name, text)
+
+
+def _make_unlike_others():
+    """What a process draws or notes for itself when it imports a module. `random` does it at each fork."""
+    modules = sys.modules
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
+    if "multiprocessing.process" in modules:
+        modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
+    if "threading" in modules:
+        modules["threading"].main_thread()._set_native_id()
+    if "logging" in modules:
+        import time
+
+        is_whole = isinstance(modules["logging"]._startTime, int)
+        modules["logging"]._startTime = time.time_ns() if is_whole else time.time()
+
+
+def _moved_up(descriptor):
+    import fcntl
+
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OWN_DESCRIPTORS)
+    os.close(descriptor)
+    return high
+
+
+def _descriptors():
+    listed = [int(name) for name in os.listdir("/proc/self/fd")]
+    return [descriptor for descriptor in listed if _target(descriptor) is not None]
+
+
+def _target(descriptor):
+    try:
+        return os.readlink("/proc/self/fd/%d" % descriptor)
+    except OSError:
+        return None  # That of the listing itself.
+
+
+def _stamp(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _private_bytes():
+    try:
+        with open("/proc/self/smaps_rollup") as file:
+            lines = [line.split() for line in file if line.startswith("Private_")]
+    except OSError:
+        return 0
+    return sum(int(line[1]) for line in lines) * 1024
+
+
+def _seconds():
+    import time
+
+    return time.monotonic()
+
+
+def _read_line(descriptor):
+    text = b""
+    while not text.endswith(b"\n"):
+        part = os.read(descriptor, 1 << 16)
+        if not part:
+            os._exit(0)  # The helper is gone.
+        text += part
+    return text
+
+
+def _write_all(descriptor, data):
+    while data:
+        data = data[os.write(descriptor, data) :]

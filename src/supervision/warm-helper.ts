@@ -1,0 +1,218 @@
+import type { ChildProcess } from "node:child_process";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import { isLiving, readProcess } from "../base/process-stat.js";
+import { signalProcess } from "./process-group.js";
+import { spawnHelper, WarmControl } from "./warm-control.js";
+import type { WarmNews, WarmStreams } from "./warm-messages.js";
+import type { WarmFacts } from "./warm-or-cold.js";
+import { bury, WarmProcess } from "./warm-process.js";
+import type { WorkerSpec } from "./worker.js";
+import type { GroupRegistry } from "./worker-process.js";
+
+export interface WarmHelperOptions {
+	readonly clock: Clock;
+	readonly setpriv: string;
+	readonly registry: GroupRegistry;
+	/** A worker like those that it will start. */
+	readonly spec: WorkerSpec;
+	readonly modules: readonly string[];
+	readonly leaveOut: readonly string[];
+	/** It can start workers. */
+	readonly onReady: (news: Extract<WarmNews, { kind: "ready" }>) => void;
+	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
+	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
+}
+
+/** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
+const HELLO_MS = 20_000;
+/** So long a parked process may take to become the worker, in milliseconds. */
+const START_MS = 2_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** A process that has imported what workers import, and forks them. */
+export class WarmHelper {
+	private readonly child: ChildProcess;
+	private readonly control: WarmControl;
+	private state: "preparing" | "ready" | "refused" = "preparing";
+	private refusal = "its helper has ended";
+	private readonly parked = new Map<number, WarmProcess>();
+	private readonly started = new Map<number, WarmProcess>();
+	private cancelHello: () => void;
+	private cancelLook: () => void = () => {};
+
+	constructor(private readonly options: WarmHelperOptions) {
+		const { spec, setpriv, clock } = options;
+		const { child, socket } = spawnHelper(spec, setpriv);
+		this.child = child;
+		this.control = new WarmControl(socket, (news) => {
+			if (news === undefined) this.close();
+			else this.hear(news);
+		});
+		child.once("exit", () => this.ended());
+		child.once("error", (error) => this.refuse(messageOf(error), []));
+		child.unref();
+		this.cancelHello = clock.wakeAt(clock.now() + HELLO_MS, () =>
+			this.refuse("Python does not run the launcher's hook", []),
+		);
+		if (child.pid !== undefined) options.registry.add(child.pid);
+	}
+
+	get pid(): number | undefined {
+		return this.child.pid;
+	}
+
+	private get isThere(): boolean {
+		const { pid, exitCode, signalCode } = this.child;
+		return pid !== undefined && exitCode === null && signalCode === null;
+	}
+
+	/** What it could do at this moment. */
+	get facts(): WarmFacts["helper"] {
+		if (this.state === "refused")
+			return { state: "refused", reason: this.refusal };
+		if (this.state === "preparing") return { state: "preparing" };
+		const entry = this.pid === undefined ? undefined : readProcess(this.pid);
+		if (entry === undefined || !isLiving(entry)) {
+			return { state: "refused", reason: "its helper has ended" };
+		}
+		if (entry.state === "T") return { state: "stopped" };
+		return { state: "ready", parked: this.livingParked().length };
+	}
+
+	/** Whether this process is the helper or waits for its work: no worker has left it behind. */
+	isOwn(pid: number): boolean {
+		return this.isThere && (pid === this.pid || this.parked.has(pid));
+	}
+
+	/** Makes so many processes wait for a start. */
+	park(count: number): void {
+		const missing = count - this.parked.size;
+		if (this.state === "ready" && missing > 0) {
+			this.control.send({ kind: "park", count: missing });
+		}
+	}
+
+	/** Makes a parked process the worker. Call it only if `facts` has one. */
+	start(spec: WorkerSpec, streams: WarmStreams): WarmProcess {
+		const [taken] = this.livingParked();
+		if (taken === undefined) throw new Error("no process is parked");
+		const { pid } = taken;
+		this.parked.delete(pid);
+		this.started.set(pid, taken);
+		const { env, cwd, readsStdin = false } = spec;
+		const order = { env, cwd, readsStdin, ...streams };
+		this.control.send({ kind: "start", pid, ...order });
+		const { clock } = this.options;
+		clock.wakeAt(clock.now() + START_MS, () => this.giveUp(taken));
+		this.lookLater();
+		return taken;
+	}
+
+	/** Ends it, and with it all its workers. */
+	close(): void {
+		this.cancelHello();
+		this.cancelLook();
+		if (this.isThere) signalProcess(this.pid ?? 0, "SIGKILL");
+	}
+
+	/** A helper without workers ends now, one with workers when the last of them has ended. */
+	retire(reason: string): void {
+		if (this.state !== "refused") this.refusal = reason;
+		this.state = "refused";
+		for (const { pid } of this.parked.values()) signalProcess(pid, "SIGKILL");
+		if (this.started.size === 0) this.close();
+	}
+
+	private livingParked(): readonly WarmProcess[] {
+		return [...this.parked.values()].filter(({ pid }) => {
+			const entry = readProcess(pid);
+			if (entry === undefined || entry.parentId !== this.pid) return false;
+			return isLiving(entry) && entry.state !== "T";
+		});
+	}
+
+	private hear(news: WarmNews): void {
+		const { modules, leaveOut, onReady, spec } = this.options;
+		switch (news.kind) {
+			case "hello":
+				this.cancelHello();
+				this.control.prepare(spec, modules, leaveOut);
+				return;
+			case "ready":
+				if (this.state !== "preparing") return;
+				this.state = "ready";
+				onReady(news);
+				return;
+			case "refused":
+				this.refuse(news.reason, news.leaveOut);
+				return;
+			case "parked":
+				this.parked.set(news.pid, new WarmProcess(news.pid, this.pid ?? 0));
+				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
+				return;
+			case "started": {
+				const started = this.started.get(news.pid);
+				if (started !== undefined) started.isStarted = true;
+				return;
+			}
+			case "not-started": {
+				const started = this.started.get(news.pid);
+				if (started !== undefined) started.refusal = news.reason;
+				this.refuse(news.reason, []);
+				return;
+			}
+			case "exited":
+				this.exited(news.pid, news.status);
+				return;
+			default:
+				news satisfies never;
+		}
+	}
+
+	private exited(pid: number, status: number): void {
+		this.parked.delete(pid);
+		const worker = this.started.get(pid);
+		this.started.delete(pid);
+		worker?.ended(status);
+		if (this.started.size > 0) return;
+		this.cancelLook();
+		if (this.state === "refused") this.close();
+	}
+
+	private refuse(reason: string, leaveOut: readonly string[]): void {
+		if (this.state === "refused") return;
+		this.retire(reason);
+		this.options.onRefused(reason, leaveOut);
+	}
+
+	private giveUp(worker: WarmProcess): void {
+		if (worker.isStarted || !this.started.has(worker.pid)) return;
+		worker.refusal ??= `it did not begin within ${START_MS / 1_000} s`;
+		signalProcess(worker.pid, "SIGKILL");
+	}
+
+	/** Nobody else reports the ends of its workers: it must not stand still. */
+	private lookLater(): void {
+		const { clock } = this.options;
+		this.cancelLook();
+		this.cancelLook = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
+			if (this.facts.state === "stopped" && this.pid !== undefined) {
+				signalProcess(this.pid, "SIGCONT");
+			}
+			if (this.started.size > 0) this.lookLater();
+		});
+	}
+
+	/** The kernel has ended its workers with it. */
+	private ended(): void {
+		this.cancelLook();
+		this.cancelHello();
+		if (this.pid !== undefined) this.options.registry.remove(this.pid);
+		this.refuse("its helper has ended", []);
+		this.parked.clear();
+		const { clock } = this.options;
+		for (const worker of this.started.values()) bury(worker, clock);
+		this.started.clear();
+	}
+}

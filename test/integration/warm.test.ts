@@ -1,0 +1,200 @@
+// Restarted Python workers that are forked from a process with their imports: docs/warm-restarts.md.
+import { execFileSync } from "node:child_process";
+import {
+	appendFileSync,
+	copyFileSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeEach, expect, it } from "vitest";
+import { readProcess } from "../../src/base/process-stat.js";
+import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
+import { isAlive, waitFor } from "../helpers/processes.js";
+
+beforeEach(needPython);
+
+const EVERYTHING = fileURLToPath(
+	new URL("../fixtures/warm/everything.py", import.meta.url),
+);
+
+interface Told {
+	readonly round: string;
+	readonly pid: number;
+	readonly told: Readonly<Record<string, unknown>>;
+	readonly drawn: readonly unknown[];
+}
+
+it("makes no difference to a script: what it knows of itself, its exit codes, its children", async () => {
+	const site = openSite();
+	const script = join(site.path, "train.py");
+	copyFileSync(EVERYTHING, script);
+	const launch = start(site, [script, join(site.path, "order")], {
+		OTHER: "é \n x",
+	});
+	const helper = await isReady(launch);
+	writeFileSync(script, `${readFileSync(script)}# other text\n`);
+	order(site, 1, "exit");
+	await launch.saw("stderr", "round 2: workers start warm");
+	const [cold, warm] = await told(launch, 2);
+	expect(warm?.told).toEqual(cold?.told);
+	expect(warm?.drawn).not.toEqual(cold?.drawn);
+	expect(readProcess(warm?.pid ?? 0)?.parentId).toBe(helper);
+	await launch.saw("stderr", "exit code 7");
+	await parked(helper, 2);
+	order(site, 2, "raise");
+	await launch.saw("stderr", "round 3: workers start warm");
+	order(site, 3, "pools");
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(stderr).toMatch(
+		/Traceback \(most recent call last\):\n.*train\.py", line \d+, in <module>\n.*\n.*train\.py", line \d+, in fail/,
+	);
+	expect(stderr).not.toContain("_elastic_run_warm");
+	expect(stdout).toContain("sums [12, 12]");
+	expect(stdout.match(/at exit/g)).toHaveLength(3);
+	expect(exitCode).toBe(0);
+	expect(isAlive(helper)).toBe(false);
+}, 120_000);
+
+it("starts cold after its helper was killed, and leaves no process", async () => {
+	const site = openSite();
+	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
+	const helper = await isReady(launch);
+	const waiting = await parked(helper);
+	process.kill(helper, "SIGKILL");
+	await waitFor("the end of what it had forked", () => !isAlive(waiting));
+	order(site, 1, "exit");
+	await launch.saw(
+		"stderr",
+		"round 2: workers start cold: its helper has ended",
+	);
+	order(site, 2, "pools");
+	expect((await launch.ended).exitCode).toBe(0);
+}, 120_000);
+
+it("imports nothing ahead that reads its rank or belongs to the user, in a venv and for a module", async () => {
+	const site = openSite();
+	const { launch, folder } = startModule(site, "12", {
+		"library.py": "import os\nPID = os.getpid()\n",
+		"ranked.py": 'import os\nRANK = os.environ["RANK"]\nPID = os.getpid()\n',
+	});
+	const helper = await isReady(launch);
+	order(site, 1, "exit");
+	await launch.saw("stderr", "round 2: workers start warm");
+	await launch.saw("stdout", "own library False");
+	await parked(helper, 2);
+	appendFileSync(join(folder, "library.py"), "# changed\n");
+	order(site, 2, "exit");
+	await launch.saw("stderr", "library.py has changed since it was imported");
+	order(site, 3, "end");
+	const { stdout, exitCode } = await launch.ended;
+	const lines = stdout.match(/own library.*/g);
+	expect(lines).toEqual([
+		"own library True, ranked True, users True, main pkg.train",
+		"own library False, ranked True, users True, main pkg.train",
+		"own library True, ranked True, users True, main pkg.train",
+	]);
+	expect(exitCode).toBe(0);
+}, 120_000);
+
+it("stays cold where an import starts a thread", async () => {
+	const site = openSite();
+	const { launch } = startModule(site, "1", {
+		"library.py":
+			"import os, threading, time\nPID = os.getpid()\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+		"ranked.py": "import os\nPID = os.getpid()\n",
+	});
+	await launch.saw(
+		"stderr",
+		"restarts will be cold: 2 threads run after the imports",
+	);
+	order(site, 1, "exit");
+	await launch.saw("stderr", "round 2: workers start cold: 2 threads");
+	order(site, 2, "end");
+	expect((await launch.ended).exitCode).toBe(0);
+}, 120_000);
+
+function start(
+	site: LaunchSite,
+	command: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+): Launch {
+	return site.launch(["--warm", "auto", "--max-restarts", "3", ...command], {
+		env: { PYTHON_EXEC: PYTHON, ...env },
+	});
+}
+
+/** A package of the user's, started with `-m` in a venv that has these modules; it fails in these rounds. */
+function startModule(
+	site: LaunchSite,
+	failing: string,
+	libraries: Readonly<Record<string, string>>,
+): { readonly launch: Launch; readonly folder: string } {
+	const venv = join(site.path, "venv");
+	execFileSync(PYTHON, ["-m", "venv", "--without-pip", venv]);
+	const python = join(venv, "bin", "python");
+	const asked = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';
+	const folder = String(execFileSync(python, ["-c", asked])).trim();
+	for (const [name, text] of Object.entries(libraries)) {
+		writeFileSync(join(folder, name), text);
+	}
+	mkdirSync(join(site.path, "pkg"));
+	writeFileSync(
+		join(site.path, "pkg", "users.py"),
+		"import os\nPID = os.getpid()\n",
+	);
+	writeFileSync(join(site.path, "pkg", "train.py"), TRAIN);
+	const order = join(site.path, "order");
+	const command = ["--module", "pkg.train", order, failing];
+	return { launch: start(site, command, { PYTHON_EXEC: python }), folder };
+}
+
+const TRAIN = `
+import os, sys, time
+import library, ranked
+from pkg import users
+import elastic_run
+own = {m.__name__.rpartition(".")[2]: m.PID == os.getpid() for m in (library, ranked, users)}
+print("own " + ", ".join("%s %s" % one for one in own.items()) + ", main " + __spec__.name, flush=True)
+elastic_run.report_progress(step=1)
+while not os.path.exists(sys.argv[1] + "." + os.environ["ELASTIC_RUN_ROUND"]):
+    time.sleep(0.01)
+sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] in sys.argv[2] else 0)
+`;
+
+function order(site: LaunchSite, round: number, what: string): void {
+	writeFileSync(join(site.path, `order.${round}`), what);
+}
+
+/** Waits for the helper; returns its pid. */
+async function isReady(launch: Launch): Promise<number> {
+	const said = /restarts will be warm: .* \(pid (\d+)\)/;
+	await waitFor("the helper", () => said.test(launch.output.stderr));
+	const helper = Number(said.exec(launch.output.stderr)?.[1]);
+	await parked(helper);
+	return helper;
+}
+
+/** Waits until the helper has so many workers, and processes that wait for their start; returns the pid of one. */
+async function parked(helper: number, count = 1): Promise<number> {
+	const find = () =>
+		readdirSync("/proc")
+			.map((name) => readProcess(Number(name)))
+			.filter((one) => one?.parentId === helper && one.sessionId === one.pid);
+	await waitFor("a parked process", () => find().length >= count);
+	return find()[0]?.pid ?? 0;
+}
+
+async function told(launch: Launch, count: number): Promise<readonly Told[]> {
+	const lines = () =>
+		launch.output.stdout
+			.split("\n")
+			.map((line) => line.slice(line.indexOf("{")))
+			.filter((line) => line.startsWith("{") && line.endsWith("}"));
+	await waitFor(`${count} reports`, () => lines().length >= count);
+	return lines().map((line): Told => JSON.parse(line));
+}
