@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/operate/doctor/finding.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { etcdForAll, etcdRange, leases } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { openSite } from "../helpers/launch.js";
@@ -80,6 +81,8 @@ describe("the doctor at an etcd", () => {
 });
 
 describe("doctor", () => {
+	const runLine = cliHost();
+
 	it("says one line a check and leaves nothing behind", async () => {
 		const site = openSite();
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
@@ -197,10 +200,11 @@ describe("doctor", () => {
 		[["train.js"], "doctor: it takes flags only; leave out train.js (see"],
 		[["--rdzv-endpoint", "h"], '--rdzv-endpoint: "h": port missing'],
 	])("refuses %j", async (args, words) => {
-		const { exitCode, stdout, stderr } = await openSite().launch([
-			"doctor",
-			...args,
-		]).ended;
+		const site = openSite();
+		const { exitCode, stdout, stderr } = await runLine(["doctor", ...args], {
+			cwd: site.path,
+			env: site.environment,
+		});
 		expect([exitCode, stdout]).toEqual([2, ""]);
 		expect(stderr).toContain(words);
 	});

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import { CLI } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { needEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { ROOT } from "../helpers/import-graph.js";
@@ -19,6 +20,7 @@ import { temporaryFolder } from "../helpers/processes.js";
 const run = promisify(execFile);
 const { path: folder, remove } = temporaryFolder();
 afterAll(remove);
+const runLine = cliHost();
 
 const LIMIT_MS = 120_000;
 const SELF = `"${process.execPath}" "${CLI}"`;
@@ -93,10 +95,16 @@ describe("a launch that a page shows is accepted", () => {
 		if (line.includes(".py")) needPython(context);
 		// This machine may have no GPU.
 		const words = line.replace("--nproc-per-node gpu", "--nproc-per-node 1");
-		const { stdout } = await shell(
-			words.replace("elastic-run", `${SELF} --dry-run --log-dir logs`),
+		const typed = await shell(
+			words.replace("elastic-run", "printf '%s\\0'"),
 			project,
 		);
+		const args = typed.stdout.split("\0").slice(0, -1);
+		const { stdout, stderr, exitCode } = await runLine(
+			["--dry-run", "--log-dir", "logs", ...args],
+			{ cwd: project, env: { HOME: folder, ELASTIC_RUN_DIR: folder } },
+		);
+		expect(exitCode, stderr).toBe(0);
 		expect(stdout).toContain("worker");
 	});
 });

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
@@ -130,16 +131,19 @@ describe("status of a run without a store", () => {
 });
 
 describe("status that cannot be told", () => {
+	const runLine = cliHost();
+
 	it.each([
 		[["--output", "xml"], '--output: "xml" is unknown'],
 		[["a", "b"], "name one run only"],
 		[["--rdzv-endpoint", "nowhere"], "port missing"],
 		[["--nnodes", "2"], "unknown option --nnodes"],
 	])("is refused for %j", async (args, words) => {
-		const { exitCode, stdout, stderr } = await openSite().launch([
-			"status",
-			...args,
-		]).ended;
+		const site = openSite();
+		const { exitCode, stdout, stderr } = await runLine(["status", ...args], {
+			cwd: site.path,
+			env: site.environment,
+		});
 		expect([exitCode, stdout]).toEqual([2, ""]);
 		expect(stderr).toContain(words);
 	});
