@@ -45,7 +45,11 @@ await Promise.all([
 	bundlePage(),
 ]);
 copyPython("elastic_run.py", "python");
-for (const file of ["sitecustomize.py", "_elastic_run_hook.py", "_elastic_run_warm.py"]) {
+for (const file of [
+	"sitecustomize.py",
+	"_elastic_run_hook.py",
+	"_elastic_run_warm.py",
+]) {
 	copyPython(`hook/${file}`, "python-hook");
 }
 buildWheel(`${root}/src/runtime/python`, `${root}/dist/python-wheel`);

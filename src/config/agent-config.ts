@@ -2,6 +2,11 @@ import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { RestartLimit } from "../rendezvous/planner/spending.js";
 import type { Rung } from "../rendezvous/records/escalation.js";
+import type {
+	ExitCodeConfig,
+	PreflightConfig,
+	ReplaceNodeConfig,
+} from "./node-config.js";
 
 import type { RestartDelay } from "./parse/restarts.js";
 
@@ -103,32 +108,6 @@ export interface NoticesConfig {
 	readonly drainBeforeMs: number;
 	/** From the platform's SIGTERM to its SIGKILL; undefined: a SIGTERM is no notice. */
 	readonly terminationGraceMs: number | undefined;
-}
-
-/** The exit codes that a user can choose. */
-export interface ExitCodeConfig {
-	/** Of an agent whose node should be replaced. */
-	readonly replaceNode: number;
-	/** Of an agent that should be started anew. */
-	readonly restart: number;
-	/** A failed run exits with the exit code of its root cause. */
-	readonly isPropagated: boolean;
-}
-
-/** How a node is examined before it joins. */
-export interface PreflightConfig {
-	/** Of the built-in examination. `strict`: a finding keeps the node out. */
-	readonly mode: "quick" | "strict" | "off";
-	/** For `sh -c`; undefined: none. */
-	readonly command: string | undefined;
-	readonly timeoutMs: number;
-}
-
-/** What is run when a node is to be replaced. */
-export interface ReplaceNodeConfig {
-	/** For `sh -c`; undefined: none. */
-	readonly command: string | undefined;
-	readonly timeoutMs: number;
 }
 
 /** What else limits restarts, beside `maxRestarts`. */

@@ -1,8 +1,5 @@
-import type {
-	AgentConfig,
-	ExitCodeConfig,
-	StepsConfig,
-} from "./agent-config.js";
+import type { AgentConfig, StepsConfig } from "./agent-config.js";
+import type { ExitCodeConfig } from "./node-config.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
 

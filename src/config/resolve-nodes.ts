@@ -1,4 +1,4 @@
-import type { PreflightConfig, ReplaceNodeConfig } from "./agent-config.js";
+import type { PreflightConfig, ReplaceNodeConfig } from "./node-config.js";
 import { OPTIONS } from "./options.js";
 import type { SettingReader } from "./settings.js";
 

@@ -14,8 +14,8 @@ export interface ShellCommand {
 	readonly command: string;
 	readonly cwd: string;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** What it reads on its stdin. */
-	readonly input?: string;
+	/** It reads this open file; undefined: nothing. */
+	readonly inputFrom?: number | undefined;
 	readonly timeoutMs: number;
 	/** Ends it at once. */
 	readonly stop: AbortSignal;
@@ -40,10 +40,10 @@ export function runShell(
 		command,
 		cwd,
 		environment,
-		input = "",
 		timeoutMs,
 		stop,
 		onLine,
+		inputFrom,
 		outputTo,
 	}: ShellCommand,
 	clock: Clock,
@@ -53,11 +53,8 @@ export function runShell(
 		cwd,
 		env: environment,
 		detached: true,
-		stdio: ["pipe", outputTo ?? "pipe", outputTo ?? "pipe"],
+		stdio: [inputFrom ?? "ignore", outputTo ?? "pipe", outputTo ?? "pipe"],
 	});
-	// It need not read its input.
-	child.stdin?.on("error", () => {});
-	child.stdin?.end(input);
 	const streams = [child.stdout, child.stderr].filter((one) => one !== null);
 	const closed = streams.map((stream) => passOn(stream, onLine));
 	return new Promise((resolve) => {

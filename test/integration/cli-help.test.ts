@@ -213,6 +213,7 @@ test("--help loads no package but commander, and of the agent its options and wh
 		"src/logs",
 		"src/policies",
 		"src/policies/rules",
+		"src/rendezvous/records",
 	]);
 });
 

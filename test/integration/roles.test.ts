@@ -15,7 +15,7 @@ const FLAGS = [
 
 interface Heard {
 	readonly kind: string;
-	readonly change_event: string | null;
+	readonly changeEvent: string | null;
 	readonly reason: string;
 	readonly round: number;
 }
@@ -54,7 +54,7 @@ it("D3 D5 J23 a reader that crashes five times restarts alone, and D10 the run e
 		return events.length > 5 && events;
 	});
 	expect(heard.map(({ kind }) => kind)).toEqual(Array(6).fill("WORK"));
-	expect(heard[5]).toMatchObject({ round: 6, change_event: "SCALE_DOWN" });
+	expect(heard[5]).toMatchObject({ round: 6, changeEvent: "SCALE_DOWN" });
 	expect(heard[5]?.reason).toContain("role reader: ");
 	for (const trainer of trainers) tell(trainer, 0);
 	const ends = await cluster.ends({ "node-t": 0, "node-u": 0, "node-r": 0 });

@@ -1,4 +1,10 @@
-import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import {
+	closeSync,
+	mkdtempSync,
+	openSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.js";
 import { formatDuration } from "../../base/units.js";
@@ -51,18 +57,20 @@ async function runCommand(
 ): Promise<string | undefined> {
 	const { command, timeoutMs } = config.replaceNode;
 	if (command === undefined) return undefined;
-	// It outlives this agent: a pipe would then break under it.
+	// It outlives this agent: pipes would then break under it.
 	const folder = mkdtempSync(join(temporaryDirectory, "elastic-run-replace-"));
 	const path = join(folder, "output");
 	const outputTo = openSync(path, "w", 0o600);
+	const about = JSON.stringify({ ...record, runId: config.runId });
+	writeFileSync(join(folder, "input"), `${about}\n`, { mode: 0o600 });
+	const inputFrom = openSync(join(folder, "input"), "r");
 	const begun = clock.now();
 	try {
 		const end = await runShell(
 			{
-				...{ command, timeoutMs, outputTo },
+				...{ command, timeoutMs, inputFrom, outputTo },
 				cwd: config.command.cwd,
 				environment: shellEnvironment(config),
-				input: `${JSON.stringify({ ...record, runId: config.runId })}\n`,
 				stop: new AbortController().signal,
 				onLine: () => {},
 			},
@@ -72,6 +80,7 @@ async function runCommand(
 		const took = formatDuration(clock.now() - begun);
 		return `${describeShellEnd(end, timeoutMs)} after ${took}`;
 	} finally {
+		closeSync(inputFrom);
 		closeSync(outputTo);
 		rmSync(folder, { recursive: true, force: true });
 	}

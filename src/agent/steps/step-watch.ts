@@ -6,16 +6,12 @@ import type {
 } from "../../rendezvous/records/progress-record.js";
 import type { Reached } from "../../rendezvous/records/records.js";
 import type { AgentState } from "../machine/state.js";
+import { LOOK_EVERY_MS, nextLook } from "./next-look.js";
 import { StepPublisher } from "./step-publisher.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
-/** How often the sources of steps are read, in milliseconds, once a worker makes steps … */
-const LOOK_EVERY_MS = 1_000;
-/** … and before: after this part of the round's time, so that the time of the first step is off by no more. */
-const PAUSE_PER_TIME = 1 / 20;
-const LONGEST_PAUSE_MS = 5_000;
 /** An agent so late for a look, in milliseconds, was stopped itself, and so were its workers perhaps. */
 const STOPPED_MS = 5_000;
 
@@ -145,9 +141,7 @@ export class StepWatch {
 		this.cancelLook?.();
 		const now = clock.now();
 		const isCounting = this.readers.movedAt !== undefined;
-		const quietMs = isCounting ? 0 : now - (this.round?.since ?? now);
-		const pauseMs = Math.min(quietMs * PAUSE_PER_TIME, LONGEST_PAUSE_MS);
-		this.lookAt = now + Math.max(LOOK_EVERY_MS, pauseMs);
+		this.lookAt = nextLook(now, isCounting ? now : this.round?.since);
 		this.cancelLook = clock.wakeAt(this.lookAt, () => this.look());
 	}
 

@@ -53,6 +53,7 @@ export function findCandidates(
 		if (holder === undefined) {
 			const successor = view.nodes.get(nodeId)?.record;
 			if (isStartedAnew(view, place)) returning.push(nodeId);
+			else if (view.replaced?.has(nodeId)) continue;
 			else if (successor === undefined) vanished.push(nodeId);
 			else if (successor.state === "joining") returning.push(nodeId);
 			continue;

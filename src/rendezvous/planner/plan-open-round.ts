@@ -78,9 +78,8 @@ export function planOpenRound(
 			now,
 		);
 		if (now < lastCall.at) {
-			const reason = `last call: ${chosen.length} of at most ${config.maxNodes} nodes are ready`;
 			return wait(
-				reason,
+				`last call: ${chosen.length} of at most ${config.maxNodes} nodes are ready`,
 				{ ...kept, lastCall, join: null },
 				lastCall.at,
 				awaits("last-call", view, config, { here: idsOf(chosen) }),

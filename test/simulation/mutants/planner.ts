@@ -202,15 +202,15 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	{
 		name: "forget to charge",
 		file: "src/rendezvous/planner/pay-incident.ts",
-		guard: 'round.charged + (root.charge === "run" ? 1 : 0)',
-		without: "round.charged",
+		guard: "...round, charged: count",
+		without: "...round",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "go on when the budget is spent",
 		file: "src/rendezvous/planner/pay-incident.ts",
-		guard: "round.charged > config.maxRestarts ? spent",
-		without: "round.charged > config.maxRestarts + 1 ? spent",
+		guard: "usedOf(spentByRun(round), limit, wallTime) > limit.restarts",
+		without: "usedOf(spentByRun(round), limit, wallTime) > limit.restarts + 1",
 		caughtBy: { checker: "budget" },
 	},
 	{
@@ -280,9 +280,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "forget what a node has used up",
-		file: "src/rendezvous/planner/pay-incident.ts",
-		guard: "{ ...before, charged: before.charged + 1 }",
-		without: "{ ...before, charged: 1 }",
+		file: "src/rendezvous/planner/node-budget.ts",
+		guard: "charged: count",
+		without: "charged: 1",
 		caughtBy: { checker: "budget" },
 	},
 	{

@@ -61,7 +61,7 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "begin a round with a budget that is spent",
 		file: "src/rendezvous/planner/resolve-charge.ts",
-		guard: "goesOn: outcome === null && !isSpent",
+		guard: "goesOn: outcome === null && !isBarred",
 		without: "goesOn: true",
 		caughtBy: { checker: "node-budgets" },
 	},

@@ -81,7 +81,11 @@ describe("J12 an action", () => {
 			{ ...soft, workers: "leave" },
 			{ workers: "restart", charge: "nothing" },
 		],
-		["replace-node", soft, { workers: "leave", charge: "nothing" }],
+		[
+			"replace-node",
+			soft,
+			{ workers: "leave", charge: "nothing", departure: "replaced" },
+		],
 		["stop-node", soft, { workers: "leave", charge: "nothing", exitCode: 1 }],
 		["fail-run", soft, { workers: "fail-run", charge: "nothing" }],
 	])("%s", (action, policy, decision) => {

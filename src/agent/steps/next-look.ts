@@ -1,0 +1,11 @@
+/** How often the sources of steps are read, in milliseconds, once a worker makes steps … */
+export const LOOK_EVERY_MS = 1_000;
+/** … and before: after this part of the round's time, so that the time of the first step is off by no more. */
+const PAUSE_PER_TIME = 1 / 20;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** @param since since when a first step is waited for */
+export function nextLook(now: number, since = now): number {
+	const pauseMs = Math.min((now - since) * PAUSE_PER_TIME, LONGEST_PAUSE_MS);
+	return now + Math.max(LOOK_EVERY_MS, pauseMs);
+}
