@@ -15,11 +15,12 @@ they get SIGTERM when they are ready to end, or in time for the deadline. The
 command does not wait. --cancel takes that back. The run is --run-id, or the
 only one.
 Without: makes a node of this machine leave its run. The run goes on elsewhere
-if enough nodes are left. The node's launcher gets SIGTERM (or, if
---signals-to-handle leaves that out, a signal that it handles), ends its
-workers, and exits with 128 + the signal's number. Name the run or the node. Without a name the command
-asks before it stops the only node here; if nobody can answer, it stops nothing.
-It sends the signal only if it is certain that the process is that launcher.
+if enough nodes are left. The node's launcher gets SIGTERM (or, if --signals-
+to-handle leaves that out, a signal that it handles), ends its workers, and
+exits with 128 + the signal's number. Name the run or the node. Without a name
+the command asks before it stops the only node here; if nobody can answer, it
+stops nothing. It sends the signal only if it is certain that the process is
+that launcher.
 It waits until the launcher has ended.
 Exit code: 0; 1 if the launcher has not ended after --timeout; 2 if no node was
 named or found, if several fit, or if the launcher cannot be signalled.

@@ -6,6 +6,7 @@ import type {
 } from "../../rendezvous/records/progress-record.js";
 import type { Reached } from "../../rendezvous/records/records.js";
 import type { AgentState } from "../machine/state.js";
+import type { WorkerProcess } from "../workers/worker-process.js";
 import { LOOK_EVERY_MS, nextLook } from "./next-look.js";
 import { StepPublisher } from "./step-publisher.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
@@ -47,10 +48,8 @@ export class StepWatch {
 			...{ pattern: config.steps.pattern, processes, clock },
 			onStep: ledger.stepped,
 		});
-		this.publisher = new StepPublisher({
-			...options,
-			nodeId: config.nodeId,
-		});
+		const { nodeId } = config;
+		this.publisher = new StepPublisher({ ...options, nodeId });
 	}
 
 	/** Takes each new state of the agent. */
@@ -77,9 +76,8 @@ export class StepWatch {
 	/** Takes a worker's reply. */
 	heard(directory: string, reply: ReceivedReply): void {
 		if (reply.kind !== "PROGRESS" || this.round === undefined) return;
-		const process = this.options
-			.processes()
-			.find((one) => one.directory === directory);
+		const isMeant = (one: WorkerProcess) => one.directory === directory;
+		const process = this.options.processes().find(isMeant);
 		if (process === undefined) return;
 		const { clock, ledger } = this.options;
 		const now = clock.now();
@@ -160,15 +158,14 @@ export class StepWatch {
 		if (state?.phase !== "RUNNING") return;
 		if (hang?.movedAt !== this.readers.movedAt) this.hang = undefined;
 		const workers = this.progress();
-		// Without steps here there is nothing to compare, and the store is left alone.
-		const straggler =
-			workers.length > 0 ? this.options.straggler(state) : undefined;
+		// Without steps there is nothing to compare, and the store is left alone.
+		const isCounting = workers.length > 0;
+		const straggler = isCounting ? this.options.straggler(state) : undefined;
 		this.options.onLook(workers, straggler);
 		this.publisher.offer({
 			...this.place,
 			...{ firstRank: state.seat.firstRank, workers, straggler },
-			hang: this.hang?.found,
-			busyUntil: this.readers.busyUntil,
+			...{ hang: this.hang?.found, busyUntil: this.readers.busyUntil },
 		});
 	}
 
