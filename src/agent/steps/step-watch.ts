@@ -48,8 +48,7 @@ export class StepWatch {
 			...{ pattern: config.steps.pattern, processes, clock },
 			onStep: ledger.stepped,
 		});
-		const { nodeId } = config;
-		this.publisher = new StepPublisher({ ...options, nodeId });
+		this.publisher = new StepPublisher({ ...options, nodeId: config.nodeId });
 	}
 
 	/** Takes each new state of the agent. */
@@ -76,10 +75,10 @@ export class StepWatch {
 	/** Takes a worker's reply. */
 	heard(directory: string, reply: ReceivedReply): void {
 		if (reply.kind !== "PROGRESS" || this.round === undefined) return;
+		const { clock, ledger, processes } = this.options;
 		const isMeant = (one: WorkerProcess) => one.directory === directory;
-		const process = this.options.processes().find(isMeant);
+		const process = processes().find(isMeant);
 		if (process === undefined) return;
-		const { clock, ledger } = this.options;
 		const now = clock.now();
 		const lateMs = clock.wallTime() - reply.timestamp;
 		// It was said in this round, and not in the future.
@@ -138,8 +137,8 @@ export class StepWatch {
 		const { clock } = this.options;
 		this.cancelLook?.();
 		const now = clock.now();
-		const isCounting = this.readers.movedAt !== undefined;
-		this.lookAt = nextLook(now, isCounting ? now : this.round?.since);
+		const isNew = this.readers.movedAt === undefined;
+		this.lookAt = nextLook(now, isNew ? this.round?.since : now);
 		this.cancelLook = clock.wakeAt(this.lookAt, () => this.look());
 	}
 
