@@ -89,7 +89,7 @@ export const POOL = [
 		name: "hang at a fixed step",
 		fault: { at: 12, act: "sleep" },
 		flags: HANG,
-		verdict: ENDS(/no step for .*no restart got beyond step 11/s),
+		verdict: ENDS(/hung for .*no restart got beyond step 11/s),
 	},
 	{
 		name: "full disk at a fixed step",
@@ -176,7 +176,7 @@ export const POOL = [
 		name: "hang once",
 		fault: { at: 12, rounds: [1], act: "sleep" },
 		flags: HANG,
-		verdict: { ...RECOVERS, says: /no step for/ },
+		verdict: { ...RECOVERS, says: /hung for/ },
 	},
 	{
 		name: "endless loop once",

@@ -55,7 +55,8 @@ function write(name, number) {
 /** As a collective operation does. */
 async function waitForOthers(step) {
 	for (let one = 0; one < worldSize; one += 1) {
-		while (read(`step-${one}`) < step) {
+		// The world may shrink meanwhile.
+		while (one < worldSize && read(`step-${one}`) < step) {
 			await pauseIfAsked();
 			await sleep(20);
 		}

@@ -8,24 +8,16 @@ const COMMAND_WORDS: readonly string[] = Object.keys(COMMANDS);
 
 const LARGEST_SLIP = 2;
 
-export function isCommandWord(word: string): boolean {
-	return COMMAND_WORDS.includes(word);
+export function isCommandWord(word: string): word is CommandName {
+	return Object.hasOwn(COMMANDS, word);
 }
 
 /** Returns the exit code. */
 export async function runCommandWord(
-	word: string,
+	word: CommandName,
 	args: readonly string[],
 ): Promise<number> {
-	if (isCommand(word)) return COMMANDS[word].run(args);
-	say(
-		`the command "${word}" is not available in this version; to run a script of this name, write ./${word}`,
-	);
-	return EXIT_CODES.usage;
-}
-
-function isCommand(word: string): word is CommandName {
-	return Object.hasOwn(COMMANDS, word);
+	return COMMANDS[word].run(args);
 }
 
 /** The command that a word was probably meant to be. */

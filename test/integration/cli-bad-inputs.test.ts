@@ -112,7 +112,10 @@ const BAD_INPUTS: readonly BadInput[] = [
 	{
 		number: 3,
 		args: ["barrier"],
-		lines: [/^the command "barrier" is not available in this version/],
+		lines: [
+			/^barrier: --probe-port is missing; give the port of the probe$/,
+			/^barrier: a run without a command needs a name: --run-id$/,
+		],
 	},
 	{
 		number: 3,
@@ -238,7 +241,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 		number: 14,
 		args: ["--max-restarts", "-1", ...TOUCH],
 		lines: [
-			/^--max-restarts: "-1" is not valid; use a whole number of at least 0$/,
+			/^--max-restarts: "-1" is not valid; use a number of restarts, or one in a time, for example 3 or 3\/6h$/,
 		],
 	},
 	{
@@ -397,7 +400,7 @@ const BAD_INPUTS: readonly BadInput[] = [
 		lines: [
 			/^bad.yaml: maxRestart: is not known here; did you mean maxRestarts\?$/,
 			/^bad.yaml: nnodes: expected a number or a text, got true$/,
-			/^bad.yaml: maxRestarts: "three" is not valid; use a whole number/,
+			/^bad.yaml: maxRestarts: "three" is not valid; use a number of restarts/,
 		],
 	},
 	{

@@ -79,7 +79,7 @@ export class HangInquiry {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
-		hasMoved: () => boolean,
+		news: () => "moved" | "over" | undefined,
 	): Promise<Inquired> {
 		const { clock, config, log } = this.options;
 		const { nodeId } = config;
@@ -99,10 +99,11 @@ export class HangInquiry {
 			...{ ...this.options, ...place, nodeId, until, freshMs },
 			seats: state.view?.round.seats ?? 1,
 		});
-		if (hasMoved()) {
-			log.info(
-				`round ${state.round} goes on: a worker has moved, or is busy, meanwhile`,
-			);
+		const change = news();
+		if (change !== undefined) {
+			const words = "a worker has moved, or is busy, meanwhile";
+			if (change === "moved")
+				log.info(`round ${state.round} goes on: ${words}`);
 			return { again: clock.now(), hang: undefined };
 		}
 		const verdict = verdictOf(still, evidence, { nodeId, isWhole });

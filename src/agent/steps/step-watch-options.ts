@@ -31,8 +31,8 @@ export interface StepWatchOptions {
 		still: Still,
 		state: Running,
 		progress: readonly WorkerProgress[],
-		/** Whether one has moved since, or is busy: evidence takes seconds. */
-		hasMoved: () => boolean,
+		/** Whether one has moved since or is busy, or the round is over: evidence takes seconds. */
+		news: () => "moved" | "over" | undefined,
 	) => Promise<{
 		/** Undefined: it was no hang. */
 		readonly hang: Hang | undefined;

@@ -112,9 +112,7 @@ export class StepWatch {
 		return step === undefined ? undefined : { round: this.latest, step };
 	}
 
-	close(): void {
-		this.rest();
-	}
+	readonly close = () => this.rest();
 
 	private begin(number: number): void {
 		const now = this.options.clock.now();
@@ -134,15 +132,14 @@ export class StepWatch {
 	}
 
 	private lookLater(): void {
-		const { clock } = this.options;
 		this.cancelLook?.();
-		const now = clock.now();
+		const now = this.options.clock.now();
 		const isNew = this.readers.movedAt === undefined;
 		this.lookAt = nextLook(now, isNew ? this.round?.since : now);
-		this.cancelLook = clock.wakeAt(this.lookAt, () => this.look());
+		this.cancelLook = this.options.clock.wakeAt(this.lookAt, this.look);
 	}
 
-	private look(): void {
+	private readonly look = () => {
 		const now = this.options.clock.now();
 		if (now - this.lookAt > STOPPED_MS) this.wokeAt = now;
 		this.readers.look();
@@ -150,7 +147,7 @@ export class StepWatch {
 		this.offer();
 		this.judge(now);
 		if (this.round !== undefined) this.lookLater();
-	}
+	};
 
 	private offer(): void {
 		const { state, hang } = this;
@@ -176,12 +173,14 @@ export class StepWatch {
 		const standstill = this.standstill(now);
 		if (standstill.kind === "fine") return;
 		this.isAsking = true;
-		const hasMoved = () => {
+		const news = () => {
+			if (this.round !== round) return "over";
 			this.readers.look();
-			return this.readers.isBusy || this.readers.movedAt !== movedAt;
+			const hasMoved = this.readers.movedAt !== movedAt;
+			return hasMoved || this.readers.isBusy ? "moved" : undefined;
 		};
 		void this.options
-			.onStill(standstill, state, this.progress(), hasMoved)
+			.onStill(standstill, state, this.progress(), news)
 			.then(({ again, hang }) => {
 				this.isAsking = false;
 				// It is about a round that is over.

@@ -38,9 +38,11 @@ type Again = Promise<number | undefined> | number | undefined;
 
 let sites = 0;
 
+type News = "moved" | "over" | undefined;
+
 /** A watch over two workers, whose steps a test writes as their hooks do. */
 function open(
-	again: (still: Still, hasMoved: () => boolean) => Again = () => undefined,
+	again: (still: Still, news: () => News) => Again = () => undefined,
 ) {
 	const base = new VirtualClock(1_000);
 	/** How long this process was stopped: its timers come late by that. */
@@ -67,9 +69,9 @@ function open(
 		publish: (record) => void published.push(record),
 		ledger: { follow: () => {}, stepped: () => {}, announced: () => {} },
 		straggler: () => straggler,
-		onStill: async (still, _state, _progress, hasMoved) => {
+		onStill: async (still, _state, _progress, news) => {
 			stills.push(still);
-			return { again: await again(still, hasMoved), hang: HANG };
+			return { again: await again(still, news), hang: HANG };
 		},
 		onLook: () => {},
 		onHang: (kind) => void hangs.push(kind),
@@ -294,12 +296,12 @@ describe("the watch on steps", () => {
 	});
 
 	it("A5 tells whether a worker has moved while evidence was taken, and judges the next standstill", async () => {
-		const moved: boolean[] = [];
-		const site = open(async (_still, hasMoved) => {
+		const heard: News[] = [];
+		const site = open(async (_still, news) => {
 			await new Promise<void>((resolve) => {
 				site.clock.wakeAt(site.clock.now() + 3_000, resolve);
 			});
-			moved.push(hasMoved());
+			heard.push(news());
 			return undefined;
 		});
 		site.run(1);
@@ -307,9 +309,14 @@ describe("the watch on steps", () => {
 		await site.pass(62_000);
 		site.step(0, 2);
 		await site.pass(4_000);
-		expect(moved).toEqual([true]);
+		expect(heard).toEqual(["moved"]);
+		await site.pass(58_500);
+		site.run(2);
+		await site.pass(8_000);
+		expect(heard).toEqual(["moved", "over"]);
+		site.step(0, 3);
 		await site.pass(70_000);
-		expect(moved).toEqual([true, false]);
+		expect(heard).toEqual(["moved", "over", undefined]);
 	});
 
 	it("A4 reads nothing while no round runs", async () => {
