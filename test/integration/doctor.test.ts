@@ -88,7 +88,7 @@ describe("doctor", () => {
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
 		const { stdout, stderr, exitCode } = await ended;
 		const lines = stdout.trimEnd().split("\n");
-		expect(lines).toHaveLength(13);
+		expect(lines).toHaveLength(14);
 		for (const line of lines)
 			expect(line).toMatch(/^(ok|warning|problem) +[^:]+: ./);
 		expect(stderr).toBe("");
