@@ -73,7 +73,7 @@ function readersFolder(): string {
 	mkdirSync(join(project, "node_modules"), { recursive: true });
 	symlinkSync(ROOT, join(project, "node_modules/elastic-run"));
 	symlinkSync(join(ROOT, "examples"), join(project, "examples"));
-	for (const name of ["train.js", "train.py", "my-program"]) {
+	for (const name of ["train.js", "train.py", "read.py", "my-program"]) {
 		writeFileSync(join(project, name), "#!/bin/sh\n");
 		chmodSync(join(project, name), 0o755);
 	}
