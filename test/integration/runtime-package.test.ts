@@ -22,7 +22,7 @@ function closure(entry: string) {
 }
 
 it.each([
-	["dist/src/runtime/runtime.js", 3],
+	["dist/src/runtime/runtime.js", 4],
 	["dist/src/runtime/checkpoint.js", 3],
 	["dist/src/runtime/register.js", 3],
 	["dist/cjs/runtime/runtime.js", 1],
