@@ -50,7 +50,7 @@ it("a node whose own budget was spent is let in again when that is forgotten, an
 		"somebody who has mended it deletes what is held against it",
 		async () => {
 			const keys = new RunKeys("scripted");
-			const held = [keys.budget("node-b")];
+			const held = [keys.budget("node-b"), keys.replacedNode("node-b")];
 			const deletions = held.map((key) => ({ delete: key }));
 			await run.store.transaction([], deletions);
 		},
