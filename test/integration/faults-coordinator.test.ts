@@ -16,6 +16,8 @@ import { together } from "../helpers/together.js";
 /** No run here has as many. */
 const MOST_WRITES = 40;
 const AT_ONCE = 5;
+/** Each second one: the simulator plays the others too. LONG_TESTS=1 plays each here. */
+const STEP = process.env.LONG_TESTS ? 1 : 2;
 const BOUND_MS = 60_000;
 
 const etcd = etcdForAll();
@@ -109,14 +111,14 @@ function expectBarriers(lives: readonly Life[], rounds: number): void {
 	}
 }
 
-it("D6 J3 J5 the coordinator dies after any of its writes, and the others go on where it was", async () => {
+it("D6 J3 J5 the coordinator dies after one of its writes, and the others go on where it was", async () => {
 	let died = 0;
-	for (
-		let from = 1;
-		from <= MOST_WRITES && died === from - 1;
-		from += AT_ONCE
-	) {
-		const writes = Array.from({ length: AT_ONCE }, (_, index) => from + index);
+	let played = 0;
+	while (died === played && played * STEP < MOST_WRITES) {
+		const writes = Array.from(
+			{ length: AT_ONCE },
+			(_, index) => 1 + (played + index) * STEP,
+		);
 		await together(
 			Object.fromEntries(
 				writes.map((write) => [
@@ -127,8 +129,9 @@ it("D6 J3 J5 the coordinator dies after any of its writes, and the others go on 
 				]),
 			),
 		);
+		played += AT_ONCE;
 	}
 	// Some of the last ones were more than it made.
-	expect(died).toBeLessThan(MOST_WRITES);
-	expect(died).toBeGreaterThan(10);
+	expect(died).toBeLessThan(played);
+	expect(died * STEP).toBeGreaterThan(10);
 }, 240_000);
