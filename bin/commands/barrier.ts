@@ -22,7 +22,7 @@ const ABOUT = `An agent without workers, as a sidecar of a pod: it joins the run
 and answers its start-up probe (GET, default /barrier-is-down) with 503 until
 that round has begun, then with 200. The pod's other containers start behind
 the probe. When the round is over it ends with --exit-code-restart (76), for
-the kubelet to start the containers of the pod anew; at the run's end with the
+the kubelet to start the containers of the pod again; at the run's end with the
 run's exit code. Another container tells in --exit-file how its work ended (its
 exit code and a newline): 0 is this node's part done, all else a failure, which
 is charged as a worker's. With --outcome-file the run's exit code is written

@@ -2,7 +2,7 @@
 export interface ExitCodeConfig {
 	/** Of an agent whose node should be replaced. */
 	readonly replaceNode: number;
-	/** Of an agent that should be started anew. */
+	/** Of an agent that should be started again. */
 	readonly restart: number;
 	/** A failed run exits with the exit code of its root cause. */
 	readonly isPropagated: boolean;

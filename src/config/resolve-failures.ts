@@ -73,7 +73,7 @@ function exitCodes(reader: SettingReader): ExitCodeConfig {
 			: exitCodeReplace;
 		reader.refuse(
 			option,
-			`${restart} says both "replace this node" and "start this agent anew"; give two different codes`,
+			`${restart} says both "replace this node" and "start this agent again"; give two different codes`,
 		);
 	}
 	return {

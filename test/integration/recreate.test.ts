@@ -21,7 +21,7 @@ describe("--restart-strategy recreate", { concurrent: true }, () => {
 		await cluster.form("node-a");
 		tell(cluster.worker(1, 0), 9);
 		const { "node-a": end } = await cluster.ends({ "node-a": 86 });
-		expect(end?.stderr).toContain("to be started anew for round 2");
+		expect(end?.stderr).toContain("to be started again for round 2");
 		cluster.agent("node-a");
 		const [worker2] = await cluster.world(2, "node-a");
 		expect(worker2?.env.TORCHELASTIC_RESTART_COUNT).toBe("1");

@@ -30,7 +30,7 @@ const CANDIDATES_A_LOOK = 8;
 export interface ChosenId {
 	readonly nodeId: string;
 	readonly isReturning: boolean;
-	/** The process of this node that ended to be started anew. */
+	/** The process of this node that ended to be started again. */
 	readonly succeeds: string | undefined;
 }
 

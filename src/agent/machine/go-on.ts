@@ -114,7 +114,7 @@ function endsInstead(
 }
 
 function recreate(state: Stopping, context: TransitionContext): Transition {
-	const reason = `ends, to be started anew for round ${state.claim}`;
+	const reason = `ends, to be started again for round ${state.claim}`;
 	const next: Next = {
 		...{ kind: "leave", exitCode: EXIT_CODES.restart, reason },
 		...{ departure: "recreated", leaveBy: null },

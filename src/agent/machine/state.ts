@@ -20,7 +20,7 @@ export type Next =
 			readonly root?: FailureRecord | null;
 			/** Somebody asked it to leave. */
 			readonly isAsked?: boolean | undefined;
-			/** What follows: it is started anew, or its node is replaced. */
+			/** What follows: it is started again, or its node is replaced. */
 			readonly departure?: Departure | undefined;
 			/** It was asked after it had already left its round. */
 			readonly isLate?: boolean | undefined;

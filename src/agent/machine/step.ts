@@ -15,7 +15,7 @@ export interface TransitionContext {
 	readonly maxRestarts: number;
 	/** Asked before the policy. */
 	readonly rules: readonly Rule[];
-	/** Instead of restarting its workers, the agent ends, for its supervisor to start it anew. */
+	/** Instead of restarting its workers, the agent ends, for its supervisor to start it again. */
 	readonly isStartedAnew: boolean;
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
@@ -24,7 +24,7 @@ export interface TransitionContext {
 	readonly role?: string | undefined;
 	/** What restarts when a worker fails; default: all workers. */
 	readonly failoverScope?: "run" | "role" | undefined;
-	/** Set if this process ends with this exit code when its round is over: its supervisor starts it anew. */
+	/** Set if this process ends with this exit code when its round is over: its supervisor starts it again. */
 	readonly recreatesWith?: number | undefined;
 }
 

@@ -92,7 +92,7 @@ export const RESTART_OPTIONS = {
 		group: "Restarts",
 		argument: "NAME",
 		defaultText: "in-place",
-		help: "in-place, or recreate: instead of a restart this agent ends, for its supervisor to start it anew",
+		help: "in-place, or recreate: instead of a restart this agent ends, for its supervisor to start it again",
 		parse: oneOf("in-place", "recreate"),
 	}),
 	exitCodeReplace: optionWithDefault({
@@ -110,7 +110,7 @@ export const RESTART_OPTIONS = {
 		argument: "N",
 		forms: ["number"],
 		defaultText: "76",
-		help: "exit code of an agent that should be started anew",
+		help: "exit code of an agent that should be started again",
 		parse: parseExitCode,
 	}),
 	propagateExitCode: optionWithDefault({

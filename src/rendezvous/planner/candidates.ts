@@ -19,7 +19,7 @@ export interface Candidates {
 	readonly late: readonly string[];
 	/** How much longer than usual one of these may need, by its own record, in milliseconds. */
 	readonly lateForMs: number;
-	/** Members that vanished and whose node already has a new process, or that are started anew. */
+	/** Members that vanished and whose node already has a new process, or that are started again. */
 	readonly returning: readonly string[];
 	/** Members that vanished and whose node holds no lease. */
 	readonly vanished: readonly string[];

@@ -61,7 +61,7 @@ function isHeldBy(
 	return record.incarnation === incarnation || record.succeeds === incarnation;
 }
 
-/** Whether its process has ended, or is ending, to be started anew. */
+/** Whether its process has ended, or is ending, to be started again. */
 export function isStartedAnew(
 	{ recreated }: RunView,
 	{ nodeId, incarnation }: Place,

@@ -55,7 +55,7 @@ function replacedWrites(
 	}));
 }
 
-/** The count of a replaced node begins anew once its replacement is there. */
+/** The count of a replaced node starts again once its replacement is there. */
 function resetWrites(
 	plan: Extract<Plan, { kind: "lift" }>,
 	keys: RunKeys,

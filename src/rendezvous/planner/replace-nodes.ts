@@ -71,7 +71,7 @@ export function replacedRecord(
 }
 
 /**
- * The nodes that newcomers of the next round replace, one each, those that wait longest first. Their budgets begin anew.
+ * The nodes that newcomers of the next round replace, one each, those that wait longest first. Their budgets start again.
  */
 export function replacedBy(
 	view: RunView,

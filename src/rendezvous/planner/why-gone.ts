@@ -63,7 +63,7 @@ export function neededPlaces(view: RunView): readonly Place[] {
  *   leaves for another reason               | cause          | -                       | cause
  *   could not rely on its lease             | cause          | -                       | -
  *   is only late, or had finished           | -              | -                       | -
- *   ends to be started anew                 | -              | -                       | -
+ *   ends to be started again                | -              | -                       | -
  */
 export function externalCauses(
 	view: RunView,

@@ -18,7 +18,7 @@ export interface AgentIdentity {
 	readonly succeeds?: string | undefined;
 }
 
-/** What follows when an agent leaves: it is started anew, or its node is replaced. */
+/** What follows when an agent leaves: it is started again, or its node is replaced. */
 export type Departure = "recreated" | "replaced";
 
 /** The intended content of an agent's record. */

@@ -86,7 +86,7 @@ export class RunKeys {
 		return `${this.prefix}drains/${nodeId}`;
 	}
 
-	/** Members whose agents have ended to be started anew. */
+	/** Members whose agents have ended to be started again. */
 	get recreated(): string {
 		return `${this.prefix}recreated/`;
 	}

@@ -73,7 +73,7 @@ export interface NodeRecord {
 	readonly role: string;
 	/** It was replaced often of late: it takes a seat only where no other node can. */
 	readonly isDistrusted?: boolean | undefined;
-	/** The process whose place it takes: that one ended to be started anew. */
+	/** The process whose place it takes: that one ended to be started again. */
 	readonly succeeds?: string | undefined;
 	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
 	readonly nodeRank?: number | undefined;

@@ -1,7 +1,7 @@
 import { fields } from "../../base/shape.js";
 import { token, version } from "./record-parts.js";
 
-/** `recreated/<nodeId>`: this member ended to be started anew, and its successor takes its place. */
+/** `recreated/<nodeId>`: this member ended to be started again, and its successor takes its place. */
 export interface RecreatedRecord {
 	readonly version: 1;
 	/** Of the process that has ended. */

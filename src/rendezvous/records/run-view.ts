@@ -46,7 +46,7 @@ export interface RunView {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The nodes that are to be replaced. */
 	readonly replaced?: ReadonlyMap<string, ReplacedRecord>;
-	/** The processes that ended to be started anew, by node id. */
+	/** The processes that ended to be started again, by node id. */
 	readonly recreated?: ReadonlyMap<string, string>;
 	/** The history line of the newest synced round, if it was read and exists. */
 	readonly story: HistoryRecord | undefined;
