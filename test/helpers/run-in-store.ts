@@ -43,13 +43,17 @@ export class RunInStore {
 		return entries.map(({ value }): HistoryRecord => JSON.parse(value));
 	}
 
-	/** Waits until a node's steps in a round are in the ledger. */
-	async sawSteps(round: number, nodeId: string): Promise<void> {
+	/** Waits until the ledger tells that a node has come so far in a round. */
+	async sawStep(round: number, nodeId: string, step: number): Promise<void> {
 		const key = this.keys.ledgerOf(round, nodeId);
-		await poll(`steps of ${nodeId} in the ledger`, BOUND_MS, async () => {
-			const record = await this.read<LedgerRecord>(key);
-			return record?.steps ?? undefined;
-		});
+		await poll(
+			`step ${step} of ${nodeId} in the ledger`,
+			BOUND_MS,
+			async () => {
+				const steps = (await this.read<LedgerRecord>(key))?.steps;
+				return (steps?.furthest.step ?? 0) >= step || undefined;
+			},
+		);
 	}
 
 	/** Waits until the run is where it is wanted. */
