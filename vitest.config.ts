@@ -27,7 +27,10 @@ const pure = (name: string) => ({
 const withEtcd = (name: string) => ({
 	test: {
 		...pure(name).test,
-		globalSetup: "test/helpers/prepare-etcd.ts",
+		globalSetup: [
+			"test/helpers/prepare-etcd.ts",
+			"test/helpers/prepare-python.ts",
+		],
 		// Launchers that tests start by themselves leave no records in this user's home.
 		env: { XDG_STATE_HOME: "/dev/null" },
 	},
