@@ -6,7 +6,7 @@
 //
 // Nodes come or go, or a worker of another node failed: workers keep their
 // processes, and are told by PAUSE and WORK. A worker of this node failed: all
-// workers of this node start anew.
+// workers of this node start again.
 
 /** @implements {import("elastic-run").RestartPolicyStrategy} */
 export default class PauseOnScalePolicy {

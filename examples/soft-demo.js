@@ -1,6 +1,6 @@
 // Soft restarts on this machine: three nodes of two workers train a network. One
 // node is killed and comes back, and the others' workers go on with what they have
-// in memory. Exits with 0 only if none of them was started anew or lost a step.
+// in memory. Exits with 0 only if none of them was restarted or lost a step.
 //
 //   npm run demo:soft
 import { join } from "node:path";

@@ -50,7 +50,7 @@ export class ScaleRun {
 
 	/**
 	 * A worker of any agent fails. Resolves when all agents have started theirs
-	 * anew and said so: with the milliseconds from the failure to the last start.
+	 * again and said so: with the milliseconds from the failure to the last start.
 	 * @returns {Promise<{ ms: number, costs: Costs }>}
 	 */
 	async restart() {

@@ -47,7 +47,7 @@ export function describeStore(
 			});
 		});
 
-		it("counts a key's creation anew after its deletion", async () => {
+		it("counts a key's changes from one again after its deletion", async () => {
 			await put("a", "1");
 			await store.transaction([], [{ delete: key("a") }]);
 			expect(await get("a")).toBeUndefined();

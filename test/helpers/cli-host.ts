@@ -21,7 +21,7 @@ export function cliHost(): RunLine {
 	afterAll(() => host?.kill("SIGKILL"));
 	return (args, { cwd, env }) => {
 		host ??= fork(HOST, [CLI], {
-			// None is a pipe, which the command would open anew.
+			// None is a pipe, which the command would open again.
 			stdio: ["ignore", "ignore", "ignore", "ipc"],
 			env: {},
 		});

@@ -56,7 +56,7 @@ export interface EtcdServer extends EtcdNode {
 	readonly certificates: Certificates | undefined;
 	/**
 	 * Kills it, removes its data, and starts it again: an empty cluster under the same address,
-	 * whose revisions begin anew. It has another cluster id, as where an operator sets it up anew
+	 * whose revisions begin again. It has another cluster id, as where an operator sets it up again
 	 * from other settings, or the same one, as where only the data was lost.
 	 */
 	wipe(options?: { readonly sameClusterId?: boolean }): Promise<void>;

@@ -139,7 +139,7 @@ it("the logs of earlier rounds stay as they were", async () => {
 	}
 });
 
-it("a log directory that is removed while the run goes on is made anew", async () => {
+it("a log directory that is removed while the run goes on is made again", async () => {
 	const site = openSite();
 	const launch = site.launch([job("removes-logs.sh")]);
 	const { exitCode, stdout, stderr } = await launch.ended;

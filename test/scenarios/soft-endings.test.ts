@@ -30,7 +30,7 @@ async function goOn(run: ScriptedRun, ...agents: readonly ScriptedAgent[]) {
 	await run.pass(1_000);
 }
 
-it("a node that has finished stays so, however often the others begin anew: it counts towards MIN and gets no seat", async () => {
+it("a node that has finished stays so, however often the others begin again: it counts towards MIN and gets no seat", async () => {
 	const { run, a, b } = await twoNodes({ minNodes: 2 });
 	await run.act("all of node-b succeeds", () => succeeds(b));
 	for (const round of [1, 2]) {

@@ -24,7 +24,7 @@ async function threeNodes(
 	return { run, a, b, c };
 }
 
-it("T14 a worker that never called the runtime library is started anew, and the warning is not said twice", async () => {
+it("T14 a worker that never called the runtime library is started again, and the warning is not said twice", async () => {
 	const { run, a, b, c } = await threeNodes(SOFT, { a: [1] });
 	await run.act("node-c leaves", () => c.askToStop());
 	await run.act("its workers end, and so does the deaf one", () => {
@@ -109,7 +109,7 @@ it.each([
 	await expectStory(run, `soft-dies-while-paused-${policy.name}`);
 });
 
-it("a worker that ends with 0 while it is paused is started anew, and costs nothing", async () => {
+it("a worker that ends with 0 while it is paused is started again, and costs nothing", async () => {
 	const { run, a, b, c } = await threeNodes(SOFT);
 	await run.act("a worker of node-c fails", () => c.exits(0, 1));
 	await run.act("a paused worker of node-a has done its part", () =>

@@ -2,7 +2,7 @@ import { it } from "vitest";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
-it("the same run id again: who comes late ends with the outcome, who comes later begins anew", async () => {
+it("the same run id again: who comes late ends with the outcome, who comes later begins again", async () => {
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");

@@ -31,7 +31,7 @@ export interface RoundCommit {
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
 	/** The nodes that have finished this plan, or an earlier one. */
 	readonly finished: ReadonlySet<string>;
-	/** The nodes whose replacement has come, so that their budgets began anew. */
+	/** The nodes whose replacement has come, so that their budgets began again. */
 	readonly reset: ReadonlySet<string>;
 }
 

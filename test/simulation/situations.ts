@@ -29,7 +29,7 @@ export const SITUATIONS = [
 	"a refused node is refused again as another process",
 	"an agent leaves behind what SIGKILL does not end",
 	"an agent is asked to leave, and the others go on",
-	"the run is started anew under its id",
+	"the run is started again under its id",
 	"fewer than MIN are left",
 	"a failure costs nothing: a node has gone",
 	...SOFT_SITUATIONS,
@@ -82,7 +82,7 @@ function* amongRounds(history: History): Iterable<Situation> {
 		}
 	}
 	const starts = new Set(history.commits.map(({ round }) => round.instance));
-	if (starts.size > 1) yield "the run is started anew under its id";
+	if (starts.size > 1) yield "the run is started again under its id";
 }
 
 function membersOf({ seats }: Pick<RoundCommit, "seats">): readonly string[] {

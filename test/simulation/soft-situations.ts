@@ -16,7 +16,7 @@ export const SOFT_SITUATIONS = [
 	"a worker that has acknowledged before does not in time",
 	"a worker cannot be told of a change",
 	"an agent that may have lost its lease pauses its workers, and they go on",
-	"only the worker that failed is started anew",
+	"only the worker that failed is started again",
 	"a node stays finished while others go on",
 	"a wish for another round is free: a node has gone",
 	"a wish for another round is paid for",
@@ -125,7 +125,7 @@ function* ofRounds(history: History): Iterable<SoftSituation> {
 					failed && stints.at(-1)?.round === round.synced - 1,
 			);
 			if (hasFailed && kept.length > 0 && kept.length < now.length) {
-				yield "only the worker that failed is started anew";
+				yield "only the worker that failed is started again";
 			}
 		}
 	}

@@ -43,7 +43,7 @@ it.each<{ killAtSaveStep: SaveStep; survives: number }>([
 	expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
-it("P5 killed in the very first save: training begins anew", async () => {
+it("P5 killed in the very first save: training begins again", async () => {
 	const directory = freshDirectory();
 	const options = { directory, saveEvery: 1, lastStep: 1 };
 	const killed = await train({

@@ -53,7 +53,7 @@ const reaches = (trainers: TorchTrainers, step: number) =>
 	);
 
 it(
-	"J6 an unmodified PyTorch script under two agents: a worker is killed, all begin anew at the checkpoint, and finish",
+	"J6 an unmodified PyTorch script under two agents: a worker is killed, all begin again at the checkpoint, and finish",
 	async (context) => {
 		needTorch(context);
 		const { cluster, agents, trainers } = ddpCluster(

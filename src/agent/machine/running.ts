@@ -205,8 +205,8 @@ function notTold(
 function onDeadline(state: Running, context: TransitionContext): Transition {
 	const failure = dueFailure(state.workers, context.now);
 	if (failure !== undefined) return fail(state, failure, context);
-	const wish = roundRequested(state.workers, context.now);
-	return wish === undefined
+	const request = roundRequested(state.workers, context.now);
+	return request === undefined
 		? (killDue(state, context) ?? ignore(state))
-		: askForRound(state, wish, context);
+		: askForRound(state, request, context);
 }

@@ -3,7 +3,7 @@ import type { Running } from "./state.js";
 import type { WorkerSlot } from "./worker-slot.js";
 import { toLeft, update } from "./worker-slots.js";
 
-/** How long a worker may wait for another round before its wait counts as a wish, in milliseconds. */
+/** How long a worker may wait for another round before its wait counts as a request, in milliseconds. */
 export const WISH_AFTER_MS = 2_000;
 
 export type Reply = Extract<
@@ -49,7 +49,7 @@ export function markWait(
 	{ localRank, round }: AgentInput & { kind: "worker-waits" },
 	now: number,
 ): readonly WorkerSlot[] {
-	// It ended its wait by itself and continues: it was no wish.
+	// It ended its wait by itself and continues: it asked for none.
 	if (round === null) {
 		return update(workers, localRank, (worker) => waiting(worker, null));
 	}

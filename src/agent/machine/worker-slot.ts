@@ -62,7 +62,7 @@ interface Deadlines {
 /** It works, or was told to end. */
 export interface RunningWorker extends KnownWorker, Deadlines {
 	readonly status: "running";
-	/** When its wait for another round counts as a wish; Infinity: never; null if it does not wait. */
+	/** When its wait for another round counts as a request for one; Infinity: never; null if it does not wait. */
 	readonly waitsUntil: number | null;
 }
 

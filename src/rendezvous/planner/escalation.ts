@@ -8,7 +8,7 @@ type Config = Pick<PlannerConfig, "escalate" | "settleTimeoutMs">;
 
 /**
  * Which rung follows a failure: the next one if the rung before brought no step forward, else the first. Undefined without
- * rungs, and for what costs nothing or is only a wish.
+ * rungs, and for what costs nothing or is only a worker's request.
  */
 export function rungFor(
 	before: EscalationRung | undefined,

@@ -277,7 +277,7 @@ def _make_dataclasses() -> None:
     with _lock:
         if _are_dataclasses:
             return
-        # First of all: a signal handler that comes in between must not begin anew.
+        # First of all: a signal handler that comes in between must not begin again.
         _are_dataclasses = True
         import dataclasses
 
@@ -699,7 +699,7 @@ def _session_if_launched() -> Optional[_Session]:
 
 def _is_helper() -> bool:
     """Whether this process was forked, or was started by multiprocessing: as it begins, too, when it
-    imports its parent's main module anew."""
+    imports its parent's main module again."""
     if _forked:
         return True
     multiprocessing = sys.modules.get("multiprocessing.process")
@@ -710,7 +710,7 @@ def _is_helper() -> bool:
 
 
 def _after_fork_in_child() -> None:
-    """A fork begins anew: locks that other threads of its parent held are never released, these
+    """A fork starts afresh: locks that other threads of its parent held are never released, these
     threads are not there, and hints that it took from an inherited descriptor would be its
     parent's."""
     global _forked, _lock, _opening, _session, _source

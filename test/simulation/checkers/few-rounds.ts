@@ -48,7 +48,7 @@ export const fewRounds: Checker = {
 };
 
 /**
- * Workers that were started anew because they had not acknowledged a PAUSE, or had ended
+ * Workers that were started again because they had not acknowledged a PAUSE, or had ended
  * well before they went on in another round, and late deaths of an incident that was over.
  */
 function unheard(

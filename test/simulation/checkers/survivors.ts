@@ -63,7 +63,7 @@ function wasAnIncident(
 	);
 }
 
-/** Under policies that start a whole node anew the failure of one ends the others, also where nobody has heard of it yet. */
+/** Under policies that start a whole node again the failure of one ends the others, also where nobody has heard of it yet. */
 function siblingFailed(
 	{ process, stints }: WorkerHistory,
 	history: History,

@@ -56,7 +56,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		caughtBy: { checker: "leaving" },
 	},
 	{
-		name: "start all anew after a pause",
+		name: "start all again after a pause",
 		file: "src/agent/machine/take-seat.ts",
 		guard: 'former?.status === "paused"',
 		without: "former === null",
@@ -103,7 +103,7 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		file: "src/agent/machine/fail.ts",
 		guard: "return hasPaused\n",
 		without: "return hasPaused || true\n",
-		caughtBy: { test: SOFT_TESTS, named: "started anew" },
+		caughtBy: { test: SOFT_TESTS, named: "started again" },
 	},
 	{
 		name: "overlook that a paused worker died",

@@ -133,7 +133,7 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 		file: "src/rendezvous/planner/candidates.ts",
 		guard: "if (finished.includes(nodeId)) {",
 		without: 'if (finished.includes(nodeId) && nodeId === "") {',
-		caughtBy: { test: STAY_TESTS, named: "begins anew" },
+		caughtBy: { test: STAY_TESTS, named: "begins again" },
 	},
 	{
 		name: "let newcomers in though someone stays finished",

@@ -114,7 +114,7 @@ describe("a notice", () => {
 		expect(effects).toMatchObject([{ isFirst: true }, { isFirst: false }]);
 	});
 
-	it("does nothing anew when it is repeated", () => {
+	it("does nothing more when it is repeated", () => {
 		const { state, effects } = told(
 			[1_000, noticed(20_000)],
 			[9_000, noticed(20_000)],

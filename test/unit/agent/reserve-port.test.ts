@@ -183,7 +183,7 @@ describe("a port on a machine that is short of something", () => {
 			return this;
 		});
 
-	it("is bound anew where it could not be bound ahead", async () => {
+	it("is bound again where it could not be bound ahead", async () => {
 		const shortage = failWith("EMFILE");
 		ports.prepare();
 		await vi.waitFor(() => expect(shortage).toHaveBeenCalledTimes(3));

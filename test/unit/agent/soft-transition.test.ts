@@ -55,7 +55,7 @@ describe("a change of the world", () => {
 		]);
 	});
 
-	it("T14 a worker that never said HELLO is ended and started anew, uncounted, with a warning", () => {
+	it("T14 a worker that never said HELLO is ended and started again, uncounted, with a warning", () => {
 		const half = play([seen(0), seen(1), greeted(0)]).state;
 		const { state, effects } = play([left(1)], half);
 		expect(state.phase).toBe("STOPPING");
@@ -131,7 +131,7 @@ describe("leaving the round", () => {
 		expect(effects).toMatchObject([{ kind: "terminate", localRanks: [0, 1] }]);
 	});
 
-	it("T14 one that never acknowledged any is started anew in the same round when the time is over, uncounted", () => {
+	it("T14 one that never acknowledged any is started again in the same round when the time is over, uncounted", () => {
 		const silent = play([acknowledged(1, 2)], PAUSING).state;
 		const { state, effects } = play([TIME], silent, late);
 		expect(effects).toMatchObject([
@@ -214,7 +214,7 @@ describe("a worker's failure", () => {
 		]);
 	});
 
-	it("T11 under soft-replace: only the failed worker is started anew", () => {
+	it("T11 under soft-replace: only the failed worker is started again", () => {
 		const where = contextAt(1_000, REPLACE);
 		const { state, effects } = play([exited(1, 9)], RUNNING, where);
 		expect(effects).toMatchObject([
@@ -249,7 +249,7 @@ describe("a worker's failure", () => {
 		expect(intentOf(told)).toMatchObject({ state: "stopping", claim: 3 });
 	});
 
-	it("a paused worker that exits with 0 is no failure, and is started anew", () => {
+	it("a paused worker that exits with 0 is no failure, and is started again", () => {
 		const { state } = play([exited(0, 0), gone(0)], PAUSED);
 		expect(intentOf(state)).toMatchObject({ state: "ready", failure: null });
 		expect(play([seen(2, { deprecated: 1 })], state).effects).toMatchObject([
@@ -328,7 +328,7 @@ describe("one that ended with 0 at its PAUSE when the next round ran", () => {
 		);
 	});
 
-	it("where it has heard and not ended when its time is over, it is started anew in the same round, uncounted", () => {
+	it("where it has heard and not ended when its time is over, it is started again in the same round, uncounted", () => {
 		const { state, effects } = play([TIME], play(heard, ended).state, late);
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0] }]);
 		const next = play([exited(0, 143), gone(0)], state);

@@ -81,7 +81,7 @@ describe("a worker's state", () => {
 		]);
 	});
 
-	it("has a time that stays while it does, and begins anew with another process", () => {
+	it("has a time that stays while it does, and begins again with another process", () => {
 		const other = slot(0, { pid: 200 });
 		expect(seenAfter(running(slot(0)), running(slot(0))).workers).toMatchObject(
 			[{ since: 1_000, pid: 100 }],

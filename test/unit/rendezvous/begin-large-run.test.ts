@@ -29,7 +29,7 @@ class LimitedStore extends MemoryStore {
 	}
 }
 
-it("a run of many nodes that has ended is begun anew, with nothing left of its last start", async () => {
+it("a run of many nodes that has ended is begun again, with nothing left of its last start", async () => {
 	const store = new LimitedStore();
 	const outcome: Outcome = {
 		result: "succeeded",

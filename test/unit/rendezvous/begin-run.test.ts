@@ -52,7 +52,7 @@ describe("what a process that has just started does", () => {
 	it.each([
 		["nobody of it lives", []],
 		["only a record of an earlier instance lives", [ofAnother]],
-	])("begins anew after an outcome when %s; round numbers go on", (_, nodes) => {
+	])("begins again after an outcome when %s; round numbers go on", (_, nodes) => {
 		expect(beginRun(runView(ENDED, nodes), SPEC, SPEC, NOW)).toMatchObject({
 			kind: "begin",
 			round: {
@@ -120,7 +120,7 @@ describe("what a process that has just started does", () => {
 		).toThrow(words);
 	});
 
-	it("begins anew where its settings differ from those of a run of which nobody lives", () => {
+	it("begins again where its settings differ from those of a run of which nobody lives", () => {
 		const mine = { ...SPEC, maxNodes: 4 };
 		expect(
 			beginRun(runView({ instance: 7 }, []), SPEC, mine, NOW),

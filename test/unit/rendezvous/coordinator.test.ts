@@ -94,7 +94,7 @@ it("builds on what it has read", async () => {
 	coordinator.close();
 });
 
-it("reads all anew when a write of its was refused: what it knows may be another store's", async () => {
+it("reads all again when a write of its was refused: what it knows may be another store's", async () => {
 	const { store, clock, coordinator } = await coordinating();
 	store.refuses = true;
 	store.known.length = 0;

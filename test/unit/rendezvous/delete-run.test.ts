@@ -63,7 +63,7 @@ it.each<[string, readonly Write[]]>([
 });
 
 it.each<[string, number, Write]>([
-	["it is begun anew", 2, ROUND],
+	["it is begun again", 2, ROUND],
 	["somebody stands for coordinator", 3, { put: keys.coordinator, value: "" }],
 	["a node joins it", 3, NODE],
 ])("leaves what makes it a run where %s meanwhile", async (_, at, raced) => {

@@ -183,9 +183,9 @@ describe("joining under a node id", () => {
 			isDead: () => true,
 			spec: { ...SPEC, maxRestarts: 7 },
 		});
-		const anew = await second.join();
-		expect(anew).toHaveProperty("instance");
-		expect(anew).not.toEqual(joined);
+		const again = await second.join();
+		expect(again).toHaveProperty("instance");
+		expect(again).not.toEqual(joined);
 	});
 
 	it("goes on from the reservation with the record", async () => {

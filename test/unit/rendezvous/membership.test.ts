@@ -217,7 +217,7 @@ describe("an agent's membership", () => {
 		expect(await own()).toMatchObject({ state: "ready", claim: 1 });
 	});
 
-	it("coordinates under its new token where its key was deleted and made anew", async () => {
+	it("coordinates under its new token where its key was deleted and made again", async () => {
 		const { entries } = await store.snapshot([
 			KEYS.coordinator,
 			KEYS.node("a"),

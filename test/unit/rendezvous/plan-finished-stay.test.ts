@@ -42,7 +42,7 @@ describe("a round that is left after a node has finished", () => {
 	const view = (...nodes: readonly NodeRecord[]) =>
 		runView(OPEN, nodes, { seats: SEATS, finished: ["b"] });
 
-	it("begins anew without it: it counts towards MIN and gets no seat", () => {
+	it("begins again without it: it counts towards MIN and gets no seat", () => {
 		const { plan: lift } = plan(view(ready("a"), finished));
 		if (lift?.kind !== "lift") expect.unreachable();
 		expect([...lift.seats.keys()]).toEqual(["a"]);

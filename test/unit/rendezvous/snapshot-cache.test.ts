@@ -107,7 +107,7 @@ describe("what was seen last", () => {
 		expect(answers).toHaveLength(1);
 	});
 
-	it("is read anew after it was forgotten, and what was offered with it", async () => {
+	it("is read again after it was forgotten, and what was offered with it", async () => {
 		const { picture, known, answers } = asked();
 		picture.offer(at(5));
 		await picture.look();

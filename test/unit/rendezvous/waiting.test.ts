@@ -81,7 +81,7 @@ describe("what the coordinator tells of its waiting", () => {
 		expect(write?.since).toBe(WALL + 1_000);
 	});
 
-	it("counts anew for another round, and for another instance", () => {
+	it("counts again for another round, and for another instance", () => {
 		const next = awaits(
 			"members",
 			{ round: roundRecord({ synced: 2 }) },

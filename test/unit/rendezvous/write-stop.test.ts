@@ -96,7 +96,7 @@ describe("stopping a run", () => {
 		expect(stopped).toEqual({ instance: 3, outcome });
 	});
 
-	it("leaves what was begun anew meanwhile alone", async () => {
+	it("leaves what was begun again meanwhile alone", async () => {
 		const { stopped, round } = await raced({ instance: 4 });
 		expect([stopped, round.outcome]).toEqual([undefined, null]);
 	});

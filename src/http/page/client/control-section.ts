@@ -87,12 +87,12 @@ function button(
 
 /** The result of a request, in words. */
 export function saidOf(
-	wish: ControlRequest,
+	request: ControlRequest,
 	isHeard: boolean,
 	answer: string,
 ): string {
 	if (!isHeard) return answer.trim();
-	return wish === "stop"
+	return request === "stop"
 		? "The run is being stopped on all of its nodes."
 		: "The node leaves the run.";
 }

@@ -92,11 +92,11 @@ function control(change: Partial<Model["control"]>): void {
 	show({ control: { ...model.control, said: null, ...change } });
 }
 
-async function carryOut(wish: ControlRequest): Promise<void> {
+async function carryOut(requested: ControlRequest): Promise<void> {
 	control({ asking: null, said: "asking …" });
 	try {
-		const answer = await request("POST", `/${wish}`);
-		const said = saidOf(wish, answer.ok, await answer.text());
+		const answer = await request("POST", `/${requested}`);
+		const said = saidOf(requested, answer.ok, await answer.text());
 		// Another token may be the right one.
 		control(answer.status === 401 ? { said, token: null } : { said });
 	} catch (error) {
