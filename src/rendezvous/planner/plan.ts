@@ -124,8 +124,6 @@ export interface PlannerConfig {
 	readonly finishedStay?: boolean;
 	/** No other node can come, so the run's budget is spent with this node's. */
 	readonly isAlone?: boolean;
-	/** A node's process ends with its round: nobody who has seen an incident may be there when the next round begins. */
-	readonly isRecreated?: boolean;
 	/** Only the role of a failure restarts; absent: all roles. */
 	readonly failoverScope?: "role";
 	/** The run succeeds when these roles have: names with commas between them. */

@@ -8,8 +8,6 @@ export interface RunSpec {
 	readonly finishedStay?: boolean;
 	/** The run's store is private to this agent: no other node can come. */
 	readonly isAlone?: boolean;
-	/** A node's process ends with its round, and another one takes its place. */
-	readonly isRecreated?: boolean;
 	/** A failure restarts the workers of its role; absent: of all roles. */
 	readonly failoverScope?: "role";
 	/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */

@@ -37,7 +37,7 @@ const plan = (
 	return planRound(view, memory, CONFIG, "plan-2", { now, wallTime: 0 });
 };
 
-describe("J13 members that end to be started anew", () => {
+describe("J13 members that end to be started again", () => {
 	it("keep their ranks, whichever comes first, and the failure is paid for", () => {
 		const { plan: lift } = plan([successor("b"), successor("a")]);
 		expect(lift).toMatchObject({
