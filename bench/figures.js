@@ -8,6 +8,7 @@ import { LIBRARY_FIGURES } from "./library.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
+import { VERDICT_TIME_FIGURES } from "./verdict-time.js";
 import { VERDICT_FIGURES } from "./verdicts.js";
 
 const BYTES_PER_WORKER = 100e6;
@@ -143,6 +144,7 @@ export const FIGURES = [
 	...HOOK_FIGURES,
 	...LEDGER_FIGURES,
 	...VERDICT_FIGURES,
+	...VERDICT_TIME_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
 	...SCALE_FIGURES,
