@@ -5,6 +5,7 @@ import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
+import { POD_FIGURES } from "./pods.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
@@ -143,6 +144,7 @@ export const FIGURES = [
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
 	...LEDGER_FIGURES,
+	...POD_FIGURES,
 	...VERDICT_FIGURES,
 	...VERDICT_TIME_FIGURES,
 	...CLUSTER_FIGURES,
