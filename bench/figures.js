@@ -5,9 +5,11 @@ import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
+import { POD_FIGURES } from "./pods.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
+import { VERDICT_TIME_FIGURES } from "./verdict-time.js";
 import { VERDICT_FIGURES } from "./verdicts.js";
 
 const BYTES_PER_WORKER = 100e6;
@@ -142,7 +144,9 @@ export const FIGURES = [
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
 	...LEDGER_FIGURES,
+	...POD_FIGURES,
 	...VERDICT_FIGURES,
+	...VERDICT_TIME_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
 	...SCALE_FIGURES,

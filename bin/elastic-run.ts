@@ -23,10 +23,16 @@ if (
 	// Keeps the young generation small: 9 MB less memory, and less that each fork makes slow to write to. Set before the
 	// modules fill it (decision 37).
 	setFlagsFromString("--semi-space-growth-factor=1");
-	import("./main.js").then(
-		(main) => main.main(process.argv.slice(2)),
-		refuseUnreadable,
-	);
+	start().catch(refuseUnreadable);
+}
+
+async function start(): Promise<void> {
+	if (process.pid === 1) {
+		const { runBelowReaper } = await import("./below-reaper.js");
+		if (runBelowReaper()) return;
+	}
+	const main = await import("./main.js");
+	main.main(process.argv.slice(2));
 }
 
 /** The usual report is a module as well, which could not be read either. */

@@ -52,6 +52,9 @@ for (const file of [
 ]) {
 	copyPython(`hook/${file}`, "python-hook");
 }
+for (const file of ["reaper.py", "reaper.pl"]) {
+	copy(`src/supervision/reaper/${file}`, "reaper");
+}
 buildWheel(`${root}/src/runtime/python`, `${root}/dist/python-wheel`);
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${root}/dist/bin/elastic-run.js`, 0o755);
@@ -93,9 +96,13 @@ function besideTheChunks(name, file) {
 }
 
 function copyPython(file, directory) {
+	copy(`src/runtime/python/${file}`, directory);
+}
+
+function copy(file, directory) {
 	mkdirSync(`${root}/dist/${directory}`, { recursive: true });
 	copyFileSync(
-		`${root}/src/runtime/python/${file}`,
+		`${root}/${file}`,
 		`${root}/dist/${directory}/${basename(file)}`,
 	);
 }

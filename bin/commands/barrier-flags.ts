@@ -4,5 +4,4 @@ export const BARRIER_FLAGS = [
 	{ name: "probe-path", argument: "PATH" },
 	{ name: "exit-file", argument: "FILE" },
 	{ name: "outcome-file", argument: "FILE" },
-	{ name: "exit-code-restart", argument: "N" },
 ];

@@ -78,7 +78,7 @@ async function takePart(
 	isHangupIgnored: boolean,
 ): Promise<number> {
 	const { launchResolved } = await import("../../src/launch/launch.js");
-	const { exitFile, outcomeFile, probe, restartExitCode } = choice;
+	const { exitFile, outcomeFile, probe } = choice;
 	const spawner = new ExitFileSpawner({
 		clock: systemClock,
 		file: exitFile,
@@ -92,16 +92,12 @@ async function takePart(
 		stop.abort(signals.stop.reason);
 	});
 	try {
-		const report = await launchResolved(
-			withoutWorkers(common, restartExitCode),
-			warnings,
-			{
-				signal: stop.signal,
-				killSignal: signals.kill,
-				handled: common.signalsToHandle,
-				barrier: { spawner, probe },
-			},
-		);
+		const report = await launchResolved(withoutWorkers(common), warnings, {
+			signal: stop.signal,
+			killSignal: signals.kill,
+			handled: common.signalsToHandle,
+			barrier: { spawner, probe },
+		});
 		if (report.outcome !== "left") writeOutcome(outcomeFile, report);
 		const { formatReport } = await import("../../src/report/format-report.js");
 		// It has no processes to tell of.
@@ -114,10 +110,7 @@ async function takePart(
 }
 
 /** One place in the world for the whole pod, and no files for output that goes elsewhere. */
-function withoutWorkers(
-	common: Omit<AgentConfig, "command">,
-	recreatesWith: number,
-): AgentConfig {
+function withoutWorkers(common: Omit<AgentConfig, "command">): AgentConfig {
 	const inherited = [{ stdout: false, stderr: false }];
 	return {
 		...common,
@@ -128,12 +121,17 @@ function withoutWorkers(
 			display: "barrier",
 			typed: ["barrier"],
 		},
+		// A launch under the same run id is refused.
+		policyId: "barrier",
 		nprocPerNode: 1,
 		stdinRank: undefined,
 		redirects: inherited,
 		tee: inherited,
 		http: undefined,
-		recreatesWith,
+		isRecreated: true,
+		// It sees no steps, and all failures are the same to it. The kubelet waits between restarts.
+		maxIdenticalFailures: 0,
+		restartDelay: { leastMs: 0, mostMs: 0 },
 	};
 }
 

@@ -24,7 +24,7 @@ const COMMON_FLAGS = [config, output];
 const BARRIER_OPTIONS = [
 	...[OPTIONS.nnodes, runId, nodeId, ...STORE_FLAGS],
 	...[OPTIONS.localAddr, OPTIONS.nodeRank, OPTIONS.role],
-	...[OPTIONS.maxRestarts, logDir, OPTIONS.logFormat],
+	...[OPTIONS.maxRestarts, OPTIONS.exitCodeRestart, logDir, OPTIONS.logFormat],
 	...[OPTIONS.signalsToHandle, config],
 ];
 const WAIT_FLAGS = [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }];

@@ -1,25 +1,16 @@
 import { isAbsolute, normalize, resolve } from "node:path";
-import {
-	invalid,
-	ok,
-	type Parsed,
-	problem,
-} from "../../src/config/parse/parsed.js";
+import { invalid, ok, type Parsed } from "../../src/config/parse/parsed.js";
 import { wholeNumber } from "../../src/config/parse/scalars.js";
 import type { Settings } from "../../src/config/settings.js";
 import type { ProbePlace } from "../../src/http/open-probe.js";
 import { FlagReader } from "./flag-reader.js";
 
 const LARGEST_PORT = 65_535;
-const LARGEST_EXIT_CODE = 255;
 const DEFAULT_PATH = "/barrier-is-down";
-const RESTART_EXIT_CODE = 76;
 
 /** What a barrier is told besides the rendezvous. */
 export interface BarrierChoice {
 	readonly probe: ProbePlace;
-	/** Ends this process when its round is over. */
-	readonly restartExitCode: number;
 	/** Absolute; undefined: nobody says how the work ends. */
 	readonly exitFile: string | undefined;
 	/** Absolute; undefined: nobody waits for the outcome. */
@@ -35,8 +26,6 @@ export function readBarrier(
 	const path = reader.read("probe-path", parseProbePath) ?? DEFAULT_PATH;
 	const file = (name: string) => reader.read(name, (text) => ok(at(cwd, text)));
 	const choice = {
-		restartExitCode:
-			reader.read("exit-code-restart", parseExitCode) ?? RESTART_EXIT_CODE,
 		exitFile: file("exit-file"),
 		outcomeFile: file("outcome-file"),
 	};
@@ -63,12 +52,4 @@ function parseProbePath(text: string): Parsed<string> {
 	return /^\/[^\s?#]*$/.test(text)
 		? ok(text)
 		: invalid(text, "a path that begins with a slash, without ? and #");
-}
-
-/** 0 to 5 and the like have a meaning of their own; only 0 would say that all is well. */
-function parseExitCode(text: string): Parsed<number> {
-	const code = wholeNumber(text, 1);
-	return code !== undefined && code <= LARGEST_EXIT_CODE
-		? ok(code)
-		: problem(`${text} is no exit code; use 1 to ${LARGEST_EXIT_CODE}`);
 }

@@ -169,15 +169,13 @@ export interface AgentConfig extends StoreConfig {
 	readonly driverRoles: readonly string[];
 	/** Asked before the policy; the first match decides. */
 	readonly rules: readonly Rule[];
-	/** Instead of restarting its workers, this agent ends, for its supervisor to start it again. */
-	readonly isStartedAnew: boolean;
+	/** This process starts workers for one round only. Then it ends, for its supervisor to start it again. */
+	readonly isRecreated: boolean;
 	readonly exitCodes: ExitCodeConfig;
 	readonly preflight: PreflightConfig;
 	readonly replaceNode: ReplaceNodeConfig;
 	readonly shutdownTimeoutMs: number;
 	readonly pauseTimeoutMs: number;
-	/** Set if the agent ends with this exit code when its round is over: its supervisor starts it again. */
-	readonly recreatesWith?: number | undefined;
 	readonly steps: StepsConfig;
 	readonly notices: NoticesConfig;
 	/** How long the run may take, waiting included, in milliseconds; undefined: as long as it wants. */

@@ -11,7 +11,7 @@ type FailuresConfig = Pick<
 	| "escalate"
 	| "maxIdenticalFailures"
 	| "rules"
-	| "isStartedAnew"
+	| "isRecreated"
 	| "exitCodes"
 	| "failoverScope"
 	| "driverRoles"
@@ -35,13 +35,13 @@ export function restartsConfig(
 		failoverScope: reader.value(OPTIONS.failoverScope),
 		driverRoles: reader.given(OPTIONS.driverRole) ?? [],
 		rules: reader.given(OPTIONS.rule) ?? [],
-		isStartedAnew: isStartedAnew(reader, store),
+		isRecreated: isRecreated(reader, store),
 		exitCodes: exitCodes(reader),
 	};
 }
 
 /** The state of the run must outlive this agent. */
-function isStartedAnew(
+function isRecreated(
 	reader: SettingReader,
 	{ backend, meeting }: Pick<AgentConfig, "backend" | "meeting">,
 ): boolean {

@@ -28,6 +28,8 @@ export interface PodSpec {
 	readonly cwd: string;
 	/** The kubelet's waits take so much of their real time. */
 	readonly timeFactor: number;
+	/** Where its containers write; default: where this process does. */
+	readonly output?: "ignore";
 }
 
 /** The wait before the nth restart of a container, in milliseconds: none before the first. */
@@ -119,10 +121,10 @@ export class Pod {
 	private start({ name, command, env }: ContainerSpec): Running {
 		this.events.push(`${name} started`);
 		const [file, ...args] = command;
-		const { cwd } = this.spec;
+		const { cwd, output = "inherit" } = this.spec;
 		const child = spawn(file, args, {
 			...{ cwd, env, detached: true },
-			stdio: ["ignore", "inherit", "inherit"],
+			stdio: ["ignore", output, output],
 		});
 		const exited = new Promise<number>((resolve) => {
 			child.on("exit", (code) => {

@@ -217,7 +217,7 @@ export class ScriptedAgent {
 				shutdownTimeoutMs: 30_000,
 				pauseTimeoutMs: 60_000,
 				rules: [],
-				isStartedAnew: false,
+				isRecreated: false,
 			},
 			membership: this.membership,
 			workers: {

@@ -20,6 +20,11 @@ interface Container {
 	readonly env: readonly { name: string; value?: string }[];
 }
 
+interface FailureRule {
+	readonly action: string;
+	readonly onExitCodes?: { readonly values: readonly number[] };
+}
+
 interface Manifest {
 	readonly kind: string;
 	readonly spec: {
@@ -121,7 +126,34 @@ describe("Slurm", () => {
 	});
 });
 
+/** What the Job does about a pod whose launcher ended with this code: the first rule that names it, else it counts. */
+function onExit(code: number): string {
+	const [, job] = parseAllDocuments(read("kubernetes-job.yaml"));
+	const rules: readonly FailureRule[] =
+		job?.toJS().spec.podFailurePolicy.rules ?? [];
+	const rule = rules.find(({ onExitCodes }) =>
+		onExitCodes?.values.includes(code),
+	);
+	return rule?.action ?? "Count";
+}
+
 describe("Kubernetes", () => {
+	it.each([
+		["the run failed", 1, "FailJob"],
+		["bad settings", 2, "FailJob"],
+		["rendezvous failed", 3, "FailJob"],
+		["etcd was not reached", 4, "Count"],
+		["the run was stopped", 5, "FailJob"],
+		["no such command", 127, "FailJob"],
+		["not executable", 126, "FailJob"],
+		["to be started again", 76, "Ignore"],
+		["its machine goes", 143, "Ignore"],
+		["its node is replaced", 75, "Count"],
+		["killed", 137, "Count"],
+	])("kubernetes-job.yaml: %s (%d) means %s", (_, code, action) => {
+		expect(onExit(code)).toBe(action);
+	});
+
 	it.each([
 		"kubernetes-job.yaml",
 		"kubernetes-statefulset.yaml",

@@ -170,10 +170,10 @@ describe("doctor", () => {
 		expect(of("inotify")?.message).toContain("EMFILE");
 	});
 
-	it("finds that it is process 1, by a zombie that stays", async (context) => {
+	it("finds as process 1 that orphans are reaped", async (context) => {
 		const { of } = await ask(openSite(), { through: asProcess1(context) });
-		expect(of("process 1")).toMatchObject({ status: "warning" });
-		expect(of("process 1")?.message).toContain("zombies pile up");
+		expect(of("process 1")).toMatchObject({ status: "ok" });
+		expect(of("process 1")?.message).toContain("reaps orphaned processes");
 	});
 
 	it("finds a process 1 that reaps nobody", async (context) => {

@@ -37,24 +37,51 @@ function namespaceOf(pid: number): string | undefined {
 	}
 }
 
-describe("a launcher under the init that the docs name, which is process 1", () => {
+function childOf(pid: number): number {
+	const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+	return Number.parseInt(children, 10);
+}
+
+/** Its orphans have ended; its process 1. */
+async function launchAsProcess1(
+	context: TestContext,
+	init: readonly string[] = [],
+) {
+	const site = openSite();
+	const launch = site.launch(["sh", "-c", LEAVES_ORPHANS], {
+		through: [...asProcess1(context), ...init],
+	});
+	await launch.saw("stdout", "ready");
+	return { launch, process1: childOf(launch.pid) };
+}
+
+async function reapsOrphans(process1: number): Promise<void> {
+	await waitFor(
+		"the orphans to be reaped",
+		() => zombiesBeside(process1).length === 0,
+	);
+}
+
+describe.each([
+	["itself, which is process 1", () => []],
+	[
+		"under the init that the docs name",
+		(context: TestContext) => [initOf(context), "--"],
+	],
+])("a launcher %s", (_, init) => {
 	it("leaves no zombie of an orphan, and at SIGTERM to process 1 ends in order with 143", async (context) => {
-		const init = initOf(context);
-		const site = openSite();
-		const launch = site.launch(["sh", "-c", LEAVES_ORPHANS], {
-			through: [...asProcess1(context), init, "--"],
-		});
-		await launch.saw("stdout", "ready");
-		const children = `/proc/${launch.pid}/task/${launch.pid}/children`;
-		const process1 = Number.parseInt(readFileSync(children, "utf8"), 10);
-		await waitFor(
-			"the orphans to be reaped",
-			() => zombiesBeside(process1).length === 0,
-		);
+		const { launch, process1 } = await launchAsProcess1(context, init(context));
+		await reapsOrphans(process1);
 		expect(launch.output.stderr).not.toContain("this launcher is process 1");
 		process.kill(process1, "SIGTERM");
 		const { exitCode, stderr } = await launch.ended;
 		expect(exitCode).toBe(143);
 		expect(stderr).toContain("SIGTERM");
 	});
+});
+
+it("A1 a launcher that is killed ends the container with it", async (context) => {
+	const { launch, process1 } = await launchAsProcess1(context);
+	process.kill(childOf(childOf(process1)), "SIGKILL");
+	expect((await launch.ended).exitCode).toBe(137);
 });

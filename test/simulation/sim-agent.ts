@@ -241,7 +241,7 @@ export class SimAgent {
 				shutdownTimeoutMs,
 				pauseTimeoutMs: machine.pauseTimeoutMs,
 				rules: [],
-				isStartedAnew: false,
+				isRecreated: false,
 			},
 			membership: {
 				publish: (intent: Intent | null) => {

@@ -27,7 +27,6 @@ export function runSpec(config: AgentConfig): RunSpec {
 		policy: config.policyId,
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		...(config.backend === "memory" && { isAlone: true }),
-		...(config.recreatesWith !== undefined && { isRecreated: true }),
 		...(config.failoverScope === "role" && { failoverScope: "role" }),
 		...(config.driverRoles.length > 0 && {
 			driverRoles: config.driverRoles.join(","),

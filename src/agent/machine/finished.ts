@@ -1,9 +1,10 @@
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
-import { endWithRound, LEAVE_PATIENCE_MS } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
+import { LEAVE_PATIENCE_MS } from "./leave-when-seen.js";
 import { onNotice } from "./on-notice.js";
 import { isTermDue, leavingFor } from "./pending-notices.js";
+import { hasHadItsRound, recreate } from "./recreate.js";
 import { finishInNext, isOfOthers } from "./run-on.js";
 import { type Finished, nextClaim } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
@@ -97,9 +98,9 @@ function joinAnew(
 	view: RoundView,
 	context: TransitionContext,
 ): Transition {
-	const { recreatesWith } = context;
-	if (recreatesWith !== undefined) {
-		return endWithRound(state, view, recreatesWith);
+	const { round } = state;
+	if (hasHadItsRound({ round, workers: [] }, context)) {
+		return recreate({ ...state, view }, context);
 	}
 	const joined = join(state, view, context);
 	const { reason } = view.round.cause;

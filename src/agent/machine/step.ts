@@ -15,8 +15,8 @@ export interface TransitionContext {
 	readonly maxRestarts: number;
 	/** Asked before the policy. */
 	readonly rules: readonly Rule[];
-	/** Instead of restarting its workers, the agent ends, for its supervisor to start it again. */
-	readonly isStartedAnew: boolean;
+	/** This process starts workers for one round only. Then it ends, for its supervisor to start it again. */
+	readonly isRecreated: boolean;
 	readonly shutdownTimeoutMs: number;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;
@@ -24,8 +24,6 @@ export interface TransitionContext {
 	readonly role?: string | undefined;
 	/** What restarts when a worker fails; default: all workers. */
 	readonly failoverScope?: "run" | "role" | undefined;
-	/** Set if this process ends with this exit code when its round is over: its supervisor starts it again. */
-	readonly recreatesWith?: number | undefined;
 }
 
 export interface Transition {

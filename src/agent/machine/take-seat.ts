@@ -4,6 +4,7 @@ import type { SeatRecord } from "../../rendezvous/records/records.js";
 import { endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import type { AgentEffect } from "./inputs.js";
+import { hasHadItsRound, recreate } from "./recreate.js";
 import {
 	type Ending,
 	type Finished,
@@ -72,7 +73,11 @@ export function look(
 		seat !== null &&
 		seat.planId === round.planId &&
 		seat.round === round.synced;
-	if (valid && round.synced === state.claim) return run(state, view, seat);
+	if (valid && round.synced === state.claim) {
+		return hasHadItsRound(state, context)
+			? recreate({ ...state, round: round.synced, seat }, context)
+			: run(state, view, seat);
+	}
 	const reason = `no seat in round ${round.synced}: waits as a spare`;
 	const claimed = claimAnew(state, view, reason);
 	return { ...claimed, effects: wordsToCutOff(state) };

@@ -14,7 +14,7 @@
  *   JOINING  | RUNNING STOPPING CLOSED | STOPPING      | -              | -                   | STOPPING CLOSED | STOPPING CLOSED | -            | STOPPING        | -           | STOPPING CLOSED | -                | -
  *   RUNNING  | STOPPING                | STOPPING      | FINISHED       | -                   | STOPPING        | STOPPING        | STOPPING     | STOPPING        | STOPPING    | -               | -                | STOPPING
  *   STOPPING | CLOSED                  | -             | JOINING CLOSED | JOINING CLOSED      | CLOSED          | CLOSED          | -            | -               | -           | -               | JOINING          | -
- *   FINISHED | CLOSED JOINING          | -             | -              | -                   | CLOSED          | CLOSED          | -            | -               | -           | -               | -                | -
+ *   FINISHED | CLOSED JOINING STOPPING | -             | -              | -                   | CLOSED          | CLOSED          | -            | -               | -           | -               | -                | -
  *   CLOSED   | -                       | -             | -              | -                   | -               | -               | -            | -               | -           | -               | -                | -
  *
  * A cell names the phases that the input may lead to besides the present one.

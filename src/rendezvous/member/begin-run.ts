@@ -130,7 +130,6 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	isAlone: "--rdzv-backend",
 	failoverScope: "--failover-scope",
 	driverRoles: "--driver-role",
-	isRecreated: "elastic-run barrier, which meets only its like",
 	maxRestarts: "--max-restarts",
 	maxIdenticalFailures: "--max-identical-failures",
 	restartWindowMs: "--max-restarts",

@@ -5,8 +5,8 @@ import {
 	inOrderOfArrival,
 	isCordoned,
 	isReady,
+	isRecreated,
 	isRefused,
-	isStartedAnew,
 } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 import { isReadyInScope, isRestarting, staysFinished } from "./role-scope.js";
@@ -52,7 +52,7 @@ export function findCandidates(
 		}
 		if (holder === undefined) {
 			const successor = view.nodes.get(nodeId)?.record;
-			if (isStartedAnew(view, place)) returning.push(nodeId);
+			if (isRecreated(view, place)) returning.push(nodeId);
 			else if (view.replaced?.has(nodeId)) continue;
 			else if (successor === undefined) vanished.push(nodeId);
 			else if (successor.state === "joining") returning.push(nodeId);
@@ -60,7 +60,7 @@ export function findCandidates(
 		}
 		memberIds.add(nodeId);
 		if (holder.record.state === "leaving" || isCordoned(view, nodeId)) {
-			if (isStartedAnew(view, place)) returning.push(nodeId);
+			if (isRecreated(view, place)) returning.push(nodeId);
 			continue;
 		}
 		if (isReadyInScope(view, holder, target)) members.push(holder);

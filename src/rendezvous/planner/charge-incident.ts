@@ -161,9 +161,7 @@ function begin(
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,
 	};
-	const paid = () => ({ ...pay(view, round, root, config, wallTime), reason });
-	if (config.isRecreated) return paid();
 	return root.failsRun === null
 		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }
-		: paid();
+		: { ...pay(view, round, root, config, wallTime), reason };
 }

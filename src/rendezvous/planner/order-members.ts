@@ -62,7 +62,7 @@ function isHeldBy(
 }
 
 /** Whether its process has ended, or is ending, to be started again. */
-export function isStartedAnew(
+export function isRecreated(
 	{ recreated }: RunView,
 	{ nodeId, incarnation }: Place,
 ): boolean {

@@ -3,7 +3,7 @@ import type { RunView } from "../records/run-view.js";
 import {
 	currentPlaces,
 	holderOf,
-	isStartedAnew,
+	isRecreated,
 	type Place,
 } from "./order-members.js";
 
@@ -70,7 +70,7 @@ export function externalCauses(
 	{ failure, isWish = false }: NodeFailure,
 ): readonly string[] {
 	return neededPlaces(view).flatMap((place) => {
-		if (isStartedAnew(view, place)) return [];
+		if (isRecreated(view, place)) return [];
 		if (place.nodeId !== failure.nodeId) {
 			return whyGone(view, place) ?? whyFenced(view, place) ?? [];
 		}

@@ -10,7 +10,6 @@ export const SPEC = fields<RunSpec>(
 		policy: words,
 		finishedStay: optional(flag),
 		isAlone: optional(flag),
-		isRecreated: optional(flag),
 		failoverScope: optional(oneOf("role")),
 		driverRoles: optional(words),
 		maxRestarts: count,

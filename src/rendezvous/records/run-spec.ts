@@ -8,11 +8,6 @@ export interface RunSpec {
 	readonly finishedStay?: boolean;
 	/** The run's store is private to this agent: no other node can come, so the run's budget is spent with this node's. */
 	readonly isAlone?: boolean;
-	/**
-	 * A node's process ends with its round, and another one takes its place: nobody who has seen an incident may be there
-	 * when the next round begins.
-	 */
-	readonly isRecreated?: boolean;
 	/** Only the role of a failure restarts; absent: all roles. */
 	readonly failoverScope?: "role";
 	/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */

@@ -17,7 +17,7 @@ const CONTEXT = {
 		policy: new HardRestartPolicyStrategy(),
 		maxRestarts: 3,
 		rules: [],
-		isStartedAnew: false,
+		isRecreated: false,
 	},
 	...{ shutdownTimeoutMs: 30_000, pauseTimeoutMs: 60_000 },
 	...{ role: "trainer", failoverScope: "role" as const },

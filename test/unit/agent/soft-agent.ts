@@ -29,7 +29,7 @@ export function contextAt(
 		shutdownTimeoutMs: 30_000,
 		pauseTimeoutMs: 60_000,
 		rules: [],
-		isStartedAnew: false,
+		isRecreated: false,
 	};
 }
 

@@ -32,13 +32,15 @@ const CONTEXT: TransitionContext = {
 	shutdownTimeoutMs: 30_000,
 	pauseTimeoutMs: 60_000,
 	rules: [],
-	isStartedAnew: false,
+	isRecreated: false,
 };
 
 const SOFT: TransitionContext = {
 	...CONTEXT,
 	policy: new SoftRestartPolicyStrategy(),
 };
+
+const RECREATED: TransitionContext = { ...CONTEXT, isRecreated: true };
 
 const WORLD = {
 	worldSize: 2,
@@ -272,7 +274,7 @@ describe("the table at the head of transition.ts", () => {
 				const reached = new Set(
 					states.flatMap((state) =>
 						inputs.flatMap((input) =>
-							[CONTEXT, SOFT].map(
+							[CONTEXT, SOFT, RECREATED].map(
 								(context) => transition(state, input, context).state.phase,
 							),
 						),

@@ -84,7 +84,7 @@ test("defaults", async () => {
 		failoverScope: "run",
 		driverRoles: [],
 		rules: [],
-		isStartedAnew: false,
+		isRecreated: false,
 		exitCodes: { replaceNode: 75, restart: 76, isPropagated: false },
 		preflight: { mode: "off", command: undefined, timeoutMs: 60_000 },
 		replaceNode: { command: undefined, timeoutMs: 600_000 },

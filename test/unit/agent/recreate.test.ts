@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { chosenCode } from "../../../src/agent/machine/ending.js";
 import {
+	type AgentState,
 	type Ending,
 	intentOf,
 	type Stopping,
@@ -21,7 +22,7 @@ import { STOP } from "./soft-agent.js";
 const CONTEXT: TransitionContext = {
 	...{ now: 1_000, wallTime: 5, runId: "r", nodeId: "a", incarnation: "a-1" },
 	policy: new HardRestartPolicyStrategy(),
-	...{ maxRestarts: 3, rules: [], isStartedAnew: true },
+	...{ maxRestarts: 3, rules: [], isRecreated: true },
 	...{ shutdownTimeoutMs: 30_000, pauseTimeoutMs: 60_000 },
 };
 const SEAT = seatRecord("a");
@@ -37,9 +38,13 @@ const view = (
 	seat: SEAT,
 	departure,
 });
+const COMMON = {
+	...{ view: view(), instance: 1, failure: UNPAID, failuresReported: 1 },
+	...{ round: 1, seat: SEAT, claim: 2 },
+};
 const STOPPING: Stopping = {
-	...{ phase: "STOPPING", view: view(), instance: 1, failure: UNPAID },
-	...{ failuresReported: 1, round: 1, seat: SEAT, claim: 2 },
+	...COMMON,
+	phase: "STOPPING",
 	workers: [slot(0, { killAt: 31_000 })],
 	next: { kind: "rejoin" },
 };
@@ -93,8 +98,37 @@ describe("J13 an agent that ends instead of restarting its workers", () => {
 		});
 	});
 
+	it("ends as well when it had finished and its round is repeated", () => {
+		const { view: _, ...common } = COMMON;
+		const finished: AgentState = {
+			...{ ...common, phase: "FINISHED", planId: "plan-1" },
+			view: view({ deprecated: 0 }),
+		};
+		const input = { kind: "round-seen", view: view() } as const;
+		expect(intentOf(transition(finished, input, CONTEXT).state)).toMatchObject({
+			...{ state: "leaving", claim: 2, departure: "recreated" },
+		});
+	});
+
+	it("starts no workers when it has waited for an outcome and got a seat", () => {
+		const waiting: AgentState = { ...COMMON, phase: "JOINING", workers: [] };
+		const seat = { ...SEAT, round: 2, planId: "plan-2" };
+		const begun = view({ synced: 2, planId: "plan-2", unpaid: undefined });
+		const input = { kind: "round-seen", view: { ...begun, seat } } as const;
+		const { state, effects } = transition(waiting, input, CONTEXT);
+		expect(effects).toEqual([]);
+		expect(intentOf(state)).toMatchObject({
+			...{ state: "leaving", claim: 3, departure: "recreated" },
+		});
+		const left = view({ ...begun.round, deprecated: 2 }, "recreated");
+		const next = { kind: "round-seen", view: left } as const;
+		expect(transition(state, next, CONTEXT).state).toMatchObject({
+			ending: { exitCode: 76 },
+		});
+	});
+
 	it.each<[string, Partial<Stopping>, Partial<TransitionContext>]>([
-		["in place", {}, { isStartedAnew: false }],
+		["in place", {}, { isRecreated: false }],
 		["was in no round yet", { round: 0, seat: null }, {}],
 		[
 			"whose failure may have spent the run's budget",
