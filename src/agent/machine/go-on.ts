@@ -115,8 +115,11 @@ function endsInstead(
 
 function recreate(state: Stopping, context: TransitionContext): Transition {
 	const reason = `ends, to be started again for round ${state.claim}`;
+	const { failure, round } = state;
+	const isOwn = failure?.failure.round === round && failure.isWish !== true;
+	const root = isOwn ? failure.failure : null;
 	const next: Next = {
-		...{ kind: "leave", exitCode: EXIT_CODES.restart, reason },
+		...{ kind: "leave", exitCode: EXIT_CODES.restart, reason, root },
 		...{ departure: "recreated", leaveBy: null },
 	};
 	const left = leaveWhenSeen({ ...state, next }, next, context);

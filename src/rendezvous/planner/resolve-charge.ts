@@ -148,7 +148,7 @@ function costOf(
 	}
 	if (rung?.rung === "replace-node") {
 		const before = view.budgets.get(nodeId) ?? UNUSED;
-		const why = `${nodeId} is to be replaced: ${words}`;
+		const why = `${nodeId} has failed again: ${words}`;
 		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };
 	}
 	const paid = pay(view, round, unpaid, config, wallTime);
