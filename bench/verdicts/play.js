@@ -26,12 +26,15 @@ export async function playCase(play, policy, { scratch, endpoint }) {
 	const runId = `bench-verdict-${process.pid}-${++plays}`;
 	const run = { play, policy, folder, runId, endpoint };
 	const { others = 0 } = play.cluster ?? {};
-	const agents = Array.from({ length: others + 1 }, (_, index) =>
-		launch(run, index),
-	);
+	const agents = [launch(run, 0)];
 	const late = setTimeout(() => {
 		for (const { child } of agents) child.kill("SIGKILL");
 	}, LONGEST_MS);
+	// A spare is who comes last: the node with the fault has a seat.
+	if (others > 0) await agents[0].hasJoined;
+	for (let index = 1; index <= others; index += 1) {
+		agents.push(launch(run, index));
+	}
 	await actFromOutside(play, runId, folder, agents[0]);
 	const ended = await Promise.all(agents.map(({ ended }) => ended));
 	clearTimeout(late);
@@ -64,14 +67,20 @@ function launch({ play, policy, folder, runId, endpoint }, index) {
 		stdio: ["ignore", "ignore", "pipe"],
 	});
 	let stderr = "";
+	let joined = () => {};
+	const hasJoined = new Promise((resolve) => {
+		joined = resolve;
+	});
 	child.stderr.setEncoding("utf8").on("data", (text) => {
 		stderr += text;
+		if (stderr.includes("claims round 1")) joined();
 	});
+	child.once("close", () => joined());
 	const ended = once(child, "close").then(([code, signal]) => ({
 		code: code ?? 128 + constants.signals[signal],
 		stderr,
 	}));
-	return { child, ended };
+	return { child, ended, hasJoined };
 }
 
 async function actFromOutside({ outside, cluster }, runId, folder, { child }) {

@@ -53,19 +53,21 @@ function write(name, number) {
 }
 
 /** As a collective operation does. */
-async function waitForOthers(step) {
+async function waitForOthers(made) {
 	for (let one = 0; one < worldSize; one += 1) {
 		// The world may shrink meanwhile.
-		while (one < worldSize && read(`step-${one}`) < step) {
-			await pauseIfAsked();
+		while (one < worldSize && read(`step-${one}`) < made) {
+			await pauseIfAsked(made);
 			await sleep(20);
 		}
 	}
 }
 
-async function pauseIfAsked() {
+async function pauseIfAsked(made) {
 	if (getWorkerEvent()?.workerState !== WorkerState.PAUSED) return;
 	({ round, rank, worldSize } = await waitForWork());
+	// Its rank may be another one now, and the others wait for the steps of ranks.
+	write(`step-${rank}`, made);
 }
 
 function isDue(step) {
@@ -84,7 +86,7 @@ if (fault.at === 0 && isDue(0)) await ACTS[fault.act]();
 for (let step = read("saved") + 1; step <= STEPS; step += 1) {
 	await waitForOthers(step - 1);
 	await sleep(STEP_MS);
-	await pauseIfAsked();
+	await pauseIfAsked(step - 1);
 	if (isDue(step)) await ACTS[fault.act]();
 	reportProgress({ step });
 	write(`step-${rank}`, step);

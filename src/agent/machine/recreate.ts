@@ -40,8 +40,11 @@ export function recreate(
 	const rejoin: Next = { kind: "rejoin" };
 	const stopping = beginStopping(active, active.workers, rejoin, "");
 	const reason = `ends, to be started again for round ${stopping.claim}`;
+	const { failure, round } = stopping;
+	const isOwn = failure?.failure.round === round && failure.isWish !== true;
+	const root = isOwn ? failure.failure : null;
 	const next = {
-		...{ kind: "leave" as const, exitCode: EXIT_CODES.restart, reason },
+		...{ kind: "leave" as const, exitCode: EXIT_CODES.restart, reason, root },
 		...{ departure: "recreated" as const, leaveBy: null },
 	};
 	return { ...leaveWhenSeen({ ...stopping, next }, next, context), reason };

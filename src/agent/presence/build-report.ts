@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
@@ -87,10 +88,16 @@ function inWindow({
 	};
 }
 
-/** The incident that spends a budget is charged but not followed by a restart. */
-function restartsUsed({ root }: Ending, round: RoundRecord | null): number {
+/** The incident that spends a budget is charged but not followed by a restart, unless this agent ends to be started again. */
+function restartsUsed(
+	{ root, exitCode, outcome }: Ending,
+	round: RoundRecord | null,
+): number {
 	if (round === null) return 0;
-	return root === null ? round.incidents : Math.max(0, round.incidents - 1);
+	const isRecreated = outcome === "left" && exitCode === EXIT_CODES.restart;
+	return root === null || isRecreated
+		? round.incidents
+		: Math.max(0, round.incidents - 1);
 }
 
 /** The worker's output is available only if it ran on this node. */

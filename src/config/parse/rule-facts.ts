@@ -1,7 +1,13 @@
 import { constants } from "node:os";
 import { RULE_CAUSES, type RuleFacts } from "../../policies/rules/rule.js";
 import { ok, type Parsed, quote } from "./parsed.js";
-import { oneOf, parseCount, parseDuration, parseName } from "./scalars.js";
+import {
+	oneOf,
+	parseCount,
+	parseDuration,
+	parseExitCode,
+	parseName,
+} from "./scalars.js";
 import { parseAnySignal } from "./signals.js";
 
 type Facts = { -readonly [Key in keyof RuleFacts]: RuleFacts[Key] };
@@ -32,6 +38,9 @@ function take(facts: Facts, part: string): readonly string[] {
 	};
 	switch (key) {
 		case "exit":
+			return keep(parseExitCode(value), (code) => {
+				facts.exit = code;
+			});
 		case "rank":
 		case "round":
 			return keep(parseCount(value), (count) => {

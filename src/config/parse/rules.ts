@@ -10,6 +10,8 @@ import { oneOf, parseDuration, parseName, wholeNumber } from "./scalars.js";
 import { parseAnySignal } from "./signals.js";
 
 const ARROW = "=>";
+/** A larger one is not possible: the kernel keeps eight bits. */
+const LAST_EXIT_CODE = 255;
 const TERM_WORDS =
 	"exit=3, exit=64-78, signal=SIGKILL, error=/REGEX/i, cause=crash, role=NAME, node=NAME, rank=0,3-5, round=1-3, uptime<30s, uptime>1h or *";
 
@@ -26,7 +28,10 @@ function parseRule(text: string, number: number): Parsed<Rule> {
 		return refused(number, [words]);
 	}
 	const terms = allOf(splitTerms(text.slice(0, at)).map(parseTerm));
-	const action = oneOf(...RULE_ACTIONS)(text.slice(at + ARROW.length).trim());
+	const action = prefixed(
+		"action",
+		oneOf(...RULE_ACTIONS)(text.slice(at + ARROW.length).trim()),
+	);
 	if ("value" in terms && "value" in action) {
 		return ok({ number, text, terms: terms.value, action: action.value });
 	}
@@ -48,9 +53,9 @@ function refused(number: number, problems: readonly string[]): Parsed<never> {
 
 /** At commas, except within a regular expression and before a further number of a list. */
 function splitTerms(text: string): readonly string[] {
-	const terms = text
-		.trim()
-		.match(/\s*error=\/(?:\\.|[^/\\])*\/[a-z]*|[^,]+/g) ?? [""];
+	const terms = [
+		...text.matchAll(/(?:^|,)(\s*error\s*=\s*\/(?:\\.|[^/\\])*\/[^,]*|[^,]*)/g),
+	].map(([, term = ""]) => term);
 	return terms.reduce<string[]>((joined, term) => {
 		const isNumber = /^\s*\d+(-\d+)?\s*$/.test(term);
 		const before = isNumber ? joined.pop() : undefined;
@@ -80,10 +85,10 @@ function parseTerm(text: string): Parsed<RuleTerm> {
 		case "signal":
 			return named(key, parseAnySignal(value));
 		case "cause": {
-			const cause = oneOf(...RULE_CAUSES)(value);
+			const cause = prefixed(key, oneOf(...RULE_CAUSES)(value));
 			return "value" in cause
 				? ok({ kind: "cause", cause: cause.value })
-				: prefixed("cause", cause);
+				: cause;
 		}
 		case "error":
 			return parseError(value);
@@ -100,17 +105,14 @@ function named(
 	kind: "signal" | "role" | "node",
 	name: Parsed<string>,
 ): Parsed<RuleTerm> {
-	return "value" in name
-		? ok({ kind, name: name.value })
-		: prefixed(kind, name);
+	const parsed = prefixed(kind, name);
+	return "value" in parsed ? ok({ kind, name: parsed.value }) : parsed;
 }
 
-function prefixed(
-	key: string,
-	{
-		problems: [first, ...others],
-	}: Extract<Parsed<never>, { problems: unknown }>,
-): Parsed<never> {
+/** Says to what the problem belongs. */
+function prefixed<T>(key: string, parsed: Parsed<T>): Parsed<T> {
+	if ("value" in parsed) return parsed;
+	const [first, ...others] = parsed.problems;
 	return { problems: [`${key}: ${first}`, ...others] };
 }
 
@@ -119,7 +121,15 @@ function parseRanges(
 	text: string,
 ): Parsed<RuleTerm> {
 	const ranges = text.split(",").map(parseRange);
-	if (ranges.every((range) => range !== undefined)) return ok({ kind, ranges });
+	if (ranges.every((range) => range !== undefined)) {
+		const isTooLarge = ({ to }: NumberRange) =>
+			kind === "exit" && to > LAST_EXIT_CODE;
+		return ranges.some(isTooLarge)
+			? problem(
+					`exit: ${quote(text)} never holds; exit codes are at most ${LAST_EXIT_CODE}`,
+				)
+			: ok({ kind, ranges });
+	}
 	return problem(
 		`${kind}: ${quote(text)} is not valid; use numbers and ranges, for example ${kind}=3 or ${kind}=1-3,7`,
 	);
@@ -149,8 +159,8 @@ function parseError(text: string): Parsed<RuleTerm> {
 }
 
 function parseUptime(sign: "<" | ">", text: string): Parsed<RuleTerm> {
-	const duration = parseDuration(text);
+	const duration = prefixed("uptime", parseDuration(text));
 	return "value" in duration
 		? ok({ kind: "uptime", sign, uptimeMs: duration.value })
-		: prefixed("uptime", duration);
+		: duration;
 }

@@ -28,14 +28,26 @@ export function parseSignals(text: string): Parsed<readonly NodeJS.Signals[]> {
 	return "value" in signals ? ok([...new Set(signals.value)]) : signals;
 }
 
-/** Any signal's name, with or without SIG, upper or lower case. */
+/** Any signal's name, with or without SIG, upper or lower case. Of several names, as SIGIOT and SIGABRT, that of an exit. */
 export function parseAnySignal(name: string): Parsed<NodeJS.Signals> {
 	const signal = `SIG${name.trim().toUpperCase().replace(/^SIG/, "")}`;
-	return isSignal(signal)
-		? ok(signal)
-		: problem(
-				`${quote(name)} is not a signal; use for example SIGKILL${didYouMean(signal, Object.keys(constants.signals))}`,
-			);
+	if (isSignal(signal))
+		return ok(signalOf(constants.signals[signal]) ?? signal);
+	const numbered = /^\d+$/.test(name) ? signalOf(Number(name)) : undefined;
+	const meant =
+		numbered === undefined
+			? didYouMean(signal, Object.keys(constants.signals))
+			: `; did you mean ${numbered}?`;
+	return problem(
+		`${quote(name)} is not a signal; use for example SIGKILL${meant}`,
+	);
+}
+
+/** The name that Node gives a signal by which a process has ended. */
+function signalOf(number: number): NodeJS.Signals | undefined {
+	return Object.keys(constants.signals)
+		.filter(isSignal)
+		.find((name) => constants.signals[name] === number);
 }
 
 function parseSignal(name: string): Parsed<NodeJS.Signals> {

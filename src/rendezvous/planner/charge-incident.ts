@@ -10,7 +10,7 @@ import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
 import { progressOf } from "./progress.js";
-import { reasonIn, restarting } from "./role-scope.js";
+import { isRestarting, reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
 interface Incident extends Charged {
@@ -75,9 +75,16 @@ function join(
 ): Incident {
 	const isOpen = round.deprecated >= round.synced;
 	const reason = alsoFailed(round, failed);
-	const scope = restarting(round, config, [failed.failure.role]);
+	const { role } = failed.failure;
+	const scope = restarting(round, config, [role]);
 	const cause: RoundCause = isOpen
-		? { ...round.cause, ...scope }
+		? {
+				...round.cause,
+				...scope,
+				reason: isRestarting(round, role)
+					? round.cause.reason
+					: `${round.cause.reason}; ${reasonIn(config, role, describeFailure(failed.failure))}`,
+			}
 		: {
 				...round.cause,
 				kind: "failure",

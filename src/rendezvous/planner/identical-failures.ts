@@ -32,7 +32,7 @@ export function rowAfter(
 	const line = lineOf(root.failure);
 	const isSame =
 		before?.fingerprint === fingerprint &&
-		!isFurther(before, root, progress, config);
+		!isFurther(before, root, { progress, known: view.round }, config);
 	return isSame
 		? {
 				fingerprint,
@@ -45,18 +45,26 @@ export function rowAfter(
 }
 
 /**
- * The failed worker's own steps tell it best: others may run ahead of it. Where it counts none, those of all workers do.
+ * The failed worker's own steps tell it best: others may run ahead of it. Where it counts none, those of all workers do. Only
+ * their very first one may be chance, if it came before the end of a worker that fails at its start.
  */
 function isFurther(
 	before: RepeatedFailure,
 	root: NodeFailure,
-	progress: RoundProgress,
+	{
+		progress,
+		known,
+	}: { readonly progress: RoundProgress; readonly known: RoundRecord },
 	config: PlannerConfig,
 ): boolean {
-	const { step } = root.failure;
-	return step === undefined || before.step === undefined
-		? cameFurther(progress, root, config)
-		: step > before.step;
+	const { step, uptimeMs } = root.failure;
+	if (step !== undefined && before.step !== undefined) {
+		return step > before.step;
+	}
+	const isFirst = !known.furthest && progress.furthest !== undefined;
+	return step === undefined && isFirst
+		? uptimeMs >= config.settleTimeoutMs
+		: cameFurther(progress, root, config);
 }
 
 function furthestOf(

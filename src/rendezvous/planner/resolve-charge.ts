@@ -19,6 +19,7 @@ import { type Charged, outcomeOf, pay, spent } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 import { cameFurther, progressOf, type RoundProgress } from "./progress.js";
 import { fruitlessAfter, restartDelayMs } from "./restart-delay.js";
+import { reasonIn } from "./role-scope.js";
 import { externalCauses } from "./why-gone.js";
 
 /** An incident whose charge is decided. */
@@ -55,7 +56,10 @@ function explain(
 	why: readonly string[],
 	config: PlannerConfig,
 ): Settled {
-	const reason = why.join("; ");
+	const { roles } = round.cause;
+	const words = why.join("; ");
+	const reason =
+		roles === undefined ? words : reasonIn(config, roles.join(", "), words);
 	return {
 		round: {
 			...round,
@@ -65,7 +69,7 @@ function explain(
 				reason,
 				root: null,
 				ended: round.synced,
-				roles: round.cause.roles,
+				roles,
 			},
 			incidents: round.incidents - 1,
 			escalation: rungBefore(round, config),
@@ -144,7 +148,7 @@ function costOf(
 	}
 	if (rung?.rung === "replace-node") {
 		const before = view.budgets.get(nodeId) ?? UNUSED;
-		const why = `${nodeId} is to be replaced: ${words}`;
+		const why = `${nodeId} has failed again: ${words}`;
 		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };
 	}
 	const paid = pay(view, round, unpaid, config, wallTime);

@@ -8,6 +8,7 @@ import {
 	type Place,
 } from "./order-members.js";
 import type { PlannerConfig, PlannerMemory, PlanResult } from "./plan.js";
+import { whyFenced, whyGone } from "./why-gone.js";
 
 /*
  * `--failover-scope role`: what befalls a role is answered by its own nodes. The round is the run's as ever, but the nodes
@@ -88,17 +89,24 @@ export function widenScope(
 		(place) =>
 			!isRestarting(round, place.role) && !mayRunOn(view, place, isOver),
 	);
-	const [first] = broken;
-	if (first === undefined) return undefined;
-	const more = [...new Set(broken.map(({ role }) => role))];
-	const reason = `${first.nodeId} does not run on: role ${more.join(", ")} restarts as well`;
-	const cause = { ...round.cause, roles: [...roles, ...more] };
+	if (broken.length === 0) return undefined;
+	// One node of each role: the reason is a line in every log.
+	const more = new Map<string, Place>();
+	for (const place of broken) {
+		if (!more.has(place.role)) more.set(place.role, place);
+	}
+	const said = [...more].map(([role, place]) => {
+		const why = whyGone(view, place) ?? whyFenced(view, place);
+		return `role ${role}: ${why ?? `${place.nodeId} does not run on`}`;
+	});
+	const reason = [round.cause.reason, ...said].join("; ");
+	const cause = { ...round.cause, reason, roles: [...roles, ...more.keys()] };
 	return {
 		plan: { kind: "update", round: { ...round, cause }, budgets: new Map() },
 		// Nodes that run on have to end their workers now.
 		memory: { ...memory, settle: null },
 		until: undefined,
-		reason,
+		reason: said.join("; "),
 	};
 }
 

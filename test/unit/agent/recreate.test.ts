@@ -68,8 +68,17 @@ describe("J13 an agent that ends instead of restarting its workers", () => {
 		expect(see(view())).toMatchObject({ phase: "STOPPING" });
 		expect(see(view({}, "recreated"))).toMatchObject({
 			phase: "CLOSED",
-			ending: { outcome: "left", exitCode: 76 },
+			ending: { outcome: "left", exitCode: 76, root: UNPAID.failure },
 		});
+	});
+
+	it("names no failure of an earlier round", () => {
+		const later = gone({
+			...STOPPING,
+			round: 2,
+			view: view({ synced: 2, deprecated: 2 }),
+		});
+		expect(later).toMatchObject({ next: { root: null } });
 	});
 
 	it("does not go before the others know that its round is over", () => {

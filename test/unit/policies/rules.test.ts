@@ -23,6 +23,7 @@ describe("J11 a term", () => {
 		["exit=138-140,1", false],
 		["signal=SIGKILL", true],
 		["signal=kill", true],
+		["error = /of, memory|CUDA/, exit=137", true],
 		["signal=SIGTERM", false],
 		["error=/out of memory/", true],
 		["error=/OUT OF MEMORY/i", true],
@@ -49,6 +50,11 @@ describe("J11 a term", () => {
 		const rules = rulesOf(`${match} => fail-run`);
 		expect(firstMatch(rules, FACTS)).toEqual(holds ? rules[0] : undefined);
 	});
+});
+
+it("J11 a signal of two names is that of exits", () => {
+	const rules = rulesOf("signal=SIGIOT => fail-run");
+	expect(firstMatch(rules, { ...FACTS, signal: "SIGABRT" })).toBe(rules[0]);
 });
 
 it("J11 the first match decides", () => {
@@ -101,7 +107,17 @@ describe("J11 a mistake is named with what is allowed, and all at once:", () => 
 		["exit=3", /rule 1: "exit=3" has no action; use MATCH => ACTION/],
 		["exit=x => restart", /rule 1: exit: "x" is not valid; use numbers/],
 		["exit=5-3 => restart", /rule 1: exit: "5-3" is not valid/],
-		["exit=3 => stop", /rule 1: "stop" is unknown; use restart, .*fail-run/],
+		[
+			"exit=3 => stop",
+			/rule 1: action: "stop" is unknown; use restart, .*fail-run/,
+		],
+		["exit=3 =>", /rule 1: action: "" is unknown/],
+		["exit=300 => restart", /exit: "300" never holds; .* at most 255/],
+		["exit=1-999 => restart", /exit: "1-999" never holds/],
+		["exit=3, => restart", /"" is no term/],
+		["exit=3,,role=a => restart", /"" is no term/],
+		["signal=9 => restart", /"9" is not a signal; .*did you mean SIGKILL/],
+		["error=/a/g => restart", /error: "\/a\/g" is not valid/],
 		["cause=crsh => restart", /cause: "crsh" is unknown.*did you mean crash/],
 		["signal=SIGKIL => restart", /signal: .*did you mean SIGKILL/],
 		["error=/(/ => restart", /error: .*regular expression/],
@@ -137,9 +153,9 @@ describe("the facts of a failure", () => {
 	});
 
 	it("are refused by name", () => {
-		expect(parseFacts("exit=x,hue=3")).toMatchObject({
-			problems: [/^exit: "x"/, /"hue=3" is no fact/].map((words) =>
-				expect.stringMatching(words),
+		expect(parseFacts("exit=x,exit=999,hue=3")).toMatchObject({
+			problems: [/^exit: "x"/, /^exit: "999"/, /"hue=3" is no fact/].map(
+				(words) => expect.stringMatching(words),
 			),
 		});
 	});

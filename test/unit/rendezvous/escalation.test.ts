@@ -79,7 +79,7 @@ describe("escalation", () => {
 		expect(play(times(4), ALL, 3)).toEqual([
 			"soft",
 			"hard",
-			"replace-node: b is to be replaced: replace-node, because hard brought no step forward",
+			"replace-node: b has failed again: replace-node, because hard brought no step forward",
 			"fail-run: rank 0 on b: exit code 1; fail-run, because replace-node brought no step forward",
 		]);
 	});

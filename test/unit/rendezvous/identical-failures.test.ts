@@ -126,6 +126,24 @@ describe("same failures in a row", () => {
 			"goes on, goes on, goes on, goes on",
 		],
 		[
+			"end the run where another makes its first step before this one fails at its start",
+			[{}, { step: 1 }, { step: 1 }],
+			{},
+			"goes on, goes on, ends",
+		],
+		[
+			"do not where this one has run for long when another made the first step",
+			[{}, { step: 1, ...LONG }, { step: 1 }],
+			{},
+			"goes on, goes on, goes on",
+		],
+		[
+			"do not where this one makes its first step",
+			[{}, { step: 1, failure: { step: 1 } }, {}],
+			{},
+			"goes on, goes on, goes on",
+		],
+		[
 			"do not where steps start over",
 			times(4, { step: null }),
 			{},

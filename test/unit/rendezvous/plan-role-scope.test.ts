@@ -67,36 +67,54 @@ function roundOf(result: ReturnType<typeof plan>): RoundRecord {
 }
 
 describe("the roles that restart", () => {
-	it.each<[string, RunView, readonly string[]]>([
+	it.each<[string, RunView, readonly string[], string]>([
 		[
 			"a failure's",
 			view(RUNNING, [node("t"), node("u"), failed("r")]),
 			["reader"],
+			"role reader: rank 4 on r: exit code 1",
 		],
-		["a lost node's", view(RUNNING, [node("t"), node("u")]), ["reader"]],
+		[
+			"a lost node's",
+			view(RUNNING, [node("t"), node("u")]),
+			["reader"],
+			"role reader: r left: lease expired",
+		],
 		[
 			"those of all lost nodes",
 			view(RUNNING, [node("t")]),
 			["trainer", "reader"],
+			"role trainer, reader: u left: lease expired; r left: lease expired",
 		],
 		[
 			"also that of a failure while another role restarts",
 			view(OPEN, [failed("t"), runsOn("u"), ready("r")]),
 			["reader", "trainer"],
+			"role trainer: rank 4 on t: exit code 1",
+		],
+		[
+			"also that of a failure of the same incident",
+			view({ ...OPEN, incidents: 1, unpaid: nodeFailure("r") }, [
+				...[failed("t"), runsOn("u"), ready("r")],
+			]),
+			["reader", "trainer"],
+			"role reader: …; role trainer: rank 4 on t: exit code 1",
 		],
 		[
 			"also that of a node lost meanwhile",
 			view(OPEN, [runsOn("u"), ready("r")]),
 			["reader", "trainer"],
+			"role reader: …; role trainer: t left: lease expired",
 		],
 		[
 			"also that of a node whose workers do not run on",
 			view(OPEN, [ready("t"), runsOn("u"), ready("r")]),
 			["reader", "trainer"],
+			"role reader: …; role trainer: t does not run on",
 		],
-	])("are %s", (_, of, roles) => {
+	])("are %s", (_, of, roles, reason) => {
 		const round = roundOf(plan(of));
-		expect(round.cause.roles).toEqual(roles);
+		expect(round.cause).toMatchObject({ roles, reason });
 		expect(round.deprecated).toBe(1);
 	});
 
