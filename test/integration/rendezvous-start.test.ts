@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { externalAddresses } from "../../src/config/host.js";
 import { etcdForAll, etcdRange, leases, startEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
@@ -16,6 +16,7 @@ import {
 } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
+import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 /** Time-outs that end a test in seconds. */
 const QUICK = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
@@ -69,10 +70,15 @@ async function end(launches: readonly Launch[]): Promise<void> {
 	}
 }
 
-describe("agents that meet at an etcd", () => {
+sideBySide();
+
+describe("agents that meet at an etcd", { concurrent: true }, () => {
 	const etcd = etcdForAll();
 
-	it("T15 form one world of different sizes and roles", async () => {
+	// Alone: it looks at all leases.
+	it("T15 form one world of different sizes and roles", {
+		concurrent: false,
+	}, async () => {
 		const site = openSite();
 		const args = ["--nnodes", "2", "--run-id", "world"];
 		const big = ["--nproc-per-node", "2", "--role", "trainer"];
@@ -265,7 +271,7 @@ describe("agents that meet at an etcd", () => {
 	});
 });
 
-describe("a node id", () => {
+describe("a node id", { concurrent: true }, () => {
 	const etcd = etcdForAll();
 
 	it("that a living agent holds: 3, naming it", async () => {
@@ -324,7 +330,7 @@ describe("a node id", () => {
 	});
 });
 
-describe("an etcd that cannot be used", () => {
+describe("an etcd that cannot be used", { concurrent: true }, () => {
 	const noWorker = async ({ ended }: Launch, site: LaunchSite) => {
 		const { exitCode, stderr } = await ended;
 		expect(site.workers()).toEqual([]);
@@ -410,7 +416,7 @@ describe("an etcd that cannot be used", () => {
 	});
 });
 
-describe("J20 credentials", () => {
+describe("J20 credentials", { concurrent: true }, () => {
 	const auth = { user: "ann", password: PASSWORD, prefix: "/elastic-run/" };
 	const etcd = etcdForAll({ auth });
 
