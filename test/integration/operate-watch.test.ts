@@ -50,7 +50,7 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 
 it.concurrent("status --watch of a run without a store, until its launcher is gone", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");
 	const watch = site.launch(["status", "alone", "--watch"]);
@@ -83,7 +83,7 @@ it.concurrent.each([
 	const site = openSite();
 	const watch = site.launch(["status", "later", "--watch", ...places]);
 	await watch.saw("stderr", "there is no run later on this machine");
-	const launch = site.launch(["--run-id", "later", job("works.js")]);
+	const launch = site.launch(["--run-id", "later", job("obeys.sh")]);
 	await watch.saw("stdout", "run later: round 1 runs: 1 worker on 1 node\n");
 	launch.signal("SIGTERM");
 	const { exitCode, stderr } = await watch.ended;
@@ -108,13 +108,13 @@ it.concurrent("status --watch waits for a run that is not in the store yet", asy
 
 it.concurrent("status --watch ends when nobody reads it any more", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");
 	const watch = site.launch(["status", "--watch", "--output", "json"]);
 	await watch.saw("stdout", '"runId":"alone"');
 	watch.closeStdout();
 	launch.signal("SIGTERM");
-	site.launch(["--run-id", "next", job("works.js")]);
+	site.launch(["--run-id", "next", job("obeys.sh")]);
 	expect((await watch.ended).exitCode).toBe(0);
 });

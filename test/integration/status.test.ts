@@ -47,7 +47,7 @@ describe("status of a run without a store", { concurrent: true }, () => {
 	it("J21: shows its nodes and processes while it lives, and afterwards that none of its agents is there", async () => {
 		const site = openSite();
 		const launch = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "one", job("works.js")],
+			...["--nproc-per-node", "2", "--run-id", "one", job("obeys.sh")],
 		]);
 		const workers = await site.sawWorkers(2);
 		await launch.saw("stderr", "started 2 of 2 workers");
@@ -119,7 +119,7 @@ describe("status of a run without a store", { concurrent: true }, () => {
 
 	it("shows nothing of a launcher that was killed, and the newest of two runs of one name", async () => {
 		const site = openSite();
-		const args = ["--run-id", "three", job("works.js")];
+		const args = ["--run-id", "three", job("obeys.sh")];
 		const older = site.launch(args);
 		await older.saw("stderr", "started 1 of 1 workers");
 		await askUntil(site, ["three"], ({ phase }) => phase === "running");
@@ -185,7 +185,7 @@ describe("status of a run in etcd", { concurrent: true }, () => {
 		const launch = (nodeId: string, ...args: string[]) =>
 			site.launch([
 				...[...at, "--nnodes", "2", "--run-id", "four", "--node-id", nodeId],
-				...["--nproc-per-node", "2", ...args, job("works.js")],
+				...["--nproc-per-node", "2", ...args, job("obeys.sh")],
 			]);
 		const a = launch("node-a", "--role", "reader");
 		await a.saw(
