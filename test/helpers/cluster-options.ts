@@ -41,7 +41,7 @@ export function agentArguments(
 	cluster: ClusterOptions,
 	agent: ClusterAgentOptions,
 ): readonly string[] {
-	const [name, ...args] = agent.worker ?? cluster.worker ?? ["obeys.js"];
+	const [name, ...args] = agent.worker ?? cluster.worker ?? ["obeys.sh"];
 	const pairs = Object.entries({ ...PATIENT, ...cluster.conf });
 	return [
 		...["--nnodes", cluster.nodes, "--run-id", runId],

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, onTestFailed, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import {
 	agentArguments,
 	type ClusterAgentOptions,
@@ -17,6 +17,7 @@ import {
 import { tell } from "./obedient-worker.js";
 import { isAlive } from "./processes.js";
 import { RunInStore } from "./run-in-store.js";
+import { onTestFailed, onTestFinished } from "./this-test.js";
 
 export type {
 	ClusterAgentOptions,

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Certificates } from "./etcd-tls.js";
+import { pauseAfter } from "./processes.js";
 
 const REQUEST_LIMIT_MS = 5_000;
-const POLL_MS = 10;
 
 /** The user that may do everything, where authentication is on. */
 export const ROOT_USER = { user: "root", password: "root-password" };
@@ -109,12 +108,13 @@ export async function poll<T>(
 	limitMs: number,
 	look: () => Promise<T | undefined>,
 ): Promise<T> {
-	const deadline = performance.now() + limitMs;
+	const since = performance.now();
 	for (;;) {
 		const result = await look();
 		if (result !== undefined) return result;
-		if (performance.now() > deadline)
+		const waitedMs = performance.now() - since;
+		if (waitedMs > limitMs)
 			throw new Error(`waited ${limitMs} ms in vain for ${what}`);
-		await pause(POLL_MS);
+		await pauseAfter(waitedMs);
 	}
 }

@@ -1,15 +1,10 @@
-import {
-	afterAll,
-	beforeAll,
-	beforeEach,
-	onTestFinished,
-	TestRunner,
-} from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findEtcd, HOW_TO_GET_ETCD } from "../../scripts/find-etcd.js";
 import { leaderOf, startMembers } from "./etcd-cluster.js";
 import type { EtcdApi } from "./etcd-keys.js";
 import { type EtcdOptions, START_LIMIT_MS } from "./etcd-member.js";
 import { type Certificates, hasOpenssl } from "./etcd-tls.js";
+import { onTestFinished, thisTest } from "./this-test.js";
 
 export { ROOT_USER } from "./etcd-gateway.js";
 export {
@@ -145,8 +140,7 @@ export function needEtcd(options: EtcdOptions = {}): string {
 	const reason = whyNone(options);
 	const program = etcdProgram();
 	if (reason === undefined && program !== undefined) return program;
-	const test = TestRunner.getCurrentTest();
-	if (test !== undefined) test.context.skip(reason);
+	thisTest()?.skip(reason ?? "");
 	throw new Error(reason);
 }
 

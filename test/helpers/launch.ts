@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
 import { CLI } from "./cli.js";
 import { endProcess, isAlive, temporaryFolder, waitFor } from "./processes.js";
+import { onTestFinished } from "./this-test.js";
 
-/** What a worker wrote of itself: see fixtures/jobs/record.js. */
+/** What a worker wrote of itself: see fixtures/jobs/record.js and obeys.sh. */
 export interface WorkerRecord {
 	readonly pid: number;
 	readonly args: readonly string[];
@@ -104,6 +104,20 @@ export class Launch {
 	}
 }
 
+function readRecord(file: string): WorkerRecord {
+	const text = readFileSync(file, "utf8");
+	if (file.endsWith(".json")) return JSON.parse(text);
+	const [startedAt, count, ...words] = text.split("\0").slice(0, -1);
+	const args = words.splice(0, Number(count));
+	const env = words.map((word) => /^([^=]*)=(.*)$/s.exec(word)?.slice(1) ?? []);
+	return {
+		pid: Number(/-(\d+)\.env$/.exec(file)?.[1]),
+		args,
+		env: Object.fromEntries(env),
+		extra: { startedAt: Number(startedAt) },
+	};
+}
+
 export class LaunchSite {
 	private readonly folder = temporaryFolder();
 	private readonly launches: Launch[] = [];
@@ -158,11 +172,8 @@ export class LaunchSite {
 	/** What the workers of a round wrote of themselves, by rank; of all rounds where none is named. */
 	workers(round?: number): readonly WorkerRecord[] {
 		return readdirSync(this.records)
-			.filter((name) => name.endsWith(".json"))
-			.map(
-				(name): WorkerRecord =>
-					JSON.parse(readFileSync(join(this.records, name), "utf8")),
-			)
+			.filter((name) => /\.(json|env)$/.test(name))
+			.map((name) => readRecord(join(this.records, name)))
 			.filter(
 				({ env }) =>
 					round === undefined || env.ELASTIC_RUN_ROUND === String(round),

@@ -7,8 +7,9 @@ import {
 	readFileSync,
 	writeSync,
 } from "node:fs";
-import { onTestFinished, type TestContext } from "vitest";
+import type { TestContext } from "vitest";
 import { systemErrorCode } from "../../src/base/errors.js";
+import { onTestFinished } from "./this-test.js";
 
 /** What these tests do to the machine: each of them skips the test where it is not allowed. */
 
@@ -99,12 +100,15 @@ function need(
 	}
 }
 
+let users = 0;
+
 /** The words that start a program as a user who has no other process, and who owns `folder` from now on: its limits hold. */
 export function asOtherUser(
 	context: TestContext,
 	folder: string,
 ): readonly string[] {
-	const id = String(60_000 + (process.pid % 5_000));
+	users += 1;
+	const id = String(60_000 + ((8 * process.pid + users) % 5_000));
 	const words = [`--reuid=${id}`, `--regid=${id}`, "--clear-groups"];
 	need(context, "no other user may be taken here", "setpriv", [
 		...words,

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { needEtcd } from "./etcd.js";
 import { freePort } from "./free-port.js";
 import { job, type Launch, openSite } from "./launch.js";
 import { livesAt, releaseWorkers } from "./lives.js";
 import { endProcess, isAlive, waitFor } from "./processes.js";
+import { onTestFinished } from "./this-test.js";
 
 const CONF = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
 

@@ -11,19 +11,29 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isLiving, readProcess } from "../../src/base/process-stat.js";
 
 const BOUND_MS = 60_000;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * The pause before the next look of somebody who has waited for so long: a look costs as much as a busy machine's
+ * processes need to get on, and who has waited for seconds can wait for a moment more.
+ */
+export function pauseAfter(waitedMs: number): Promise<void> {
+	return pause(Math.min(LONGEST_PAUSE_MS, 10 + waitedMs / 20));
+}
 
 /** Resolves with the first result of `look` that is neither false nor undefined. */
 export async function waitFor<T>(
 	what: string,
 	look: () => T | false | undefined,
 ): Promise<T> {
-	const deadline = performance.now() + BOUND_MS;
+	const since = performance.now();
 	for (;;) {
 		const result = look();
 		if (result !== false && result !== undefined) return result;
-		if (performance.now() > deadline)
+		const waitedMs = performance.now() - since;
+		if (waitedMs > BOUND_MS)
 			throw new Error(`waited ${BOUND_MS} ms in vain for ${what}`);
-		await pause(10);
+		await pauseAfter(waitedMs);
 	}
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
 import { freePort } from "./free-port.js";
+import { onTestFinished } from "./this-test.js";
 
 export type Direction = "to-server" | "to-client";
 

@@ -14,6 +14,8 @@ import { CLI } from "../helpers/cli.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
+import { sideBySide } from "../helpers/this-test.js";
+import { together } from "../helpers/together.js";
 
 const CTRL_C = "\x03";
 
@@ -33,7 +35,9 @@ function fill(pipe: string): void {
 	}
 }
 
-describe("a signal to the launcher", () => {
+describe("a signal to the launcher", { concurrent: true }, () => {
+	sideBySide();
+
 	it.each([
 		["SIGTERM", 143],
 		["SIGINT", 130],
@@ -170,9 +174,9 @@ describe("a signal to the launcher", () => {
 		await site.isSwept();
 	});
 
-	it("ends the run at whatever moment of its restarts", async () => {
-		const site = openSite();
-		for (let round = 2; round <= 10; round++) {
+	it("ends the run at whatever moment of its restarts", () => {
+		const stopIn = async (round: number) => {
+			const site = openSite();
 			const launch = site.launch([
 				...["--nproc-per-node", "2", "--max-restarts", "100000"],
 				...["--max-identical-failures", "0", "--restart-delay", "0"],
@@ -181,10 +185,21 @@ describe("a signal to the launcher", () => {
 			await launch.saw("stderr", `RUNNING round ${round}:`);
 			launch.signal("SIGTERM");
 			expect((await launch.ended).exitCode).toBe(143);
-		}
-		await site.isSwept();
+			await site.isSwept();
+		};
+		// At the same time, which spreads the moments.
+		return together(
+			Object.fromEntries(
+				[2, 3, 4, 2, 3, 4, 2, 3, 4].map((round, index) => [
+					`launch ${index}, in round ${round}`,
+					() => stopIn(round),
+				]),
+			),
+		);
 	});
+});
 
+describe("a signal to the launcher", () => {
 	it("at any moment of the start leaves no process and no directory", async () => {
 		const site = openSite();
 		const seen = [];
@@ -203,39 +218,47 @@ describe("a signal to the launcher", () => {
 	});
 });
 
-describe.skipIf(!HAS_TERMINALS)("Ctrl-C on a terminal", () => {
-	const launchOnTerminal = (args: readonly string[]) => {
-		const site = openSite();
-		const command = [process.execPath, CLI, ...args].join(" ");
-		return { site, terminal: onTerminal(site, command, { TERM: "dumb" }) };
-	};
+describe.skipIf(!HAS_TERMINALS)(
+	"Ctrl-C on a terminal",
+	{
+		concurrent: true,
+	},
+	() => {
+		sideBySide();
 
-	it("is one graceful stop, which workers see as SIGTERM alone", async () => {
-		const { site, terminal } = launchOnTerminal([job("tells-signals.js")]);
-		await site.sawWorkers(1);
-		terminal.type(CTRL_C);
-		const { exitCode, stdout } = await terminal.ended;
-		expect(exitCode).toBe(130);
-		expect(stdout.match(/SIGINT: stopping the workers/g)).toHaveLength(1);
-		expect(stdout).not.toContain("killing the workers");
-		expect(stdout.match(/worker got \w+/g)).toEqual(["worker got SIGTERM"]);
-		await site.isSwept();
-	});
+		const launchOnTerminal = (args: readonly string[]) => {
+			const site = openSite();
+			const command = [process.execPath, CLI, ...args].join(" ");
+			return { site, terminal: onTerminal(site, command, { TERM: "dumb" }) };
+		};
 
-	it("kills at once when it is pressed twice", async () => {
-		const { site, terminal } = launchOnTerminal([
-			...["--shutdown-timeout", "1h", job("ignores-sigterm.js")],
-		]);
-		await site.sawWorkers(1);
-		terminal.type(CTRL_C);
-		await terminal.saw("stdout", "SIGTERM ignored");
-		// The same signal within a second of the first one is no second wish.
-		await waitFor("the second wish", () => {
+		it("is one graceful stop, which workers see as SIGTERM alone", async () => {
+			const { site, terminal } = launchOnTerminal([job("tells-signals.js")]);
+			await site.sawWorkers(1);
 			terminal.type(CTRL_C);
-			return terminal.output.stdout.includes("SIGINT: killing");
+			const { exitCode, stdout } = await terminal.ended;
+			expect(exitCode).toBe(130);
+			expect(stdout.match(/SIGINT: stopping the workers/g)).toHaveLength(1);
+			expect(stdout).not.toContain("killing the workers");
+			expect(stdout.match(/worker got \w+/g)).toEqual(["worker got SIGTERM"]);
+			await site.isSwept();
 		});
-		const { exitCode } = await terminal.ended;
-		expect(exitCode).toBe(130);
-		await site.isSwept();
-	});
-});
+
+		it("kills at once when it is pressed twice", async () => {
+			const { site, terminal } = launchOnTerminal([
+				...["--shutdown-timeout", "1h", job("ignores-sigterm.js")],
+			]);
+			await site.sawWorkers(1);
+			terminal.type(CTRL_C);
+			await terminal.saw("stdout", "SIGTERM ignored");
+			// The same signal within a second of the first one is no second wish.
+			await waitFor("the second wish", () => {
+				terminal.type(CTRL_C);
+				return terminal.output.stdout.includes("SIGINT: killing");
+			});
+			const { exitCode } = await terminal.ended;
+			expect(exitCode).toBe(130);
+			await site.isSwept();
+		});
+	},
+);

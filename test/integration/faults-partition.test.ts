@@ -72,7 +72,7 @@ describe("T5 T8 J14 a node that is cut off from the store has no worker any more
 
 it("a node that comes back when another one has finished is told why it runs nothing more", async (context) => {
 	const conf = { lease_ttl: 5 };
-	const options = { nodes: "2:3", conf, worker: ["obeys.js"] } as const;
+	const options = { nodes: "2:3", conf, worker: ["obeys.sh"] } as const;
 	const cluster = new Cluster(etcd(), options, context);
 	const proxy = await openProxy(etcd().endpoint);
 	context.onTestFinished(() => proxy.close());

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { needEtcd, startEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
@@ -22,42 +22,24 @@ import {
 	newest,
 } from "../helpers/meeting.js";
 import { waitFor } from "../helpers/processes.js";
+import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 /** One etcd for one endpoint, on any host. */
 const lives = (site: LaunchSite, round: number, count: number) =>
 	sawLives(site, count, { round });
 
-it("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
-	const meeting = await Meeting.at([2], "2");
-	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 2);
-	expect(meeting.keepers()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	await meeting.ends(0, 0);
-	expect(host.output.stderr).toContain(": this machine hosts it");
-	await meeting.isOver();
-});
+sideBySide();
 
-it("agents of one machine host once, share it, and say that this machine hosts", async () => {
-	const meeting = await Meeting.at([2], "3");
-	const first = meeting.agent(2, "--node-id=a");
-	const others = ["b", "c"].map((id) => meeting.agent(2, `--node-id=${id}`));
-	await lives(meeting.site, 1, 3);
-	await waitFor("one keeper", () => meeting.keepers().length === 1);
-	expect(meeting.etcds()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	for (const { ended } of [first, ...others]) {
-		expect((await ended).exitCode).toBe(0);
-	}
-	for (const { output } of [first, ...others]) {
-		expect(output.stderr).toContain(": this machine hosts it");
-		expect(output.stderr).not.toContain("another node hosts it");
-	}
-	await meeting.isOver();
-});
+it.concurrent("one of three hosts is killed whole, comes back, and another goes: the run goes on", async () => {
+	const meeting = await Meeting.at([2, 3, 4], "1:3");
+	const launches = [2, 3, 4].map((number) => meeting.agent(number));
+	await newest(meeting, [2, 3, 4]);
+	if (launches[0]) await loseHost(meeting, 2, launches[0]);
+	await newest(meeting, [3, 4]);
+	await comesBackAndBears(meeting, launches);
+}, 120_000);
 
-it("the hosting agent is killed, and leaves: the run goes on at its etcd", async () => {
+it.concurrent("the hosting agent is killed, and leaves: the run goes on at its etcd", async () => {
 	const meeting = await Meeting.at([2], "1:2");
 	const host = meeting.agent(2);
 	await lives(meeting.site, 1, 1);
@@ -78,7 +60,20 @@ it("the hosting agent is killed, and leaves: the run goes on at its etcd", async
 	await meeting.isOver();
 });
 
-it("the hosting etcd is killed, then its keeper: both come back with the data", async () => {
+it.concurrent("the only hosting machine dies for good: the others exit with 4, and say why", async () => {
+	const conf = "join_timeout=8,last_call_timeout=1,settle_timeout=5";
+	const meeting = await Meeting.at([2], "1:2", conf);
+	const host = meeting.agent(2);
+	const other = meeting.agent(3);
+	await newest(meeting, [2, 3]);
+	await loseHost(meeting, 2, host);
+	const { exitCode, stderr } = await other.ended;
+	expect(exitCode, stderr).toBe(4);
+	expect(stderr).toContain("was lost for longer than join_timeout (8s)");
+	await sawEnd(livesAt(meeting.site));
+});
+
+it.concurrent("the hosting etcd is killed, then its keeper: both come back with the data", async () => {
 	const meeting = await Meeting.at([2], "2");
 	meeting.agent(2);
 	meeting.agent(3);
@@ -102,29 +97,63 @@ it("the hosting etcd is killed, then its keeper: both come back with the data", 
 	await meeting.isOver();
 });
 
-it("the only hosting machine dies for good: the others exit with 4, and say why", async () => {
-	const conf = "join_timeout=8,last_call_timeout=1,settle_timeout=5";
-	const meeting = await Meeting.at([2], "1:2", conf);
+it.concurrent("one that joins another run's etcd says so, and writes nothing into it", async () => {
+	const meeting = await Meeting.at([2], "1:2");
 	const host = meeting.agent(2);
-	const other = meeting.agent(3);
-	const found = await lives(meeting.site, 1, 2);
-	await loseHost(meeting, 2, host);
-	const { exitCode, stderr } = await other.ended;
-	expect(exitCode, stderr).toBe(4);
-	expect(stderr).toContain("was lost for longer than join_timeout (8s)");
-	await sawEnd(found);
+	await lives(meeting.site, 1, 1);
+	const { runId } = meeting;
+	const other = meeting.agent(3, "--rdzv-id=another");
+	await other.saw(
+		"stderr",
+		`127.0.0.2:${meeting.port} is taken by the etcd of run ${runId}; give another port in --rdzv-endpoint`,
+	);
+	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
+		method: "POST",
+		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
+	});
+	const text = await answer.text();
+	const found = [...text.matchAll(/"key":"([^"]*)"/g)];
+	const keys = found.map(([, key = ""]) => atob(key)).join("\n");
+	expect(keys).toContain(runId);
+	expect(keys).not.toContain("another");
+	other.signal("SIGTERM");
+	expect((await other.ended).exitCode).toBe(143);
+	releaseWorkers(meeting.site);
+	expect((await host.ended).exitCode).toBe(0);
+	await meeting.isOver();
 });
 
-it("one of three hosts is killed whole, comes back, and another goes: the run goes on", async () => {
-	const meeting = await Meeting.at([2, 3, 4], "1:3");
-	const launches = [2, 3, 4].map((number) => meeting.agent(number));
-	await newest(meeting, [2, 3, 4]);
-	if (launches[0]) await loseHost(meeting, 2, launches[0]);
-	await newest(meeting, [3, 4]);
-	await comesBackAndBears(meeting, launches);
-}, 120_000);
+it.concurrent("agents of one machine host once, share it, and say that this machine hosts", async () => {
+	const meeting = await Meeting.at([2], "3");
+	const first = meeting.agent(2, "--node-id=a");
+	const others = ["b", "c"].map((id) => meeting.agent(2, `--node-id=${id}`));
+	await lives(meeting.site, 1, 3);
+	await waitFor("one keeper", () => meeting.keepers().length === 1);
+	expect(meeting.etcds()).toHaveLength(1);
+	releaseWorkers(meeting.site);
+	for (const { ended } of [first, ...others]) {
+		expect((await ended).exitCode).toBe(0);
+	}
+	for (const { output } of [first, ...others]) {
+		expect(output.stderr).toContain(": this machine hosts it");
+		expect(output.stderr).not.toContain("another node hosts it");
+	}
+	await meeting.isOver();
+});
 
-it("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
+it.concurrent("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
+	const meeting = await Meeting.at([2], "2");
+	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
+	const host = meeting.agent(2);
+	await lives(meeting.site, 1, 2);
+	expect(meeting.keepers()).toHaveLength(1);
+	releaseWorkers(meeting.site);
+	await meeting.ends(0, 0);
+	expect(host.output.stderr).toContain(": this machine hosts it");
+	await meeting.isOver();
+});
+
+it.concurrent("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
 	needEtcd();
 	const site = openSite();
 	const port = await freePort();
@@ -148,7 +177,21 @@ it("master address and node rank are enough: rank 0 hosts, and has rank 0", asyn
 	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
 });
 
-it("a machine without etcd says how to get it", async () => {
+it.concurrent("-m runs a Python module", async () => {
+	const site = openSite();
+	writeFileSync(
+		join(site.path, "trainer.py"),
+		"import sys\nprint('module', __name__, sys.argv[1:])\n",
+	);
+	const { ended } = site.launch(["--standalone", "-m", "trainer", "--lr", "1"]);
+	const { exitCode, stdout } = await ended;
+	expect([exitCode, stdout]).toEqual([
+		0,
+		expect.stringContaining("module __main__ ['--lr', '1']"),
+	]);
+});
+
+it.concurrent("a machine without etcd says how to get it", async () => {
 	const site = openSite();
 	const { ended } = site.launch(
 		[
@@ -222,43 +265,3 @@ it("a port next to the endpoint's that is another's is refused", async () => {
 		),
 	]);
 }, 25_000);
-
-it("one that joins another run's etcd says so, and writes nothing into it", async () => {
-	const meeting = await Meeting.at([2], "1:2");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 1);
-	const { runId } = meeting;
-	const other = meeting.agent(3, "--rdzv-id=another");
-	await other.saw(
-		"stderr",
-		`127.0.0.2:${meeting.port} is taken by the etcd of run ${runId}; give another port in --rdzv-endpoint`,
-	);
-	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
-		method: "POST",
-		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
-	});
-	const text = await answer.text();
-	const found = [...text.matchAll(/"key":"([^"]*)"/g)];
-	const keys = found.map(([, key = ""]) => atob(key)).join("\n");
-	expect(keys).toContain(runId);
-	expect(keys).not.toContain("another");
-	other.signal("SIGTERM");
-	expect((await other.ended).exitCode).toBe(143);
-	releaseWorkers(meeting.site);
-	expect((await host.ended).exitCode).toBe(0);
-	await meeting.isOver();
-});
-
-it("-m runs a Python module", async () => {
-	const site = openSite();
-	writeFileSync(
-		join(site.path, "trainer.py"),
-		"import sys\nprint('module', __name__, sys.argv[1:])\n",
-	);
-	const { ended } = site.launch(["--standalone", "-m", "trainer", "--lr", "1"]);
-	const { exitCode, stdout } = await ended;
-	expect([exitCode, stdout]).toEqual([
-		0,
-		expect.stringContaining("module __main__ ['--lr', '1']"),
-	]);
-});

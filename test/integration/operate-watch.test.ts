@@ -5,10 +5,12 @@ import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
+sideBySide();
 
-it("J21: status --watch says each change in one line, to the end of the run", async () => {
+it.concurrent("J21: status --watch says each change in one line, to the end of the run", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "2" });
 	cluster.agent("node-a");
 	await cluster.store.sawNode("node-a", "ready");
@@ -46,9 +48,9 @@ it("J21: status --watch says each change in one line, to the end of the run", as
 	expect(told.at(-1)).toMatchObject({ phase: "ended", round: 2 });
 });
 
-it("status --watch of a run without a store, until its launcher is gone", async () => {
+it.concurrent("status --watch of a run without a store, until its launcher is gone", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");
 	const watch = site.launch(["status", "alone", "--watch"]);
@@ -60,7 +62,7 @@ it("status --watch of a run without a store, until its launcher is gone", async 
 	expect(stderr).toContain("run alone: nothing more to watch");
 });
 
-it("status --watch says how a run without a store has ended", async () => {
+it.concurrent("status --watch says how a run without a store has ended", async () => {
 	const site = openSite();
 	const launch = site.launch(["--run-id", "alone", job("listens.js")]);
 	await site.sawWorkers(1);
@@ -74,14 +76,14 @@ it("status --watch says how a run without a store has ended", async () => {
 	);
 });
 
-it.each([
+it.concurrent.each([
 	["on this machine", ["--rdzv-backend", "memory"]],
 	["here, and in a store that nobody has named and that is not there", []],
 ])("status --watch waits for a run that is not there yet %s, and says so once", async (_, places) => {
 	const site = openSite();
 	const watch = site.launch(["status", "later", "--watch", ...places]);
 	await watch.saw("stderr", "there is no run later on this machine");
-	const launch = site.launch(["--run-id", "later", job("works.js")]);
+	const launch = site.launch(["--run-id", "later", job("obeys.sh")]);
 	await watch.saw("stdout", "run later: round 1 runs: 1 worker on 1 node\n");
 	launch.signal("SIGTERM");
 	const { exitCode, stderr } = await watch.ended;
@@ -89,7 +91,7 @@ it.each([
 	expect(stderr.match(/waiting for it/g)).toHaveLength(1);
 });
 
-it("status --watch waits for a run that is not in the store yet", async () => {
+it.concurrent("status --watch waits for a run that is not in the store yet", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "2" });
 	const { runId } = cluster.store;
 	const at = ["--rdzv-endpoint", etcd().endpoint];
@@ -104,15 +106,15 @@ it("status --watch waits for a run that is not in the store yet", async () => {
 	await watch.ended;
 });
 
-it("status --watch ends when nobody reads it any more", async () => {
+it.concurrent("status --watch ends when nobody reads it any more", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");
 	const watch = site.launch(["status", "--watch", "--output", "json"]);
 	await watch.saw("stdout", '"runId":"alone"');
 	watch.closeStdout();
 	launch.signal("SIGTERM");
-	site.launch(["--run-id", "next", job("works.js")]);
+	site.launch(["--run-id", "next", job("obeys.sh")]);
 	expect((await watch.ended).exitCode).toBe(0);
 });

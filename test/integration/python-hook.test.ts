@@ -8,8 +8,10 @@ import { runCli } from "../helpers/cli.js";
 import { type HookReady, hookFile, sawHook } from "../helpers/hook.js";
 import { type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 beforeEach(needPython);
+sideBySide();
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/hook", import.meta.url));
 const fixture = (name: string) => join(FIXTURES, name);
@@ -25,7 +27,7 @@ interface Told {
 	readonly own: string | null;
 }
 
-it("tells the stacks of a worker at a signal that its script does not use", async () => {
+it.concurrent("tells the stacks of a worker at a signal that its script does not use", async () => {
 	const site = openSite();
 	const launch = site.launch([fixture("blocks.py"), site.release], {
 		env: { PYTHON_EXEC: PYTHON },
@@ -57,7 +59,7 @@ it("tells the stacks of a worker at a signal that its script does not use", asyn
 	expect(stdout).toContain("done");
 });
 
-it("counts the steps of the process, not those of its children, also where its descriptors were closed", async () => {
+it.concurrent("counts the steps of the process, not those of its children, also where its descriptors were closed", async () => {
 	const lines = await run([fixture("without-torch/steps.py")]);
 	const steps = (count: number) => `'${String(count).padStart(20)}'`;
 	expect(lines).toEqual([
@@ -66,7 +68,7 @@ it("counts the steps of the process, not those of its children, also where its d
 	]);
 });
 
-it("counts the steps of the process that trains, below one that only starts it", async () => {
+it.concurrent("counts the steps of the process that trains, below one that only starts it", async () => {
 	const lines = await run([fixture("without-torch/wraps.py")]);
 	expect(lines.map((line) => JSON.parse(line))).toEqual([
 		{ answers: true, steps: null },
@@ -77,7 +79,7 @@ it("counts the steps of the process that trains, below one that only starts it",
 	]);
 });
 
-describe("a sitecustomize of the user's", () => {
+describe("a sitecustomize of the user's", { concurrent: true }, () => {
 	it("is run as Python would have run it, and the hook is not on its path", async () => {
 		const site = openSite();
 		const own = join(site.path, "own");
@@ -99,23 +101,25 @@ describe("a sitecustomize of the user's", () => {
 		const site = openSite();
 		writeFileSync(join(site.path, "sitecustomize.py"), text);
 		const env = { PYTHONPATH: site.path };
-		await expectSame(site, fixture("tells-nothing.py"), env);
+		await expectSame(site, [fixture("tells-nothing.py")], env);
 	});
 });
 
-it.each([
-	"ends.py",
-	"tells-nothing.py",
-])("changes neither output nor exit code of %s", async (name) => {
-	await expectSame(openSite(), fixture(name));
+it.concurrent("changes neither output nor exit code of ends.py and tells-nothing.py", async () => {
+	const scripts = ["ends.py", "tells-nothing.py"].map(fixture);
+	await expectSame(openSite(), scripts);
 });
 
-it.each(["-S", "-I", "-E"])("does nothing under python %s", async (flag) => {
-	const [told] = await tell([PYTHON, flag, fixture("tells.py")]);
-	expect(told).toMatchObject({ files: [], ready: null });
+it.concurrent("does nothing under python -S, -I and -E", async () => {
+	const lines = ["-S", "-I", "-E"].map(
+		(flag) => `${PYTHON} ${flag} ${fixture("tells.py")}`,
+	);
+	const told = await tell(["sh", "-c", lines.join(" && ")]);
+	const nothing = expect.objectContaining({ files: [], ready: null });
+	expect(told).toEqual([nothing, nothing, nothing]);
 });
 
-it("is owned by the first process that lives, also below a shell", async () => {
+it.concurrent("is owned by the first process that lives, also below a shell", async () => {
 	const script = `${PYTHON} ${fixture("tells.py")} && ${PYTHON} ${fixture("children.py")}`;
 	const [first, spawned, started, parent] = await tell(["sh", "-c", script]);
 	expect(first?.ready?.pid).toBe(first?.pid);
@@ -125,7 +129,7 @@ it("is owned by the first process that lives, also below a shell", async () => {
 	expect(parent?.files).toEqual(["owner", "ready.json", "stack.txt"]);
 });
 
-it.each([
+it.concurrent.each([
 	[["--no-hook"], {}],
 	[[], { ELASTIC_RUN_NO_HOOK: "1" }],
 ])("is not there with %j %j", async (flags, env) => {
@@ -133,7 +137,7 @@ it.each([
 	expect(told).toMatchObject({ hook: null, ready: null });
 });
 
-it("is shown by a dry run, first on PYTHONPATH", async () => {
+it.concurrent("is shown by a dry run, first on PYTHONPATH", async () => {
 	const { path: cwd } = openSite();
 	const dryRun = async (...words: string[]) => {
 		const args = ["--dry-run", "--output", "json", ...words];
@@ -180,16 +184,20 @@ async function run(
 	return stdout.trim().split("\n");
 }
 
-/** Runs a script with the hook and without, and compares all that can be seen of it. */
+/** Runs scripts with the hook and without, and compares all that can be seen of them. */
 async function expectSame(
 	site: LaunchSite,
-	script: string,
+	scripts: readonly string[],
 	env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-	const command = `${PYTHON} ${script} 2>&1; echo "exit code $?"`;
+	const command = scripts
+		.map((script) => `${PYTHON} ${script} 2>&1; echo "exit code $?"`)
+		.join("\n");
 	const lines = await run(["sh", "-c", command], site, env);
 	const bare = await run(["--no-hook", "sh", "-c", command], site, env);
 	expect(lines).toEqual(bare);
-	expect(bare.at(-1)).toMatch(/^exit code \d+$/);
-	expect(existsSync(script)).toBe(true);
+	expect(bare.filter((line) => /^exit code \d+$/.test(line))).toHaveLength(
+		scripts.length,
+	);
+	expect(scripts.every((script) => existsSync(script))).toBe(true);
 }

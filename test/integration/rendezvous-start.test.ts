@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { externalAddresses } from "../../src/config/host.js";
 import { etcdForAll, etcdRange, leases, startEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
@@ -16,6 +16,7 @@ import {
 } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
+import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 /** Time-outs that end a test in seconds. */
 const QUICK = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
@@ -69,18 +70,23 @@ async function end(launches: readonly Launch[]): Promise<void> {
 	}
 }
 
-describe("agents that meet at an etcd", () => {
+sideBySide();
+
+describe("agents that meet at an etcd", { concurrent: true }, () => {
 	const etcd = etcdForAll();
 
-	it("T15 form one world of different sizes and roles", async () => {
+	// Alone: it looks at all leases.
+	it("T15 form one world of different sizes and roles", {
+		concurrent: false,
+	}, async () => {
 		const site = openSite();
 		const args = ["--nnodes", "2", "--run-id", "world"];
 		const big = ["--nproc-per-node", "2", "--role", "trainer"];
 		const launches = [
-			start(site, etcd().endpoint, [...args, ...big, job("works.js")], {
+			start(site, etcd().endpoint, [...args, ...big, job("obeys.sh")], {
 				nodeId: "node-a",
 			}),
-			start(site, etcd().endpoint, [...args, job("works.js")], {
+			start(site, etcd().endpoint, [...args, job("obeys.sh")], {
 				nodeId: "node-b",
 			}),
 		];
@@ -138,7 +144,7 @@ describe("agents that meet at an etcd", () => {
 
 	it("get different node ids where the same command starts twice at once", async () => {
 		const site = openSite();
-		const args = ["--nnodes", "3", job("works.js")];
+		const args = ["--nnodes", "3", job("obeys.sh")];
 		const launches = [1, 2, 3].map(() => start(site, etcd().endpoint, args));
 		const workers = await site.sawWorkers(3, 1);
 		const host = hostname().replaceAll(/[^A-Za-z0-9._-]+/g, "-");
@@ -156,7 +162,7 @@ describe("agents that meet at an etcd", () => {
 		}
 		const way = await openWay(`${external}`, etcd().endpoint);
 		const site = openSite();
-		const args = ["--nnodes", "2", "--run-id", "outside", job("works.js")];
+		const args = ["--nnodes", "2", "--run-id", "outside", job("obeys.sh")];
 		const launches = ["node-a", "node-b"].map((nodeId) =>
 			start(site, way, args, { nodeId }),
 		);
@@ -182,7 +188,7 @@ describe("agents that meet at an etcd", () => {
 
 	it("refuse an agent whose settings differ, with both values", async () => {
 		const site = openSite();
-		const args = ["--run-id", "differ", job("works.js")];
+		const args = ["--run-id", "differ", job("obeys.sh")];
 		const first = start(site, etcd().endpoint, ["--nnodes", "1:2", ...args]);
 		await site.sawWorkers(1);
 		const other = ["--nnodes", "1:3", "--max-restarts", "7", ...args];
@@ -196,7 +202,7 @@ describe("agents that meet at an etcd", () => {
 
 	it("refuse one of two whose settings differ that start together", async () => {
 		const site = openSite();
-		const args = ["--run-id", "at-once", job("works.js")];
+		const args = ["--run-id", "at-once", job("obeys.sh")];
 		const begin = (nodeId: string, nnodes: string) =>
 			start(site, etcd().endpoint, ["--nnodes", nnodes, ...args], { nodeId });
 		const launches = [begin("node-a", "1:2"), begin("node-b", "1:3")];
@@ -220,7 +226,7 @@ describe("agents that meet at an etcd", () => {
 			);
 			return ["--restart-policy", file];
 		};
-		const args = ["--nnodes", "2", "--run-id", "policies", job("works.js")];
+		const args = ["--nnodes", "2", "--run-id", "policies", job("obeys.sh")];
 		const begin = (name: string, reason: string) =>
 			start(site, etcd().endpoint, [...policy(name, reason), ...args]);
 		const first = begin("a.mjs", "because");
@@ -239,12 +245,12 @@ describe("agents that meet at an etcd", () => {
 
 	it("warn who starts the same command again and so joins the run", async () => {
 		const site = openSite();
-		const args = ["--nnodes", "1:2", job("works.js")];
+		const args = ["--nnodes", "1:2", job("obeys.sh")];
 		const first = start(site, etcd().endpoint, args);
 		await site.sawWorkers(1, 1);
 		const second = start(site, etcd().endpoint, args);
 		await site.sawWorkers(2, 2);
-		const warning = /run works-[0-9a-f]{8} is under way without this node/g;
+		const warning = /run obeys-[0-9a-f]{8} is under way without this node/g;
 		expect(second.output.stderr.match(warning)).toHaveLength(1);
 		expect(first.output.stderr).not.toMatch(warning);
 		await end([first, second]);
@@ -252,7 +258,7 @@ describe("agents that meet at an etcd", () => {
 
 	it("tell a node once that it is a spare, also where somebody has named the run", async () => {
 		const site = openSite();
-		const args = ["--nnodes", "1", "--run-id", "full", job("works.js")];
+		const args = ["--nnodes", "1", "--run-id", "full", job("obeys.sh")];
 		const first = start(site, etcd().endpoint, args, { nodeId: "node-a" });
 		await site.sawWorkers(1, 1);
 		const spare = start(site, etcd().endpoint, args, { nodeId: "node-b" });
@@ -265,12 +271,12 @@ describe("agents that meet at an etcd", () => {
 	});
 });
 
-describe("a node id", () => {
+describe("a node id", { concurrent: true }, () => {
 	const etcd = etcdForAll();
 
 	it("that a living agent holds: 3, naming it", async () => {
 		const site = openSite();
-		const args = ["--nnodes", "1:2", "--run-id", "held", job("works.js")];
+		const args = ["--nnodes", "1:2", "--run-id", "held", job("obeys.sh")];
 		const conf = `${QUICK},lease_ttl=2`;
 		const held = { nodeId: "node-a", conf };
 		const first = start(site, etcd().endpoint, args, held);
@@ -289,7 +295,7 @@ describe("a node id", () => {
 		["derived", ""],
 	])("of an agent of this machine that was killed is taken over at once: %s", async (how, nodeId) => {
 		const site = openSite();
-		const args = ["--nnodes", "1", "--run-id", how, job("works.js")];
+		const args = ["--nnodes", "1", "--run-id", how, job("obeys.sh")];
 		// So long a lease that nobody could wait for its end.
 		const options = { nodeId, conf: `${QUICK},lease_ttl=600` };
 		const killed = start(site, etcd().endpoint, args, options);
@@ -307,7 +313,7 @@ describe("a node id", () => {
 
 	it("that another process has by now ends the frozen agent that wakes: 3", async () => {
 		const site = openSite();
-		const args = ["--nnodes", "1:2", "--run-id", "frozen", job("works.js")];
+		const args = ["--nnodes", "1:2", "--run-id", "frozen", job("obeys.sh")];
 		const options = { nodeId: "node-a", conf: `${QUICK},lease_ttl=2` };
 		const frozen = start(site, etcd().endpoint, args, options);
 		await site.sawWorkers(1, 1);
@@ -324,7 +330,7 @@ describe("a node id", () => {
 	});
 });
 
-describe("an etcd that cannot be used", () => {
+describe("an etcd that cannot be used", { concurrent: true }, () => {
 	const noWorker = async ({ ended }: Launch, site: LaunchSite) => {
 		const { exitCode, stderr } = await ended;
 		expect(site.workers()).toEqual([]);
@@ -361,7 +367,7 @@ describe("an etcd that cannot be used", () => {
 		const proxy = await startProxy(etcd.endpoint);
 		const site = openSite();
 		const conf = `${QUICK},lease_ttl=60`;
-		const args = ["--nnodes", "1", "--run-id", "cut", job("works.js")];
+		const args = ["--nnodes", "1", "--run-id", "cut", job("obeys.sh")];
 		const launch = start(site, proxy.endpoint, args, { conf });
 		await site.sawWorkers(1);
 		proxy.cut();
@@ -382,7 +388,7 @@ describe("an etcd that cannot be used", () => {
 		const proxy = await startProxy(etcd.endpoint);
 		const site = openSite();
 		const conf = `${QUICK},lease_ttl=60`;
-		const args = ["--nnodes", "1", "--run-id", "lost", job("works.js")];
+		const args = ["--nnodes", "1", "--run-id", "lost", job("obeys.sh")];
 		const launch = start(site, proxy.endpoint, args, { conf });
 		await site.sawWorkers(1);
 		proxy.stall();
@@ -410,7 +416,7 @@ describe("an etcd that cannot be used", () => {
 	});
 });
 
-describe("J20 credentials", () => {
+describe("J20 credentials", { concurrent: true }, () => {
 	const auth = { user: "ann", password: PASSWORD, prefix: "/elastic-run/" };
 	const etcd = etcdForAll({ auth });
 
@@ -424,7 +430,7 @@ describe("J20 credentials", () => {
 		const isFile = how === "file";
 		const conf = `${QUICK},username=ann${isFile ? `,password_file=${file}` : ""}`;
 		const env = isFile ? {} : { ELASTIC_RUN_RDZV_PASSWORD: PASSWORD };
-		const args = ["--nnodes", "1", "--run-id", how, job("works.js")];
+		const args = ["--nnodes", "1", "--run-id", how, job("obeys.sh")];
 		const launch = start(site, etcd().endpoint, args, { conf, env });
 		const [worker] = await site.sawWorkers(1);
 		expect(JSON.stringify(worker)).not.toContain(PASSWORD);
@@ -449,7 +455,7 @@ describe("J20 credentials", () => {
 		const secure = await startEtcd({ tls: "mutual" });
 		const { cacert, cert, key } = secure.certificates ?? {};
 		const site = openSite();
-		const args = ["--nnodes", "2", "--run-id", "tls", job("works.js")];
+		const args = ["--nnodes", "2", "--run-id", "tls", job("obeys.sh")];
 		const conf = `${QUICK},cacert=${cacert},cert=${cert},key=${key}`;
 		const launches = ["node-a", "node-b"].map((nodeId) =>
 			start(site, secure.endpoint, args, { conf, nodeId }),

@@ -10,13 +10,15 @@ import {
 } from "../helpers/followers.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { isAlive, waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
+sideBySide();
 const FOLLOWS = ["follows.js"] as const;
 
 const onNode = (nodeId: string) => ({ ELASTIC_RUN_NODE_ID: nodeId });
 
-it("T4 T10 a worker fails: its node's others end and fresh ones follow while its budget lasts, then it leaves with 75", async () => {
+it.concurrent("T4 T10 a worker fails: its node's others end and fresh ones follow while its budget lasts, then it leaves with 75", async () => {
 	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
 	const cluster = new Cluster(etcd(), { nodes: "1:2", flags, worker: FOLLOWS });
 	for (const nodeId of ["node-a", "node-b"])
@@ -45,7 +47,7 @@ it("T4 T10 a worker fails: its node's others end and fresh ones follow while its
 	await cluster.ends({ [first]: 0 });
 });
 
-it("T11 under soft-replace only the worker that died is replaced, and pays by itself", async () => {
+it.concurrent("T11 under soft-replace only the worker that died is replaced, and pays by itself", async () => {
 	const flags = ["--restart-policy", "soft-replace", "--max-restarts", "1"];
 	const worker = [...FOLLOWS, "waits"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker });
@@ -69,9 +71,9 @@ it("T11 under soft-replace only the worker that died is replaced, and pays by it
 	await cluster.stop();
 });
 
-it("T14 workers that are deaf are started again, uncounted, and the warning is said once", async () => {
+it.concurrent("T14 workers that are deaf are started again, uncounted, and the warning is said once", async () => {
 	const flags = ["--restart-policy", "soft"];
-	const worker = ["obeys.js"] as const;
+	const worker = ["obeys.sh"] as const;
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
 	const [first, second, third] = await cluster.form(
 		...["node-a", "node-b", "node-c"],
@@ -87,7 +89,7 @@ it("T14 workers that are deaf are started again, uncounted, and the warning is s
 	expect(warnings).toHaveLength(1);
 });
 
-it("T14 a program that never receives events: at its first PAUSE the launcher says what to call", async () => {
+it.concurrent("T14 a program that never receives events: at its first PAUSE the launcher says what to call", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const cluster = new Cluster(etcd(), { nodes: "1:2", flags, worker: FOLLOWS });
 	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
@@ -101,7 +103,7 @@ it("T14 a program that never receives events: at its first PAUSE the launcher sa
 	await cluster.stop();
 });
 
-it("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start in the same round; of one that did, a failure", async () => {
+it.concurrent("T14 a PAUSE that is not acknowledged: of a worker that never did, a fresh start in the same round; of one that did, a failure", async () => {
 	const flags = ["--restart-policy", "soft", "--pause-timeout", "1s"];
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
 	cluster.agent("node-a", { worker: ["follows.js", "hello"] });
@@ -154,7 +156,7 @@ async function chargesAfter(cluster: Cluster, pids: readonly number[]) {
 	});
 }
 
-it.each([
+it.concurrent.each([
 	["exit with 1", ["adds-up.js", "hello"]],
 	["are aborted", ["adds-up.js", "hello", "aborts"]],
 ] as const)("T16 survivors that %s because of a worker's death are part of its incident", async (_, worker) => {
@@ -167,7 +169,7 @@ it.each([
 	await cluster.stop();
 });
 
-it("T16 a survivor that hangs is waited for, and its death is part of the incident", async () => {
+it.concurrent("T16 a survivor that hangs is waited for, and its death is part of the incident", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker: FOLLOWS });
 	await cluster.form("node-a", "node-b", "node-c");
@@ -189,7 +191,7 @@ it("T16 a survivor that hangs is waited for, and its death is part of the incide
 	await cluster.stop();
 });
 
-it("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the next round has begun: it is restarted, uncounted", async () => {
+it.concurrent("T4 T14 a worker that exits with 0 at PAUSE has not succeeded, even where the next round has begun: it is restarted, uncounted", async () => {
 	const flags = ["--restart-policy", "soft"];
 	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker: FOLLOWS });
 	cluster.agent("node-a", { worker: ["follows.js", "leaves"] });

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import {
@@ -16,10 +16,12 @@ import {
 	mountSmall,
 } from "../helpers/machine.js";
 import { tell } from "../helpers/obedient-worker.js";
+import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
+sideBySide();
 
-const ARGS = ["--nproc-per-node", "2", "--max-restarts", "1", job("obeys.js")];
+const ARGS = ["--nproc-per-node", "2", "--max-restarts", "1", job("obeys.sh")];
 
 /** A worker has failed: its node lacks something until `restore`, and then goes on as if nothing were. */
 async function goesOn(
@@ -38,7 +40,7 @@ async function goesOn(
 	expect(exitCode).toBe(0);
 }
 
-it("a node that may start no process for a while starts its workers when it may, and no failure is counted", async (context) => {
+it.concurrent("a node that may start no process for a while starts its workers when it may, and no failure is counted", async (context) => {
 	const site = openSite();
 	const through = asOtherUser(context, site.path);
 	const launch = site.launch(ARGS, { through });
@@ -49,7 +51,7 @@ it("a node that may start no process for a while starts its workers when it may,
 	await goesOn(site, launch, words, restore);
 });
 
-it("a node whose disk is full for a while starts its workers when there is room, and no failure is counted", async (context) => {
+it.concurrent("a node whose disk is full for a while starts its workers when there is room, and no failure is counted", async (context) => {
 	const site = openSite();
 	const small = join(site.path, "small");
 	mountSmall(context, small, "1m");
@@ -68,7 +70,7 @@ it("a node whose disk is full for a while starts its workers when there is room,
 	});
 });
 
-it("a node that cannot start a process for 20 s leaves with 75, uncharged, and the others go on", async (context) => {
+it.concurrent("a node that cannot start a process for 20 s leaves with 75, uncharged, and the others go on", async (context) => {
 	const cluster = new Cluster(etcd(), { nodes: "1:2" }, context);
 	const { site } = cluster;
 	const through = asOtherUser(context, site.path);
@@ -91,10 +93,10 @@ it("a node that cannot start a process for 20 s leaves with 75, uncharged, and t
 	await cluster.ends({ "node-a": 0 });
 });
 
-it("a node that is alone and cannot start a process for 20 s ends the run, and says why", async (context) => {
+it.concurrent("a node that is alone and cannot start a process for 20 s ends the run, and says why", async (context) => {
 	const site = openSite();
 	const through = asOtherUser(context, site.path);
-	const launch = site.launch([job("obeys.js")], { through });
+	const launch = site.launch([job("obeys.sh")], { through });
 	const [worker] = await site.sawWorkers(1, 1);
 	limit(through, launch.pid, "nproc", 1);
 	if (worker) tell(worker, 3);

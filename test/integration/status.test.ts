@@ -1,12 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import { cliHost } from "../helpers/cli-host.js";
 import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
+import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 const MEMORY = ["--rdzv-backend", "memory"];
 
@@ -40,13 +41,16 @@ async function askUntil(
 	});
 }
 
-describe("status of a run without a store", () => {
+sideBySide();
+
+describe("status of a run without a store", { concurrent: true }, () => {
 	it("J21: shows its nodes and processes while it lives, and afterwards that none of its agents is there", async () => {
 		const site = openSite();
 		const launch = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "one", job("works.js")],
+			...["--nproc-per-node", "2", "--run-id", "one", job("obeys.sh")],
 		]);
 		const workers = await site.sawWorkers(2);
+		await launch.saw("stderr", "started 2 of 2 workers");
 		const status = await askUntil(site, ["one"], ({ nodes }) =>
 			nodes.some(({ state }) => state === "running"),
 		);
@@ -83,12 +87,13 @@ describe("status of a run without a store", () => {
 
 	it("tells the last incident, and whose workers are waited for", async () => {
 		const site = openSite();
-		site.launch([
+		const launch = site.launch([
 			...["--nproc-per-node", "2", "--run-id", "two"],
 			...[job("ignores-sigterm.js"), "rank-0-fails"],
 		]);
 		const [first] = await site.sawWorkers(2);
 		writeFileSync(site.release, "");
+		await launch.saw("stderr", "RUNNING→STOPPING");
 		const status = await askUntil(
 			site,
 			["two"],
@@ -114,10 +119,12 @@ describe("status of a run without a store", () => {
 
 	it("shows nothing of a launcher that was killed, and the newest of two runs of one name", async () => {
 		const site = openSite();
-		const args = ["--run-id", "three", job("works.js")];
+		const args = ["--run-id", "three", job("obeys.sh")];
 		const older = site.launch(args);
+		await older.saw("stderr", "started 1 of 1 workers");
 		await askUntil(site, ["three"], ({ phase }) => phase === "running");
 		const newer = site.launch(args);
+		await newer.saw("stderr", "started 1 of 1 workers");
 		const isNewer = ({ nodes }: RunStatus) => nodes[0]?.pid === newer.pid;
 		const shown = await askUntil(site, ["three"], isNewer);
 		const { stderr } = await ask(site, ["three"]);
@@ -130,7 +137,7 @@ describe("status of a run without a store", () => {
 	});
 });
 
-describe("status that cannot be told", () => {
+describe("status that cannot be told", { concurrent: true }, () => {
 	const runLine = cliHost();
 
 	it.each([
@@ -169,7 +176,7 @@ describe("status that cannot be told", () => {
 	});
 });
 
-describe("status of a run in etcd", () => {
+describe("status of a run in etcd", { concurrent: true }, () => {
 	const etcd = etcdForAll();
 
 	it("J21: shows all nodes, who is waited for below MIN, and the run when it has ended", async () => {
@@ -178,9 +185,13 @@ describe("status of a run in etcd", () => {
 		const launch = (nodeId: string, ...args: string[]) =>
 			site.launch([
 				...[...at, "--nnodes", "2", "--run-id", "four", "--node-id", nodeId],
-				...["--nproc-per-node", "2", ...args, job("works.js")],
+				...["--nproc-per-node", "2", ...args, job("obeys.sh")],
 			]);
 		const a = launch("node-a", "--role", "reader");
+		await a.saw(
+			"stderr",
+			"waiting for 1 more node (at least 2): node-a is here; ",
+		);
 		const forming = await askUntil(
 			site,
 			["four", ...at],
@@ -196,12 +207,11 @@ describe("status of a run in etcd", () => {
 			},
 			nodes: [{ nodeId: "node-a", state: "ready", pid: a.pid }],
 		});
-		await a.saw(
-			"stderr",
-			"waiting for 1 more node (at least 2): node-a is here; ",
-		);
 		const b = launch("node-b");
 		await site.sawWorkers(4);
+		for (const launch of [a, b]) {
+			await launch.saw("stderr", "started 2 of 2 workers");
+		}
 		const running = await askUntil(site, ["four", ...at], ({ nodes }) =>
 			nodes.every(({ state }) => state === "running"),
 		);

@@ -6,9 +6,11 @@ import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
 import { together } from "../helpers/together.js";
 
 const etcd = etcdForAll();
+sideBySide();
 /** So short that a test need not wait; what is late on a slow machine is late for all workers alike. */
 const LIMIT = ["--hang-timeout", "3", "--evidence-timeout", "2"];
 
@@ -78,12 +80,13 @@ async function stepsIn(site: LaunchSite) {
 	return workers;
 }
 
-describe("steps", () => {
+describe("steps", { concurrent: true }, () => {
 	it("A4 are shown by status, from reports with their numbers and from the output", () =>
 		together({
 			report: async () => {
 				const site = openSite();
 				const busy = launch(site, { rank: "all", how: "busy" });
+				await site.sawWorkers(2);
 				const [first] = await stepsIn(site);
 				expect(first).toMatchObject({
 					...{ localRank: 0, rank: 0, step: 3, stepSource: "report" },
@@ -96,6 +99,7 @@ describe("steps", () => {
 			output: async () => {
 				const site = openSite();
 				const busy = launch(site, { rank: "all", how: "busy", by: "output" });
+				await busy.saw("stdout", "step 3, loss");
 				const workers = await stepsIn(site);
 				expect(workers.map(({ stepSource }) => stepSource)).toEqual([
 					"output",
@@ -110,7 +114,7 @@ describe("steps", () => {
 		}));
 });
 
-describe("a hang", () => {
+describe("a hang", { concurrent: true }, () => {
 	it("A5 of a stopped worker names it, is one incident, and the run goes on", async () => {
 		const site = openSite();
 		const { exitCode, stderr } = await launch(site, { rank: "1", how: "stop" })
@@ -148,7 +152,10 @@ describe("a hang", () => {
 			},
 		}));
 
-	it("A5 of a worker that computes is slow: it is told, and given more time", async () => {
+	// It needs a processor for itself.
+	it("A5 of a worker that computes is slow: it is told, and given more time", {
+		concurrent: false,
+	}, async () => {
 		const site = openSite();
 		const { exitCode, stderr } = await launch(site, {
 			...{ rank: "0", how: "spin", nproc: 1 },
@@ -243,7 +250,7 @@ describe("a hang", () => {
 	});
 });
 
-describe("why", () => {
+describe("why", { concurrent: true }, () => {
 	it("A5 shows what all workers of a run do, and kills nothing, without a store", async () => {
 		const site = openSite();
 		const flags = ["--hang-timeout", "0"];

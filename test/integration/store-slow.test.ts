@@ -5,11 +5,13 @@ import { etcdForAll, etcdGet } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { openProxy, startProxy } from "../helpers/tcp-proxy.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 const LEASE_TTL = 15;
 const NODES = ["node-a", "node-b"] as const;
 
 const etcd = etcdForAll();
+sideBySide();
 
 it.concurrent.for([
 	600, 1_300,
@@ -44,7 +46,7 @@ it.concurrent.for([
 		.toMatchObject({ synced: 2, incidents: 1, charged: 1 });
 });
 
-it("a store that is far away is asked by commands that know its lease_ttl", async () => {
+it.concurrent("a store that is far away is asked by commands that know its lease_ttl", async () => {
 	const proxy = await startProxy(etcd().endpoint);
 	proxy.delay(650);
 	const site = openSite();

@@ -185,6 +185,26 @@ it.each([
 		"outcome.exitCode is 100000, but must be a whole number from 0 to 255",
 	],
 	["nodes/a", NODE, { ...nodeRecord("a"), nodeId: "\u001b[31m" }, "nodeId is "],
+	["round", ROUND, roundRecord({ synced: 1e10 }), "synced is 10000000000"],
+	["round", ROUND, { ...roundRecord(), version: 2 }, "no record of version 1"],
+	["round", ROUND, { version: 1 }, "instance is missing"],
+	["round", ROUND, { ...roundRecord(), seats: "1" }, 'seats is "1"'],
+	["round", ROUND, { ...roundRecord(), accounted: {} }, "accounted is {}"],
+	["round", ROUND, { ...roundRecord(), cause: null }, "cause is null"],
+	["spec", SPEC, { version: 1, minNodes: "2" }, 'minNodes is "2"'],
+	[
+		"coordinator",
+		COORDINATOR,
+		{ version: 1, nodeId: 7, incarnation: "x" },
+		"nodeId is 7",
+	],
+	["nodes/a", NODE, { ...nodeRecord("a"), claim: 1e300 }, "claim is 1e+300"],
+	[
+		"seats/b",
+		SEAT,
+		{ ...seatRecord("b"), localWorldSize: 1e12 },
+		"localWorldSize is 1000000000000",
+	],
 ] as const)("%s says what is wrong: %s", (key, shape, record, words) => {
 	const read = () => decodeRecord<Versioned>(shape, entryOf(key, record));
 	expect(refusal(read)).toContain(words);
