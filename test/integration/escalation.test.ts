@@ -13,7 +13,7 @@ it("climbs all rungs, each with its reason, and only the guilty node has a code 
 		{
 			...{ nodes: "2:3", flags: FLAGS, worker: ["follows.js"] },
 			// A worker that has run for so long would have brought a step forward.
-			conf: { settle_timeout: 600 },
+			conf: { settle_timeout: 600, join_timeout: 900 },
 		},
 		context,
 	);
