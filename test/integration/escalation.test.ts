@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { eventsOf, sawEvent } from "../helpers/followers.js";
+import { followed, sawEvent } from "../helpers/followers.js";
 import { tell } from "../helpers/obedient-worker.js";
 
 const etcd = etcdForAll();
@@ -13,7 +13,7 @@ it("climbs all rungs, each with its reason, and only the guilty node has a code 
 		{
 			...{ nodes: "2:3", flags: FLAGS, worker: ["follows.js"] },
 			// A worker that has run for so long would have brought a step forward.
-			conf: { settle_timeout: 600 },
+			conf: { settle_timeout: 600, join_timeout: 900 },
 		},
 		context,
 	);
@@ -31,7 +31,7 @@ it("climbs all rungs, each with its reason, and only the guilty node has a code 
 	// Hard: all are started again.
 	await cluster.site.sawWorkers(3, 3);
 	for (const worker of survivors) {
-		expect(eventsOf(worker).at(-1)).toEqual({ kind: "SIGTERM" });
+		expect(followed(worker).at(-1)).toEqual({ kind: "SIGTERM" });
 	}
 	tell(cluster.worker(3, 2), 9);
 

@@ -19,9 +19,8 @@ describe.each([
 	const begin = async (script: string) => {
 		const options = args.slice(0, -1);
 		const at = `${ROOT}/dist/reaper/${args.at(-1)}`;
-		const stdio = ["ignore", "pipe", "inherit"] as const;
 		const reaper = spawn(file, [...options, at, "/bin/sh", "-c", script], {
-			stdio: [...stdio],
+			stdio: ["ignore", "pipe", "inherit"],
 		});
 		onTestFinished(() => void reaper.kill("SIGKILL"));
 		const ended = new Promise((resolve) => reaper.on("close", resolve));
