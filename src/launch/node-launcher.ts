@@ -170,6 +170,7 @@ export class NodeLauncher {
 			openNotices: () => this.notices.hearOrders(about),
 			leave: () => this.leave(),
 		});
+		this.notices.joined(this.session);
 		if (this.stopRequest) this.session.askToStop(this.stopRequest);
 		return this.session.toTheEnd();
 	}

@@ -31,7 +31,7 @@ export class Aws implements Cloud {
 	constructor(private readonly context: CloudContext) {
 		const named = context.environment[AWS_VARIABLE] || PLACE;
 		this.place = named.replace(/\/+$/, "");
-		this.tell = new TellChanges("aws", context.listener);
+		this.tell = new TellChanges({ source: "aws" }, context.listener);
 		this.loops = [
 			new PollLoop({
 				...context,
@@ -78,10 +78,10 @@ export class Aws implements Cloud {
 			"events/maintenance/scheduled",
 			readMaintenance,
 		);
-		this.tell.advice([
-			...(rebalance === undefined ? [] : [rebalance]),
-			...(maintenance ?? []),
-		]);
+		this.tell.advice(
+			[...(rebalance === undefined ? [] : [rebalance]), ...(maintenance ?? [])],
+			"AWS no longer recommends it",
+		);
 	}
 
 	/** Undefined: there is nothing at this path. Rejects if the answer cannot be read. */
