@@ -142,6 +142,8 @@ describe("P1 AWS", () => {
 			"advice aws: scheduled maintenance: instance-retirement in 3600",
 		]);
 		expect(transport.count("spot/instance-action")).toBe(0);
+		// Nothing wakes the process for what cannot come.
+		expect((clock.nextAlarm ?? 0) - clock.now()).toBeGreaterThan(20_000);
 	});
 
 	test.each([
