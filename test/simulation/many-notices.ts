@@ -62,12 +62,14 @@ function give(run: Simulation, agent: SimAgent, random: Random): void {
 		: random.between(-5_000, LONGEST_WINDOW_MS);
 	agent.notice(source, inMs, origin);
 	const later = random.between(10, 20_000);
-	if (random.chance(0.2)) {
-		run.after(later, () => agent.withdraw(source, origin));
-	} else if (random.chance(0.2)) {
-		const sooner = random.between(0, 10_000);
-		run.after(later, () => agent.notice(source, sooner, origin));
-	}
+	const sooner = random.between(0, 10_000);
+	const change = random.pick(["none", "none", "none", "gone", "sooner"]);
+	if (change === "none") return;
+	run.after(later, () =>
+		change === "gone"
+			? agent.withdraw(source, origin)
+			: agent.notice(source, sooner, origin),
+	);
 }
 
 function shapeOf(policy: "hard" | "soft"): RunShape {
