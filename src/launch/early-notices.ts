@@ -1,6 +1,7 @@
 import {
 	leavingFor,
 	noticeInWords,
+	type PendingNotice,
 	type PendingNotices,
 	withNotice,
 	withoutOrigin,
@@ -47,7 +48,7 @@ export class EarlyNotices {
 
 	/** What the agent is told when the node has joined. */
 	handOver(): readonly Notice[] {
-		const handed = this.pending ?? [];
+		const handed: readonly PendingNotice[] = this.pending ?? [];
 		this.close();
 		return handed.map(({ notice, origin }) => ({ ...notice, origin }));
 	}
