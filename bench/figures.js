@@ -5,6 +5,7 @@ import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
+import { NOTICE_FIGURES } from "./notices.js";
 import { POD_FIGURES } from "./pods.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
@@ -149,6 +150,7 @@ export const FIGURES = [
 	...VERDICT_TIME_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
+	...NOTICE_FIGURES,
 	...SCALE_FIGURES,
 ];
 

@@ -119,6 +119,13 @@ export class ClusterJob {
 		return at;
 	}
 
+	/** Waits until an agent has said these words lately. */
+	async saying(name, words) {
+		await this.until(`"${words}" of agent ${name}`, () =>
+			this.#agents.get(name).lastWords.includes(words) ? true : undefined,
+		);
+	}
+
 	pidOf(name) {
 		return this.#agents.get(name).pid;
 	}

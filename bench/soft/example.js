@@ -28,6 +28,9 @@ const RUNS = {
 	hard: { ...COMMON, program: program("train.js") },
 };
 
+/** The soft one, for other figures. */
+export const SOFT_EXAMPLE = RUNS.soft;
+
 const KILLED = "the worker of rank 0 is killed";
 const kill = (job) => job.killWorker(0);
 const toNextStep = ({ ms }) => ms;
@@ -119,7 +122,7 @@ async function play(launcher, run, strike, place, { etcd }) {
 }
 
 /** The newest step that each of the workers has done. */
-function doneByAll(steps, worldSize) {
+export function doneByAll(steps, worldSize) {
 	const newest = Array.from({ length: worldSize }, (_, rank) =>
 		Math.max(
 			...steps.filter((step) => step.rank === rank).map(({ figure }) => figure),

@@ -3,6 +3,7 @@ import type { Store } from "../rendezvous/store/store.js";
 import type { AgentObserver } from "./agent-observer.js";
 import type { NodeConfig } from "./joining/enter-run.js";
 import type { AgentInput } from "./machine/inputs.js";
+import type { Ending } from "./machine/state.js";
 import type { LauncherIo } from "./workers/node-resources.js";
 import type { PortReservation } from "./workers/reserve-port.js";
 
@@ -29,5 +30,5 @@ export interface AgentSessionOptions {
 	/** Opens the sources of notices, which then call `notice`. */
 	readonly openNotices: () => void;
 	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
-	readonly leave: () => Promise<void>;
+	readonly leave: (ending: Ending) => Promise<void>;
 }

@@ -102,7 +102,7 @@ export class AgentSession {
 		);
 		// Other nodes wait for this one to leave, and removing its directories may take a while.
 		await Promise.all([
-			...[this.options.leave(), resources.console.drain()],
+			...[this.options.leave(ending), resources.console.drain()],
 			within(place.clock, LAST_WRITE_MS, ledger.close()),
 		]);
 		adviseLonely(ending, config, log);

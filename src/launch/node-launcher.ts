@@ -168,19 +168,24 @@ export class NodeLauncher {
 			ranOtherCommand: joined.otherCommand.length > 0,
 			observer: this.observer,
 			openNotices: () => this.notices.hearOrders(about),
-			leave: () => this.leave(),
+			leave: ({ outcome }) => this.leave(outcome === "left"),
 		});
+		this.notices.joined(this.session);
 		if (this.stopRequest) this.session.askToStop(this.stopRequest);
 		return this.session.toTheEnd();
 	}
 
-	/** Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself. */
-	private leave(): Promise<void> {
-		this.leaving ??= this.leaveRun();
+	/**
+	 * Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself.
+	 * @param isEarly the run goes on without this node: its platform need not wait any longer. After a run's end its
+	 * machine may still be needed, for what a job's script does with the results
+	 */
+	private leave(isEarly = false): Promise<void> {
+		this.leaving ??= this.leaveRun(isEarly);
 		return this.leaving;
 	}
 
-	private async leaveRun(): Promise<void> {
+	private async leaveRun(isEarly: boolean): Promise<void> {
 		const { clock, log } = this.place;
 		const left = this.membership?.close().then(
 			() => true,
@@ -190,7 +195,9 @@ export class NodeLauncher {
 		const { leaseTtlMs } = this.config.rendezvous;
 		const { least, most } = LEAVE_WITHIN_MS;
 		const withinMs = Math.min(most, Math.max(least, leaseTtlMs * LEAVE_PART));
-		if (await within(clock, withinMs, left)) return this.notices.left();
+		if (await within(clock, withinMs, left)) {
+			return isEarly ? this.notices.left() : undefined;
+		}
 		const seconds = leaseTtlMs / 1000;
 		log.warn(
 			`the store could not be told that this node leaves: its lease lapses within ${seconds} s`,

@@ -3,19 +3,17 @@ import type { EnteredRun } from "../agent/joining/enter-run.js";
 import { DrainWatch } from "../agent/presence/drain-watch.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { backgroundClock } from "../base/clock.js";
-import { EXIT_CODES, messageOf } from "../base/errors.js";
+import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import type {
 	Notice,
 	NoticeListener,
-	NoticeSource,
+	NoticeOrigin,
 } from "../notices/notice.js";
 import type { NoticeSources } from "../notices/open-notice-sources.js";
 import { signalNotice } from "../notices/sources/signal.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-
-/** As by SIGTERM: the machine is going. */
-const GOING_EXIT_CODE = 143;
+import { EarlyNotices, type EarlyNoticesOptions } from "./early-notices.js";
 
 export interface NoticeWatchOptions {
 	readonly config: AgentConfig;
@@ -25,10 +23,7 @@ export interface NoticeWatchOptions {
 	/** This node's part in the run; undefined before it has joined. */
 	readonly session: () => Pick<AgentSession, "notice"> | undefined;
 	/** Makes a node leave that has not joined yet. */
-	readonly leave: (stop: {
-		readonly exitCode: number;
-		readonly reason: string;
-	}) => void;
+	readonly leave: EarlyNoticesOptions["leave"];
 }
 
 /** Where a command leaves what it tells a node that has joined. */
@@ -40,10 +35,16 @@ export interface Orders extends Pick<EnteredRun, "config" | "store"> {
 /** Listens for notices from the launch on, and passes them on to the agent. */
 export class NoticeWatch implements NoticeListener {
 	private readonly sources: Promise<NoticeSources | undefined>;
+	private readonly early: EarlyNotices;
 	private isClosed = false;
 
 	constructor(private readonly options: NoticeWatchOptions) {
 		const { cleanups, log } = options.place;
+		const { shutdownTimeoutMs } = options.config;
+		this.early = new EarlyNotices({
+			...{ clock: backgroundClock, log, shutdownTimeoutMs },
+			leave: options.leave,
+		});
 		this.sources = this.open();
 		this.sources.catch((error) =>
 			log.warn(`notices are not heard: ${messageOf(error)}`),
@@ -53,6 +54,8 @@ export class NoticeWatch implements NoticeListener {
 
 	/** Whether this signal is a notice, which is then followed. */
 	signalled(signal: string): boolean {
+		// Before it has joined there is nothing to wait for.
+		if (this.options.session() === undefined) return false;
 		const { environment, notices } = this.options.config;
 		const now = this.options.place.clock.wallTime();
 		const graceMs = notices.terminationGraceMs;
@@ -63,7 +66,7 @@ export class NoticeWatch implements NoticeListener {
 
 	noticed(notice: Notice): void {
 		const session = this.options.session();
-		if (session === undefined) this.leaveUnjoined(notice);
+		if (session === undefined) this.early.noticed(notice);
 		else session.notice({ kind: "noticed", notice });
 	}
 
@@ -78,10 +81,17 @@ export class NoticeWatch implements NoticeListener {
 		}
 	}
 
-	withdrawn(source: NoticeSource, reason: string): void {
-		this.options
-			.session()
-			?.notice({ kind: "notice-withdrawn", source, reason });
+	withdrawn({ source, origin }: NoticeOrigin, reason: string): void {
+		const session = this.options.session();
+		if (session === undefined) this.early.withdrawn({ source, origin });
+		else session.notice({ kind: "notice-withdrawn", source, origin, reason });
+	}
+
+	/** The node has joined: its agent learns what came before. */
+	joined(session: Pick<AgentSession, "notice">): void {
+		for (const notice of this.early.handOver()) {
+			session.notice({ kind: "noticed", notice });
+		}
 	}
 
 	/** Hears also what commands tell this node through the store. */
@@ -99,15 +109,9 @@ export class NoticeWatch implements NoticeListener {
 		await (await this.sources.catch(() => undefined))?.left();
 	}
 
-	/** It has no workers that could save, and takes no part any more. */
-	private leaveUnjoined({ source, reason }: Notice): void {
-		const isLifetime = source === "lifetime";
-		const exitCode = isLifetime ? EXIT_CODES.replaceNode : GOING_EXIT_CODE;
-		this.options.leave({ exitCode, reason: `notice (${source}): ${reason}` });
-	}
-
 	private close(): void {
 		this.isClosed = true;
+		this.early.close();
 		void this.sources.then((sources) => sources?.close()).catch(() => {});
 	}
 

@@ -10,9 +10,15 @@ export type NoticeSource =
 	| "command"
 	| "chaos";
 
-/** Says that this machine will go. */
-export interface Notice {
+/** Whose word a notice is: a later one replaces it, and nothing else withdraws it. */
+export interface NoticeOrigin {
 	readonly source: NoticeSource;
+	/** What says so, where one source has several: a file's path, a platform's value. */
+	readonly origin?: string | undefined;
+}
+
+/** Says that this machine will go. */
+export interface Notice extends NoticeOrigin {
 	/** Why, in words. */
 	readonly reason: string;
 	/** When the machine goes, in milliseconds since 1970; undefined if unknown. */
@@ -21,10 +27,10 @@ export interface Notice {
 
 /** What an open source of notices tells. */
 export interface NoticeListener {
-	/** The machine will go. A later notice may replace an earlier one of the same source. */
+	/** The machine will go. A later notice replaces an earlier one of the same origin. */
 	noticed(notice: Notice): void;
 	/** A recommendation only: `--on-advice` decides. */
 	advised(notice: Notice): void;
-	/** The source has withdrawn its notice. */
-	withdrawn(source: NoticeSource, reason: string): void;
+	/** What gave this notice, or this recommendation, has withdrawn it. */
+	withdrawn(what: NoticeOrigin, reason: string): void;
 }

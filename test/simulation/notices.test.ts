@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { NOTICES, playManyNotices } from "./many-notices.js";
 import { describeRed, runSeeds } from "./run-seeds.js";
 
 const SEEDS = 100;
@@ -7,3 +8,22 @@ it(`P9 J1 J3 holds every invariant where machines announce their end: ${SEEDS} s
 	const { red } = await runSeeds(1, SEEDS, { hasNotices: true });
 	expect(red === undefined ? "all green" : describeRed(red)).toBe("all green");
 }, 300_000);
+
+describe.each(["hard", "soft"] as const)("P3 P10 %s", (policy) => {
+	it.each([
+		1, 2, 3,
+	])(`${NOTICES} notices in one run charge no restart and end no run (seed %d)`, async (seed) => {
+		const { last, processes, given } = await playManyNotices(seed, policy);
+		expect(given).toBeGreaterThanOrEqual(NOTICES);
+		const left = processes.flatMap(({ ending }) => ending ?? []);
+		expect(left.length).toBeGreaterThan(NOTICES / 3);
+		for (const { outcome, exitCode, reason } of left) {
+			expect([143, 75], reason).toContain(exitCode);
+			expect(outcome).toBe("left");
+		}
+		expect(last?.round).toMatchObject({
+			...{ outcome: null, charged: 0, incidents: 0 },
+		});
+		expect([...(last?.budgets ?? [])]).toEqual([]);
+	}, 60_000);
+});

@@ -88,22 +88,27 @@ export class SimAgent {
 	}
 
 	/** Its machine will go; undefined: it is not known when. */
-	notice(source: NoticeSource, inMs: number | undefined): void {
+	notice(
+		source: NoticeSource,
+		inMs: number | undefined,
+		origin?: string,
+	): void {
 		this.history.noticed.push(this.options.machine.timeline.now);
 		this.say(`has a notice of ${source}: gone in ${inMs} ms`);
 		const wallTime = this.process.clock.wallTime();
 		const deadline = inMs === undefined ? undefined : wallTime + inMs;
-		const notice = { source, reason: "spot interruption", deadline };
+		const reason = "spot interruption";
+		const notice = { source, origin, reason, deadline };
 		this.process.deliver(() =>
 			this.agent.dispatch({ kind: "noticed", notice }),
 		);
 	}
 
-	withdraw(source: NoticeSource): void {
+	withdraw(source: NoticeSource, origin?: string): void {
 		const reason = "not after all";
 		this.say(`has no notice of ${source} any more`);
 		this.process.deliver(() =>
-			this.agent.dispatch({ kind: "notice-withdrawn", source, reason }),
+			this.agent.dispatch({ kind: "notice-withdrawn", source, origin, reason }),
 		);
 	}
 

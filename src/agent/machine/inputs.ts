@@ -1,6 +1,6 @@
 import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
 import type { Trace } from "../../evidence/parse-trace.js";
-import type { Notice, NoticeSource } from "../../notices/notice.js";
+import type { Notice, NoticeOrigin } from "../../notices/notice.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
@@ -91,12 +91,11 @@ export type AgentInput =
 	  }
 	/** The machine will go. */
 	| { readonly kind: "noticed"; readonly notice: Notice }
-	/** It will stay, as far as this source knows. */
-	| {
+	/** It will stay, as far as this origin knows. */
+	| ({
 			readonly kind: "notice-withdrawn";
-			readonly source: NoticeSource;
 			readonly reason: string;
-	  }
+	  } & NoticeOrigin)
 	/** The worker has read that its machine goes. */
 	| { readonly kind: "worker-noticed"; readonly localRank: number }
 	/** The worker has saved what it wants to keep, and may be ended. */

@@ -8,7 +8,7 @@ import {
 	type PendingNotices,
 	TOO_LATE,
 	withNotice,
-	withoutSource,
+	withoutOrigin,
 } from "./pending-notices.js";
 import type { AgentState, Finished, Next } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
@@ -67,7 +67,7 @@ function noticesAfter(
 	if (input.kind === "noticed") {
 		return withNotice(before, input.notice, context);
 	}
-	const left = before && withoutSource(before, input.source);
+	const left = before && withoutOrigin(before, input);
 	return left?.length === before?.length ? before : left;
 }
 

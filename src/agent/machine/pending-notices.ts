@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { formatDuration, formatInstant } from "../../base/units.js";
-import type { Notice, NoticeSource } from "../../notices/notice.js";
+import type { Notice, NoticeOrigin } from "../../notices/notice.js";
 
 /** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
 export const UNKNOWN_WINDOW_MS = 30_000;
@@ -15,14 +15,15 @@ const GOING_EXIT_CODE = 143;
 
 /** A notice that holds. Times are on the agent's clock, in milliseconds. */
 export interface PendingNotice {
-	readonly notice: Notice;
+	readonly notice: Omit<Notice, "origin">;
+	readonly origin?: string | undefined;
 	/** When the machine goes. */
 	readonly goneAt: number;
 	/** When the workers get SIGTERM at the latest. */
 	readonly termAt: number;
 }
 
-/** At most one of each source, that of the earliest deadline first. */
+/** At most one of each origin, that of the earliest deadline first. */
 export type PendingNotices = readonly [PendingNotice, ...PendingNotice[]];
 
 interface Times {
@@ -32,13 +33,13 @@ interface Times {
 	readonly shutdownTimeoutMs: number;
 }
 
-/** Adds a notice; it replaces one of the same source. Unchanged if that says the same. */
+/** Adds a notice; it replaces one of the same origin. Unchanged if that says the same. */
 export function withNotice(
 	known: PendingNotices | undefined,
 	notice: Notice,
 	times: Times,
 ): PendingNotices {
-	const same = known?.find((one) => one.notice.source === notice.source);
+	const same = known?.find(isOf(notice));
 	if (known !== undefined && same !== undefined && isSame(same, notice)) {
 		return known;
 	}
@@ -49,26 +50,32 @@ export function withNotice(
 }
 
 /** Undefined if no other is left. */
-export function withoutSource(
+export function withoutOrigin(
 	known: PendingNotices,
-	source: NoticeSource,
+	what: NoticeOrigin,
 ): PendingNotices | undefined {
-	return inOrder(known.filter(({ notice }) => notice.source !== source));
+	const isIt = isOf(what);
+	return inOrder(known.filter((one) => !isIt(one)));
+}
+
+function isOf({ source, origin }: NoticeOrigin) {
+	return (one: PendingNotice) =>
+		one.notice.source === source && one.origin === origin;
 }
 
 /** SIGTERM comes the shutdown time-out before the deadline, or at half of what is left if that is less. */
 function pending(
-	notice: Notice,
+	{ source, origin, reason, deadline }: Notice,
 	{ now, wallTime, shutdownTimeoutMs }: Times,
 ): PendingNotice {
-	const { deadline } = notice;
 	const leftMs =
 		deadline === undefined
 			? UNKNOWN_WINDOW_MS
 			: Math.max(0, deadline - wallTime);
 	const goneAt = now + leftMs;
 	return {
-		notice,
+		notice: { source, reason, deadline },
+		origin,
 		goneAt,
 		termAt: goneAt - Math.min(shutdownTimeoutMs, leftMs / 2),
 	};
@@ -147,7 +154,11 @@ export function noticeInWords(
 	return `${inShort(notice)}; ${goes}, and the workers get SIGTERM in ${term} at the latest`;
 }
 
-function inShort({ source, reason, deadline }: Notice): string {
+function inShort({
+	source,
+	reason,
+	deadline,
+}: PendingNotice["notice"]): string {
 	const by =
 		deadline === undefined ? "" : `, gone at ${formatInstant(deadline)}`;
 	return `notice from ${source}: ${reason}${by}`;

@@ -68,7 +68,7 @@ export class DrainWatch {
 			listener.noticed({ source: "command", reason, deadline });
 		} else if (this.isNoticed) {
 			this.isNoticed = false;
-			listener.withdrawn("command", "elastic-run leave --cancel");
+			listener.withdrawn({ source: "command" }, "elastic-run leave --cancel");
 		}
 	}
 }

@@ -7,6 +7,8 @@ export type MachineNotice = Omit<NoticeState, "sequence">;
 /** The notices in one worker's channel, which the agent does not count among the events of rounds. */
 export class WorkerNotices {
 	private readonly sequences: number[] = [];
+	/** The number of the last withdrawal: what is said of notices before it holds no more. */
+	private withdrawn = 0;
 	/** One that came before the worker's process was prepared. */
 	private untold: MachineNotice | undefined;
 
@@ -17,7 +19,10 @@ export class WorkerNotices {
 	): void {
 		const notice = { deadline, source, reason };
 		this.untold = write === undefined ? notice : undefined;
-		if (write !== undefined) this.sequences.push(write(notice));
+		if (write === undefined) return;
+		const sequence = write(notice);
+		this.sequences.push(sequence);
+		if (source === null) this.withdrawn = sequence;
 	}
 
 	/** The worker has its channel. */
@@ -33,7 +38,9 @@ export class WorkerNotices {
 			case "ACK":
 				return this.acknowledged(reply.event, localRank);
 			case "NOTICED":
-				return { kind: "worker-noticed", localRank };
+				return this.isPast(reply.event)
+					? undefined
+					: { kind: "worker-noticed", localRank };
 			case "WAITING":
 				return { kind: "worker-waits", localRank, round: reply.round };
 			case "WAITED":
@@ -49,11 +56,21 @@ export class WorkerNotices {
 	}
 
 	/** To acknowledge a notice says that the worker is ready to end, and nothing about the events before it. */
-	private acknowledged(event: number, localRank: number): AgentInput {
+	private acknowledged(
+		event: number,
+		localRank: number,
+	): AgentInput | undefined {
 		if (this.sequences.includes(event)) {
-			return { kind: "worker-ready", localRank };
+			return this.isPast(event)
+				? undefined
+				: { kind: "worker-ready", localRank };
 		}
 		const before = this.sequences.filter((notice) => notice < event).length;
 		return { kind: "worker-acknowledged", localRank, event: event - before };
+	}
+
+	/** Whether that notice was withdrawn: a worker that answers it late is not ready for the next one. */
+	private isPast(notice: number): boolean {
+		return notice <= this.withdrawn;
 	}
 }

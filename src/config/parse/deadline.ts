@@ -11,10 +11,14 @@ export function parseDeadline(
 		const duration = parseDuration(text);
 		if ("value" in duration) return ok(Math.round(wallTime) + duration.value);
 		const at = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
-		return Number.isNaN(at)
-			? problem(
-					`${quote(text)} is neither a duration (90, 10m, 2h) nor an ISO time (2026-11-26T12:00:00Z)`,
-				)
+		if (Number.isNaN(at)) {
+			return problem(
+				`${quote(text)} is neither a duration (90, 10m, 2h) nor an ISO time (2026-11-26T12:00:00Z)`,
+			);
+		}
+		// A slip of the year must not end a node at once.
+		return at < wallTime
+			? problem(`${quote(text)} is over: use a later time, or 0 for now`)
 			: ok(at);
 	};
 }

@@ -24,28 +24,27 @@ const META = "/latest/meta-data/";
 export class Aws implements Cloud {
 	private readonly place: string;
 	private readonly tell: TellChanges;
-	private readonly loops: readonly PollLoop[];
+	private readonly ends: PollLoop;
+	private readonly advice: PollLoop;
 	private token: { readonly text: string; readonly until: number } | undefined;
-	private isOnDemand: boolean | undefined;
+	private isSpot = false;
 
 	constructor(private readonly context: CloudContext) {
 		const named = context.environment[AWS_VARIABLE] || PLACE;
 		this.place = named.replace(/\/+$/, "");
-		this.tell = new TellChanges("aws", context.listener);
-		this.loops = [
-			new PollLoop({
-				...context,
-				name: "AWS",
-				everyMs: LOOK_EVERY_MS,
-				look: () => this.lookForEnd(),
-			}),
-			new PollLoop({
-				...context,
-				name: "AWS's recommendations",
-				everyMs: LOOK_FOR_ADVICE_EVERY_MS,
-				look: () => this.lookForAdvice(),
-			}),
-		];
+		this.tell = new TellChanges({ source: "aws" }, context.listener);
+		this.ends = new PollLoop({
+			...context,
+			name: "AWS",
+			everyMs: LOOK_EVERY_MS,
+			look: () => this.lookForEnd(),
+		});
+		this.advice = new PollLoop({
+			...context,
+			name: "AWS's recommendations",
+			everyMs: LOOK_FOR_ADVICE_EVERY_MS,
+			look: () => this.lookForAdvice(),
+		});
 	}
 
 	async identify(): Promise<void> {
@@ -53,18 +52,23 @@ export class Aws implements Cloud {
 	}
 
 	start(): void {
-		for (const loop of this.loops) loop.start();
+		this.ends.start();
+		this.advice.start();
 	}
 
 	close(): void {
-		for (const loop of this.loops) loop.close();
+		this.ends.close();
+		this.advice.close();
 	}
 
 	private async lookForEnd(): Promise<void> {
-		this.isOnDemand ??=
-			(await this.text("instance-life-cycle")) === "on-demand";
-		// Only spot instances are interrupted.
-		if (this.isOnDemand) return;
+		if (!this.isSpot) {
+			const isOnDemand =
+				(await this.text("instance-life-cycle")) === "on-demand";
+			// Only spot instances are interrupted: on others nothing need wake the process.
+			if (isOnDemand) return this.ends.close();
+			this.isSpot = true;
+		}
 		const end = await this.read("spot/instance-action", readSpotAction);
 		this.tell.notice(end, "the spot interruption is no longer announced");
 	}
@@ -78,10 +82,10 @@ export class Aws implements Cloud {
 			"events/maintenance/scheduled",
 			readMaintenance,
 		);
-		this.tell.advice([
-			...(rebalance === undefined ? [] : [rebalance]),
-			...(maintenance ?? []),
-		]);
+		this.tell.advice(
+			[...(rebalance === undefined ? [] : [rebalance]), ...(maintenance ?? [])],
+			"AWS no longer recommends it",
+		);
 	}
 
 	/** Undefined: there is nothing at this path. Rejects if the answer cannot be read. */

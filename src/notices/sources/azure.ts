@@ -13,6 +13,7 @@ export const AZURE_VARIABLE = "ELASTIC_RUN_AZURE_METADATA_URL";
 const PLACE = "http://169.254.169.254";
 const INSTANCE = "/metadata/instance?api-version=2021-02-01";
 const EVENTS = "/metadata/scheduledevents?api-version=2020-07-01";
+const GONE = "the scheduled event is gone";
 /** As Azure asks for. */
 const LOOK_EVERY_MS = 1_000;
 /** The first question turns the service on, which may take it two minutes. */
@@ -30,7 +31,7 @@ export class Azure implements Cloud {
 	constructor(private readonly context: CloudContext) {
 		const named = context.environment[AZURE_VARIABLE] || PLACE;
 		this.place = named.replace(/\/+$/, "").replace(/\/metadata$/, "");
-		this.tell = new TellChanges("azure", context.listener);
+		this.tell = new TellChanges({ source: "azure" }, context.listener);
 		this.loop = new PollLoop({
 			...context,
 			name: "Azure",
@@ -87,11 +88,11 @@ export class Azure implements Cloud {
 		this.incarnation = document.incarnation;
 		this.events = document.events;
 		const pauses = this.events.filter(({ isEnd }) => !isEnd);
-		this.tell.advice(pauses.map(({ notice }) => notice));
-		this.tell.notice(
-			firstEnd(this.events)?.notice,
-			"the scheduled event is gone",
+		this.tell.advice(
+			pauses.map(({ notice }) => notice),
+			GONE,
 		);
+		this.tell.notice(firstEnd(this.events)?.notice, GONE);
 	}
 
 	private async get(

@@ -25,7 +25,10 @@ export class NoticeFileSource implements OpenSource {
 		private readonly path: string,
 		private readonly context: SourceContext,
 	) {
-		this.tell = new TellChanges("file", context.listener);
+		this.tell = new TellChanges(
+			{ source: "file", origin: path },
+			context.listener,
+		);
 		this.loop = new PollLoop({
 			...context,
 			name: `the file ${path}`,

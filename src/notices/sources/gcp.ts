@@ -54,7 +54,10 @@ export class Gcp implements Cloud {
 		const host = context.environment[GCP_VARIABLE] || PLACE;
 		const place = /^https?:\/\//.test(host) ? host : `http://${host}`;
 		this.base = `${place.replace(/\/+$/, "")}/computeMetadata/v1/`;
-		this.upcoming = new TellChanges("gcp", context.listener);
+		this.upcoming = new TellChanges(
+			{ source: "gcp", origin: "upcoming" },
+			context.listener,
+		);
 		this.loops = [
 			...VALUES.map((value) => this.loopOf(value)),
 			new PollLoop({
@@ -82,7 +85,8 @@ export class Gcp implements Cloud {
 
 	private loopOf({ path, name, parse, withdrawn }: Value): PollLoop {
 		const { clock } = this.context;
-		const tell = new TellChanges("gcp", this.context.listener);
+		const from = { source: "gcp", origin: path } as const;
+		const tell = new TellChanges(from, this.context.listener);
 		let etag: string | undefined;
 		let body: string | undefined;
 		const look = async () => {
@@ -100,7 +104,7 @@ export class Gcp implements Cloud {
 			if (answer.body === body) return;
 			body = answer.body;
 			tell.notice(read.notice ?? undefined, withdrawn);
-			tell.advice(read.advice === null ? [] : [read.advice]);
+			tell.advice(read.advice === null ? [] : [read.advice], withdrawn);
 		};
 		return new PollLoop({
 			...this.context,
@@ -120,7 +124,10 @@ export class Gcp implements Cloud {
 		if (read === undefined) {
 			throw new Error(`${ask.url} answers something else`);
 		}
-		this.upcoming.advice(read.advice === null ? [] : [read.advice]);
+		this.upcoming.advice(
+			read.advice === null ? [] : [read.advice],
+			"no maintenance is upcoming",
+		);
 	}
 
 	private async get(path: string, timeoutMs?: number) {

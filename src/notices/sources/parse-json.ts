@@ -21,10 +21,25 @@ export function textIn(value: unknown): string | undefined {
 	return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Milliseconds since 1970; undefined if it is no time. */
+/** RFC 3339, as AWS and Google write times, and RFC 1123, as AWS and Azure do. */
+const TIMES = [
+	/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i,
+	/^([A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (GMT|UTC)$/,
+];
+
+/**
+ * Milliseconds since 1970; undefined if it is no time. Date.parse alone takes nearly every text with a number for a time of
+ * the past, at which the workers would be ended at once.
+ */
 export function timeIn(value: unknown): number | undefined {
-	const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
-	return Number.isNaN(time) ? undefined : time;
+	const isTime =
+		typeof value === "string" && TIMES.some((form) => form.test(value));
+	return isTime ? knownTime(Date.parse(value)) : undefined;
+}
+
+/** Undefined for none, and for the zero of languages whose time begins in the year 1. */
+export function knownTime(time: number): number | undefined {
+	return time >= 0 ? time : undefined;
 }
 
 /** A word from outside for a log line: short and without control characters. */

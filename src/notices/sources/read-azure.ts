@@ -90,12 +90,12 @@ export function readOwnName(body: string): string | undefined {
 	return isObject(compute) ? textIn(compute.name) : undefined;
 }
 
-/** The event that ends this machine first. */
+/** The event that ends this machine first. One without a readable time may be the first. */
 export function firstEnd(
 	events: readonly AzureEvent[],
 ): AzureEvent | undefined {
 	const time = ({ notice }: AzureEvent) =>
-		notice.deadline ?? Number.POSITIVE_INFINITY;
+		notice.deadline ?? Number.NEGATIVE_INFINITY;
 	return events
 		.filter(({ isEnd }) => isEnd)
 		.sort((left, right) => time(left) - time(right))[0];

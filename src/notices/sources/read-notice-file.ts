@@ -1,8 +1,9 @@
-import { wordIn } from "./parse-json.js";
+import { knownTime, wordIn } from "./parse-json.js";
 
 const SECONDS = /^\d{1,9}(\.\d+)?$/;
-/** A year and perhaps a time; a zone may follow. */
-const ISO = /^\d{4}-\d{2}-\d{2}/;
+/** A date and perhaps a time; a zone may follow. */
+const ISO =
+	/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 export interface NoticeFile {
 	/** In milliseconds since 1970; undefined if the file names none. */
@@ -25,6 +26,5 @@ export function readNoticeFile(text: string, wallTime: number): NoticeFile {
 
 function readDeadline(line: string, wallTime: number): number | undefined {
 	if (SECONDS.test(line)) return wallTime + Number(line) * 1_000;
-	const time = ISO.test(line) ? Date.parse(line) : Number.NaN;
-	return Number.isNaN(time) ? undefined : time;
+	return ISO.test(line) ? knownTime(Date.parse(line)) : undefined;
 }

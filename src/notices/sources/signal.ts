@@ -14,11 +14,13 @@ export function signalNotice(
 	if (signal !== "SIGTERM" || graceMs === undefined) return undefined;
 	const deadline = wallTime + graceMs;
 	const { KUBERNETES_SERVICE_HOST, SLURM_JOB_ID } = environment;
+	// The same source may say something else as well, such as the end of the job.
+	const about = { deadline, origin: signal };
 	if (KUBERNETES_SERVICE_HOST) {
-		return { source: "kubernetes", reason: "SIGTERM: the pod ends", deadline };
+		return { ...about, source: "kubernetes", reason: "SIGTERM: the pod ends" };
 	}
 	if (SLURM_JOB_ID) {
-		return { source: "slurm", reason: "SIGTERM: the job step ends", deadline };
+		return { ...about, source: "slurm", reason: "SIGTERM: the job step ends" };
 	}
-	return { source: "command", reason: "SIGTERM", deadline };
+	return { ...about, source: "command", reason: "SIGTERM" };
 }

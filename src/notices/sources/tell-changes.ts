@@ -1,16 +1,16 @@
-import type { Notice, NoticeListener, NoticeSource } from "../notice.js";
+import type { Notice, NoticeListener, NoticeOrigin } from "../notice.js";
 
-/** Tells a listener of a source's present notice only what has changed. */
+/** Tells a listener of what one origin says only what has changed. */
 export class TellChanges {
 	private noticed: Notice | undefined;
-	private readonly advised = new Set<string>();
+	private advised = new Map<string, Notice>();
 
 	constructor(
-		private readonly source: NoticeSource,
+		private readonly from: NoticeOrigin,
 		private readonly listener: NoticeListener,
 	) {}
 
-	/** Whether the machine will go, as far as this source has said. */
+	/** Whether the machine will go, as far as this origin has said. */
 	get present(): Notice | undefined {
 		return this.noticed;
 	}
@@ -20,18 +20,30 @@ export class TellChanges {
 		const before = this.noticed;
 		this.noticed = now;
 		if (now === undefined) {
-			if (before !== undefined) this.listener.withdrawn(this.source, withdrawn);
-		} else if (!isSame(now, before)) this.listener.noticed(now);
+			if (before !== undefined) this.listener.withdrawn(this.from, withdrawn);
+		} else if (!isSame(now, before)) {
+			this.listener.noticed({ ...now, ...this.from });
+		}
 	}
 
-	/** Each recommendation once. */
-	advice(all: readonly Notice[]): void {
-		for (const one of all) {
-			const key = `${one.reason} ${one.deadline}`;
-			if (this.advised.has(key)) continue;
-			this.advised.add(key);
-			this.listener.advised(one);
+	/**
+	 * Each recommendation once, and that it is gone. It is no notice of this origin: if both hold, neither replaces the
+	 * other.
+	 */
+	advice(all: readonly Notice[], withdrawn: string): void {
+		const before = this.advised;
+		this.advised = new Map(all.map((one) => [this.adviceOf(one), one]));
+		for (const [origin, one] of this.advised) {
+			if (!before.has(origin)) this.listener.advised({ ...one, origin });
 		}
+		for (const origin of before.keys()) {
+			if (this.advised.has(origin)) continue;
+			this.listener.withdrawn({ ...this.from, origin }, withdrawn);
+		}
+	}
+
+	private adviceOf({ reason, deadline }: Notice): string {
+		return `${this.from.origin ?? ""} advice ${deadline}: ${reason}`;
 	}
 }
 

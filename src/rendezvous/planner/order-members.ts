@@ -93,13 +93,17 @@ export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 	return nodes.map(({ record }) => record.nodeId);
 }
 
-/** Nodes that are not members: distrusted ones last, by the rank that they want, then in order of arrival. */
+/**
+ * Nodes that are not members: distrusted ones last, and before them those whose machine will go, because the round after
+ * the next one would cost a restart; by the rank that they want, then in order of arrival.
+ */
 export function inOrderOfArrival(
 	nodes: readonly NodeView[],
 ): readonly NodeView[] {
 	return [...nodes].sort(
 		(left, right) =>
 			distrust(left) - distrust(right) ||
+			goes(left) - goes(right) ||
 			placeWanted(left) - placeWanted(right) ||
 			left.createRevision - right.createRevision,
 	);
@@ -107,6 +111,10 @@ export function inOrderOfArrival(
 
 function distrust({ record }: NodeView): number {
 	return record.isDistrusted ? 1 : 0;
+}
+
+function goes({ record }: NodeView): number {
+	return record.notice === undefined ? 0 : 1;
 }
 
 /** The largest number if it wants none: a difference must not be NaN. */

@@ -258,6 +258,20 @@ describe("a withdrawn notice", () => {
 		expect(intent).toMatchObject({ state: "ready", claim: 2 });
 	});
 
+	it("takes no other notice of its source with it", () => {
+		const both = [
+			[1_000, noticed(120_000, { origin: "maintenance" })],
+			[1_000, noticed(30_000, { origin: "preempted" })],
+		] as const;
+		const over: AgentInput = { ...withdrawn, origin: "maintenance" };
+		const { state, intent } = told(...both, [2_000, over]);
+		expect(deadlineOf(state)).toBe(16_000);
+		expect(intent).toMatchObject({ notice: { source: "aws" } });
+		expect(intent?.notice).not.toHaveProperty("origin");
+		const later = noticed(500_000, { origin: "advice" });
+		expect(deadlineOf(told(...both, [2_000, later]).state)).toBe(16_000);
+	});
+
 	it("changes nothing while another one holds", () => {
 		const { state } = told(
 			[1_000, noticed(120_000)],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { timeIn } from "../../../src/notices/sources/parse-json.js";
 import {
 	readMaintenance,
 	readRebalance,
@@ -79,6 +80,22 @@ describe("P1 AWS", () => {
 	])("a token of %j s lives %d ms", (header, lifeMs) =>
 		expect(readTokenLifeMs(header, 3_600)).toBe(lifeMs));
 });
+
+test.each([
+	["2026-11-26T00:00:00Z", NOW],
+	["2026-11-26T01:00:00.000+01:00", NOW],
+	["Thu, 26 Nov 2026 00:00:00 GMT", NOW],
+	["26 Nov 2026 00:00:00 GMT", NOW],
+	// Date.parse alone takes these for times of the past, or of this machine's zone.
+	["2026-11-26T00:00:00", undefined],
+	["in 7 minutes", undefined],
+	["7", undefined],
+	["-5", undefined],
+	["0001-01-01T00:00:00Z", undefined],
+	[17, undefined],
+	[null, undefined],
+])("P1 a time of a metadata service: %j", (value, time) =>
+	expect(timeIn(value)).toBe(time));
 
 describe("P1 Google Cloud", () => {
 	test.each([
@@ -174,11 +191,15 @@ describe("P1 Azure", () => {
 				event({ EventId: "pause", EventType: "Freeze" }),
 				event({ EventId: "late", NotBefore: "Thu, 26 Nov 2026 09:00:00 GMT" }),
 				event({ EventId: "early" }),
-				event({ EventId: "when", NotBefore: "" }),
 			),
 			...(["gpu_3", NOW] as const),
 		)?.events;
 		expect(firstEnd(events ?? [])?.id).toBe("early");
+		const [, , early] = events ?? [];
+		if (early === undefined) throw new Error("three events");
+		const notice = { ...early.notice, deadline: undefined };
+		const unknown = { ...early, id: "when", notice };
+		expect(firstEnd([early, unknown])?.id).toBe("when");
 	});
 
 	test.each([
@@ -202,6 +223,8 @@ test.each([
 	["the disk is old", undefined, "the disk is old"],
 	["2026-99-99\u0007", undefined, "2026-99-99"],
 	["-3", undefined, "-3"],
+	["0001-01-01T00:00:00Z", undefined, "0001-01-01T00:00:00Z"],
+	["2026-11-26 rack 5 is hot", undefined, "2026-11-26 rack 5 is hot"],
 ])("P1 a notice's file: %j", (text, deadline, reason) =>
 	expect(readNoticeFile(text, NOW)).toEqual({ deadline, reason }));
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { NoticesConfig } from "../../../src/config/agent-config.js";
+import type { NoticeOrigin } from "../../../src/notices/notice.js";
 import {
 	type NoticeSources,
 	type NoticeSourcesOptions,
@@ -35,6 +36,7 @@ function listen(
 	script: Script,
 	more: Partial<NoticeSourcesOptions> = {},
 	lifetime: Partial<NoticesConfig> = {},
+	onWithdrawn: (what: NoticeOrigin) => void = () => {},
 ) {
 	const heard: string[] = [];
 	const logged: string[] = [];
@@ -63,7 +65,10 @@ function listen(
 				heard.push(`${source}: ${reason} in ${seconds(deadline)}`),
 			advised: ({ source, reason, deadline }) =>
 				heard.push(`advice ${source}: ${reason} in ${seconds(deadline)}`),
-			withdrawn: (source, reason) => heard.push(`${source} not: ${reason}`),
+			withdrawn: (what, reason) => {
+				heard.push(`${what.source} not: ${reason}`);
+				onWithdrawn(what);
+			},
 		},
 	);
 	opened.push(all);
@@ -137,6 +142,8 @@ describe("P1 AWS", () => {
 			"advice aws: scheduled maintenance: instance-retirement in 3600",
 		]);
 		expect(transport.count("spot/instance-action")).toBe(0);
+		// Nothing wakes the process for what cannot come.
+		expect((clock.nextAlarm ?? 0) - clock.now()).toBeGreaterThan(20_000);
 	});
 
 	test.each([
@@ -208,9 +215,33 @@ describe("P1 Google Cloud", () => {
 		expect(heard).toEqual([
 			"advice gcp: the machine moves to another host in 60",
 			"gcp: the machine is stopped for maintenance of its host in 60",
+			// The advice is gone, and then the notice.
+			"gcp not: the maintenance is over",
 			"gcp not: the maintenance is over",
 		]);
 	});
+});
+
+test("P1 Google Cloud: the end of a maintenance withdraws no preemption, and no advice", async () => {
+	let maintenance = "TERMINATE_ON_HOST_MAINTENANCE";
+	const said: unknown[] = [];
+	const { heard } = listen(
+		["gcp"],
+		({ url }) => {
+			if (url.includes("maintenance-event")) return maintenance;
+			return url.includes("upcoming") ? NOT_FOUND : "TRUE";
+		},
+		{},
+		{},
+		(what) => said.push(what),
+	);
+	await clock.advance(2_000);
+	maintenance = "NONE";
+	await clock.advance(2_000);
+	expect(heard).toHaveLength(3);
+	expect(said).toEqual([
+		{ source: "gcp", origin: "instance/maintenance-event" },
+	]);
 });
 
 describe("P1 Azure", () => {
@@ -240,6 +271,8 @@ describe("P1 Azure", () => {
 		expect(heard).toEqual([
 			"advice azure: scheduled event Freeze in 37",
 			"azure: scheduled event Preempt in 37",
+			// Both of them.
+			"azure not: the scheduled event is gone",
 			"azure not: the scheduled event is gone",
 		]);
 		await all.left();
@@ -405,6 +438,19 @@ describe("P1 file:PATH", () => {
 			await new Promise(setImmediate);
 		}
 	};
+
+	test("two files are two notices, and one is taken back alone", async () => {
+		const [one, other] = [join(folder, "one"), join(folder, "other")];
+		const said: unknown[] = [];
+		const hear = (what: NoticeOrigin) => said.push(what);
+		const files = [{ path: one }, { path: other }];
+		const { heard } = listen(files, () => "", {}, {}, hear);
+		for (const path of [one, other]) writeFileSync(path, "60");
+		await passes(() => heard.length === 2);
+		rmSync(one);
+		await passes(() => heard.length === 3);
+		expect(said).toEqual([{ source: "file", origin: one }]);
+	});
 
 	test("appears, changes, and goes", async () => {
 		const path = join(folder, "gone");

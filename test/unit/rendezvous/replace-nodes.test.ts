@@ -169,25 +169,35 @@ describe("D8 the coordinator", () => {
 	});
 });
 
-describe("a node that was replaced often of late", () => {
-	it("is a spare before all others, and a member where no other can be", () => {
-		const first = { synced: 0, deprecated: 0, planId: null, seats: 0 };
+describe("the order of nodes that are not members", () => {
+	const first = { synced: 0, deprecated: 0, planId: null, seats: 0 };
+	const members = (nodes: readonly NodeRecord[]) => {
+		const view = runView(first, nodes);
+		const memory = { ...EMPTY_MEMORY, lastCall: { round: 0, at: 0 } };
+		const time = { now: 1, wallTime: 0 };
+		const { plan: lift } = planRound(view, memory, CONFIG, "p", time);
+		return lift?.kind === "lift" ? [...lift.seats.keys()] : [];
+	};
+
+	it("P3 puts those last whose machine will go", () => {
+		const notice = { source: "aws", reason: "spot interruption" };
+		const goes = nodeRecord("a", { claim: 1, nodeRank: 0, notice });
+		const stays = (nodeId: string) =>
+			nodeRecord(nodeId, { claim: 1, nodeRank: 0 });
+		expect(members([goes, stays("b"), stays("c")])).toEqual(["b", "c"]);
+		expect(members([goes, stays("b")])).toEqual(["b", "a"]);
+	});
+
+	it("makes a node that was replaced often of late a spare before all others, and a member where no other can be", () => {
 		const fresh = (nodeId: string, isDistrusted = false) =>
 			nodeRecord(nodeId, { claim: 1, isDistrusted, nodeRank: 0 });
-		const members = (nodes: readonly NodeRecord[]) => {
-			const view = runView(first, nodes);
-			const memory = { ...EMPTY_MEMORY, lastCall: { round: 0, at: 0 } };
-			const time = { now: 1, wallTime: 0 };
-			const { plan: lift } = planRound(view, memory, CONFIG, "p", time);
-			return lift?.kind === "lift" ? [...lift.seats.keys()] : [];
-		};
 		expect(members([fresh("a", true), fresh("b"), fresh("c")])).toEqual([
 			...["b", "c"],
 		]);
 		expect(members([fresh("a", true), fresh("b")])).toEqual(["b", "a"]);
 	});
 
-	it("is remembered for a week", () => {
+	it("remembers a replaced node for a week", () => {
 		const day = 24 * 3_600_000;
 		const times = (...days: readonly number[]) =>
 			days.reduce<RememberedNode | undefined>(
