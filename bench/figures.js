@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CLUSTER_FIGURES } from "./cluster.js";
+import { HANG_FIGURES } from "./hangs.js";
 import { HOOK_FIGURES } from "./hook.js";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
@@ -51,7 +52,8 @@ const COME_TO_REST_MS = 16_000;
  *   of elastic-run's median, and perhaps of its 95th percentile; where a peer is
  *   named, of its ratio to the peer's
  *
- * @typedef {{ worker: string, scratch: string, isQuick: boolean }} Place
+ * @typedef {{ worker: string, scratch: string, isQuick: boolean, count?: number }} Place
+ *   `count`: how often a figure repeats what it does, or for how many minutes, where it says so
  */
 
 /** @type {readonly Figure[]} */
@@ -143,6 +145,7 @@ export const FIGURES = [
 	},
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
+	...HANG_FIGURES,
 	...LEDGER_FIGURES,
 	...POD_FIGURES,
 	...VERDICT_FIGURES,
