@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CALM_FIGURES } from "./calm.js";
 import { CLUSTER_FIGURES } from "./cluster.js";
 import { HANG_FIGURES } from "./hangs.js";
 import { HOOK_FIGURES } from "./hook.js";
@@ -7,6 +8,7 @@ import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
 import { POD_FIGURES } from "./pods.js";
+import { LOAD_FIGURES } from "./load.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
@@ -146,6 +148,8 @@ export const FIGURES = [
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
 	...HANG_FIGURES,
+	...CALM_FIGURES,
+	...LOAD_FIGURES,
 	...LEDGER_FIGURES,
 	...POD_FIGURES,
 	...VERDICT_FIGURES,

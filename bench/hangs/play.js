@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import {
 	mkdirSync,
 	mkdtempSync,
@@ -9,7 +7,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CLI, PYTHON } from "../launchers.js";
+import { runAgents } from "../agents.js";
 import { readIfThere } from "../marks.js";
 
 const NODES = ["node-a", "node-b"];
@@ -47,8 +45,8 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 	const times = join(folder, "times");
 	mkdirSync(times);
 	const runId = `bench-hangs-${process.pid}-${++runs}`;
-	const agents = NODES.map((nodeId) =>
-		agent([
+	await runAgents(
+		NODES.map((nodeId) => [
 			...["--nnodes", "2", "--nproc-per-node", String(WORKERS)],
 			...["--run-id", runId, "--node-id", nodeId],
 			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
@@ -58,39 +56,12 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 			...["--warm", "auto", "--shutdown-timeout", "1", "--tee", "0"],
 			...[file, times, JSON.stringify(plan)],
 		]),
+		plan.length * LONGEST_ROUND_MS,
 	);
-	const late = setTimeout(() => {
-		for (const { child } of agents) child.kill("SIGKILL");
-	}, plan.length * LONGEST_ROUND_MS);
-	const ends = await Promise.all(agents.map(({ ended }) => ended));
-	clearTimeout(late);
-	const failed = ends.find(({ code }) => code !== 0);
-	if (failed)
-		throw new Error(
-			`an agent ended with ${failed.code}: ${failed.stderr.slice(-3_000)}`,
-		);
 	const lines = readFileSync(file, "utf8").split("\n");
 	return plan.map((fault, index) =>
 		findingOf(fault, index + 1, { folder, times, lines }),
 	);
-}
-
-function agent(args) {
-	const child = spawn(process.execPath, [CLI, ...args], {
-		env: { ...process.env, PYTHON_EXEC: PYTHON },
-		stdio: ["ignore", "ignore", "pipe"],
-	});
-	const abandon = () => child.kill("SIGKILL");
-	process.prependListener("exit", abandon);
-	let stderr = "";
-	child.stderr.setEncoding("utf8").on("data", (text) => {
-		stderr += text;
-	});
-	const ended = once(child, "close").then(([code]) => {
-		process.off("exit", abandon);
-		return { code, stderr };
-	});
-	return { child, ended };
 }
 
 function findingOf(fault, round, { folder, times, lines }) {
