@@ -59,29 +59,26 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 		plan.length * LONGEST_ROUND_MS,
 	);
 	const lines = readFileSync(file, "utf8").split("\n");
-	return plan.map((fault, index) =>
-		findingOf(fault, index + 1, { folder, times, lines }),
+	return plan.flatMap((fault, index) =>
+		findingOf(fault, index, { folder, times, lines }),
 	);
 }
 
-function findingOf(fault, round, { folder, times, lines }) {
+/** Nothing if the round has ended for another reason before the limit: no hang ends by itself. */
+function findingOf(fault, item, { folder, times, lines }) {
 	const node = NODES[Math.floor(fault.rank / WORKERS)];
+	const round = readIfThere(join(times, `hang-${item}`));
 	const path = hangOf(join(folder, node), round);
-	if (path === undefined) {
-		return { fault, wrong: "no hang was noticed", noticed: NaN, asked: NaN };
-	}
+	if (path === undefined) return [];
 	const told = JSON.parse(readFileSync(path, "utf8"));
 	const lastStepAt = Math.max(
 		...NODES.flatMap((_, index) => [2 * index, 2 * index + 1]).map((rank) =>
-			Number(readIfThere(join(times, `${round}.${rank}`))),
+			Number(readIfThere(join(times, `${item}.${rank}`))),
 		),
 	);
-	return {
-		fault,
-		wrong: judge(fault, told, lines),
-		noticed: told.noticedAt - lastStepAt,
-		asked: statSync(path).mtimeMs - told.noticedAt,
-	};
+	const noticed = told.noticedAt - lastStepAt;
+	const asked = statSync(path).mtimeMs - told.noticedAt;
+	return [{ fault, wrong: judge(fault, told, lines), noticed, asked }];
 }
 
 /** The verdict on a round's first hang. */

@@ -1,7 +1,8 @@
-"""A DDP script that hangs in each round but the last, each time in another way. It knows nothing of elastic-run but the
-number of its round. It writes the time of each step to DIRECTORY/<round>.<rank>.
+"""A DDP script that hangs again and again, each time as the next item of a plan says, and then ends well. It knows nothing
+of elastic-run but the number of its round, which it writes to DIRECTORY/hang-<item> when it hangs. It writes the time of
+each step to DIRECTORY/<item>.<rank>.
 
-Usage: train.py DIRECTORY PLAN, where PLAN is a JSON list of {"kind", "rank", "step"}, one for each round.
+Usage: train.py DIRECTORY PLAN, where PLAN is a JSON list of {"kind", "rank", "step"}.
 """
 import ctypes
 import json
@@ -18,11 +19,16 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
 
 directory, plan = sys.argv[1], json.loads(sys.argv[2])
-round_number = int(os.environ["ELASTIC_RUN_ROUND"])
-fault = plan[round_number - 1] if round_number <= len(plan) else {"kind": "none", "rank": -1, "step": -1}
+item = len([name for name in os.listdir(directory) if name.startswith("hang-")])
+fault = plan[item] if item < len(plan) else {"kind": "none", "rank": -1, "step": -1}
 is_it = fault["rank"] == int(os.environ["RANK"])
 LAST_STEP = 10
 STEP_SECONDS = 0.03
+
+
+def mark():
+    with open(os.path.join(directory, "hang-%d" % item), "w") as file:
+        file.write(os.environ["ELASTIC_RUN_ROUND"])
 
 
 def sleeps():
@@ -78,6 +84,7 @@ class Samples(Dataset):
 
     def __getitem__(self, index):
         if is_it and index == fault["step"]:
+            mark()
             time.sleep(1e6)
         return torch.ones(4)
 
@@ -91,12 +98,13 @@ def batches():
 dist.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(4, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-times = os.open(os.path.join(directory, "%d.%d" % (round_number, dist.get_rank())), os.O_WRONLY | os.O_CREAT)
+times = os.open(os.path.join(directory, "%d.%d" % (item, dist.get_rank())), os.O_WRONLY | os.O_CREAT)
 step = 0
 for batch in batches():  # hang: loader
     time.sleep(STEP_SECONDS)
-    if is_it and step == fault["step"]:
-        WAYS.get(fault["kind"], lambda: None)()
+    if is_it and step == fault["step"] and fault["kind"] in WAYS:
+        mark()
+        WAYS[fault["kind"]]()
     optimizer.zero_grad()
     model(batch).sum().backward()
     optimizer.step()

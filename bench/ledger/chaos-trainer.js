@@ -1,5 +1,5 @@
 // A trainer of one worker on each node that writes down what it spends its time on, whatever happens to it: it loads,
-// makes steps in step with the others, saves after each 20th, and lives through PAUSE. It succeeds some steps after
+// makes steps in step with the others, saves after each tenth, and lives through PAUSE. It succeeds some steps after
 // MINUTES. Usage: chaos-trainer.js DIRECTORY MINUTES; what it spent goes to DIRECTORY/spent.
 import {
 	appendFileSync,
@@ -22,7 +22,7 @@ import {
 const STEP_MS = 60;
 const LOAD_MS = 250;
 const SAVE_MS = 150;
-const SAVES_EACH = 20;
+const SAVES_EACH = 10;
 const STEPS_TO_THE_END = 5;
 const [directory, minutes] = process.argv.slice(2);
 const nodeId = process.env.ELASTIC_RUN_NODE_ID;
