@@ -59,6 +59,7 @@ async function train(scratch, endpoint, hours) {
 			...["--nnodes", "2", "--nproc-per-node", "2", "--node-id", nodeId],
 			...["--run-id", `bench-calm-${process.pid}`],
 			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
+			...["--rdzv-conf", "lease_ttl=60"],
 			...["--hang-timeout", `${LIMIT_S}s`, "--shutdown-timeout", "1"],
 			...[TRAINER, state, String(LIMIT_S * 1_000), String(hours)],
 		]),

@@ -33,19 +33,24 @@ export const HANG_FIGURES = [
 		async open({ scratch, count = COUNT }) {
 			const etcd = await Etcd.start(scratch);
 			const findings = [];
+			let planned = 0;
 			return {
 				etcd,
 				async measure() {
 					for (const { trainer, kinds } of TRAINERS) {
 						if (trainer.endsWith(".py") && !canImportTorch()) continue;
 						const plan = planOf(kinds, count);
+						planned += plan.length;
 						const run = { trainer, plan, scratch, endpoint: etcd.endpoint };
 						findings.push(...(await play(run)));
 					}
 					const right = findings.filter(({ wrong }) => wrong === undefined);
 					return (100 * right.length) / findings.length;
 				},
-				notes: () => notesOf(findings),
+				notes: () => [
+					`${findings.length} of ${planned} hangs count: the rounds of the others ended for other reasons`,
+					...notesOf(findings),
+				],
 				close: () => etcd.stop(),
 			};
 		},

@@ -50,6 +50,8 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 			...["--nnodes", "2", "--nproc-per-node", String(WORKERS)],
 			...["--run-id", runId, "--node-id", nodeId],
 			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
+			// A node that a busy machine takes for dead is none of the hangs.
+			...["--rdzv-conf", "lease_ttl=60"],
 			...["--hang-timeout", `${LIMIT_S}s`, "--max-restarts", "10000"],
 			...["--restart-delay", "0", "--max-identical-failures", "0"],
 			// The imports of torch would take most of the time.
