@@ -1,5 +1,5 @@
 // A healthy trainer that looks like a hanging one: its steps take up to 0.7 of the limit; it saves and evaluates for
-// twice the limit, announced, and evaluates for 1.5 times the limit unannounced, but computing. All ranks wait for each
+// 1.5 times the limit, announced, and evaluates for twice the limit unannounced, but computing. All ranks wait for each
 // other after each step. It succeeds after HOURS hours, in each of which the limit of ten minutes fits six times.
 // Usage: trainer.js DIRECTORY LIMIT_MS HOURS
 import { existsSync, writeFileSync } from "node:fs";
@@ -29,8 +29,8 @@ const computing = (part) => () => {
 /** What an hour has, and how many limits each takes. */
 const HOUR = [
 	...[usual(0.1), usual(0.7), usual(0.1)],
-	...[announced("checkpoint", 2), usual(0.1), announced("evaluation", 2)],
-	...[usual(0.1), computing(1.5), usual(0.1)],
+	...[announced("checkpoint", 1.5), usual(0.1), announced("evaluation", 1.5)],
+	...[usual(0.1), computing(2), usual(0.1)],
 ];
 
 const startedAt = performance.now();
