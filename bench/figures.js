@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CALM_FIGURES } from "./calm.js";
 import { CLUSTER_FIGURES } from "./cluster.js";
+import { HANG_FIGURES } from "./hangs.js";
 import { HOOK_FIGURES } from "./hook.js";
 import { Job } from "./job.js";
 import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
+import { LOAD_FIGURES } from "./load.js";
 import { NOTICE_FIGURES } from "./notices.js";
 import { POD_FIGURES } from "./pods.js";
 import { familyOf, processorMs, residentMegabytes } from "./processes.js";
@@ -52,7 +55,8 @@ const COME_TO_REST_MS = 16_000;
  *   of elastic-run's median, and perhaps of its 95th percentile; where a peer is
  *   named, of its ratio to the peer's
  *
- * @typedef {{ worker: string, scratch: string, isQuick: boolean }} Place
+ * @typedef {{ worker: string, scratch: string, isQuick: boolean, count?: number }} Place
+ *   `count`: how often a figure repeats what it does, or for how many minutes, where it says so
  */
 
 /** @type {readonly Figure[]} */
@@ -144,6 +148,9 @@ export const FIGURES = [
 	},
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
+	...HANG_FIGURES,
+	...CALM_FIGURES,
+	...LOAD_FIGURES,
 	...LEDGER_FIGURES,
 	...POD_FIGURES,
 	...VERDICT_FIGURES,

@@ -10,6 +10,9 @@ const NODE_HOOK = here("../dist/cjs/runtime/hook.js");
 /** Has of torch what the hook looks for. */
 const TORCH = here("../test/fixtures/hook/without-torch");
 
+/** As Python does by itself: it keeps what it has compiled. */
+const WITH_BYTECODE = { PYTHONDONTWRITEBYTECODE: "" };
+
 /** So many starts, with and without the hook in turn, are one sample: the difference of the fastest two. */
 const STARTS = 15;
 const QUICK_STARTS = 5;
@@ -31,12 +34,12 @@ export const HOOK_FIGURES = [
 		],
 		measure: (_, place) => step(place, "hook"),
 	},
-	startFigure("hook-start", "Python", { atMost: 5 }, (hook) =>
-		timeOf(
-			PYTHON,
-			["-c", "pass"],
-			hook && { ELASTIC_RUN_HOOK: hook, PYTHONPATH: PYTHON_HOOK },
-		),
+	startFigure("hook-start", "Python", { atMost: 5 }, python(WITH_BYTECODE)),
+	startFigure(
+		"hook-start-source",
+		"Python, which may not keep its bytecode,",
+		{},
+		python({ PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/nowhere" }),
 	),
 	startFigure("hook-start-node", "Node", {}, (hook) =>
 		timeOf(
@@ -46,6 +49,15 @@ export const HOOK_FIGURES = [
 		),
 	),
 ];
+
+/** Starts Python, with the hook if it gets a directory for it. */
+function python(env) {
+	return (hook) =>
+		timeOf(PYTHON, ["-c", "pass"], {
+			...env,
+			...(hook && { ELASTIC_RUN_HOOK: hook, PYTHONPATH: PYTHON_HOOK }),
+		});
+}
 
 /** How much later a program that does nothing ends, from its spawn on. */
 function startFigure(name, program, goal, start) {

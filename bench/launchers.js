@@ -83,12 +83,19 @@ export function findLaunchers(cLauncher) {
 	if (cLauncher === undefined) {
 		skipped.push("C by hand: there is no C compiler (cc)");
 	} else launchers.push(byHandInC(cLauncher));
-	const { status } = spawnSync(PYTHON, ["-c", "import torch.distributed.run"]);
-	if (status === 0) launchers.push(torchrun);
+	if (canImportTorch()) launchers.push(torchrun);
 	else {
 		skipped.push(
 			`torchrun: ${PYTHON} cannot import torch; set PYTHON to one that can`,
 		);
 	}
 	return { launchers, skipped };
+}
+
+let isTorchThere;
+
+export function canImportTorch() {
+	isTorchThere ??=
+		spawnSync(PYTHON, ["-c", "import torch.distributed.run"]).status === 0;
+	return isTorchThere;
 }

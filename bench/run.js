@@ -1,5 +1,5 @@
 // Measures elastic-run against what people write by hand and against torchrun.
-// Usage: node bench/run.js [--quick] [--output text|json] [FIGURE …]
+// Usage: node bench/run.js [--quick] [--count N] [--output text|json] [FIGURE …]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
 	options: {
 		quick: { type: "boolean", default: false },
 		output: { type: "string", default: "text" },
+		count: { type: "string" },
 	},
 });
 const wanted = FIGURES.filter(
@@ -46,7 +47,12 @@ async function bench(directory) {
 	const asText = values.output === "text";
 	if (asText) console.log(`${machineInWords(head)}\n`);
 
-	const place = { worker, scratch: directory, isQuick: values.quick };
+	const count =
+		values.count === undefined ? {} : { count: Number(values.count) };
+	const place = {
+		...{ worker, scratch: directory, isQuick: values.quick },
+		...count,
+	};
 	const measurable = wanted.filter(
 		(figure) =>
 			(isCompiled || !figure.needsCompiledWorker) &&

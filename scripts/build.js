@@ -48,6 +48,7 @@ copyPython("elastic_run.py", "python");
 for (const file of [
 	"sitecustomize.py",
 	"_elastic_run_hook.py",
+	"_elastic_run_torch.py",
 	"_elastic_run_warm.py",
 ]) {
 	copyPython(`hook/${file}`, "python-hook");

@@ -45,7 +45,11 @@ export function writeTestimony(directory: string, testimony: Testimony): void {
 /** Writes `hang.json`. Throws the system's error. */
 export function writeVerdict(
 	directory: string,
-	verdict: Verdict & { readonly stillSeconds: number },
+	verdict: Verdict & {
+		readonly stillSeconds: number;
+		/** Milliseconds since 1970. */
+		readonly noticedAt: number;
+	},
 ): void {
 	const text = JSON.stringify({ version: 1, ...verdict }, null, "\t");
 	write(join(directory, "hang.json"), `${text}\n`);

@@ -72,12 +72,10 @@ export function judgeStandstill(
 	countsSteps: boolean,
 	now: number,
 ): Standstill {
-	const busyUntil = Math.max(0, ...workers.map((worker) => worker.busyUntil));
+	const busyUntil = busyUntilOf(workers);
 	if (now < busyUntil) return { kind: "fine" };
-	const lastStep = Math.max(
-		...workers.map(({ movement }) => movement?.at ?? Number.NEGATIVE_INFINITY),
-	);
-	if (lastStep === Number.NEGATIVE_INFINITY) {
+	const lastStep = lastStepOf(workers);
+	if (lastStep === undefined) {
 		return judgeStart(workers, limits, countsSteps, now);
 	}
 	const limitMs = hangLimit(workers, limits);
@@ -86,6 +84,26 @@ export function judgeStandstill(
 	return now - since >= limitMs
 		? { kind: "still", since, stillMs: now - since, limitMs }
 		: { kind: "fine" };
+}
+
+/** When these workers stand still, unless one makes a step before; undefined if that is not known yet. */
+export function stillFrom(
+	workers: readonly WatchedWorker[],
+	limits: HangLimits,
+): number | undefined {
+	const lastStep = lastStepOf(workers);
+	const limitMs = hangLimit(workers, limits);
+	if (lastStep === undefined || limitMs === undefined) return undefined;
+	return Math.max(lastStep, busyUntilOf(workers)) + limitMs;
+}
+
+function busyUntilOf(workers: readonly WatchedWorker[]): number {
+	return Math.max(0, ...workers.map((worker) => worker.busyUntil));
+}
+
+function lastStepOf(workers: readonly WatchedWorker[]): number | undefined {
+	const times = workers.flatMap(({ movement }) => movement?.at ?? []);
+	return times.length === 0 ? undefined : Math.max(...times);
 }
 
 function judgeStart(

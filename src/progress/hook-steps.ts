@@ -1,4 +1,11 @@
-import { closeSync, constants, existsSync, openSync, readSync } from "node:fs";
+import {
+	closeSync,
+	constants,
+	existsSync,
+	fstatSync,
+	openSync,
+	readSync,
+} from "node:fs";
 
 /** Each number in the hook's file: decimal, right-aligned. */
 const LENGTH = 20;
@@ -9,6 +16,8 @@ const READ_ONLY =
 /** What the hook in a worker has counted. */
 export interface CountedSteps {
 	readonly steps: number;
+	/** When it made the last one, in milliseconds since 1970, by the clock of the file system. */
+	readonly madeAt: number;
 	/** Steps that it has also timed, and the seconds of all of them until the worker waited for others. */
 	readonly timed: number;
 	readonly ownSeconds: number;
@@ -44,7 +53,7 @@ export class HookSteps {
 		if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
 		const timed = this.numberAt(LENGTH, read) ?? 0;
 		const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
-		return { steps, timed, ownSeconds };
+		return { steps, timed, ownSeconds, madeAt: fstatSync(fd).mtimeMs };
 	}
 
 	private numberAt(from: number, read: number): number | undefined {

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.js";
 import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
 import type { Pace } from "../rendezvous/records/progress-record.js";
@@ -11,6 +12,7 @@ type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
 /** What is read of one worker process. */
 export interface ReaderOptions {
+	readonly clock: Pick<Clock, "now" | "wallTime">;
 	readonly pattern: RegExp;
 	/** The hook's file; it may not exist. */
 	readonly hookFile: string;
@@ -39,11 +41,15 @@ export class WorkerReader {
 	private known: WorkerSteps | undefined;
 	private moved: Movement | undefined;
 	private announcedUntil = NEVER;
+	/** When it was last looked at. */
+	private lookedAt: number | undefined;
+	private readonly clock: ReaderOptions["clock"];
 	private readonly ownTime = new OwnTime();
 
 	private readonly onStep: (steps: WorkerSteps) => void;
 
-	constructor({ pattern, hookFile, outputs, onStep }: ReaderOptions) {
+	constructor({ clock, pattern, hookFile, outputs, onStep }: ReaderOptions) {
+		this.clock = clock;
 		this.onStep = onStep ?? (() => {});
 		this.hook = new HookSteps(hookFile);
 		this.outputs = outputs.map(
@@ -96,9 +102,11 @@ export class WorkerReader {
 	look(now: number): void {
 		const counted = this.hook.read();
 		if (counted !== undefined) {
-			this.see({ source: "hook", step: counted.steps }, now);
+			const at = this.timeOf(counted.madeAt, now);
+			this.see({ source: "hook", step: counted.steps }, at);
 			this.ownTime.note(counted);
 		}
+		this.lookedAt = now;
 		// The output is searched only for want of something better.
 		if (this.last.has("hook") || this.last.has("report")) return;
 		for (const output of this.outputs) {
@@ -106,6 +114,12 @@ export class WorkerReader {
 			if (last === undefined) continue;
 			this.see({ source: "output", step: last }, now, first !== last);
 		}
+	}
+
+	/** The steady time of a step that is seen `now`: it was made after the last look. */
+	private timeOf(madeAt: number, now: number): number {
+		const at = this.clock.now() - (this.clock.wallTime() - madeAt);
+		return Math.min(now, Math.max(this.lookedAt ?? now, at));
 	}
 
 	/** @param counts it has shown several numbers since the last look */

@@ -129,6 +129,7 @@ describe("a hang", { concurrent: true }, () => {
 			kind: "stopped",
 			suspects: [{ rank: 1 }],
 			waiting: [0],
+			noticedAt: expect.any(Number),
 		});
 		expect(texts[1]).toContain("activity: stopped");
 		expect(texts[1]).toContain("last step: 3");

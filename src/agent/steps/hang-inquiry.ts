@@ -90,6 +90,7 @@ export class HangInquiry {
 			const again = clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
 			return { again, hang: undefined };
 		}
+		const noticedAt = Math.round(clock.wallTime());
 		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until, name: "hang" },
@@ -107,7 +108,8 @@ export class HangInquiry {
 			return { again: clock.now(), hang: undefined };
 		}
 		const verdict = verdictOf(still, evidence, { nodeId, isWhole });
-		recordVerdict(directory, verdict, still.stillMs, log);
+		const { stillMs } = still;
+		recordVerdict(directory, verdict, { stillMs, noticedAt }, log);
 		const finding = { still, state, verdict, evidence, directory };
 		const again = this.act(finding);
 		if (again !== undefined) {
@@ -115,7 +117,7 @@ export class HangInquiry {
 				`looks at the hang of round ${state.round} again in ${Math.round((again - clock.now()) / 1_000)} s`,
 			);
 		}
-		const since = Math.round(clock.wallTime() - still.stillMs);
+		const since = Math.round(clock.wallTime() - stillMs);
 		const { kind, suspects } = verdict;
 		return { again, hang: { kind, since, suspect: suspects[0] ?? null } };
 	}

@@ -4,8 +4,12 @@ export const LOOK_EVERY_MS = 1_000;
 const PAUSE_PER_TIME = 1 / 20;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** @param since since when a first step is waited for */
-export function nextLook(now: number, since = now): number {
+/**
+ * @param since since when a first step is waited for
+ * @param stillFrom when the workers stand still unless a step comes: this moment is not missed
+ */
+export function nextLook(now: number, since = now, stillFrom = 0): number {
 	const pauseMs = Math.min((now - since) * PAUSE_PER_TIME, LONGEST_PAUSE_MS);
-	return now + Math.max(LOOK_EVERY_MS, pauseMs);
+	const usual = now + Math.max(LOOK_EVERY_MS, pauseMs);
+	return stillFrom > now ? Math.min(stillFrom, usual) : usual;
 }

@@ -57,16 +57,19 @@ export async function recordEvidence(
 	};
 }
 
-/** Writes the verdict beside the evidence. */
+/**
+ * Writes the verdict beside the evidence.
+ * @param noticedAt when the launcher began to ask, in milliseconds since 1970
+ */
 export function recordVerdict(
 	directory: string | undefined,
 	verdict: Verdict,
-	stillMs: number,
+	{ stillMs, noticedAt }: { stillMs: number; noticedAt: number },
 	log: Warn,
 ): void {
 	if (directory === undefined) return;
-	const stillSeconds = stillMs / 1_000;
-	attempt(log, () => writeVerdict(directory, { ...verdict, stillSeconds }));
+	const times = { stillSeconds: stillMs / 1_000, noticedAt };
+	attempt(log, () => writeVerdict(directory, { ...verdict, ...times }));
 }
 
 function write(

@@ -14,7 +14,9 @@ import {
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
 
-const LOOK_EVERY_MS = 200;
+/** The first pause before the others are looked for again, in milliseconds; each next one is twice as long, up to … */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 320;
 
 export interface ShareOptions {
 	readonly clock: Clock;
@@ -58,10 +60,10 @@ export async function shareEvidence(
 	};
 	await write(keys.evidenceOf(nodeId), encodeRecord(record));
 	let others: readonly EvidenceRecord[] = [];
-	for (;;) {
+	for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
 		others = await readOthers(options).catch(() => others);
 		if (others.length >= seats - 1 || clock.now() >= until) break;
-		await pause(clock, LOOK_EVERY_MS);
+		await pause(clock, Math.min(pauseMs, LONGEST_PAUSE_MS));
 	}
 	return {
 		evidence: [...own, ...others.flatMap(({ ranks }) => ranks)],

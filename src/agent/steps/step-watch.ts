@@ -1,5 +1,9 @@
 import type { ReceivedReply } from "../../channel/events.js";
-import { judgeStandstill, type Standstill } from "../../progress/hang-rule.js";
+import {
+	judgeStandstill,
+	stillFrom,
+	type WatchedWorker,
+} from "../../progress/hang-rule.js";
 import type {
 	Hang,
 	WorkerProgress,
@@ -66,10 +70,8 @@ export class StepWatch {
 
 	/** The round that runs here. */
 	get place(): { readonly instance: number; readonly round: number } {
-		return {
-			instance: this.state?.instance ?? 0,
-			round: this.round?.number ?? 0,
-		};
+		const { state, round } = this;
+		return { instance: state?.instance ?? 0, round: round?.number ?? 0 };
 	}
 
 	/** Takes a worker's reply. */
@@ -135,7 +137,8 @@ export class StepWatch {
 		this.cancelLook?.();
 		const now = this.options.clock.now();
 		const isNew = this.readers.movedAt === undefined;
-		this.lookAt = nextLook(now, isNew ? this.round?.since : now);
+		const still = stillFrom(this.watched ?? [], this.options.config.steps);
+		this.lookAt = nextLook(now, isNew ? this.round?.since : now, still);
 		this.cancelLook = this.options.clock.wakeAt(this.lookAt, this.look);
 	}
 
@@ -170,7 +173,10 @@ export class StepWatch {
 		if (state?.phase !== "RUNNING" || round === undefined) return;
 		const { movedAt } = this.readers;
 		if (this.isAsking || this.isQuiet(now)) return;
-		const standstill = this.standstill(now);
+		const watched = this.watched;
+		if (watched === undefined) return;
+		const { steps } = this.options.config;
+		const standstill = judgeStandstill(watched, steps, this.countsSteps, now);
 		if (standstill.kind === "fine") return;
 		this.isAsking = true;
 		const news = () => {
@@ -201,18 +207,11 @@ export class StepWatch {
 		return now < (this.judged?.again ?? 0);
 	}
 
-	private standstill(now: number): Standstill {
-		const { state, round } = this;
-		if (state?.phase !== "RUNNING" || round === undefined) {
-			return { kind: "fine" };
-		}
-		const { config, processes } = this.options;
-		const watched = watchedWorkers(state.workers, processes(), this.readers, {
-			since: round.since,
-			wokeAt: this.wokeAt,
-		});
-		return watched === undefined
-			? { kind: "fine" }
-			: judgeStandstill(watched, config.steps, this.countsSteps, now);
+	private get watched(): readonly WatchedWorker[] | undefined {
+		const { state, round, readers } = this;
+		if (state?.phase !== "RUNNING" || round === undefined) return undefined;
+		const times = { since: round.since, wokeAt: this.wokeAt };
+		const processes = this.options.processes();
+		return watchedWorkers(state.workers, processes, readers, times);
 	}
 }

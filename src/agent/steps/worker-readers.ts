@@ -119,11 +119,11 @@ export class WorkerReaders {
 	of({ directory, logs }: WorkerProcess): WorkerReader {
 		const known = this.readers.get(directory);
 		const streams = [logs?.stdout, logs?.stderr];
-		const { pattern, onStep } = this.options;
+		const { clock, pattern, onStep } = this.options;
 		const reader =
 			known ??
 			new WorkerReader({
-				pattern,
+				...{ clock, pattern },
 				hookFile: hookPaths(channelPaths(directory).hook).steps,
 				outputs: streams.flatMap((stream) => stream ?? []),
 				onStep: (steps) => onStep(directory, steps),

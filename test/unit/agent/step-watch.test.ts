@@ -167,6 +167,17 @@ describe("the watch on steps", () => {
 		expect(stills).toHaveLength(2);
 	});
 
+	it("A5 tells of a standstill at the moment of the limit, not at the next look of each second", async () => {
+		const { clock, run, report, pass, stills } = open();
+		run(1);
+		await pass(500);
+		report(0, { step: 1, timestamp: clock.wallTime() });
+		await pass(59_999);
+		expect(stills).toEqual([]);
+		await pass(1);
+		expect(stills).toMatchObject([{ kind: "still", stillMs: 60_000 }]);
+	});
+
 	it("A4 looks seldom for a first step that does not come, and each second for those after it", async () => {
 		const { run, step, pass, watch } = open();
 		run(1);

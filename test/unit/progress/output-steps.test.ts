@@ -61,12 +61,16 @@ describe("steps of the hook", () => {
 		const steps = new HookSteps(file);
 		expect(steps.read()).toBeUndefined();
 		writeFileSync(file, "17".padStart(20));
-		expect(steps.read()).toEqual({ steps: 17, timed: 0, ownSeconds: 0 });
+		expect(steps.read()).toMatchObject({ steps: 17, timed: 0, ownSeconds: 0 });
 		writeFileSync(file, "18".padStart(20), { flag: "r+" });
 		expect(steps.read()).toMatchObject({ steps: 18 });
 		const numbers = ["19", "18", "5500000000"].map((one) => one.padStart(20));
 		writeFileSync(file, numbers.join(""), { flag: "r+" });
-		expect(steps.read()).toEqual({ steps: 19, timed: 18, ownSeconds: 5.5 });
+		expect(steps.read()).toMatchObject({
+			steps: 19,
+			timed: 18,
+			ownSeconds: 5.5,
+		});
 		writeFileSync(file, "garbage", { flag: "r+" });
 		expect(steps.read()).toBeUndefined();
 	});

@@ -1,8 +1,8 @@
 """The launcher's hook in a Python worker: it counts optimizer steps, makes the process tell its stacks at a signal, and
 opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/hook.md has the files.
 
-It must cost next to nothing at the start, so it imports only what is built into Python, and it must never fail a
-script or print into it: whatever goes wrong here ends this hook alone.
+It must cost next to nothing at the start, so it imports only what is built into Python, and what torch needs is in
+_elastic_run_torch.py. It must never fail a script or print into it: whatever goes wrong here ends this hook alone.
 """
 import os
 import sys
@@ -13,22 +13,12 @@ _SIGNALS_ABOVE_FIRST = range(7, 21)
 """The real-time signals to choose from, above the first one: scripts use SIGUSR1 and SIGUSR2 for their own ends."""
 
 _STACK_DESCRIPTORS = (900, 200)
-_STEPS_DESCRIPTORS = (950, 250)
+STEPS_DESCRIPTORS = (950, 250)
 """From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met. The two
 are apart, so that none gets the other's number after a script has closed both."""
 
-_LONGEST_SOCKET_PATH_BYTES = 107
-"""That a unix socket's address holds."""
-
-_PRIVATE_PREFIX = "elastic-run-hook-"
-"""Of the short directory for a socket whose path would be too long; the launcher knows it by this name."""
-
-
-_TRY_EVERY = 64
-"""After so many steps a process looks again whether the other one that trained has ended."""
-
-_ERRORS_ONLY = 2
-"""Of the levels of torch's log."""
+_LOOKS = 16
+"""How many descriptors are looked at."""
 
 
 def start(directory):
@@ -141,7 +131,7 @@ class _Hook:
         self.signal = None
         self.stack = None
         self.torch_socket = None
-        self.steps = None
+        self.torch = None
         self.trainer = None
 
     def begin(self):
@@ -156,13 +146,13 @@ class _Hook:
         self.tell()
 
     def watch_torch(self):
-        _Imports(
-            {
-                "torch.optim.optimizer": self.count_steps,
-                "torch.distributed.distributed_c10d": self.watch_groups,
-                "torch": self.time_forward,
-            }
-        ).install()
+        listeners = ("torch.optim.optimizer", "torch.distributed.distributed_c10d", "torch")
+        _Imports({name: self.torch_imported for name in listeners}).install()
+
+    def torch_imported(self, module):
+        if self.torch is None:
+            self.torch = load("_elastic_run_torch").TorchHook(self)
+        self.torch.imported(module)
 
     def trains(self):
         """Called by a process that trains. The first that does is the one to ask: the hook's owner may be a program that
@@ -192,14 +182,7 @@ class _Hook:
             os.unlink(self.path("learn"))
         except FileNotFoundError:
             return
-        from importlib.util import module_from_spec, spec_from_file_location
-
-        # The directory of the hook is not on the script's path.
-        file = os.path.join(os.path.dirname(__file__), "_elastic_run_warm.py")
-        spec = spec_from_file_location("_elastic_run_warm", file)
-        warm = module_from_spec(spec)
-        spec.loader.exec_module(warm)
-        warm.write_learned(self.path("modules.json"))
+        load("_elastic_run_warm").write_learned(self.path("modules.json"))
 
     def tell(self):
         """Says what the launcher may use by now."""
@@ -221,7 +204,7 @@ class _Hook:
         import faulthandler
 
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self.stack = _moved_up(os.open(self.path("stack.txt"), flags, 0o600), _STACK_DESCRIPTORS)
+        self.stack = moved_up(os.open(self.path("stack.txt"), flags, 0o600), _STACK_DESCRIPTORS)
         faulthandler.register(number, file=self.stack, all_threads=True, chain=False)
         self.signal = number
 
@@ -231,99 +214,6 @@ class _Hook:
             os.fstat(-1 if self.stack is None else self.stack)
         except OSError:
             self.listen()
-
-    def count_steps(self, optimizer):
-        self.steps = _Steps(self)
-        optimizer.register_optimizer_step_post_hook(self.steps.counter())
-
-    def time_forward(self, torch):
-        """Notes when a rank has nothing more to do before it waits for the others: at the end of its model's forward
-        pass, because the backward pass of DistributedDataParallel waits for the slowest rank."""
-        import functools
-
-        model = sys.modules["torch.nn.parallel.distributed"].DistributedDataParallel
-        is_compiling = torch.compiler.is_compiling
-        forward = model.forward
-        steps = self.steps
-        clock = steps.clock
-
-        def timed_forward(self, *args, **kwargs):
-            result = forward(self, *args, **kwargs)
-            if not is_compiling():
-                steps.ready_at = clock()
-            return result
-
-        # A compiler leaves torch's own files out, and goes on in the model.
-        own = forward.__code__
-        timed_forward.__code__ = timed_forward.__code__.replace(
-            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno
-        )
-        model.forward = functools.wraps(forward)(timed_forward)
-
-    def watch_groups(self, distributed):
-        """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
-        import functools
-
-        original = distributed.init_process_group
-
-        @functools.wraps(original)
-        def init_process_group(*args, **kwargs):
-            result = original(*args, **kwargs)
-            try:
-                if self.trains() and self.torch_socket is None:
-                    self.serve()
-            except Exception:
-                pass
-            return result
-
-        distributed.init_process_group = init_process_group
-
-    def serve(self):
-        path = self.socket_path()
-        _open_torch_server(path)
-        self.torch_socket = path
-        self.tell()
-
-    def socket_path(self):
-        path = self.path("torch.sock")
-        if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH_BYTES:
-            return path
-        import atexit
-        import shutil
-        import tempfile
-
-        private = tempfile.mkdtemp(prefix=_PRIVATE_PREFIX)
-        pid = os.getpid()
-        atexit.register(lambda: os.getpid() == pid and shutil.rmtree(private, ignore_errors=True))
-        short = os.path.join(private, "torch.sock")
-        if len(os.fsencode(short)) > _LONGEST_SOCKET_PATH_BYTES:
-            raise OSError("no path is short enough")
-        return short
-
-
-def _open_torch_server(path):
-    """Starts torch's thread that answers on this socket. Raises if it cannot be had without a trace in the script."""
-    import ctypes
-    import signal
-    import torch
-    from torch._C._distributed_c10d import _WorkerServer
-
-    # The server says on stderr that it listens, and ignores SIGPIPE.
-    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
-    loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
-    log_level = ctypes.c_int.in_dll(loaded, "FLAGS_caffe2_log_level")
-    on_broken_pipe = signal.getsignal(signal.SIGPIPE)
-    if on_broken_pipe is None:
-        raise OSError("its handler of SIGPIPE could not be set again")
-    signal.signal(signal.SIGPIPE, on_broken_pipe)  # Only the main thread may.
-    level, log_level.value = log_level.value, max(log_level.value, _ERRORS_ONLY)
-    try:
-        server = _WorkerServer(path)
-    finally:
-        log_level.value = level
-        signal.signal(signal.SIGPIPE, on_broken_pipe)
-    # It lives as long as the process: a forked child that took it down would wait for a thread that it lacks.
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
 
 
 class _Imports:
@@ -372,81 +262,6 @@ class _Imports:
             pass  # A version of torch that is made otherwise.
 
 
-class _Steps:
-    """What the file `steps` says, and when this rank was last ready to wait for the others."""
-
-    def __init__(self, hook):
-        import time
-
-        self.hook = hook
-        self.clock = time.perf_counter_ns
-        self.ready_at = None
-
-    def counter(self):
-        """What torch calls after each step of an optimizer: it replaces the numbers in the file."""
-        hook, clock, pwrite = self.hook, self.clock, os.pwrite
-        steps = timed = own = next_try = 0
-        before = descriptor = is_compiling = None
-        is_counting = True
-
-        def count(_optimizer, _args, _kwargs):
-            nonlocal steps, timed, own, next_try, before, descriptor, is_compiling
-            if is_compiling is None:
-                is_compiling = _compiling_test()
-            # A compiler that follows the step must find nothing here that it does not understand.
-            if is_compiling() or not is_counting:
-                return
-            now = clock()
-            steps += 1
-            if self.ready_at is not None and before is not None:
-                timed += 1
-                own += self.ready_at - before
-            before, self.ready_at = now, None
-            if descriptor is None and steps < next_try:
-                return
-            text = b"%20d" % steps if timed == 0 else b"%20d%20d%20d" % (steps, timed, own)
-            try:
-                if descriptor is not None:
-                    pwrite(descriptor, text, 0)
-                    return
-                next_try = steps + _TRY_EVERY
-                if hook.trains():
-                    # It must be there when the launcher sees the first step.
-                    hook.learn()
-                    descriptor = _open_steps(hook.path("steps"), text)
-                    hook.listen_again()
-            except Exception:
-                descriptor = None
-                next_try = 0
-
-        def stop():
-            nonlocal is_counting
-            is_counting = is_counting and steps == 0
-
-        # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
-        os.register_at_fork(after_in_child=stop)
-        return count
-
-
-def _open_steps(path, text):
-    """Makes the file, which appears with its numbers; returns its descriptor."""
-    temporary = path + ".tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    descriptor = _moved_up(os.open(temporary, flags, 0o600), _STEPS_DESCRIPTORS)
-    try:
-        os.pwrite(descriptor, text, 0)
-        os.replace(temporary, path)
-    except OSError:
-        os.close(descriptor)  # It is tried again at each step.
-        raise
-    return descriptor
-
-
-def _compiling_test():
-    compiler = sys.modules.get("torch.compiler")
-    return getattr(compiler, "is_compiling", lambda: False)
-
-
 def _free_signal():
     """A real-time signal that nobody in this process handles, ignores or blocks."""
     import _signal
@@ -464,17 +279,31 @@ def _free_signal():
     return None
 
 
-def _moved_up(descriptor, preferred):
-    import fcntl
-
-    for lowest in preferred:
+def moved_up(descriptor, preferred):
+    """To a high number that is free. It does without `fcntl`, which is no part of Python itself."""
+    for number in (lowest + above for lowest in preferred for above in range(_LOOKS)):
         try:
-            high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
+            os.fstat(number)
+            continue  # Somebody has it.
         except OSError:
-            continue
+            pass
+        try:
+            os.dup2(descriptor, number, inheritable=False)
+        except OSError:
+            continue  # It is above the limit of this process.
         os.close(descriptor)
-        return high
+        return number
     return descriptor
+
+
+def load(name):
+    """A module of the launcher's: its directory is not on the script's path."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(name, os.path.join(os.path.dirname(__file__), name + ".py"))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _json_string(text):

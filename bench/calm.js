@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runAgents } from "./agents.js";
+import { Etcd } from "./etcd.js";
+
+const TRAINER = fileURLToPath(new URL("calm/trainer.js", import.meta.url));
+const NODES = ["node-a", "node-b"];
+/** Ten minutes, as `--hang-timeout` has it by default, are so long here. */
+const LIMIT_S = 5;
+const HOURS = 1;
+
+/**
+ * Whether the launcher leaves a run alone that is slow, saves or evaluates.
+ * @type {readonly import("./figures.js").Figure[]}
+ */
+export const CALM_FIGURES = [
+	{
+		name: "no-false-kill",
+		title: `hangs that were found in an hour without any, on two agents with two workers each; ten minutes are ${LIMIT_S} s`,
+		unit: "",
+		rounds: 1,
+		peers: [],
+		needsEtcd: true,
+		goal: { atMost: 0 },
+		async open({ scratch, count = HOURS }) {
+			const etcd = await Etcd.start(scratch);
+			let notes = [];
+			return {
+				etcd,
+				async measure() {
+					const said = await train(scratch, etcd.endpoint, count);
+					const told = said.filter((line) =>
+						/slow: no step|hung for/.test(line),
+					);
+					const ended = told.filter((line) =>
+						line.includes("RUNNING→STOPPING"),
+					);
+					notes = [
+						`${count} hours; ${told.length - ended.length} times it was told that a rank is slow, and waited`,
+						...ended,
+					];
+					return ended.length;
+				},
+				notes: () => notes,
+				close: () => etcd.stop(),
+			};
+		},
+	},
+];
+
+/** What all agents have said, a line each. */
+async function train(scratch, endpoint, hours) {
+	const folder = mkdtempSync(join(scratch, "calm-"));
+	const state = join(folder, "state");
+	mkdirSync(state);
+	const said = await runAgents(
+		NODES.map((nodeId) => [
+			...["--nnodes", "2", "--nproc-per-node", "2", "--node-id", nodeId],
+			...["--run-id", `bench-calm-${process.pid}`],
+			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
+			...["--rdzv-conf", "lease_ttl=60"],
+			...["--hang-timeout", `${LIMIT_S}s`, "--shutdown-timeout", "1"],
+			...[TRAINER, state, String(LIMIT_S * 1_000), String(hours)],
+		]),
+		(hours * 6 * LIMIT_S + 300) * 1_000,
+	);
+	return said.flatMap((text) => text.split("\n"));
+}

@@ -1,0 +1,105 @@
+import {
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runAgents } from "../agents.js";
+import { readIfThere } from "../marks.js";
+
+const NODES = ["node-a", "node-b"];
+const WORKERS = 2;
+/** `--hang-timeout`, in seconds. */
+export const LIMIT_S = 4;
+const LONGEST_ROUND_MS = 120_000;
+let runs = 0;
+
+/**
+ * One hang that the trainer makes.
+ *
+ * @typedef {object} Fault
+ * @property {string} kind
+ * @property {number} rank
+ * @property {number} step before which it hangs
+ *
+ * What the launcher made of it. Times are milliseconds.
+ *
+ * @typedef {object} Finding
+ * @property {Fault} fault
+ * @property {string | undefined} wrong undefined: the right rank at the right line
+ * @property {number} noticed from the last step of the round until the launcher began to ask
+ * @property {number} asked from then until all evidence and the verdict were on disk
+ */
+
+/**
+ * A run of two agents with two workers each. In each round the trainer makes one hang of the plan.
+ * @param {{ trainer: string, plan: readonly Fault[], scratch: string, endpoint: string }} run
+ * @returns {Promise<Finding[]>}
+ */
+export async function play({ trainer, plan, scratch, endpoint }) {
+	const folder = mkdtempSync(join(scratch, "hangs-"));
+	const file = fileURLToPath(new URL(trainer, import.meta.url));
+	const times = join(folder, "times");
+	mkdirSync(times);
+	const runId = `bench-hangs-${process.pid}-${++runs}`;
+	await runAgents(
+		NODES.map((nodeId) => [
+			...["--nnodes", "2", "--nproc-per-node", String(WORKERS)],
+			...["--run-id", runId, "--node-id", nodeId],
+			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
+			// A node that a busy machine takes for dead is none of the hangs.
+			...["--rdzv-conf", "lease_ttl=60"],
+			...["--hang-timeout", `${LIMIT_S}s`, "--max-restarts", "10000"],
+			...["--restart-delay", "0", "--max-identical-failures", "0"],
+			// The imports of torch would take most of the time.
+			...["--warm", "auto", "--shutdown-timeout", "1", "--tee", "0"],
+			...[file, times, JSON.stringify(plan)],
+		]),
+		plan.length * LONGEST_ROUND_MS,
+	);
+	const lines = readFileSync(file, "utf8").split("\n");
+	return plan.flatMap((fault, index) =>
+		findingOf(fault, index, { folder, times, lines }),
+	);
+}
+
+/** Nothing if the round has ended for another reason before the limit: no hang ends by itself. */
+function findingOf(fault, item, { folder, times, lines }) {
+	const node = NODES[Math.floor(fault.rank / WORKERS)];
+	const round = readIfThere(join(times, `hang-${item}`));
+	const path = hangOf(join(folder, node), round);
+	if (path === undefined) return [];
+	const told = JSON.parse(readFileSync(path, "utf8"));
+	const lastStepAt = Math.max(
+		...NODES.flatMap((_, index) => [2 * index, 2 * index + 1]).map((rank) =>
+			Number(readIfThere(join(times, `${item}.${rank}`))),
+		),
+	);
+	const noticed = told.noticedAt - lastStepAt;
+	const asked = statSync(path).mtimeMs - told.noticedAt;
+	return [{ fault, wrong: judge(fault, told, lines), noticed, asked }];
+}
+
+/** The verdict on a round's first hang. */
+function hangOf(logs, round) {
+	const files = readdirSync(logs, { recursive: true });
+	const name = join(`round-${round}`, "hang-1", "hang.json");
+	const found = files.find((file) => file.endsWith(`/${name}`));
+	return found && join(logs, found);
+}
+
+/** A stopped process cannot show its stack, and a promise has none: then nothing must be shown as one. */
+function judge({ kind, rank }, { suspects, reason }, lines) {
+	const ranks = suspects.map((one) => one.rank);
+	if (ranks.join() !== String(rank)) {
+		return `rank ${rank} hangs, and accused: ${ranks.join() || "nobody"} (${reason})`;
+	}
+	const line = lines.findIndex((text) => text.endsWith(`hang: ${kind}`)) + 1;
+	const [{ where }] = suspects;
+	const hasNoStack = kind === "stopped" || kind === "promise";
+	if (hasNoStack ? where === null : where?.includes(`:${line} `)) return;
+	return `line ${line} hangs, and shown: ${where}`;
+}
