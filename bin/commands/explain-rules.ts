@@ -24,9 +24,10 @@ type Config = Pick<
 >;
 
 const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
-	restart: "all workers are restarted in a next round",
-	pause: "all workers are paused for a next round",
-	"replace-failed": "the failed worker is replaced, the others are paused",
+	restart: "all workers of this node are restarted in a next round",
+	pause: "all workers of this node are paused for a next round",
+	"replace-failed":
+		"the failed worker is replaced, the others of this node are paused",
 	leave: "this node leaves the run, which continues elsewhere",
 	"fail-run": "the run fails with exit code 1",
 };

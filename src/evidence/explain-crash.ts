@@ -36,6 +36,8 @@ export interface CrashExplanation {
 
 const NO_SPACE =
 	/^.*(ENOSPC|EDQUOT|No space left on device|Disk quota exceeded).*$/im;
+/** A stack and the lines around it. */
+const LAST_LINES = 50;
 const MOST_FRAMES = 4;
 const LONGEST_LINE = 300;
 
@@ -68,9 +70,10 @@ export function explainCrash(facts: CrashFacts): CrashExplanation {
 	};
 }
 
-/** What the worker wrote when a disk had no room, or a quota was used up. */
+/** What the worker wrote when a disk had no room, or a quota was used up. Earlier it may have lived through one. */
 function noSpaceLine({ stderr, message = "" }: CrashFacts): string | undefined {
-	const line = NO_SPACE.exec(message) ?? NO_SPACE.exec(stderr);
+	const last = stderr.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+	const line = NO_SPACE.exec(message) ?? NO_SPACE.exec(last);
 	return line?.[0].trim().slice(0, LONGEST_LINE);
 }
 

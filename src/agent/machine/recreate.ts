@@ -1,5 +1,7 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
+import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
+import { usedOf } from "../../rendezvous/planner/spending.js";
 import { type Active, beginStopping } from "./begin-stopping.js";
 import { leaveWhenSeen } from "./leave-when-seen.js";
 import type { Finished, Left, Next, Stopping } from "./state.js";
@@ -21,11 +23,13 @@ export function hasHadItsRound(
 export function mayHaveSpent(
 	{ round: own, failure }: Stopping,
 	{ round }: RoundView,
-	{ maxRestarts }: TransitionContext,
+	{ maxRestarts, restartLimits, wallTime }: TransitionContext,
 ): boolean {
 	const isOwn = failure?.failure.round === own && round.deprecated < own;
 	const paysFor = isOwn ? failure : round.unpaid;
-	return paysFor?.charge === "run" && round.charged >= maxRestarts;
+	const limit = { windowMs: restartLimits?.windowMs ?? 0 };
+	const used = usedOf(spentByRun(round), limit, wallTime);
+	return paysFor?.charge === "run" && used >= maxRestarts;
 }
 
 /** Says that it will be started again, and ends when the others know that. */

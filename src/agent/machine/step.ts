@@ -13,6 +13,8 @@ export interface TransitionContext {
 	readonly incarnation: string;
 	readonly policy: RestartPolicyStrategy;
 	readonly maxRestarts: number;
+	/** The window of `maxRestarts`, in milliseconds; 0 or absent: none. */
+	readonly restartLimits?: { readonly windowMs: number } | undefined;
 	/** Asked before the policy. */
 	readonly rules: readonly Rule[];
 	/** This process starts workers for one round only. Then it ends, for its supervisor to start it again. */

@@ -147,7 +147,7 @@ export function barredNode(
 	);
 	return others.length < minNodes && !isLimited
 		? undefined
-		: `${nodeId} has failed ${repeated?.times} times in a row in the same way`;
+		: `${nodeId} has failed ${repeated?.times} times in a row in the same way (--max-identical-failures)`;
 }
 
 /** The node's budget record once it is kept out. */

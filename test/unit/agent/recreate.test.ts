@@ -136,6 +136,16 @@ describe("J13 an agent that ends instead of restarting its workers", () => {
 		});
 	});
 
+	it("ends where the budget's window has given restarts back", () => {
+		const spentLongAgo = view({ charged: 3, chargedAt: [1, 2, 3] });
+		const context = {
+			...{ ...CONTEXT, wallTime: 100_000 },
+			restartLimits: { windowMs: 50_000 },
+		};
+		const after = gone({ ...STOPPING, view: spentLongAgo }, context);
+		expect(intentOf(after)).toMatchObject({ departure: "recreated" });
+	});
+
 	it.each<[string, Partial<Stopping>, Partial<TransitionContext>]>([
 		["in place", {}, { isRecreated: false }],
 		["was in no round yet", { round: 0, seat: null }, {}],

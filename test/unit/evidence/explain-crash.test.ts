@@ -52,6 +52,13 @@ describe("what ended a worker", () => {
 			"the disk is full",
 		],
 		[
+			"something else, long after it lived through a full disk",
+			{
+				stderr: `cache off: No space left on device\n${"step\n".repeat(60)}ValueError: x`,
+			},
+			undefined,
+		],
+		[
 			"a quota",
 			{ stderr: "OSError: [Errno 122] Disk quota exceeded" },
 			"the disk is full",
