@@ -4,6 +4,7 @@ import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import type { Membership } from "../../rendezvous/member/membership.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
+import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
@@ -34,7 +35,7 @@ export interface OpenStepsOptions {
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
 	/** Called with the pid of a worker that has made a step. */
-	readonly onStep: (pid: number) => void;
+	readonly onStep: (pid: number, source: StepSource) => void;
 }
 
 /** What follows the workers of a node while they run and while they end. */
@@ -72,10 +73,10 @@ export function openSteps({
 	const ledger = openLedger({ ...options, keys, nodeId, stragglerMs });
 	const steps = new StepWatch({
 		...{ ...options, processes },
-		ledger: telling(ledger, (directory) => {
+		ledger: telling(ledger, (directory, { source }) => {
 			const isIt = (one: WorkerProcess) => one.directory === directory;
 			const process = processes().find(isIt);
-			if (process !== undefined) options.onStep(process.pid);
+			if (process !== undefined) options.onStep(process.pid, source);
 		}),
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
@@ -113,14 +114,14 @@ export function withStep(
 /** A ledger that also tells whose step it hears of. */
 function telling(
 	ledger: StepWatchOptions["ledger"],
-	tell: (directory: string) => void,
+	tell: StepWatchOptions["ledger"]["stepped"],
 ): StepWatchOptions["ledger"] {
 	return {
 		follow: (state) => ledger.follow(state),
 		announced: (...said) => ledger.announced(...said),
 		stepped: (directory, steps) => {
 			ledger.stepped(directory, steps);
-			tell(directory);
+			tell(directory, steps);
 		},
 	};
 }
