@@ -1,4 +1,5 @@
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
+import type { Starts } from "../rendezvous/records/ledger-record.js";
 import type { StepSource } from "../rendezvous/records/progress-record.js";
 import type { RunningWorkers } from "./running-workers.js";
 import { differenceOf, flagAgainstHook } from "./warm-environment.js";
@@ -22,12 +23,16 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 
 /** A worker that fails so soon after a warm start may fail because of it, in milliseconds. */
 const QUICK_MS = 1_000;
+/** The ledger asks for the newest rounds only. */
+const KEPT_STARTS = 4;
 
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner {
 	private readonly source: WarmSource;
 	/** Those in a row whose warm workers failed at once. */
 	private readonly quickRounds = new Set<string | undefined>();
+	/** By round, the newest last. */
+	private readonly starts = new Map<string, Starts>();
 	private said: string | undefined;
 	/** A worker was started: its own node teaches from now on. */
 	private hasStarted = false;
@@ -42,6 +47,7 @@ export class WarmSpawner implements WorkerSpawner {
 		this.hasStarted = true;
 		const warm =
 			decision.start === "warm" ? this.spawnWarm(spec, listener) : undefined;
+		this.note(spec, warm === undefined ? decision.reason : undefined);
 		return warm ?? this.spawnCold(spec, listener);
 	}
 
@@ -62,6 +68,23 @@ export class WarmSpawner implements WorkerSpawner {
 	/** Whether a list of another node would be of use. */
 	get isIgnorant(): boolean {
 		return !this.hasStarted && this.source.helper === undefined;
+	}
+
+	/** How this node's workers were started in one of the last rounds; undefined if none was. */
+	startsIn(round: number): Starts | undefined {
+		return this.starts.get(String(round));
+	}
+
+	/** @param reason why this one starts cold; undefined: it starts warm */
+	private note({ env }: WorkerSpec, reason: string | undefined): void {
+		const round = env.ELASTIC_RUN_ROUND ?? "";
+		const before = this.starts.get(round) ?? { warm: 0, cold: 0 };
+		const { warm, cold } = before;
+		const now =
+			reason === undefined ? { warm: warm + 1 } : { cold: cold + 1, reason };
+		this.starts.set(round, { ...before, ...now });
+		const [oldest = ""] = this.starts.keys();
+		if (this.starts.size > KEPT_STARTS) this.starts.delete(oldest);
 	}
 
 	/** Whether the launcher itself needs this process. */

@@ -12,7 +12,7 @@ import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
-import type { RoundLedger } from "./round-ledger.js";
+import type { RoundLedger, RoundLedgerOptions } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
@@ -34,6 +34,7 @@ export interface OpenStepsOptions {
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
+	readonly startsIn: RoundLedgerOptions["startsIn"];
 	/** Called with the pid of a worker that has made a step. */
 	readonly onStep: (pid: number, source: StepSource) => void;
 }
