@@ -180,10 +180,10 @@ class _Helper:
         _elastic_run_hook.prepare()
         own = _script_directory()
         path = list(sys.path)
-        imports = _Watched(left_out, _LibraryTest(path, own))
         if not getattr(sys.flags, "safe_path", False):
             # A library may look for a module of the user's.
             sys.path.insert(0, own)
+        imports = _Watched(left_out, _LibraryTest(list(sys.path), own))
         try:
             imports.run(names)
         finally:
