@@ -20,6 +20,7 @@ import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps, withStep } from "./steps/open-steps.js";
+import { shareImports } from "./workers/learned-list.js";
 import {
 	type NodeResources,
 	openNodeResources,
@@ -70,6 +71,7 @@ export class AgentSession {
 		const { cleanups, log } = place;
 		const resources = await openNodeResources(config, this.options, place);
 		this.resources = resources;
+		shareImports(this.options, resources);
 		const { options, notice } = this;
 		publishLocally({ ...options, ...place, notice }, resources);
 		this.options.observer?.joined(this.options, resources);
@@ -89,7 +91,8 @@ export class AgentSession {
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
-			onStep: (pid) => resources.warm?.stepped(pid),
+			startsIn: (round) => resources.warm?.startsIn(round),
+			onStep: (...step) => resources.warm?.stepped(...step),
 			dispatch: this.inputs.dispatch,
 		});
 		this.watches = watches;

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.js";
 import { JsonFields } from "../channel/json-fields.js";
 import type { HookPaths } from "../channel/layout.js";
 import { HeldFile } from "../logs/held-file.js";
-import { signalProcess } from "../supervision/process-group.js";
+import { catches, signalProcess } from "../supervision/process-group.js";
 import type { Frame } from "./evidence.js";
 import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
 
@@ -98,18 +98,6 @@ function ask(hook: Hook, paths: HookPaths, clock: Clock): boolean {
 	const { pid, signal } = hook;
 	if (signal === undefined || !catches(pid, signal)) return false;
 	return signalProcess(pid, signal) === "sent";
-}
-
-/** Whether a process has a handler for this signal, by its mask in /proc. */
-function catches(pid: number, signal: number): boolean {
-	try {
-		const status = readFileSync(`/proc/${pid}/status`, "utf8");
-		const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
-		if (mask === undefined) return false;
-		return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
-	} catch {
-		return false;
-	}
 }
 
 function sizeOf(file: HeldFile): number {

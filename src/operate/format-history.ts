@@ -29,12 +29,17 @@ export function formatHistory({ runId, instances }: RunHistory): string {
 /** The columns of steps are there only if a worker has shown one. */
 function rowsOf({ rounds }: InstanceHistory): readonly (readonly string[])[] {
 	const showsSteps = rounds.some(({ steps }) => steps !== null);
-	const stepsHeader = showsSteps ? STEPS_HEADER : [];
+	const showsStarts = rounds.some(({ starts }) => starts.length > 0);
+	const stepsHeader = [
+		...(showsSteps ? STEPS_HEADER : []),
+		...(showsStarts ? ["start"] : []),
+	];
 	return [
 		[...HEADER, ...stepsHeader, CAUSE_HEADER],
 		...rounds.map((line) => [
 			...cellsOf(line),
 			...(showsSteps ? stepCells(line) : []),
+			...(showsStarts ? [startInWords(line.starts)] : []),
 			causeOf(line),
 		]),
 	];
@@ -46,6 +51,21 @@ function stepCells({ steps }: RoundLine): readonly string[] {
 		inWords(toFirstMs),
 		...[lost, again].map((count) => String(count ?? "-")),
 	];
+}
+
+/** A round goes on with its slowest node, so what the node saved that saved least counts. */
+function startInWords(starts: RoundLine["starts"]): string {
+	if (starts.length === 0) return "-";
+	const warm = starts.reduce((sum, one) => sum + one.warm, 0);
+	const all = starts.reduce((sum, one) => sum + one.cold, warm);
+	const reason = starts.find((one) => one.reason !== null)?.reason ?? "";
+	if (warm === 0) return `cold: ${reason}`;
+	if (warm < all) return `${warm} of ${all} warm: ${reason}`;
+	const saved = starts.flatMap(({ savedMs }) => savedMs ?? []);
+	const least = Math.min(...saved);
+	return saved.length > 0 && least > 0
+		? `warm, saved ${formatDuration(least)}`
+		: "warm";
 }
 
 function inWords(ms: number | null): string {

@@ -1,5 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
-import { fields, list, oneOf, text, whole } from "../base/shape.js";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { fields, list, nullable, oneOf, text, whole } from "../base/shape.js";
+import type { HookPaths } from "../channel/layout.js";
+import { catches, signalProcess } from "./process-group.js";
 
 /** What a worker left of its imports after its first step: docs/warm-restarts.md. */
 export interface LearnedModules {
@@ -37,5 +39,37 @@ export function readLearned(path: string): LearnedModules | undefined {
 		return LEARNED(value, {}) ? value : undefined;
 	} catch {
 		return undefined;
+	}
+}
+
+/** From now on the worker with this hook leaves its list when it makes a step, or is asked. */
+export function askToLearn({ learn, modules }: HookPaths): void {
+	try {
+		rmSync(modules, { force: true });
+		writeFileSync(learn, "", { mode: 0o600 });
+	} catch {
+		// Its successor starts cold.
+	}
+}
+
+const READY = fields<{
+	readonly kind: "python";
+	readonly pid: number;
+	readonly learn_signal: number | null;
+}>({
+	kind: oneOf("python"),
+	pid: whole(2, 2 ** 31),
+	learn_signal: nullable(whole(1, 64)),
+});
+
+/** Asks for the list at once. The signal is sent only to a process that is seen to catch it: it would end any other. */
+export function wantNow({ ready }: HookPaths): void {
+	try {
+		const value: unknown = JSON.parse(readFileSync(ready, "utf8"));
+		if (!READY(value, {}) || value.learn_signal === null) return;
+		const { pid, learn_signal: signal } = value;
+		if (catches(pid, signal)) signalProcess(pid, signal);
+	} catch {
+		// It has no hook.
 	}
 }

@@ -2,10 +2,11 @@ import { basename } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import { hookPaths } from "../channel/layout.js";
+import type { SharedModules } from "../rendezvous/records/learned-record.js";
 import { availableMemory, residentMemory } from "./available-memory.js";
-import { type LearnedModules, readLearned } from "./learned-modules.js";
+import type { LearnedModules } from "./learned-modules.js";
 import { WarmHelper } from "./warm-helper.js";
+import { type Teacher, WarmLearning } from "./warm-learning.js";
 import { helperProblem } from "./warm-or-cold.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -23,6 +24,7 @@ export interface WarmSourceOptions {
 const INTERPRETER = /^python[\d.]*t?$/;
 /** When the processes for the next round are made, in milliseconds after a start: they would take the processors of this one. */
 const PARK_AFTER_MS = 1_000;
+const NOT_PYTHON = "the command is not Python itself, but starts it";
 /** How often a helper is begun, without a package or after one that ended. */
 const MOST_TRIES = 8;
 
@@ -32,20 +34,23 @@ export class WarmSource {
 	helper: WarmHelper | undefined;
 	/** A worker like those that the helper starts. */
 	known: WorkerSpec | undefined;
+	readonly learning: WarmLearning;
+	/** Called with a list that a worker of this node has taught, once it is proven; other nodes may take it. */
+	onProven: (shared: SharedModules) => void = () => {};
 	private readonly helpers: WarmHelper[] = [];
 	private modules: LearnedModules["modules"] = [];
+	/** What a worker has in memory; undefined: the list is another node's. */
+	private workerBytes: number | undefined;
 	private readonly leftOut = new Set<string>();
 	private tries = 0;
 	private wasReady = false;
-	/** Nothing is to be learned at the moment. */
-	private isSettled = false;
 	private cancelPark: () => void = () => {};
 
-	constructor(private readonly options: WarmSourceOptions) {}
-
-	/** Whether the next worker shall tell what it has imported. */
-	get wantsToLearn(): boolean {
-		return !this.isSettled;
+	constructor(private readonly options: WarmSourceOptions) {
+		this.learning = new WarmLearning({
+			clock: options.clock,
+			onLearned: (...learned) => this.learned(...learned),
+		});
 	}
 
 	/** Whether this process is a helper, or waits for its work. */
@@ -53,20 +58,24 @@ export class WarmSource {
 		return this.helpers.some((helper) => helper.isOwn(pid));
 	}
 
-	/** This worker has made a step: it has imported by now what the training needs. */
-	learnFrom(pid: number, spec: WorkerSpec, hook: string): void {
-		if (this.isSettled) return;
-		const learned = readLearned(hookPaths(hook).modules);
-		if (learned === undefined) return;
-		this.isSettled = true;
-		const problem = this.problemOf(learned, pid, spec);
-		if (problem !== undefined) {
-			this.options.log.info(`restarts will be cold: ${problem}`);
+	/** Another node has taught this list; `spec` is a worker as this node would start it. Ignored if there is a helper. */
+	take({ modules, bytes }: SharedModules, spec: WorkerSpec): void {
+		if (this.helper !== undefined) return;
+		const problem = INTERPRETER.test(basename(spec.file))
+			? this.problemWith(bytes)
+			: NOT_PYTHON;
+		if (problem === undefined) this.use(modules, spec);
+		else this.options.log.info(`starts will be cold: ${problem}`);
+	}
+
+	/** Workers start cold now: imports for later ones, which no worker needs yet, would slow them down. */
+	yieldTo(): void {
+		const { helper } = this;
+		if (this.workerBytes !== undefined || helper?.facts.state !== "preparing") {
 			return;
 		}
-		this.known = spec;
-		this.modules = learned.modules;
-		this.prepare(spec);
+		helper.retire("the round began before its imports were done");
+		this.helper = undefined;
 	}
 
 	/** Has processes made for the next round once this one has begun. */
@@ -79,26 +88,51 @@ export class WarmSource {
 	}
 
 	close(): void {
+		this.learning.close();
 		this.cancelPark();
 		for (const helper of this.helpers) helper.close();
 	}
 
-	private problemOf(
+	private learned(
 		learned: LearnedModules,
-		pid: number,
-		spec: WorkerSpec,
-	): string | undefined {
+		{ pid, spec }: Teacher,
+		after: "step" | "time",
+	): void {
 		const sameWords = learned.arguments.join("\0") === spec.args.join("\0");
 		const isPython = INTERPRETER.test(basename(spec.file));
-		if (learned.pid !== pid || !sameWords || !isPython) {
-			return "the command is not Python itself, but starts it";
+		const bytes = residentMemory(pid);
+		const problem =
+			learned.pid !== pid || !sameWords || !isPython
+				? NOT_PYTHON
+				: this.problemWith(bytes);
+		if (problem !== undefined) {
+			this.learning.isSettled = true;
+			this.options.log.info(`restarts will be cold: ${problem}`);
+			return;
 		}
+		const known = new Set(this.modules);
+		const isNew = learned.modules.some((name) => !known.has(name));
+		const isReady = this.helper?.facts.state === "ready";
+		// What was learned in time may lack what the first step has imported since.
+		if (after === "step" && isReady && !isNew) return;
+		this.helper?.retire("its successor is still importing");
+		this.workerBytes = bytes;
+		this.use(learned.modules, spec);
+	}
+
+	private problemWith(workerBytes: number): string | undefined {
 		return helperProblem({
 			platform: process.platform,
 			hasSetpriv: this.options.setpriv !== undefined,
 			availableBytes: availableMemory(),
-			workerBytes: residentMemory(pid),
+			workerBytes,
 		});
+	}
+
+	private use(modules: readonly string[], spec: WorkerSpec): void {
+		this.known = spec;
+		this.modules = modules;
+		this.prepare(spec);
 	}
 
 	private prepare(spec: WorkerSpec): void {
@@ -125,11 +159,21 @@ export class WarmSource {
 				);
 				this.wasReady = true;
 				helper.park(workers);
+				this.tellProven();
 			},
 			onRefused: (...refusal) => this.refused(spec, ...refusal),
 		});
 		this.helper = helper;
 		this.helpers.push(helper);
+	}
+
+	private tellProven(): void {
+		const { workerBytes: bytes } = this;
+		if (bytes === undefined) return;
+		const isKept = (name: string) =>
+			!this.leftOut.has(name.split(".", 1)[0] ?? "");
+		const modules = this.modules.filter(isKept);
+		this.onProven({ modules, bytes });
 	}
 
 	private refused(
@@ -147,7 +191,8 @@ export class WarmSource {
 		}
 		log.info(`restarts will be cold: ${reason}`);
 		// What it knew is outdated, or it was killed: the next cold start is learned from.
-		if (this.wasReady && this.tries < MOST_TRIES) this.isSettled = false;
+		if (this.wasReady && this.tries < MOST_TRIES)
+			this.learning.isSettled = false;
 		this.wasReady = false;
 	}
 }

@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs";
-import { hookPaths } from "../channel/layout.js";
+import type { SharedModules } from "../rendezvous/records/learned-record.js";
+import type { Starts } from "../rendezvous/records/ledger-record.js";
+import type { StepSource } from "../rendezvous/records/progress-record.js";
 import type { RunningWorkers } from "./running-workers.js";
 import { differenceOf, flagAgainstHook } from "./warm-environment.js";
 import { type WarmDecision, warmOrCold } from "./warm-or-cold.js";
@@ -22,15 +23,19 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 
 /** A worker that fails so soon after a warm start may fail because of it, in milliseconds. */
 const QUICK_MS = 1_000;
+/** The ledger asks for the newest rounds only. */
+const KEPT_STARTS = 4;
 
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner {
 	private readonly source: WarmSource;
-	/** Those that were started cold. */
-	private readonly specs = new Map<number, WorkerSpec>();
 	/** Those in a row whose warm workers failed at once. */
 	private readonly quickRounds = new Set<string | undefined>();
+	/** By round, the newest last. */
+	private readonly starts = new Map<string, Starts>();
 	private said: string | undefined;
+	/** A worker was started: its own node teaches from now on. */
+	private hasStarted = false;
 
 	constructor(private readonly options: WarmSpawnerOptions) {
 		this.source = new WarmSource(options);
@@ -39,16 +44,47 @@ export class WarmSpawner implements WorkerSpawner {
 	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
 		const decision = this.decide(spec);
 		this.tell(spec, decision);
+		this.hasStarted = true;
 		const warm =
 			decision.start === "warm" ? this.spawnWarm(spec, listener) : undefined;
+		this.note(spec, warm === undefined ? decision.reason : undefined);
 		return warm ?? this.spawnCold(spec, listener);
 	}
 
 	/** A worker has made a step. */
-	stepped(pid: number): void {
-		const spec = this.specs.get(pid);
-		const hook = spec?.env.ELASTIC_RUN_HOOK;
-		if (spec && hook !== undefined) this.source.learnFrom(pid, spec, hook);
+	stepped(pid: number, source: StepSource): void {
+		this.source.learning.stepped(pid, source);
+	}
+
+	/** Takes a list that another node's worker has taught: see `WarmSource.take`. */
+	take(shared: SharedModules, spec: WorkerSpec): void {
+		if (!this.hasStarted) this.source.take(shared, spec);
+	}
+
+	set onProven(listener: (shared: SharedModules) => void) {
+		this.source.onProven = listener;
+	}
+
+	/** Whether a list of another node would be of use. */
+	get isIgnorant(): boolean {
+		return !this.hasStarted && this.source.helper === undefined;
+	}
+
+	/** How this node's workers were started in one of the last rounds; undefined if none was. */
+	startsIn(round: number): Starts | undefined {
+		return this.starts.get(String(round));
+	}
+
+	/** @param reason why this one starts cold; undefined: it starts warm */
+	private note({ env }: WorkerSpec, reason: string | undefined): void {
+		const round = env.ELASTIC_RUN_ROUND ?? "";
+		const before = this.starts.get(round) ?? { warm: 0, cold: 0 };
+		const { warm, cold } = before;
+		const now =
+			reason === undefined ? { warm: warm + 1 } : { cold: cold + 1, reason };
+		this.starts.set(round, { ...before, ...now });
+		const [oldest = ""] = this.starts.keys();
+		if (this.starts.size > KEPT_STARTS) this.starts.delete(oldest);
 	}
 
 	/** Whether the launcher itself needs this process. */
@@ -77,8 +113,8 @@ export class WarmSpawner implements WorkerSpawner {
 		const words = `round ${round}: workers start ${start}: ${reason}`;
 		if (this.said === words) return;
 		const { log } = this.options;
-		// The first start is always cold.
-		if (this.said === undefined) log.debug(words);
+		// The first start is usually cold.
+		if (this.said === undefined && start === "cold") log.debug(words);
 		else log.info(words);
 		this.said = words;
 	}
@@ -118,18 +154,19 @@ export class WarmSpawner implements WorkerSpawner {
 	}
 
 	private spawnCold(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
-		const hook = spec.env.ELASTIC_RUN_HOOK;
-		if (hook !== undefined && this.source.wantsToLearn) askToLearn(hook);
+		const { learning } = this.source;
+		this.source.yieldTo();
+		learning.prepare(spec);
 		let pid: number | undefined;
 		const handle = this.options.cold.spawn(spec, {
 			...listener,
 			gone: () => {
-				if (pid !== undefined) this.specs.delete(pid);
+				if (pid !== undefined) learning.gone(pid);
 				listener.gone();
 			},
 		});
 		pid = handle.pid;
-		if (pid !== undefined) this.specs.set(pid, spec);
+		if (pid !== undefined) learning.begin({ pid, spec });
 		return handle;
 	}
 }
@@ -143,12 +180,4 @@ function tellRefusal(
 	const message = `its warm start failed: ${refusal}`;
 	listener.spawnFailed({ code: "EAGAIN", message });
 	return true;
-}
-
-function askToLearn(hook: string): void {
-	try {
-		writeFileSync(hookPaths(hook).learn, "", { mode: 0o600 });
-	} catch {
-		// Its successor starts cold.
-	}
 }

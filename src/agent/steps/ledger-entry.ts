@@ -23,6 +23,7 @@ export interface LedgerEntry {
 	/** How long its steps waited for slow ranks, in milliseconds, as far as this node knows. */
 	readonly stragglerMs: number;
 	readonly after?: LedgerRecord["after"];
+	readonly starts?: LedgerRecord["starts"];
 	/** Milliseconds since 1970. */
 	readonly leftAt?: number | undefined;
 }

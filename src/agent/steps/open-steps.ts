@@ -4,6 +4,7 @@ import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import type { Membership } from "../../rendezvous/member/membership.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
+import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
@@ -11,7 +12,7 @@ import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
-import type { RoundLedger } from "./round-ledger.js";
+import type { RoundLedger, RoundLedgerOptions } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
@@ -33,8 +34,9 @@ export interface OpenStepsOptions {
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
+	readonly startsIn: RoundLedgerOptions["startsIn"];
 	/** Called with the pid of a worker that has made a step. */
-	readonly onStep: (pid: number) => void;
+	readonly onStep: (pid: number, source: StepSource) => void;
 }
 
 /** What follows the workers of a node while they run and while they end. */
@@ -72,10 +74,10 @@ export function openSteps({
 	const ledger = openLedger({ ...options, keys, nodeId, stragglerMs });
 	const steps = new StepWatch({
 		...{ ...options, processes },
-		ledger: telling(ledger, (directory) => {
+		ledger: telling(ledger, (directory, { source }) => {
 			const isIt = (one: WorkerProcess) => one.directory === directory;
 			const process = processes().find(isIt);
-			if (process !== undefined) options.onStep(process.pid);
+			if (process !== undefined) options.onStep(process.pid, source);
 		}),
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
@@ -113,14 +115,14 @@ export function withStep(
 /** A ledger that also tells whose step it hears of. */
 function telling(
 	ledger: StepWatchOptions["ledger"],
-	tell: (directory: string) => void,
+	tell: StepWatchOptions["ledger"]["stepped"],
 ): StepWatchOptions["ledger"] {
 	return {
 		follow: (state) => ledger.follow(state),
 		announced: (...said) => ledger.announced(...said),
 		stepped: (directory, steps) => {
 			ledger.stepped(directory, steps);
-			tell(directory);
+			tell(directory, steps);
 		},
 	};
 }

@@ -16,7 +16,10 @@ import {
 	type WorkNews,
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
-import type { Furthest } from "../../rendezvous/records/ledger-record.js";
+import type {
+	Furthest,
+	Starts,
+} from "../../rendezvous/records/ledger-record.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { type LedgerEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
@@ -46,6 +49,8 @@ export interface RoundLedgerOptions extends LedgerWriterOptions {
 		readonly instance: number;
 		readonly round: number;
 	}) => number;
+	/** How the workers of this round were started; undefined if that makes no difference. */
+	readonly startsIn: (round: number) => Starts | undefined;
 	/** Forgets what all nodes did in a round. Never rejects. */
 	readonly forget: (round: number) => Promise<void>;
 }
@@ -206,10 +211,15 @@ export class RoundLedger {
 	private offer(withinMs?: number): void {
 		const { entry, news } = this;
 		if (entry === undefined) return;
-		const { clock, stragglerMs } = this.options;
+		const { clock, stragglerMs, startsIn } = this.options;
 		const make = () => {
+			const starts = startsIn(entry.round);
 			const lost = entry.ranUntil === null ? stragglerMs(entry) : undefined;
-			const known = { ...entry, stragglerMs: lost ?? entry.stragglerMs };
+			const known = {
+				...entry,
+				starts,
+				stragglerMs: lost ?? entry.stragglerMs,
+			};
 			return recordOf(known, news, clock.now(), clock.wallTime());
 		};
 		this.writer.offer(entry.round, make, withinMs);

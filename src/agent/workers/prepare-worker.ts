@@ -21,7 +21,7 @@ import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
-import { workerEnvironment } from "./worker-environment.js";
+import { commandOf, environmentOf } from "./worker-spec.js";
 
 export interface PrepareWorkerOptions {
 	readonly config: AgentConfig;
@@ -66,24 +66,14 @@ export function prepareWorker(
 		const cancelAhead = prepareSuccessor(localRank, plan, options);
 		return {
 			spec: {
-				localRank,
-				file: config.command.file,
-				args: config.command.args,
-				cwd: config.command.cwd,
-				env: workerEnvironment({
-					parent: config.environment,
-					pythonPath: config.pythonPath,
-					pythonHook: config.pythonHook,
+				...commandOf(config, localRank),
+				env: environmentOf(options, {
 					hook: config.hasHook ? channel.makeHook() : undefined,
 					info,
-					nodeId: config.nodeId,
-					incarnation: options.incarnation,
 					instance: round.instance,
 					channel: channel.directory,
 					errorFile: streams.logs.errorFile,
-					maxRestarts: config.maxRestarts,
 				}),
-				readsStdin: localRank === config.stdinRank,
 				stdout: streams.stdout,
 				stderr: streams.stderr,
 			},

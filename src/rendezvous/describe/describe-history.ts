@@ -15,6 +15,7 @@ import {
 	phasesOf,
 	type RoundPhases,
 } from "./measure-history.js";
+import { type NodeStart, startsOfRound } from "./measure-starts.js";
 import { type StepsOfRound, stepsOfRound } from "./measure-steps.js";
 
 /**
@@ -60,6 +61,8 @@ export interface RoundLine extends Omit<HistoryRecord, "version"> {
 	readonly ranMs: number | null;
 	/** Null if none of its workers has shown a step. */
 	readonly steps: StepsOfRound | null;
+	/** How its nodes started their workers; empty without `--warm auto`. */
+	readonly starts: readonly NodeStart[];
 }
 
 /**
@@ -155,6 +158,7 @@ function describeInstance(
 			phases: phasesOf(line, rounds[index - 1]),
 			ranMs: measured.ranOf[index] ?? null,
 			steps: stepsOfRound(records, line, rounds[index - 1]),
+			starts: startsOfRound(records, line.round),
 		})),
 	};
 }

@@ -137,6 +137,11 @@ export class RunKeys {
 		return this.evidence + nodeId;
 	}
 
+	/** What workers of a command import, by a digest of the command. No agent watches it while it has workers. */
+	learnedBy(digest: string): string {
+		return `${this.prefix}learned/${digest}`;
+	}
+
 	/** What each node found out about itself before it joined. No agent watches it. */
 	get preflights(): string {
 		return `${this.prefix}preflights/`;

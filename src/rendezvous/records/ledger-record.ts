@@ -9,6 +9,7 @@ import {
 	step,
 	time,
 	version,
+	words,
 } from "./record-parts.js";
 
 /** How long a node spent on one stage of a round, in milliseconds; the announced times are part of `ms`. */
@@ -49,6 +50,14 @@ export interface Stages {
 	readonly open: StageTime;
 }
 
+/** How many of a node's workers were forked with their imports in a round, and how many were not. */
+export interface Starts {
+	readonly warm: number;
+	readonly cold: number;
+	/** Why some were not. */
+	readonly reason?: string | undefined;
+}
+
 /**
  * `ledger/<round>/<nodeId>`: what a node did in a round, for the ledger of time. Its agent writes it, without a lease.
  * Times are milliseconds since 1970 by the node's clock. It only informs people.
@@ -81,6 +90,8 @@ export interface LedgerRecord {
 	readonly stragglerMs?: number | undefined;
 	/** How often it saved. */
 	readonly saves: number;
+	/** Absent without `--warm auto`, and if it started no worker for this round. */
+	readonly starts?: Starts | undefined;
 }
 
 const stage = fields<StageTime>({
@@ -126,4 +137,7 @@ export const LEDGER = fields<LedgerRecord>({
 	}),
 	stragglerMs: optional(duration),
 	saves: count,
+	starts: optional(
+		fields<Starts>({ warm: count, cold: count, reason: optional(words) }),
+	),
 });

@@ -26,6 +26,7 @@ function open(synced = 0) {
 	const ledger = openLedger({
 		...{ clock, store, keys: KEYS, nodeId: "a", arrivedAt: 900 },
 		stragglerMs: ({ round }) => round * stragglerMs,
+		startsIn: (round) => (round === 2 ? { warm: 1, cold: 0 } : undefined),
 	});
 	const lag = (ms: number) => {
 		stragglerMs = ms;
@@ -118,7 +119,9 @@ describe("the ledger that an agent keeps", () => {
 		run(2);
 		await clock.advance(10_000);
 		expect(await read(1)).toMatchObject({ stragglerMs: 60 });
-		expect(await read(2)).toMatchObject({ stragglerMs: 180 });
+		expect(await read(2)).toMatchObject({
+			...{ stragglerMs: 180, starts: { warm: 1, cold: 0 } },
+		});
 	});
 
 	it("keeps the reports of one worker in their order, whatever the clock's fractions are", async () => {

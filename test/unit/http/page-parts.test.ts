@@ -320,7 +320,15 @@ describe("the tables", () => {
 			},
 			...{ repairs: { count: 0, meanMs: null, longestMs: null }, ranMs: 0 },
 			...{ elapsedMs: null, ranShare: null },
-			rounds: [{ ...line, phases: phasesOf(line), ranMs: 9_000, steps: null }],
+			rounds: [
+				{
+					...line,
+					phases: phasesOf(line),
+					ranMs: 9_000,
+					steps: null,
+					starts: [],
+				},
+			],
 		}));
 		const history = {
 			version: 1,

@@ -41,7 +41,13 @@ const BEGUN = 1_000_000;
 
 function line(change: Partial<HistoryRecord>): RoundLine {
 	const { version, ...record } = historyRecord({ instance: 7, ...change });
-	return { ...record, phases: phasesOf(record), ranMs: null, steps: null };
+	return {
+		...record,
+		phases: phasesOf(record),
+		ranMs: null,
+		steps: null,
+		starts: [],
+	};
 }
 
 function historyOf(rounds: readonly RoundLine[]): RunHistory {

@@ -31,7 +31,13 @@ it("says of each start how it ended, what was repaired, and round by round why a
 		instances: [
 			instance({
 				rounds: [
-					{ ...line, phases: phasesOf(line), ranMs: 9_000, steps: null },
+					{
+						...line,
+						phases: phasesOf(line),
+						ranMs: 9_000,
+						steps: null,
+						starts: [],
+					},
 				],
 			}),
 			instance({
@@ -58,4 +64,43 @@ it("says of each start how it ended, what was repaired, and round by round why a
 		expect.any(String),
 		"",
 	]);
+});
+
+it("says of each round how its workers were started, if one could be started warm", () => {
+	const cold = {
+		nodeId: "a",
+		warm: 0,
+		cold: 2,
+		toFirstMs: 5_000,
+		savedMs: null,
+	};
+	const warm = { nodeId: "a", warm: 2, cold: 0, toFirstMs: 300, reason: null };
+	const starts = [
+		[{ ...cold, reason: "no worker has made a step yet" }],
+		[
+			{ ...warm, savedMs: 4_700 },
+			{ ...warm, nodeId: "b", savedMs: 3_100 },
+		],
+		[{ ...warm, cold: 1, savedMs: null, reason: "no process is ready yet" }],
+		[{ ...warm, savedMs: null }],
+		[],
+	];
+	const line = historyRecord({ round: 1 });
+	const about = { phases: phasesOf(line), ranMs: 1, steps: null };
+	const rounds = starts.map((one) => ({ ...line, ...about, starts: one }));
+	const text = formatHistory({
+		...{ version: 1, runId: "train", instances: [instance({ rounds })] },
+	});
+	const rows = text.split("\n").slice(4);
+	const cells = [
+		...[
+			"  start  ",
+			"cold: no worker has made a step yet",
+			"warm, saved 3.1 s",
+		],
+		...["2 of 3 warm: no process is ready yet", "  warm  ", "  -  "],
+	];
+	for (const [index, cell] of cells.entries()) {
+		expect(rows[index]).toContain(cell);
+	}
 });

@@ -130,6 +130,7 @@ class _Hook:
         self.directory = None
         self.signal = None
         self.stack = None
+        self.learn_signal = None
         self.torch_socket = None
         self.torch = None
         self.trainer = None
@@ -143,6 +144,7 @@ class _Hook:
             except FileNotFoundError:
                 pass
         self.listen_again()
+        self.learn_when_asked()
         self.tell()
 
     def watch_torch(self):
@@ -184,13 +186,31 @@ class _Hook:
             return
         load("_elastic_run_warm").write_learned(self.path("modules.json"))
 
+    def learn_when_asked(self):
+        """The launcher may have to ask: what counts the steps of some scripts is only their output, or nothing."""
+        if not os.path.exists(self.path("learn")):
+            return
+        import _signal
+
+        number = _free_signal() if self.learn_signal is None else self.learn_signal
+        if number is None:
+            return
+        try:
+            # It stays: a signal that comes late would end the process.
+            _signal.signal(number, lambda *_: learn())
+        except ValueError:
+            return  # Another thread than the main one trains.
+        _signal.siginterrupt(number, False)
+        self.learn_signal = number
+
     def tell(self):
         """Says what the launcher may use by now."""
-        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s}\n' % (
+        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s,"learn_signal":%s}\n' % (
             _VERSION,
             os.getpid(),
             "null" if self.signal is None else self.signal,
             "null" if self.torch_socket is None else _json_string(self.torch_socket),
+            "null" if self.learn_signal is None else self.learn_signal,
         )
         temporary = self.path("ready.json.tmp")
         _write(temporary, text)

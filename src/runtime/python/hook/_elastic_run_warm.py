@@ -179,11 +179,11 @@ class _Helper:
 
         _elastic_run_hook.prepare()
         own = _script_directory()
-        imports = _Watched(left_out)
         path = list(sys.path)
         if not getattr(sys.flags, "safe_path", False):
             # A library may look for a module of the user's.
             sys.path.insert(0, own)
+        imports = _Watched(left_out, _LibraryTest(list(sys.path), own))
         try:
             imports.run(names)
         finally:
@@ -369,11 +369,38 @@ class _Helper:
         os.close(opened)
 
 
+class _LibraryTest:
+    """Whether a package is found in Python's own libraries, and nowhere else first: the names may come from another node."""
+
+    def __init__(self, path, own):
+        self.path = path
+        self.own = own
+        self.libraries = _libraries()
+        self.known = {}
+
+    def __call__(self, package):
+        if package not in self.known:
+            self.known[package] = self.find(package)
+        return self.known[package]
+
+    def find(self, package):
+        from importlib.machinery import PathFinder
+
+        if package in sys.modules or package in sys.builtin_module_names:
+            return True
+        spec = PathFinder.find_spec(package, self.path)
+        if spec is None:
+            return False
+        places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
+        return any(_is_in_library(place, self.libraries, self.own) for place in places)
+
+
 class _Watched:
     """Imports modules, and notes which of them cannot be imported ahead."""
 
-    def __init__(self, left_out):
+    def __init__(self, left_out, is_library):
         self.left_out = left_out
+        self.is_library = is_library
         self.current = ""
         self.by = {}
         self.blamed = {}
@@ -399,6 +426,8 @@ class _Watched:
             for name in names:
                 self.current = name.partition(".")[0]
                 if name in sys.modules or self.current in self.left_out or self.current in _NOT_TO_FORK:
+                    continue
+                if not self.is_library(self.current):
                     continue
                 try:
                     importlib.import_module(name)

@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import type { Cleanups } from "../../base/cleanups.js";
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import type { Logger } from "../../base/logger.js";
+import type { WorkerCommand } from "../../config/agent-config.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import {
+	LEARNED,
+	modulesOf,
+	recordOfModules,
+	type SharedModules,
+} from "../../rendezvous/records/learned-record.js";
+import {
+	encodeRecord,
+	informationAt,
+} from "../../rendezvous/records/record-codec.js";
+import type { Store, Watch } from "../../rendezvous/store/store.js";
+import type { WarmSpawner } from "../../supervision/warm-spawner.js";
+import type { WorkerSpec } from "../../supervision/worker.js";
+import type { OpenSpawner } from "./open-spawner.js";
+import { type WorkerOwner, workerWithoutPlace } from "./worker-spec.js";
+
+export interface LearnedListOptions {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "info" | "debug">;
+	readonly store: Pick<Store, "snapshot" | "transaction" | "watch">;
+	readonly key: string;
+	readonly warm: Pick<WarmSpawner, "take" | "isIgnorant" | "onProven">;
+	/** A worker as this node would start it. */
+	readonly spec: WorkerSpec;
+}
+
+/** The store has failed: so long until the next try, in milliseconds. */
+const AGAIN_MS = 10_000;
+
+/** What workers of a command import, shared through the store: a node that waits for its place can import it ahead. */
+export class LearnedList {
+	private watch: Watch | undefined;
+	private cancelAgain: () => void = () => {};
+	private isClosed = false;
+	private hasFailed = false;
+
+	constructor(private readonly options: LearnedListOptions) {
+		options.warm.onProven = (shared) => void this.publish(shared);
+		void this.look();
+	}
+
+	close(): void {
+		this.isClosed = true;
+		this.rest();
+	}
+
+	private rest(): void {
+		this.cancelAgain();
+		this.watch?.close();
+		this.watch = undefined;
+	}
+
+	/** Nothing waits for it, and it never rejects. */
+	private async look(): Promise<void> {
+		const { store, key, warm, spec, clock, log } = this.options;
+		if (this.isClosed) return;
+		if (!warm.isIgnorant) return this.rest();
+		try {
+			const { known, revision } = await this.read();
+			if (this.isClosed) return;
+			if (known !== undefined) {
+				this.rest();
+				warm.take(known, spec);
+				return;
+			}
+			this.watch ??= store.watch([key], revision, () => void this.look());
+		} catch (error) {
+			if (!this.hasFailed) {
+				log.info(
+					`what to import ahead cannot be asked of the run: ${messageOf(error)}`,
+				);
+			}
+			this.hasFailed = true;
+			this.cancelAgain();
+			this.cancelAgain = clock.wakeAt(clock.now() + AGAIN_MS, () => {
+				void this.look();
+			});
+		}
+	}
+
+	/** Adds what the stored list lacks. */
+	private async publish(shared: SharedModules): Promise<void> {
+		const { store, key, log } = this.options;
+		const record = recordOfModules(shared);
+		if (record === undefined) return;
+		try {
+			const { known } = await this.read();
+			const stored = new Set(known?.modules);
+			if (shared.modules.every((name) => stored.has(name))) return;
+			await store.transaction([], [{ put: key, value: encodeRecord(record) }]);
+		} catch (error) {
+			log.debug(`other nodes do not learn what to import: ${messageOf(error)}`);
+		}
+	}
+
+	private async read(): Promise<{
+		readonly known: SharedModules | undefined;
+		readonly revision: number;
+	}> {
+		const { store, key, log } = this.options;
+		const snapshot = await store.snapshot([key]);
+		const warn = (message: string) => log.info(message);
+		const record = informationAt(LEARNED, snapshot, key, warn);
+		return { known: record && modulesOf(record), revision: snapshot.revision };
+	}
+}
+
+/** A run of one node has nobody to ask. */
+export function shareImports(
+	{ store, place, ...owner }: SharingNode,
+	{ warm }: Pick<OpenSpawner, "warm">,
+): void {
+	const { backend, runId, command } = owner.config;
+	if (warm === undefined || backend === "memory") return;
+	const list = new LearnedList({
+		...{ ...place, store, warm },
+		key: new RunKeys(runId).learnedBy(digestOfCommand(command)),
+		spec: workerWithoutPlace(owner),
+	});
+	place.cleanups.add("closing the list of imports", () => list.close());
+}
+
+interface SharingNode extends WorkerOwner {
+	readonly store: Store;
+	readonly place: Pick<LearnedListOptions, "clock" | "log"> & {
+		readonly cleanups: Cleanups;
+	};
+}
+
+/** Names the interpreter and the script, but not the script's arguments: they seldom change what it imports. */
+export function digestOfCommand({
+	file,
+	args,
+}: Pick<WorkerCommand, "file" | "args">): string {
+	const words = [basename(file), ...scriptWords(args)];
+	return createHash("sha256")
+		.update(JSON.stringify(words))
+		.digest("hex")
+		.slice(0, 32);
+}
+
+/** Python's own arguments until the script, `-m` with its module, or `-c` with its text. */
+function scriptWords(args: readonly string[]): readonly string[] {
+	for (let index = 0; index < args.length; index++) {
+		const word = args[index] ?? "";
+		if (/^-[A-Za-z]*[XW]$/.test(word)) index += 1;
+		else if (/^-[A-Za-z]*[mc]$/.test(word)) return args.slice(0, index + 2);
+		else if (!word.startsWith("-")) return args.slice(0, index + 1);
+	}
+	return args;
+}

@@ -1,0 +1,118 @@
+import { expect, it } from "vitest";
+import {
+	digestOfCommand,
+	LearnedList,
+} from "../../../src/agent/workers/learned-list.js";
+import type { SharedModules } from "../../../src/rendezvous/records/learned-record.js";
+import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+const KEY = "/elastic-run/r/learned/d";
+const SHARED = { modules: ["torch", "torch.nn"], bytes: 1_000 };
+
+it("gives a node that waits what another node has learned", async () => {
+	const { store, clock, open } = site();
+	const waits = open();
+	const works = open();
+	works.warm.onProven(SHARED);
+	await clock.advance(0);
+	expect(waits.taken).toEqual([SHARED]);
+	const late = open();
+	await clock.advance(0);
+	expect(late.taken).toEqual([SHARED]);
+	const { entries } = await store.snapshot([KEY]);
+	expect(entries.get(KEY)?.lease).toBeNull();
+});
+
+it("writes only what the store lacks", async () => {
+	const { store, clock, open } = site();
+	const { warm } = open();
+	warm.onProven(SHARED);
+	await clock.advance(0);
+	const first = await store.snapshot([KEY]);
+	warm.onProven({ ...SHARED, modules: ["torch"] });
+	await clock.advance(0);
+	expect((await store.snapshot([KEY])).revision).toBe(first.revision);
+	warm.onProven({ ...SHARED, modules: ["torch", "json"] });
+	await clock.advance(0);
+	expect((await store.snapshot([KEY])).revision).not.toBe(first.revision);
+});
+
+it("says once that the store does not answer, and asks again later", async () => {
+	const { clock, open, fail, said } = site();
+	fail(true);
+	const { taken } = open();
+	await clock.advance(25_000);
+	expect(said).toEqual([
+		"what to import ahead cannot be asked of the run: no answer",
+	]);
+	fail(false);
+	open().warm.onProven(SHARED);
+	await clock.advance(10_000);
+	expect(taken).toEqual([SHARED]);
+});
+
+it("asks nothing for a node that has workers, and takes nothing that is garbled", async () => {
+	const { store, clock, open } = site();
+	await store.transaction([], [{ put: KEY, value: '{"version":1}' }]);
+	const { taken } = open();
+	const { taken: never } = open(false);
+	await clock.advance(0);
+	open().warm.onProven(SHARED);
+	await clock.advance(0);
+	expect([taken, never]).toEqual([[SHARED], []]);
+});
+
+it.each([
+	[["train.py"], ["train.py", "--lr", "1"], true],
+	[["-m", "pkg.train"], ["-m", "pkg.train", "x"], true],
+	[["-X", "dev", "train.py"], ["-X", "dev", "other.py"], false],
+	[["-m", "pkg.train"], ["-m", "pkg.test"], false],
+	[["train.py"], ["-u", "train.py"], false],
+])("knows a command by its interpreter and script: %j, %j", (left, right, isSame) => {
+	const digests = [left, right].map((args) =>
+		digestOfCommand({ file: "/usr/bin/python3", args }),
+	);
+	expect(digests[0] === digests[1]).toBe(isSame);
+});
+
+function site() {
+	const clock = new VirtualClock();
+	const memory = new MemoryStore();
+	const said: string[] = [];
+	let fails = false;
+	const store = {
+		snapshot: async (selectors: readonly string[]) => {
+			if (fails) throw new Error("no answer");
+			return memory.snapshot(selectors);
+		},
+		transaction: memory.transaction.bind(memory),
+		watch: memory.watch.bind(memory),
+	};
+	const log = { info: (line: string) => void said.push(line), debug: () => {} };
+	const open = (isIgnorant = true) => {
+		const taken: SharedModules[] = [];
+		const warm = {
+			isIgnorant,
+			onProven: (_: SharedModules) => {},
+			take: (shared: SharedModules) => {
+				taken.push(shared);
+				warm.isIgnorant = false;
+			},
+		};
+		new LearnedList({ clock, log, store, key: KEY, warm, spec: SPEC });
+		return { warm, taken };
+	};
+	return {
+		clock,
+		store: memory,
+		said,
+		open,
+		fail: (now: boolean) => (fails = now),
+	};
+}
+
+const SPEC = {
+	...{ localRank: 0, file: "python3", args: [], cwd: "/", env: {} },
+	...{ stdout: 1, stderr: 2 },
+};
