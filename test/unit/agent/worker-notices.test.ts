@@ -4,6 +4,10 @@ import { WorkerNotices } from "../../../src/agent/workers/worker-notices.js";
 const GOING = { deadline: 1, source: "azure", reason: "Preempt" };
 const STAYS = { deadline: null, source: null, reason: "gone" };
 
+const answer = (kind: "NOTICED" | "ACK", event: number) => ({
+	...{ kind, event, sequence: 1, timestamp: 0 },
+});
+
 it("P12 a worker that answers a withdrawn notice late is not ready for the next one", () => {
 	const notices = new WorkerNotices();
 	let sequence = 1;
@@ -14,16 +18,16 @@ it("P12 a worker that answers a withdrawn notice late is not ready for the next 
 	notices.tell(GOING, write);
 	const first = sequence;
 	notices.tell(STAYS, write);
-	expect(notices.inputOf({ kind: "NOTICED", event: first }, 0)).toBeUndefined();
-	expect(notices.inputOf({ kind: "ACK", event: first }, 0)).toBeUndefined();
+	expect(notices.inputOf(answer("NOTICED", first), 0)).toBeUndefined();
+	expect(notices.inputOf(answer("ACK", first), 0)).toBeUndefined();
 	notices.tell(GOING, write);
-	expect(notices.inputOf({ kind: "ACK", event: first }, 0)).toBeUndefined();
-	expect(notices.inputOf({ kind: "ACK", event: sequence }, 0)).toEqual({
+	expect(notices.inputOf(answer("ACK", first), 0)).toBeUndefined();
+	expect(notices.inputOf(answer("ACK", sequence), 0)).toEqual({
 		kind: "worker-ready",
 		localRank: 0,
 	});
 	// The number of an event of a round leaves all notices out.
-	expect(notices.inputOf({ kind: "ACK", event: sequence + 1 }, 0)).toEqual({
+	expect(notices.inputOf(answer("ACK", sequence + 1), 0)).toEqual({
 		kind: "worker-acknowledged",
 		...{ localRank: 0, event: 2 },
 	});
@@ -33,7 +37,7 @@ it("P12 an earlier deadline leaves what was said of the notice before it", () =>
 	const notices = new WorkerNotices();
 	notices.tell(GOING, () => 2);
 	notices.tell({ ...GOING, deadline: 0 }, () => 3);
-	expect(notices.inputOf({ kind: "ACK", event: 2 }, 0)).toMatchObject({
+	expect(notices.inputOf(answer("ACK", 2), 0)).toMatchObject({
 		kind: "worker-ready",
 	});
 });
