@@ -9,7 +9,7 @@ sideBySide();
 
 const WAITS = job("works.sh");
 
-test.concurrent("P1 file:PATH: when the file appears, the node leaves with 143", async (_context) => {
+test.concurrent("P1 file:PATH: when the file appears, the node leaves with 143", async () => {
 	const site = openSite();
 	const launch = site.launch(["--notices", "file:gone", WAITS]);
 	await site.sawWorkers(1);
@@ -19,7 +19,7 @@ test.concurrent("P1 file:PATH: when the file appears, the node leaves with 143",
 	expect(stderr).toContain("/gone is there: the disk is old");
 });
 
-test.concurrent("P9 --max-lifetime: the node leaves in time, with 75", async (_context) => {
+test.concurrent("P9 --max-lifetime: the node leaves in time, with 75", async () => {
 	const site = openSite();
 	const launch = site.launch(["--max-lifetime", "4", WAITS]);
 	const { exitCode, stderr } = await launch.ended;
@@ -27,7 +27,7 @@ test.concurrent("P9 --max-lifetime: the node leaves in time, with 75", async (_c
 	expect(stderr).toContain("its lifetime of 4 s is nearly over");
 });
 
-test.concurrent("P11 --deadline: a run that takes too long has failed", async (_context) => {
+test.concurrent("P11 --deadline: a run that takes too long has failed", async () => {
 	const site = openSite();
 	const launch = site.launch(["--deadline", "2s", "--output", "json", WAITS]);
 	const { exitCode, stdout, stderr } = await launch.ended;
