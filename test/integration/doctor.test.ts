@@ -77,7 +77,7 @@ describe("doctor", { concurrent: true }, () => {
 
 	const runLine = cliHost();
 
-	it("says one line a check and leaves nothing behind", async (context) => {
+	it("says one line a check and leaves nothing behind", async () => {
 		const site = openSite();
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
 		const { stdout, stderr, exitCode } = await ended;
@@ -93,7 +93,7 @@ describe("doctor", { concurrent: true }, () => {
 		expect(readdirSync(site.temporary)).toEqual([]);
 	});
 
-	it("prints one object with --output json; counts the GPUs that are visible, and does not miss an etcd that was not named", async (context) => {
+	it("prints one object with --output json; counts the GPUs that are visible, and does not miss an etcd that was not named", async () => {
 		const env = { CUDA_VISIBLE_DEVICES: "0,1,2" };
 		const { exitCode, answer, of } = await ask(openSite(), { env });
 		expect(of("GPUs")?.message).toContain(
@@ -145,7 +145,7 @@ describe("doctor", { concurrent: true }, () => {
 		expect(of("guard")?.message).toContain("not on PATH: sleep, rm, tr");
 	});
 
-	it("finds too few files for the workers", async (context) => {
+	it("finds too few files for the workers", async () => {
 		const site = openSite();
 		const through = ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"];
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "256"], {
@@ -185,7 +185,7 @@ describe("doctor", { concurrent: true }, () => {
 		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
 		[["train.js"], "doctor: it takes flags only; leave out train.js (see"],
 		[["--rdzv-endpoint", "h"], '--rdzv-endpoint: "h": port missing'],
-	] as const)("refuses %j", async ([args, words], context) => {
+	] as const)("refuses %j", async ([args, words]) => {
 		const site = openSite();
 		const { exitCode, stdout, stderr } = await runLine(["doctor", ...args], {
 			cwd: site.path,
@@ -195,7 +195,7 @@ describe("doctor", { concurrent: true }, () => {
 		expect(stderr).toContain(words);
 	});
 
-	it("is a script where it is written as one", async (context) => {
+	it("is a script where it is written as one", async () => {
 		const site = openSite();
 		writeFileSync(join(site.path, "doctor"), "#!/bin/sh\necho a script\n", {
 			mode: 0o755,

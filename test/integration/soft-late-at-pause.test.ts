@@ -4,6 +4,9 @@ import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 // Workers whose end comes too late for the round that follows a PAUSE, because only a listener has
 // acknowledged it: the others are paused for it, and may be as late themselves.
@@ -110,8 +113,8 @@ it.concurrent("T16 workers that exit with 1 before they have left the round, on 
 	await cluster.stop();
 });
 
-it.concurrent("T14 workers that never receive an event start one another once, not for ever", async (context) => {
-	const site = openSite(context);
+it.concurrent("T14 workers that never receive an event start one another once, not for ever", async () => {
+	const site = openSite();
 	const launch = site.launch(alone("hello", "--pause-timeout", "2s"));
 	const [fails] = await site.sawWorkers(2, 1);
 	if (fails === undefined) throw new Error("no worker");
@@ -126,8 +129,8 @@ it.concurrent("T14 workers that never receive an event start one another once, n
 	expect(stderr).toContain(`${round} rounds, 1 restart`);
 });
 
-it.concurrent("T14 one that saves at PAUSE and exits with 0 has not done its part, however late and often", async (context) => {
-	const site = openSite(context);
+it.concurrent("T14 one that saves at PAUSE and exits with 0 has not done its part, however late and often", async () => {
+	const site = openSite();
 	const launch = site.launch(alone("hears"));
 	const ofRank = (round: number, rank: number) =>
 		site.sawWorker(round, { RANK: String(rank) });

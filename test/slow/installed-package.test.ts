@@ -102,7 +102,7 @@ it(
 	async (context) => {
 		const etcd = findEtcd();
 		if (etcd === undefined) return context.skip("there is no etcd here");
-		const site = openSite(context);
+		const site = openSite();
 		// Where nothing can be installed, the story is this checkout's.
 		const name = "cluster-demo.js";
 		const installed = `node_modules/elastic-run/examples/${name}`;
