@@ -110,11 +110,14 @@ function readRecord(file: string): WorkerRecord {
 	const [startedAt, count, ...words] = text.split("\0").slice(0, -1);
 	const args = words.splice(0, Number(count));
 	const env = words.map((word) => /^([^=]*)=(.*)$/s.exec(word)?.slice(1) ?? []);
+	const { JOB_CHILDREN, ...variables }: Record<string, string> =
+		Object.fromEntries(env);
+	const children = JOB_CHILDREN?.split(" ").map(Number) ?? [];
 	return {
 		pid: Number(/-(\d+)\.env$/.exec(file)?.[1]),
 		args,
-		env: Object.fromEntries(env),
-		extra: { startedAt: Number(startedAt) },
+		env: variables,
+		extra: { startedAt: Number(startedAt), children },
 	};
 }
 

@@ -6,7 +6,7 @@ import { endProcess, isAlive, waitFor } from "../helpers/processes.js";
 it("A1 a launcher that is killed leaves no worker, no child of one and no channel", async () => {
 	const site = openSite();
 	const launch = site.launch([
-		...["--nproc-per-node", "3", job("spawns-grandchild.js")],
+		...["--nproc-per-node", "3", job("spawns-grandchild.sh")],
 	]);
 	await site.sawWorkers(3);
 	expect(site.livingProcesses()).toHaveLength(9);
@@ -31,7 +31,7 @@ it("a launcher that is killed while it restarts its workers leaves none", async 
 
 it("a launcher that was killed is followed by one that starts as ever, and keeps the old logs", async () => {
 	const site = openSite();
-	const args = ["--run-id", "train", job("works.js")];
+	const args = ["--run-id", "train", job("works.sh")];
 	const killed = site.launch(args);
 	await site.sawWorkers(1);
 	killed.signal("SIGKILL");
@@ -49,7 +49,7 @@ it("a launcher that was killed is followed by one that starts as ever, and keeps
 
 it("a stopped launcher goes on where it was when it is continued", async () => {
 	const site = openSite();
-	const launch = site.launch([job("works.js")]);
+	const launch = site.launch([job("works.sh")]);
 	const [worker] = await site.sawWorkers(1);
 	launch.signal("SIGSTOP");
 	process.kill(worker?.pid ?? 0, "SIGKILL");
@@ -75,7 +75,7 @@ it("a stopped worker is ended like the others", async () => {
 
 it("a guard that is killed is replaced, and the new one ends the workers as well", async () => {
 	const site = openSite();
-	const launch = site.launch([job("spawns-grandchild.js")]);
+	const launch = site.launch([job("spawns-grandchild.sh")]);
 	await site.sawWorkers(1);
 	const [before = 0] = guardsOf(launch.pid);
 	process.kill(before, "SIGKILL");
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== "linux")(
 
 		it("the next one of the same node ends what they left, and says so in one line", async () => {
 			const site = openSite();
-			const args = ["--run-id", "train", job("spawns-grandchild.js")];
+			const args = ["--run-id", "train", job("spawns-grandchild.sh")];
 			const left = await killedTogether(site, args);
 			expect(left.filter(isAlive)).toEqual(left);
 			const next = site.launch(args);
@@ -124,9 +124,9 @@ describe.skipIf(process.platform !== "linux")(
 			const site = openSite();
 			const run = (...program: string[]) =>
 				["--run-id", "train", "--node-id", "node-a"].concat(program);
-			const left = await killedTogether(site, run(job("spawns-grandchild.js")));
+			const left = await killedTogether(site, run(job("spawns-grandchild.sh")));
 			const [worker] = site.workers();
-			const next = site.launch(run(job("prints.js"), "1"), {
+			const next = site.launch(run(job("prints.sh"), "1"), {
 				env: worker?.env ?? {},
 				through: ["sh", "-c", '"$@" 2>&1 | cat', "sh"],
 			});
@@ -138,7 +138,7 @@ describe.skipIf(process.platform !== "linux")(
 
 		it("one of another run or another node ends nothing", async () => {
 			const site = openSite();
-			const run = (id: string) => ["--run-id", id, job("spawns-grandchild.js")];
+			const run = (id: string) => ["--run-id", id, job("spawns-grandchild.sh")];
 			const left = await killedTogether(site, run("train"));
 			const others = [
 				site.launch(run("another")),
@@ -156,7 +156,7 @@ describe.skipIf(process.platform !== "linux")(
 
 		it("while one lives, a second one of the same names leaves its processes alone", async () => {
 			const site = openSite();
-			const args = ["--run-id", "train", job("spawns-grandchild.js")];
+			const args = ["--run-id", "train", job("spawns-grandchild.sh")];
 			const living = site.launch(args);
 			await site.sawWorkers(1);
 			const kept = site.livingProcesses();
@@ -173,7 +173,7 @@ describe.skipIf(process.platform !== "linux")(
 
 it("a guard does not bear the launcher's name in its arguments", async () => {
 	const site = openSite();
-	const launch = site.launch([job("works.js")]);
+	const launch = site.launch([job("works.sh")]);
 	await site.sawWorkers(1);
 	const [guard = 0] = guardsOf(launch.pid);
 	expect(readFileSync(`/proc/${guard}/cmdline`, "utf8")).not.toContain(

@@ -17,7 +17,7 @@ const values = (workers: readonly WorkerRecord[], name: string) => [
 
 it("A2 A3 J14 a worker that is killed takes all of them with it, and all start again with the same ranks", async () => {
 	const site = openSite();
-	const launch = site.launch(["--nproc-per-node", "3", job("works.js")]);
+	const launch = site.launch(["--nproc-per-node", "3", job("works.sh")]);
 	const before = await site.sawWorkers(3, 1);
 
 	process.kill(before[1]?.pid ?? 0, "SIGKILL");
@@ -42,7 +42,7 @@ it("A2 A3 J14 a worker that is killed takes all of them with it, and all start a
 
 it("J10 workers that all succeed end the run with 0", async () => {
 	const site = openSite();
-	const launch = site.launch(["--nproc-per-node", "3", job("exits-with.js")]);
+	const launch = site.launch(["--nproc-per-node", "3", job("exits-with.sh")]);
 	const { exitCode, stderr } = await launch.ended;
 	expect(exitCode).toBe(0);
 	expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
@@ -93,7 +93,7 @@ it("a worker that starts again gets the channel and the log files that were made
 
 it("two workers killed at the same moment are one incident", async () => {
 	const site = openSite();
-	const launch = site.launch(["--nproc-per-node", "3", job("works.js")]);
+	const launch = site.launch(["--nproc-per-node", "3", job("works.sh")]);
 	for (const { pid } of await site.sawWorkers(3, 1)) {
 		process.kill(pid, "SIGKILL");
 	}
@@ -109,7 +109,7 @@ it("J9 workers that fail at once are counted until the budget is spent", async (
 		"2",
 		"--max-restarts",
 		"2",
-		job("exits-with.js"),
+		job("exits-with.sh"),
 		"1:9",
 	]);
 	const { exitCode, stderr } = await launch.ended;
@@ -128,7 +128,7 @@ it("J9 workers that fail at once are counted until the budget is spent", async (
 it("the logs of earlier rounds stay as they were", async () => {
 	const site = openSite();
 	const launch = site.launch(
-		["--nproc-per-node", "2", job("exits-with.js"), "0:4"],
+		["--nproc-per-node", "2", job("exits-with.sh"), "0:4"],
 		{
 			env: { ELASTIC_RUN_MAX_RESTARTS: "1" },
 		},

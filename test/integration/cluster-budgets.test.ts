@@ -60,7 +60,7 @@ describe("a budget", { concurrent: true }, () => {
 describe("the run's state", { concurrent: true }, () => {
 	it("D6 J5 is enough for who coordinates next: a coordinator killed while a round is being left costs no round", async (context) => {
 		const flags = ["--shutdown-timeout", "1h"];
-		const worker = ["obeys.js", "stubborn"] as const;
+		const worker = ["obeys.sh", "stubborn"] as const;
 		const options = { nodes: "2:3", flags, worker };
 		const cluster = new Cluster(etcd(), options, context);
 		await cluster.form("node-a", "node-b", "node-c");

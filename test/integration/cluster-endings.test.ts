@@ -54,7 +54,7 @@ describe("a run that fails", { concurrent: true }, () => {
 			...["--max-restarts", "1", "--output", "json"],
 			...["--shutdown-timeout", "1h"],
 		];
-		const worker = ["obeys.js", "stubborn"] as const;
+		const worker = ["obeys.sh", "stubborn"] as const;
 		// The workers that are left mind no signal: the run is over when their time to be ready is.
 		const conf = { settle_timeout: 2 };
 		const options = { nodes: "2:3", flags, worker, conf };
@@ -91,7 +91,7 @@ describe("a run that fails", { concurrent: true }, () => {
 
 	it("J9 is one whose workers fail as soon as they start: they are counted until the budget is spent", async (context) => {
 		const flags = ["--max-restarts", "2"];
-		const worker = ["exits-with.js", "0:9", "1:9"] as const;
+		const worker = ["exits-with.sh", "0:9", "1:9"] as const;
 		const options = { nodes: "2", flags, worker };
 		const cluster = new Cluster(etcd(), options, context);
 		for (const nodeId of ["node-a", "node-b"]) cluster.agent(nodeId);

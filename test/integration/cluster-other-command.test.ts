@@ -103,8 +103,8 @@ function logsIn({ output }: { readonly output: { readonly stderr: string } }) {
 it("different commands of one role under a run id that was given are a warning with both, and a spare of another command does not succeed", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "1" });
 	await cluster.form("node-a");
-	const spare = cluster.agent("node-b", { worker: ["obeys.js", "other"] });
-	await spare.saw("stderr", "obeys.js other here");
+	const spare = cluster.agent("node-b", { worker: ["obeys.sh", "other"] });
+	await spare.saw("stderr", "obeys.sh other here");
 	await waitFor("the spare", () => spare.output.stderr.includes("spare"));
 	cluster.succeed(1);
 	await cluster.ends({ "node-a": 0, "node-b": 3 });

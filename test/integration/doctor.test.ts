@@ -7,6 +7,7 @@ import { etcdForAll, etcdRange, leases } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { openSite } from "../helpers/launch.js";
 import { asProcess1, mountSmall, withoutInotify } from "../helpers/machine.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 const JSON_OUTPUT = ["doctor", "--output", "json"];
 
@@ -44,15 +45,6 @@ describe("the doctor at an etcd", () => {
 		env: { ELASTIC_RUN_RDZV_ENDPOINT: etcd().endpoint, ...login, ...env },
 	});
 
-	it("that was not named is not missed", async () => {
-		const { of } = await ask(openSite());
-		expect(of("etcd")).toEqual({
-			check: "etcd",
-			status: "ok",
-			message: "none was named; a run of one machine needs none",
-		});
-	});
-
 	it("says its version and speed, and leaves nothing behind", async () => {
 		const site = openSite();
 		const { of } = await ask(site, asAnn({ ELASTIC_RUN_RUN_ID: "hers" }));
@@ -80,7 +72,9 @@ describe("the doctor at an etcd", () => {
 	});
 });
 
-describe("doctor", () => {
+describe("doctor", { concurrent: true }, () => {
+	sideBySide();
+
 	const runLine = cliHost();
 
 	it("says one line a check and leaves nothing behind", async () => {
@@ -99,8 +93,17 @@ describe("doctor", () => {
 		expect(readdirSync(site.temporary)).toEqual([]);
 	});
 
-	it("prints one object with --output json", async () => {
-		const { exitCode, answer } = await ask(openSite());
+	it("prints one object with --output json; counts the GPUs that are visible, and does not miss an etcd that was not named", async () => {
+		const env = { CUDA_VISIBLE_DEVICES: "0,1,2" };
+		const { exitCode, answer, of } = await ask(openSite(), { env });
+		expect(of("GPUs")?.message).toContain(
+			"3 visible by CUDA_VISIBLE_DEVICES=0,1,2",
+		);
+		expect(of("etcd")).toEqual({
+			check: "etcd",
+			status: "ok",
+			message: "none was named; a run of one machine needs none",
+		});
 		expect(answer.ok).toBe(exitCode === 0);
 		expect(answer.checks.map(({ check }) => check)).toEqual([
 			"Node.js",
@@ -120,25 +123,26 @@ describe("doctor", () => {
 		]);
 	});
 
-	it("finds a channel directory that is somebody else's", async () => {
+	it("finds a channel directory that is somebody else's, a log directory without room, and what the guard and setpriv lack", async (context) => {
 		const site = openSite();
+		mountSmall(context, site.logs, "1m");
+		const bin = join(site.path, "bin");
+		mkdirSync(bin);
+		writeFileSync(join(bin, "grep"), "", { mode: 0o755 });
 		const elsewhere = join(site.path, "elsewhere");
 		mkdirSync(elsewhere);
 		symlinkSync(
 			elsewhere,
 			join(site.channels, `elastic-run-${process.getuid?.()}`),
 		);
-		const { exitCode, of } = await ask(site);
+		const { exitCode, of } = await ask(site, { env: { PATH: bin } });
 		expect(exitCode).toBe(1);
 		expect(of("channel directory")).toMatchObject({ status: "problem" });
-	});
-
-	it("finds a log directory without room", async (context) => {
-		const site = openSite();
-		mountSmall(context, site.logs, "1m");
-		const { exitCode, of } = await ask(site);
-		expect(exitCode).toBe(1);
 		expect(of("log directory")?.status).toBe("problem");
+		expect(of("setpriv")?.status).toBe(
+			process.platform === "linux" ? "warning" : "ok",
+		);
+		expect(of("guard")?.message).toContain("not on PATH: sleep, rm, tr");
 	});
 
 	it("finds too few files for the workers", async () => {
@@ -152,20 +156,10 @@ describe("doctor", () => {
 		expect(stdout).toContain("problem  open files: 200 may be open");
 	});
 
-	it("finds what the guard and setpriv lack", async () => {
-		const site = openSite();
-		const bin = join(site.path, "bin");
-		mkdirSync(bin);
-		writeFileSync(join(bin, "grep"), "", { mode: 0o755 });
-		const { of } = await ask(site, { env: { PATH: bin } });
-		expect(of("setpriv")?.status).toBe(
-			process.platform === "linux" ? "warning" : "ok",
-		);
-		expect(of("guard")?.message).toContain("not on PATH: sleep, rm, tr");
-	});
-
 	it("finds that no watcher is left", async (context) => {
-		const { of } = await ask(openSite(), { through: withoutInotify(context) });
+		const { of } = await ask(openSite(), {
+			through: withoutInotify(context),
+		});
 		expect(of("inotify")).toMatchObject({ status: "warning" });
 		expect(of("inotify")?.message).toContain("EMFILE");
 	});
@@ -185,21 +179,13 @@ describe("doctor", () => {
 		expect(of("process 1")?.message).toMatch(/does not reap/);
 	});
 
-	it("counts the GPUs that are visible", async () => {
-		const env = { CUDA_VISIBLE_DEVICES: "0,1,2" };
-		const { of } = await ask(openSite(), { env });
-		expect(of("GPUs")?.message).toContain(
-			"3 visible by CUDA_VISIBLE_DEVICES=0,1,2",
-		);
-	});
-
-	it.each([
+	it.for([
 		[["--nproc"], "unknown option --nproc; did you mean --nproc-per-node?"],
 		[["--output", "xml"], '--output: "xml" is unknown; use text or json'],
 		[["--nproc-per-node", "0"], '--nproc-per-node: "0" is not valid'],
 		[["train.js"], "doctor: it takes flags only; leave out train.js (see"],
 		[["--rdzv-endpoint", "h"], '--rdzv-endpoint: "h": port missing'],
-	])("refuses %j", async (args, words) => {
+	] as const)("refuses %j", async ([args, words]) => {
 		const site = openSite();
 		const { exitCode, stdout, stderr } = await runLine(["doctor", ...args], {
 			cwd: site.path,

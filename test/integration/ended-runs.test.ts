@@ -8,12 +8,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { cliHost } from "../helpers/cli-host.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 
 const etcd = etcdForAll();
 const NOWHERE = "127.0.0.1:1";
+const MEMORY = ["--rdzv-backend", "memory"];
 const WEEK_S = 7 * 24 * 3_600;
 
 const recordsOf = (site: LaunchSite) =>
@@ -21,28 +23,45 @@ const recordsOf = (site: LaunchSite) =>
 
 const run = (site: LaunchSite, ...args: string[]) => site.launch(args).ended;
 
+const runLine = cliHost();
+
+/** What a command of this machine's says of its runs. */
+const ask = (
+	site: LaunchSite,
+	args: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+) =>
+	runLine(args, {
+		cwd: site.path,
+		env: {
+			...site.environment,
+			XDG_STATE_HOME: join(site.path, ".local/state"),
+			...env,
+		},
+	});
+
 describe("a run of this machine that has ended", () => {
 	it("is known to status, history and logs, without a store", async () => {
 		const site = openSite();
 		const failed = ["--run-id", "early", "--max-restarts", "1"];
-		await run(site, ...failed, job("exits-with.js"), "0:7");
-		await run(site, "--run-id", "late", job("prints.js"), "1");
+		await run(site, ...failed, job("exits-with.sh"), "0:7");
+		await run(site, "--run-id", "late", job("prints.sh"), "1");
 		await site.isSwept();
-		const early = await run(site, "status", "early");
+		const early = await ask(site, ["status", "early"]);
 		expect(early.stdout).toContain("run early: ended, round 2");
 		expect(early.stdout).toContain("  failed, exit code 1: ");
-		const history = await run(site, "history", "early", "--output", "json");
+		const history = await ask(site, ["history", "early", "--output", "json"]);
 		expect(JSON.parse(history.stdout)).toMatchObject({
 			runId: "early",
 			place: expect.stringContaining(recordsOf(site)),
 		});
 		expect(history.exitCode).toBe(0);
-		const all = await run(site, "status");
+		const all = await ask(site, ["status"]);
 		expect(all.stdout).toMatch(
 			/^late +succeeded .* ended here\n(.*\n)*early +failed .* ended here$/m,
 		);
-		const nameless = { env: { ELASTIC_RUN_LOG_DIR: "" } };
-		const logs = await site.launch(["logs", "early"], nameless).ended;
+		const nameless = { ELASTIC_RUN_LOG_DIR: "" };
+		const logs = await ask(site, ["logs", "early"], nameless);
 		expect(logs.stdout).toContain("rank 0 gives up");
 	});
 
@@ -53,26 +72,25 @@ describe("a run of this machine that has ended", () => {
 		await cluster.ends({ [first]: 0, [second]: 0 });
 		const { site, store } = cluster;
 		const at = (endpoint: string) =>
-			run(site, "status", store.runId, "--rdzv-endpoint", endpoint);
+			ask(site, ["status", store.runId, "--rdzv-endpoint", endpoint]);
 		const gone = await at(NOWHERE);
 		expect(gone.exitCode).toBe(0);
 		expect(gone.stdout).toContain("succeeded, exit code 0");
 		const there = await at(etcd().endpoint);
 		expect(there.stdout).toContain("succeeded, exit code 0");
-		const other = await run(
-			site,
+		const other = await ask(site, [
 			"status",
 			"nobody",
 			"--rdzv-endpoint",
 			NOWHERE,
-		);
+		]);
 		expect(other.exitCode).toBe(4);
 	});
 
 	it("is forgotten after a week, by the next launcher or by clean; what cannot be read is passed over", async () => {
 		const site = openSite();
 		const records = recordsOf(site);
-		await run(site, "--run-id", "old", job("prints.js"), "1");
+		await run(site, "--run-id", "old", job("prints.sh"), "1");
 		const [old = ""] = readdirSync(records);
 		const text = readFileSync(join(records, old), "utf8");
 		writeFileSync(join(records, "broken.json"), text.slice(0, -9));
@@ -81,18 +99,20 @@ describe("a run of this machine that has ended", () => {
 			text.replace('"version":1', '"version":9'),
 		);
 		mkdirSync(join(records, "folder.json"));
-		expect((await run(site, "status")).stdout.match(/^old /gm)).toHaveLength(1);
+		expect((await ask(site, ["status"])).stdout.match(/^old /gm)).toHaveLength(
+			1,
+		);
 		const age = (name: string) => {
 			const seconds = Date.now() / 1_000 - WEEK_S - 60;
 			utimesSync(join(records, name), seconds, seconds);
 		};
 		age(old);
-		await run(site, "--run-id", "new", job("prints.js"), "1");
+		await run(site, "--run-id", "new", job("prints.sh"), "1");
 		expect(readdirSync(records)).not.toContain(old);
-		const status = await run(site, "status", "old", "--rdzv-backend", "memory");
+		const status = await ask(site, ["status", "old", ...MEMORY]);
 		expect(status.exitCode).toBe(1);
 		for (const name of readdirSync(records)) age(name);
-		await run(site, "clean", "--yes");
+		await ask(site, ["clean", "--yes"]);
 		expect(readdirSync(records)).toEqual(["folder.json"]);
 	});
 
@@ -104,13 +124,13 @@ describe("a run of this machine that has ended", () => {
 			site,
 			"--run-id",
 			"a",
-			job("prints.js"),
+			job("prints.sh"),
 			"1",
 		);
 		expect(exitCode).toBe(0);
 		expect(stderr).not.toContain("record");
 		rmSync(join(site.path, ".local"), { recursive: true });
-		const none = await run(site, "status", "a", "--rdzv-backend", "memory");
+		const none = await ask(site, ["status", "a", ...MEMORY]);
 		expect(none.exitCode).toBe(1);
 	});
 });

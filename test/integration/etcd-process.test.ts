@@ -13,11 +13,11 @@ import { freePort } from "../helpers/free-port.js";
 import { openFilesOf } from "../helpers/open-files.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
+import { together } from "../helpers/together.js";
 
 const KEY = "/elastic-run/process/a";
 /** One may be open at one moment and not at the other; one that is left behind each time makes more. */
 const SPARE_SOCKETS = 2;
-const USERS_KEY = "/elastic-run/etcd-user";
 
 const etcd = etcdForAll();
 
@@ -79,42 +79,39 @@ describe("a process that uses the store", () => {
 		expect(linesOf(user)).toEqual(["closed"]);
 	});
 
-	test("that was frozen longer than its lease lives fences first, and is told once that it is lost", async () => {
-		const user = start({
-			kind: "hold",
-			endpoint: etcd().endpoint,
-			ttlMs: 2_000,
-		});
-		await waitFor("the lease", () => linesOf(user).includes("held"));
-		process.kill(user.pid, "SIGSTOP");
-		await poll("the end of its key", 60_000, async () =>
-			(await etcdGet(etcd(), USERS_KEY)) ? undefined : true,
-		);
-		process.kill(user.pid, "SIGCONT");
-		await waitFor("both", () => linesOf(user).length >= 3);
-		// Another keepalive, and what a second loop would say, would come by now.
-		await pause(systemClock, 1_000);
-		expect(linesOf(user)).toEqual([
-			"held",
-			expect.stringContaining("fenced: no keepalive was acknowledged"),
-			"lost: etcd says that the lease has ended",
-		]);
-	});
-
-	test("whose event loop stood still longer than its lease lives fences first, and is told once", async () => {
-		const task = {
+	test("fences first when its lease has ended meanwhile, and is told once that it is lost", () => {
+		const hold = {
 			kind: "hold",
 			endpoint: etcd().endpoint,
 			ttlMs: 2_000,
 		} as const;
-		const user = start({ ...task, blockMs: 4_000 });
-		await waitFor("both", () => linesOf(user).length >= 3);
-		await pause(systemClock, 1_000);
-		expect(linesOf(user)).toEqual([
-			"held",
-			expect.stringContaining("fenced: no keepalive was acknowledged"),
-			"lost: etcd says that the lease has ended",
-		]);
+		const fencesFirst = async (user: ReturnType<typeof start>) => {
+			await waitFor("both", () => linesOf(user).length >= 3);
+			// Another keepalive, and what a second loop would say, would come by now.
+			await pause(systemClock, 1_000);
+			expect(linesOf(user)).toEqual([
+				"held",
+				expect.stringContaining("fenced: no keepalive was acknowledged"),
+				"lost: etcd says that the lease has ended",
+			]);
+		};
+		return together({
+			"it was frozen": async () => {
+				const key = "/elastic-run/process/frozen";
+				const user = start({ ...hold, key });
+				await waitFor("the lease", () => linesOf(user).includes("held"));
+				process.kill(user.pid, "SIGSTOP");
+				await poll("the end of its key", 60_000, async () =>
+					(await etcdGet(etcd(), key)) ? undefined : true,
+				);
+				process.kill(user.pid, "SIGCONT");
+				await fencesFirst(user);
+			},
+			"its event loop stood still": () =>
+				fencesFirst(
+					start({ ...hold, key: "/elastic-run/process/still", blockMs: 4_000 }),
+				),
+		});
 	});
 });
 

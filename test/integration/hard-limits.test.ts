@@ -88,7 +88,7 @@ describe("a launcher that is process 1", () => {
 it("a worker that SIGKILL does not end: the launcher leaves with 75 and names it", async (context) => {
 	const freezer = new Freezer(context);
 	const site = openSite();
-	const launch = site.launch([...["--shutdown-timeout", "1", job("works.js")]]);
+	const launch = site.launch([...["--shutdown-timeout", "1", job("works.sh")]]);
 	const [worker] = await site.sawWorkers(1);
 	const pid = worker?.pid ?? 0;
 	freezer.freeze(pid);

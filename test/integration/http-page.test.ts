@@ -31,7 +31,7 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 		viewport: { width: 400, height: 800 },
 	});
 	const site = openSite();
-	const launch = site.launch([...flags("shown", 2), job("works.js")]);
+	const launch = site.launch([...flags("shown", 2), job("works.sh")]);
 	await page.goto(await observedAt(launch));
 	const workers = await site.sawWorkers(2, 1);
 	await page.getByText("round 1, since").waitFor();
@@ -142,7 +142,7 @@ it.for<[string, string, RegExp]>([
 it("stops the run for who gives the token, asks before, and says what is wrong with another token", async (context) => {
 	const { page, problems } = await openPage(context);
 	const site = openSite();
-	const launch = site.launch([...flags("stopped", 1), job("works.js")], {
+	const launch = site.launch([...flags("stopped", 1), job("works.sh")], {
 		env: { ELASTIC_RUN_HTTP_TOKEN: TOKEN },
 	});
 	const url = await observedAt(launch);

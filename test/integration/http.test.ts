@@ -21,7 +21,7 @@ async function observed(
 	args: readonly string[] = [],
 	env: Readonly<Record<string, string>> = {},
 ) {
-	const words = ["--http", ":0", ...args, job("obeys.js")];
+	const words = ["--http", ":0", ...args, job("obeys.sh")];
 	const launch = site.launch(words, { env });
 	const url = await observedAt(launch);
 	return { launch, url };
@@ -259,12 +259,12 @@ describe("the run", () => {
 			["0.0.0.0:0", /--http: 0\.0\.0\.0:0: other machines can reach it/],
 		];
 		for (const [where, words] of cases) {
-			const launch = site.launch(["--http", where, job("obeys.js")]);
+			const launch = site.launch(["--http", where, job("obeys.sh")]);
 			expect(await ended(launch, 2)).toMatch(words);
 		}
 		const env = { ELASTIC_RUN_HTTP_TOKEN: TOKEN };
 		// Of the addresses for documentation: nobody's.
-		const elsewhere = site.launch(["--http", "192.0.2.1:0", job("obeys.js")], {
+		const elsewhere = site.launch(["--http", "192.0.2.1:0", job("obeys.sh")], {
 			env,
 		});
 		expect(await ended(elsewhere, 2)).toContain("no such address");
@@ -297,10 +297,10 @@ describe("the run", () => {
 
 	it("is not observed unless that is asked for, and --dry-run says from where it is", async () => {
 		const site = openSite();
-		const quiet = site.launch([job("prints.js"), "1"]);
+		const quiet = site.launch([job("prints.sh"), "1"]);
 		expect(await ended(quiet, 0)).not.toContain("observed");
 		const env = { ELASTIC_RUN_HTTP: ":8080", ELASTIC_RUN_HTTP_TOKEN: TOKEN };
-		const words = ["--dry-run", "--output", "json", job("prints.js")];
+		const words = ["--dry-run", "--output", "json", job("prints.sh")];
 		const { exitCode, stdout } = await site.launch(words, { env }).ended;
 		expect(exitCode).toBe(0);
 		expect(JSON.parse(stdout).configuration.http).toEqual({

@@ -132,7 +132,7 @@ it("32 workers run at once", async () => {
 
 it("two launchers share script, run id, log directory and machine without meeting", async () => {
 	const site = openSite();
-	const args = ["--run-id", "train", "--nproc-per-node", "2", job("works.js")];
+	const args = ["--run-id", "train", "--nproc-per-node", "2", job("works.sh")];
 	const launches = [site.launch(args), site.launch(args)];
 	const workers = await site.sawWorkers(4);
 	const distinct = (name: string) =>

@@ -102,7 +102,7 @@ describe("a log directory that cannot be used", () => {
 	it("is a file", async () => {
 		const site = openSite();
 		writeFileSync(site.logs, "");
-		const { exitCode, left, lines } = await refusal(site, [job("works.js")]);
+		const { exitCode, left, lines } = await refusal(site, [job("works.sh")]);
 		expect(exitCode).toBe(2);
 		expect(lines.at(-1)).toContain(`${site.logs} is not a directory`);
 		expect(left).toEqual([]);
@@ -113,7 +113,7 @@ describe("a log directory that cannot be used", () => {
 		const site = openSite();
 		writeFileSync(join(site.path, "file"), "");
 		const env = { ELASTIC_RUN_LOG_DIR: "file/logs" };
-		const { exitCode, left } = await refusal(site, [job("works.js")], { env });
+		const { exitCode, left } = await refusal(site, [job("works.sh")], { env });
 		expect([exitCode, left]).toEqual([2, []]);
 	});
 
@@ -132,7 +132,7 @@ describe("a log directory that cannot be used", () => {
 	it("is a temporary directory that is not there", async () => {
 		const site = openSite();
 		const env = { ELASTIC_RUN_LOG_DIR: "", TMPDIR: join(site.path, "gone") };
-		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
 			env,
 		});
 		expect([exitCode, left]).toEqual([2, []]);
@@ -144,7 +144,7 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 	it("is full: said of the log directory before anything starts", async () => {
 		const site = openSite();
 		mkdirSync(site.logs);
-		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
 			through: withMount(`-t tmpfs -o size=8k none ${site.logs}`),
 		});
 		expect(exitCode).toBe(2);
@@ -156,7 +156,7 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 	it("is read-only: said of the log directory before anything starts", async () => {
 		const site = openSite();
 		mkdirSync(site.logs);
-		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
 			through: withMount(`-t tmpfs -o ro none ${site.logs}`),
 		});
 		expect(exitCode).toBe(2);
@@ -169,7 +169,7 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 		"nr_inodes=2",
 	])("is %s: said of the channel base, and the logs are taken back", async (how) => {
 		const site = openSite();
-		const { exitCode, left, lines } = await refusal(site, [job("works.js")], {
+		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
 			through: withMount(`-t tmpfs -o ${how} none ${site.channels}`),
 		});
 		expect(exitCode).toBe(1);
@@ -204,7 +204,7 @@ describe("a channel base that cannot be used", () => {
 		const site = openSite();
 		spoil(site.channels);
 		const { exitCode, stdout, left, lines } = await refusal(site, [
-			job("works.js"),
+			job("works.sh"),
 		]);
 		expect(exitCode).toBe(1);
 		expect(lines).toHaveLength(1);

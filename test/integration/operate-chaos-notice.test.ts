@@ -3,7 +3,7 @@ import { job, openSite } from "../helpers/launch.js";
 
 test("chaos notice: a node hears that its machine will go, as from a platform", async () => {
 	const site = openSite();
-	const run = site.launch(["--run-id", "spot", job("works.js")]);
+	const run = site.launch(["--run-id", "spot", job("works.sh")]);
 	await site.sawWorkers(1, 1);
 	const notice = (...args: readonly string[]) =>
 		site.launch(["chaos", "notice", ...args]).ended;

@@ -8,7 +8,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 	it("makes the faults that are asked for, says so, and the run survives them", async () => {
 		const site = openSite();
 		const run = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "rough", job("obeys.js")],
+			...["--nproc-per-node", "2", "--run-id", "rough", job("obeys.sh")],
 		]);
 		await site.sawWorkers(2, 1);
 		const chaos = site.launch([
@@ -48,7 +48,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 
 	it("lets go on what it has frozen when it is told to end", async () => {
 		const site = openSite();
-		const run = site.launch(["--run-id", "cold", job("obeys.js")]);
+		const run = site.launch(["--run-id", "cold", job("obeys.sh")]);
 		const [worker] = await site.sawWorkers(1, 1);
 		const chaos = site.launch([
 			...["chaos", "cold", "--at", "1:0:freeze-worker", "--freeze", "1h"],

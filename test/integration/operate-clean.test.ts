@@ -25,7 +25,7 @@ it("clean lists and removes runs that are over, their temporary logs only when a
 		site.launch([...at, "--run-id", runId, ...command], { env: ENV });
 	const over = await launch("over", "sh", "-c", "exit 0").ended;
 	expect(over.exitCode).toBe(0);
-	const living = launch("lives", job("works.js"));
+	const living = launch("lives", job("works.sh"));
 	await site.sawWorkers(1);
 	await living.saw("stderr", "round 1: started");
 	const logs = () =>
@@ -65,7 +65,7 @@ it("clean lists and removes runs that are over, their temporary logs only when a
 
 it("clean removes the directory of a launcher that was killed with its guard, and says so for people", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "killed", job("works.js")]);
+	const launch = site.launch(["--run-id", "killed", job("works.sh")]);
 	const [worker] = await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");
 	const [name = ""] = site.channelDirectories();
@@ -102,6 +102,6 @@ function guardsOf(pid: number): readonly number[] {
 		.map(Number)
 		.filter(
 			(child) =>
-				!readFileSync(`/proc/${child}/cmdline`, "utf8").includes("works.js"),
+				!readFileSync(`/proc/${child}/cmdline`, "utf8").includes("works.sh"),
 		);
 }

@@ -64,7 +64,7 @@ it("history of a run in etcd: its rounds, the failure and the node that was lost
 
 it("history of a run without a store, while it lives; without a name, and of no run, it is refused", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("works.js")]);
+	const launch = site.launch(["--run-id", "alone", job("works.sh")]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started 1 of 1 workers");
 	const none = await site.launch(["history"]).ended;

@@ -116,7 +116,7 @@ const NAMELESS = { env: { ELASTIC_RUN_NODE_ID: "" } };
 async function aLoneNode() {
 	const site = openSite();
 	const launch = site.launch([
-		...["--run-id", "theirs", "--node-id", "other-node", job("works.js")],
+		...["--run-id", "theirs", "--node-id", "other-node", job("works.sh")],
 	]);
 	await site.sawWorkers(1);
 	await launch.saw("stderr", "round 1: started");

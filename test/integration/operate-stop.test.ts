@@ -45,7 +45,7 @@ describe("stop of a run in etcd", { concurrent: true }, () => {
 
 	it("says who did not go in time", async (context) => {
 		const flags = ["--shutdown-timeout", "1h"];
-		const worker = ["obeys.js", "stubborn"] as const;
+		const worker = ["obeys.sh", "stubborn"] as const;
 		const options = { nodes: "2", flags, worker };
 		const cluster = new Cluster(etcd(), options, context);
 		const [first, second] = await cluster.form("node-a", "node-b");
@@ -98,7 +98,7 @@ it.each([
 	const site = openSite();
 	const launch = site.launch([
 		...["--nproc-per-node", "2", "--restart-policy", policy],
-		...["--run-id", "alone", job("works.js")],
+		...["--run-id", "alone", job("works.sh")],
 	]);
 	await site.sawWorkers(2);
 	await launch.saw("stderr", "round 1: started 2 of 2 workers");

@@ -59,15 +59,6 @@ describe("a Python worker's helpers do not speak for it", () => {
 	});
 });
 
-it("a Python worker of several processes loses no reply", async () => {
-	const { channel, said, count } = open();
-	const worker = startPython("worker", { channel, args: ["children"] });
-	expect(await worker.ended).toBe(0);
-	expect([count("HELLO"), count("PROGRESS")]).toEqual([4, 160]);
-	expect(said()).toHaveLength(164);
-	expect(readdirSync(join(channel.directory, "tmp"))).toEqual([]);
-});
-
 it("a Python worker of several threads loses no reply, and says nothing twice", async () => {
 	const { channel, acknowledged, count } = open();
 	const worker = startPython("worker", { channel, args: ["threads"] });
@@ -106,5 +97,5 @@ function open() {
 	/** Which events, in the order in which it was said. */
 	const acknowledged = () =>
 		said().flatMap((reply) => (reply.kind === "ACK" ? [reply.event] : []));
-	return { channel, said, count, acknowledged };
+	return { channel, count, acknowledged };
 }

@@ -5,10 +5,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
-import { runCli } from "../helpers/cli.js";
+import { cliHost } from "../helpers/cli-host.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 
 beforeEach(needPython);
+
+const runLine = cliHost();
 
 const SCRIPT = fixture("asks.py");
 const LIBRARY = fileURLToPath(new URL("../../dist/python", import.meta.url));
@@ -25,7 +27,7 @@ interface Answer {
 
 it("python-path names what PYTHONPATH needs", async () => {
 	const site = openSite();
-	const { exitCode, stdout, stderr } = await runCli(["python-path"], {
+	const { exitCode, stdout, stderr } = await runLine(["python-path"], {
 		cwd: site.path,
 	});
 	expect({ exitCode, stdout, stderr }).toEqual({
@@ -44,12 +46,12 @@ it("python-path names what PYTHONPATH needs", async () => {
 
 it("python-path takes flags only", async () => {
 	const { path: cwd } = openSite();
-	const { exitCode, stdout, stderr } = await runCli(["python-path", "here"], {
+	const { exitCode, stdout, stderr } = await runLine(["python-path", "here"], {
 		cwd,
 	});
 	expect([exitCode, stdout]).toEqual([2, ""]);
 	expect(stderr).toContain("it takes flags only; leave out here");
-	const completion = await runCli(["completion", "bash"], { cwd });
+	const completion = await runLine(["completion", "bash"], { cwd });
 	expect(completion.stdout).toContain("python-path");
 });
 
@@ -74,12 +76,9 @@ it("and where the command is Python itself", async () => {
 	expect(answer).toMatchObject({ place: [0, 1, 1], library: FILE });
 });
 
-it.for([
-	[["--no-python-path"], {}],
-	[[], { ELASTIC_RUN_NO_PYTHON_PATH: "1" }],
-] as const)("unless it is told not to: %j %j", async ([flags, env]) => {
+it("unless it is told not to", async () => {
 	const site = openSite();
-	const [answer] = await ask(site, [...flags, SCRIPT], { ...env });
+	const [answer] = await ask(site, ["--no-python-path", SCRIPT]);
 	expect(answer).toMatchObject({
 		place: null,
 		library: "No module named 'elastic_run'",
@@ -99,7 +98,7 @@ it("the user's own modules come first", async () => {
 	});
 });
 
-it("other workers keep PYTHONPATH as it is", async () => {
+it("a Node worker keeps PYTHONPATH as it is", async () => {
 	const site = openSite();
 	const env = { PYTHONPATH: "/mine" };
 	const launch = site.launch([job("exits-with.js")], { env });
@@ -107,14 +106,18 @@ it("other workers keep PYTHONPATH as it is", async () => {
 	expect(site.workers()[0]?.env.PYTHONPATH).toBe("/mine");
 });
 
-it("the dry run shows it", async () => {
+it.for([
+	["as it is", {}, "0", `${HOOK}:${LIBRARY}`],
+	["without it", { ELASTIC_RUN_NO_PYTHON_PATH: "1" }, "1", HOOK],
+] as const)("the dry run shows the path %s", async ([, env, value, path]) => {
 	const { path: cwd } = openSite();
-	const { stdout } = await runCli(["--dry-run", "--output", "json", SCRIPT], {
+	const { stdout } = await runLine(["--dry-run", "--output", "json", SCRIPT], {
 		cwd,
+		env,
 	});
 	expect(JSON.parse(stdout)).toMatchObject({
-		configuration: { noPythonPath: { value: "0", origin: "default" } },
-		workers: [{ environment: { PYTHONPATH: `${HOOK}:${LIBRARY}` } }],
+		configuration: { noPythonPath: { value } },
+		workers: [{ environment: { PYTHONPATH: path } }],
 	});
 });
 

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+// What only Python's library does: see runtimes.test.ts.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
-import { onWire } from "../fixtures/python/libraries.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { until } from "../fixtures/runtime-harness.js";
 import {
@@ -16,37 +15,6 @@ import {
 beforeEach(needPython);
 
 describe("a Python worker", () => {
-	it("T3 has its event and its place as its first statement", async () => {
-		const { channel, words } = await hearingAgent();
-		const event = onWire(channel.send(work(1), 1));
-		const worker = startPython("worker", { channel, args: ["first"] });
-		expect(await worker.ended).toBe(0);
-		const { worker_info } = worker.lines()[0] as { worker_info: unknown };
-		expect(worker.lines()).toEqual([event, worker_info]);
-		expect(worker.stderr()).toBe("");
-		await until(words, ["HELLO", "ACK 1"]);
-	});
-
-	it("learns of a round though it never waits", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["blocked"] });
-		await until(worker.lines, [1]);
-		channel.send(pause(1), 2);
-		channel.send(work(2), 3);
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1, 2]);
-		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
-	});
-
-	it("ends when its own work is done, though it listens", async () => {
-		const { channel } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["background"] });
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1]);
-	});
-
 	it("ends as it should though its listener is being called", async () => {
 		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
@@ -85,32 +53,6 @@ describe("a Python worker", () => {
 		await until(words, ["HELLO"]);
 	});
 
-	it("waits for work, and acknowledges the PAUSE", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["waits"] });
-		await until(words, ["HELLO", "ACK 1", "WAITING 1"]);
-		channel.send(pause(1), 2);
-		await until(() => words().at(-1), "ACK 2");
-		channel.send(work(2), 3);
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1, 2]);
-		await until(() => words().at(-1), "ACK 3");
-	});
-
-	it("does not wait behind a round of which the worker has only heard", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["hears_first"] });
-		await until(worker.lines, [1]);
-		channel.send(pause(1), 2);
-		channel.send(work(2), 3);
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1, 2, 2]);
-		await until(() => words().at(-1), "WORKING 2");
-		expect(words()).not.toContainEqual(expect.stringContaining("WAITING"));
-	});
-
 	it("waits no longer than it wants to", async () => {
 		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);
@@ -128,18 +70,6 @@ describe("a Python worker", () => {
 		await until(words, ["HELLO", "ACK 1", ...inVain, ...inVain, ...inVain]);
 	});
 
-	it("T13 gets every event from the first", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["iterates"] });
-		await until(worker.lines, [1]);
-		channel.send(pause(1), 2);
-		await until(worker.lines, [1, 2]);
-		channel.send(work(2), 3);
-		expect(await worker.ended).toBe(0);
-		await until(words, ["HELLO", "ACK 1", "ACK 2", "ACK 3"]);
-	});
-
 	it("ends its iteration by a time or by an event of its own", async () => {
 		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
@@ -147,44 +77,6 @@ describe("a Python worker", () => {
 		const worker = startPython("worker", { channel, args });
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([[1], []]);
-	});
-
-	it("does not wait for an agent that is gone", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["gone"] });
-		await until(() => words().at(-1), "WAITING 1");
-		channel.remove();
-		expect(await worker.ended).toBe(0);
-		const gone = ["CHANNEL", expect.stringContaining("its agent has ended")];
-		expect(worker.lines()).toEqual([1, gone, gone, 1]);
-	});
-
-	it("reports, and leaves its error in the error file as well", async () => {
-		const { channel, reports } = await hearingAgent();
-		channel.send(work(1), 1);
-		const file = join(temporaryDirectory(), "error.json");
-		const env = { TORCHELASTIC_ERROR_FILE: file };
-		const worker = startPython("worker", { channel, env, args: ["reports"] });
-		expect(await worker.ended).toBe(0);
-		const stack = expect.stringMatching(
-			/^Traceback[\s\S]*worker\.py[\s\S]*IndexError: out of luck\n$/,
-		);
-		await until(reports, [
-			{ kind: "HELLO" },
-			{ kind: "PROGRESS", step: 12, loss: 0.5 },
-			{ kind: "ACK", event: 1 },
-			{ kind: "ERROR", message: "IndexError: out of luck", stack },
-		]);
-		expect(errorIn(file)).toEqual({
-			message: "IndexError: out of luck",
-			extraInfo: {
-				py_callstack: stack,
-				timestamp: expect.stringMatching(/^\d{10}$/),
-				origin: "report_error",
-			},
-		});
-		expect(readdirSync(join(file, ".."))).toEqual(["error.json"]);
 	});
 
 	it("reports what JSON has no word for; no detail takes the envelope's names", async () => {
@@ -201,35 +93,12 @@ describe("a Python worker", () => {
 		]);
 	});
 
-	it("learns at once of a report that cannot be sent; an error is cut to what can", async () => {
-		const { channel, reports } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["refused"] });
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([...Array(6).fill("TypeError"), "CHANNEL"]);
-		const text = expect.stringMatching(/^ValueError: y{1000}/);
-		await until(() => reports().length, 2);
-		expect(reports()[1]).toMatchObject({ kind: "ERROR", message: text });
-	});
-
-	it("does not acknowledge a PAUSE that it has not been shown", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		channel.send(pause(1), 2);
-		const worker = startPython("worker", { channel, args: ["paused"] });
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1]);
-		await until(words, ["HELLO", "PROGRESS"]);
-	});
-
-	it.for([
-		"broken",
-		"warns_as_errors",
-	])("is warned once of a message that is broken, and works on: %s", async (act) => {
+	it("is warned once of a message that is broken where warnings are errors, and works on", async () => {
 		const { channel } = await hearingAgent();
 		channel.send(work(1), 1);
 		replaceLatest(channel.directory, '{"version":1,');
-		const worker = startPython("worker", { channel, args: [act] });
+		const args = ["warns_as_errors"];
+		const worker = startPython("worker", { channel, args });
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 1]);
 		expect(worker.stderr().match(/ElasticRunWarning: /g)).toHaveLength(1);
@@ -276,34 +145,6 @@ describe("a Python worker", () => {
 		await until(() => words().at(-1), "WAITING 1");
 		worker.process.kill("SIGTERM");
 		expect(await worker.ended).toBe(7);
-	});
-});
-
-describe("outside of elastic-run", () => {
-	it("a Python worker gets its place from torchrun's variables", async () => {
-		const env = { RANK: "1", WORLD_SIZE: "2" };
-		const worker = startPython("worker", { env, args: ["outside"] });
-		expect(await worker.ended).toBe(0);
-		const never = expect.stringContaining("announces no round after 1");
-		expect(worker.lines()).toEqual([1, [1], ["NOT_LAUNCHED", never]]);
-	});
-
-	it("a Python process is told how to launch; its reports go nowhere", async () => {
-		const worker = startPython("worker", { args: ["outside"] });
-		expect(await worker.ended).toBe(0);
-		const how = /RANK is not set.*elastic-run --nproc-per-node 2 worker\.py/;
-		expect(worker.lines()).toEqual([
-			["NOT_LAUNCHED", expect.stringMatching(how)],
-			...["NOT_LAUNCHED", "NOT_LAUNCHED"],
-		]);
-		expect(worker.stderr()).toBe("");
-	});
-
-	it("a channel that is not there is an error that names it", async () => {
-		const env = { ELASTIC_RUN_CHANNEL: join(tmpdir(), "absent") };
-		const worker = startPython("worker", { env, args: ["waits"] });
-		expect(await worker.ended).toBe(1);
-		expect(worker.stderr()).toMatch(/channel directory .*absent.*it is gone/);
 	});
 });
 

@@ -20,7 +20,7 @@ describe("a run whose keys are gone", () => {
 		const launches = ["node-a", "node-b"].map((nodeId) =>
 			site.launch([
 				...["--rdzv-endpoint", etcd.endpoint, "--nnodes", "2"],
-				...["--run-id", "gone", "--node-id", nodeId, job("works.js")],
+				...["--run-id", "gone", "--node-id", nodeId, job("works.sh")],
 			]),
 		);
 		await site.sawWorkers(2);

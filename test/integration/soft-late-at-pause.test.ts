@@ -4,6 +4,9 @@ import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 // Workers whose end comes too late for the round that follows a PAUSE, because only a listener has
 // acknowledged it: the others are paused for it, and may be as late themselves.
@@ -17,10 +20,10 @@ const alone = (mode: string, ...flags: readonly string[]) => [
 	...[job("follows.js"), mode],
 ];
 
-it("T14 J10 workers that save at PAUSE, and exit with 0 when the next round runs, start one another once, not for ever", async () => {
+it.concurrent("T14 J10 workers that save at PAUSE, and exit with 0 when the next round runs, start one another once, not for ever", async (context) => {
 	const flags = ["--restart-policy", "soft"];
 	const worker = ["follows.js", "hears"] as const;
-	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker });
+	const cluster = new Cluster(etcd(), { nodes: "1:3", flags, worker }, context);
 	const [first, second, third] = await cluster.form(
 		"node-a",
 		"node-b",
@@ -51,13 +54,17 @@ it("T14 J10 workers that save at PAUSE, and exit with 0 when the next round runs
 	expect(round).toMatchObject({ synced: 4, incidents: 0 });
 });
 
-it("T14 J10 who waits for its paused worker longer than the settle time is in the next round all the same", async () => {
-	const cluster = new Cluster(etcd(), {
-		nodes: "1:3",
-		conf: { settle_timeout: 1 },
-		flags: ["--restart-policy", "soft", "--pause-timeout", "12s"],
-		worker: ["follows.js", "hears"],
-	});
+it.concurrent("T14 J10 who waits for its paused worker longer than the settle time is in the next round all the same", async (context) => {
+	const cluster = new Cluster(
+		etcd(),
+		{
+			nodes: "1:3",
+			conf: { settle_timeout: 1 },
+			flags: ["--restart-policy", "soft", "--pause-timeout", "12s"],
+			worker: ["follows.js", "hears"],
+		},
+		context,
+	);
 	const [first, second, third] = await cluster.form(
 		"node-a",
 		"node-b",
@@ -81,10 +88,10 @@ it("T14 J10 who waits for its paused worker longer than the settle time is in th
 	await cluster.ends(Object.fromEntries(ended));
 });
 
-it("T16 workers that exit with 1 before they have left the round, on both nodes: one failure, charged once; a second one in the same place is charged", async () => {
+it.concurrent("T16 workers that exit with 1 before they have left the round, on both nodes: one failure, charged once; a second one in the same place is charged", async (context) => {
 	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
 	const worker = ["follows.js", "hears"] as const;
-	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker });
+	const cluster = new Cluster(etcd(), { nodes: "2", flags, worker }, context);
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const ofNode = (round: number, nodeId: string) =>
 		cluster.site.sawWorker(round, onNode(nodeId));
@@ -106,7 +113,7 @@ it("T16 workers that exit with 1 before they have left the round, on both nodes:
 	await cluster.stop();
 });
 
-it("T14 workers that never receive an event start one another once, not for ever", async () => {
+it.concurrent("T14 workers that never receive an event start one another once, not for ever", async () => {
 	const site = openSite();
 	const launch = site.launch(alone("hello", "--pause-timeout", "2s"));
 	const [fails] = await site.sawWorkers(2, 1);
@@ -122,7 +129,7 @@ it("T14 workers that never receive an event start one another once, not for ever
 	expect(stderr).toContain(`${round} rounds, 1 restart`);
 });
 
-it("T14 one that saves at PAUSE and exits with 0 has not done its part, however late and often", async () => {
+it.concurrent("T14 one that saves at PAUSE and exits with 0 has not done its part, however late and often", async () => {
 	const site = openSite();
 	const launch = site.launch(alone("hears"));
 	const ofRank = (round: number, rank: number) =>

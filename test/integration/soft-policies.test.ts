@@ -76,7 +76,7 @@ it.each([
 ])("J8 %s on one machine: with its only node's budget the run has failed, and no other node is waited for", async (policy) => {
 	const site = openSite();
 	const flags = ["--restart-policy", policy, "--max-restarts", "1"];
-	const launch = site.launch([...flags, job("exits-with.js"), "0:9"]);
+	const launch = site.launch([...flags, job("exits-with.sh"), "0:9"]);
 	const { exitCode, stderr } = await launch.ended;
 	expect(exitCode, stderr).toBe(1);
 	expect(site.workers()).toHaveLength(2);

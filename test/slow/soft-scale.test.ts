@@ -16,8 +16,8 @@ const etcd = etcdForAll();
 const SOFT = ["--restart-policy", "soft"];
 const FOLLOWS = { worker: ["follows.js"], flags: SOFT } as const;
 
-it("T4 T5 T7 T9 a node is killed, one joins, one stops: survivors keep their process, and learn of each change", async () => {
-	const cluster = new Cluster(etcd(), { nodes: "1:3", ...FOLLOWS });
+it.concurrent("T4 T5 T7 T9 a node is killed, one joins, one stops: survivors keep their process, and learn of each change", async (context) => {
+	const cluster = new Cluster(etcd(), { nodes: "1:3", ...FOLLOWS }, context);
 	for (const nodeId of ["node-a", "node-b", "node-c"])
 		cluster.agent(nodeId, { nproc: 2 });
 	const [first, second, third] = await cluster.form(
@@ -63,9 +63,13 @@ it("T4 T5 T7 T9 a node is killed, one joins, one stops: survivors keep their pro
 	expect(ends[first]?.stderr).toContain("succeeded: 4 rounds, 0 restarts");
 });
 
-it("T7 three agents that join at once make one round", async () => {
+it.concurrent("T7 three agents that join at once make one round", async (context) => {
 	const conf = { last_call_timeout: 1 };
-	const cluster = new Cluster(etcd(), { nodes: "1:4", conf, ...FOLLOWS });
+	const cluster = new Cluster(
+		etcd(),
+		{ nodes: "1:4", conf, ...FOLLOWS },
+		context,
+	);
 	await cluster.form("node-a");
 	const survivors = cluster.site.workers(1);
 	for (const nodeId of ["node-b", "node-c", "node-d"]) cluster.agent(nodeId);
@@ -76,8 +80,8 @@ it("T7 three agents that join at once make one round", async () => {
 	await cluster.stop();
 });
 
-it("T8 an agent that is killed and comes back within its lease makes one round, and costs nothing", async () => {
-	const cluster = new Cluster(etcd(), { nodes: "2", ...FOLLOWS });
+it.concurrent("T8 an agent that is killed and comes back within its lease makes one round, and costs nothing", async (context) => {
+	const cluster = new Cluster(etcd(), { nodes: "2", ...FOLLOWS }, context);
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const survivors = cluster.site.workers(1).slice(0, 1);
 	await cluster.kill(second);
@@ -92,8 +96,8 @@ it("T8 an agent that is killed and comes back within its lease makes one round, 
 	await cluster.stop();
 });
 
-it("an agent says that it is ready when PAUSE is on disk, and not before", async () => {
-	const cluster = new Cluster(etcd(), { nodes: "2", ...FOLLOWS });
+it.concurrent("an agent says that it is ready when PAUSE is on disk, and not before", async (context) => {
+	const cluster = new Cluster(etcd(), { nodes: "2", ...FOLLOWS }, context);
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const [survivor] = cluster.site.workers(1);
 	const channel = survivor?.env.ELASTIC_RUN_CHANNEL ?? "";
