@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { hookPaths } from "../channel/layout.js";
+import { QuickRounds } from "./quick-rounds.js";
 import type { RunningWorkers } from "./running-workers.js";
 import { differenceOf, flagAgainstHook } from "./warm-environment.js";
 import { type WarmDecision, warmOrCold } from "./warm-or-cold.js";
@@ -7,7 +8,6 @@ import type { WarmProcess } from "./warm-process.js";
 import { WarmSource, type WarmSourceOptions } from "./warm-source.js";
 import { warmStream } from "./warm-stream.js";
 import type {
-	WorkerExit,
 	WorkerHandle,
 	WorkerListener,
 	WorkerSpawner,
@@ -20,16 +20,12 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 	readonly cold: WorkerSpawner;
 }
 
-/** A worker that fails so soon after a warm start may fail because of it, in milliseconds. */
-const QUICK_MS = 1_000;
-
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner {
 	private readonly source: WarmSource;
 	/** Those that were started cold. */
 	private readonly specs = new Map<number, WorkerSpec>();
-	/** Those in a row whose warm workers failed at once. */
-	private readonly quickRounds = new Set<string | undefined>();
+	private readonly quick = new QuickRounds();
 	private said: string | undefined;
 
 	constructor(private readonly options: WarmSpawnerOptions) {
@@ -68,7 +64,7 @@ export class WarmSpawner implements WorkerSpawner {
 				flag: flagAgainstHook(spec.args),
 			},
 			difference: known && differenceOf(known, spec),
-			quickFailures: this.quickRounds.size,
+			quickFailures: this.quick.count,
 		});
 	}
 
@@ -101,20 +97,13 @@ export class WarmSpawner implements WorkerSpawner {
 				...listener,
 				exited: (exit, groupRemains) => {
 					if (!tellRefusal(worker, listener)) {
-						this.noteEnd(exit, spec);
+						this.quick.noteEnd(exit, spec.env.ELASTIC_RUN_ROUND);
 						listener.exited(exit, groupRemains);
 					}
 				},
 			},
 			"warm",
 		);
-	}
-
-	private noteEnd(exit: WorkerExit, { env }: WorkerSpec): void {
-		if (exit.uptimeMs >= QUICK_MS || exit.code === 0) this.quickRounds.clear();
-		else if (!exit.signalledByAgent) {
-			this.quickRounds.add(env.ELASTIC_RUN_ROUND);
-		}
 	}
 
 	private spawnCold(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
