@@ -1,4 +1,3 @@
-import { closeSync } from "node:fs";
 import type { Clock } from "../../base/clock.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { WorkerInfo } from "../../channel/events.js";
@@ -20,7 +19,7 @@ import {
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
-import type { NextStreams } from "../../supervision/worker.js";
+import { openNextStreams } from "./next-streams.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { workerEnvironment } from "./worker-environment.js";
@@ -132,29 +131,6 @@ function prepareSuccessor(
 		channels.createAhead(localRank);
 		logs.createAhead(localRank, redirectedIn(plan));
 	});
-}
-
-/** Undefined if the next worker's files are not prepared. */
-function openNextStreams(
-	localRank: number,
-	plan: WorkerStreams,
-	logs: LogDirectory,
-): NextStreams | undefined {
-	const opened: number[] = [];
-	const close = () => opened.splice(0).forEach(closeSync);
-	const open = (name: "stdout" | "stderr"): number | undefined => {
-		const stream = plan[name];
-		if (stream.kind === "inherit") return stream.descriptor;
-		const descriptor = logs.openAhead(localRank, name);
-		if (descriptor !== undefined) opened.push(descriptor);
-		return descriptor;
-	};
-	const [stdout, stderr] = [open("stdout"), open("stderr")];
-	if (stdout !== undefined && stderr !== undefined) {
-		return { stdout, stderr, close };
-	}
-	close();
-	return undefined;
 }
 
 function firstEvent(info: WorkerInfo, round: RoundRecord): OutgoingEvent {
