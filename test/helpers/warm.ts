@@ -5,7 +5,7 @@ import type { Launch, LaunchSite } from "./launch.js";
 import { waitFor } from "./processes.js";
 
 /** What importing torch may take on a busy machine, several times over. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 
 /** Tells the workers of a round how to end. */
 export function order(site: LaunchSite, round: number, what: string): void {
