@@ -26,7 +26,8 @@ const { values } = parseArgs({
 const isTorch = values.trainer === "torch";
 const trainer = isTorch ? "warm/train.py" : "warm/train.js";
 const SCRIPT = fileURLToPath(new URL(trainer, import.meta.url));
-const launchers = values.launchers ?? (isTorch ? "warm,cold,torchrun" : "warm,cold");
+const launchers =
+	values.launchers ?? (isTorch ? "warm,cold,torchrun" : "warm,cold");
 const workers = Number(values.workers);
 const restarts = Number(values.restarts);
 
