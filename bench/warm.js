@@ -1,6 +1,7 @@
 // Measures the time from a worker's death to the last rank's first finished optimizer step, with PyTorch's
-// DistributedDataParallel on one node: warm, cold, and under torchrun.
-// Usage: PYTHON=/path/with/torch node bench/warm.js [--workers 4] [--restarts 20] [--launchers warm,cold,torchrun]
+// DistributedDataParallel on one node: warm, cold, and under torchrun. With `--trainer node` the same for a Node trainer.
+// Usage: PYTHON=/path/with/torch node bench/warm.js [--trainer torch|node] [--workers 4] [--restarts 20]
+//   [--launchers warm,cold,torchrun]
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,18 +11,23 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CLI, PYTHON } from "./launchers.js";
 
-const SCRIPT = fileURLToPath(new URL("warm/train.py", import.meta.url));
 /** How long each round runs: the processes for the next one are ready by then. */
 const ROUND_MS = 3_000;
 const PATIENCE_MS = 300_000;
 
 const { values } = parseArgs({
 	options: {
+		trainer: { type: "string", default: "torch" },
 		workers: { type: "string", default: "4" },
 		restarts: { type: "string", default: "20" },
-		launchers: { type: "string", default: "warm,cold,torchrun" },
+		launchers: { type: "string" },
 	},
 });
+const isTorch = values.trainer === "torch";
+const trainer = isTorch ? "warm/train.py" : "warm/train.js";
+const SCRIPT = fileURLToPath(new URL(trainer, import.meta.url));
+const launchers =
+	values.launchers ?? (isTorch ? "warm,cold,torchrun" : "warm,cold");
 const workers = Number(values.workers);
 const restarts = Number(values.restarts);
 
@@ -40,8 +46,8 @@ const COMMANDS = {
 	],
 };
 
-for (const name of values.launchers.split(",")) {
-	const times = await measure(...COMMANDS[name], name === "warm");
+for (const name of launchers.split(",")) {
+	const times = await measure(...COMMANDS[name], name === "warm" && isTorch);
 	const sorted = times.toSorted((a, b) => a - b);
 	const at = (part) => sorted[Math.floor((sorted.length - 1) * part)];
 	console.log(

@@ -128,7 +128,7 @@ export interface AgentConfig extends StoreConfig {
 	readonly pythonPath: string | undefined;
 	/** Whether workers get a directory for the launcher's hook. */
 	readonly hasHook: boolean;
-	/** Whether restarted workers may be forked from a process that has their imports. */
+	/** Whether restarted workers may be forked from a process that has their imports, or started ahead. */
 	readonly warm: "auto" | "off";
 	/** Put first on the PYTHONPATH of workers; undefined if they are not Python, or there is no hook. */
 	readonly pythonHook: string | undefined;

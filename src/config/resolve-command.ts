@@ -14,6 +14,7 @@ import {
 	type SearchPlace,
 } from "./find-program.js";
 import type { Host } from "./host.js";
+import { nodeHook } from "./node-hook.js";
 
 /** The longest argument that Linux passes to a program (MAX_ARG_STRLEN), including its terminator. */
 const LONGEST_ARGUMENT_BYTES = 131_072;
@@ -152,9 +153,7 @@ function typeScriptArguments({ script, cwd, node }: CommandRequest): string[] {
  */
 function runtimeArguments({ script, cwd, hasHook }: CommandRequest): string[] {
 	// `--require` does not start Node's loader of ES modules, which takes longer than the hook.
-	const hook = hasHook
-		? ["--require", packageFile("dist/cjs/runtime/hook.js")]
-		: [];
+	const hook = hasHook ? ["--require", nodeHook()] : [];
 	try {
 		const path = realpathSync(resolve(cwd, script));
 		createRequire(path).resolve("elastic-run/package.json");

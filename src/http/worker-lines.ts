@@ -37,6 +37,7 @@ export class WorkerLines {
 			},
 			createAhead: (localRank, redirect) =>
 				logs.createAhead(localRank, redirect),
+			openAhead: (localRank, name) => logs.openAhead(localRank, name),
 			makeAgain: () => logs.makeAgain(),
 			discardUnused: () => logs.discardUnused(),
 		};

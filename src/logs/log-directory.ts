@@ -40,6 +40,8 @@ export interface LogDirectory {
 	 * network file system. Never throws.
 	 */
 	createAhead(localRank: number, redirect: StreamSelection): void;
+	/** Opens a stream's file of the next worker of this rank for appending; undefined if there is none yet. Never throws. */
+	openAhead(localRank: number, name: keyof StreamSelection): number | undefined;
 	/** Makes the directory again after somebody removed it. Throws if another one is in its place. */
 	makeAgain(): void;
 	/**
@@ -118,6 +120,17 @@ class NodeLogDirectory implements LogDirectory {
 
 	createAhead(localRank: number, redirect: StreamSelection): void {
 		this.ahead.make(localRank, redirect);
+	}
+
+	openAhead(
+		localRank: number,
+		name: keyof StreamSelection,
+	): number | undefined {
+		try {
+			return this.ahead.open(localRank, name);
+		} catch {
+			return undefined;
+		}
 	}
 
 	makeAgain(): void {

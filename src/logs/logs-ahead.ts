@@ -35,6 +35,14 @@ export class LogsAhead {
 		}
 	}
 
+	/** Opens a stream's prepared file for appending; undefined if it is not prepared. Throws the system's error. */
+	open(localRank: number, name: keyof StreamSelection): number | undefined {
+		const tree = this.waiting.get(localRank);
+		if (tree === undefined) return undefined;
+		const directory = tree.find(WAITING, String(localRank));
+		return tree.append(streamFile(directory, name)).fd;
+	}
+
 	/** Renames the prepared directory for this worker; false if there is no intact one, or the name is taken. */
 	take(localRank: number, path: string): boolean {
 		const tree = this.waiting.get(localRank);

@@ -19,7 +19,7 @@ export interface WarmDecision {
 }
 
 /** After so many, the warmth itself may be what fails. */
-const MOST_QUICK_FAILURES = 2;
+export const MOST_QUICK_FAILURES = 2;
 
 /** How a worker is started, and why. */
 export function warmOrCold({

@@ -1,6 +1,7 @@
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
 import type { Starts } from "../rendezvous/records/ledger-record.js";
 import type { StepSource } from "../rendezvous/records/progress-record.js";
+import { QuickRounds } from "./quick-rounds.js";
 import type { RunningWorkers } from "./running-workers.js";
 import { differenceOf, flagAgainstHook } from "./warm-environment.js";
 import { type WarmDecision, warmOrCold } from "./warm-or-cold.js";
@@ -8,7 +9,6 @@ import type { WarmProcess } from "./warm-process.js";
 import { WarmSource, type WarmSourceOptions } from "./warm-source.js";
 import { warmStream } from "./warm-stream.js";
 import type {
-	WorkerExit,
 	WorkerHandle,
 	WorkerListener,
 	WorkerSpawner,
@@ -21,16 +21,13 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 	readonly cold: WorkerSpawner;
 }
 
-/** A worker that fails so soon after a warm start may fail because of it, in milliseconds. */
-const QUICK_MS = 1_000;
 /** The ledger asks for the newest rounds only. */
 const KEPT_STARTS = 4;
 
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner {
 	private readonly source: WarmSource;
-	/** Those in a row whose warm workers failed at once. */
-	private readonly quickRounds = new Set<string | undefined>();
+	private readonly quick = new QuickRounds();
 	/** By round, the newest last. */
 	private readonly starts = new Map<string, Starts>();
 	private said: string | undefined;
@@ -104,7 +101,7 @@ export class WarmSpawner implements WorkerSpawner {
 				flag: flagAgainstHook(spec.args),
 			},
 			difference: known && differenceOf(known, spec),
-			quickFailures: this.quickRounds.size,
+			quickFailures: this.quick.count,
 		});
 	}
 
@@ -137,20 +134,13 @@ export class WarmSpawner implements WorkerSpawner {
 				...listener,
 				exited: (exit, groupRemains) => {
 					if (!tellRefusal(worker, listener)) {
-						this.noteEnd(exit, spec);
+						this.quick.noteEnd(exit, spec.env.ELASTIC_RUN_ROUND);
 						listener.exited(exit, groupRemains);
 					}
 				},
 			},
 			"warm",
 		);
-	}
-
-	private noteEnd(exit: WorkerExit, { env }: WorkerSpec): void {
-		if (exit.uptimeMs >= QUICK_MS || exit.code === 0) this.quickRounds.clear();
-		else if (!exit.signalledByAgent) {
-			this.quickRounds.add(env.ELASTIC_RUN_ROUND);
-		}
 	}
 
 	private spawnCold(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {

@@ -29,6 +29,14 @@ export interface WorkerSpec {
 	/** An open file descriptor of the launcher, used as the worker's stream. */
 	readonly stdout: number;
 	readonly stderr: number;
+	/** Opens the streams that the next worker of this rank will have; undefined if they are not known. */
+	readonly openNext?: () => NextStreams | undefined;
+}
+
+/** The streams of a worker that will be started. */
+export interface NextStreams extends Pick<WorkerSpec, "stdout" | "stderr"> {
+	/** Closes what was opened only for it. */
+	close(): void;
 }
 
 /** The events of a worker after its spawn. Exactly one of `spawnFailed` or `exited`, then `gone` once. */

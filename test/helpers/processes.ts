@@ -25,14 +25,15 @@ export function pauseAfter(waitedMs: number): Promise<void> {
 export async function waitFor<T>(
 	what: string,
 	look: () => T | false | undefined,
+	boundMs = BOUND_MS,
 ): Promise<T> {
 	const since = performance.now();
 	for (;;) {
 		const result = look();
 		if (result !== false && result !== undefined) return result;
 		const waitedMs = performance.now() - since;
-		if (waitedMs > BOUND_MS)
-			throw new Error(`waited ${BOUND_MS} ms in vain for ${what}`);
+		if (waitedMs > boundMs)
+			throw new Error(`waited ${boundMs} ms in vain for ${what}`);
 		await pauseAfter(waitedMs);
 	}
 }

@@ -4,7 +4,6 @@ import {
 	appendFileSync,
 	copyFileSync,
 	mkdirSync,
-	readdirSync,
 	readFileSync,
 	writeFileSync,
 } from "node:fs";
@@ -15,6 +14,7 @@ import { readProcess } from "../../src/base/process-stat.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive, waitFor } from "../helpers/processes.js";
+import { isReady, order, parked, told } from "../helpers/warm.js";
 
 beforeEach(needPython);
 
@@ -27,6 +27,7 @@ interface Told {
 	readonly pid: number;
 	readonly told: Readonly<Record<string, unknown>>;
 	readonly drawn: readonly unknown[];
+	readonly modules: Readonly<Record<string, unknown>>;
 }
 
 it("makes no difference to a script: what it knows of itself, its exit codes, its children", async () => {
@@ -40,9 +41,12 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 	writeFileSync(script, `${readFileSync(script)}# other text\n`);
 	order(site, 1, "exit");
 	await launch.saw("stderr", "round 2: workers start warm");
-	const [cold, warm] = await told(launch, 2);
+	const [cold, warm] = await told<Told>(launch, 2);
 	expect(warm?.told).toEqual(cold?.told);
-	expect(warm?.drawn).not.toEqual(cold?.drawn);
+	expect(warm?.modules).toMatchObject(cold?.modules ?? {});
+	for (const [index, value] of (cold?.drawn ?? []).entries()) {
+		expect(warm?.drawn[index]).not.toEqual(value);
+	}
 	expect(readProcess(warm?.pid ?? 0)?.parentId).toBe(helper);
 	await launch.saw("stderr", "exit code 7");
 	await parked(helper, 2);
@@ -54,7 +58,7 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 		/Traceback \(most recent call last\):\n.*train\.py", line \d+, in <module>\n.*\n.*train\.py", line \d+, in fail/,
 	);
 	expect(stderr).not.toContain("_elastic_run_warm");
-	expect(stdout).toContain("sums [12, 12]");
+	expect(stdout).toContain("sums [12, 12, 12]");
 	expect(stdout.match(/at exit/g)).toHaveLength(3);
 	expect(exitCode).toBe(0);
 	expect(isAlive(helper)).toBe(false);
@@ -165,36 +169,3 @@ while not os.path.exists(sys.argv[1] + "." + os.environ["ELASTIC_RUN_ROUND"]):
     time.sleep(0.01)
 sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] in sys.argv[2] else 0)
 `;
-
-function order(site: LaunchSite, round: number, what: string): void {
-	writeFileSync(join(site.path, `order.${round}`), what);
-}
-
-/** Waits for the helper; returns its pid. */
-async function isReady(launch: Launch): Promise<number> {
-	const said = /restarts will be warm: .* \(pid (\d+)\)/;
-	await waitFor("the helper", () => said.test(launch.output.stderr));
-	const helper = Number(said.exec(launch.output.stderr)?.[1]);
-	await parked(helper);
-	return helper;
-}
-
-/** Waits until the helper has so many workers, and processes that wait for their start; returns the pid of one. */
-async function parked(helper: number, count = 1): Promise<number> {
-	const find = () =>
-		readdirSync("/proc")
-			.map((name) => readProcess(Number(name)))
-			.filter((one) => one?.parentId === helper && one.sessionId === one.pid);
-	await waitFor("a parked process", () => find().length >= count);
-	return find()[0]?.pid ?? 0;
-}
-
-async function told(launch: Launch, count: number): Promise<readonly Told[]> {
-	const lines = () =>
-		launch.output.stdout
-			.split("\n")
-			.map((line) => line.slice(line.indexOf("{")))
-			.filter((line) => line.startsWith("{") && line.endsWith("}"));
-	await waitFor(`${count} reports`, () => lines().length >= count);
-	return lines().map((line): Told => JSON.parse(line));
-}

@@ -70,8 +70,8 @@ export class StepWatch {
 
 	/** The round that runs here. */
 	get place(): { readonly instance: number; readonly round: number } {
-		const { state, round } = this;
-		return { instance: state?.instance ?? 0, round: round?.number ?? 0 };
+		const instance = this.state?.instance ?? 0;
+		return { instance, round: this.round?.number ?? 0 };
 	}
 
 	/** Takes a worker's reply. */

@@ -3,9 +3,12 @@ import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import { nodeHook } from "../../config/node-hook.js";
 import { watchEscapees } from "../../supervision/escapees.js";
 import { startGuard } from "../../supervision/guard.js";
 import { agentMark } from "../../supervision/marked-processes.js";
+import { isForNode } from "../../supervision/parked-or-cold.js";
+import { ParkingSpawner } from "../../supervision/parking-spawner.js";
 import { loadProcessSpawner } from "../../supervision/process-spawner.js";
 import { RunningWorkers } from "../../supervision/running-workers.js";
 import { findSetpriv } from "../../supervision/setpriv.js";
@@ -24,7 +27,7 @@ interface SpawnerPlace {
 /** What starts the workers of a node. */
 export interface OpenSpawner {
 	readonly spawner: WorkerSpawner;
-	/** Undefined: every start is cold. */
+	/** Learns from workers what to import ahead; undefined if it has nothing to learn. */
 	readonly warm: WarmSpawner | undefined;
 }
 
@@ -46,21 +49,28 @@ export function prepareSpawner(
 	const guard = startGuard({ clock, channelRoot, mark, path, warn });
 	cleanups.add("ending the guard", () => guard.close());
 	return async () => {
-		let warm: WarmSpawner | undefined;
-		const isNeeded = (pid: number) => warm?.isOwn(pid) ?? false;
+		let ahead: WarmSpawner | ParkingSpawner | undefined;
+		const isNeeded = (pid: number) => ahead?.isOwn(pid) ?? false;
 		const escapees = watchEscapees({ clock, mark, warn, isNeeded });
 		const about = { clock, registry: guard, escapees, warn };
 		const running = new RunningWorkers(about);
 		const cold = await loadProcessSpawner({ ...about, setpriv, running });
 		if (config.warm === "off" || !config.hasHook) {
-			return { spawner: cold, warm };
+			return { spawner: cold, warm: undefined };
 		}
-		warm = new WarmSpawner({
+		const hook = nodeHook();
+		const shared = {
 			...{ ...about, log, running, cold },
 			setpriv: await setpriv,
 			workers: config.nprocPerNode,
-		});
-		cleanups.add("ending the helper of warm starts", () => warm?.close());
+		};
+		cleanups.add("ending what was started ahead", () => ahead?.close());
+		if (isForNode(config.command, hook)) {
+			ahead = new ParkingSpawner({ ...shared, hook });
+			return { spawner: ahead, warm: undefined };
+		}
+		const warm = new WarmSpawner(shared);
+		ahead = warm;
 		return { spawner: warm, warm };
 	};
 }

@@ -19,6 +19,7 @@ import {
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import { lastLines } from "../../report/last-lines.js";
+import { openNextStreams } from "./next-streams.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { commandOf, environmentOf } from "./worker-spec.js";
@@ -76,6 +77,7 @@ export function prepareWorker(
 				}),
 				stdout: streams.stdout,
 				stderr: streams.stderr,
+				openNext: () => openNextStreams(localRank, plan, options.logs),
 			},
 			directory: channel.directory,
 			tell: (event) => void channel.send(event, clock.wallTime()),

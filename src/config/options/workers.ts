@@ -66,7 +66,7 @@ export const WORKER_OPTIONS = {
 		group: "Workers",
 		argument: "WHEN",
 		defaultText: "off",
-		help: "auto: restarted Python workers are forked from a process that has their imports; off",
+		help: "auto: restarted Python workers are forked from a process that has their imports, and Node workers are started ahead; off",
 		parse: oneOf("auto", "off"),
 	}),
 	stdin: option({

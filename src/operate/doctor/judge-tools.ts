@@ -41,8 +41,11 @@ export function judgeWarm(
 	if (platform !== "linux") return fine(check, "none: they need Linux");
 	if (tool === undefined) return fine(check, "none: they need setpriv");
 	return python === undefined
-		? fine(check, "none: they need Python 3.9, and Linux 5.3")
-		: fine(check, `can be had with Python ${python} (--warm auto)`);
+		? fine(
+				check,
+				"can be had with Node (--warm auto); with Python they need 3.9, and Linux 5.3",
+			)
+		: fine(check, `can be had with Node and Python ${python} (--warm auto)`);
 }
 
 /** `missing`: the guard's programs that are missing; undefined without a shell. */

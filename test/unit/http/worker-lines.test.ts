@@ -33,6 +33,7 @@ function linesOf(stdout: LogStream | undefined, stderr?: LogStream) {
 	const logs: LogDirectory = {
 		...{ directory: "", agentLog: "" },
 		...{ createAhead: () => {}, discardUnused: () => {}, makeAgain: () => {} },
+		openAhead: () => undefined,
 		openWorker: () => ({
 			...{ directory: "", errorFile: "", stdout, stderr },
 			closeDescriptors: () => {},

@@ -542,6 +542,9 @@ def _make_unlike_others():
     modules = sys.modules
     if "numpy.random" in modules:
         modules["numpy.random"].seed()
+    if "torch" in modules and hasattr(modules["torch"], "default_generator"):
+        # Unlike torch.seed(), it leaves the accelerators alone, whose generators do not exist yet.
+        modules["torch"].default_generator.seed()
     if "multiprocessing.process" in modules:
         modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
     if "threading" in modules:

@@ -1,0 +1,56 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ProcessEntry, readProcess } from "../../src/base/process-stat.js";
+import type { Launch, LaunchSite } from "./launch.js";
+import { waitFor } from "./processes.js";
+
+/** What importing torch may take on a busy machine, several times over. */
+const PATIENCE_MS = 600_000;
+
+/** Tells the workers of a round how to end. */
+export function order(site: LaunchSite, round: number, what: string): void {
+	writeFileSync(join(site.path, `order.${round}`), what);
+}
+
+/** Waits for the helper, and for a process that it has parked; returns the helper's pid. */
+export async function isReady(launch: Launch): Promise<number> {
+	const said = /restarts will be warm: .* \(pid (\d+)\)/;
+	await waitFor(
+		"the helper",
+		() => said.test(launch.output.stderr),
+		PATIENCE_MS,
+	);
+	const helper = Number(said.exec(launch.output.stderr)?.[1]);
+	await parked(helper);
+	return helper;
+}
+
+/** Waits until the helper has so many workers, and processes that wait for their start; returns the pid of one. */
+export async function parked(helper: number, count = 1): Promise<number> {
+	const found = await waitFor("a parked process", () => {
+		const children = childrenOf(helper);
+		return children.length >= count && children;
+	});
+	return found[0]?.pid ?? 0;
+}
+
+/** Its children that lead a session of their own. */
+export function childrenOf(parent: number): readonly ProcessEntry[] {
+	return readdirSync("/proc")
+		.flatMap((name) => readProcess(Number(name)) ?? [])
+		.filter((one) => one.parentId === parent && one.sessionId === one.pid);
+}
+
+/** The lines of JSON that workers have written, once there are so many. */
+export async function told<Line>(
+	launch: Launch,
+	count: number,
+): Promise<readonly Line[]> {
+	const lines = () =>
+		launch.output.stdout
+			.split("\n")
+			.map((line) => line.slice(line.indexOf("{")))
+			.filter((line) => line.startsWith("{") && line.endsWith("}"));
+	await waitFor(`${count} reports`, () => lines().length >= count, PATIENCE_MS);
+	return lines().map((line): Line => JSON.parse(line));
+}
