@@ -28,6 +28,8 @@ const FOREIGN = [
 		"--pdeathsig",
 	],
 	...["--lr", "--its-own-flag", "--nproc"],
+	// Of the bench.
+	"--count",
 	// Of V8.
 	...["--semi-space-growth-factor", "--max-semi-space-size"],
 	...["--memory-reducer-single-gc", "--optimize-for-size"],

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.js";
 import { type Work, workUntil } from "../../progress/work.js";
 import { applyNews, type WorkNews } from "../../progress/work-news.js";
 import type {
@@ -26,6 +27,26 @@ export interface LedgerEntry {
 	readonly starts?: LedgerRecord["starts"];
 	/** Milliseconds since 1970. */
 	readonly leftAt?: number | undefined;
+}
+
+export interface Arrived {
+	readonly nodeId: string;
+	/** When its agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
+	readonly clock: Clock;
+}
+
+/** A node without workers, which waits for this round. */
+export function newEntry(
+	{ nodeId, arrivedAt, clock }: Arrived,
+	instance: number,
+	round: number,
+): LedgerEntry {
+	return {
+		...{ nodeId, instance, round, arrivedAt },
+		beganAt: { now: clock.now(), wallTime: clock.wallTime() },
+		...{ work: null, ranUntil: null, stoppedAt: null, stragglerMs: 0 },
+	};
 }
 
 const NO_TIME: StageTime = { ms: 0, savingMs: 0, loadingMs: 0 };

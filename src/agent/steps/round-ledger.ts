@@ -21,7 +21,8 @@ import type {
 	Starts,
 } from "../../rendezvous/records/ledger-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import { type LedgerEntry, recordOf } from "./ledger-entry.js";
+import { paused } from "../machine/worker-slot.js";
+import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 
 /** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
@@ -83,7 +84,7 @@ export class RoundLedger {
 			return;
 		}
 		if (this.entry === undefined && state.phase === "JOINING") {
-			this.entry = this.newEntry(instance, state.claim);
+			this.entry = newEntry(this.options, instance, state.claim);
 			this.offer(SILENT_MS);
 		}
 		if (this.entry?.work == null) return;
@@ -139,15 +140,6 @@ export class RoundLedger {
 		});
 	}
 
-	private newEntry(instance: number, round: number): LedgerEntry {
-		const { nodeId, arrivedAt, clock } = this.options;
-		return {
-			...{ nodeId, instance, round, arrivedAt },
-			beganAt: { now: clock.now(), wallTime: clock.wallTime() },
-			...{ work: null, ranUntil: null, stoppedAt: null, stragglerMs: 0 },
-		};
-	}
-
 	private begin(instance: number, { round, seat }: Running, now: number): void {
 		const isFirst = seat.groupRank === 0;
 		if (isFirst && round > KEPT_ROUNDS) {
@@ -158,7 +150,7 @@ export class RoundLedger {
 		if (before) this.kept = new Set(before.last.keys());
 		else if (round > 1) this.askSoon(instance, round);
 		this.entry = {
-			...this.newEntry(instance, round),
+			...newEntry(this.options, instance, round),
 			work: beginWork(now, this.furthest),
 		};
 		this.offer(SILENT_MS);
@@ -180,12 +172,10 @@ export class RoundLedger {
 			this.offer(OVER_MS);
 		}
 		const { phase } = state;
-		const isPaused =
-			"workers" in state &&
-			state.workers.some(({ status }) => status === "paused");
+		const isPaused = "workers" in state && paused(state.workers).length > 0;
+		const after = isPaused ? "paused" : undefined;
 		if (phase === "FINISHED") this.stop(now, "finished");
-		else if (phase === "JOINING")
-			this.stop(now, isPaused ? "paused" : undefined);
+		else if (phase === "JOINING") this.stop(now, after);
 		else if (phase === "CLOSED") this.stop(now, undefined);
 		else this.offer();
 	}
@@ -214,12 +204,9 @@ export class RoundLedger {
 		const { clock, stragglerMs, startsIn } = this.options;
 		const make = () => {
 			const starts = startsIn(entry.round);
-			const lost = entry.ranUntil === null ? stragglerMs(entry) : undefined;
-			const known = {
-				...entry,
-				starts,
-				stragglerMs: lost ?? entry.stragglerMs,
-			};
+			const isOver = entry.ranUntil !== null;
+			const waitedMs = isOver ? entry.stragglerMs : stragglerMs(entry);
+			const known = { ...entry, starts, stragglerMs: waitedMs };
 			return recordOf(known, news, clock.now(), clock.wallTime());
 		};
 		this.writer.offer(entry.round, make, withinMs);
