@@ -210,7 +210,7 @@ describe("status of a run in etcd", { concurrent: true }, () => {
 		const b = launch("node-b");
 		await site.sawWorkers(4);
 		for (const launch of [a, b]) {
-			await launch.saw("stderr", "started 2 of 2 workers");
+			await launch.saw("stderr", "started 2 of 4 workers");
 		}
 		const running = await askUntil(site, ["four", ...at], ({ nodes }) =>
 			nodes.every(({ state }) => state === "running"),
