@@ -67,13 +67,13 @@ describe("goodput", () => {
 	it("survives an agent that is killed and comes back", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const { site, store } = cluster;
-		const env = trainingIn(site, { TRAIN_STEPS: "80", TRAIN_SAVES: "1" });
+		const env = trainingIn(site, { TRAIN_STEPS: "80", TRAIN_STALLS: "25" });
 		for (const nodeId of ["node-a", "node-b"]) {
 			cluster.agent(nodeId, { env, worker: ["trains.js"] });
 		}
-		// Both have steps behind their only checkpoint, which they will make again.
-		await store.sawStep(1, "node-a", 15);
-		await store.sawStep(1, "node-b", 15);
+		// Both have five steps behind their checkpoint, which they will make again.
+		await store.sawStep(1, "node-a", 25);
+		await store.sawStep(1, "node-b", 25);
 		await cluster.kill("node-b");
 		cluster.agent("node-b");
 		await cluster.ends({ "node-a": 0, "node-b": 0 });
