@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Certificates } from "./etcd-tls.js";
-import { pauseAfter } from "./processes.js";
 
 const REQUEST_LIMIT_MS = 5_000;
+const POLL_MS = 10;
 
 /** The user that may do everything, where authentication is on. */
 export const ROOT_USER = { user: "root", password: "root-password" };
@@ -108,13 +109,12 @@ export async function poll<T>(
 	limitMs: number,
 	look: () => Promise<T | undefined>,
 ): Promise<T> {
-	const since = performance.now();
+	const deadline = performance.now() + limitMs;
 	for (;;) {
 		const result = await look();
 		if (result !== undefined) return result;
-		const waitedMs = performance.now() - since;
-		if (waitedMs > limitMs)
+		if (performance.now() > deadline)
 			throw new Error(`waited ${limitMs} ms in vain for ${what}`);
-		await pauseAfter(waitedMs);
+		await pause(POLL_MS);
 	}
 }

@@ -11,15 +11,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isLiving, readProcess } from "../../src/base/process-stat.js";
 
 const BOUND_MS = 60_000;
-const LONGEST_PAUSE_MS = 50;
-
-/**
- * The pause before the next look of somebody who has waited for so long: a look costs as much as a busy machine's
- * processes need to get on, and who has waited for seconds can wait for a moment more.
- */
-export function pauseAfter(waitedMs: number): Promise<void> {
-	return pause(Math.min(LONGEST_PAUSE_MS, 10 + waitedMs / 20));
-}
 
 /** Resolves with the first result of `look` that is neither false nor undefined. */
 export async function waitFor<T>(
@@ -27,14 +18,13 @@ export async function waitFor<T>(
 	look: () => T | false | undefined,
 	boundMs = BOUND_MS,
 ): Promise<T> {
-	const since = performance.now();
+	const deadline = performance.now() + boundMs;
 	for (;;) {
 		const result = look();
 		if (result !== false && result !== undefined) return result;
-		const waitedMs = performance.now() - since;
-		if (waitedMs > boundMs)
+		if (performance.now() > deadline)
 			throw new Error(`waited ${boundMs} ms in vain for ${what}`);
-		await pauseAfter(waitedMs);
+		await pause(10);
 	}
 }
 

@@ -118,14 +118,14 @@ describe("a process that uses the store", () => {
 describe("a store that does not answer", () => {
 	test("fails each call in time on a filtered port, leaves no sockets, and lets the process end", async () => {
 		const endpoint = await filteredEndpoint();
-		const user = start({ kind: "call", endpoint, times: 6 });
+		const user = start({ kind: "call", endpoint, times: 7 });
 		await waitFor("a first failure", () => linesOf(user).length >= 1);
 		const sockets = socketsOf(user.pid);
 		await waitFor("more failures", () => linesOf(user).length >= 6);
 		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets + SPARE_SOCKETS);
 		expect(await user.ended).toBe(0);
 		expect(linesOf(user)).toEqual([
-			...Array(6).fill(expect.stringContaining("no answer within 1 s")),
+			...Array(7).fill(expect.stringContaining("no answer within 1 s")),
 			"settled",
 			"closed",
 		]);
@@ -135,7 +135,7 @@ describe("a store that does not answer", () => {
 	test("fails each call in time where it accepts and is mute, and leaves no sockets", async () => {
 		const proxy = await startProxy(etcd().endpoint);
 		proxy.stall();
-		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 6 });
+		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 7 });
 		await waitFor("a first failure", () => linesOf(user).length >= 1);
 		const sockets = socketsOf(user.pid);
 		await waitFor("more failures", () => linesOf(user).length >= 6);
