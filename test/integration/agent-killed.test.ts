@@ -87,6 +87,9 @@ it("a guard that is killed is replaced, and the new one ends the workers as well
 	await site.isSwept();
 });
 
+// Launchers of other tests that run now end what was left of a run of theirs: this name is nobody else's.
+const RUN = `left-${process.pid}`;
+
 describe.skipIf(process.platform !== "linux")(
 	"after a launcher and its guard were killed together",
 	() => {
@@ -105,7 +108,7 @@ describe.skipIf(process.platform !== "linux")(
 
 		it("the next one of the same node ends what they left, and says so in one line", async () => {
 			const site = openSite();
-			const args = ["--run-id", "train", job("spawns-grandchild.sh")];
+			const args = ["--run-id", RUN, job("spawns-grandchild.sh")];
 			const left = await killedTogether(site, args);
 			expect(left.filter(isAlive)).toEqual(left);
 			const next = site.launch(args);
@@ -123,7 +126,7 @@ describe.skipIf(process.platform !== "linux")(
 		it("the next one in a dead worker's environment spares what it is in a pipe with", async () => {
 			const site = openSite();
 			const run = (...program: string[]) =>
-				["--run-id", "train", "--node-id", "node-a"].concat(program);
+				["--run-id", RUN, "--node-id", "node-a"].concat(program);
 			const left = await killedTogether(site, run(job("spawns-grandchild.sh")));
 			const [worker] = site.workers();
 			const next = site.launch(run(job("prints.sh"), "1"), {
@@ -139,10 +142,10 @@ describe.skipIf(process.platform !== "linux")(
 		it("one of another run or another node ends nothing", async () => {
 			const site = openSite();
 			const run = (id: string) => ["--run-id", id, job("spawns-grandchild.sh")];
-			const left = await killedTogether(site, run("train"));
+			const left = await killedTogether(site, run(RUN));
 			const others = [
 				site.launch(run("another")),
-				site.launch(run("train"), { env: { ELASTIC_RUN_NODE_ID: "node-b" } }),
+				site.launch(run(RUN), { env: { ELASTIC_RUN_NODE_ID: "node-b" } }),
 			];
 			await site.sawWorkers(3);
 			expect(left.filter(isAlive)).toEqual(left);
@@ -156,7 +159,7 @@ describe.skipIf(process.platform !== "linux")(
 
 		it("while one lives, a second one of the same names leaves its processes alone", async () => {
 			const site = openSite();
-			const args = ["--run-id", "train", job("spawns-grandchild.sh")];
+			const args = ["--run-id", RUN, job("spawns-grandchild.sh")];
 			const living = site.launch(args);
 			await site.sawWorkers(1);
 			const kept = site.livingProcesses();

@@ -38,7 +38,9 @@ it("climbs all rungs, each with its reason, and only the guilty node has a code 
 	const { [guilty]: replaced } = await cluster.ends({ [guilty]: 75 });
 	const hard = `rank 2 on ${guilty}: exit code 9; hard, because soft brought no step forward`;
 	const replace = `rank 2 on ${guilty}: exit code 9; replace-node, because hard brought no step forward`;
-	expect(replaced?.stderr).toContain(`ended: ${guilty} has failed again: replace-node`);
+	expect(replaced?.stderr).toContain(
+		`ended: ${guilty} has failed again: replace-node`,
+	);
 	await cluster.site.sawWorkers(2, 4);
 	tell(cluster.worker(4, 1), 9);
 

@@ -12,6 +12,9 @@ it("history of a run in etcd: its rounds, the failure and the node that was lost
 	const [first, second] = await cluster.form("node-a", "node-b");
 	tell(cluster.worker(1, 1), 7);
 	await cluster.world(2, first, second);
+	for (const node of [first, second]) {
+		await cluster.store.sawNode(node, "running");
+	}
 	await cluster.vanish(second);
 	await cluster.world(3, first);
 	await cluster.store.sawNode(first, "running");
