@@ -135,7 +135,7 @@ describe.skipIf(process.platform !== "linux")(
 			});
 			const { stdout } = await next.ended;
 			expect(stdout).toContain("an earlier launcher of this node");
-			expect(stdout).toContain("run train succeeded");
+			expect(stdout).toContain(`run ${RUN} succeeded`);
 			expect(left.filter(isAlive)).toEqual([]);
 		});
 
@@ -192,8 +192,14 @@ function guardsOf(pid: number): number[] {
 		.trim()
 		.split(" ")
 		.map(Number)
-		.filter((child) => {
-			const words = readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0");
-			return words[3] === "guard-of-workers";
-		});
+		.filter((child) => wordsOf(child)[3] === "guard-of-workers");
+}
+
+/** A process's command line; none if it has ended. */
+function wordsOf(pid: number): readonly string[] {
+	try {
+		return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+	} catch {
+		return [];
+	}
 }

@@ -31,8 +31,12 @@ it("makes no difference to a Node script: what it knows of itself, its exit code
 		OTHER: "é \n x",
 		NODE_OPTIONS: "--no-warnings",
 	});
-	await told<Told>(launch, 1);
-	const [first = 0] = await waiting(launch);
+	/** What waits while the worker of this round runs. */
+	const waitingIn = async (round: number) => {
+		const workers = await told<Told>(launch, round);
+		return waiting(launch, new Set(workers.map(({ pid }) => pid)));
+	};
+	const [first = 0] = await waitingIn(1);
 	appendFileSync(script, "console.log('other text');\n");
 	order(site, 1, "exit");
 	await launch.saw("stderr", "round 2: workers start warm");
@@ -44,15 +48,13 @@ it("makes no difference to a Node script: what it knows of itself, its exit code
 	}
 	await launch.saw("stdout", "other text");
 	await launch.saw("stderr", "exit code 7");
-	await waiting(launch);
+	await waitingIn(2);
 	order(site, 2, "raise");
 	await launch.saw("stderr", "round 3: workers start warm");
-	await told<Told>(launch, 3);
-	await waiting(launch);
+	await waitingIn(3);
 	order(site, 3, "signal");
 	await launch.saw("stderr", "round 4: workers start warm");
-	await told<Told>(launch, 4);
-	const [last = 0] = await waiting(launch);
+	const [last = 0] = await waitingIn(4);
 	order(site, 4, "end");
 	const { exitCode, stdout, stderr } = await launch.ended;
 	expect(stderr).toContain("killed by SIGKILL");
@@ -102,13 +104,17 @@ function start(
 	return site.launch([...flags, script, join(site.path, "order")], { env });
 }
 
-/** The processes that wait for a place, once there are some: their environment names the launcher. */
-function waiting(launch: Launch): Promise<readonly number[]> {
+/** The processes that wait for a place, once there are some. A worker closes its pipe only a moment after its start. */
+function waiting(
+	launch: Launch,
+	workers: ReadonlySet<number> = new Set(),
+): Promise<readonly number[]> {
 	return waitFor("a process that waits", () => {
 		const found = readdirSync("/proc").flatMap((name) => {
 			const entry = readProcess(Number(name));
 			const isOurs = entry?.parentId === launch.pid && isLiving(entry);
-			return isOurs && isParked(entry.pid) ? [entry.pid] : [];
+			const isFree = isOurs && !workers.has(entry.pid);
+			return isFree && isParked(entry.pid) ? [entry.pid] : [];
 		});
 		return found.length > 0 && found;
 	});
