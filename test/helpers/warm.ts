@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ProcessEntry, readProcess } from "../../src/base/process-stat.js";
 import type { Launch, LaunchSite } from "./launch.js";
@@ -9,7 +9,10 @@ const PATIENCE_MS = 600_000;
 
 /** Tells the workers of a round how to end. */
 export function order(site: LaunchSite, round: number, what: string): void {
-	writeFileSync(join(site.path, `order.${round}`), what);
+	const file = join(site.path, `order.${round}`);
+	// A worker that looks meanwhile must not find half an order.
+	writeFileSync(`${file}.new`, what);
+	renameSync(`${file}.new`, file);
 }
 
 /** Waits for the helper, and for a process that it has parked; returns the helper's pid. */
