@@ -51,7 +51,7 @@ export class HttpTransport implements Transport {
 		socket.unref();
 		this.open.add(socket);
 		socket.on("close", () => this.forget(host, socket));
-		// Whoever uses it hears of it as well.
+		// Its user hears of it as well.
 		socket.on("error", () => {});
 		return socket;
 	}

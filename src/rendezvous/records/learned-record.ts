@@ -47,7 +47,7 @@ export function recordOfModules({
 	return isShort ? { version: 1, modules: packed, bytes } : undefined;
 }
 
-/** Whoever wrote the record: only names of modules, and none that is known to act when it is imported. Undefined if it has none. */
+/** Another user may have written the record: it gives only names of modules, and none that is known to act when it is imported. Undefined if it has none. */
 export function modulesOf(record: LearnedRecord): SharedModules | undefined {
 	try {
 		const packed = Buffer.from(record.modules, "base64");
