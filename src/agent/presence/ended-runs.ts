@@ -41,7 +41,7 @@ export function endedRunsDirectory(
 	return join(temporaryDirectory, `elastic-run-state-${uid}`);
 }
 
-/** Throws if it cannot be written. `id`: a name that no other record has. */
+/** Throws if it cannot be written. `id`: no other record has it. */
 export function writeEndedRun(
 	directory: string,
 	uid: number,
@@ -57,7 +57,7 @@ export function writeEndedRun(
 	requireOwnPlace(directory, uid);
 	mkdirSync(join(directory, ".."), { recursive: true, mode: 0o700 });
 	takePrivateDirectory(directory, uid);
-	replaceFile(join(directory, `${id}.json`), text, directory);
+	replaceFile(join(directory, `${run.endedAt}-${id}.json`), text, directory);
 }
 
 /** Under sudo, HOME may still belong to another user, who could not use what this one makes there. */
@@ -76,12 +76,11 @@ export function readEndedRuns(
 	wallTime: number,
 ): readonly (EndedRun & { readonly file: string })[] {
 	return recordFiles(directory, uid)
-		.filter(({ writtenAt }) => wallTime - writtenAt <= KEPT_MS)
-		.flatMap(({ file, bytes }) => {
-			const run = bytes <= LARGEST_BYTES ? readRecord(file) : undefined;
+		.filter(({ endedAt }) => wallTime - endedAt <= KEPT_MS)
+		.flatMap(({ file }) => {
+			const run = isReadable(file) ? readRecord(file) : undefined;
 			return run === undefined ? [] : [{ ...run, file }];
-		})
-		.sort((one, other) => other.endedAt - one.endedAt);
+		});
 }
 
 /** Removes records older than a week, and the oldest of too many. `wallTime`: milliseconds since 1970. */
@@ -90,25 +89,27 @@ export function forgetEndedRuns(
 	uid: number,
 	wallTime: number,
 ): void {
-	const newestFirst = [...recordFiles(directory, uid)].sort(
-		(one, other) => other.writtenAt - one.writtenAt,
-	);
-	const isOver = (writtenAt: number, index: number) =>
-		wallTime - writtenAt > KEPT_MS || index >= MOST_KEPT;
-	for (const [index, { file, writtenAt }] of newestFirst.entries()) {
-		if (isOver(writtenAt, index)) rmSync(file, { force: true });
+	const isOver = (endedAt: number, index: number) =>
+		wallTime - endedAt > KEPT_MS || index >= MOST_KEPT;
+	for (const [index, one] of recordFiles(directory, uid).entries()) {
+		if (isOver(one.endedAt, index)) rmSync(one.file, { force: true });
 	}
 }
 
+/** The latest end first. Each launcher that ends asks for it: the names say enough, a look at each file would delay it. */
 function recordFiles(directory: string, uid: number) {
 	return ownEntries(directory, uid)
-		.filter((name) => name.endsWith(".json"))
 		.flatMap((name) => {
+			const endedAt = /^(\d{13})-.*\.json$/.exec(name)?.[1];
 			const file = join(directory, name);
-			const stat = lstatSync(file, { throwIfNoEntry: false });
-			if (!stat?.isFile()) return [];
-			return [{ file, writtenAt: stat.mtimeMs, bytes: stat.size }];
-		});
+			return endedAt === undefined ? [] : [{ file, endedAt: Number(endedAt) }];
+		})
+		.sort((one, other) => other.endedAt - one.endedAt);
+}
+
+function isReadable(file: string): boolean {
+	const stat = lstatSync(file, { throwIfNoEntry: false });
+	return stat?.isFile() === true && stat.size <= LARGEST_BYTES;
 }
 
 function readRecord(file: string): EndedRun | undefined {

@@ -49,7 +49,7 @@ export async function keepEndedRun(
 		);
 		if (snapshot === undefined) return report;
 		forgetEndedRuns(directory, uid, endedAt);
-		writeEndedRun(directory, uid, `${endedAt}-${randomUUID()}`, {
+		writeEndedRun(directory, uid, randomUUID(), {
 			...{ runId, nodeId, backend, endedAt },
 			logDirectory: report.logDir ?? undefined,
 			snapshot: withoutAgents(snapshot, keys),

@@ -1,8 +1,9 @@
-import { chownSync, existsSync, readdirSync, utimesSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
 	endedRunsDirectory,
+	forgetEndedRuns,
 	readEndedRuns,
 	writeEndedRun,
 } from "../../../../src/agent/presence/ended-runs.js";
@@ -34,14 +35,22 @@ describe("records of ended runs", () => {
 	it("are not shown after a week, also while no launcher has removed them", () => {
 		const directory = join(folder(), "state/elastic-run");
 		writeEndedRun(directory, OWN, "a", RUN);
-		const namesAt = (age: number) => {
-			const writtenAt = (NOW - age) / 1_000;
-			utimesSync(join(directory, "a.json"), writtenAt, writtenAt);
-			return readEndedRuns(directory, OWN, NOW).map(({ runId }) => runId);
-		};
+		const namesAt = (age: number) =>
+			readEndedRuns(directory, OWN, NOW + age).map(({ runId }) => runId);
 		expect(namesAt(WEEK_MS - HOUR_MS)).toEqual(["train"]);
 		expect(namesAt(WEEK_MS + HOUR_MS)).toEqual([]);
-		expect(readdirSync(directory)).toEqual(["a.json"]);
+		expect(readdirSync(directory)).toHaveLength(1);
+	});
+
+	it("are removed after a week, and the oldest of more than 500; other files stay", () => {
+		const directory = folder();
+		const names = Array.from({ length: 502 }, (_, n) => `${NOW + n}-a.json`);
+		for (const name of [...names, `${NOW - WEEK_MS - 1}-a.json`, "notes.json"])
+			writeFileSync(join(directory, name), "{}");
+		forgetEndedRuns(directory, OWN, NOW);
+		expect(readdirSync(directory).sort()).toEqual(
+			[...names.slice(2), "notes.json"].sort(),
+		);
 	});
 
 	it("are not written into the home of another user, where sudo has left HOME as it was", () => {
