@@ -10,6 +10,9 @@ const opening = new Set<Sockets>();
 /** How many turns of the event loop gRPC needs to notice that a socket has closed. */
 const TURNS_UNTIL_SEEN = 4;
 
+/** gRPC may connect once more after its back-off, also after it was closed. Longer than that takes, in milliseconds. */
+const LAST_TRY_MS = 5_000;
+
 subscribe("net.client.socket", (message) => {
 	const { socket } = message as { readonly socket?: unknown };
 	if (socket instanceof Socket) whoOpens.getStore()?.add(socket);
@@ -64,7 +67,7 @@ export class Sockets {
 		// etcd3 would wait for a connection that still seems to be starting.
 		afterTurns(TURNS_UNTIL_SEEN, () => {
 			then();
-			this.rest();
+			setTimeout(() => this.rest(), LAST_TRY_MS).unref();
 		});
 	}
 
