@@ -10,7 +10,7 @@ import {
 	type IWatchRequest as WatchRequest,
 	type IWatchResponse as WatchResponse,
 } from "etcd3";
-import type { Clock } from "../../../base/clock.js";
+import { backgroundClock, type Clock } from "../../../base/clock.js";
 import type { AnswerTime } from "./answer-times.js";
 import { type CallOptions, callOptions } from "./call-options.js";
 import { channelOptions } from "./channel-options.js";
@@ -67,7 +67,7 @@ let connectionsMade = 0;
 export class EtcdClient {
 	/** "host:port" */
 	readonly endpoint: string;
-	readonly sockets = new Sockets();
+	readonly sockets = new Sockets(backgroundClock);
 	/** When a message was last received, on the clock. */
 	heardAt = Number.NEGATIVE_INFINITY;
 	private readonly client: Etcd3;

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
+import type { Clock } from "../../../base/clock.js";
 
 const whoOpens = new AsyncLocalStorage<Sockets>();
 
@@ -28,6 +29,9 @@ export class Sockets {
 	private isConnected = false;
 	private isClosed = false;
 	opened = 0;
+
+	/** @param clock its timers need not keep the process alive */
+	constructor(private readonly clock: Pick<Clock, "now" | "wakeAt">) {}
 
 	/** Runs work that may open a socket, now or later. */
 	within<Result>(work: () => Result): Result {
@@ -67,7 +71,7 @@ export class Sockets {
 		// etcd3 would wait for a connection that still seems to be starting.
 		afterTurns(TURNS_UNTIL_SEEN, () => {
 			then();
-			setTimeout(() => this.rest(), LAST_TRY_MS).unref();
+			this.clock.wakeAt(this.clock.now() + LAST_TRY_MS, () => this.rest());
 		});
 	}
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { backgroundClock } from "../../../../../src/base/clock.js";
 import { Sockets } from "../../../../../src/rendezvous/store/etcd/sockets.js";
 
 test("a socket that a closed connection's own timer opens is closed, also after another connection works", async () => {
@@ -8,7 +9,10 @@ test("a socket that a closed connection's own timer opens is closed, also after 
 	onTestFinished(() => void server.close());
 	await once(server, "listening");
 	const { port } = server.address() as AddressInfo;
-	const [old, next] = [new Sockets(), new Sockets()];
+	const [old, next] = [
+		new Sockets(backgroundClock),
+		new Sockets(backgroundClock),
+	];
 	let connectLate = () => {};
 	const waits = new Promise<void>((resolve) => {
 		connectLate = resolve;
