@@ -9,7 +9,15 @@ import {
 import { transition } from "../../../src/agent/machine/transition.js";
 import type { Notice } from "../../../src/notices/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { contextAt, exited, left, STOP, seen, TIME } from "./soft-agent.js";
+import {
+	contextAt,
+	exited,
+	left,
+	PAUSED,
+	STOP,
+	seen,
+	TIME,
+} from "./soft-agent.js";
 
 /** The contexts' wall time is 5 at any time of the steady clock: a deadline is so many milliseconds away. */
 const noticed = (
@@ -39,17 +47,23 @@ const gone = (localRank: number): AgentInput => ({
 });
 const HARD = new HardRestartPolicyStrategy();
 
-/** Feeds inputs, each at its time; effects of all. */
-function told(...steps: readonly (readonly [number, AgentInput])[]) {
-	let state: AgentState = INITIAL_STATE;
+type Step = readonly [now: number, input: AgentInput];
+
+/** Feeds inputs to an agent that runs round 1, each at its time; effects of all. */
+function told(...steps: readonly Step[]) {
+	const joined = [seen(0), seen(1)].map((input): Step => [1_000, input]);
+	return toldFrom(toldFrom(INITIAL_STATE, ...joined).state, ...steps);
+}
+
+function toldFrom(from: AgentState, ...steps: readonly Step[]) {
+	let state = from;
 	const effects: unknown[] = [];
-	const all = [[1_000, seen(0)], [1_000, seen(1)], ...steps] as const;
-	for (const [now, input] of all) {
+	for (const [now, input] of steps) {
 		const after = transition(state, input, contextAt(now, HARD));
 		state = after.state;
 		effects.push(...after.effects);
 	}
-	return { state, effects: effects.slice(1), intent: intentOf(state) };
+	return { state, effects, intent: intentOf(state) };
 }
 const SIGTERM = { kind: "terminate", localRanks: [0, 1] };
 
@@ -222,6 +236,20 @@ describe("a notice and the round's end", () => {
 			contextAt(1_000, HARD),
 		);
 		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
+	});
+
+	it("gives paused workers their time to save: all nodes may go", () => {
+		const held = toldFrom(PAUSED, [2_000, noticed(50_000)]);
+		expect(held.intent).toMatchObject({ state: "leaving" });
+		expect(held.effects).toMatchObject([{ kind: "tell-notice" }]);
+		expect(deadlineOf(held.state)).toBe(17_000);
+		const due = toldFrom(held.state, [17_000, TIME]);
+		expect(due.effects).toEqual([SIGTERM]);
+		const saved = [
+			[3_000, ready(0)],
+			[3_000, ready(1)],
+		] as const;
+		expect(toldFrom(held.state, ...saved).effects).toEqual([SIGTERM]);
 	});
 
 	it("lets a node that has finished go in time for the deadline", () => {
