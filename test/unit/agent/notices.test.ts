@@ -6,14 +6,17 @@ import {
 	INITIAL_STATE,
 	intentOf,
 } from "../../../src/agent/machine/state.js";
+import type { TransitionContext } from "../../../src/agent/machine/step.js";
 import { transition } from "../../../src/agent/machine/transition.js";
 import type { Notice } from "../../../src/notices/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import {
 	contextAt,
 	exited,
 	left,
 	PAUSED,
+	RUNNING,
 	STOP,
 	seen,
 	TIME,
@@ -46,6 +49,7 @@ const gone = (localRank: number): AgentInput => ({
 	localRank,
 });
 const HARD = new HardRestartPolicyStrategy();
+const SOFT = new SoftRestartPolicyStrategy();
 
 type Step = readonly [now: number, input: AgentInput];
 
@@ -56,10 +60,18 @@ function told(...steps: readonly Step[]) {
 }
 
 function toldFrom(from: AgentState, ...steps: readonly Step[]) {
+	return toldUnder(HARD, from, ...steps);
+}
+
+function toldUnder(
+	policy: TransitionContext["policy"],
+	from: AgentState,
+	...steps: readonly Step[]
+) {
 	let state = from;
 	const effects: unknown[] = [];
 	for (const [now, input] of steps) {
-		const after = transition(state, input, contextAt(now, HARD));
+		const after = transition(state, input, contextAt(now, policy));
 		state = after.state;
 		effects.push(...after.effects);
 	}
@@ -250,6 +262,9 @@ describe("a notice and the round's end", () => {
 			[3_000, ready(1)],
 		] as const;
 		expect(toldFrom(held.state, ...saved).effects).toEqual([SIGTERM]);
+		const oneEnds = toldFrom(held.state, [3_000, exited(0, 1)]);
+		expect(oneEnds.effects).toEqual([]);
+		expect(oneEnds.intent).toMatchObject({ failure: null });
 	});
 
 	it("lets a node that has finished go in time for the deadline", () => {
@@ -284,6 +299,18 @@ describe("a withdrawn notice", () => {
 			...[gone(0), gone(1)].map((input) => [13_000, input] as const),
 		);
 		expect(intent).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it.each([
+		["that work", RUNNING, [[2_000, left(1)] as const], "pausing"],
+		["that are paused", PAUSED, [], "paused"],
+	] as const)("keeps workers %s and were not told to end, under a policy that pauses", (_, from, steps, status) => {
+		const notice = [1_000, noticed(50_000)] as const;
+		const back = toldUnder(SOFT, from, notice, ...steps, [3_000, withdrawn]);
+		expect(back.state).toMatchObject({ workers: [{ status }, { status }] });
+		expect(back.effects).not.toContainEqual(SIGTERM);
+		const restarted = toldFrom(from, notice, ...steps, [3_000, withdrawn]);
+		expect(restarted.effects).toContainEqual(SIGTERM);
 	});
 
 	it("takes no other notice of its source with it", () => {
