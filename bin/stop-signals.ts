@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { systemClock } from "../src/base/clock.js";
+import type { AgentConfig } from "../src/config/agent-config.js";
 import { say } from "./console.js";
 import { hurryToExit } from "./exit.js";
 import { StopWish } from "./stop-wish.js";
@@ -8,7 +9,9 @@ import { StopWish } from "./stop-wish.js";
 export interface StopSignals {
 	/** Aborted by the first signal, with `{ signal }` as its reason. */
 	readonly stop: AbortSignal;
-	/** Aborted by the second signal. */
+	/** Aborted by the second signal if the first one was a notice. */
+	readonly insist: AbortSignal;
+	/** Aborted by the signal after those. */
 	readonly kill: AbortSignal;
 	/** Requests a graceful stop, as SIGTERM does, and prints `why`. */
 	leave(why: string): void;
@@ -33,25 +36,34 @@ const ALSO_LEAVE: readonly NodeJS.Signals[] = [
 ];
 
 /**
- * The first of these signals requests a graceful stop, the second an immediate one.
- * @param handled the signals that the user wants handled
- * @param isHangupIgnored ignores SIGHUP unless it is in `handled`
+ * The first of these signals requests a graceful stop, the second an immediate one. Where SIGTERM comes with a time for
+ * leaving, the first one is a notice, and the next two are these.
+ * @param isHangupIgnored ignores SIGHUP unless the user wants it handled
  */
 export function listenForStopSignals(
-	handled: readonly NodeJS.Signals[],
+	{
+		signalsToHandle: handled,
+		notices,
+	}: Pick<AgentConfig, "signalsToHandle" | "notices">,
 	isHangupIgnored: boolean,
 ): StopSignals {
-	const wish = new StopWish();
+	const hasTime = notices.terminationGraceMs !== undefined;
+	const wish = new StopWish(hasTime ? "SIGTERM" : undefined);
 	const stop = new AbortController();
+	const insist = new AbortController();
 	const kill = new AbortController();
 	const signals = [...new Set([...handled, ...ALSO_LEAVE])].filter(exists);
 	const onStop = (signal: NodeJS.Signals) => {
 		const asks = wish.take(signal, systemClock.now());
-		if (asks === "stop") {
-			say(
-				`${signal}: stopping the workers; a second signal kills them at once`,
-			);
+		if (asks === "notice") {
+			say(`${signal}: this machine will go; a second signal stops the workers`);
 			stop.abort({ signal });
+		} else if (asks === "stop") {
+			const next = stop.signal.aborted ? "third" : "second";
+			say(
+				`${signal}: stopping the workers; a ${next} signal kills them at once`,
+			);
+			(stop.signal.aborted ? insist : stop).abort({ signal });
 		} else if (asks === "kill") {
 			say(`${signal}: killing the workers`);
 			kill.abort({ signal });
@@ -65,6 +77,7 @@ export function listenForStopSignals(
 	const resume = outliveOthers(handled, isHangupIgnored);
 	return {
 		stop: stop.signal,
+		insist: insist.signal,
 		kill: kill.signal,
 		leave(why) {
 			if (stop.signal.aborted) return;

@@ -84,7 +84,7 @@ async function takePart(
 		file: exitFile,
 		warn: say,
 	});
-	const signals = listenForStopSignals(common.signalsToHandle, isHangupIgnored);
+	const signals = listenForStopSignals(common, isHangupIgnored);
 	const stop = new AbortController();
 	signals.stop.addEventListener("abort", () => {
 		// The kubelet ends a sidecar when the other containers have ended.
@@ -94,6 +94,7 @@ async function takePart(
 	try {
 		const report = await launchResolved(withoutWorkers(common), warnings, {
 			signal: stop.signal,
+			insistSignal: signals.insist,
 			killSignal: signals.kill,
 			handled: common.signalsToHandle,
 			barrier: { spawner, probe },

@@ -33,7 +33,11 @@ export function leave(args: readonly string[]): Promise<number> {
 
 async function makeLeave(asked: AskedCommand): Promise<number> {
 	const { flags, named, searcher, isJson } = asked;
-	if (flags.has("cancel")) return giveOrder("leave", asked, { kind: "stay" });
+	if (flags.has("cancel")) {
+		return flags.has("deadline")
+			? refuse(["leave: --cancel takes a deadline back: give one of the two"])
+			: giveOrder("leave", asked, { kind: "stay" });
+	}
 	if (flags.has("deadline")) return drain(asked);
 	const timeout = readTimeout("leave", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);

@@ -15,7 +15,8 @@ Exit code: 0; 1 if there is no such run; 2 if it has no such node or no store;
 `;
 const UNCORDON = `Lets a node take part in later rounds again, after elastic-run cordon NODE. Name
 the run with --run-id, unless it is the only one.
-Exit code: 0; 1 if there is no such run; 4 if the store does not answer.
+Exit code: 0; 1 if there is no such run; 2 if it has no such node or no store;
+4 if the store does not answer.
 `;
 
 /** Keeps a node from later rounds. Returns the exit code. */

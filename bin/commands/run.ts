@@ -76,7 +76,7 @@ async function launch(
 	isHangupIgnored: boolean,
 ): Promise<number> {
 	const { launchResolved } = await import("../../src/launch/launch.js");
-	const signals = listenForStopSignals(config.signalsToHandle, isHangupIgnored);
+	const signals = listenForStopSignals(config, isHangupIgnored);
 	// Under nohup it must outlive them.
 	if (!isHangupIgnored) {
 		watchNpm(backgroundClock, () =>
@@ -89,6 +89,7 @@ async function launch(
 	try {
 		const result = await launchResolved(config, warnings, {
 			signal: signals.stop,
+			insistSignal: signals.insist,
 			killSignal: signals.kill,
 			handled: config.signalsToHandle,
 			onPassedOn: signals.onPassedOn,

@@ -10,7 +10,7 @@ import { createLogger } from "../logs/create-logger.js";
 import type { PinnedScreen } from "../logs/pinned-screen.js";
 import type { RunReport } from "../report/run-report.js";
 import { pid1Warning } from "../supervision/reap-warning.js";
-import { NodeLauncher } from "./node-launcher.js";
+import { NodeLauncher, type StopReason } from "./node-launcher.js";
 import type { BarrierParts } from "./open-node-observer.js";
 
 /** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
@@ -19,6 +19,8 @@ const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
 /** How to stop a launch from outside. */
 export interface StopSignals
 	extends Pick<LaunchConfig, "signal" | "killSignal"> {
+	/** Makes the agent leave where `signal` only said that its machine will go. Default: nothing does. */
+	readonly insistSignal?: AbortSignal | undefined;
 	/** Signals that the caller turns into these requests. Default: none. */
 	readonly handled?: readonly NodeJS.Signals[];
 	/** Receives the function that passes a signal on to the workers. Default: none is passed on. */
@@ -102,26 +104,30 @@ export async function launchResolved(
 	}
 }
 
-/** The first signal asks the agent to leave, the second to do so without grace. */
+/** The first signal asks the agent to leave, or says that its machine goes; the last one to leave without grace. */
 function connectSignals(
-	{ signal, killSignal }: StopSignals,
+	{ signal, insistSignal, killSignal }: StopSignals,
 	launcher: NodeLauncher,
 	cleanups: Cleanups,
 ): void {
-	const connect = (source: AbortSignal | undefined, immediately: boolean) => {
+	const connect = (
+		source: AbortSignal | undefined,
+		hear: (stop: StopReason) => void,
+	) => {
 		if (source === undefined) return;
-		const ask = () => launcher.signalled(stopOf(source.reason), immediately);
+		const ask = () => hear(stopOf(source.reason));
 		if (source.aborted) ask();
 		else source.addEventListener("abort", ask, { once: true });
 		cleanups.add("letting a signal go", () =>
 			source.removeEventListener("abort", ask),
 		);
 	};
-	connect(signal, false);
-	connect(killSignal, true);
+	connect(signal, (stop) => launcher.signalled(stop));
+	connect(insistSignal, (stop) => launcher.askToStop(stop, false));
+	connect(killSignal, (stop) => launcher.askToStop(stop, true));
 }
 
-function stopOf(reason: unknown): { exitCode: number; reason: string } {
+function stopOf(reason: unknown): StopReason {
 	if (typeof reason === "object" && reason !== null && "signal" in reason) {
 		const name = String(reason.signal);
 		const number = new Map(Object.entries(constants.signals)).get(name);

@@ -36,6 +36,8 @@ const CLOSE_WITHIN_MS = 500;
 /** Where workers of several nodes meet, the first node listens on all its addresses. */
 const EVERY_ADDRESS = "::";
 
+export type StopReason = Pick<StopRequest, "exitCode" | "reason">;
+
 /** One node's part in one run, from the first contact with the store to the report. */
 export class NodeLauncher {
 	private readonly incarnation = newIncarnation();
@@ -78,22 +80,15 @@ export class NodeLauncher {
 	}
 
 	/** Makes the agent leave the run: its workers get SIGTERM or, with `immediately`, SIGKILL. */
-	askToStop(
-		stop: { readonly exitCode: number; readonly reason: string },
-		immediately: boolean,
-	): void {
+	askToStop(stop: StopReason, immediately: boolean): void {
 		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
 		this.session?.askToStop(this.stopRequest);
 		this.stop.abort();
 	}
 
 	/** A signal asks the agent to stop; a platform's SIGTERM says that this machine will go. */
-	signalled(
-		stop: { readonly exitCode: number; readonly reason: string },
-		immediately: boolean,
-	): void {
-		if (!immediately && this.notices.signalled(stop.reason)) return;
-		this.askToStop(stop, immediately);
+	signalled(stop: StopReason): void {
+		if (!this.notices.signalled(stop.reason)) this.askToStop(stop, false);
 	}
 
 	/** Passes a signal on to the workers. */

@@ -103,7 +103,7 @@ function theOne(
 	if (first === undefined) {
 		throw new ElasticRunError(
 			"USAGE",
-			`there is no node${wanted} of this user's on this machine; where its launcher was started with another ELASTIC_RUN_DIR, set that here too`,
+			`there is no node${wanted} of this user's on this machine; where its launcher was started with another ELASTIC_RUN_DIR, set that here too; a node elsewhere needs --deadline TIME`,
 		);
 	}
 	if (others.length === 0) return first;

@@ -71,11 +71,23 @@ export async function orderNode(
 	return { version: 1, runId, nodeId, place, order: order.kind, deadline };
 }
 
-function writeFor(
+/**
+ * What makes the node hear the order.
+ * @throws ElasticRunError USAGE if nobody would hear it: a wrong name, or a node that is gone
+ */
+export function writeFor(
 	{ runId, nodeId, order, reason }: OrderOptions,
 	keys: RunKeys,
-	{ nodes, round }: RunView,
+	{ nodes, round, cordoned }: RunView,
 ): Write {
+	const node = nodes.get(nodeId);
+	if (node === undefined) {
+		// A cordoned node that is gone may come back.
+		if (order.kind === "uncordon" && cordoned?.has(nodeId)) {
+			return { delete: keys.cordonOf(nodeId) };
+		}
+		throw noNode(runId, nodeId, nodes);
+	}
 	switch (order.kind) {
 		case "stay":
 			return { delete: keys.drainOf(nodeId) };
@@ -83,7 +95,6 @@ function writeFor(
 			return { delete: keys.cordonOf(nodeId) };
 		case "cordon": {
 			const { instance } = round;
-			if (!nodes.has(nodeId)) throw noNode(runId, nodeId, nodes);
 			const record: CordonRecord = {
 				version: RECORD_VERSION,
 				instance,
@@ -92,8 +103,6 @@ function writeFor(
 			return { put: keys.cordonOf(nodeId), value: encodeRecord(record) };
 		}
 		case "drain": {
-			const node = nodes.get(nodeId);
-			if (node === undefined) throw noNode(runId, nodeId, nodes);
 			const { incarnation } = node.record;
 			const { deadline } = order;
 			const record: DrainRecord = {

@@ -33,3 +33,17 @@ it.each<[string, Take[]]>([
 	const taken = takes.map(([signal, at]) => wish.take(signal, at));
 	expect(taken).toEqual(takes.map(([, , expected]) => expected));
 });
+
+it("takes the first SIGTERM for a notice where it leaves time, and each later signal for more haste", () => {
+	const takes: Take[] = [
+		["SIGTERM", 0, "notice"],
+		["SIGTERM", 10, "same"],
+		["SIGTERM", 5_000, "stop"],
+		["SIGTERM", 5_010, "same"],
+		["SIGINT", 5_020, "kill"],
+	];
+	const wish = new StopWish("SIGTERM");
+	const taken = takes.map(([signal, at]) => wish.take(signal, at));
+	expect(taken).toEqual(takes.map(([, , expected]) => expected));
+	expect(new StopWish("SIGTERM").take("SIGINT", 0)).toBe("stop");
+});

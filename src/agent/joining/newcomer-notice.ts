@@ -26,8 +26,9 @@ export class NewcomerNotice {
 		if (this.isDone || round.planId === null) return;
 		const { runId, isRunIdDerived, maxNodes } = this.config;
 		const isOutside = seat === null && round.outcome === null;
-		// A node that fits in is about to get its seat.
-		if (isOutside && !isRunIdDerived && round.seats < maxNodes) return;
+		// A node that fits in, or may get the seat of one that has gone, is about to get its seat.
+		const isFull = round.seats >= maxNodes && round.deprecated < round.synced;
+		if (isOutside && !isRunIdDerived && !isFull) return;
 		this.isDone = true;
 		if (!isOutside) return;
 		this.log.warn(

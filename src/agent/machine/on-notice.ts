@@ -1,6 +1,10 @@
+import { decide } from "../../policies/check-decision.js";
 import type { Active } from "./begin-stopping.js";
+import { scaleDown } from "./carry-out.js";
 import type { NoticeInput } from "./inputs.js";
 import { leaveAndHold } from "./leave-by-notice.js";
+import { policyContext } from "./note-failure.js";
+import { pause } from "./pause.js";
 import {
 	holdWith,
 	isWorthARound,
@@ -95,8 +99,26 @@ function onStay(
 	if (!isByNotice) return { state: after, effects, reason };
 	// The others have left its round already.
 	const next: Next = { kind: "rejoin" };
-	const stopped = stop({ ...after, next }, next, reason, context);
-	return { ...stopped, effects: [...effects, ...stopped.effects] };
+	const isHeld = after.next.kind === "leave" && after.next.holds !== undefined;
+	const rejoining = { ...after, next };
+	const back =
+		isHeld && keepsWorkers(after, reason, context)
+			? pause(rejoining, scaleDown(reason, context), context)
+			: stop(rejoining, next, reason, context);
+	return { ...back, effects: [...effects, ...back.effects] };
+}
+
+/** Workers that were not told to end may have the only copy of what the run has learnt. */
+function keepsWorkers(
+	state: Active,
+	reason: string,
+	context: TransitionContext,
+): boolean {
+	const { policy } = context;
+	const { workers } = decide(policy.name, "scale", () =>
+		policy.onScaleDown(policyContext(state, reason, context)),
+	);
+	return workers === "pause" || workers === "replace-failed";
 }
 
 function withoutNotices<State extends Active | Finished>(state: State): State {

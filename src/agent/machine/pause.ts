@@ -4,7 +4,7 @@ import { goOnIfGone } from "./go-on.js";
 import type { AgentEffect } from "./inputs.js";
 import type { Next } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
-import { isToldToPause, type WorkerSlot } from "./worker-slot.js";
+import { isEnding, isToldToPause, type WorkerSlot } from "./worker-slot.js";
 import { toEnd, toPausing } from "./worker-slots.js";
 
 const REJOIN: Next = { kind: "rejoin" };
@@ -31,11 +31,10 @@ export function pause(
 	const { change, reason, killAt, failed } = notice;
 	const { now } = context;
 	const leaveBy = now + context.pauseTimeoutMs;
-	const isRunning = state.phase === "RUNNING";
 	const workers = state.workers.map((worker): WorkerSlot => {
 		if (worker.localRank === failed) return toEnd(worker, killAt);
 		if (isToldToPause(worker)) return worker;
-		return isRunning && worker.status === "running" && worker.attached
+		return worker.status === "running" && worker.attached && !isEnding(worker)
 			? toPausing(worker, change, { leaveBy, killAt }, now)
 			: toEnd(worker, killAt);
 	});

@@ -25,7 +25,7 @@ export function onStopping(
 			return goOnIfGone(asking(state, input.view), context);
 		case "worker-exited":
 			return (
-				onPaused(state, input, context) ??
+				(isHolding(state) ? undefined : onPaused(state, input, context)) ??
 				goOnIfHeld(
 					{ ...state, workers: markExited(state.workers, input, null) },
 					context,
@@ -85,8 +85,12 @@ function fenced(
 
 /** The last worker that was not ready may have become so. */
 function goOnIfHeld(state: Stopping, context: TransitionContext): Transition {
-	const holds = state.next.kind === "leave" && state.next.holds !== undefined;
-	return holds ? goOnIfGone(state, context) : ignore(state);
+	return isHolding(state) ? goOnIfGone(state, context) : ignore(state);
+}
+
+/** Its workers save before its machine goes: the end of one is no incident, and ends no other. */
+function isHolding({ next }: Stopping): boolean {
+	return next.kind === "leave" && next.holds !== undefined;
 }
 
 /**

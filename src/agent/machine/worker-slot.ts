@@ -201,12 +201,12 @@ export function isEnding(worker: WorkerSlot): boolean {
 }
 
 /**
- * Whether it may still work, or save, before its machine goes. One that is paused has nothing to add to what it has saved:
- * the others go on from its step.
+ * Whether it may still work, or save, before its machine goes. One that is paused may save, too: it cannot know whether any
+ * other node stays to go on from its step.
  */
 export function isHeld(worker: WorkerSlot): boolean {
-	const works = worker.status === "running" || worker.status === "pausing";
-	return works && !worker.ready && !isEnding(worker);
+	const isHere = worker.status !== "exited" && worker.status !== "gone";
+	return isHere && !worker.ready && !isEnding(worker);
 }
 
 function localRanks(workers: readonly WorkerSlot[]): readonly number[] {

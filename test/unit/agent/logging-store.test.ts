@@ -316,6 +316,15 @@ describe("who comes to a run that goes on without it", () => {
 				{ round: full, seat: null },
 			],
 		],
+		[
+			"a node has gone whose seat it may get",
+			false,
+			false,
+			[
+				{ round: { ...full, deprecated: full.synced }, seat: null },
+				{ round: full, seat },
+			],
+		],
 	])("is not warned where %s", (_, isRunIdDerived, isReturning, views) => {
 		const config = { runId: "r", isRunIdDerived, maxNodes: 2 };
 		const notice = new NewcomerNotice(config, isReturning, log);

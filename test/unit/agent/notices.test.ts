@@ -6,10 +6,21 @@ import {
 	INITIAL_STATE,
 	intentOf,
 } from "../../../src/agent/machine/state.js";
+import type { TransitionContext } from "../../../src/agent/machine/step.js";
 import { transition } from "../../../src/agent/machine/transition.js";
 import type { Notice } from "../../../src/notices/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { contextAt, exited, left, STOP, seen, TIME } from "./soft-agent.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import {
+	contextAt,
+	exited,
+	left,
+	PAUSED,
+	RUNNING,
+	STOP,
+	seen,
+	TIME,
+} from "./soft-agent.js";
 
 /** The contexts' wall time is 5 at any time of the steady clock: a deadline is so many milliseconds away. */
 const noticed = (
@@ -38,18 +49,33 @@ const gone = (localRank: number): AgentInput => ({
 	localRank,
 });
 const HARD = new HardRestartPolicyStrategy();
+const SOFT = new SoftRestartPolicyStrategy();
 
-/** Feeds inputs, each at its time; effects of all. */
-function told(...steps: readonly (readonly [number, AgentInput])[]) {
-	let state: AgentState = INITIAL_STATE;
+type Step = readonly [now: number, input: AgentInput];
+
+/** Feeds inputs to an agent that runs round 1, each at its time; effects of all. */
+function told(...steps: readonly Step[]) {
+	const joined = [seen(0), seen(1)].map((input): Step => [1_000, input]);
+	return toldFrom(toldFrom(INITIAL_STATE, ...joined).state, ...steps);
+}
+
+function toldFrom(from: AgentState, ...steps: readonly Step[]) {
+	return toldUnder(HARD, from, ...steps);
+}
+
+function toldUnder(
+	policy: TransitionContext["policy"],
+	from: AgentState,
+	...steps: readonly Step[]
+) {
+	let state = from;
 	const effects: unknown[] = [];
-	const all = [[1_000, seen(0)], [1_000, seen(1)], ...steps] as const;
-	for (const [now, input] of all) {
-		const after = transition(state, input, contextAt(now, HARD));
+	for (const [now, input] of steps) {
+		const after = transition(state, input, contextAt(now, policy));
 		state = after.state;
 		effects.push(...after.effects);
 	}
-	return { state, effects: effects.slice(1), intent: intentOf(state) };
+	return { state, effects, intent: intentOf(state) };
 }
 const SIGTERM = { kind: "terminate", localRanks: [0, 1] };
 
@@ -224,6 +250,23 @@ describe("a notice and the round's end", () => {
 		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
 	});
 
+	it("gives paused workers their time to save: all nodes may go", () => {
+		const held = toldFrom(PAUSED, [2_000, noticed(50_000)]);
+		expect(held.intent).toMatchObject({ state: "leaving" });
+		expect(held.effects).toMatchObject([{ kind: "tell-notice" }]);
+		expect(deadlineOf(held.state)).toBe(17_000);
+		const due = toldFrom(held.state, [17_000, TIME]);
+		expect(due.effects).toEqual([SIGTERM]);
+		const saved = [
+			[3_000, ready(0)],
+			[3_000, ready(1)],
+		] as const;
+		expect(toldFrom(held.state, ...saved).effects).toEqual([SIGTERM]);
+		const oneEnds = toldFrom(held.state, [3_000, exited(0, 1)]);
+		expect(oneEnds.effects).toEqual([]);
+		expect(oneEnds.intent).toMatchObject({ failure: null });
+	});
+
 	it("lets a node that has finished go in time for the deadline", () => {
 		const all = [exited(0, 0), exited(1, 0), gone(0), gone(1)];
 		const finished = all.map((input) => [1_000, input] as const);
@@ -256,6 +299,18 @@ describe("a withdrawn notice", () => {
 			...[gone(0), gone(1)].map((input) => [13_000, input] as const),
 		);
 		expect(intent).toMatchObject({ state: "ready", claim: 2 });
+	});
+
+	it.each([
+		["that work", RUNNING, [[2_000, left(1)] as const], "pausing"],
+		["that are paused", PAUSED, [], "paused"],
+	] as const)("keeps workers %s and were not told to end, under a policy that pauses", (_, from, steps, status) => {
+		const notice = [1_000, noticed(50_000)] as const;
+		const back = toldUnder(SOFT, from, notice, ...steps, [3_000, withdrawn]);
+		expect(back.state).toMatchObject({ workers: [{ status }, { status }] });
+		expect(back.effects).not.toContainEqual(SIGTERM);
+		const restarted = toldFrom(from, notice, ...steps, [3_000, withdrawn]);
+		expect(restarted.effects).toContainEqual(SIGTERM);
 	});
 
 	it("takes no other notice of its source with it", () => {

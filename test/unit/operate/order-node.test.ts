@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { type NodeOrder, writeFor } from "../../../src/operate/order-node.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { nodeRecord, runView } from "../../helpers/run-view.js";
+
+const KEYS = new RunKeys("r");
+const VIEW = {
+	...runView({}, [nodeRecord("a"), nodeRecord("b")]),
+	cordoned: new Set(["b", "gone"]),
+};
+
+const writeOf = (order: NodeOrder, nodeId: string) =>
+	writeFor({ runId: "r", nodeId, order, reason: "by hand" }, KEYS, VIEW);
+
+describe.each<NodeOrder>([
+	{ kind: "drain", deadline: 5 },
+	{ kind: "stay" },
+	{ kind: "cordon" },
+	{ kind: "uncordon" },
+])("the order to $kind", (order) => {
+	it("reaches a node that is there", () => {
+		const isDrain = order.kind === "drain" || order.kind === "stay";
+		const key = isDrain ? KEYS.drainOf("a") : KEYS.cordonOf("a");
+		expect(Object.values(writeOf(order, "a"))).toContain(key);
+	});
+
+	it("is refused where nobody would hear it", () => {
+		expect(() => writeOf(order, "c")).toThrow(
+			"run r has no node c; its nodes: a, b",
+		);
+	});
+});
+
+it("lets a cordoned node that is gone come back", () => {
+	expect(writeOf({ kind: "uncordon" }, "gone")).toEqual({
+		delete: KEYS.cordonOf("gone"),
+	});
+	expect(() => writeOf({ kind: "stay" }, "gone")).toThrow("has no node gone");
+});
