@@ -91,7 +91,7 @@ export class AgentSession {
 			...{ ...this.options, ...place, workers, logDirectory: directory },
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
-			startsIn: (round) => resources.warm?.startsIn(round),
+			starts: resources.starts,
 			onStep: (...step) => resources.warm?.stepped(...step),
 			dispatch: this.inputs.dispatch,
 		});

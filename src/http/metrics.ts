@@ -1,8 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import { countRounds } from "./count-rounds.js";
+import { type CountedStarts, countStarts } from "./count-starts.js";
 import { LEDGER_METRICS } from "./ledger-metrics.js";
 import { METRICS, type Metric, type MetricSources } from "./metric-values.js";
+import { START_METRICS } from "./start-metrics.js";
 import { STEP_METRICS } from "./step-metrics.js";
 
 /** From a barrier's milliseconds to the minutes in which a large job loads, in seconds. */
@@ -13,7 +16,7 @@ const OWN_DESCRIPTORS = "/proc/self/fd";
 export class Metrics {
 	private readonly registry = new Registry();
 	private readonly instruments = [
-		...[...METRICS, ...STEP_METRICS, ...LEDGER_METRICS],
+		...[...METRICS, ...STEP_METRICS, ...LEDGER_METRICS, ...START_METRICS],
 	].map((metric) => ({ metric, instrument: this.instrumentOf(metric) }));
 	private readonly rounds = new Counter({
 		name: "elastic_run_rounds_total",
@@ -28,7 +31,14 @@ export class Metrics {
 		buckets: BUCKETS,
 		registers: [this.registry],
 	});
+	private readonly starts = new Counter({
+		name: "elastic_run_worker_starts_total",
+		help: "Workers that this node has started, warm or cold, and why cold",
+		labelNames: ["start", "reason"],
+		registers: [this.registry],
+	});
 	private countedUntil = 0;
+	private countedStarts: CountedStarts = new Map();
 
 	/** @param startedAt when this process was started, in seconds since 1970 */
 	constructor(startedAt: number) {
@@ -52,7 +62,8 @@ export class Metrics {
 			if (samples.length === 0) instrument.remove({});
 			for (const [given, value] of samples) instrument.inc(given, value);
 		}
-		const { history } = sources;
+		const { history, nodeId } = sources;
+		if (history !== undefined) this.countStarts(history, nodeId);
 		for (const { round, cause, phases } of history === undefined
 			? []
 			: countRounds(history, this.countedUntil)) {
@@ -63,6 +74,12 @@ export class Metrics {
 			}
 		}
 		return this.registry.metrics();
+	}
+
+	private countStarts({ rounds }: InstanceHistory, nodeId: string): void {
+		const { news, counted } = countStarts(rounds, nodeId, this.countedStarts);
+		this.countedStarts = counted;
+		for (const { count, ...labels } of news) this.starts.inc(labels, count);
 	}
 
 	private instrumentOf({ name, type, help, labels }: Metric) {

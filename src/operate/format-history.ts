@@ -7,6 +7,7 @@ import type {
 	RoundLine,
 	RunHistory,
 } from "../rendezvous/describe/describe-history.js";
+import { savedBy } from "../rendezvous/describe/measure-starts.js";
 
 const HEADER = [
 	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],
@@ -53,7 +54,6 @@ function stepCells({ steps }: RoundLine): readonly string[] {
 	];
 }
 
-/** A round goes on with its slowest node, so what the node saved that saved least counts. */
 function startInWords(starts: RoundLine["starts"]): string {
 	if (starts.length === 0) return "-";
 	const warm = starts.reduce((sum, one) => sum + one.warm, 0);
@@ -61,11 +61,8 @@ function startInWords(starts: RoundLine["starts"]): string {
 	const reason = starts.find((one) => one.reason !== null)?.reason ?? "";
 	if (warm === 0) return `cold: ${reason}`;
 	if (warm < all) return `${warm} of ${all} warm: ${reason}`;
-	const saved = starts.flatMap(({ savedMs }) => savedMs ?? []);
-	const least = Math.min(...saved);
-	return saved.length > 0 && least > 0
-		? `warm, saved ${formatDuration(least)}`
-		: "warm";
+	const saved = savedBy(starts) ?? 0;
+	return saved > 0 ? `warm, saved ${formatDuration(saved)}` : "warm";
 }
 
 function inWords(ms: number | null): string {

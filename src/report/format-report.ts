@@ -9,6 +9,9 @@ import type { RootCause, RunReport, WorkerResult } from "./run-report.js";
 const LONGEST_LINE_CHARACTERS = 1_000;
 /** A longer stack is cut; the error file has all of it. */
 const MOST_STACK_LINES = 60;
+/** A user may suspect the fork. */
+const WARM =
+	"  it was started warm; to start all workers in the usual way: --warm off";
 const BOLD_RED = "\x1b[1;31m";
 const GREEN = "\x1b[32m";
 const RESET = "\x1b[0m";
@@ -62,6 +65,7 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 			? []
 			: [`  decided by ${plainMessage(failure.rule)}`]),
 		...stepLine(cause),
+		...(failure.startedWarm ? [WARM] : []),
 		...(failure.evidence ?? []).map(
 			(line) => `  ${shortened(plainMessage(line))}`,
 		),

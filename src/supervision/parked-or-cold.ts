@@ -1,10 +1,18 @@
 import { basename } from "node:path";
-import { MOST_QUICK_FAILURES, type WarmDecision } from "./warm-or-cold.js";
+import type { NextStart } from "../rendezvous/records/ledger-record.js";
+import {
+	type ColdReason,
+	cold,
+	MOST_QUICK_FAILURES,
+	NONE_READY,
+	TOO_QUICK,
+	type WarmDecision,
+} from "./warm-or-cold.js";
 
 /** What is known when a worker that runs under Node is to be started. */
 export interface ParkingFacts {
 	/** Why no process can wait for this start; undefined if one can. */
-	readonly problem: string | undefined;
+	readonly problem: ColdReason | undefined;
 	readonly parked: "none" | "stopped" | "ended" | "ready";
 	/** What is otherwise in this start than in the one that the process was started for. */
 	readonly difference: string | undefined;
@@ -12,32 +20,44 @@ export interface ParkingFacts {
 	readonly quickFailures: number;
 }
 
+const PROCESS = "the process that was started ahead";
+
 /** Whether a worker takes over a process that was started ahead, and why. */
 export function parkedOrCold(facts: ParkingFacts): WarmDecision {
-	const reason = reasonAgainst(facts);
-	return reason === undefined
-		? { start: "warm", reason: "its process was started ahead" }
-		: { start: "cold", reason };
-}
-
-function reasonAgainst(facts: ParkingFacts): string | undefined {
 	const { problem, parked, difference, quickFailures } = facts;
-	if (problem !== undefined) return problem;
-	if (quickFailures >= MOST_QUICK_FAILURES) {
-		return "the last two warm starts failed within a second";
-	}
+	if (problem !== undefined) return cold(problem.kind, problem.reason);
+	if (quickFailures >= MOST_QUICK_FAILURES) return cold("failing", TOO_QUICK);
 	switch (parked) {
 		case "none":
-			return "no process is ready yet";
+			return cold("not-ready", NONE_READY);
 		case "stopped":
-			return "the process that was started ahead was stopped by a signal";
+			return cold("ended", `${PROCESS} was stopped by a signal`);
 		case "ended":
-			return "the process that was started ahead has ended";
+			return cold("ended", `${PROCESS} has ended`);
 		case "ready":
-			return difference;
+			return difference === undefined
+				? { start: "warm", reason: "its process was started ahead" }
+				: cold("changed", difference);
 		default:
 			return parked satisfies never;
 	}
+}
+
+/** How the next start would be. `parked`: of each process that waits; `workers`: how many must. */
+export function nextParkedStart(
+	facts: Pick<ParkingFacts, "problem" | "quickFailures">,
+	parked: readonly ParkingFacts["parked"][],
+	workers: number,
+): NextStart {
+	const waiting = parked.filter((state) => state === "ready").length;
+	const [other = "none"] = parked.filter((state) => state !== "ready");
+	const decision = parkedOrCold({
+		...{ ...facts, difference: undefined },
+		parked: waiting < workers ? other : "ready",
+	});
+	return decision.start === "warm"
+		? { start: "warm", waiting }
+		: { start: "cold", reason: decision.reason };
 }
 
 /** Options of Node that act while it starts on what the script may read or change, or begin to record at once, are not among these. */

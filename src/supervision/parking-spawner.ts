@@ -1,16 +1,19 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
+import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import { availableMemory } from "./available-memory.js";
 import { ParkedNode } from "./parked-node.js";
 import {
+	nextParkedStart,
 	parkedOrCold,
 	parkingProblem,
 	parkingShortage,
 } from "./parked-or-cold.js";
 import { QuickRounds } from "./quick-rounds.js";
 import type { RunningWorkers } from "./running-workers.js";
-import type { WarmDecision } from "./warm-or-cold.js";
+import { StartNotes, type StartSource } from "./start-notes.js";
+import type { ColdReason, WarmDecision } from "./warm-or-cold.js";
 import type {
 	WorkerHandle,
 	WorkerListener,
@@ -37,14 +40,19 @@ export interface ParkingSpawnerOptions {
  */
 const PARK_AFTER_MS = 1_000;
 const PARK_PER_RANK_MS = 100;
+const NO_SETPRIV =
+	"warm starts need Linux, and setpriv of util-linux 2.33 or later";
 
 /** Starts Node workers ahead, one for each local rank: they wait before their script. */
-export class ParkingSpawner implements WorkerSpawner {
+export class ParkingSpawner implements WorkerSpawner, StartSource {
 	private readonly parked = new Map<number, ParkedNode>();
 	private readonly pending = new Map<number, () => void>();
 	private readonly quick = new QuickRounds();
 	private said: string | undefined;
 	private shortage: string | undefined;
+	private readonly notes = new StartNotes();
+	private started: WorkerSpec | undefined;
+	private onParked: () => void = () => {};
 
 	constructor(private readonly options: ParkingSpawnerOptions) {}
 
@@ -53,6 +61,8 @@ export class ParkingSpawner implements WorkerSpawner {
 		const waiting = this.parked.get(localRank);
 		const decision = this.decide(spec, waiting);
 		this.tell(spec, decision);
+		this.started = spec;
+		this.notes.note(spec, decision.start === "cold" ? decision : undefined);
 		this.parked.delete(localRank);
 		this.parkLater(spec);
 		if (decision.start === "warm" && waiting !== undefined) {
@@ -60,6 +70,23 @@ export class ParkingSpawner implements WorkerSpawner {
 		}
 		waiting?.close();
 		return this.options.cold.spawn(spec, listener);
+	}
+
+	startsIn(round: number) {
+		return this.notes.in(round);
+	}
+
+	get next(): NextStart {
+		const { parked, quick } = this;
+		const problem = this.started && this.problemOf(this.started);
+		const facts = { problem, quickFailures: quick.count };
+		const states = [...parked.values()].map(({ state }) => state);
+		return nextParkedStart(facts, states, this.options.workers);
+	}
+
+	set onChange(listener: () => void) {
+		this.notes.onChange = listener;
+		this.onParked = listener;
 	}
 
 	/** Whether this process waits for its place: no worker has left it behind. */
@@ -85,12 +112,17 @@ export class ParkingSpawner implements WorkerSpawner {
 		});
 	}
 
-	private problemOf({ args, env }: WorkerSpec): string | undefined {
+	private problemOf({ args, env }: WorkerSpec): ColdReason | undefined {
 		const { setpriv, hook } = this.options;
 		if (setpriv === undefined) {
-			return "warm starts need Linux, and setpriv of util-linux 2.33 or later";
+			return { kind: "machine", reason: NO_SETPRIV };
 		}
-		return parkingProblem(args, hook, env.NODE_OPTIONS) ?? this.shortage;
+		const reason = parkingProblem(args, hook, env.NODE_OPTIONS);
+		if (reason !== undefined) return { kind: "command", reason };
+		const { shortage } = this;
+		return shortage === undefined
+			? undefined
+			: { kind: "memory", reason: shortage };
 	}
 
 	private take(
@@ -143,6 +175,7 @@ export class ParkingSpawner implements WorkerSpawner {
 		} catch (error) {
 			log.debug(`no process was started ahead: ${messageOf(error)}`);
 		} finally {
+			this.onParked();
 			streams.close();
 		}
 	}

@@ -2,10 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
+import type { ColdKind } from "../rendezvous/records/ledger-record.js";
 import { signalProcess } from "./process-group.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
 import type { WarmNews, WarmStreams } from "./warm-messages.js";
-import type { WarmFacts } from "./warm-or-cold.js";
+import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
 import { bury, WarmProcess } from "./warm-process.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -18,6 +19,8 @@ export interface WarmHelperOptions {
 	readonly spec: WorkerSpec;
 	readonly modules: readonly string[];
 	readonly leaveOut: readonly string[];
+	/** A process waits for its start. */
+	readonly onParked: () => void;
 	/** It can start workers. */
 	readonly onReady: (news: Extract<WarmNews, { kind: "ready" }>) => void;
 	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
@@ -29,13 +32,14 @@ const HELLO_MS = 20_000;
 /** So long a parked process may take to become the worker, in milliseconds. */
 const START_MS = 2_000;
 const LOOK_EVERY_MS = 1_000;
+const ENDED: ColdReason = { kind: "ended", reason: "its helper has ended" };
 
 /** A process that has imported what workers import, and forks them. */
 export class WarmHelper {
 	private readonly child: ChildProcess;
 	private readonly control: WarmControl;
 	private state: "preparing" | "ready" | "refused" = "preparing";
-	private refusal = "its helper has ended";
+	private refusal = ENDED;
 	private readonly parked = new Map<number, WarmProcess>();
 	private readonly started = new Map<number, WarmProcess>();
 	private cancelHello: () => void;
@@ -69,12 +73,11 @@ export class WarmHelper {
 
 	/** What it could do at this moment. */
 	get facts(): WarmFacts["helper"] {
-		if (this.state === "refused")
-			return { state: "refused", reason: this.refusal };
+		if (this.state === "refused") return { state: "refused", ...this.refusal };
 		if (this.state === "preparing") return { state: "preparing" };
 		const entry = this.pid === undefined ? undefined : readProcess(this.pid);
 		if (entry === undefined || !isLiving(entry)) {
-			return { state: "refused", reason: "its helper has ended" };
+			return { state: "refused", ...ENDED };
 		}
 		if (entry.state === "T") return { state: "stopped" };
 		return { state: "ready", parked: this.livingParked().length };
@@ -117,19 +120,15 @@ export class WarmHelper {
 	}
 
 	/** A helper without workers ends now, one with workers when the last of them has ended. */
-	retire(reason: string): void {
-		if (this.state !== "refused") this.refusal = reason;
+	retire(reason: string, kind: ColdKind = "not-ready"): void {
+		if (this.state !== "refused") this.refusal = { reason, kind };
 		this.state = "refused";
 		for (const { pid } of this.parked.values()) signalProcess(pid, "SIGKILL");
 		if (this.started.size === 0) this.close();
 	}
 
 	private livingParked(): readonly WarmProcess[] {
-		return [...this.parked.values()].filter(({ pid }) => {
-			const entry = readProcess(pid);
-			if (entry === undefined || entry.parentId !== this.pid) return false;
-			return isLiving(entry) && entry.state !== "T";
-		});
+		return [...this.parked.values()].filter(({ isWaiting }) => isWaiting);
 	}
 
 	private hear(news: WarmNews): void {
@@ -150,18 +149,15 @@ export class WarmHelper {
 			case "parked":
 				this.parked.set(news.pid, new WarmProcess(news.pid, this.pid ?? 0));
 				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
+				this.options.onParked();
 				return;
-			case "started": {
-				const started = this.started.get(news.pid);
-				if (started !== undefined) started.isStarted = true;
+			case "started":
+				this.started.get(news.pid)?.begun();
 				return;
-			}
-			case "not-started": {
-				const started = this.started.get(news.pid);
-				if (started !== undefined) started.refusal = news.reason;
+			case "not-started":
+				this.started.get(news.pid)?.refused(news.reason);
 				this.refuse(news.reason, []);
 				return;
-			}
 			case "exited":
 				this.exited(news.pid, news.status);
 				return;
@@ -180,15 +176,19 @@ export class WarmHelper {
 		if (this.state === "refused") this.close();
 	}
 
-	private refuse(reason: string, leaveOut: readonly string[]): void {
+	private refuse(
+		reason: string,
+		leaveOut: readonly string[],
+		kind: ColdKind = "refused",
+	): void {
 		if (this.state === "refused") return;
-		this.retire(reason);
+		this.retire(reason, kind);
 		this.options.onRefused(reason, leaveOut);
 	}
 
 	private giveUp(worker: WarmProcess): void {
 		if (worker.isStarted || !this.started.has(worker.pid)) return;
-		worker.refusal ??= `it did not begin within ${START_MS / 1_000} s`;
+		worker.refused(`it did not begin within ${START_MS / 1_000} s`);
 		signalProcess(worker.pid, "SIGKILL");
 	}
 
@@ -209,7 +209,7 @@ export class WarmHelper {
 		this.cancelLook();
 		this.cancelHello();
 		if (this.pid !== undefined) this.options.registry.remove(this.pid);
-		this.refuse("its helper has ended", []);
+		this.refuse(ENDED.reason, [], ENDED.kind);
 		this.parked.clear();
 		const { clock } = this.options;
 		for (const worker of this.started.values()) bury(worker, clock);

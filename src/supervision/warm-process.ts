@@ -23,6 +23,22 @@ export class WarmProcess {
 		readonly parentId: number,
 	) {}
 
+	begun(): void {
+		this.isStarted = true;
+	}
+
+	/** The first reason counts. */
+	refused(reason: string): void {
+		this.refusal ??= reason;
+	}
+
+	/** It can become a worker now. */
+	get isWaiting(): boolean {
+		const entry = readProcess(this.pid);
+		if (entry?.parentId !== this.parentId) return false;
+		return isLiving(entry) && entry.state !== "T";
+	}
+
 	once(_event: "exit", listener: ExitListener): this {
 		this.exitListener = listener;
 		return this;

@@ -1,13 +1,15 @@
-import { basename } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
-import { availableMemory, residentMemory } from "./available-memory.js";
+import type { NextStart } from "../rendezvous/records/ledger-record.js";
+import { residentMemory } from "./available-memory.js";
 import type { LearnedModules } from "./learned-modules.js";
+import { flagAgainstHook } from "./warm-environment.js";
 import { WarmHelper } from "./warm-helper.js";
 import { type Teacher, WarmLearning } from "./warm-learning.js";
-import { helperProblem } from "./warm-or-cold.js";
+import { NOT_PYTHON, problemHere } from "./warm-machine.js";
+import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
 
@@ -20,11 +22,8 @@ export interface WarmSourceOptions {
 	readonly workers: number;
 }
 
-/** A wrapper of another name may do something for each worker. */
-const INTERPRETER = /^python[\d.]*t?$/;
 /** When the processes for the next round are made, in milliseconds after a start: they would take the processors of this one. */
 const PARK_AFTER_MS = 1_000;
-const NOT_PYTHON = "the command is not Python itself, but starts it";
 /** How often a helper is begun, without a package or after one that ended. */
 const MOST_TRIES = 8;
 
@@ -35,6 +34,12 @@ export class WarmSource {
 	/** A worker like those that the helper starts. */
 	known: WorkerSpec | undefined;
 	readonly learning: WarmLearning;
+	/** Why none is made; undefined if nothing is known against one. */
+	private problem: ColdReason | undefined;
+	/** What the newest has imported, and its private memory. */
+	imported: Pick<NextStart, "modules" | "bytes"> = {};
+	/** Called when it may start workers otherwise than before. */
+	onChange: () => void = () => {};
 	/** Called with a list that a worker of this node has taught, once it is proven; other nodes may take it. */
 	onProven: (shared: SharedModules) => void = () => {};
 	private readonly helpers: WarmHelper[] = [];
@@ -58,14 +63,20 @@ export class WarmSource {
 		return this.helpers.some((helper) => helper.isOwn(pid));
 	}
 
+	/** What it could do for a worker like this one. */
+	factsFor(args: readonly string[]): WarmFacts["helper"] {
+		if (this.helper !== undefined) return this.helper.facts;
+		return this.problem === undefined
+			? { state: "none", flag: flagAgainstHook(args) }
+			: { state: "refused", ...this.problem };
+	}
+
 	/** Another node has taught this list; `spec` is a worker as this node would start it. Ignored if there is a helper. */
 	take({ modules, bytes }: SharedModules, spec: WorkerSpec): void {
 		if (this.helper !== undefined) return;
-		const problem = INTERPRETER.test(basename(spec.file))
-			? this.problemWith(bytes)
-			: NOT_PYTHON;
+		const problem = problemHere(spec, this.options.setpriv, bytes);
 		if (problem === undefined) this.use(modules, spec);
-		else this.options.log.info(`starts will be cold: ${problem}`);
+		else this.cannot("starts", problem);
 	}
 
 	/** Workers start cold now: imports for later ones, which no worker needs yet, would slow them down. */
@@ -99,15 +110,14 @@ export class WarmSource {
 		after: "step" | "time",
 	): void {
 		const sameWords = learned.arguments.join("\0") === spec.args.join("\0");
-		const isPython = INTERPRETER.test(basename(spec.file));
 		const bytes = residentMemory(pid);
 		const problem =
-			learned.pid !== pid || !sameWords || !isPython
-				? NOT_PYTHON
-				: this.problemWith(bytes);
+			learned.pid === pid && sameWords
+				? problemHere(spec, this.options.setpriv, bytes)
+				: NOT_PYTHON;
 		if (problem !== undefined) {
 			this.learning.isSettled = true;
-			this.options.log.info(`restarts will be cold: ${problem}`);
+			this.cannot("restarts", problem);
 			return;
 		}
 		const known = new Set(this.modules);
@@ -120,29 +130,29 @@ export class WarmSource {
 		this.use(learned.modules, spec);
 	}
 
-	private problemWith(workerBytes: number): string | undefined {
-		return helperProblem({
-			platform: process.platform,
-			hasSetpriv: this.options.setpriv !== undefined,
-			availableBytes: availableMemory(),
-			workerBytes,
-		});
+	private cannot(what: "starts" | "restarts", problem: ColdReason): void {
+		this.problem = problem;
+		this.options.log.info(`${what} will be cold: ${problem.reason}`);
+		this.onChange();
 	}
 
 	private use(modules: readonly string[], spec: WorkerSpec): void {
 		this.known = spec;
+		this.problem = undefined;
 		this.modules = modules;
 		this.prepare(spec);
 	}
 
 	private prepare(spec: WorkerSpec): void {
-		const { setpriv, log } = this.options;
+		const { setpriv } = this.options;
 		if (setpriv === undefined) return;
 		this.tries += 1;
 		try {
 			this.open(spec, setpriv);
+			this.onChange();
 		} catch (error) {
-			log.info(`restarts will be cold: ${messageOf(error)}`);
+			const reason = messageOf(error);
+			this.cannot("restarts", { kind: "machine", reason });
 		}
 	}
 
@@ -152,12 +162,14 @@ export class WarmSource {
 		const helper: WarmHelper = new WarmHelper({
 			...{ ...this.options, setpriv, spec, modules: this.modules },
 			leaveOut: [...this.leftOut],
+			onParked: () => this.onChange(),
 			onReady: ({ modules, bytes, seconds }) => {
 				const megabytes = Math.round(bytes / 1e6);
 				log.info(
 					`restarts will be warm: ${modules} modules are imported ahead in ${seconds.toFixed(1)} s, ${megabytes} MB (pid ${helper.pid})`,
 				);
 				this.wasReady = true;
+				this.imported = { modules, bytes };
 				helper.park(workers);
 				this.tellProven();
 			},
@@ -190,6 +202,7 @@ export class WarmSource {
 			return;
 		}
 		log.info(`restarts will be cold: ${reason}`);
+		this.onChange();
 		// What it knew is outdated, or it was killed: the next cold start is learned from.
 		if (this.wasReady && this.tries < MOST_TRIES)
 			this.learning.isSettled = false;

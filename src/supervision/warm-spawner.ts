@@ -1,10 +1,16 @@
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
-import type { Starts } from "../rendezvous/records/ledger-record.js";
+import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import type { StepSource } from "../rendezvous/records/progress-record.js";
 import { QuickRounds } from "./quick-rounds.js";
 import type { RunningWorkers } from "./running-workers.js";
-import { differenceOf, flagAgainstHook } from "./warm-environment.js";
-import { type WarmDecision, warmOrCold } from "./warm-or-cold.js";
+import { StartNotes, type StartSource } from "./start-notes.js";
+import { differenceOf } from "./warm-environment.js";
+import {
+	type ColdReason,
+	nextWarmStart,
+	type WarmDecision,
+	warmOrCold,
+} from "./warm-or-cold.js";
 import type { WarmProcess } from "./warm-process.js";
 import { WarmSource, type WarmSourceOptions } from "./warm-source.js";
 import { warmStream } from "./warm-stream.js";
@@ -21,18 +27,19 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 	readonly cold: WorkerSpawner;
 }
 
-/** The ledger asks for the newest rounds only. */
-const KEPT_STARTS = 4;
+const NOT_PASSED: ColdReason = {
+	kind: "changed",
+	reason: "its streams cannot be passed to the helper",
+};
 
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */
-export class WarmSpawner implements WorkerSpawner {
+export class WarmSpawner implements WorkerSpawner, StartSource {
 	private readonly source: WarmSource;
 	private readonly quick = new QuickRounds();
-	/** By round, the newest last. */
-	private readonly starts = new Map<string, Starts>();
+	private readonly notes = new StartNotes();
 	private said: string | undefined;
-	/** A worker was started: its own node teaches from now on. */
-	private hasStarted = false;
+	/** The newest start; from the first one on this node's own workers teach. */
+	private started: WorkerSpec | undefined;
 
 	constructor(private readonly options: WarmSpawnerOptions) {
 		this.source = new WarmSource(options);
@@ -41,10 +48,12 @@ export class WarmSpawner implements WorkerSpawner {
 	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
 		const decision = this.decide(spec);
 		this.tell(spec, decision);
-		this.hasStarted = true;
+		this.started = spec;
 		const warm =
 			decision.start === "warm" ? this.spawnWarm(spec, listener) : undefined;
-		this.note(spec, warm === undefined ? decision.reason : undefined);
+		const isCold = decision.start === "cold";
+		const cold = isCold ? decision : warm ? undefined : NOT_PASSED;
+		this.notes.note(spec, cold);
 		return warm ?? this.spawnCold(spec, listener);
 	}
 
@@ -55,7 +64,7 @@ export class WarmSpawner implements WorkerSpawner {
 
 	/** Takes a list that another node's worker has taught: see `WarmSource.take`. */
 	take(shared: SharedModules, spec: WorkerSpec): void {
-		if (!this.hasStarted) this.source.take(shared, spec);
+		if (this.started === undefined) this.source.take(shared, spec);
 	}
 
 	set onProven(listener: (shared: SharedModules) => void) {
@@ -64,24 +73,23 @@ export class WarmSpawner implements WorkerSpawner {
 
 	/** Whether a list of another node would be of use. */
 	get isIgnorant(): boolean {
-		return !this.hasStarted && this.source.helper === undefined;
+		return this.started === undefined && this.source.helper === undefined;
 	}
 
-	/** How this node's workers were started in one of the last rounds; undefined if none was. */
-	startsIn(round: number): Starts | undefined {
-		return this.starts.get(String(round));
+	startsIn(round: number) {
+		return this.notes.in(round);
 	}
 
-	/** @param reason why this one starts cold; undefined: it starts warm */
-	private note({ env }: WorkerSpec, reason: string | undefined): void {
-		const round = env.ELASTIC_RUN_ROUND ?? "";
-		const before = this.starts.get(round) ?? { warm: 0, cold: 0 };
-		const { warm, cold } = before;
-		const now =
-			reason === undefined ? { warm: warm + 1 } : { cold: cold + 1, reason };
-		this.starts.set(round, { ...before, ...now });
-		const [oldest = ""] = this.starts.keys();
-		if (this.starts.size > KEPT_STARTS) this.starts.delete(oldest);
+	get next(): NextStart {
+		const { started, source, quick } = this;
+		const helper = source.factsFor(started?.args ?? []);
+		const facts = { helper, quickFailures: quick.count };
+		return nextWarmStart(facts, source.imported);
+	}
+
+	set onChange(listener: () => void) {
+		this.notes.onChange = listener;
+		this.source.onChange = listener;
 	}
 
 	/** Whether the launcher itself needs this process. */
@@ -94,12 +102,9 @@ export class WarmSpawner implements WorkerSpawner {
 	}
 
 	private decide(spec: WorkerSpec): WarmDecision {
-		const { helper, known } = this.source;
+		const { known } = this.source;
 		return warmOrCold({
-			helper: helper?.facts ?? {
-				state: "none",
-				flag: flagAgainstHook(spec.args),
-			},
+			helper: this.source.factsFor(spec.args),
 			difference: known && differenceOf(known, spec),
 			quickFailures: this.quick.count,
 		});

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
 import { readProcess } from "../../src/base/process-stat.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { askUntil, observedAt } from "../helpers/ask.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive, waitFor } from "../helpers/processes.js";
 import { isReady, order, parked, told } from "../helpers/warm.js";
@@ -66,7 +67,10 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 
 it("starts cold after its helper was killed, and leaves no process", async () => {
 	const site = openSite();
-	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
+	const runId = "told";
+	const flags = ["--http", ":0", "--rdzv-id", runId];
+	const script = [EVERYTHING, join(site.path, "order")];
+	const launch = start(site, [...flags, ...script]);
 	const helper = await isReady(launch);
 	const waiting = await parked(helper);
 	process.kill(helper, "SIGKILL");
@@ -76,6 +80,14 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 		"stderr",
 		"round 2: workers start cold: its helper has ended",
 	);
+	const url = `${await observedAt(launch)}/metrics`;
+	const started = 'start="cold",reason="ended"';
+	await askUntil(url, ({ body }) => body.includes(started));
+	const shown = await site.launch(["status", runId]).ended;
+	expect(shown.stdout).toContain(
+		"started cold on node-a: its helper has ended",
+	);
+	expect(shown.stdout).toMatch(/ cold +(warm \(\d+ modules, \d+ MB\)|\w+) /);
 	order(site, 2, "pools");
 	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);

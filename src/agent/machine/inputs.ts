@@ -34,6 +34,7 @@ export type AgentInput =
 			readonly trace?: Trace | undefined;
 			/** Its last step in this round; undefined if it has made none. */
 			readonly step?: number | undefined;
+			readonly startedWarm?: boolean | undefined;
 			/** Other processes of its group live on. */
 			readonly groupRemains: boolean;
 	  }

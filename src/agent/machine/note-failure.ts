@@ -30,6 +30,7 @@ export interface Failure {
 	readonly trace?: Trace | undefined;
 	/** The worker's last step in this round; undefined if it has made none. */
 	readonly step?: number | undefined;
+	readonly startedWarm?: boolean | undefined;
 	/** What was found out before it was killed, in at most five lines. */
 	readonly evidence?: readonly string[];
 	/** The run's exit code, if a retry cannot help. */
@@ -95,6 +96,7 @@ export function withFailure<State extends Active>(
 				evidence: failure.evidence,
 				message: failure.error?.message,
 				step: failure.step,
+				startedWarm: failure.startedWarm,
 				said: failure.trace && traceWords(failure.trace),
 				fingerprint: fingerprint(failure, rankOf(state, localRank)),
 			},

@@ -25,6 +25,7 @@ export interface LedgerEntry {
 	readonly stragglerMs: number;
 	readonly after?: LedgerRecord["after"];
 	readonly starts?: LedgerRecord["starts"];
+	readonly nextStart?: LedgerRecord["nextStart"];
 	/** Milliseconds since 1970. */
 	readonly leftAt?: number | undefined;
 }

@@ -12,7 +12,7 @@ const BATCH_SIZE = 100;
 export interface OpenLedgerOptions
 	extends Pick<
 		RoundLedgerOptions,
-		"clock" | "nodeId" | "arrivedAt" | "stragglerMs" | "startsIn"
+		"clock" | "nodeId" | "arrivedAt" | "stragglerMs" | "starts"
 	> {
 	readonly keys: RunKeys;
 	readonly store: Pick<Store, "snapshot" | "transaction">;

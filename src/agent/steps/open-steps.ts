@@ -7,12 +7,13 @@ import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
+import type { StartSource } from "../../supervision/start-notes.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
-import type { RoundLedger, RoundLedgerOptions } from "./round-ledger.js";
+import type { RoundLedger } from "./round-ledger.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
@@ -34,7 +35,7 @@ export interface OpenStepsOptions {
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
-	readonly startsIn: RoundLedgerOptions["startsIn"];
+	readonly starts: StartSource | undefined;
 	/** Called with the pid of a worker that has made a step. */
 	readonly onStep: (pid: number, source: StepSource) => void;
 }
@@ -72,6 +73,8 @@ export function openSteps({
 	const stragglers = new StragglerWatch({ ...options, keys });
 	const stragglerMs = stragglers.lostMsIn.bind(stragglers);
 	const ledger = openLedger({ ...options, keys, nodeId, stragglerMs });
+	const { starts } = options;
+	if (starts !== undefined) starts.onChange = ledger.startsChanged;
 	const steps = new StepWatch({
 		...{ ...options, processes },
 		ledger: telling(ledger, (directory, { source }) => {

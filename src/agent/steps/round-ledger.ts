@@ -16,10 +16,8 @@ import {
 	type WorkNews,
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
-import type {
-	Furthest,
-	Starts,
-} from "../../rendezvous/records/ledger-record.js";
+import type { Furthest } from "../../rendezvous/records/ledger-record.js";
+import type { StartSource } from "../../supervision/start-notes.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { paused } from "../machine/worker-slot.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";
@@ -29,6 +27,8 @@ import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 const LATE_MS = 2_000;
 /** The end of a round is written within this time, in milliseconds, and not at once: no write delays a restart. */
 const OVER_MS = 1_000;
+/** How workers were started, and will be, is written within this time, in milliseconds. */
+const STARTS_MS = 1_000;
 /** What makes no steps, a round or a spare, is written so long after its begin, in milliseconds. */
 const SILENT_MS = 10_000;
 /** Later than the others write what they did, and before the first step is counted, in milliseconds. */
@@ -50,8 +50,8 @@ export interface RoundLedgerOptions extends LedgerWriterOptions {
 		readonly instance: number;
 		readonly round: number;
 	}) => number;
-	/** How the workers of this round were started; undefined if that makes no difference. */
-	readonly startsIn: (round: number) => Starts | undefined;
+	/** How workers were started, and will be; undefined if that makes no difference. */
+	readonly starts: Pick<StartSource, "startsIn" | "next"> | undefined;
 	/** Forgets what all nodes did in a round. Never rejects. */
 	readonly forget: (round: number) => Promise<void>;
 }
@@ -109,6 +109,9 @@ export class RoundLedger {
 		const apply = (work: Work) => noteAnnouncement(work, directory, kind, span);
 		this.hear({ at, apply });
 	}
+
+	/** Workers were started, or the next ones will be started otherwise than before. */
+	readonly startsChanged = (): void => this.offer(STARTS_MS);
 
 	/** Two reports of the same millisecond must not change places. */
 	private inOrder(directory: string, at: number): number {
@@ -201,12 +204,13 @@ export class RoundLedger {
 	private offer(withinMs?: number): void {
 		const { entry, news } = this;
 		if (entry === undefined) return;
-		const { clock, stragglerMs, startsIn } = this.options;
+		const { clock, stragglerMs, starts: source } = this.options;
 		const make = () => {
-			const starts = startsIn(entry.round);
+			const starts = source?.startsIn(entry.round);
 			const isOver = entry.ranUntil !== null;
 			const waitedMs = isOver ? entry.stragglerMs : stragglerMs(entry);
-			const known = { ...entry, starts, stragglerMs: waitedMs };
+			const ahead = { starts, nextStart: source?.next };
+			const known = { ...entry, ...ahead, stragglerMs: waitedMs };
 			return recordOf(known, news, clock.now(), clock.wallTime());
 		};
 		this.writer.offer(entry.round, make, withinMs);

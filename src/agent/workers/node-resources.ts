@@ -78,7 +78,7 @@ export async function openNodeResources(
 	log.attachFile(logs.agentLog, careFor(logs, logSpace));
 	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	await endLeftBehind({ clock, runId, nodeId, warn });
-	const { spawner, warm } = await loadSpawner();
+	const opened = await loadSpawner();
 	const console = createConsole({
 		clock,
 		logger: log,
@@ -88,7 +88,7 @@ export async function openNodeResources(
 		stderrIsTerminal: place.stderr.isTTY === true,
 	});
 	cleanups.add("closing the console", () => console.close());
-	return { channels, logs, console, logSpace, spawner, warm };
+	return { channels, logs, console, logSpace, ...opened };
 }
 
 /** The longest error of a worker in the log, in characters: its error file has all of it. */

@@ -12,6 +12,7 @@ import { ParkingSpawner } from "../../supervision/parking-spawner.js";
 import { loadProcessSpawner } from "../../supervision/process-spawner.js";
 import { RunningWorkers } from "../../supervision/running-workers.js";
 import { findSetpriv } from "../../supervision/setpriv.js";
+import type { StartSource } from "../../supervision/start-notes.js";
 import { WarmSpawner } from "../../supervision/warm-spawner.js";
 import type { WorkerSpawner } from "../../supervision/worker.js";
 
@@ -29,7 +30,11 @@ export interface OpenSpawner {
 	readonly spawner: WorkerSpawner;
 	/** Learns from workers what to import ahead; undefined if it has nothing to learn. */
 	readonly warm: WarmSpawner | undefined;
+	/** Knows how workers were started; undefined without `--warm auto`. */
+	readonly starts: StartSource | undefined;
 }
+
+const NOTHING_AHEAD = { warm: undefined, starts: undefined };
 
 /** Starts the guard of the workers' processes at once; what is returned loads the rest. Without processes there is neither. */
 export function prepareSpawner(
@@ -39,7 +44,7 @@ export function prepareSpawner(
 	{ clock, log, cleanups, standIn }: SpawnerPlace,
 ): () => Promise<OpenSpawner> {
 	if (standIn !== undefined) {
-		return async () => ({ spawner: standIn, warm: undefined });
+		return async () => ({ spawner: standIn, ...NOTHING_AHEAD });
 	}
 	const warn = (message: string) => log.warn(message);
 	const path = config.environment.PATH;
@@ -56,7 +61,7 @@ export function prepareSpawner(
 		const running = new RunningWorkers(about);
 		const cold = await loadProcessSpawner({ ...about, setpriv, running });
 		if (config.warm === "off" || !config.hasHook) {
-			return { spawner: cold, warm: undefined };
+			return { spawner: cold, ...NOTHING_AHEAD };
 		}
 		const hook = nodeHook();
 		const shared = {
@@ -66,11 +71,12 @@ export function prepareSpawner(
 		};
 		cleanups.add("ending what was started ahead", () => ahead?.close());
 		if (isForNode(config.command, hook)) {
-			ahead = new ParkingSpawner({ ...shared, hook });
-			return { spawner: ahead, warm: undefined };
+			const parking = new ParkingSpawner({ ...shared, hook });
+			ahead = parking;
+			return { spawner: parking, warm: undefined, starts: parking };
 		}
 		const warm = new WarmSpawner(shared);
 		ahead = warm;
-		return { spawner: warm, warm };
+		return { spawner: warm, warm, starts: warm };
 	};
 }

@@ -136,6 +136,7 @@ export class WorkerMember {
 			pid,
 			exit,
 			...end,
+			...(this.handle?.start === "warm" ? { startedWarm: true } : {}),
 			groupRemains,
 		};
 	}

@@ -14,6 +14,12 @@ import {
 	stragglerInWords,
 } from "../../rendezvous/describe/steps-words.js";
 import type { FoundRun } from "./describe-runs.js";
+import {
+	coldReasons,
+	STARTS_HEADER,
+	showsStarts,
+	startCells,
+} from "./format-starts.js";
 
 /** At most this many of a node's workers are named by pid. */
 const MOST_PIDS = 8;
@@ -45,6 +51,7 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 				: "",
 			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
+			...coldReasons(status.nodes),
 			...status.preflights.map((one) => preflightLine(one, ago)),
 		].filter((line) => line !== ""),
 		...nodeTable(status, ago),
@@ -139,6 +146,7 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 		policy !== "hard" || nodes.some(({ restarts }) => restarts?.used);
 	const header = ["node", "role", "ranks", "state", "since", "launcher"];
 	const hasSteps = nodes.some(({ workers }) => workers.length > 0);
+	const hasStarts = showsStarts(nodes);
 	const rows = nodes.map((node) => [
 		node.nodeId,
 		node.role,
@@ -147,11 +155,13 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 		node.since === null ? "-" : ago(node.since),
 		node.pid === null ? "-" : `${node.pid} on ${node.address}`,
 		...(hasBudgets ? [String(node.restarts?.left ?? "-")] : []),
+		...(hasStarts ? startCells(node) : []),
 		...(hasSteps ? [stepsInWords(node.workers)] : []),
 		pidsOf(node),
 	]);
 	const last = [
 		...(hasBudgets ? ["restarts left"] : []),
+		...(hasStarts ? STARTS_HEADER : []),
 		...(hasSteps ? ["step"] : []),
 		"workers",
 	];

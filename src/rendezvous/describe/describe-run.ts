@@ -15,6 +15,7 @@ import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
 import { describeNodes } from "./describe-nodes.js";
 import { preflightsOf } from "./describe-preflights.js";
+import { StartsReader } from "./describe-starts.js";
 import { findingsOf, withWorkers } from "./describe-workers.js";
 import type {
 	IncidentStatus,
@@ -65,6 +66,7 @@ export function describeRun(
 	const since = sinceOf(phase, view);
 	const nodes = describeNodes(view, spec, wallTime);
 	const sources = { keys, snapshot, wallTime, warn: once };
+	const starts = new StartsReader(keys, snapshot, once);
 	return {
 		version: 1,
 		runId,
@@ -97,7 +99,10 @@ export function describeRun(
 		...(phase === "running"
 			? findingsOf(nodes, round, sources)
 			: { straggler: null, hang: null }),
-		nodes: nodes.map((node) => withWorkers(node, round, sources)),
+		nodes: nodes.map((node) => ({
+			...withWorkers(node, round, sources),
+			...starts.of(node, round),
+		})),
 		preflights: preflightsOf(sources),
 	};
 }

@@ -1,4 +1,4 @@
-import type { LedgerRecord } from "../records/ledger-record.js";
+import type { ColdKind, LedgerRecord } from "../records/ledger-record.js";
 
 /** How a node started its workers in a round. */
 export interface NodeStart {
@@ -8,6 +8,8 @@ export interface NodeStart {
 	readonly cold: number;
 	/** Why it started some cold; null if it started none. */
 	readonly reason: string | null;
+	/** The class of that reason; null without one, and if an older launcher has written the record. */
+	readonly kind: ColdKind | null;
 	/** From the start of its workers to its first step, in milliseconds; null if there was none. */
 	readonly toFirstMs: number | null;
 	/** How much less that was than in its last cold start before, in milliseconds; null for a cold one, or if it is not known. */
@@ -23,14 +25,34 @@ export function startsOfRound(
 		.flatMap((record) => {
 			const { nodeId, starts } = record;
 			if (record.round !== round || starts === undefined) return [];
-			const { warm, cold, reason = null } = starts;
+			const { warm, cold, reason = null, kind = null } = starts;
 			const toFirstMs = timeToFirst(record);
 			const before = lastCold(records, record);
 			const isKnown = cold === 0 && toFirstMs !== null && before !== null;
 			const savedMs = isKnown ? before - toFirstMs : null;
-			return [{ nodeId, warm, cold, reason, toFirstMs, savedMs }];
+			return [{ nodeId, warm, cold, reason, kind, toFirstMs, savedMs }];
 		})
 		.sort((left, right) => (left.nodeId < right.nodeId ? -1 : 1));
+}
+
+/**
+ * What the warm start of a round has saved, in milliseconds; null if it is not known, or some workers started cold. A round
+ * goes on with its slowest node, so what the node saved that saved least counts.
+ */
+export function savedBy(starts: readonly NodeStart[]): number | null {
+	const saved = starts.flatMap(({ savedMs }) => savedMs ?? []);
+	const isWarm = starts.every(({ cold }) => cold === 0);
+	return isWarm && saved.length > 0 ? Math.min(...saved) : null;
+}
+
+/** What the warm starts of these rounds have saved together, in milliseconds; null if it is not known of any. */
+export function savedByAll(
+	rounds: readonly { readonly starts: readonly NodeStart[] }[],
+): number | null {
+	const saved = rounds.flatMap(({ starts }) => savedBy(starts) ?? []);
+	return saved.length === 0
+		? null
+		: saved.reduce((sum, savedMs) => sum + savedMs, 0);
 }
 
 function lastCold(

@@ -1,6 +1,7 @@
 import { comesBackAt, type RestartLimit, usedOf } from "../planner/spending.js";
 import type { Spending } from "../records/budget-record.js";
 import type { FailureRecord } from "../records/failure.js";
+import type { NextStart, Starts } from "../records/ledger-record.js";
 import type { NoticeRecord } from "../records/notice-record.js";
 import type { PreflightRecord } from "../records/preflight-record.js";
 import type {
@@ -116,6 +117,10 @@ export interface NodeStatus {
 	readonly workerPids: readonly (number | null)[];
 	/** How far its workers have come in the newest round: only those that have made a step. */
 	readonly workers: readonly WorkerStatus[];
+	/** How it started its workers in the newest round. Absent without `--warm auto`, and if it started none. */
+	readonly starts?: Starts;
+	/** How its next ones would start. Absent without `--warm auto`, and without an agent. */
+	readonly nextStart?: NextStart;
 	/** Why it leaves, or has left its round before the others. */
 	readonly cause: string | null;
 	/** Why its machine will go; null if it stays. */

@@ -32,6 +32,8 @@ export interface FailureRecord {
 	readonly message?: string | undefined;
 	/** The worker's last step in its round, if it has made one. */
 	readonly step?: number | undefined;
+	/** Its process was not started as usual: docs/warm-restarts.md. Undefined: it was, or that is not known. */
+	readonly startedWarm?: boolean | undefined;
 	/** The exception and where it was raised, or the last line of its stderr: one line. */
 	readonly said?: string | undefined;
 	/** Failures with the same one are the same failure: see fingerprint.ts. Undefined: its cause may be outside the program. */

@@ -50,12 +50,33 @@ export interface Stages {
 	readonly open: StageTime;
 }
 
+/** Why a worker is started cold, in classes: docs/metrics.md. */
+export const COLD_KINDS = [
+	...(["first", "not-ready", "ended", "refused", "changed"] as const),
+	...(["command", "machine", "memory", "failing"] as const),
+];
+export type ColdKind = (typeof COLD_KINDS)[number];
+
 /** How many of a node's workers were forked with their imports in a round, and how many were not. */
 export interface Starts {
 	readonly warm: number;
 	readonly cold: number;
 	/** Why some were not. */
 	readonly reason?: string | undefined;
+	readonly kind?: ColdKind | undefined;
+}
+
+/** How a node's workers would start if a round began now. */
+export interface NextStart {
+	readonly start: "warm" | "importing" | "cold";
+	/** Why not warm. */
+	readonly reason?: string | undefined;
+	/** How many modules its helper has imported. */
+	readonly modules?: number | undefined;
+	/** The helper's private memory after its imports. */
+	readonly bytes?: number | undefined;
+	/** How many processes wait for a place. */
+	readonly waiting?: number | undefined;
 }
 
 /**
@@ -92,6 +113,8 @@ export interface LedgerRecord {
 	readonly saves: number;
 	/** Absent without `--warm auto`, and if it started no worker for this round. */
 	readonly starts?: Starts | undefined;
+	/** Absent without `--warm auto`. */
+	readonly nextStart?: NextStart | undefined;
 }
 
 const stage = fields<StageTime>({
@@ -138,6 +161,17 @@ export const LEDGER = fields<LedgerRecord>({
 	stragglerMs: optional(duration),
 	saves: count,
 	starts: optional(
-		fields<Starts>({ warm: count, cold: count, reason: optional(words) }),
+		fields<Starts>({
+			...{ warm: count, cold: count, reason: optional(words) },
+			kind: optional(oneOf(...COLD_KINDS)),
+		}),
+	),
+	nextStart: optional(
+		fields<NextStart>({
+			start: oneOf("warm", "importing", "cold"),
+			reason: optional(words),
+			...{ modules: optional(count), bytes: optional(count) },
+			waiting: optional(count),
+		}),
 	),
 });

@@ -77,6 +77,7 @@ export const failure = fields<FailureRecord>({
 	evidence: optional(list(words)),
 	message: optional(words),
 	step: optional(step),
+	startedWarm: optional(flag),
 	said: optional(words),
 	fingerprint: optional(words),
 });

@@ -26,7 +26,10 @@ function open(synced = 0) {
 	const ledger = openLedger({
 		...{ clock, store, keys: KEYS, nodeId: "a", arrivedAt: 900 },
 		stragglerMs: ({ round }) => round * stragglerMs,
-		startsIn: (round) => (round === 2 ? { warm: 1, cold: 0 } : undefined),
+		starts: {
+			startsIn: (round) => (round === 2 ? { warm: 1, cold: 0 } : undefined),
+			next: { start: "importing" },
+		},
 	});
 	const lag = (ms: number) => {
 		stragglerMs = ms;
@@ -84,6 +87,17 @@ describe("the ledger that an agent keeps", () => {
 			...{ nodeId: "a", round: 1, arrivedAt: 900, startedAt: 1_000 },
 			steps: { first: 1, firstAt: 2_000 },
 			stages: { start: { ms: 1_000 } },
+		});
+	});
+
+	it("tells within a second how workers were started, and will be", async () => {
+		const { clock, ledger, run, read, join } = open();
+		join();
+		ledger.startsChanged();
+		run(2);
+		await clock.advance(1_000);
+		expect(await read(2)).toMatchObject({
+			...{ starts: { warm: 1, cold: 0 }, nextStart: { start: "importing" } },
 		});
 	});
 

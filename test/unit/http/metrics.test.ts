@@ -11,6 +11,7 @@ import { Metrics } from "../../../src/http/metrics.js";
 import { follow, ownNode } from "../../../src/http/own-node.js";
 import { describeHistory } from "../../../src/rendezvous/describe/describe-history.js";
 import { describeRun } from "../../../src/rendezvous/describe/describe-run.js";
+import type { NodeStart } from "../../../src/rendezvous/describe/measure-starts.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
@@ -223,6 +224,57 @@ it("counts a round in the making later", () => {
 		{ round: 2, cause: "failure" },
 	]);
 	expect(countRounds(history, 2)).toEqual([]);
+});
+
+describe("/metrics of warm starts", () => {
+	const start = (change: Partial<NodeStart>): NodeStart => ({
+		...{ nodeId: "a", warm: 2, cold: 0, reason: null, kind: null },
+		...{ toFirstMs: 300, savedMs: null, ...change },
+	});
+	const cold = (kind: NodeStart["kind"]) =>
+		start({ warm: 0, cold: 2, reason: "…", kind });
+	const sources = (...starts: (readonly NodeStart[])[]): MetricSources => {
+		const { run, history, ...rest } = runOf(starts.length);
+		if (!run || !history) throw new Error("no run");
+		const nextStart = { start: "warm", bytes: 296_000_000 } as const;
+		return {
+			...rest,
+			run: { ...run, nodes: run.nodes.map((one) => ({ ...one, nextStart })) },
+			history: {
+				...history,
+				rounds: history.rounds.map((line, index) => ({
+					...line,
+					starts: starts[index] ?? [],
+				})),
+			},
+		};
+	};
+
+	it("counts this node's by class of reason, once each, and what all have saved", async () => {
+		const metrics = new Metrics(1_234.5);
+		const other = start({ nodeId: "b", savedMs: 3_000 });
+		const warm = start({ savedMs: 4_000 });
+		await parsed(metrics, sources([cold("first")], []));
+		const late = start({ warm: 1, savedMs: 4_000 });
+		await parsed(metrics, sources([cold("first")], [late, other]));
+		const found = await parsed(
+			metrics,
+			sources([cold("first")], [warm, other], [cold(null)]),
+		);
+		const name = "elastic_run_worker_starts_total";
+		expect(found.value(name, { start: "warm" })).toBe(2);
+		expect(found.value(name, { start: "cold", reason: "first" })).toBe(2);
+		expect(found.value(name, { start: "cold", reason: "other" })).toBe(2);
+		expect(found.value("elastic_run_warm_saved_seconds")).toBe(3);
+		const bytes = "elastic_run_warm_helper_memory_bytes";
+		expect(found.value(bytes)).toBe(296_000_000);
+	});
+
+	it("has none without --warm auto", async () => {
+		const { samples } = await parsed(new Metrics(1_234.5), runOf(2));
+		const names = samples.map(({ name }) => name);
+		expect(names.filter((name) => /_warm|_starts/.test(name))).toEqual([]);
+	});
 });
 
 it("docs/metrics.md has a row for each metric, and no others", async () => {

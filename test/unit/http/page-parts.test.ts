@@ -4,6 +4,7 @@ import { figures } from "../../../src/http/page/client/figures.js";
 import { headlineOf } from "../../../src/http/page/client/headline.js";
 import type { Model } from "../../../src/http/page/client/model.js";
 import { page } from "../../../src/http/page/client/page.js";
+import { startWords } from "../../../src/http/page/client/round-table.js";
 import {
 	findAll,
 	h,
@@ -474,4 +475,22 @@ describe("control", () => {
 			"forget-token",
 		]);
 	});
+});
+
+it("says in a phrase how the newest round was started, and what warm starts have saved", () => {
+	const start = { nodeId: "a", warm: 2, cold: 0, reason: null, kind: null };
+	const warm = { ...start, toFirstMs: 300, savedMs: 4_700 };
+	const cold = {
+		...{ ...start, warm: 0, cold: 2, toFirstMs: 5_000, savedMs: null },
+		reason: "memory\u001b[2J is short",
+	};
+	const words = (...starts: (typeof warm | typeof cold)[]) =>
+		startWords(
+			starts.map((one, index) => ({ round: index + 1, starts: [one] })),
+		);
+	expect(words(cold)).toBe("; round 1 started cold: memory is short");
+	const both = words(cold, warm);
+	expect(both).toBe("; warm starts saved 4.7 s; round 2 started warm");
+	expect(words(warm, { ...cold, warm: 1 })).toContain("partly cold: memory");
+	expect(startWords([{ round: 1, starts: [] }])).toBe("");
 });

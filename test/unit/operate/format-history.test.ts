@@ -72,9 +72,12 @@ it("says of each round how its workers were started, if one could be started war
 		warm: 0,
 		cold: 2,
 		toFirstMs: 5_000,
-		savedMs: null,
+		...{ savedMs: null, kind: null },
 	};
-	const warm = { nodeId: "a", warm: 2, cold: 0, toFirstMs: 300, reason: null };
+	const warm = {
+		...{ nodeId: "a", warm: 2, cold: 0, toFirstMs: 300 },
+		...{ reason: null, kind: null },
+	};
 	const starts = [
 		[{ ...cold, reason: "no worker has made a step yet" }],
 		[

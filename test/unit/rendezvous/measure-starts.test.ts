@@ -1,12 +1,20 @@
 import { expect, it } from "vitest";
-import { startsOfRound } from "../../../src/rendezvous/describe/measure-starts.js";
+import {
+	type NodeStart,
+	savedBy,
+	savedByAll,
+	startsOfRound,
+} from "../../../src/rendezvous/describe/measure-starts.js";
 import type {
 	LedgerRecord,
 	Starts,
 } from "../../../src/rendezvous/records/ledger-record.js";
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 
-const COLD = { warm: 0, cold: 2, reason: "no worker has made a step yet" };
+const COLD: Starts & Pick<NodeStart, "kind"> = {
+	...{ warm: 0, cold: 2, reason: "no worker has made a step yet" },
+	kind: "first",
+};
 const WARM = { warm: 2, cold: 0 };
 
 /** @param toFirst until its first step; undefined: it made none */
@@ -34,7 +42,10 @@ it("says of each node how it started, why cold, and what the warmth has saved", 
 		record(2, COLD, 4_000, "b"),
 	];
 	expect(startsOfRound(records, 2)).toEqual([
-		{ nodeId: "a", ...WARM, reason: null, toFirstMs: 300, savedMs: 4_700 },
+		{
+			...{ nodeId: "a", ...WARM, reason: null, kind: null },
+			...{ toFirstMs: 300, savedMs: 4_700 },
+		},
 		{ nodeId: "b", ...COLD, toFirstMs: 4_000, savedMs: null },
 	]);
 });
@@ -51,4 +62,21 @@ it("compares with the last cold start of the same node that made a step", () => 
 
 it("says nothing of a launcher that starts nothing warm", () => {
 	expect(startsOfRound([record(2, undefined, 20)], 2)).toEqual([]);
+});
+
+it("adds up what rounds have saved, each as much as its slowest node", () => {
+	const start = (change: Partial<NodeStart>): NodeStart => ({
+		...{ nodeId: "a", warm: 2, cold: 0, reason: null, kind: null },
+		...{ toFirstMs: 300, savedMs: 4_000, ...change },
+	});
+	const slow = start({ nodeId: "b", savedMs: 3_000 });
+	const cold = start({ warm: 0, cold: 2, savedMs: null });
+	expect(savedBy([start({}), slow])).toBe(3_000);
+	expect(savedBy([start({}), cold])).toBe(null);
+	expect(savedBy([start({ savedMs: null })])).toBe(null);
+	expect(savedBy([])).toBe(null);
+	const worse = start({ savedMs: -500 });
+	const rounds = [[cold], [start({}), slow], [], [worse]];
+	expect(savedByAll(rounds.map((starts) => ({ starts })))).toBe(2_500);
+	expect(savedByAll([{ starts: [cold] }])).toBe(null);
 });

@@ -274,3 +274,13 @@ describe("units", () => {
 		expect(formatRanks(ranks)).toBe(text);
 	});
 });
+
+it("says of the failed worker that it was started warm, and how to do without", () => {
+	const { rootCause } = failed;
+	if (rootCause === null) throw new Error("no root cause");
+	const words = "it was started warm; to start all workers in the usual way";
+	const failure = { ...rootCause.failure, startedWarm: true };
+	const warm = { ...failed, rootCause: { ...rootCause, failure } };
+	expect(formatReport(warm, false)).toContain(`\n  ${words}: --warm off\n`);
+	expect(formatReport(failed, false)).not.toContain("warm");
+});

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type {
+	ColdKind,
+	NextStart,
+} from "../../../src/rendezvous/records/ledger-record.js";
 import {
 	isForNode,
+	nextParkedStart,
 	type ParkingFacts,
 	parkedOrCold,
 	parkingProblem,
@@ -8,6 +13,7 @@ import {
 } from "../../../src/supervision/parked-or-cold.js";
 
 const HOOK = "/lib/hook.js";
+const SHORT = { kind: "memory", reason: "memory is short" } as const;
 const READY: ParkingFacts = {
 	problem: undefined,
 	parked: "ready",
@@ -16,34 +22,55 @@ const READY: ParkingFacts = {
 };
 
 describe("a start under Node", () => {
-	it.for<readonly [Partial<ParkingFacts>, "warm" | "cold", string]>([
+	it.for<readonly [Partial<ParkingFacts>, ColdKind | "warm", string]>([
 		[{}, "warm", "its process was started ahead"],
 		[{ quickFailures: 1 }, "warm", "its process was started ahead"],
 		[
 			{ quickFailures: 2 },
-			"cold",
+			"failing",
 			"the last two warm starts failed within a second",
 		],
-		[{ parked: "none" }, "cold", "no process is ready yet"],
+		[{ parked: "none" }, "not-ready", "no process is ready yet"],
 		[
 			{ parked: "stopped" },
-			"cold",
+			"ended",
 			"the process that was started ahead was stopped by a signal",
 		],
 		[
 			{ parked: "ended" },
-			"cold",
+			"ended",
 			"the process that was started ahead has ended",
 		],
 		[
 			{ difference: "NODE_OPTIONS has another value" },
-			"cold",
+			"changed",
 			"NODE_OPTIONS has another value",
 		],
-		[{ problem: "memory is short", parked: "none" }, "cold", "memory is short"],
-	])("with %o is %s: %s", ([change, start, reason]) => {
-		expect(parkedOrCold({ ...READY, ...change })).toEqual({ start, reason });
+		[{ problem: SHORT, parked: "none" }, "memory", "memory is short"],
+	])("with %o is %s: %s", ([change, kind, reason]) => {
+		const isCold = kind !== "warm";
+		expect(parkedOrCold({ ...READY, ...change })).toEqual(
+			isCold ? { start: "cold", kind, reason } : { start: "warm", reason },
+		);
 	});
+});
+
+it.for<readonly [ParkingFacts["parked"][], Partial<ParkingFacts>, NextStart]>([
+	[["ready", "ready"], {}, { start: "warm", waiting: 2 }],
+	[["ready"], {}, { start: "cold", reason: "no process is ready yet" }],
+	[
+		["ready", "ended"],
+		{},
+		{ start: "cold", reason: "the process that was started ahead has ended" },
+	],
+	[[], { problem: SHORT }, { start: "cold", reason: "memory is short" }],
+])("says how two workers would start next with %o and %o: %o", ([
+	parked,
+	change,
+	next,
+]) => {
+	const facts = { ...READY, ...change };
+	expect(nextParkedStart(facts, parked, 2)).toEqual(next);
 });
 
 const SCRIPT = ["--require", HOOK, "--import", "file:///find.js", "train.js"];

@@ -4,6 +4,7 @@ import type {
 	RoundLine,
 	RunHistory,
 } from "../../../rendezvous/describe/describe-history.js";
+import { savedByAll } from "../../../rendezvous/describe/measure-starts.js";
 import { plain } from "./plain.js";
 import { type Column, section, table } from "./table.js";
 import { type Child, h, type Tree } from "./tree.js";
@@ -42,9 +43,31 @@ function noteOf(
 ): string {
 	const earlier = lines.filter(({ isEarlier }) => isEarlier).length;
 	const count = formatCount(newest?.rounds.length ?? 0, "round");
-	return earlier === 0
-		? count
-		: `${count}, and ${earlier} of earlier starts of this run`;
+	const rounds =
+		earlier === 0
+			? count
+			: `${count}, and ${earlier} of earlier starts of this run`;
+	return `${rounds}${startWords(newest?.rounds ?? [])}`;
+}
+
+/** How the newest round was started, and what warm starts have saved; nothing without `--warm auto`. */
+export function startWords(
+	rounds: readonly Pick<RoundLine, "round" | "starts">[],
+): string {
+	const newest = rounds.findLast(({ starts }) => starts.length > 0);
+	if (newest === undefined) return "";
+	const saved = savedByAll(rounds) ?? 0;
+	return [
+		...(saved > 0 ? [`; warm starts saved ${duration(saved)}`] : []),
+		`; round ${newest.round} started ${startOf(newest)}`,
+	].join("");
+}
+
+function startOf({ starts }: Pick<RoundLine, "starts">): string {
+	if (starts.every(({ cold }) => cold === 0)) return "warm";
+	const how = starts.some(({ warm }) => warm > 0) ? "partly cold" : "cold";
+	const reason = starts.find((one) => one.reason !== null)?.reason ?? "";
+	return `${how}: ${plain(reason)}`;
 }
 
 function columnsAt(now: number): readonly Column<Line>[] {

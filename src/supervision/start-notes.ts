@@ -1,0 +1,44 @@
+import type { NextStart, Starts } from "../rendezvous/records/ledger-record.js";
+import type { ColdReason } from "./warm-or-cold.js";
+import type { WorkerSpec } from "./worker.js";
+
+/** Knows how a node's workers were started, and how the next ones will be. */
+export interface StartSource {
+	/** Undefined if none was started in this round, or the round is not one of the last. */
+	startsIn(round: number): Starts | undefined;
+	readonly next: NextStart;
+	/** Called when either has changed. */
+	onChange: () => void;
+}
+
+/** The ledger asks for the newest rounds only. */
+const KEPT_ROUNDS = 4;
+
+/** How a node's workers were started in the newest rounds. */
+export class StartNotes {
+	/** By round, the newest last. */
+	private readonly rounds = new Map<string, Starts>();
+	onChange: () => void = () => {};
+
+	/** @param cold why this one starts cold; undefined: it starts warm */
+	note({ env }: Pick<WorkerSpec, "env">, cold: ColdReason | undefined): void {
+		const round = env.ELASTIC_RUN_ROUND ?? "";
+		const before = this.rounds.get(round) ?? { warm: 0, cold: 0 };
+		this.rounds.set(
+			round,
+			cold === undefined
+				? { ...before, warm: before.warm + 1 }
+				: {
+						...{ ...before, cold: before.cold + 1 },
+						...{ reason: cold.reason, kind: cold.kind },
+					},
+		);
+		const [oldest = ""] = this.rounds.keys();
+		if (this.rounds.size > KEPT_ROUNDS) this.rounds.delete(oldest);
+		this.onChange();
+	}
+
+	in(round: number): Starts | undefined {
+		return this.rounds.get(String(round));
+	}
+}

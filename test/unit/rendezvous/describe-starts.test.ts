@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { StartsReader } from "../../../src/rendezvous/describe/describe-starts.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import {
+	LEDGER,
+	type LedgerRecord,
+} from "../../../src/rendezvous/records/ledger-record.js";
+import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import type { Entry } from "../../../src/rendezvous/store/store.js";
+import { ledgerRecord } from "../../helpers/ledger-record.js";
+
+const KEYS = new RunKeys("r");
+const COLD = { warm: 0, cold: 2, reason: "…", kind: "first" } as const;
+const WARM = { warm: 2, cold: 0 };
+const NEXT = { start: "warm", modules: 3, bytes: 7 } as const;
+const NODE = { nodeId: "a", pid: 77 };
+
+function read(
+	records: readonly Partial<LedgerRecord>[],
+	{ node = NODE as { nodeId: string; pid: number | null }, synced = 2 } = {},
+) {
+	const warned: string[] = [];
+	const entries = records.map((change): [string, Entry] => {
+		const record = ledgerRecord({ instance: 7, ...change });
+		const key = KEYS.ledgerOf(record.round, record.nodeId);
+		const value = encodeRecord(record);
+		const revisions = { createRevision: 1, modRevision: 1 };
+		return [key, { key, value, lease: null, ...revisions }];
+	});
+	const snapshot = { revision: 9, entries: new Map(entries) };
+	const reader = new StartsReader(KEYS, snapshot, (told) => warned.push(told));
+	const told = reader.of(node, { instance: 7, synced });
+	expect(warned).toEqual([]);
+	return told;
+}
+
+describe("how a node started its workers in the newest round", () => {
+	const first = { round: 1, starts: COLD };
+	const second = { round: 2, starts: WARM, nextStart: NEXT };
+
+	it("is what its newest record says", () => {
+		expect(read([first, second])).toEqual({ starts: WARM, nextStart: NEXT });
+		expect(read([second, { ...first, nodeId: "b", round: 3 }])).toEqual({
+			...{ starts: WARM, nextStart: NEXT },
+		});
+	});
+
+	it("is unknown until the round has a record, and for another start of the run", () => {
+		expect(read([first])).toEqual({});
+		expect(read([{ ...second, instance: 6 }])).toEqual({});
+		expect(read([])).toEqual({});
+	});
+
+	it("is nothing without --warm auto, and in the records of older launchers", () => {
+		expect(read([{ round: 2 }])).toEqual({});
+	});
+
+	it("is of a spare what it has ready, whenever it came", () => {
+		const spare = { round: 1, nextStart: NEXT };
+		expect(read([spare], { synced: 9 })).toEqual({ nextStart: NEXT });
+	});
+
+	it("has no next start for a node that has left, or has no agent", () => {
+		expect(read([{ ...second, leftAt: 900 }])).toEqual({ starts: WARM });
+		const node = { nodeId: "a", pid: null };
+		expect(read([second], { node })).toEqual({ starts: WARM });
+	});
+});
+
+it("is refused in a record where it makes no sense", () => {
+	const fits = (change: object) => LEDGER({ ...ledgerRecord(), ...change }, {});
+	expect(fits({ starts: COLD, nextStart: NEXT })).toBe(true);
+	expect(fits({ starts: { warm: 1, cold: 0 } })).toBe(true);
+	expect(fits({ starts: { ...COLD, kind: "moon" } })).toBe(false);
+	expect(fits({ nextStart: { start: "tepid" } })).toBe(false);
+	expect(fits({ nextStart: { start: "warm", bytes: -1 } })).toBe(false);
+});
