@@ -2,9 +2,10 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
+import type { ToImport } from "./learned-modules.js";
 import { signalProcess } from "./process-group.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
-import type { WarmNews, WarmStreams } from "./warm-messages.js";
+import type { Ready, WarmNews, WarmStreams } from "./warm-messages.js";
 import type { WarmFacts } from "./warm-or-cold.js";
 import { bury, WarmProcess } from "./warm-process.js";
 import type { WorkerSpec } from "./worker.js";
@@ -16,10 +17,10 @@ export interface WarmHelperOptions {
 	readonly registry: GroupRegistry;
 	/** A worker like those that it will start. */
 	readonly spec: WorkerSpec;
-	readonly modules: readonly string[];
+	readonly toImport: ToImport;
 	readonly leaveOut: readonly string[];
 	/** It can start workers. */
-	readonly onReady: (news: Extract<WarmNews, { kind: "ready" }>) => void;
+	readonly onReady: (news: Ready) => void;
 	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
 	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
 }
@@ -37,6 +38,8 @@ export class WarmHelper {
 	private state: "preparing" | "ready" | "refused" = "preparing";
 	private refusal = "its helper has ended";
 	private readonly parked = new Map<number, WarmProcess>();
+	/** Those that it was told to park, and has not said to be. */
+	private awaited = 0;
 	private readonly started = new Map<number, WarmProcess>();
 	private cancelHello: () => void;
 	private cancelLook: () => void = () => {};
@@ -82,13 +85,17 @@ export class WarmHelper {
 
 	/** Whether this process is the helper or waits for its work: no worker has left it behind. */
 	isOwn(pid: number): boolean {
-		return this.isThere && (pid === this.pid || this.parked.has(pid));
+		if (!this.isThere) return false;
+		// It may not have said yet that it has forked this one.
+		const isForked = readProcess(pid)?.parentId === this.pid;
+		return pid === this.pid || (isForked && !this.started.has(pid));
 	}
 
 	/** Makes so many processes wait for a start. */
 	park(count: number): void {
-		const missing = count - this.parked.size;
+		const missing = count - this.parked.size - this.awaited;
 		if (this.state === "ready" && missing > 0) {
+			this.awaited += missing;
 			this.control.send({ kind: "park", count: missing });
 		}
 	}
@@ -133,11 +140,11 @@ export class WarmHelper {
 	}
 
 	private hear(news: WarmNews): void {
-		const { modules, leaveOut, onReady, spec } = this.options;
+		const { toImport, leaveOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":
 				this.cancelHello();
-				this.control.prepare(spec, modules, leaveOut);
+				this.control.prepare(spec, toImport, leaveOut);
 				return;
 			case "ready":
 				if (this.state !== "preparing") return;
@@ -148,6 +155,7 @@ export class WarmHelper {
 				this.refuse(news.reason, news.leaveOut);
 				return;
 			case "parked":
+				this.awaited -= 1;
 				this.parked.set(news.pid, new WarmProcess(news.pid, this.pid ?? 0));
 				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
 				return;

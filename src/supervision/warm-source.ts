@@ -4,9 +4,10 @@ import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
 import { availableMemory, residentMemory } from "./available-memory.js";
-import type { LearnedModules } from "./learned-modules.js";
+import type { LearnedModules, ToImport } from "./learned-modules.js";
 import { WarmHelper } from "./warm-helper.js";
 import { type Teacher, WarmLearning } from "./warm-learning.js";
+import { type Ready, wordsOfReady } from "./warm-messages.js";
 import { helperProblem } from "./warm-or-cold.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -38,7 +39,7 @@ export class WarmSource {
 	/** Called with a list that a worker of this node has taught, once it is proven; other nodes may take it. */
 	onProven: (shared: SharedModules) => void = () => {};
 	private readonly helpers: WarmHelper[] = [];
-	private modules: LearnedModules["modules"] = [];
+	private toImport: ToImport = { modules: [] };
 	/** What a worker has in memory; undefined: the list is another node's. */
 	private workerBytes: number | undefined;
 	private readonly leftOut = new Set<string>();
@@ -64,7 +65,7 @@ export class WarmSource {
 		const problem = INTERPRETER.test(basename(spec.file))
 			? this.problemWith(bytes)
 			: NOT_PYTHON;
-		if (problem === undefined) this.use(modules, spec);
+		if (problem === undefined) this.use({ modules }, spec);
 		else this.options.log.info(`starts will be cold: ${problem}`);
 	}
 
@@ -110,14 +111,14 @@ export class WarmSource {
 			this.options.log.info(`restarts will be cold: ${problem}`);
 			return;
 		}
-		const known = new Set(this.modules);
+		const known = new Set(this.toImport.modules);
 		const isNew = learned.modules.some((name) => !known.has(name));
 		const isReady = this.helper?.facts.state === "ready";
 		// What was learned in time may lack what the first step has imported since.
 		if (after === "step" && isReady && !isNew) return;
 		this.helper?.retire("its successor is still importing");
 		this.workerBytes = bytes;
-		this.use(learned.modules, spec);
+		this.use(learned, spec);
 	}
 
 	private problemWith(workerBytes: number): string | undefined {
@@ -129,9 +130,9 @@ export class WarmSource {
 		});
 	}
 
-	private use(modules: readonly string[], spec: WorkerSpec): void {
+	private use(toImport: ToImport, spec: WorkerSpec): void {
 		this.known = spec;
-		this.modules = modules;
+		this.toImport = toImport;
 		this.prepare(spec);
 	}
 
@@ -150,16 +151,13 @@ export class WarmSource {
 	private open(spec: WorkerSpec, setpriv: string): void {
 		const { log, workers } = this.options;
 		const helper: WarmHelper = new WarmHelper({
-			...{ ...this.options, setpriv, spec, modules: this.modules },
+			...{ ...this.options, setpriv, spec, toImport: this.toImport },
 			leaveOut: [...this.leftOut],
-			onReady: ({ modules, bytes, seconds }) => {
-				const megabytes = Math.round(bytes / 1e6);
-				log.info(
-					`restarts will be warm: ${modules} modules are imported ahead in ${seconds.toFixed(1)} s, ${megabytes} MB (pid ${helper.pid})`,
-				);
+			onReady: (news) => {
+				log.info(wordsOfReady(news, helper.pid));
 				this.wasReady = true;
 				helper.park(workers);
-				this.tellProven();
+				this.tellProven(news);
 			},
 			onRefused: (...refusal) => this.refused(spec, ...refusal),
 		});
@@ -167,12 +165,14 @@ export class WarmSource {
 		this.helpers.push(helper);
 	}
 
-	private tellProven(): void {
+	private tellProven({ left }: Ready): void {
 		const { workerBytes: bytes } = this;
 		if (bytes === undefined) return;
-		const isKept = (name: string) =>
-			!this.leftOut.has(name.split(".", 1)[0] ?? "");
-		const modules = this.modules.filter(isKept);
+		const isLeft = new Set(left.map(([index]) => index));
+		const modules = this.toImport.modules.filter((name, index) => {
+			const [top = ""] = name.split(".", 1);
+			return !this.leftOut.has(top) && !isLeft.has(index);
+		});
 		this.onProven({ modules, bytes });
 	}
 

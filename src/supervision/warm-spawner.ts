@@ -45,6 +45,7 @@ export class WarmSpawner implements WorkerSpawner {
 		const warm =
 			decision.start === "warm" ? this.spawnWarm(spec, listener) : undefined;
 		this.note(spec, warm === undefined ? decision.reason : undefined);
+		this.source.parkLater();
 		return warm ?? this.spawnCold(spec, listener);
 	}
 
@@ -127,7 +128,6 @@ export class WarmSpawner implements WorkerSpawner {
 		const startedAt = this.options.clock.now();
 		const worker = helper.start(spec, { stdout, stderr });
 		const { pid, parentId } = worker;
-		this.source.parkLater();
 		return this.options.running.follow(
 			{ child: worker, pid, parentId, startedAt },
 			{
