@@ -2,28 +2,13 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
-import type { ToImport } from "./learned-modules.js";
 import { signalProcess } from "./process-group.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
-import type { Ready, WarmNews, WarmStreams } from "./warm-messages.js";
+import type { WarmHelperOptions } from "./warm-helper-options.js";
+import type { WarmNews, WarmStreams } from "./warm-messages.js";
 import type { WarmFacts } from "./warm-or-cold.js";
 import { bury, WarmProcess } from "./warm-process.js";
 import type { WorkerSpec } from "./worker.js";
-import type { GroupRegistry } from "./worker-process.js";
-
-export interface WarmHelperOptions {
-	readonly clock: Clock;
-	readonly setpriv: string;
-	readonly registry: GroupRegistry;
-	/** A worker like those that it will start. */
-	readonly spec: WorkerSpec;
-	readonly toImport: ToImport;
-	readonly leaveOut: readonly string[];
-	/** It can start workers. */
-	readonly onReady: (news: Ready) => void;
-	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
-	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
-}
 
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
 const HELLO_MS = 20_000;
