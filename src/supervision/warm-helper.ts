@@ -1,5 +1,4 @@
 import type { ChildProcess } from "node:child_process";
-import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { signalProcess } from "./process-group.js";
