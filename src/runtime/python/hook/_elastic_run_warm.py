@@ -598,7 +598,7 @@ def _die_with_parent(parent):
 def _make_streams():
     """As Python makes them at its start: what they do depends on what they are open on. They stay the same objects, which
     a module may have kept or replaced."""
-    is_unbuffered = bool(sys.flags.unbuffered)
+    is_unbuffered = sys.__stdout__.write_through
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         text = getattr(sys, "__%s__" % name)
         encoding, errors, is_by_line = text.encoding, text.errors, text.line_buffering
