@@ -1,5 +1,14 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { fields, list, nullable, oneOf, text, whole } from "../base/shape.js";
+import {
+	fields,
+	list,
+	mapOf,
+	nullable,
+	oneOf,
+	optional,
+	text,
+	whole,
+} from "../base/shape.js";
 import type { HookPaths } from "../channel/layout.js";
 import { catches, signalProcess } from "./process-group.js";
 
@@ -11,7 +20,23 @@ export interface LearnedModules {
 	readonly executable: string;
 	readonly arguments: readonly string[];
 	readonly modules: readonly string[];
+	/** Packages that are not from Python's libraries. */
+	readonly users?: readonly string[] | undefined;
+	readonly environments?: readonly ChangedEnvironment[] | undefined;
 }
+
+/** From this index of the list on, modules were imported while the environment had been changed so. */
+export interface ChangedEnvironment {
+	readonly from: number;
+	/** A digest of each changed variable's value; -1: it had none any more. */
+	readonly changed: Readonly<Record<string, number>>;
+}
+
+/** What a helper imports. */
+export type ToImport = Pick<
+	LearnedModules,
+	"modules" | "users" | "environments"
+>;
 
 /** Larger lists are not taken. */
 export const LARGEST_LIST_BYTES = 256 * 1024;
@@ -24,6 +49,15 @@ const LEARNED = fields<LearnedModules>(
 		executable: text(4_096),
 		arguments: list(text(LARGEST_LIST_BYTES)),
 		modules: list(text(300)),
+		users: optional(list(text(300))),
+		environments: optional(
+			list(
+				fields<ChangedEnvironment>({
+					from: whole(0, MOST_MODULES),
+					changed: mapOf(text(LARGEST_LIST_BYTES), whole(-1, 2 ** 32)),
+				}),
+			),
+		),
 	},
 	({ modules }) =>
 		modules.length > MOST_MODULES

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
+import type { ToImport } from "./learned-modules.js";
 import { killWithParent } from "./setpriv.js";
 import { helperEnvironment } from "./warm-environment.js";
 import { decodeNews, type WarmNews, type WarmOrder } from "./warm-messages.js";
@@ -31,11 +32,12 @@ export class WarmControl {
 	/** Tells the helper what to import, and in which environment it was started. */
 	prepare(
 		{ env: workers }: WorkerSpec,
-		modules: readonly string[],
+		{ modules, users = [], environments = [] }: ToImport,
 		leaveOut: readonly string[],
 	): void {
 		const env = helperEnvironment(workers, process.pid);
-		this.send({ kind: "prepare", env, modules, leaveOut });
+		const what = { modules, users, environments, leaveOut };
+		this.send({ kind: "prepare", env, ...what });
 	}
 
 	private read(text: string): void {

@@ -1,31 +1,14 @@
 import type { ChildProcess } from "node:child_process";
-import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import type { ColdKind } from "../rendezvous/records/ledger-record.js";
 import { signalProcess } from "./process-group.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
+import type { WarmHelperOptions } from "./warm-helper-options.js";
 import type { WarmNews, WarmStreams } from "./warm-messages.js";
 import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
 import { bury, WarmProcess } from "./warm-process.js";
 import type { WorkerSpec } from "./worker.js";
-import type { GroupRegistry } from "./worker-process.js";
-
-export interface WarmHelperOptions {
-	readonly clock: Clock;
-	readonly setpriv: string;
-	readonly registry: GroupRegistry;
-	/** A worker like those that it will start. */
-	readonly spec: WorkerSpec;
-	readonly modules: readonly string[];
-	readonly leaveOut: readonly string[];
-	/** A process waits for its start. */
-	readonly onParked: () => void;
-	/** It can start workers. */
-	readonly onReady: (news: Extract<WarmNews, { kind: "ready" }>) => void;
-	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
-	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
-}
 
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
 const HELLO_MS = 20_000;
@@ -41,6 +24,8 @@ export class WarmHelper {
 	private state: "preparing" | "ready" | "refused" = "preparing";
 	private refusal = ENDED;
 	private readonly parked = new Map<number, WarmProcess>();
+	/** Those that it was told to park, and has not said to be. */
+	private awaited = 0;
 	private readonly started = new Map<number, WarmProcess>();
 	private cancelHello: () => void;
 	private cancelLook: () => void = () => {};
@@ -85,13 +70,17 @@ export class WarmHelper {
 
 	/** Whether this process is the helper or waits for its work: no worker has left it behind. */
 	isOwn(pid: number): boolean {
-		return this.isThere && (pid === this.pid || this.parked.has(pid));
+		if (!this.isThere) return false;
+		// It may not have said yet that it has forked this one.
+		const isForked = readProcess(pid)?.parentId === this.pid;
+		return pid === this.pid || (isForked && !this.started.has(pid));
 	}
 
 	/** Makes so many processes wait for a start. */
 	park(count: number): void {
-		const missing = count - this.parked.size;
+		const missing = count - this.parked.size - this.awaited;
 		if (this.state === "ready" && missing > 0) {
+			this.awaited += missing;
 			this.control.send({ kind: "park", count: missing });
 		}
 	}
@@ -132,11 +121,11 @@ export class WarmHelper {
 	}
 
 	private hear(news: WarmNews): void {
-		const { modules, leaveOut, onReady, spec } = this.options;
+		const { toImport, leaveOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":
 				this.cancelHello();
-				this.control.prepare(spec, modules, leaveOut);
+				this.control.prepare(spec, toImport, leaveOut);
 				return;
 			case "ready":
 				if (this.state !== "preparing") return;
@@ -147,6 +136,7 @@ export class WarmHelper {
 				this.refuse(news.reason, news.leaveOut);
 				return;
 			case "parked":
+				this.awaited -= 1;
 				this.parked.set(news.pid, new WarmProcess(news.pid, this.pid ?? 0));
 				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
 				this.options.onParked();

@@ -1,4 +1,8 @@
 import { fields, list, type Shape, text, whole } from "../base/shape.js";
+import {
+	type ChangedEnvironment,
+	LARGEST_LIST_BYTES,
+} from "./learned-modules.js";
 
 /** Where a stream of a worker goes: a stream of the launcher's own, or a file. */
 export type WarmStream =
@@ -24,6 +28,9 @@ export type WarmOrder =
 			readonly modules: readonly string[];
 			/** Packages that cannot be imported ahead. */
 			readonly leaveOut: readonly string[];
+			/** As a worker has told them: see `LearnedModules`. */
+			readonly users: readonly string[];
+			readonly environments: readonly ChangedEnvironment[];
 	  }
 	| { readonly kind: "park"; readonly count: number }
 	| ({
@@ -34,6 +41,8 @@ export type WarmOrder =
 			readonly readsStdin: boolean;
 	  } & WarmStreams);
 
+type LeftModule = readonly [index: number, variable: string];
+
 /** What the helper tells. `status` is that of wait(2). */
 export type WarmNews =
 	| { readonly kind: "hello" }
@@ -43,6 +52,8 @@ export type WarmNews =
 			/** Its private memory. */
 			readonly bytes: number;
 			readonly seconds: number;
+			/** What it has left to the workers: by index in the list, the variable that differed. */
+			readonly left: readonly LeftModule[];
 	  }
 	| {
 			readonly kind: "refused";
@@ -58,9 +69,17 @@ export type WarmNews =
 	  }
 	| { readonly kind: "exited"; readonly pid: number; readonly status: number };
 
+export type Ready = Extract<WarmNews, { readonly kind: "ready" }>;
+
 const pid = whole(2, 2 ** 31);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
 const words = text(1_000);
+const variable = text(LARGEST_LIST_BYTES);
+const leftModule: Shape<LeftModule> = (value, verdict): value is LeftModule =>
+	Array.isArray(value) &&
+	value.length === 2 &&
+	count(value[0], verdict) &&
+	variable(value[1], verdict);
 
 type Of<Kind> = Omit<Extract<WarmNews, { kind: Kind }>, "kind">;
 
@@ -73,6 +92,7 @@ const SHAPES: {
 		bytes: count,
 		seconds: (value): value is number =>
 			typeof value === "number" && value >= 0,
+		left: list(leftModule),
 	}),
 	refused: fields<Of<"refused">>({ reason: words, leaveOut: list(words) }),
 	parked: fields<Of<"parked">>({ pid }),
@@ -102,4 +122,20 @@ function isNews(value: unknown): value is WarmNews {
 
 function isKind(kind: string): kind is WarmNews["kind"] {
 	return Object.hasOwn(SHAPES, kind);
+}
+
+/** What users read once a helper can start workers. */
+export function wordsOfReady(
+	{ modules, bytes, seconds, left: [first, ...others] }: Ready,
+	pid: number | undefined,
+): string {
+	const memory = `${Math.round(bytes / 1e6)} MB`;
+	const done = `${modules} modules are imported ahead in ${seconds.toFixed(1)} s, ${memory} (pid ${pid})`;
+	if (first === undefined) return `restarts will be warm: ${done}`;
+	const [, variable] = first;
+	const rest =
+		others.length === 0
+			? "one other is not, because the script sets"
+			: `${others.length + 1} others are not, because the script sets`;
+	return `restarts will be warm: ${done}; ${rest} ${variable} before it imports them`;
 }

@@ -4,11 +4,12 @@ import type { Logger } from "../base/logger.js";
 import type { SharedModules } from "../rendezvous/records/learned-record.js";
 import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import { residentMemory } from "./available-memory.js";
-import type { LearnedModules } from "./learned-modules.js";
+import type { LearnedModules, ToImport } from "./learned-modules.js";
 import { flagAgainstHook } from "./warm-environment.js";
 import { WarmHelper } from "./warm-helper.js";
 import { type Teacher, WarmLearning } from "./warm-learning.js";
 import { NOT_PYTHON, problemHere } from "./warm-machine.js";
+import { type Ready, wordsOfReady } from "./warm-messages.js";
 import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -43,7 +44,7 @@ export class WarmSource {
 	/** Called with a list that a worker of this node has taught, once it is proven; other nodes may take it. */
 	onProven: (shared: SharedModules) => void = () => {};
 	private readonly helpers: WarmHelper[] = [];
-	private modules: LearnedModules["modules"] = [];
+	private toImport: ToImport = { modules: [] };
 	/** What a worker has in memory; undefined: the list is another node's. */
 	private workerBytes: number | undefined;
 	private readonly leftOut = new Set<string>();
@@ -75,7 +76,7 @@ export class WarmSource {
 	take({ modules, bytes }: SharedModules, spec: WorkerSpec): void {
 		if (this.helper !== undefined) return;
 		const problem = problemHere(spec, this.options.setpriv, bytes);
-		if (problem === undefined) this.use(modules, spec);
+		if (problem === undefined) this.use({ modules }, spec);
 		else this.cannot("starts", problem);
 	}
 
@@ -120,14 +121,14 @@ export class WarmSource {
 			this.cannot("restarts", problem);
 			return;
 		}
-		const known = new Set(this.modules);
+		const known = new Set(this.toImport.modules);
 		const isNew = learned.modules.some((name) => !known.has(name));
 		const isReady = this.helper?.facts.state === "ready";
 		// What was learned in time may lack what the first step has imported since.
 		if (after === "step" && isReady && !isNew) return;
 		this.helper?.retire("its successor is still importing");
 		this.workerBytes = bytes;
-		this.use(learned.modules, spec);
+		this.use(learned, spec);
 	}
 
 	private cannot(what: "starts" | "restarts", problem: ColdReason): void {
@@ -136,10 +137,10 @@ export class WarmSource {
 		this.onChange();
 	}
 
-	private use(modules: readonly string[], spec: WorkerSpec): void {
+	private use(toImport: ToImport, spec: WorkerSpec): void {
 		this.known = spec;
 		this.problem = undefined;
-		this.modules = modules;
+		this.toImport = toImport;
 		this.prepare(spec);
 	}
 
@@ -160,18 +161,15 @@ export class WarmSource {
 	private open(spec: WorkerSpec, setpriv: string): void {
 		const { log, workers } = this.options;
 		const helper: WarmHelper = new WarmHelper({
-			...{ ...this.options, setpriv, spec, modules: this.modules },
+			...{ ...this.options, setpriv, spec, toImport: this.toImport },
 			leaveOut: [...this.leftOut],
 			onParked: () => this.onChange(),
-			onReady: ({ modules, bytes, seconds }) => {
-				const megabytes = Math.round(bytes / 1e6);
-				log.info(
-					`restarts will be warm: ${modules} modules are imported ahead in ${seconds.toFixed(1)} s, ${megabytes} MB (pid ${helper.pid})`,
-				);
+			onReady: (news) => {
+				log.info(wordsOfReady(news, helper.pid));
 				this.wasReady = true;
-				this.imported = { modules, bytes };
+				this.imported = { modules: news.modules, bytes: news.bytes };
 				helper.park(workers);
-				this.tellProven();
+				this.tellProven(news);
 			},
 			onRefused: (...refusal) => this.refused(spec, ...refusal),
 		});
@@ -179,12 +177,14 @@ export class WarmSource {
 		this.helpers.push(helper);
 	}
 
-	private tellProven(): void {
+	private tellProven({ left }: Ready): void {
 		const { workerBytes: bytes } = this;
 		if (bytes === undefined) return;
-		const isKept = (name: string) =>
-			!this.leftOut.has(name.split(".", 1)[0] ?? "");
-		const modules = this.modules.filter(isKept);
+		const isLeft = new Set(left.map(([index]) => index));
+		const modules = this.toImport.modules.filter((name, index) => {
+			const [top = ""] = name.split(".", 1);
+			return !this.leftOut.has(top) && !isLeft.has(index);
+		});
 		this.onProven({ modules, bytes });
 	}
 

@@ -54,6 +54,7 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 		const isCold = decision.start === "cold";
 		const cold = isCold ? decision : warm ? undefined : NOT_PASSED;
 		this.notes.note(spec, cold);
+		this.source.parkLater();
 		return warm ?? this.spawnCold(spec, listener);
 	}
 
@@ -132,7 +133,6 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 		const startedAt = this.options.clock.now();
 		const worker = helper.start(spec, { stdout, stderr });
 		const { pid, parentId } = worker;
-		this.source.parkLater();
 		return this.options.running.follow(
 			{ child: worker, pid, parentId, startedAt },
 			{

@@ -134,6 +134,7 @@ class _Hook:
         self.torch_socket = None
         self.torch = None
         self.trainer = None
+        self.environments = None
 
     def begin(self):
         """From now on the launcher's questions go to this process."""
@@ -149,7 +150,8 @@ class _Hook:
 
     def watch_torch(self):
         listeners = ("torch.optim.optimizer", "torch.distributed.distributed_c10d", "torch")
-        _Imports({name: self.torch_imported for name in listeners}).install()
+        note = None if self.environments is None else self.environments.note
+        _Imports({name: self.torch_imported for name in listeners}, note).install()
 
     def torch_imported(self, module):
         if self.torch is None:
@@ -184,12 +186,14 @@ class _Hook:
             os.unlink(self.path("learn"))
         except FileNotFoundError:
             return
-        load("_elastic_run_warm").write_learned(self.path("modules.json"))
+        load("_elastic_run_warm").write_learned(self.path("modules.json"), self.environments)
 
     def learn_when_asked(self):
         """The launcher may have to ask: what counts the steps of some scripts is only their output, or nothing."""
         if not os.path.exists(self.path("learn")):
             return
+        if self.environments is None:
+            self.environments = _Environments()
         import _signal
 
         number = _free_signal() if self.learn_signal is None else self.learn_signal
@@ -236,11 +240,36 @@ class _Hook:
             self.listen()
 
 
+class _Environments:
+    """Notes what had been changed in the environment when a module was imported: what a module does may follow from it."""
+
+    def __init__(self):
+        self.first = dict(os.environ)
+        self.raw = None
+        self.newest = {}
+        self.at = {}
+
+    def note(self, name):
+        # Comparing all decoded values at each import would cost too much.
+        raw = os.environ._data
+        if raw != self.raw:
+            self.raw = dict(raw)
+            self.newest = changes(self.first, dict(os.environ))
+        self.at[name] = self.newest
+
+
+def changes(before, after):
+    """The variables that have got another value, or None because they have none any more."""
+    names = set(before) | set(after)
+    return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
+
+
 class _Imports:
     """Calls back when a module has been executed, and imports none: a finder that finds what the others find."""
 
-    def __init__(self, listeners):
+    def __init__(self, listeners, note=None):
         self._listeners = listeners
+        self._note = note
 
     def install(self):
         for name in list(self._listeners):
@@ -250,6 +279,8 @@ class _Imports:
             sys.meta_path.insert(0, self)
 
     def find_spec(self, name, path=None, target=None):
+        if self._note is not None:
+            self._note(name)
         if name not in self._listeners:
             return None
         for finder in sys.meta_path:
@@ -273,7 +304,7 @@ class _Imports:
 
     def _executed(self, name, module):
         listener = self._listeners.pop(name, None)
-        if not self._listeners and self in sys.meta_path:
+        if not self._listeners and self._note is None and self in sys.meta_path:
             sys.meta_path.remove(self)
         try:
             if listener is not None:

@@ -7,6 +7,8 @@ import json
 import os
 import sys
 
+from _elastic_run_hook import changes
+
 _CONTROL = 3
 """The descriptor to the launcher: lines of JSON in both directions. The next three are the launcher's own streams."""
 
@@ -62,7 +64,8 @@ def serve(launcher):
         if helper is not None:
             text = "%s: %s" % (type(error).__name__, error)
             helper.say(kind="refused", reason=text[:_LONGEST_REFUSAL], leaveOut=[])
-    os._exit(0)
+    # With what its imports have started.
+    os.killpg(0, 9)
 
 
 def learned():
@@ -72,15 +75,18 @@ def learned():
     return [name for name, module in list(sys.modules.items()) if _is_library(name, module, libraries, own)]
 
 
-def write_learned(path):
+def write_learned(path, environments):
     """Leaves for the launcher what a later worker can import ahead, and how this one was started."""
+    modules = learned()
     text = json.dumps(
         {
             "version": 1,
             "pid": os.getpid(),
             "executable": sys.executable,
             "arguments": _arguments(),
-            "modules": learned(),
+            "modules": modules,
+            "users": _users(),
+            "environments": _runs(modules, {} if environments is None else environments.at),
         }
     )
     temporary = path + ".tmp"
@@ -90,6 +96,39 @@ def write_learned(path):
     finally:
         os.close(descriptor)
     os.replace(temporary, path)
+
+
+def _users():
+    """The packages of the user's: others of the same name may lie in a library."""
+    libraries = _libraries()
+    own = _script_directory()
+    found = set()
+    for name, module in list(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)
+        if getattr(spec, "has_location", False) and not _is_in_library(spec.origin, libraries, own):
+            found.add(name.partition(".")[0])
+    return sorted(found - {"__main__", "sitecustomize"})
+
+
+def _runs(modules, environments):
+    """From which module on the environment had been changed in another way."""
+    runs = []
+    newest = {}
+    for index, name in enumerate(modules):
+        changed = _digests(environments[name]) if name in environments else newest
+        if changed != newest:
+            runs.append({"from": index, "changed": changed})
+            newest = changed
+    return runs
+
+
+def _digests(changed):
+    """Values may be secrets; -1: it has none any more. What differs between workers is not looked at."""
+    from binascii import crc32
+
+    return {
+        name: -1 if value is None else crc32(os.fsencode(value)) for name, value in changed.items() if name not in _PLACE
+    }
 
 
 def _arguments():
@@ -164,14 +203,16 @@ class _Helper:
         order = self.next_order()
         began = _seconds()
         with _LowPriority():
-            self.preload(order["modules"], frozenset(order["leaveOut"]))
+            left = self.preload(order)
         self.examine()
-        self.environment_changes = _changes(order["env"], dict(os.environ))
+        self.environment_changes = changes(order["env"], dict(os.environ))
         modules = len(sys.modules)
-        self.say(kind="ready", modules=modules, bytes=_private_bytes(), seconds=round(_seconds() - began, 3))
+        seconds = round(_seconds() - began, 3)
+        self.say(kind="ready", modules=modules, bytes=_private_bytes(), seconds=seconds, left=left)
         return self.wait()
 
-    def preload(self, names, left_out):
+    def preload(self, order):
+        """Returns what it has left to the workers: by index in the list, the variable that keeps it from it."""
         import ctypes  # noqa: F401
         import gc
 
@@ -179,15 +220,15 @@ class _Helper:
 
         _elastic_run_hook.prepare()
         own = _script_directory()
-        path = list(sys.path)
-        if not getattr(sys.flags, "safe_path", False):
+        has_own = not getattr(sys.flags, "safe_path", False)
+        if has_own:
             # A library may look for a module of the user's.
             sys.path.insert(0, own)
-        imports = _Watched(left_out, _LibraryTest(list(sys.path), own))
-        try:
-            imports.run(names)
-        finally:
-            sys.path[:] = path
+        imports = _Watched(order, _LibraryTest(list(sys.path), own), self.before)
+        imports.run(order["modules"])
+        if has_own and own in sys.path:
+            # Libraries may have added others.
+            sys.path.remove(own)
         libraries = _libraries()
         origins = {}
         for name, module in list(sys.modules.items()):
@@ -206,18 +247,9 @@ class _Helper:
         self.files = [(origin, _stamp(origin)) for origin in sorted(set(origins.values()))]
         gc.collect()
         gc.freeze()
+        return imports.left
 
     def examine(self):
-        for descriptor in _descriptors():
-            if descriptor in self.before:
-                continue
-            target = _target(descriptor)
-            if target is None or target in _HARMLESS_DEVICES:
-                continue
-            if target.startswith("/dev/"):
-                raise Refusal("a module opens the device %s when it is imported" % target)
-            if not target.startswith("/"):
-                raise Refusal("a module leaves a %s open when it is imported" % target.partition(":")[0])
         torch = sys.modules.get("torch")
         if torch is not None:
             for name in ("cuda", "xpu"):
@@ -398,16 +430,20 @@ class _LibraryTest:
 class _Watched:
     """Imports modules, and notes which of them cannot be imported ahead."""
 
-    def __init__(self, left_out, is_library):
-        self.left_out = left_out
+    def __init__(self, order, is_library, descriptors):
+        self.left_out = frozenset(order["leaveOut"])
+        self.users = frozenset(order["users"])
+        self.changed_from = {one["from"]: one["changed"] for one in order["environments"]}
         self.is_library = is_library
+        self.descriptors = set(descriptors)
+        self.has_children = False
+        self.first = dict(os.environ)
         self.current = ""
         self.by = {}
         self.blamed = {}
+        self.left = []
 
     def run(self, names):
-        import importlib
-
         watch = self
 
         class Noting(os._Environ):
@@ -419,23 +455,62 @@ class _Watched:
                 watch.read(key)
                 return super().__contains__(key)
 
+            def __iter__(self):
+                watch.blame_current("reads all of the environment")
+                return super().__iter__()
+
         usual = type(os.environ)
-        os.environ.__class__ = Noting
         sys.meta_path.insert(0, self)
+        expected = {}
         try:
-            for name in names:
-                self.current = name.partition(".")[0]
-                if name in sys.modules or self.current in self.left_out or self.current in _NOT_TO_FORK:
+            for index, name in enumerate(names):
+                expected = self.changed_from.get(index, expected)
+                if name in sys.modules or not self.may_import(name):
                     continue
-                if not self.is_library(self.current):
+                variable = self.unlike(expected)
+                if variable is not None:
+                    self.left.append([index, variable])
                     continue
-                try:
-                    importlib.import_module(name)
-                except Exception:
-                    pass  # The worker will see for itself.
+                os.environ.__class__ = Noting
+                self.import_one(name)
+                os.environ.__class__ = usual
+                self.look_around()
         finally:
             sys.meta_path.remove(self)
-            os.environ.__class__ = usual
+
+    def may_import(self, name):
+        self.current = name.partition(".")[0]
+        return not (self.current in self.left_out or self.current in _NOT_TO_FORK) and self.is_library(self.current)
+
+    def unlike(self, expected):
+        """A variable that has another value than the worker had at this import; None if there is none."""
+        found = _digests(changes(self.first, dict(os.environ)))
+        return next(iter(changes(expected, found)), None)
+
+    def import_one(self, name):
+        import importlib
+
+        try:
+            importlib.import_module(name)
+        except Exception:
+            pass  # The worker will see for itself.
+
+    def look_around(self):
+        """What a process must have for itself is no worker's if the helper has made it."""
+        for descriptor in set(_descriptors()) - self.descriptors:
+            self.descriptors.add(descriptor)
+            target = _target(descriptor)
+            if target is not None and target not in _HARMLESS_DEVICES:
+                what = "%s" if target.startswith("/") else "a %s"
+                self.blame_current("leaves %s open" % (what % target.partition(":")[0]))
+        if not self.has_children and _has_children():
+            # Who starts others would show when this one is left out.
+            self.has_children = True
+            self.blame_current("starts a process")
+        tempfile = sys.modules.get("tempfile")
+        if getattr(tempfile, "_name_sequence", None) is not None:
+            tempfile._name_sequence = None
+            self.blame_current("makes a temporary file")
 
     def find_spec(self, name, path=None, target=None):
         self.by[name] = self.current
@@ -448,12 +523,17 @@ class _Watched:
         if is_users_own:
             self.blame(name, "imports %s, which is the user's own" % name)
         package = name.partition(".")[0]
+        if package in self.users and not is_users_own:
+            self.blame(name, "imports another %s than the worker" % package)
         if package in _NOT_TO_FORK or package in self.left_out:
             self.blame(name, "imports %s" % package)
 
     def read(self, key):
         if key in _PLACE:
-            self.blamed.setdefault(self.current, "reads %s when it is imported" % key)
+            self.blame_current("reads %s" % key)
+
+    def blame_current(self, what):
+        self.blamed.setdefault(self.current, "%s when it is imported" % what)
 
     def blame(self, name, reason):
         self.blamed.setdefault(self.by[name], reason)
@@ -483,6 +563,14 @@ class _LowPriority:
             pass
 
 
+def _has_children():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return True
+    except ChildProcessError:
+        return False
+
+
 def _may_be_undone(usual):
     """A process without rights may lower its priority, but not raise it again."""
     pid = os.fork()
@@ -497,12 +585,6 @@ def _may_be_undone(usual):
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _changes(given, found):
-    """What programs on the way to Python, Python itself and modules make of an environment."""
-    names = (set(given) | set(found)) - {"ELASTIC_RUN_HELPER_OF"}
-    return {name: found.get(name) for name in names if given.get(name) != found.get(name)}
-
-
 def _die_with_parent(parent):
     import ctypes
 
@@ -514,27 +596,27 @@ def _die_with_parent(parent):
 
 
 def _make_streams():
-    """As Python makes them at its start: what they do depends on what they are open on."""
-    import io
-
+    """As Python makes them at its start: what they do depends on what they are open on. They stay the same objects, which
+    a module may have kept or replaced."""
     is_unbuffered = sys.__stdout__.write_through
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        old = getattr(sys, "__%s__" % name)
-        is_raw = is_unbuffered and mode == "w"
-        buffer = open(descriptor, mode + "b", buffering=0 if is_raw else -1, closefd=False)
-        raw = buffer if is_raw else buffer.raw
+        text = getattr(sys, "__%s__" % name)
+        encoding, errors, is_by_line = text.encoding, text.errors, text.line_buffering
+        buffer = text.buffer
+        raw = getattr(buffer, "raw", buffer)
+        raw.__init__(descriptor, mode, closefd=False)
         raw.name = "<%s>" % name
-        text = io.TextIOWrapper(
+        if buffer is not raw:
+            buffer.__init__(raw, raw._blksize)
+        text.__init__(
             buffer,
-            encoding=old.encoding,
-            errors=old.errors,
+            encoding=encoding,
+            errors=errors,
             newline="\n",
-            line_buffering=not is_unbuffered and (raw.isatty() or descriptor == 2),
+            line_buffering=is_by_line or not is_unbuffered and (raw.isatty() or descriptor == 2),
             write_through=is_unbuffered,
         )
         text.mode = mode
-        setattr(sys, name, text)
-        setattr(sys, "__%s__" % name, text)
 
 
 def _make_unlike_others():
@@ -558,8 +640,11 @@ def _make_unlike_others():
 
 def _moved_up(descriptor):
     import fcntl
+    import resource
 
-    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OWN_DESCRIPTORS)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    lowest = _OWN_DESCRIPTORS if limit == resource.RLIM_INFINITY else min(_OWN_DESCRIPTORS, limit // 2)
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
     os.close(descriptor)
     return high
 

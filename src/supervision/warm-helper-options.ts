@@ -1,0 +1,21 @@
+import type { Clock } from "../base/clock.js";
+import type { ToImport } from "./learned-modules.js";
+import type { Ready } from "./warm-messages.js";
+import type { WorkerSpec } from "./worker.js";
+import type { GroupRegistry } from "./worker-process.js";
+
+export interface WarmHelperOptions {
+	readonly clock: Clock;
+	readonly setpriv: string;
+	readonly registry: GroupRegistry;
+	/** A worker like those that it will start. */
+	readonly spec: WorkerSpec;
+	readonly toImport: ToImport;
+	readonly leaveOut: readonly string[];
+	/** A process waits for its start. */
+	readonly onParked: () => void;
+	/** It can start workers. */
+	readonly onReady: (news: Ready) => void;
+	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
+	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
+}
