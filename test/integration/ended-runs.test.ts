@@ -2,8 +2,8 @@ import {
 	mkdirSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	rmSync,
-	utimesSync,
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 const etcd = etcdForAll();
 const NOWHERE = "127.0.0.1:1";
 const MEMORY = ["--rdzv-backend", "memory"];
-const WEEK_S = 7 * 24 * 3_600;
+const WEEK_MS = 7 * 24 * 3_600_000;
 
 const recordsOf = (site: LaunchSite) =>
 	join(site.path, ".local/state/elastic-run");
@@ -93,27 +93,29 @@ describe("a run of this machine that has ended", () => {
 		await run(site, "--run-id", "old", job("prints.sh"), "1");
 		const [old = ""] = readdirSync(records);
 		const text = readFileSync(join(records, old), "utf8");
-		writeFileSync(join(records, "broken.json"), text.slice(0, -9));
+		const now = Date.now();
+		writeFileSync(join(records, `${now}-broken.json`), text.slice(0, -9));
 		writeFileSync(
-			join(records, "odd.json"),
+			join(records, `${now}-odd.json`),
 			text.replace('"version":1', '"version":9'),
 		);
-		mkdirSync(join(records, "folder.json"));
+		mkdirSync(join(records, `${now}-folder.json`));
 		expect((await ask(site, ["status"])).stdout.match(/^old /gm)).toHaveLength(
 			1,
 		);
 		const age = (name: string) => {
-			const seconds = Date.now() / 1_000 - WEEK_S - 60;
-			utimesSync(join(records, name), seconds, seconds);
+			const aged = `${now - WEEK_MS - 60_000}${name.slice(name.indexOf("-"))}`;
+			renameSync(join(records, name), join(records, aged));
+			return aged;
 		};
-		age(old);
+		const aged = age(old);
 		await run(site, "--run-id", "new", job("prints.sh"), "1");
-		expect(readdirSync(records)).not.toContain(old);
+		expect(readdirSync(records)).not.toContain(aged);
 		const status = await ask(site, ["status", "old", ...MEMORY]);
 		expect(status.exitCode).toBe(1);
 		for (const name of readdirSync(records)) age(name);
 		await ask(site, ["clean", "--yes"]);
-		expect(readdirSync(records)).toEqual(["folder.json"]);
+		expect(readdirSync(records)).toEqual([expect.stringMatching(/-folder/)]);
 	});
 
 	it("leaves no record where none can be written, and ends as ever", async () => {

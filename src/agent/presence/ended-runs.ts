@@ -78,7 +78,7 @@ export function readEndedRuns(
 	return recordFiles(directory, uid)
 		.filter(({ endedAt }) => wallTime - endedAt <= KEPT_MS)
 		.flatMap(({ file }) => {
-			const run = isReadable(file) ? readRecord(file) : undefined;
+			const run = isFile(file, LARGEST_BYTES) ? readRecord(file) : undefined;
 			return run === undefined ? [] : [{ ...run, file }];
 		});
 }
@@ -92,7 +92,8 @@ export function forgetEndedRuns(
 	const isOver = (endedAt: number, index: number) =>
 		wallTime - endedAt > KEPT_MS || index >= MOST_KEPT;
 	for (const [index, one] of recordFiles(directory, uid).entries()) {
-		if (isOver(one.endedAt, index)) rmSync(one.file, { force: true });
+		const isRecord = isOver(one.endedAt, index) && isFile(one.file);
+		if (isRecord) rmSync(one.file, { force: true });
 	}
 }
 
@@ -107,9 +108,9 @@ function recordFiles(directory: string, uid: number) {
 		.sort((one, other) => other.endedAt - one.endedAt);
 }
 
-function isReadable(file: string): boolean {
+function isFile(file: string, largest = Number.POSITIVE_INFINITY): boolean {
 	const stat = lstatSync(file, { throwIfNoEntry: false });
-	return stat?.isFile() === true && stat.size <= LARGEST_BYTES;
+	return stat?.isFile() === true && stat.size <= largest;
 }
 
 function readRecord(file: string): EndedRun | undefined {
