@@ -31,6 +31,7 @@ const { values } = parseArgs({
 /** Of each node. */
 const workers = Number(values.workers);
 const restarts = Number(values.restarts);
+let opened = 0;
 const scratch = mkdtempSync(join(tmpdir(), "bench-warm-nodes-"));
 const etcd = await Etcd.start(scratch);
 try {
@@ -82,8 +83,6 @@ async function measure(name) {
 		await Promise.all(nodes.map(({ ended }) => ended));
 	}
 }
-
-let opened = 0;
 
 function openNode(name, port, folder) {
 	const common = ["--nnodes", "2", "--nproc-per-node", String(workers)];
