@@ -16,8 +16,11 @@ import {
 	writeTemporary,
 } from "./message-file.js";
 
-/** The limit on frequent kinds of replies: per second in the long run, and at once. */
-const FREQUENT = { perSecond: 2, atMost: 256 };
+/** How many frequent replies may come at once, and per second in the long run: each one wakes the agent. */
+const AT_MOST = 256;
+const PER_SECOND = 2;
+/** The agent sees steps within a second without them. */
+const STEPS_PER_SECOND = 0.1;
 
 /**
  * Writes a worker's replies. A worker may be several processes and threads that write at the same time (a wrapper and its
@@ -29,14 +32,11 @@ const FREQUENT = { perSecond: 2, atMost: 256 };
 export class ReplyWriter {
 	private readonly paths: ChannelPaths;
 	private readonly frequent = {
-		PROGRESS: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
-		ERROR: new Allowance(FREQUENT.perSecond, FREQUENT.atMost),
+		PROGRESS: new Allowance(STEPS_PER_SECOND, AT_MOST),
+		ERROR: new Allowance(PER_SECOND, AT_MOST),
 	};
 	/** Fast steps must not hide the begin or the end of what was announced. */
-	private readonly announcements = new Allowance(
-		FREQUENT.perSecond,
-		FREQUENT.atMost,
-	);
+	private readonly announcements = new Allowance(PER_SECOND, AT_MOST);
 	private isBusy = false;
 	private next = 1;
 

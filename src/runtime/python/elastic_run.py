@@ -100,8 +100,11 @@ _LARGEST_INTEGER = 2**53 - 1
 _LONGEST_REPLY_TEXT = 64 * 1024
 """In characters, so that an ERROR stays below what the channel takes; the error file has the whole."""
 
-_FREQUENT_AT_MOST, _FREQUENT_PER_SECOND = 256.0, 2.0
-"""How many replies of a kind that may come at each step are written."""
+_AT_MOST, _PER_SECOND = 256.0, 2.0
+"""How many frequent replies may come at once, and in each second in the long run: each one wakes the agent."""
+
+_STEPS_PER_SECOND = 0.1
+"""The agent sees steps within a second without them."""
 
 _POLL_S = 1.0
 """How often to look although nothing was notified: hints may be lost."""
@@ -1083,15 +1086,16 @@ class _EventReader:
 class _Allowance:
     """So many replies at once, and so many a second in the long run."""
 
-    def __init__(self) -> None:
-        self._left = _FREQUENT_AT_MOST
+    def __init__(self, per_second: float = _PER_SECOND) -> None:
+        self._per_second = per_second
+        self._left = _AT_MOST
         self._counted_at = time.monotonic()
 
     def take_one(self) -> bool:
         """Takes one, if one is left; returns whether it was."""
         now = time.monotonic()
-        grown = self._left + (now - self._counted_at) * _FREQUENT_PER_SECOND
-        self._left, self._counted_at = min(_FREQUENT_AT_MOST, grown), now
+        grown = self._left + (now - self._counted_at) * self._per_second
+        self._left, self._counted_at = min(_AT_MOST, grown), now
         if self._left < 1:
             return False
         self._left -= 1
@@ -1111,7 +1115,7 @@ class _ReplyWriter:
         self._progress = os.path.join(directory, "progress.json")
         self._temporary = os.path.join(directory, "tmp")
         self._next = 1
-        self._frequent = {"PROGRESS": _Allowance(), "ERROR": _Allowance()}
+        self._frequent = {"PROGRESS": _Allowance(_STEPS_PER_SECOND), "ERROR": _Allowance()}
         # Fast steps must not hide the begin or the end of what was announced.
         self._announcements = _Allowance()
         self._is_busy = False
