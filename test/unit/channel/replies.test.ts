@@ -95,7 +95,7 @@ describe("steps that come fast", () => {
 			writer.write({ kind: "PROGRESS", step }, 0);
 		}
 		const before = files().length;
-		for (let second = 1; second <= 30; second++) {
+		for (let second = 1; second <= 35; second++) {
 			writer.write({ kind: "PROGRESS", step: 300 + second }, second * 1000);
 		}
 		expect(files()).toHaveLength(before + 3);
