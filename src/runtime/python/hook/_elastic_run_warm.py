@@ -504,7 +504,7 @@ class _Watched:
                 what = "%s" if target.startswith("/") else "a %s"
                 self.blame_current("leaves %s open" % (what % target.partition(":")[0]))
         if not self.has_children and _has_children():
-            # Who starts others would show when this one is left out.
+            # If others start processes as well, that shows once this package is left out.
             self.has_children = True
             self.blame_current("starts a process")
         tempfile = sys.modules.get("tempfile")
