@@ -28,7 +28,7 @@ describe("a worker that floods its channel costs no round, and the launcher's lo
 });
 
 async function floods(worker: Job) {
-	const cluster = new Cluster(etcd(), { nodes: "2", conf: { lease_ttl: 5 } });
+	const cluster = new Cluster(etcd(), { nodes: "2", conf: { lease_ttl: 3 } });
 	cluster.agent("node-a", { worker });
 	await cluster.form("node-a", "node-b");
 	const quiet = cluster.site
