@@ -4,11 +4,15 @@ import {
 	existsSync,
 	mkdirSync,
 	openSync,
+	readdirSync,
 	readFileSync,
+	rmSync,
 	writeSync,
 } from "node:fs";
+import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { systemErrorCode } from "../../src/base/errors.js";
+import { waitFor } from "./processes.js";
 import { onTestFinished } from "./this-test.js";
 
 /** What these tests do to the machine: each of them skips the test where it is not allowed. */
@@ -135,8 +139,32 @@ export function limit(
 	return () => void prlimit(`--${name}=${before}:`);
 }
 
-/** Makes a file larger until its disk is full, whatever others write or remove there meanwhile. */
-export function fillDisk(path: string): void {
+/**
+ * Takes all the room of a small file system that is a launcher's ELASTIC_RUN_DIR, and also what the launcher gives back
+ * when it removes the channels of ended workers: they are linked elsewhere. Waits for the channels that it makes ahead
+ * for the next of its `nproc` first workers.
+ *
+ * @returns makes room again
+ */
+export async function fillForGood(
+	folder: string,
+	nproc: number,
+): Promise<() => void> {
+	const last = `w${nproc - 1}.${2 * nproc}/`;
+	await waitFor("the next channels", () => {
+		const names = readdirSync(folder, { recursive: true }).map(String);
+		return names.some((name) => name.includes(last));
+	});
+	const [channels = ""] = readdirSync(folder);
+	const kept = join(folder, "kept");
+	execFileSync("cp", ["-al", join(folder, channels), kept]);
+	const others = join(folder, "others");
+	fillDisk(others);
+	return () => rmSync(others);
+}
+
+/** Makes a file larger until its disk is full. */
+function fillDisk(path: string): void {
 	const fd = openSync(path, "a");
 	const block = Buffer.alloc(4_096);
 	try {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { beginOf, endOf, tell } from "../helpers/obedient-worker.js";
@@ -76,22 +77,22 @@ describe("a worker that fails when the members change", {
 	concurrent: true,
 }, () => {
 	it("before its own node has heard of that: part of the change, and costs nothing", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2:3" }, context);
-		const members = await cluster.form(...NODES);
-		const coordinator = await cluster.store.coordinator();
-		const [unaware = "", leaver = ""] = members.filter(
-			(nodeId) => nodeId !== coordinator,
-		);
-		cluster.freeze(unaware);
+		const [, unaware, leaver] = NODES;
+		const agents = { "node-a": {}, [unaware]: {}, [leaver]: {} };
+		const options = { nodes: "2:3" };
+		const run = await formBehindProxies(context, etcd(), agents, options);
+		const { cluster, members, lives } = run;
+		const store = run.proxyOf(unaware);
+		store.oneWay("to-server");
 		cluster.launchOf(leaver).signal("SIGTERM");
 		await cluster.store.sawRound(
 			"round 1 to be left",
 			({ deprecated }) => deprecated === 1,
 		);
-		const follows = cluster.worker(1, members.indexOf(unaware));
-		tell(follows, 134);
-		await waitFor("the worker's end", () => !isAlive(follows.pid));
-		cluster.thaw(unaware);
+		const follows = lives.find(({ nodeId }) => nodeId === unaware);
+		endProcess(follows?.pid ?? 0);
+		await cluster.launchOf(unaware).saw("stderr", "killed by SIGKILL");
+		await store.resume();
 		await cluster.world(2, ...members.filter((nodeId) => nodeId !== leaver));
 		const round = await cluster.store.round();
 		expect(round).toMatchObject(NO_RESTART);
@@ -99,7 +100,7 @@ describe("a worker that fails when the members change", {
 		const { failure } = (await cluster.store.node(unaware)) ?? {};
 		expect(failure).toMatchObject({
 			unaware: true,
-			failure: { exitCode: 134 },
+			failure: { signal: "SIGKILL" },
 		});
 		await cluster.stop();
 	});

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
@@ -11,12 +10,12 @@ import {
 } from "../helpers/launch.js";
 import {
 	asOtherUser,
-	fillDisk,
+	fillForGood,
 	limit,
 	mountSmall,
 } from "../helpers/machine.js";
 import { tell } from "../helpers/obedient-worker.js";
-import { onTestFinished, sideBySide } from "../helpers/this-test.js";
+import { sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
 sideBySide();
@@ -58,16 +57,9 @@ it.concurrent("a node whose disk is full for a while starts its workers when the
 	const env = { ELASTIC_RUN_DIR: small };
 	const launch = site.launch(ARGS, { env });
 	const [worker] = await site.sawWorkers(2, 1);
-	const others = join(small, "others");
-	fillDisk(others);
-	// The channels of ended workers are removed, which makes room.
-	const filling = setInterval(() => fillDisk(others), 10);
-	onTestFinished(() => clearInterval(filling));
+	const restore = await fillForGood(small, 2);
 	if (worker) tell(worker, 3);
-	await goesOn(site, launch, /ENOSPC.*Make room/, () => {
-		clearInterval(filling);
-		rmSync(others);
-	});
+	await goesOn(site, launch, /ENOSPC.*Make room/, restore);
 });
 
 it.concurrent("a node that cannot start a process for 20 s leaves with 75, uncharged, and the others go on", async (context) => {
