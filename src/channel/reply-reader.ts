@@ -68,6 +68,11 @@ export class ReplyReader {
 		this.progress = new ProgressReader(progress, warn);
 	}
 
+	/** How many files the current look has found so far; 0 between two looks. */
+	get entries(): number {
+		return (this.listing ?? this.look)?.entries ?? 0;
+	}
+
 	/** Raises the limit after an event was sent. */
 	expectAnswers(): void {
 		this.lookedAt.grant(ANSWERS);

@@ -94,6 +94,8 @@ export class ReplyTurns {
 		const look = this.reader.step(() => this.clock.now());
 		this.cancel = undefined;
 		if (this.isClosed) return;
+		// Known before the look is over, which lasts in a flood: meanwhile each notification costs.
+		this.crowded ||= this.reader.entries > CROWD;
 		// Where the disk is slow, half of the time is left to other work, such as renewing the lease.
 		const tookMs = this.clock.now() - begun;
 		if (look === undefined) this.wakeIn(tookMs, () => this.step());
