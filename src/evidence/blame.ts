@@ -15,15 +15,17 @@
  *     others do not                                  | not wait for others |
  *   each that has not entered one group's collective | nobody              | mismatch
  *     is inside of another group's                   |                     |
- *   stacks differ                                    | the smaller part    | hung
  *   some have made one step less than all others,    | those               | hung
  *     and they are no more than these                |                     |
+ *   stacks differ                                    | the smallest part   | hung
  *   there is one rank                                | that rank           | hung
  *   anything else                                    | nobody              | hung
  *
  * Where one that holds up the others computes, reads or writes, the round is
  * slow instead of hung; without a suspect this may be any rank. Two parts of
- * one size point to nobody: a guess is not presented as knowledge.
+ * one size point to nobody: a guess is not presented as knowledge. Steps count
+ * more than stacks, because a rank that waits may poll: its stack then depends
+ * on the moment.
  */
 
 import { type Accusation, partsOf, some } from "./accusation.js";
@@ -47,8 +49,8 @@ export function blame(
 		mismatch(ranks) ??
 		notWaiting(ranks) ??
 		circle(ranks) ??
-		otherStack(ranks) ??
 		(isWhole ? oneStepBehind(ranks) : undefined) ??
+		otherStack(ranks) ??
 		(isWhole ? alone(ranks) : undefined);
 	if (accusation === undefined) return nobody(ranks);
 	const accused = new Set(accusation.ranks);
@@ -120,12 +122,12 @@ function otherStack(ranks: readonly RankEvidence[]): Accusation | undefined {
 			.map(({ file, line }) => `${file}:${line}`)
 			.join(" "),
 	);
-	const [most, fewest] = [parts.at(0), parts.at(-1)];
-	if (parts.length < 2 || most === undefined || fewest === undefined) {
+	const [nextFewest, fewest] = parts.slice(-2);
+	if (nextFewest === undefined || fewest === undefined) return undefined;
+	const [stack, ranksThere] = fewest;
+	if (ranksThere.length === nextFewest[1].length || stack === "")
 		return undefined;
-	}
-	if (fewest[1].length >= most[1].length || fewest[0] === "") return undefined;
-	return some(fewest[1], {
+	return some(ranksThere, {
 		kind: "hung",
 		reason: "its stack is another one than that of most ranks",
 		why: () => "its stack is another one than that of most ranks",

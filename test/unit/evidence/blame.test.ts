@@ -223,6 +223,26 @@ describe("blame", () => {
 			{ kind: "hung", suspects: [{ rank: 2 }], waiting: [0, 1] },
 		],
 		[
+			"names the rank that is one step behind, whatever stacks the others have while they poll",
+			[
+				rank(0, { frames: [frame("node:fs", 9, "existsSync"), TRAIN] }),
+				rank(1),
+				rank(2),
+				rank(3, { frames: SLEEP, step: 49 }),
+			],
+			{ kind: "hung", suspects: [{ rank: 3 }], waiting: [0, 1, 2] },
+		],
+		[
+			"names nobody where two ranks have stacks of their own",
+			[
+				rank(0, { frames: REDUCE.slice(1) }),
+				rank(1),
+				rank(2),
+				rank(3, { frames: SLEEP }),
+			],
+			{ suspects: [] },
+		],
+		[
 			"names nobody where two stacks have as many ranks",
 			[rank(0, { frames: SLEEP }), rank(1, { frames: [TRAIN] })],
 			{
