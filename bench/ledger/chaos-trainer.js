@@ -79,14 +79,18 @@ async function makeStep(step) {
 	}
 	leaveIfAsked();
 	reportProgress({ step });
+	write(`told-${place.round}-${place.rank}`, step);
 }
 
+/** From its announcement to the report that ends it: writing either file takes milliseconds, too. */
 async function save(step) {
+	since = now();
 	reportProgress({ busy: "checkpoint", forSeconds: 60 });
 	await sleep(SAVE_MS);
 	if (place.rank === 0) write("saved", step);
+	const at = now();
 	reportProgress({ step });
-	spent("saving", step);
+	spent("saving", step, at);
 }
 
 function leaveIfAsked() {
@@ -97,17 +101,16 @@ function isLate() {
 	return Date.now() - read("began") > minutes * 60_000;
 }
 
-/** The furthest step that any rank has made in an earlier round. */
+/** The furthest step that any rank has reported in an earlier round. */
 function furthestBefore(round) {
 	const steps = readdirSync(directory)
-		.filter((name) => /^made-\d+-\d+$/.test(name))
+		.filter((name) => /^told-\d+-\d+$/.test(name))
 		.filter((name) => Number(name.split("-")[1]) < round)
 		.map(read);
 	return Math.max(0, ...steps);
 }
 
-function spent(kind, step) {
-	const at = now();
+function spent(kind, step, at = now()) {
 	const line = {
 		kind,
 		ms: at - since,
