@@ -82,7 +82,7 @@ function onStay(
 	context: TransitionContext,
 ): Transition {
 	const words = "reason" in input ? `: ${input.reason}` : "";
-	const reason = `the notice was withdrawn${words}; the machine stays`;
+	const reason = `the notice was withdrawn${words}; this node stays`;
 	if (state.phase === "FINISHED") {
 		return { state: withoutNotices(state), effects: [], reason };
 	}

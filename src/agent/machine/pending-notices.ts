@@ -141,7 +141,7 @@ export function leavingFor([{ notice }]: PendingNotices) {
 	};
 }
 
-/** "notice from aws: spot interruption; the machine goes in 118.0 s, and the workers get SIGTERM in 88.0 s at the latest". */
+/** "notice from aws: spot interruption; this node must be gone in 118.0 s, and the workers get SIGTERM in 88.0 s at the latest". */
 export function noticeInWords(
 	[{ notice, goneAt, termAt }]: PendingNotices,
 	now: number,
@@ -149,8 +149,8 @@ export function noticeInWords(
 	const term = formatDuration(Math.max(0, termAt - now));
 	const goes =
 		notice.deadline === undefined
-			? "the machine goes, it is not known when"
-			: `the machine goes in ${formatDuration(Math.max(0, goneAt - now))}`;
+			? "this node must be gone soon, it is not known when"
+			: `this node must be gone in ${formatDuration(Math.max(0, goneAt - now))}`;
 	return `${inShort(notice)}; ${goes}, and the workers get SIGTERM in ${term} at the latest`;
 }
 
