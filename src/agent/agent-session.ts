@@ -88,7 +88,8 @@ export class AgentSession {
 		});
 		this.workers = workers;
 		const watches = openSteps({
-			...{ ...this.options, ...place, workers, logDirectory: directory },
+			...{ ...this.options, ...place, workers, replies },
+			logDirectory: directory,
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
 			starts: resources.starts,

@@ -9,6 +9,7 @@ import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { StartSource } from "../../supervision/start-notes.js";
 import type { AgentInput } from "../machine/inputs.js";
+import type { Replies } from "../workers/node-resources.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
@@ -32,6 +33,7 @@ export interface OpenStepsOptions {
 	readonly arrivedAt: number;
 	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
+	readonly replies: Pick<Replies, "readNow">;
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
@@ -50,6 +52,7 @@ export interface OpenSteps {
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
 export function openSteps({
 	workers,
+	replies,
 	membership,
 	cleanups,
 	...options
@@ -82,6 +85,9 @@ export function openSteps({
 			const process = processes().find(isIt);
 			if (process !== undefined) options.onStep(process.pid, source);
 		}),
+		readReports: () => {
+			for (const { directory } of processes()) replies.readNow(directory);
+		},
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		straggler: (state) => stragglers.look(state),

@@ -20,6 +20,8 @@ export interface StepWatchOptions {
 	readonly config: Pick<AgentConfig, "steps" | "nodeId">;
 	/** The present worker processes. */
 	readonly processes: () => readonly WorkerProcess[];
+	/** Passes on now what the present workers have reported and nobody has read. */
+	readonly readReports: () => void;
 	/** Publishes how far the workers have come; called at most once in two seconds. */
 	readonly publish: (record: ProgressRecord) => void;
 	/** Called once a second while a round runs: the straggler of the run, if this node is the one that looks for it. */

@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Running } from "../../../src/agent/machine/state.js";
+import {
+	INITIAL_STATE,
+	type Running,
+} from "../../../src/agent/machine/state.js";
 import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
 import { StepWatch } from "../../../src/agent/steps/step-watch.js";
 import type { Still } from "../../../src/agent/steps/step-watch-options.js";
@@ -64,10 +67,20 @@ function open(
 	const hangs: string[] = [];
 	const published: ProgressRecord[] = [];
 	let straggler: Straggler | undefined;
+	const unread: (() => void)[] = [];
+	/** What the ledger is told, in order. */
+	const counted: (string | number)[] = [];
 	const watch = new StepWatch({
 		...{ clock, config: CONFIG, processes: () => processes },
 		publish: (record) => void published.push(record),
-		ledger: { follow: () => {}, stepped: () => {}, announced: () => {} },
+		readReports: () => {
+			for (const read of unread.splice(0)) read();
+		},
+		ledger: {
+			follow: ({ phase }) => void counted.push(phase),
+			stepped: (_directory, { step }) => void counted.push(step),
+			announced: () => {},
+		},
 		straggler: () => straggler,
 		onStill: async (still, _state, _progress, news) => {
 			stills.push(still);
@@ -96,6 +109,9 @@ function open(
 			...{ kind: "PROGRESS", sequence: 1, timestamp: clock.wallTime() },
 			...said,
 		});
+	/** It is written, but no notification has come yet. */
+	const reportUnread = (step: number) =>
+		void unread.push(() => report(0, { step }));
 	const pass = (ms: number) => base.advance(ms);
 	const stop = (ms: number) => {
 		stoppedMs += ms;
@@ -105,11 +121,23 @@ function open(
 	};
 	return {
 		...{ clock, watch, run, step, pass, stop, stills, published },
-		...{ report, names, hangs },
+		...{ report, reportUnread, counted, names, hangs },
 	};
 }
 
 describe("the watch on steps", () => {
+	it("counts what was reported before a round ended in it, and what was reported between two rounds in none", () => {
+		const { watch, run, reportUnread, counted } = open();
+		run(1);
+		reportUnread(7);
+		watch.follow(INITIAL_STATE);
+		reportUnread(8);
+		run(2);
+		reportUnread(5);
+		watch.follow(INITIAL_STATE);
+		expect(counted).toEqual(["RUNNING", 7, "JOINING", "RUNNING", 5, "JOINING"]);
+	});
+
 	it("A4 publishes steps when they change, at most once in two seconds", async () => {
 		const { run, step, pass, published } = open();
 		run(1);
