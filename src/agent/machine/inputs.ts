@@ -144,7 +144,7 @@ export type AgentEffect =
 	| ({
 			readonly kind: "tell-notice";
 			readonly localRanks: readonly number[];
-			/** They had no notice before. */
+			/** They had no notice before, and do not start only now. */
 			readonly isFirst: boolean;
 	  } & Omit<NoticeState, "sequence">)
 	| { readonly kind: "warn"; readonly message: string }

@@ -154,7 +154,8 @@ function run(state: Joining, view: RoundView, seat: SeatRecord): Transition {
 		state: running,
 		effects: [
 			{ kind: "start-workers", round, seat, kept: new Map(changes) },
-			...tellNotice(running, true, fresh),
+			// No signal: it would end a process that has just been started.
+			...tellNotice(running, false, fresh),
 		],
 		reason: `round ${round.synced}: ${describeRanks(seat)} of ${round.world?.worldSize ?? 0}`,
 	};

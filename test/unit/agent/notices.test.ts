@@ -225,7 +225,7 @@ describe("a notice and the round's end", () => {
 		expect(state.phase).toBe("RUNNING");
 		expect(effects.slice(-2)).toMatchObject([
 			{ kind: "start-workers" },
-			{ kind: "tell-notice", localRanks: [0, 1] },
+			{ kind: "tell-notice", localRanks: [0, 1], isFirst: false },
 		]);
 	});
 
