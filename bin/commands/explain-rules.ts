@@ -1,3 +1,4 @@
+import { EXIT_CODES } from "../../src/base/errors.js";
 import type { SettingsCheck } from "../../src/config/resolve.js";
 import { askPolicy } from "../../src/policies/check-decision.js";
 import {
@@ -20,7 +21,7 @@ export interface Explanation {
 
 type Config = Pick<
 	NonNullable<SettingsCheck["config"]>,
-	"policy" | "rules" | "maxRestarts" | "runId"
+	"policy" | "rules" | "maxRestarts" | "runId" | "exitCodes"
 >;
 
 const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
@@ -29,12 +30,12 @@ const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
 	"replace-failed":
 		"the failed worker is replaced, the others of this node are paused",
 	leave: "this node leaves the run, which continues elsewhere",
-	"fail-run": "the run fails with exit code 1",
+	"fail-run": "the run fails with exit code CODE",
 };
 
 /** Asks the rules, then the policy. Throws POLICY_ILLEGAL if the policy does. */
 export function explain(
-	{ policy, rules, maxRestarts, runId }: Config,
+	{ policy, rules, maxRestarts, runId, exitCodes }: Config,
 	facts: RuleFacts,
 ): Explanation {
 	const ask = () =>
@@ -49,12 +50,14 @@ export function explain(
 		);
 	const rule = firstMatch(rules, facts);
 	const verdict: Verdict = rule === undefined ? ask() : decisionOf(rule, ask);
-	const { workers, charge, exitCode = 75 } = verdict;
+	const { workers, charge, exitCode = exitCodes.replaceNode } = verdict;
 	const code = workers === "leave" ? ` (exit code ${exitCode})` : "";
+	const ends = exitCodes.isPropagated ? facts.exit : EXIT_CODES.failed;
+	const words = OUTCOMES[workers].replace("CODE", String(ends));
 	return {
 		facts,
 		decidedBy: rule === undefined ? `policy ${policy.name}` : ruleWords(rule),
-		outcome: `${OUTCOMES[workers]}${code}`,
+		outcome: `${words}${code}`,
 		charge,
 	};
 }

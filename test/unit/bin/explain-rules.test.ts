@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { explain } from "../../../bin/commands/explain-rules.js";
+import { parseFacts } from "../../../src/config/parse/rule-facts.js";
+import { parseRules } from "../../../src/config/parse/rules.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+
+/** What follows this exit, with exit codes that the user has chosen. */
+function outcomeOf(exit: number, isPropagated: boolean): string {
+	const rules = parseRules("exit=3 => fail-run\nexit=4 => replace-node");
+	const facts = parseFacts(`exit=${exit}`);
+	if ("problems" in rules || "problems" in facts) throw new Error("a slip");
+	const config = {
+		...{ policy: new HardRestartPolicyStrategy(), rules: rules.value },
+		...{ maxRestarts: 3, runId: "run" },
+		exitCodes: { replaceNode: 99, restart: 76, isPropagated },
+	};
+	return explain(config, facts.value).outcome;
+}
+
+it("J18 validate --explain names the exit codes that the flags have chosen", () => {
+	expect(outcomeOf(4, false)).toBe(
+		"this node leaves the run, which continues elsewhere (exit code 99)",
+	);
+	expect(outcomeOf(3, false)).toBe("the run fails with exit code 1");
+	expect(outcomeOf(3, true)).toBe("the run fails with exit code 3");
+});
