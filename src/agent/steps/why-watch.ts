@@ -16,7 +16,7 @@ import type { Snapshot, Store, Watch } from "../../rendezvous/store/store.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { witnessesOf } from "./record-evidence.js";
 
-/** A start is not delayed by what is seldom asked, in milliseconds. */
+/** A start is not delayed by what is seldom asked; a store that does not answer is asked again so often. In milliseconds. */
 const OPEN_AFTER_MS = 1_000;
 /** An older question is no longer waited for, in milliseconds. */
 const ASKED_WITHIN_MS = 10_000;
@@ -44,13 +44,10 @@ export class WhyWatch {
 	private isClosed = false;
 	private isAnswering = false;
 	private answered: ReadonlySet<string> = new Set();
-	private readonly cancelOpen: () => void;
+	private cancelOpen: () => void = () => {};
 
 	constructor(private readonly options: WhyWatchOptions) {
-		const { clock } = options;
-		this.cancelOpen = clock.wakeAt(clock.now() + OPEN_AFTER_MS, () => {
-			void this.open();
-		});
+		this.openLater();
 	}
 
 	close(): void {
@@ -59,10 +56,18 @@ export class WhyWatch {
 		this.watch?.close();
 	}
 
+	private openLater(): void {
+		const { clock } = this.options;
+		this.cancelOpen = clock.wakeAt(clock.now() + OPEN_AFTER_MS, () => {
+			void this.open();
+		});
+	}
+
 	private async open(): Promise<void> {
 		const { store, keys } = this.options;
 		const { revision } = await this.look();
-		if (this.isClosed || revision === undefined) return;
+		if (this.isClosed) return;
+		if (revision === undefined) return this.openLater();
 		this.watch = store.watch([keys.asked], revision, () => void this.look());
 	}
 
