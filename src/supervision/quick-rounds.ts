@@ -16,7 +16,9 @@ export class QuickRounds {
 		{ uptimeMs, code, signalledByAgent }: WorkerExit,
 		round: string | undefined,
 	): void {
-		if (uptimeMs >= QUICK_MS || code === 0) this.rounds.clear();
-		else if (!signalledByAgent) this.rounds.add(round);
+		if (uptimeMs >= QUICK_MS || code === 0) {
+			// In a round that has failed at once, its peers may take longer to end.
+			if (!this.rounds.has(round)) this.rounds.clear();
+		} else if (!signalledByAgent) this.rounds.add(round);
 	}
 }
