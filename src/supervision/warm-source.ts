@@ -50,6 +50,7 @@ export class WarmSource {
 	private readonly leftOut = new Set<string>();
 	private tries = 0;
 	private wasReady = false;
+	private isClosed = false;
 	private cancelPark: () => void = () => {};
 
 	constructor(private readonly options: WarmSourceOptions) {
@@ -100,6 +101,7 @@ export class WarmSource {
 	}
 
 	close(): void {
+		this.isClosed = true;
 		this.learning.close();
 		this.cancelPark();
 		for (const helper of this.helpers) helper.close();
@@ -193,6 +195,8 @@ export class WarmSource {
 		reason: string,
 		leaveOut: readonly string[],
 	): void {
+		// No restart follows.
+		if (this.isClosed) return;
 		const { log } = this.options;
 		const before = this.leftOut.size;
 		for (const name of leaveOut) this.leftOut.add(name);

@@ -59,6 +59,7 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 		/Traceback \(most recent call last\):\n.*train\.py", line \d+, in <module>\n.*\n.*train\.py", line \d+, in fail/,
 	);
 	expect(stderr).not.toContain("_elastic_run_warm");
+	expect(stderr).not.toContain("restarts will be cold");
 	expect(stdout).toContain("sums [12, 12, 12]");
 	expect(stdout.match(/at exit/g)).toHaveLength(3);
 	expect(exitCode).toBe(0);
