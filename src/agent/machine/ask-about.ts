@@ -6,7 +6,12 @@ import {
 } from "../../policies/rules/rule.js";
 import type { RestartDecision } from "../../policies/strategy.js";
 import type { Active } from "./begin-stopping.js";
-import { type Failure, policyContext, rankOf } from "./note-failure.js";
+import {
+	type Failure,
+	policyContext,
+	rankOf,
+	uptimeOf,
+} from "./note-failure.js";
 import type { TransitionContext } from "./step.js";
 
 /** Rules are asked before the policy. */
@@ -26,7 +31,7 @@ export function verdictOn(
 		node: context.nodeId,
 		rank: rankOf(state, failure.localRank),
 		round: state.round,
-		uptimeMs: failure.exit?.uptimeMs ?? 0,
+		uptimeMs: uptimeOf(failure),
 	});
 	return rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
 }
@@ -47,7 +52,7 @@ export function askAbout(
 			role: state.seat?.role ?? "",
 			exitCode: failure.exitCode,
 			signal: failure.exit?.signal ?? null,
-			uptimeMs: failure.exit?.uptimeMs ?? 0,
+			uptimeMs: uptimeOf(failure),
 			errorMessage: failure.error?.message,
 		}),
 	);

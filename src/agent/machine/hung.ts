@@ -17,6 +17,7 @@ export function onHung(
 		description,
 		evidence,
 		stillMs,
+		uptimeMs,
 		failsRun,
 		isSlow,
 		step,
@@ -36,6 +37,7 @@ export function onHung(
 			...(failsRun && { failsRun: exitCode }),
 			...({ isGivenUp: true, cause: isSlow ? "slow" : "hang" } as const),
 			unseenMs: stillMs,
+			uptimeMs,
 		},
 		context,
 	);

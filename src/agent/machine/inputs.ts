@@ -83,6 +83,8 @@ export type AgentInput =
 			readonly evidence: readonly string[];
 			/** How long ago the last step was, in milliseconds. */
 			readonly stillMs: number;
+			/** How long the worker has been up, in milliseconds; undefined: it is not known. */
+			readonly uptimeMs?: number | undefined;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
 			/** It computes or reads, though it makes no step. */

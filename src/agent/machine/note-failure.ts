@@ -41,6 +41,8 @@ export interface Failure {
 	readonly isWish?: boolean;
 	/** How long it has waited or failed unnoticed, in milliseconds. */
 	readonly unseenMs?: number;
+	/** How long it had been up, if its process has not ended and that is known, in milliseconds. */
+	readonly uptimeMs?: number | undefined;
 	/** Its process has not ended. */
 	readonly isGivenUp?: boolean;
 }
@@ -88,7 +90,7 @@ export function withFailure<State extends Active>(
 				exitCode: failure.exitCode,
 				signal: failure.exit?.signal ?? null,
 				isGivenUp: failure.isGivenUp,
-				uptimeMs: failure.exit?.uptimeMs ?? 0,
+				uptimeMs: uptimeOf(failure),
 				timestamp: context.wallTime - (failure.unseenMs ?? 0),
 				description: failure.description,
 				hint: failure.hint,
@@ -102,6 +104,11 @@ export function withFailure<State extends Active>(
 			},
 		},
 	};
+}
+
+/** How long the worker had been up, in milliseconds; 0 if that is not known. */
+export function uptimeOf({ exit, uptimeMs = 0 }: Failure): number {
+	return exit?.uptimeMs ?? uptimeMs;
 }
 
 /** Undefined if it was not seen to fail by itself. */

@@ -151,6 +151,7 @@ export class HangInquiry {
 		}
 		const process = this.culprit(suspect);
 		if (process === undefined) return undefined;
+		const { startedAt = clock.now() } = process;
 		const isOther = suspect !== undefined && suspect.rank !== process.rank;
 		const silent = isOther
 			? [`${suspect.node} did not act on its rank ${suspect.rank}`]
@@ -163,6 +164,7 @@ export class HangInquiry {
 			description,
 			evidence: [...silent, ...lines].slice(0, MOST_LINES),
 			stillMs,
+			uptimeMs: Math.round(clock.now() - startedAt),
 			failsRun: config.steps.onHang === "fail",
 			isSlow: verdict.kind === "slow",
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,

@@ -31,6 +31,7 @@ export class WorkerMember {
 	private lostLines: readonly string[] | undefined;
 	private prepared: PreparedWorker | undefined;
 	private handle: WorkerHandle | undefined;
+	private startedAt: number | undefined;
 	private readonly notices = new WorkerNotices();
 
 	constructor(
@@ -47,9 +48,11 @@ export class WorkerMember {
 		};
 	}
 
-	started(prepared: PreparedWorker, handle: WorkerHandle): void {
+	/** @param now on the agent's clock */
+	started(prepared: PreparedWorker, handle: WorkerHandle, now: number): void {
 		this.prepared = prepared;
 		this.handle = handle;
+		this.startedAt = now;
 		const { pid = null } = handle;
 		this.result = { ...this.result, pid };
 		this.notices.tellUntold(this.writeTo(prepared));
@@ -152,13 +155,13 @@ export class WorkerMember {
 
 	/** Undefined before its spawn. */
 	get process(): WorkerProcess | undefined {
-		const { prepared } = this;
+		const { prepared, startedAt } = this;
 		const { pid } = this.result;
 		if (prepared === undefined || pid === null) return undefined;
 		const { localRank, rank } = this.info;
 		const { directory, logs } = prepared;
 		const { start = "cold" } = this.handle ?? {};
-		return { localRank, rank, pid, directory, logs, start };
+		return { localRank, rank, pid, directory, logs, startedAt, start };
 	}
 
 	get words(): WorkerWords | undefined {

@@ -19,6 +19,8 @@ export interface WorkerProcess {
 	/** Its channel directory; no two processes have the same. */
 	readonly directory: string;
 	readonly logs: PreparedWorker["logs"] | undefined;
+	/** When it was spawned, on the agent's clock; undefined: it is not known. */
+	readonly startedAt?: number | undefined;
 	/** Default: cold. */
 	readonly start?: WorkerHandle["start"];
 }

@@ -119,7 +119,7 @@ export class WorkerStarts {
 		prepared: PreparedWorker,
 		oomKills: number | undefined,
 	): void {
-		const { dispatch, spawner, readOomKills } = this.options;
+		const { clock, dispatch, spawner, readOomKills } = this.options;
 		const { localRank } = member.info;
 		let startsAgain = false;
 		const handle = spawner.spawn(prepared.spec, {
@@ -144,7 +144,7 @@ export class WorkerStarts {
 				if (!startsAgain) dispatch({ kind: "worker-gone", localRank });
 			},
 		});
-		member.started(prepared, handle);
+		member.started(prepared, handle, clock.now());
 		prepared.release();
 		const { pid } = handle;
 		if (pid === undefined) return;
