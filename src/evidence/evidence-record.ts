@@ -86,8 +86,6 @@ export const EVIDENCE = fields<EvidenceRecord>({
 	asked: optional(list(token)),
 });
 
-export const ASKED = fields<AskedRecord>({ version, at: time });
-
 /** The evidence as it is shared: without the outer frames of deep stacks. */
 export function shared(evidence: RankEvidence): RankEvidence {
 	return { ...evidence, frames: evidence.frames.slice(0, MOST_FRAMES) };

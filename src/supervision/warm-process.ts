@@ -23,8 +23,9 @@ export class WarmProcess {
 		readonly parentId: number,
 	) {}
 
+	/** Too late for one that was given up, and is being ended. */
 	begun(): void {
-		this.isStarted = true;
+		if (this.refusal === undefined) this.isStarted = true;
 	}
 
 	/** The first reason counts. */

@@ -1,16 +1,9 @@
 import type { Clock } from "../../base/clock.js";
-import {
-	ASKED,
-	type EvidenceRecord,
-	shared,
-} from "../../evidence/evidence-record.js";
+import { type EvidenceRecord, shared } from "../../evidence/evidence-record.js";
 import { takeEvidence } from "../../evidence/take-evidence.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
-import {
-	encodeRecord,
-	informationAt,
-} from "../../rendezvous/records/record-codec.js";
+import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 import type { Snapshot, Store, Watch } from "../../rendezvous/store/store.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
@@ -44,6 +37,8 @@ export class WhyWatch {
 	private isClosed = false;
 	private isAnswering = false;
 	private answered: ReadonlySet<string> = new Set();
+	/** When this agent first saw each question, on its clock: the asker's may be another. */
+	private seenAt: ReadonlyMap<string, number> = new Map();
 	private cancelOpen: () => void = () => {};
 
 	constructor(private readonly options: WhyWatchOptions) {
@@ -90,12 +85,14 @@ export class WhyWatch {
 	/** Those that somebody still waits for: a new answer replaces the last one, and so must be one to them all. */
 	private openQuestions(snapshot: Snapshot): readonly string[] {
 		const { clock, keys } = this.options;
-		return [...snapshot.entries.keys()]
-			.filter((key) => {
-				const { at = 0 } = informationAt(ASKED, snapshot, key, () => {}) ?? {};
-				return Math.abs(clock.wallTime() - at) <= ASKED_WITHIN_MS;
-			})
-			.map((key) => key.slice(keys.asked.length));
+		const now = clock.now();
+		const ids = [...snapshot.entries.keys()].map((key) =>
+			key.slice(keys.asked.length),
+		);
+		this.seenAt = new Map(ids.map((id) => [id, this.seenAt.get(id) ?? now]));
+		return [...this.seenAt]
+			.filter(([, seenAt]) => now - seenAt <= ASKED_WITHIN_MS)
+			.map(([id]) => id);
 	}
 
 	private async answer(ids: readonly string[]): Promise<void> {

@@ -55,7 +55,7 @@ export class WorkerMember {
 		this.startedAt = now;
 		const { pid = null } = handle;
 		this.result = { ...this.result, pid };
-		this.notices.tellUntold(this.writeTo(prepared));
+		this.notices.begin(this.writeTo(prepared));
 	}
 
 	/** Keeps its process for another round. */
@@ -155,13 +155,21 @@ export class WorkerMember {
 
 	/** Undefined before its spawn. */
 	get process(): WorkerProcess | undefined {
-		const { prepared, startedAt } = this;
+		const { prepared } = this;
 		const { pid } = this.result;
 		if (prepared === undefined || pid === null) return undefined;
 		const { localRank, rank } = this.info;
 		const { directory, logs } = prepared;
 		const { start = "cold" } = this.handle ?? {};
-		return { localRank, rank, pid, directory, logs, startedAt, start };
+		return {
+			localRank,
+			rank,
+			pid,
+			directory,
+			logs,
+			startedAt: this.startedAt,
+			start,
+		};
 	}
 
 	get words(): WorkerWords | undefined {

@@ -6,11 +6,10 @@ export type MachineNotice = Omit<NoticeState, "sequence">;
 
 /** The notices in one worker's channel, which the agent does not count among the events of rounds. */
 export class WorkerNotices {
-	private readonly sequences: number[] = [];
+	private sequences: readonly number[] = [];
 	/** The number of the last withdrawal: what is said of notices before it holds no more. */
 	private withdrawn = 0;
-	/** One that came before the worker's process was prepared. */
-	private untold: MachineNotice | undefined;
+	private newest: MachineNotice | undefined;
 
 	/** `write` returns its sequence; undefined: there is no channel yet. */
 	tell(
@@ -18,16 +17,20 @@ export class WorkerNotices {
 		write: ((notice: MachineNotice) => number) | undefined,
 	): void {
 		const notice = { deadline, source, reason };
-		this.untold = write === undefined ? notice : undefined;
+		this.newest = notice;
 		if (write === undefined) return;
 		const sequence = write(notice);
-		this.sequences.push(sequence);
+		this.sequences = [...this.sequences, sequence];
 		if (source === null) this.withdrawn = sequence;
 	}
 
-	/** The worker has its channel. */
-	tellUntold(write: (notice: MachineNotice) => number): void {
-		if (this.untold !== undefined) this.tell(this.untold, write);
+	/** The worker has a new channel: its first one, or that of another try to start it. */
+	begin(write: (notice: MachineNotice) => number): void {
+		this.sequences = [];
+		this.withdrawn = 0;
+		const newest = this.newest;
+		if (newest !== undefined && newest.source !== null)
+			this.tell(newest, write);
 	}
 
 	/** The agent's input for a worker's reply; undefined if there is none. */

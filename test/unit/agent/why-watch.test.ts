@@ -32,3 +32,38 @@ it("listens for questions even if the store does not answer at first", async () 
 	watch.close();
 	expect(clock.nextAlarm).toBeUndefined();
 });
+
+it("answers a question whose sender has another clock, once, and no longer than somebody waits", async () => {
+	const clock = new VirtualClock();
+	const keys = new RunKeys("r");
+	const question = (id: string) => ({
+		...{ key: `${keys.asked}${id}`, value: '{"version":1,"at":0}' },
+		...{ createRevision: 1, modRevision: 1, lease: null },
+	});
+	const entries = new Map([[question("one").key, question("one")]]);
+	let tell = () => {};
+	const answers: string[] = [];
+	const watch = new WhyWatch({
+		...{ clock, keys, nodeId: "a", cwd: "/" },
+		store: {
+			snapshot: async () => ({ revision: 1, entries }),
+			watch: (_selectors, _revision, onChange) => {
+				tell = onChange;
+				return { close: () => {} };
+			},
+		},
+		write: async (_key, value) => void answers.push(value),
+		round: () => ({ instance: 1, round: 1 }),
+		processes: () => [],
+		progress: () => [],
+	});
+	await clock.advance(5_000);
+	expect(answers.map((one) => JSON.parse(one).asked)).toEqual([["one"]]);
+	await clock.advance(10_000);
+	entries.set(question("two").key, question("two"));
+	tell();
+	await clock.advance(1_000);
+	expect(JSON.parse(answers.at(-1) ?? "").asked).toEqual(["two"]);
+	expect(answers).toHaveLength(2);
+	watch.close();
+});

@@ -33,6 +33,25 @@ it("P12 a worker that answers a withdrawn notice late is not ready for the next 
 	});
 });
 
+it("P12 a worker that is started again hears of the notice again, and its first answers are about the round", () => {
+	const notices = new WorkerNotices();
+	notices.tell(GOING, undefined);
+	const told: unknown[] = [];
+	const write = (notice: unknown) => {
+		told.push(notice);
+		return 2 + told.length;
+	};
+	notices.begin(() => 2);
+	notices.begin(write);
+	expect(told).toEqual([GOING]);
+	expect(notices.inputOf(answer("ACK", 2), 0)).toMatchObject({
+		...{ kind: "worker-acknowledged", event: 2 },
+	});
+	notices.tell(STAYS, write);
+	notices.begin(write);
+	expect(told).toEqual([GOING, STAYS]);
+});
+
 it("P12 an earlier deadline leaves what was said of the notice before it", () => {
 	const notices = new WorkerNotices();
 	notices.tell(GOING, () => 2);
