@@ -33,7 +33,7 @@ export function notEntered(
 					return `it has ended, and the others wait in ${collective}`;
 				}
 				return own.length === 0
-					? `its recorder does not answer, and the others wait in ${collective}`
+					? `its flight recorder does not answer, and the others wait in ${collective}`
 					: `it has not entered ${collective}, in which the others wait`;
 			},
 		},

@@ -78,7 +78,7 @@ function nobody(ranks: readonly RankEvidence[]): Verdict {
 		kind: isSlow ? "slow" : "hung",
 		suspects: [],
 		waiting: ranks.map(({ rank }) => rank),
-		reason: "no suspect: nothing that is known tells one rank from the others",
+		reason: "no suspect: nothing that is known sets one rank apart",
 	};
 }
 
@@ -108,7 +108,8 @@ function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {
 		{
 			kind: "hung",
 			reason: "the others wait for it in a collective, by their stacks",
-			why: () => "by its stack it waits for no other rank, and others do",
+			why: () =>
+				"its stack does not wait for other ranks, and those of others do",
 		},
 	);
 }
@@ -129,8 +130,8 @@ function otherStack(ranks: readonly RankEvidence[]): Accusation | undefined {
 		return undefined;
 	return some(ranksThere, {
 		kind: "hung",
-		reason: "its stack is another one than that of most ranks",
-		why: () => "its stack is another one than that of most ranks",
+		reason: "its stack differs from that of most ranks",
+		why: () => "its stack differs from that of most ranks",
 	});
 }
 

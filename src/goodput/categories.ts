@@ -8,11 +8,11 @@ export const CATEGORIES = {
 	straggler: "waiting for a slow rank",
 	detecting: "from the first sign of a failure, or the last step of a hang",
 	stopping: "ending workers",
-	agreeing: "all nodes ready, the round not begun",
+	agreeing: "all nodes are ready, and the round has not begun",
 	"waiting-for-nodes": "until the last node was ready",
 	paused: "workers kept, waiting for the next round",
 	idle: "finished early, or without a place in the round",
-	unknown: "nothing was seen: steps not shown, interrupted or not comparable",
+	unknown: "not known: steps that are not shown, interrupted or not comparable",
 } as const;
 
 export type Category = keyof typeof CATEGORIES;

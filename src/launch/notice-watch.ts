@@ -47,7 +47,7 @@ export class NoticeWatch implements NoticeListener {
 		});
 		this.sources = this.open();
 		this.sources.catch((error) =>
-			log.warn(`notices are not heard: ${messageOf(error)}`),
+			log.warn(`notices cannot be read: ${messageOf(error)}`),
 		);
 		cleanups.add("closing the sources of notices", () => this.close());
 	}

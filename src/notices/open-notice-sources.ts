@@ -152,7 +152,7 @@ class Sources {
 				},
 				(error: unknown) => {
 					if (this.isClosed) return;
-					const words = `notices of ${CLOUD_NAMES[name]} are not heard: ${messageOf(error)}`;
+					const words = `notices of ${CLOUD_NAMES[name]} cannot be read: ${messageOf(error)}`;
 					// A container often cannot reach what its machine can.
 					if (isNamed) log.warn(words);
 					else log.info(words);

@@ -84,7 +84,7 @@ export class ParkedNode {
 		const difference = differenceOf(this.spec, spec);
 		if (difference !== undefined) return difference;
 		const isSame = this.identity === identityOf(spec, spec, this.hook);
-		return isSame ? undefined : "its log files, Node or the hook are others";
+		return isSame ? undefined : "its log files, Node or the hook have changed";
 	}
 
 	/** Makes it the worker. */

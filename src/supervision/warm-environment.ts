@@ -35,9 +35,9 @@ export function differenceOf(
 	known: WorkerSpec,
 	spec: WorkerSpec,
 ): string | undefined {
-	if (known.file !== spec.file) return "the program is another one";
+	if (known.file !== spec.file) return "the program has changed";
 	if (known.args.join("\0") !== spec.args.join("\0")) {
-		return "the arguments are others";
+		return "the arguments have changed";
 	}
 	if (known.cwd !== spec.cwd) return "the working directory is another one";
 	const names = new Set([...Object.keys(known.env), ...Object.keys(spec.env)]);

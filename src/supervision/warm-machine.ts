@@ -8,7 +8,7 @@ const INTERPRETER = /^python[\d.]*t?$/;
 
 export const NOT_PYTHON: ColdReason = {
 	kind: "command",
-	reason: "the command is not Python itself, but starts it",
+	reason: "the command is not Python itself, it only starts Python",
 };
 
 /** Why this machine starts no helper for workers like this one; undefined if it can. */

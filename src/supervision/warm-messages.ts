@@ -130,12 +130,12 @@ export function wordsOfReady(
 	pid: number | undefined,
 ): string {
 	const memory = `${Math.round(bytes / 1e6)} MB`;
-	const done = `${modules} modules are imported ahead in ${seconds.toFixed(1)} s, ${memory} (pid ${pid})`;
+	const done = `${modules} modules were imported ahead in ${seconds.toFixed(1)} s, ${memory} (pid ${pid})`;
 	if (first === undefined) return `restarts will be warm: ${done}`;
 	const [, variable] = first;
 	const rest =
 		others.length === 0
 			? "one other is not, because the script sets"
-			: `${others.length + 1} others are not, because the script sets`;
+			: `${others.length + 1} others were not, because the script sets`;
 	return `restarts will be warm: ${done}; ${rest} ${variable} before it imports them`;
 }

@@ -29,7 +29,7 @@ export interface WarmSpawnerOptions extends WarmSourceOptions {
 
 const NOT_PASSED: ColdReason = {
 	kind: "changed",
-	reason: "its streams cannot be passed to the helper",
+	reason: "its output cannot be passed to the helper",
 };
 
 /** Starts workers from a helper that has their imports, where that makes no difference to them. */

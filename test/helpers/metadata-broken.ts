@@ -34,9 +34,10 @@ export const BROKEN = {
 			}),
 		words: "an answer of more than 256 KiB",
 	},
-	"answers something else": {
+	"answers with something unexpected": {
 		open: () => serve((_, response) => reply(response, 200, "<html>hello")),
-		words: "answers something|is not a metadata server|names no machine",
+		words:
+			"answers with something|answers without|is not a metadata server|names no machine",
 	},
 } satisfies Readonly<
 	Record<string, { open: () => Promise<MetadataServer>; words: string }>

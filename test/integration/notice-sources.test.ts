@@ -106,7 +106,7 @@ for (const [behaviour, { open, words }] of Object.entries(BROKEN)) {
 		for (const cloud of ["AWS", "Google Cloud", "Azure"]) {
 			expect(found.logged).toContainEqual(
 				expect.stringMatching(
-					new RegExp(`^notices of ${cloud} are not heard: .*(${words})`),
+					new RegExp(`^notices of ${cloud} cannot be read: .*(${words})`),
 				),
 			);
 		}

@@ -167,7 +167,7 @@ describe("a hang", { concurrent: true }, () => {
 			.split("\n")
 			.filter((line) => line.includes("slow: no step for"));
 		expect(told).toMatch(
-			/slow: no step for \d+ s at .*steps\.js:\d+ in spin;.* it is given \d+ s more, because it works/,
+			/slow: no step for \d+ s at .*steps\.js:\d+ in spin;.* it gets \d+ s more, because it computes, reads or writes/,
 		);
 		expect(ended).toContain("RUNNING→STOPPING rank 0 failed");
 	});
@@ -178,7 +178,7 @@ describe("a hang", { concurrent: true }, () => {
 				const site = openSite();
 				const flags = ["--on-hang", "report"];
 				const hang = launch(site, { rank: "1", how: "stop", flags });
-				await hang.saw("stderr", "nothing follows (--on-hang report)");
+				await hang.saw("stderr", "no action is taken (--on-hang report)");
 				expect(evidenceOf(site).verdict.kind).toBe("stopped");
 				const [worker] = site.workers();
 				expect(existsSync(`/proc/${worker?.pid}`)).toBe(true);

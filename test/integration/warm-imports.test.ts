@@ -105,5 +105,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 		);
 		expect(words).toEqual(["one", "two", "three", "one", "two", "three"]);
 	}
-	expect(stderr).toMatch(/others are not, because the script sets FROM_SCRIPT/);
+	expect(stderr).toMatch(
+		/others were not, because the script sets FROM_SCRIPT/,
+	);
 }, 120_000);

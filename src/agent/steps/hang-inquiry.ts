@@ -102,7 +102,7 @@ export class HangInquiry {
 		});
 		const change = news();
 		if (change !== undefined) {
-			const words = "a worker has moved, or is busy, meanwhile";
+			const words = "a worker has made a step, or has said that it is busy";
 			if (change === "moved")
 				log.info(`round ${state.round} goes on: ${words}`);
 			return { again: clock.now(), hang: undefined };
@@ -114,7 +114,7 @@ export class HangInquiry {
 		const again = this.act(finding);
 		if (again !== undefined) {
 			log.info(
-				`looks at the hang of round ${state.round} again in ${Math.round((again - clock.now()) / 1_000)} s`,
+				`will look at the hang of round ${state.round} again in ${Math.round((again - clock.now()) / 1_000)} s`,
 			);
 		}
 		const since = Math.round(clock.wallTime() - stillMs);
@@ -136,17 +136,17 @@ export class HangInquiry {
 		if (verdict.kind === "slow" && stillMs < SLOW_FACTOR * limitMs) {
 			const waitMs = SLOW_FACTOR * limitMs - stillMs;
 			log.warn(
-				`${said}; it is given ${Math.round(waitMs / 1_000)} s more, because it works`,
+				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes`,
 			);
 			return clock.now() + waitMs;
 		}
 		if (config.steps.onHang === "report") {
-			log.warn(`${said}; nothing follows (--on-hang report)`);
+			log.warn(`${said}; no action is taken (--on-hang report)`);
 			return undefined;
 		}
 		if (!this.isOurs(suspect, finding)) {
 			this.leftToOthers = still.since;
-			log.warn(`${said}; ${suspect?.node ?? "the node of rank 0"} acts on it`);
+			log.warn(`${said}; ${suspect?.node ?? "the node of rank 0"} will end it`);
 			return clock.now() + Math.max(ACTS_WITHIN_MS, limitMs);
 		}
 		const process = this.culprit(suspect);
@@ -154,7 +154,7 @@ export class HangInquiry {
 		const { startedAt = clock.now() } = process;
 		const isOther = suspect !== undefined && suspect.rank !== process.rank;
 		const silent = isOther
-			? [`${suspect.node} did not act on its rank ${suspect.rank}`]
+			? [`${suspect.node} did not end its rank ${suspect.rank}`]
 			: [];
 		this.options.dispatch({
 			kind: "worker-hung",

@@ -70,12 +70,12 @@ export class StragglerWatch {
 		if (before) {
 			this.lostSeconds += before.lostSeconds;
 			log.info(
-				`the steps no longer wait for rank ${before.rank} on ${before.node}; they lost ${formatDuration(before.lostSeconds * 1_000)}`,
+				`the steps no longer wait for rank ${before.rank} on ${before.node}; they have lost ${formatDuration(before.lostSeconds * 1_000)}`,
 			);
 		}
 		if (after) {
 			log.warn(
-				`each step waits for rank ${after.rank} on ${after.node}, for ${formatDuration(after.lostSecondsPerStep * 1_000)}; nothing follows`,
+				`each step waits for rank ${after.rank} on ${after.node}, for ${formatDuration(after.lostSecondsPerStep * 1_000)}; no action is taken`,
 			);
 		}
 	}

@@ -75,7 +75,7 @@ export class LearnedList {
 		} catch (error) {
 			if (!this.hasFailed) {
 				log.info(
-					`what to import ahead cannot be asked of the run: ${messageOf(error)}`,
+					`the run's list of modules to import ahead cannot be read: ${messageOf(error)}`,
 				);
 			}
 			this.hasFailed = true;

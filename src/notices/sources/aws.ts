@@ -97,7 +97,9 @@ export class Aws implements Cloud {
 		if (body === undefined) return undefined;
 		const read = parse(body);
 		if (read !== undefined) return read;
-		throw new Error(`${this.place}${META}${path} answers something else`);
+		throw new Error(
+			`${this.place}${META}${path} answers with something unexpected`,
+		);
 	}
 
 	/** The body; undefined: nothing is there. */
@@ -140,7 +142,7 @@ export class Aws implements Cloud {
 		if (answer.status !== 200) throw odd(ask, answer);
 		// It becomes a header.
 		if (!/^[\w+/=.~-]{1,1024}$/.test(text)) {
-			throw new Error(`${ask.url} answers something that is no token`);
+			throw new Error(`${ask.url} answers without a token`);
 		}
 		const lifeMs = readTokenLifeMs(answer.headers[TTL_HEADER], TOKEN_SECONDS);
 		this.token = { text, until: askedAt + lifeMs - RENEW_BEFORE_MS };

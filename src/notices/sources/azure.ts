@@ -82,7 +82,7 @@ export class Azure implements Cloud {
 			this.context.clock.wallTime(),
 		);
 		if (document === undefined) {
-			throw new Error(`${ask.url} answers something else`);
+			throw new Error(`${ask.url} answers with something unexpected`);
 		}
 		if (document.incarnation === this.incarnation) return;
 		this.incarnation = document.incarnation;

@@ -97,7 +97,7 @@ export class Gcp implements Cloud {
 					: await this.get(path + wait, KEPT_WITHIN_MS);
 			const read = parse(answer.body, clock.wallTime());
 			if (read === undefined) {
-				throw new Error(`${ask.url} answers something else`);
+				throw new Error(`${ask.url} answers with something unexpected`);
 			}
 			etag = answer.headers.etag;
 			// A value that was seen before has no other deadline now.
@@ -122,7 +122,7 @@ export class Gcp implements Cloud {
 		if (answer.status !== 200) throw odd(ask, answer);
 		const read = readUpcoming(answer.body);
 		if (read === undefined) {
-			throw new Error(`${ask.url} answers something else`);
+			throw new Error(`${ask.url} answers with something unexpected`);
 		}
 		this.upcoming.advice(
 			read.advice === null ? [] : [read.advice],

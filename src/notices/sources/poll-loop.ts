@@ -57,13 +57,13 @@ export class PollLoop {
 		if (this.said !== "nothing") return;
 		this.said = "failure";
 		this.options.log.warn(
-			`notices of ${this.options.name} are not heard while this lasts: ${problem}`,
+			`notices of ${this.options.name} cannot be read now, and are asked for again: ${problem}`,
 		);
 	}
 
 	private sayEnd(): void {
 		if (this.said !== "failure" || this.failures === 0) return;
 		this.said = "end";
-		this.options.log.info(`notices of ${this.options.name} are heard again`);
+		this.options.log.info(`notices of ${this.options.name} can be read again`);
 	}
 }

@@ -25,7 +25,9 @@ export function readAnswer(
 ): ReadAnswer | undefined {
 	const end = sent.indexOf(HEAD_END);
 	if (end > LARGEST_HEAD_BYTES || (end < 0 && sent.length > LARGEST_HEAD_BYTES))
-		throw new Error(`a head of more than ${LARGEST_HEAD_BYTES / 1024} KiB`);
+		throw new Error(
+			`the head of its answer is larger than ${LARGEST_HEAD_BYTES / 1024} KiB`,
+		);
 	if (end < 0) {
 		if (isEnded) throw new Error("only a part of an answer");
 		return undefined;

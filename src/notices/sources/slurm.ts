@@ -40,12 +40,14 @@ export class Slurm implements OpenSource {
 			job.restarts === 0 ? "" : ` (restart ${job.restarts} of the job)`;
 		const name = `Slurm job ${job.id}${restarts}`;
 		if (end === undefined) {
-			log.info(`${name}: when it ends is not known`);
+			log.info(
+				`${name}: its end time is not known, so this node does not leave before it`,
+			);
 			return;
 		}
 		if (end <= clock.wallTime()) {
 			log.info(
-				`${name}: its end, ${dateAndTime(end)}, is over, so it is not minded`,
+				`${name}: its end time, ${dateAndTime(end)}, has passed, and is ignored`,
 			);
 			return;
 		}

@@ -44,7 +44,7 @@ it("says once that the store does not answer, and asks again later", async () =>
 	const { taken } = open();
 	await clock.advance(25_000);
 	expect(said).toEqual([
-		"what to import ahead cannot be asked of the run: no answer",
+		"the run's list of modules to import ahead cannot be read: no answer",
 	]);
 	fail(false);
 	open().warm.onProven(SHARED);

@@ -89,8 +89,8 @@ it("A10 says once which rank of all nodes is slow, and when it is over", async (
 	expect(site.lostMs()).toBeGreaterThanOrEqual(3_000);
 	expect(site.lostMs(2)).toBe(0);
 	expect(site.said).toEqual([
-		"each step waits for rank 3 on b, for 30 ms; nothing follows",
-		"the steps no longer wait for rank 3 on b; they lost 3.0 s",
+		"each step waits for rank 3 on b, for 30 ms; no action is taken",
+		"the steps no longer wait for rank 3 on b; they have lost 3.0 s",
 	]);
 });
 

@@ -66,7 +66,7 @@ test.each([
 	[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n`, "no HTTP"],
 	[`${OK}transfer-encoding: chunked\r\n\r\nffffff\r\n`, "more than 256 KiB"],
 	[`${OK}\r\n${"x".repeat(300_000)}`, "more than 256 KiB"],
-	[`${OK}${"x".repeat(20_000)}`, "more than 16 KiB"],
+	[`${OK}${"x".repeat(20_000)}`, "larger than 16 KiB"],
 ])("P1 no answer: %j", (text, words) =>
 	expect(() => read(text)).toThrow(words));
 

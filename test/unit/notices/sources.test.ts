@@ -149,7 +149,7 @@ describe("P1 AWS", () => {
 	test.each([
 		["a server that fails", { status: 500 }, "status 500"],
 		["a redirect", { status: 302, headers: { location: "/" } }, "a redirect"],
-		["another server", "<html>", "answers something else"],
+		["another server", "<html>", "answers with something unexpected"],
 	])("%s is said once, and heard again when it is well", async (_, answer, words) => {
 		const odd: Script = (ask) =>
 			ask.url.endsWith("spot/instance-action") ? answer : quiet(ask);
@@ -157,14 +157,14 @@ describe("P1 AWS", () => {
 		await clock.advance(10_000);
 		expect(logged).toEqual([
 			expect.stringMatching(
-				new RegExp(`^warn notices of AWS are not heard .*${words}`),
+				new RegExp(`^warn notices of AWS cannot be read now, .*${words}`),
 			),
 		]);
 		transport.script = quiet;
 		await clock.advance(5_000);
 		transport.script = odd;
 		await clock.advance(60_000);
-		expect(logged.slice(1)).toEqual(["info notices of AWS are heard again"]);
+		expect(logged.slice(1)).toEqual(["info notices of AWS can be read again"]);
 		expect(heard).toEqual([]);
 	});
 });
@@ -343,7 +343,7 @@ describe("P1 which platform", () => {
 			"http://[::1]:1/metadata/instance?api-version=2021-02-01",
 		]);
 		expect(logged).toEqual([
-			"warn notices of Azure are not heard: ECONNREFUSED",
+			"warn notices of Azure cannot be read: ECONNREFUSED",
 		]);
 		expect(clock.nextAlarm).toBeUndefined();
 	});
@@ -410,8 +410,12 @@ describe("P9 ends that are known before", () => {
 	});
 
 	test.each([
-		["is over", -1_000, "is over, so it is not minded"],
-		["is not known", undefined, "when it ends is not known"],
+		["is over", -1_000, "has passed, and is ignored"],
+		[
+			"is not known",
+			undefined,
+			"its end time is not known, so this node does not leave before it",
+		],
 	])("P14 where a job's end %s nothing follows", async (_, inMs, words) => {
 		const { heard, logged } = listen(["slurm"], () => "", {
 			environment: { SLURM_JOB_ID: "7" },

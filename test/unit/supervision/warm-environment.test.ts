@@ -33,8 +33,8 @@ it.for<readonly [Partial<WorkerSpec>, string | undefined]>([
 		"PYTHONHASHSEED has another value",
 	],
 	[{ env: { RANK: "0" } }, "OMP_NUM_THREADS has another value"],
-	[{ file: "/usr/bin/python4" }, "the program is another one"],
-	[{ args: ["-I", "train.py"] }, "the arguments are others"],
+	[{ file: "/usr/bin/python4" }, "the program has changed"],
+	[{ args: ["-I", "train.py"] }, "the arguments have changed"],
 	[{ cwd: "/elsewhere" }, "the working directory is another one"],
 ])("compares a start with that of the helper: %o", ([change, difference]) => {
 	expect(differenceOf(SPEC, { ...SPEC, ...change })).toBe(difference);

@@ -39,7 +39,7 @@ it.for<readonly [string, unknown]>([
 it("says what a helper has imported, and what it has left to the workers", () => {
 	const ready = { modules: 90, bytes: 7e6, seconds: 1.26, left: [] } as const;
 	const done =
-		"restarts will be warm: 90 modules are imported ahead in 1.3 s, 7 MB (pid 5)";
+		"restarts will be warm: 90 modules were imported ahead in 1.3 s, 7 MB (pid 5)";
 	const words = (left: readonly (readonly [number, string])[]) =>
 		wordsOfReady({ kind: "ready", ...ready, left }, 5);
 	expect(words([])).toBe(done);
@@ -52,7 +52,7 @@ it("says what a helper has imported, and what it has left to the workers", () =>
 			[4, "A"],
 		]),
 	).toBe(
-		`${done}; 2 others are not, because the script sets A before it imports them`,
+		`${done}; 2 others were not, because the script sets A before it imports them`,
 	);
 });
 
