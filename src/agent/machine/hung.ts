@@ -18,6 +18,7 @@ export function onHung(
 		evidence,
 		stillMs,
 		uptimeMs,
+		lastLines,
 		failsRun,
 		isSlow,
 		step,
@@ -37,7 +38,7 @@ export function onHung(
 			...(failsRun && { failsRun: exitCode }),
 			...({ isGivenUp: true, cause: isSlow ? "slow" : "hang" } as const),
 			unseenMs: stillMs,
-			uptimeMs,
+			...{ uptimeMs, lastLines },
 		},
 		context,
 	);

@@ -85,6 +85,8 @@ export type AgentInput =
 			readonly stillMs: number;
 			/** How long the worker has been up, in milliseconds; undefined: it is not known. */
 			readonly uptimeMs?: number | undefined;
+			/** Of its stderr; undefined if it was not redirected. */
+			readonly lastLines?: string | undefined;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
 			/** It computes or reads, though it makes no step. */

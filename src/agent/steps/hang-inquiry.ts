@@ -17,6 +17,7 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
+import { hungWorker } from "./hung-worker.js";
 import { othersBusyUntil } from "./others-busy.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
@@ -151,7 +152,6 @@ export class HangInquiry {
 		}
 		const process = this.culprit(suspect);
 		if (process === undefined) return undefined;
-		const { startedAt = clock.now() } = process;
 		const isOther = suspect !== undefined && suspect.rank !== process.rank;
 		const silent = isOther
 			? [`${suspect.node} did not end its rank ${suspect.rank}`]
@@ -159,12 +159,10 @@ export class HangInquiry {
 		this.options.dispatch({
 			kind: "worker-hung",
 			round: state.round,
-			localRank: process.localRank,
-			pid: process.pid,
+			...hungWorker(process, clock.now()),
 			description,
 			evidence: [...silent, ...lines].slice(0, MOST_LINES),
 			stillMs,
-			uptimeMs: Math.round(clock.now() - startedAt),
 			failsRun: config.steps.onHang === "fail",
 			isSlow: verdict.kind === "slow",
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,

@@ -13,7 +13,7 @@ import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 
 /** How many of its last lines rules are asked about. */
-const RULE_LINES = 20;
+export const RULE_LINES = 20;
 
 type End = Pick<
 	AgentInput & { kind: "worker-exited" },

@@ -5,9 +5,9 @@ import { transition } from "../../../src/agent/machine/transition.js";
 import { parseRules } from "../../../src/config/parse/rules.js";
 import { contextAt, seen } from "./soft-agent.js";
 
-it("a rule and the report hear how long a worker that hangs has been up", () => {
+it("a rule and the report hear how long a worker that hangs has been up, and what it said last", () => {
 	const rules = parseRules(
-		"uptime<30s => fail-run\ncause=hang,uptime>1h => restart-uncounted",
+		"uptime<30s => fail-run\ncause=hang,uptime>1h,error=/NCCL/ => restart-uncounted",
 	);
 	if ("problems" in rules) throw new Error("a slip");
 	const context = { ...contextAt(), rules: rules.value };
@@ -16,6 +16,7 @@ it("a rule and the report hear how long a worker that hangs has been up", () => 
 		...{ kind: "worker-hung", round: 1, localRank: 0, pid: 7 },
 		...{ description: "hung for 61 s", evidence: [], stillMs: 61_000 },
 		...{ uptimeMs: 7_200_000, failsRun: false },
+		lastLines: "step 7\nNCCL watchdog timed out",
 	};
 	let state = transition(INITIAL_STATE, seen(0), context).state;
 	for (const input of [seen(1), started, hung]) {
@@ -25,7 +26,7 @@ it("a rule and the report hear how long a worker that hangs has been up", () => 
 		charge: "nothing",
 		failure: {
 			uptimeMs: 7_200_000,
-			rule: "rule 2 (cause=hang,uptime>1h => restart-uncounted)",
+			rule: "rule 2 (cause=hang,uptime>1h,error=/NCCL/ => restart-uncounted)",
 		},
 	});
 });
