@@ -149,9 +149,10 @@ export class RoundLedger {
 			void this.options.forget(round - KEPT_ROUNDS);
 		}
 		this.heardAt.clear();
-		const before = this.entry?.work;
-		if (before) this.kept = new Set(before.last.keys());
-		else if (round > 1) this.askSoon(instance, round);
+		const { entry: before } = this;
+		if (before?.work) this.kept = new Set(before.work.last.keys());
+		const hasMissed = before?.work == null || before.round < round - 1;
+		if (round > 1 && hasMissed) this.askSoon(instance, round);
 		this.entry = {
 			...newEntry(this.options, instance, round),
 			work: beginWork(now, this.furthest),

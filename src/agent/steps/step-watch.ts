@@ -60,9 +60,11 @@ export class StepWatch {
 		this.state = state;
 		const number = state.phase === "RUNNING" ? state.round : undefined;
 		const isSame = number === this.round?.number;
-		// What was reported before a round is left belongs to it, and what is reported between two rounds to none.
-		if (!isSame) this.options.readReports();
-		if (!isSame && this.round !== undefined) this.readers.look();
+		if (!isSame && this.round !== undefined) {
+			// The last steps of the round that is left belong to it.
+			this.options.readReports();
+			this.readers.look();
+		}
 		this.options.ledger.follow(state);
 		if (isSame) return;
 		if (number === undefined) this.rest();

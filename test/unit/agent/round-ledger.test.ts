@@ -183,6 +183,30 @@ describe("the ledger that an agent keeps", () => {
 		});
 	});
 
+	it("learns how far others came in rounds that its node was out of", async () => {
+		const { clock, store, run, join, step, read } = open(5);
+		run(3);
+		await clock.advance(10);
+		step(20);
+		join();
+		const furthest = { step: 50, source: "report" } as const;
+		const steps = { first: 1, furthest, firstAt: 5, newAt: 5 };
+		const record = ledgerRecord({ nodeId: "b", round: 4, steps });
+		const put = KEYS.ledgerOf(4, "b");
+		await store.transaction([], [{ put, value: encodeRecord(record) }]);
+		run(5);
+		await clock.advance(10);
+		step(41);
+		await clock.advance(10);
+		step(42);
+		await clock.advance(20_000);
+		step(51);
+		await clock.advance(20_000);
+		expect(await read(5)).toMatchObject({
+			...{ before: furthest, stages: { again: { ms: 10 } } },
+		});
+	});
+
 	it("is forgotten as the history is", async () => {
 		const { clock, store, run, read } = open(204);
 		for (const nodeId of ["a", "b"]) {
