@@ -153,7 +153,7 @@ function spare({ title, of, ...about }) {
 				const samples = [];
 				for (let count = 0; count < NOTICES; count += 1) {
 					job.start(`b-${count + 1}`);
-					await job.saying(`b-${count + 1}`, "waits as a spare");
+					await job.saying(`b-${count + 1}`, "this node is a spare");
 					await sleep(Math.random() * 100);
 					const { round } = job.marks("step").at(-1);
 					job.signal(`b-${count}`, "SIGTERM");
