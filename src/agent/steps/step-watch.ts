@@ -120,8 +120,7 @@ export class StepWatch {
 	readonly close = () => this.rest();
 
 	private begin(number: number): void {
-		const now = this.options.clock.now();
-		this.round = { number, since: now };
+		this.round = { number, since: this.options.clock.now() };
 		this.latest = number;
 		this.judged = undefined;
 		this.hang = undefined;
