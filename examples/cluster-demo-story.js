@@ -49,6 +49,11 @@ export class ClusterStory extends Teller {
 		return this.left.find((one) => one.round === round);
 	}
 
+	/** The round of the newest step. */
+	get newestRound() {
+		return this.steps.at(-1)?.round;
+	}
+
 	/** The first step that was told in a round, if any was. */
 	stepIn(round) {
 		return this.steps.find((one) => one.round === round);

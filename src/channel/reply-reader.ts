@@ -73,6 +73,11 @@ export class ReplyReader {
 		return (this.listing ?? this.look)?.entries ?? 0;
 	}
 
+	/** Whether a look is not over. */
+	get isLooking(): boolean {
+		return this.listing !== undefined || this.look !== undefined;
+	}
+
 	/** Raises the limit after an event was sent. */
 	expectAnswers(): void {
 		this.lookedAt.grant(ANSWERS);

@@ -27,6 +27,7 @@ export class ReplyTurns {
 	/** Cancels the next step or the end of a rest; undefined if there is neither. */
 	private cancel: (() => void) | undefined;
 	private mustLookAgain = false;
+	private mustReadProgress = false;
 	private isClosed = false;
 	private sent = 0;
 	private crowded = false;
@@ -66,9 +67,10 @@ export class ReplyTurns {
 		this.look();
 	}
 
-	/** Delivers the worker's newest step, if it is new. */
+	/** Delivers the worker's newest step, if it is new. Older replies that the current look has not reached come first. */
 	readProgress(): void {
-		if (!this.isClosed) this.reader.readProgress();
+		this.mustReadProgress = this.reader.isLooking;
+		if (!this.isClosed && !this.mustReadProgress) this.reader.readProgress();
 	}
 
 	/** Delivers all replies of an ended worker at once. */
@@ -103,6 +105,8 @@ export class ReplyTurns {
 	}
 
 	private rest({ entries, replies }: Look): void {
+		if (this.mustReadProgress) this.readProgress();
+		if (this.isClosed) return;
 		this.noteQuiet(replies.length);
 		this.crowded = entries > CROWD;
 		// No notification may come for what follows.

@@ -20,9 +20,15 @@ import type {
 	Furthest,
 	RoundSteps,
 	Stages,
-	StageTime,
 } from "../rendezvous/records/ledger-record.js";
 import type { StepSource } from "../rendezvous/records/progress-record.js";
+import {
+	type Announced,
+	NO_TIME,
+	split,
+	sum,
+	withAnnounced,
+} from "./stage-time.js";
 
 /** A worker's new step. All times are milliseconds on the agent's steady clock. */
 export interface WorkerStep {
@@ -33,8 +39,6 @@ export interface WorkerStep {
 	readonly isKept: boolean;
 	readonly at: number;
 }
-
-export type Announced = "saving" | "loading";
 
 interface Announcement {
 	readonly worker: string;
@@ -57,8 +61,6 @@ export interface Work {
 	readonly announced: readonly Announcement[];
 	readonly saves: number;
 }
-
-const NO_TIME: StageTime = { ms: 0, savingMs: 0, loadingMs: 0 };
 
 export function beginWork(at: number, before: Furthest | null): Work {
 	return {
@@ -142,16 +144,19 @@ export function noteWorkerStep(work: Work, step: WorkerStep): Work {
 	const { stages } = now;
 	const { open } = stages;
 	const name = stageOf(now, step);
-	const ms = now.at - now.steppedAt;
+	const spent = { ...open, ms: now.at - now.steppedAt };
+	const part = name === "fresh" ? partAgain(now, step.step) : 0;
+	const { again, rest } = split(spent, part);
+	const after = {
+		...{ ...stages, open: NO_TIME },
+		again: sum(stages.again, again),
+	};
 	return {
 		...now,
 		steppedAt: now.at,
 		steps: withStep(now, step, name),
 		last: new Map(now.last).set(step.worker, step.step),
-		stages: {
-			...{ ...stages, open: NO_TIME },
-			[name]: sum(stages[name], { ...open, ms }),
-		},
+		stages: { ...after, [name]: sum(after[name], rest) },
 		announced: now.announced.filter(({ worker }) => worker !== step.worker),
 	};
 }
@@ -170,6 +175,13 @@ function kindOf(
 	const isFromZero = source === "hook" && !isKept;
 	if (startsOver || isFromZero || source !== before.source) return "unsure";
 	return step <= before.step ? "again" : "fresh";
+}
+
+/** The part of the time since the last step that went to steps of earlier rounds: not each of fast steps is seen. */
+function partAgain({ before, steps }: Work, step: number): number {
+	const known = steps?.furthest.step ?? step;
+	const made = Math.max(0, (before?.step ?? known) - known);
+	return made === 0 ? 0 : made / (step - known);
 }
 
 function withStep(
@@ -195,24 +207,5 @@ function withStep(
 		firstAt: steps?.firstAt ?? at,
 		...{ furthest, newAt },
 		...(isUnsure && { isUnsure }),
-	};
-}
-
-function withAnnounced(
-	time: StageTime,
-	announced: readonly Announcement[],
-	ms: number,
-): StageTime {
-	const kinds = new Set(announced.map(({ kind }) => kind));
-	if (kinds.has("saving")) return { ...time, savingMs: time.savingMs + ms };
-	if (kinds.has("loading")) return { ...time, loadingMs: time.loadingMs + ms };
-	return time;
-}
-
-function sum(one: StageTime, other: StageTime): StageTime {
-	return {
-		ms: one.ms + other.ms,
-		savingMs: one.savingMs + other.savingMs,
-		loadingMs: one.loadingMs + other.loadingMs,
 	};
 }

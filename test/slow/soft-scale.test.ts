@@ -72,7 +72,12 @@ it.concurrent("T7 three agents that join at once make one round", async (context
 	);
 	await cluster.form("node-a");
 	const survivors = cluster.site.workers(1);
-	for (const nodeId of ["node-b", "node-c", "node-d"]) cluster.agent(nodeId);
+	// It coordinates: it sees the three at once, however long their starts take.
+	cluster.freeze("node-a");
+	const others = ["node-b", "node-c", "node-d"];
+	for (const nodeId of others) cluster.agent(nodeId);
+	for (const nodeId of others) await cluster.store.sawNode(nodeId, "ready", 2);
+	cluster.thaw("node-a");
 	await cluster.site.sawWorkers(3, 2);
 	await sawEvent(survivors, "WORK", 2);
 	expectSpared(survivors);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.js";
+import { NO_TIME } from "../../progress/stage-time.js";
 import { type Work, workUntil } from "../../progress/work.js";
 import { applyNews, type WorkNews } from "../../progress/work-news.js";
 import type {
@@ -49,8 +50,6 @@ export function newEntry(
 		...{ work: null, ranUntil: null, stoppedAt: null, stragglerMs: 0 },
 	};
 }
-
-const NO_TIME: StageTime = { ms: 0, savingMs: 0, loadingMs: 0 };
 
 /**
  * The record of an entry with the latest news. Only its begin is read from the wall clock, so that a change of that clock changes no duration.

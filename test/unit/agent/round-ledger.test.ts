@@ -173,7 +173,7 @@ describe("the ledger that an agent keeps", () => {
 		await clock.advance(10);
 		step(41);
 		await clock.advance(10);
-		step(42);
+		step(50);
 		await clock.advance(20_000);
 		step(51);
 		await clock.advance(20_000);
@@ -198,7 +198,7 @@ describe("the ledger that an agent keeps", () => {
 		await clock.advance(10);
 		step(41);
 		await clock.advance(10);
-		step(42);
+		step(50);
 		await clock.advance(20_000);
 		step(51);
 		await clock.advance(20_000);

@@ -229,6 +229,14 @@ it("hears at its poll of the newest step that was not reported by a reply", asyn
 	expect(received).toHaveLength(heard + 1);
 });
 
+it("hears the replies of a long look before the newest step", async () => {
+	const { clock, received, step, begin } = start(() => clock.advance(10));
+	for (let count = 0; count < 300; count++) step();
+	await begin(silent);
+	clock.advance(10_000);
+	expect(received).toHaveLength(257);
+});
+
 it("says once of a channel that its replies cannot be read, and of another kind once more", async () => {
 	const { root, warnings, begin } = start();
 	const watch = await begin(silent);
@@ -303,8 +311,11 @@ function start(onReply: () => void = () => {}) {
 		onTestFinished(() => watch.close());
 		return watch;
 	};
-	const step = () => writers[0]?.write({ kind: "PROGRESS", step: ++steps }, 1);
 	let steps = 0;
+	const step = () => {
+		steps += 1;
+		writers[0]?.write({ kind: "PROGRESS", step: steps }, steps);
+	};
 	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
 	const replies = join(root.channels()[0]?.directory ?? "", "replies");
 	/** Sets the time of the last change of rank 0's replies, in milliseconds since 1970. */

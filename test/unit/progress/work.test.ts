@@ -65,6 +65,12 @@ describe("the work of a round", () => {
 			{ start: "10/0/0", fresh: "20/0/0" },
 		],
 		[
+			"is divided where fast steps show only some of their numbers",
+			F10,
+			[step(10, 6), busy(20, "save"), step(70, 16)],
+			{ start: "10/0/0", again: "4/0/0", fresh: "56/50/0" },
+		],
+		[
 			"is made again up to the furthest step of earlier rounds",
 			F10,
 			[step(10, 9), step(30, 10), step(60, 11)],
