@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFailed } from "vitest";
+import { expect, onTestFailed, onTestFinished } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
 import { poll } from "./etcd-gateway.js";
 import type { Launch, LaunchOptions, LaunchSite } from "./launch.js";
@@ -17,6 +17,12 @@ export function startDemo(
 	const words = [example(name), ...args];
 	const demo = site.start(process.execPath, words, options);
 	onTestFailed(() => console.log(demo.output));
+	// One that is killed leaves its agents.
+	onTestFinished(async () => {
+		if (demo.hasEnded) return;
+		demo.signal("SIGINT");
+		await demo.ended;
+	});
 	return demo;
 }
 
