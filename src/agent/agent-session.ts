@@ -84,7 +84,7 @@ export class AgentSession {
 		cleanups.add("closing the watch on replies", () => replies.close());
 		const workers = openWorkers({
 			...{ ...this.options, resources, replies },
-			dispatch: (input) => this.inputs.dispatch(withStep(input, steps)),
+			dispatch: (input) => this.inputs.dispatch(withStep(input, watches)),
 		});
 		this.workers = workers;
 		const watches = openSteps({

@@ -47,6 +47,8 @@ export interface OpenSteps {
 	readonly steps: StepWatch;
 	readonly stuck: StuckWatch;
 	readonly ledger: Pick<RoundLedger, "close">;
+	/** Passes on what workers have reported until now, while a round runs. */
+	readonly hear: () => void;
 }
 
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
@@ -68,6 +70,9 @@ export function openSteps({
 		if (lease === undefined) return;
 		await store.transaction([], [{ put, value, lease }]).catch(() => {});
 	};
+	const readReports = () => {
+		for (const { directory } of processes()) replies.readNow(directory);
+	};
 	const inquiry = new HangInquiry({
 		...options,
 		processes,
@@ -79,15 +84,8 @@ export function openSteps({
 	const { starts } = options;
 	if (starts !== undefined) starts.onChange = ledger.startsChanged;
 	const steps = new StepWatch({
-		...{ ...options, processes },
-		ledger: telling(ledger, (directory, { source }) => {
-			const isIt = (one: WorkerProcess) => one.directory === directory;
-			const process = processes().find(isIt);
-			if (process !== undefined) options.onStep(process.pid, source);
-		}),
-		readReports: () => {
-			for (const { directory } of processes()) replies.readNow(directory);
-		},
+		...{ ...options, processes, readReports },
+		ledger: telling(ledger, processes, options.onStep),
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		straggler: (state) => stragglers.look(state),
@@ -107,31 +105,40 @@ export function openSteps({
 		steps.close();
 		void ledger.close();
 	});
-	return { steps, stuck, ledger };
+	const hear = () => {
+		if (steps.place.round > 0) readReports();
+	};
+	return { steps, stuck, ledger, hear };
 }
 
-/** Adds to a worker's failure how far it had come. */
+/** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */
 export function withStep(
 	input: AgentInput,
-	steps: Pick<StepWatch, "stepOf">,
+	{
+		steps,
+		hear,
+	}: { readonly steps: Pick<StepWatch, "stepOf"> } & Pick<OpenSteps, "hear">,
 ): AgentInput {
-	const isFailure = input.kind === "worker-exited" && input.exitCode !== 0;
-	return isFailure && !input.exit.signalledByAgent
-		? { ...input, step: steps.stepOf(input.localRank) }
-		: input;
+	if (input.kind !== "worker-exited" || input.exitCode === 0) return input;
+	if (input.exit.signalledByAgent) return input;
+	hear();
+	return { ...input, step: steps.stepOf(input.localRank) };
 }
 
 /** A ledger that also tells whose step it hears of. */
 function telling(
 	ledger: StepWatchOptions["ledger"],
-	tell: StepWatchOptions["ledger"]["stepped"],
+	processes: StepWatchOptions["processes"],
+	tell: OpenStepsOptions["onStep"],
 ): StepWatchOptions["ledger"] {
 	return {
 		follow: (state) => ledger.follow(state),
 		announced: (...said) => ledger.announced(...said),
 		stepped: (directory, steps) => {
 			ledger.stepped(directory, steps);
-			tell(directory, steps);
+			const isIt = (one: WorkerProcess) => one.directory === directory;
+			const process = processes().find(isIt);
+			if (process !== undefined) tell(process.pid, steps.source);
 		},
 	};
 }
