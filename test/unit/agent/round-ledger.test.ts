@@ -73,6 +73,24 @@ function open(synced = 0) {
 	return { clock, store, ledger, run, join, step, say, lag, read, written };
 }
 
+const FURTHEST = { step: 50, source: "report" } as const;
+
+/** Another node came to step 50 in round 4; this one makes steps 41, 50 and 51 in round 5. */
+async function repeat({ clock, store, run, step }: ReturnType<typeof open>) {
+	const steps = { first: 1, furthest: FURTHEST, firstAt: 5, newAt: 5 };
+	const record = ledgerRecord({ nodeId: "b", round: 4, steps });
+	const put = KEYS.ledgerOf(4, "b");
+	await store.transaction([], [{ put, value: encodeRecord(record) }]);
+	run(5);
+	await clock.advance(10);
+	step(41);
+	await clock.advance(10);
+	step(50);
+	await clock.advance(20_000);
+	step(51);
+	await clock.advance(20_000);
+}
+
 describe("the ledger that an agent keeps", () => {
 	it("is written at most once in ten seconds", async () => {
 		const { clock, run, step, read, written } = open();
@@ -163,47 +181,24 @@ describe("the ledger that an agent keeps", () => {
 	});
 
 	it("goes on where an earlier agent's ended", async () => {
-		const { clock, store, run, step, read } = open(4);
-		const furthest = { step: 50, source: "report" } as const;
-		const steps = { first: 1, furthest, firstAt: 5, newAt: 5 };
-		const record = ledgerRecord({ nodeId: "b", round: 4, steps });
-		const put = KEYS.ledgerOf(4, "b");
-		await store.transaction([], [{ put, value: encodeRecord(record) }]);
-		run(5);
-		await clock.advance(10);
-		step(41);
-		await clock.advance(10);
-		step(50);
-		await clock.advance(20_000);
-		step(51);
-		await clock.advance(20_000);
-		expect(await read(5)).toMatchObject({
-			...{ before: furthest, steps: { first: 41, newAt: 21_020 } },
+		const ledger = open(4);
+		await repeat(ledger);
+		expect(await ledger.read(5)).toMatchObject({
+			...{ before: FURTHEST, steps: { first: 41, newAt: 21_020 } },
 			stages: { start: { ms: 10 }, again: { ms: 10 }, fresh: { ms: 20_000 } },
 		});
 	});
 
 	it("learns how far others came in rounds that its node was out of", async () => {
-		const { clock, store, run, join, step, read } = open(5);
+		const ledger = open(5);
+		const { clock, run, join, step, read } = ledger;
 		run(3);
 		await clock.advance(10);
 		step(20);
 		join();
-		const furthest = { step: 50, source: "report" } as const;
-		const steps = { first: 1, furthest, firstAt: 5, newAt: 5 };
-		const record = ledgerRecord({ nodeId: "b", round: 4, steps });
-		const put = KEYS.ledgerOf(4, "b");
-		await store.transaction([], [{ put, value: encodeRecord(record) }]);
-		run(5);
-		await clock.advance(10);
-		step(41);
-		await clock.advance(10);
-		step(50);
-		await clock.advance(20_000);
-		step(51);
-		await clock.advance(20_000);
+		await repeat(ledger);
 		expect(await read(5)).toMatchObject({
-			...{ before: furthest, stages: { again: { ms: 10 } } },
+			...{ before: FURTHEST, stages: { again: { ms: 10 } } },
 		});
 	});
 
