@@ -131,12 +131,9 @@ function environmentOf(
 	config: AgentConfig,
 	rank: number,
 ): Record<string, string> {
-	const { nprocPerNode, runId, nodeId, maxRestarts } = config;
-	const environment = workerEnvironment({
-		parent: config.environment,
-		pythonPath: config.pythonPath,
-		pythonHook: config.pythonHook,
-		hook: config.hasHook ? AT_START : undefined,
+	const { nprocPerNode, runId, role, localAddr } = config;
+	const owner = { config, incarnation: AT_START };
+	const environment = workerEnvironment(owner, {
 		info: {
 			localRank: rank,
 			roleRank: rank,
@@ -146,19 +143,17 @@ function environmentOf(
 			worldSize: nprocPerNode,
 			groupRank: 0,
 			groupWorldSize: 1,
-			role: config.role,
-			masterAddr: config.localAddr ?? AT_START,
+			role,
+			masterAddr: localAddr ?? AT_START,
 			masterPort: 0,
 			round: 1,
 			restartCount: 0,
 			runId,
 		},
-		nodeId,
-		incarnation: AT_START,
 		instance: 0,
 		channel: AT_START,
 		errorFile: AT_START,
-		maxRestarts,
+		hook: config.hasHook ? AT_START : undefined,
 	});
 	const unknown = config.maxNodes > 1 ? SET_BY_OTHER_NODES : [];
 	return {

@@ -20,7 +20,8 @@ import type { Store, Watch } from "../../rendezvous/store/store.js";
 import type { WarmSpawner } from "../../supervision/warm-spawner.js";
 import type { WorkerSpec } from "../../supervision/worker.js";
 import type { OpenSpawner } from "./open-spawner.js";
-import { type WorkerOwner, workerWithoutPlace } from "./worker-spec.js";
+import type { WorkerOwner } from "./worker-environment.js";
+import { workerWithoutPlace } from "./worker-spec.js";
 
 export interface LearnedListOptions {
 	readonly clock: Clock;

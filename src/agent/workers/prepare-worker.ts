@@ -5,7 +5,6 @@ import type {
 	OutgoingEvent,
 	WorkerChannel,
 } from "../../channel/worker-channel.js";
-import type { AgentConfig } from "../../config/agent-config.js";
 import type { WorkerConsole } from "../../logs/console-tail.js";
 import type { LogDirectory } from "../../logs/log-directory.js";
 import { renderPrefix } from "../../logs/prefix.js";
@@ -22,12 +21,10 @@ import { lastLines } from "../../report/last-lines.js";
 import { openNextStreams } from "./next-streams.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";
-import { commandOf, environmentOf } from "./worker-spec.js";
+import { type WorkerOwner, workerEnvironment } from "./worker-environment.js";
+import { commandOf } from "./worker-spec.js";
 
-export interface PrepareWorkerOptions {
-	readonly config: AgentConfig;
-	/** The incarnation of the agent's process. */
-	readonly incarnation: string;
+export interface PrepareWorkerOptions extends WorkerOwner {
 	readonly clock: Clock;
 	readonly channels: ChannelRoot;
 	readonly logs: LogDirectory;
@@ -68,7 +65,7 @@ export function prepareWorker(
 		return {
 			spec: {
 				...commandOf(config, localRank),
-				env: environmentOf(options, {
+				env: workerEnvironment(options, {
 					hook: config.hasHook ? channel.makeHook() : undefined,
 					info,
 					instance: round.instance,

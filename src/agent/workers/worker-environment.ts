@@ -1,25 +1,30 @@
 import { delimiter } from "node:path";
 import type { WorkerInfo } from "../../channel/events.js";
+import type { AgentConfig } from "../../config/agent-config.js";
 import { withInspectorPort } from "./inspector-port.js";
 
-export interface WorkerEnvironmentOptions {
-	/** The inherited environment. */
-	readonly parent: Readonly<Record<string, string | undefined>>;
-	/** The directory of the runtime library for Python workers; undefined leaves PYTHONPATH unchanged. */
-	readonly pythonPath: string | undefined;
-	/** The directory of the hook for Python workers; undefined if they have none. */
-	readonly pythonHook: string | undefined;
-	/** Where the hook of this worker writes; undefined if it has none. */
-	readonly hook: string | undefined;
-	readonly info: WorkerInfo;
-	readonly nodeId: string;
+/** The part of an agent's configuration that its workers see. */
+type EnvironmentConfig = Pick<
+	AgentConfig,
+	"environment" | "pythonPath" | "pythonHook" | "nodeId" | "maxRestarts"
+>;
+
+/** Whose workers they are. */
+export interface WorkerOwner<Config = AgentConfig> {
+	readonly config: Config;
 	/** The agent process's incarnation, by which its guard recognises the worker and its descendants. */
 	readonly incarnation: string;
+}
+
+/** What differs from worker to worker, and from round to round. */
+export interface WorkerPlace {
+	readonly info: WorkerInfo;
 	readonly instance: number;
 	/** The worker's channel directory. */
 	readonly channel: string;
 	readonly errorFile: string;
-	readonly maxRestarts: number;
+	/** Where the hook of this worker writes; undefined if it has none. */
+	readonly hook: string | undefined;
 }
 
 const OWN_PREFIX = "ELASTIC_RUN_";
@@ -29,13 +34,14 @@ const OWN_PREFIX = "ELASTIC_RUN_";
  * elastic-run's own. The launcher's settings, including credentials, are removed.
  */
 export function workerEnvironment(
-	options: WorkerEnvironmentOptions,
+	{ config, incarnation }: WorkerOwner<EnvironmentConfig>,
+	{ info, instance, channel, errorFile, hook }: WorkerPlace,
 ): Record<string, string> {
-	const { parent, info, maxRestarts } = options;
+	const { environment: parent } = config;
 	return {
 		...defaults(info),
 		...inherited(parent),
-		...pythonPath(options),
+		...pythonPath(config),
 		...nodeOptions(parent.NODE_OPTIONS, info.localRank),
 		RANK: String(info.rank),
 		LOCAL_RANK: String(info.localRank),
@@ -49,17 +55,17 @@ export function workerEnvironment(
 		MASTER_ADDR: info.masterAddr,
 		MASTER_PORT: String(info.masterPort),
 		TORCHELASTIC_RESTART_COUNT: String(info.restartCount),
-		TORCHELASTIC_MAX_RESTARTS: String(maxRestarts),
+		TORCHELASTIC_MAX_RESTARTS: String(config.maxRestarts),
 		TORCHELASTIC_RUN_ID: info.runId,
-		TORCHELASTIC_ERROR_FILE: options.errorFile,
+		TORCHELASTIC_ERROR_FILE: errorFile,
 		TORCHELASTIC_USE_AGENT_STORE: "False",
-		ELASTIC_RUN_CHANNEL: options.channel,
-		ELASTIC_RUN_INSTANCE: String(options.instance),
+		ELASTIC_RUN_CHANNEL: channel,
+		ELASTIC_RUN_INSTANCE: String(instance),
 		ELASTIC_RUN_ROUND: String(info.round),
 		ELASTIC_RUN_RUN_ID: info.runId,
-		ELASTIC_RUN_NODE_ID: options.nodeId,
-		ELASTIC_RUN_INCARNATION: options.incarnation,
-		...(options.hook === undefined ? {} : { ELASTIC_RUN_HOOK: options.hook }),
+		ELASTIC_RUN_NODE_ID: config.nodeId,
+		ELASTIC_RUN_INCARNATION: incarnation,
+		...(hook === undefined ? {} : { ELASTIC_RUN_HOOK: hook }),
 	};
 }
 
@@ -78,11 +84,11 @@ function defaults(info: WorkerInfo): Record<string, string> {
  * `sitecustomize` only. An empty entry of the user's means the working directory, an empty variable nothing.
  */
 function pythonPath({
-	parent,
+	environment: { PYTHONPATH },
 	pythonPath: library,
 	pythonHook: hook,
-}: WorkerEnvironmentOptions): Record<string, string> {
-	const own = parent.PYTHONPATH ? parent.PYTHONPATH.split(delimiter) : [];
+}: EnvironmentConfig): Record<string, string> {
+	const own = PYTHONPATH ? PYTHONPATH.split(delimiter) : [];
 	const users = own.filter((entry) => entry !== hook);
 	const isThere = library === undefined || users.includes(library);
 	const entries = [
@@ -103,7 +109,7 @@ function nodeOptions(
 }
 
 function inherited(
-	parent: WorkerEnvironmentOptions["parent"],
+	parent: EnvironmentConfig["environment"],
 ): Record<string, string> {
 	const kept: Record<string, string> = {};
 	for (const [name, value] of Object.entries(parent)) {

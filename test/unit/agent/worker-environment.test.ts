@@ -45,25 +45,26 @@ it("gives a worker its ranks: the seat's first ones plus its local rank", () => 
 	});
 });
 
+const PLACE = {
+	info: INFO,
+	instance: ROUND.instance,
+	channel: "/run/channel/w1.1",
+	errorFile: "/logs/1/error.json",
+};
+
 const environmentOf = (
-	parent: Record<string, string | undefined>,
+	environment: Record<string, string | undefined>,
 	pythonPath?: string,
 	pythonHook?: string,
-	hook?: string,
-) =>
-	workerEnvironment({
-		parent,
-		pythonPath,
-		pythonHook,
-		hook,
-		info: INFO,
-		nodeId: "node-b",
-		incarnation: "b-1",
-		instance: ROUND.instance,
-		channel: "/run/channel/w1.1",
-		errorFile: "/logs/1/error.json",
-		maxRestarts: 3,
-	});
+	place: { hook?: string; info?: typeof INFO } = {},
+) => {
+	const node = { nodeId: "node-b", maxRestarts: 3 };
+	const config = { environment, pythonPath, pythonHook, ...node };
+	return workerEnvironment(
+		{ config, incarnation: "b-1" },
+		{ ...PLACE, hook: undefined, ...place },
+	);
+};
 
 it("sets torchrun's names with torchrun's meanings, and its own", () => {
 	expect(environmentOf({})).toEqual({
@@ -141,26 +142,15 @@ it.each([
 
 it("names the hook's directory, and never an outer launcher's", () => {
 	const parent = { ELASTIC_RUN_HOOK: "/outer" };
-	const own = "/run/channel/w1.1/hook";
+	const hook = "/run/channel/w1.1/hook";
 	expect(environmentOf(parent)).not.toHaveProperty("ELASTIC_RUN_HOOK");
-	expect(environmentOf(parent, undefined, undefined, own)).toMatchObject({
-		ELASTIC_RUN_HOOK: own,
+	expect(environmentOf(parent, undefined, undefined, { hook })).toMatchObject({
+		ELASTIC_RUN_HOOK: hook,
 	});
 });
 
 it("leaves the number of threads alone where a node has one worker", () => {
-	const environment = workerEnvironment({
-		parent: {},
-		pythonPath: undefined,
-		pythonHook: undefined,
-		hook: undefined,
-		info: { ...INFO, localWorldSize: 1 },
-		nodeId: "b",
-		incarnation: "b-1",
-		instance: 1,
-		channel: "c",
-		errorFile: "e",
-		maxRestarts: 0,
-	});
+	const info = { ...INFO, localWorldSize: 1 };
+	const environment = environmentOf({}, undefined, undefined, { info });
 	expect(environment).not.toHaveProperty("OMP_NUM_THREADS");
 });
