@@ -75,9 +75,11 @@ export function readEndedRuns(
 	uid: number,
 	wallTime: number,
 ): readonly (EndedRun & { readonly file: string })[] {
-	return recordFiles(directory, uid)
-		.filter(({ endedAt }) => wallTime - endedAt <= KEPT_MS)
-		.flatMap(({ file }) => {
+	return recordNames(directory, uid)
+		.reverse()
+		.filter((name) => wallTime - endOf(name) <= KEPT_MS)
+		.flatMap((name) => {
+			const file = join(directory, name);
 			const run = isFile(file, LARGEST_BYTES) ? readRecord(file) : undefined;
 			return run === undefined ? [] : [{ ...run, file }];
 		});
@@ -89,23 +91,26 @@ export function forgetEndedRuns(
 	uid: number,
 	wallTime: number,
 ): void {
-	const isOver = (endedAt: number, index: number) =>
-		wallTime - endedAt > KEPT_MS || index >= MOST_KEPT;
-	for (const [index, one] of recordFiles(directory, uid).entries()) {
-		const isRecord = isOver(one.endedAt, index) && isFile(one.file);
-		if (isRecord) rmSync(one.file, { force: true });
+	const names = recordNames(directory, uid);
+	const tooMany = names.length - MOST_KEPT;
+	// Each launcher that ends comes here. It looks no further than the first name that stays.
+	for (const [index, name] of names.entries()) {
+		if (index >= tooMany && wallTime - endOf(name) <= KEPT_MS) return;
+		const file = join(directory, name);
+		if (isFile(file)) rmSync(file, { force: true });
 	}
 }
 
-/** The latest end first. Each launcher that ends asks for it: the names say enough, a look at each file would delay it. */
-function recordFiles(directory: string, uid: number) {
-	return ownEntries(directory, uid)
-		.flatMap((name) => {
-			const endedAt = /^(\d{13})-.*\.json$/.exec(name)?.[1];
-			const file = join(directory, name);
-			return endedAt === undefined ? [] : [{ file, endedAt: Number(endedAt) }];
-		})
-		.sort((one, other) => other.endedAt - one.endedAt);
+/** The earliest end first: a name begins with its time. */
+function recordNames(directory: string, uid: number): string[] {
+	return ownEntries(directory, uid).filter((name) =>
+		/^\d{13}-.*\.json$/.test(name),
+	);
+}
+
+/** Milliseconds since 1970. */
+function endOf(name: string): number {
+	return Number(name.slice(0, 13));
 }
 
 function isFile(file: string, largest = Number.POSITIVE_INFINITY): boolean {
