@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const RETRY_MS = 100;
+const RETRY_MS = 20;
 const JOIN_TIMEOUT_MS = 60_000;
 
 /** Another worker of the round has died, or has left. */

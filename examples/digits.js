@@ -10,11 +10,19 @@ export const CLASSES = 10;
 const EXAMPLE_BYTES = 1 + PIXELS;
 const DARKEST = 255;
 /** What each byte of a pixel means. */
-const SHADES = Float32Array.from({ length: 256 }, (_, byte) => byte / DARKEST);
-/** Unpacked in one piece: a restarted worker waits for its data. */
+export const SHADES = Float32Array.from(
+	{ length: 256 },
+	(_, byte) => byte / DARKEST,
+);
+/** It is unpacked in one piece. */
 const UNPACKED_BYTES = 10_000 * EXAMPLE_BYTES;
 
-/** Each fifth example of a digit is kept for the test: { training, test }, each { count, pixels, labels }. */
+/**
+ * Each fifth example of a digit is kept for the test: { training, test }, each
+ * { bytes, starts }: where each example begins in all the bytes of the file. Its
+ * first byte names the digit; its pixels follow. Nothing is copied: a restarted
+ * worker waits for its data.
+ */
 export function loadDigits() {
 	const packed = readFileSync(new URL("digits.gz", import.meta.url));
 	const bytes = gunzipSync(packed, { chunkSize: UNPACKED_BYTES });
@@ -25,20 +33,8 @@ export function loadDigits() {
 		starts[seen[label] % 5 === 4 ? "test" : "training"].push(from);
 		seen[label] += 1;
 	}
-	const pack = (ofSet) => packExamples(bytes, ofSet);
-	return { training: pack(starts.training), test: pack(starts.test) };
-}
-
-/** The examples that begin at these bytes. */
-function packExamples(bytes, starts) {
-	const pixels = new Float32Array(starts.length * PIXELS);
-	let next = 0;
-	for (const start of starts) {
-		for (let at = start + 1; at < start + EXAMPLE_BYTES; at += 1) {
-			pixels[next] = SHADES[bytes[at]];
-			next += 1;
-		}
-	}
-	const labels = Uint8Array.from(starts, (start) => bytes[start]);
-	return { count: starts.length, pixels, labels };
+	return {
+		training: { bytes, starts: starts.training },
+		test: { bytes, starts: starts.test },
+	};
 }

@@ -1,7 +1,7 @@
 // A network of one hidden layer, by hand: pixels → 32 rectified units → a
 // probability for each digit. All its weights are one array, so that gradients
 // are added up over the workers, and saved, in one piece.
-import { CLASSES, PIXELS } from "./digits.js";
+import { CLASSES, PIXELS, SHADES } from "./digits.js";
 
 const HIDDEN = 32;
 const HIDDEN_BIASES = PIXELS * HIDDEN;
@@ -20,10 +20,11 @@ export function initialWeights(random) {
 
 /** Adds the gradient of one example's loss to `gradient`, and returns the loss. */
 export function addGradient(weights, digits, example, gradient) {
-	const first = example * PIXELS;
-	const hidden = hiddenUnits(weights, digits.pixels, first);
+	const { bytes, starts } = digits;
+	const label = bytes[starts[example]];
+	const first = starts[example] + 1;
+	const hidden = hiddenUnits(weights, bytes, first);
 	const errors = probabilities(weights, hidden);
-	const label = digits.labels[example];
 	const loss = -Math.log(errors[label]);
 	errors[label] -= 1;
 
@@ -41,7 +42,7 @@ export function addGradient(weights, digits, example, gradient) {
 		gradient[OUTPUT_BIASES + digit] += errors[digit];
 	}
 	for (let pixel = 0; pixel < PIXELS; pixel += 1) {
-		const ink = digits.pixels[first + pixel];
+		const ink = SHADES[bytes[first + pixel]];
 		if (ink === 0) continue;
 		const row = pixel * HIDDEN;
 		for (let unit = 0; unit < HIDDEN; unit += 1) {
@@ -52,22 +53,21 @@ export function addGradient(weights, digits, example, gradient) {
 }
 
 /** The share of examples that the network reads right. */
-export function accuracy(weights, digits) {
+export function accuracy(weights, { bytes, starts }) {
 	let right = 0;
-	for (let example = 0; example < digits.count; example += 1) {
-		const hidden = hiddenUnits(weights, digits.pixels, example * PIXELS);
+	for (const start of starts) {
+		const hidden = hiddenUnits(weights, bytes, start + 1);
 		const guess = probabilities(weights, hidden);
-		if (guess.indexOf(Math.max(...guess)) === digits.labels[example]) {
-			right += 1;
-		}
+		if (guess.indexOf(Math.max(...guess)) === bytes[start]) right += 1;
 	}
-	return right / digits.count;
+	return right / starts.length;
 }
 
-function hiddenUnits(weights, pixels, first) {
+/** The pixels of an example follow each other from `first` on. */
+function hiddenUnits(weights, bytes, first) {
 	const hidden = weights.slice(HIDDEN_BIASES, OUTPUT);
 	for (let pixel = 0; pixel < PIXELS; pixel += 1) {
-		const ink = pixels[first + pixel];
+		const ink = SHADES[bytes[first + pixel]];
 		if (ink === 0) continue;
 		const row = pixel * HIDDEN;
 		for (let unit = 0; unit < HIDDEN; unit += 1) {

@@ -95,7 +95,7 @@ export class Training {
 
 	#shuffle() {
 		const generator = generatorFrom(this.state.generator);
-		this.#order = shuffled(this.#digits.training.count, generator);
+		this.#order = shuffled(this.#digits.training.starts.length, generator);
 		this.#afterShuffling = generator.state;
 	}
 }
