@@ -4,7 +4,8 @@ import { request as requestHttps } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Certificates } from "./etcd-tls.js";
 
-const REQUEST_LIMIT_MS = 5_000;
+const REQUEST_LIMIT_MS = 30_000;
+const HEALTH_LIMIT_MS = 5_000;
 const POLL_MS = 10;
 
 /** The user that may do everything, where authentication is on. */
@@ -42,7 +43,7 @@ export class EtcdGateway {
 	/** Whether it answers and its cluster has a leader. Never rejects. */
 	async isHealthy(): Promise<boolean> {
 		try {
-			const { text } = await this.ask("/health", undefined, REQUEST_LIMIT_MS);
+			const { text } = await this.ask("/health", undefined, HEALTH_LIMIT_MS);
 			return JSON.parse(text).health === "true";
 		} catch {
 			return false;

@@ -6,7 +6,7 @@ import { freePort } from "./free-port.js";
 import { job, type Launch, openSite } from "./launch.js";
 import { livesAt, releaseWorkers } from "./lives.js";
 import { endProcess, isAlive, waitFor } from "./processes.js";
-import { onTestFinished } from "./this-test.js";
+import { onTestFailed, onTestFinished } from "./this-test.js";
 
 const CONF = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
 
@@ -26,6 +26,11 @@ export class Meeting {
 	) {
 		onTestFinished(() => {
 			for (const pid of [...this.keepers(), ...this.etcds()]) endProcess(pid);
+		});
+		onTestFailed(() => {
+			for (const [number, { output }] of this.launches) {
+				console.log(`node-${number}:\n${output.stderr}`);
+			}
 		});
 	}
 
