@@ -16,11 +16,7 @@ const FLAGS =
  * Writes the root cause of a failed run to the launcher's TORCHELASTIC_ERROR_FILE, which a scheduler may have named. It
  * writes in place: Kubernetes mounts such a file alone.
  */
-export function writeLauncherError(
-	report: RunReport,
-	path: string | undefined,
-): void {
-	if (!path) return;
+export function writeLauncherError(report: RunReport, path: string): void {
 	const text = launcherErrorText(report, systemClock.wallTime());
 	if (text === undefined) return;
 	try {

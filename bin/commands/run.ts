@@ -96,8 +96,11 @@ async function launch(
 			screen,
 		});
 		screen?.close();
-		const { writeLauncherError } = await import("../write-launcher-error.js");
-		writeLauncherError(result, config.environment.TORCHELASTIC_ERROR_FILE);
+		const { TORCHELASTIC_ERROR_FILE: errorFile } = config.environment;
+		if (errorFile) {
+			const { writeLauncherError } = await import("../write-launcher-error.js");
+			writeLauncherError(result, errorFile);
+		}
 		if (config.output === "json")
 			process.stdout.write(`${plainJson(result)}\n`);
 		const { formatReport } = await import("../../src/report/format-report.js");
