@@ -13,7 +13,7 @@ import { CLI, PYTHON } from "./launchers.js";
 
 /** How long each round runs: the processes for the next one are ready by then. */
 const ROUND_MS = 3_000;
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 120_000;
 
 const { values } = parseArgs({
 	options: {
@@ -47,6 +47,15 @@ const COMMANDS = {
 };
 
 for (const name of launchers.split(",")) {
+	try {
+		await show(name);
+	} catch (error) {
+		console.log(`${name.padEnd(9)} ${error.message}`);
+		process.exitCode = 1;
+	}
+}
+
+async function show(name) {
 	const times = await measure(...COMMANDS[name], name === "warm" && isTorch);
 	const sorted = times.toSorted((a, b) => a - b);
 	const at = (part) => sorted[Math.floor((sorted.length - 1) * part)];
@@ -109,7 +118,11 @@ function marksOf(folder, restart) {
 
 async function until(isSo) {
 	for (let waited = 0; !isSo(); waited += 5) {
-		if (waited > PATIENCE_MS) throw new Error("it took too long");
+		if (waited > PATIENCE_MS) {
+			throw new Error(
+				`not all workers were back after ${PATIENCE_MS / 1000} s`,
+			);
+		}
 		await sleep(5);
 	}
 }
