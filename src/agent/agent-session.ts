@@ -114,6 +114,7 @@ export class AgentSession {
 			...{ config, ending, instance, wallTime: place.clock.wallTime() },
 			round: this.view?.round ?? null,
 			rounds: agent.history.rounds,
+			startsIn: (round) => resources.starts?.startsIn(round),
 			workers: workers.results,
 			progress: steps.lastProgress(),
 			stuck: stuck.linesOf(ending.root?.round),

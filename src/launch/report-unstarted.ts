@@ -24,6 +24,7 @@ export function reportUnstarted(
 		workers: [],
 		progress: [],
 		stuck: [],
+		startsIn: () => undefined,
 		wordsOf: () => undefined,
 		logDir: null,
 	});

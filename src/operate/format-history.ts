@@ -7,7 +7,7 @@ import type {
 	RoundLine,
 	RunHistory,
 } from "../rendezvous/describe/describe-history.js";
-import { savedBy } from "../rendezvous/describe/measure-starts.js";
+import { wordsOfStarts } from "../rendezvous/describe/words-of-starts.js";
 
 const HEADER = [
 	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],
@@ -40,7 +40,7 @@ function rowsOf({ rounds }: InstanceHistory): readonly (readonly string[])[] {
 		...rounds.map((line) => [
 			...cellsOf(line),
 			...(showsSteps ? stepCells(line) : []),
-			...(showsStarts ? [startInWords(line.starts)] : []),
+			...(showsStarts ? [wordsOfStarts(line.starts) ?? "-"] : []),
 			causeOf(line),
 		]),
 	];
@@ -52,17 +52,6 @@ function stepCells({ steps }: RoundLine): readonly string[] {
 		inWords(toFirstMs),
 		...[lost, again].map((count) => String(count ?? "-")),
 	];
-}
-
-function startInWords(starts: RoundLine["starts"]): string {
-	if (starts.length === 0) return "-";
-	const warm = starts.reduce((sum, one) => sum + one.warm, 0);
-	const all = starts.reduce((sum, one) => sum + one.cold, warm);
-	const reason = starts.find((one) => one.reason !== null)?.reason ?? "";
-	if (warm === 0) return `cold: ${reason}`;
-	if (warm < all) return `${warm} of ${all} warm: ${reason}`;
-	const saved = savedBy(starts) ?? 0;
-	return saved > 0 ? `warm, saved ${formatDuration(saved)}` : "warm";
 }
 
 function inWords(ms: number | null): string {

@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../rendezvous/records/failure.js";
+import type { Starts } from "../rendezvous/records/ledger-record.js";
 
 /** How a run ended for this agent. `left`: this node left, and the run may continue elsewhere. */
 export type RunOutcome = "succeeded" | "failed" | "stopped" | "left";
@@ -36,6 +37,8 @@ export interface RoundStory {
 	readonly recoveryMs: number | null;
 	/** How long its workers ran, in milliseconds; null while they run. */
 	readonly ranMs: number | null;
+	/** How this node's workers were started; absent without `--warm auto`, and if it started none. */
+	readonly starts?: Starts;
 	/** Why it ended, in words: "rank 2 on node-a: exit code 1", "all workers succeeded". */
 	readonly ending: string;
 }

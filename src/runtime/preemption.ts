@@ -78,6 +78,8 @@ async function call(
 	notice: NoticeState,
 	listener: PreemptionListener,
 ): Promise<void> {
+	// It may be withdrawn or replaced by now: the newest is heard as well.
+	if (source.notice()?.sequence !== notice.sequence) return;
 	const preemption = preemptionOf(notice);
 	if (preemption === undefined) return;
 	source.say({ kind: "NOTICED", event: notice.sequence });

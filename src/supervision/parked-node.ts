@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fstatSync, statSync } from "node:fs";
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/parking.js";
 import type { ParkingFacts } from "./parked-or-cold.js";
 import { signalProcess } from "./process-group.js";
 import { killWithParent } from "./setpriv.js";
+import { stdioPipe } from "./stdio-pipe.js";
 import { differenceOf, PLACE } from "./warm-environment.js";
 import type { WorkerSpec } from "./worker.js";
 
@@ -58,7 +59,7 @@ export class ParkedNode {
 			this.hasEnded = true;
 		});
 		this.child.unref();
-		this.pipe = pipeOf(this.child);
+		this.pipe = stdioPipe(this.child, PARKING_DESCRIPTOR);
 		// If the process is gone, its exit event tells.
 		this.pipe.on("error", () => {});
 		this.pipe.on("data", () => {
@@ -128,12 +129,4 @@ function stampOf(path: string): string {
 	} catch (error) {
 		return systemErrorCode(error) ?? "unknown";
 	}
-}
-
-/** Node's types know the first five streams only. */
-function pipeOf({ stdio }: ChildProcess): Duplex {
-	const streams: readonly unknown[] = stdio;
-	const pipe = streams[PARKING_DESCRIPTOR];
-	if (!(pipe instanceof Duplex)) throw new Error("a process has no pipe");
-	return pipe;
 }

@@ -138,7 +138,7 @@ export class ParkingSpawner implements WorkerSpawner, StartSource {
 			{
 				...listener,
 				exited: (exit, groupRemains) => {
-					if (!waiting.isStarted) {
+					if (!waiting.isStarted && !exit.signalledByAgent) {
 						const message = "the process that was started ahead has ended";
 						listener.spawnFailed({ code: "EAGAIN", message });
 						return;

@@ -4,19 +4,16 @@ import type { WorkerSpec } from "./worker.js";
 
 /** Knows how a node's workers were started, and how the next ones will be. */
 export interface StartSource {
-	/** Undefined if none was started in this round, or the round is not one of the last. */
+	/** Undefined if none was started in this round. */
 	startsIn(round: number): Starts | undefined;
 	readonly next: NextStart;
 	/** Called when either has changed. */
 	onChange: () => void;
 }
 
-/** The ledger asks for the newest rounds only. */
-const KEPT_ROUNDS = 4;
-
-/** How a node's workers were started in the newest rounds. */
+/** How a node's workers were started. */
 export class StartNotes {
-	/** By round, the newest last. */
+	/** By round. */
 	private readonly rounds = new Map<string, Starts>();
 	onChange: () => void = () => {};
 
@@ -33,8 +30,6 @@ export class StartNotes {
 						...{ reason: cold.reason, kind: cold.kind },
 					},
 		);
-		const [oldest = ""] = this.rounds.keys();
-		if (this.rounds.size > KEPT_ROUNDS) this.rounds.delete(oldest);
 		this.onChange();
 	}
 

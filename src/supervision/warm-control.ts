@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import type { ToImport } from "./learned-modules.js";
 import { killWithParent } from "./setpriv.js";
+import { stdioPipe } from "./stdio-pipe.js";
 import { helperEnvironment } from "./warm-environment.js";
 import { decodeNews, type WarmNews, type WarmOrder } from "./warm-messages.js";
 import type { WorkerSpec } from "./worker.js";
@@ -48,7 +49,7 @@ export class WarmControl {
 	}
 }
 
-/** Starts a helper for workers like this one. It has the launcher's own streams too, for workers that write to them. */
+/** Starts a helper for workers like this one; throws if the launcher lacks a descriptor. It has the launcher's own streams too, for workers that write to them. */
 export function spawnHelper(
 	{ file, args, cwd, env }: WorkerSpec,
 	setpriv: string,
@@ -59,5 +60,5 @@ export function spawnHelper(
 		detached: true,
 		stdio: ["ignore", "ignore", "ignore", "pipe", 0, 1, 2],
 	});
-	return { child, socket: child.stdio[3] as Duplex };
+	return { child, socket: stdioPipe(child, 3) };
 }

@@ -1,3 +1,4 @@
+import { readPythonArguments } from "./python-arguments.js";
 import type { WorkerSpec } from "./worker.js";
 
 /** What differs between workers of one command: the same list as in `_elastic_run_warm.py`. */
@@ -24,10 +25,7 @@ export function helperEnvironment(
 
 /** The flag of Python that keeps the launcher's hook out, and so all warm starts; undefined if there is none. */
 export function flagAgainstHook(args: readonly string[]): string | undefined {
-	const end = args.findIndex((word) => !/^-[A-Za-z]+$/.test(word));
-	return args
-		.slice(0, end === -1 ? args.length : end)
-		.find((word) => /^-[A-Za-z]*[IES]/.test(word));
+	return readPythonArguments(args).flags.find((flag) => /[IES]/.test(flag));
 }
 
 /** In words, what in this start a helper that was made for another start would not do; undefined if nothing. */

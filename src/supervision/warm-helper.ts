@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
+import { wakeAfterRunning } from "../base/wake-after-running.js";
 import type { ColdKind } from "../rendezvous/records/ledger-record.js";
 import { signalProcess } from "./process-group.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
@@ -12,9 +13,9 @@ import type { WorkerSpec } from "./worker.js";
 
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
 const HELLO_MS = 20_000;
-/** So long a parked process may take to become the worker, in milliseconds. */
-const START_MS = 2_000;
 const LOOK_EVERY_MS = 1_000;
+/** A process under SIGSTOP. */
+const STOPPED = "T";
 const ENDED: ColdReason = { kind: "ended", reason: "its helper has ended" };
 
 /** A process that has imported what workers import, and forks them. */
@@ -41,7 +42,7 @@ export class WarmHelper {
 		child.once("exit", () => this.ended());
 		child.once("error", (error) => this.refuse(messageOf(error), []));
 		child.unref();
-		this.cancelHello = clock.wakeAt(clock.now() + HELLO_MS, () =>
+		this.cancelHello = wakeAfterRunning(clock, HELLO_MS, () =>
 			this.refuse("Python does not run the launcher's hook", []),
 		);
 		if (child.pid !== undefined) options.registry.add(child.pid);
@@ -64,7 +65,7 @@ export class WarmHelper {
 		if (entry === undefined || !isLiving(entry)) {
 			return { state: "refused", ...ENDED };
 		}
-		if (entry.state === "T") return { state: "stopped" };
+		if (entry.state === STOPPED) return { state: "stopped" };
 		return { state: "ready", parked: this.livingParked().length };
 	}
 
@@ -78,7 +79,7 @@ export class WarmHelper {
 
 	/** Makes so many processes wait for a start. */
 	park(count: number): void {
-		const missing = count - this.parked.size - this.awaited;
+		const missing = count - this.livingParked().length - this.awaited;
 		if (this.state === "ready" && missing > 0) {
 			this.awaited += missing;
 			this.control.send({ kind: "park", count: missing });
@@ -95,8 +96,7 @@ export class WarmHelper {
 		const { env, cwd, readsStdin = false } = spec;
 		const order = { env, cwd, readsStdin, ...streams };
 		this.control.send({ kind: "start", pid, ...order });
-		const { clock } = this.options;
-		clock.wakeAt(clock.now() + START_MS, () => this.giveUp(taken));
+		taken.told(this.options.clock, (reason) => this.refuse(reason, []));
 		this.lookLater();
 		return taken;
 	}
@@ -176,20 +176,14 @@ export class WarmHelper {
 		this.options.onRefused(reason, leaveOut);
 	}
 
-	private giveUp(worker: WarmProcess): void {
-		if (worker.isStarted || !this.started.has(worker.pid)) return;
-		worker.refused(`it did not begin within ${START_MS / 1_000} s`);
-		signalProcess(worker.pid, "SIGKILL");
-	}
-
 	/** Nobody else reports the ends of its workers: it must not stand still. */
 	private lookLater(): void {
 		const { clock } = this.options;
 		this.cancelLook();
 		this.cancelLook = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
-			if (this.facts.state === "stopped" && this.pid !== undefined) {
-				signalProcess(this.pid, "SIGCONT");
-			}
+			const { pid } = this;
+			const isStopped = pid && readProcess(pid)?.state === STOPPED;
+			if (isStopped) signalProcess(pid, "SIGCONT");
 			if (this.started.size > 0) this.lookLater();
 		});
 	}
@@ -203,6 +197,5 @@ export class WarmHelper {
 		this.parked.clear();
 		const { clock } = this.options;
 		for (const worker of this.started.values()) bury(worker, clock);
-		this.started.clear();
 	}
 }

@@ -1,16 +1,25 @@
 import { constants } from "node:os";
 import type { Clock } from "../base/clock.js";
-import { isLiving, readProcess } from "../base/process-stat.js";
-import { signalGroup } from "./process-group.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../base/process-stat.js";
+import { wakeAfterRunning } from "../base/wake-after-running.js";
+import { signalGroup, signalProcess } from "./process-group.js";
 
 type ExitListener = (
 	code: number | null,
 	signal: NodeJS.Signals | null,
 ) => void;
 
+/** So long a parked process may take to become the worker, in milliseconds. */
+const START_MS = 2_000;
+
 /** A process that a helper has forked: parked until it is told which worker it is. */
 export class WarmProcess {
 	private exitListener: ExitListener = () => {};
+	private cancelWait = () => {};
 	private hasEnded = false;
 	/** It has become the worker. */
 	isStarted = false;
@@ -23,8 +32,19 @@ export class WarmProcess {
 		readonly parentId: number,
 	) {}
 
+	/** It was told which worker it is. @param onLate called if it does not begin in time; then it is ended */
+	told(clock: Clock, onLate: (reason: string) => void): void {
+		this.cancelWait = wakeAfterRunning(clock, START_MS, () => {
+			const late = `did not begin within ${START_MS / 1_000} s`;
+			this.refused(`it ${late}`);
+			if (this.entry) signalProcess(this.pid, "SIGKILL");
+			onLate(`a worker ${late}`);
+		});
+	}
+
 	/** Too late for one that was given up, and is being ended. */
 	begun(): void {
+		this.cancelWait();
 		if (this.refusal === undefined) this.isStarted = true;
 	}
 
@@ -35,9 +55,14 @@ export class WarmProcess {
 
 	/** It can become a worker now. */
 	get isWaiting(): boolean {
+		const { entry } = this;
+		return entry !== undefined && isLiving(entry) && entry.state !== "T";
+	}
+
+	/** Undefined once it was reaped: its number may be another's. */
+	private get entry(): ProcessEntry | undefined {
 		const entry = readProcess(this.pid);
-		if (entry?.parentId !== this.parentId) return false;
-		return isLiving(entry) && entry.state !== "T";
+		return entry?.parentId === this.parentId ? entry : undefined;
 	}
 
 	once(_event: "exit", listener: ExitListener): this {
@@ -49,6 +74,8 @@ export class WarmProcess {
 	ended(status: number): void {
 		if (this.hasEnded) return;
 		this.hasEnded = true;
+		this.cancelWait();
+		if (!this.isStarted) this.refused("it ended before it began");
 		const { code, signal } = exitOf(status);
 		this.exitListener(code, signal);
 	}
@@ -76,13 +103,12 @@ export function exitOf(status: number): {
 
 const LOOK_EVERY_MS = 10;
 
-/** Ends a worker whose helper is gone, and tells its end once it has no process any more. */
+/** Ends a worker whose helper is gone. Tells its end once it has no process any more, and what the helper said last is heard. */
 export function bury(worker: WarmProcess, clock: Clock): void {
 	signalGroup(worker.pid, "SIGKILL");
-	const entry = readProcess(worker.pid);
-	if (entry === undefined || !isLiving(entry)) {
-		worker.ended(constants.signals.SIGKILL);
-	} else {
-		clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => bury(worker, clock));
-	}
+	clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
+		const entry = readProcess(worker.pid);
+		if (entry !== undefined && isLiving(entry)) bury(worker, clock);
+		else worker.ended(constants.signals.SIGKILL);
+	});
 }

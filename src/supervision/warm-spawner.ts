@@ -138,10 +138,9 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 			{
 				...listener,
 				exited: (exit, groupRemains) => {
-					if (!tellRefusal(worker, listener)) {
-						this.quick.noteEnd(exit, spec.env.ELASTIC_RUN_ROUND);
-						listener.exited(exit, groupRemains);
-					}
+					if (!exit.signalledByAgent && tellRefusal(worker, listener)) return;
+					this.quick.noteEnd(exit, spec.env.ELASTIC_RUN_ROUND);
+					listener.exited(exit, groupRemains);
 				},
 			},
 			"warm",

@@ -49,6 +49,12 @@ export class VirtualClock implements Clock {
 		this.time = end;
 	}
 
+	/** Goes forward as for a process that stood still meanwhile: what fell due rings now, before anything else happens. */
+	standStill(durationMs: number): void {
+		this.time += durationMs;
+		this.ring(this.time);
+	}
+
 	private ring(at: number): void {
 		for (const alarm of [...this.alarms]) {
 			// One that rang before may have cancelled it.

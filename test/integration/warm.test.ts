@@ -93,6 +93,23 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);
 
+it("keeps its workers if the helper cannot fork others any more", async () => {
+	const site = openSite();
+	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
+	const helper = await isReady(launch);
+	execFileSync("prlimit", ["--pid", String(helper), "--nofile=4:4"]);
+	order(site, 1, "exit");
+	await launch.saw("stderr", "round 2: workers start warm");
+	await launch.saw(
+		"stderr",
+		"restarts will be cold: no process can be forked: Too many open files",
+	);
+	order(site, 2, "pools");
+	const { exitCode, stderr } = await launch.ended;
+	expect(stderr).not.toContain("round 3");
+	expect(exitCode).toBe(0);
+}, 120_000);
+
 it("imports nothing ahead that reads its rank or belongs to the user, in a venv and for a module", async () => {
 	const site = openSite();
 	const { launch, folder } = startModule(site, "12", {

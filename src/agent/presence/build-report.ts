@@ -6,6 +6,7 @@ import { workerDirectory } from "../../logs/log-directory.js";
 import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
 import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type { Starts } from "../../rendezvous/records/ledger-record.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
@@ -38,6 +39,8 @@ export interface ReportSources {
 	/** Milliseconds since 1970. */
 	readonly wallTime: number;
 	readonly rounds: readonly RoundStory[];
+	/** How this node's workers were started in a round, if some could be started warm. */
+	readonly startsIn: (round: number) => Starts | undefined;
 	readonly workers: readonly WorkerResult[];
 	/** The steps of the newest round's workers. */
 	readonly progress: readonly WorkerProgress[];
@@ -59,7 +62,10 @@ export function buildReport(sources: ReportSources): RunReport {
 		instance: sources.instance,
 		reason: ending.reason,
 		rootCause: rootCauseOf(sources),
-		rounds: sources.rounds,
+		rounds: sources.rounds.map((story) => {
+			const starts = sources.startsIn(story.round);
+			return starts === undefined ? story : { ...story, starts };
+		}),
 		restarts: {
 			used: restartsUsed(ending, round),
 			allowed: config.maxRestarts,

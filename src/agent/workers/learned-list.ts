@@ -17,6 +17,7 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
+import { readPythonArguments } from "../../supervision/python-arguments.js";
 import type { WarmSpawner } from "../../supervision/warm-spawner.js";
 import type { WorkerSpec } from "../../supervision/worker.js";
 import type { OpenSpawner } from "./open-spawner.js";
@@ -141,20 +142,10 @@ export function digestOfCommand({
 	file,
 	args,
 }: Pick<WorkerCommand, "file" | "args">): string {
-	const words = [basename(file), ...scriptWords(args)];
+	const { length } = readPythonArguments(args);
+	const words = [basename(file), ...args.slice(0, length)];
 	return createHash("sha256")
 		.update(JSON.stringify(words))
 		.digest("hex")
 		.slice(0, 32);
-}
-
-/** Python's own arguments until the script, `-m` with its module, or `-c` with its text. */
-function scriptWords(args: readonly string[]): readonly string[] {
-	for (let index = 0; index < args.length; index++) {
-		const word = args[index] ?? "";
-		if (/^-[A-Za-z]*[XW]$/.test(word)) index += 1;
-		else if (/^-[A-Za-z]*[mc]$/.test(word)) return args.slice(0, index + 2);
-		else if (!word.startsWith("-")) return args.slice(0, index + 1);
-	}
-	return args;
 }

@@ -1,9 +1,10 @@
 import { formatCount } from "../../base/units.js";
-import type { NodeStatus } from "../../rendezvous/describe/run-status.js";
 import type {
-	NextStart,
-	Starts,
-} from "../../rendezvous/records/ledger-record.js";
+	NodeStatus,
+	ShownStarts,
+} from "../../rendezvous/describe/run-status.js";
+import { withSaved } from "../../rendezvous/describe/words-of-starts.js";
+import type { NextStart } from "../../rendezvous/records/ledger-record.js";
 
 /** At most so many different reasons are shown, those of most nodes … */
 const MOST_REASONS = 4;
@@ -24,10 +25,10 @@ export function startCells({ starts, nextStart }: Node): readonly string[] {
 	return [startedInWords(starts), nextInWords(nextStart)];
 }
 
-function startedInWords(starts: Starts | undefined): string {
-	const { warm = 0, cold = 0 } = starts ?? {};
+function startedInWords(starts: ShownStarts | undefined): string {
+	const { warm = 0, cold = 0, savedMs } = starts ?? {};
 	if (warm + cold === 0) return "-";
-	if (cold === 0) return "warm";
+	if (cold === 0) return withSaved("warm", savedMs);
 	return warm === 0 ? "cold" : `${warm} of ${warm + cold} warm`;
 }
 

@@ -118,7 +118,7 @@ export interface NodeStatus {
 	/** How far its workers have come in the newest round: only those that have made a step. */
 	readonly workers: readonly WorkerStatus[];
 	/** How it started its workers in the newest round. Absent without `--warm auto`, and if it started none. */
-	readonly starts?: Starts;
+	readonly starts?: ShownStarts;
 	/** How its next ones would start. Absent without `--warm auto`, and without an agent. */
 	readonly nextStart?: NextStart;
 	/** Why it leaves, or has left its round before the others. */
@@ -129,6 +129,12 @@ export interface NodeStatus {
 	readonly isCordoned: boolean;
 	/** The node's budget with the least left, or that of its worker with the least; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
+}
+
+/** How a node started its workers. */
+export interface ShownStarts extends Starts {
+	/** How much earlier its first step came than in its last cold start before, in milliseconds; absent if that is not known. */
+	readonly savedMs?: number;
 }
 
 /** The steps of one worker, as its agent last published them: at most once in two seconds. */

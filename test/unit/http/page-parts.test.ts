@@ -4,7 +4,7 @@ import { figures } from "../../../src/http/page/client/figures.js";
 import { headlineOf } from "../../../src/http/page/client/headline.js";
 import type { Model } from "../../../src/http/page/client/model.js";
 import { page } from "../../../src/http/page/client/page.js";
-import { startWords } from "../../../src/http/page/client/round-table.js";
+import { roundTable } from "../../../src/http/page/client/round-table.js";
 import {
 	findAll,
 	h,
@@ -477,20 +477,38 @@ describe("control", () => {
 	});
 });
 
-it("says in a phrase how the newest round was started, and what warm starts have saved", () => {
+it("says of each round how it was started, and what warm starts have saved", () => {
 	const start = { nodeId: "a", warm: 2, cold: 0, reason: null, kind: null };
 	const warm = { ...start, toFirstMs: 300, savedMs: 4_700 };
 	const cold = {
 		...{ ...start, warm: 0, cold: 2, toFirstMs: 5_000, savedMs: null },
 		reason: "memory\u001b[2J is short",
 	};
-	const words = (...starts: (typeof warm | typeof cold)[]) =>
-		startWords(
-			starts.map((one, index) => ({ round: index + 1, starts: [one] })),
-		);
-	expect(words(cold)).toBe("; round 1 started cold: memory is short");
-	const both = words(cold, warm);
-	expect(both).toBe("; warm starts saved 4.7 s; round 2 started warm");
-	expect(words(warm, { ...cold, warm: 1 })).toContain("partly cold: memory");
-	expect(startWords([{ round: 1, starts: [] }])).toBe("");
+	const rounds = [[cold], [warm], [{ ...cold, warm: 1 }], []].map(
+		(starts, index) => {
+			const line = historyRecord({ round: index + 1 });
+			const about = { phases: phasesOf(line), ranMs: 1, steps: null };
+			return { ...line, ...about, starts };
+		},
+	);
+	const instances = [
+		{
+			...{ instance: 7, begunAt: NOW, endedAt: null, outcome: null },
+			...{ incidents: 1, ranMs: 1, elapsedMs: 1, ranShare: 1, rounds },
+			repairs: { count: 0, meanMs: null, longestMs: null },
+		},
+	];
+	const history = { version: 1, runId: "train", instances } as const;
+	const shownRounds = roundTable(history, NOW);
+	expect(textOf(shownRounds)).toContain("4 rounds; warm starts saved 4.7 s");
+	expect(
+		rowsOf(shownRounds)
+			.slice(1)
+			.map((row) => /; started .*/.exec(row)?.[0]),
+	).toEqual([
+		undefined,
+		"; started 1 of 3 warm: memory is short",
+		"; started warm, saved 4.7 s",
+		"; started cold: memory is short",
+	]);
 });

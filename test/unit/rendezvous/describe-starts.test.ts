@@ -39,7 +39,7 @@ describe("how a node started its workers in the newest round", () => {
 	const second = { round: 2, starts: WARM, nextStart: NEXT };
 
 	it("is what its newest record says", () => {
-		expect(read([first, second])).toEqual({ starts: WARM, nextStart: NEXT });
+		expect(read([second])).toEqual({ starts: WARM, nextStart: NEXT });
 		expect(read([second, { ...first, nodeId: "b", round: 3 }])).toEqual({
 			...{ starts: WARM, nextStart: NEXT },
 		});
@@ -49,6 +49,24 @@ describe("how a node started its workers in the newest round", () => {
 		expect(read([first])).toEqual({});
 		expect(read([{ ...second, instance: 6 }])).toEqual({});
 		expect(read([])).toEqual({});
+	});
+
+	it("has what a warm one saved, against the last cold one of this start of the run that made a step", () => {
+		const steps = { ...ledgerRecord().steps, firstAt: 5_100 };
+		const slow = { ...first, steps } as Partial<LedgerRecord>;
+		const third = { ...second, round: 3 };
+		const at3 = { synced: 3 };
+		const saved = { starts: { ...WARM, savedMs: 4_900 }, nextStart: NEXT };
+		expect(read([slow, second])).toEqual(saved);
+		expect(read([slow, second, third], at3)).toEqual(saved);
+		const stepless = { ...second, starts: COLD, steps: null };
+		expect(read([slow, stepless, third], at3)).toEqual(saved);
+		for (const records of [
+			[{ ...slow, instance: 6 }, second],
+			[slow, { ...second, steps: null }],
+		]) {
+			expect(read(records)).toEqual({ starts: WARM, nextStart: NEXT });
+		}
 	});
 
 	it("is nothing without --warm auto, and in the records of older launchers", () => {

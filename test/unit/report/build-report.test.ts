@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { buildReport } from "../../../src/agent/presence/build-report.js";
 import type { WorkerWords } from "../../../src/agent/workers/worker-process.js";
 import { formatReport } from "../../../src/report/format-report.js";
+import type { RoundStory } from "../../../src/report/run-report.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();
@@ -19,6 +20,11 @@ function logsOf(round: number, text: string): string {
 
 const WORKER = {
 	...{ rank: 1, localRank: 1, exitCode: 9, signal: null, collateral: false },
+};
+
+const STORY: RoundStory = {
+	...{ round: 1, startedAt: 0, worldSize: 2, recoveryMs: null, ranMs: 5 },
+	ending: "rank 1 on node-a: exit code 9",
 };
 
 /** The report on a failure of local rank 1 in round 3. */
@@ -40,7 +46,9 @@ function reportOf(words: WorkerWords | undefined) {
 				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
 			},
 		},
-		...{ round: null, instance: 1, rounds: [], wallTime: 0 },
+		...{ round: null, instance: 1, wallTime: 0 },
+		rounds: [STORY, { ...STORY, round: 2 }],
+		startsIn: (round) => (round === 2 ? { warm: 2, cold: 0 } : undefined),
 		workers: [{ ...WORKER, pid: 47 }],
 		progress: [
 			{ localRank: 1, step: 41, source: "hook", stepAt: -35_000, rate: null },
@@ -50,6 +58,13 @@ function reportOf(words: WorkerWords | undefined) {
 		logDir: folder.path,
 	});
 }
+
+it("says of each round how this node's workers were started, if some could be started warm", () => {
+	expect(reportOf(undefined).rounds).toEqual([
+		STORY,
+		{ ...STORY, round: 2, starts: { warm: 2, cold: 0 } },
+	]);
+});
 
 describe("the words of the worker that failed", () => {
 	const first = logsOf(1, "of the one before\n");

@@ -63,6 +63,33 @@ it("a listener gets the present notice and each later one, and has acknowledged 
 	expect(fake.lookers.size).toBe(0);
 });
 
+it("a listener that is late does not get a notice that was withdrawn, or has another deadline by now", async () => {
+	const fake = source();
+	const heard: (number | null)[] = [];
+	let goOn: () => void = () => {};
+	const close = listenForNotices(fake, ({ deadline }: Preemption) => {
+		heard.push(deadline);
+		return new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+	});
+	fake.sendNotice(notice("aws", 90));
+	fake.sendNotice(notice(null, null));
+	await settle();
+	expect([heard, fake.words]).toEqual([[], []]);
+	fake.sendNotice(notice("aws", 80));
+	await settle();
+	fake.sendNotice(notice("aws", 70));
+	fake.sendNotice(notice(null, null));
+	fake.sendNotice(notice("aws", 60));
+	fake.sendNotice(notice("aws", 50));
+	goOn();
+	await settle();
+	expect(heard).toEqual([80, 50]);
+	expect(fake.words).toEqual(["NOTICED 4", "ACK 4", "NOTICED 8"]);
+	close();
+});
+
 it("events of the rounds come without notices", async () => {
 	const fake = source();
 	const session = fake.session();

@@ -46,6 +46,16 @@ it.for([
 	[["-u", "-sE", "train.py"], "-sE"],
 	[["-u", "-m", "SES"], undefined],
 	[["-uS"], "-uS"],
+	[["-X", "dev", "-I", "train.py"], "-I"],
+	[["-W", "ignore", "-I", "train.py"], "-I"],
+	[["-uX", "dev", "-Wdefault::ImportWarning", "-E", "train.py"], "-E"],
+	[["--check-hash-based-pycs", "always", "-S", "train.py"], "-S"],
+	[["-W", "-I", "train.py"], undefined],
+	[["-WIgnoreES", "-XES", "train.py"], undefined],
+	[["-mSES", "-I"], undefined],
+	[["-c", "-I", "-E"], undefined],
+	[["-", "-I"], undefined],
+	[["--", "train.py", "-I"], undefined],
 ] as const)("finds the flag that keeps the hook out: %o", ([args, flag]) => {
 	expect(flagAgainstHook(args)).toBe(flag);
 });

@@ -5,6 +5,7 @@ import type {
 	RunHistory,
 } from "../../../rendezvous/describe/describe-history.js";
 import { savedByAll } from "../../../rendezvous/describe/measure-starts.js";
+import { wordsOfStarts } from "../../../rendezvous/describe/words-of-starts.js";
 import { plain } from "./plain.js";
 import { type Column, section, table } from "./table.js";
 import { type Child, h, type Tree } from "./tree.js";
@@ -47,27 +48,8 @@ function noteOf(
 		earlier === 0
 			? count
 			: `${count}, and ${earlier} of earlier starts of this run`;
-	return `${rounds}${startWords(newest?.rounds ?? [])}`;
-}
-
-/** How the newest round was started, and what warm starts have saved; nothing without `--warm auto`. */
-export function startWords(
-	rounds: readonly Pick<RoundLine, "round" | "starts">[],
-): string {
-	const newest = rounds.findLast(({ starts }) => starts.length > 0);
-	if (newest === undefined) return "";
-	const saved = savedByAll(rounds) ?? 0;
-	return [
-		...(saved > 0 ? [`; warm starts saved ${duration(saved)}`] : []),
-		`; round ${newest.round} started ${startOf(newest)}`,
-	].join("");
-}
-
-function startOf({ starts }: Pick<RoundLine, "starts">): string {
-	if (starts.every(({ cold }) => cold === 0)) return "warm";
-	const how = starts.some(({ warm }) => warm > 0) ? "partly cold" : "cold";
-	const reason = starts.find((one) => one.reason !== null)?.reason ?? "";
-	return `${how}: ${plain(reason)}`;
+	const saved = savedByAll(newest?.rounds ?? []) ?? 0;
+	return saved > 0 ? `${rounds}; warm starts saved ${duration(saved)}` : rounds;
 }
 
 function columnsAt(now: number): readonly Column<Line>[] {
@@ -105,14 +87,18 @@ function columnsAt(now: number): readonly Column<Line>[] {
 }
 
 function causeOf(line: Line): readonly Child[] {
-	const { cause, joined, left, isEarlier } = line;
+	const { cause, joined, left, isEarlier, starts } = line;
 	const pid = cause.root?.pid;
 	const { kind, reason } = cause;
 	const came = kind === "start" ? "" : changes("+", joined, reason);
 	const went = kind === "start" ? "" : changes("−", left, reason);
+	const started = wordsOfStarts(starts);
 	return [
 		isEarlier ? h("span", { class: "tag" }, "earlier start") : null,
 		`${plain(reason)}${pid == null ? "" : ` (pid ${pid})`}`,
 		h("span", { class: "changes" }, `${came}${went}`),
+		started === undefined
+			? null
+			: h("span", { class: "changes" }, `; started ${plain(started)}`),
 	];
 }

@@ -23,6 +23,8 @@ _LOOK_AGAIN_SECONDS = 1
 
 _LONGEST_REFUSAL = 400
 
+_NOT_PARKED = -1
+
 _PLACE = frozenset(
     """RANK LOCAL_RANK GROUP_RANK ROLE_RANK ROLE_NAME WORLD_SIZE LOCAL_WORLD_SIZE GROUP_WORLD_SIZE ROLE_WORLD_SIZE
     MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT TORCHELASTIC_ERROR_FILE ELASTIC_RUN_CHANNEL ELASTIC_RUN_ROUND
@@ -293,9 +295,11 @@ class _Helper:
                         self.start(order)
                     elif order["kind"] == "park":
                         for _ in range(order["count"]):
-                            watched = self.park()
+                            watched = self.try_park()
                             if watched is None:
                                 return "worker"
+                            if watched == _NOT_PARKED:
+                                break
                             poll.register(watched, select.POLLIN)
 
     def next_order(self):
@@ -342,14 +346,31 @@ class _Helper:
             self.looked_at = now
         return self.changed
 
+    def try_park(self):
+        """As `park`. Where the system refuses it, those that run must not end with this process."""
+        try:
+            return self.park()
+        except OSError as error:
+            self.say(kind="refused", reason="no process can be forked: %s" % error.strerror, leaveOut=[])
+            return _NOT_PARKED
+
     def park(self):
-        """Forks a worker that waits for its order. Returns None in the worker once it has it."""
+        """Forks a worker that waits for its order. Returns what tells its end; None in the worker once it has its order."""
         mine, its = os.pipe()
-        pid = os.fork()
-        if pid != 0:
+        pid = 0
+        try:
+            pid = os.fork()
+            watched = None if pid == 0 else os.pidfd_open(pid)
+        except OSError:
+            os.close(mine)
+            os.close(its)
+            if pid != 0:
+                os.kill(pid, 9)
+                os.waitpid(pid, 0)
+            raise
+        if watched is not None:
             os.close(mine)
             self.parked[pid] = its
-            watched = os.pidfd_open(pid)
             self.watched[watched] = pid
             self.say(kind="parked", pid=pid)
             return watched

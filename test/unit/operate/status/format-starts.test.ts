@@ -18,6 +18,11 @@ describe("how a node's workers were started, and will be", () => {
 	it.for<readonly [Told, string, string]>([
 		[{}, "-", "-"],
 		[{ starts: { warm: 2, cold: 0 } }, "warm", "-"],
+		[
+			{ starts: { warm: 2, cold: 0, savedMs: 4_700 } },
+			"warm, saved 4.7 s",
+			"-",
+		],
 		[{ starts: { warm: 0, cold: 2, reason: FIRST } }, "cold", "-"],
 		[{ starts: { warm: 1, cold: 1, reason: FIRST } }, "1 of 2 warm", "-"],
 		[{ nextStart: { start: "importing", reason: "…" } }, "-", "importing"],
