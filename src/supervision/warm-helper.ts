@@ -4,6 +4,7 @@ import { isLiving, readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import type { ColdKind } from "../rendezvous/records/ledger-record.js";
 import { signalProcess } from "./process-group.js";
+import { RankZeroFirst } from "./rank-zero-first.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
 import type { WarmHelperOptions } from "./warm-helper-options.js";
 import type { WarmNews, WarmStreams } from "./warm-messages.js";
@@ -28,6 +29,7 @@ export class WarmHelper {
 	/** Those that it was told to park, and has not said to be. */
 	private awaited = 0;
 	private readonly started = new Map<number, WarmProcess>();
+	private readonly turns = new RankZeroFirst();
 	private cancelHello: () => void;
 	private cancelLook: () => void = () => {};
 
@@ -95,10 +97,17 @@ export class WarmHelper {
 		this.started.set(pid, taken);
 		const { env, cwd, readsStdin = false } = spec;
 		const order = { env, cwd, readsStdin, ...streams };
-		this.control.send({ kind: "start", pid, ...order });
-		taken.told(this.options.clock, (reason) => this.refuse(reason, []));
+		this.turns.add(pid, env.RANK, () => {
+			this.control.send({ kind: "start", pid, ...order });
+			taken.told(this.options.clock, (reason) => this.refuse(reason, []));
+		});
 		this.lookLater();
 		return taken;
+	}
+
+	/** A start may follow soon: the look at the preloaded files takes a while. */
+	expectStart(): void {
+		if (this.state === "ready") this.control.send({ kind: "look" });
 	}
 
 	/** Ends it, and with it all its workers. */
@@ -143,6 +152,7 @@ export class WarmHelper {
 				return;
 			case "started":
 				this.started.get(news.pid)?.begun();
+				this.turns.settled(news.pid);
 				return;
 			case "not-started":
 				this.started.get(news.pid)?.refused(news.reason);
@@ -161,6 +171,7 @@ export class WarmHelper {
 		const worker = this.started.get(pid);
 		this.started.delete(pid);
 		worker?.ended(status);
+		this.turns.settled(pid);
 		if (this.started.size > 0) return;
 		this.cancelLook();
 		if (this.state === "refused") this.close();

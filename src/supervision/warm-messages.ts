@@ -33,6 +33,8 @@ export type WarmOrder =
 			readonly environments: readonly ChangedEnvironment[];
 	  }
 	| { readonly kind: "park"; readonly count: number }
+	/** Look whether the preloaded files have changed. */
+	| { readonly kind: "look" }
 	| ({
 			readonly kind: "start";
 			readonly pid: number;

@@ -45,7 +45,14 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 		this.source = new WarmSource(options);
 	}
 
-	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
+	spawn(spec: WorkerSpec, given: WorkerListener): WorkerHandle {
+		const listener: WorkerListener = {
+			...given,
+			exited: (...end) => {
+				this.source.helper?.expectStart();
+				given.exited(...end);
+			},
+		};
 		const decision = this.decide(spec);
 		this.tell(spec, decision);
 		this.started = spec;

@@ -68,6 +68,13 @@ describe.skipIf(process.platform !== "linux")("a start from a helper", () => {
 		expect([worker.isStarted, worker.refusal]).toEqual([true, undefined]);
 	});
 
+	it("may be announced, so that its helper looks at the preloaded files before", async () => {
+		const heard = 'read -r next <&3; case $next in *look*) : > "$BEGUN";; esac';
+		const { helper, begun } = await starting(heard);
+		helper.expectStart();
+		await waitFor("the helper's look", () => existsSync(begun));
+	});
+
 	it("goes on below a helper that starts no others and is stopped by a signal", async () => {
 		const { clock, helper, worker } = await starting(BEGINS);
 		await waitFor("the worker's word", () => worker.isStarted);

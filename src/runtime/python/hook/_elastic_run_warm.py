@@ -50,6 +50,10 @@ class Refusal(Exception):
         self.leave_out = sorted(leave_out)
 
 
+_kept = None
+"""The helper, in its workers: to free it would write to all that it refers to, and each page of that would be copied."""
+
+
 def serve(launcher):
     """Returns in each worker. In this process it does not return: nothing may run the script here."""
     if os.getppid() != int(launcher):
@@ -59,6 +63,8 @@ def serve(launcher):
         del os.environ["ELASTIC_RUN_HELPER_OF"]
         helper = _Helper()
         if helper.run() == "worker":
+            global _kept
+            _kept = helper
             return
     except Refusal as refusal:
         helper.say(kind="refused", reason=str(refusal)[:_LONGEST_REFUSAL], leaveOut=refusal.leave_out)
@@ -293,6 +299,8 @@ class _Helper:
                 for order in self.orders():
                     if order["kind"] == "start":
                         self.start(order)
+                    elif order["kind"] == "look":
+                        self.look_at_files()
                     elif order["kind"] == "park":
                         for _ in range(order["count"]):
                             watched = self.try_park()
@@ -379,6 +387,7 @@ class _Helper:
             os.setsid()
             for descriptor in [its, *self.parked.values(), *self.watched]:
                 os.close(descriptor)
+            _make_unlike_others()
             order = json.loads(_read_line(mine))
             os.close(mine)
             if "refusal" in order:
@@ -406,7 +415,7 @@ class _Helper:
             else:
                 os.environ[name] = value
         _make_streams()
-        _make_unlike_others()
+        _note_start()
         self.say(kind="started", pid=os.getpid())
         os.close(self.control)
 
@@ -652,11 +661,15 @@ def _make_unlike_others():
         modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
     if "threading" in modules:
         modules["threading"].main_thread()._set_native_id()
-    if "logging" in modules:
+
+
+def _note_start():
+    if "logging" in sys.modules:
         import time
 
-        is_whole = isinstance(modules["logging"]._startTime, int)
-        modules["logging"]._startTime = time.time_ns() if is_whole else time.time()
+        logging = sys.modules["logging"]
+        is_whole = isinstance(logging._startTime, int)
+        logging._startTime = time.time_ns() if is_whole else time.time()
 
 
 def _moved_up(descriptor):
