@@ -123,7 +123,7 @@ export class Observer implements ServerObserver {
 			"put" in write ? write.put : write.delete,
 		);
 		if (touched.includes(keys.spec)) return;
-		const own = [keys.nodes, keys.finished, keys.coordinator];
+		const own = [keys.nodes, keys.finished, keys.left, keys.coordinator];
 		const key = touched.find(
 			(name) => !own.some((part) => name.startsWith(part)),
 		);

@@ -40,8 +40,11 @@ function waitsFor({
 	minNodes,
 }: Pick<RunStatus, "nodes" | "minNodes">): string {
 	const here = nodes.filter(
-		({ part, state }) =>
-			part !== "refused" && state !== "gone" && state !== "leaving",
+		({ part, state, isCordoned }) =>
+			part !== "refused" &&
+			state !== "gone" &&
+			state !== "leaving" &&
+			!isCordoned,
 	);
 	return minNodes !== null && here.length < minNodes
 		? `waiting for ${formatCount(minNodes, "node")}`

@@ -117,7 +117,7 @@ export class Coordinator {
 		const snapshot = await this.cache.look(atLeast);
 		if (this.closed) return false;
 		this.watch ??= store.watch(
-			[keys.round, keys.nodes, keys.finished],
+			[keys.round, keys.nodes, keys.finished, keys.cordons],
 			snapshot.revision,
 			(changed) => this.loop.requestReadAt(changed),
 		);

@@ -7,6 +7,7 @@ import {
 	isReady,
 	isRecreated,
 	isRefused,
+	type Place,
 } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 import { isReadyInScope, isRestarting, staysFinished } from "./role-scope.js";
@@ -21,7 +22,7 @@ export interface Candidates {
 	readonly lateForMs: number;
 	/** Members that vanished and whose node already has a new process, or that are started again. */
 	readonly returning: readonly string[];
-	/** Members that vanished and whose node holds no lease. */
+	/** Members that vanished without having said so, and whose node holds no lease. */
 	readonly vanished: readonly string[];
 	/** Ready nodes that were not members, in order of arrival. */
 	readonly newcomers: readonly NodeView[];
@@ -46,7 +47,8 @@ export function findCandidates(
 	for (const place of currentPlaces(view)) {
 		const { nodeId } = place;
 		const holder = holderOf(view, place);
-		if (finished.includes(nodeId)) {
+		// No round waits for a cordoned node, whatever becomes of it.
+		if (finished.includes(nodeId) || isCordoned(view, nodeId)) {
 			memberIds.add(nodeId);
 			continue;
 		}
@@ -54,12 +56,13 @@ export function findCandidates(
 			const successor = view.nodes.get(nodeId)?.record;
 			if (isRecreated(view, place)) returning.push(nodeId);
 			else if (view.replaced?.has(nodeId)) continue;
-			else if (successor === undefined) vanished.push(nodeId);
-			else if (successor.state === "joining") returning.push(nodeId);
+			else if (successor?.state === "joining") returning.push(nodeId);
+			else if (successor === undefined && !hasLeft(view, place))
+				vanished.push(nodeId);
 			continue;
 		}
 		memberIds.add(nodeId);
-		if (holder.record.state === "leaving" || isCordoned(view, nodeId)) {
+		if (holder.record.state === "leaving") {
 			if (isRecreated(view, place)) returning.push(nodeId);
 			continue;
 		}
@@ -82,6 +85,11 @@ export function findCandidates(
 		...{ members, late, lateForMs, returning, vanished, finished },
 		newcomers: inOrderOfArrival(newcomers),
 	};
+}
+
+/** It left in order, and is not expected back. */
+function hasLeft({ left }: RunView, { nodeId, incarnation }: Place): boolean {
+	return left?.get(nodeId) === incarnation;
 }
 
 /** All members are gone at once: more likely the store was unreachable than that all have died. */
@@ -115,4 +123,12 @@ export function describeReady(
 	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
 	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
 	return ready === 0 ? `${words}; no node is left for the rest` : words;
+}
+
+/** Nodes that would wait for ever, and that no wait for others helps. */
+export function cordonedIn(view: RunView): readonly string[] {
+	return [...view.nodes]
+		.filter(([, { record }]) => record.state !== "leaving")
+		.map(([nodeId]) => nodeId)
+		.filter((nodeId) => isCordoned(view, nodeId));
 }

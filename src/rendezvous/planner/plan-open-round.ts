@@ -2,6 +2,7 @@ import type { RoundRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import {
 	type Candidates,
+	cordonedIn,
 	describeReady,
 	findCandidates,
 	missingFrom,
@@ -164,11 +165,12 @@ function awaitMinimum(
 		config.joinTimeoutMs,
 		now,
 	);
-	const gone = missingFrom(view, here);
+	const cordoned = cordonedIn(view);
+	const gone = missingFrom(view, [...here, ...cordoned]);
 	const missing =
 		describeReady(ready.length, finished.length, config) +
 		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "") +
-		describeCordoned(view);
+		(cordoned.length > 0 ? `; cordoned: ${cordoned.join(", ")}` : "");
 	if (now < join.at) {
 		const needed = Math.max(
 			config.minNodes - here.length,
@@ -179,7 +181,9 @@ function awaitMinimum(
 			{ ...memory, join, lastCall: null },
 			join.at,
 			isAnybodyStaying(view)
-				? awaits("minimum", view, config, { here, missing: gone, needed })
+				? awaits("minimum", view, config, {
+						...{ here, missing: gone, needed, cordoned },
+					})
 				: undefined,
 		);
 	}
@@ -206,9 +210,4 @@ function ended(
 /** A node that leaves the run waits for no other. */
 function isAnybodyStaying({ nodes }: RunView): boolean {
 	return [...nodes.values()].some(({ record }) => record.state !== "leaving");
-}
-
-function describeCordoned({ nodes, cordoned = new Set() }: RunView): string {
-	const here = [...nodes.keys()].filter((nodeId) => cordoned.has(nodeId));
-	return here.length > 0 ? `; cordoned: ${here.join(", ")}` : "";
 }

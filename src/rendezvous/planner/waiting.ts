@@ -28,9 +28,10 @@ export function awaits(
 		readonly here: readonly string[];
 		readonly missing?: readonly string[];
 		readonly needed?: number;
+		readonly cordoned?: readonly string[];
 	},
 ): Awaited {
-	const { here, missing = [], needed = 0 } = nodes;
+	const { here, missing = [], needed = 0, cordoned = [] } = nodes;
 	return {
 		round: round.synced + 1,
 		kind,
@@ -39,6 +40,7 @@ export function awaits(
 		needed,
 		minNodes,
 		maxNodes,
+		...(cordoned.length > 0 && { cordoned: nodeList(cordoned) }),
 	};
 }
 

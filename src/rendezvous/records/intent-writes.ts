@@ -37,14 +37,17 @@ function finishedWrites(
 
 /** Who leaves says what follows. */
 function leftBehind(
-	{ departure, cause, since }: Intent,
+	{ state, departure, cause, since }: Intent,
 	{ keys, identity }: Place,
 ): readonly Write[] {
 	const { nodeId, incarnation, hostId, address, role } = identity;
 	const version = RECORD_VERSION;
 	switch (departure) {
-		case undefined:
-			return [];
+		case undefined: {
+			if (state !== "leaving") return [];
+			const value = encodeRecord({ version, incarnation });
+			return [{ put: keys.leftBy(nodeId), value }];
+		}
 		case "recreated": {
 			const value = encodeRecord({ version, incarnation });
 			return [{ put: keys.recreatedBy(nodeId), value }];

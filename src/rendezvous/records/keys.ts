@@ -91,6 +91,11 @@ export class RunKeys {
 		return `${this.prefix}recreated/`;
 	}
 
+	/** Members that have left in order: their leases do not tell that from a loss. */
+	get left(): string {
+		return `${this.prefix}left/`;
+	}
+
 	/** Nodes that are to be replaced. */
 	get replaced(): string {
 		return `${this.prefix}replaced/`;
@@ -98,8 +103,8 @@ export class RunKeys {
 
 	/** What belongs to one start of the run, and is deleted before the next. */
 	get ofOneStart(): readonly string[] {
-		const { seats, finished, budgets, recreated, replaced } = this;
-		return [seats, finished, budgets, recreated, replaced];
+		const { seats, finished, budgets, recreated, left, replaced } = this;
+		return [seats, finished, budgets, recreated, left, replaced];
 	}
 
 	get history(): string {
@@ -196,6 +201,10 @@ export class RunKeys {
 
 	recreatedBy(nodeId: string): string {
 		return this.recreated + nodeId;
+	}
+
+	leftBy(nodeId: string): string {
+		return this.left + nodeId;
 	}
 
 	historyOf(round: number): string {

@@ -208,6 +208,7 @@ export const WAITING = fields<WaitingRecord>({
 	needed: count,
 	minNodes: count,
 	maxNodes: count,
+	cordoned: optional(nodeList),
 	since: time,
 	until: nullable(time),
 });

@@ -48,6 +48,8 @@ export interface RunView {
 	readonly replaced?: ReadonlyMap<string, ReplacedRecord>;
 	/** The processes that ended to be started again, by node id. */
 	readonly recreated?: ReadonlyMap<string, string>;
+	/** The processes that left in order, by node id. */
+	readonly left?: ReadonlyMap<string, string>;
 	/** The history line of the newest synced round, if it was read and exists. */
 	readonly story: HistoryRecord | undefined;
 	/** Members that were seen leaving, by incarnation, with their last record, if remembered. */
@@ -119,14 +121,23 @@ export function readRunView(
 		budgets: mapBelow(snapshot, keys.budgets, budgetOf),
 		cordoned: cordonedIn(keys, snapshot, round.instance, warn),
 		replaced: mapBelow(snapshot, keys.replaced, replacedOf),
-		recreated: new Map(
-			[...mapBelow(snapshot, keys.recreated, recreatedOf)].map(
-				([nodeId, { incarnation }]) => [nodeId, incarnation],
-			),
-		),
+		recreated: processesBelow(snapshot, keys.recreated),
+		left: processesBelow(snapshot, keys.left),
 		story: informationAt(HISTORY, snapshot, keys.historyOf(round.synced), warn),
 		waiting: informationAt(WAITING, snapshot, keys.waiting, warn),
 	};
+}
+
+/** Names processes by node id. */
+function processesBelow(
+	snapshot: Snapshot,
+	prefix: string,
+): ReadonlyMap<string, string> {
+	return new Map(
+		[...mapBelow(snapshot, prefix, recreatedOf)].map(
+			([nodeId, { incarnation }]) => [nodeId, incarnation],
+		),
+	);
 }
 
 /** Not those of an earlier start of the run. */

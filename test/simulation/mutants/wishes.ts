@@ -131,9 +131,19 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "wait for who has finished",
 		file: "src/rendezvous/planner/candidates.ts",
-		guard: "if (finished.includes(nodeId)) {",
-		without: 'if (finished.includes(nodeId) && nodeId === "") {',
+		guard: "if (finished.includes(nodeId) || isCordoned(view, nodeId)) {",
+		without: "if (isCordoned(view, nodeId)) {",
 		caughtBy: { test: STAY_TESTS, named: "begins again" },
+	},
+	{
+		name: "wait for who has left in order",
+		file: "src/rendezvous/planner/candidates.ts",
+		guard: "successor === undefined && !hasLeft(view, place)",
+		without: "successor === undefined",
+		caughtBy: {
+			test: "test/unit/rendezvous/plan-leavers.test.ts",
+			named: "the spares begin without a wait",
+		},
 	},
 	{
 		name: "let newcomers in though someone stays finished",

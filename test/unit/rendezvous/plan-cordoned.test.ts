@@ -6,9 +6,9 @@ import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, runView, seatRecord } from "../../helpers/run-view.js";
 
-const plan = (view: RunView, minNodes = 1) =>
+const plan = (view: RunView, minNodes = 1, cordoned = ["b"]) =>
 	planRound(
-		{ ...view, cordoned: new Set(["b"]) },
+		{ ...view, cordoned: new Set(cordoned) },
 		EMPTY_MEMORY,
 		{ ...runSpec(), minNodes, maxNodes: 3 },
 		"plan-2",
@@ -54,4 +54,24 @@ it("where too few others are there, the wait names the cordoned node", () => {
 	const { plan: nothing, reason } = plan(view, 2);
 	expect(nothing).toBeUndefined();
 	expect(reason).toContain("; cordoned: b");
+});
+
+it("where all nodes are cordoned, the wait says that they are here and kept out", () => {
+	const view = runView(LEFT, [ready("a"), ready("b")], { seats: SEATS });
+	const { awaited, reason, until } = plan(view, 1, ["a", "b"]);
+	expect(reason).toBe("0 of at least 1 nodes are ready; cordoned: a, b");
+	expect(awaited).toMatchObject({
+		...{ kind: "minimum", needed: 1, missing: { count: 0 } },
+		cordoned: { names: ["a", "b"] },
+	});
+	expect(until).toBeDefined();
+});
+
+it("no round waits for a cordoned node that comes back", () => {
+	const back = { state: "joining", incarnation: "b-2", claim: 1 } as const;
+	const view = runView(LEFT, [ready("a"), ready("b", back)], { seats: SEATS });
+	const again = { ...view, recreated: new Map([["b", "b-1"]]) };
+	for (const seen of [view, again]) {
+		expect(plan(seen).plan).toMatchObject({ kind: "lift" });
+	}
 });

@@ -10,6 +10,7 @@ import type {
 	NodeFailure,
 	RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
+import { readRunView } from "../../../src/rendezvous/records/run-view.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import type { Reader, Snapshot } from "../../../src/rendezvous/store/store.js";
 import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
@@ -100,6 +101,19 @@ describe("the writer of an agent's record", () => {
 			planner: () => planner,
 			reservePort: async () => 4_000,
 		});
+	});
+
+	it("leaves behind that this process has left in order, and whose place that was", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		const left = async () => {
+			const snapshot = await store.snapshot([KEYS.round, KEYS.left]);
+			return readRunView(KEYS, snapshot)?.left;
+		};
+		expect(await left()).toEqual(new Map());
+		writer.want(intentOf({ state: "leaving", claim: 2 }));
+		await writer.write();
+		const { nodeId, incarnation } = agentIdentity();
+		expect(await left()).toEqual(new Map([[nodeId, incarnation]]));
 	});
 
 	it("writes again and again without a look in between", async () => {
