@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { formatInstant } from "../../src/base/units.js";
+import { formatCount, formatInstant } from "../../src/base/units.js";
 import type { NodeOrder, OrderReport } from "../../src/operate/order-node.js";
 import { printResult } from "../console.js";
 import { refuse } from "./command-arguments.js";
@@ -59,11 +59,13 @@ export async function giveOrder(
 		searcher,
 	);
 	if (report === undefined) return sayNotFound(runId, places);
-	printResult(isJson, report, () => inWords(report));
+	printResult(isJson, report, () => orderInWords(report));
 	return EXIT_CODES.succeeded;
 }
 
-function inWords({ runId, nodeId, order, deadline }: OrderReport): string {
+/** What the command prints. */
+export function orderInWords(report: OrderReport): string {
+	const { runId, nodeId, order, deadline } = report;
 	const by = deadline === null ? "" : ` by ${formatInstant(deadline)}`;
 	const what = {
 		drain: `is told to leave${by}`,
@@ -71,5 +73,13 @@ function inWords({ runId, nodeId, order, deadline }: OrderReport): string {
 		cordon: "takes no later round, until elastic-run uncordon",
 		uncordon: "may take later rounds",
 	}[order];
-	return `${nodeId} of run ${runId} ${what}\n`;
+	return `${nodeId} of run ${runId} ${what}\n${tooFew(report)}`;
+}
+
+/** What follows if another round needs more nodes than are left; empty if it does not. */
+function tooFew({ order, left, minNodes }: OrderReport): string {
+	// Where the last node leaves, none is there that waits.
+	const isLess = order === "cordon" || (order === "drain" && left > 0);
+	if (!isLess || minNodes === null || left >= minNodes) return "";
+	return `a later round needs ${formatCount(minNodes, "node")}, and ${left} may take part: the run would wait for more, for its join_timeout at most\n`;
 }

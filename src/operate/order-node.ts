@@ -1,14 +1,23 @@
 import { openStore } from "../agent/joining/open-store.js";
 import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
+import { isCordoned, isRefused } from "../rendezvous/planner/order-members.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type {
 	CordonRecord,
 	DrainRecord,
 } from "../rendezvous/records/node-orders.js";
-import { encodeRecord } from "../rendezvous/records/record-codec.js";
+import {
+	encodeRecord,
+	informationAt,
+} from "../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../rendezvous/records/records.js";
-import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
+import { SPEC } from "../rendezvous/records/run-spec-shape.js";
+import {
+	type NodeView,
+	type RunView,
+	readRunView,
+} from "../rendezvous/records/run-view.js";
 import type { Write } from "../rendezvous/store/store.js";
 import { patienceWith, readRun, type Searcher } from "./status/find-runs.js";
 import type { RunPlaces } from "./status/run-request.js";
@@ -35,6 +44,9 @@ export interface OrderReport {
 	readonly order: NodeOrder["kind"];
 	/** In milliseconds since 1970; null if there is none. */
 	readonly deadline: number | null;
+	/** How many nodes may take part in a later round, and how many it needs; null if that is not known. */
+	readonly left: number;
+	readonly minNodes: number | null;
 }
 
 /**
@@ -67,8 +79,29 @@ export async function orderNode(
 		await store.close();
 	}
 	const deadline = order.kind === "drain" ? (order.deadline ?? null) : null;
-	const { place } = newest;
-	return { version: 1, runId, nodeId, place, order: order.kind, deadline };
+	const { place, snapshot } = newest;
+	const spec = informationAt(SPEC, snapshot, keys.spec, () => {});
+	return {
+		...{ version: 1, runId, nodeId, place, order: order.kind, deadline },
+		left: leftAfter(options, view),
+		minNodes: spec?.minNodes ?? null,
+	};
+}
+
+/** How many nodes may take part in a later round once this order is carried out. */
+export function leftAfter(
+	{ nodeId: ordered, order }: Pick<OrderOptions, "nodeId" | "order">,
+	view: RunView,
+): number {
+	const goes = order.kind === "drain" || order.kind === "cordon";
+	const mayStay = ([nodeId, node]: readonly [string, NodeView]) => {
+		if (nodeId === ordered && goes) return false;
+		const isFreed = nodeId === ordered && order.kind === "uncordon";
+		const isKept = isCordoned(view, nodeId) && !isFreed;
+		const { state } = node.record;
+		return state !== "leaving" && !isKept && !isRefused(view, node);
+	};
+	return [...view.nodes].filter(mayStay).length;
 }
 
 /**

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type NodeOrder, writeFor } from "../../../src/operate/order-node.js";
+import {
+	leftAfter,
+	type NodeOrder,
+	writeFor,
+} from "../../../src/operate/order-node.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
@@ -36,4 +40,19 @@ it("lets a cordoned node that is gone come back", () => {
 		delete: KEYS.cordonOf("gone"),
 	});
 	expect(() => writeOf({ kind: "stay" }, "gone")).toThrow("has no node gone");
+});
+
+it.each<[NodeOrder["kind"], string, number]>([
+	["cordon", "a", 0],
+	["cordon", "b", 1],
+	["drain", "a", 0],
+	["uncordon", "b", 2],
+	["stay", "a", 1],
+])("after the order to %s %s, %d nodes may take part in a later round", (kind, nodeId, left) => {
+	const order: NodeOrder =
+		kind === "drain" ? { kind, deadline: undefined } : { kind };
+	const leaving = nodeRecord("c", { state: "leaving" });
+	const nodes = [nodeRecord("a"), nodeRecord("b"), leaving];
+	const view = { ...runView({}, nodes), cordoned: new Set(["b"]) };
+	expect(leftAfter({ nodeId, order }, view)).toBe(left);
 });
