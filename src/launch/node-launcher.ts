@@ -152,11 +152,11 @@ export class NodeLauncher {
 			return reportUnstarted(endingOf(outcome), config, wallTime, round);
 		}
 		const { place, incarnation } = this;
-		const about = { config, incarnation, store, place };
+		const { instance } = joined;
+		const about = { config, incarnation, instance, store, place };
 		this.session = new AgentSession({
 			...about,
 			membership,
-			instance: joined.instance,
 			arrivedAt: this.arrivedAt,
 			ports: this.ports,
 			isReturning,
