@@ -1,3 +1,4 @@
+import { inTime } from "./pending-notices.js";
 import {
 	type Joining,
 	type Next,
@@ -18,9 +19,14 @@ export interface StopPlan {
 	readonly killAt: number;
 }
 
-/** SIGTERM now, SIGKILL when the grace period is over. */
-export function withGrace(next: Next, context: TransitionContext): StopPlan {
-	return { next, killAt: context.now + context.shutdownTimeoutMs };
+/** SIGTERM now, SIGKILL when the grace period is over, or the machine goes. */
+export function withGrace(
+	{ notices }: Active,
+	next: Next,
+	context: TransitionContext,
+): StopPlan {
+	const killAt = context.now + context.shutdownTimeoutMs;
+	return { next, killAt: inTime(killAt, notices, context) };
 }
 
 /** The state in which the workers that are not paused end, and the reason. */

@@ -1,4 +1,5 @@
 import { earliestOf } from "./earliest-deadline.js";
+import { tooLateAt } from "./pending-notices.js";
 import type { AgentState } from "./state.js";
 
 /** When the agent must be woken even if nothing happens; undefined: never. */
@@ -19,17 +20,22 @@ function leaveByOf(state: AgentState): number | null {
 
 /** When a notice makes it leave, if it does not leave already. */
 function termAtOf(state: AgentState): number | undefined {
-	const [first] = state.notices ?? [];
+	if (state.phase === "CLOSED" || state.notices === undefined) return undefined;
+	const { notices } = state;
+	const [{ termAt }] = notices;
 	switch (state.phase) {
-		case "CLOSED":
-			return undefined;
 		case "FINISHED":
-			return state.leave === undefined ? first?.termAt : undefined;
-		case "STOPPING":
-			return state.next.kind === "leave"
-				? state.next.holds?.until
-				: first?.termAt;
+			return state.leave === undefined ? termAt : undefined;
+		case "RUNNING":
+			return termAt;
+		case "JOINING":
+			return tooLateAt(notices);
+		case "STOPPING": {
+			if (state.next.kind === "leave") return state.next.holds?.until;
+			const isOver = state.view !== null && state.view.round.outcome !== null;
+			return isOver ? termAt : tooLateAt(notices);
+		}
 		default:
-			return first?.termAt;
+			return state satisfies never;
 	}
 }

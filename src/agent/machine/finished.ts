@@ -3,7 +3,7 @@ import { close, endingOf, foreignInstance, leftWith } from "./ending.js";
 import type { AgentInput } from "./inputs.js";
 import { LEAVE_PATIENCE_MS } from "./leave-when-seen.js";
 import { onNotice } from "./on-notice.js";
-import { isTermDue, leavingFor } from "./pending-notices.js";
+import { isTermDue, isWorthARound, leavingFor } from "./pending-notices.js";
 import { hasHadItsRound, recreate } from "./recreate.js";
 import { finishInNext, isOfOthers } from "./run-on.js";
 import { type Finished, nextClaim } from "./state.js";
@@ -31,6 +31,11 @@ export function onFinished(
 			const isLeft = deprecated >= state.round && isOver;
 			const after = { ...state, view };
 			if (state.leave !== undefined) return leaveWhenSaid(after, isLeft);
+			const { notices } = state;
+			if (isLeft && notices && !isWorthARound(notices, context.now)) {
+				const said = leavingFor(notices);
+				return close(after, leftWith(said.exitCode, said.reason));
+			}
 			return isLeft ? joinAnew(state, view, context) : ignore(after);
 		}
 		case "noticed":
@@ -41,7 +46,7 @@ export function onFinished(
 			const isTold = state.leave !== undefined;
 			if (!isTold && notices && isTermDue(notices, context.now)) {
 				const said = { ...leavingFor(notices), immediately: false };
-				return leave(state, said, context);
+				return leave(state, { ...said, isByNotice: true }, context);
 			}
 			const leaveBy = state.leave?.leaveBy ?? Number.POSITIVE_INFINITY;
 			return leaveWhenSaid(state, context.now >= leaveBy);
@@ -70,14 +75,12 @@ export function onFinished(
 /** Before it leaves, the store must know that it has finished, or the others would repeat its part. */
 function leave(
 	state: Finished,
-	{ exitCode, reason, immediately }: StopRequest,
+	{ exitCode, reason, immediately, isByNotice }: StopRequest,
 	{ now }: TransitionContext,
 ): Transition {
 	const leaveBy = now + LEAVE_PATIENCE_MS;
-	const leaving = {
-		...state,
-		leave: state.leave ?? { exitCode, reason, leaveBy },
-	};
+	const told = state.leave ?? { exitCode, reason, leaveBy };
+	const leaving = { ...state, leave: { ...told, isByNotice } };
 	const left = leaveWhenSaid(leaving, immediately);
 	if (left.state.phase === "CLOSED") return left;
 	const until = "goes when the store knows that its workers have succeeded";

@@ -2,7 +2,14 @@ import { formatCount } from "../../base/units.js";
 import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, endingOf, foreignInstance } from "./ending.js";
 import { leaveWhenSeen } from "./leave-when-seen.js";
-import type { Hold } from "./pending-notices.js";
+import {
+	type Hold,
+	holdWith,
+	isWorthARound,
+	leavingFor,
+	type PendingNotices,
+	TOO_LATE,
+} from "./pending-notices.js";
 import { hasHadItsRound, mayHaveSpent, recreate } from "./recreate.js";
 import {
 	type Ending,
@@ -40,12 +47,18 @@ export function goOnIfGone(
 		(isUnexplained(worker) && worker.status !== "gone");
 	if (isOver && state.workers.some(isUntold)) {
 		const reason = ending?.reason ?? "no round follows";
-		return endAll(state, withGrace(next, context), reason);
+		return endAll(state, withGrace(state, next, context), reason);
 	}
 	if (remaining(state.workers).length > 0) return ignore(state);
 	if (ending !== undefined) return close(state, ending);
 	if (next.kind === "leave") return leaveWhenSeen(state, next, context);
 	if (view === null || state.workers.some(isUnexplained)) return ignore(state);
+	const late = tooLateFor(state, context);
+	if (late !== undefined) {
+		const leaving = leavingAndHolding(state, late, context);
+		const after = goOnIfGone({ ...state, next: leaving }, context);
+		return { ...after, reason: `${leavingFor(late).reason}; ${TOO_LATE}` };
+	}
 	if (hasHadItsRound(state, context) && !mayHaveSpent(state, view, context)) {
 		return recreate(state, context);
 	}
@@ -53,6 +66,31 @@ export function goOnIfGone(
 	return {
 		...joined,
 		reason: joined.reason || readyWords(state, nextClaim(view)),
+	};
+}
+
+/** The notices for which this node begins no round any more; undefined if it may. */
+export function tooLateFor(
+	{ notices, view }: Active,
+	{ now }: TransitionContext,
+): PendingNotices | undefined {
+	const isOver = view !== null && view.round.outcome !== null;
+	return notices === undefined || isOver || isWorthARound(notices, now)
+		? undefined
+		: notices;
+}
+
+/** Its machine goes: it leaves, and workers that are not ready keep their time. */
+export function leavingAndHolding(
+	state: Active,
+	notices: PendingNotices,
+	context: TransitionContext,
+): Next {
+	return {
+		...{ kind: "leave", ...leavingFor(notices), root: null },
+		...{ isAsked: true, isByNotice: true, leaveBy: null },
+		isLate: state.phase !== "RUNNING" && isMember(state),
+		holds: holdWith(notices, context),
 	};
 }
 

@@ -1,10 +1,8 @@
-import type { RoundView } from "../../rendezvous/member/membership.js";
 import { cutOffIn } from "./ending.js";
 import type { AgentInput } from "./inputs.js";
-import { leaveIfDue, leaveNow, markReply } from "./leave-by-notice.js";
+import { leaveIfTooLate, markReply } from "./leave-by-notice.js";
 import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
-import { isWorthARound, TOO_LATE } from "./pending-notices.js";
 import type { Joining } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
@@ -19,7 +17,7 @@ export function onJoining(
 	switch (input.kind) {
 		case "round-seen":
 			return (
-				leaveIfTooLate(state, input.view, context) ??
+				leaveIfTooLate({ ...state, view: input.view }, context) ??
 				look(state, input.view, context)
 			);
 		case "stop-asked":
@@ -34,7 +32,7 @@ export function onJoining(
 			return onPaused(state, input, context) ?? ignore(state);
 		case "time-passed":
 			return (
-				leaveIfDue(state, context) ??
+				leaveIfTooLate(state, context) ??
 				onPaused(state, input, context) ??
 				ignore(state)
 			);
@@ -53,17 +51,4 @@ export function onJoining(
 		default:
 			return input satisfies never;
 	}
-}
-
-/** Its machine goes, and the workers of another round would have no time to do anything. */
-function leaveIfTooLate(
-	state: Joining,
-	view: RoundView,
-	context: TransitionContext,
-): Transition | undefined {
-	const { notices } = state;
-	const isWaiting = notices !== undefined && view.round.outcome === null;
-	return isWaiting && !isWorthARound(notices, context.now)
-		? leaveNow({ ...state, view }, notices, TOO_LATE, context)
-		: undefined;
 }

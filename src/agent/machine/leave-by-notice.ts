@@ -1,19 +1,19 @@
 import { type Active, beginStopping } from "./begin-stopping.js";
-import { goOnIfGone, isMember } from "./go-on.js";
+import { goOnIfGone, leavingAndHolding, tooLateFor } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import {
-	holdWith,
 	isTermDue,
 	killAtWith,
 	leavingFor,
 	type PendingNotices,
+	TOO_LATE,
 } from "./pending-notices.js";
 import type { Joining, Running, Stopping } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { leave } from "./stop.js";
 import { waiting } from "./worker-replies.js";
 import { isHeld, type WorkerSlot } from "./worker-slot.js";
-import { markExited, update } from "./worker-slots.js";
+import { markExited, update, withoutLimit } from "./worker-slots.js";
 
 /** Ends the workers, and then this node's part in the run, because its machine goes. */
 export function leaveNow(
@@ -42,33 +42,30 @@ export function leaveAndHold(
 	if (!state.workers.some(isHeld)) {
 		return leaveNow(state, notices, why, context);
 	}
-	const { exitCode, reason } = leavingFor(notices);
-	const isLate = state.phase !== "RUNNING" && isMember(state);
-	const leaving = {
-		...({
-			kind: "leave",
-			exitCode,
-			reason,
-			root: null,
-			isAsked: true,
-		} as const),
-		...{
-			isLate,
-			isByNotice: true,
-			holds: holdWith(notices, context),
-			leaveBy: null,
-		},
-	};
-	// A wait for another round has no end here.
-	const workers = state.workers.map((worker) => waiting(worker, null));
-	const stopping = beginStopping(state, workers, leaving, reason);
+	// A wait for another round, or for its answer to PAUSE, has no end here.
+	const workers = state.workers.map((worker) =>
+		waiting(withoutLimit(worker), null),
+	);
+	const { reason } = leavingFor(notices);
+	const next = leavingAndHolding(state, notices, context);
+	const stopping = beginStopping(state, workers, next, reason);
 	const after = goOnIfGone(stopping, context);
 	return { ...after, reason: `${reason}; ${why}` };
 }
 
+/** In no round, it would have to leave the next one at once; undefined if it has time, or leaves already. */
+export function leaveIfTooLate(
+	state: Joining | Stopping,
+	context: TransitionContext,
+): Transition | undefined {
+	const isLeaving = state.phase === "STOPPING" && state.next.kind === "leave";
+	const notices = isLeaving ? undefined : tooLateFor(state, context);
+	return notices && leaveAndHold(state, notices, TOO_LATE, context);
+}
+
 /** The time for the workers is over; undefined if it is not, or if they were told to end. */
 export function leaveIfDue(
-	state: Joining | Running | Stopping,
+	state: Running | Stopping,
 	context: TransitionContext,
 ): Transition | undefined {
 	const { notices } = state;

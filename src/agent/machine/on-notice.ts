@@ -8,6 +8,7 @@ import { pause } from "./pause.js";
 import {
 	holdWith,
 	isWorthARound,
+	killAtWith,
 	noticeInWords,
 	type PendingNotices,
 	TOO_LATE,
@@ -18,6 +19,8 @@ import type { AgentState, Finished, Next } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
 import { tellNotice, tellStay } from "./tell-notice.js";
+import { isEnding } from "./worker-slot.js";
+import { toEnd } from "./worker-slots.js";
 
 type Open = Exclude<AgentState, { phase: "CLOSED" }>;
 
@@ -43,24 +46,27 @@ export function onNotice(
 	return { ...left, effects: [...effects, ...left.effects] };
 }
 
-/** An earlier deadline leaves less time to workers that are held. */
+/** An earlier deadline leaves less time to workers that end, or are held. */
 function shortened<State extends Open>(
-	state: State,
+	before: State,
 	notices: PendingNotices,
 	context: TransitionContext,
 ): State {
-	if (state.phase !== "STOPPING" || state.next.kind !== "leave") return state;
-	const { holds } = state.next;
-	if (holds === undefined) return state;
+	if (before.phase !== "STOPPING") return before;
+	const latest = killAtWith(notices, context);
+	const workers = before.workers.map((worker) =>
+		isEnding(worker) ? toEnd(worker, latest) : worker,
+	);
+	const { next } = before;
+	if (next.kind !== "leave" || next.holds === undefined) {
+		return { ...before, workers };
+	}
 	const { until, killAt } = holdWith(notices, context);
-	const next: Next = {
-		...state.next,
-		holds: {
-			until: Math.min(until, holds.until),
-			killAt: Math.min(killAt, holds.killAt),
-		},
+	const holds = {
+		until: Math.min(until, next.holds.until),
+		killAt: Math.min(killAt, next.holds.killAt),
 	};
-	return { ...state, next };
+	return { ...before, workers, next: { ...next, holds } };
 }
 
 function noticesAfter(
@@ -84,7 +90,7 @@ function onStay(
 	const words = "reason" in input ? `: ${input.reason}` : "";
 	const reason = `the notice was withdrawn${words}; this node stays`;
 	if (state.phase === "FINISHED") {
-		return { state: withoutNotices(state), effects: [], reason };
+		return { state: staying(withoutNotices(state)), effects: [], reason };
 	}
 	const workers = state.workers.map((worker) => ({
 		...worker,
@@ -119,6 +125,12 @@ function keepsWorkers(
 		policy.onScaleDown(policyContext(state, reason, context)),
 	);
 	return workers === "pause" || workers === "replace-failed";
+}
+
+/** Its workers have finished; it waits for the others again. */
+function staying(state: Finished): Finished {
+	const { leave, ...rest } = state;
+	return leave?.isByNotice ? rest : state;
 }
 
 function withoutNotices<State extends Active | Finished>(state: State): State {

@@ -2,10 +2,11 @@ import type { WorldChangeEvent } from "../../channel/events.js";
 import { type Active, beginStopping, tellToEnd } from "./begin-stopping.js";
 import { goOnIfGone } from "./go-on.js";
 import type { AgentEffect } from "./inputs.js";
+import { inTime } from "./pending-notices.js";
 import type { Next } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { isEnding, isToldToPause, type WorkerSlot } from "./worker-slot.js";
-import { toEnd, toPausing } from "./worker-slots.js";
+import { toEnd, toPausing, withLimit } from "./worker-slots.js";
 
 const REJOIN: Next = { kind: "rejoin" };
 
@@ -28,12 +29,13 @@ export function pause(
 	notice: PauseCall,
 	context: TransitionContext,
 ): Transition {
-	const { change, reason, killAt, failed } = notice;
+	const { change, reason, failed } = notice;
 	const { now } = context;
+	const killAt = inTime(notice.killAt, state.notices, context);
 	const leaveBy = now + context.pauseTimeoutMs;
 	const workers = state.workers.map((worker): WorkerSlot => {
 		if (worker.localRank === failed) return toEnd(worker, killAt);
-		if (isToldToPause(worker)) return worker;
+		if (isToldToPause(worker)) return withLimit(worker, leaveBy);
 		return worker.status === "running" && worker.attached && !isEnding(worker)
 			? toPausing(worker, change, { leaveBy, killAt }, now)
 			: toEnd(worker, killAt);

@@ -107,6 +107,11 @@ export function isWorthARound(
 	return termAt - now >= LEAST_ROUND_MS;
 }
 
+/** When that is over. */
+export function tooLateAt([{ termAt }]: PendingNotices): number {
+	return termAt - LEAST_ROUND_MS + 1;
+}
+
 /** When workers that get SIGTERM now are killed: before the machine goes, so that the others know that they are gone. */
 export function killAtWith(
 	[{ goneAt }]: PendingNotices,
@@ -114,6 +119,17 @@ export function killAtWith(
 ): number {
 	const latest = Math.min(now + shutdownTimeoutMs, goneAt);
 	return Math.max(latest, now + LEAST_GRACE_MS);
+}
+
+/** Such a kill, no later than the machine goes. */
+export function inTime(
+	killAt: number,
+	notices: PendingNotices | undefined,
+	{ now }: Pick<Times, "now">,
+): number {
+	return notices === undefined
+		? killAt
+		: Math.min(killAt, Math.max(notices[0].goneAt, now + LEAST_GRACE_MS));
 }
 
 /** The time of workers whose round is over for another reason: no longer than that of any node that leaves. */

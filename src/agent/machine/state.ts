@@ -103,6 +103,8 @@ export interface Finished extends Common {
 		readonly exitCode: number;
 		readonly reason: string;
 		readonly leaveBy: number;
+		/** Its machine goes, and nobody asked it to leave. */
+		readonly isByNotice?: boolean | undefined;
 	};
 }
 

@@ -3,6 +3,7 @@ import { type Active, endAll, withGrace } from "./begin-stopping.js";
 import { close, leftWith } from "./ending.js";
 import { goOnIfGone, isMember } from "./go-on.js";
 import { kill } from "./kill.js";
+import { inTime } from "./pending-notices.js";
 import type { Next } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { living } from "./worker-slot.js";
@@ -29,8 +30,9 @@ export function stop(
 	next: Next,
 	reason: string,
 	context: TransitionContext,
-	killAt = withGrace(next, context).killAt,
+	wanted = withGrace(state, next, context).killAt,
 ): Transition {
+	const killAt = inTime(wanted, state.notices, context);
 	const ended = endAll(state, { next, killAt }, reason);
 	const after = goOnIfGone(ended.state, context);
 	return {

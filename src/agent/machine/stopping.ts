@@ -1,17 +1,22 @@
 import type { RoundView } from "../../rendezvous/member/membership.js";
-import { endAll, withGrace } from "./begin-stopping.js";
+import { endAll, tellToEnd, withGrace } from "./begin-stopping.js";
 import { close, cutOffIn, leftWith } from "./ending.js";
 import { goOnIfGone, isMember } from "./go-on.js";
 import type { AgentInput } from "./inputs.js";
 import { kill } from "./kill.js";
 import { killDue } from "./kill-due.js";
-import { leaveIfDue, markReply } from "./leave-by-notice.js";
+import { leaveIfDue, leaveIfTooLate, markReply } from "./leave-by-notice.js";
 import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
 import { type Next, nextClaim, type Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
-import { isEnding, isUnexplained, living } from "./worker-slot.js";
+import {
+	isEnding,
+	isUnexplained,
+	living,
+	type WorkerSlot,
+} from "./worker-slot.js";
 import { markExited, markGone, markStarted, toEnd } from "./worker-slots.js";
 
 /** Workers were told to end; `next` holds what comes after. */
@@ -58,6 +63,7 @@ export function onStopping(
 			);
 		case "time-passed":
 			return (
+				leaveIfTooLate(state, context) ??
 				leaveIfDue(state, context) ??
 				onPaused(state, input, context) ??
 				killDue(state, context) ??
@@ -66,21 +72,30 @@ export function onStopping(
 		case "stop-asked":
 			return leaveInstead(state, input, context);
 		case "session-lost":
-			return fenced(state, input);
+			return fenced(state, input, context);
 		default:
 			return input satisfies never;
 	}
 }
 
-/** Its workers must be dead before others may run without this agent. */
+/** Its workers must be dead before others may run without this agent: also those that were to keep their time. */
 function fenced(
 	state: Stopping,
-	{ fenceAt }: AgentInput & { kind: "session-lost" },
+	{ fenceAt, reason }: AgentInput & { kind: "session-lost" },
+	context: TransitionContext,
 ): Transition {
+	const mustEnd = (worker: WorkerSlot) =>
+		isEnding(worker) ||
+		isUnexplained(worker) ||
+		(isHolding(state) && worker.status === "running");
 	const workers = state.workers.map((worker) =>
-		isEnding(worker) || isUnexplained(worker) ? toEnd(worker, fenceAt) : worker,
+		mustEnd(worker) ? toEnd(worker, fenceAt) : worker,
 	);
-	return ignore({ ...state, fencedIn: cutOffIn(state), workers });
+	const after = { ...state, fencedIn: cutOffIn(state), workers };
+	if (!isHolding(state)) return ignore(after);
+	const effects = tellToEnd(state.workers, workers);
+	const went = goOnIfGone(after, context);
+	return { state: went.state, effects: [...effects, ...went.effects], reason };
 }
 
 /** The last worker that was not ready may have become so. */
@@ -122,6 +137,6 @@ function leaveInstead(
 	if (living(state.workers).length === 0) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}
-	const plan = withGrace(next, context);
+	const plan = withGrace(state, next, context);
 	return kill(endAll(leaving, plan, reason).state, reason, context);
 }

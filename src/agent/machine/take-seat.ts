@@ -102,7 +102,7 @@ function end(
 		ending.outcome === "left"
 			? ({ kind: "leave", exitCode, reason, root, leaveBy: null } as const)
 			: ({ kind: "rejoin" } as const);
-	return endAll(state, withGrace(next, context), reason);
+	return endAll(state, withGrace(state, next, context), reason);
 }
 
 function claimAnew(

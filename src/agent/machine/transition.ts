@@ -39,9 +39,9 @@
  *   when                                       | its workers get SIGTERM
  *   -------------------------------------------|---------------------------------
  *   all its workers are ready to end           | at once
- *   its round is over for another reason, or a | when all that still work are
- *   worker has ended (which is no incident)    | ready, or their time is over
- *   it is in no round, and has little time     | at once
+ *   its round is over for another reason, or a | when all that still work, or
+ *   worker has ended (which is no incident)    | are paused, are ready, or
+ *   it is in no round, and has little time     | their time is over
  *   the time of its workers is over            | at once
  */
 

@@ -165,6 +165,21 @@ export function withNewTime(
 	);
 }
 
+/** Its machine goes: it saves for as long as it may, and its answer to PAUSE is not awaited. */
+export function withoutLimit(worker: WorkerSlot): WorkerSlot {
+	const pause = { leaveBy: Number.POSITIVE_INFINITY, hintAt: null };
+	return isPausing(worker)
+		? { ...worker, pause: { ...worker.pause, ...pause } }
+		: worker;
+}
+
+/** Its machine stays after all. */
+export function withLimit(worker: WorkerSlot, leaveBy: number): WorkerSlot {
+	return isPausing(worker) && worker.pause.leaveBy === Number.POSITIVE_INFINITY
+		? { ...worker, pause: { ...worker.pause, leaveBy } }
+		: worker;
+}
+
 /** The first worker that has waited long enough for another round. */
 export function roundRequested(
 	workers: readonly WorkerSlot[],

@@ -8,7 +8,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 	{
 		name: "pause who is paused already",
 		file: "src/agent/machine/pause.ts",
-		guard: "		if (isToldToPause(worker)) return worker;\n",
+		guard:
+			"		if (isToldToPause(worker)) return withLimit(worker, leaveBy);\n",
 		without: "",
 		caughtBy: { checker: "survivors" },
 	},

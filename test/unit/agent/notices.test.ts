@@ -11,11 +11,13 @@ import { transition } from "../../../src/agent/machine/transition.js";
 import type { Notice } from "../../../src/notices/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import type { Outcome } from "../../../src/rendezvous/records/records.js";
 import {
 	contextAt,
 	exited,
 	left,
 	PAUSED,
+	PAUSING,
 	RUNNING,
 	STOP,
 	seen,
@@ -50,6 +52,10 @@ const gone = (localRank: number): AgentInput => ({
 });
 const HARD = new HardRestartPolicyStrategy();
 const SOFT = new SoftRestartPolicyStrategy();
+
+const STOPPED: Outcome = {
+	...{ result: "stopped", exitCode: 5, reason: "elastic-run stop", root: null },
+};
 
 type Step = readonly [now: number, input: AgentInput];
 
@@ -239,6 +245,37 @@ describe("a notice and the round's end", () => {
 		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
 	});
 
+	it("makes a node leave when too little time is left for another round, not when that has begun", () => {
+		const notice = [1_000, noticed(100_000)] as const;
+		const over = [2_000, left(1)] as const;
+		const ended = [gone(0), gone(1)].map((one) => [3_000, one] as const);
+		const waits = told(notice, over, ...ended);
+		expect(waits.intent).toMatchObject({ state: "ready" });
+		expect(deadlineOf(waits.state)).toBe(11_001);
+		const late = toldFrom(waits.state, [11_001, TIME]);
+		expect(late.intent).toMatchObject({ state: "leaving" });
+		// Its workers took longer to end.
+		const slow = told(notice, over);
+		expect(deadlineOf(slow.state)).toBe(11_001);
+		const hurried = toldFrom(slow.state, [11_001, TIME]);
+		expect(hurried.intent).toMatchObject({ state: "leaving" });
+		const unheard = [gone(0), gone(1)].map((one) => [20_000, one] as const);
+		expect(toldFrom(slow.state, ...unheard).intent).toMatchObject({
+			state: "leaving",
+		});
+	});
+
+	it("lets a node that has finished begin no other round", () => {
+		const all = [exited(0, 0), exited(1, 0), gone(0), gone(1)];
+		const finished = all.map((input) => [1_000, input] as const);
+		const notice = [2_000, noticed(50_000)] as const;
+		const { state } = told(...finished, notice, [3_000, left(1)]);
+		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
+		const long = [2_000, noticed(3_600_000)] as const;
+		const again = told(...finished, long, [3_000, left(1)]);
+		expect(again.intent).toMatchObject({ state: "ready", claim: 2 });
+	});
+
 	it("makes a node leave that is between two rounds, or in none", () => {
 		const { intent } = told([1_000, left(1)], [2_000, noticed(50_000)]);
 		expect(intent).toMatchObject({ state: "leaving" });
@@ -267,6 +304,14 @@ describe("a notice and the round's end", () => {
 		expect(oneEnds.intent).toMatchObject({ failure: null });
 	});
 
+	it("gives paused workers that time, too, where the wait for a round took it", () => {
+		const notice = [2_000, noticed(120_000)] as const;
+		const waited = toldUnder(SOFT, PAUSED, notice, [50_000, left(1)]);
+		expect(waited.intent).toMatchObject({ state: "leaving" });
+		expect(waited.effects).not.toContainEqual(SIGTERM);
+		expect(deadlineOf(waited.state)).toBe(65_000);
+	});
+
 	it("lets a node that has finished go in time for the deadline", () => {
 		const all = [exited(0, 0), exited(1, 0), gone(0), gone(1)];
 		const finished = all.map((input) => [1_000, input] as const);
@@ -275,6 +320,76 @@ describe("a notice and the round's end", () => {
 		const due = told(...finished, [2_000, noticed(20_000)], [12_000, TIME]);
 		expect(due.state).toMatchObject({ leave: { exitCode: 143 } });
 		expect(deadlineOf(due.state)).toBe(14_000);
+		const stays = toldFrom(due.state, [12_500, withdrawn]);
+		expect(deadlineOf(stays.state)).toBeUndefined();
+		const asked = toldFrom(due.state, [12_200, STOP], [12_500, withdrawn]);
+		expect(deadlineOf(asked.state)).toBe(14_000);
+	});
+});
+
+describe("workers that are to keep their time", () => {
+	const lost: AgentInput = {
+		...{ kind: "session-lost", reason: "etcd is silent", fenceAt: 4_000 },
+	};
+
+	it("are dead before others may go on without their node's lease", () => {
+		const held = [
+			[1_000, noticed(50_000)],
+			[2_000, exited(0, 9)],
+		] as const;
+		const fenced = told(...held, [3_000, lost]);
+		expect(fenced.effects).toContainEqual({
+			...{ kind: "terminate", localRanks: [1] },
+		});
+		expect(deadlineOf(fenced.state)).toBe(4_000);
+		expect(fenced.intent).toMatchObject({ state: "leaving" });
+	});
+
+	it("keep it where they are paused", () => {
+		const held = toldFrom(PAUSED, [2_000, noticed(50_000)], [3_000, lost]);
+		expect(held.effects).not.toContainEqual(SIGTERM);
+		expect(deadlineOf(held.state)).toBe(17_000);
+	});
+
+	it("keep it though they have not answered PAUSE: they may be saving", () => {
+		const late = [61_000, TIME] as const;
+		const notice = [60_000, noticed(50_000)] as const;
+		const held = toldUnder(SOFT, PAUSING, notice, late);
+		expect(held.effects).toMatchObject([{ kind: "tell-notice" }]);
+		expect(deadlineOf(held.state)).toBe(75_000);
+		const back = toldUnder(SOFT, held.state, [62_000, withdrawn]);
+		expect(back.state).toMatchObject({ next: { kind: "rejoin" } });
+		expect(deadlineOf(back.state)).toBe(122_000);
+	});
+});
+
+describe("SIGKILL comes before the machine goes", () => {
+	const soon = noticed(10_000);
+	it.each<[string, readonly Step[]]>([
+		[
+			"where a user stops the node",
+			[
+				[1_000, soon],
+				[2_000, STOP],
+			],
+		],
+		[
+			"where the node was stopped before",
+			[
+				[1_000, STOP],
+				[1_000, soon],
+			],
+		],
+		[
+			"where the run ends",
+			[
+				[1_000, soon],
+				[2_000, seen(1, { outcome: STOPPED })],
+			],
+		],
+	])("%s", (_, steps) => {
+		const workers = [{ killAt: 11_000 }, { killAt: 11_000 }];
+		expect(told(...steps).state).toMatchObject({ workers });
 	});
 });
 
