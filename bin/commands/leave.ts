@@ -15,8 +15,8 @@ they get SIGTERM when they are ready to end, or in time for the deadline. The
 command does not wait. --cancel takes that back. The run is --run-id, or the
 only one.
 Without: makes a node of this machine leave its run. The run goes on elsewhere
-if enough nodes are left. The node's launcher gets SIGTERM (or, if --signals-
-to-handle leaves that out, a signal that it handles), ends its workers, and
+if enough nodes are left. The node's launcher gets SIGTERM (or, if it does not
+handle that, or has --termination-grace, another signal), ends its workers, and
 exits with 128 + the signal's number. Name the run or the node. Without a name
 the command asks before it stops the only node here; if nobody can answer, it
 stops nothing. It sends the signal only if it is certain that the process is

@@ -38,11 +38,17 @@ export function readNodeFile({ directory }: LocalAgent): NodeFile | undefined {
 /** The signals by which people end programs, the usual one first. */
 const LEAVE_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const;
 
-/** The signal that asks an agent to leave; null if there is none. */
+/**
+ * The signal that asks an agent to leave; null if there is none.
+ * @param isNotice SIGTERM only says that the machine will go: workers may work on for long
+ */
 export function leaveSignalOf(
 	handled: readonly NodeJS.Signals[],
+	isNotice: boolean,
 ): NodeJS.Signals | null {
-	return LEAVE_SIGNALS.find((signal) => handled.includes(signal)) ?? null;
+	const [usual, ...others] = LEAVE_SIGNALS;
+	const order = isNotice ? [...others, usual] : LEAVE_SIGNALS;
+	return order.find((signal) => handled.includes(signal)) ?? null;
 }
 
 function decode(fields: JsonFields): NodeFile {

@@ -31,7 +31,8 @@ export function publishLocally(
 ): void {
 	const { config, instance, signals, log, cleanups } = options;
 	const { runId, nodeId, shutdownTimeoutMs, backend } = config;
-	const leaveSignal = leaveSignalOf(signals);
+	const isNotice = config.notices.terminationGraceMs !== undefined;
+	const leaveSignal = leaveSignalOf(signals, isNotice);
 	const logDirectory = logs.directory;
 	const tell = (directory: string) => {
 		try {

@@ -39,12 +39,14 @@ describe("a process is proven to be the one that is named", () => {
 });
 
 it.each([
-	[["SIGTERM", "SIGINT"], "SIGTERM"],
-	[["SIGUSR1", "SIGQUIT", "SIGINT"], "SIGINT"],
-	[["SIGUSR1"], null],
-	[[], null],
-] as const)("of the signals %j an agent is told to leave by %s", (handled, signal) => {
-	expect(leaveSignalOf(handled)).toBe(signal);
+	[["SIGTERM", "SIGINT"], "SIGTERM", "SIGINT"],
+	[["SIGUSR1", "SIGQUIT", "SIGINT"], "SIGINT", "SIGINT"],
+	[["SIGTERM"], "SIGTERM", "SIGTERM"],
+	[["SIGUSR1"], null, null],
+	[[], null, null],
+] as const)("of the signals %j an agent is told to leave by %s, or by %s where SIGTERM is a notice", (handled, signal, other) => {
+	expect(leaveSignalOf(handled, false)).toBe(signal);
+	expect(leaveSignalOf(handled, true)).toBe(other);
 });
 
 describe("the agents of this machine", () => {
