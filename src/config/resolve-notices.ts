@@ -47,7 +47,15 @@ export function fitWarnings(
 	const shutdown = `--shutdown-timeout (${durationInWords(shutdownTimeoutMs)})`;
 	const isTight = (timeMs: number | undefined) =>
 		timeMs !== undefined && timeMs <= shutdownTimeoutMs;
+	// A short lifetime keeps at least half of its time.
+	const halfMs = (maxLifetimeMs ?? Number.POSITIVE_INFINITY) / 2;
+	const isShort = halfMs < drainBeforeMs && isTight(halfMs);
 	return [
+		...(isShort
+			? [
+					`half of --max-lifetime (${durationInWords(maxLifetimeMs ?? 0)}) is not longer than ${shutdown}: workers that use all of it are killed at its end`,
+				]
+			: []),
 		...(isTight(terminationGraceMs)
 			? [
 					`--termination-grace (${durationInWords(terminationGraceMs ?? 0)}) is not longer than ${shutdown}: workers that use all of it are killed with their launcher; make the pod's terminationGracePeriodSeconds longer, or the shutdown time-out shorter`,

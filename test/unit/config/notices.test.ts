@@ -44,6 +44,12 @@ test.each<[Times, number, string]>([
 		1,
 		"--drain-before (20s) is not longer than --shutdown-timeout (30s)",
 	],
+	[
+		{ maxLifetimeMs: 50_000 },
+		1,
+		"half of --max-lifetime (50s) is not longer than --shutdown-timeout (30s)",
+	],
+	[{ maxLifetimeMs: 70_000 }, 0, ""],
 	[{ drainBeforeMs: 20_000 }, 0, ""],
 	[{ drainBeforeMs: 20_000, isInSlurm: true }, 1, "the end of the Slurm job"],
 ])("P2 times that do not fit are warned of: %j", (change, count, words) => {
