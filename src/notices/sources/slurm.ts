@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { dateAndTime } from "../../base/local-time.js";
 import { readSlurmJob, readSqueueEnd, type SlurmJob } from "./read-slurm.js";
 import type { OpenSource, SourceContext } from "./source.js";
-import { TimedNotice } from "./timed-notice.js";
+import { drainAt, TimedNotice } from "./timed-notice.js";
 
 /** How long Slurm's controller may take to say when the job ends. */
 const SQUEUE_WITHIN_MS = 10_000;
@@ -34,7 +34,7 @@ export class Slurm implements OpenSource {
 
 	private async open(job: SlurmJob, options: SlurmOptions): Promise<void> {
 		const { log, clock, askForEnd = askSqueue } = options;
-		const end = job.endsAt ?? (await askForEnd(job.id));
+		const end = job.endsAt ?? (await askForEnd(job.queuedAs));
 		if (this.isClosed) return;
 		const restarts =
 			job.restarts === 0 ? "" : ` (restart ${job.restarts} of the job)`;
@@ -51,10 +51,12 @@ export class Slurm implements OpenSource {
 			);
 			return;
 		}
-		const drain = `${options.drainBeforeMs / 1_000} s before`;
+		const { startedAt: from, drainBeforeMs } = options;
+		const known = { from, end, drainBeforeMs };
+		const drain = `${Math.round((end - drainAt(known)) / 1_000)} s before`;
 		log.info(`${name} ends at ${dateAndTime(end)}: this node leaves ${drain}`);
 		this.timed = new TimedNotice(
-			{ from: options.startedAt, end, drainBeforeMs: options.drainBeforeMs },
+			known,
 			{ source: "slurm", reason: `Slurm job ${job.id} is at its time limit` },
 			options,
 		);

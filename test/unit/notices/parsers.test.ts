@@ -20,6 +20,7 @@ import { readNoticeFile } from "../../../src/notices/sources/read-notice-file.js
 import {
 	readSlurmJob,
 	readSqueueEnd,
+	type SlurmJob,
 } from "../../../src/notices/sources/read-slurm.js";
 import { signalNotice } from "../../../src/notices/sources/signal.js";
 
@@ -228,22 +229,43 @@ test.each([
 ])("P1 a notice's file: %j", (text, deadline, reason) =>
 	expect(readNoticeFile(text, NOW)).toEqual({ deadline, reason }));
 
+function slurmJob(change: Partial<SlurmJob> = {}): SlurmJob {
+	return {
+		...{ id: "7", queuedAs: "7", endsAt: undefined, restarts: 0 },
+		...change,
+	};
+}
+
 test.each([
 	[{}, undefined],
 	[{ SLURM_JOB_ID: "7; rm" }, undefined],
-	[{ SLURM_JOB_ID: "7" }, { id: "7", endsAt: undefined, restarts: 0 }],
+	[{ SLURM_JOB_ID: "7" }, slurmJob()],
+	// The number of the whole array may be that of one of its jobs.
+	[
+		{
+			SLURM_JOB_ID: "7",
+			SLURM_ARRAY_JOB_ID: "7",
+			SLURM_ARRAY_TASK_ID: "3",
+		},
+		slurmJob({ queuedAs: "7_3" }),
+	],
+	[
+		{
+			SLURM_JOB_ID: "7",
+			SLURM_ARRAY_JOB_ID: "7",
+			SLURM_ARRAY_TASK_ID: "-1 ",
+		},
+		slurmJob(),
+	],
 	[
 		{
 			SLURM_JOB_ID: "7",
 			SLURM_JOB_END_TIME: "1795651200",
 			SLURM_RESTART_COUNT: "2",
 		},
-		{ id: "7", endsAt: NOW, restarts: 2 },
+		slurmJob({ endsAt: NOW, restarts: 2 }),
 	],
-	[
-		{ SLURM_JOB_ID: "7", SLURM_JOB_END_TIME: "never" },
-		{ id: "7", endsAt: undefined, restarts: 0 },
-	],
+	[{ SLURM_JOB_ID: "7", SLURM_JOB_END_TIME: "never" }, slurmJob()],
 ])("P14 Slurm's environment %j", (environment, job) =>
 	expect(readSlurmJob(environment)).toEqual(job));
 

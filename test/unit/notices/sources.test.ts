@@ -403,7 +403,8 @@ describe("P9 ends that are known before", () => {
 			expect(heard).toEqual(["slurm: Slurm job 7 is at its time limit in 50"]);
 			expect(logged).toEqual([
 				expect.stringMatching(
-					/^info Slurm job 7 \(restart 2 of the job\) ends/,
+					// Half of the time that was left.
+					/^info Slurm job 7 \(restart 2 of the job\) ends at .*: this node leaves 50 s before$/,
 				),
 			]);
 		}
