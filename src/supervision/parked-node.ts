@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fstatSync, statSync } from "node:fs";
+import { type BigIntStats, fstatSync, statSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
@@ -8,7 +8,7 @@ import type { ParkingFacts } from "./parked-or-cold.js";
 import { signalProcess } from "./process-group.js";
 import { killWithParent } from "./setpriv.js";
 import { stdioPipe } from "./stdio-pipe.js";
-import { differenceOf, PLACE } from "./warm-environment.js";
+import { differenceOf, OTHER_DIRECTORY, PLACE } from "./warm-environment.js";
 import type { WorkerSpec } from "./worker.js";
 
 type ExitListener = (
@@ -28,6 +28,8 @@ export class ParkedNode {
 	private readonly pipe: Duplex;
 	/** What its streams and its programs were when it was started. */
 	private readonly identity: string;
+	/** Which directory it works in: another one may have its path by now. */
+	private readonly directory: string;
 
 	/** @param spec a worker like the one that it will be. Throws if this machine lacks what a process needs. */
 	constructor(
@@ -38,6 +40,7 @@ export class ParkedNode {
 	) {
 		const { file, args, cwd, env, readsStdin } = spec;
 		this.identity = identityOf(spec, streams, hook);
+		this.directory = directoryAt(cwd);
 		const stdio: ("ignore" | "pipe" | number)[] = Array.from(
 			{ length: PARKING_DESCRIPTOR + 1 },
 			() => "ignore",
@@ -84,6 +87,7 @@ export class ParkedNode {
 	differenceFrom(spec: WorkerSpec): string | undefined {
 		const difference = differenceOf(this.spec, spec);
 		if (difference !== undefined) return difference;
+		if (this.directory !== directoryAt(spec.cwd)) return OTHER_DIRECTORY;
 		const isSame = this.identity === identityOf(spec, spec, this.hook);
 		return isSame ? undefined : "its log files, Node or the hook have changed";
 	}
@@ -123,9 +127,19 @@ function identityOf(spec: WorkerSpec, streams: Streams, hook: string): string {
 }
 
 function stampOf(path: string): string {
+	return found(
+		path,
+		({ dev, ino, size, mtimeNs }) => `${dev}:${ino}:${size}:${mtimeNs}`,
+	);
+}
+
+function directoryAt(path: string): string {
+	return found(path, ({ dev, ino }) => `${dev}:${ino}`);
+}
+
+function found(path: string, words: (stats: BigIntStats) => string): string {
 	try {
-		const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
-		return `${dev}:${ino}:${size}:${mtimeNs}`;
+		return words(statSync(path, { bigint: true }));
 	} catch (error) {
 		return systemErrorCode(error) ?? "unknown";
 	}

@@ -69,7 +69,13 @@ export class ParkingSpawner implements WorkerSpawner, StartSource {
 			return this.take(waiting, spec, listener);
 		}
 		waiting?.close();
-		return this.options.cold.spawn(spec, listener);
+		return this.options.cold.spawn(spec, {
+			...listener,
+			exited: (exit, groupRemains) => {
+				this.quick.noteColdEnd(exit);
+				listener.exited(exit, groupRemains);
+			},
+		});
 	}
 
 	startsIn(round: number) {

@@ -21,4 +21,13 @@ export class QuickRounds {
 			if (!this.rounds.has(round)) this.rounds.clear();
 		} else if (!signalledByAgent) this.rounds.add(round);
 	}
+
+	/** A worker that was started cold has ended. If it fails as early, the warmth is not what fails. */
+	noteColdEnd(
+		{ uptimeMs, code, signalledByAgent }: WorkerExit,
+		earlyMs = QUICK_MS,
+	): void {
+		const isEarly = uptimeMs < earlyMs && code !== 0 && !signalledByAgent;
+		if (isEarly) this.rounds.clear();
+	}
 }

@@ -55,7 +55,8 @@ export function runShell(
 		detached: true,
 		stdio: [inputFrom ?? "ignore", outputTo ?? "pipe", outputTo ?? "pipe"],
 	});
-	const streams = [child.stdout, child.stderr].filter((one) => one !== null);
+	// At the limit of open files they are undefined, and the error event tells why.
+	const streams = [child.stdout, child.stderr].filter((one) => one != null);
 	const closed = streams.map((stream) => passOn(stream, onLine));
 	return new Promise((resolve) => {
 		let isOver = false;

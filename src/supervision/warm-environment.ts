@@ -28,6 +28,8 @@ export function flagAgainstHook(args: readonly string[]): string | undefined {
 	return readPythonArguments(args).flags.find((flag) => /[IES]/.test(flag));
 }
 
+export const OTHER_DIRECTORY = "the working directory is another one";
+
 /** In words, what in this start a helper that was made for another start would not do; undefined if nothing. */
 export function differenceOf(
 	known: WorkerSpec,
@@ -37,7 +39,7 @@ export function differenceOf(
 	if (known.args.join("\0") !== spec.args.join("\0")) {
 		return "the arguments have changed";
 	}
-	if (known.cwd !== spec.cwd) return "the working directory is another one";
+	if (known.cwd !== spec.cwd) return OTHER_DIRECTORY;
 	const names = new Set([...Object.keys(known.env), ...Object.keys(spec.env)]);
 	const changed = [...names].find(
 		(name) => !PLACE.has(name) && known.env[name] !== spec.env[name],

@@ -32,8 +32,9 @@ export class WarmProcess {
 		readonly parentId: number,
 	) {}
 
-	/** It was told which worker it is. @param onLate called if it does not begin in time; then it is ended */
+	/** It was told which worker it is, unless it has ended. @param onLate called if it does not begin in time; then it is ended */
 	told(clock: Clock, onLate: (reason: string) => void): void {
+		if (this.hasEnded) return;
 		this.cancelWait = wakeAfterRunning(clock, START_MS, () => {
 			const late = `did not begin within ${START_MS / 1_000} s`;
 			this.refused(`it ${late}`);

@@ -5,6 +5,7 @@ import { QuickRounds } from "./quick-rounds.js";
 import type { RunningWorkers } from "./running-workers.js";
 import { StartNotes, type StartSource } from "./start-notes.js";
 import { differenceOf } from "./warm-environment.js";
+import { SETTLED_MS } from "./warm-learning.js";
 import {
 	type ColdReason,
 	nextWarmStart,
@@ -37,6 +38,8 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	private readonly source: WarmSource;
 	private readonly quick = new QuickRounds();
 	private readonly notes = new StartNotes();
+	/** Workers that were started cold, and have made no step. */
+	private readonly stepless = new Set<number>();
 	private said: string | undefined;
 	/** The newest start; from the first one on this node's own workers teach. */
 	private started: WorkerSpec | undefined;
@@ -67,6 +70,7 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 
 	/** A worker has made a step. */
 	stepped(pid: number, source: StepSource): void {
+		this.stepless.delete(pid);
 		this.source.learning.stepped(pid, source);
 	}
 
@@ -161,13 +165,22 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 		let pid: number | undefined;
 		const handle = this.options.cold.spawn(spec, {
 			...listener,
+			exited: (exit, groupRemains) => {
+				// Its imports take a while.
+				const isStepless = pid !== undefined && this.stepless.delete(pid);
+				if (isStepless) this.quick.noteColdEnd(exit, SETTLED_MS);
+				listener.exited(exit, groupRemains);
+			},
 			gone: () => {
 				if (pid !== undefined) learning.gone(pid);
 				listener.gone();
 			},
 		});
 		pid = handle.pid;
-		if (pid !== undefined) learning.begin({ pid, spec });
+		if (pid !== undefined) {
+			this.stepless.add(pid);
+			learning.begin({ pid, spec });
+		}
 		return handle;
 	}
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { QuickRounds } from "../../../src/supervision/quick-rounds.js";
+import type { WorkerExit } from "../../../src/supervision/worker.js";
 
 type End = readonly [round: string, uptimeMs: number, by: "itself" | "agent"];
 
@@ -54,5 +55,20 @@ describe("rounds whose warm workers failed at once", () => {
 		["do not count what the launcher has ended", 0, [["2", 100, "agent"]]],
 	])("%s", (_, count, ends) => {
 		expect(countAfter(...ends)).toBe(count);
+	});
+
+	it.each<readonly [string, number, Partial<WorkerExit>]>([
+		["fails as early", 0, {}],
+		["lasted", 2, { uptimeMs: 60_000 }],
+		["was ended by the launcher", 2, { signalledByAgent: true }],
+		["succeeded", 2, { code: 0 }],
+	])("are counted anew if a cold one after them %s", (_, count, change) => {
+		const rounds = new QuickRounds();
+		const exit = { code: 1, signal: null, uptimeMs: 100 };
+		for (const round of ["2", "3"]) {
+			rounds.noteEnd({ ...exit, signalledByAgent: false }, round);
+		}
+		rounds.noteColdEnd({ ...exit, signalledByAgent: false, ...change });
+		expect(rounds.count).toBe(count);
 	});
 });
