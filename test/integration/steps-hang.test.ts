@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
+import { sawEvent } from "../helpers/followers.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
@@ -312,6 +313,26 @@ describe("why", { concurrent: true }, () => {
 		expect(half.exitCode).toBe(1);
 		expect(JSON.parse(half.stdout)).toMatchObject({ silent: ["node-b"] });
 		cluster.thaw("node-b");
+		await cluster.stop();
+	});
+
+	it("A5 of paused workers says what their run waits for, and what they do", async () => {
+		const cluster = new Cluster(etcd(), {
+			...{ nodes: "2", worker: ["follows.js"] },
+			flags: ["--restart-policy", "soft"],
+		});
+		const [left, gone] = await cluster.form("node-a", "node-b");
+		const { site, store } = cluster;
+		await cluster.vanish(gone);
+		await sawEvent([cluster.worker(1, 0)], "PAUSE", 1);
+		await store.sawNode(left, "ready");
+		const why = await site.launch([
+			...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
+		]).ended;
+		expect(why.exitCode, why.stderr).toBe(0);
+		expect(why.stdout).toMatch(
+			/^run .*, round 1: between two rounds: waiting for .*\n\nrank 0: idle/,
+		);
 		await cluster.stop();
 	});
 

@@ -24,7 +24,7 @@ import {
 /** At most this many of a node's workers are named by pid. */
 const MOST_PIDS = 8;
 
-const PHASES: Readonly<Record<RunStatus["phase"], string>> = {
+export const PHASES: Readonly<Record<RunStatus["phase"], string>> = {
 	forming: "forming its first round",
 	running: "running",
 	leaving: "its round is being left",

@@ -2,11 +2,10 @@ import { openStore } from "../../agent/joining/open-store.js";
 import { requestWhy } from "../../agent/presence/why-request.js";
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
-import { blame } from "../../evidence/blame.js";
 import type { RankEvidence, Verdict } from "../../evidence/evidence.js";
 import { EVIDENCE } from "../../evidence/evidence-record.js";
 import { describeRun } from "../../rendezvous/describe/describe-run.js";
-import type { RunStatus } from "../../rendezvous/describe/run-status.js";
+import type { RunPhase } from "../../rendezvous/describe/run-status.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	encodeRecord,
@@ -16,6 +15,7 @@ import type { Snapshot } from "../../rendezvous/store/store.js";
 import { type ReadRun, readRun, type Searcher } from "../status/find-runs.js";
 import { readMirror } from "../status/local-runs.js";
 import type { RunPlaces } from "../status/run-request.js";
+import { judgeNow, nodesWithWorkers } from "./judge-now.js";
 
 const LOOK_EVERY_MS = 100;
 
@@ -34,6 +34,8 @@ export interface WhyReport {
 	readonly place: string;
 	readonly instance: number;
 	readonly round: number;
+	/** Only while it is `running` do workers wait for each other. */
+	readonly phase: RunPhase;
 	readonly verdict: Verdict;
 	/** By rank. */
 	readonly ranks: readonly RankEvidence[];
@@ -90,28 +92,18 @@ async function collect(
 		const status = describeRun(runId, snapshot, clock.wallTime());
 		if (status === undefined) return undefined;
 		const answers = answersIn(runId, snapshot, id);
-		const silent = withWorkers(status).filter((node) => !answers.has(node));
+		const silent = nodesWithWorkers(status).filter((node) => !answers.has(node));
 		if (silent.length === 0 || clock.now() >= until) {
-			const { instance, round } = status;
+			const { instance, round, phase } = status;
 			const ranks = [...answers.values()]
 				.flat()
 				.sort((left, right) => left.rank - right.rank);
 			const about = { version: 1, runId, place, instance, round } as const;
-			return {
-				...about,
-				verdict: blame(ranks, silent.length === 0),
-				ranks,
-				silent,
-			};
+			const verdict = judgeNow(status, ranks, silent.length === 0);
+			return { ...about, phase, verdict, ranks, silent };
 		}
 		await pause(clock, LOOK_EVERY_MS);
 	}
-}
-
-function withWorkers({ nodes }: RunStatus): readonly string[] {
-	return nodes
-		.filter(({ state }) => state === "running")
-		.map(({ nodeId }) => nodeId);
 }
 
 /** The answers to this question, by node id. */

@@ -1,9 +1,5 @@
 import { formatCount, formatRanks } from "../../base/units.js";
-import {
-	placeOf,
-	type RankEvidence,
-	type Verdict,
-} from "../../evidence/evidence.js";
+import { placeOf, type RankEvidence } from "../../evidence/evidence.js";
 import { quote } from "../../evidence/unfinished.js";
 import { plainMessage } from "../../logs/plain-text.js";
 import type { WhyReport } from "./ask-why.js";
@@ -12,7 +8,7 @@ import type { WhyReport } from "./ask-why.js";
 export function formatWhy(report: WhyReport): string {
 	const { runId, round, verdict, ranks, silent } = report;
 	const lines = [
-		`run ${runId}, round ${round}: ${headline(verdict, ranks)}`,
+		`run ${runId}, round ${round}: ${headline(report)}`,
 		...verdict.suspects.map(
 			({ rank, node, why, where }) =>
 				`  rank ${rank} on ${node}: ${why}${where === null ? "" : `, at ${where}`}`,
@@ -24,11 +20,9 @@ export function formatWhy(report: WhyReport): string {
 }
 
 /** A run that makes steps has ranks in many places: then a suspect is only who was met elsewhere at that moment. */
-function headline(
-	{ kind, suspects, waiting, reason }: Verdict,
-	ranks: readonly RankEvidence[],
-): string {
-	if (ranks.length === 0) return "no workers run";
+function headline({ phase, verdict, ranks }: WhyReport): string {
+	const { kind, suspects, waiting, reason } = verdict;
+	if (ranks.length === 0 && phase === "running") return "no workers run";
 	if (suspects.length === 0) return reason;
 	const who = formatRanks(suspects.map(({ rank }) => rank));
 	const noun = suspects.length === 1 ? "rank" : "ranks";

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { RankEvidence } from "../../../src/evidence/evidence.js";
+import type { WhyReport } from "../../../src/operate/why/ask-why.js";
+import { formatWhy } from "../../../src/operate/why/format-why.js";
+import {
+	judgeNow,
+	nodesWithWorkers,
+} from "../../../src/operate/why/judge-now.js";
+import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import { nodeStatus, runStatus } from "../../helpers/run-status.js";
+
+/** One of them stands at another place than the others. */
+const RANKS = [0, 1, 2].map(
+	(rank): RankEvidence => ({
+		...{ rank, localRank: rank, nodeId: "node-a", pid: 100 + rank },
+		...{ activity: "idle", waitChannel: "futex_wait", threads: 4, step: 5 },
+		frames: [{ file: "train.py", line: rank === 2 ? 9 : 4, function: "main" }],
+		...{ where: undefined, groups: [] },
+	}),
+);
+const BETWEEN = {
+	phase: "waiting",
+	waiting: {
+		words: "waiting for 1 more node (at least 2): node-a is here; 590 s left",
+		...{ since: null, until: null, needed: 1, missing: [] },
+	},
+} as const;
+
+const reportOf = (
+	status: Pick<RunStatus, "phase" | "waiting">,
+	ranks: readonly RankEvidence[],
+): WhyReport => ({
+	...{ version: 1, runId: "train", place: "etcd", instance: 7, round: 2 },
+	...{ phase: status.phase, ranks, silent: [] },
+	verdict: judgeNow(status, ranks, true),
+});
+
+describe("why", () => {
+	it("A5 asks each node whose workers are there, also if they are paused, run on or do not end", () => {
+		const nodes = [
+			nodeStatus("runs"),
+			nodeStatus("starts", { workerPids: [null] }),
+			nodeStatus("paused", { state: "ready" }),
+			nodeStatus("stops", { state: "stopping", workerPids: [null, 7] }),
+			nodeStatus("waits", { state: "ready", workerPids: [] }),
+			nodeStatus("gone", { state: "gone" }),
+		];
+		expect(nodesWithWorkers({ nodes })).toEqual([
+			...["runs", "starts", "paused", "stops"],
+		]);
+	});
+
+	it("A5 accuses nobody between two rounds, and says what the run waits for", () => {
+		expect(judgeNow(runStatus(), RANKS, true).suspects).toMatchObject([
+			{ rank: 2 },
+		]);
+		expect(judgeNow(BETWEEN, RANKS, true)).toEqual({
+			...{ kind: "hung", suspects: [], waiting: [0, 1, 2] },
+			reason: `between two rounds: ${BETWEEN.waiting.words}`,
+		});
+	});
+
+	it("A5 shows that with what the workers do, and where there are none", () => {
+		const first = `run train, round 2: between two rounds: ${BETWEEN.waiting.words}\n`;
+		expect(formatWhy(reportOf(BETWEEN, RANKS.slice(0, 2)))).toBe(
+			`${first}\nranks 0-1: idle, waits in futex_wait\n  train.py:4 in main\n`,
+		);
+		expect(formatWhy(reportOf(BETWEEN, []))).toBe(first);
+		expect(formatWhy(reportOf(runStatus(), []))).toBe(
+			"run train, round 2: no workers run\n",
+		);
+	});
+});
