@@ -1,6 +1,7 @@
 import { alignColumns } from "../base/table.js";
 import { formatDuration } from "../base/units.js";
 import { plainMessage } from "../logs/plain-text.js";
+import { windowOf } from "../rendezvous/describe/budget-words.js";
 import type {
 	NodeAccount,
 	RunAccounts,
@@ -25,7 +26,7 @@ export function formatNodes(
 		node.isDistrusted ? `${node.part}, a spare first` : node.part,
 		node.restarts === null
 			? "-"
-			: `${node.restarts.used} of ${node.restarts.allowed}`,
+			: `${node.restarts.used} of ${node.restarts.allowed}${windowOf(node.restarts)}`,
 		String(node.failures),
 		lastFailure(node, ago),
 		preflight(node),

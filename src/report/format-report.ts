@@ -3,6 +3,7 @@ import { plainMessage, plainText } from "../logs/plain-text.js";
 import { STOP_CODES } from "../supervision/describe-exit.js";
 import { formatRounds } from "./format-rounds.js";
 import { rootCauseLine } from "./launcher-error.js";
+import { restartsInWords } from "./restarts-in-words.js";
 import type { RootCause, RunReport, WorkerResult } from "./run-report.js";
 
 /** A longer line of a worker is cut; the log file has all of it. */
@@ -177,14 +178,7 @@ function closingLines({
 	reason,
 	repeated = [],
 }: RunReport): string[] {
-	const { used, allowed, windowMs, left } = restarts;
-	const budget =
-		windowMs !== undefined
-			? `${used} used, ${left} of ${allowed} in ${formatDuration(windowMs)} left`
-			: used > allowed
-				? `${used}; each node, or each worker, has a budget of ${allowed}`
-				: `${used} of ${allowed} used`;
-	const lines = [`restarts: ${budget}`];
+	const lines = [`restarts: ${restartsInWords(restarts)}`];
 	if (rootCause !== null) lines.push(`ended: ${plainMessage(reason)}`);
 	lines.push(...repeated.map((line) => `  ${shortened(plainMessage(line))}`));
 	if (logDir !== null) lines.push(`logs: ${plainMessage(logDir)}`);

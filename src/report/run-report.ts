@@ -1,3 +1,4 @@
+import type { RestartBudget } from "../rendezvous/describe/run-status.js";
 import type { FailureRecord } from "../rendezvous/records/failure.js";
 import type { Starts } from "../rendezvous/records/ledger-record.js";
 
@@ -61,10 +62,12 @@ export interface RestartsUsed {
 	readonly allowed: number;
 	/** Set with a window: only what was charged in the last so many milliseconds counts. */
 	readonly windowMs?: number;
-	/** Of the run's budget, with a window. */
+	/** What is left of the run's budget, with a window; absent if each node, or each worker, has one. */
 	readonly left?: number;
 	/** When the next one comes back, in milliseconds since 1970; null: all are left. */
 	readonly nextBackAt?: number | null;
+	/** The budgets of roles; absent if they have none. */
+	readonly roles?: Readonly<Record<string, RestartBudget>>;
 }
 
 /** The result of `launchAgent`, the content of `--output json`, and the source of the closing report. */

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
+import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
+import { roleBudgets } from "../../rendezvous/describe/role-budgets.js";
 import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
 import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
@@ -28,6 +30,7 @@ export interface ReportSources {
 		| "runId"
 		| "nodeId"
 		| "maxRestarts"
+		| "policyId"
 		| "restartLimits"
 		| "stdinRank"
 		| "exitCodes"
@@ -70,6 +73,7 @@ export function buildReport(sources: ReportSources): RunReport {
 			used: restartsUsed(ending, round),
 			allowed: config.maxRestarts,
 			...inWindow(sources),
+			...ofRoles(sources),
 		},
 		...(ending.repeated && { repeated: ending.repeated }),
 		workers: sources.workers,
@@ -79,12 +83,14 @@ export function buildReport(sources: ReportSources): RunReport {
 }
 
 function inWindow({
-	config: { maxRestarts, restartLimits },
+	config: { maxRestarts, restartLimits, policyId },
 	round,
 	wallTime,
 }: ReportSources): Partial<RestartsUsed> {
 	const { windowMs } = restartLimits;
 	if (windowMs === 0 || round === null) return {};
+	// This agent does not know what other nodes have left.
+	if (budgetOwner(policyId) !== undefined) return { windowMs };
 	const limit = { restarts: maxRestarts, windowMs };
 	const spent = spentByRun(round);
 	return {
@@ -92,6 +98,16 @@ function inWindow({
 		left: Math.max(0, maxRestarts - usedOf(spent, limit, wallTime)),
 		nextBackAt: comesBackAt(spent, limit, wallTime),
 	};
+}
+
+function ofRoles({
+	config: { restartLimits },
+	round,
+	wallTime,
+}: ReportSources): Pick<RestartsUsed, "roles"> {
+	const { role } = restartLimits;
+	if (role === undefined || round === null) return {};
+	return { roles: roleBudgets(round, role, wallTime) };
 }
 
 /** The incident that spends a budget is charged but not followed by a restart, unless this agent ends to be started again. */

@@ -1,7 +1,13 @@
 import { alignColumns } from "../../base/table.js";
 import { formatCount, formatDuration } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
-import { backWords, windowOf } from "../../rendezvous/describe/budget-words.js";
+import {
+	backWords,
+	budgetOwner,
+	leftOfNode,
+	leftOfRoles,
+	windowOf,
+} from "../../rendezvous/describe/budget-words.js";
 import { stateInWords } from "../../rendezvous/describe/node-state.js";
 import type {
 	NodeStatus,
@@ -38,7 +44,7 @@ export const PHASES: Readonly<Record<RunStatus["phase"], string>> = {
  * @param wallTime milliseconds since 1970
  */
 export function formatStatus(status: RunStatus, wallTime: number): string {
-	const ago = (time: number) => formatDuration(Math.max(0, wallTime - time));
+	const ago = agoFrom(wallTime);
 	const lines = [
 		headline(status, ago),
 		...[
@@ -54,12 +60,16 @@ export function formatStatus(status: RunStatus, wallTime: number): string {
 			...coldReasons(status.nodes),
 			...status.preflights.map((one) => preflightLine(one, ago)),
 		].filter((line) => line !== ""),
-		...nodeTable(status, ago),
+		...nodeTable(status, wallTime),
 	];
 	return lines.map((line) => `${plainMessage(line)}\n`).join("");
 }
 
 type Ago = (time: number) => string;
+
+function agoFrom(wallTime: number): Ago {
+	return (time) => formatDuration(Math.max(0, wallTime - time));
+}
 
 function headline({ runId, phase, round, since }: RunStatus, ago: Ago): string {
 	const parts = [
@@ -90,27 +100,18 @@ function figuresLine(status: RunStatus): string {
 	return `  ${[...figures, ...planner].join(", ")}`;
 }
 
-/** The budget that each built-in policy charges, if it is not the run's. */
-const OWNERS: Readonly<Record<string, string>> = {
-	soft: "node",
-	"soft-replace": "worker",
-};
-
 function budgetLine(
 	{ restarts, roleRestarts = {}, incidents, policy }: RunStatus,
 	wallTime: number,
 ): string {
 	if (restarts === null) return "";
 	const allowed = formatCount(restarts.allowed, "restart") + windowOf(restarts);
-	const owner = OWNERS[policy ?? ""];
+	const owner = budgetOwner(policy);
 	const budget =
 		owner === undefined
 			? `${restarts.left} of ${allowed} left${backWords(restarts, wallTime)}`
 			: `a budget of ${allowed} for each ${owner}`;
-	const roles = Object.entries(roleRestarts).map(
-		([role, own]) =>
-			`, role ${role}: ${own.left} of ${own.allowed}${windowOf(own)} left${backWords(own, wallTime)}`,
-	);
+	const roles = leftOfRoles(roleRestarts, wallTime).map((one) => `, ${one}`);
 	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${budget}${roles.join("")}`;
 }
 
@@ -139,9 +140,10 @@ function preflightLine(
 }
 
 /** A node's budget is shown if a policy charges it. */
-function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
+function nodeTable(status: RunStatus, wallTime: number): readonly string[] {
 	const { nodes, policy } = status;
 	if (nodes.length === 0) return [];
+	const ago = agoFrom(wallTime);
 	const hasBudgets =
 		policy !== "hard" || nodes.some(({ restarts }) => restarts?.used);
 	const header = ["node", "role", "ranks", "state", "since", "launcher"];
@@ -154,7 +156,7 @@ function nodeTable(status: RunStatus, ago: Ago): readonly string[] {
 		stateInWords(node, status),
 		node.since === null ? "-" : ago(node.since),
 		node.pid === null ? "-" : `${node.pid} on ${node.address}`,
-		...(hasBudgets ? [String(node.restarts?.left ?? "-")] : []),
+		...(hasBudgets ? [leftOfNode(node, wallTime) ?? "-"] : []),
 		...(hasStarts ? startCells(node) : []),
 		...(hasSteps ? [stepsInWords(node.workers)] : []),
 		pidsOf(node),

@@ -1,5 +1,18 @@
 import { formatDuration } from "../../base/units.js";
-import type { RestartBudget } from "./run-status.js";
+import type { NodeStatus, RestartBudget } from "./run-status.js";
+
+/** Whose budget a built-in policy charges, if it is not the run's. */
+const OWNERS: Readonly<Record<string, string>> = {
+	soft: "node",
+	"soft-replace": "worker",
+};
+
+/** "node" or "worker"; undefined: the run. */
+export function budgetOwner(policy: string | null): string | undefined {
+	return policy !== null && Object.hasOwn(OWNERS, policy)
+		? OWNERS[policy]
+		: undefined;
+}
 
 /** " in 6 h 0 min"; empty without a window. */
 export function windowOf({
@@ -18,4 +31,25 @@ export function backWords(
 	if (nextBackAt === null) return "";
 	const ms = Math.max(0, nextBackAt - wallTime);
 	return ` (the next one comes back in ${formatDuration(ms)})`;
+}
+
+/** "2", or "2 (the next one comes back in 5 h 12 min)"; undefined if it is not known. */
+export function leftOfNode(
+	{ restarts }: Pick<NodeStatus, "restarts">,
+	wallTime: number,
+): string | undefined {
+	return restarts === null
+		? undefined
+		: `${restarts.left}${backWords(restarts, wallTime)}`;
+}
+
+/** "role trainer: 4 of 5 in 6 h 0 min left (the next one comes back in 5 h 12 min)", for each role. */
+export function leftOfRoles(
+	roles: Readonly<Record<string, RestartBudget>>,
+	wallTime: number,
+): readonly string[] {
+	return Object.entries(roles).map(
+		([role, own]) =>
+			`role ${role}: ${own.left} of ${own.allowed}${windowOf(own)} left${backWords(own, wallTime)}`,
+	);
 }

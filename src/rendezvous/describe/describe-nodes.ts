@@ -119,7 +119,7 @@ function ranksOf(
 }
 
 /** Of all budgets of a node and its workers, the one with the least left. */
-function nodeBudget(
+export function nodeBudget(
 	view: RunView,
 	nodeId: string,
 	spec: RunSpec | undefined,

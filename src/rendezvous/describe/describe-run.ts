@@ -1,5 +1,4 @@
 import { mainLimit, roleLimit } from "../planner/limits.js";
-import { NOTHING } from "../planner/node-budget.js";
 import { currentPlaces, holderOf } from "../planner/order-members.js";
 import { spentByRun } from "../planner/pay-incident.js";
 import { EMPTY_MEMORY } from "../planner/plan.js";
@@ -8,7 +7,7 @@ import type { HistoryRecord } from "../records/history-record.js";
 import { ALL_RUNS, RunKeys } from "../records/keys.js";
 import { informationAt, onceEach, type Warn } from "../records/record-codec.js";
 import { COORDINATOR } from "../records/record-shapes.js";
-import type { NodeState, RoundRecord, RunSpec } from "../records/records.js";
+import type { NodeState, RunSpec } from "../records/records.js";
 import { SPEC } from "../records/run-spec-shape.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
@@ -17,6 +16,7 @@ import { describeNodes } from "./describe-nodes.js";
 import { preflightsOf } from "./describe-preflights.js";
 import { StartsReader } from "./describe-starts.js";
 import { findingsOf, withWorkers } from "./describe-workers.js";
+import { roleBudgets } from "./role-budgets.js";
 import type {
 	IncidentStatus,
 	RunPhase,
@@ -66,6 +66,7 @@ export function describeRun(
 	const since = sinceOf(phase, view);
 	const nodes = describeNodes(view, spec, wallTime);
 	const sources = { keys, snapshot, wallTime, warn: once };
+	const ofRole = spec && roleLimit(spec);
 	const starts = new StartsReader(keys, snapshot, once);
 	return {
 		version: 1,
@@ -86,7 +87,7 @@ export function describeRun(
 		restarts: spec
 			? budgetOf(mainLimit(spec), spentByRun(round), wallTime)
 			: null,
-		...(spec && roleBudgets(round, spec, wallTime)),
+		...(ofRole && { roleRestarts: roleBudgets(round, ofRole, wallTime) }),
 		// One whose charge is still open counts: it is shown as the last incident.
 		incidents: round.incidents,
 		lastIncident: lastIncident(
@@ -105,21 +106,6 @@ export function describeRun(
 		})),
 		preflights: preflightsOf(sources),
 	};
-}
-
-function roleBudgets(
-	{ roles = {}, world }: RoundRecord,
-	spec: RunSpec,
-	wallTime: number,
-): Pick<RunStatus, "roleRestarts"> {
-	const limit = roleLimit(spec);
-	if (limit === undefined) return {};
-	const names = Object.keys({ ...world?.roleWorldSizes, ...roles });
-	const budgets = names.map((name) => {
-		const spent = Object.hasOwn(roles, name) ? roles[name] : undefined;
-		return [name, budgetOf(limit, spent ?? NOTHING, wallTime)] as const;
-	});
-	return { roleRestarts: Object.fromEntries(budgets) };
 }
 
 function phaseOf(view: RunView): RunPhase {

@@ -1,9 +1,12 @@
 import type { FailureRecord } from "../records/failure.js";
 import { RunKeys } from "../records/keys.js";
-import { onceEach, type Warn } from "../records/record-codec.js";
+import { informationAt, onceEach, type Warn } from "../records/record-codec.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
+import { SPEC } from "../records/run-spec-shape.js";
 import { readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";
+import { nodeBudget } from "./describe-nodes.js";
 import { describeRun } from "./describe-run.js";
 import type {
 	NodeStatus,
@@ -17,7 +20,7 @@ export interface NodeAccount {
 	/** `replaced`: it is refused until it is readmitted; `absent`: it has no agent. */
 	readonly part: NodeStatus["part"] | "replaced" | "absent";
 	readonly state: NodeStatus["state"];
-	/** What was charged to it; null if the run's settings are unknown. */
+	/** Its budget with the least left, as in `status`; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
 	/** Incidents whose root was one of its workers, as far as the history goes back. */
 	readonly failures: number;
@@ -65,33 +68,21 @@ export function accountsOf(
 		...failures.map(({ nodeId }) => nodeId),
 	].sort();
 	const present = status.nodes.map(({ nodeId }) => nodeId);
+	const spec = informationAt(SPEC, snapshot, keys.spec, once);
 	const nodes = [...new Set([...present, ...others])].map(
 		(nodeId): NodeAccount => {
 			const known = status.nodes.find((node) => node.nodeId === nodeId);
 			const replaced = view.replaced?.get(nodeId);
 			const preflight = status.preflights.find((one) => one.nodeId === nodeId);
 			const own = failures.filter((failure) => failure.nodeId === nodeId);
-			const used = usedBy(view.budgets.get(nodeId));
-			const allowed = status.restarts?.allowed;
 			return {
 				nodeId,
 				part: replaced ? "replaced" : (known?.part ?? "absent"),
 				state: known?.state ?? "gone",
-				restarts:
-					allowed === undefined
-						? null
-						: { allowed, used, left: Math.max(0, allowed - used) },
+				restarts: nodeBudget(view, nodeId, spec, wallTime),
 				failures: own.length,
 				lastFailure: own.at(-1) ?? null,
-				replaced: replaced
-					? {
-							at: replaced.at,
-							reason: replaced.reason,
-							replacement: replaced.replacement ?? null,
-							caredForBy: replaced.caredForBy ?? null,
-							commandEnd: replaced.commandEnd ?? null,
-						}
-					: null,
+				replaced: replaced ? replacementOf(replaced) : null,
 				isDistrusted: view.nodes.get(nodeId)?.record.isDistrusted ?? false,
 				preflight: preflight
 					? {
@@ -106,16 +97,14 @@ export function accountsOf(
 	return { version: 1, runId, nodes };
 }
 
-function usedBy(
-	budget:
-		| {
-				readonly charged: number;
-				readonly workers?: Readonly<Record<string, number>>;
-		  }
-		| undefined,
-): number {
-	if (budget === undefined) return 0;
-	return Math.max(budget.charged, ...Object.values(budget.workers ?? {}));
+function replacementOf(record: ReplacedRecord): NodeAccount["replaced"] {
+	return {
+		at: record.at,
+		reason: record.reason,
+		replacement: record.replacement ?? null,
+		caredForBy: record.caredForBy ?? null,
+		commandEnd: record.commandEnd ?? null,
+	};
 }
 
 /** The root failures of this start of the run, oldest first, each once. */

@@ -221,6 +221,20 @@ it("gives the run in figures", () => {
 	expect(textOf(tree)).toContain("of 3, policy hard");
 });
 
+it("D2 gives the budgets of roles, and none of the run where each node has one", () => {
+	const reader = {
+		...{ allowed: 5, used: 1, left: 4, windowSeconds: 60 },
+		nextBackAt: NOW + 2_000,
+	};
+	const run = { policy: "soft", roleRestarts: { reader } };
+	const document = statusDocument({}, run);
+	const text = textOf(h("div", {}, figures(pageModel({ document }))));
+	expect(text).toContain("restarts left–3 for each node, policy soft; ");
+	expect(text).toContain(
+		"role reader: 4 of 5 in 60.0 s left (the next one comes back in 2.0 s)",
+	);
+});
+
 describe("the tables", () => {
 	it("has a row for each node, with what it is and does", () => {
 		const nodes = [

@@ -1,11 +1,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { buildReport } from "../../../src/agent/presence/build-report.js";
+import {
+	buildReport,
+	type ReportSources,
+} from "../../../src/agent/presence/build-report.js";
 import type { WorkerWords } from "../../../src/agent/workers/worker-process.js";
+import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { formatReport } from "../../../src/report/format-report.js";
 import type { RoundStory } from "../../../src/report/run-report.js";
 import { temporaryFolder } from "../../helpers/processes.js";
+import { roundRecord } from "../../helpers/run-view.js";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -18,6 +23,7 @@ function logsOf(round: number, text: string): string {
 	return directory;
 }
 
+const HOUR = 3_600_000;
 const WORKER = {
 	...{ rank: 1, localRank: 1, exitCode: 9, signal: null, collateral: false },
 };
@@ -28,15 +34,21 @@ const STORY: RoundStory = {
 };
 
 /** The report on a failure of local rank 1 in round 3. */
-function reportOf(words: WorkerWords | undefined) {
+function reportOf(
+	words: WorkerWords | undefined,
+	config: Partial<ReportSources["config"]> = {},
+	round: RoundRecord | null = null,
+) {
 	return buildReport({
 		config: {
 			runId: "train",
 			nodeId: "node-a",
 			maxRestarts: 0,
+			policyId: "hard",
 			restartLimits: { windowMs: 0, node: undefined, role: undefined },
 			stdinRank: undefined,
 			exitCodes: { replaceNode: 75, restart: 76, isPropagated: false },
+			...config,
 		},
 		ending: {
 			...{ outcome: "failed", exitCode: 1, reason: "over" },
@@ -46,9 +58,9 @@ function reportOf(words: WorkerWords | undefined) {
 				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
 			},
 		},
-		...{ round: null, instance: 1, wallTime: 0 },
+		...{ round, instance: 1, wallTime: 6 * HOUR },
 		rounds: [STORY, { ...STORY, round: 2 }],
-		startsIn: (round) => (round === 2 ? { warm: 2, cold: 0 } : undefined),
+		startsIn: (one) => (one === 2 ? { warm: 2, cold: 0 } : undefined),
 		workers: [{ ...WORKER, pid: 47 }],
 		progress: [
 			{ localRank: 1, step: 41, source: "hook", stepAt: -35_000, rate: null },
@@ -110,5 +122,42 @@ describe("the words of the worker that failed", () => {
 		};
 		const text = formatReport(reportOf(words), false);
 		expect(text).toContain("log: none: its stderr was not redirected\n");
+	});
+});
+
+describe("the budgets", () => {
+	const round = roundRecord({
+		...{ incidents: 4, charged: 3, chargedAt: [0, 2 * HOUR, 3 * HOUR] },
+		roles: { reader: { count: 1, at: [] } },
+	});
+	const role = { restarts: 5, windowMs: 0 };
+	const limits = { windowMs: 5 * HOUR, node: undefined, role };
+
+	it("D2 are those of the run and of its roles, and when the next restart comes back", () => {
+		const limited = { maxRestarts: 3, restartLimits: limits };
+		const report = reportOf(undefined, limited, round);
+		expect(report.restarts).toEqual({
+			...{ used: 3, allowed: 3, windowMs: 5 * HOUR },
+			...{ left: 1, nextBackAt: 7 * HOUR },
+			roles: { reader: { allowed: 5, used: 1, left: 4 } },
+		});
+		expect(formatReport(report, false)).toContain(
+			"\nrestarts: 3 used, 1 of 3 in 5 h 0 min left (the next one comes back at 1970-01-01 07:00:00 UTC); role reader: 4 of 5 left\n",
+		);
+	});
+
+	it.each([
+		"soft",
+		"soft-replace",
+	])("D2 of %s are not told as if the run had one", (policyId) => {
+		const restartLimits = { ...limits, role: undefined };
+		const config = { policyId, maxRestarts: 3, restartLimits };
+		const report = reportOf(undefined, config, round);
+		expect(report.restarts).toEqual({
+			...{ used: 3, allowed: 3, windowMs: 5 * HOUR },
+		});
+		expect(formatReport(report, false)).toContain(
+			"\nrestarts: 3 used; each node, or each worker, has a budget of 3 in 5 h 0 min\n",
+		);
 	});
 });

@@ -1,9 +1,14 @@
 import { formatCount } from "../../../base/units.js";
 import {
 	backWords,
+	budgetOwner,
+	leftOfRoles,
 	windowOf,
 } from "../../../rendezvous/describe/budget-words.js";
-import type { IncidentStatus } from "../../../rendezvous/describe/run-status.js";
+import type {
+	IncidentStatus,
+	RunStatus,
+} from "../../../rendezvous/describe/run-status.js";
 import type { Timeline } from "../../timeline.js";
 import type { Model } from "./model.js";
 import { type Child, h, type Tree } from "./tree.js";
@@ -13,7 +18,7 @@ import { ago, clockTime, duration } from "./words.js";
 export function figures({ document, now }: Model): Child {
 	const run = document?.run ?? null;
 	if (run === null) return null;
-	const { restarts, world, minNodes, maxNodes, incidents, round } = run;
+	const { world, minNodes, maxNodes, incidents, round } = run;
 	const told = document?.history?.instances.find(
 		({ instance }) => instance === run.instance,
 	);
@@ -38,13 +43,7 @@ export function figures({ document, now }: Model): Child {
 				? `on ${formatCount(world.groupWorldSize, "node")}, ${asked} asked for`
 				: `${asked} nodes asked for`,
 		),
-		figure(
-			"restarts left",
-			restarts === null ? "–" : `${restarts.left}`,
-			restarts === null
-				? ""
-				: `of ${restarts.allowed}${windowOf(restarts)}${backWords(restarts, now)}, policy ${run.policy ?? ""}`,
-		),
+		restartsFigure(run, now),
 		figure(
 			"incidents",
 			String(incidents),
@@ -62,6 +61,23 @@ export function figures({ document, now }: Model): Child {
 				? ""
 				: `longest ${duration(repairs.longestMs)}`,
 		),
+	);
+}
+
+/** Where each node or worker has a budget of its own, what is left stands beside the nodes. */
+function restartsFigure(run: RunStatus, now: number): Tree {
+	const { restarts, roleRestarts = {}, policy } = run;
+	if (restarts === null) return figure("restarts left", "–", "");
+	const owner = budgetOwner(policy);
+	const allowed = `${restarts.allowed}${windowOf(restarts)}`;
+	const own =
+		owner === undefined
+			? `of ${allowed}${backWords(restarts, now)}, policy ${policy ?? ""}`
+			: `${allowed} for each ${owner}, policy ${policy ?? ""}`;
+	return figure(
+		"restarts left",
+		owner === undefined ? `${restarts.left}` : "–",
+		[own, ...leftOfRoles(roleRestarts, now)].join("; "),
 	);
 }
 

@@ -1,4 +1,5 @@
 import { formatCount } from "../../../base/units.js";
+import { leftOfNode } from "../../../rendezvous/describe/budget-words.js";
 import { stateInWords } from "../../../rendezvous/describe/node-state.js";
 import type {
 	NodeStatus,
@@ -56,7 +57,7 @@ export function nodeTable(
 			? [
 					{
 						name: "restarts left",
-						cell: ({ restarts }: NodeStatus) => String(restarts?.left ?? "–"),
+						cell: (node: NodeStatus) => leftOfNode(node, now) ?? "–",
 						kind: "number",
 					},
 				]

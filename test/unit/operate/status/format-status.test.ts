@@ -172,6 +172,21 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 		expect(soft).toContain("restarts left");
 	});
 
+	it("D2 tells when the next restart of a node and of a role comes back", () => {
+		const budget = { allowed: 3, used: 2, left: 1, windowSeconds: 3_600 };
+		const restarts = { ...budget, nextBackAt: NOW + 120_000 };
+		const shown = formatStatus(
+			runStatus({
+				nodes: [nodeStatus("a", { restarts })],
+				roleRestarts: { reader: restarts },
+			}),
+			NOW,
+		);
+		const back = "(the next one comes back in 2 min 0 s)";
+		expect(shown.split("\n").at(-2)).toContain(` 1 ${back}  101 102`);
+		expect(shown).toContain(`, role reader: 1 of 3 in 1 h 0 min left ${back}`);
+	});
+
 	it("names a few of many workers", () => {
 		const workerPids = Array.from({ length: 12 }, (_, index) => 100 + index);
 		const shown = formatStatus(

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { formatNodes } from "../../../src/operate/format-nodes.js";
+import { accountsOf } from "../../../src/rendezvous/describe/node-accounts.js";
+import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import { snapshotOf } from "../../helpers/run-snapshot.js";
+import { runSpec } from "../../helpers/run-settings.js";
+import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
+
+const HOUR = 3_600_000;
+const KEYS = new RunKeys("r");
+
+describe("the account of a node", () => {
+	it("D2 tells the budget with the least left: here the node's limit, in its window", () => {
+		const spec = runSpec({
+			...{ maxRestarts: 9, maxNodeRestarts: 2, nodeWindowMs: HOUR },
+		});
+		const failures = { count: 3, at: [0, 2 * HOUR, 2.5 * HOUR] };
+		const budget = { version: 1, charged: 0, failures } as const;
+		const snapshot = snapshotOf({
+			[KEYS.round]: roundRecord({}),
+			[KEYS.spec]: spec,
+			[KEYS.node("a")]: nodeRecord("a"),
+			[KEYS.budget("a")]: budget,
+			[KEYS.budget("gone")]: { version: 1, charged: 1 },
+		} as const);
+		const accounts = accountsOf("r", snapshot, 2.75 * HOUR);
+		expect(accounts?.nodes).toMatchObject([
+			{
+				nodeId: "a",
+				restarts: {
+					...{ allowed: 2, used: 2, left: 0 },
+					...{ windowSeconds: 3_600, nextBackAt: 3 * HOUR },
+				},
+			},
+			{ nodeId: "gone", part: "absent", restarts: { allowed: 2, left: 2 } },
+		]);
+		if (accounts === undefined) throw new Error("no accounts");
+		expect(formatNodes(accounts, 0)).toMatch(/\na .* 2 of 2 in 1 h 0 min/);
+	});
+});
