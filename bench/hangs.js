@@ -33,22 +33,27 @@ export const HANG_FIGURES = [
 		async open({ scratch, count = COUNT }) {
 			const etcd = await Etcd.start(scratch);
 			const findings = [];
-			let planned = 0;
+			const misses = [];
 			return {
 				etcd,
 				async measure() {
 					for (const { trainer, kinds } of TRAINERS) {
 						if (trainer.endsWith(".py") && !canImportTorch()) continue;
 						const plan = planOf(kinds, count);
-						planned += plan.length;
 						const run = { trainer, plan, scratch, endpoint: etcd.endpoint };
-						findings.push(...(await play(run)));
+						const played = await play(run);
+						findings.push(...played.filter(({ ending }) => !ending));
+						misses.push(...played.filter(({ ending }) => ending));
 					}
 					const right = findings.filter(({ wrong }) => wrong === undefined);
 					return (100 * right.length) / findings.length;
 				},
 				notes: () => [
-					`${findings.length} of ${planned} hangs count: the rounds of the others ended for other reasons`,
+					`${findings.length} of ${findings.length + misses.length} hangs were judged`,
+					...misses.map(
+						({ fault, ending }) =>
+							`${fault.kind} of rank ${fault.rank} was not: ${ending}`,
+					),
 					...notesOf(findings),
 				],
 				close: () => etcd.stop(),

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
 	mkdirSync,
 	mkdtempSync,
@@ -8,6 +9,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runAgents } from "../agents.js";
+import { CLI } from "../launchers.js";
 import { readIfThere } from "../marks.js";
 
 const NODES = ["node-a", "node-b"];
@@ -32,12 +34,18 @@ let runs = 0;
  * @property {string | undefined} wrong undefined: the right rank at the right line
  * @property {number} noticed from the last step of the round until the launcher began to ask
  * @property {number} asked from then until all evidence and the verdict were on disk
+ *
+ * A round that ended before the launcher had judged its hang.
+ *
+ * @typedef {object} Miss
+ * @property {Fault} fault
+ * @property {string} ending why the round ended
  */
 
 /**
  * A run of two agents with two workers each. In each round the trainer makes one hang of the plan.
  * @param {{ trainer: string, plan: readonly Fault[], scratch: string, endpoint: string }} run
- * @returns {Promise<Finding[]>}
+ * @returns {Promise<(Finding | Miss)[]>}
  */
 export async function play({ trainer, plan, scratch, endpoint }) {
 	const folder = mkdtempSync(join(scratch, "hangs-"));
@@ -61,34 +69,62 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 		plan.length * LONGEST_ROUND_MS,
 	);
 	const lines = readFileSync(file, "utf8").split("\n");
-	return plan.flatMap((fault, index) =>
-		findingOf(fault, index, { folder, times, lines }),
+	const endings = endingsOf(runId, endpoint);
+	return plan.map((fault, item) => {
+		const round = readIfThere(join(times, `hang-${item}`));
+		const ending = endings.get(round) ?? "it did not hang";
+		return (
+			findingOf(fault, item, { folder, times, lines, round }) ?? {
+				...{ fault, ending },
+			}
+		);
+	});
+}
+
+/** Why each round ended, by its number, as far back as the history goes. */
+function endingsOf(runId, endpoint) {
+	const args = ["history", runId, "--rdzv-endpoint", endpoint];
+	const { stdout } = spawnSync(
+		process.execPath,
+		[CLI, ...args, "--output", "json"],
+		{ encoding: "utf8" },
+	);
+	const { instances } = JSON.parse(stdout);
+	return new Map(
+		instances.flatMap(({ rounds }) =>
+			rounds.map(({ round, ending }) => [String(round), ending]),
+		),
 	);
 }
 
-/** Nothing if the round has ended for another reason before the limit: no hang ends by itself. */
-function findingOf(fault, item, { folder, times, lines }) {
-	const node = NODES[Math.floor(fault.rank / WORKERS)];
-	const round = readIfThere(join(times, `hang-${item}`));
-	const path = hangOf(join(folder, node), round);
-	if (path === undefined) return [];
-	const told = JSON.parse(readFileSync(path, "utf8"));
+/** Undefined if nobody has judged the hang of this round. */
+function findingOf(fault, item, { folder, times, lines, round }) {
 	const lastStepAt = Math.max(
 		...NODES.flatMap((_, index) => [2 * index, 2 * index + 1]).map((rank) =>
 			Number(readIfThere(join(times, `${item}.${rank}`))),
 		),
 	);
+	const node = NODES[Math.floor(fault.rank / WORKERS)];
+	const found = verdictsOf(folder, round).filter(
+		({ told }) => told.noticedAt >= lastStepAt,
+	);
+	const first = found.find(({ path }) => path.includes(`/${node}/`)) ?? found[0];
+	if (first === undefined) return undefined;
+	const { told, path } = first;
 	const noticed = told.noticedAt - lastStepAt;
 	const asked = statSync(path).mtimeMs - told.noticedAt;
-	return [{ fault, wrong: judge(fault, told, lines), noticed, asked }];
+	return { fault, wrong: judge(fault, told, lines), noticed, asked };
 }
 
-/** The verdict on a round's first hang. */
-function hangOf(logs, round) {
-	const files = readdirSync(logs, { recursive: true });
-	const name = join(`round-${round}`, "hang-1", "hang.json");
-	const found = files.find((file) => file.endsWith(`/${name}`));
-	return found && join(logs, found);
+/** The verdicts of all nodes on a round, those of a step that was only slow among them; the oldest first. */
+function verdictsOf(folder, round) {
+	const files = readdirSync(folder, { recursive: true });
+	return files
+		.filter((path) => /\/hang-\d+\/hang\.json$/.test(path))
+		.filter((path) => path.includes(`/round-${round}/`))
+		.map((name) => join(folder, name))
+		.map((path) => ({ path, told: JSON.parse(readFileSync(path, "utf8")) }))
+		.sort((left, right) => left.told.noticedAt - right.told.noticedAt);
 }
 
 /** A stopped process cannot show its stack, and a promise has none: then nothing must be shown as one. */
