@@ -31,7 +31,7 @@
 import { type Accusation, partsOf, some } from "./accusation.js";
 import { circle, mismatch, notEntered } from "./blame-collectives.js";
 import type { RankEvidence, Suspect, Verdict } from "./evidence.js";
-import { waits } from "./waits.js";
+import { waits, waitsForData } from "./waits.js";
 
 /**
  * @param evidence of every rank that a node has told of
@@ -68,8 +68,9 @@ export function blame(
 
 function asSuspect(one: RankEvidence, { why }: Accusation): Suspect {
 	const { rank, nodeId: node, where = null, activity } = one;
+	const data = waitsForData(one) ? "; it waits for its data loader" : "";
 	const doing = activity === "busy" ? "; it computes, reads or writes" : "";
-	return { rank, node, why: `${why(one)}${doing}`, where };
+	return { rank, node, why: `${why(one)}${data}${doing}`, where };
 }
 
 function nobody(ranks: readonly RankEvidence[]): Verdict {

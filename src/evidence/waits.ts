@@ -4,7 +4,16 @@ import { isForeign } from "./parse-stack.js";
 /** Functions in which a rank waits for other ranks; without a model's own code in it, autograd waits for DDP's collectives. */
 const WAITING =
 	/all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|broadcast|barrier|\brecv\b|\bgather\b|\bscatter\b|_wait_for_|waitForWork|wait_for_work|_engine_run_backward/i;
+const DATA_LOADER = /torch[/\\]utils[/\\]data[/\\]/;
 const COMMUNICATION = /torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod/;
+
+/** Whether what the user's innermost function has called is torch's data loader: it gives no batch. */
+export function waitsForData({ frames }: RankEvidence): boolean {
+	const own = frames.findIndex((frame) => !isForeign(frame));
+	return frames
+		.slice(0, own < 0 ? undefined : own)
+		.some(({ file }) => DATA_LOADER.test(file));
+}
 
 /**
  * Whether its stack shows that it waits for other ranks; undefined without a stack. Only what the innermost function of

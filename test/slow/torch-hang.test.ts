@@ -55,6 +55,9 @@ describe("a hang of an unmodified DDP training", () => {
 			const lines = line === "" ? [0] : linesWith(line);
 			expect(lines.flatMap((one) => [one, one + 1])).toContain(at);
 			expect(stderr).toMatch(/ {2}ranks 0, 2-3 wait/);
+			expect(stderr.includes("it waits for its data loader")).toBe(
+				how === "loader",
+			);
 		});
 	}
 });

@@ -143,6 +143,43 @@ describe("blame", () => {
 			{ suspects: [] },
 		],
 		[
+			"says of a suspect that its data loader starves it",
+			[
+				rank(0, inside),
+				rank(1, {
+					groups: [at(5)],
+					frames: [
+						frame("/usr/lib/python3.11/selectors.py", 415, "select"),
+						frame("/x/site-packages/torch/utils/data/dataloader.py", 9, "_get"),
+						TRAIN,
+					],
+				}),
+			],
+			{
+				suspects: [
+					{
+						rank: 1,
+						why: expect.stringMatching("; it waits for its data loader$"),
+					},
+				],
+			},
+		],
+		[
+			"does not say so of the code of a data set, which a loader has called",
+			[
+				rank(0, inside),
+				rank(1, {
+					groups: [at(5)],
+					frames: [
+						frame("/job/data.py", 7, "__getitem__"),
+						frame("/x/site-packages/torch/utils/data/dataloader.py", 9, "_get"),
+						TRAIN,
+					],
+				}),
+			],
+			{ suspects: [{ rank: 1, why: expect.not.stringMatching("loader") }] },
+		],
+		[
 			"calls a suspect slow that computes",
 			[rank(0, inside), rank(1, { ...outside, activity: "busy" })],
 			{ kind: "slow", suspects: [{ rank: 1 }] },
