@@ -22,6 +22,8 @@ export interface ShellCommand {
 	readonly onLine: (line: string) => void;
 	/** Its output goes to this open file instead, so that it can outlive this process. */
 	readonly outputTo?: number | undefined;
+	/** What it has left behind in its group lives on when it ends by itself: it may have started what it was asked for. */
+	readonly leavesGroup?: boolean;
 }
 
 /** How a command ended. */
@@ -32,8 +34,8 @@ export type ShellEnd =
 	| { readonly kind: "not-started"; readonly problem: string };
 
 /**
- * Runs a user's command in a process group of its own. When it ends, for whatever reason, the whole group is killed. Never
- * rejects.
+ * Runs a user's command in a process group of its own. When it ends, for whatever reason, the whole group is killed, unless
+ * `leavesGroup` says otherwise. Never rejects.
  */
 export function runShell(
 	{
@@ -45,6 +47,7 @@ export function runShell(
 		onLine,
 		inputFrom,
 		outputTo,
+		leavesGroup = false,
 	}: ShellCommand,
 	clock: Clock,
 ): Promise<ShellEnd> {
@@ -65,7 +68,7 @@ export function runShell(
 			isOver = true;
 			cancel();
 			stop.removeEventListener("abort", stopped);
-			killGroup(child);
+			if (end.kind !== "exited" || !leavesGroup) killGroup(child);
 			// A process that has left the group may keep the pipes open.
 			const late = clock.wakeAt(clock.now() + LAST_LINES_MS, () => {
 				for (const stream of streams) stream.destroy();

@@ -70,8 +70,16 @@ describe("a node that is replaced", { concurrent: true }, () => {
 
 	it("D1 because its budget is spent: its replacement comes, and it is remembered; replaced twice, it is a spare first", async (context) => {
 		const policy = ["--restart-policy", "soft", "--max-restarts", "0"];
-		const flags = [...policy, "--replace-node-command", "exit 3"];
-		const cluster = new Cluster(etcd(), { nodes: "1:2", flags }, context);
+		const cluster = new Cluster(
+			etcd(),
+			{ nodes: "1:2", flags: policy },
+			context,
+		);
+		// What it starts in the background outlives it.
+		const back = join(cluster.site.path, "back");
+		const command = `{ sleep 1; echo x > ${back}; } & exit 3`;
+		const flags = ["--replace-node-command", command];
+		for (const nodeId of ["left-a", "left-b"]) cluster.agent(nodeId, { flags });
 		const [first, second] = await cluster.form("left-a", "left-b");
 		tell(cluster.worker(1, 1), 9);
 		await cluster.ends({ [second]: 75 });
@@ -83,6 +91,10 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		});
 		const { runId } = cluster.store;
 		expect(remembered).toMatchObject({ replacements: [{ runId }] });
+		await waitFor("what the command has started", () => existsSync(back));
+		await cluster
+			.launchOf(first)
+			.saw("stderr", `replaces ${second}: exit code 3 after`);
 		cluster.agent("left-c");
 		await cluster.newestWorld(first, "left-c");
 		expect(

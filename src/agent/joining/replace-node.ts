@@ -68,7 +68,7 @@ async function runCommand(
 	try {
 		const end = await runShell(
 			{
-				...{ command, timeoutMs, inputFrom, outputTo },
+				...{ command, timeoutMs, inputFrom, outputTo, leavesGroup: true },
 				cwd: config.command.cwd,
 				environment: shellEnvironment(config),
 				stop: new AbortController().signal,
