@@ -18,7 +18,7 @@
  *   some have made one step less than all others,    | those               | hung
  *     and they are no more than these                |                     |
  *   stacks differ                                    | the smallest part   | hung
- *   there is one rank                                | that rank           | hung
+ *   one rank stands still                            | that rank           | hung
  *   anything else                                    | nobody              | hung
  *
  * Where one that holds up the others computes, reads or writes, the round is
@@ -35,7 +35,7 @@ import { waits, waitsForData } from "./waits.js";
 
 /**
  * @param evidence of every rank that a node has told of
- * @param isWhole whether all nodes of the round have told
+ * @param isWhole whether all nodes of the round that stand still have told
  */
 export function blame(
 	evidence: readonly RankEvidence[],
@@ -156,8 +156,8 @@ function alone(ranks: readonly RankEvidence[]): Accusation | undefined {
 	return ranks.length === 1
 		? some(ranks, {
 				kind: "hung",
-				reason: "it is the only rank",
-				why: () => "it makes no step, and is the only rank",
+				reason: "it is the only rank that makes no step",
+				why: () => "it is the only rank that makes no step",
 			})
 		: undefined;
 }

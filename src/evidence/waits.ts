@@ -29,3 +29,11 @@ export function waits({ frames }: RankEvidence): boolean | undefined {
 				WAITING.test(name) || COMMUNICATION.test(file),
 		);
 }
+
+/** Whether its stack or its recorder shows that it waits for other ranks. */
+export function waitsForOthers(one: RankEvidence): boolean {
+	return (
+		waits(one) === true ||
+		one.groups.some(({ unfinished }) => unfinished !== undefined)
+	);
+}

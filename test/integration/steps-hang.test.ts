@@ -252,6 +252,23 @@ describe("a hang", { concurrent: true }, () => {
 	});
 });
 
+describe("a hang of one of several nodes", { concurrent: true }, () => {
+	it("A5 is judged by those alone that stand still, and at once", async () => {
+		const cluster = new Cluster(etcd(), { nodes: "2" });
+		const env = { HANG_RANK: "1", HANG_HOW: "promise", OTHERS: "move" };
+		for (const nodeId of ["node-a", "node-b"]) {
+			const flags = ["--hang-timeout", "6"];
+			cluster.agent(nodeId, { env, flags, worker: ["steps.js"] });
+		}
+		const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
+		const said = Object.values(ends).map(({ stderr }) => stderr);
+		// Not after twice the limit, as where nobody knows what the other node does.
+		expect(said.join("\n")).toMatch(/rank 1 failed: hung for [67] s/);
+		expect(said.join("\n")).not.toContain("no suspect");
+		expect(await cluster.store.round()).toMatchObject({ incidents: 1 });
+	});
+});
+
 describe("why", { concurrent: true }, () => {
 	it("A5 shows what all workers of a run do, and kills nothing, without a store", async () => {
 		const site = openSite();

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { blame } from "../../evidence/blame.js";
 import { describeHang } from "../../evidence/describe-hang.js";
+import { waitsForOthers } from "../../evidence/waits.js";
 import type {
 	RankEvidence,
 	Suspect,
@@ -17,8 +17,9 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
+import { firstOf, hangVerdict } from "./hang-verdict.js";
 import { hungWorker } from "./hung-worker.js";
-import { othersBusyUntil } from "./others-busy.js";
+import { othersNow } from "./others-now.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
 import type { Still } from "./step-watch-options.js";
@@ -55,6 +56,8 @@ interface Finding {
 	readonly verdict: Verdict;
 	readonly evidence: readonly RankEvidence[];
 	readonly directory: string | undefined;
+	/** No other node that stands still comes before this one. */
+	readonly isFirst: boolean;
 }
 
 /** What was found out about a node that stands still. */
@@ -85,8 +88,11 @@ export class HangInquiry {
 		const { clock, config, log } = this.options;
 		const { nodeId } = config;
 		const place = this.placeOf(state);
-		const busyUntil = await othersBusyUntil({ ...place, nodeId });
-		const busyMs = busyUntil - clock.wallTime() + still.limitMs;
+		const stillSince = clock.wallTime() - still.stillMs;
+		const { limitMs } = still;
+		const asked = { ...place, nodeId, stillSince, limitMs };
+		const { busyUntil, moving } = await othersNow(asked);
+		const busyMs = busyUntil - clock.wallTime() + limitMs;
 		if (busyUntil > 0 && busyMs > 0) {
 			const again = clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
 			return { again, hang: undefined };
@@ -96,9 +102,9 @@ export class HangInquiry {
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until, name: "hang" },
 		});
-		const freshMs = Math.max(config.steps.evidenceMs, still.limitMs / 2);
+		const freshMs = Math.max(config.steps.evidenceMs, limitMs / 2);
 		const { evidence, isWhole } = await shareEvidence(own, {
-			...{ ...this.options, ...place, nodeId, until, freshMs },
+			...{ ...this.options, ...place, nodeId, until, freshMs, moving },
 			seats: state.view?.round.seats ?? 1,
 		});
 		const change = news();
@@ -108,10 +114,20 @@ export class HangInquiry {
 				log.info(`round ${state.round} goes on: ${words}`);
 			return { again: clock.now(), hang: undefined };
 		}
-		const verdict = verdictOf(still, evidence, { nodeId, isWhole });
+		if (moving.length > 0 && evidence.every(waitsForOthers)) {
+			log.info(
+				`round ${state.round}: the workers here make no step, because they wait for those of ${moving.join(", ")}, which do`,
+			);
+			return { again: clock.now() + limitMs, hang: undefined };
+		}
+		const verdict = hangVerdict(still, evidence, { nodeId, isWhole });
 		const { stillMs } = still;
 		recordVerdict(directory, verdict, { stillMs, noticedAt }, log);
-		const finding = { still, state, verdict, evidence, directory };
+		const isFirst =
+			moving.length === 0
+				? state.seat.groupRank === 0
+				: firstOf(evidence) === nodeId;
+		const finding = { still, state, verdict, evidence, directory, isFirst };
 		const again = this.act(finding);
 		if (again !== undefined) {
 			log.info(
@@ -171,10 +187,10 @@ export class HangInquiry {
 	}
 
 	/** Whether this node acts: the suspect is here, there is none and this is the first node, or nobody else has acted. */
-	private isOurs(suspect: Suspect | undefined, { still, state }: Finding) {
+	private isOurs(suspect: Suspect | undefined, { still, isFirst }: Finding) {
 		if (this.leftToOthers === still.since) return true;
 		return suspect === undefined
-			? state.seat.groupRank === 0
+			? isFirst
 			: suspect.node === this.options.config.nodeId;
 	}
 
@@ -190,26 +206,4 @@ export class HangInquiry {
 		const keys = new RunKeys(config.runId);
 		return { store, keys, round, instance: instance ?? 0 };
 	}
-}
-
-/** Where a worker has not made its first step, it is the suspect: others may wait for it in vain. */
-function verdictOf(
-	still: Still,
-	evidence: readonly RankEvidence[],
-	{ nodeId, isWhole }: { readonly nodeId: string; readonly isWhole: boolean },
-): Verdict {
-	const verdict = blame(evidence, isWhole);
-	if (still.kind === "still" || verdict.suspects.length > 0) return verdict;
-	const one = evidence.find(
-		({ nodeId: node, localRank }) =>
-			node === nodeId && localRank === still.localRank,
-	);
-	if (one === undefined) return verdict;
-	const { rank, nodeId: node, where = null } = one;
-	const why = "it has not made its first step";
-	return {
-		...verdict,
-		suspects: [{ rank, node, why, where }],
-		waiting: verdict.waiting.filter((other) => other !== rank),
-	};
 }

@@ -29,6 +29,8 @@ export interface ShareOptions {
 	readonly round: number;
 	/** How many nodes the round has. */
 	readonly seats: number;
+	/** Those that make steps, and so have nothing to tell. */
+	readonly moving: readonly string[];
 	/** Older evidence, in milliseconds, is of an earlier standstill of the round. */
 	readonly freshMs: number;
 	/** Until when the other nodes are waited for, on the clock. */
@@ -38,7 +40,7 @@ export interface ShareOptions {
 /** The evidence of a round's nodes. */
 export interface SharedEvidence {
 	readonly evidence: readonly RankEvidence[];
-	/** All nodes have told. */
+	/** All nodes that stand still have told. */
 	readonly isWhole: boolean;
 }
 
@@ -51,7 +53,8 @@ export async function shareEvidence(
 	options: ShareOptions,
 ): Promise<SharedEvidence> {
 	const { clock, keys, nodeId, write } = options;
-	const { instance, round, seats, until } = options;
+	const { instance, round, seats, until, moving } = options;
+	const awaited = seats - 1 - moving.length;
 	if (seats === 1) return { evidence: own, isWhole: true };
 	const record: EvidenceRecord = {
 		...{ version: RECORD_VERSION, instance, round },
@@ -62,12 +65,12 @@ export async function shareEvidence(
 	let others: readonly EvidenceRecord[] = [];
 	for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
 		others = await readOthers(options).catch(() => others);
-		if (others.length >= seats - 1 || clock.now() >= until) break;
+		if (others.length >= awaited || clock.now() >= until) break;
 		await pause(clock, Math.min(pauseMs, LONGEST_PAUSE_MS));
 	}
 	return {
 		evidence: [...own, ...others.flatMap(({ ranks }) => ranks)],
-		isWhole: others.length >= seats - 1,
+		isWhole: others.length >= awaited,
 	};
 }
 
