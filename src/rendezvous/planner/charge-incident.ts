@@ -148,10 +148,14 @@ function begin(
 	config: PlannerConfig,
 	wallTime: number,
 ): Incident {
-	const { escalation: before } = view.round;
-	const escalation = rungFor(before, root, progressOf(view), config);
-	const words = rungInWords(escalation);
+	const { escalation: before, cause } = view.round;
 	const { role } = root.failure;
+	const scope = restarting(view.round, config, [role]);
+	const { roles } = scope;
+	const left = { ...view.round, cause: { ...cause, roles } };
+	const progress = progressOf({ ...view, round: left });
+	const escalation = rungFor(before, root, progress, config);
+	const words = rungInWords(escalation);
 	const failed = reasonIn(config, role, describeFailure(root.failure));
 	const reason = words === undefined ? failed : `${failed}; ${words}`;
 	const round: RoundRecord = {
@@ -163,7 +167,7 @@ function begin(
 			reason,
 			root: root.failure,
 			isWish: root.isWish,
-			...restarting(view.round, config, [role]),
+			...scope,
 		},
 		incidents: view.round.incidents + (view.round.unpaid ? 0 : 1),
 		unpaid: undefined,

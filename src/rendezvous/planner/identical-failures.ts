@@ -32,7 +32,7 @@ export function rowAfter(
 	const line = lineOf(root.failure);
 	const isSame =
 		before?.fingerprint === fingerprint &&
-		!isFurther(before, root, { progress, known: view.round }, config);
+		!isFurther(before, root, progress, config);
 	return isSame
 		? {
 				fingerprint,
@@ -51,18 +51,14 @@ export function rowAfter(
 function isFurther(
 	before: RepeatedFailure,
 	root: NodeFailure,
-	{
-		progress,
-		known,
-	}: { readonly progress: RoundProgress; readonly known: RoundRecord },
+	progress: RoundProgress,
 	config: PlannerConfig,
 ): boolean {
 	const { step, uptimeMs } = root.failure;
 	if (step !== undefined && before.step !== undefined) {
 		return step > before.step;
 	}
-	const isFirst = !known.furthest && progress.furthest !== undefined;
-	return step === undefined && isFirst
+	return step === undefined && progress.isFirst
 		? uptimeMs >= config.settleTimeoutMs
 		: cameFurther(progress, root, config);
 }
@@ -109,7 +105,9 @@ export function hopeless(
 	{ failure }: NodeFailure,
 ): Outcome {
 	const steps = Object.values(furthest);
-	const ofAll = steps.length === 0 ? undefined : Math.max(...steps);
+	// Those of roles that run on say nothing of the one that fails.
+	const isOfAll = steps.length > 0 && cause.roles === undefined;
+	const ofAll = isOfAll ? Math.max(...steps) : undefined;
 	const step = repeated?.step ?? furthest[failure.role] ?? ofAll;
 	const limit =
 		step === undefined

@@ -1,11 +1,16 @@
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import type { PlannerConfig } from "./plan.js";
+import { isRestarting } from "./role-scope.js";
 
-/** How far the round came that was left last. */
+/** How far the round came that was left last, by the roles that restart: others run on, whatever these do. */
 export interface RoundProgress {
 	/** The furthest step of all rounds, by role; undefined if none counts steps. */
 	readonly furthest: RoundRecord["furthest"];
+	/** One of these roles counts steps, now or before. */
+	readonly countsSteps: boolean;
+	/** These are the first steps of these roles. */
+	readonly isFirst: boolean;
 	/** Steps were made in it. */
 	readonly hasSteps: boolean;
 	/** A role came further than in all rounds before, or may have: where steps go back, nobody knows. */
@@ -15,13 +20,16 @@ export interface RoundProgress {
 /** All members that are there say how far they came when they leave a round. */
 export function progressOf({ round, nodes }: RunView): RoundProgress {
 	const furthest = new Map(Object.entries(round.furthest ?? {}));
+	const countsSteps = () =>
+		[...furthest.keys()].some((role) => isRestarting(round, role));
+	const didCount = countsSteps();
 	let hasSteps = false;
 	let isFurther = false;
 	for (const { record } of nodes.values()) {
 		const { reached, role, instance } = record;
-		if (reached?.round !== round.synced || instance !== round.instance) {
-			continue;
-		}
+		const isOfRound = reached?.round === round.synced;
+		if (!isOfRound || instance !== round.instance) continue;
+		if (!isRestarting(round, role)) continue;
 		hasSteps = true;
 		const before = furthest.get(role) ?? Number.NEGATIVE_INFINITY;
 		if (reached.step !== null && reached.step <= before) continue;
@@ -30,32 +38,33 @@ export function progressOf({ round, nodes }: RunView): RoundProgress {
 	}
 	return {
 		furthest: furthest.size === 0 ? undefined : Object.fromEntries(furthest),
-		hasSteps,
-		isFurther,
+		countsSteps: countsSteps(),
+		isFirst: !didCount && countsSteps(),
+		...{ hasSteps, isFurther },
 	};
 }
 
 /** Whether anything was seen to work in the round of this failure: a step, or where none is counted, its time. */
 export function hasMoved(
-	{ hasSteps, furthest }: RoundProgress,
+	{ hasSteps, countsSteps }: RoundProgress,
 	{ failure }: NodeFailure,
 	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
 ): boolean {
 	return (
-		hasSteps || (furthest === undefined && failure.uptimeMs >= settleTimeoutMs)
+		hasSteps || (!countsSteps && failure.uptimeMs >= settleTimeoutMs)
 	);
 }
 
 /**
- * Whether the round of this failure came further than all before. Where no worker of the run counts steps, a worker that has
+ * Whether the round of this failure came further than all before. Where no worker of these roles counts steps, a worker that has
  * run for the settle time is taken to have.
  */
 export function cameFurther(
-	{ isFurther, furthest }: RoundProgress,
+	{ isFurther, countsSteps }: RoundProgress,
 	{ failure }: NodeFailure,
 	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
 ): boolean {
 	return (
-		isFurther || (furthest === undefined && failure.uptimeMs >= settleTimeoutMs)
+		isFurther || (!countsSteps && failure.uptimeMs >= settleTimeoutMs)
 	);
 }

@@ -12,6 +12,7 @@ import {
 	failureRecord,
 	nodeFailure,
 	nodeRecord,
+	roundRecord,
 	runView,
 	seatRecord,
 } from "../../helpers/run-view.js";
@@ -45,14 +46,21 @@ function play(
 			...incident.failure,
 		});
 		const unpaid = nodeFailure(on, { failure, charge });
+		const { role } = failure;
+		const others = peer?.reached && { round: synced, step: peer.reached.step };
 		const nodes = ["a", "b"].map((nodeId) =>
 			nodeRecord(nodeId, {
-				...{ claim: synced + 1, reached },
-				...(nodeId === on ? { failure: unpaid } : peer),
+				...{ claim: synced + 1, reached, role },
+				...(nodeId === on
+					? { failure: unpaid }
+					: { ...peer, ...(others && { reached: others }) }),
 			}),
 		);
+		const scope = config.failoverScope === "role" ? { roles: [role] } : {};
+		const cause = { ...roundRecord().cause, ...scope };
+		const left = { synced, deprecated: synced, incidents: synced };
 		const view = runView(
-			{ ...round, synced, deprecated: synced, incidents: synced, unpaid },
+			{ ...round, ...left, cause, unpaid },
 			nodes,
 			{ seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) } },
 		);
@@ -217,6 +225,29 @@ describe("same failures in a row", () => {
 		expect(play(times(3)).round.outcome?.reason).toContain(
 			"no restart got any further",
 		);
+	});
+});
+
+describe("same failures of a role that restarts alone", () => {
+	/** The trainers run on and make steps; the reader fails. */
+	const readerFails = (step: number, failure = {}): Failed => ({
+		failure: { role: "reader", ...failure },
+		peer: { role: "trainer", runsOn: true, reached: { round: 0, step } },
+	});
+	const SCOPE = { failoverScope: "role" } as const;
+
+	it("D3 end the run, however far the others come meanwhile", () => {
+		const { verdicts } = play([5, 50, 500].map((step) => readerFails(step)), {
+			...SCOPE,
+		});
+		expect(verdicts).toEqual(["goes on", "goes on", "ends"]);
+	});
+
+	it("D3 do not where the role counts no steps and each time runs for long", () => {
+		const incidents = [5, 50, 500, 5_000].map((step) =>
+			readerFails(step, { uptimeMs: 60_000 }),
+		);
+		expect(play(incidents, SCOPE).verdicts).not.toContain("ends");
 	});
 });
 

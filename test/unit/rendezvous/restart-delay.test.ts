@@ -18,6 +18,7 @@ import {
 	failureRecord,
 	nodeFailure,
 	nodeRecord,
+	roundRecord,
 	runView,
 	seatRecord,
 } from "../../helpers/run-view.js";
@@ -93,6 +94,22 @@ describe("a failure after three in vain", () => {
 			fruitless,
 		);
 	});
+});
+
+it("D3 of a role that restarts alone is in vain though others make steps", () => {
+	const scope = { ...roundRecord().cause, roles: ["reader"] };
+	const view = runView(
+		{ synced: 1, deprecated: 1, fruitless: 3, cause: scope },
+		[
+			nodeRecord("a", { role: "trainer", reached: { round: 1, step: 9 } }),
+			nodeRecord("b", { role: "reader" }),
+		],
+	);
+	const failure = failureRecord("b", {
+		...{ role: "reader", fingerprint: "exit code 1" },
+	});
+	const root = nodeFailure("b", { failure });
+	expect(fruitlessAfter(view.round, root, progressOf(view), CONFIG)).toBe(4);
 });
 
 describe("while a restart is held back", () => {
