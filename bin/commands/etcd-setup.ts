@@ -25,6 +25,8 @@ Exit code: 0; 4 where etcd does not answer or refuses.
 `;
 
 const PASSWORD_BYTES = 24;
+const AUTHENTICATION_OFF =
+	"etcd's authentication is off: everybody may still write all keys, until somebody makes a user root and runs etcdctl auth enable";
 
 /** Makes, or shows how to make, a user of etcd for one run. Returns the exit code. */
 export function etcdSetup(args: readonly string[]): Promise<number> {
@@ -66,12 +68,15 @@ async function setUp(asked: AskedCommand): Promise<number> {
 		"../../src/operate/etcd-setup/apply-setup.js"
 	);
 	const steps = await applySetup(setup, password.value, store);
-	printResult(isJson, { version: 1, ...setup, steps }, () =>
+	// It has done without a login what only root may do.
+	const isOpen = store.credentials.login === undefined;
+	printResult(isJson, { version: 1, ...setup, steps, isOpen }, () =>
 		[
 			...steps.map(
 				({ what, isNew }) => `${what}: ${isNew ? "made" : "was there"}`,
 			),
 			`use it with --rdzv-conf username=${setup.user},password_file=${file}`,
+			...(isOpen ? [AUTHENTICATION_OFF] : []),
 		]
 			.map((line) => `${line}\n`)
 			.join(""),

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { runCli } from "../helpers/cli.js";
-import { etcdForAll, etcdPut } from "../helpers/etcd.js";
+import { etcdForAll, etcdPut, startEtcd } from "../helpers/etcd.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const ROOT = { user: "root", password: "root-password" };
@@ -82,4 +82,13 @@ test("J20 without root's login it says what etcd refuses", async () => {
 	const { exitCode, stderr } = await runCli(args, { cwd });
 	expect(exitCode).toBe(4);
 	expect(stderr).toMatch(/etcd refuses role elastic-run-night-4: /);
+});
+
+test("J20 where authentication is off it says so", async () => {
+	const { endpoint } = await startEtcd();
+	const at = ["--rdzv-endpoint", endpoint, "--password-file", "pw"];
+	const args = ["etcd-setup", "night-5", "--apply", ...at];
+	const { exitCode, stdout } = await runCli(args, { cwd });
+	expect(exitCode).toBe(0);
+	expect(stdout).toContain("etcd's authentication is off: ");
 });
