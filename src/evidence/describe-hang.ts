@@ -32,11 +32,14 @@ export function describeHang(
 	const word = kind === "slow" ? "slow: no step" : "hung";
 	const lasting = `${word} for ${inSeconds(stillMs)}`;
 	const place = suspect?.where ? ` at ${suspect.where}` : "";
+	const why = `: ${suspect?.why ?? reason}`;
+	// Without a stack the reason is all that is known.
+	const where = place === "" ? why : place;
 	const what = {
-		hung: place,
-		slow: place,
-		stopped: `: ${suspect?.why ?? reason}`,
-		mismatch: `${place}: ${suspect?.why ?? reason}`,
+		hung: where,
+		slow: where,
+		stopped: why,
+		mismatch: `${place}${why}`,
 	}[kind];
 	const own = evidence.find(({ rank }) => rank === suspect?.rank);
 	const lines = [

@@ -41,7 +41,9 @@ export function fingerprintOf(facts: FailureFacts): string | undefined {
 	const { kind, rank, step, trace, description } = facts;
 	const place = step === undefined ? undefined : `rank ${rank}, step ${step}`;
 	if (kind === "hang") {
-		return place && `${withoutNumbers(description)}; ${place}`;
+		// Why it is the suspect may depend on the moment.
+		const [what = ""] = description.split(/(?<= (?:s|min)): /);
+		return place && `${withoutNumbers(what)}; ${place}`;
 	}
 	if (facts.isOutOfMemory) return `out of memory; ${place ?? `rank ${rank}`}`;
 	const end = endOf(facts);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -134,6 +135,20 @@ describe("a hang", { concurrent: true }, () => {
 		});
 		expect(texts[1]).toContain("activity: stopped");
 		expect(texts[1]).toContain("last step: 3");
+	});
+
+	it("A5 of a worker in kernel state D names it, and it is ended", async (context) => {
+		needPython(context);
+		const site = openSite();
+		const { exitCode, stderr } = await site.launch(
+			["--nproc-per-node", "2", ...LIMIT, job("blocks_in_kernel.py")],
+			{ env: { PYTHON_EXEC: PYTHON } },
+		).ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stderr).toMatch(
+			/RUNNING→STOPPING rank 1 failed: hung for \d+ s: in kernel state D, which no signal ends/,
+		);
+		expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 1 }]);
 	});
 
 	it("A5 of steps that are only repeated, or of which no more come, is one", () =>

@@ -173,6 +173,14 @@ describe("a fingerprint", () => {
 			{ kind: "hang", description: "hung for 61 s at a.py:4 in f", step: 9 },
 			"hung for # s at a.py:# in f; rank 3, step 9",
 		],
+		[
+			"a hang, whatever made its rank the suspect this time",
+			{
+				...{ kind: "hang", step: 9 },
+				description: "hung for 10 min 1 s: it has not made step 10",
+			},
+			"hung for # min # s; rank 3, step 9",
+		],
 		["a hang without steps", { kind: "hang" }, undefined],
 	])("of %s", (_, change, words) => {
 		expect(of(change)).toBe(words);

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { describeHang } from "../../../src/evidence/describe-hang.js";
+import type { HangKind } from "../../../src/rendezvous/records/progress-record.js";
+
+const WHY = "in kernel state D, which no signal ends (it waits in nfs_wait)";
+
+it.each<[string, HangKind, string | null, string]>([
+	["its place", "hung", "a.py:4 in f", "hung for 61 s at a.py:4 in f"],
+	["why it is the suspect without one", "hung", null, `hung for 61 s: ${WHY}`],
+	["the same of a slow one", "slow", null, `slow: no step for 61 s: ${WHY}`],
+	["why it stopped", "stopped", null, `hung for 61 s: ${WHY}`],
+	["both of a mismatch", "mismatch", "f", `hung for 61 s at f: ${WHY}`],
+])("A5 a hang's first line tells %s", (_, kind, where, description) => {
+	const suspect = { rank: 1, node: "a", why: WHY, where };
+	const verdict = { kind, suspects: [suspect], waiting: [0], reason: "why" };
+	const about = { stillMs: 61_000, suspect, directory: "/logs" };
+	expect(describeHang(verdict, [], about)).toEqual({
+		description,
+		lines: [`suspect: ${WHY}`, "rank 0 waits", "no step was made", "evidence: /logs"],
+	});
+});
