@@ -21,7 +21,14 @@ export interface Explanation {
 
 type Config = Pick<
 	NonNullable<SettingsCheck["config"]>,
-	"policy" | "rules" | "maxRestarts" | "runId" | "exitCodes"
+	| "policy"
+	| "rules"
+	| "maxRestarts"
+	| "runId"
+	| "exitCodes"
+	| "isRecreated"
+	| "escalate"
+	| "failoverScope"
 >;
 
 const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
@@ -34,10 +41,8 @@ const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
 };
 
 /** Asks the rules, then the policy. Throws POLICY_ILLEGAL if the policy does. */
-export function explain(
-	{ policy, rules, maxRestarts, runId, exitCodes }: Config,
-	facts: RuleFacts,
-): Explanation {
+export function explain(config: Config, facts: RuleFacts): Explanation {
+	const { policy, rules, maxRestarts, runId, exitCodes } = config;
 	const ask = () =>
 		askPolicy(policy.name, "failure", () =>
 			policy.onWorkerFailure({
@@ -54,12 +59,41 @@ export function explain(
 	const code = workers === "leave" ? ` (exit code ${exitCode})` : "";
 	const ends = exitCodes.isPropagated ? facts.exit : EXIT_CODES.failed;
 	const words = OUTCOMES[workers].replace("CODE", String(ends));
+	const isAgain = workers !== "leave" && workers !== "fail-run";
+	const outcome = isAgain
+		? [again(workers, config), ...besides(charge, config)].join("; ")
+		: `${words}${code}`;
 	return {
 		facts,
 		decidedBy: rule === undefined ? `policy ${policy.name}` : ruleWords(rule),
-		outcome: `${words}${code}`,
+		outcome,
 		charge,
 	};
+}
+
+/** How this node's workers get to their next round. */
+function again(
+	workers: Verdict["workers"],
+	{ isRecreated, exitCodes }: Config,
+): string {
+	return isRecreated && workers === "restart"
+		? `all workers of this node are ended, and its launcher exits with code ${exitCodes.restart}, to be started again`
+		: OUTCOMES[workers];
+}
+
+/** What other flags make of it. */
+function besides(
+	charge: Verdict["charge"],
+	{ escalate, failoverScope }: Config,
+): readonly string[] {
+	return [
+		...(failoverScope === "role" ? ["other roles run on"] : []),
+		...(escalate.length > 0 && charge !== "nothing"
+			? [
+					`while nothing brings a step forward, --escalate goes on: ${escalate.join(", ")}`,
+				]
+			: []),
+	];
 }
 
 /** "rule 1 (exit=3 => fail-run) decides: the run fails with exit code 1; charged: nothing". */
