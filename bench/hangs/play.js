@@ -108,7 +108,8 @@ function findingOf(fault, item, { folder, times, lines, round }) {
 	const found = verdictsOf(folder, round).filter(
 		({ told }) => told.noticedAt >= lastStepAt,
 	);
-	const first = found.find(({ path }) => path.includes(`/${node}/`)) ?? found[0];
+	const first =
+		found.find(({ path }) => path.includes(`/${node}/`)) ?? found[0];
 	if (first === undefined) return undefined;
 	const { told, path } = first;
 	const noticed = told.noticedAt - lastStepAt;

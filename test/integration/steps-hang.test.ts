@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { sawEvent } from "../helpers/followers.js";

@@ -2,12 +2,12 @@ import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { describeHang } from "../../evidence/describe-hang.js";
-import { waitsForOthers } from "../../evidence/waits.js";
 import type {
 	RankEvidence,
 	Suspect,
 	Verdict,
 } from "../../evidence/evidence.js";
+import { waitsForOthers } from "../../evidence/waits.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type {
 	Hang,

@@ -92,7 +92,9 @@ async function collect(
 		const status = describeRun(runId, snapshot, clock.wallTime());
 		if (status === undefined) return undefined;
 		const answers = answersIn(runId, snapshot, id);
-		const silent = nodesWithWorkers(status).filter((node) => !answers.has(node));
+		const silent = nodesWithWorkers(status).filter(
+			(node) => !answers.has(node),
+		);
 		if (silent.length === 0 || clock.now() >= until) {
 			const { instance, round, phase } = status;
 			const ranks = [...answers.values()]

@@ -50,9 +50,7 @@ export function hasMoved(
 	{ failure }: NodeFailure,
 	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
 ): boolean {
-	return (
-		hasSteps || (!countsSteps && failure.uptimeMs >= settleTimeoutMs)
-	);
+	return hasSteps || (!countsSteps && failure.uptimeMs >= settleTimeoutMs);
 }
 
 /**
@@ -64,7 +62,5 @@ export function cameFurther(
 	{ failure }: NodeFailure,
 	{ settleTimeoutMs }: Pick<PlannerConfig, "settleTimeoutMs">,
 ): boolean {
-	return (
-		isFurther || (!countsSteps && failure.uptimeMs >= settleTimeoutMs)
-	);
+	return isFurther || (!countsSteps && failure.uptimeMs >= settleTimeoutMs);
 }

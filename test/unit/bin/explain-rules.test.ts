@@ -32,7 +32,11 @@ it("J18 validate --explain names the exit codes that the flags have chosen", () 
 });
 
 it.each<[string, Partial<Parameters<typeof explain>[0]>, string]>([
-	["nothing else", {}, "all workers of this node are restarted in a next round"],
+	[
+		"nothing else",
+		{},
+		"all workers of this node are restarted in a next round",
+	],
 	[
 		"--restart-strategy recreate",
 		{ isRecreated: true },

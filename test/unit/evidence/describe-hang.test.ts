@@ -16,6 +16,11 @@ it.each<[string, HangKind, string | null, string]>([
 	const about = { stillMs: 61_000, suspect, directory: "/logs" };
 	expect(describeHang(verdict, [], about)).toEqual({
 		description,
-		lines: [`suspect: ${WHY}`, "rank 0 waits", "no step was made", "evidence: /logs"],
+		lines: [
+			`suspect: ${WHY}`,
+			"rank 0 waits",
+			"no step was made",
+			"evidence: /logs",
+		],
 	});
 });

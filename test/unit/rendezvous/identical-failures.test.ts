@@ -59,11 +59,9 @@ function play(
 		const scope = config.failoverScope === "role" ? { roles: [role] } : {};
 		const cause = { ...roundRecord().cause, ...scope };
 		const left = { synced, deprecated: synced, incidents: synced };
-		const view = runView(
-			{ ...round, ...left, cause, unpaid },
-			nodes,
-			{ seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) } },
-		);
+		const view = runView({ ...round, ...left, cause, unpaid }, nodes, {
+			seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) },
+		});
 		const settled = resolveCharge(
 			view,
 			{
@@ -237,9 +235,12 @@ describe("same failures of a role that restarts alone", () => {
 	const SCOPE = { failoverScope: "role" } as const;
 
 	it("D3 end the run, however far the others come meanwhile", () => {
-		const { verdicts } = play([5, 50, 500].map((step) => readerFails(step)), {
-			...SCOPE,
-		});
+		const { verdicts } = play(
+			[5, 50, 500].map((step) => readerFails(step)),
+			{
+				...SCOPE,
+			},
+		);
 		expect(verdicts).toEqual(["goes on", "goes on", "ends"]);
 	});
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { formatNodes } from "../../../src/operate/format-nodes.js";
 import { accountsOf } from "../../../src/rendezvous/describe/node-accounts.js";
+import type { BudgetRecord } from "../../../src/rendezvous/records/budget-record.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import { snapshotOf } from "../../helpers/run-snapshot.js";
 import { runSpec } from "../../helpers/run-settings.js";
+import { snapshotOf } from "../../helpers/run-snapshot.js";
 import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
 
 const HOUR = 3_600_000;
@@ -15,14 +16,15 @@ describe("the account of a node", () => {
 			...{ maxRestarts: 9, maxNodeRestarts: 2, nodeWindowMs: HOUR },
 		});
 		const failures = { count: 3, at: [0, 2 * HOUR, 2.5 * HOUR] };
-		const budget = { version: 1, charged: 0, failures } as const;
+		const budget: BudgetRecord = { version: 1, charged: 0, failures };
+		const other: BudgetRecord = { version: 1, charged: 1 };
 		const snapshot = snapshotOf({
 			[KEYS.round]: roundRecord({}),
 			[KEYS.spec]: spec,
 			[KEYS.node("a")]: nodeRecord("a"),
 			[KEYS.budget("a")]: budget,
-			[KEYS.budget("gone")]: { version: 1, charged: 1 },
-		} as const);
+			[KEYS.budget("gone")]: other,
+		});
 		const accounts = accountsOf("r", snapshot, 2.75 * HOUR);
 		expect(accounts?.nodes).toMatchObject([
 			{

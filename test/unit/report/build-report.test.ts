@@ -157,7 +157,7 @@ describe("the budgets", () => {
 			...{ used: 3, allowed: 3, windowMs: 5 * HOUR },
 		});
 		expect(formatReport(report, false)).toContain(
-			"\nrestarts: 3 used; each node, or each worker, has a budget of 3 in 5 h 0 min\n",
+			"\nrestarts: 3; each node, or each worker, has a budget of 3 in 5 h 0 min\n",
 		);
 	});
 });
