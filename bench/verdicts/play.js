@@ -63,6 +63,8 @@ function launch({ play, policy, folder, runId, endpoint }, index) {
 			...process.env,
 			FAULT_STATE: folder,
 			FAULT: JSON.stringify(own ?? { at: -1 }),
+			// A command takes its time; until then the run must not end.
+			STEPS: play.outside ? "4000" : "40",
 		},
 		stdio: ["ignore", "ignore", "pipe"],
 	});

@@ -1,5 +1,5 @@
 // A trainer that fails as it is told. It makes a step each 15 ms, no rank far ahead of the others, saves after each fifth,
-// and succeeds after step 40. Its files are in $FAULT_STATE; $FAULT is the JSON of a `Fault` of pool.js.
+// and succeeds after step $STEPS. Its files are in $FAULT_STATE; $FAULT is the JSON of a `Fault` of pool.js.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import {
 	waitForWork,
 } from "../../dist/src/runtime/runtime.js";
 
-const STEPS = 40;
+const STEPS = Number(process.env.STEPS);
 const STEP_MS = 15;
 const SAVES_EACH = 5;
 const { FAULT_STATE: folder, FAULT } = process.env;

@@ -18,7 +18,7 @@
  *   some have made one step less than all others,    | those               | hung
  *     and they are no more than these                |                     |
  *   stacks differ                                    | the smallest part   | hung
- *   one rank stands still                            | that rank           | hung
+ *   one rank stands still, others have ended         | that rank           | hung
  *   anything else                                    | nobody              | hung
  *
  * Where one that holds up the others computes, reads or writes, the round is
@@ -152,12 +152,18 @@ function oneStepBehind(ranks: readonly RankEvidence[]): Accusation | undefined {
 	});
 }
 
+/** All others have ended. Where it waits for one of them, that may be their fault as well. */
 function alone(ranks: readonly RankEvidence[]): Accusation | undefined {
-	return ranks.length === 1
-		? some(ranks, {
-				kind: "hung",
-				reason: "it is the only rank that makes no step",
-				why: () => "it is the only rank that makes no step",
-			})
-		: undefined;
+	const left = ranks.filter(({ activity }) => activity !== "gone");
+	const [last] = left;
+	if (last === undefined || left.length > 1) return undefined;
+	if (ranks.length > 1 && waits(last) === true) return undefined;
+	return some(left, {
+		kind: "hung",
+		reason: "it is the only rank that makes no step",
+		why: () =>
+			ranks.length > 1
+				? "it makes no step, and all others have ended"
+				: "it is the only rank that makes no step",
+	});
 }

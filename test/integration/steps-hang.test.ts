@@ -21,20 +21,26 @@ interface Hang {
 	readonly rank: string;
 	readonly how: "promise" | "spin" | "stop" | "repeat" | "busy";
 	readonly by?: "report" | "output";
+	readonly others?: "end";
 	readonly flags?: readonly string[];
 	readonly nproc?: number;
 }
 
 function launch(
 	site: LaunchSite,
-	{ rank, how, by, flags = [], nproc = 2 }: Hang,
+	{ rank, how, by, others = "wait", flags = [], nproc = 2 }: Hang,
 ) {
 	return site.launch(
 		[
 			...["--nproc-per-node", String(nproc), "--run-id", "steps"],
 			...[...LIMIT, ...flags, job("steps.js")],
 		],
-		{ env: { HANG_RANK: rank, HANG_HOW: how, STEPS_BY: by ?? "report" } },
+		{
+			env: {
+				...{ HANG_RANK: rank, HANG_HOW: how, OTHERS: others },
+				STEPS_BY: by ?? "report",
+			},
+		},
 	);
 }
 
@@ -159,6 +165,15 @@ describe("a hang", { concurrent: true }, () => {
 				const { exitCode, stderr } = await launch(site, how).ended;
 				expect(exitCode, stderr).toBe(0);
 				expect(stderr).toMatch(/rank 0 failed: hung for \d+ s, no suspect/);
+			},
+			"no more, where the other one has ended": async () => {
+				const site = openSite();
+				const how = { rank: "1", how: "promise", others: "end" } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode, stderr).toBe(0);
+				expect(stderr).toMatch(
+					/rank 1 failed: hung for \d+ s: it makes no step, and all others have ended/,
+				);
 			},
 			"no more": async () => {
 				const site = openSite();

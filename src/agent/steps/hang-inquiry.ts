@@ -166,7 +166,7 @@ export class HangInquiry {
 			log.warn(`${said}; ${suspect?.node ?? "the node of rank 0"} will end it`);
 			return clock.now() + Math.max(ACTS_WITHIN_MS, limitMs);
 		}
-		const process = this.culprit(suspect);
+		const process = this.culprit(finding);
 		if (process === undefined) return undefined;
 		const isOther = suspect !== undefined && suspect.rank !== process.rank;
 		const silent = isOther
@@ -194,11 +194,17 @@ export class HangInquiry {
 			: suspect.node === this.options.config.nodeId;
 	}
 
-	/** The suspect's process, or this node's first one if the suspect is elsewhere or unknown. */
-	private culprit(suspect: Suspect | undefined): WorkerProcess | undefined {
+	/** The suspect's process; if the suspect is elsewhere or unknown, this node's first one that has not ended. */
+	private culprit({ verdict, evidence }: Finding): WorkerProcess | undefined {
 		const processes = this.options.processes();
-		const accused = processes.find(({ rank }) => rank === suspect?.rank);
-		return accused ?? processes[0];
+		const [suspect] = verdict.suspects;
+		const isGone = ({ rank }: WorkerProcess) =>
+			evidence.some((one) => one.rank === rank && one.activity === "gone");
+		return (
+			processes.find(({ rank }) => rank === suspect?.rank) ??
+			processes.find((process) => !isGone(process)) ??
+			processes[0]
+		);
 	}
 
 	private placeOf({ round, instance }: Running) {

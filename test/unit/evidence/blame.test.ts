@@ -139,7 +139,24 @@ describe("blame", () => {
 		],
 		[
 			"does not compare the stack of a rank that has ended",
-			[rank(0, { frames: SLEEP }), rank(1, { activity: "gone" })],
+			[
+				...[rank(0, { frames: SLEEP }), rank(1, { frames: SLEEP })],
+				rank(2, { activity: "gone" }),
+			],
+			{ suspects: [] },
+		],
+		[
+			"names the only rank that has not ended",
+			[rank(0, { activity: "gone" }), rank(1)],
+			{
+				suspects: [
+					{ rank: 1, why: expect.stringMatching("all others have ended") },
+				],
+			},
+		],
+		[
+			"does not name it where it waits for others by its stack",
+			[rank(0, { activity: "gone" }), rank(1, { frames: REDUCE })],
 			{ suspects: [] },
 		],
 		[
