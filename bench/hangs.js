@@ -88,7 +88,8 @@ function notesOf(findings) {
 }
 
 function spread(samples) {
-	const sorted = [...samples].sort((left, right) => left - right);
+	const known = samples.filter((one) => !Number.isNaN(one));
+	const sorted = known.sort((left, right) => left - right);
 	const at = (part) => sorted[Math.ceil(part * sorted.length) - 1]?.toFixed(0);
 	return `${at(0.5)} ms (${at(0.01)}–${at(1)}, p95 ${at(0.95)})`;
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -99,22 +100,29 @@ function endingsOf(runId, endpoint) {
 
 /** Undefined if nobody has judged the hang of this round. */
 function findingOf(fault, item, { folder, times, lines, round }) {
-	const lastStepAt = Math.max(
-		...NODES.flatMap((_, index) => [2 * index, 2 * index + 1]).map((rank) =>
-			Number(readIfThere(join(times, `${item}.${rank}`))),
-		),
-	);
+	const mark = join(times, `hang-${item}`);
+	if (!existsSync(mark)) return undefined;
+	const hungAt = statSync(mark).mtimeMs;
 	const node = NODES[Math.floor(fault.rank / WORKERS)];
 	const found = verdictsOf(folder, round).filter(
-		({ told }) => told.noticedAt >= lastStepAt,
+		({ told }) => told.noticedAt >= hungAt,
 	);
 	const first =
 		found.find(({ path }) => path.includes(`/${node}/`)) ?? found[0];
 	if (first === undefined) return undefined;
 	const { told, path } = first;
-	const noticed = told.noticedAt - lastStepAt;
+	const noticed = told.noticedAt - lastStepBefore(told.noticedAt, times, item);
 	const asked = statSync(path).mtimeMs - told.noticedAt;
 	return { fault, wrong: judge(fault, told, lines), noticed, asked };
+}
+
+/** A stopped rank goes on for a moment when it is ended, and so may the others: such a step is none that was waited for. */
+function lastStepBefore(noticedAt, times, item) {
+	const steps = Array.from({ length: NODES.length * WORKERS }, (_, rank) =>
+		Number(readIfThere(join(times, `${item}.${rank}`))),
+	);
+	const before = steps.filter((at) => at > 0 && at < noticedAt);
+	return before.length === 0 ? Number.NaN : Math.max(...before);
 }
 
 /** The verdicts of all nodes on a round, those of a step that was only slow among them; the oldest first. */
