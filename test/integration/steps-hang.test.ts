@@ -21,7 +21,7 @@ interface Hang {
 	readonly rank: string;
 	readonly how: "promise" | "spin" | "stop" | "repeat" | "busy";
 	readonly by?: "report" | "output";
-	readonly others?: "end";
+	readonly others?: "end" | "wait";
 	readonly flags?: readonly string[];
 	readonly nproc?: number;
 }
