@@ -103,12 +103,9 @@ function findingOf(fault, item, { folder, times, lines, round }) {
 	const mark = join(times, `hang-${item}`);
 	if (!existsSync(mark)) return undefined;
 	const hungAt = statSync(mark).mtimeMs;
-	const node = NODES[Math.floor(fault.rank / WORKERS)];
-	const found = verdictsOf(folder, round).filter(
+	const first = verdictsOf(folder, round).find(
 		({ told }) => told.noticedAt >= hungAt,
 	);
-	const first =
-		found.find(({ path }) => path.includes(`/${node}/`)) ?? found[0];
 	if (first === undefined) return undefined;
 	const { told, path } = first;
 	const noticed = told.noticedAt - lastStepBefore(told.noticedAt, times, item);

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
@@ -278,6 +278,13 @@ describe("a hang", { concurrent: true }, () => {
 		expect(acted).toHaveLength(1);
 		expect(said.join("\n")).toMatch(
 			/RUNNING→STOPPING rank 1 on node-[ab]: hung/,
+		);
+		// Also where the suspect's node has ended the round first.
+		const files = filesBelow(cluster.site.logs);
+		const told = files.filter((path) => path.endsWith("/hang.json"));
+		const folders = files.filter((path) => path.endsWith(".txt"));
+		expect(told.map(dirname).sort()).toEqual(
+			[...new Set(folders.map(dirname))].sort(),
 		);
 	});
 });

@@ -88,8 +88,8 @@ export class HangInquiry {
 		const { clock, config, log } = this.options;
 		const { nodeId } = config;
 		const place = this.placeOf(state);
-		const stillSince = clock.wallTime() - still.stillMs;
-		const { limitMs } = still;
+		const { limitMs, stillMs } = still;
+		const stillSince = clock.wallTime() - stillMs;
 		const asked = { ...place, nodeId, stillSince, limitMs };
 		const { busyUntil, moving } = await othersNow(asked);
 		const busyMs = busyUntil - clock.wallTime() + limitMs;
@@ -108,21 +108,22 @@ export class HangInquiry {
 			seats: state.view?.round.seats ?? 1,
 		});
 		const change = news();
-		if (change !== undefined) {
+		if (change === "moved") {
 			const words = "a worker has made a step, or has said that it is busy";
-			if (change === "moved")
-				log.info(`round ${state.round} goes on: ${words}`);
+			log.info(`round ${state.round} goes on: ${words}`);
 			return { again: clock.now(), hang: undefined };
 		}
-		if (moving.length > 0 && evidence.every(waitsForOthers)) {
+		const mayWait = change === undefined && moving.length > 0;
+		if (mayWait && evidence.every(waitsForOthers)) {
 			log.info(
 				`round ${state.round}: the workers here make no step, because they wait for those of ${moving.join(", ")}, which do`,
 			);
 			return { again: clock.now() + limitMs, hang: undefined };
 		}
 		const verdict = hangVerdict(still, evidence, { nodeId, isWhole });
-		const { stillMs } = still;
 		recordVerdict(directory, verdict, { stillMs, noticedAt }, log);
+		// The suspect's node was quicker; the verdict is the same.
+		if (change === "over") return { again: undefined, hang: undefined };
 		const isFirst =
 			moving.length === 0
 				? state.seat.groupRank === 0
