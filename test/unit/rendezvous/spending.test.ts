@@ -138,6 +138,23 @@ describe("a failure", () => {
 		);
 	});
 
+	it("D2 is counted by run, node and role together, each in its own window", () => {
+		const limits = {
+			...{ maxRestarts: 3, restartWindowMs: HOUR },
+			...{ maxNodeRestarts: 2, nodeWindowMs: HOUR },
+			...{ maxRoleRestarts: 5, roleWindowMs: 3 * HOUR },
+		};
+		const slowly = [0, 0.6, 1.2, 1.8, 2.4, 2.9].map((hours) => hours * HOUR);
+		const verdicts = play(limits, slowly);
+		expect(verdicts.slice(0, 5)).toEqual(Array(5).fill("goes on"));
+		expect(verdicts[5]).toMatch(
+			/the budget of 5 restarts in 3h of the role trainer is spent$/,
+		);
+		expect(play(limits, [0, 1, 2])[2]).toMatch(
+			/^b has failed more often than its limit of 2 restarts in 1h/,
+		);
+	});
+
 	it.each([
 		"node",
 		"worker",
