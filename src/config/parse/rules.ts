@@ -5,6 +5,7 @@ import {
 	type Rule,
 	type RuleTerm,
 } from "../../policies/rules/rule.js";
+import { contradictingTerms } from "./contradicting-terms.js";
 import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 import { oneOf, parseDuration, parseName, wholeNumber } from "./scalars.js";
 import { parseAnySignal } from "./signals.js";
@@ -32,12 +33,13 @@ function parseRule(text: string, number: number): Parsed<Rule> {
 		"action",
 		oneOf(...RULE_ACTIONS)(text.slice(at + ARROW.length).trim()),
 	);
-	if ("value" in terms && "value" in action) {
-		return ok({ number, text, terms: terms.value, action: action.value });
-	}
 	const problems = [terms, action].flatMap((part) =>
 		"problems" in part ? part.problems : [],
 	);
+	if ("value" in terms) problems.push(...contradictingTerms(terms.value));
+	if (problems.length === 0 && "value" in terms && "value" in action) {
+		return ok({ number, text, terms: terms.value, action: action.value });
+	}
 	return refused(number, problems);
 }
 

@@ -20,6 +20,8 @@ describe("J11 a term", () => {
 		["exit=137", true],
 		["exit=3", false],
 		["exit=64-78,137", true],
+		["exit=64-140,exit=137,error=/of/,error=/CUDA/", true],
+		["uptime>29s,uptime<31s,role=trainer,role=trainer", true],
 		["exit=138-140,1", false],
 		["signal=SIGKILL", true],
 		["signal=kill", true],
@@ -127,6 +129,11 @@ describe("J11 a mistake is named with what is allowed, and all at once:", () => 
 		["user=me => restart", /"user=me" is no term; use exit=3/],
 		[" => restart", /"" is no term/],
 		["role=a b => restart", /role: "a b" is not valid/],
+		["exit=3,exit=4-6 => restart", /exit: .*never hold.*exit=3,4$/],
+		["rank=1,role=a,rank=2,3 => restart", /rule 1: rank: .*never hold/],
+		["role=a,role=b => restart", /role: .*never hold.*a rule for each/],
+		["cause=hang,cause=slow => restart", /cause: .*never hold/],
+		["uptime>1h,uptime<30s => restart", /uptime: .*write two rules/],
 	])("%s", (text, words) => {
 		expect(problemsOf(text).join("\n")).toMatch(words);
 	});
