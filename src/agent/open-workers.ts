@@ -1,4 +1,5 @@
 import type { WorkerChannel } from "../channel/worker-channel.js";
+import type { Membership } from "../rendezvous/member/membership.js";
 import { readOomKills } from "../supervision/oom-kills.js";
 import type { AgentObserver } from "./agent-observer.js";
 import { describeStart } from "./joining/describe-start.js";
@@ -18,6 +19,7 @@ export interface OpenWorkersOptions {
 	readonly place: LauncherIo;
 	/** Names this process. */
 	readonly incarnation: string;
+	readonly membership: Pick<Membership, "holdsLease">;
 	readonly ports: Pick<PortReservation, "prepare" | "release">;
 	readonly observer: AgentObserver | undefined;
 	readonly resources: NodeResources;
@@ -28,7 +30,7 @@ export interface OpenWorkersOptions {
 /** The node's workers, round after round. The first are spawned when a round has a seat for the node. */
 export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 	const { config, place, ports, observer, incarnation } = options;
-	const { resources, replies } = options;
+	const { membership, resources, replies } = options;
 	const logs = observer?.noting(resources.logs) ?? resources.logs;
 	// Channels are removed while the next round's workers run, so that no restart waits for it.
 	const discarded: WorkerChannel[] = [];
@@ -36,6 +38,7 @@ export function openWorkers(options: OpenWorkersOptions): WorkerGroup {
 		...{ ...place, ...resources, readOomKills },
 		runId: config.runId,
 		noticeSignal: config.noticeSignal,
+		holdsLease: () => membership.holdsLease(),
 		prepare: (info, round) =>
 			prepareWorker(info, round, {
 				...{ ...resources, ...place, logs },

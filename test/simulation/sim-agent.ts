@@ -219,6 +219,7 @@ export class SimAgent {
 			runId: this.options.runId,
 			clock: this.process.clock,
 			spawner: this.spawner,
+			holdsLease: () => this.membership.holdsLease(),
 			prepare: (info, round) => this.spawner.prepare(info, round),
 			readOomKills: () => undefined,
 			onSpawning: () => {},

@@ -4,11 +4,11 @@ import type { Clock } from "../../base/clock.js";
 export const PATIENCE_MS = 20_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 4_000;
-/** An agent so late for a start was frozen, in milliseconds: it must first see whether it still has its lease. */
-const FROZEN_MS = 1_000;
 
 export interface StartAgainOptions<Worker> {
 	readonly clock: Clock;
+	/** Whether the node has its lease: an agent that was frozen, or whose machine slept, may not have heard of its loss. */
+	readonly holdsLease: () => boolean;
 	/** Starts these workers once more. */
 	readonly start: (workers: readonly Worker[]) => void;
 	readonly warn: (message: string) => void;
@@ -61,10 +61,13 @@ export class StartAgain<Worker> {
 	}
 
 	private startAt(at: number): void {
-		const { clock, start } = this.options;
+		const { clock, holdsLease, start } = this.options;
 		this.cancelTimer = clock.wakeAt(at, () => {
-			const now = clock.now();
-			if (now - at > FROZEN_MS) return this.startAt(now + FIRST_DELAY_MS);
+			// Its loss, if it is found now, cancels what waits.
+			if (!holdsLease()) {
+				if (this.waiting.size > 0) this.startAt(clock.now() + FIRST_DELAY_MS);
+				return;
+			}
 			const workers = [...this.waiting];
 			this.waiting.clear();
 			start(workers);

@@ -14,6 +14,8 @@ import type { WorkerMember } from "./worker-member.js";
 export interface WorkerStartsOptions {
 	readonly clock: Clock;
 	readonly spawner: WorkerSpawner;
+	/** Whether this node has its lease at this moment. If it has not, the agent is told first. */
+	readonly holdsLease: () => boolean;
 	/** Makes a worker's channel, logs and environment. Throws if the disk refuses. */
 	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
 	/** The control group's count of out-of-memory kills. */
@@ -37,13 +39,13 @@ export class WorkerStarts {
 	private startAll: (members: readonly WorkerMember[]) => void = () => {};
 
 	constructor(private readonly options: WorkerStartsOptions) {
-		const { clock, log } = options;
+		const { clock, holdsLease, log } = options;
 		const start = (members: readonly WorkerMember[]) => {
 			this.startAll(members);
 			this.tellLate(members);
 		};
 		const warn = (message: string) => log.warn(message);
-		this.again = new StartAgain({ clock, warn, start });
+		this.again = new StartAgain({ clock, holdsLease, warn, start });
 	}
 
 	/** @param onFirst called just before the first of them is spawned */

@@ -107,6 +107,11 @@ export class Membership {
 		return this.session?.lease;
 	}
 
+	/** Looks at the clock: whether its lease is reliable now. If not, `onLost` has been called. */
+	holdsLease(): boolean {
+		return this.session?.guard.check() ?? false;
+	}
+
 	/** Gives up its leases: the record and the coordinator's key vanish at once. */
 	async close(): Promise<void> {
 		this.closed = true;

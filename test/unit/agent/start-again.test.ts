@@ -2,28 +2,22 @@ import { expect, it } from "vitest";
 import { StartAgain } from "../../../src/agent/workers/start-again.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
-/** A process that was frozen until now: all that fell due rings at once. */
-class FrozenClock extends VirtualClock {
-	frozenMs = 0;
-
-	override now(): number {
-		return super.now() + this.frozenMs;
-	}
-}
-
-it("an agent that was frozen learns first whether it still has its lease (seed 3519)", async () => {
-	const clock = new FrozenClock(0);
+it("starts no worker without a lease, also if only this start finds its loss (seeds 3519, 44188)", async () => {
+	const clock = new VirtualClock(0);
 	const started: string[] = [];
+	let isHeld = true;
 	const again = new StartAgain<string>({
 		clock,
+		holdsLease: () => isHeld,
 		start: (workers) => void started.push(...workers),
 		warn: () => {},
 	});
-	again.add(["worker"], "no more processes");
-	clock.frozenMs = 9_000;
+	again.add(["one"], "no more processes");
 	await clock.advance(250);
-	expect(started).toEqual([]);
-	clock.frozenMs = 0;
-	await clock.advance(9_250);
-	expect(started).toEqual(["worker"]);
+	expect(started).toEqual(["one"]);
+	again.add(["other"], "no more processes");
+	isHeld = false;
+	await clock.advance(20_000);
+	expect(started).toEqual(["one"]);
+	expect(again.cancel("other")).toBe(true);
 });

@@ -35,7 +35,7 @@ describe("the workers of one node", () => {
 		clock = new VirtualClock(0);
 		done = [];
 		group = new WorkerGroup({
-			...{ runId: "r", clock },
+			...{ runId: "r", clock, holdsLease: () => true },
 			spawner: {
 				spawn: ({ localRank }) => ({
 					pid: 100 + localRank,

@@ -70,7 +70,7 @@ describe("the start of a round's workers on a node that lacks something", () => 
 		unprepared = new Map();
 		unspawned = new Map();
 		group = new WorkerGroup({
-			...{ runId: "r", clock, prepare },
+			...{ runId: "r", clock, prepare, holdsLease: () => true },
 			spawner: {
 				spawn: ({ localRank }, listener) => {
 					const problem = unspawned.get(localRank);
