@@ -14,7 +14,7 @@ export function nodesWithWorkers({
 }
 
 /**
- * Who keeps the others from a step. Between two rounds nobody does: the launchers wait, and say for what.
+ * Says which rank keeps the others from a step. Between two rounds none does: the launchers wait, and say for what.
  * @param isWhole whether all nodes have told
  */
 export function judgeNow(

@@ -62,7 +62,7 @@ describe("rounds whose warm workers failed at once", () => {
 		["lasted", 2, { uptimeMs: 60_000 }],
 		["was ended by the launcher", 2, { signalledByAgent: true }],
 		["succeeded", 2, { code: 0 }],
-	])("are counted anew if a cold one after them %s", (_, count, change) => {
+	])("are counted from zero again if a cold one after them %s", (_, count, change) => {
 		const rounds = new QuickRounds();
 		const exit = { code: 1, signal: null, uptimeMs: 100 };
 		for (const round of ["2", "3"]) {
