@@ -42,18 +42,18 @@ it.concurrent("one of three hosts is killed whole, comes back, and another goes:
 it.concurrent("the hosting agent is killed, and leaves: the run goes on at its etcd", async () => {
 	const meeting = await Meeting.at([2], "1:2");
 	const host = meeting.agent(2);
-	await newest(meeting, [2]);
+	await lives(meeting.site, 1, 1);
 	const other = meeting.agent(3);
-	await newest(meeting, [2, 3]);
+	await lives(meeting.site, 2, 2);
 	host.signal("SIGKILL");
 	await host.ended;
-	await newest(meeting, [3]);
+	await lives(meeting.site, 3, 1);
 
 	const again = meeting.agent(2);
-	await newest(meeting, [2, 3]);
+	await lives(meeting.site, 4, 2);
 	again.signal("SIGTERM");
 	expect((await again.ended).exitCode).toBe(143);
-	await newest(meeting, [3]);
+	await lives(meeting.site, 5, 1);
 	expect(meeting.etcds()).toHaveLength(1);
 	releaseWorkers(meeting.site);
 	expect((await other.ended).exitCode).toBe(0);
