@@ -17,6 +17,7 @@ import type { AgentState, Ending } from "./machine/state.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
+import { budgetAtEnd, lastLook } from "./presence/last-look.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps, withStep } from "./steps/open-steps.js";
@@ -110,8 +111,11 @@ export class AgentSession {
 			within(place.clock, LAST_WRITE_MS, ledger.close()),
 		]);
 		adviseLonely(ending, config, log);
+		const last = await lastLook(ending, { ...this.options, ...place });
+		const wallTime = place.clock.wallTime();
 		const report = buildReport({
-			...{ config, ending, instance, wallTime: place.clock.wallTime() },
+			...{ config, ending, instance, wallTime },
+			ownBudget: budgetAtEnd(last, config, wallTime),
 			round: this.view?.round ?? null,
 			rounds: agent.history.rounds,
 			startsIn: (round) => resources.starts?.startsIn(round),
@@ -121,7 +125,7 @@ export class AgentSession {
 			wordsOf: (pid) => workers.wordsOf(pid),
 			logDir: directory,
 		});
-		return keepEndedRun(report, { ...this.options, ...place });
+		return keepEndedRun(report, { last, config, ...place });
 	}
 
 	/** An internal error ends the launch, but only after its workers have ended. */

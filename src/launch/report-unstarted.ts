@@ -24,6 +24,7 @@ export function reportUnstarted(
 		workers: [],
 		progress: [],
 		stuck: [],
+		ownBudget: null,
 		startsIn: () => undefined,
 		wordsOf: () => undefined,
 		logDir: null,

@@ -66,6 +66,8 @@ export interface RestartsUsed {
 	readonly left?: number;
 	/** When the next one comes back, in milliseconds since 1970; null: all are left. */
 	readonly nextBackAt?: number | null;
+	/** The budget of this node, or of its worker, with the least left; absent if neither has one, or it is not known. */
+	readonly node?: RestartBudget;
 	/** The budgets of roles; absent if they have none. */
 	readonly roles?: Readonly<Record<string, RestartBudget>>;
 }

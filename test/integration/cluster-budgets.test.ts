@@ -46,7 +46,7 @@ describe("a budget", { concurrent: true }, () => {
 		const { [second]: left } = await cluster.ends({ [second]: 75 });
 		expect(left?.stderr).toContain(`\nroot cause: rank 1 on ${second} (pid `);
 		expect(left?.stderr).toContain(
-			`\nrestarts: 1 of 1 used\nended: ${spent}\n`,
+			`\nrestarts: 1 of 1 used; this node: 0 of 1 left\nended: ${spent}\n`,
 		);
 		await cluster.world(4, first);
 		cluster.agent(second);

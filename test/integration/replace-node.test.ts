@@ -82,7 +82,8 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		for (const nodeId of ["left-a", "left-b"]) cluster.agent(nodeId, { flags });
 		const [first, second] = await cluster.form("left-a", "left-b");
 		tell(cluster.worker(1, 1), 9);
-		await cluster.ends({ [second]: 75 });
+		const { [second]: out } = await cluster.ends({ [second]: 75 });
+		expect(out?.stderr).toMatch(/^restarts: .*; this node: 0 of 0 left$/m);
 		await cluster.newestWorld(first);
 		const key = `/elastic-run-nodes/${second}`;
 		const remembered = await poll("it to be remembered", 60_000, async () => {

@@ -5,6 +5,7 @@ import type { AgentConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
 import { roleBudgets } from "../../rendezvous/describe/role-budgets.js";
+import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
 import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
@@ -42,6 +43,8 @@ export interface ReportSources {
 	/** Milliseconds since 1970. */
 	readonly wallTime: number;
 	readonly rounds: readonly RoundStory[];
+	/** What is left of this node's budget; null if it has none, or it is not known. */
+	readonly ownBudget: RestartBudget | null;
 	/** How this node's workers were started in a round, if some could be started warm. */
 	readonly startsIn: (round: number) => Starts | undefined;
 	readonly workers: readonly WorkerResult[];
@@ -73,6 +76,7 @@ export function buildReport(sources: ReportSources): RunReport {
 			used: restartsUsed(ending, round),
 			allowed: config.maxRestarts,
 			...inWindow(sources),
+			...(sources.ownBudget && { node: sources.ownBudget }),
 			...ofRoles(sources),
 		},
 		...(ending.repeated && { repeated: ending.repeated }),

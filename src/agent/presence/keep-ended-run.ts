@@ -2,22 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import { within } from "../../base/within.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import type { Snapshot } from "../../rendezvous/store/store.js";
 import type { RunReport } from "../../report/run-report.js";
 import {
 	endedRunsDirectory,
 	forgetEndedRuns,
 	writeEndedRun,
 } from "./ended-runs.js";
-
-/** How long the end waits for a store that may be unreachable, in milliseconds. */
-const WITHIN_MS = 1_000;
+import { hasEnded } from "./last-look.js";
 
 export interface KeepOptions {
-	readonly store: Pick<Store, "snapshot">;
+	/** As the store had it at the end; undefined if that is not known. */
+	readonly last: Snapshot | undefined;
 	readonly config: AgentConfig;
 	readonly clock: Clock;
 	readonly log: Logger;
@@ -26,14 +24,14 @@ export interface KeepOptions {
 
 /**
  * Keeps the data of `status`, `history` and `logs` on this machine for a week after a run has ended and its store is
- * gone. If this node has left, the run of the other nodes continues.
+ * gone.
  */
-export async function keepEndedRun(
+export function keepEndedRun(
 	report: RunReport,
-	{ store, config, clock, log, temporaryDirectory }: KeepOptions,
-): Promise<RunReport> {
+	{ last, config, clock, log, temporaryDirectory }: KeepOptions,
+): RunReport {
 	const { runId, nodeId, backend, environment } = config;
-	if (report.outcome === "left" && backend !== "memory") return report;
+	if (!hasEnded(report, config) || last === undefined) return report;
 	const uid = process.getuid?.() ?? 0;
 	const directory = endedRunsDirectory(
 		{ environment, temporaryDirectory },
@@ -42,17 +40,11 @@ export async function keepEndedRun(
 	const endedAt = clock.wallTime();
 	const keys = new RunKeys(runId);
 	try {
-		const snapshot = await within(
-			clock,
-			WITHIN_MS,
-			store.snapshot([keys.prefix]),
-		);
-		if (snapshot === undefined) return report;
 		forgetEndedRuns(directory, uid, endedAt);
 		writeEndedRun(directory, uid, randomUUID(), {
 			...{ runId, nodeId, backend, endedAt },
 			logDirectory: report.logDir ?? undefined,
-			snapshot: withoutAgents(snapshot, keys),
+			snapshot: withoutAgents(last, keys),
 		});
 	} catch (error) {
 		log.debug(`no record is kept of this run: ${messageOf(error)}`);

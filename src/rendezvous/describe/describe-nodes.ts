@@ -8,9 +8,10 @@ import {
 	isRefused,
 	type Place,
 } from "../planner/order-members.js";
-import type { RunSpec, SeatRecord } from "../records/records.js";
+import type { BudgetRecord, RunSpec, SeatRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { budgetOf, type NodeStatus } from "./run-status.js";
+import { budgetOwner } from "./budget-words.js";
+import { budgetOf, type NodeStatus, type RestartBudget } from "./run-status.js";
 
 /** The members of the newest round by rank, then the other agents in order of arrival. */
 export function describeNodes(
@@ -127,13 +128,36 @@ export function nodeBudget(
 ): NodeStatus["restarts"] {
 	if (spec === undefined) return null;
 	const record = view.budgets.get(nodeId) ?? UNUSED;
+	const { main, own } = budgetsOn(record, spec, wallTime);
+	return leastOf([...main, ...own]);
+}
+
+/** As `nodeBudget`; null as well if failures of this run are charged to no node and no worker. */
+export function ownBudget(
+	record: BudgetRecord | undefined,
+	spec: RunSpec,
+	wallTime: number,
+): NodeStatus["restarts"] {
+	const { main, own } = budgetsOn(record ?? UNUSED, spec, wallTime);
+	const isOwner = budgetOwner(spec.policy) !== undefined;
+	// A policy of the user's own may charge a node: only what it has charged shows that.
+	const charged = main.filter(({ used }) => isOwner || used > 0);
+	return leastOf([...charged, ...own]);
+}
+
+/** What `--max-restarts` allows this node and each of its workers, and what `--max-node-restarts` allows it. */
+function budgetsOn(record: BudgetRecord, spec: RunSpec, wallTime: number) {
 	const { node, workers } = spentOnNode(record);
 	const main = [node, ...workers.values()].map((spent) =>
 		budgetOf(mainLimit(spec), spent, wallTime),
 	);
 	const limit = nodeLimit(spec);
-	const own = limit && budgetOf(limit, record.failures ?? NOTHING, wallTime);
-	const [least] = [...main, ...(own ? [own] : [])].sort(
+	const failures = record.failures ?? NOTHING;
+	return { main, own: limit ? [budgetOf(limit, failures, wallTime)] : [] };
+}
+
+function leastOf(budgets: readonly RestartBudget[]): RestartBudget | null {
+	const [least] = [...budgets].sort(
 		(one, other) => one.left - other.left || other.used - one.used,
 	);
 	return least ?? null;

@@ -38,6 +38,7 @@ function reportOf(
 	words: WorkerWords | undefined,
 	config: Partial<ReportSources["config"]> = {},
 	round: RoundRecord | null = null,
+	ownBudget: ReportSources["ownBudget"] = null,
 ) {
 	return buildReport({
 		config: {
@@ -60,6 +61,7 @@ function reportOf(
 		},
 		...{ round, instance: 1, wallTime: 6 * HOUR },
 		rounds: [STORY, { ...STORY, round: 2 }],
+		ownBudget,
 		startsIn: (one) => (one === 2 ? { warm: 2, cold: 0 } : undefined),
 		workers: [{ ...WORKER, pid: 47 }],
 		progress: [
@@ -143,6 +145,17 @@ describe("the budgets", () => {
 		});
 		expect(formatReport(report, false)).toContain(
 			"\nrestarts: 3 used, 1 of 3 in 5 h 0 min left (the next one comes back at 1970-01-01 07:00:00 UTC); role reader: 4 of 5 left\n",
+		);
+	});
+
+	it("D2 are this node's as well", () => {
+		const own = { allowed: 3, used: 1, left: 2, windowSeconds: 18_000 };
+		const config = { policyId: "soft", maxRestarts: 3, restartLimits: limits };
+		const budget = { ...own, nextBackAt: 7 * HOUR };
+		const report = reportOf(undefined, config, round, budget);
+		expect(report.restarts.node).toEqual(budget);
+		expect(formatReport(report, false)).toContain(
+			"; this node: 2 of 3 in 5 h 0 min left (the next one comes back at 1970-01-01 07:00:00 UTC); role reader: 4 of 5 left\n",
 		);
 	});
 

@@ -1,0 +1,62 @@
+import type { Clock } from "../../base/clock.js";
+import { messageOf } from "../../base/errors.js";
+import type { Logger } from "../../base/logger.js";
+import { within } from "../../base/within.js";
+import type { AgentConfig } from "../../config/agent-config.js";
+import { ownBudget } from "../../rendezvous/describe/describe-nodes.js";
+import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import { informationAt } from "../../rendezvous/records/record-codec.js";
+import { BUDGET } from "../../rendezvous/records/record-shapes.js";
+import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import { runSpec } from "../joining/run-spec.js";
+import type { Ending } from "../machine/state.js";
+
+/** How long the end waits for a store that may be unreachable, in milliseconds. */
+const WITHIN_MS = 1_000;
+
+export interface LastLookOptions {
+	readonly store: Pick<Store, "snapshot">;
+	readonly config: Pick<AgentConfig, "runId" | "nodeId" | "backend">;
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "debug">;
+}
+
+/** If this node has left, the run of the other nodes continues. */
+export function hasEnded(
+	{ outcome }: Pick<Ending, "outcome">,
+	{ backend }: Pick<AgentConfig, "backend">,
+): boolean {
+	return outcome !== "left" || backend === "memory";
+}
+
+/**
+ * What the store says of a run that this agent has left; undefined if it does not answer in time. Of a run that goes on,
+ * only what this node has paid is read.
+ */
+export async function lastLook(
+	ending: Pick<Ending, "outcome">,
+	{ store, config, clock, log }: LastLookOptions,
+): Promise<Snapshot | undefined> {
+	const keys = new RunKeys(config.runId);
+	const own = keys.budget(config.nodeId);
+	const wanted = hasEnded(ending, config) ? keys.prefix : own;
+	try {
+		return await within(clock, WITHIN_MS, store.snapshot([wanted]));
+	} catch (error) {
+		log.debug(`the run's last state could not be read: ${messageOf(error)}`);
+		return undefined;
+	}
+}
+
+/** What is left for this node and its workers; null if they have no budget, or it is not known. */
+export function budgetAtEnd(
+	last: Snapshot | undefined,
+	config: AgentConfig,
+	wallTime: number,
+): RestartBudget | null {
+	if (last === undefined) return null;
+	const key = new RunKeys(config.runId).budget(config.nodeId);
+	const record = informationAt(BUDGET, last, key, () => {});
+	return ownBudget(record, runSpec(config), wallTime);
+}
