@@ -11,6 +11,7 @@ import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
+import { runSpec } from "./joining/run-spec.js";
 import { ownEnding } from "./machine/ending.js";
 import type { NoticeInput } from "./machine/inputs.js";
 import type { AgentState, Ending } from "./machine/state.js";
@@ -115,7 +116,7 @@ export class AgentSession {
 		const wallTime = place.clock.wallTime();
 		const report = buildReport({
 			...{ config, ending, instance, wallTime },
-			ownBudget: budgetAtEnd(last, config, wallTime),
+			ownBudget: budgetAtEnd(last, config, runSpec(config), wallTime),
 			round: this.view?.round ?? null,
 			rounds: agent.history.rounds,
 			startsIn: (round) => resources.starts?.startsIn(round),

@@ -8,8 +8,8 @@ import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
 import { BUDGET } from "../../rendezvous/records/record-shapes.js";
+import type { RunSpec } from "../../rendezvous/records/records.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
-import { runSpec } from "../joining/run-spec.js";
 import type { Ending } from "../machine/state.js";
 
 /** How long the end waits for a store that may be unreachable, in milliseconds. */
@@ -52,11 +52,12 @@ export async function lastLook(
 /** What is left for this node and its workers; null if they have no budget, or it is not known. */
 export function budgetAtEnd(
 	last: Snapshot | undefined,
-	config: AgentConfig,
+	{ runId, nodeId }: Pick<AgentConfig, "runId" | "nodeId">,
+	spec: RunSpec,
 	wallTime: number,
 ): RestartBudget | null {
 	if (last === undefined) return null;
-	const key = new RunKeys(config.runId).budget(config.nodeId);
+	const key = new RunKeys(runId).budget(nodeId);
 	const record = informationAt(BUDGET, last, key, () => {});
-	return ownBudget(record, runSpec(config), wallTime);
+	return ownBudget(record, spec, wallTime);
 }
