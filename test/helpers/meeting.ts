@@ -8,7 +8,7 @@ import { livesAt, releaseWorkers } from "./lives.js";
 import { endProcess, isAlive, waitFor } from "./processes.js";
 import { onTestFailed, onTestFinished } from "./this-test.js";
 
-const CONF = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
+export const CONF = "join_timeout=60,last_call_timeout=1,settle_timeout=20";
 
 let runs = 0;
 
