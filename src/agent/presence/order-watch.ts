@@ -8,10 +8,8 @@ import {
 	type DrainRecord,
 } from "../../rendezvous/records/node-orders.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
-import type { Store, Watch } from "../../rendezvous/store/store.js";
-
-/** A start is not delayed by what is seldom asked; a store that does not answer is asked again so often. In milliseconds. */
-const OPEN_AFTER_MS = 1_000;
+import { LateWatch } from "../../rendezvous/store/late-watch.js";
+import type { Store } from "../../rendezvous/store/store.js";
 
 export interface OrderListener
 	extends Pick<NoticeListener, "noticed" | "withdrawn"> {
@@ -36,49 +34,25 @@ export interface OrderWatchOptions {
  * `elastic-run cordon NODE` is for the coordinator, and only said here.
  */
 export class OrderWatch {
-	private watch: Watch | undefined;
-	private isClosed = false;
+	private readonly watch: LateWatch;
 	private isNoticed = false;
 	private isCordoned = false;
-	/** The newest revision that was obeyed: an answer may be overtaken by a later one. */
-	private obeyed = 0;
-	private cancelOpen: () => void = () => {};
 
 	constructor(private readonly options: OrderWatchOptions) {
-		this.openLater();
-	}
-
-	close(): void {
-		this.isClosed = true;
-		this.cancelOpen();
-		this.watch?.close();
-	}
-
-	private openLater(): void {
-		const { clock } = this.options;
-		this.cancelOpen();
-		this.cancelOpen = clock.wakeAt(clock.now() + OPEN_AFTER_MS, () => {
-			void this.look();
+		const { keys, nodeId } = options;
+		const [drain, cordon] = [keys.drainOf(nodeId), keys.cordonOf(nodeId)];
+		this.watch = new LateWatch({
+			...options,
+			selectors: [drain, cordon],
+			onLook: (snapshot) => {
+				this.obeyDrain(informationAt(DRAIN, snapshot, drain, () => {}));
+				this.tellCordon(informationAt(CORDON, snapshot, cordon, () => {}));
+			},
 		});
 	}
 
-	private async look(): Promise<void> {
-		const { store, keys, nodeId } = this.options;
-		const [drain, cordon] = [keys.drainOf(nodeId), keys.cordonOf(nodeId)];
-		const both = [drain, cordon];
-		try {
-			const snapshot = await store.snapshot(both);
-			if (this.isClosed) return;
-			this.watch ??= store.watch(both, snapshot.revision, () => {
-				void this.look();
-			});
-			if (snapshot.revision < this.obeyed) return;
-			this.obeyed = snapshot.revision;
-			this.obeyDrain(informationAt(DRAIN, snapshot, drain, () => {}));
-			this.tellCordon(informationAt(CORDON, snapshot, cordon, () => {}));
-		} catch {
-			if (!this.isClosed) this.openLater();
-		}
+	close(): void {
+		this.watch.close();
 	}
 
 	private obeyDrain(drain: DrainRecord | undefined): void {

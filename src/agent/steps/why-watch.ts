@@ -5,12 +5,11 @@ import type { RunKeys } from "../../rendezvous/records/keys.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
-import type { Snapshot, Store, Watch } from "../../rendezvous/store/store.js";
+import { LateWatch } from "../../rendezvous/store/late-watch.js";
+import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { witnessesOf } from "./record-evidence.js";
 
-/** A start is not delayed by what is seldom asked; a store that does not answer is asked again so often. In milliseconds. */
-const OPEN_AFTER_MS = 1_000;
 /** An older question is no longer waited for, in milliseconds. */
 const ASKED_WITHIN_MS = 10_000;
 /** The most that evidence of a running round may take, in milliseconds. */
@@ -33,53 +32,32 @@ export interface WhyWatchOptions {
 
 /** Answers `elastic-run why`: the command writes a key, and each agent then writes what its workers do. */
 export class WhyWatch {
-	private watch: Watch | undefined;
+	private readonly watch: LateWatch;
 	private isClosed = false;
 	private isAnswering = false;
 	private answered: ReadonlySet<string> = new Set();
 	/** When this agent first saw each question, on its clock: the asker's may be another. */
 	private seenAt: ReadonlyMap<string, number> = new Map();
-	private cancelOpen: () => void = () => {};
 
 	constructor(private readonly options: WhyWatchOptions) {
-		this.openLater();
+		this.watch = new LateWatch({
+			...options,
+			selectors: [options.keys.asked],
+			onLook: (snapshot) => this.look(snapshot),
+		});
 	}
 
 	close(): void {
 		this.isClosed = true;
-		this.cancelOpen();
-		this.watch?.close();
+		this.watch.close();
 	}
 
-	private openLater(): void {
-		const { clock } = this.options;
-		this.cancelOpen = clock.wakeAt(clock.now() + OPEN_AFTER_MS, () => {
-			void this.open();
-		});
-	}
-
-	private async open(): Promise<void> {
-		const { store, keys } = this.options;
-		const { revision } = await this.look();
-		if (this.isClosed) return;
-		if (revision === undefined) return this.openLater();
-		this.watch = store.watch([keys.asked], revision, () => void this.look());
-	}
-
-	/** Answers new questions. Resolves with the revision of the look; undefined if the store did not answer. */
-	private async look(): Promise<{ readonly revision: number | undefined }> {
-		const { store, keys } = this.options;
-		try {
-			const snapshot = await store.snapshot([keys.asked]);
-			const { revision } = snapshot;
-			const ids = this.openQuestions(snapshot);
-			const isNew = ids.some((id) => !this.answered.has(id));
-			// A late answer must not replace a newer one: the next look comes after it.
-			if (isNew && !this.isAnswering && !this.isClosed) void this.answer(ids);
-			return { revision };
-		} catch {
-			return { revision: undefined };
-		}
+	/** Answers new questions. */
+	private look(snapshot: Snapshot): void {
+		const ids = this.openQuestions(snapshot);
+		const isNew = ids.some((id) => !this.answered.has(id));
+		// A late answer must not replace a newer one: the next look comes after it.
+		if (isNew && !this.isAnswering) void this.answer(ids);
 	}
 
 	/** Those that somebody still waits for: a new answer replaces the last one, and so must be one to them all. */
@@ -100,7 +78,7 @@ export class WhyWatch {
 		this.answered = new Set(ids);
 		await this.tell(ids);
 		this.isAnswering = false;
-		await this.look();
+		if (!this.isClosed) await this.watch.look();
 	}
 
 	private async tell(ids: readonly string[]): Promise<void> {

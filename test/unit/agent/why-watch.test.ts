@@ -67,3 +67,38 @@ it("answers a question whose sender has another clock, once, and no longer than 
 	expect(answers).toHaveLength(2);
 	watch.close();
 });
+
+it("hears a question even if the store does not answer when it comes", async () => {
+	const clock = new VirtualClock();
+	const keys = new RunKeys("r");
+	const key = `${keys.asked}one`;
+	let tell = () => {};
+	let asked: number | undefined;
+	const answers: string[] = [];
+	const watch = new WhyWatch({
+		...{ clock, keys, nodeId: "a", cwd: "/" },
+		store: {
+			snapshot: async () => {
+				if (asked === undefined) return { revision: 1, entries: new Map() };
+				if (clock.now() < asked + 2_000) throw new Error("no answer");
+				const about = { createRevision: 2, modRevision: 2, lease: null };
+				const entry = { key, value: '{"version":1,"at":0}', ...about };
+				return { revision: 2, entries: new Map([[key, entry]]) };
+			},
+			watch: (_selectors, _revision, onChange) => {
+				tell = onChange;
+				return { close: () => {} };
+			},
+		},
+		write: async (_key, value) => void answers.push(value),
+		round: () => ({ instance: 1, round: 1 }),
+		processes: () => [],
+		progress: () => [],
+	});
+	await clock.advance(5_000);
+	asked = clock.now();
+	tell();
+	await clock.advance(5_000);
+	expect(answers.map((one) => JSON.parse(one).asked)).toEqual([["one"]]);
+	watch.close();
+});
