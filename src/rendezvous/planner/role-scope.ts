@@ -97,7 +97,10 @@ export function widenScope(
 	}
 	const said = [...more].map(([role, place]) => {
 		const why = whyGone(view, place) ?? whyFenced(view, place);
-		return `role ${role}: ${why ?? `${place.nodeId} does not run on`}`;
+		const stays = isCordoned(view, place.nodeId)
+			? "is cordoned: it takes no later round"
+			: "does not run on";
+		return `role ${role}: ${why ?? `${place.nodeId} ${stays}`}`;
 	});
 	const reason = [round.cause.reason, ...said].join("; ");
 	const cause = { ...round.cause, reason, roles: [...roles, ...more.keys()] };
