@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ProcessEntry, readProcess } from "../../src/base/process-stat.js";
+import { PYTHON } from "../fixtures/python/start-python.js";
 import type { Launch, LaunchSite } from "./launch.js";
 import { waitFor } from "./processes.js";
 
@@ -56,4 +58,20 @@ export async function told<Line>(
 			.filter((line) => line.startsWith("{") && line.endsWith("}"));
 	await waitFor(`${count} reports`, () => lines().length >= count, PATIENCE_MS);
 	return lines().map((line): Line => JSON.parse(line));
+}
+
+/** A virtual environment that has these modules, by file name; `folder` is where they are. */
+export function venvWith(
+	site: LaunchSite,
+	libraries: Readonly<Record<string, string>>,
+): { readonly python: string; readonly folder: string } {
+	const venv = join(site.path, "venv");
+	execFileSync(PYTHON, ["-m", "venv", "--without-pip", venv]);
+	const python = join(venv, "bin", "python");
+	const asked = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';
+	const folder = String(execFileSync(python, ["-c", asked])).trim();
+	for (const [name, text] of Object.entries(libraries)) {
+		writeFileSync(join(folder, name), text);
+	}
+	return { python, folder };
 }

@@ -1,25 +1,25 @@
 // What is imported ahead must find what it finds in a cold start: docs/warm-restarts.md.
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { needPython } from "../fixtures/python/start-python.js";
 import { openSite } from "../helpers/launch.js";
-import { isReady, order, parked, told } from "../helpers/warm.js";
+import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
 
 beforeEach(needPython);
 
 /** Each of these libraries keeps something of the process that imports it. */
 const LIBRARIES = {
-	sets: "import os\nos.environ['FROM_LIBRARY'] = 'yes'\n",
-	asks: "import os\nVALUE = os.environ.get('FROM_SCRIPT'), os.environ.get('FROM_LIBRARY')\n",
-	copies: "import os\nVALUE = os.environ.copy().get('RANK')\n",
-	opens: "import os\nFILE = open(os.environ['LINES'])\n",
-	makes:
+	"sets.py": "import os\nos.environ['FROM_LIBRARY'] = 'yes'\n",
+	"asks.py":
+		"import os\nVALUE = os.environ.get('FROM_SCRIPT'), os.environ.get('FROM_LIBRARY')\n",
+	"copies.py": "import os\nVALUE = os.environ.copy().get('RANK')\n",
+	"opens.py": "import os\nFILE = open(os.environ['LINES'])\n",
+	"makes.py":
 		"import atexit, shutil, tempfile\nFOLDER = tempfile.mkdtemp()\natexit.register(shutil.rmtree, FOLDER)\n",
-	starts:
+	"starts.py":
 		"import subprocess\nCHILD = subprocess.Popen(['sleep', '600'], stdin=-3, stdout=-3, stderr=-3)\n",
-	keeps: `
+	"keeps.py": `
 import sys
 KEPT = sys.stdout
 class Both:
@@ -28,9 +28,9 @@ class Both:
 sys.stdout = Both()
 sys.path.append("/of/keeps")
 `,
-	twin: "OF = 'library'\n",
-	uses: "import twin\nVALUE = twin.OF\n",
-	plain: "import os\nPID = os.getpid()\n",
+	"twin.py": "OF = 'library'\n",
+	"uses.py": "import twin\nVALUE = twin.OF\n",
+	"plain.py": "import os\nPID = os.getpid()\n",
 };
 
 const SCRIPT = `
@@ -61,14 +61,7 @@ interface Told {
 
 it("imports only what is the same as if each worker had imported it", async () => {
 	const site = openSite();
-	const venv = join(site.path, "venv");
-	execFileSync(PYTHON, ["-m", "venv", "--without-pip", venv]);
-	const python = join(venv, "bin", "python");
-	const asked = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';
-	const folder = String(execFileSync(python, ["-c", asked])).trim();
-	for (const [name, text] of Object.entries(LIBRARIES)) {
-		writeFileSync(join(folder, `${name}.py`), text);
-	}
+	const { python } = venvWith(site, LIBRARIES);
 	mkdirSync(join(site.path, "users"));
 	writeFileSync(join(site.path, "users", "twin.py"), "OF = 'users'\n");
 	writeFileSync(join(site.path, "lines"), "1\n2\n3\n4\n");

@@ -4,7 +4,6 @@ import {
 	appendFileSync,
 	copyFileSync,
 	mkdirSync,
-	readFileSync,
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +14,7 @@ import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { askUntil, observedAt } from "../helpers/ask.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive, waitFor } from "../helpers/processes.js";
-import { isReady, order, parked, told } from "../helpers/warm.js";
+import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
 
 beforeEach(needPython);
 
@@ -39,7 +38,7 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 		OTHER: "é \n x",
 	});
 	const helper = await isReady(launch);
-	writeFileSync(script, `${readFileSync(script)}# other text\n`);
+	appendFileSync(script, "    print('other text')\n");
 	order(site, 1, "exit");
 	await launch.saw("stderr", "round 2: workers start warm");
 	const [cold, warm] = await told<Told>(launch, 2);
@@ -61,9 +60,20 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 	expect(stderr).not.toContain("_elastic_run_warm");
 	expect(stderr).not.toContain("restarts will be cold");
 	expect(stdout).toContain("sums [12, 12, 12]");
+	expect(stdout.match(/other text/g)).toHaveLength(1);
 	expect(stdout.match(/at exit/g)).toHaveLength(3);
 	expect(exitCode).toBe(0);
 	expect(isAlive(helper)).toBe(false);
+}, 120_000);
+
+it("leaves no helper, and nothing that it has forked, behind a launcher that was killed", async () => {
+	const site = openSite();
+	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
+	const helper = await isReady(launch);
+	const waiting = await parked(helper);
+	launch.signal("SIGKILL");
+	await waitFor("the helper's end", () => !isAlive(helper));
+	await waitFor("the end of what it had forked", () => !isAlive(waiting));
 }, 120_000);
 
 it("starts cold after its helper was killed, and leaves no process", async () => {
@@ -168,14 +178,7 @@ function startModule(
 	failing: string,
 	libraries: Readonly<Record<string, string>>,
 ): { readonly launch: Launch; readonly folder: string } {
-	const venv = join(site.path, "venv");
-	execFileSync(PYTHON, ["-m", "venv", "--without-pip", venv]);
-	const python = join(venv, "bin", "python");
-	const asked = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';
-	const folder = String(execFileSync(python, ["-c", asked])).trim();
-	for (const [name, text] of Object.entries(libraries)) {
-		writeFileSync(join(folder, name), text);
-	}
+	const { python, folder } = venvWith(site, libraries);
 	mkdirSync(join(site.path, "pkg"));
 	writeFileSync(
 		join(site.path, "pkg", "users.py"),
