@@ -1,4 +1,10 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	chownSync,
+	mkdirSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { runCli } from "../helpers/cli.js";
@@ -78,6 +84,27 @@ describe("a config file that others may have written is named and not read", () 
 		const { stderr } = await runCli(["status"], { cwd: open });
 		expect(stderr).toContain("./elastic-run.yaml is not read: every user");
 	});
+});
+
+test("a config file of another user is named and not read", async (context) => {
+	if (process.getuid?.() !== 0) {
+		context.skip("only root may give a file to another user");
+	}
+	const NOBODY = 65_534;
+	const owned = place("owned");
+	chownSync(plant(owned), NOBODY, NOBODY);
+	const around = place("around");
+	plant(around);
+	chownSync(around, NOBODY, NOBODY);
+	for (const [cwd, what] of [
+		[owned, "it belongs to user 65534"],
+		[around, `its directory ${around} belongs to user 65534`],
+	] as const) {
+		const args = ["--dry-run", "--output", "json", "true"];
+		const { stdout, stderr } = await runCli(args, { cwd });
+		expect(stderr).toContain(`./elastic-run.yaml is not read: ${what};`);
+		expect(JSON.parse(stdout).configuration.role.value).toBe("default");
+	}
 });
 
 test("a config file that others may write is read where it is named", async () => {
