@@ -82,9 +82,11 @@ function causeLines(cause: RootCause, ownNodeId: string): string[] {
 function stepLine({ failure, lastStep }: RootCause): string[] {
 	if (lastStep === undefined || failure.evidence !== undefined) return [];
 	const { step, secondsBefore } = lastStep;
-	return [
-		`  last step: ${step}, ${formatDuration(secondsBefore * 1_000)} before`,
-	];
+	const before =
+		secondsBefore === undefined
+			? ""
+			: `, ${formatDuration(secondsBefore * 1_000)} before`;
+	return [`  last step: ${step}${before}`];
 }
 
 function logLine(

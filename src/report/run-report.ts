@@ -15,8 +15,12 @@ export interface WorkerError {
 export interface RootCause {
 	readonly failure: FailureRecord;
 	readonly error?: WorkerError | undefined;
-	/** Its last step, and how long before the failure that was, in seconds; absent if it made none, or is on another node. */
-	readonly lastStep?: { readonly step: number; readonly secondsBefore: number };
+	/** Its last step, and how long before the failure that was, in seconds; absent if it made none. */
+	readonly lastStep?: {
+		readonly step: number;
+		/** Absent in the reports of other nodes, and for a worker of an earlier round. */
+		readonly secondsBefore?: number;
+	};
 	/** The last lines of its stderr, without control sequences; empty if it is on another node or was not redirected. */
 	readonly lastLines: readonly string[];
 	/** The path of its whole stderr, if it is on this node. */

@@ -131,7 +131,7 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 	const failure = sources.ending.root;
 	if (failure === null) return null;
 	if (failure.nodeId !== sources.config.nodeId || sources.logDir === null) {
-		return { failure, lastLines: [] };
+		return { failure, ...recordedStep(failure), lastLines: [] };
 	}
 	// A worker that could not be started has no output.
 	if (failure.pid === null) return { failure, lastLines: [] };
@@ -153,14 +153,20 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 }
 
 function lastStep(
-	{ localRank, pid, timestamp }: FailureRecord,
+	failure: FailureRecord,
 	{ progress, workers }: ReportSources,
 ): Pick<RootCause, "lastStep"> {
+	const { localRank, pid, timestamp } = failure;
 	const isOfLastRound = workers.some((worker) => worker.pid === pid);
 	const known = progress.find((one) => one.localRank === localRank);
-	if (!isOfLastRound || known === undefined) return {};
+	if (!isOfLastRound || known === undefined) return recordedStep(failure);
 	const secondsBefore = Math.max(0, timestamp - known.stepAt) / 1_000;
 	return { lastStep: { step: known.step, secondsBefore } };
+}
+
+/** When it made that step is known where it ran, and only of its newest round. */
+function recordedStep({ step }: FailureRecord): Pick<RootCause, "lastStep"> {
+	return step === undefined ? {} : { lastStep: { step } };
 }
 
 /** Python's debugger gives up at the end of its input: a worker without input ends at each `breakpoint()`. */

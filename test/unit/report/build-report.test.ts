@@ -6,6 +6,7 @@ import {
 	type ReportSources,
 } from "../../../src/agent/presence/build-report.js";
 import type { WorkerWords } from "../../../src/agent/workers/worker-process.js";
+import type { FailureRecord } from "../../../src/rendezvous/records/failure.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { formatReport } from "../../../src/report/format-report.js";
 import type { RoundStory } from "../../../src/report/run-report.js";
@@ -39,6 +40,7 @@ function reportOf(
 	config: Partial<ReportSources["config"]> = {},
 	round: RoundRecord | null = null,
 	ownBudget: ReportSources["ownBudget"] = null,
+	failure: Partial<FailureRecord> = {},
 ) {
 	return buildReport({
 		config: {
@@ -57,6 +59,7 @@ function reportOf(
 				...{ id: "f", nodeId: "node-a", round: 3, rank: 1, localRank: 1 },
 				...{ role: "default", pid: 47, exitCode: 9, signal: null },
 				...{ uptimeMs: 5, timestamp: 0, description: "exit code 9" },
+				...failure,
 			},
 		},
 		...{ round, instance: 1, wallTime: 6 * HOUR },
@@ -114,6 +117,15 @@ describe("the words of the worker that failed", () => {
 		expect(formatReport(report, false)).toContain(
 			"\n  last step: 41, 35.0 s before\n",
 		);
+	});
+
+	it.each([
+		["another node tells them", { nodeId: "node-b" }],
+		["it failed in an earlier round", { pid: 46 }],
+	])("A4 come after its last step also where %s", (_, change) => {
+		const report = reportOf(undefined, {}, null, null, { step: 7, ...change });
+		expect(report.rootCause?.lastStep).toEqual({ step: 7 });
+		expect(formatReport(report, false)).toContain("\n  last step: 7\n");
 	});
 
 	it("are not looked for where its stderr was not redirected", () => {
