@@ -97,6 +97,17 @@ export const POOL = [
 		verdict: ENDS(/ENOSPC.*no restart got beyond step 11/s),
 	},
 	{
+		name: "memory used up at a fixed step",
+		fault: { at: 12, act: "use-memory" },
+		verdict: ENDS(STUCK),
+	},
+	{
+		name: "socket that never answers at a fixed step",
+		fault: { at: 12, act: "read-socket" },
+		flags: HANG,
+		verdict: ENDS(/hung for .*no restart got beyond step 11/s),
+	},
+	{
 		name: "another error each time",
 		fault: { at: 12, act: "throw-other" },
 		verdict: ENDS(/the budget of 3 restarts is spent/, 4),
@@ -171,6 +182,23 @@ export const POOL = [
 		name: "full disk once",
 		fault: { at: 12, rounds: [1], act: "throw-full" },
 		verdict: RECOVERS,
+	},
+	{
+		name: "memory used up once",
+		fault: { at: 12, rounds: [1], act: "use-memory" },
+		verdict: RECOVERS,
+	},
+	{
+		name: "flaky peer, and an error of the rank that loses it, with a budget of one",
+		fault: { at: 12, rounds: [1], act: "drop" },
+		flags: ["--max-restarts", "1"],
+		verdict: { ...RECOVERS, says: /rank 1 failed: killed by SIGKILL/ },
+	},
+	{
+		name: "socket that never answers once",
+		fault: { at: 12, rounds: [1], act: "read-socket" },
+		flags: HANG,
+		verdict: { ...RECOVERS, says: /hung for/ },
 	},
 	{
 		name: "hang once",

@@ -1,8 +1,11 @@
 // A trainer that fails as it is told. It makes a step each 15 ms, no rank far ahead of the others, saves after each fifth,
 // and succeeds after step $STEPS. Its files are in $FAULT_STATE; $FAULT is the JSON of a `Fault` of pool.js.
+import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import {
 	getWorkerEvent,
 	getWorkerInfo,
@@ -35,6 +38,20 @@ const ACTS = {
 		process.exit(0);
 	},
 	kill: () => process.kill(process.pid, fault.signal),
+	drop() {
+		write("dropped", round);
+		process.kill(process.pid, "SIGKILL");
+	},
+	/** Node then ends the process by SIGABRT. */
+	"use-memory"() {
+		setFlagsFromString("--max-old-space-size=40");
+		for (const kept = []; ; ) kept.push(new Array(10_000).fill(kept.length));
+	},
+	async "read-socket"() {
+		const server = createServer().listen(0, "127.0.0.1");
+		await once(server, "listening");
+		await once(connect(server.address().port, "127.0.0.1"), "data");
+	},
 	sleep: () => sleep(3_600_000),
 	spin() {
 		for (;;) Math.random();
@@ -58,6 +75,9 @@ async function waitForOthers(made) {
 		// The world may shrink meanwhile.
 		while (one < worldSize && read(`step-${one}`) < made) {
 			await pauseIfAsked(made);
+			if (read("dropped") === round) {
+				throw new Error("ECONNRESET: connection reset by peer");
+			}
 			await sleep(20);
 		}
 	}
