@@ -50,7 +50,9 @@ export function describeHang(
 		...(directory === undefined ? [] : [`evidence: ${directory}`]),
 	];
 	const description =
-		suspect === undefined ? `${lasting}, no suspect` : `${lasting}${what}`;
+		suspect === undefined
+			? `${lasting}, no suspect: this rank only stands for all`
+			: `${lasting}${what}`;
 	return { description, lines };
 }
 
