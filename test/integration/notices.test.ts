@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { eventsOf, expectSpared, sawEvent } from "../helpers/followers.js";
-import type { LaunchEnd, WorkerRecord } from "../helpers/launch.js";
+import type { LaunchEnd } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
+import { polledNotices } from "../helpers/polled-notices.js";
 import { waitFor } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
@@ -29,14 +28,6 @@ async function status({ site, store }: Cluster): Promise<string> {
 	const { endpoint } = etcd();
 	const flags = ["--rdzv-endpoint", endpoint];
 	return (await site.launch(["status", store.runId, ...flags]).ended).stdout;
-}
-
-/** What a worker of polls-notices.js has written down. */
-function notices({ pid, env }: WorkerRecord): readonly unknown[] {
-	const file = join(env.JOB_RECORDS ?? "", `${pid}.notices`);
-	if (!existsSync(file)) return [];
-	const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
-	return lines.map((line): unknown => JSON.parse(line));
 }
 
 const saysWhy = (end: LaunchEnd | undefined) =>
@@ -102,12 +93,12 @@ it("P9 a notice is withdrawn, and a cordoned node takes no later round until it 
 	const [stays, cordoned] = cluster.site.workers(1);
 	if (!stays || !cordoned) throw new Error("no workers");
 	await ordered(cluster, "leave", second, "--deadline", "1h");
-	await waitFor("the notice", () => notices(cordoned).length === 2);
-	expect(notices(cordoned)).toContainEqual({
+	await waitFor("the notice", () => polledNotices(cordoned).length === 2);
+	expect(polledNotices(cordoned)).toContainEqual({
 		...{ source: "command", deadline: expect.any(Number) },
 		reason: expect.stringMatching(/^elastic-run leave by /),
 	});
-	expect(notices(cordoned)).toContain("SIGUSR1");
+	expect(polledNotices(cordoned)).toContain("SIGUSR1");
 	const words = "running (notice from command: elastic-run leave by ";
 	const line = (await status(cluster))
 		.split("\n")
@@ -115,8 +106,8 @@ it("P9 a notice is withdrawn, and a cordoned node takes no later round until it 
 	expect(line).toContain(words);
 	expect(line).toContain(", gone at ");
 	await ordered(cluster, "leave", second, "--cancel");
-	await waitFor("its end", () => notices(cordoned).at(-1) === null);
-	expect(notices(stays)).toEqual([]);
+	await waitFor("its end", () => polledNotices(cordoned).at(-1) === null);
+	expect(polledNotices(stays)).toEqual([]);
 
 	await ordered(cluster, "cordon", second);
 	tell(stays, 9);

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { job, openSite } from "../helpers/launch.js";
+import { ec2 } from "../helpers/metadata-aws.js";
+import { polledNotices } from "../helpers/polled-notices.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
+
+/** A cloud that only recommends to go. */
+async function adviser() {
+	const server = await ec2();
+	server.values.set(
+		"events/recommendations/rebalance",
+		'{"noticeTime":"2026-01-01T00:00:00Z"}',
+	);
+	return { AWS_EC2_METADATA_SERVICE_ENDPOINT: server.url };
+}
+
+test.concurrent("P2 --termination-grace: Kubernetes' SIGTERM is a notice, and times that do not fit are warned of", async () => {
+	const site = openSite();
+	const launch = site.launch(
+		["--termination-grace", "2", job("polls-notices.js")],
+		{ env: { ...(await adviser()), KUBERNETES_SERVICE_HOST: "10.0.0.1" } },
+	);
+	const [worker] = await site.sawWorkers(1);
+	await launch.saw(
+		"stderr",
+		"advice (aws): rebalance recommendation: a raised risk of a spot interruption; to follow it, use --on-advice drain",
+	);
+	launch.signal("SIGTERM");
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain(
+		"--termination-grace (2s) is not longer than --shutdown-timeout (30s)",
+	);
+	expect(stderr).toContain("notice from kubernetes: SIGTERM: the pod ends");
+	expect(polledNotices(worker ?? expect.unreachable())).toEqual([
+		{
+			...{ source: "kubernetes", reason: "SIGTERM: the pod ends" },
+			deadline: expect.any(Number),
+		},
+	]);
+});
+
+test.concurrent("P1 --on-advice drain: a recommendation is followed", async () => {
+	const site = openSite();
+	const env = { ...(await adviser()), TRAIN_STATE: site.path };
+	const launch = site.launch(
+		["--on-advice", "drain", job("saves-at-notice.js")],
+		{ env },
+	);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain("notice from aws: rebalance recommendation");
+	expect(stderr).not.toContain("advice (");
+});
+
+test.concurrent("P9 --drain-before: the node leaves so long before its Slurm job ends, and is warned that it is short", async () => {
+	const site = openSite();
+	const launch = site.launch(["--drain-before", "1", job("works.sh")], {
+		env: {
+			SLURM_JOB_ID: "4711",
+			SLURM_JOB_END_TIME: String(Math.round(Date.now() / 1_000) + 8),
+		},
+	});
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain(
+		"--drain-before (1s) is not longer than --shutdown-timeout (30s)",
+	);
+	expect(stderr).toContain("this node leaves 1 s before");
+	expect(stderr).toContain(
+		"notice from slurm: Slurm job 4711 is at its time limit",
+	);
+});
