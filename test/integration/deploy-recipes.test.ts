@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { CLI, runCli } from "../helpers/cli.js";
+import { CLI, environmentOf, runCli, startCli } from "../helpers/cli.js";
 import { startEtcd } from "../helpers/etcd.js";
 import { ROOT } from "../helpers/import-graph.js";
-import { temporaryFolder } from "../helpers/processes.js";
+import { job } from "../helpers/launch.js";
+import { temporaryFolder, waitFor } from "../helpers/processes.js";
 
 const run = promisify(execFile);
 const FOLDER = join(ROOT, "examples/deploy");
@@ -18,7 +19,14 @@ interface Container {
 	readonly command: readonly string[];
 	readonly args: readonly string[];
 	readonly env: readonly { name: string; value?: string }[];
+	readonly lifecycle: {
+		readonly preStop: {
+			readonly exec: { readonly command: readonly string[] };
+		};
+	};
 }
+
+type Labels = Readonly<Record<string, string>>;
 
 interface FailureRule {
 	readonly action: string;
@@ -27,8 +35,14 @@ interface FailureRule {
 
 interface Manifest {
 	readonly kind: string;
+	readonly metadata: { readonly name: string };
 	readonly spec: {
+		readonly selector?: { readonly matchLabels?: Labels };
+		readonly minAvailable?: number;
+		readonly maxUnavailable?: number;
+		readonly parallelism?: number;
 		readonly template?: {
+			readonly metadata?: { readonly labels?: Labels };
 			readonly spec: {
 				readonly terminationGracePeriodSeconds: number;
 				readonly containers: readonly [Container];
@@ -39,6 +53,26 @@ interface Manifest {
 
 function read(name: string): string {
 	return readFileSync(join(FOLDER, name), "utf8");
+}
+
+function manifestsIn(name: string): readonly Manifest[] {
+	const documents = parseAllDocuments(read(name));
+	expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+	return documents.map((one): Manifest => one.toJS());
+}
+
+/** The one that makes pods, of whatever kind. */
+function workloadIn(name: string) {
+	const found = manifestsIn(name).find(({ spec }) => spec?.template);
+	const { spec, kind, metadata } = found ?? expect.unreachable();
+	const template = spec.template ?? expect.unreachable();
+	const labels: Labels = {
+		...template.metadata?.labels,
+		// As Kubernetes does.
+		...(kind === "Job" && { "job-name": metadata.name }),
+	};
+	const [container] = template.spec.containers;
+	return { kind, spec, labels, pod: template.spec, container };
 }
 
 /** A folder with a trainer in it, and a PATH in which `elastic-run` is the built command. */
@@ -159,29 +193,84 @@ describe("Kubernetes", () => {
 		"kubernetes-statefulset.yaml",
 	])("%s: its launcher takes all settings, and ends within the grace period", async (name) => {
 		const { folder } = place();
-		const documents = parseAllDocuments(read(name));
-		expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-		const manifests = documents.map((one): Manifest => one.toJS());
-		expect(manifests[0]).toMatchObject({ kind: "Service" });
-		const pod = manifests[1]?.spec.template?.spec;
-		if (pod === undefined) expect.unreachable();
-		const [{ command, args, env }] = pod.containers;
+		expect(manifestsIn(name)[0]).toMatchObject({ kind: "Service" });
+		const { pod, container } = workloadIn(name);
+		const { command, args } = container;
 		expect(command[0]).toBe("/usr/bin/tini");
-		const given = Object.fromEntries(
-			env.map(({ name, value = "pod-2" }) => [name, value]),
-		);
 		const password = join(folder, "password");
 		writeFileSync(password, "secret", { mode: 0o600 });
-		const found = await settingsOf(
-			args.map((arg) => arg.replace("/etc/etcd-login/password", password)),
-			given,
-			folder,
+		const given = Object.fromEntries(
+			container.env.map(({ name, value = "pod-2" }) => [
+				name,
+				value.replace("/etc/etcd-login/password", password),
+			]),
 		);
+		const found = await settingsOf(args, given, folder);
 		expect(found.get("nodeId")).toBe("pod-2");
 		expect(found.get("nnodes")).toBe("2:4");
-		expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(
-			Math.max(seconds(found) + 10, Number(found.get("terminationGrace")) || 0),
+		const grace = Number(found.get("terminationGrace"));
+		expect(grace).toBeGreaterThan(seconds(found));
+		const hook = container.lifecycle.preStop.exec.command.at(-1) ?? "";
+		const [limit = 0, deadline = 0] =
+			/^timeout (\d+) .* --deadline (\d+) /.exec(hook)?.slice(1).map(Number) ??
+			[];
+		expect(deadline).toBeGreaterThan(seconds(found));
+		expect(deadline).toBeLessThanOrEqual(grace);
+		expect(limit).toBeGreaterThan(0);
+		expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(limit + grace);
+	});
+
+	it("kubernetes-job.yaml: its preStop hook makes the workers save and the node leave, without a signal", async () => {
+		const etcd = await startEtcd();
+		const { folder, env } = place();
+		const pod = {
+			...env,
+			ELASTIC_RUN_RUN_ID: "job-1",
+			ELASTIC_RUN_NODE_ID: "2",
+			ELASTIC_RUN_RDZV_ENDPOINT: etcd.endpoint,
+		};
+		const launcher = startCli([job("saves-at-notice.js")], {
+			cwd: folder,
+			env: { ...pod, JOB_RECORDS: folder, TRAIN_STATE: folder },
+		});
+		await waitFor("the first step", () =>
+			launcher.output.stdout.includes("saved 1"),
 		);
+		const { container } = workloadIn("kubernetes-job.yaml");
+		const [shell = "", ...words] = container.lifecycle.preStop.exec.command;
+		await run(shell, words, { cwd: folder, env: environmentOf(pod) });
+		const { exitCode, stderr } = await launcher.ended;
+		expect(exitCode).toBe(143);
+		expect(stderr).toContain("notice from command: elastic-run leave");
+	});
+
+	it.each([
+		["kubernetes-job.yaml", "kubernetes-disruption.yaml"],
+		["kubernetes-barrier.yaml", "kubernetes-disruption.yaml"],
+		["kubernetes-statefulset.yaml", "kubernetes-statefulset.yaml"],
+		["kubernetes-etcd.yaml", "kubernetes-etcd.yaml"],
+	])("%s: the PodDisruptionBudget in %s is for its pods, and lets one at a time go", (name, file) => {
+		const { kind, spec, labels } = workloadIn(name);
+		const budget = manifestsIn(file).find(
+			({ kind }) => kind === "PodDisruptionBudget",
+		)?.spec;
+		const wanted = budget?.selector?.matchLabels;
+		expect(Object.keys(wanted ?? {})).not.toEqual([]);
+		expect(labels).toMatchObject(wanted ?? {});
+		// Kubernetes counts maxUnavailable only for what can be scaled, which a Job cannot.
+		const one =
+			kind === "Job"
+				? { minAvailable: (spec.parallelism ?? 0) - 1 }
+				: { maxUnavailable: 1 };
+		expect(budget).toMatchObject(one);
+	});
+
+	it("kustomization.yaml names files that are there, the budget among them", () => {
+		const [{ resources = [] } = {}] = parseAllDocuments(
+			read("kustomization.yaml"),
+		).map((one): { readonly resources?: readonly string[] } => one.toJS());
+		expect(resources).toContain("kubernetes-disruption.yaml");
+		for (const name of resources) manifestsIn(name);
 	});
 
 	it.each([
@@ -193,12 +282,9 @@ describe("Kubernetes", () => {
 		const { folder, program, env } = place();
 		program("elastic-run", `exit ${code}`);
 		program("sleep", "echo waits");
-		const manifest: Manifest = parseAllDocuments(
-			read("kubernetes-statefulset.yaml"),
-		)[1]?.toJS();
-		const [{ command, args }] = manifest.spec.template?.spec.containers ?? [
-			expect.unreachable(),
-		];
+		const { command, args } = workloadIn(
+			"kubernetes-statefulset.yaml",
+		).container;
 		const [shell = "", ...words] = command.slice(command.indexOf("--") + 1);
 		const ended = await run(shell, [...words, ...args], {
 			cwd: folder,
