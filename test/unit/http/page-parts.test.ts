@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { formatInstant } from "../../../src/base/units.js";
 import { failed } from "../../../src/http/page/client/connection.js";
 import { figures } from "../../../src/http/page/client/figures.js";
 import { headlineOf } from "../../../src/http/page/client/headline.js";
@@ -280,6 +281,19 @@ describe("the tables", () => {
 		const nodes = [nodeStatus("node-a", { workers })];
 		const [, row] = rowsOf(part(shown({}, { nodes }), "nodes"));
 		expect(row).toContain("|11 (2/s), 3.0 s ago|");
+	});
+
+	it("says of a node that has a notice when its machine goes", () => {
+		const deadline = NOW + 120_000;
+		const notice = { source: "aws", reason: "spot interruption: terminate" };
+		const nodes = [
+			nodeStatus("node-a", { notice: { ...notice, deadline } }),
+			nodeStatus("node-b", { notice }),
+		];
+		const [, known, unknown] = rowsOf(part(shown({}, { nodes }), "nodes"));
+		const words = "|running (notice from aws: spot interruption: terminate";
+		expect(known).toContain(`${words}, gone at ${formatInstant(deadline)})|`);
+		expect(unknown).toContain(`${words})|`);
 	});
 
 	it("says of a node that waits for MIN nodes what it waits for", () => {
