@@ -63,7 +63,8 @@ async function digestScript(
 	return "";
 }
 
-async function digestFile(path: string): Promise<string | undefined> {
+/** The digest of a file's content; undefined if there is no such file, or if it cannot be read. */
+export async function digestFile(path: string): Promise<string | undefined> {
 	try {
 		const file = await stat(path);
 		if (!file.isFile()) return undefined;

@@ -1,10 +1,7 @@
-import { createHash } from "node:crypto";
-import { basename } from "node:path";
 import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import type { WorkerCommand } from "../../config/agent-config.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	LEARNED,
@@ -17,9 +14,9 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
-import { readPythonArguments } from "../../supervision/python-arguments.js";
 import type { WarmSpawner } from "../../supervision/warm-spawner.js";
 import type { WorkerSpec } from "../../supervision/worker.js";
+import { digestOfCommand } from "./learned-key.js";
 import type { OpenSpawner } from "./open-spawner.js";
 import type { WorkerOwner } from "./worker-environment.js";
 import { workerWithoutPlace } from "./worker-spec.js";
@@ -28,7 +25,8 @@ export interface LearnedListOptions {
 	readonly clock: Clock;
 	readonly log: Pick<Logger, "info" | "debug">;
 	readonly store: Pick<Store, "snapshot" | "transaction" | "watch">;
-	readonly key: string;
+	/** It never rejects. */
+	readonly key: Promise<string>;
 	readonly warm: Pick<WarmSpawner, "take" | "isIgnorant" | "onProven">;
 	/** A worker as this node would start it. */
 	readonly spec: WorkerSpec;
@@ -62,7 +60,8 @@ export class LearnedList {
 
 	/** Nothing waits for it, and it never rejects. */
 	private async look(): Promise<void> {
-		const { store, key, warm, spec, clock, log } = this.options;
+		const { store, warm, spec, clock, log } = this.options;
+		const key = await this.options.key;
 		if (this.isClosed) return;
 		if (!warm.isIgnorant) return this.rest();
 		try {
@@ -90,7 +89,8 @@ export class LearnedList {
 
 	/** Adds what the stored list lacks. */
 	private async publish(shared: SharedModules): Promise<void> {
-		const { store, key, log } = this.options;
+		const { store, log } = this.options;
+		const key = await this.options.key;
 		const record = recordOfModules(shared);
 		if (record === undefined) return;
 		try {
@@ -107,7 +107,8 @@ export class LearnedList {
 		readonly known: SharedModules | undefined;
 		readonly revision: number;
 	}> {
-		const { store, key, log } = this.options;
+		const { store, log } = this.options;
+		const key = await this.options.key;
 		const snapshot = await store.snapshot([key]);
 		const warn = (message: string) => log.info(message);
 		const record = informationAt(LEARNED, snapshot, key, warn);
@@ -122,9 +123,10 @@ export function shareImports(
 ): void {
 	const { backend, runId, command } = owner.config;
 	if (warm === undefined || backend === "memory") return;
+	const keys = new RunKeys(runId);
 	const list = new LearnedList({
 		...{ ...place, store, warm },
-		key: new RunKeys(runId).learnedBy(digestOfCommand(command)),
+		key: digestOfCommand(command).then((digest) => keys.learnedBy(digest)),
 		spec: workerWithoutPlace(owner),
 	});
 	place.cleanups.add("closing the list of imports", () => list.close());
@@ -135,17 +137,4 @@ interface SharingNode extends WorkerOwner {
 	readonly place: Pick<LearnedListOptions, "clock" | "log"> & {
 		readonly cleanups: Cleanups;
 	};
-}
-
-/** Names the interpreter and the script, but not the script's arguments: they seldom change what it imports. */
-export function digestOfCommand({
-	file,
-	args,
-}: Pick<WorkerCommand, "file" | "args">): string {
-	const { length } = readPythonArguments(args);
-	const words = [basename(file), ...args.slice(0, length)];
-	return createHash("sha256")
-		.update(JSON.stringify(words))
-		.digest("hex")
-		.slice(0, 32);
 }

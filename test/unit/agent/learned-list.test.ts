@@ -1,8 +1,5 @@
 import { expect, it } from "vitest";
-import {
-	digestOfCommand,
-	LearnedList,
-} from "../../../src/agent/workers/learned-list.js";
+import { LearnedList } from "../../../src/agent/workers/learned-list.js";
 import type { SharedModules } from "../../../src/rendezvous/records/learned-record.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
@@ -63,19 +60,6 @@ it("asks nothing for a node that has workers, and takes nothing that is garbled"
 	expect([taken, never]).toEqual([[SHARED], []]);
 });
 
-it.each([
-	[["train.py"], ["train.py", "--lr", "1"], true],
-	[["-m", "pkg.train"], ["-m", "pkg.train", "x"], true],
-	[["-X", "dev", "train.py"], ["-X", "dev", "other.py"], false],
-	[["-m", "pkg.train"], ["-m", "pkg.test"], false],
-	[["train.py"], ["-u", "train.py"], false],
-])("knows a command by its interpreter and script: %j, %j", (left, right, isSame) => {
-	const digests = [left, right].map((args) =>
-		digestOfCommand({ file: "/usr/bin/python3", args }),
-	);
-	expect(digests[0] === digests[1]).toBe(isSame);
-});
-
 function site() {
 	const clock = new VirtualClock();
 	const memory = new MemoryStore();
@@ -100,7 +84,8 @@ function site() {
 				warm.isIgnorant = false;
 			},
 		};
-		new LearnedList({ clock, log, store, key: KEY, warm, spec: SPEC });
+		const key = Promise.resolve(KEY);
+		new LearnedList({ clock, log, store, key, warm, spec: SPEC });
 		return { warm, taken };
 	};
 	return {
