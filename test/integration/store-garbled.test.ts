@@ -54,6 +54,11 @@ const BEFORE: readonly Garbled[] = [
 	{ key: "round", value: { ...running, planId: null }, field: "seats" },
 	{ key: "spec", value: "{", field: "version 1" },
 	{
+		key: "commands/default",
+		value: { version: 1, instance: 1, words: 7 },
+		field: "words",
+	},
+	{
 		key: "coordinator",
 		value: { version: 1, nodeId: "node-x", incarnation: "x" },
 		field: "lease",
