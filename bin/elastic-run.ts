@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The entry. It uses only syntax that old versions of Node can read, so that they can report that they are too old.
 import { setFlagsFromString } from "node:v8";
-import { closeUnaskedInspector } from "./unasked-inspector.js";
+import { closeUnaskedInspector } from "../src/base/unasked-inspector.js";
 
 const OLDEST_MAJOR = 20;
 const OLDEST_MINOR = 19;

@@ -1,5 +1,5 @@
-import { constants } from "node:os";
 import { systemClock } from "../src/base/clock.js";
+import { DEADLY_SIGNALS } from "../src/base/deadly-signals.js";
 import type { AgentConfig } from "../src/config/agent-config.js";
 import { say } from "./console.js";
 import { hurryToExit } from "./exit.js";
@@ -24,17 +24,6 @@ export interface StopSignals {
 /** Schedulers and trainers use these between each other: the workers get them unchanged. */
 const FOR_WORKERS: readonly NodeJS.Signals[] = ["SIGUSR1", "SIGUSR2"];
 
-/** Unhandled, these would kill the launcher at once, and its workers by SIGKILL. */
-const ALSO_LEAVE: readonly NodeJS.Signals[] = [
-	"SIGALRM",
-	"SIGIO",
-	"SIGPROF",
-	"SIGPWR",
-	"SIGSTKFLT",
-	"SIGVTALRM",
-	"SIGXCPU",
-];
-
 /**
  * The first of these signals requests a graceful stop, the second an immediate one. Where SIGTERM comes with a time for
  * leaving, the first one is a notice, and the next two are these.
@@ -52,7 +41,7 @@ export function listenForStopSignals(
 	const stop = new AbortController();
 	const insist = new AbortController();
 	const kill = new AbortController();
-	const signals = [...new Set([...handled, ...ALSO_LEAVE])].filter(exists);
+	const signals = [...new Set([...handled, ...DEADLY_SIGNALS])];
 	const onStop = (signal: NodeJS.Signals) => {
 		const asks = wish.take(signal, systemClock.now());
 		if (asks === "notice") {
@@ -119,9 +108,4 @@ function outliveOthers(
 	const onSuspend = () => say("suspending is not supported; going on");
 	if (!handled.includes("SIGTSTP")) process.on("SIGTSTP", onSuspend);
 	return () => process.off("SIGTSTP", onSuspend);
-}
-
-/** macOS lacks some of them. */
-function exists(signal: NodeJS.Signals): boolean {
-	return Object.hasOwn(constants.signals, signal);
 }

@@ -29,8 +29,14 @@ export class ArrivalIndex {
 	/**
 	 * @param size the file's present size, in bytes
 	 * @param now milliseconds since 1970
+	 * @param onError receives why a time could not be written
 	 */
-	constructor(logPath: string, size: number, now: number) {
+	constructor(
+		logPath: string,
+		size: number,
+		now: number,
+		private readonly onError: (error: unknown) => void,
+	) {
 		this.path = timesPath(logPath);
 		this.size = size;
 		this.lookedAt = now;
@@ -59,8 +65,9 @@ export class ArrivalIndex {
 			} finally {
 				closeSync(fd);
 			}
-		} catch {
+		} catch (error) {
 			// The times are a convenience: the lines themselves are in the file.
+			this.onError(error);
 		}
 	}
 }

@@ -18,6 +18,8 @@ export interface ConsoleOptions {
 	readonly stderrIsTerminal: boolean;
 	/** Logs each lost stream and each unreadable file once. */
 	readonly logger: Logger;
+	/** Receives why the time of a worker's lines could not be written beside them. */
+	readonly onTimesError?: (error: unknown) => void;
 }
 
 export interface FollowRequest {
@@ -59,6 +61,7 @@ export function createConsole(options: ConsoleOptions): WorkerConsole {
 class ConsoleTail implements WorkerConsole {
 	private readonly clock: Clock;
 	private readonly logger: Logger;
+	private readonly onTimesError: (error: unknown) => void;
 	private readonly targets: Readonly<
 		Record<"stdout" | "stderr", ConsoleTarget>
 	>;
@@ -73,6 +76,7 @@ class ConsoleTail implements WorkerConsole {
 		this.clock = options.clock;
 		this.pause = new PassPause(options.clock);
 		this.logger = options.logger;
+		this.onTimesError = options.onTimesError ?? (() => {});
 		const stdout = this.open("stdout", options.stdout);
 		const stderr = this.open("stderr", options.stderr);
 		this.targets = { stdout, stderr };
@@ -91,6 +95,7 @@ class ConsoleTail implements WorkerConsole {
 			target: this.targets[target],
 			now: this.clock.now(),
 			wallTime: this.clock.wallTime(),
+			onTimesError: this.onTimesError,
 		});
 		if (!this.closed) this.files.add(file);
 		this.pause.end();

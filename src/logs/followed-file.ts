@@ -15,6 +15,8 @@ export interface FollowedFileOptions {
 	readonly now: number;
 	/** `Clock.wallTime` */
 	readonly wallTime: number;
+	/** Receives why the time of its lines could not be written. */
+	readonly onTimesError: (error: unknown) => void;
 }
 
 /** One growing file that is shown: how far it was shown, and how far it must be. */
@@ -42,8 +44,8 @@ export class FollowedFile {
 		this.prefix = options.prefix;
 		this.position = options.from;
 		this.shownAt = options.now;
-		const { file, from, wallTime } = options;
-		this.arrivals = new ArrivalIndex(file.path, from, wallTime);
+		const { file, from, wallTime, onTimesError } = options;
+		this.arrivals = new ArrivalIndex(file.path, from, wallTime, onTimesError);
 	}
 
 	/** The position up to which everything must be shown, even an unfinished last line; undefined: no flush is pending. */

@@ -43,13 +43,18 @@ export class FreeSpaceWatch {
 	/** The launcher could not write a line of its log. So the workers' writes fail as well, or soon will. */
 	failed(error: unknown): void {
 		if (this.isDone) return;
-		if (FULL.has(systemErrorCode(error) ?? "")) this.warnFull();
+		if (isFull(error)) this.warnFull();
 		else if (!this.hasToldError) {
 			this.hasToldError = true;
 			this.options.warn(
 				`the launcher's own log cannot be written in ${this.options.directory}, it is on stderr only: ${messageOf(error)}`,
 			);
 		}
+	}
+
+	/** The launcher could not write beside a worker's log. Unless the disk is full, nothing else is lost by that. */
+	failedBeside(error: unknown): void {
+		if (!this.isDone && isFull(error)) this.warnFull();
 	}
 
 	close(): void {
@@ -83,4 +88,8 @@ export class FreeSpaceWatch {
 			`the file system of the logs is full: what workers print is lost, and some fail of it; make room in ${directory}, or use another --log-dir`,
 		);
 	}
+}
+
+function isFull(error: unknown): boolean {
+	return FULL.has(systemErrorCode(error) ?? "");
 }

@@ -3,6 +3,7 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import type { PortReservation } from "../workers/reserve-port.js";
 import type { EnterRunOptions } from "./enter-run.js";
+import { otherPorts } from "./newest-master-port.js";
 import { replaceNode } from "./replace-node.js";
 
 /** What an agent does for its membership. */
@@ -13,13 +14,13 @@ export function runListener(
 		ports,
 		opening,
 	}: {
-		readonly ports: Pick<PortReservation, "reserve">;
+		readonly ports: Pick<PortReservation, "avoid" | "reserve">;
 		readonly opening: Promise<Store>;
 	},
 ): EnterRunOptions["listener"] {
 	const { log } = place;
 	return {
-		reservePort: () => ports.reserve(),
+		reservePort: otherPorts(config.runId, opening, ports),
 		onPlanReason: (reason) => log.debug(reason),
 		onSkipped: (words) => log.warn(words),
 		onReplace: (record) => void replaceNode(record, config, place, opening),

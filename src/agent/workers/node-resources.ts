@@ -82,6 +82,7 @@ export async function openNodeResources(
 	const console = createConsole({
 		clock,
 		logger: log,
+		onTimesError: (error) => logSpace.failedBeside(error),
 		stdout: place.stdout,
 		stderr: place.stderr,
 		stdoutIsTerminal: place.stdout.isTTY === true,

@@ -56,6 +56,11 @@ export class PortReservation {
 		private readonly warn: (message: string) => void,
 	) {}
 
+	/** Takes this port for one of the last hundred: an earlier process of this node may have claimed it. */
+	avoid(port: number | undefined): void {
+		if (port !== undefined) this.remember(port);
+	}
+
 	/** Binds the port of the next claim early: a claim is urgent. */
 	prepare(): void {
 		this.ahead ??= this.hold();
@@ -87,9 +92,13 @@ export class PortReservation {
 
 	private async hold(): Promise<HeldPort> {
 		const held = await holdAny(this.address, this.random, this.recent);
-		this.recent.push(held.port);
-		if (this.recent.length > NOT_AGAIN) this.recent.shift();
+		this.remember(held.port);
 		return held;
+	}
+
+	private remember(port: number): void {
+		this.recent.push(port);
+		if (this.recent.length > NOT_AGAIN) this.recent.shift();
 	}
 
 	/** If the launcher ended because of this, its workers would end, and the run's other nodes would restart. */

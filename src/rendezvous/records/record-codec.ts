@@ -43,7 +43,7 @@ export function decodeRecord<Record extends { readonly version: 1 }>(
 	const value = parse(entry.value);
 	if (!isObject(value) || value.version !== RECORD_VERSION) {
 		throw new GarbledRecordError(
-			`the store's key ${shown(entry.key)} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using this run id: give another --run-id${orClean(entry)}`,
+			`the store's key ${shown(entry.key)} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using it: ${remedyFor(entry)}`,
 		);
 	}
 	const verdict: Verdict = {};
@@ -110,7 +110,7 @@ export function garbled(
 	problem: string,
 ): GarbledRecordError {
 	return new GarbledRecordError(
-		`the store's key ${shown(entry.key)} is garbled: ${problem}; give another --run-id${orClean(entry)}`,
+		`the store's key ${shown(entry.key)} is garbled: ${problem}; ${remedyFor(entry)}`,
 	);
 }
 
@@ -124,9 +124,10 @@ function inWords(misfit: Misfit | undefined): string {
 	return `${where} is ${is}, but must be ${allowed}`;
 }
 
-function orClean({ key }: Pick<Entry, "key">): string {
+function remedyFor({ key }: Pick<Entry, "key">): string {
+	if (!key.startsWith(ALL_RUNS)) return "delete this key from the store";
 	const runId = key.slice(ALL_RUNS.length).split("/")[0] ?? "";
-	return `, or remove the run with "elastic-run clean ${shown(runId)} --yes" when its agents are gone`;
+	return `give another --run-id, or remove the run with "elastic-run clean ${shown(runId)} --yes" when its agents are gone`;
 }
 
 function shown(value: string, most = MOST_OF_KEY): string {

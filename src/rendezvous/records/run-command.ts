@@ -1,5 +1,7 @@
+import { fields, matching } from "../../base/shape.js";
 import type { Compare, Entry, Write } from "../store/store.js";
-import { encodeRecord } from "./record-codec.js";
+import { decodeRecord, encodeRecord } from "./record-codec.js";
+import { instance, version, words } from "./record-parts.js";
 import { RECORD_VERSION } from "./records.js";
 
 /** An agent's command, as agents of a role compare it. */
@@ -13,7 +15,7 @@ export interface RunCommand {
 }
 
 /** `commands/<role>`: the command of a role's workers in one start of the run. */
-interface CommandRecord extends RunCommand {
+export interface CommandRecord extends RunCommand {
 	readonly version: 1;
 	readonly instance: number;
 }
@@ -29,15 +31,29 @@ export interface OwnCommand {
 /** How many digits of a digest a message shows. */
 const SHOWN_DIGITS = 12;
 
-/** The command in an entry for this start of the run; undefined if it has no readable one. */
+const digest = matching(
+	/^([0-9a-f]{64})?$/,
+	"a SHA-256 digest in hexadecimal, or empty",
+);
+
+export const COMMAND = fields<CommandRecord>({
+	version,
+	instance,
+	words,
+	argumentsDigest: digest,
+	scriptDigest: digest,
+});
+
+/**
+ * The command in an entry for this start of the run; undefined if it has none yet.
+ * @throws ElasticRunError RENDEZVOUS_FAILED if it is unreadable: another program may be running
+ */
 export function commandOf(
 	entry: Entry | undefined,
-	instance: number,
+	startedAt: number,
 ): RunCommand | undefined {
-	const record = entry && parse(entry.value);
-	return isCommandRecord(record) && record.instance === instance
-		? record
-		: undefined;
+	const record = entry && decodeRecord(COMMAND, entry);
+	return record?.instance === startedAt ? record : undefined;
 }
 
 /** Writes the command in place of what was read; the first agent of a role does so. */
@@ -78,26 +94,6 @@ export function compareCommands(
 	return lines;
 }
 
-function shorten(digest: string): string {
-	return digest.slice(0, SHOWN_DIGITS) || "not readable";
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
-function isCommandRecord(value: unknown): value is CommandRecord {
-	if (typeof value !== "object" || value === null) return false;
-	const fields = new Map<string, unknown>(Object.entries(value));
-	return (
-		fields.get("version") === RECORD_VERSION &&
-		typeof fields.get("instance") === "number" &&
-		["words", "argumentsDigest", "scriptDigest"].every(
-			(name) => typeof fields.get(name) === "string",
-		)
-	);
+function shorten(hex: string): string {
+	return hex.slice(0, SHOWN_DIGITS) || "not readable";
 }

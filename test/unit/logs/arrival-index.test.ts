@@ -1,7 +1,17 @@
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+	appendFileSync,
+	mkdirSync,
+	readFileSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.js";
+import { systemErrorCode } from "../../../src/base/errors.js";
 import { ArrivalIndex } from "../../../src/logs/arrival-index.js";
+import { createConsole } from "../../../src/logs/console-tail.js";
 import { ArrivalTimes } from "../../../src/operate/arrival-times.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
@@ -15,8 +25,13 @@ const times = () => join(folder.path, "stdout.times");
 /** Looks at a log of these sizes at these times; the first one is what was there before. */
 function lookAt(...looks: readonly (readonly [size: number, time: number])[]) {
 	const [[size, time] = [0, 0], ...later] = looks;
-	const index = new ArrivalIndex(join(folder.path, "stdout.log"), size, time);
+	const errors: unknown[] = [];
+	const log = join(folder.path, "stdout.log");
+	const index = new ArrivalIndex(log, size, time, (error) =>
+		errors.push(systemErrorCode(error)),
+	);
 	for (const look of later) index.saw(...look);
+	return errors;
 }
 
 describe("the times at which lines of a log came", () => {
@@ -72,12 +87,19 @@ describe("the times at which lines of a log came", () => {
 		expect(readFileSync(times(), "utf8")).toBe(told);
 	});
 
-	it.each<[string, () => void]>([
-		["a link", () => symlinkSync(join(folder.path, "elsewhere"), times())],
-		["a directory", () => mkdirSync(times())],
-	])("are not written where there is %s in their place", (_, spoil) => {
+	it.each<[string, string, () => void]>([
+		[
+			"a link",
+			"ELOOP",
+			() => symlinkSync(join(folder.path, "elsewhere"), times()),
+		],
+		["a directory", "EISDIR", () => mkdirSync(times())],
+	])("are not written where there is %s in their place, and it is told: %s", (_, code, spoil) => {
 		spoil();
-		lookAt([0, 0], [5, 200]);
+		expect(lookAt([0, 0], [5, 200], [9, 300], [12, 2_000])).toEqual([
+			code,
+			code,
+		]);
 		const found = new ArrivalTimes(times());
 		found.refresh();
 		expect(found.at(0)).toBeUndefined();
@@ -102,5 +124,28 @@ describe("the times at which lines of a log came", () => {
 		const found = new ArrivalTimes(times());
 		found.refresh();
 		expect(found.at(1)).toBe(1_200);
+	});
+
+	it("that cannot be written are told through the console that shows the lines", async () => {
+		const errors: unknown[] = [];
+		const path = join(folder.path, "stdout.log");
+		writeFileSync(path, "");
+		mkdirSync(times());
+		const nowhere = new Writable({
+			write: (_chunk, _encoding, done) => done(),
+		});
+		const ignore = () => {};
+		const console = createConsole({
+			...{ clock: systemClock, stdout: nowhere, stderr: nowhere },
+			...{ stdoutIsTerminal: false, stderrIsTerminal: false },
+			logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+			onTimesError: (error) => errors.push(systemErrorCode(error)),
+		});
+		const prefix = Buffer.alloc(0);
+		const shown = console.follow({ path, from: 0, target: "stdout", prefix });
+		appendFileSync(path, "line\n");
+		await shown.finish();
+		console.close();
+		expect(errors).toEqual(["EISDIR"]);
 	});
 });

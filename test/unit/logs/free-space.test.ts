@@ -51,3 +51,22 @@ it("a log that can be written tells nothing", async () => {
 	log.close();
 	expect(shown).toHaveLength(1);
 });
+
+it.each([
+	["ENOSPC", 1],
+	["EDQUOT", 1],
+	["EISDIR", 0],
+])("what cannot be written beside a worker's log for %s is told %i times", (code, times) => {
+	const told: string[] = [];
+	const space = new FreeSpaceWatch({
+		clock: new VirtualClock(0),
+		directory: tmpdir(),
+		warn: (message) => told.push(message),
+	});
+	const error = Object.assign(new Error(code), { code });
+	space.failedBeside(error);
+	space.failedBeside(error);
+	space.close();
+	expect(told).toHaveLength(times);
+	for (const message of told) expect(message).toContain("logs is full");
+});

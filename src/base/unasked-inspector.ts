@@ -3,7 +3,7 @@
  * installed before anything else, prevents that.
  */
 process.on("SIGUSR1", () => {});
-// Unhandled, it would end a launcher whose workers do not run yet.
+// Unhandled, it would end a launcher whose workers do not run yet, and an etcd's keeper.
 process.on("SIGUSR2", () => {});
 
 /**
