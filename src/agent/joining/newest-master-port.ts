@@ -32,7 +32,7 @@ async function newestMasterPort(
 		const snapshot = await (await store).snapshot([round]);
 		return recordAt(ROUND, snapshot, round)?.world?.masterPort;
 	} catch {
-		// Whoever joins the run is told what is wrong.
+		// Joining the run tells what is wrong.
 		return undefined;
 	}
 }
