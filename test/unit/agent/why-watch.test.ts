@@ -1,104 +1,88 @@
 import { expect, it } from "vitest";
 import { WhyWatch } from "../../../src/agent/steps/why-watch.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type { Entry, Snapshot } from "../../../src/rendezvous/store/store.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
-it("listens for questions even if the store does not answer at first", async () => {
+const KEYS = new RunKeys("r");
+
+const question = (id: string): Entry => ({
+	...{ key: `${KEYS.asked}${id}`, value: '{"version":1,"at":0}' },
+	...{ createRevision: 1, modRevision: 1, lease: null },
+});
+
+const snapshotOf = (...questions: readonly Entry[]): Snapshot => ({
+	revision: 1,
+	entries: new Map(questions.map((one) => [one.key, one])),
+});
+
+/** A watch of an agent without workers, whose store answers so. */
+function openWatch(snapshot: (now: number) => Snapshot) {
 	const clock = new VirtualClock();
-	let answers = false;
 	const watched: string[] = [];
+	const answers: (readonly string[])[] = [];
+	let tell = () => {};
 	const watch = new WhyWatch({
-		...{ clock, keys: new RunKeys("r"), nodeId: "a", cwd: "/" },
+		...{ clock, keys: KEYS, nodeId: "a", cwd: "/" },
 		store: {
-			snapshot: async () => {
-				if (!answers) throw new Error("no answer");
-				return { revision: 1, entries: new Map() };
-			},
-			watch: (selectors) => {
+			snapshot: async () => snapshot(clock.now()),
+			watch: (selectors, _revision, onChange) => {
 				watched.push(...selectors);
+				tell = onChange;
 				return { close: () => {} };
 			},
 		},
-		write: async () => {},
+		write: async (_key, value) => void answers.push(JSON.parse(value).asked),
 		round: () => ({ instance: 1, round: 1 }),
 		processes: () => [],
 		progress: () => [],
 	});
+	return { clock, watch, watched, answers, tell: () => tell() };
+}
+
+function unreachable(): never {
+	throw new Error("no answer");
+}
+
+it("listens for questions even if the store does not answer at first", async () => {
+	let answers = false;
+	const { clock, watch, watched } = openWatch(() =>
+		answers ? snapshotOf() : unreachable(),
+	);
 	await clock.advance(3_000);
 	expect(watched).toEqual([]);
 	answers = true;
 	await clock.advance(3_000);
-	expect(watched).toEqual([new RunKeys("r").asked]);
+	expect(watched).toEqual([KEYS.asked]);
 	watch.close();
 	expect(clock.nextAlarm).toBeUndefined();
 });
 
 it("answers a question whose sender has another clock, once, and no longer than somebody waits", async () => {
-	const clock = new VirtualClock();
-	const keys = new RunKeys("r");
-	const question = (id: string) => ({
-		...{ key: `${keys.asked}${id}`, value: '{"version":1,"at":0}' },
-		...{ createRevision: 1, modRevision: 1, lease: null },
-	});
-	const entries = new Map([[question("one").key, question("one")]]);
-	let tell = () => {};
-	const answers: string[] = [];
-	const watch = new WhyWatch({
-		...{ clock, keys, nodeId: "a", cwd: "/" },
-		store: {
-			snapshot: async () => ({ revision: 1, entries }),
-			watch: (_selectors, _revision, onChange) => {
-				tell = onChange;
-				return { close: () => {} };
-			},
-		},
-		write: async (_key, value) => void answers.push(value),
-		round: () => ({ instance: 1, round: 1 }),
-		processes: () => [],
-		progress: () => [],
-	});
+	const questions = [question("one")];
+	const { clock, watch, answers, tell } = openWatch(() =>
+		snapshotOf(...questions),
+	);
 	await clock.advance(5_000);
-	expect(answers.map((one) => JSON.parse(one).asked)).toEqual([["one"]]);
+	expect(answers).toEqual([["one"]]);
 	await clock.advance(10_000);
-	entries.set(question("two").key, question("two"));
+	questions.push(question("two"));
 	tell();
 	await clock.advance(1_000);
-	expect(JSON.parse(answers.at(-1) ?? "").asked).toEqual(["two"]);
-	expect(answers).toHaveLength(2);
+	expect(answers).toEqual([["one"], ["two"]]);
 	watch.close();
 });
 
 it("hears a question even if the store does not answer when it comes", async () => {
-	const clock = new VirtualClock();
-	const keys = new RunKeys("r");
-	const key = `${keys.asked}one`;
-	let tell = () => {};
 	let asked: number | undefined;
-	const answers: string[] = [];
-	const watch = new WhyWatch({
-		...{ clock, keys, nodeId: "a", cwd: "/" },
-		store: {
-			snapshot: async () => {
-				if (asked === undefined) return { revision: 1, entries: new Map() };
-				if (clock.now() < asked + 2_000) throw new Error("no answer");
-				const about = { createRevision: 2, modRevision: 2, lease: null };
-				const entry = { key, value: '{"version":1,"at":0}', ...about };
-				return { revision: 2, entries: new Map([[key, entry]]) };
-			},
-			watch: (_selectors, _revision, onChange) => {
-				tell = onChange;
-				return { close: () => {} };
-			},
-		},
-		write: async (_key, value) => void answers.push(value),
-		round: () => ({ instance: 1, round: 1 }),
-		processes: () => [],
-		progress: () => [],
+	const { clock, watch, answers, tell } = openWatch((now) => {
+		if (asked === undefined) return snapshotOf();
+		return now < asked + 2_000 ? unreachable() : snapshotOf(question("one"));
 	});
 	await clock.advance(5_000);
 	asked = clock.now();
 	tell();
 	await clock.advance(5_000);
-	expect(answers.map((one) => JSON.parse(one).asked)).toEqual([["one"]]);
+	expect(answers).toEqual([["one"]]);
 	watch.close();
 });
