@@ -28,16 +28,18 @@ interface ProcessLook {
 
 /**
  * Looks twice at the process groups of these leaders. `main` is the process whose state counts, if it is not the leader:
- * a shell may have started the training.
+ * a shell may have started the training. The second look comes earlier if time is short.
+ * @param until by when it must come, on the clock
  */
 export async function readActivity(
 	workers: readonly { readonly pid: number; readonly main: number }[],
 	clock: Clock,
+	until = Number.POSITIVE_INFINITY,
 ): Promise<readonly KernelView[]> {
 	if (!isProcOurs()) return workers.map(() => UNKNOWN);
 	const leaders = new Set(workers.map(({ pid }) => pid));
 	const first = lookAt(leaders);
-	await pause(clock, BETWEEN_MS);
+	await pause(clock, Math.min(BETWEEN_MS, Math.max(0, until - clock.now())));
 	const second = lookAt(leaders);
 	return workers.map(({ pid, main }) => {
 		const before = first.get(pid);

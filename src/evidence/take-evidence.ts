@@ -65,6 +65,7 @@ export async function takeEvidence(
 			main: hooks[index]?.pid ?? pid,
 		})),
 		clock,
+		until,
 		// Without a descriptor that is free /proc cannot be listed.
 	).catch(() => []);
 	const answerBy = Math.min(until, clock.now() + ANSWER_MS);

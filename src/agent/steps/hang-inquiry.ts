@@ -78,7 +78,7 @@ export class HangInquiry {
 
 	constructor(private readonly options: HangInquiryOptions) {}
 
-	/** Never rejects. */
+	/** Never rejects. Evidence holds up what follows until `--evidence-timeout` is over, whatever the store does. */
 	async inquire(
 		still: Still,
 		state: Running,
@@ -90,19 +90,20 @@ export class HangInquiry {
 		const place = this.placeOf(state);
 		const { limitMs, stillMs } = still;
 		const stillSince = clock.wallTime() - stillMs;
-		const asked = { ...place, nodeId, stillSince, limitMs };
-		const { busyUntil, moving } = await othersNow(asked);
+		const { evidenceMs } = config.steps;
+		const until = clock.now() + evidenceMs;
+		const asked = { clock, nodeId, stillSince, limitMs, evidenceMs };
+		const { busyUntil, moving } = await othersNow({ ...place, ...asked });
 		const busyMs = busyUntil - clock.wallTime() + limitMs;
 		if (busyUntil > 0 && busyMs > 0) {
 			const again = clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
 			return { again, hang: undefined };
 		}
 		const noticedAt = Math.round(clock.wallTime());
-		const until = clock.now() + config.steps.evidenceMs;
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until, name: "hang" },
 		});
-		const freshMs = Math.max(config.steps.evidenceMs, limitMs / 2);
+		const freshMs = Math.max(evidenceMs, limitMs / 2);
 		const { evidence, isWhole } = await shareEvidence(own, {
 			...{ ...this.options, ...place, nodeId, until, freshMs, moving },
 			seats: state.view?.round.seats ?? 1,

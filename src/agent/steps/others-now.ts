@@ -1,3 +1,5 @@
+import type { Clock } from "../../base/clock.js";
+import { within } from "../../base/within.js";
 import type { ProgressRecord } from "../../rendezvous/records/progress-record.js";
 import { type ReadProgressOptions, readProgress } from "./read-progress.js";
 
@@ -10,21 +12,29 @@ export interface OthersNow {
 }
 
 export interface OthersOptions extends ReadProgressOptions {
+	readonly clock: Clock;
 	readonly nodeId: string;
 	/** When this node made its last step, in milliseconds since 1970. */
 	readonly stillSince: number;
 	readonly limitMs: number;
+	/** How long taking evidence may hold up what follows. */
+	readonly evidenceMs: number;
 }
+
+/** The part of that time which the store has for its answer: the rest is for the evidence itself. */
+const ANSWER_PART = 0.25;
 
 /** Nodes that wait for each other stand still within one step, but notice their steps up to so late, in milliseconds. */
 const LATE_MS = 2_000;
 /** The same where a step takes long, and for clocks that differ: a part of the limit. */
 const LATE_PART = 0.25;
 
-/** Nothing is known of them if the store does not answer. */
+/** Nothing is known of them if the store does not answer in time. */
 export async function othersNow(options: OthersOptions): Promise<OthersNow> {
-	const records = (await readProgress(options)) ?? [];
-	return describeOthers(records, options);
+	const { clock, evidenceMs } = options;
+	const asked = readProgress(options);
+	const records = await within(clock, ANSWER_PART * evidenceMs, asked);
+	return describeOthers(records ?? [], options);
 }
 
 export function describeOthers(

@@ -1,5 +1,6 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
+import { within } from "../../base/within.js";
 import type { RankEvidence } from "../../evidence/evidence.js";
 import {
 	EVIDENCE,
@@ -33,7 +34,7 @@ export interface ShareOptions {
 	readonly moving: readonly string[];
 	/** Older evidence, in milliseconds, is of an earlier standstill of the round. */
 	readonly freshMs: number;
-	/** Until when the other nodes are waited for, on the clock. */
+	/** Until when the other nodes and the store are waited for, on the clock. */
 	readonly until: number;
 }
 
@@ -61,12 +62,15 @@ export async function shareEvidence(
 		at: Math.round(clock.wallTime()),
 		ranks: own.map(shared),
 	};
-	await write(keys.evidenceOf(nodeId), encodeRecord(record));
+	const byThen = <Value>(asked: Promise<Value>) =>
+		within(clock, until - clock.now(), asked).catch(() => undefined);
+	await byThen(write(keys.evidenceOf(nodeId), encodeRecord(record)));
 	let others: readonly EvidenceRecord[] = [];
 	for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
-		others = await readOthers(options).catch(() => others);
+		others = (await byThen(readOthers(options))) ?? others;
 		if (others.length >= awaited || clock.now() >= until) break;
-		await pause(clock, Math.min(pauseMs, LONGEST_PAUSE_MS));
+		const leftMs = until - clock.now();
+		await pause(clock, Math.min(pauseMs, LONGEST_PAUSE_MS, leftMs));
 	}
 	return {
 		evidence: [...own, ...others.flatMap(({ ranks }) => ranks)],

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import type { Running } from "../../../src/agent/machine/state.js";
+import { HangInquiry } from "../../../src/agent/steps/hang-inquiry.js";
+import type { WorkerProcess } from "../../../src/agent/workers/worker-process.js";
+import { type Clock, systemClock } from "../../../src/base/clock.js";
+import { isAlive, temporaryFolder } from "../../helpers/processes.js";
+import { runView, seatRecord } from "../../helpers/run-view.js";
+import { silentWorker } from "../../helpers/silent-worker.js";
+import { onTestFinished } from "../../helpers/this-test.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+import { workerSlot } from "../../helpers/worker-slots.js";
+
+const STILL = { kind: "still", limitMs: 60_000, stillMs: 61_000 } as const;
+
+/** No system has so many pids. */
+const GONE: WorkerProcess = {
+	...{ localRank: 0, rank: 0, pid: 2 ** 22 + 1, directory: "/none" },
+	logs: undefined,
+};
+
+/** A round of so many nodes; this one has the lowest rank. */
+const running = (
+	seats: number,
+	processes: readonly WorkerProcess[],
+): Running => ({
+	...{ phase: "RUNNING", instance: 7, round: 2, failure: null },
+	...{ failuresReported: 0, seat: seatRecord("node-a") },
+	view: { ...runView({ seats }, []), seat: null },
+	workers: processes.map(({ localRank, pid }) =>
+		workerSlot(localRank, { pid }),
+	),
+});
+
+interface Asked {
+	readonly clock: Clock;
+	readonly evidenceMs: number;
+	readonly seats: number;
+	readonly processes?: readonly WorkerProcess[];
+	/** What the store does with each call. */
+	readonly call: () => Promise<never>;
+	readonly onHung: (logs: string) => void;
+}
+
+/** Asks what is to follow when a node's workers stand still. */
+function inquire({ clock, evidenceMs, seats, call, onHung, ...rest }: Asked) {
+	const { processes = [GONE] } = rest;
+	const { path: logDirectory, remove } = temporaryFolder();
+	onTestFinished(remove);
+	const steps = { pattern: /x/, hangMs: 60_000, startMs: 0, evidenceMs };
+	const inquiry = new HangInquiry({
+		...{ clock, logDirectory, processes: () => processes },
+		log: { info: () => {}, warn: () => {} },
+		config: {
+			...{ runId: "r", nodeId: "node-a", command: { cwd: "/job" } },
+			steps: { ...steps, onHang: "restart" },
+		},
+		...{ store: { snapshot: call }, write: call },
+		dispatch: ({ kind }: AgentInput) => {
+			expect(kind).toBe("worker-hung");
+			onHung(logDirectory);
+		},
+	});
+	const since = clock.now() - STILL.stillMs;
+	return inquiry.inquire(
+		{ ...STILL, since },
+		running(seats, processes),
+		[],
+		() => undefined,
+	);
+}
+
+it.each<[string, () => Promise<never>]>([
+	["does not answer", () => new Promise(() => {})],
+	["fails at once", () => Promise.reject(new Error("it is full"))],
+])("A5 evidence holds up what follows no longer than its time-out where the store %s", async (_, call) => {
+	const clock = new VirtualClock();
+	let hungAt: number | undefined;
+	const begun = clock.now();
+	const onHung = () => {
+		hungAt = clock.now();
+	};
+	const asked = inquire({ clock, evidenceMs: 300, seats: 2, call, onHung });
+	await clock.advance(10_000);
+	expect(hungAt).toBe(begun + 300);
+	expect(await asked).toMatchObject({ hang: { kind: "hung" } });
+	expect(clock.nextAlarm).toBeUndefined();
+});
+
+it("A5 evidence and verdict are on disk before the worker that hangs is ended", async () => {
+	const worker = await silentWorker();
+	const there: string[] = [];
+	await inquire({
+		...{ clock: systemClock, evidenceMs: 60_000, seats: 1 },
+		processes: [worker.process],
+		call: () => Promise.reject(new Error("one node asks no store")),
+		onHung: (logs) => {
+			const files = ["rank-3.txt", "hang.json"].map((name) =>
+				join(logs, "round-2", "hang-1", name),
+			);
+			there.push(...files.map((file) => readFileSync(file, "utf8")));
+			expect(isAlive(worker.process.pid)).toBe(true);
+		},
+	});
+	expect(there[0]).toMatch("at: train.py:41 in load_batch");
+	expect(JSON.parse(there[1] ?? "")).toMatchObject({ suspects: [{ rank: 3 }] });
+});
