@@ -1,7 +1,7 @@
 import type { WatchedWorker } from "../../progress/hang-rule.js";
+import type { WorkerReader } from "../../progress/worker-reader.js";
 import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
-import type { WorkerReaders } from "./worker-readers.js";
 
 /**
  * The workers to judge; undefined if there is nothing to judge. Ended workers make no more steps; a paused or ending one
@@ -11,7 +11,9 @@ import type { WorkerReaders } from "./worker-readers.js";
 export function watchedWorkers(
 	workers: readonly WorkerSlot[],
 	processes: readonly WorkerProcess[],
-	readers: Pick<WorkerReaders, "of">,
+	readers: {
+		of(process: WorkerProcess): Pick<WorkerReader, "movement" | "busyUntil">;
+	},
 	{ since, wokeAt }: { readonly since: number; readonly wokeAt: number },
 ): readonly WatchedWorker[] | undefined {
 	const there = workers.filter(({ status }) => status !== "gone");
