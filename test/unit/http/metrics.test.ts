@@ -22,6 +22,7 @@ import {
 	roundRecord,
 	seatRecord,
 } from "../../helpers/run-view.js";
+import { sampleGoodput } from "../../helpers/sample-goodput.js";
 
 const LABELS = { run_id: "run", node_id: 'a"\\\nb' };
 const WORLD = {
@@ -165,6 +166,26 @@ describe("/metrics", () => {
 		for (const { labels } of found.samples) {
 			expect(labels).toMatchObject({ run_id: "run", node_id: 'a\\"\\\\\\nb' });
 		}
+	});
+
+	it("tells what the time was spent on, once that is known", async () => {
+		const metrics = new Metrics(1_234.5);
+		const before = await parsed(metrics, runOf(1));
+		const names = before.samples.map(({ name }) => name);
+		expect(names).not.toContain("elastic_run_node_seconds");
+		expect(names).not.toContain("elastic_run_goodput_ratio");
+		const goodput = sampleGoodput();
+		const found = await parsed(metrics, { ...runOf(1), goodput });
+		const seconds = (category: string) =>
+			found.value("elastic_run_node_seconds", { category });
+		expect(seconds("productive")).toBe(90);
+		expect(seconds("saving")).toBe(30);
+		expect(seconds("idle")).toBe(0);
+		const all = found.samples.filter(
+			({ name }) => name === "elastic_run_node_seconds",
+		);
+		expect(all.reduce((sum, { value }) => sum + value, 0)).toBe(200);
+		expect(found.value("elastic_run_goodput_ratio")).toBe(0.45);
 	});
 
 	it("counts each round once, and its steps", async () => {
