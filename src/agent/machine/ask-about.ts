@@ -2,6 +2,7 @@ import { decide } from "../../policies/check-decision.js";
 import {
 	decisionOf,
 	firstMatch,
+	type Rule,
 	type Verdict,
 } from "../../policies/rules/rule.js";
 import type { RestartDecision } from "../../policies/strategy.js";
@@ -22,7 +23,26 @@ export function verdictOn(
 	context: TransitionContext,
 ): Verdict {
 	const askPolicy = () => askAbout(state, failure, cause, context);
-	const rule = firstMatch(context.rules, {
+	const rule = ruleOn(state, failure, context);
+	return rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
+}
+
+/** Whether a retry on this node cannot help, as far as the launcher knows: no policy is asked. */
+export function isHopeless({ isOfNode, failsRun }: Failure): boolean {
+	return isOfNode === true || failsRun !== undefined;
+}
+
+/** The rule that decides. Where a retry cannot help, only one with `cause=start` does: its author meant such failures. */
+export function ruleOn(
+	state: Active,
+	failure: Failure,
+	context: TransitionContext,
+): Rule | undefined {
+	const isGivenUp = isHopeless(failure);
+	// A hang that `--on-hang fail` ends has a pid.
+	if (isGivenUp && failure.pid !== null) return undefined;
+	const rules = isGivenUp ? context.rules.filter(namesStart) : context.rules;
+	return firstMatch(rules, {
 		exit: failure.exitCode,
 		signal: failure.exit?.signal ?? null,
 		error: failure.error?.message ?? failure.lastLines ?? "",
@@ -33,7 +53,10 @@ export function verdictOn(
 		round: state.round,
 		uptimeMs: uptimeOf(failure),
 	});
-	return rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
+}
+
+function namesStart({ terms }: Rule): boolean {
+	return terms.some((term) => term.kind === "cause" && term.cause === "start");
 }
 
 /** What the policy decides. */

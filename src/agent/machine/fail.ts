@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { decide } from "../../policies/check-decision.js";
-import { askAbout, verdictOn } from "./ask-about.js";
+import { askAbout, isHopeless, ruleOn, verdictOn } from "./ask-about.js";
 import { type Active, tellToEnd } from "./begin-stopping.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { leaveAndHold } from "./leave-by-notice.js";
@@ -31,25 +31,18 @@ export function fail(
 	failure: Failure,
 	context: TransitionContext,
 ): Transition {
-	const { localRank, description } = failure;
+	const { localRank, description, failsRun } = failure;
 	const cause = `rank ${rankOf(state, localRank)} failed: ${description}`;
 	if (state.notices !== undefined) {
 		return failGoing(state, state.notices, { localRank, cause }, context);
 	}
-	const hasOthers = (state.view?.round.seats ?? 0) > 1;
-	if (failure.isOfNode && hasOthers) {
-		const reason = `rank ${rankOf(state, localRank)} ${description}`;
-		const exitCode = EXIT_CODES.replaceNode;
-		return leave(state, { exitCode, reason, immediately: false }, context);
-	}
-	const failsRun = failure.isOfNode ? EXIT_CODES.failed : failure.failsRun;
-	if (failsRun !== undefined) {
-		const failed = withFailure(state, failure, "nothing", failsRun, context);
-		return stop(failed, { kind: "rejoin" }, cause, context);
+	if (isHopeless(failure) && ruleOn(state, failure, context) === undefined) {
+		return failHopeless(state, failure, cause, context);
 	}
 	const decision = verdictOn(state, failure, cause, context);
 	const { charge, rule } = decision;
-	const ends = decision.workers === "fail-run" ? EXIT_CODES.failed : null;
+	const exitCode = failsRun ?? EXIT_CODES.failed;
+	const ends = decision.workers === "fail-run" ? exitCode : null;
 	const failed = withFailure(state, failure, charge, ends, context, rule);
 	const reason =
 		decision.reason === cause ? cause : `${cause}; ${decision.reason}`;
@@ -59,6 +52,25 @@ export function fail(
 		scaleDown(reason, context, localRank),
 		context,
 	);
+}
+
+/** A retry on this node cannot help: another node goes on, or the run fails. */
+function failHopeless(
+	state: Active,
+	failure: Failure,
+	cause: string,
+	context: TransitionContext,
+): Transition {
+	const { localRank, description, isOfNode } = failure;
+	const hasOthers = (state.view?.round.seats ?? 0) > 1;
+	if (isOfNode && hasOthers) {
+		const reason = `rank ${rankOf(state, localRank)} ${description}`;
+		const exitCode = EXIT_CODES.replaceNode;
+		return leave(state, { exitCode, reason, immediately: false }, context);
+	}
+	const { failsRun = EXIT_CODES.failed } = failure;
+	const failed = withFailure(state, failure, "nothing", failsRun, context);
+	return stop(failed, { kind: "rejoin" }, cause, context);
 }
 
 /** Its machine goes, so that its failure is no incident. The worker ends if it has not ended. */

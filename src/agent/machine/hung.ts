@@ -20,7 +20,7 @@ export function onHung(
 		uptimeMs,
 		lastLines,
 		failsRun,
-		isSlow,
+		cause = "hang",
 		step,
 	}: AgentInput & { kind: "worker-hung" },
 	context: TransitionContext,
@@ -36,8 +36,7 @@ export function onHung(
 		{
 			...{ localRank, pid, exitCode, description, evidence, step },
 			...(failsRun && { failsRun: exitCode }),
-			...({ isGivenUp: true, cause: isSlow ? "slow" : "hang" } as const),
-			unseenMs: stillMs,
+			...{ isGivenUp: true, cause, unseenMs: stillMs },
 			...{ uptimeMs, lastLines },
 		},
 		context,

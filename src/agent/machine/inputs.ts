@@ -89,8 +89,8 @@ export type AgentInput =
 			readonly lastLines?: string | undefined;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
-			/** It computes or reads, though it makes no step. */
-			readonly isSlow?: boolean | undefined;
+			/** Why, for rules. `slow`: it computes or reads, though it makes no step; `start`: it has not made its first one. */
+			readonly cause?: "hang" | "slow" | "start";
 			/** Its last step in this round; undefined if it has made none. */
 			readonly step?: number | undefined;
 	  }

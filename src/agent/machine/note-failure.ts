@@ -22,7 +22,7 @@ export interface Failure {
 	readonly hint?: string | undefined;
 	readonly exit?: WorkerExit;
 	readonly error?: WorkerError | undefined;
-	/** Why it failed, for rules; undefined: it ended by itself. */
+	/** Why it failed, for rules; undefined: it ended by itself. It has no pid if it could not be started. */
 	readonly cause?: RuleCause | undefined;
 	/** The last lines of its stderr, if there is no error file. */
 	readonly lastLines?: string | undefined;
@@ -113,8 +113,9 @@ export function uptimeOf({ exit, uptimeMs = 0 }: Failure): number {
 
 /** Undefined if it was not seen to fail by itself. */
 function fingerprint(failure: Failure, rank: number): string | undefined {
-	const { cause, exit, exitCode, hint, trace, step, description } = failure;
-	const isHang = cause === "hang" || cause === "slow";
+	const { cause, pid, exit, exitCode, hint } = failure;
+	const { trace, step, description } = failure;
+	const isHang = cause !== undefined && pid !== null;
 	if (exit === undefined && !isHang) return undefined;
 	return fingerprintOf({
 		...{ exitCode, trace, rank, step, description },

@@ -17,7 +17,7 @@ import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
-import { firstOf, hangVerdict } from "./hang-verdict.js";
+import { causeOf, firstOf, hangVerdict } from "./hang-verdict.js";
 import { hungWorker } from "./hung-worker.js";
 import { othersNow } from "./others-now.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
@@ -182,7 +182,7 @@ export class HangInquiry {
 			evidence: [...silent, ...lines].slice(0, MOST_LINES),
 			stillMs,
 			failsRun: config.steps.onHang === "fail",
-			isSlow: verdict.kind === "slow",
+			cause: causeOf(still, verdict),
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,
 		});
 		return undefined;

@@ -7,6 +7,15 @@ export function firstOf(evidence: readonly RankEvidence[]): string | undefined {
 	return [...evidence].sort((left, right) => left.rank - right.rank)[0]?.nodeId;
 }
 
+/** Why a worker is ended that makes no step, as rules name it. */
+export function causeOf(
+	still: Still,
+	{ kind }: Pick<Verdict, "kind">,
+): "hang" | "slow" | "start" {
+	if (still.kind === "no-first-step") return "start";
+	return kind === "slow" ? "slow" : "hang";
+}
+
 /** Where a worker has not made its first step, it is the suspect: others may wait for it in vain. */
 export function hangVerdict(
 	still: Still,

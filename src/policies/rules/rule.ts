@@ -11,7 +11,7 @@ export const RULE_ACTIONS = [
 ] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
-/** Why a worker failed: it ended, it made no step, it made none but worked, or it could not be started. */
+/** Why a worker failed: it ended, it made no step, it made none but worked, or it could not be started or has not made its first step. */
 export const RULE_CAUSES = ["crash", "hang", "slow", "start"] as const;
 export type RuleCause = (typeof RULE_CAUSES)[number];
 

@@ -4,6 +4,8 @@ import { expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import type { Running } from "../../../src/agent/machine/state.js";
 import { HangInquiry } from "../../../src/agent/steps/hang-inquiry.js";
+import { causeOf } from "../../../src/agent/steps/hang-verdict.js";
+import type { Still } from "../../../src/agent/steps/step-watch-options.js";
 import type { WorkerProcess } from "../../../src/agent/workers/worker-process.js";
 import { type Clock, systemClock } from "../../../src/base/clock.js";
 import { isAlive, temporaryFolder } from "../../helpers/processes.js";
@@ -13,7 +15,7 @@ import { onTestFinished } from "../../helpers/this-test.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { workerSlot } from "../../helpers/worker-slots.js";
 
-const STILL = { kind: "still", limitMs: 60_000, stillMs: 61_000 } as const;
+const STILL = { limitMs: 60_000, stillMs: 61_000 } as const;
 
 /** No system has so many pids. */
 const GONE: WorkerProcess = {
@@ -41,12 +43,14 @@ interface Asked {
 	readonly processes?: readonly WorkerProcess[];
 	/** What the store does with each call. */
 	readonly call: () => Promise<never>;
-	readonly onHung: (logs: string) => void;
+	/** It has made a step before. */
+	readonly hasStepped?: boolean;
+	readonly onHung: (logs: string, input: AgentInput) => void;
 }
 
 /** Asks what is to follow when a node's workers stand still. */
 function inquire({ clock, evidenceMs, seats, call, onHung, ...rest }: Asked) {
-	const { processes = [GONE] } = rest;
+	const { processes = [GONE], hasStepped = true } = rest;
 	const { path: logDirectory, remove } = temporaryFolder();
 	onTestFinished(remove);
 	const steps = { pattern: /x/, hangMs: 60_000, startMs: 0, evidenceMs };
@@ -58,18 +62,13 @@ function inquire({ clock, evidenceMs, seats, call, onHung, ...rest }: Asked) {
 			steps: { ...steps, onHang: "restart" },
 		},
 		...{ store: { snapshot: call }, write: call },
-		dispatch: ({ kind }: AgentInput) => {
-			expect(kind).toBe("worker-hung");
-			onHung(logDirectory);
-		},
+		dispatch: (input: AgentInput) => onHung(logDirectory, input),
 	});
 	const since = clock.now() - STILL.stillMs;
-	return inquiry.inquire(
-		{ ...STILL, since },
-		running(seats, processes),
-		[],
-		() => undefined,
-	);
+	const still: Still = hasStepped
+		? { ...STILL, kind: "still", since }
+		: { ...STILL, kind: "no-first-step", since, localRank: 0 };
+	return inquiry.inquire(still, running(seats, processes), [], () => undefined);
 }
 
 it.each<[string, () => Promise<never>]>([
@@ -106,4 +105,28 @@ it("A5 evidence and verdict are on disk before the worker that hangs is ended", 
 	});
 	expect(there[0]).toMatch("at: train.py:41 in load_batch");
 	expect(JSON.parse(there[1] ?? "")).toMatchObject({ suspects: [{ rank: 3 }] });
+});
+
+it.each([
+	[true, "hang"],
+	[false, "start"],
+])("J11 rules are told whether a worker that makes no step has made one before (%s): %s", async (hasStepped, cause) => {
+	const clock = new VirtualClock();
+	const hung: AgentInput[] = [];
+	const asked = inquire({
+		...{ clock, evidenceMs: 300, seats: 1, hasStepped },
+		call: () => Promise.reject(new Error("one node asks no store")),
+		onHung: (_, input) => hung.push(input),
+	});
+	await clock.advance(1_000);
+	await asked;
+	expect(hung).toMatchObject([{ kind: "worker-hung", cause }]);
+});
+
+it("J11 rules are told that a worker without steps computes, reads or writes", () => {
+	const still = { ...STILL, kind: "still", since: 0 } as const;
+	expect(causeOf(still, { kind: "slow" })).toBe("slow");
+	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
+	const first = { ...still, kind: "no-first-step", localRank: 0 } as const;
+	expect(causeOf(first, { kind: "slow" })).toBe("start");
 });
