@@ -7,6 +7,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.js";
+import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
@@ -25,13 +26,21 @@ import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/shell-environment.js";
 import { rememberReplacement } from "./remember-nodes.js";
 
-type Place = Pick<LauncherIo, "clock" | "log" | "temporaryDirectory">;
+export type ReplacePlace = Pick<LauncherIo, "clock" | "temporaryDirectory"> & {
+	readonly log: Logger;
+};
+
+/** What of an agent's configuration counts when a node is replaced. */
+export type ReplaceSettings = Parameters<typeof shellEnvironment>[0] &
+	Pick<AgentConfig, "replaceNode"> & {
+		readonly command: Pick<AgentConfig["command"], "cwd">;
+	};
 
 /** Cares for a node that is to be replaced: remembers it, and runs the user's command. Never rejects. */
 export async function replaceNode(
 	record: ReplacedRecord,
-	config: AgentConfig,
-	place: Place,
+	config: ReplaceSettings,
+	place: ReplacePlace,
 	opening: Promise<Store>,
 ): Promise<void> {
 	const { log } = place;
@@ -52,8 +61,8 @@ export async function replaceNode(
 /** How it ended, in words; undefined if there is none. */
 async function runCommand(
 	record: ReplacedRecord,
-	config: AgentConfig,
-	{ clock, log, temporaryDirectory }: Place,
+	config: ReplaceSettings,
+	{ clock, log, temporaryDirectory }: ReplacePlace,
 ): Promise<string | undefined> {
 	const { command, timeoutMs } = config.replaceNode;
 	if (command === undefined) return undefined;
@@ -89,7 +98,7 @@ async function runCommand(
 /** Only for people. Somebody may have readmitted the node meanwhile. */
 async function sayEnd(
 	{ nodeId, incarnation, commandEnd }: ReplacedRecord,
-	{ runId }: AgentConfig,
+	{ runId }: Pick<AgentConfig, "runId">,
 	store: Store,
 ): Promise<void> {
 	const key = new RunKeys(runId).replacedNode(nodeId);

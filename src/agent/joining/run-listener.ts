@@ -1,15 +1,17 @@
-import type { AgentConfig } from "../../config/agent-config.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import type { LauncherIo } from "../workers/node-resources.js";
 import type { PortReservation } from "../workers/reserve-port.js";
 import type { EnterRunOptions } from "./enter-run.js";
 import { otherPorts } from "./newest-master-port.js";
-import { replaceNode } from "./replace-node.js";
+import {
+	type ReplacePlace,
+	type ReplaceSettings,
+	replaceNode,
+} from "./replace-node.js";
 
 /** What an agent does for its membership. */
 export function runListener(
-	config: AgentConfig,
-	place: LauncherIo,
+	config: ReplaceSettings,
+	place: ReplacePlace,
 	{
 		ports,
 		opening,
