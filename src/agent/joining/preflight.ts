@@ -26,8 +26,14 @@ import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 import { describeShellEnd, runShell } from "../../supervision/shell-command.js";
 import { shellEnvironment } from "../workers/shell-environment.js";
 
+/** What of an agent's configuration counts for its preflight. */
+export type PreflightSettings = Parameters<typeof shellEnvironment>[0] &
+	Pick<AgentConfig, "preflight" | "logDir" | "endpoints" | "credentials"> & {
+		readonly command: Pick<AgentConfig["command"], "cwd">;
+	};
+
 export interface PreflightOptions {
-	readonly store: Store;
+	readonly store: Pick<Store, "snapshot" | "transaction">;
 	readonly clock: Clock;
 	readonly log: Logger;
 	/** Names this process. */
@@ -39,7 +45,7 @@ export interface PreflightOptions {
 
 /** Examines this node before it joins; undefined if nothing was asked for. Rejects with STORE_UNREACHABLE only. */
 export async function passPreflight(
-	config: AgentConfig,
+	config: PreflightSettings,
 	options: PreflightOptions,
 ): Promise<PreflightRecord | undefined> {
 	const { command, mode } = config.preflight;
@@ -90,7 +96,7 @@ export async function publishPreflight(
 
 /** What is wrong; undefined if it succeeded, or there is none. */
 async function runCommand(
-	config: AgentConfig,
+	config: PreflightSettings,
 	{ clock, log, stop }: PreflightOptions,
 ): Promise<string | undefined> {
 	const { command, timeoutMs } = config.preflight;
@@ -110,7 +116,7 @@ async function runCommand(
 }
 
 async function examine(
-	config: AgentConfig,
+	config: PreflightSettings,
 	{ store, clock, log, incarnation, temporaryDirectory }: PreflightOptions,
 ): Promise<{
 	readonly speeds: NodeSpeeds;
@@ -138,7 +144,7 @@ async function examine(
 
 /** The comparison is missing if the store does not answer now. */
 async function look(
-	store: Store,
+	store: PreflightOptions["store"],
 	keys: RunKeys,
 	log: Logger,
 ): Promise<Snapshot> {
