@@ -8,8 +8,10 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { type Answered, ask } from "../helpers/ask.js";
 import { CLI, runCli } from "../helpers/cli.js";
 import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import { freePort } from "../helpers/free-port.js";
 import { ROOT } from "../helpers/import-graph.js";
 import { type ContainerSpec, Pod } from "../helpers/kubelet.js";
@@ -58,12 +60,19 @@ function processOf(
 	};
 }
 
+/** A pod that is not there yet. */
+interface Planned {
+	readonly start: () => Pod;
+	/** What its barrier answers to a start-up probe. */
+	readonly probe: () => Promise<Answered>;
+}
+
 /** Pods of the recipe whose trainers run this shell script, with the number of the try as its argument. */
 async function pods(
 	endpoint: string,
 	scripts: readonly string[],
 	maxRestarts: number,
-): Promise<readonly Pod[]> {
+): Promise<readonly Planned[]> {
 	const { path: site, remove } = temporaryFolder();
 	onTestFinished(remove);
 	writeFileSync(
@@ -98,7 +107,8 @@ async function pods(
 				ELASTIC_RUN_LOG_DIR: join(folder, "logs"),
 				ELASTIC_RUN_DIR: folder,
 			};
-			const pod = new Pod({
+			const { path } = sidecar.startupProbe.httpGet;
+			const spec = {
 				cwd: folder,
 				timeFactor: TIME_FACTOR,
 				sidecar: {
@@ -108,15 +118,19 @@ async function pods(
 						env,
 					),
 					name: "barrier",
-					startupProbe: { port, path: sidecar.startupProbe.httpGet.path },
+					startupProbe: { port, path },
 				},
 				main: {
 					...processOf({ ...main, args: ["sh", "-c", trainer] }, folder, env),
 					name: "trainer",
 				},
-			});
-			onTestFinished(() => pod.close());
-			return pod;
+			};
+			const start = () => {
+				const pod = new Pod(spec);
+				onTestFinished(() => pod.close());
+				return pod;
+			};
+			return { start, probe: () => ask(`http://127.0.0.1:${port}${path}`) };
 		}),
 	);
 }
@@ -125,7 +139,7 @@ describe("elastic-run barrier", () => {
 	const etcd = etcdForAll();
 
 	it("holds the trainers back until all pods are there, and restarts all of them in place when one fails", async () => {
-		const both = await pods(
+		const [early, late] = await pods(
 			etcd().endpoint,
 			[
 				// The first try of this one works until it is ended.
@@ -134,6 +148,16 @@ describe("elastic-run barrier", () => {
 			],
 			3,
 		);
+		if (early === undefined || late === undefined) throw new Error("no pods");
+		const first = early.start();
+		const words = "waiting for round 1";
+		await poll(`the answer "${words}"`, 60_000, async () => {
+			const answer = await early.probe().catch(() => undefined);
+			expect(answer?.status ?? 503).toBe(503);
+			return answer?.body.includes(words) || undefined;
+		});
+		expect(first.events).toEqual(["barrier started"]);
+		const both = [first, late.start()];
 		expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
 		for (const { events } of both) {
 			expect(events.slice(0, 6)).toEqual([
@@ -145,7 +169,12 @@ describe("elastic-run barrier", () => {
 	});
 
 	it("ends the pods with the run's exit code when the budget is spent", async () => {
-		const both = await pods(etcd().endpoint, ["exec sleep 600", "exit 3"], 0);
+		const planned = await pods(
+			etcd().endpoint,
+			["exec sleep 600", "exit 3"],
+			0,
+		);
+		const both = planned.map(({ start }) => start());
 		const ends = both.map(({ ended }) => ended);
 		expect(await ends[1]).toBe(1);
 		expect(both[1]?.events).not.toContain("restart all containers");
