@@ -49,7 +49,10 @@ it("D8 a replacement command that hangs holds up nobody, and is ended with all i
 			...{ clock, temporaryDirectory: cwd },
 			log: { debug: say, info: say, warn: say, error: say },
 		},
-		{ ports: { reserve: async () => 1 }, opening: Promise.resolve(store) },
+		{
+			ports: { avoid: async () => {}, reserve: async () => 1 },
+			opening: Promise.resolve(store),
+		},
 	);
 	// The coordinator plans the next round while the command runs.
 	expect(onReplace?.(REPLACED_B)).toBeUndefined();
