@@ -21,8 +21,8 @@ export interface OthersOptions extends ReadProgressOptions {
 	readonly evidenceMs: number;
 }
 
-/** The part of that time which the store has for its answer: the rest is for the evidence itself. */
-const ANSWER_PART = 0.25;
+/** The part of that time which a slow store has for its answer: the rest is for the evidence itself. */
+const ANSWER_PART = 0.6;
 
 /** Nodes that wait for each other stand still within one step, but notice their steps up to so late, in milliseconds. */
 const LATE_MS = 2_000;
