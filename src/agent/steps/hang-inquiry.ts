@@ -86,13 +86,12 @@ export class HangInquiry {
 		news: () => "moved" | "over" | undefined,
 	): Promise<Inquired> {
 		const { clock, config, log } = this.options;
-		const { nodeId } = config;
+		const { nodeId, steps } = config;
 		const place = this.placeOf(state);
 		const { limitMs, stillMs } = still;
 		const stillSince = clock.wallTime() - stillMs;
-		const { evidenceMs } = config.steps;
-		const until = clock.now() + evidenceMs;
-		const asked = { clock, nodeId, stillSince, limitMs, evidenceMs };
+		const until = clock.now() + steps.evidenceMs;
+		const asked = { clock, nodeId, stillSince, limitMs, ...steps };
 		const { busyUntil, moving } = await othersNow({ ...place, ...asked });
 		const busyMs = busyUntil - clock.wallTime() + limitMs;
 		if (busyUntil > 0 && busyMs > 0) {
@@ -103,7 +102,7 @@ export class HangInquiry {
 		const { own, directory } = await recordEvidence(progress, {
 			...{ ...this.options, round: state.round, until, name: "hang" },
 		});
-		const freshMs = Math.max(evidenceMs, limitMs / 2);
+		const freshMs = Math.max(steps.evidenceMs, limitMs / 2);
 		const { evidence, isWhole } = await shareEvidence(own, {
 			...{ ...this.options, ...place, nodeId, until, freshMs, moving },
 			seats: state.view?.round.seats ?? 1,
