@@ -1,7 +1,6 @@
 import type { Store } from "../../rendezvous/store/store.js";
 import type { PortReservation } from "../workers/reserve-port.js";
 import type { EnterRunOptions } from "./enter-run.js";
-import { otherPorts } from "./newest-master-port.js";
 import {
 	type ReplacePlace,
 	type ReplaceSettings,
@@ -16,13 +15,13 @@ export function runListener(
 		ports,
 		opening,
 	}: {
-		readonly ports: Pick<PortReservation, "avoid" | "reserve">;
+		readonly ports: Pick<PortReservation, "reserve">;
 		readonly opening: Promise<Store>;
 	},
 ): EnterRunOptions["listener"] {
 	const { log } = place;
 	return {
-		reservePort: otherPorts(config.runId, opening, ports),
+		reservePort: () => ports.reserve(),
 		onPlanReason: (reason) => log.debug(reason),
 		onSkipped: (words) => log.warn(words),
 		onReplace: (record) => void replaceNode(record, config, place, opening),

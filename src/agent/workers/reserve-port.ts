@@ -56,11 +56,6 @@ export class PortReservation {
 		private readonly warn: (message: string) => void,
 	) {}
 
-	/** Takes this port for one of the last hundred: an earlier process of this node may have claimed it. */
-	avoid(port: number | undefined): void {
-		if (port !== undefined) this.remember(port);
-	}
-
 	/** Binds the port of the next claim early: a claim is urgent. */
 	prepare(): void {
 		this.ahead ??= this.hold();
@@ -92,13 +87,9 @@ export class PortReservation {
 
 	private async hold(): Promise<HeldPort> {
 		const held = await holdAny(this.address, this.random, this.recent);
-		this.remember(held.port);
-		return held;
-	}
-
-	private remember(port: number): void {
-		this.recent.push(port);
+		this.recent.push(held.port);
 		if (this.recent.length > NOT_AGAIN) this.recent.shift();
+		return held;
 	}
 
 	/** If the launcher ended because of this, its workers would end, and the run's other nodes would restart. */

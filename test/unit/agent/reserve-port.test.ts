@@ -129,21 +129,6 @@ describe.each([
 		other.close();
 	});
 
-	it("is none that an earlier process of this node claimed", async () => {
-		const draws = () => {
-			const numbers = [0.5, 0.25];
-			return () => numbers.shift() ?? Math.random();
-		};
-		const earlier = new PortReservation(address, draws(), refuse);
-		const taken = await earlier.reserve();
-		earlier.close();
-		const later = new PortReservation(address, draws(), refuse);
-		later.avoid(undefined);
-		later.avoid(taken);
-		expect(await later.reserve()).not.toBe(taken);
-		later.close();
-	});
-
 	it("can be bound ahead, and is kept while the one before is freed", async () => {
 		const before = await ports.reserve();
 		ports.prepare();
