@@ -50,7 +50,7 @@ it("D8 a replacement command that hangs holds up nobody, and is ended with all i
 			log: { debug: say, info: say, warn: say, error: say },
 		},
 		{
-			ports: { avoid: async () => {}, reserve: async () => 1 },
+			ports: { reserve: async () => 1 },
 			opening: Promise.resolve(store),
 		},
 	);
