@@ -13,8 +13,8 @@ import { onTestFinished } from "./this-test.js";
 const ASKED_BY = 10;
 
 /**
- * Its log says when it is asked for its stack. It writes it as Python's faulthandler does, and then computes: whoever
- * looks at it from then on sees another process.
+ * Its log says when it is asked for its stack. It writes it as Python's faulthandler does, and then computes. So a
+ * later look finds it busy.
  */
 const SCRIPT = `
 answer() {
