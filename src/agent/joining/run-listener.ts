@@ -21,7 +21,8 @@ export function runListener(
 ): EnterRunOptions["listener"] {
 	const { log } = place;
 	return {
-		reservePort: () => ports.reserve(),
+		reservePort: (round, nodeId) =>
+			ports.reserve({ node: `${config.runId}/${nodeId}`, round }),
 		onPlanReason: (reason) => log.debug(reason),
 		onSkipped: (words) => log.warn(words),
 		onReplace: (record) => void replaceNode(record, config, place, opening),

@@ -1,24 +1,19 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { createHash } from "node:crypto";
 import { PassingError } from "../../base/back-off.js";
 import { messageOf, systemErrorCode } from "../../base/errors.js";
-
-/** The address at which this host reaches a listener on all addresses. */
-const HERE: Readonly<Record<string, string>> = {
-	"::": "127.0.0.1",
-	"0.0.0.0": "127.0.0.1",
-};
+import { type HeldPort, holdOneOf } from "./hold-port.js";
 
 /**
  * Systems do not give ports from here on to outgoing connections. Seconds may pass between the release of a port and rank
  * 0's listening, in which such a connection could take it.
  */
 const FIRST_PORT = 10_000;
-const LAST_PORT = 29_999;
-/** After this many taken ports any port will do. */
-const TRIES = 20;
-/** Workers of an earlier round, or lingering connections to them, may still use one of the last ports. */
-const NOT_AGAIN = 100;
+/**
+ * Each claim of a node has a group of ports, and the next claim the next group: workers of an earlier round, or lingering
+ * connections to them, may still use its port. No memory of ports would outlive the agent.
+ */
+const GROUPS = 125;
+const GROUP_SIZE = 160;
 
 /** What a machine may lack for a moment, and what helps if that lasts. */
 const SHORTAGES: ReadonlyMap<string, string> = new Map([
@@ -31,19 +26,15 @@ const SHORTAGES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so that the system gives it to no other
- * process on this node. A new claim frees the previous port, and avoids the last hundred.
- *
- * A connection of this process with itself holds the port, not a listener: workers of a faster node would connect to a
- * listener and be cut off with it. This way they are refused, and retry until rank 0 listens. It is no lock: a process
- * that asks for this port with SO_REUSEADDR, as servers do, gets it anyway.
+ * process on this node. A new claim frees the previous port. A node's port does not come back in its next hundred claims,
+ * also if its agent is started again.
  */
 export class PortReservation {
 	private free: () => void = () => {};
+	private newest: Claim | undefined;
 	/** The port of the next claim, if it is already bound. */
-	private ahead: Promise<HeldPort> | undefined;
+	private ahead: Ahead | undefined;
 	private isShortageTold = false;
-	/** Newest last. */
-	private readonly recent: number[] = [];
 
 	/**
 	 * @param address the local address that workers will bind
@@ -58,18 +49,25 @@ export class PortReservation {
 
 	/** Binds the port of the next claim early: a claim is urgent. */
 	prepare(): void {
-		this.ahead ??= this.hold();
+		if (this.newest === undefined || this.ahead !== undefined) return;
+		const claim = { ...this.newest, round: this.newest.round + 1 };
+		this.ahead = { round: claim.round, held: this.hold(claim) };
 		// It is tried again when it is needed.
-		this.ahead.catch(() => {});
+		this.ahead.held.catch(() => {});
 	}
 
 	/** @throws PassingError if this machine lacks something that a port needs */
-	async reserve(): Promise<number> {
+	async reserve(claim: Claim): Promise<number> {
 		this.release();
+		this.newest = claim;
 		const { ahead } = this;
+		if (ahead?.round !== claim.round) this.releaseAhead();
 		this.ahead = undefined;
 		try {
-			const held = ahead?.catch(() => this.hold()) ?? this.hold();
+			const held =
+				ahead?.round === claim.round
+					? ahead.held.catch(() => this.hold(claim))
+					: this.hold(claim);
 			const { port, free } = await held;
 			this.free = free;
 			this.isShortageTold = false;
@@ -85,11 +83,16 @@ export class PortReservation {
 		this.free = () => {};
 	}
 
-	private async hold(): Promise<HeldPort> {
-		const held = await holdAny(this.address, this.random, this.recent);
-		this.recent.push(held.port);
-		if (this.recent.length > NOT_AGAIN) this.recent.shift();
-		return held;
+	private hold(claim: Claim): Promise<HeldPort> {
+		return holdOneOf(this.address, portsOf(claim, this.random()));
+	}
+
+	private releaseAhead(): void {
+		this.ahead?.held.then(
+			({ free }) => free(),
+			() => {},
+		);
+		this.ahead = undefined;
 	}
 
 	/** If the launcher ended because of this, its workers would end, and the run's other nodes would restart. */
@@ -105,102 +108,27 @@ export class PortReservation {
 	/** Ends all claims: also frees the port bound for the next one. */
 	close(): void {
 		this.release();
-		this.ahead?.then(
-			({ free }) => free(),
-			() => {},
-		);
-		this.ahead = undefined;
+		this.releaseAhead();
 	}
 }
 
-interface HeldPort {
-	readonly port: number;
-	readonly free: () => void;
+/** @property node its run and its id: nodes of one machine try other ports in the same round */
+interface Claim {
+	readonly node: string;
+	readonly round: number;
 }
 
-async function holdAny(
-	address: string,
-	random: () => number,
-	recent: readonly number[],
-): Promise<HeldPort> {
-	const server = await listenOnAny(address, random, recent);
-	const bound = server.address();
-	if (typeof bound !== "object" || bound === null) {
-		return { port: 0, free: () => server.close() };
+interface Ahead {
+	readonly round: number;
+	readonly held: Promise<HeldPort>;
+}
+
+/** The ports of the claim's group, from one on that chance names. */
+function* portsOf({ node, round }: Claim, chance: number): Generator<number> {
+	const first = createHash("sha256").update(node).digest().readUInt32BE();
+	const group = FIRST_PORT + ((first + round) % GROUPS) * GROUP_SIZE;
+	const start = Math.floor(chance * GROUP_SIZE);
+	for (let step = 0; step < GROUP_SIZE; step += 1) {
+		yield group + ((start + step) % GROUP_SIZE);
 	}
-	const free = await holdByConnection(server, bound).catch(
-		// The fallback is to keep listening.
-		() => () => server.close(),
-	);
-	return { port: bound.port, free };
-}
-
-async function listenOnAny(
-	address: string,
-	random: () => number,
-	recent: readonly number[],
-): Promise<Server> {
-	for (let tries = 0; tries < TRIES; tries += 1) {
-		const port =
-			FIRST_PORT + Math.floor(random() * (LAST_PORT - FIRST_PORT + 1));
-		if (recent.includes(port)) continue;
-		try {
-			return await listen(address, port);
-		} catch (error) {
-			if (systemErrorCode(error) !== "EADDRINUSE") break;
-		}
-	}
-	return listenOnOther(address, recent);
-}
-
-/** Listens on a port that the system chooses. */
-async function listenOnOther(
-	address: string,
-	recent: readonly number[],
-): Promise<Server> {
-	for (let tries = 1; ; tries += 1) {
-		const server = await listen(address).catch(() => listen(undefined));
-		const bound = server.address();
-		const isRecent =
-			typeof bound === "object" &&
-			bound !== null &&
-			recent.includes(bound.port);
-		if (!isRecent || tries === TRIES) return server;
-		server.close();
-	}
-}
-
-/** Stops listening. Returns a function that frees the port at once, with no time in which it cannot be bound. */
-async function holdByConnection(
-	server: Server,
-	{ address, port }: AddressInfo,
-): Promise<() => void> {
-	const near = connect({ port, host: HERE[address] ?? address });
-	// Whatever happens to it, at worst the port is free a little earlier.
-	near.on("error", () => {});
-	const [[far]] = await Promise.race([
-		Promise.all([once(server, "connection"), once(near, "connect")]),
-		// A process without free descriptors accepts no connection: it is closed without an error.
-		once(near, "close").then(() => {
-			throw new Error("the connection was cut before it was accepted");
-		}),
-	]);
-	server.close();
-	far.on("error", () => {});
-	const ends = [near.unref(), far.unref()];
-	return () => {
-		for (const end of ends) end.resetAndDestroy();
-	};
-}
-
-/** An address that is reachable from outside need not be bindable on this host (NAT): then it binds any. */
-export function listen(host: string | undefined, port = 0): Promise<Server> {
-	return new Promise((resolve, reject) => {
-		const server = createServer();
-		server.unref();
-		server.once("error", reject);
-		server.listen({ port, ...(host === undefined ? {} : { host }) }, () =>
-			resolve(server),
-		);
-	});
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { listen } from "../../agent/workers/reserve-port.js";
+import { listen } from "../../agent/workers/hold-port.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf, systemErrorCode } from "../../base/errors.js";
 import { channelBase } from "../../config/channel-base.js";

@@ -26,7 +26,7 @@ export interface MembershipOptions {
 	readonly identity: AgentIdentity;
 	readonly spec: RunSpec;
 	/** Reserves a free port on this node, bound until its workers start. */
-	readonly reservePort: (claim: number) => Promise<number>;
+	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
 	/** Whether the process that wrote this record is certainly gone; false if unknown. */
 	readonly isDead: (holder: NodeRecord) => boolean;
 	/** Whether `join` reserves the node id at once or gives it up: see `JoinRunOptions`. */

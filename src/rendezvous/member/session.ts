@@ -25,7 +25,7 @@ export interface SessionOptions {
 	readonly lease: Lease;
 	readonly identity: AgentIdentity;
 	readonly spec: RunSpec;
-	readonly reservePort: (claim: number) => Promise<number>;
+	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
 	readonly random: () => number;
 	readonly batchSize?: number | undefined;
 	readonly onView: (view: RoundView) => void;

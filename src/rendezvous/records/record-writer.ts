@@ -16,7 +16,7 @@ export interface RecordWriterOptions {
 	readonly lease: Lease;
 	readonly identity: AgentIdentity;
 	/** Reserves a free port on this node, bound until its workers start. Rejects with a PassingError if it should be tried again. */
-	readonly reservePort: (claim: number) => Promise<number>;
+	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
 	/** This agent: reads back if its earlier read is outdated. */
 	readonly own: Reader;
 	/** The coordinator, if it is this agent: reads back what was written. */
@@ -150,7 +150,8 @@ export class RecordWriter {
 
 	private async portFor(claim: number): Promise<number> {
 		if (this.reservedFor?.claim !== claim) {
-			const port = await this.options.reservePort(claim);
+			const { reservePort, identity } = this.options;
+			const port = await reservePort(claim, identity.nodeId);
 			this.reservedFor = { claim, port };
 		}
 		return this.reservedFor.port;

@@ -29,6 +29,8 @@ function bindInPython(port: number, reuse: boolean): string {
 const refuse = (message: string) => {
 	throw new Error(message);
 };
+/** The claim of a round of the node `r/a`. */
+const of = (round: number, node = "r/a") => ({ node, round });
 const openFiles = () => readdirSync("/proc/self/fd").length;
 
 describe.each([
@@ -44,14 +46,14 @@ describe.each([
 	afterEach(() => ports.close());
 
 	it("refuses who connects before rank 0 listens", async () => {
-		const socket = connect(await ports.reserve(), "127.0.0.1");
+		const socket = connect(await ports.reserve(of(1)), "127.0.0.1");
 		const [error] = await once(socket, "error");
 		expect(error).toMatchObject({ code: "ECONNREFUSED" });
 	});
 
 	it("is refused to who asks for it by number, but not to servers: those reuse addresses", async (context) => {
 		needPython(context);
-		const port = await ports.reserve();
+		const port = await ports.reserve(of(1));
 		expect(bindInPython(port, false)).toBe("EADDRINUSE");
 		expect(bindInPython(port, true)).toBe("bound");
 		const server = createServer().listen(port, address);
@@ -60,7 +62,7 @@ describe.each([
 	});
 
 	it("can be listened on as soon as it is released", async () => {
-		const port = await ports.reserve();
+		const port = await ports.reserve(of(1));
 		ports.release();
 		const server = createServer().listen(port, address);
 		await once(server, "listening");
@@ -70,16 +72,13 @@ describe.each([
 	it("is one that no outgoing connection is given, and none that is taken", async () => {
 		const chance = Math.random();
 		const turns = [chance, chance];
-		const other = new PortReservation(
-			address,
-			() => turns.shift() ?? Math.random(),
-			refuse,
-		);
-		const first = await other.reserve();
+		const draw = () => turns.shift() ?? Math.random();
+		const other = new PortReservation(address, draw, refuse);
+		const first = await other.reserve(of(1));
 		other.release();
 		const taken = createServer().listen(first, address);
 		await once(taken, "listening");
-		const second = await other.reserve();
+		const second = await other.reserve(of(1));
 		expect(second).not.toBe(first);
 		for (const port of [first, second]) {
 			expect(port).toBeGreaterThanOrEqual(10_000);
@@ -90,50 +89,58 @@ describe.each([
 	});
 
 	it("is another one for each claim, and the one before is free", async () => {
-		const before = await ports.reserve();
-		expect(await ports.reserve()).not.toBe(before);
+		const before = await ports.reserve(of(1));
+		expect(await ports.reserve(of(2))).not.toBe(before);
 		const server = createServer().listen(before, address);
 		await once(server, "listening");
 		server.close();
 	});
 
-	it("is none of the last hundred, whatever chance says", async () => {
+	it("is none of the last hundred, whatever chance says, also if the agent was started again", async () => {
 		const chance = Math.random();
-		// Each port is drawn again before another one.
-		const drawn = Array.from({ length: 101 }, (_, index) => {
-			const other = (chance + index / 101) % 1;
-			return index === 0 ? [chance] : [chance, other];
-		}).flat();
-		let at = 0;
-		const other = new PortReservation(
-			address,
-			() => drawn[at++] ?? chance,
-			refuse,
-		);
 		const claimed: number[] = [];
-		for (let round = 0; round < 101; round += 1) {
-			if (round % 2 === 1) other.prepare();
-			claimed.push(await other.reserve());
+		for (const rounds of [50, 51]) {
+			const agent = new PortReservation(address, () => chance, refuse);
+			for (let claim = 0; claim < rounds; claim += 1) {
+				if (claim % 2 === 1) agent.prepare();
+				claimed.push(await agent.reserve(of(claimed.length)));
+			}
+			agent.close();
 		}
 		expect(new Set(claimed).size).toBe(101);
-		other.close();
 	});
 
-	it("is none of the last hundred where the system chooses, either", async () => {
-		const other = new PortReservation(address, () => 0.5, refuse);
+	it("is far from those of other nodes and runs of this machine", async () => {
 		const claimed: number[] = [];
-		for (let round = 0; round < 50; round += 1) {
-			claimed.push(await other.reserve());
+		for (const node of ["r/a", "r/b", "s/a"]) {
+			const agent = new PortReservation(address, Math.random, refuse);
+			claimed.push(await agent.reserve(of(1, node)));
+			agent.close();
 		}
-		expect(new Set(claimed).size).toBe(50);
-		other.close();
+		const [first = 0, second = 0, third = 0] = claimed.sort((a, b) => a - b);
+		expect(second - first).toBeGreaterThan(160);
+		expect(third - second).toBeGreaterThan(160);
+	});
+
+	it("is not the one that was bound ahead if rounds were left out, and that one is free", async () => {
+		const before = openFiles();
+		await ports.reserve(of(1));
+		const one = openFiles() - before;
+		ports.prepare();
+		await waitFor("both", () => openFiles() - before === 2 * one);
+		const third = await ports.reserve(of(3));
+		await waitFor("one", () => openFiles() - before === one);
+		const alone = new PortReservation(address, Math.random, refuse);
+		const same = await alone.reserve(of(3));
+		expect(Math.abs(same - third)).toBeLessThan(160);
+		alone.close();
 	});
 
 	it("can be bound ahead, and is kept while the one before is freed", async () => {
-		const before = await ports.reserve();
+		const before = await ports.reserve(of(1));
 		ports.prepare();
 		ports.release();
-		const next = await ports.reserve();
+		const next = await ports.reserve(of(2));
 		expect(next).not.toBe(before);
 		const socket = connect(next, "127.0.0.1");
 		const [error] = await once(socket, "error");
@@ -142,7 +149,7 @@ describe.each([
 
 	it("is free, with the one that was bound ahead, once there are no more claims", async () => {
 		const before = openFiles();
-		await ports.reserve();
+		await ports.reserve(of(1));
 		const one = openFiles() - before;
 		ports.prepare();
 		await waitFor("both", () => openFiles() - before === 2 * one);
@@ -153,7 +160,7 @@ describe.each([
 
 it("is one of any address where the given one is not of this machine", async () => {
 	const ports = new PortReservation("192.0.2.1", Math.random, refuse);
-	expect(await ports.reserve()).toBeGreaterThan(0);
+	expect(await ports.reserve(of(1))).toBeGreaterThan(0);
 	ports.release();
 });
 
@@ -184,11 +191,12 @@ describe("a port on a machine that is short of something", () => {
 		});
 
 	it("is bound again where it could not be bound ahead", async () => {
+		await ports.reserve(of(1));
 		const shortage = failWith("EMFILE");
 		ports.prepare();
-		await vi.waitFor(() => expect(shortage).toHaveBeenCalledTimes(3));
+		await vi.waitFor(() => expect(shortage).toHaveBeenCalledTimes(2));
 		shortage.mockRestore();
-		expect(await ports.reserve()).toBeGreaterThan(0);
+		expect(await ports.reserve(of(2))).toBeGreaterThan(0);
 		expect(warnings).toEqual([]);
 	});
 
@@ -205,7 +213,7 @@ describe("a port on a machine that is short of something", () => {
 			socket.destroy();
 			return true;
 		});
-		const port = await ports.reserve();
+		const port = await ports.reserve(of(1));
 		const again = createServer();
 		again.listen(port);
 		const [error] = await once(again, "error");
@@ -214,22 +222,22 @@ describe("a port on a machine that is short of something", () => {
 
 	it("is tried again, and told of once until there is one", async () => {
 		const shortage = failWith("EMFILE");
-		await expect(ports.reserve()).rejects.toBeInstanceOf(PassingError);
-		await expect(ports.reserve()).rejects.toThrow(
+		await expect(ports.reserve(of(1))).rejects.toBeInstanceOf(PassingError);
+		await expect(ports.reserve(of(1))).rejects.toThrow(
 			"no port can be bound for MASTER_PORT, which is tried again: listen EMFILE; if it lasts, raise ulimit -n",
 		);
 		expect(warnings).toHaveLength(1);
 		shortage.mockRestore();
-		await ports.reserve();
+		await ports.reserve(of(1));
 		failWith("ENFILE");
-		await expect(ports.reserve()).rejects.toThrow("raise fs.file-max");
+		await expect(ports.reserve(of(1))).rejects.toThrow("raise fs.file-max");
 		expect(warnings).toHaveLength(2);
 	});
 
 	it("is given up where that is forbidden: it will not pass", async () => {
 		failWith("EPERM");
-		await expect(ports.reserve()).rejects.not.toBeInstanceOf(PassingError);
-		await expect(ports.reserve()).rejects.toMatchObject({ code: "EPERM" });
+		await expect(ports.reserve(of(1))).rejects.not.toBeInstanceOf(PassingError);
+		await expect(ports.reserve(of(1))).rejects.toMatchObject({ code: "EPERM" });
 		expect(warnings).toEqual([]);
 	});
 });
