@@ -47,6 +47,7 @@ export const outcome = {
 };
 const unpaid = nodeFailure("a", {
 	...{ failsRun: 1, unaware: true, paused: true, isWish: true, failure: root },
+	isUnattributed: true,
 });
 const notice = { source: "aws", reason: "r", deadline: 1 };
 const spending = { count: 1, at: [1] };

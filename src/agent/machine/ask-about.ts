@@ -4,6 +4,7 @@ import {
 	firstMatch,
 	type Rule,
 	type Verdict,
+	withoutCulprit,
 } from "../../policies/rules/rule.js";
 import type { RestartDecision } from "../../policies/strategy.js";
 import type { Active } from "./begin-stopping.js";
@@ -24,7 +25,9 @@ export function verdictOn(
 ): Verdict {
 	const askPolicy = () => askAbout(state, failure, cause, context);
 	const rule = ruleOn(state, failure, context);
-	return rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
+	const verdict =
+		rule === undefined ? askPolicy() : decisionOf(rule, askPolicy);
+	return failure.isUnattributed ? withoutCulprit(verdict) : verdict;
 }
 
 /** Whether a retry on this node cannot help, as far as the launcher knows: no policy is asked. */

@@ -20,6 +20,7 @@ export function onHung(
 		uptimeMs,
 		lastLines,
 		failsRun,
+		isUnattributed,
 		cause = "hang",
 		step,
 	}: AgentInput & { kind: "worker-hung" },
@@ -36,7 +37,7 @@ export function onHung(
 		{
 			...{ localRank, pid, exitCode, description, evidence, step },
 			...(failsRun && { failsRun: exitCode }),
-			...{ isGivenUp: true, cause, unseenMs: stillMs },
+			...{ isGivenUp: true, cause, unseenMs: stillMs, isUnattributed },
 			...{ uptimeMs, lastLines },
 		},
 		context,

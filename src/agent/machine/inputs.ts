@@ -87,6 +87,8 @@ export type AgentInput =
 			readonly uptimeMs?: number | undefined;
 			/** Of its stderr; undefined if it was not redirected. */
 			readonly lastLines?: string | undefined;
+			/** Nobody is known to be at fault, or only a worker that is elsewhere: this one stands for all. */
+			readonly isUnattributed?: boolean;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
 			/** Why, for rules. `slow`: it computes or reads, though it makes no step; `start`: it has not made its first one. */

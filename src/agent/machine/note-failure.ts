@@ -39,6 +39,8 @@ export interface Failure {
 	readonly isOfNode?: boolean;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean;
+	/** Nobody is known to be at fault: the worker stands for all of its round. */
+	readonly isUnattributed?: boolean | undefined;
 	/** How long it has waited or failed unnoticed, in milliseconds. */
 	readonly unseenMs?: number;
 	/** How long it had been up, if its process has not ended and that is known, in milliseconds. */
@@ -79,6 +81,7 @@ export function withFailure<State extends Active>(
 			unaware: phase === "RUNNING" || undefined,
 			paused: isPaused || undefined,
 			isWish: failure.isWish,
+			isUnattributed: failure.isUnattributed || undefined,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,

@@ -169,7 +169,8 @@ export class HangInquiry {
 		}
 		const process = this.culprit(finding);
 		if (process === undefined) return undefined;
-		const isOther = suspect !== undefined && suspect.rank !== process.rank;
+		const isUnattributed = suspect?.rank !== process.rank;
+		const isOther = suspect !== undefined && isUnattributed;
 		const silent = isOther
 			? [`${suspect.node} did not end its rank ${suspect.rank}`]
 			: [];
@@ -179,7 +180,7 @@ export class HangInquiry {
 			...hungWorker(process, clock.now()),
 			description,
 			evidence: [...silent, ...lines].slice(0, MOST_LINES),
-			stillMs,
+			...{ stillMs, isUnattributed },
 			failsRun: config.steps.onHang === "fail",
 			cause: causeOf(still, verdict),
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,

@@ -151,6 +151,16 @@ export function decisionOf(
 	}
 }
 
+/** What follows where no node is known to be at fault: none leaves, and the run pays. */
+export function withoutCulprit(verdict: Verdict): Verdict {
+	const { workers, charge, departure, exitCode, ...said } = verdict;
+	if (workers === "leave") {
+		const reason = `${said.reason}, but there is no suspect: no node leaves`;
+		return { ...said, workers: "restart", charge: "run", reason };
+	}
+	return { ...verdict, charge: charge === "nothing" ? charge : "run" };
+}
+
 function asRestart(decision: RestartDecision): RestartDecision {
 	return decision.workers === "leave" || decision.workers === "fail-run"
 		? { ...decision, workers: "restart", charge: "run" }

@@ -25,7 +25,10 @@ export function rungFor(
 	if (!before || last === undefined || cameFurther(progress, root, config)) {
 		const isMild = first === "soft" || first === "hard";
 		const why = isMild ? undefined : `${first} is the first rung of --escalate`;
-		return { at: 0, rung: first, ...(why && { why }) };
+		return {
+			...{ at: 0, rung: first },
+			...(why && { why: `${why}${vain(first, root)}` }),
+		};
 	}
 	const at = Math.min(before.at + 1, rungs.length - 1);
 	const rung = rungs[at] ?? last;
@@ -33,7 +36,13 @@ export function rungFor(
 		rung === last
 			? `${rung} is the last rung of --escalate`
 			: `${last} brought no step forward`;
-	return { at, rung, why };
+	return { at, rung, why: `${why}${vain(rung, root)}` };
+}
+
+function vain(rung: Rung, { isUnattributed = false }: NodeFailure): string {
+	return rung === "replace-node" && isUnattributed
+		? ", but there is no suspect, so no node is replaced"
+		: "";
 }
 
 /** The rung before, where it turns out that no worker was to blame. */

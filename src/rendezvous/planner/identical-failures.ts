@@ -128,7 +128,7 @@ export function hopeless(
  */
 export function barredNode(
 	view: RunView,
-	{ charge, failure }: NodeFailure,
+	{ charge, failure, isUnattributed = false }: NodeFailure,
 	{ repeated }: Pick<RoundRecord, "repeated">,
 	{ minNodes, maxNodeRestarts, isAlone = false }: PlannerConfig,
 ): string | undefined {
@@ -136,7 +136,7 @@ export function barredNode(
 	const isLimited = maxNodeRestarts !== undefined;
 	const isOfNode = isLimited || charge === "node" || charge === "worker";
 	const isOnlyThere = repeated?.nodes.every((one) => one === nodeId) ?? false;
-	if (isAlone || !isOfNode || !isOnlyThere) return undefined;
+	if (isAlone || isUnattributed || !isOfNode || !isOnlyThere) return undefined;
 	const others = [...view.nodes.values()].filter(
 		(node) =>
 			node.record.nodeId !== nodeId &&

@@ -20,7 +20,7 @@ export interface Charged {
 
 /**
  * Charges a failure to the budget that the policy names, and to those of its node and role. If the node is to be replaced for
- * it, nobody else pays.
+ * it, nobody else pays. Where nobody is known to be at fault, only the run pays.
  * @param wallTime milliseconds since 1970
  */
 export function pay(
@@ -32,6 +32,9 @@ export function pay(
 ): Charged {
 	const { charge, failure } = root;
 	if (charge === "nothing") return { round, budgets: new Map() };
+	if (root.isUnattributed) {
+		return { round: spendOfRun(round, config, wallTime), budgets: new Map() };
+	}
 	const { nodeId, role } = failure;
 	const before = view.budgets.get(nodeId) ?? UNUSED;
 	const counted = countOnNode(nodeId, before, config, wallTime);

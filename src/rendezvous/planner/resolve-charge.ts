@@ -146,7 +146,7 @@ function costOf(
 		const outcome = { ...spent(round, words), reason: round.cause.reason };
 		return { round: { ...round, outcome }, budgets: new Map() };
 	}
-	if (rung?.rung === "replace-node") {
+	if (rung?.rung === "replace-node" && !unpaid.isUnattributed) {
 		const before = view.budgets.get(nodeId) ?? UNUSED;
 		const why = `${nodeId} has failed again: ${words}`;
 		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };

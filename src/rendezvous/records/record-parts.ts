@@ -89,6 +89,7 @@ export const nodeFailure = fields<NodeFailure>({
 	unaware: optional(flag),
 	paused: optional(flag),
 	isWish: optional(flag),
+	isUnattributed: optional(flag),
 });
 
 export const cause = fields<RoundCause>({

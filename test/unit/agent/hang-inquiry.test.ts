@@ -107,6 +107,23 @@ it("A5 evidence and verdict are on disk before the worker that hangs is ended", 
 	expect(JSON.parse(there[1] ?? "")).toMatchObject({ suspects: [{ rank: 3 }] });
 });
 
+it("A5 a worker that stands for all of a round without a suspect is not blamed", async () => {
+	const one = await silentWorker();
+	const other = await silentWorker();
+	const processes = [
+		{ ...one.process, rank: 0 },
+		{ ...other.process, rank: 1, localRank: 1 },
+	];
+	const hung: AgentInput[] = [];
+	const asked = await inquire({
+		...{ clock: systemClock, evidenceMs: 60_000, seats: 1, processes },
+		call: () => Promise.reject(new Error("one node asks no store")),
+		onHung: (_, input) => hung.push(input),
+	});
+	expect(asked).toMatchObject({ hang: { suspect: null } });
+	expect(hung).toMatchObject([{ localRank: 0, isUnattributed: true }]);
+});
+
 it.each([
 	[true, "hang"],
 	[false, "start"],

@@ -24,6 +24,8 @@ interface Incident {
 	/** How far node a came, which says so only once it has left the round. */
 	readonly step?: number;
 	readonly charge?: NodeFailure["charge"];
+	/** There is no suspect: rank 0 on b only stands for all. */
+	readonly isUnattributed?: boolean;
 	/** Node a has gone meanwhile. */
 	readonly isGone?: boolean;
 }
@@ -38,12 +40,13 @@ function play(
 		...{ minNodes: 1, maxRestarts: 99, maxIdenticalFailures, escalate },
 	});
 	let known: Partial<RoundRecord> = { planId: "plan-1", seats: 2 };
-	return incidents.map(({ step, charge = "run", isGone = false }, index) => {
+	return incidents.map((incident, index) => {
+		const { step, charge = "run", isGone = false, isUnattributed } = incident;
 		const synced = index + 1;
 		const failure = failureRecord("b", { round: synced, fingerprint: "x" });
 		const failed = nodeFailure("b", {
 			failure: { ...failure, id: `b/${synced}` },
-			charge,
+			...{ charge, isUnattributed },
 		});
 		const b = nodeRecord("b", { claim: synced + 1, failure: failed });
 		const a = (change: Partial<NodeRecord>) => nodeRecord("a", change);
@@ -66,7 +69,8 @@ function play(
 		known = settled.round;
 		const barred = settled.budgets.get("b")?.barred;
 		const ending = settled.round.outcome?.reason ?? barred;
-		const told = plan.round.escalation?.rung;
+		const { rung, why = "" } = plan.round.escalation ?? {};
+		const told = why.includes("no suspect") ? `${rung} (${why})` : rung;
 		return ending === undefined ? `${told}` : `${told}: ${ending}`;
 	});
 }
@@ -82,6 +86,18 @@ describe("escalation", () => {
 			"replace-node: b has failed again: replace-node, because hard brought no step forward",
 			"fail-run: rank 0 on b: exit code 1; fail-run, because replace-node brought no step forward",
 		]);
+	});
+
+	it("replaces no node where there is no suspect, says so, and goes on to the next rung", () => {
+		const nobody = { isUnattributed: true };
+		const vain = ", but there is no suspect, so no node is replaced";
+		const after = `replace-node (hard brought no step forward${vain})`;
+		expect(play(times(4, nobody))).toMatchObject([
+			...["soft", "hard", after],
+			expect.stringMatching(/^fail-run: /),
+		]);
+		const first = `replace-node (replace-node is the first rung of --escalate${vain})`;
+		expect(play([nobody], "replace-node")).toEqual([first]);
 	});
 
 	it.each<[string, readonly Incident[], string, string]>([

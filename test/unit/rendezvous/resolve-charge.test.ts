@@ -222,6 +222,21 @@ it("waits for all with a budget that is spent", () => {
 	});
 });
 
+it("D4 is paid for by the run alone where there is no suspect", () => {
+	const limits = { maxNodeRestarts: 0, maxRoleRestarts: 0 };
+	const pays = (unpaid: NodeFailure) =>
+		settle({ unpaid, nodes: ALL, config: limits });
+	expect(
+		pays({ ...FAILED, charge: "run", isUnattributed: true }),
+	).toMatchObject({
+		...{ goesOn: true, budgets: new Map() },
+		round: { charged: 1 },
+	});
+	expect(pays({ ...FAILED, charge: "run" })).toMatchObject({
+		...{ goesOn: false, round: { charged: 0 } },
+	});
+});
+
 describe("a wish for another round", () => {
 	const unpaid: NodeFailure = { ...FAILED, isWish: true };
 
