@@ -32,6 +32,22 @@ function expectNear(told: number | null | undefined, truth: number): void {
 	expect(told).toBeLessThan(truth + TOLERANCE_MS);
 }
 
+/** How long all steps into rounds have taken, and how many rounds began because a node left. */
+async function measured(url: string) {
+	const { body } = await ask(`${url}/metrics`);
+	const sumOf = (pattern: RegExp) =>
+		[...body.matchAll(pattern)].reduce(
+			(sum, [, value]) => sum + Number(value),
+			0,
+		);
+	return {
+		phasesMs:
+			1_000 * sumOf(/^elastic_run_round_phase_seconds_sum\{.*\} (.+)$/gm),
+		left: sumOf(/^elastic_run_rounds_total\{.*cause="scale-down".*\} (.+)$/gm),
+		incidents: sumOf(/^elastic_run_incidents_total\{.*\} (.+)$/gm),
+	};
+}
+
 it.each([
 	["that coordinates", true],
 	["that does not coordinate", false],
@@ -54,12 +70,20 @@ it.each([
 		now() - ranSince > LEASE_MS ? true : undefined,
 	);
 
+	const url = await observedAt(cluster.launchOf(survivor));
+	const before = await measured(url);
+	expect(before.left).toBe(0);
+
 	const killedAt = Date.now();
 	await cluster.kill(lost);
 	const repaired = await sawLives(site, 2, { round: 2 });
 	await store.sawNode(survivor, "running", 2);
+	const after = await poll("the metrics of the repair", 60_000, async () => {
+		const read = await measured(url);
+		return read.left > 0 ? read : undefined;
+	});
 	const timeline: Timeline = JSON.parse(
-		(await ask(`${await observedAt(cluster.launchOf(survivor))}/status`)).body,
+		(await ask(`${url}/status`)).body,
 	).timeline;
 	releaseWorkers(site);
 	const rest = NODES.filter((nodeId) => nodeId !== lost);
@@ -76,6 +100,8 @@ it.each([
 	expectNear(told?.repairs.meanMs, stoodStillMs);
 	expectNear(told?.repairs.longestMs, stoodStillMs);
 	expectNear(told?.rounds[1]?.phases.totalMs, stoodStillMs);
+	expect(after).toMatchObject({ left: 1, incidents: 0 });
+	expectNear(after.phasesMs - before.phasesMs, stoodStillMs);
 	expectNear(told?.rounds[0]?.ranMs, togetherMs(first));
 	const ranMs = togetherMs(first) + togetherMs(second);
 	expectNear(told?.ranMs, ranMs);
