@@ -29,8 +29,7 @@ export function describeHang(
 	},
 ): HangWords {
 	const { kind, waiting, reason } = verdict;
-	const word = kind === "slow" ? "slow: no step" : "hung";
-	const lasting = `${word} for ${inSeconds(stillMs)}`;
+	const lasting = lastingWords(verdict, stillMs);
 	const place = suspect?.where ? ` at ${suspect.where}` : "";
 	const why = `: ${suspect?.why ?? reason}`;
 	// Without a stack the reason is all that is known.
@@ -54,6 +53,25 @@ export function describeHang(
 			? `${lasting}, no suspect: this rank only stands for all`
 			: `${lasting}${what}`;
 	return { description, lines };
+}
+
+/** The same for a rank that is ended because the suspect's node did not end the suspect. */
+export function asStandIn(
+	{ lines }: HangWords,
+	{ rank, node }: Suspect,
+	verdict: Verdict,
+	stillMs: number,
+): HangWords {
+	const lasting = lastingWords(verdict, stillMs);
+	return {
+		description: `${lasting}: this rank only stands for rank ${rank} on ${node}`,
+		lines: [`${node} did not end its rank ${rank}`, ...lines],
+	};
+}
+
+function lastingWords({ kind }: Verdict, stillMs: number): string {
+	const word = kind === "slow" ? "slow: no step" : "hung";
+	return `${word} for ${inSeconds(stillMs)}`;
 }
 
 /** Whole seconds: a failure's first line is read by people and by programs. */

@@ -84,7 +84,13 @@ function failure(
 ): TimelineIncident {
 	const at = Math.min(root.timestamp, noticedAt);
 	return {
-		...incident(kind, at, round, reason, [root.nodeId]),
+		...incident(
+			kind,
+			at,
+			round,
+			reason,
+			root.isUnattributed ? [] : [root.nodeId],
+		),
 		rank: root.rank,
 		pid: root.pid,
 		hint: root.hint ?? null,

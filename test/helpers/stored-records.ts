@@ -36,6 +36,7 @@ export type Versioned = { readonly version: 1 };
 const root = failureRecord("a", {
 	...{ isGivenUp: true, hint: "h", rule: "r", evidence: ["e"], message: "m" },
 	...{ step: 1, startedWarm: true, said: "s", fingerprint: "f" },
+	isUnattributed: true,
 });
 const cause = {
 	...({ kind: "failure", changeEvent: null, reason: "r", root } as const),
@@ -47,7 +48,6 @@ export const outcome = {
 };
 const unpaid = nodeFailure("a", {
 	...{ failsRun: 1, unaware: true, paused: true, isWish: true, failure: root },
-	isUnattributed: true,
 });
 const notice = { source: "aws", reason: "r", deadline: 1 };
 const spending = { count: 1, at: [1] };

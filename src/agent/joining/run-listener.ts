@@ -21,8 +21,8 @@ export function runListener(
 ): EnterRunOptions["listener"] {
 	const { log } = place;
 	return {
-		reservePort: (round, nodeId) =>
-			ports.reserve({ node: `${config.runId}/${nodeId}`, round }),
+		reservePort: (round, nodeId, instance) =>
+			ports.reserve({ node: `${config.runId}/${instance}/${nodeId}`, round }),
 		onPlanReason: (reason) => log.debug(reason),
 		onSkipped: (words) => log.warn(words),
 		onReplace: (record) => void replaceNode(record, config, place, opening),

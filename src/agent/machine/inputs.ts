@@ -87,7 +87,7 @@ export type AgentInput =
 			readonly uptimeMs?: number | undefined;
 			/** Of its stderr; undefined if it was not redirected. */
 			readonly lastLines?: string | undefined;
-			/** Nobody is known to be at fault, or only a worker that is elsewhere: this one stands for all. */
+			/** This node is not known to be at fault: the worker stands for its round. */
 			readonly isUnattributed?: boolean;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;

@@ -39,7 +39,7 @@ export interface Failure {
 	readonly isOfNode?: boolean;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean;
-	/** Nobody is known to be at fault: the worker stands for all of its round. */
+	/** Its node is not known to be at fault: the worker stands for its round. */
 	readonly isUnattributed?: boolean | undefined;
 	/** How long it has waited or failed unnoticed, in milliseconds. */
 	readonly unseenMs?: number;
@@ -81,7 +81,6 @@ export function withFailure<State extends Active>(
 			unaware: phase === "RUNNING" || undefined,
 			paused: isPaused || undefined,
 			isWish: failure.isWish,
-			isUnattributed: failure.isUnattributed || undefined,
 			failure: {
 				id: `${context.nodeId}/${context.incarnation}/${sequence}`,
 				nodeId: context.nodeId,
@@ -102,6 +101,7 @@ export function withFailure<State extends Active>(
 				message: failure.error?.message,
 				step: failure.step,
 				startedWarm: failure.startedWarm,
+				isUnattributed: failure.isUnattributed || undefined,
 				said: failure.trace && traceWords(failure.trace),
 				fingerprint: fingerprint(failure, rankOf(state, localRank)),
 			},

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { describeHang } from "../../evidence/describe-hang.js";
+import { asStandIn, describeHang } from "../../evidence/describe-hang.js";
 import type {
 	RankEvidence,
 	Suspect,
@@ -146,11 +146,11 @@ export class HangInquiry {
 		const { stillMs, limitMs } = still;
 		const [suspect] = verdict.suspects;
 		const about = { stillMs, suspect, directory };
-		const { description, lines } = describeHang(verdict, evidence, about);
+		const words = describeHang(verdict, evidence, about);
 		const who = suspect
 			? `rank ${suspect.rank} on ${suspect.node}`
 			: "the round";
-		const said = `${who} ${description}; ${lines.join("; ")}`;
+		const said = `${who} ${words.description}; ${words.lines.join("; ")}`;
 		if (verdict.kind === "slow" && stillMs < SLOW_FACTOR * limitMs) {
 			const waitMs = SLOW_FACTOR * limitMs - stillMs;
 			log.warn(
@@ -170,16 +170,16 @@ export class HangInquiry {
 		const process = this.culprit(finding);
 		if (process === undefined) return undefined;
 		const isUnattributed = suspect?.rank !== process.rank;
-		const isOther = suspect !== undefined && isUnattributed;
-		const silent = isOther
-			? [`${suspect.node} did not end its rank ${suspect.rank}`]
-			: [];
+		const { description, lines } =
+			suspect && isUnattributed
+				? asStandIn(words, suspect, verdict, stillMs)
+				: words;
 		this.options.dispatch({
 			kind: "worker-hung",
 			round: state.round,
 			...hungWorker(process, clock.now()),
 			description,
-			evidence: [...silent, ...lines].slice(0, MOST_LINES),
+			evidence: lines.slice(0, MOST_LINES),
 			...{ stillMs, isUnattributed },
 			failsRun: config.steps.onHang === "fail",
 			cause: causeOf(still, verdict),

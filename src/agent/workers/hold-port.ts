@@ -44,10 +44,10 @@ async function listenOnOneOf(
 		try {
 			return await listenNear(address, port);
 		} catch (error) {
-			if (systemErrorCode(error) !== "EADDRINUSE") throw error;
+			if (systemErrorCode(error) !== "EADDRINUSE") break;
 		}
 	}
-	// None is free: the system chooses.
+	// None is free, or may be bound: the system chooses.
 	return listenNear(address, 0);
 }
 

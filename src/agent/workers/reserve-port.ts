@@ -26,8 +26,8 @@ const SHORTAGES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Finds a port for MASTER_PORT and keeps it bound until the workers start, so that the system gives it to no other
- * process on this node. A new claim frees the previous port. A node's port does not come back in its next hundred claims,
- * also if its agent is started again.
+ * process on this node. A new claim frees the previous port. A node's port does not come back within a hundred rounds of the
+ * run, even if its agent is started again, unless all ports of a claim's group are taken.
  */
 export class PortReservation {
 	private free: () => void = () => {};
@@ -112,8 +112,8 @@ export class PortReservation {
 	}
 }
 
-/** @property node its run and its id: nodes of one machine try other ports in the same round */
 interface Claim {
+	/** Its run, the run's start and its id: few nodes of one machine try the same ports in the same round. */
 	readonly node: string;
 	readonly round: number;
 }

@@ -4,6 +4,7 @@ import { plainMessage } from "../../logs/plain-text.js";
 import {
 	backWords,
 	budgetOwner,
+	forEachOwner,
 	leftOfNode,
 	leftOfRoles,
 	windowOf,
@@ -110,7 +111,7 @@ function budgetLine(
 	const budget =
 		owner === undefined
 			? `${restarts.left} of ${allowed} left${backWords(restarts, wallTime)}`
-			: `a budget of ${allowed} for each ${owner}`;
+			: `a budget of ${forEachOwner(restarts, allowed, owner)}`;
 	const roles = leftOfRoles(roleRestarts, wallTime).map((one) => `, ${one}`);
 	return `  policy ${policy}, ${formatCount(incidents, "incident")}, ${budget}${roles.join("")}`;
 }

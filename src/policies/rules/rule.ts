@@ -151,14 +151,17 @@ export function decisionOf(
 	}
 }
 
-/** What follows where no node is known to be at fault: none leaves, and the run pays. */
+/** What follows where this node is not known to be at fault: it does not leave, and the run pays. */
 export function withoutCulprit(verdict: Verdict): Verdict {
-	const { workers, charge, departure, exitCode, ...said } = verdict;
-	if (workers === "leave") {
-		const reason = `${said.reason}, but there is no suspect: no node leaves`;
-		return { ...said, workers: "restart", charge: "run", reason };
+	const { workers, charge, reason, rule } = verdict;
+	if (workers !== "leave") {
+		return { ...verdict, charge: charge === "nothing" ? charge : "run" };
 	}
-	return { ...verdict, charge: charge === "nothing" ? charge : "run" };
+	const but = "but this node is not known to be at fault, and stays";
+	return {
+		...{ workers: "restart", charge: "run", reason: `${reason}, ${but}` },
+		...(rule !== undefined && { rule: `${rule}, ${but}` }),
+	};
 }
 
 function asRestart(decision: RestartDecision): RestartDecision {

@@ -14,6 +14,16 @@ export function budgetOwner(policy: string | null): string | undefined {
 		: undefined;
 }
 
+/** "3 restarts for each node, 1 used of the run's own": a run pays where no node is known to be at fault. */
+export function forEachOwner(
+	{ used }: Pick<RestartBudget, "used">,
+	allowed: string,
+	owner: string,
+): string {
+	const own = used === 0 ? "" : `, ${used} used of the run's own`;
+	return `${allowed} for each ${owner}${own}`;
+}
+
 /** " in 6 h 0 min"; empty without a window. */
 export function windowOf({
 	windowSeconds,

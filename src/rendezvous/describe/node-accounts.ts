@@ -74,7 +74,9 @@ export function accountsOf(
 			const known = status.nodes.find((node) => node.nodeId === nodeId);
 			const replaced = view.replaced?.get(nodeId);
 			const preflight = status.preflights.find((one) => one.nodeId === nodeId);
-			const own = failures.filter((failure) => failure.nodeId === nodeId);
+			const own = failures.filter(
+				(failure) => failure.nodeId === nodeId && !failure.isUnattributed,
+			);
 			return {
 				nodeId,
 				part: replaced ? "replaced" : (known?.part ?? "absent"),

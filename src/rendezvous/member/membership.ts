@@ -4,6 +4,7 @@ import { ElasticRunError } from "../../base/errors.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach, type Warn } from "../records/record-codec.js";
+import type { ReservePort } from "../records/record-writer.js";
 import type { NodeRecord, RunSpec } from "../records/records.js";
 import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RoundView } from "../records/round-view.js";
@@ -26,7 +27,7 @@ export interface MembershipOptions {
 	readonly identity: AgentIdentity;
 	readonly spec: RunSpec;
 	/** Reserves a free port on this node, bound until its workers start. */
-	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
+	readonly reservePort: ReservePort;
 	/** Whether the process that wrote this record is certainly gone; false if unknown. */
 	readonly isDead: (holder: NodeRecord) => boolean;
 	/** Whether `join` reserves the node id at once or gives it up: see `JoinRunOptions`. */

@@ -3,7 +3,7 @@ import type { AgentIdentity, Intent } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import { decodeRecord, informationAt } from "../records/record-codec.js";
 import { ROUND, WAITING } from "../records/record-shapes.js";
-import { RecordWriter } from "../records/record-writer.js";
+import { RecordWriter, type ReservePort } from "../records/record-writer.js";
 import type { RoundRecord, RunSpec } from "../records/records.js";
 import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RoundView } from "../records/round-view.js";
@@ -25,7 +25,7 @@ export interface SessionOptions {
 	readonly lease: Lease;
 	readonly identity: AgentIdentity;
 	readonly spec: RunSpec;
-	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
+	readonly reservePort: ReservePort;
 	readonly random: () => number;
 	readonly batchSize?: number | undefined;
 	readonly onView: (view: RoundView) => void;

@@ -8,7 +8,8 @@ type Config = Pick<PlannerConfig, "escalate" | "settleTimeoutMs">;
 
 /**
  * Which rung follows a failure: the next one if the rung before brought no step forward, else the first. Undefined without
- * rungs, and for what costs nothing or is only a worker's request.
+ * rungs, and for what costs nothing or is only a worker's request. The rung before comes again where a node would be
+ * replaced that is not known to be at fault.
  */
 export function rungFor(
 	before: EscalationRung | undefined,
@@ -21,28 +22,26 @@ export function rungFor(
 	if (first === undefined || root.charge === "nothing" || root.isWish) {
 		return undefined;
 	}
+	const isVain = (rung: Rung) =>
+		rung === "replace-node" && root.failure.isUnattributed;
 	const last = rungs[before?.at ?? rungs.length];
 	if (!before || last === undefined || cameFurther(progress, root, config)) {
+		if (isVain(first)) return undefined;
 		const isMild = first === "soft" || first === "hard";
 		const why = isMild ? undefined : `${first} is the first rung of --escalate`;
-		return {
-			...{ at: 0, rung: first },
-			...(why && { why: `${why}${vain(first, root)}` }),
-		};
+		return { at: 0, rung: first, ...(why && { why }) };
 	}
 	const at = Math.min(before.at + 1, rungs.length - 1);
 	const rung = rungs[at] ?? last;
+	if (isVain(rung)) {
+		const why = "it is not known which node is to be replaced";
+		return { at: before.at, rung: last, why };
+	}
 	const why =
 		rung === last
 			? `${rung} is the last rung of --escalate`
 			: `${last} brought no step forward`;
-	return { at, rung, why: `${why}${vain(rung, root)}` };
-}
-
-function vain(rung: Rung, { isUnattributed = false }: NodeFailure): string {
-	return rung === "replace-node" && isUnattributed
-		? ", but there is no suspect, so no node is replaced"
-		: "";
+	return { at, rung, why };
 }
 
 /** The rung before, where it turns out that no worker was to blame. */

@@ -128,11 +128,11 @@ export function hopeless(
  */
 export function barredNode(
 	view: RunView,
-	{ charge, failure, isUnattributed = false }: NodeFailure,
+	{ charge, failure }: NodeFailure,
 	{ repeated }: Pick<RoundRecord, "repeated">,
 	{ minNodes, maxNodeRestarts, isAlone = false }: PlannerConfig,
 ): string | undefined {
-	const { nodeId } = failure;
+	const { nodeId, isUnattributed = false } = failure;
 	const isLimited = maxNodeRestarts !== undefined;
 	const isOfNode = isLimited || charge === "node" || charge === "worker";
 	const isOnlyThere = repeated?.nodes.every((one) => one === nodeId) ?? false;

@@ -32,7 +32,7 @@ export function pay(
 ): Charged {
 	const { charge, failure } = root;
 	if (charge === "nothing") return { round, budgets: new Map() };
-	if (root.isUnattributed) {
+	if (failure.isUnattributed) {
 		return { round: spendOfRun(round, config, wallTime), budgets: new Map() };
 	}
 	const { nodeId, role } = failure;

@@ -138,7 +138,7 @@ function costOf(
 	config: PlannerConfig,
 	wallTime: number,
 ): Charged {
-	const { nodeId } = unpaid.failure;
+	const { nodeId, isUnattributed = false } = unpaid.failure;
 	const isOnRung = config.escalate !== undefined && unpaid.charge !== "nothing";
 	const rung = isOnRung ? round.escalation : undefined;
 	const words = rungInWords(rung) ?? "";
@@ -146,7 +146,7 @@ function costOf(
 		const outcome = { ...spent(round, words), reason: round.cause.reason };
 		return { round: { ...round, outcome }, budgets: new Map() };
 	}
-	if (rung?.rung === "replace-node" && !unpaid.isUnattributed) {
+	if (rung?.rung === "replace-node" && !isUnattributed) {
 		const before = view.budgets.get(nodeId) ?? UNUSED;
 		const why = `${nodeId} has failed again: ${words}`;
 		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };

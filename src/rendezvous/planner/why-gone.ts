@@ -64,6 +64,8 @@ export function neededPlaces(view: RunView): readonly Place[] {
  *   could not rely on its lease             | cause          | -                       | -
  *   is only late, or had finished           | -              | -                       | -
  *   ends to be started again                | -              | -                       | -
+ *
+ * Where no node is known to be at fault, all count as other nodes.
  */
 export function externalCauses(
 	view: RunView,
@@ -71,7 +73,7 @@ export function externalCauses(
 ): readonly string[] {
 	return neededPlaces(view).flatMap((place) => {
 		if (isRecreated(view, place)) return [];
-		if (place.nodeId !== failure.nodeId) {
+		if (failure.isUnattributed || place.nodeId !== failure.nodeId) {
 			return whyGone(view, place) ?? whyFenced(view, place) ?? [];
 		}
 		const isFree = isWish || lastWordOf(view, place)?.isAsked === true;

@@ -34,6 +34,8 @@ export interface FailureRecord {
 	readonly step?: number | undefined;
 	/** Its process was not started as usual: docs/warm-restarts.md. Undefined: it was, or that is not known. */
 	readonly startedWarm?: boolean | undefined;
+	/** Its node is not known to be at fault: its worker stands for the round, and only the run pays. */
+	readonly isUnattributed?: boolean | undefined;
 	/** The exception and where it was raised, or the last line of its stderr: one line. */
 	readonly said?: string | undefined;
 	/** Failures with the same one are the same failure: see fingerprint.ts. Undefined: its cause may be outside the program. */

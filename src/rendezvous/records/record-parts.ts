@@ -78,6 +78,7 @@ export const failure = fields<FailureRecord>({
 	message: optional(words),
 	step: optional(step),
 	startedWarm: optional(flag),
+	isUnattributed: optional(flag),
 	said: optional(words),
 	fingerprint: optional(words),
 });
@@ -89,7 +90,6 @@ export const nodeFailure = fields<NodeFailure>({
 	unaware: optional(flag),
 	paused: optional(flag),
 	isWish: optional(flag),
-	isUnattributed: optional(flag),
 });
 
 export const cause = fields<RoundCause>({

@@ -10,13 +10,23 @@ import {
 } from "./records.js";
 import { writePatienceMs } from "./write-patience.js";
 
+/**
+ * The port of a claim, in this start of the run.
+ * @throws PassingError if it should be tried again
+ */
+export type ReservePort = (
+	claim: number,
+	nodeId: string,
+	instance: number,
+) => Promise<number>;
+
 export interface RecordWriterOptions {
 	readonly store: Store;
 	readonly keys: RunKeys;
 	readonly lease: Lease;
 	readonly identity: AgentIdentity;
-	/** Reserves a free port on this node, bound until its workers start. Rejects with a PassingError if it should be tried again. */
-	readonly reservePort: (claim: number, nodeId: string) => Promise<number>;
+	/** Reserves a free port on this node, bound until its workers start. */
+	readonly reservePort: ReservePort;
 	/** This agent: reads back if its earlier read is outdated. */
 	readonly own: Reader;
 	/** The coordinator, if it is this agent: reads back what was written. */
@@ -144,14 +154,14 @@ export class RecordWriter {
 			isAsked: intent.isAsked,
 			notice: intent.notice,
 			runsOn: intent.runsOn,
-			masterPort: await this.portFor(intent.claim),
+			masterPort: await this.portFor(intent.claim, round.instance),
 		};
 	}
 
-	private async portFor(claim: number): Promise<number> {
+	private async portFor(claim: number, instance: number): Promise<number> {
 		if (this.reservedFor?.claim !== claim) {
 			const { reservePort, identity } = this.options;
-			const port = await reservePort(claim, identity.nodeId);
+			const port = await reservePort(claim, identity.nodeId, instance);
 			this.reservedFor = { claim, port };
 		}
 		return this.reservedFor.port;

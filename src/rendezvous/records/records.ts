@@ -94,8 +94,6 @@ export interface NodeFailure {
 	readonly paused?: boolean | undefined;
 	/** Nothing has failed: the worker waits for another round. */
 	readonly isWish?: boolean | undefined;
-	/** Nobody is known to be at fault: its worker stands for all of the round, and only the run pays. */
-	readonly isUnattributed?: boolean | undefined;
 }
 
 export interface RoundCause {

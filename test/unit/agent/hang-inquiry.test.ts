@@ -91,11 +91,13 @@ it.each<[string, () => Promise<never>]>([
 it("A5 evidence and verdict are on disk before the worker that hangs is ended", async () => {
 	const worker = await silentWorker();
 	const there: string[] = [];
+	let isUnattributed: boolean | undefined;
 	await inquire({
 		...{ clock: systemClock, evidenceMs: 60_000, seats: 1 },
 		processes: [worker.process],
 		call: () => Promise.reject(new Error("one node asks no store")),
-		onHung: (logs) => {
+		onHung: (logs, input) => {
+			if (input.kind === "worker-hung") ({ isUnattributed } = input);
 			const files = ["rank-3.txt", "hang.json"].map((name) =>
 				join(logs, "round-2", "hang-1", name),
 			);
@@ -103,6 +105,7 @@ it("A5 evidence and verdict are on disk before the worker that hangs is ended", 
 			expect(isAlive(worker.process.pid)).toBe(true);
 		},
 	});
+	expect(isUnattributed).toBe(false);
 	expect(there[0]).toMatch("at: train.py:41 in load_batch");
 	expect(JSON.parse(there[1] ?? "")).toMatchObject({ suspects: [{ rank: 3 }] });
 });

@@ -61,6 +61,7 @@ it.each([
 		withRules(rules),
 		isUnattributed ? { isUnattributed } : {},
 	);
-	expect(state).toMatchObject({ failure: { charge, isUnattributed } });
+	const failure = { charge, failure: { isUnattributed } };
+	expect(state).toMatchObject({ failure });
 	expect(state).toMatchObject({ next: { kind } });
 });

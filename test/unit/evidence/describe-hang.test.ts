@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
-import { describeHang } from "../../../src/evidence/describe-hang.js";
+import {
+	asStandIn,
+	describeHang,
+} from "../../../src/evidence/describe-hang.js";
 import type { HangKind } from "../../../src/rendezvous/records/progress-record.js";
 
 const WHY = "in kernel state D, which no signal ends (it waits in nfs_wait)";
@@ -22,5 +25,16 @@ it.each<[string, HangKind, string | null, string]>([
 			"no step was made",
 			"evidence: /logs",
 		],
+	});
+});
+
+it("A5 a rank that is ended in place of a suspect elsewhere is told as that", () => {
+	const suspect = { rank: 3, node: "b", why: WHY, where: "a.py:4 in f" };
+	const about = { suspects: [suspect], waiting: [], reason: "why" };
+	const words = { description: "hung at a.py:4 in f", lines: ["suspect"] };
+	const verdict = { kind: "hung", ...about } as const;
+	expect(asStandIn(words, suspect, verdict, 61_000)).toEqual({
+		description: "hung for 61 s: this rank only stands for rank 3 on b",
+		lines: ["b did not end its rank 3", "suspect"],
 	});
 });

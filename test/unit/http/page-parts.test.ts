@@ -222,15 +222,22 @@ it("gives the run in figures", () => {
 	expect(textOf(tree)).toContain("of 3, policy hard");
 });
 
-it("D2 gives the budgets of roles, and none of the run where each node has one", () => {
+it("D2 gives the budgets of roles, and of the run only what is used where each node has one", () => {
 	const reader = {
 		...{ allowed: 5, used: 1, left: 4, windowSeconds: 60 },
 		nextBackAt: NOW + 2_000,
 	};
 	const run = { policy: "soft", roleRestarts: { reader } };
-	const document = statusDocument({}, run);
-	const text = textOf(h("div", {}, figures(pageModel({ document }))));
+	const withUsed = (used: number) => {
+		const restarts = { allowed: 3, used, left: 3 - used };
+		const document = statusDocument({}, { ...run, restarts });
+		return textOf(h("div", {}, figures(pageModel({ document }))));
+	};
+	const text = withUsed(0);
 	expect(text).toContain("restarts left–3 for each node, policy soft; ");
+	expect(withUsed(1)).toContain(
+		"–3 for each node, 1 used of the run's own, policy soft; ",
+	);
 	expect(text).toContain(
 		"role reader: 4 of 5 in 60.0 s left (the next one comes back in 2.0 s)",
 	);

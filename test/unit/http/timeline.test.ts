@@ -367,6 +367,18 @@ describe("the time line", () => {
 		expect(timeline?.outcome).toEqual({ result: "failed", reason });
 	});
 
+	it.each([
+		[undefined, ["a"]],
+		[true, []],
+	])("names the node of a failure, unless it only stands for the round (%s)", (isUnattributed, nodes) => {
+		const root = failureRecord("a", { id: "new", isUnattributed });
+		const lastIncident = { round: 2, at: BEGUN, reason: "hung", root };
+		const status = runStatus({ lastIncident });
+		const timeline = timelineOf(status, historyOf(ROUNDS), NOTHING_SEEN);
+		const told = timeline?.incidents.find(({ reason }) => reason === "hung");
+		expect(told?.nodes).toEqual(nodes);
+	});
+
 	it("names who came and who went where no worker failed", () => {
 		const [first] = ROUNDS;
 		const change = (kind: "scale-up" | "scale-down", reason: string) => ({

@@ -20,6 +20,8 @@ import {
 const ALL = "soft,hard,replace-node,fail-run";
 const SEATS = { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) };
 
+const NOBODY = { failure: failureRecord("b", { isUnattributed: true }) };
+
 interface Incident {
 	/** How far node a came, which says so only once it has left the round. */
 	readonly step?: number;
@@ -43,10 +45,12 @@ function play(
 	return incidents.map((incident, index) => {
 		const { step, charge = "run", isGone = false, isUnattributed } = incident;
 		const synced = index + 1;
-		const failure = failureRecord("b", { round: synced, fingerprint: "x" });
+		const failure = failureRecord("b", {
+			...{ round: synced, fingerprint: "x", isUnattributed },
+		});
 		const failed = nodeFailure("b", {
 			failure: { ...failure, id: `b/${synced}` },
-			...{ charge, isUnattributed },
+			charge,
 		});
 		const b = nodeRecord("b", { claim: synced + 1, failure: failed });
 		const a = (change: Partial<NodeRecord>) => nodeRecord("a", change);
@@ -69,8 +73,7 @@ function play(
 		known = settled.round;
 		const barred = settled.budgets.get("b")?.barred;
 		const ending = settled.round.outcome?.reason ?? barred;
-		const { rung, why = "" } = plan.round.escalation ?? {};
-		const told = why.includes("no suspect") ? `${rung} (${why})` : rung;
+		const told = plan.round.escalation?.rung;
 		return ending === undefined ? `${told}` : `${told}: ${ending}`;
 	});
 }
@@ -88,16 +91,26 @@ describe("escalation", () => {
 		]);
 	});
 
-	it("replaces no node where there is no suspect, says so, and goes on to the next rung", () => {
-		const nobody = { isUnattributed: true };
-		const vain = ", but there is no suspect, so no node is replaced";
-		const after = `replace-node (hard brought no step forward${vain})`;
-		expect(play(times(4, nobody))).toMatchObject([
-			...["soft", "hard", after],
-			expect.stringMatching(/^fail-run: /),
-		]);
-		const first = `replace-node (replace-node is the first rung of --escalate${vain})`;
-		expect(play([nobody], "replace-node")).toEqual([first]);
+	it("replaces no node that is not known to be at fault, and says so", () => {
+		const view = runView(
+			{
+				...{ planId: "plan-1", seats: 1, synced: 1 },
+				escalation: { at: 1, rung: "hard" },
+			},
+			[nodeRecord("b", { claim: 2, failure: nodeFailure("b", NOBODY) })],
+			{ seats: { b: seatRecord("b") } },
+		);
+		const config = runSpec({ minNodes: 1, escalate: ALL });
+		const time = { now: 0, wallTime: 0 };
+		const { plan } = planRound(view, EMPTY_MEMORY, config, "p", time);
+		expect(plan).toMatchObject({
+			round: {
+				cause: {
+					reason:
+						"rank 0 on b: exit code 1; hard, because it is not known which node is to be replaced",
+				},
+			},
+		});
 	});
 
 	it.each<[string, readonly Incident[], string, string]>([
@@ -120,6 +133,18 @@ describe("escalation", () => {
 			[{}, { charge: "nothing" }, {}],
 			"soft,hard",
 			"soft, soft, hard",
+		],
+		[
+			"takes the rung before again where it is not known which node to replace",
+			[...times(4, { isUnattributed: true }), {}],
+			"soft,hard,replace-node",
+			"soft, hard, hard, hard, replace-node",
+		],
+		[
+			"replaces no unknown node on its first rung",
+			[...times(2, { isUnattributed: true }), {}],
+			"replace-node",
+			"undefined, undefined, replace-node",
 		],
 		[
 			"takes a rung back where a node that went was the cause",

@@ -26,7 +26,6 @@ interface Failed {
 	readonly step?: number | null;
 	readonly failure?: Partial<FailureRecord>;
 	readonly charge?: NodeFailure["charge"];
-	readonly isUnattributed?: boolean;
 	/** Of the other node. */
 	readonly peer?: Partial<NodeRecord>;
 }
@@ -41,13 +40,12 @@ function play(
 	for (const [index, incident] of incidents.entries()) {
 		const synced = index + 1;
 		const { on = "b", step, charge = "run", peer } = incident;
-		const { isUnattributed } = incident;
 		const reached = step === undefined ? undefined : { round: synced, step };
 		const failure = failureRecord(on, {
 			...{ round: synced, rank: 3, fingerprint: SAME, said: "ValueError: x" },
 			...incident.failure,
 		});
-		const unpaid = nodeFailure(on, { failure, charge, isUnattributed });
+		const unpaid = nodeFailure(on, { failure, charge });
 		const { role } = failure;
 		const others = peer?.reached && { round: synced, step: peer.reached.step };
 		const nodes = ["a", "b"].map((nodeId) =>
@@ -261,7 +259,7 @@ describe("same failures of one node, whose own budget pays", () => {
 		["keep it out", times(3, ofNode), {}, "goes on, goes on, barred"],
 		[
 			"end the run if there is no suspect, for which nothing is known of the node",
-			times(3, { ...ofNode, charge: "run", isUnattributed: true }),
+			times(3, { charge: "run", failure: { isUnattributed: true } }),
 			{ maxNodeRestarts: 9 },
 			"goes on, goes on, ends",
 		],

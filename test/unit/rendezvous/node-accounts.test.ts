@@ -5,7 +5,11 @@ import type { BudgetRecord } from "../../../src/rendezvous/records/budget-record
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
-import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
+import {
+	failureRecord,
+	nodeRecord,
+	roundRecord,
+} from "../../helpers/run-view.js";
 
 const HOUR = 3_600_000;
 const KEYS = new RunKeys("r");
@@ -38,5 +42,19 @@ describe("the account of a node", () => {
 		]);
 		if (accounts === undefined) throw new Error("no accounts");
 		expect(formatNodes(accounts, 0)).toMatch(/\na .* 2 of 2 in 1 h 0 min/);
+	});
+
+	it.each([
+		[undefined, 1],
+		[true, 0],
+	])("D2 counts the failures of the node, not those that only stand for the round (%s): %s", (isUnattributed, failures) => {
+		const root = failureRecord("a", { isUnattributed });
+		const snapshot = snapshotOf({
+			[KEYS.round]: roundRecord({ cause: { ...roundRecord().cause, root } }),
+			[KEYS.spec]: runSpec(),
+			[KEYS.node("a")]: nodeRecord("a"),
+		});
+		const accounts = accountsOf("r", snapshot, 0);
+		expect(accounts?.nodes).toMatchObject([{ nodeId: "a", failures }]);
 	});
 });

@@ -222,18 +222,28 @@ it("waits for all with a budget that is spent", () => {
 	});
 });
 
-it("D4 is paid for by the run alone where there is no suspect", () => {
-	const limits = { maxNodeRestarts: 0, maxRoleRestarts: 0 };
-	const pays = (unpaid: NodeFailure) =>
-		settle({ unpaid, nodes: ALL, config: limits });
-	expect(
-		pays({ ...FAILED, charge: "run", isUnattributed: true }),
-	).toMatchObject({
-		...{ goesOn: true, budgets: new Map() },
-		round: { charged: 1 },
+describe("a hang without a suspect", () => {
+	const unpaid: NodeFailure = {
+		...{ ...FAILED, charge: "run" },
+		failure: { ...FAILED.failure, isUnattributed: true },
+	};
+	const config = { maxNodeRestarts: 0, maxRoleRestarts: 0 };
+
+	it("is paid for by the run alone", () => {
+		expect(settle({ unpaid, nodes: ALL, config })).toMatchObject({
+			...{ goesOn: true, budgets: new Map() },
+			round: { charged: 1 },
+		});
+		const known = { ...FAILED, charge: "run" } as const;
+		expect(settle({ unpaid: known, nodes: ALL, config })).toMatchObject({
+			...{ goesOn: false, round: { charged: 0 } },
+		});
 	});
-	expect(pays({ ...FAILED, charge: "run" })).toMatchObject({
-		...{ goesOn: false, round: { charged: 0 } },
+
+	it("is explained by the loss of any node, also of the one that ended its rank", () => {
+		const nodes = [ready("a"), ready("c")];
+		expect(settle({ unpaid, nodes })?.round).toMatchObject({ charged: 0 });
+		expect(settle({ nodes })?.round).toMatchObject({ charged: 1 });
 	});
 });
 

@@ -2,6 +2,7 @@ import { formatCount } from "../../../base/units.js";
 import {
 	backWords,
 	budgetOwner,
+	forEachOwner,
 	leftOfRoles,
 	windowOf,
 } from "../../../rendezvous/describe/budget-words.js";
@@ -73,7 +74,7 @@ function restartsFigure(run: RunStatus, now: number): Tree {
 	const own =
 		owner === undefined
 			? `of ${allowed}${backWords(restarts, now)}, policy ${policy ?? ""}`
-			: `${allowed} for each ${owner}, policy ${policy ?? ""}`;
+			: `${forEachOwner(restarts, allowed, owner)}, policy ${policy ?? ""}`;
 	return figure(
 		"restarts left",
 		owner === undefined ? `${restarts.left}` : "–",
