@@ -84,7 +84,8 @@ function tellWhatCame(calm, rough) {
 		],
 		[
 			`accuracy ${rough.accuracy} with kills, ${calm.accuracy} without`,
-			rough.accuracy >= LEAST_ACCURACY && difference <= LARGEST_DIFFERENCE,
+			Math.min(rough.accuracy, calm.accuracy) >= LEAST_ACCURACY &&
+				difference <= LARGEST_DIFFERENCE,
 		],
 	];
 	print("");
