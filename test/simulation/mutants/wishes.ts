@@ -23,7 +23,7 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	{
 		name: "lay a failure to what befell its own node",
 		file: "src/rendezvous/planner/why-gone.ts",
-		guard: "if (place.nodeId !== failure.nodeId) {",
+		guard: "if (failure.isUnattributed || place.nodeId !== failure.nodeId) {",
 		without: 'if (place.nodeId !== "") {',
 		caughtBy: { checker: "settlement" },
 	},
