@@ -44,7 +44,7 @@ export async function watchReplies(
 	options: WatchRepliesOptions,
 ): Promise<ReplyWatch> {
 	const watch = new ReplyWatch(root, onReply, options);
-	await watch.open(options.loadWatcher ?? loadChokidar);
+	await watch.open(options.loadWatcher);
 	return watch;
 }
 
@@ -72,9 +72,11 @@ export class ReplyWatch {
 		this.touchAt = clock.now() + TOUCH_MS;
 	}
 
-	/** Starts watching; only polls if there is no watcher. */
+	/** Starts watching; only polls if there is no watcher. Channels can be read before that. */
 	async open(
-		loadWatcher: (directory: string) => Promise<OpenReplyWatcher>,
+		loadWatcher: (
+			directory: string,
+		) => Promise<OpenReplyWatcher> = loadChokidar,
 	): Promise<void> {
 		this.poll.every(POLL_MS);
 		try {

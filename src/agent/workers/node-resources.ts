@@ -108,7 +108,7 @@ export class Replies {
 
 	constructor(
 		private readonly channels: ChannelRoot,
-		private readonly place: LauncherIo,
+		private readonly place: Pick<LauncherIo, "clock" | "log">,
 		private readonly hear: ReplyListener,
 	) {}
 
@@ -133,9 +133,9 @@ export class Replies {
 	}
 
 	private async open(): Promise<void> {
-		const { watchReplies } = await import("../../channel/watch-replies.js");
+		const { ReplyWatch } = await import("../../channel/watch-replies.js");
 		const { clock, log } = this.place;
-		this.watch = await watchReplies(
+		this.watch = new ReplyWatch(
 			this.channels,
 			(directory, reply) => {
 				if (reply.kind === "ERROR") {
@@ -146,6 +146,8 @@ export class Replies {
 			},
 			{ clock, warn: (message) => log.warn(message) },
 		);
+		// A worker may fail while the watcher is loaded, and what the others have said by then counts.
+		await this.watch.open();
 	}
 }
 

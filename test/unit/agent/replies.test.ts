@@ -1,0 +1,32 @@
+import { expect, it, vi } from "vitest";
+import { Replies } from "../../../src/agent/workers/node-resources.js";
+import { ReplyWriter } from "../../../src/channel/reply-writer.js";
+import { waitFor } from "../../helpers/processes.js";
+import { ManualClock } from "../channel/manual-clock.js";
+import { temporaryRoot } from "../channel/samples.js";
+
+// The watcher's package is never loaded, and the poll never comes.
+vi.mock("../../../src/channel/reply-watcher.js", () => ({
+	loadChokidar: () => new Promise(() => {}),
+}));
+
+it("T11 what a worker has said is read on demand while the watcher is still loaded", async () => {
+	const root = temporaryRoot();
+	const { directory } = root.createWorker(0);
+	const heard: string[] = [];
+	const silent = () => {};
+	const level = { debug: silent, info: silent, warn: silent, error: silent };
+	const log = { ...level, attachFile: silent, close: silent };
+	const replies = new Replies(
+		root,
+		{ clock: new ManualClock(), log },
+		(_, { kind }) => void heard.push(kind),
+	);
+	replies.listen();
+	new ReplyWriter(directory).write({ kind: "HELLO" }, 1);
+	await waitFor("the worker's first word", () => {
+		replies.readNow(directory);
+		return heard.length > 0;
+	});
+	expect(heard).toEqual(["HELLO"]);
+});
