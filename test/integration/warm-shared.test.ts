@@ -1,5 +1,5 @@
 // What workers import is shared through the store, so that a spare's first start is warm: docs/warm-restarts.md.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
@@ -85,7 +85,9 @@ it("under soft-replace replaces a failed worker by a warm one, keeps the others'
 	const keeps = await inRound(b, 1);
 	const first = await inRound(a, 1);
 	await parked(await isReady(a));
-	writeFileSync(at("node-a.1"), "exit 1");
+	// Written aside: a worker that finds it empty ends with 0.
+	writeFileSync(at("order"), "exit 1");
+	renameSync(at("order"), at("node-a.1"));
 	const replaced = await inRound(a, 2);
 	expect(await inRound(b, 2)).toEqual({ ...keeps, round: 2 });
 	const warm = { isAhead: true, isFrozen: true, hasSocketAhead: false };
