@@ -27,6 +27,8 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		const { [other]: out } = await cluster.ends({ [other]: 75 });
 		expect(out?.stderr).toContain("decided by rule 1 (exit=9 => replace-node)");
 		await waitFor("the command's input", () => existsSync(told));
+		// Before the next round, the end of the coordinator's process would explain the failure.
+		await cluster.newestWorld(coordinator);
 		await cluster.vanish(coordinator);
 		cluster.agent(coordinator, { flags });
 		await cluster.newestWorld(coordinator);

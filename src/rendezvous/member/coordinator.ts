@@ -14,8 +14,14 @@ import { planRound } from "../planner/plan-round.js";
 import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
 import { type RunView, readRunView } from "../records/run-view.js";
-import type { Reader, Snapshot, Watch, Write } from "../store/store.js";
-import { type CareOptions, careFor } from "./care-for.js";
+import type {
+	Reader,
+	Snapshot,
+	TransactionResult,
+	Watch,
+	Write,
+} from "../store/store.js";
+import { type CareOptions, Caretaker } from "./caretaker.js";
 import {
 	type FencingToken,
 	PlanWriter,
@@ -57,6 +63,7 @@ export interface CoordinatorOptions extends PlanWriterOptions, CareOptions {
 export class Coordinator {
 	private readonly loop: ReconcileLoop;
 	private readonly writer: PlanWriter;
+	private readonly caretaker: Caretaker;
 	private memory: PlannerMemory = EMPTY_MEMORY;
 	private waitingMemory: WaitingMemory | null = null;
 	/** The newest round it knows: the history line of this round is read with the rest. */
@@ -75,6 +82,7 @@ export class Coordinator {
 		this.cache = new SnapshotCache(store, () => keys.coordinating(this.synced));
 		if (known !== undefined) this.cache.offer(known);
 		this.writer = new PlanWriter(options);
+		this.caretaker = new Caretaker(options, this.writer);
 		this.loop = new ReconcileLoop({
 			...options,
 			seen: () => this.cache.revision,
@@ -139,10 +147,8 @@ export class Coordinator {
 		if (reason !== this.reason) this.options.onReason(reason);
 		this.reason = reason;
 		if (handsOver(view, this.options)) return this.resign(plan, view);
-		const cared = plan
-			? undefined
-			: await careFor(view, this.options, this.writer);
-		if (cared !== undefined) return this.learn(cared);
+		const cared = plan ? undefined : await this.caretaker.care(view);
+		if (cared) return this.learn(cared);
 		if (plan === undefined) return this.tell(result, view, time);
 		return this.carryOut(plan, view);
 	}
@@ -152,7 +158,7 @@ export class Coordinator {
 		const resignation = [{ delete: this.options.keys.coordinator }];
 		const hasResigned = plan
 			? await this.carryOut(plan, view, resignation)
-			: this.learn((await this.writer.write(resignation, view)).succeeded);
+			: this.learn(await this.writer.write(resignation, view));
 		if (hasResigned) this.close();
 		return false;
 	}
@@ -174,13 +180,11 @@ export class Coordinator {
 		this.waitingMemory = memory;
 		if (lookAt !== undefined) this.loop.requestRead(lookAt - time.now);
 		if (write === undefined) return false;
-		const { succeeded } = await this.writer.write(
+		const change =
 			write === null
-				? [{ delete: keys.waiting }]
-				: [{ put: keys.waiting, value: encodeRecord(write) }],
-			view,
-		);
-		return this.learn(succeeded);
+				? { delete: keys.waiting }
+				: { put: keys.waiting, value: encodeRecord(write) };
+		return this.learn(await this.writer.write([change], view));
 	}
 
 	/** An agent may coordinate more than once, even with one token: the revision distinguishes its terms. */
@@ -195,21 +199,20 @@ export class Coordinator {
 	): Promise<boolean> {
 		this.plansMade += 1;
 		const tryId = this.nextPlanId(view);
-		const { succeeded, read } = await this.writer.carryOut(plan, view, {
-			tryId,
-			also,
-		});
+		const written = await this.writer.carryOut(plan, view, { tryId, also });
+		const { succeeded, read } = written;
 		if (read !== undefined && !this.closed) this.options.own?.take(read);
 		if (succeeded && plan.kind === "lift") {
 			this.synced = plan.round.synced;
 			this.memory = rememberLift(plan.round);
 		}
-		return this.learn(succeeded);
+		return this.learn(written);
 	}
 
-	/** Another etcd at the old address may hold other keys with the same revisions. */
-	private learn(isWritten: boolean): boolean {
-		if (!isWritten) this.cache.forget();
-		return isWritten;
+	/** After a refusal all is read again: another etcd at the old address may hold other keys with the same revisions. */
+	private learn({ succeeded, revision }: TransactionResult): boolean {
+		if (succeeded) this.cache.wrote(revision);
+		else this.cache.forget();
+		return succeeded;
 	}
 }

@@ -47,7 +47,7 @@ export class PlanWriter {
 		plan: Plan,
 		view: RunView,
 		{ tryId, also }: { tryId: string; also: readonly Write[] },
-	): Promise<Pick<TransactionResult, "succeeded" | "read">> {
+	): Promise<TransactionResult> {
 		const { keys, own: reader, batchSize = BATCH_SIZE } = this.options;
 		const reads = reader?.selectors;
 		const { others, last: own } = planWrites(plan, keys, view);
@@ -57,7 +57,7 @@ export class PlanWriter {
 			return this.write([...others, ...last], view, { reads });
 		}
 		const guard = await this.writeInBatches(others, view, tryId);
-		if (guard === undefined) return { succeeded: false };
+		if (guard === undefined) return { succeeded: false, revision: 0 };
 		const unmark = { delete: keys.lifting };
 		return this.write([...last, unmark], view, { guard, reads });
 	}

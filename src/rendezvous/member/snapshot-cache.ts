@@ -4,6 +4,8 @@ import type { Snapshot, Store } from "../store/store.js";
 export class SnapshotCache {
 	private seen: Snapshot | undefined;
 	private offered: Snapshot | undefined;
+	/** The revision of its reader's own last write, which no later look may miss. */
+	private written = 0;
 	/** Ends the current read. */
 	private take: (offered: Snapshot) => void = () => {};
 
@@ -25,8 +27,14 @@ export class SnapshotCache {
 		this.take(read);
 	}
 
-	/** @param atLeast the revision that offered records must have; Infinity: only the store will do */
-	async look(atLeast = 0): Promise<Snapshot> {
+	/** Later looks see this write: what was offered before it does not count. */
+	wrote(revision: number): void {
+		this.written = revision;
+	}
+
+	/** @param changed the revision that offered records must have; Infinity: only the store will do */
+	async look(changed = 0): Promise<Snapshot> {
+		const atLeast = Math.max(changed, this.written);
 		const offered = this.offered;
 		this.offered = undefined;
 		const isNews =
@@ -41,6 +49,7 @@ export class SnapshotCache {
 	forget(): void {
 		this.seen = undefined;
 		this.offered = undefined;
+		this.written = 0;
 	}
 
 	private readOrTake(atLeast: number): Promise<Snapshot> {

@@ -39,7 +39,7 @@ export const READ_MUTANTS: readonly Mutant[] = [
 	{
 		name: "trust what is known though a write was refused",
 		file: "src/rendezvous/member/coordinator.ts",
-		guard: "if (!isWritten) this.cache.forget();",
+		guard: "else this.cache.forget();",
 		without: "",
 		caughtBy: { test: COORDINATOR_TESTS, named: "refused" },
 	},

@@ -98,6 +98,13 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 		caughtBy: { test: PICTURE_TESTS, named: "without of" },
 	},
 	{
+		name: "plan without the coordinator's own last write",
+		file: "src/rendezvous/member/coordinator.ts",
+		guard: "if (succeeded) this.cache.wrote(revision);",
+		without: "if (succeeded) this.cache.revision;",
+		caughtBy: { test: COORDINATOR_TESTS, named: "once for a node" },
+	},
+	{
 		name: "plan by what was read back for a round before",
 		file: "src/rendezvous/member/coordinator.ts",
 		guard: "if (synced !== this.synced) return;",

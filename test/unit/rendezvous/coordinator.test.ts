@@ -6,6 +6,7 @@ import {
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
+import type { ReplacedRecord } from "../../../src/rendezvous/records/replaced-record.js";
 import type {
 	Compare,
 	ReadBack,
@@ -23,17 +24,22 @@ const KEYS = new RunKeys("r");
 class NotingStore extends LeasedStore {
 	readonly known: (Snapshot | undefined)[] = [];
 	refuses = false;
+	/** Done once, before the next write that has conditions. */
+	meanwhile: (() => Promise<void>) | undefined;
 
 	override snapshot(selectors: readonly string[], known?: Snapshot) {
 		this.known.push(known);
 		return super.snapshot(selectors);
 	}
 
-	override transaction(
+	override async transaction(
 		compares: readonly Compare[],
 		writes: readonly Write[],
 		reads?: ReadBack,
 	) {
+		const { meanwhile } = this;
+		if (compares.length > 0) this.meanwhile = undefined;
+		if (compares.length > 0) await meanwhile?.();
 		return this.refuses && compares.length > 0
 			? Promise.resolve({ succeeded: false, revision: 0 })
 			: super.transaction(compares, writes, reads);
@@ -195,6 +201,33 @@ it("plans by what its own agent has read back, without a look", async () => {
 	await settle();
 	expect(reasons).toEqual(["0 of at least 1 nodes are ready", "round 2: a"]);
 	expect(store.known).toEqual([]);
+	coordinator.close();
+});
+
+it("D1 cares once for a node that is to be replaced, though its agent reads back late what was there before", async () => {
+	const cared: string[] = [];
+	let before: Snapshot | undefined;
+	const { store, coordinator } = await coordinating({
+		fencingToken: { createRevision: 3, value: "a" },
+		onReplace: ({ nodeId }) => {
+			cared.push(nodeId);
+			if (before) coordinator.reader?.take(before);
+		},
+	});
+	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	const own = { put: KEYS.node("a"), value: encodeRecord(nodeRecord("a")) };
+	store.meanwhile = async () => {
+		await store.transaction([], [own]);
+		before = await store.snapshot(coordinator.reader?.selectors ?? []);
+	};
+	const value = encodeRecord<ReplacedRecord>({
+		...{ version: 1, nodeId: "b", incarnation: "b-1", hostId: "host" },
+		...{ address: "b", role: "default", reason: "rule 1", at: 5 },
+	});
+	await store.transaction([], [{ put: KEYS.replacedNode("b"), value }, own]);
+	await settle();
+	expect(before).toBeDefined();
+	expect(cared).toEqual(["b"]);
 	coordinator.close();
 });
 
