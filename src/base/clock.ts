@@ -45,11 +45,10 @@ function clockWith(
 			let timer: NodeJS.Timeout;
 			const arm = () => {
 				const delayMs = Math.max(0, Math.ceil(at - performance.now()));
-				timer = startTimer(
-					delayMs > LONGEST_TIMER_MS ? arm : wake,
-					Math.min(delayMs, LONGEST_TIMER_MS),
-				);
+				timer = startTimer(fire, Math.min(delayMs, LONGEST_TIMER_MS));
 			};
+			// Node's timers count whole milliseconds, and some fire a part of one too early.
+			const fire = () => (performance.now() < at ? arm() : wake());
 			arm();
 			return () => clearTimeout(timer);
 		},

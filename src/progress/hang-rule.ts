@@ -81,7 +81,7 @@ export function judgeStandstill(
 	const limitMs = hangLimit(workers, limits);
 	if (limitMs === undefined) return { kind: "fine" };
 	const since = Math.max(lastStep, busyUntil);
-	return now - since >= limitMs
+	return now >= since + limitMs
 		? { kind: "still", since, stillMs: now - since, limitMs }
 		: { kind: "fine" };
 }

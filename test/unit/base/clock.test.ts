@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { pause } from "../../../src/base/back-off.js";
 import { onBeat, systemClock } from "../../../src/base/clock.js";
 
@@ -12,6 +12,22 @@ it("the real clock knows that nobody slept while it went on", async () => {
 	const before = asleep();
 	await pause(systemClock, 200);
 	expect(Math.abs(asleep() - before)).toBeLessThan(100);
+});
+
+it("the real clock wakes nobody before the time, though timers may fire too early", async () => {
+	const time = { now: 1_000 };
+	const now = vi.spyOn(performance, "now").mockImplementation(() => time.now);
+	onTestFinished(() => now.mockRestore());
+	const wokeAt = new Promise<number>((resolve) => {
+		systemClock.wakeAt(1_000.5, () => resolve(time.now));
+	});
+	// The timer fires, by this clock, four times too early.
+	const answers = [1_000.1, 1_000.2, 1_000.3, 1_000.4, 1_000.6];
+	now.mockImplementation(() => {
+		time.now = answers.shift() ?? time.now;
+		return time.now;
+	});
+	expect(await wokeAt).toBe(1_000.6);
 });
 
 it.each([
