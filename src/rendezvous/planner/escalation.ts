@@ -8,7 +8,7 @@ type Config = Pick<PlannerConfig, "escalate" | "settleTimeoutMs">;
 
 /**
  * Which rung follows a failure: the next one if the rung before brought no step forward, else the first. Undefined without
- * rungs, and for what costs nothing or is only a worker's request. The rung before comes again where a node would be
+ * rungs, and for what costs nothing or is only a worker's request. A rung before comes again where a node would be
  * replaced that is not known to be at fault.
  */
 export function rungFor(
@@ -34,8 +34,9 @@ export function rungFor(
 	const at = Math.min(before.at + 1, rungs.length - 1);
 	const rung = rungs[at] ?? last;
 	if (isVain(rung)) {
+		const mild = rungs.slice(0, at).findLast((each) => !isVain(each));
 		const why = "it is not known which node is to be replaced";
-		return { at: before.at, rung: last, why };
+		return mild && { at: before.at, rung: mild, why };
 	}
 	const why =
 		rung === last

@@ -141,6 +141,18 @@ describe("escalation", () => {
 			"soft, hard, hard, hard, replace-node",
 		],
 		[
+			"replaces no unknown node after it has replaced a known one",
+			[...times(3, {}), ...times(2, { isUnattributed: true }), {}],
+			"soft,hard,replace-node",
+			"soft, hard, replace-node, hard, hard, replace-node",
+		],
+		[
+			"restarts without a replacement where that is its only rung",
+			[{}, { isUnattributed: true }, {}],
+			"replace-node",
+			"replace-node, replace-node, replace-node",
+		],
+		[
 			"replaces no unknown node on its first rung",
 			[...times(2, { isUnattributed: true }), {}],
 			"replace-node",
