@@ -116,4 +116,48 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		expect(members).toEqual(["left-e", second]);
 		await spare.stop();
 	});
+
+	it("D2 D8 over --max-node-restarts: it leaves with 75, a spare takes its place, and the run has paid for the first failure only", async (context) => {
+		const flags = ["--max-node-restarts", "1", "--max-restarts", "5"];
+		const cluster = new Cluster(etcd(), { nodes: "2", flags }, context);
+		const [first, second] = await cluster.form("own-a", "own-b");
+		cluster.agent("own-c");
+		await cluster.store.sawNode("own-c", "ready");
+		tell(cluster.worker(1, 1), 9);
+		const members = await cluster.store.sawMembers(2);
+		expect([...members].sort()).toEqual(["own-a", "own-b"]);
+		await cluster.world(2, ...members);
+		const at = ["--rdzv-endpoint", etcd().endpoint, "--output", "json"];
+		const { runId } = cluster.store;
+		const restarts = async (...path: readonly string[]) => {
+			const { path: cwd } = cluster.site;
+			const asked = await runCli([...path, runId, ...at], { cwd });
+			return JSON.parse(asked.stdout);
+		};
+		expect(await restarts("status")).toMatchObject({
+			restarts: { allowed: 5, used: 1 },
+			nodes: expect.arrayContaining([
+				expect.objectContaining({
+					nodeId: second,
+					restarts: { allowed: 1, used: 1, left: 0 },
+				}),
+			]),
+		});
+
+		tell(cluster.worker(2, members.indexOf(second)), 9);
+		const { [second]: out } = await cluster.ends({ [second]: 75 });
+		expect(out?.stderr).toContain("than its limit of 1 restarts allows");
+		expect(out?.stderr).toMatch(/^restarts: 1 of 5 used(?!.* 1 left)/m);
+		await cluster.newestWorld(first, "own-c");
+		expect(await restarts("status")).toMatchObject({ restarts: { used: 1 } });
+		const { nodes } = await restarts("nodes");
+		expect(nodes).toContainEqual(
+			expect.objectContaining({
+				nodeId: second,
+				part: "replaced",
+				replaced: expect.objectContaining({ replacement: "own-c" }),
+			}),
+		);
+		await cluster.stop();
+	});
 });

@@ -39,17 +39,21 @@ export async function lastLook(
 	{ store, config, clock, log }: LastLookOptions,
 ): Promise<Snapshot | undefined> {
 	const keys = new RunKeys(config.runId);
-	const own = keys.budget(config.nodeId);
-	const wanted = hasEnded(ending, config) ? keys.prefix : own;
+	const { nodeId } = config;
+	const own = [keys.budget(nodeId), keys.replacedNode(nodeId)];
+	const wanted = hasEnded(ending, config) ? [keys.prefix] : own;
 	try {
-		return await within(clock, WITHIN_MS, store.snapshot([wanted]));
+		return await within(clock, WITHIN_MS, store.snapshot(wanted));
 	} catch (error) {
 		log.debug(`the run's last state could not be read: ${messageOf(error)}`);
 		return undefined;
 	}
 }
 
-/** What is left for this node and its workers; null if they have no budget, or it is not known. */
+/**
+ * What is left for this node and its workers; null if they have no budget, or it is not known: once the node is replaced,
+ * nobody keeps what it has used up.
+ */
 export function budgetAtEnd(
 	last: Snapshot | undefined,
 	{ runId, nodeId }: Pick<AgentConfig, "runId" | "nodeId">,
@@ -57,7 +61,10 @@ export function budgetAtEnd(
 	wallTime: number,
 ): RestartBudget | null {
 	if (last === undefined) return null;
-	const key = new RunKeys(runId).budget(nodeId);
+	const keys = new RunKeys(runId);
+	const key = keys.budget(nodeId);
+	const { entries } = last;
+	if (!entries.has(key) && entries.has(keys.replacedNode(nodeId))) return null;
 	const record = informationAt(BUDGET, last, key, () => {});
 	return ownBudget(record, spec, wallTime);
 }
