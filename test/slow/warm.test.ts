@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it } from "vitest";
+import { pause } from "../../src/base/back-off.js";
+import { systemClock } from "../../src/base/clock.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive } from "../helpers/processes.js";
@@ -47,7 +49,7 @@ describe("what a process knows of itself", () => {
 });
 
 it(
-	"trains to the same bits, with data loaders that fork and spawn",
+	"trains to the same bits, with data loaders that fork and spawn; its helper sleeps, and is hardly larger than a worker",
 	async () => {
 		const site = openSite();
 		const ranks = ["--nproc-per-node", "2"];
@@ -55,6 +57,13 @@ it(
 
 		const helper = await isReady(launch);
 		await parked(helper, 2);
+		await told<Result>(launch, 2);
+		const workers = childrenOf(launch.pid).filter(({ pid }) => pid !== helper);
+		const largest = Math.max(...workers.map(({ pid }) => ownKilobytes(pid)));
+		expect(ownKilobytes(helper)).toBeLessThan(1.2 * largest);
+		const used = processorTime(helper);
+		await pause(systemClock, 3_000);
+		expect(processorTime(helper)).toBe(used);
 		go(site, 1);
 		await told<Result>(launch, 4);
 		await parked(helper, 4);
@@ -157,6 +166,18 @@ function privateKilobytes(pid: number): number {
 		(sum, [, kilobytes]) => sum + Number(kilobytes),
 		0,
 	);
+}
+
+/** Memory that it has written to, also where a process that it has forked shares it. */
+function ownKilobytes(pid: number): number {
+	const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+	return Number(/^Anonymous:\s+(\d+) kB/m.exec(text)?.[1]);
+}
+
+/** In nanoseconds. */
+function processorTime(pid: number): number {
+	const [used] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
+	return Number(used);
 }
 
 function start(site: LaunchSite, command: readonly string[]): Launch {
