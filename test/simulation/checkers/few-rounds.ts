@@ -8,8 +8,10 @@ import { lateFor, type WorkerHistory } from "../worker-history.js";
 
 /** What a worker has said may be heard so much later, in milliseconds. */
 const NEWS_MS = 1_500;
-/** How the round is said to be left for one that dies of an incident that is paid for. */
+/** How the round is said to be left for one that dies of an incident that is paid for … */
 const LATE_DEATH = ", part of the same incident";
+/** … or of a change that costs nothing. */
+const FREE_DEATH = ", as its round was left: ";
 
 /** A run has no more rounds than what happened to it explains. */
 export const fewRounds: Checker = {
@@ -49,7 +51,7 @@ export const fewRounds: Checker = {
 
 /**
  * Workers that were started again because they had not acknowledged a PAUSE, or had ended
- * well before they went on in another round, and late deaths of an incident that was over.
+ * well before they went on in another round, and late deaths of what had ended the round before.
  */
 function unheard(
 	instance: number,
@@ -66,7 +68,9 @@ function unheard(
 	);
 	const deaths = commits.filter(
 		({ round }) =>
-			round.instance === instance && round.cause.reason.endsWith(LATE_DEATH),
+			round.instance === instance &&
+			(round.cause.reason.endsWith(LATE_DEATH) ||
+				round.cause.reason.includes(FREE_DEATH)),
 	);
 	const rounds = new Set(deaths.map(({ round }) => round.deprecated));
 	return late.length + ended.length + rounds.size;
