@@ -12,6 +12,7 @@ import { beforeEach, expect, it } from "vitest";
 import { readProcess } from "../../src/base/process-stat.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { askUntil, observedAt } from "../helpers/ask.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive, waitFor } from "../helpers/processes.js";
 import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
@@ -94,11 +95,13 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 	const url = `${await observedAt(launch)}/metrics`;
 	const started = 'start="cold",reason="ended"';
 	await askUntil(url, ({ body }) => body.includes(started));
-	const shown = await site.launch(["status", runId]).ended;
-	expect(shown.stdout).toContain(
-		"started cold on node-a: its helper has ended",
-	);
-	expect(shown.stdout).toMatch(/ cold +(warm \(\d+ modules, \d+ MB\)|\w+) /);
+	// The store hears of it a little later.
+	const shown = await poll("how it started", 60_000, async () => {
+		const { stdout } = await site.launch(["status", runId]).ended;
+		return stdout.includes("started cold on node-a") ? stdout : undefined;
+	});
+	expect(shown).toContain("started cold on node-a: its helper has ended");
+	expect(shown).toMatch(/ cold +(warm \(\d+ modules, \d+ MB\)|\w+) /);
 	order(site, 2, "pools");
 	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);
