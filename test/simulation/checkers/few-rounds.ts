@@ -66,14 +66,25 @@ function unheard(
 			worker.stints.length > 1 &&
 			mayBeBehind(worker, pauseTimeoutMs),
 	);
-	const deaths = commits.filter(
-		({ round }) =>
-			round.instance === instance &&
-			(round.cause.reason.endsWith(LATE_DEATH) ||
-				round.cause.reason.includes(FREE_DEATH)),
+	const roundsLeft = (isMeant: (reason: string) => boolean) =>
+		new Set(
+			commits
+				.filter(({ round }) => round.instance === instance)
+				.filter(({ round }) => isMeant(round.cause.reason))
+				.map(({ round }) => round.deprecated),
+		).size;
+	// Each of them is the end of a worker that was kept, and is started again then.
+	const kept = workers.filter(
+		({ stints, succeeded, leaderEndedAt }) =>
+			stints.length > 1 && !succeeded && leaderEndedAt !== null,
 	);
-	const rounds = new Set(deaths.map(({ round }) => round.deprecated));
-	return late.length + ended.length + rounds.size;
+	const deaths =
+		roundsLeft((reason) => reason.endsWith(LATE_DEATH)) +
+		Math.min(
+			kept.length,
+			roundsLeft((reason) => reason.includes(FREE_DEATH)),
+		);
+	return late.length + ended.length + deaths;
 }
 
 /** Whether it has ended without having heard of its last round, or soon after the PAUSE before and never waited for work since. */
