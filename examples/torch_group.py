@@ -17,6 +17,10 @@ os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 import elastic_run
 import torch.distributed as dist
 
+# DDP imports it. Its functions take the group of that moment as their default, and so hold it for ever. Before the
+# first group they hold none.
+import torch.distributed.nn.functional
+
 # For who must start first, and import all that it needs.
 PATIENCE_TO_MEET = datetime.timedelta(minutes=5)
 # The last resort: for peers that are silent in a round that nobody leaves, and for gloo, which may

@@ -53,6 +53,17 @@ describe("a Python worker", () => {
 		await until(words, ["HELLO"]);
 	});
 
+	it("lets go of a listener, and of what it holds, where it is taken off", async () => {
+		const { channel } = await hearingAgent();
+		channel.send(work(1), 1);
+		const worker = startPython("worker", {
+			channel,
+			args: ["lets_go_of_listener"],
+		});
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([false]);
+	});
+
 	it("waits no longer than it wants to", async () => {
 		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);

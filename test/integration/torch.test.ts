@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { example } from "../fixtures/checkpoint-examples.js";
 import { job, openSite } from "../helpers/launch.js";
 import { needTorch, PYTHON } from "../helpers/torch-trainers.js";
 
@@ -49,4 +50,16 @@ print(failure.message["message"], failure.timestamp > 0)`;
 	const said = execFileSync(PYTHON, ["-c", read], { encoding: "utf8" });
 	expect(said).toContain("ValueError: loss is nan");
 	expect(said).toContain("True");
+}, 120_000);
+
+it("the example's group leaves no thread behind, which could abort a worker that ends", async (context) => {
+	needTorch(context);
+	const site = openSite();
+	const PYTHONPATH = dirname(example("torch_group.py"));
+	const { stdout } = await site.launch(
+		["--restart-policy", "soft", job("torch_round_group.py")],
+		{ env: { PYTHON_EXEC: PYTHON, PYTHONPATH } },
+	).ended;
+	expect(stdout).toMatch(/threads in the round: [1-9]/);
+	expect(stdout).toContain("threads after the round: 0");
 }, 120_000);

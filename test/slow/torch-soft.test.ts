@@ -111,7 +111,8 @@ it(
 		needTorch(context);
 		const site = openSite();
 		const flags = ["--restart-policy", "soft-replace", "--nproc-per-node", "2"];
-		const script = [example("torch_soft.py"), "--steps", "400"];
+		// Enough steps that the kill comes before the last of them.
+		const script = [example("torch_soft.py"), "--steps", "2000"];
 		const launch = site.launch([...flags, ...script], { env });
 		const trainers = new TorchTrainers(() => [launch]);
 		const first = await trainers.trainsAfter(0, 2);

@@ -740,9 +740,8 @@ class _Delivery:
         self, session: Union[_Session, _NoticeFeed], listener: Callable[[Any], object]
     ) -> None:
         self._session = session
-        self._listener = listener
+        self._listener: Optional[Callable[[Any], object]] = listener
         self._position = session.position_of_unreceived()
-        self._is_closed = False
         self._calling = threading.Lock()
 
     def start(self) -> None:
@@ -757,7 +756,8 @@ class _Delivery:
         threading.Thread(target=self._run, name="elastic-run events", daemon=True).start()
 
     def close(self) -> None:
-        self._is_closed = True
+        """Lets go of the listener at once, and of what it holds: the thread may wait for an event a little longer."""
+        self._listener = None
 
     def finish(self, seconds: float) -> None:
         """Ends it, and waits so long for a call that has begun."""
@@ -768,7 +768,7 @@ class _Delivery:
     def _run(self) -> None:
         watch = self._session.watch()
         try:
-            while not self._is_closed:
+            while self._listener is not None:
                 event = self._session.next(self._position)
                 if event is not None:
                     self._position = event.sequence
@@ -785,11 +785,12 @@ class _Delivery:
 
     def _deliver(self, event: Any) -> None:
         with self._calling:
-            if self._is_closed:
+            listener = self._listener
+            if listener is None:
                 return
             self._session.receive(event)
             try:
-                _require_no_coroutine(self._listener(event))
+                _require_no_coroutine(listener(event))
             except BaseException:
                 # The user's own error surfaces as that of any thread.
                 threading.excepthook(
