@@ -55,7 +55,7 @@ export class Cluster {
 	) {
 		this.store = new RunInStore(etcd, `cluster-${++clusters}`);
 		test.onTestFinished(() => this.site.close());
-		test.onTestFailed(() => console.log(this.whatWasSaid()));
+		test.onTestFailed(() => console.log(this.site.whatWasSaid()));
 	}
 
 	/** Starts an agent with logs of its own; unless options are given, one that was there before has those that it had. */
@@ -212,11 +212,5 @@ export class Cluster {
 		const agent = this.agents.get(nodeId);
 		if (agent === undefined) throw new Error(`${nodeId} was not started`);
 		return agent;
-	}
-
-	private whatWasSaid(): string {
-		return [...this.agents]
-			.map(([nodeId, { launch }]) => `${nodeId}:\n${launch.output.stderr}`)
-			.join("\n");
 	}
 }

@@ -3,8 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CLI } from "./cli.js";
-import { endProcess, isAlive, temporaryFolder, waitFor } from "./processes.js";
-import { onTestFinished } from "./this-test.js";
+import {
+	describeThreads,
+	endProcess,
+	isAlive,
+	temporaryFolder,
+	waitFor,
+} from "./processes.js";
+import { onTestFailed, onTestFinished } from "./this-test.js";
 
 /** What a worker wrote of itself: see fixtures/jobs/record.js and obeys.sh. */
 export interface WorkerRecord {
@@ -40,10 +46,14 @@ export function job(name: string): string {
 	return fileURLToPath(new URL(`../fixtures/jobs/${name}`, import.meta.url));
 }
 
-/** A folder of a test's own, with all that its launchers write; all of it, and all that was started, ends with the test. */
+/**
+ * A folder of a test's own, with all that its launchers write; all of it, and all that was started, ends with the test. If
+ * the test fails, it says what they printed.
+ */
 export function openSite(): LaunchSite {
 	const site = new LaunchSite();
 	onTestFinished(() => site.close());
+	onTestFailed(() => console.log(site.whatWasSaid()));
 	return site;
 }
 
@@ -52,10 +62,14 @@ export class Launch {
 	/** What it has printed so far. */
 	readonly output = { stdout: "", stderr: "" };
 	readonly ended: Promise<LaunchEnd>;
-	private readonly child: ChildProcess;
+	private isClosed = false;
+	/** What it did when its test was over. */
+	private lastState = "";
 
-	constructor(child: ChildProcess) {
-		this.child = child;
+	constructor(
+		private readonly child: ChildProcess,
+		private readonly line: string,
+	) {
 		for (const name of ["stdout", "stderr"] as const) {
 			child[name]?.setEncoding("utf8").on("data", (text: string) => {
 				this.output[name] += text;
@@ -63,9 +77,10 @@ export class Launch {
 		}
 		this.ended = new Promise((resolve, reject) => {
 			child.on("error", reject);
-			child.on("close", (exitCode, signal) =>
-				resolve({ exitCode, signal, ...this.output }),
-			);
+			child.on("close", (exitCode, signal) => {
+				this.isClosed = true;
+				resolve({ exitCode, signal, ...this.output });
+			});
 		});
 	}
 
@@ -94,6 +109,22 @@ export class Launch {
 	/** Nobody reads its stdout any more. */
 	closeStdout(): void {
 		this.child.stdout?.destroy();
+	}
+
+	/** Ends it if it has not ended; its description then tells what it was doing. */
+	end(): void {
+		if (!this.hasEnded) {
+			this.lastState = `had not ended:\n${describeThreads(this.pid)}`;
+			this.signal("SIGKILL");
+		} else if (!this.isClosed) this.lastState = "its streams were still open";
+	}
+
+	/** What was started, what became of it and what it printed: for people who read a failed test. */
+	describe(): string {
+		const { exitCode, signalCode } = this.child;
+		const end = this.lastState || `ended with ${exitCode ?? signalCode}`;
+		const { stdout, stderr } = this.output;
+		return `${this.line}\n${end}\nstdout: ${stdout}\nstderr: ${stderr}`;
 	}
 
 	/** Waits until it has printed a text. */
@@ -167,7 +198,9 @@ export class LaunchSite {
 			env: { ...this.environment, ...env },
 			stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe"],
 		});
-		const launch = new Launch(child);
+		const node = env.ELASTIC_RUN_NODE_ID ?? "node-a";
+		const line = [`${node}:`, program, ...words].join(" ");
+		const launch = new Launch(child, line);
 		this.launches.push(launch);
 		return launch;
 	}
@@ -234,11 +267,13 @@ export class LaunchSite {
 		});
 	}
 
+	whatWasSaid(): string {
+		return this.launches.map((launch) => launch.describe()).join("\n");
+	}
+
 	/** The guards of launchers that are killed here end the workers; what they missed is ended by its pid. */
 	async close(): Promise<void> {
-		for (const launch of this.launches) {
-			if (!launch.hasEnded) launch.signal("SIGKILL");
-		}
+		for (const launch of this.launches) launch.end();
 		await this.isSwept().catch(() => {});
 		this.livingProcesses()
 			.filter((pid) => this.isOurs(pid))

@@ -1,6 +1,7 @@
 import {
 	existsSync,
 	mkdtempSync,
+	readdirSync,
 	readFileSync,
 	realpathSync,
 	rmSync,
@@ -40,6 +41,23 @@ export function textIn(path: string): Promise<string> {
 export function isAlive(pid: number): boolean {
 	const entry = readProcess(pid);
 	return entry !== undefined && isLiving(entry);
+}
+
+/** What each thread of a process waits for, as Linux says it: its name, its state, and the function of the kernel. */
+export function describeThreads(pid: number): string {
+	const tasks = `/proc/${pid}/task`;
+	const read = (path: string) => readFileSync(path, "utf8").trim();
+	try {
+		return readdirSync(tasks)
+			.map((id) => {
+				const at = join(tasks, id);
+				const state = /^State:\s*(.*)$/m.exec(read(join(at, "status")))?.[1];
+				return `  ${read(join(at, "comm"))}: ${state}, ${read(join(at, "wchan"))}`;
+			})
+			.join("\n");
+	} catch (error) {
+		return `  its threads are not known: ${error}`;
+	}
 }
 
 /** Kills exactly this process, if it is still there. */
