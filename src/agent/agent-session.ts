@@ -75,7 +75,7 @@ export class AgentSession {
 		this.resources = resources;
 		shareImports(this.options, resources);
 		const { options, notice } = this;
-		publishLocally({ ...options, ...place, notice }, resources);
+		await publishLocally({ ...options, ...place, notice }, resources);
 		this.options.observer?.joined(this.options, resources);
 		const { directory } = resources.logs;
 		log.info(`run ${config.runId} on ${config.nodeId}: logs in ${directory}`);

@@ -102,12 +102,12 @@ it.each([
 	]);
 	await site.sawWorkers(2);
 	await launch.saw("stderr", "round 1: started 2 of 2 workers");
-	const { exitCode, stdout } = await site.launch([
+	const { exitCode, stdout, stderr } = await site.launch([
 		...["stop", "alone", "--output", "json"],
 	]).ended;
+	expect(exitCode, stderr).toBe(0);
 	expect(await launch.ended).toMatchObject({ exitCode: 5 });
 	expect(launch.output.stderr).toContain("run alone stopped: elastic-run stop");
-	expect(exitCode).toBe(0);
 	const report: StopReport = JSON.parse(stdout);
 	expect(report).toMatchObject({
 		...{ runId: "alone", hadEnded: false, left: [] },

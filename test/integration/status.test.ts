@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
+import { findLocalRuns } from "../../src/operate/status/local-runs.js";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import { cliHost } from "../helpers/cli-host.js";
@@ -83,6 +84,16 @@ describe("status of a run without a store", { concurrent: true }, () => {
 		const other = await ask(site, ["other", ...MEMORY]);
 		expect(other).toMatchObject({ exitCode: 1, answer: undefined });
 		expect(other.stderr).toContain("there is no run other on this machine");
+	});
+
+	it("finds it as soon as its launcher names its logs", async () => {
+		const site = openSite();
+		const launch = site.launch(["--run-id", "young", job("works.sh")]);
+		await launch.saw("stderr", "run young on node-a: logs in");
+		const uid = process.getuid?.() ?? 0;
+		expect(findLocalRuns([site.channels], uid)).toMatchObject([
+			{ runId: "young", owner: { pid: launch.pid } },
+		]);
 	});
 
 	it("tells the last incident, and whose workers are waited for", async () => {

@@ -24,12 +24,15 @@ export interface PublishLocallyOptions
 	readonly notice: (input: NoticeInput) => void;
 }
 
-/** Lets commands on this machine find an agent and, if its run's state is in this process's memory, the run. */
-export function publishLocally(
+/**
+ * Lets commands on this machine find an agent and, if its run's state is in this process's memory, the run. Once it
+ * resolves, they do.
+ */
+export async function publishLocally(
 	options: PublishLocallyOptions,
 	{ channels, logs }: Pick<NodeResources, "channels" | "logs">,
-): void {
-	const { config, instance, signals, log, cleanups } = options;
+): Promise<void> {
+	const { config, instance, signals, log } = options;
 	const { runId, nodeId, shutdownTimeoutMs, backend } = config;
 	const isNotice = config.notices.terminationGraceMs !== undefined;
 	const leaveSignal = leaveSignalOf(signals, isNotice);
@@ -47,16 +50,23 @@ export function publishLocally(
 	tell(channels.directory);
 	channels.onMadeAgain(tell);
 	hearNotices(options, channels);
-	if (backend !== "memory") return;
+	if (backend === "memory") await publishRun(options, channels);
+}
+
+/** Shows commands the run's state, and takes what they ask of it. */
+async function publishRun(
+	options: PublishLocallyOptions,
+	channels: NodeResources["channels"],
+): Promise<void> {
+	const { config, clock, cleanups } = options;
 	const mirror = new RunMirror({
 		...options,
-		runId,
+		runId: config.runId,
 		directory: () => channels.directory,
 	});
 	cleanups.add("closing the run's mirror", () => mirror.close());
 	let stopping: Promise<void> | undefined;
 	const watch = (directory: string) => {
-		const { clock } = options;
 		const ends = [
 			onStopRequest(
 				directory,
@@ -82,8 +92,9 @@ export function publishLocally(
 	cleanups.add("waiting for who stopped the run", async () => {
 		if (stopping === undefined) return;
 		await stopping;
-		await whenTakenBack(channels.directory, options.clock);
+		await whenTakenBack(channels.directory, clock);
 	});
+	await mirror.writeNow();
 }
 
 /** Each process of the user's on this machine may make a notice, as it may send a signal. */
