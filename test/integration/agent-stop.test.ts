@@ -114,12 +114,11 @@ describe("a signal to the launcher", { concurrent: true }, () => {
 		it("the second ends the launcher", async () => {
 			const site = openSite();
 			const { file, through } = unread(site, "");
-			const launch = site.launch(
-				["sh", "-c", "yes | head -c 300000; sleep 600"],
-				{ through },
-			);
+			const printed = file("printed");
+			const worker = `yes | head -c 300000; echo all >'${printed}'; sleep 600`;
+			const launch = site.launch(["sh", "-c", worker], { through });
 			const pid = Number(await textIn(file("pid")));
-			await launch.saw("stderr", "started 1 of 1 workers");
+			await textIn(printed);
 			process.kill(pid, "SIGTERM");
 			// Its lines are waited for: they are more than the pipe takes.
 			await launch.saw("stderr", "STOPPING→CLOSED");
