@@ -90,8 +90,13 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		"nodes/a",
 		NODE,
 		nodeRecord("a", {
-			...{ failure: unpaid, pids: [7], ranUntil: 1, isDistrusted: true },
-			...{ succeeds: "a-0", nodeRank: 1, reached: { round: 1, step: 1 } },
+			...{ failure: unpaid, pids: [7], ranSince: 1, ranUntil: 1 },
+			...{
+				isDistrusted: true,
+				succeeds: "a-0",
+				nodeRank: 1,
+				reached: { round: 1, step: 1 },
+			},
 			...{ fencedIn: 1, cause: "c", awaitsWorkersMs: 1, runsOn: true },
 			...{ isAsked: true, notice },
 		}),

@@ -17,14 +17,13 @@ export function intentAt(
 	if (intent === null) return null;
 	const { state } = intent;
 	const isSame = state === before?.state;
-	const ranUntil =
-		before?.state === "running" && !isSame ? wallTime : before?.ranUntil;
-	return {
-		...intent,
-		since: isSame ? before.since : wallTime,
-		ranUntil: state === "running" ? undefined : ranUntil,
-		reached: state === "running" ? undefined : reached,
-	};
+	const since = isSame ? before.since : wallTime;
+	if (state === "running") return { ...intent, since };
+	const ran =
+		before?.state === "running"
+			? { ranSince: before.since, ranUntil: wallTime }
+			: { ranSince: before?.ranSince, ranUntil: before?.ranUntil };
+	return { ...intent, since, ...ran, reached };
 }
 
 /**

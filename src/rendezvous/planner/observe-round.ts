@@ -58,16 +58,15 @@ function startOf(
 		: null;
 }
 
-/** Since when a node has run the round, or had run it when a worker failed; by its own clock. Null if unknown. */
+/** Since when a node has run the round, or ran it until it left; by its own clock. Null if unknown. */
 function startedSince(
-	{ state, since, failure }: NodeRecord,
+	{ state, since, claim, ranSince = 0 }: NodeRecord,
 	{ round, story }: RunView,
 ): number | null {
 	if (state === "running") return since;
-	if (failure?.failure.round !== round.synced) return null;
-	const { timestamp, uptimeMs } = failure.failure;
-	// A worker may be older than the round.
-	return Math.max(timestamp - uptimeMs, story?.liftedAt ?? 0);
+	const hasLeft = state === "leaving" || claim > round.synced;
+	// A node that has not run this round may have run an earlier one.
+	return hasLeft && ranSince >= (story?.liftedAt ?? 1) ? ranSince : null;
 }
 
 function readiness(

@@ -44,9 +44,14 @@ export interface Intent {
 	readonly reached?: Reached | undefined;
 	/** When it entered this state, in milliseconds since 1970. */
 	readonly since: number;
+	/** Since when its workers ran in the round that it has left; undefined as `ranUntil` is. */
+	readonly ranSince?: number | undefined;
 	/** Until when its workers ran in the round that it has left; undefined if it has not run, or still runs. */
 	readonly ranUntil?: number | undefined;
 }
 
 /** An intent without what the shell adds. */
-export type NewIntent = Omit<Intent, "since" | "ranUntil" | "reached">;
+export type NewIntent = Omit<
+	Intent,
+	"since" | "ranSince" | "ranUntil" | "reached"
+>;

@@ -107,6 +107,7 @@ export const NODE = fields<NodeRecord>({
 		...(["running", "finished", "leaving"] as const),
 	),
 	since: time,
+	ranSince: optional(time),
 	ranUntil: optional(time),
 	isDistrusted: optional(flag),
 	succeeds: optional(token),

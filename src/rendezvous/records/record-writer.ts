@@ -143,6 +143,7 @@ export class RecordWriter {
 			instance: round.instance,
 			state: intent.state,
 			since: intent.since,
+			ranSince: intent.ranSince,
 			ranUntil: intent.ranUntil,
 			pids: intent.pids,
 			reached: intent.reached,

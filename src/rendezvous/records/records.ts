@@ -44,6 +44,8 @@ export interface NodeRecord {
 	readonly state: NodeState;
 	/** When this state began, in milliseconds since 1970 by the node's own clock; only informs people. */
 	readonly since: number;
+	/** Since when its workers ran in the round that it has left; absent as `ranUntil` is. Only informs people. */
+	readonly ranSince?: number | undefined;
 	/**
 	 * Until when all of its workers ran in the round that it has left, by its own clock: then it began to end or pause
 	 * them. Absent if it has not run, or still runs. Only informs people.

@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { intentAt } from "../../../src/agent/machine/round-times.js";
 import { WorkerReaders } from "../../../src/agent/steps/worker-readers.js";
 import { noteStep } from "../../../src/progress/steps.js";
+import type { Intent } from "../../../src/rendezvous/records/intent.js";
+import type { NodeState } from "../../../src/rendezvous/records/records.js";
 import { intentOf } from "../../helpers/run-settings.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -61,4 +63,22 @@ it("a record says how far its workers came once they do not run any more", () =>
 	expect(running?.reached).toBeUndefined();
 	const stopping = intentOf({ state: "stopping" });
 	expect(intentAt(stopping, running, 0, reached)?.reached).toEqual(reached);
+});
+
+it("a record says when its workers ran in the round that it has left, until they run again", () => {
+	let now = 0;
+	const at = (state: NodeState, before: Intent | null) => {
+		now += 10;
+		return intentAt(intentOf({ state }), before, now);
+	};
+	const running = at("running", null);
+	expect(at("running", running)).toEqual(running);
+	const stopping = at("stopping", running);
+	const ran = { ranSince: 10, ranUntil: 30 };
+	expect(stopping).toMatchObject({ ...ran, since: 30 });
+	const ready = at("ready", stopping);
+	expect(ready).toMatchObject({ ...ran, since: 40 });
+	const again = at("running", ready);
+	expect(again?.ranSince).toBeUndefined();
+	expect(again?.ranUntil).toBeUndefined();
 });

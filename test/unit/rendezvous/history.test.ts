@@ -227,15 +227,28 @@ describe("the line of a round that ends", () => {
 		expect(look([100, early], [900, failed]).story?.startedAt).toBeNull();
 	});
 
-	it("is told by a failed worker since when it ran, where another coordinated then", () => {
-		const failure = failureRecord("a", { timestamp: 890, uptimeMs: 800 });
-		const gone = running(
-			run("a", {
-				...{ state: "stopping", claim: 2 },
-				failure: nodeFailure("a", { failure }),
-			}),
-		);
-		expect(look([900, gone]).story?.startedAt).toBe(90);
+	it.each<[string, Partial<NodeRecord>, number | null]>([
+		["a node that stops", { state: "stopping", claim: 2, ranSince: 90 }, 90],
+		["a node that leaves", { state: "leaving", ranSince: 90 }, 90],
+		[
+			"a node that was cut off and is back",
+			{ state: "ready", claim: 2, fencedIn: 1, ranSince: 90 },
+			90,
+		],
+		[
+			"nobody, of an earlier round",
+			{ state: "ready", claim: 2, ranSince: 19 },
+			null,
+		],
+		["nobody, before it has run", { state: "ready", claim: 2 }, null],
+		["nobody, while it has not left", { state: "ready", ranSince: 90 }, null],
+	])("is told since when it ran, where another coordinated then, by %s", (_, left, startedAt) => {
+		const lifted = { ...STORY, liftedAt: 20 };
+		const view = runView(RUNNING, [run("a", left)], {
+			...{ seats: SEATS, story: lifted },
+		});
+		const line = look([900, view]).story;
+		expect(line).toMatchObject({ endedAt: 900, startedAt });
 	});
 
 	it("says how the run ended with it", () => {
