@@ -2,25 +2,24 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { readMessage } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
 import type { Notice } from "../../notices/notice.js";
-import { requestsIn } from "./request-file.js";
+import { requestsIn, writeRequest } from "./request-file.js";
 
 /** A notice that a command of this machine makes, in an agent's directory. */
 const REQUEST = /^notice-([\w-]{1,100})\.json$/;
 /** Stands for a deadline that is not known. */
 const UNKNOWN = 0;
 
-/** Gives the agent of this directory a notice. Each has a file of its own. Throws the system's error. */
+/** Gives the agent of this directory a notice. Each has a file of its own. Throws as `writeRequest`. */
 export function requestNotice(
 	directory: string,
 	id: string,
 	{ reason, deadline }: Pick<Notice, "reason" | "deadline">,
 ): void {
 	const at = Math.round(deadline ?? UNKNOWN);
-	const text = JSON.stringify({ version: 1, reason, deadline: at });
-	replaceFile(join(directory, `notice-${id}.json`), text, directory);
+	writeRequest(directory, `notice-${id}.json`, { reason, deadline: at });
 }
 
 /** Calls `onNotice` with each notice, and takes it away. Returns a function that ends the watch. */

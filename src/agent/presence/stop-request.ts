@@ -2,9 +2,8 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
-import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
-import { readRequest } from "./request-file.js";
+import { readRequest, writeRequest } from "./request-file.js";
 
 /** The file that asks an agent to end its run, in the directory of an agent that keeps the run's state in its memory. */
 const STOP_FILE = "stop.json";
@@ -13,10 +12,12 @@ const STOP_FILE = "stop.json";
 const SEEN_WITHIN_MS = 1_000;
 const LOOK_EVERY_MS = 5;
 
-/** Asks the agent of this directory to end its run. Throws the system's error. */
+/**
+ * Asks the agent of this directory to end its run.
+ * @throws ElasticRunError CHANNEL
+ */
 export function requestStop(directory: string, reason: string): void {
-	const text = JSON.stringify({ version: 1, reason });
-	replaceFile(join(directory, STOP_FILE), text, directory);
+	writeRequest(directory, STOP_FILE, { reason });
 }
 
 /** Releases the agent after it has said how its run ended. Throws the system's error. */

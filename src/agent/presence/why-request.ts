@@ -1,17 +1,15 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
-import { replaceFile } from "../../channel/message-file.js";
 import { watchDirectory } from "../../channel/watch-directory.js";
-import { requestsIn } from "./request-file.js";
+import { requestsIn, writeRequest } from "./request-file.js";
 
 /** A question of what an agent's workers do, in the directory of an agent that keeps the run's state in its memory. */
 const QUESTION = /^why-([\w-]{1,100})\.json$/;
 
-/** Asks the agent of this directory. Each question has a file of its own. Throws the system's error. */
+/** Asks the agent of this directory. Each question has a file of its own. Throws as `writeRequest`. */
 export function requestWhy(directory: string, id: string): void {
-	const text = JSON.stringify({ version: 1, id });
-	replaceFile(join(directory, `why-${id}.json`), text, directory);
+	writeRequest(directory, `why-${id}.json`, { id });
 }
 
 /** Calls `onRequest` with the id of each question, and takes it away. Returns a function that ends the watch. */
