@@ -77,7 +77,8 @@ export class LoggingStore implements Store {
 			() => {
 				this.isReadable = true;
 			},
-			() => {
+			(problem) => {
+				this.failed(problem);
 				this.refusingSince = undefined;
 			},
 		);
@@ -87,7 +88,11 @@ export class LoggingStore implements Store {
 		return this.observe(
 			call,
 			() => this.accepted(),
-			(problem) => this.refused(problem),
+			(problem) => {
+				// What is known to answer is not lost.
+				if (!this.isRefusalTold) this.failed(problem);
+				this.refused(problem);
+			},
 		);
 	}
 
@@ -102,10 +107,7 @@ export class LoggingStore implements Store {
 			onAnswer();
 			return value;
 		} catch (error) {
-			if (isUnreachable(error)) {
-				this.failed(messageOf(error));
-				onFailure(messageOf(error));
-			}
+			if (isUnreachable(error)) onFailure(messageOf(error));
 			throw error;
 		}
 	}

@@ -202,6 +202,12 @@ describe("what is told of a store that is lost", () => {
 			await write();
 			await lookAfter(500);
 		}
+		// Nobody reads for a while.
+		for (let tries = 0; tries < 5; tries++) {
+			await write();
+			await clock.advance(500);
+		}
+		await look();
 		breaking.refusal = undefined;
 		await write();
 		await write();
