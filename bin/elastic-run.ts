@@ -23,6 +23,10 @@ if (
 	// Keeps the young generation small: 9 MB less memory, and less that each fork makes slow to write to. Set before the
 	// modules fill it (decision 37).
 	setFlagsFromString("--semi-space-growth-factor=1");
+	// A user's pattern, such as /^(a+)+$/, may backtrack for hours: a linear engine then takes over.
+	setFlagsFromString(
+		"--enable-experimental-regexp-engine-on-excessive-backtracks",
+	);
 	start().catch(refuseUnreadable);
 }
 

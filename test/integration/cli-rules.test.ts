@@ -27,6 +27,17 @@ test.each([
 	expect(stderr).not.toContain("round 2: ");
 });
 
+test("J12 a pattern that would backtrack for hours does not hold up the run", async () => {
+	const rule = "error=/^(a+)+$/m => fail-run";
+	const words = ["sh", "-c", `echo ${"a".repeat(60)}! >&2; exit 3`];
+	const { exitCode, stderr } = await runCli(
+		["--max-restarts", "1", "--rule", rule, ...words],
+		{ cwd },
+	);
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain("restarts: 1 of 1 used");
+});
+
 test("J12 restart-uncounted: a failure costs no restart", async () => {
 	const once = "test -e marker || { touch marker; exit 3; }";
 	const args = ["--max-restarts", "0", "--rule", "exit=3 => restart-uncounted"];
