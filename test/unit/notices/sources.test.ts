@@ -1,4 +1,10 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	mkdtempSync,
+	renameSync,
+	rmSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -436,6 +442,15 @@ describe("P1 file:PATH", () => {
 	});
 	afterEach(() => rmSync(folder, { recursive: true }));
 
+	/** Appears whole: a file that is read while it is written is two notices. */
+	const put = (path: string, text: string) => {
+		const draft = join(folder, "draft");
+		writeFileSync(draft, text);
+		// No two have the same time.
+		utimesSync(draft, text.length, text.length);
+		renameSync(draft, path);
+	};
+
 	/** Real files answer in their own time. */
 	const passes = async (isIt: () => boolean) => {
 		while (!isIt()) {
@@ -450,7 +465,7 @@ describe("P1 file:PATH", () => {
 		const hear = (what: NoticeOrigin) => said.push(what);
 		const files = [{ path: one }, { path: other }];
 		const { heard } = listen(files, () => "", {}, {}, hear);
-		for (const path of [one, other]) writeFileSync(path, "60");
+		for (const path of [one, other]) put(path, "60");
 		await passes(() => heard.length === 2);
 		rmSync(one);
 		await passes(() => heard.length === 3);
@@ -461,11 +476,10 @@ describe("P1 file:PATH", () => {
 		const path = join(folder, "gone");
 		const { heard, logged } = listen([{ path }], () => "");
 		await clock.advance(1_000);
-		writeFileSync(path, "");
+		put(path, "");
 		await passes(() => heard.length === 1);
 		expect(heard).toEqual([`file: the file ${path} is there in ?`]);
-		writeFileSync(path, "30\nthe disk is old\n");
-		utimesSync(path, 1, 1);
+		put(path, "30\nthe disk is old\n");
 		await passes(() => heard.length === 2);
 		expect(heard[1]).toMatch(/is there: the disk is old in \d/);
 		rmSync(path);
