@@ -90,7 +90,7 @@ export class AgentSession {
 		});
 		this.workers = workers;
 		const watches = openSteps({
-			...{ ...this.options, ...place, workers, replies },
+			...{ ...this.options, ...place, workers, replies, resources },
 			logDirectory: directory,
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),

@@ -1,7 +1,10 @@
 import type { Clock } from "../base/clock.js";
 import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
-import type { Pace } from "../rendezvous/records/progress-record.js";
+import type {
+	Pace,
+	StepSource,
+} from "../rendezvous/records/progress-record.js";
 import { HookSteps } from "./hook-steps.js";
 import { type Movement, noteMove } from "./movement.js";
 import { OutputSteps } from "./output-steps.js";
@@ -29,6 +32,8 @@ export interface ReaderOptions {
 const MOST_METRICS = 20;
 const LONGEST_NAME = 60;
 const NEVER = Number.NEGATIVE_INFINITY;
+/** The hook's number has its place in a file; a report and a line of output need a new one. */
+const SUREST_FIRST: readonly StepSource[] = ["hook", "report", "output"];
 /** Fields of a report that are no figures of the training. */
 const NO_METRICS = new Set(["sequence", "timestamp", "step", "for_seconds"]);
 
@@ -37,7 +42,7 @@ export class WorkerReader {
 	private readonly hook: HookSteps;
 	private readonly outputs: readonly OutputSteps[];
 	/** The number that each source showed last: a kept worker's old number is no step of the new round. */
-	private readonly last = new Map<SeenStep["source"], number>();
+	private readonly last = new Map<StepSource, number>();
 	private known: WorkerSteps | undefined;
 	private moved: Movement | undefined;
 	private announcedUntil = NEVER;
@@ -70,6 +75,11 @@ export class WorkerReader {
 	/** How it moves in this round; undefined if it has not. */
 	get movement(): Movement | undefined {
 		return this.moved;
+	}
+
+	/** The source that shows its steps surely, of those that have shown any, now or in earlier rounds. */
+	get countedBy(): StepSource | undefined {
+		return SUREST_FIRST.find((source) => this.last.has(source));
 	}
 
 	/** Until when it has announced that no step comes. */

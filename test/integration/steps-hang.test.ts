@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { fill } from "../fixtures/scarcity.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { sawEvent } from "../helpers/followers.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { mountSmall } from "../helpers/machine.js";
 import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 import { together } from "../helpers/together.js";
@@ -398,4 +400,42 @@ describe("why", { concurrent: true }, () => {
 		expect(exitCode).toBe(1);
 		expect(stderr).toContain("no run runs on this machine");
 	});
+});
+
+/** Counts in its output, of which a page holds four lines, and on another disk; from the file `still` on it sleeps. */
+const PRINTING = `
+n=0; rest=$(printf %01000d 0)
+while [ ! -e "$SITE/still" ]; do n=$((n + 1)); echo "step $n of $rest"; echo $n >"$SITE/n"; sleep 0.05; done
+exec sleep 1000`;
+
+it.concurrent("A5 a full log disk hides steps: no healthy worker is ended, and a hang is found once there is room", async (context) => {
+	const site = openSite();
+	const disk = join(site.path, "small");
+	mountSmall(context, disk, "1m");
+	const limit = ["--hang-timeout", "3", "--max-restarts", "0"];
+	const launch = site.launch(
+		[...limit, "--log-dir", disk, "sh", "-c", PRINTING],
+		{ env: { SITE: site.path } },
+	);
+	const counted = () => Number(readFileSync(join(site.path, "n"), "utf8"));
+	const counts = (more: number) => {
+		const until = counted() + more;
+		return waitFor(`step ${until}`, () => counted() >= until);
+	};
+	await waitFor("a step", () => existsSync(join(site.path, "n")));
+	await counts(40);
+	const empty = fill(disk);
+	// That takes longer than the three limits that a worker gets that seems slow.
+	await counts(240);
+	expect(launch.output.stderr).not.toContain("STOPPING");
+	await launch.saw("stderr", "the file system of the logs is full");
+	empty();
+	await launch.saw("stderr", "the file system of the logs has room again");
+	await counts(10);
+	writeFileSync(join(site.path, "still"), "");
+	const { exitCode, stderr } = await launch.ended;
+	expect([exitCode, stderr]).toEqual([
+		1,
+		expect.stringMatching(/rank 0 failed: hung for [3-9]/),
+	]);
 });

@@ -9,10 +9,7 @@ import type {
 } from "../../evidence/evidence.js";
 import { waitsForOthers } from "../../evidence/waits.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import type {
-	Hang,
-	WorkerProgress,
-} from "../../rendezvous/records/progress-record.js";
+import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Running } from "../machine/state.js";
@@ -22,7 +19,7 @@ import { hungWorker } from "./hung-worker.js";
 import { othersNow } from "./others-now.js";
 import { recordEvidence, recordVerdict } from "./record-evidence.js";
 import { shareEvidence } from "./share-evidence.js";
-import type { Still } from "./step-watch-options.js";
+import type { Inquired, Still } from "./step-watch-options.js";
 
 /** A slow worker is given so many times the limit. */
 const SLOW_FACTOR = 3;
@@ -58,14 +55,6 @@ interface Finding {
 	readonly directory: string | undefined;
 	/** No other node that stands still comes before this one. */
 	readonly isFirst: boolean;
-}
-
-/** What was found out about a node that stands still. */
-export interface Inquired {
-	/** Undefined: it was no hang. */
-	readonly hang: Hang | undefined;
-	/** When to judge again, on the clock; undefined: only after a step. */
-	readonly again: number | undefined;
 }
 
 /**

@@ -9,12 +9,13 @@ import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { StartSource } from "../../supervision/start-notes.js";
 import type { AgentInput } from "../machine/inputs.js";
-import type { Replies } from "../workers/node-resources.js";
+import type { NodeResources, Replies } from "../workers/node-resources.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
 import type { RoundLedger } from "./round-ledger.js";
+import { StepRoom } from "./step-room.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
@@ -34,6 +35,7 @@ export interface OpenStepsOptions {
 	readonly membership: Pick<Membership, "lease">;
 	readonly workers: Pick<WorkerGroup, "processes">;
 	readonly replies: Pick<Replies, "readNow">;
+	readonly resources: Pick<NodeResources, "logSpace" | "channelSpace">;
 	readonly dispatch: (input: AgentInput) => void;
 	readonly onLook: StepWatchOptions["onLook"];
 	readonly onHang: StepWatchOptions["onHang"];
@@ -57,6 +59,7 @@ export function openSteps({
 	replies,
 	membership,
 	cleanups,
+	resources,
 	...options
 }: OpenStepsOptions): OpenSteps {
 	const { config } = options;
@@ -89,6 +92,7 @@ export function openSteps({
 		publish: (record) =>
 			void write(keys.progressOf(nodeId), encodeRecord(record)),
 		straggler: (state) => stragglers.look(state),
+		room: new StepRoom({ ...options, ...resources }),
 		onStill: (...asked) => inquiry.inquire(...asked),
 	});
 	const why = new WhyWatch({

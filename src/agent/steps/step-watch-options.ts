@@ -11,9 +11,18 @@ import type {
 import type { Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import type { RoundLedger } from "./round-ledger.js";
+import type { StepRoom } from "./step-room.js";
 
 /** A node that stands still. */
 export type Still = Exclude<Standstill, { readonly kind: "fine" }>;
+
+/** What was found out about a node that stands still. */
+export interface Inquired {
+	/** Undefined: it was no hang. */
+	readonly hang: Hang | undefined;
+	/** When to judge again, on the clock; undefined: only after a worker makes a step. */
+	readonly again: number | undefined;
+}
 
 export interface StepWatchOptions {
 	readonly clock: Clock;
@@ -28,6 +37,8 @@ export interface StepWatchOptions {
 	readonly straggler: (state: Running) => Straggler | undefined;
 	/** Counts what the time is spent on. */
 	readonly ledger: Pick<RoundLedger, "follow" | "stepped" | "announced">;
+	/** Whether steps could be seen at all. */
+	readonly room: Pick<StepRoom, "look" | "lostUntil">;
 	/** Called when the workers stand still. */
 	readonly onStill: (
 		still: Still,
@@ -35,12 +46,7 @@ export interface StepWatchOptions {
 		progress: readonly WorkerProgress[],
 		/** Whether one has moved since or is busy, or the round is over: evidence takes seconds. */
 		news: () => "moved" | "over" | undefined,
-	) => Promise<{
-		/** Undefined: it was no hang. */
-		readonly hang: Hang | undefined;
-		/** When to judge again, on the clock; undefined: only after a worker makes a step. */
-		readonly again: number | undefined;
-	}>;
+	) => Promise<Inquired>;
 	/** Called once a second while a round runs. */
 	readonly onLook: (
 		workers: readonly WorkerProgress[],

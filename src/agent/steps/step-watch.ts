@@ -1,19 +1,18 @@
 import type { ReceivedReply } from "../../channel/events.js";
 import {
 	judgeStandstill,
+	type Standstill,
 	stillFrom,
 	type WatchedWorker,
 } from "../../progress/hang-rule.js";
-import type {
-	Hang,
-	WorkerProgress,
-} from "../../rendezvous/records/progress-record.js";
+import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { Reached } from "../../rendezvous/records/records.js";
-import type { AgentState } from "../machine/state.js";
+import type { AgentState, Running } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
+import { KnownStandstill } from "./known-standstill.js";
 import { LOOK_EVERY_MS, nextLook } from "./next-look.js";
 import { StepPublisher } from "./step-publisher.js";
-import type { StepWatchOptions } from "./step-watch-options.js";
+import type { Inquired, StepWatchOptions } from "./step-watch-options.js";
 import { watchedWorkers } from "./watched-workers.js";
 import { WorkerReaders } from "./worker-readers.js";
 
@@ -36,14 +35,7 @@ export class StepWatch {
 	private isAsking = false;
 	/** When this process last went on after it had been stopped. */
 	private wokeAt = 0;
-	/** A standstill that was judged, by its last move, and when it is judged again. */
-	private judged:
-		| { readonly movedAt: number | undefined; readonly again: number }
-		| undefined;
-	/** What was found out about the present standstill, by its last move. */
-	private hang:
-		| { readonly found: Hang; readonly movedAt: number | undefined }
-		| undefined;
+	private readonly known = new KnownStandstill();
 	private readonly publisher: StepPublisher;
 
 	constructor(private readonly options: StepWatchOptions) {
@@ -122,8 +114,7 @@ export class StepWatch {
 	private begin(number: number): void {
 		this.round = { number, since: this.options.clock.now() };
 		this.latest = number;
-		this.judged = undefined;
-		this.hang = undefined;
+		this.known.forget();
 		this.readers.beginRound();
 		this.lookLater();
 	}
@@ -155,9 +146,9 @@ export class StepWatch {
 	};
 
 	private offer(): void {
-		const { state, hang } = this;
+		const { state } = this;
 		if (state?.phase !== "RUNNING") return;
-		if (hang?.movedAt !== this.readers.movedAt) this.hang = undefined;
+		const hang = this.known.hang(this.readers.movedAt);
 		const workers = this.progress();
 		// Without steps there is nothing to compare, and the store is left alone.
 		const isCounting = workers.length > 0;
@@ -166,7 +157,7 @@ export class StepWatch {
 		this.publisher.offer({
 			...this.place,
 			...{ firstRank: state.seat.firstRank, workers, straggler },
-			...{ hang: this.hang?.found, busyUntil: this.readers.busyUntil },
+			...{ hang, busyUntil: this.readers.busyUntil },
 		});
 	}
 
@@ -174,46 +165,50 @@ export class StepWatch {
 		const { state, round } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return;
 		const { movedAt } = this.readers;
-		if (this.isAsking || this.isQuiet(now)) return;
-		const watched = this.watched;
-		if (watched === undefined) return;
-		const { steps } = this.options.config;
-		const standstill = judgeStandstill(watched, steps, this.countsSteps, now);
-		if (standstill.kind === "fine") return;
+		if (this.isAsking || this.known.isQuiet(movedAt, now)) return;
+		if (this.standstill(now).kind === "fine") return;
 		this.isAsking = true;
+		void this.inquire(state, round).then(({ again, hang }) => {
+			this.isAsking = false;
+			// It is about a round that is over.
+			if (this.round !== round) return;
+			if (this.known.note(movedAt, again, hang) && hang !== undefined) {
+				this.options.onHang(hang.kind);
+			}
+		});
+	}
+
+	private async inquire(state: Running, round: object): Promise<Inquired> {
+		const { movedAt } = this.readers;
+		const { room, clock } = this.options;
+		// A disk may have filled up since it was last looked at, and have lost the steps.
+		await room.look();
+		const now = clock.now();
+		const standstill = this.standstill(now);
+		if (standstill.kind === "fine") return { again: now, hang: undefined };
 		const news = () => {
 			if (this.round !== round) return "over";
 			this.readers.look();
 			const hasMoved = this.readers.movedAt !== movedAt;
 			return hasMoved || this.readers.isBusy ? "moved" : undefined;
 		};
-		void this.options
-			.onStill(standstill, state, this.progress(), news)
-			.then(({ again, hang }) => {
-				this.isAsking = false;
-				// It is about a round that is over.
-				if (this.round !== round) return;
-				this.judged = { movedAt, again: again ?? Number.POSITIVE_INFINITY };
-				if (hang !== undefined) this.noteHang(hang, movedAt);
-			});
+		return this.options.onStill(standstill, state, this.progress(), news);
 	}
 
-	private noteHang(found: Hang, movedAt: number | undefined): void {
-		if (this.hang === undefined) this.options.onHang(found.kind);
-		this.hang = { found, movedAt };
-	}
-
-	/** Whether the present standstill was judged, and is not to be judged again yet. */
-	private isQuiet(now: number): boolean {
-		if (this.judged?.movedAt !== this.readers.movedAt) return false;
-		return now < (this.judged?.again ?? 0);
+	private standstill(now: number): Standstill {
+		const { steps } = this.options.config;
+		const { watched } = this;
+		if (watched === undefined) return { kind: "fine" };
+		return judgeStandstill(watched, steps, this.countsSteps, now);
 	}
 
 	private get watched(): readonly WatchedWorker[] | undefined {
 		const { state, round, readers } = this;
 		if (state?.phase !== "RUNNING" || round === undefined) return undefined;
-		const times = { since: round.since, wokeAt: this.wokeAt };
-		const processes = this.options.processes();
-		return watchedWorkers(state.workers, processes, readers, times);
+		const { processes, room } = this.options;
+		return watchedWorkers(state.workers, processes(), readers, {
+			...{ since: round.since, wokeAt: this.wokeAt },
+			lostUntil: (source) => room.lostUntil(source),
+		});
 	}
 }

@@ -1,20 +1,32 @@
 import type { WatchedWorker } from "../../progress/hang-rule.js";
 import type { WorkerReader } from "../../progress/worker-reader.js";
+import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
+
+/** Times on the agent's clock. */
+export interface WatchedTimes {
+	/** When the round began. */
+	readonly since: number;
+	/** When this process last went on after it had been stopped. */
+	readonly wokeAt: number;
+	/** Until when a worker's steps from this source may have been lost. */
+	readonly lostUntil: (source: StepSource | undefined) => number;
+}
 
 /**
  * The workers to judge; undefined if there is nothing to judge. Ended workers make no more steps; a paused or ending one
  * means that the round is being left.
- * @param times when the round began, and when this process last went on after it had been stopped
  */
 export function watchedWorkers(
 	workers: readonly WorkerSlot[],
 	processes: readonly WorkerProcess[],
 	readers: {
-		of(process: WorkerProcess): Pick<WorkerReader, "movement" | "busyUntil">;
+		of(
+			process: WorkerProcess,
+		): Pick<WorkerReader, "movement" | "busyUntil" | "countedBy">;
 	},
-	{ since, wokeAt }: { readonly since: number; readonly wokeAt: number },
+	{ since, wokeAt, lostUntil }: WatchedTimes,
 ): readonly WatchedWorker[] | undefined {
 	const there = workers.filter(({ status }) => status !== "gone");
 	if (there.length === 0 || !there.every(isWorking)) return undefined;
@@ -23,9 +35,9 @@ export function watchedWorkers(
 		.filter(({ localRank }) => localRanks.has(localRank))
 		.map((process) => {
 			const { localRank } = process;
-			const { movement, busyUntil: announced } = readers.of(process);
-			// What the launcher slept through says nothing of its workers.
-			const busyUntil = Math.max(announced, wokeAt);
+			const { movement, busyUntil: announced, countedBy } = readers.of(process);
+			// What the launcher slept through, or a full disk has lost, says nothing of its workers.
+			const busyUntil = Math.max(announced, wokeAt, lostUntil(countedBy));
 			return { localRank, since, movement, busyUntil };
 		});
 }

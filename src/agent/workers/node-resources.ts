@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
@@ -44,6 +45,8 @@ export interface NodeResources extends OpenSpawner {
 	readonly logs: LogDirectory;
 	readonly console: WorkerConsole;
 	readonly logSpace: FreeSpaceWatch;
+	/** The same one if both are on one file system. */
+	readonly channelSpace: FreeSpaceWatch;
 }
 
 /** Opens everything, the user's directories first: their problems are reported before anything is started. */
@@ -69,14 +72,9 @@ export async function openNodeResources(
 	for (const warning of channels.warnings) log.warn(warning);
 
 	const loadSpawner = prepareSpawner(config, channels, incarnation, place);
-	const logSpace = new FreeSpaceWatch({
-		clock,
-		directory: logs.directory,
-		warn,
-	});
+	const { logSpace, channelSpace } = watchSpace(logs, channels, place);
 	// The first entry of the directory; a refused launch removes the directory while it is empty.
 	log.attachFile(logs.agentLog, careFor(logs, logSpace));
-	cleanups.add("closing the watch on the logs' space", () => logSpace.close());
 	await endLeftBehind({ clock, runId, nodeId, warn });
 	const opened = await loadSpawner();
 	const console = createConsole({
@@ -89,17 +87,48 @@ export async function openNodeResources(
 		stderrIsTerminal: place.stderr.isTTY === true,
 	});
 	cleanups.add("closing the console", () => console.close());
-	return { channels, logs, console, logSpace, ...opened };
+	return { channels, logs, console, logSpace, channelSpace, ...opened };
 }
 
-/** The longest error of a worker in the log, in characters: its error file has all of it. */
-const LONGEST_REPORT = 2_000;
+/** What workers print and report needs room. */
+function watchSpace(
+	logs: Pick<LogDirectory, "directory">,
+	channels: Pick<ChannelRoot, "directory">,
+	{ clock, log, cleanups }: Pick<LauncherIo, "clock" | "log" | "cleanups">,
+): Pick<NodeResources, "logSpace" | "channelSpace"> {
+	const [logDevice, channelDevice] = [logs, channels].map(
+		({ directory }) => statSync(directory).dev,
+	);
+	const logSpace = new FreeSpaceWatch({
+		...{ clock, log, directory: logs.directory, holds: "the logs" },
+		loss: "what workers print is lost, with the steps in it, and some fail of it",
+		otherPlace: "--log-dir",
+	});
+	const channelSpace =
+		logDevice === channelDevice
+			? logSpace
+			: new FreeSpaceWatch({
+					...{ clock, log, directory: channels.directory },
+					holds: "the channels",
+					loss: "what workers report is lost, with their steps",
+					otherPlace: "ELASTIC_RUN_DIR",
+				});
+	cleanups.add("closing the watches on free space", () => {
+		logSpace.close();
+		channelSpace.close();
+	});
+	return { logSpace, channelSpace };
+}
+
 function careFor(logs: LogDirectory, logSpace: FreeSpaceWatch): FileCare {
 	return {
 		makeDirectory: () => logs.makeAgain(),
 		onError: (error) => logSpace.failed(error),
 	};
 }
+
+/** The longest error of a worker in the log, in characters: its error file has all of it. */
+const LONGEST_REPORT = 2_000;
 
 /** The workers' replies, read from the first spawn on: the watcher is not loaded before. */
 export class Replies {

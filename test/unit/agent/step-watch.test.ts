@@ -67,6 +67,8 @@ function open(
 	const hangs: string[] = [];
 	const published: ProgressRecord[] = [];
 	let straggler: Straggler | undefined;
+	let lostUntil = 0;
+	let fills = false;
 	const unread: (() => void)[] = [];
 	/** What the ledger is told, in order. */
 	const counted: (string | number)[] = [];
@@ -82,6 +84,12 @@ function open(
 			announced: () => {},
 		},
 		straggler: () => straggler,
+		room: {
+			look: async () => {
+				if (fills) lostUntil = clock.now();
+			},
+			lostUntil: () => lostUntil,
+		},
 		onStill: async (still, _state, _progress, news) => {
 			stills.push(still);
 			return { again: await again(still, news), hang: HANG };
@@ -116,12 +124,16 @@ function open(
 	const stop = (ms: number) => {
 		stoppedMs += ms;
 	};
+	/** From now on each look finds the disk full, or not. */
+	const fill = (isFull: boolean) => {
+		fills = isFull;
+	};
 	const names = (found: Straggler) => {
 		straggler = found;
 	};
 	return {
 		...{ clock, watch, run, step, pass, stop, stills, published },
-		...{ report, reportUnread, counted, names, hangs },
+		...{ report, reportUnread, counted, names, hangs, fill },
 	};
 }
 
@@ -298,6 +310,19 @@ describe("the watch on steps", () => {
 		await pass(50_000);
 		expect(stills).toEqual([]);
 		await pass(20_000);
+		expect(stills).toHaveLength(1);
+	});
+
+	it("A5 judges nothing while a full disk may have lost the steps, and looks at the disk before it judges", async () => {
+		const { run, step, pass, fill, stills } = open();
+		run(1);
+		step(0, 1);
+		await pass(50_000);
+		fill(true);
+		await pass(300_000);
+		expect(stills).toEqual([]);
+		fill(false);
+		await pass(62_000);
 		expect(stills).toHaveLength(1);
 	});
 

@@ -8,12 +8,23 @@ const PROCESSES = [0, 1].map((localRank) => ({
 	...{ directory: String(localRank), logs: undefined },
 }));
 
-const watched = (second: Partial<WorkerSlot>, wokeAt = 0) =>
+const watched = (
+	second: Partial<WorkerSlot>,
+	times: { readonly wokeAt?: number; readonly lostUntil?: number } = {},
+) =>
 	watchedWorkers(
 		[workerSlot(0), workerSlot(1, second)],
 		PROCESSES,
-		{ of: () => ({ movement: undefined, busyUntil: 40 }) },
-		{ since: 5, wokeAt },
+		{
+			of: ({ localRank }) => ({
+				...{ movement: undefined, busyUntil: 40 },
+				countedBy: localRank === 0 ? "hook" : "output",
+			}),
+		},
+		{
+			...{ since: 5, wokeAt: times.wokeAt ?? 0 },
+			lostUntil: (source) => (source === "output" ? (times.lostUntil ?? 0) : 0),
+		},
 	);
 
 describe("the workers that are judged for a hang", () => {
@@ -23,9 +34,16 @@ describe("the workers that are judged for a hang", () => {
 			{ ...since, localRank: 0, busyUntil: 40 },
 			{ ...since, localRank: 1, busyUntil: 40 },
 		]);
-		expect(watched({}, 70)).toMatchObject([
+		expect(watched({}, { wokeAt: 70 })).toMatchObject([
 			{ busyUntil: 70 },
 			{ busyUntil: 70 },
+		]);
+	});
+
+	it("A5 are judged only for the time in which their steps could be seen", () => {
+		expect(watched({}, { lostUntil: 90 })).toMatchObject([
+			{ busyUntil: 40 },
+			{ busyUntil: 90 },
 		]);
 	});
 

@@ -32,6 +32,31 @@ describe("the reader of a worker", () => {
 		expect(reader.movement).toMatchObject({ at: 2_000, moves: 1 });
 	});
 
+	it("A5 is counted by the surest source that has shown a step, in whatever round", () => {
+		const path = join(directory, "both.log");
+		const hookFile = join(directory, "later-steps");
+		writeFileSync(path, "");
+		const reader = new WorkerReader({
+			...{ clock: systemClock, pattern: /step (\d+)/, hookFile },
+			outputs: [{ file: new HeldFile(path), startBytes: 0 }],
+		});
+		const found = [reader.countedBy];
+		const lookAt = (now: number) => {
+			reader.look(now);
+			found.push(reader.countedBy);
+		};
+		appendFileSync(path, "step 1\n");
+		lookAt(1_000);
+		const said = { kind: "PROGRESS", sequence: 1, timestamp: 2_000 } as const;
+		reader.heard({ ...said, step: 1 }, 2_000);
+		lookAt(2_000);
+		writeFileSync(hookFile, "1".padStart(20));
+		lookAt(3_000);
+		reader.beginRound();
+		lookAt(4_000);
+		expect(found).toEqual([undefined, "output", "report", "hook", "hook"]);
+	});
+
 	it("A5 takes the time of the hook's file for that of its step, if it is since the last look", () => {
 		const hookFile = join(directory, "hook-steps");
 		const clock = { now: () => 0, wallTime: () => 1_000_000_000 };
