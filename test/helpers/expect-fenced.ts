@@ -32,7 +32,10 @@ export async function expectFencedAndBack({
 	expect(last?.lastBeat).toBeLessThan(firstWithout?.born ?? 0);
 
 	const launch = cluster.launchOf(lost);
-	await launch.saw("stderr", "RUNNING→STOPPING no keepalive was acknowledged");
+	await launch.saw(
+		"stderr",
+		"RUNNING→STOPPING this node's lease was not confirmed for",
+	);
 	await launch.saw("stderr", "the store is lost, and is tried again: ");
 	await heal();
 	await cluster.world(3, ...others, lost);

@@ -91,7 +91,9 @@ describe("a process that uses the store", () => {
 			await pause(systemClock, 1_000);
 			expect(linesOf(user)).toEqual([
 				"held",
-				expect.stringContaining("fenced: no keepalive was acknowledged"),
+				expect.stringContaining(
+					"fenced: this node's lease was not confirmed for",
+				),
 				"lost: etcd says that the lease has ended",
 			]);
 		};

@@ -15,7 +15,7 @@ const etcd = etcdForAll();
 /** The first one coordinates. */
 const TWO = { "node-a": {}, "node-b": {} };
 const THREE = { ...TWO, "node-c": {} };
-const FENCED = "RUNNING→STOPPING no keepalive was acknowledged for 0.8 of";
+const FENCED = "RUNNING→STOPPING this node's lease was not confirmed for";
 /** So long that no agent of a busy machine misses its keepalives. */
 const SHORT_TTL = 5;
 /** Longer than anything here takes. */

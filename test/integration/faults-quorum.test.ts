@@ -16,7 +16,7 @@ import {
 import { together } from "../helpers/together.js";
 
 const NODES = ["node-a", "node-b"] as const;
-const FENCED = "RUNNING→STOPPING no keepalive was acknowledged for 0.8 of";
+const FENCED = "RUNNING→STOPPING this node's lease was not confirmed for";
 /** Longer than any election takes. */
 const LONG_TTL = 40;
 /** So long that no agent of a busy machine misses its keepalives. */

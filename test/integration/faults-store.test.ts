@@ -13,7 +13,7 @@ import {
 const NODES = ["node-a", "node-b"] as const;
 const LOST = "the store is lost, and is tried again: ";
 const BACK = "the store is back after ";
-const FENCED = "RUNNING→STOPPING no keepalive was acknowledged for 0.8 of";
+const FENCED = "RUNNING→STOPPING this node's lease was not confirmed for";
 /** Longer than anything here takes. */
 const LONG_TTL = 40;
 /** So long that no agent of a busy machine misses its keepalives. */

@@ -18,7 +18,7 @@ const SOFT = {
 /** No agent stands still for so long only because the machine is slow. */
 const LEASE = { lease_ttl: 4 };
 const IMPATIENT = { settle_timeout: 0.5, last_call_timeout: 0.5 };
-const FENCED = /^no keepalive was acknowledged for 0\.8 of the lease's/;
+const FENCED = /^this node's lease was not confirmed for/;
 
 async function muteEtcd() {
 	const etcd = await startEtcd();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.js";
+import { formatDuration } from "../../base/units.js";
 import type { Lease } from "../store/store.js";
 
 /** After this fraction of the time to live, the others may soon continue without this agent. */
@@ -33,8 +34,9 @@ export class LeaseGuard {
 			this.arm();
 			return true;
 		}
+		const { ttlMs } = this.lease;
 		this.lose(
-			`no keepalive was acknowledged for ${SUSPECT_AT} of the lease's ${this.lease.ttlMs} ms`,
+			`this node's lease was not confirmed for ${formatDuration(SUSPECT_AT * ttlMs)} of its ${formatDuration(ttlMs)}: the other nodes may go on without it`,
 			this.partOf(FENCE_AT),
 		);
 		return false;
