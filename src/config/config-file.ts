@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { readSmallFile } from "../base/read-small-file.js";
@@ -27,8 +27,8 @@ export interface FoundConfigFile {
 	readonly name: string;
 	/** The path of the file itself, with all symbolic links resolved. */
 	readonly path: string;
-	/** Why it is ignored: other users may have written it. */
-	readonly distrust: string | undefined;
+	/** Why it is ignored, with the fix: other users may have written it, or it is no file. */
+	readonly unread: string | undefined;
 }
 
 /** The default config files that exist. */
@@ -46,9 +46,15 @@ async function findFile(
 	cwd: string,
 	file: string,
 ): Promise<FoundConfigFile | undefined> {
-	const path = await realpath(join(cwd, file));
+	const name = `./${file}`;
+	const link = join(cwd, file);
+	await lstat(link);
+	const path = await realpath(link).catch(() => undefined);
+	if (path === undefined) {
+		return { name, path: link, unread: "it is a link to nothing" };
+	}
 	const found = await stat(path);
-	if (!found.isFile()) return undefined;
+	if (!found.isFile()) return { name, path, unread: "it is no file" };
 	// A user with write access to a link's directory can point the link at another file.
 	const directories = [...new Set([cwd, dirname(path)])];
 	const uid = process.getuid?.();
@@ -60,11 +66,10 @@ async function findFile(
 			),
 		)),
 	];
-	return {
-		name: `./${file}`,
-		path,
-		distrust: doubts.find((words) => words !== undefined),
-	};
+	const doubt = doubts.find((words) => words !== undefined);
+	const unread =
+		doubt && `${doubt}; if its settings are yours, use --config ${name}`;
+	return { name, path, unread };
 }
 
 /**

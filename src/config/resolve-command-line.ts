@@ -66,13 +66,10 @@ export async function readNamedOrFound(
 	if (named !== undefined)
 		return { ...(await readNamedFile(named, cwd)), notes: [] };
 	const found = await findConfigFiles(cwd);
-	const unread = found
-		.filter(({ distrust }) => distrust !== undefined)
-		.map(
-			({ name, distrust }) =>
-				`${name} is not read: ${distrust}; if its settings are yours, use --config ${name}`,
-		);
-	const [file, other] = found.filter(({ distrust }) => distrust === undefined);
+	const unread = found.flatMap(({ name, unread: why }) =>
+		why === undefined ? [] : [`${name} is not read: ${why}`],
+	);
+	const [file, other] = found.filter((one) => one.unread === undefined);
 	if (file === undefined) return { ...nothing, notes: unread };
 	if (other !== undefined) {
 		return {

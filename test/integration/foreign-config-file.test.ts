@@ -86,6 +86,20 @@ describe("a config file that others may have written is named and not read", () 
 	});
 });
 
+test.each([
+	["a link to nothing", (path: string) => symlinkSync("/nowhere", path)],
+	["no file", (path: string) => mkdirSync(path)],
+])("a config file that is %s is named and not read", async (what, make) => {
+	const cwd = place(what.replaceAll(" ", "-"));
+	make(join(cwd, "elastic-run.yaml"));
+	const args = ["--dry-run", "--output", "json", "true"];
+	const { exitCode, stderr } = await runCli(args, { cwd });
+	expect([exitCode, stderr]).toEqual([
+		0,
+		`elastic-run: ./elastic-run.yaml is not read: it is ${what}\n`,
+	]);
+});
+
 test("a config file of another user is named and not read", async (context) => {
 	if (process.getuid?.() !== 0) {
 		context.skip("only root may give a file to another user");
