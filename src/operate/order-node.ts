@@ -119,6 +119,7 @@ export function writeFor(
 		if (order.kind === "uncordon" && cordoned?.has(nodeId)) {
 			return { delete: keys.cordonOf(nodeId) };
 		}
+		if (round.outcome !== null) throw usage(`run ${runId} has ended`);
 		throw noNode(runId, nodeId, nodes);
 	}
 	switch (order.kind) {

@@ -20,8 +20,11 @@ export function formatWhy(report: WhyReport): string {
 }
 
 /** A run that makes steps has ranks in many places: then a suspect is only who was met elsewhere at that moment. */
-function headline({ phase, verdict, ranks }: WhyReport): string {
+function headline({ phase, verdict, ranks, silent }: WhyReport): string {
 	const { kind, suspects, waiting, reason } = verdict;
+	if (ranks.length === 0 && silent.length > 0) {
+		return "workers run, and no launcher answers: it may be stopped, or busy";
+	}
 	if (ranks.length === 0 && phase === "running") return "no workers run";
 	if (suspects.length === 0) return reason;
 	const who = formatRanks(suspects.map(({ rank }) => rank));

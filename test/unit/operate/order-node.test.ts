@@ -5,6 +5,8 @@ import {
 	writeFor,
 } from "../../../src/operate/order-node.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type { Outcome } from "../../../src/rendezvous/records/records.js";
+import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
 const KEYS = new RunKeys("r");
@@ -13,8 +15,8 @@ const VIEW = {
 	cordoned: new Set(["b", "gone"]),
 };
 
-const writeOf = (order: NodeOrder, nodeId: string) =>
-	writeFor({ runId: "r", nodeId, order, reason: "by hand" }, KEYS, VIEW);
+const writeOf = (order: NodeOrder, nodeId: string, view: RunView = VIEW) =>
+	writeFor({ runId: "r", nodeId, order, reason: "by hand" }, KEYS, view);
 
 describe.each<NodeOrder>([
 	{ kind: "drain", deadline: 5 },
@@ -32,6 +34,11 @@ describe.each<NodeOrder>([
 		expect(() => writeOf(order, "c")).toThrow(
 			"run r has no node c; its nodes: a, b",
 		);
+		const outcome: Outcome = {
+			...{ result: "succeeded", exitCode: 0, reason: "", root: null },
+		};
+		const ended = runView({ outcome }, []);
+		expect(() => writeOf(order, "a", ended)).toThrow("run r has ended");
 	});
 });
 

@@ -69,5 +69,9 @@ describe("why", () => {
 		expect(formatWhy(reportOf(runStatus(), []))).toBe(
 			"run train, round 2: no workers run\n",
 		);
+		const mute = { ...reportOf(runStatus(), []), silent: ["node-a"] };
+		expect(formatWhy(mute)).toBe(
+			"run train, round 2: workers run, and no launcher answers: it may be stopped, or busy\n  no answer from node-a\n",
+		);
 	});
 });
