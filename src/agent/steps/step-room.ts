@@ -25,7 +25,7 @@ export class StepRoom {
 		const reported = channelSpace.fullAt ?? NEVER;
 		switch (source) {
 			case "hook":
-				// It counts in a place that it has from the begin.
+				// Its number has its place in the file from the beginning.
 				return NEVER;
 			case "report":
 				return reported;
