@@ -24,6 +24,8 @@ export function signalProcess(
 	pid: number,
 	signal: NodeJS.Signals | number,
 ): Delivery {
+	// 0 is the launcher's own group, 1 the machine's first process, -1 everybody: no worker is one of them.
+	if (Math.abs(pid) <= 1) return "nobody";
 	try {
 		process.kill(pid, signal);
 		return "sent";

@@ -1,7 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { GroupCensus } from "../../../src/supervision/process-group.js";
+import {
+	GroupCensus,
+	signalGroup,
+	signalProcess,
+} from "../../../src/supervision/process-group.js";
 import type { ProcessGroups } from "../../../src/supervision/process-table.js";
 
 /** A group whose leader was reaped; `child` is its only process. */
@@ -16,6 +20,15 @@ async function leaderless() {
 	onTestFinished(() => void process.kill(child, "SIGKILL"));
 	return { groupId: leader.pid ?? 0, child };
 }
+
+test.each([
+	0, 1, -1,
+])("the number %i, which is no worker's, is never signalled", (pid) => {
+	expect([signalProcess(pid, 0), signalGroup(pid, 0)]).toEqual([
+		"nobody",
+		"nobody",
+	]);
+});
 
 describe.skipIf(process.platform !== "linux")(
 	"a group without a leader",
