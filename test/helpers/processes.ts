@@ -9,6 +9,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { systemErrorCode } from "../../src/base/errors.js";
 import { isLiving, readProcess } from "../../src/base/process-stat.js";
 
 const BOUND_MS = 60_000;
@@ -60,12 +61,27 @@ export function describeThreads(pid: number): string {
 	}
 }
 
+/**
+ * Signals exactly this process.
+ * @throws Error if it is not known: 0 would name the test's own group, and -1 everybody
+ */
+export function signalProcess(
+	pid: number | undefined,
+	signal: NodeJS.Signals | number,
+): void {
+	if (pid === undefined || !(pid > 1)) {
+		throw new Error(`no process is known for ${signal}: its pid is ${pid}`);
+	}
+	process.kill(pid, signal);
+}
+
 /** Kills exactly this process, if it is still there. */
-export function endProcess(pid: number): void {
+export function endProcess(pid: number | undefined): void {
 	try {
-		process.kill(pid, "SIGKILL");
-	} catch {
-		// It has ended by itself.
+		signalProcess(pid, "SIGKILL");
+	} catch (error) {
+		// It may have ended by itself.
+		if (systemErrorCode(error) !== "ESRCH") throw error;
 	}
 }
 

@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { endProcess, isAlive, waitFor } from "../helpers/processes.js";
+import {
+	endProcess,
+	isAlive,
+	signalProcess,
+	waitFor,
+} from "../helpers/processes.js";
 
 it("A1 a launcher that is killed leaves no worker, no child of one and no channel", async () => {
 	const site = openSite();
@@ -22,7 +27,7 @@ it("a launcher that is killed while it restarts its workers leaves none", async 
 		...[job("ignores-sigterm.js"), "rank-0-fails"],
 	]);
 	const workers = await site.sawWorkers(2);
-	process.kill(workers[0]?.pid ?? 0, "SIGKILL");
+	signalProcess(workers[0]?.pid, "SIGKILL");
 	await launch.saw("stdout", "[node-a 1] SIGTERM ignored");
 	launch.signal("SIGKILL");
 	await launch.ended;
@@ -52,7 +57,7 @@ it("a stopped launcher goes on where it was when it is continued", async () => {
 	const launch = site.launch([job("works.sh")]);
 	const [worker] = await site.sawWorkers(1);
 	launch.signal("SIGSTOP");
-	process.kill(worker?.pid ?? 0, "SIGKILL");
+	signalProcess(worker?.pid, "SIGKILL");
 	launch.signal("SIGCONT");
 	await site.sawWorkers(1, 2);
 	launch.signal("SIGTERM");
@@ -65,7 +70,7 @@ it("a stopped worker is ended like the others", async () => {
 		...["--shutdown-timeout", "1h", job("tells-signals.js")],
 	]);
 	const [worker] = await site.sawWorkers(1);
-	process.kill(worker?.pid ?? 0, "SIGSTOP");
+	signalProcess(worker?.pid, "SIGSTOP");
 	launch.signal("SIGTERM");
 	const { exitCode, stdout } = await launch.ended;
 	expect(exitCode).toBe(143);
@@ -78,7 +83,7 @@ it("a guard that is killed is replaced, and the new one ends the workers as well
 	const launch = site.launch([job("spawns-grandchild.sh")]);
 	await site.sawWorkers(1);
 	const [before = 0] = guardsOf(launch.pid);
-	process.kill(before, "SIGKILL");
+	signalProcess(before, "SIGKILL");
 	await waitFor("another guard", () =>
 		guardsOf(launch.pid).some((pid) => pid !== before),
 	);
@@ -100,8 +105,8 @@ describe.skipIf(process.platform !== "linux")(
 			const guards = guardsOf(launch.pid);
 			expect(guards).toHaveLength(1);
 			// While both are stopped, neither sees the end of the other.
-			for (const pid of [launch.pid, ...guards]) process.kill(pid, "SIGSTOP");
-			for (const pid of [...guards, launch.pid]) process.kill(pid, "SIGKILL");
+			for (const pid of [launch.pid, ...guards]) signalProcess(pid, "SIGSTOP");
+			for (const pid of [...guards, launch.pid]) signalProcess(pid, "SIGKILL");
 			await launch.ended;
 			return workers.flatMap(({ extra }) => extra.children ?? []);
 		}

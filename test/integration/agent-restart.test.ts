@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
-import { isAlive } from "../helpers/processes.js";
+import { isAlive, signalProcess } from "../helpers/processes.js";
 
 const identity = ({ env }: WorkerRecord) => [
 	env.RANK,
@@ -20,7 +20,7 @@ it("A2 A3 J14 a worker that is killed takes all of them with it, and all start a
 	const launch = site.launch(["--nproc-per-node", "3", job("works.sh")]);
 	const before = await site.sawWorkers(3, 1);
 
-	process.kill(before[1]?.pid ?? 0, "SIGKILL");
+	signalProcess(before[1]?.pid, "SIGKILL");
 	const after = await site.sawWorkers(3, 2);
 
 	expect(before.filter(({ pid }) => isAlive(pid))).toEqual([]);
@@ -95,7 +95,7 @@ it("two workers killed at the same moment are one incident", async () => {
 	const site = openSite();
 	const launch = site.launch(["--nproc-per-node", "3", job("works.sh")]);
 	for (const { pid } of await site.sawWorkers(3, 1)) {
-		process.kill(pid, "SIGKILL");
+		signalProcess(pid, "SIGKILL");
 	}
 	const after = await site.sawWorkers(3, 2);
 	expect(values(after, "TORCHELASTIC_RESTART_COUNT")).toEqual(["1"]);

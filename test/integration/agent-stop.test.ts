@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { systemErrorCode } from "../../src/base/errors.js";
 import { CLI } from "../helpers/cli.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { textIn, waitFor } from "../helpers/processes.js";
+import { signalProcess, textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 import { sideBySide } from "../helpers/this-test.js";
 import { together } from "../helpers/together.js";
@@ -119,10 +119,10 @@ describe("a signal to the launcher", { concurrent: true }, () => {
 			const launch = site.launch(["sh", "-c", worker], { through });
 			const pid = Number(await textIn(file("pid")));
 			await textIn(printed);
-			process.kill(pid, "SIGTERM");
+			signalProcess(pid, "SIGTERM");
 			// Its lines are waited for: they are more than the pipe takes.
 			await launch.saw("stderr", "STOPPING→CLOSED");
-			process.kill(pid, "SIGINT");
+			signalProcess(pid, "SIGINT");
 			expect(await textIn(file("code"))).toBe("143\n");
 			expect((await launch.ended).stderr).toContain("left: SIGTERM");
 			await site.isSwept();
@@ -152,9 +152,9 @@ describe("a signal to the launcher", { concurrent: true }, () => {
 					) ?? [];
 				expect(Number.parseInt(flags ?? "", 8) & constants.O_NONBLOCK).toBe(0);
 				fill(file("pipe"));
-				process.kill(pid, "SIGTERM");
+				signalProcess(pid, "SIGTERM");
 				await logged("STOPPING→CLOSED");
-				process.kill(pid, "SIGINT");
+				signalProcess(pid, "SIGINT");
 				expect(await textIn(file("code"))).toBe("143\n");
 				await launch.ended;
 				await site.isSwept();

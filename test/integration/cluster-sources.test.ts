@@ -3,7 +3,12 @@ import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { beginOf, endOf, tell } from "../helpers/obedient-worker.js";
-import { endProcess, isAlive, waitFor } from "../helpers/processes.js";
+import {
+	endProcess,
+	isAlive,
+	signalProcess,
+	waitFor,
+} from "../helpers/processes.js";
 
 const NODES = ["node-a", "node-b", "node-c"] as const;
 const ONE_RESTART = { charged: 1, incidents: 1 };
@@ -21,7 +26,7 @@ describe("J6 of workers", { concurrent: true }, () => {
 
 		tell(cluster.worker(1, 2), 7);
 		await cluster.world(2, first, second);
-		process.kill(cluster.worker(2, 0).pid, "SIGSEGV");
+		signalProcess(cluster.worker(2, 0).pid, "SIGSEGV");
 		for (const { pid } of await cluster.world(3, first, second)) {
 			endProcess(pid);
 		}
@@ -46,7 +51,7 @@ describe("J6 of workers", { concurrent: true }, () => {
 		cluster.agent("node-b", { nproc: 2 });
 		const [first, second] = await cluster.form("node-a", "node-b");
 		for (const round of [1, 2]) {
-			process.kill(cluster.worker(round, 3).pid, "SIGKILL");
+			signalProcess(cluster.worker(round, 3).pid, "SIGKILL");
 			await cluster.world(round + 1, first, second);
 			expect(await cluster.store.round()).toMatchObject({
 				...{ charged: round, incidents: round },
@@ -90,7 +95,7 @@ describe("a worker that fails when the members change", {
 			({ deprecated }) => deprecated === 1,
 		);
 		const follows = lives.find(({ nodeId }) => nodeId === unaware);
-		endProcess(follows?.pid ?? 0);
+		endProcess(follows?.pid);
 		await cluster.launchOf(unaware).saw("stderr", "killed by SIGKILL");
 		await store.resume();
 		await cluster.world(2, ...members.filter((nodeId) => nodeId !== leaver));

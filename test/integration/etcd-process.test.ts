@@ -11,7 +11,7 @@ import { poll } from "../helpers/etcd-gateway.js";
 import { openStore } from "../helpers/etcd-store.js";
 import { freePort } from "../helpers/free-port.js";
 import { openFilesOf } from "../helpers/open-files.js";
-import { waitFor } from "../helpers/processes.js";
+import { signalProcess, waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 import { together } from "../helpers/together.js";
 
@@ -102,11 +102,11 @@ describe("a process that uses the store", () => {
 				const key = "/elastic-run/process/frozen";
 				const user = start({ ...hold, key });
 				await waitFor("the lease", () => linesOf(user).includes("held"));
-				process.kill(user.pid, "SIGSTOP");
+				signalProcess(user.pid, "SIGSTOP");
 				await poll("the end of its key", 60_000, async () =>
 					(await etcdGet(etcd(), key)) ? undefined : true,
 				);
-				process.kill(user.pid, "SIGCONT");
+				signalProcess(user.pid, "SIGCONT");
 				await fencesFirst(user);
 			},
 			"its event loop stood still": () =>

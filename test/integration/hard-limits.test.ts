@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
 import { asProcess1, Freezer, withoutInotify } from "../helpers/machine.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
 
 it("256 workers run where 256 files may be open", async () => {
 	const site = openSite();
@@ -66,7 +66,7 @@ describe("a launcher that is process 1", () => {
 		);
 		await launch.saw("stdout", "ready");
 		const [init = 0] = childrenOf(launch.pid);
-		process.kill(init, "SIGTERM");
+		signalProcess(init, "SIGTERM");
 		const { exitCode, stdout } = await launch.ended;
 		expect(exitCode).toBe(143);
 		expect(stdout).toContain("told TERM");

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { observedAt } from "../helpers/ask.js";
 import { openPage } from "../helpers/browser.js";
 import { job, openSite } from "../helpers/launch.js";
+import { signalProcess } from "../helpers/processes.js";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const MARKUP =
@@ -42,7 +43,7 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 	expect(await page.locator(".mark").count()).toBe(0);
 	expect(await page.locator("#control").count()).toBe(0);
 
-	process.kill(workers[1]?.pid ?? 0, "SIGKILL");
+	signalProcess(workers[1]?.pid, "SIGKILL");
 	const mark = page.locator(".mark");
 	await mark.waitFor();
 	const reason = /rank 1 on node-a: killed by SIGKILL \(pid \d+\)/;

@@ -8,6 +8,7 @@ import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { job, type Launch, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { parseMetrics } from "../helpers/parse-metrics.js";
+import { signalProcess } from "../helpers/processes.js";
 
 const TOKEN = "a-token-of-enough-characters";
 const BEARER = { Authorization: `Bearer ${TOKEN}` };
@@ -109,7 +110,7 @@ describe("a node on one machine", () => {
 		await askUntil(`${url}/readyz`, ({ status }) => status === 200);
 		const before = parseMetrics((await ask(`${url}/metrics`)).body);
 		expect(before.value("elastic_run_incidents_total")).toBe(0);
-		if (first) process.kill(first.pid, "SIGKILL");
+		if (first) signalProcess(first.pid, "SIGKILL");
 		const workers = await site.sawWorkers(2, 2);
 		const { body, headers } = await askUntil(`${url}/metrics`, (answer) => {
 			const isReady = /^elastic_run_ready\{.*\} 1$/m.test(answer.body);

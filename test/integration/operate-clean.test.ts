@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { CleanedItem } from "../../src/operate/clean.js";
 import { etcdForAll, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { endProcess } from "../helpers/processes.js";
+import { endProcess, signalProcess } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
 
@@ -76,7 +76,7 @@ it("clean removes the directory of a launcher that was killed with its guard, an
 	expect(alive.stdout).toBe("nothing is left over\n");
 	// A frozen guard cannot tidy up.
 	const guards = guardsOf(launch.pid);
-	for (const pid of guards) process.kill(pid, "SIGSTOP");
+	for (const pid of guards) signalProcess(pid, "SIGSTOP");
 	launch.signal("SIGKILL");
 	await launch.ended;
 	const young = await site.launch(["clean", ...memory]).ended;
@@ -90,7 +90,7 @@ it("clean removes the directory of a launcher that was killed with its guard, an
 	const removed = await clean(site, "--yes", ...memory);
 	expect(removed.items).toMatchObject([{ kind: "directory", removed: true }]);
 	expect(existsSync(join(parent, name))).toBe(false);
-	for (const pid of [...guards, worker?.pid ?? 0]) endProcess(pid);
+	for (const pid of [...guards, worker?.pid]) endProcess(pid);
 });
 
 /** The processes that a launcher has started besides its workers: its guard. */

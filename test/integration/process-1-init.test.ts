@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { readProcess } from "../../src/base/process-stat.js";
 import { openSite } from "../helpers/launch.js";
 import { asProcess1 } from "../helpers/machine.js";
-import { waitFor } from "../helpers/processes.js";
+import { signalProcess, waitFor } from "../helpers/processes.js";
 
 /** Leaves two orphans, waits until both have ended, and goes on. */
 const LEAVES_ORPHANS = `for one in 1 2; do (sh -c 'echo > "ended-$1"' sh $one &); done
@@ -73,7 +73,7 @@ describe.each([
 		const { launch, process1 } = await launchAsProcess1(context, init(context));
 		await reapsOrphans(process1);
 		expect(launch.output.stderr).not.toContain("this launcher is process 1");
-		process.kill(process1, "SIGTERM");
+		signalProcess(process1, "SIGTERM");
 		const { exitCode, stderr } = await launch.ended;
 		expect(exitCode).toBe(143);
 		expect(stderr).toContain("SIGTERM");
@@ -82,6 +82,6 @@ describe.each([
 
 it("A1 a launcher that is killed ends the container with it", async (context) => {
 	const { launch, process1 } = await launchAsProcess1(context);
-	process.kill(childOf(childOf(process1)), "SIGKILL");
+	signalProcess(childOf(childOf(process1)), "SIGKILL");
 	expect((await launch.ended).exitCode).toBe(137);
 });

@@ -7,7 +7,7 @@ import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { runCli } from "../helpers/cli.js";
 import { type HookReady, hookFile, sawHook } from "../helpers/hook.js";
 import { type LaunchSite, openSite } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
+import { signalProcess, waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 
 beforeEach(needPython);
@@ -50,10 +50,10 @@ it.concurrent("tells the stacks of a worker at a signal that its script does not
 	const caught = BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(status)?.[1]}`);
 	expect((caught >> BigInt(Number(signal) - 1)) & 1n).toBe(1n);
 	await waitFor("the stack of the function in which it waits", () => {
-		process.kill(pid, Number(signal));
+		signalProcess(pid, Number(signal));
 		return /blocks\.py", line \d+ in waits/.test(hookFile(hook, "stack.txt"));
 	});
-	process.kill(pid, "SIGUSR1");
+	signalProcess(pid, "SIGUSR1");
 	await launch.saw("stdout", "asked by SIGUSR1");
 	writeFileSync(site.release, "");
 	const { exitCode, stdout } = await launch.ended;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
 
 /** What a scheduler or a service manager does that stops a job: workers may die before the launcher hears. */
 it.each([
@@ -14,7 +14,7 @@ it.each([
 		shell.length === 0 ? worker : [...shell, `${worker.join(" ")}; exit $?`];
 	const launch = site.launch(["--nproc-per-node", "2", ...command]);
 	const workers = await site.sawWorkers(2);
-	for (const { pid } of workers) process.kill(pid, signal);
+	for (const { pid } of workers) signalProcess(pid, signal);
 	await waitFor("the workers' deaths", () =>
 		workers.every(({ pid }) => !isAlive(pid)),
 	);

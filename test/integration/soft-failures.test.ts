@@ -9,7 +9,7 @@ import {
 	sawEvent,
 } from "../helpers/followers.js";
 import { tell } from "../helpers/obedient-worker.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
@@ -27,7 +27,7 @@ it.concurrent("T4 T10 a worker fails: its node's others end and fresh ones follo
 	const survivors = cluster.site.workers(1).slice(0, 2);
 
 	const [, , , fails] = cluster.site.workers(1);
-	process.kill(fails?.pid ?? 0, "SIGKILL");
+	signalProcess(fails?.pid, "SIGKILL");
 	await sawEvent(survivors, "WORK", 2);
 	const fresh = await cluster.site.sawWorkers(2, 2);
 	expect(fresh.map(({ env }) => env.RANK)).toEqual(["2", "3"]);
@@ -59,7 +59,7 @@ it.concurrent("T11 under soft-replace only the worker that died is replaced, and
 	for (const round of [1, 2]) {
 		const rank = round === 1 ? 3 : 2;
 		const died = round === 1 ? cluster.worker(1, 3) : survivors.pop();
-		process.kill(died?.pid ?? 0, "SIGKILL");
+		signalProcess(died?.pid, "SIGKILL");
 		const [fresh] = await cluster.site.sawWorkers(1, round + 1);
 		expect(fresh?.env).toMatchObject({ RANK: String(rank) });
 		await sawEvent(survivors, "WORK", round + 1);
@@ -164,7 +164,7 @@ it.concurrent.each([
 	const cluster = new Cluster(etcd(), { nodes: "3", flags, worker });
 	await cluster.form("node-a", "node-b", "node-c");
 	const pids = cluster.site.workers(1).map(({ pid }) => pid);
-	process.kill(pids[2] ?? 0, "SIGKILL");
+	signalProcess(pids[2], "SIGKILL");
 	expect(await chargesAfter(cluster, pids)).toMatchObject({ incidents: 1 });
 	await cluster.stop();
 });
@@ -175,16 +175,16 @@ it.concurrent("T16 a survivor that hangs is waited for, and its death is part of
 	await cluster.form("node-a", "node-b", "node-c");
 	const [hangs, listens, died] = cluster.site.workers(1);
 	if (!hangs || !listens || !died) throw new Error("no worker");
-	process.kill(hangs.pid, "SIGSTOP");
-	process.kill(died.pid, "SIGKILL");
+	signalProcess(hangs.pid, "SIGSTOP");
+	signalProcess(died.pid, "SIGKILL");
 	await sawEvent([listens], "PAUSE", 1);
 	await cluster.store.sawNode(
 		listens.env.ELASTIC_RUN_NODE_ID ?? "",
 		"ready",
 		2,
 	);
-	process.kill(hangs.pid, "SIGABRT");
-	process.kill(hangs.pid, "SIGCONT");
+	signalProcess(hangs.pid, "SIGABRT");
+	signalProcess(hangs.pid, "SIGCONT");
 	const charges = await chargesAfter(cluster, [hangs.pid, died.pid]);
 	expect(charges).toEqual({ synced: 2, incidents: 1 });
 	expectSpared([listens]);

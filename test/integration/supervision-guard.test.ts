@@ -26,6 +26,7 @@ import { openFilesOf } from "../helpers/open-files.js";
 import {
 	endProcess,
 	isAlive,
+	signalProcess,
 	temporaryFolder,
 	waitFor,
 } from "../helpers/processes.js";
@@ -144,7 +145,7 @@ describe.skipIf(!onLinux)("an agent that ends without a word", () => {
 		});
 		expect(started.family).toHaveLength(workers * 3);
 		expect(started.family.filter(isAlive)).toEqual(started.family);
-		process.kill(started.agentPid, "SIGKILL");
+		signalProcess(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);
 		expect(existsSync(channelRoot)).toBe(false);
 		expect(readdirSync(join(folder.path, "elastic-run-0"))).toEqual([]);
@@ -152,7 +153,7 @@ describe.skipIf(!onLinux)("an agent that ends without a word", () => {
 
 	test("leaves no worker behind that its guard was not told of", async () => {
 		const started = await startAgent({ workers: 2, registersNobody: true });
-		process.kill(started.agentPid, "SIGKILL");
+		signalProcess(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);
 	});
 
@@ -167,7 +168,7 @@ describe.skipIf(!onLinux)("an agent that ends without a word", () => {
 		const stranger = spawn("sleep", ["600"], { env, stdio: "ignore" });
 		strays.push(stranger.pid ?? -1);
 		const started = await startAgent();
-		process.kill(started.agentPid, "SIGKILL");
+		signalProcess(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);
 		expect(isAlive(stranger.pid ?? -1)).toBe(true);
 	});
@@ -215,7 +216,7 @@ tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
 	], { skip }) => {
 		skip(why !== undefined, why);
 		const started = await startAgent({ workers: 2, ...change() });
-		process.kill(started.agentPid, "SIGKILL");
+		signalProcess(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);
 		expect(existsSync(channelRoot)).toBe(false);
 	});
@@ -224,7 +225,7 @@ tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
 describe.skipIf(!onLinux)("an agent that ends in good order", () => {
 	test("takes with it what left its workers' groups, and no directory", async () => {
 		const started = await startAgent();
-		process.kill(started.agentPid, "SIGTERM");
+		signalProcess(started.agentPid, "SIGTERM");
 		await allGone([started.agentPid, started.guard, ...started.family]);
 		expect(existsSync(channelRoot)).toBe(true);
 	});
@@ -237,7 +238,7 @@ describe.skipIf(!onLinux)("an agent that ends in good order", () => {
 		expect(pipes).not.toEqual([]);
 		const inherited = started.family.flatMap(openFilesOf);
 		expect(pipes.filter((pipe) => inherited.includes(pipe))).toEqual([]);
-		process.kill(started.agentPid, "SIGKILL");
+		signalProcess(started.agentPid, "SIGKILL");
 		await allGone([...started.family, started.guard]);
 	});
 });
@@ -275,7 +276,7 @@ describe.skipIf(!onLinux)("a guard", () => {
 		strays.push(worker.pid ?? -1, first);
 		started.add(worker.pid ?? -1);
 		await waitFor("the guard to ignore signals", () => ignoresSignals(first));
-		process.kill(first, "SIGKILL");
+		signalProcess(first, "SIGKILL");
 		await waitFor("another guard", () => started.pid !== first);
 		expect(warnings).toEqual([
 			expect.stringContaining(`(pid ${first}) ended before this launcher`),

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readProcess } from "../../src/base/process-stat.js";
 import { CLI } from "../helpers/cli.js";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
-import { textIn, waitFor } from "../helpers/processes.js";
+import { signalProcess, textIn, waitFor } from "../helpers/processes.js";
 import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const LAUNCHER = `${process.execPath} ${CLI}`;
@@ -19,7 +19,7 @@ function printed(worker: WorkerRecord | undefined): string {
 function signalLauncher(pid = 0, signal: NodeJS.Signals): void {
 	const launcher = readProcess(pid)?.parentId ?? 0;
 	expect(launcher).toBeGreaterThan(1);
-	process.kill(launcher, signal);
+	signalProcess(launcher, signal);
 }
 
 describe.skipIf(!HAS_TERMINALS)("a terminal", () => {

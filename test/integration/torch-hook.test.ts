@@ -12,7 +12,7 @@ import {
 	type LaunchSite,
 	openSite,
 } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
+import { signalProcess, waitFor } from "../helpers/processes.js";
 import { needTorch, PYTHON } from "../helpers/torch-trainers.js";
 
 const SCRIPT = fileURLToPath(
@@ -33,7 +33,7 @@ it("counts the steps of an unmodified script, and opens torch's socket without a
 		hookFile(hook, "steps").startsWith(seven),
 	);
 	expect(await handlers(join(hook, "torch.sock"))).toContain("fr_trace_json");
-	process.kill(ready.pid, Number(ready.signal));
+	signalProcess(ready.pid, Number(ready.signal));
 	await waitFor("the stacks", () =>
 		hookFile(hook, "stack.txt").includes("in waits"),
 	);
@@ -62,7 +62,7 @@ it.for([
 	);
 	expect(existsSync(join(hook, "torch.sock"))).toBe(false);
 	expect(await handlers(socket)).toContain("ping");
-	if (isKilled) process.kill(ready.pid, "SIGKILL");
+	if (isKilled) signalProcess(ready.pid, "SIGKILL");
 	const { exitCode } = await end(site, launch);
 	expect(exitCode).toBe(isKilled ? 1 : 0);
 	expect(existsSync(dirname(socket))).toBe(false);

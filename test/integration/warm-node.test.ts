@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { isLiving, readProcess } from "../../src/base/process-stat.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
 import { order, told } from "../helpers/warm.js";
 
 const EVERYTHING = fileURLToPath(
@@ -69,7 +69,7 @@ it("starts cold after the process that waited was killed, and none outlives its 
 	const launch = start(site, EVERYTHING);
 	await told<Told>(launch, 1);
 	const [killed = 0] = await waiting(launch);
-	process.kill(killed, "SIGKILL");
+	signalProcess(killed, "SIGKILL");
 	await waitFor("its end", () => !isAlive(killed));
 	order(site, 1, "exit");
 	await launch.saw(

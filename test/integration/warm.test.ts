@@ -14,7 +14,7 @@ import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { askUntil, observedAt } from "../helpers/ask.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
 import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
 
 beforeEach(needPython);
@@ -85,7 +85,7 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 	const launch = start(site, [...flags, ...script]);
 	const helper = await isReady(launch);
 	const waiting = await parked(helper);
-	process.kill(helper, "SIGKILL");
+	signalProcess(helper, "SIGKILL");
 	await waitFor("the end of what it had forked", () => !isAlive(waiting));
 	order(site, 1, "exit");
 	await launch.saw(

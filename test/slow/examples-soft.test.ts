@@ -56,7 +56,7 @@ it("T11 T17 soft-train.js: survivors keep their process and their step, the new 
 		});
 	const first = await roundBegins(1);
 	await waitFor("step 40", () => run.stdout().includes("step 40: "));
-	const victim = first.find(({ rank }) => rank === 2)?.pid ?? 0;
+	const victim = first.find(({ rank }) => rank === 2)?.pid;
 	endProcess(victim);
 	const second = await roundBegins(2);
 

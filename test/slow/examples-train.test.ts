@@ -11,7 +11,12 @@ import {
 	type FixtureProcess,
 	startProcess,
 } from "../fixtures/checkpoint-process.js";
-import { endProcess, temporaryFolder, waitFor } from "../helpers/processes.js";
+import {
+	endProcess,
+	signalProcess,
+	temporaryFolder,
+	waitFor,
+} from "../helpers/processes.js";
 
 const SECONDS = 1_000;
 
@@ -65,7 +70,7 @@ it(
 		const endless = argumentsFor(directory, ENDLESS);
 		const disturbed = await startWorld("train.js", 4, endless);
 		await reaches(disturbed[0], 60);
-		endProcess(disturbed[2]?.pid ?? 0);
+		endProcess(disturbed[2]?.pid);
 		const ends = await Promise.all(disturbed.map(({ ended }) => ended));
 		expect(ends).toEqual([1, 1, "SIGKILL", 1]);
 		expect(disturbed[0]?.stderr()).toMatch(/lost the connection to rank 2/);
@@ -94,7 +99,7 @@ it("SIGTERM saves the last complete step, and the same command goes on from it",
 		argumentsFor(directory, ENDLESS),
 	);
 	await reaches(stopped, 40);
-	process.kill(stopped?.pid ?? 0, "SIGTERM");
+	signalProcess(stopped?.pid, "SIGTERM");
 	expect(await stopped?.ended, stopped?.stderr()).toBe(143);
 	const saved = /at step (\d+) in \d+ ms \(stopped by SIGTERM\)/.exec(
 		stopped?.stdout() ?? "",

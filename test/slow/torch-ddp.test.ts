@@ -1,10 +1,10 @@
-import { expect, it } from "vitest";
+import { assert, expect, it } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { type Launch, openSite } from "../helpers/launch.js";
-import { isAlive } from "../helpers/processes.js";
+import { isAlive, signalProcess } from "../helpers/processes.js";
 import { needTorch, PYTHON, TorchTrainers } from "../helpers/torch-trainers.js";
 
 const etcd = etcdForAll();
@@ -61,9 +61,13 @@ it(
 			...["--steps", "400", ...CHECKPOINTS],
 		);
 		await reaches(trainers, 60);
-		const first = beginnings(agents);
+		// Each node has a launcher of its own, which may show its lines later.
+		const first = await poll("four beginnings", BOUND_MS, async () => {
+			const all = beginnings(agents);
+			return all.length === 4 ? all : undefined;
+		});
 		const victim = first.find(({ rank }) => rank === 3);
-		process.kill(victim?.pid ?? 0, "SIGKILL");
+		signalProcess(victim?.pid, "SIGKILL");
 
 		await cluster.ends({ "node-a": 0, "node-b": 0 });
 		const pids = first.map(({ pid }) => pid);
@@ -92,13 +96,14 @@ it(
 		);
 		const [lost, survivor] = await cluster.store.sawMembers(1);
 		const { step } = await reaches(trainers, 60);
-		const [host] = beginnings(agents).filter(({ rank }) => rank === 0);
+		const host = beginnings(agents).find(({ rank }) => rank === 0);
+		assert(host);
 		await cluster.kill(lost ?? "");
 
 		const alone = await poll("a world of one", BOUND_MS, async () =>
 			beginnings(agents).find(({ worldSize }) => worldSize === 1),
 		);
-		expect(isAlive(host?.pid ?? 0)).toBe(false);
+		expect(isAlive(host.pid)).toBe(false);
 		expect(cluster.launchOf(survivor ?? "").output.stdout).toContain(
 			`pid ${alone.pid} rank 0 of 1 begins`,
 		);

@@ -4,7 +4,7 @@ import { example } from "../fixtures/checkpoint-examples.js";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
-import { isAlive } from "../helpers/processes.js";
+import { isAlive, signalProcess } from "../helpers/processes.js";
 import { needTorch, PYTHON, TorchTrainers } from "../helpers/torch-trainers.js";
 
 const etcd = etcdForAll();
@@ -35,7 +35,7 @@ function torchCluster(
 
 /** The pid that a node's only worker has, as rank `rank`. */
 const pidOf = (world: readonly { pid: number }[], rank: number) =>
-	world[rank]?.pid ?? 0;
+	world[rank]?.pid;
 
 it(
 	"T4 T7 T17 torch_soft.py: a worker is killed, a node joins, one stops: survivors keep process and state",
@@ -48,7 +48,7 @@ it(
 		const first = await trainers.trainsAfter(0, 2);
 		const survivor = pidOf(first, 0);
 
-		process.kill(pidOf(first, 1), "SIGKILL");
+		signalProcess(pidOf(first, 1), "SIGKILL");
 		const afterDeath = await trainers.trainsAfter(1, 2);
 		expect(pidOf(afterDeath, 0)).toBe(survivor);
 		const fresh = pidOf(afterDeath, 1);
@@ -83,11 +83,11 @@ it(
 
 		// Its connections stay, so that nothing but PAUSE ends what the other one waits for.
 		cluster.freeze(second);
-		process.kill(frozen.pid, "SIGSTOP");
+		signalProcess(frozen.pid, "SIGSTOP");
 		const [alone] = await trainers.trainsAfter(survivor.round, 1);
 		expect(alone?.pid).toBe(survivor.pid);
 
-		process.kill(frozen.pid, "SIGCONT");
+		signalProcess(frozen.pid, "SIGCONT");
 		cluster.thaw(second);
 		const both = await trainers.trainsAfter(alone?.round ?? 0, 2);
 		expect(both.map(({ pid }) => pid)).toEqual([survivor.pid, frozen.pid]);
@@ -116,7 +116,7 @@ it(
 		const launch = site.launch([...flags, ...script], { env });
 		const trainers = new TorchTrainers(() => [launch]);
 		const first = await trainers.trainsAfter(0, 2);
-		process.kill(pidOf(first, 0), "SIGKILL");
+		signalProcess(pidOf(first, 0), "SIGKILL");
 		const { exitCode, stderr } = await launch.ended;
 		expect(exitCode, stderr).toBe(0);
 		// Rank 0 is the new one: the survivor's state came to it.
