@@ -7,7 +7,7 @@ import {
 	type ChannelRoot,
 	openChannelRoot,
 } from "../../channel/channel-root.js";
-import type { ReplyListener, ReplyWatch } from "../../channel/watch-replies.js";
+import { type ReplyListener, ReplyWatch } from "../../channel/watch-replies.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { createConsole, type WorkerConsole } from "../../logs/console-tail.js";
 import type { FileCare, ProcessLogger } from "../../logs/create-logger.js";
@@ -130,53 +130,51 @@ function careFor(logs: LogDirectory, logSpace: FreeSpaceWatch): FileCare {
 /** The longest error of a worker in the log, in characters: its error file has all of it. */
 const LONGEST_REPORT = 2_000;
 
-/** The workers' replies, read from the first spawn on: the watcher is not loaded before. */
+/** The workers' replies. */
 export class Replies {
-	private watch: ReplyWatch | undefined;
+	private readonly watch: ReplyWatch;
 	private opening: Promise<void> | undefined;
 
 	constructor(
-		private readonly channels: ChannelRoot,
+		channels: ChannelRoot,
 		private readonly place: Pick<LauncherIo, "clock" | "log">,
-		private readonly hear: ReplyListener,
-	) {}
-
-	/** Listens to the present workers. */
-	listen(): void {
-		this.watch?.follow();
-		this.opening ??= this.open().catch((error) =>
-			this.place.log.warn(
-				`what workers report is not read: ${messageOf(error)}`,
-			),
-		);
-	}
-
-	/** Reads a worker's last replies before its channel is removed. */
-	readNow(channelDirectory: string): void {
-		this.watch?.readNow(channelDirectory);
-	}
-
-	async close(): Promise<void> {
-		await this.opening;
-		await this.watch?.close();
-	}
-
-	private async open(): Promise<void> {
-		const { ReplyWatch } = await import("../../channel/watch-replies.js");
-		const { clock, log } = this.place;
+		hear: ReplyListener,
+	) {
+		const { clock, log } = place;
+		const warn = (message: string) => log.warn(message);
 		this.watch = new ReplyWatch(
-			this.channels,
+			channels,
 			(directory, reply) => {
 				if (reply.kind === "ERROR") {
 					const { message } = reply;
 					log.warn(`a worker reports: ${shortened(message)}`, { directory });
 				} else log.debug(`a worker says ${reply.kind}`, { directory });
-				this.hear(directory, reply);
+				hear(directory, reply);
 			},
-			{ clock, warn: (message) => log.warn(message) },
+			{ clock, warn },
 		);
-		// A worker may fail while the watcher is loaded, and what the others have said by then counts.
-		await this.watch.open();
+	}
+
+	/** Listens to the present workers. The first call loads the watcher; their replies can be read before it is there. */
+	listen(): void {
+		this.watch.follow();
+		this.opening ??= this.watch
+			.open()
+			.catch((error) =>
+				this.place.log.warn(
+					`what workers report is not read: ${messageOf(error)}`,
+				),
+			);
+	}
+
+	/** Reads what a worker has said by now: it decides what a failure beside it costs, and its channel may be removed next. */
+	readNow(channelDirectory: string): void {
+		this.watch.readNow(channelDirectory);
+	}
+
+	async close(): Promise<void> {
+		await this.opening;
+		await this.watch.close();
 	}
 }
 
