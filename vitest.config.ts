@@ -50,6 +50,8 @@ export default defineConfig({
 			withEtcd("integration"),
 			// `npm run test:slow`: `npm test` leaves it out.
 			withEtcd("slow"),
+			// Real frameworks, which need an environment with all of them: `npm run test:frameworks`.
+			withEtcd("frameworks"),
 		],
 	},
 });

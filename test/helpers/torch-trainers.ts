@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { expect, type TestContext } from "vitest";
 import { poll } from "./etcd-gateway.js";
 import type { Launch } from "./launch.js";
@@ -11,11 +11,29 @@ const BOUND_MS = 240_000;
 
 /** Ends a test that wants torch where there is none. */
 export function needTorch(context: TestContext): void {
-	try {
-		execFileSync(PYTHON, ["-c", "import torch"], { stdio: "ignore" });
-	} catch {
-		context.skip(`${PYTHON} cannot import torch (set PYTHON to one that can)`);
-	}
+	needModules(context, "torch");
+}
+
+/**
+ * Ends a test that wants these modules where python3 lacks them.
+ *
+ * @throws Error where the user named a Python that lacks them: then nothing may be skipped in silence.
+ */
+export function needModules(
+	context: TestContext,
+	...names: readonly string[]
+): void {
+	const missing = names.filter((name) => !canImport(name));
+	if (missing.length === 0) return;
+	const problem = `${PYTHON} cannot import ${missing.join(", ")}`;
+	if (process.env.PYTHON) throw new Error(problem);
+	context.skip(`${problem} (set PYTHON to one that can)`);
+}
+
+/** Looks for it without running it, which takes seconds. */
+function canImport(name: string): boolean {
+	const find = `import importlib.util, sys; sys.exit(importlib.util.find_spec("${name}") is None)`;
+	return spawnSync(PYTHON, ["-c", find], { stdio: "ignore" }).status === 0;
 }
 
 /** What a process of examples/torch_soft.py says when a round begins or is over for it. */
