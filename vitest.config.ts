@@ -36,6 +36,9 @@ const withEtcd = (name: string) => ({
 	},
 });
 
+/** These compute on both cores: side by side they would starve one another. */
+const alone = { ...afterSeeds, maxWorkers: 1, sequence: { groupOrder: 2 } };
+
 export default defineConfig({
 	test: {
 		// Many of these tests wait for leases and processes: one at a time would waste the machine, and more starve its leases.
@@ -48,10 +51,9 @@ export default defineConfig({
 			pure("scenarios"),
 			pure("simulation"),
 			withEtcd("integration"),
-			// `npm run test:slow`: `npm test` leaves it out.
+			// What `npm test` leaves out, and `npm run test:all` runs.
 			withEtcd("slow"),
-			// Real frameworks, which need an environment with all of them: `npm run test:frameworks`.
-			withEtcd("frameworks"),
+			{ test: { ...withEtcd("frameworks").test, ...alone } },
 		],
 	},
 });

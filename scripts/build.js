@@ -1,8 +1,8 @@
 // Builds dist/: tsc declares the types, those of the runtime library once more for
-// CommonJS; esbuild makes what runs, of many source files a few, because a launcher's
-// start is mostly the finding of files (decisions 33 and 42): the command and the
-// library, the runtime library of the workers, and the page that an agent shows to
-// browsers. The library for Python is copied to dist/python/ and packed as a wheel, its hook to dist/python-hook/.
+// CommonJS (with --no-types not, which takes a tenth of the time); esbuild makes what
+// runs, of many source files a few, because a launcher's start is mostly the finding of
+// files (decisions 33 and 42): the command and the library, the runtime library of the
+// workers, and the page that an agent shows to browsers. The library for Python is copied to dist/python/ and packed as a wheel, its hook to dist/python-hook/.
 import { execFileSync } from "node:child_process";
 import {
 	chmodSync,
@@ -26,7 +26,10 @@ const common = { absWorkingDir: root, bundle: true, logLevel: "warning" };
 const forNode = { ...common, platform: "node", target: "node20.19" };
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
-for (const project of ["tsconfig.types.json", "tsconfig.cjs.json"]) {
+const typed = process.argv.includes("--no-types")
+	? []
+	: ["tsconfig.types.json", "tsconfig.cjs.json"];
+for (const project of typed) {
 	execFileSync(process.execPath, [tsc, "-p", project], {
 		cwd: root,
 		stdio: "inherit",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findEtcd, HOW_TO_GET_ETCD } from "../../scripts/find-etcd.js";
 import { leaderOf, startMembers } from "./etcd-cluster.js";
-import type { EtcdApi } from "./etcd-keys.js";
+import { type EtcdApi, etcdDeletePrefix } from "./etcd-keys.js";
 import { type EtcdOptions, START_LIMIT_MS } from "./etcd-member.js";
 import { type Certificates, hasOpenssl } from "./etcd-tls.js";
 import { onTestFinished, thisTest } from "./this-test.js";
@@ -82,21 +82,35 @@ export async function startEtcd(
 	return server;
 }
 
-/** One etcd for all tests of a file, or of a describe: to be called there, and what it returns in the tests. */
-export function etcdForAll(options: EtcdOptions = {}): () => EtcdServer {
+/** Of this test process, which plays one file after the other; it ends with the process. */
+let shared: OpenEtcdServer | undefined;
+
+/**
+ * One etcd for all tests of a file, or of a describe: to be called there, and what it returns in the tests. Where nothing
+ * special is asked of it, it is the one of this test process, and begins empty.
+ */
+export function etcdForAll(options?: EtcdOptions): () => EtcdServer {
 	let server: OpenEtcdServer | undefined;
 	beforeAll(async () => {
-		if (whyNone(options) === undefined) server = await openEtcd(options);
+		if (whyNone(options) !== undefined) return;
+		server =
+			options === undefined ? await sharedEtcd() : await openEtcd(options);
 	}, START_LIMIT_MS);
 	beforeEach((context) => {
 		const reason = whyNone(options);
 		if (reason !== undefined) context.skip(reason);
 	});
-	afterAll(() => server?.close());
+	afterAll(() => (server === shared ? undefined : server?.close()));
 	return () => {
 		if (server === undefined) throw new Error("it runs in tests only");
 		return server;
 	};
+}
+
+async function sharedEtcd(): Promise<OpenEtcdServer> {
+	shared ??= await openEtcd();
+	await etcdDeletePrefix(shared, "");
+	return shared;
 }
 
 /**
@@ -152,7 +166,7 @@ function etcdProgram(): string | undefined {
 }
 
 /** Why the servers that these options ask for cannot run here; undefined: they can. */
-function whyNone({ tls }: EtcdOptions): string | undefined {
+function whyNone({ tls }: EtcdOptions = {}): string | undefined {
 	if (etcdProgram() === undefined) return `no etcd here: ${HOW_TO_GET_ETCD}`;
 	if (tls !== undefined && !hasOpenssl())
 		return "no openssl here, which makes the certificates";

@@ -1,24 +1,26 @@
 import { expect, it } from "vitest";
 import { describeRed, runSeeds } from "./run-seeds.js";
 
-/** How many seeds; one alone where SIM_SEED names it. */
-const { SIM_SEED, SIM_SEEDS = "1000" } = process.env;
+/** How many seeds, for who wants another number; one alone where SIM_SEED names it. */
+const { SIM_SEED, SIM_SEEDS } = process.env;
 /** Long enough for a machine that is busy with other things. */
 const PATIENCE_MS = 300_000;
 /** So many seeds come to every situation. */
 const ENOUGH_SEEDS = 500;
 
-/** Plays its half of the seeds of the test run. */
+/** Plays half of the seeds that `npm test` plays. */
 export function testSeeds(part: "first half" | "second half"): void {
-	const half = Math.ceil(Number(SIM_SEEDS) / 2);
+	const count = Number(SIM_SEEDS ?? "300");
+	const half = Math.ceil(count / 2);
 	const isFirst = part === "first half";
 	if (SIM_SEED !== undefined) {
-		if (isFirst) testAll(Number(SIM_SEED), 1);
-	} else if (isFirst) testAll(1, half);
-	else testAll(half + 1, Number(SIM_SEEDS) - half);
+		if (isFirst) testSeedsFrom(Number(SIM_SEED), 1);
+	} else if (isFirst) testSeedsFrom(1, half);
+	else testSeedsFrom(half + 1, count - half);
 }
 
-function testAll(from: number, count: number): void {
+/** Plays these seeds; where they are many, each situation must have occurred. */
+export function testSeedsFrom(from: number, count: number): void {
 	it(
 		`J1 J3 J4 J5 D6 holds every invariant, whatever the seed: ${count} from ${from} on`,
 		async () => {

@@ -216,7 +216,7 @@ it.each([
 	);
 	expect(JSON.parse(read("package.json"))).toHaveProperty(
 		["scripts", name],
-		expect.stringMatching(/^npm run build && /),
+		expect.stringMatching(/^npm run build(:js)? && /),
 	);
 });
 

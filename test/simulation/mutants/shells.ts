@@ -6,7 +6,7 @@ const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
 const JOIN_TESTS = "test/unit/rendezvous/join-run.test.ts";
 const PICTURE_TESTS = "test/unit/rendezvous/snapshot-cache.test.ts";
 const MEMBERSHIP_TESTS = "test/unit/rendezvous/membership.test.ts";
-const REQUESTS_TEST = "test/simulation/requests.test.ts";
+const REQUESTS_TEST = "test/slow/requests.test.ts";
 
 /** Guards of what carries out: the coordinator, an agent's sessions, its record. */
 export const SHELL_MUTANTS: readonly Mutant[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { NOTICES, playManyNotices } from "./many-notices.js";
-import { describeRed, runSeeds } from "./run-seeds.js";
+import { NOTICES, playManyNotices } from "../simulation/many-notices.js";
+import { describeRed, runSeeds } from "../simulation/run-seeds.js";
 
 const SEEDS = 100;
 

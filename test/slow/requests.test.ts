@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quietRestart, type Requests } from "./quiet-restart.js";
+import { quietRestart, type Requests } from "../simulation/quiet-restart.js";
 
 const SIZES = [2, 4, 10, 40];
 const SEEDS = 8;
