@@ -20,6 +20,8 @@ export interface LearnedModules {
 	readonly executable: string;
 	readonly arguments: readonly string[];
 	readonly modules: readonly string[];
+	/** What the import of each took of the processor, without that of others. */
+	readonly milliseconds?: readonly number[] | undefined;
 	/** Packages that are not from Python's libraries. */
 	readonly users?: readonly string[] | undefined;
 	readonly environments?: readonly ChangedEnvironment[] | undefined;
@@ -35,7 +37,7 @@ export interface ChangedEnvironment {
 /** What a helper imports. */
 export type ToImport = Pick<
 	LearnedModules,
-	"modules" | "users" | "environments"
+	"modules" | "milliseconds" | "users" | "environments"
 >;
 
 /** Larger lists are not taken. */
@@ -49,6 +51,7 @@ const LEARNED = fields<LearnedModules>(
 		executable: text(4_096),
 		arguments: list(text(LARGEST_LIST_BYTES)),
 		modules: list(text(300)),
+		milliseconds: optional(list(whole(0, Number.MAX_SAFE_INTEGER))),
 		users: optional(list(text(300))),
 		environments: optional(
 			list(

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import type { ToImport } from "./learned-modules.js";
+import type { LeftOut } from "./left-out.js";
 import { killWithParent } from "./setpriv.js";
 import { stdioPipe } from "./stdio-pipe.js";
-import { helperEnvironment } from "./warm-environment.js";
+import { helperEnvironment, PLACE } from "./warm-environment.js";
 import { decodeNews, type WarmNews, type WarmOrder } from "./warm-messages.js";
 import type { WorkerSpec } from "./worker.js";
 
@@ -34,11 +35,12 @@ export class WarmControl {
 	prepare(
 		{ env: workers }: WorkerSpec,
 		{ modules, users = [], environments = [] }: ToImport,
-		leaveOut: readonly string[],
+		{ leaveOut, sets }: LeftOut,
 	): void {
 		const env = helperEnvironment(workers, process.pid);
-		const what = { modules, users, environments, leaveOut };
-		this.send({ kind: "prepare", env, ...what });
+		const place = Object.keys(workers).filter((name) => PLACE.has(name));
+		const what = { modules, users, environments, leaveOut, sets };
+		this.send({ kind: "prepare", env, place, ...what });
 	}
 
 	private read(text: string): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { ToImport } from "./learned-modules.js";
+import type { LeftOut } from "./left-out.js";
 import type { Ready } from "./warm-messages.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -11,11 +12,11 @@ export interface WarmHelperOptions {
 	/** A worker like those that it will start. */
 	readonly spec: WorkerSpec;
 	readonly toImport: ToImport;
-	readonly leaveOut: readonly string[];
+	readonly leftOut: LeftOut;
 	/** A process waits for its start. */
 	readonly onParked: () => void;
 	/** It can start workers. */
 	readonly onReady: (news: Ready) => void;
-	/** Once: it cannot start workers, or no more of them. `leaveOut`: it could without these packages. */
-	readonly onRefused: (reason: string, leaveOut: readonly string[]) => void;
+	/** Once: it cannot start workers, or no more of them. `but`: it could without these modules. */
+	readonly onRefused: (reason: string, but?: LeftOut) => void;
 }

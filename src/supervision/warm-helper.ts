@@ -3,6 +3,7 @@ import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import type { ColdKind } from "../rendezvous/records/ledger-record.js";
+import type { LeftOut } from "./left-out.js";
 import { signalProcess } from "./process-group.js";
 import { RankZeroFirst } from "./rank-zero-first.js";
 import { spawnHelper, WarmControl } from "./warm-control.js";
@@ -42,10 +43,10 @@ export class WarmHelper {
 			else this.hear(news);
 		});
 		child.once("exit", () => this.ended());
-		child.once("error", (error) => this.refuse(messageOf(error), []));
+		child.once("error", (error) => this.refuse(messageOf(error)));
 		child.unref();
 		this.cancelHello = wakeAfterRunning(clock, HELLO_MS, () =>
-			this.refuse("Python does not run the launcher's hook", []),
+			this.refuse("Python does not run the launcher's hook"),
 		);
 		if (child.pid !== undefined) options.registry.add(child.pid);
 	}
@@ -99,7 +100,7 @@ export class WarmHelper {
 		const order = { env, cwd, readsStdin, ...streams };
 		this.turns.add(pid, env.RANK, () => {
 			this.control.send({ kind: "start", pid, ...order });
-			taken.told(this.options.clock, (reason) => this.refuse(reason, []));
+			taken.told(this.options.clock, (reason) => this.refuse(reason));
 		});
 		this.lookLater();
 		return taken;
@@ -130,11 +131,11 @@ export class WarmHelper {
 	}
 
 	private hear(news: WarmNews): void {
-		const { toImport, leaveOut, onReady, spec } = this.options;
+		const { toImport, leftOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":
 				this.cancelHello();
-				this.control.prepare(spec, toImport, leaveOut);
+				this.control.prepare(spec, toImport, leftOut);
 				return;
 			case "ready":
 				if (this.state !== "preparing") return;
@@ -142,7 +143,7 @@ export class WarmHelper {
 				onReady(news);
 				return;
 			case "refused":
-				this.refuse(news.reason, news.leaveOut);
+				this.refuse(news.reason, news);
 				return;
 			case "parked":
 				this.awaited -= 1;
@@ -156,7 +157,7 @@ export class WarmHelper {
 				return;
 			case "not-started":
 				this.started.get(news.pid)?.refused(news.reason);
-				this.refuse(news.reason, []);
+				this.refuse(news.reason);
 				return;
 			case "exited":
 				this.exited(news.pid, news.status);
@@ -179,12 +180,12 @@ export class WarmHelper {
 
 	private refuse(
 		reason: string,
-		leaveOut: readonly string[],
+		but?: LeftOut,
 		kind: ColdKind = "refused",
 	): void {
 		if (this.state === "refused") return;
 		this.retire(reason, kind);
-		this.options.onRefused(reason, leaveOut);
+		this.options.onRefused(reason, but);
 	}
 
 	/** Nobody else reports the ends of its workers: it must not stand still. */
@@ -204,7 +205,7 @@ export class WarmHelper {
 		this.cancelLook();
 		this.cancelHello();
 		if (this.pid !== undefined) this.options.registry.remove(this.pid);
-		this.refuse(ENDED.reason, [], ENDED.kind);
+		this.refuse(ENDED.reason, undefined, ENDED.kind);
 		this.parked.clear();
 		const { clock } = this.options;
 		for (const worker of this.started.values()) bury(worker, clock);

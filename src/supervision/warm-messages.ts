@@ -26,8 +26,10 @@ export type WarmOrder =
 			/** The environment in which it was started. */
 			readonly env: Readonly<Record<string, string>>;
 			readonly modules: readonly string[];
-			/** Packages that cannot be imported ahead. */
-			readonly leaveOut: readonly string[];
+			/** The variables that differ between workers, as far as they have them. */
+			readonly place: readonly string[];
+			readonly leaveOut: readonly LeftModule[];
+			readonly sets: readonly SetVariable[];
 			/** As a worker has told them: see `LearnedModules`. */
 			readonly users: readonly string[];
 			readonly environments: readonly ChangedEnvironment[];
@@ -43,7 +45,20 @@ export type WarmOrder =
 			readonly readsStdin: boolean;
 	  } & WarmStreams);
 
-type LeftModule = readonly [index: number, variable: string];
+/** A module that cannot be imported ahead, because of what one does that it imports, or it itself. */
+export interface LeftModule {
+	readonly module: string;
+	readonly root: string;
+	readonly what: string;
+}
+
+/** What a module has set that is left out: others were imported with it. */
+export interface SetVariable {
+	readonly variable: string;
+	readonly value: string;
+}
+
+type Skipped = readonly [index: number, why: string];
 
 /** What the helper tells. `status` is that of wait(2). */
 export type WarmNews =
@@ -54,13 +69,15 @@ export type WarmNews =
 			/** Its private memory. */
 			readonly bytes: number;
 			readonly seconds: number;
-			/** What it has left to the workers: by index in the list, the variable that differed. */
-			readonly left: readonly LeftModule[];
+			/** What it has left to the workers besides what it was told to leave out: by index in the list, why. */
+			readonly left: readonly Skipped[];
 	  }
 	| {
 			readonly kind: "refused";
 			readonly reason: string;
-			readonly leaveOut: readonly string[];
+			/** Without these it could start workers. */
+			readonly leaveOut: readonly LeftModule[];
+			readonly sets: readonly SetVariable[];
 	  }
 	| { readonly kind: "parked"; readonly pid: number }
 	| { readonly kind: "started"; readonly pid: number }
@@ -76,12 +93,12 @@ export type Ready = Extract<WarmNews, { readonly kind: "ready" }>;
 const pid = whole(2, 2 ** 31);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
 const words = text(1_000);
-const variable = text(LARGEST_LIST_BYTES);
-const leftModule: Shape<LeftModule> = (value, verdict): value is LeftModule =>
+const long = text(LARGEST_LIST_BYTES);
+const skipped: Shape<Skipped> = (value, verdict): value is Skipped =>
 	Array.isArray(value) &&
 	value.length === 2 &&
 	count(value[0], verdict) &&
-	variable(value[1], verdict);
+	long(value[1], verdict);
 
 type Of<Kind> = Omit<Extract<WarmNews, { kind: Kind }>, "kind">;
 
@@ -94,9 +111,15 @@ const SHAPES: {
 		bytes: count,
 		seconds: (value): value is number =>
 			typeof value === "number" && value >= 0,
-		left: list(leftModule),
+		left: list(skipped),
 	}),
-	refused: fields<Of<"refused">>({ reason: words, leaveOut: list(words) }),
+	refused: fields<Of<"refused">>({
+		reason: words,
+		leaveOut: list(
+			fields<LeftModule>({ module: words, root: words, what: long }),
+		),
+		sets: list(fields<SetVariable>({ variable: long, value: long })),
+	}),
 	parked: fields<Of<"parked">>({ pid }),
 	started: fields<Of<"started">>({ pid }),
 	"not-started": fields<Of<"not-started">>({ pid, reason: words }),
@@ -124,20 +147,4 @@ function isNews(value: unknown): value is WarmNews {
 
 function isKind(kind: string): kind is WarmNews["kind"] {
 	return Object.hasOwn(SHAPES, kind);
-}
-
-/** What users read once a helper can start workers. */
-export function wordsOfReady(
-	{ modules, bytes, seconds, left: [first, ...others] }: Ready,
-	pid: number | undefined,
-): string {
-	const memory = `${Math.round(bytes / 1e6)} MB`;
-	const done = `${modules} modules were imported ahead in ${seconds.toFixed(1)} s, ${memory} (pid ${pid})`;
-	if (first === undefined) return `restarts will be warm: ${done}`;
-	const [, variable] = first;
-	const rest =
-		others.length === 0
-			? "one other is not, because the script sets"
-			: `${others.length + 1} others were not, because the script sets`;
-	return `restarts will be warm: ${done}; ${rest} ${variable} before it imports them`;
 }

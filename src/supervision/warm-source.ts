@@ -5,11 +5,16 @@ import type { SharedModules } from "../rendezvous/records/learned-record.js";
 import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import { residentMemory } from "./available-memory.js";
 import type { LearnedModules, ToImport } from "./learned-modules.js";
+import { type LeftOut, LeftOutModules } from "./left-out.js";
+import {
+	type LeftToWorkers,
+	leftToWorkers,
+	wordsOfReady,
+} from "./left-to-workers.js";
 import { flagAgainstHook } from "./warm-environment.js";
 import { WarmHelper } from "./warm-helper.js";
 import { type Teacher, WarmLearning } from "./warm-learning.js";
 import { NOT_PYTHON, problemHere } from "./warm-machine.js";
-import { type Ready, wordsOfReady } from "./warm-messages.js";
 import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
 import type { WorkerSpec } from "./worker.js";
 import type { GroupRegistry } from "./worker-process.js";
@@ -47,7 +52,7 @@ export class WarmSource {
 	private toImport: ToImport = { modules: [] };
 	/** What a worker has in memory; undefined: the list is another node's. */
 	private workerBytes: number | undefined;
-	private readonly leftOut = new Set<string>();
+	private readonly leftOut = new LeftOutModules();
 	private tries = 0;
 	private wasReady = false;
 	private isClosed = false;
@@ -164,14 +169,16 @@ export class WarmSource {
 		const { log, workers } = this.options;
 		const helper: WarmHelper = new WarmHelper({
 			...{ ...this.options, setpriv, spec, toImport: this.toImport },
-			leaveOut: [...this.leftOut],
+			leftOut: this.leftOut.known,
 			onParked: () => this.onChange(),
 			onReady: (news) => {
-				log.info(wordsOfReady(news, helper.pid));
+				const { leaveOut } = this.leftOut.known;
+				const left = leftToWorkers(this.toImport, leaveOut, news.left);
+				log.info(wordsOfReady(news, left, helper.pid));
 				this.wasReady = true;
 				this.imported = { modules: news.modules, bytes: news.bytes };
 				helper.park(workers);
-				this.tellProven(news);
+				this.tellProven(left);
 			},
 			onRefused: (...refusal) => this.refused(spec, ...refusal),
 		});
@@ -179,28 +186,21 @@ export class WarmSource {
 		this.helpers.push(helper);
 	}
 
-	private tellProven({ left }: Ready): void {
+	private tellProven(left: readonly LeftToWorkers[]): void {
 		const { workerBytes: bytes } = this;
 		if (bytes === undefined) return;
-		const isLeft = new Set(left.map(([index]) => index));
-		const modules = this.toImport.modules.filter((name, index) => {
-			const [top = ""] = name.split(".", 1);
-			return !this.leftOut.has(top) && !isLeft.has(index);
-		});
+		const isLeft = new Set(left.flatMap(({ indexes }) => indexes));
+		const modules = this.toImport.modules.filter(
+			(_, index) => !isLeft.has(index),
+		);
 		this.onProven({ modules, bytes });
 	}
 
-	private refused(
-		spec: WorkerSpec,
-		reason: string,
-		leaveOut: readonly string[],
-	): void {
+	private refused(spec: WorkerSpec, reason: string, but?: LeftOut): void {
 		// No restart follows.
 		if (this.isClosed) return;
 		const { log } = this.options;
-		const before = this.leftOut.size;
-		for (const name of leaveOut) this.leftOut.add(name);
-		if (this.leftOut.size > before && this.tries < MOST_TRIES) {
+		if (but && this.leftOut.add(but) && this.tries < MOST_TRIES) {
 			log.debug(`not imported ahead: ${reason}`);
 			this.prepare(spec);
 			return;

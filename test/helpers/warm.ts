@@ -19,7 +19,7 @@ export function order(site: LaunchSite, round: number, what: string): void {
 
 /** Waits for the helper, and for a process that it has parked; returns the helper's pid. */
 export async function isReady(launch: Launch): Promise<number> {
-	const said = /restarts will be warm: .* \(pid (\d+)\)/;
+	const said = /restarts will be (?:half )?warm: .* \(pid (\d+)\)/;
 	await waitFor(
 		"the helper",
 		() => said.test(launch.output.stderr),

@@ -31,22 +31,54 @@ sys.path.append("/of/keeps")
 	"twin.py": "OF = 'library'\n",
 	"uses.py": "import twin\nVALUE = twin.OF\n",
 	"plain.py": "import os\nPID = os.getpid()\n",
+	// As tqdm, fsspec and filelock do.
+	"prefix.py":
+		"import os\nPID = os.getpid()\nVALUES = {k[5:]: v for k, v in os.environ.items() if k.startswith('TQDM_')}\n",
+	"lists.py": `
+import os
+PID = os.getpid()
+def read(variables):
+    copy = dict(variables)
+    return [copy[name] for name in copy if name.startswith("FSSPEC_")]
+VALUES = read(os.environ)
+`,
+	"gone.py":
+		"import os, tempfile\nPID = os.getpid()\nwith tempfile.TemporaryDirectory() as FOLDER:\n    open(FOLDER + '/x', 'w').close()\n",
+	"counts.py":
+		"import os\nPID = os.getpid()\nVALUE = sum(len(v) for k, v in os.environ.items() if k.startswith('LOCAL_'))\n",
+	"presets.py":
+		"import os\nPID = os.getpid()\nos.environ['FROM_PRESETS'] = 'on'\nRANK = os.environ['RANK']\n",
+	"follows.py":
+		"import os\nPID = os.getpid()\nVALUE = os.environ.get('FROM_PRESETS')\n",
+	"needs.py": `
+import os
+import plain
+try:
+    import copies
+except BaseException:
+    copies = None
+PID = os.getpid()
+VALUE = copies.VALUE
+`,
 };
 
 const SCRIPT = `
 import json, os, sys, time
+isEarly = "FROM_PRESETS" in os.environ
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "users"))
-import copies, keeps, makes, opens, plain, starts, sets, uses
+import keeps, makes, opens, needs, copies, plain, prefix, lists, gone, counts, starts, sets, uses, presets, follows
 os.environ["FROM_SCRIPT"] = "yes"
 import asks
 import elastic_run
 told = {"asks": asks.VALUE, "copies": copies.VALUE, "opens": opens.FILE.readline(), "makes": os.path.isdir(makes.FOLDER),
-    "starts": starts.CHILD.poll(), "uses": uses.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
+    "starts": starts.CHILD.poll(), "uses": uses.VALUE, "needs": needs.VALUE,
+    "follows": follows.VALUE, "isEarly": isEarly, "counts": counts.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
 print("one\\n", end="")
 keeps.KEPT.write("two\\n")
 print("three")
-print(json.dumps({"told": told, "isAhead": plain.PID != os.getpid()}), flush=True)
+ahead = [m.__name__ for m in (counts, follows, gone, lists, needs, plain, prefix, presets) if m.PID != os.getpid()]
+print(json.dumps({"told": told, "ahead": ahead}), flush=True)
 elastic_run.report_progress(step=1)
 while not os.path.exists(os.path.join(here, "order." + os.environ["ELASTIC_RUN_ROUND"])):
     time.sleep(0.01)
@@ -56,7 +88,7 @@ sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] == "1" else 0)
 
 interface Told {
 	readonly told: Readonly<Record<string, unknown>>;
-	readonly isAhead: boolean;
+	readonly ahead: readonly string[];
 }
 
 it("imports only what is the same as if each worker had imported it", async () => {
@@ -81,13 +113,18 @@ it("imports only what is the same as if each worker had imported it", async () =
 	order(site, 2, "end");
 	const { stdout, stderr, exitCode } = await launch.ended;
 	expect(exitCode).toBe(0);
-	expect(lines.map((line) => line.isAhead)).toEqual([false, false, true, true]);
+	const ahead = ["follows", "gone", "lists", "plain", "prefix"];
+	const expected = [[], [], ahead, ahead];
+	expect(lines.map((line) => line.ahead)).toEqual(expected);
 	const ranks = lines.map((line) => line.told.copies).sort();
 	expect(ranks).toEqual(["0", "0", "1", "1"]);
+	const needed = lines.map((line) => line.told.needs).sort();
+	expect(needed).toEqual(ranks);
 	for (const { told: one } of lines) {
 		expect(one).toMatchObject({
 			...{ asks: ["yes", "yes"], opens: "1\n", makes: true },
 			...{ starts: null, uses: "users", stream: "Both" },
+			...{ follows: "on", isEarly: false, counts: 2 },
 		});
 		expect(one.path).toEqual(lines[0]?.told.path);
 	}
@@ -98,7 +135,15 @@ it("imports only what is the same as if each worker had imported it", async () =
 		);
 		expect(words).toEqual(["one", "two", "three", "one", "two", "three"]);
 	}
-	expect(stderr).toMatch(
-		/others were not, because the script sets FROM_SCRIPT/,
-	);
+	for (const left of [
+		/asks \(\d+\.\d s, imported after FROM_SCRIPT was changed\)/,
+		/copies \(\d+\.\d s, it reads RANK\)/,
+		/needs \(\d+\.\d s, copies reads RANK\)/,
+		/makes \(\d+\.\d s, it makes a temporary file\)/,
+		/starts \(\d+\.\d s, it starts a process\)/,
+		/opens \(\d+\.\d s, it leaves \/.*\/lines open\)/,
+		/uses \(\d+\.\d s, twin is another than the worker's\)/,
+	]) {
+		expect(stderr).toMatch(left);
+	}
 }, 120_000);

@@ -108,7 +108,8 @@ async function starting(then: string) {
 	};
 	const refusals: string[] = [];
 	const helper: WarmHelper = new WarmHelper({
-		...{ clock, setpriv, spec, toImport: { modules: [] }, leaveOut: [] },
+		...{ clock, setpriv, spec, toImport: { modules: [] } },
+		leftOut: { leaveOut: [], sets: [] },
 		registry: { add: () => {}, remove: () => {} },
 		onParked: () => {},
 		onReady: () => helper.park(1),

@@ -5,10 +5,7 @@ import {
 	LARGEST_LIST_BYTES,
 	readLearned,
 } from "../../../src/supervision/learned-modules.js";
-import {
-	decodeNews,
-	wordsOfReady,
-} from "../../../src/supervision/warm-messages.js";
+import { decodeNews } from "../../../src/supervision/warm-messages.js";
 import { exitOf } from "../../../src/supervision/warm-process.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
@@ -19,7 +16,12 @@ it.for<readonly [string, unknown]>([
 	['{"kind":"parked"}', undefined],
 	['{"kind":"exited","pid":7,"status":256}', expect.anything()],
 	['{"kind":"exited","pid":7,"status":-1}', undefined],
-	['{"kind":"refused","reason":"r","leaveOut":["a"]}', expect.anything()],
+	[
+		'{"kind":"refused","reason":"r","leaveOut":[{"module":"a","root":"a.b","what":"w"}],"sets":[{"variable":"A","value":"1"}]}',
+		expect.anything(),
+	],
+	['{"kind":"refused","reason":"r","leaveOut":["a"],"sets":[]}', undefined],
+	['{"kind":"refused","reason":"r","leaveOut":[],"sets":["A"]}', undefined],
 	['{"kind":"refused","reason":"r"}', undefined],
 	[
 		'{"kind":"ready","modules":1,"bytes":2,"seconds":0,"left":[[3,"A"]]}',
@@ -34,26 +36,6 @@ it.for<readonly [string, unknown]>([
 	["not JSON", undefined],
 ])("takes only what a helper says: %s", ([line, news]) => {
 	expect(decodeNews(line)).toEqual(news);
-});
-
-it("says what a helper has imported, and what it has left to the workers", () => {
-	const ready = { modules: 90, bytes: 7e6, seconds: 1.26, left: [] } as const;
-	const done =
-		"restarts will be warm: 90 modules were imported ahead in 1.3 s, 7 MB (pid 5)";
-	const words = (left: readonly (readonly [number, string])[]) =>
-		wordsOfReady({ kind: "ready", ...ready, left }, 5);
-	expect(words([])).toBe(done);
-	expect(words([[3, "A"]])).toBe(
-		`${done}; one other is not, because the script sets A before it imports them`,
-	);
-	expect(
-		words([
-			[3, "A"],
-			[4, "A"],
-		]),
-	).toBe(
-		`${done}; 2 others were not, because the script sets A before it imports them`,
-	);
 });
 
 it.for([

@@ -134,7 +134,7 @@ class _Hook:
         self.torch_socket = None
         self.torch = None
         self.trainer = None
-        self.environments = None
+        self.notes = None
 
     def begin(self):
         """From now on the launcher's questions go to this process."""
@@ -150,7 +150,7 @@ class _Hook:
 
     def watch_torch(self):
         listeners = ("torch.optim.optimizer", "torch.distributed.distributed_c10d", "torch")
-        note = None if self.environments is None else self.environments.note
+        note = None if self.notes is None else self.notes.note
         _Imports({name: self.torch_imported for name in listeners}, note).install()
 
     def torch_imported(self, module):
@@ -186,14 +186,14 @@ class _Hook:
             os.unlink(self.path("learn"))
         except FileNotFoundError:
             return
-        load("_elastic_run_warm").write_learned(self.path("modules.json"), self.environments)
+        load("_elastic_run_warm").write_learned(self.path("modules.json"), self.notes)
 
     def learn_when_asked(self):
         """The launcher may have to ask: what counts the steps of some scripts is only their output, or nothing."""
         if not os.path.exists(self.path("learn")):
             return
-        if self.environments is None:
-            self.environments = _Environments()
+        if self.notes is None:
+            self.notes = _Notes()
         import _signal
 
         number = _free_signal() if self.learn_signal is None else self.learn_signal
@@ -240,22 +240,45 @@ class _Hook:
             self.listen()
 
 
-class _Environments:
-    """Notes what had been changed in the environment when a module was imported: what a module does may follow from it."""
+class _Notes:
+    """Notes at each import what had been changed in the environment, because what a module does may follow from it, and
+    what the import costs."""
 
     def __init__(self):
         self.first = dict(os.environ)
         self.raw = None
         self.newest = {}
-        self.at = {}
+        self.environments = {}
+        self.seconds = {}
+        """Of this thread's processor time, by module: from the beginning of its import until that of the next one."""
+        self.under_way = []
+        self.last = ""
+        self.then = 0
 
     def note(self, name):
+        import time
+
+        while self.under_way and not _is_under_way(self.under_way[-1]):
+            self.under_way.pop()
+        now = time.thread_time()
+        # Otherwise the script has done something else since.
+        if self.under_way:
+            costs = self.last if self.last in sys.modules else self.under_way[-1]
+            self.seconds[costs] = self.seconds.get(costs, 0) + now - self.then
         # Comparing all decoded values at each import would cost too much.
         raw = os.environ._data
         if raw != self.raw:
             self.raw = dict(raw)
             self.newest = changes(self.first, dict(os.environ))
-        self.at[name] = self.newest
+        self.environments[name] = self.newest
+        self.under_way.append(name)
+        self.last = name
+        self.then = time.thread_time()
+
+
+def _is_under_way(name):
+    """Whether this module's text runs at the moment."""
+    return getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False)
 
 
 def changes(before, after):

@@ -43,11 +43,16 @@ _LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
 
 class Refusal(Exception):
-    """Why this process cannot start workers. `leave_out`: it could without these packages."""
+    """Why this process cannot start workers. `leave_out`: it could without these modules, which had set `sets`."""
 
-    def __init__(self, reason, leave_out=()):
+    def __init__(self, reason, leave_out=(), sets=()):
         Exception.__init__(self, reason)
-        self.leave_out = sorted(leave_out)
+        self.leave_out = list(leave_out)
+        self.sets = list(sets)
+
+
+class _LeftOut(BaseException):
+    """Ends the import of all that needs a module which is left to the workers: it would be another without it."""
 
 
 _kept = None
@@ -67,11 +72,12 @@ def serve(launcher):
             _kept = helper
             return
     except Refusal as refusal:
-        helper.say(kind="refused", reason=str(refusal)[:_LONGEST_REFUSAL], leaveOut=refusal.leave_out)
+        reason = str(refusal)[:_LONGEST_REFUSAL]
+        helper.say(kind="refused", reason=reason, leaveOut=refusal.leave_out, sets=refusal.sets)
     except BaseException as error:
         if helper is not None:
             text = "%s: %s" % (type(error).__name__, error)
-            helper.say(kind="refused", reason=text[:_LONGEST_REFUSAL], leaveOut=[])
+            helper.say(kind="refused", reason=text[:_LONGEST_REFUSAL], leaveOut=[], sets=[])
     # With what its imports have started.
     os.killpg(0, 9)
 
@@ -83,9 +89,10 @@ def learned():
     return [name for name, module in list(sys.modules.items()) if _is_library(name, module, libraries, own)]
 
 
-def write_learned(path, environments):
+def write_learned(path, notes):
     """Leaves for the launcher what a later worker can import ahead, and how this one was started."""
     modules = learned()
+    seconds = {} if notes is None else notes.seconds
     text = json.dumps(
         {
             "version": 1,
@@ -93,8 +100,9 @@ def write_learned(path, environments):
             "executable": sys.executable,
             "arguments": _arguments(),
             "modules": modules,
+            "milliseconds": [round(seconds.get(name, 0) * 1000) for name in modules],
             "users": _users(),
-            "environments": _runs(modules, {} if environments is None else environments.at),
+            "environments": _runs(modules, {} if notes is None else notes.environments),
         }
     )
     temporary = path + ".tmp"
@@ -131,12 +139,15 @@ def _runs(modules, environments):
 
 
 def _digests(changed):
-    """Values may be secrets; -1: it has none any more. What differs between workers is not looked at."""
+    """What differs between workers is not looked at."""
+    return {name: _digest(value) for name, value in changed.items() if name not in _PLACE}
+
+
+def _digest(value):
+    """Values may be secrets; -1: there is none any more."""
     from binascii import crc32
 
-    return {
-        name: -1 if value is None else crc32(os.fsencode(value)) for name, value in changed.items() if name not in _PLACE
-    }
+    return -1 if value is None else crc32(os.fsencode(value))
 
 
 def _arguments():
@@ -188,7 +199,6 @@ class _Helper:
         self.control = _moved_up(_CONTROL)
         self.streams = [_moved_up(_CONTROL + 1 + number) for number in range(3)]
         self.pid = os.getpid()
-        self.before = set(_descriptors())
         self.received = b""
         self.parked = {}
         self.watched = {}
@@ -220,7 +230,7 @@ class _Helper:
         return self.wait()
 
     def preload(self, order):
-        """Returns what it has left to the workers: by index in the list, the variable that keeps it from it."""
+        """Returns what it has left to the workers: by index in the list, why."""
         import ctypes  # noqa: F401
         import gc
 
@@ -232,27 +242,24 @@ class _Helper:
         if has_own:
             # A library may look for a module of the user's.
             sys.path.insert(0, own)
-        imports = _Watched(order, _LibraryTest(list(sys.path), own), self.before)
+        imports = _Watched(order, _LibraryTest(list(sys.path), own))
         imports.run(order["modules"])
         if has_own and own in sys.path:
             # Libraries may have added others.
             sys.path.remove(own)
-        libraries = _libraries()
-        origins = {}
-        for name, module in list(sys.modules.items()):
-            spec = getattr(module, "__spec__", None)
-            origin = getattr(spec, "origin", None)
-            if isinstance(origin, str) and os.path.isabs(origin):
-                origins[name] = origin
-                imports.look(name, not _is_in_library(origin, libraries, own))
         if imports.blamed:
-            packages, reasons = zip(*imports.blamed.items())
-            raise Refusal("; ".join("%s %s" % one for one in zip(packages, reasons)), packages)
+            raise imports.refusal()
+        libraries = _libraries()
+        origins = set()
+        for module in list(sys.modules.values()):
+            origin = getattr(getattr(module, "__spec__", None), "origin", None)
+            if isinstance(origin, str) and os.path.isabs(origin):
+                origins.add(origin)
         # What Python remembers of the user's directories may be outdated when a worker starts.
         for entry in list(sys.path_importer_cache):
             if not (os.path.realpath(entry) + os.sep).startswith(libraries):
                 del sys.path_importer_cache[entry]
-        self.files = [(origin, _stamp(origin)) for origin in sorted(set(origins.values()))]
+        self.files = [(origin, _stamp(origin)) for origin in sorted(origins)]
         gc.collect()
         gc.freeze()
         return imports.left
@@ -359,7 +366,7 @@ class _Helper:
         try:
             return self.park()
         except OSError as error:
-            self.say(kind="refused", reason="no process can be forked: %s" % error.strerror, leaveOut=[])
+            self.say(kind="refused", reason="no process can be forked: %s" % error.strerror, leaveOut=[], sets=[])
             return _NOT_PARKED
 
     def park(self):
@@ -458,115 +465,352 @@ class _LibraryTest:
 
 
 class _Watched:
-    """Imports modules, and notes which of them cannot be imported ahead."""
+    """Imports modules, and notes which of them cannot be imported ahead.
 
-    def __init__(self, order, is_library, descriptors):
-        self.left_out = frozenset(order["leaveOut"])
+    What a module does is its own, not that of those which import it; but they fall with it."""
+
+    def __init__(self, order, is_library):
+        self.left_out = {one["module"]: (one["root"], one["what"]) for one in order["leaveOut"]}
+        """By module: which one keeps it from being imported ahead, and what that one does."""
+        self.blamed = {}
+        """What has come to them here."""
+        self.place = order["place"]
+        self.stand_ins = {one["variable"]: one["value"] for one in order["sets"]}
+        self.standing = set()
+        self.sets = {}
         self.users = frozenset(order["users"])
         self.changed_from = {one["from"]: one["changed"] for one in order["environments"]}
         self.is_library = is_library
-        self.descriptors = set(descriptors)
+        self.libraries = _libraries()
+        self.own = _script_directory()
+        self.descriptors = _targets()
+        self.threads = set(os.listdir("/proc/self/task"))
         self.has_children = False
         self.first = dict(os.environ)
-        self.current = ""
-        self.by = {}
-        self.blamed = {}
+        self.under_way = []
+        self.suspicions = []
+        """Of what modules under way have made, and may have taken away when they are imported: whose, a test, words."""
         self.left = []
 
     def run(self, names):
-        watch = self
+        import importlib._bootstrap as bootstrap
 
-        class Noting(os._Environ):
-            def __getitem__(self, key):
-                watch.read(key)
-                return super().__getitem__(key)
-
-            def __contains__(self, key):
-                watch.read(key)
-                return super().__contains__(key)
-
-            def __iter__(self):
-                watch.blame_current("reads all of the environment")
-                return super().__iter__()
-
-        usual = type(os.environ)
-        sys.meta_path.insert(0, self)
+        if "tempfile" in names:
+            # It is watched from the beginning.
+            self.import_one("tempfile")
+        usual = bootstrap._load_unlocked
+        kind = type(os.environ)
+        bootstrap._load_unlocked = lambda spec: self.load(spec, usual)
+        os.environ.__class__ = _noting(self)
         expected = {}
         try:
             for index, name in enumerate(names):
                 expected = self.changed_from.get(index, expected)
-                if name in sys.modules or not self.may_import(name):
+                if name in sys.modules or self.cause_of(name) is not None:
                     continue
+                package = name.partition(".")[0]
+                if package in _NOT_TO_FORK:
+                    self.left.append([index, "it does not work in a forked process"])
+                    continue
+                if not self.is_library(package):
+                    continue
+                self.stand_in(expected)
                 variable = self.unlike(expected)
-                if variable is not None:
-                    self.left.append([index, variable])
-                    continue
-                os.environ.__class__ = Noting
-                self.import_one(name)
-                os.environ.__class__ = usual
-                self.look_around()
+                if variable is None:
+                    self.import_one(name)
+                else:
+                    self.left.append([index, "imported after %s was changed" % variable])
         finally:
-            sys.meta_path.remove(self)
+            self.stand_in({})
+            os.environ.__class__ = kind
+            bootstrap._load_unlocked = usual
+            if "tempfile" in sys.modules:
+                sys.modules["tempfile"]._name_sequence = None
 
-    def may_import(self, name):
-        self.current = name.partition(".")[0]
-        return not (self.current in self.left_out or self.current in _NOT_TO_FORK) and self.is_library(self.current)
+    def refusal(self):
+        causes = ["%s %s" % cause for cause in dict.fromkeys(self.blamed.values())]
+        leave_out = [{"module": name, "root": root, "what": what} for name, (root, what) in self.blamed.items()]
+        sets = [
+            {"variable": variable, "value": value}
+            for variable, (name, value) in self.sets.items()
+            if self.cause_of(name) is not None
+        ]
+        return Refusal("; ".join(causes), leave_out, sets)
 
     def unlike(self, expected):
         """A variable that has another value than the worker had at this import; None if there is none."""
         found = _digests(changes(self.first, dict(os.environ)))
         return next(iter(changes(expected, found)), None)
 
+    def stand_in(self, expected):
+        """Gives variables the values that modules which are left out had given them in the worker, for as long as they had
+        them there. Without its place such a module gives the same one: it does not depend on the worker."""
+        for name, value in self.stand_ins.items():
+            if expected.get(name) == _digest(value):
+                os.environ[name] = value
+                self.standing.add(name)
+            elif name in self.standing:
+                self.standing.remove(name)
+                if name in self.first:
+                    os.environ[name] = self.first[name]
+                else:
+                    del os.environ[name]
+
     def import_one(self, name):
         import importlib
 
         try:
             importlib.import_module(name)
-        except Exception:
+        except (Exception, _LeftOut):
             pass  # The worker will see for itself.
 
-    def look_around(self):
-        """What a process must have for itself is no worker's if the helper has made it."""
-        for descriptor in set(_descriptors()) - self.descriptors:
-            self.descriptors.add(descriptor)
-            target = _target(descriptor)
-            if target is not None and target not in _HARMLESS_DEVICES:
-                what = "%s" if target.startswith("/") else "a %s"
-                self.blame_current("leaves %s open" % (what % target.partition(":")[0]))
-        if not self.has_children and _has_children():
-            # If others start processes as well, that shows once this package is left out.
-            self.has_children = True
-            self.blame_current("starts a process")
-        tempfile = sys.modules.get("tempfile")
-        if getattr(tempfile, "_name_sequence", None) is not None:
-            tempfile._name_sequence = None
-            self.blame_current("makes a temporary file")
+    def load(self, spec, usual):
+        """What Python does with each module that it has found; modules that this one imports come here meanwhile."""
+        name = spec.name
+        self.look_around()
+        cause = self.cause_of(name) or self.problem_of(spec)
+        if cause is not None:
+            self.leave([*self.under_way, name], cause)
+            raise _LeftOut(name)
+        self.under_way.append(name)
+        try:
+            module = usual(spec)
+        finally:
+            self.look_around()
+            self.judge(name)
+            self.under_way.pop()
+        if name in self.blamed:
+            # Others that import it shall come here, too.
+            sys.modules.pop(name, None)
+            raise _LeftOut(name)
+        return module
 
-    def find_spec(self, name, path=None, target=None):
-        self.by[name] = self.current
+    def cause_of(self, name):
+        """Why it is left out; None if it is not."""
+        while name:
+            cause = self.blamed.get(name) or self.left_out.get(name)
+            if cause is not None:
+                return cause
+            name = name.rpartition(".")[0]
         return None
 
-    def look(self, name, is_users_own):
-        """Takes a module that was imported by another one."""
-        if name not in self.by:
-            return
-        if is_users_own:
-            self.blame(name, "imports %s, which is the user's own" % name)
+    def problem_of(self, spec):
+        """What is known against it before its import."""
+        name = spec.name
         package = name.partition(".")[0]
-        if package in self.users and not is_users_own:
-            self.blame(name, "imports another %s than the worker" % package)
-        if package in _NOT_TO_FORK or package in self.left_out:
-            self.blame(name, "imports %s" % package)
+        if package in _NOT_TO_FORK:
+            return package, "does not work in a forked process"
+        if isinstance(spec.origin, str) and os.path.isabs(spec.origin):
+            if not _is_in_library(spec.origin, self.libraries, self.own):
+                return name, "is the user's own"
+            if package in self.users:
+                return name, "is another than the worker's"
+        return None
+
+    def leave(self, names, cause):
+        for name in names:
+            if name not in self.left_out:
+                self.blamed.setdefault(name, cause)
+
+    def blame(self, what):
+        """Blames the module whose import is under way, and so those that wait for it."""
+        if self.under_way:
+            self.leave(list(self.under_way), (self.under_way[-1], what))
 
     def read(self, key):
         if key in _PLACE:
-            self.blame_current("reads %s" % key)
+            self.blame("reads %s" % key)
 
-    def blame_current(self, what):
-        self.blamed.setdefault(self.current, "%s when it is imported" % what)
+    def suspect(self, is_so, what):
+        if self.under_way:
+            self.suspicions.append((list(self.under_way), is_so, what))
 
-    def blame(self, name, reason):
-        self.blamed.setdefault(self.by[name], reason)
+    def judge(self, name):
+        """Called at the end of its import: what it has made may be gone."""
+        own = [one for one in self.suspicions if one[0][-1] == name]
+        self.suspicions = [one for one in self.suspicions if one[0][-1] != name]
+        for names, is_so, what in own:
+            if is_so():
+                self.leave(names, (name, what))
+
+    def look_around(self):
+        """What a process must have for itself is no worker's if the helper has made it."""
+        before, self.descriptors = self.descriptors, _targets()
+        for descriptor, target in self.descriptors.items() - before.items():
+            if target not in _HARMLESS_DEVICES:
+                kind = target if target.startswith("/") else "a " + target.partition(":")[0]
+                self.suspect(_HasTarget(descriptor, target), "leaves %s open" % kind)
+        for thread in set(os.listdir("/proc/self/task")) - self.threads:
+            self.threads.add(thread)
+            self.suspect(_OutlivesFork(thread), "starts a thread")
+        if not self.has_children and _has_children():
+            # If others start processes as well, that shows once this module is left out.
+            self.has_children = True
+            self.suspect(self.still_has_children, "starts a process")
+        tempfile = sys.modules.get("tempfile")
+        if tempfile is not None and not isinstance(tempfile._name_sequence, _TemporaryNames):
+            tempfile._name_sequence = _TemporaryNames(self)
+
+    def still_has_children(self):
+        self.has_children = _has_children()
+        return self.has_children
+
+
+class _HasTarget:
+    """Whether a descriptor is still open on what it was."""
+
+    def __init__(self, descriptor, target):
+        self.descriptor = descriptor
+        self.target = target
+
+    def __call__(self):
+        return _target(self.descriptor) == self.target
+
+
+class _OutlivesFork:
+    """Whether a thread is there after a fork: those of linear algebra end before it, and come back when they are used."""
+
+    def __init__(self, thread):
+        self.thread = thread
+
+    def __call__(self):
+        path = "/proc/self/task/" + self.thread
+        if os.path.exists(path):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+        return os.path.exists(path)
+
+
+class _TemporaryNames:
+    """Gives tempfile the names that it tries, and knows whose they are."""
+
+    def __init__(self, watch):
+        import tempfile
+
+        self.watch = watch
+        self.usual = tempfile._RandomNameSequence()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        name = next(self.usual)
+        caller = sys._getframe(1)
+        folder = caller.f_locals.get("dir")
+        # mktemp only gives the name away: what is made by it comes later.
+        is_for_later = folder is None or caller.f_code.co_name == "mktemp"
+        self.watch.suspect(lambda: is_for_later or _has_entry(folder, name), "makes a temporary file")
+        return name
+
+
+def _has_entry(folder, name):
+    try:
+        return any(name in os.fsdecode(entry) for entry in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+
+
+def _noting(watch):
+    """A kind of os.environ that tells what is read. A list of its names has those of a worker's place, as a worker's own
+    has; only their values differ between workers. Who goes through all of them may want only what begins in a certain way."""
+    from collections.abc import ItemsView, KeysView
+
+    class Names(KeysView):
+        def __iter__(self):
+            for name in self._mapping:
+                yield _ListedName(name) if name in _PLACE else name
+
+    class Pairs(ItemsView):
+        def __iter__(self):
+            for name in Names(self._mapping):
+                yield name, self._mapping[name]
+
+    class Noting(os._Environ):
+        def __getitem__(self, key):
+            if isinstance(key, _ListedName):
+                return _Unread(watch, str(key))
+            watch.read(key)
+            return super().__getitem__(key)
+
+        def __contains__(self, key):
+            watch.read(key)
+            return super().__contains__(key)
+
+        def __setitem__(self, key, value):
+            super().__setitem__(key, value)
+            if watch.under_way:
+                watch.standing.discard(key)
+                watch.sets[key] = (watch.under_way[-1], value)
+
+        def __iter__(self):
+            # First, because who goes through all of them may keep the last one.
+            if watch.under_way:
+                yield from watch.place
+            yield from super().__iter__()
+
+        def keys(self):
+            return Names(self)
+
+        def items(self):
+            return Pairs(self)
+
+        def __repr__(self):
+            watch.blame("reads all of the environment")
+            return super().__repr__()
+
+        def __reduce_ex__(self, protocol):
+            watch.blame("copies the environment")
+            return super().__reduce_ex__(protocol)
+
+    return Noting
+
+
+class _ListedName(str):
+    """A variable that comes with all others: dict(os.environ) asks for each value by its name."""
+
+    def __reduce__(self):
+        return str, (str(self),)
+
+
+class _Unread:
+    """A variable's value that nobody has looked at. It is no text, so that nothing takes it for one: whatever is done with
+    it reads the variable, and so does who keeps it."""
+
+    def __init__(self, watch, name):
+        import gc
+        import weakref
+
+        object.__setattr__(self, "read", lambda: watch.read(name))
+        mine = weakref.ref(self)
+
+        def is_kept():
+            if mine() is not None:
+                gc.collect()
+            return mine() is not None
+
+        watch.suspect(is_kept, "reads %s" % name)
+
+    def __getattribute__(self, name):
+        object.__getattribute__(self, "read")()
+        return object.__getattribute__(self, name)
+
+
+def _reading(method):
+    usual = getattr(str, method)
+
+    def read(self, *others):
+        object.__getattribute__(self, "read")()
+        return usual("", *others)
+
+    return read
+
+
+for _name in "eq ne lt le gt ge hash str repr format len contains getitem iter add".split():
+    setattr(_Unread, "__%s__" % _name, _reading("__%s__" % _name))
+for _name in "fspath bytes int float".split():
+    setattr(_Unread, "__%s__" % _name, _reading("__str__"))
 
 
 class _LowPriority:
@@ -683,9 +927,10 @@ def _moved_up(descriptor):
     return high
 
 
-def _descriptors():
-    listed = [int(name) for name in os.listdir("/proc/self/fd")]
-    return [descriptor for descriptor in listed if _target(descriptor) is not None]
+def _targets():
+    """What each descriptor is open on."""
+    listed = {int(name): _target(int(name)) for name in os.listdir("/proc/self/fd")}
+    return {descriptor: target for descriptor, target in listed.items() if target is not None}
 
 
 def _target(descriptor):
