@@ -1,0 +1,65 @@
+// Restarts are warm where people train: with PyTorch and what they install beside it (docs/warm-restarts.md).
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { type Launch, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
+import { needModules, PYTHON } from "../helpers/torch-trainers.js";
+import { isReady, order } from "../helpers/warm.js";
+
+const SCRIPT = fileURLToPath(
+	new URL("../fixtures/warm/frameworks.py", import.meta.url),
+);
+const LIMIT_MS = 1_200_000;
+const PATIENCE_MS = 300_000;
+
+describe("a worker that was killed", () => {
+	it.for([
+		["tqdm", ["tqdm"], 2],
+		["accelerate", ["accelerate"], 1],
+		["lightning", ["lightning"], 1],
+		["trainer", ["transformers", "datasets", "accelerate"], 1],
+	] as const)(
+		"has torch at its successor's first line, and steps again soon: %s",
+		async ([name, modules, workers], context) => {
+			needModules(context, "torch", ...modules);
+			const site = openSite();
+			const launch = site.launch(
+				[
+					...["--warm", "auto", "--nproc-per-node", String(workers)],
+					...[SCRIPT, site.path, name],
+				],
+				{ env: { PYTHON_EXEC: PYTHON } },
+			);
+			await isReady(launch);
+			expect(launch.output.stderr).toContain("restarts will be warm: ");
+			order(site, 1, "go");
+			const warm = await untilStep(launch, 2);
+			order(site, 2, "go");
+			const { exitCode, stdout } = await launch.ended;
+			expect(exitCode).toBe(0);
+			const torch = (round: number) =>
+				stdout.match(new RegExp(`(?<=round ${round}: torch )\\w+`, "g"));
+			expect(torch(1)).toEqual(Array(workers).fill("False"));
+			expect(torch(2)).toEqual(Array(workers).fill("True"));
+			expect(warm).toBeLessThan((await untilStep(launch, 1)) / 2);
+		},
+		LIMIT_MS,
+	);
+});
+
+/** From the beginning of a round until its first step, in milliseconds. */
+async function untilStep(launch: Launch, round: number): Promise<number> {
+	const stepped = new RegExp(`round ${round}: step at (\\d+)`);
+	const began = new RegExp(
+		`^(\\S+) (\\S+) JOINING→RUNNING round ${round}:`,
+		"m",
+	);
+	await waitFor(
+		`a step of round ${round}`,
+		() => stepped.test(launch.output.stdout),
+		PATIENCE_MS,
+	);
+	const [, day, time] = began.exec(launch.output.stderr) ?? [];
+	const step = stepped.exec(launch.output.stdout)?.[1];
+	return Number(step) - new Date(`${day}T${time}`).getTime();
+}
