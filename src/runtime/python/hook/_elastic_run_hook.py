@@ -264,7 +264,8 @@ class _Notes:
         # Otherwise the script has done something else since.
         if self.under_way:
             costs = self.last if self.last in sys.modules else self.under_way[-1]
-            self.seconds[costs] = self.seconds.get(costs, 0) + now - self.then
+            # Another thread's clock may be behind.
+            self.seconds[costs] = self.seconds.get(costs, 0) + max(0, now - self.then)
         # Comparing all decoded values at each import would cost too much.
         raw = os.environ._data
         if raw != self.raw:
