@@ -149,7 +149,7 @@ class _Hook:
         self.tell()
 
     def watch_torch(self):
-        listeners = ("torch.optim.optimizer", "torch.distributed.distributed_c10d", "torch")
+        listeners = ("torch.distributed.distributed_c10d", "torch")
         note = None if self.notes is None else self.notes.note
         _Imports({name: self.torch_imported for name in listeners}, note).install()
 

@@ -26,23 +26,24 @@ class TorchHook:
 
     def imported(self, module):
         listeners = {
-            "torch.optim.optimizer": self.count_steps,
             "torch.distributed.distributed_c10d": self.watch_groups,
-            "torch": self.time_forward,
+            "torch": self.watch_steps,
         }
         listeners[module.__name__](module)
 
-    def count_steps(self, optimizer):
+    def watch_steps(self, torch):
+        model = sys.modules["torch.nn.parallel.distributed"].DistributedDataParallel
+        is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
         self.steps = _Steps(self.hook)
-        optimizer.register_optimizer_step_post_hook(self.steps.counter())
+        counter = self.steps.counter(is_compiling, model.forward)
+        sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(counter)
+        self.time_forward(model, is_compiling)
 
-    def time_forward(self, torch):
+    def time_forward(self, model, is_compiling):
         """Notes when a rank has nothing more to do before it waits for the others: at the end of its model's forward
         pass, because the backward pass of DistributedDataParallel waits for the slowest rank."""
         import functools
 
-        model = sys.modules["torch.nn.parallel.distributed"].DistributedDataParallel
-        is_compiling = torch.compiler.is_compiling
         forward = model.forward
         steps = self.steps
         clock = steps.clock
@@ -53,31 +54,28 @@ class TorchHook:
                 steps.ready_at = clock()
             return result
 
-        # A compiler leaves torch's own files out, and goes on in the model.
-        own = forward.__code__
-        timed_forward.__code__ = timed_forward.__code__.replace(
-            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno
-        )
-        model.forward = functools.wraps(forward)(timed_forward)
+        model.forward = functools.wraps(forward)(_looks_like(forward, timed_forward))
 
     def watch_groups(self, distributed):
         """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
         import functools
 
-        hook = self.hook
         original = distributed.init_process_group
+        serve = _unfollowed(self.serve_once, original)
 
-        @functools.wraps(original)
         def init_process_group(*args, **kwargs):
             result = original(*args, **kwargs)
             try:
-                if hook.trains() and hook.torch_socket is None:
-                    self.serve()
+                serve()
             except Exception:
                 pass
             return result
 
-        distributed.init_process_group = init_process_group
+        distributed.init_process_group = functools.wraps(original)(_looks_like(original, init_process_group))
+
+    def serve_once(self):
+        if self.hook.trains() and self.hook.torch_socket is None:
+            self.serve()
 
     def serve(self):
         path = self.socket_path()
@@ -137,18 +135,16 @@ class _Steps:
         self.clock = time.perf_counter_ns
         self.ready_at = None
 
-    def counter(self):
-        """What torch calls after each step of an optimizer: it replaces the numbers in the file."""
+    def counter(self, is_compiling, torchs):
+        """What torch calls after each step of an optimizer: it replaces the numbers in the file. `torchs` is any function of
+        torch's that its compiler leaves to Python."""
         hook, clock, pwrite = self.hook, self.clock, os.pwrite
         steps = timed = own = next_try = 0
-        before = descriptor = is_compiling = None
+        before = descriptor = None
         is_counting = True
 
         def count(_optimizer, _args, _kwargs):
-            nonlocal steps, timed, own, next_try, before, descriptor, is_compiling
-            if is_compiling is None:
-                is_compiling = _compiling_test()
-            # A compiler that follows the step must find nothing here that it does not understand.
+            nonlocal steps, timed, own, next_try, before, descriptor
             if is_compiling() or not is_counting:
                 return
             now = clock()
@@ -165,14 +161,21 @@ class _Steps:
                     pwrite(descriptor, text, 0)
                     return
                 next_try = steps + _TRY_EVERY
-                if hook.trains():
-                    # It must be there when the launcher sees the first step.
-                    hook.learn()
-                    descriptor = _open_steps(hook.path("steps"), text)
-                    hook.listen_again()
+                descriptor = begin(text)
             except Exception:
                 descriptor = None
                 next_try = 0
+
+        def begin(text):
+            if not hook.trains():
+                return None
+            # It must be there when the launcher sees the first step.
+            hook.learn()
+            descriptor = _open_steps(hook.path("steps"), text)
+            hook.listen_again()
+            return descriptor
+
+        begin = _unfollowed(begin, torchs)
 
         def stop():
             nonlocal is_counting
@@ -180,7 +183,32 @@ class _Steps:
 
         # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
         os.register_at_fork(after_in_child=stop)
-        return count
+        # Where torch's compiler follows a step, it goes on there, and finds neither a module that it cannot import nor a
+        # reason to compile what it would leave to Python. (So `torch.jit` says what it has replaced.)
+        count._torchdynamo_inline = _nothing
+        return _looks_like(torchs, count)
+
+
+def _nothing(_optimizer, _args, _kwargs):
+    pass
+
+
+def _looks_like(torchs, function):
+    """Torch's compiler looks at each function that Python calls for compiled code, but not at one of such a file; only where
+    it follows a caller, it goes on in it."""
+    code = torchs.__code__
+    function.__code__ = function.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
+    return function
+
+
+def _unfollowed(function, torchs):
+    """The same function, at which and below which the compiler never looks."""
+
+    def call(*args):
+        dynamo = sys.modules.get("torch._dynamo")
+        return (function if dynamo is None else dynamo.disable(function))(*args)
+
+    return _looks_like(torchs, call)
 
 
 def _open_steps(path, text):
@@ -195,8 +223,3 @@ def _open_steps(path, text):
         os.close(descriptor)  # It is tried again at each step.
         raise
     return descriptor
-
-
-def _compiling_test():
-    compiler = sys.modules.get("torch.compiler")
-    return getattr(compiler, "is_compiling", lambda: False)
