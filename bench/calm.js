@@ -8,6 +8,7 @@ const TRAINER = fileURLToPath(new URL("calm/trainer.js", import.meta.url));
 const NODES = ["node-a", "node-b"];
 /** Ten minutes, as `--hang-timeout` has it by default, are so long here. */
 const LIMIT_S = 5;
+const SMOKE_LIMIT_S = 1;
 const HOURS = 1;
 
 /**
@@ -23,13 +24,14 @@ export const CALM_FIGURES = [
 		peers: [],
 		needsEtcd: true,
 		goal: { atMost: 0 },
-		async open({ scratch, count = HOURS }) {
+		async open({ scratch, isSmoke, count = HOURS }) {
+			const limitS = isSmoke ? SMOKE_LIMIT_S : LIMIT_S;
 			const etcd = await Etcd.start(scratch);
 			let notes = [];
 			return {
 				etcd,
 				async measure() {
-					const said = await train(scratch, etcd.endpoint, count);
+					const said = await train(scratch, etcd.endpoint, count, limitS);
 					const told = said.filter((line) =>
 						/slow: no step|hung for/.test(line),
 					);
@@ -50,7 +52,7 @@ export const CALM_FIGURES = [
 ];
 
 /** What all agents have said, a line each. */
-async function train(scratch, endpoint, hours) {
+async function train(scratch, endpoint, hours, limitS) {
 	const folder = mkdtempSync(join(scratch, "calm-"));
 	const state = join(folder, "state");
 	mkdirSync(state);
@@ -60,10 +62,10 @@ async function train(scratch, endpoint, hours) {
 			...["--run-id", `bench-calm-${process.pid}`],
 			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
 			...["--rdzv-conf", "lease_ttl=60"],
-			...["--hang-timeout", `${LIMIT_S}s`, "--shutdown-timeout", "1"],
-			...[TRAINER, state, String(LIMIT_S * 1_000), String(hours)],
+			...["--hang-timeout", `${limitS}s`, "--shutdown-timeout", "1"],
+			...[TRAINER, state, String(limitS * 1_000), String(hours)],
 		]),
-		(hours * 6 * LIMIT_S + 300) * 1_000,
+		(hours * 6 * limitS + 300) * 1_000,
 	);
 	return said.flatMap((text) => text.split("\n"));
 }

@@ -173,7 +173,12 @@ function formed(lastCallS, goal) {
 	});
 }
 
-/** @returns {import("./figures.js").Figure} */
+/**
+ * @param {Omit<import("./figures.js").Figure, "rounds"> & {
+ *   watch: (job: import("./cluster/cluster-job.js").ClusterJob, durationMs: number,
+ *     etcd: import("./etcd.js").Etcd) => Promise<number> }} options
+ * @returns {import("./figures.js").Figure}
+ */
 function idle({ watch, ...figure }) {
 	return clusterFigure({
 		...figure,

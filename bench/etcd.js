@@ -122,7 +122,9 @@ export function etcdVersion() {
 export async function freePort() {
 	const server = createServer().listen(0, "127.0.0.1");
 	await once(server, "listening");
-	const { port } = server.address();
+	const { port } = /** @type {import("node:net").AddressInfo} */ (
+		server.address()
+	);
 	server.close();
 	await once(server, "close");
 	return port;

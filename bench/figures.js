@@ -41,9 +41,10 @@ const COME_TO_REST_MS = 16_000;
  * @property {Measure} [measure] this, or `open` where the rounds have something in common
  * @property {(place: Place) => Promise<Session>} [open]
  *
- * @typedef {(launcher: import("./launchers.js").Launcher, place: Place) => Promise<number | number[]>} Measure
- *   one sample, or all of a round
- * @typedef {{ name: string, measure: (place: Place, session: Session | undefined) => Promise<number | number[]> }} Beside
+ * @typedef {number | number[] | Promise<number | number[]>} Samples one, or all of a round
+ * @typedef {(launcher: import("./launchers.js").Launcher, place: Place) => Samples} Measure
+ * @typedef {{ name: string, measure: (place: Place, session?: any) => Samples }} Beside
+ *   it gets the session of its figure
  *
  * @typedef {object} Session
  * @property {Measure} measure
@@ -55,7 +56,8 @@ const COME_TO_REST_MS = 16_000;
  *   of elastic-run's median, and perhaps of its 95th percentile; where a peer is
  *   named, of its ratio to the peer's
  *
- * @typedef {{ worker: string, scratch: string, isQuick: boolean, count?: number }} Place
+ * @typedef {{ worker: string, scratch: string, isQuick: boolean, isSmoke: boolean, count?: number }} Place
+ *   `isQuick`: it waits no longer than it must; `isSmoke`: it is only tried, as small as it can be;
  *   `count`: how often a figure repeats what it does, or for how many minutes, where it says so
  */
 
@@ -126,8 +128,11 @@ export const FIGURES = [
 		needsCompiledWorker: true,
 		goal: { atLeast: 0.9, timesPeer: "C by hand" },
 		async measure(launcher, place) {
-			const request = { launcher, count: 4, mode: "print", console: "off" };
-			const { marks } = await new Job(request, place).end();
+			const job = new Job(
+				{ launcher, count: 4, mode: "print", console: "off" },
+				place,
+			);
+			const { marks } = await job.end();
 			return rate(4, lastOf(marks, "end") - firstOf(marks, "print"));
 		},
 	},
@@ -140,8 +145,11 @@ export const FIGURES = [
 		needsCompiledWorker: true,
 		goal: { atLeast: 200 },
 		async measure(launcher, place) {
-			const request = { launcher, count: 4, mode: "print", console: "on" };
-			const { marks, endedAt, shown } = await new Job(request, place).end();
+			const job = new Job(
+				{ launcher, count: 4, mode: "print", console: "on" },
+				place,
+			);
+			const { marks, endedAt, shown } = await job.end();
 			requireWhole(shown, 4 * BYTES_PER_WORKER, launcher.name);
 			return rate(4, endedAt - firstOf(marks, "print"));
 		},
@@ -202,7 +210,7 @@ async function whileWaiting(request, place, measure) {
 	const job = new Job(request, place);
 	try {
 		await job.running();
-		await sleep(SETTLE_MS);
+		await sleep(place.isSmoke ? 0 : SETTLE_MS);
 		const workers = new Set(job.starts().map(({ pid }) => pid));
 		return await measure(familyOf(job.pid).filter((pid) => !workers.has(pid)));
 	} finally {

@@ -6,6 +6,7 @@ const RANKS = 4;
 const STEPS = 10;
 /** How often each kind is made. */
 const COUNT = 5;
+/** @type {readonly { trainer: string, kinds: readonly string[] }[]} */
 const TRAINERS = [
 	{
 		trainer: "train.py",
@@ -30,20 +31,24 @@ export const HANG_FIGURES = [
 		peers: [],
 		needsEtcd: true,
 		goal: { atLeast: 95 },
-		async open({ scratch, count = COUNT }) {
+		async open({ scratch, isSmoke, count = isSmoke ? 1 : COUNT }) {
 			const etcd = await Etcd.start(scratch);
+			/** @type {import("./hangs/play.js").Finding[]} */
 			const findings = [];
+			/** @type {import("./hangs/play.js").Miss[]} */
 			const misses = [];
 			return {
 				etcd,
 				async measure() {
 					for (const { trainer, kinds } of TRAINERS) {
 						if (trainer.endsWith(".py") && !canImportTorch()) continue;
-						const plan = planOf(kinds, count);
+						const plan = planOf(isSmoke ? kinds.slice(0, 1) : kinds, count);
 						const run = { trainer, plan, scratch, endpoint: etcd.endpoint };
 						const played = await play(run);
-						findings.push(...played.filter(({ ending }) => !ending));
-						misses.push(...played.filter(({ ending }) => ending));
+						for (const one of played) {
+							if ("ending" in one) misses.push(one);
+							else findings.push(one);
+						}
 					}
 					const right = findings.filter(({ wrong }) => wrong === undefined);
 					return (100 * right.length) / findings.length;

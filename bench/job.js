@@ -123,7 +123,7 @@ export class Job {
 	};
 
 	#kill() {
-		process.kill(this.pid, "SIGKILL");
+		if (this.pid !== undefined) process.kill(this.pid, "SIGKILL");
 		this.#signalWorkers("SIGKILL");
 	}
 

@@ -9,6 +9,7 @@ import { playChaos } from "./ledger/chaos.js";
 const TRAINER = fileURLToPath(new URL("ledger/trainer.js", import.meta.url));
 /** How long a run with chaos lasts. */
 const MINUTES = 2;
+const SMOKE_MINUTES = 0.05;
 /** What both the launcher and the trainer see in full. */
 const KINDS = ["productive", "repeated", "saving", "loading"];
 
@@ -26,7 +27,8 @@ export const LEDGER_FIGURES = [
 		peers: [],
 		goal: { atMost: 50 },
 		async open(place) {
-			const differences = new Map(KINDS.map((kind) => [kind, 0]));
+			/** @type {Record<string, number>} */
+			const differences = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
 			let missing = 0;
 			return {
 				measure() {
@@ -35,13 +37,15 @@ export const LEDGER_FIGURES = [
 					missing = Math.max(missing, Math.abs(all / told.elapsedSeconds - 1));
 					const found = KINDS.map((kind) => {
 						const ms = Math.abs(told.ledger[kind] * 1_000 - written[kind]);
-						differences.set(kind, Math.max(differences.get(kind), ms));
+						differences[kind] = Math.max(differences[kind], ms);
 						return ms;
 					});
 					return Math.max(...found);
 				},
 				notes: () => [
-					`at most, in ms: ${[...differences].map(([kind, ms]) => `${kind} ${ms.toFixed(1)}`).join(", ")}`,
+					`at most, in ms: ${Object.entries(differences)
+						.map(([kind, ms]) => `${kind} ${ms.toFixed(1)}`)
+						.join(", ")}`,
 					`all kinds together differ from the wall time by ${(missing * 100).toFixed(3)} %`,
 				],
 				async close() {},
@@ -62,7 +66,8 @@ function chaosFigure(policy) {
 		peers: [],
 		needsEtcd: true,
 		goal: { atMost: 0.1 },
-		async open({ scratch, count: minutes = MINUTES }) {
+		async open({ scratch, isSmoke, count }) {
+			const minutes = count ?? (isSmoke ? SMOKE_MINUTES : MINUTES);
 			const etcd = await Etcd.start(scratch);
 			let notes = [];
 			return {

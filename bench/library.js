@@ -13,7 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const REST_S = 30;
 const IDLE_S = 30;
 /** The same where it is only tried. */
-const QUICK = [5, 2];
+const QUICK = [1, 1];
 
 /**
  * What the runtime library costs a worker, whatever launches it.

@@ -13,7 +13,7 @@ const STARTS_WITHIN_MS = 120_000;
 /** What begins with a run is over by then. */
 const SETTLE_MS = 16_000;
 const WATCHED_MS = 30_000;
-const QUICK = { settleMs: 3_000, watchedMs: 5_000 };
+const QUICK = { settleMs: 1_000, watchedMs: 1_000 };
 
 /**
  * What busy workers cost their launcher.

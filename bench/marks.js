@@ -9,8 +9,8 @@ import { readFileSync } from "node:fs";
  * @property {number} pid
  * @property {number} rank
  * @property {number} worldSize
- * @property {number} [figure] what some events are told with
- * @property {number} [round] which some events are of
+ * @property {number} figure what some events are told with; undefined of the others
+ * @property {number} round which some events are of; undefined of the others
  */
 
 /** @returns {Mark[]} none where there is no such file yet */

@@ -1,26 +1,35 @@
-/** The figure's launchers in turn, round after round, so that a drift of the machine hits all alike. */
+/**
+ * The figure's launchers in turn, round after round, so that a drift of the machine hits all alike.
+ * A smoke run has elastic-run only, and what is measured beside it.
+ * @param {import("./figures.js").Figure} figure
+ * @param {readonly import("./launchers.js").Launcher[]} launchers
+ * @param {import("./figures.js").Place} place
+ * @param {(words: string) => void} tell
+ */
 export async function measureFigure(figure, launchers, place, tell) {
-	const rounds = place.isQuick ? Math.min(2, figure.rounds) : figure.rounds;
+	const most = place.isSmoke ? 1 : place.isQuick ? 2 : figure.rounds;
+	const rounds = Math.min(most, figure.rounds);
 	const taking = [
 		...launchers.filter(
 			({ name }, index) =>
-				index === 0 || (figure.peers ?? [name]).includes(name),
+				index === 0 ||
+				(!place.isSmoke && (figure.peers ?? [name]).includes(name)),
 		),
 		...(figure.beside ?? []),
 	];
+	/** @type {Map<string, number[]>} */
 	const samples = new Map(taking.map(({ name }) => [name, []]));
 	tell(`${figure.name}: preparing`);
 	const session = await figure.open?.(place);
-	const { measure } = session ?? figure;
 	const measureOf = (one) =>
-		one.measure?.(place, session) ?? measure(one, place);
+		one.measure?.(place, session) ?? (session ?? figure).measure?.(one, place);
 	try {
 		// One more round first, which does not count, warms the machine's caches.
 		for (let round = rounds > 2 ? 0 : 1; round <= rounds; round += 1) {
 			for (const launcher of taking) {
 				tell(`${figure.name}: round ${round} of ${rounds}, ${launcher.name}`);
 				const values = [await measureOf(launcher)].flat();
-				if (round > 0) samples.get(launcher.name).push(...values);
+				if (round > 0) samples.get(launcher.name)?.push(...values);
 			}
 		}
 		const results = [...samples].map(([launcher, values]) =>
@@ -43,7 +52,10 @@ function summary(launcher, samples) {
 	return { launcher, median, min: sorted[0], max: sorted.at(-1), p95, samples };
 }
 
-/** Ratios go to the peer that the goal names, else to what is measured beside it, else to Node by hand. */
+/**
+ * Ratios go to the peer that the goal names, else to what is measured beside it, else to Node by hand.
+ * @param {import("./figures.js").Figure} figure
+ */
 function judge({ name, title, unit, goal, beside }, rounds, results) {
 	const medianOf = (launcher) =>
 		results.find((result) => result.launcher === launcher)?.median;

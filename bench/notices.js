@@ -17,9 +17,9 @@ const LOOKS_MS = { aws: 2_000, gcp: 0, azure: 1_000, file: 250 };
 /** What may come on top: to write it, and to wake the worker. */
 const TELL_MS = 100;
 /** Notices in one run. */
-const NOTICES = 5;
+const noticesOf = ({ isSmoke }) => (isSmoke ? 1 : 5);
 const IDLE_MS = 60_000;
-const QUICK_IDLE_MS = 10_000;
+const QUICK_IDLE_MS = 1_000;
 /** What a start leaves behind is done by then. */
 const REST_MS = 5_000;
 /** The steps before the first notice. */
@@ -49,7 +49,13 @@ export const NOTICE_FIGURES = [
 	...["aws", "gcp", "azure", "file"].map(idle),
 ];
 
-/** A figure whose runs meet at an etcd of its own. */
+/**
+ * A figure whose runs meet at an etcd of its own.
+ * @param {Partial<import("./figures.js").Figure> & Omit<import("./figures.js").Figure, "measure" | "open"> & {
+ *   play: (open: (run: import("./cluster/cluster-job.js").RunSettings) => ClusterJob,
+ *     place: import("./figures.js").Place) => Promise<number | number[]> }} options
+ * @returns {import("./figures.js").Figure}
+ */
 function figure({ play, ...about }) {
 	return {
 		peers: [],
@@ -85,7 +91,7 @@ function told(name, lookMs) {
 				try {
 					await job.form("a");
 					const samples = [];
-					for (let count = 0; count < NOTICES; count += 1) {
+					for (let count = 0; count < noticesOf(place); count += 1) {
 						await sleep(REST_MS / 5 + Math.random() * lookMs);
 						const at = Date.now();
 						standIn.announce();
@@ -115,14 +121,14 @@ function inWindow(seconds) {
 		unit: "ms",
 		rounds: 20,
 		goal: { p95AtMost: seconds * 1_000 },
-		async play(open) {
+		async play(open, place) {
 			const flags = ["--termination-grace", String(seconds)];
 			const two = { nodes: "1:2", workersOf: () => 2, flags };
 			const job = open({ ...two, ...runs("saver.js") });
 			try {
 				await job.form("a", "b-0");
 				const samples = [];
-				for (let count = 0; count < NOTICES; count += 1) {
+				for (let count = 0; count < noticesOf(place); count += 1) {
 					const at = job.signal(`b-${count}`, "SIGTERM");
 					samples.push((await job.world(2, at)) - at);
 					const startedAt = job.start(`b-${count + 1}`);
@@ -137,25 +143,33 @@ function inWindow(seconds) {
 	});
 }
 
-/** The example of soft restarts on two agents, and a spare takes the place of one that has two minutes. */
+/**
+ * The example of soft restarts on two agents, and a spare takes the place of one that has two minutes.
+ * @param {Pick<import("./figures.js").Figure, "name" | "title" | "unit" | "goal"> & {
+ *   of: (told: { gapMs: number, lost: number }) => number }} options
+ */
 function spare({ title, of, ...about }) {
 	return figure({
 		title: `examples/soft-train.js on two agents with 2 workers each and a spare, one has a notice of 2 min: ${title}`,
 		rounds: 4,
 		...about,
-		async play(open) {
-			const flags = [...SOFT_EXAMPLE.flags, "--termination-grace", "120"];
+		async play(open, place) {
+			const flags = [
+				...(SOFT_EXAMPLE.flags ?? []),
+				"--termination-grace",
+				"120",
+			];
 			const job = open({ ...SOFT_EXAMPLE, nodes: "2", flags });
 			const worldSize = 4;
 			try {
 				job.start("a", "b-0");
 				await job.marked("step", STEPS * worldSize, { worldSize });
 				const samples = [];
-				for (let count = 0; count < NOTICES; count += 1) {
+				for (let count = 0; count < noticesOf(place); count += 1) {
 					job.start(`b-${count + 1}`);
 					await job.saying(`b-${count + 1}`, "this node is a spare");
 					await sleep(Math.random() * 100);
-					const { round } = job.marks("step").at(-1);
+					const [{ round }] = job.marks("step").slice(-1);
 					job.signal(`b-${count}`, "SIGTERM");
 					samples.push(of(await nextSteps(job, round, worldSize)));
 				}
@@ -198,7 +212,7 @@ function idle(name) {
 				];
 				try {
 					for (const job of jobs) await job.form("a");
-					await sleep(REST_MS);
+					await sleep(place.isQuick ? 0 : REST_MS);
 					const used = () => jobs.map((job) => processorMs(job.pidOf("a")));
 					const [[on, off], at] = [used(), performance.now()];
 					await sleep(place.isQuick ? QUICK_IDLE_MS : IDLE_MS);

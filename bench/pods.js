@@ -49,7 +49,10 @@ export const POD_FIGURES = [
 	},
 ];
 
-/** The stand-in of the tests. */
+/**
+ * The stand-in of the tests.
+ * @returns {Promise<typeof import("../test/helpers/kubelet.js")>}
+ */
 async function kubelet(scratch) {
 	const outfile = join(scratch, "kubelet.mjs");
 	const entry = new URL("../test/helpers/kubelet.ts", import.meta.url);

@@ -1,5 +1,5 @@
 // Measures elastic-run against what people write by hand and against torchrun.
-// Usage: node bench/run.js [--quick] [--count N] [--output text|json] [FIGURE …]
+// Usage: node bench/run.js [--quick|--smoke] [--count N] [--output text|json] [FIGURE …]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
 	allowPositionals: true,
 	options: {
 		quick: { type: "boolean", default: false },
+		smoke: { type: "boolean", default: false },
 		output: { type: "string", default: "text" },
 		count: { type: "string" },
 	},
@@ -39,10 +40,8 @@ async function bench(directory) {
 	const machine = describeMachine();
 	const { worker, launcher, isCompiled } = compilePrograms(directory);
 	const { launchers, skipped } = findLaunchers(launcher);
-	const noEtcd = whyNoEtcd();
-	if (noEtcd !== undefined && wanted.some(({ needsEtcd }) => needsEtcd)) {
-		skipped.push(`cluster, soft, scale: ${noEtcd}`);
-	}
+	const { measurable, leftOut } = whatCanBeMeasured(isCompiled);
+	skipped.push(...leftOut);
 	const head = { machine, versions: describeVersions(), isCompiled, skipped };
 	const asText = values.output === "text";
 	if (asText) console.log(`${machineInWords(head)}\n`);
@@ -50,14 +49,10 @@ async function bench(directory) {
 	const count =
 		values.count === undefined ? {} : { count: Number(values.count) };
 	const place = {
-		...{ worker, scratch: directory, isQuick: values.quick },
+		...{ worker, scratch: directory, isSmoke: values.smoke },
+		isQuick: values.quick || values.smoke,
 		...count,
 	};
-	const measurable = wanted.filter(
-		(figure) =>
-			(isCompiled || !figure.needsCompiledWorker) &&
-			(noEtcd === undefined || !figure.needsEtcd),
-	);
 	const figures = [];
 	const failed = [];
 	const report = () => {
@@ -78,6 +73,23 @@ async function bench(directory) {
 		}
 	}
 	report();
+}
+
+/** The wanted figures, and in words which of them this machine cannot measure. */
+function whatCanBeMeasured(isCompiled) {
+	const noEtcd = whyNoEtcd();
+	const noCompiler = isCompiled ? undefined : "there is no C compiler (cc)";
+	const whyNot = (figure) =>
+		(figure.needsCompiledWorker && noCompiler) ||
+		(figure.needsEtcd && noEtcd) ||
+		undefined;
+	const leftOut = [noCompiler, noEtcd].flatMap((why) => {
+		const those = wanted.filter((one) => whyNot(one) === why);
+		const names = those.map(({ name }) => name).join(", ");
+		return why === undefined || names === "" ? [] : [`${names}: ${why}`];
+	});
+	const measurable = wanted.filter((one) => whyNot(one) === undefined);
+	return { measurable, leftOut };
 }
 
 /** What was measured until then is not lost. */

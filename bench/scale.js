@@ -2,6 +2,7 @@ import { ScaleRun } from "./scale/scale-run.js";
 
 /** In the first restarts of a process most of its code is not compiled yet. */
 const WARM_UP_AGENTS = 2_000;
+const SMOKE_AGENTS = 20;
 
 /**
  * What a restart takes as a job grows: the real agents over a real etcd, all on
@@ -29,7 +30,8 @@ function scale(size, { rounds, atMost }) {
 }
 
 /** @returns {Promise<import("./figures.js").Session>} */
-async function openScale(size, { scratch, isQuick }) {
+async function openScale(most, { scratch, isQuick, isSmoke }) {
+	const size = isSmoke ? SMOKE_AGENTS : most;
 	const run = new ScaleRun(size);
 	const all = [];
 	try {

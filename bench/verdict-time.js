@@ -33,7 +33,10 @@ export const VERDICT_TIME_FIGURES = [
 	},
 ];
 
-/** The decisions are inner parts of the launcher, which its bundle does not export. */
+/**
+ * The decisions are inner parts of the launcher, which its bundle does not export.
+ * @returns {Promise<typeof import("./verdict-time/verdict.js").FailingRun>}
+ */
 async function bundled(scratch) {
 	const outfile = join(scratch, "verdict.mjs");
 	const entry = new URL("verdict-time/verdict.ts", import.meta.url);

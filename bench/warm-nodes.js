@@ -67,7 +67,7 @@ async function measure(name) {
 		while (times.length < restarts) {
 			await sleep(ROUND_MS);
 			const from = Date.now();
-			if (name.startsWith("spare")) nodes.shift().child.kill("SIGTERM");
+			if (name.startsWith("spare")) nodes.shift()?.child.kill("SIGTERM");
 			else process.kill(newest(folder, 1).pid, "SIGKILL");
 			await until(() => since(folder, from).length === 2 * workers, nodes);
 			times.push(Math.max(...since(folder, from).map(({ at }) => at)) - from);
@@ -111,11 +111,11 @@ function openNode(name, port, folder) {
 			stdio: ["ignore", "ignore", "pipe"],
 		},
 	);
-	const node = { child, said: "", ended: undefined };
+	const ended = new Promise((resolve) => child.once("exit", resolve));
+	const node = { child, said: "", ended };
 	child.stderr.setEncoding("utf8").on("data", (text) => {
 		node.said += text;
 	});
-	node.ended = new Promise((resolve) => child.once("exit", resolve));
 	return node;
 }
 

@@ -81,7 +81,7 @@ async function measure(program, args, waitsForHelper) {
 		const times = [];
 		for (let count = 1; count <= restarts; count += 1) {
 			await sleep(ROUND_MS);
-			const victim = marksOf(folder, count - 1).find(({ rank }) => rank === 1);
+			const [victim] = marksOf(folder, count - 1).filter(({ rank }) => rank === 1);
 			const killedAt = Date.now();
 			process.kill(victim.pid, "SIGKILL");
 			await until(() => marksOf(folder, count).length === workers);

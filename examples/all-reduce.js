@@ -83,7 +83,7 @@ async function acceptPeers(worldSize, hello, port, signal) {
 					return;
 				}
 				peers.push({ ...peer, rank, name: `rank ${rank}` });
-				if (peers.length === worldSize - 1) resolve();
+				if (peers.length === worldSize - 1) resolve(undefined);
 			});
 		});
 	} finally {

@@ -26,6 +26,7 @@ const UNPACKED_BYTES = 10_000 * EXAMPLE_BYTES;
 export function loadDigits() {
 	const packed = readFileSync(new URL("digits.gz", import.meta.url));
 	const bytes = gunzipSync(packed, { chunkSize: UNPACKED_BYTES });
+	/** @type {Record<"training" | "test", number[]>} */
 	const starts = { training: [], test: [] };
 	const seen = new Array(CLASSES).fill(0);
 	for (let from = 0; from < bytes.length; from += EXAMPLE_BYTES) {

@@ -5,10 +5,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	getWorkerInfo,
-	reportProgress,
-} from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, reportProgress } from "elastic-run/runtime";
 
 const LIMITS_PER_HOUR = 6;
 const [directory, ...numbers] = process.argv.slice(2);

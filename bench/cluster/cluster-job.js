@@ -99,14 +99,14 @@ export class ClusterJob {
 
 	/** Makes the worker of the highest rank fail; returns when it did. */
 	async failWorker() {
-		const { pid, worldSize } = this.#newest.at(-1);
+		const [{ pid, worldSize }] = this.#newest.slice(-1);
 		process.kill(pid, "SIGUSR1");
 		return lastOf(await this.marked("end", 1, { worldSize }));
 	}
 
 	/** Kills the worker of a rank in the newest world, counted from the end where it is negative; returns when that was. */
 	killWorker(rank) {
-		const { pid } = this.#newest.at(rank);
+		const [{ pid }] = this.#newest.slice(rank);
 		const at = Date.now();
 		process.kill(pid, "SIGKILL");
 		return at;
@@ -170,7 +170,7 @@ export class ClusterJob {
 	/** The marks of the newest world that was started whole, by rank. */
 	get #newest() {
 		const starts = this.marks("start");
-		const { worldSize } = starts.at(-1);
+		const [{ worldSize }] = starts.slice(-1);
 		return starts
 			.slice(-worldSize)
 			.sort((left, right) => left.rank - right.rank);

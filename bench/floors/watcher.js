@@ -7,7 +7,7 @@ import { join } from "node:path";
 const [directory, count] = process.argv.slice(2);
 const seen = new Set();
 const watcher = watch(directory, (_, name) => {
-	if (seen.has(name)) return;
+	if (name === null || seen.has(name)) return;
 	const now = performance.timeOrigin + performance.now();
 	seen.add(name);
 	console.log(now - Number(readFileSync(join(directory, name), "utf8")));

@@ -124,7 +124,7 @@ function lastStepBefore(noticedAt, times, item) {
 
 /** The verdicts of all nodes on a round, those of a step that was only slow among them; the oldest first. */
 function verdictsOf(folder, round) {
-	const files = readdirSync(folder, { recursive: true });
+	const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
 	return files
 		.filter((path) => /\/hang-\d+\/hang\.json$/.test(path))
 		.filter((path) => path.includes(`/round-${round}/`))

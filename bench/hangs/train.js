@@ -3,10 +3,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	getWorkerInfo,
-	reportProgress,
-} from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, reportProgress } from "elastic-run/runtime";
 
 const LAST_STEP = 10;
 const STEP_MS = 30;

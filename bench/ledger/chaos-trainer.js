@@ -17,14 +17,15 @@ import {
 	reportProgress,
 	WorkerState,
 	waitForWork,
-} from "../../dist/src/runtime/runtime.js";
+} from "elastic-run/runtime";
 
 const STEP_MS = 60;
 const LOAD_MS = 250;
 const SAVE_MS = 150;
 const SAVES_EACH = 10;
 const STEPS_TO_THE_END = 5;
-const [directory, minutes] = process.argv.slice(2);
+const [directory, text] = process.argv.slice(2);
+const minutes = Number(text);
 const nodeId = process.env.ELASTIC_RUN_NODE_ID;
 let place = getWorkerInfo();
 let since;

@@ -8,10 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	getWorkerInfo,
-	reportProgress,
-} from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, reportProgress } from "elastic-run/runtime";
 
 const STEPS = 40;
 const FAILS_AFTER = 25;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const [file, how, restSeconds, seconds] = process.argv.slice(2);
 if (how === "library") {
-	const { onWorkerEvent } = await import("../../dist/src/runtime/runtime.js");
+	const { onWorkerEvent } = await import("elastic-run/runtime");
 	onWorkerEvent(() => {});
 }
 await sleep(Number(restSeconds) * 1_000);

@@ -3,12 +3,12 @@
 // Usage: worker-info.js FILE library|stat
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { getWorkerInfo } from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo } from "elastic-run/runtime";
 
 const CALLS = 20_000;
 
 const [file, how] = process.argv.slice(2);
-const newest = join(process.env.ELASTIC_RUN_CHANNEL, "latest.json");
+const newest = join(process.env.ELASTIC_RUN_CHANNEL ?? "", "latest.json");
 const call = how === "library" ? getWorkerInfo : () => statSync(newest);
 for (let count = 0; count < CALLS; count += 1) call();
 const start = performance.now();

@@ -3,7 +3,7 @@
 // LINES are printed each second.
 import { appendFileSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { reportProgress } from "../../dist/src/runtime/runtime.js";
+import { reportProgress } from "elastic-run/runtime";
 
 const TICK_MS = 10;
 const [file, how, lines] = process.argv.slice(2);
@@ -32,6 +32,9 @@ function makeStep() {
 		reportProgress({ step: steps, loss: 1 / steps });
 		return;
 	}
-	stepsFile ??= openSync(join(process.env.ELASTIC_RUN_HOOK, "steps"), "w");
+	stepsFile ??= openSync(
+		join(process.env.ELASTIC_RUN_HOOK ?? "", "steps"),
+		"w",
+	);
 	writeSync(stepsFile, String(steps).padStart(20), 0);
 }

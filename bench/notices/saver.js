@@ -1,7 +1,7 @@
 // A worker that saves for a moment at a notice, and is then ready to end. It marks "start", and ends with 0 at SIGUSR2.
 // Usage: saver.js FILE
 import { setTimeout as sleep } from "node:timers/promises";
-import { getWorkerInfo, onPreemption } from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, onPreemption } from "elastic-run/runtime";
 import { mark } from "./mark.js";
 
 const SAVE_MS = 100;

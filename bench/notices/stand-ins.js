@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -122,10 +123,13 @@ async function file(directory) {
 }
 
 async function serve(answer) {
-	const server = createServer(answer);
-	await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const server = createServer(answer).listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const { port } = /** @type {import("node:net").AddressInfo} */ (
+		server.address()
+	);
 	return {
-		url: `http://127.0.0.1:${server.address().port}`,
+		url: `http://127.0.0.1:${port}`,
 		close() {
 			server.close();
 			server.closeAllConnections();

@@ -1,6 +1,6 @@
 // A worker that looks for notices all the time and is never ready to end: it marks "start", "notice" and, when a notice
 // is withdrawn, "stay". It ends with 0 at SIGUSR2. Usage: watcher.js FILE
-import { getWorkerInfo, preemption } from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, preemption } from "elastic-run/runtime";
 import { mark } from "./mark.js";
 
 const LOOK_EVERY_MS = 2;

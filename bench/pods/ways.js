@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../etcd.js";
 import { CLI } from "../launchers.js";
 
 const TRAINER = fileURLToPath(new URL("trainer.sh", import.meta.url));
@@ -93,13 +93,4 @@ function environment({ marks }, index) {
 	const { PATH = "", HOME = "" } = process.env;
 	const own = { POD_MARKS: marks, POD_INDEX: String(index) };
 	return { PATH, HOME, XDG_STATE_HOME: "/dev/null", ...own };
-}
-
-/** One that nobody listens at. */
-async function freePort() {
-	const server = createServer();
-	await new Promise((resolve) => server.listen(0, resolve));
-	const { port } = server.address();
-	await new Promise((resolve) => server.close(resolve));
-	return port;
 }

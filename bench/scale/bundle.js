@@ -16,7 +16,7 @@ export async function bundleAgents(scratch) {
 	symlinkSync(here("../../node_modules"), join(directory, "node_modules"));
 	const program = join(directory, "agents.mjs");
 	await build({
-		entryPoints: [here("agents.js")],
+		entryPoints: [here("agents.ts")],
 		outfile: program,
 		bundle: true,
 		platform: "node",

@@ -8,6 +8,9 @@ const PROCESSES = 2;
 const FLAGS = ["--max-semi-space-size=64"];
 const LONGEST_WAIT_MS = 300_000;
 
+/** The last words of agents that die are so long. */
+const LAST_WORDS = 2_000;
+
 /**
  * What a restart cost, of all agents together.
  *
@@ -19,16 +22,21 @@ const LONGEST_WAIT_MS = 300_000;
  * @property {number} sent
  * @property {number} agentsMs processor time
  * @property {number} etcdMs
+ *
+ * @typedef {import("./agents.js").Said} Said
  */
 
 /** A run of many agents in two processes, with an etcd of its own on the same machine. */
 export class ScaleRun {
 	#size;
 	#etcd;
+	/** @type {import("node:child_process").ChildProcess[]} */
 	#children = [];
 	#round = 1;
+	/** @type {Said[]} */
 	#said = [];
 	#wake = () => {};
+	/** @type {Error | undefined} */
 	#problem;
 
 	/** @param {number} size how many agents */
@@ -67,6 +75,7 @@ export class ScaleRun {
 		const started = await this.#all("started");
 		await this.#all("settled");
 		const after = await this.#costs();
+		/** @type {any} */
 		const costs = Object.fromEntries(
 			Object.keys(after).map((name) => [name, after[name] - before[name]]),
 		);
@@ -83,19 +92,27 @@ export class ScaleRun {
 		const args = [this.#etcd.endpoint, first, count, this.#size].map(String);
 		const child = fork(program, args, {
 			execArgv: FLAGS,
-			stdio: ["ignore", "ignore", "inherit", "ipc"],
+			stdio: ["ignore", "ignore", "pipe", "ipc"],
 		});
-		child.on("message", (message) => {
+		let words = "";
+		child.stderr?.setEncoding("utf8").on("data", (text) => {
+			words = (words + text).slice(-LAST_WORDS);
+		});
+		child.on("message", (/** @type {Said} */ message) => {
 			this.#said.push(message);
 			this.#wake();
 		});
-		child.once("exit", (code, signal) => {
-			this.#problem ??= new Error(
-				`a process of agents ended with ${code ?? signal}`,
-			);
-			this.#wake();
-		});
+		child.once("close", (code, signal) =>
+			this.#fail(`a process of agents ended with ${code ?? signal}: ${words}`),
+		);
+		// It was asked when it had just ended.
+		child.on("error", ({ message }) => this.#fail(message));
 		this.#children.push(child);
+	}
+
+	#fail(words) {
+		this.#problem ??= new Error(words.trim());
+		this.#wake();
 	}
 
 	/** The bench is interrupted. */
@@ -110,7 +127,10 @@ export class ScaleRun {
 		);
 	}
 
-	/** Resolves with what was said of this sort, once it is so much. */
+	/**
+	 * Resolves with what was said of this sort, once it is so much.
+	 * @returns {Promise<any[]>}
+	 */
 	async #hear(count, isMeant) {
 		const until = performance.now() + LONGEST_WAIT_MS;
 		for (;;) {
@@ -124,7 +144,7 @@ export class ScaleRun {
 				const timer = setTimeout(resolve, leftMs);
 				this.#wake = () => {
 					clearTimeout(timer);
-					resolve();
+					resolve(undefined);
 				};
 			});
 		}

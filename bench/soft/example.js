@@ -59,6 +59,11 @@ export const EXAMPLE_FIGURES = [
 	}),
 ];
 
+/**
+ * @param {Partial<import("../figures.js").Figure> & Pick<import("../figures.js").Figure, "name" | "title"> & {
+ *   strike: (job: ClusterJob) => number, of: (told: { ms: number, lost: number }) => number }} options
+ * @returns {import("../figures.js").Figure}
+ */
 function exampleFigure({ title, strike, of, ...figure }) {
 	return {
 		title: `examples/soft-train.js (hard: train.js) on two agents with ${WORKERS} workers each, ${title}`,

@@ -4,7 +4,7 @@
 import { appendFileSync } from "node:fs";
 import { Training } from "../../examples/training.js";
 
-const { MARKS, RANK, WORLD_SIZE } = process.env;
+const { MARKS = "", RANK, WORLD_SIZE } = process.env;
 const { step } = Training.prototype;
 mark("start", { rank: RANK, worldSize: WORLD_SIZE, round: 0 }, 0);
 

@@ -3,11 +3,7 @@
 // and "work" when waitForWork has given it its place in the next round.
 // It ends with 0 at SIGUSR2. Usage: worker.js FILE
 import { appendFileSync } from "node:fs";
-import {
-	getWorkerInfo,
-	onWorkerEvent,
-	waitForWork,
-} from "../../dist/src/runtime/runtime.js";
+import { getWorkerInfo, onWorkerEvent, waitForWork } from "elastic-run/runtime";
 
 const [file] = process.argv.slice(2);
 process.once("SIGUSR2", () => process.exit(0));

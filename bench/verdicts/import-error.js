@@ -1,1 +1,2 @@
+// @ts-expect-error It is the fault.
 import "a-package-that-nobody-has";

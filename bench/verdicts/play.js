@@ -69,6 +69,7 @@ function launch({ play, policy, folder, runId, endpoint }, index) {
 		stdio: ["ignore", "ignore", "pipe"],
 	});
 	let stderr = "";
+	/** @type {(_?: unknown) => void} */
 	let joined = () => {};
 	const hasJoined = new Promise((resolve) => {
 		joined = resolve;
@@ -85,6 +86,7 @@ function launch({ play, policy, folder, runId, endpoint }, index) {
 	return { child, ended, hasJoined };
 }
 
+/** @param {import("./pool.js").Case} play */
 async function actFromOutside({ outside, cluster }, runId, folder, { child }) {
 	const act = outside ?? cluster?.kills;
 	if (act === undefined) return;
@@ -100,7 +102,11 @@ function furthestStep(folder) {
 	return Math.max(0, ...steps);
 }
 
-/** The agent of the fault ends as it should, the others with success. */
+/**
+ * The agent of the fault ends as it should, the others with success.
+ * @param {import("./pool.js").Verdict} verdict
+ * @param {{ code: number, stderr: string }[]} ended
+ */
 function judge({ code, says, rounds }, [first, ...others]) {
 	const wrong = [];
 	if (first.code !== code) wrong.push(`exit code ${first.code}, not ${code}`);

@@ -12,12 +12,12 @@ import {
 	reportProgress,
 	WorkerState,
 	waitForWork,
-} from "../../dist/src/runtime/runtime.js";
+} from "elastic-run/runtime";
 
 const STEPS = Number(process.env.STEPS);
 const STEP_MS = 15;
 const SAVES_EACH = 5;
-const { FAULT_STATE: folder, FAULT } = process.env;
+const { FAULT_STATE: folder = "", FAULT = "" } = process.env;
 const fault = JSON.parse(FAULT);
 let { rank, round, worldSize } = getWorkerInfo();
 
@@ -50,7 +50,10 @@ const ACTS = {
 	async "read-socket"() {
 		const server = createServer().listen(0, "127.0.0.1");
 		await once(server, "listening");
-		await once(connect(server.address().port, "127.0.0.1"), "data");
+		const { port } = /** @type {import("node:net").AddressInfo} */ (
+			server.address()
+		);
+		await once(connect(port, "127.0.0.1"), "data");
 	},
 	sleep: () => sleep(3_600_000),
 	spin() {

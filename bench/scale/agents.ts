@@ -2,16 +2,39 @@
 // Usage: agents.js ENDPOINT FIRST COUNT SIZE, with a channel to who measures them:
 // it is told when all of these agents have started the workers of a round
 // ("started"), and have said so in the store ("settled").
-import { systemClock } from "../../src/base/clock.ts";
-import { openEtcdStore } from "../../src/rendezvous/store/etcd/etcd-store.ts";
+import { systemClock } from "../../src/base/clock.js";
+import { openEtcdStore } from "../../src/rendezvous/store/etcd/etcd-store.js";
 import { BareAgent } from "./bare-agent.js";
 import { SharedStore } from "./shared-store.js";
 
 /** Long, as it should be for so many agents at one etcd. */
 const LEASE_TTL_MS = 30_000;
 
-const [endpoint, ...numbers] = process.argv.slice(2);
-const [first, count, size] = numbers.map(Number);
+/** What these agents are asked for. */
+export type Asked =
+	| { readonly kind: "fail"; readonly index: number }
+	| { readonly kind: "costs" };
+
+/** What the agents of a process cost since its start, in events, calls and milliseconds. */
+export interface AgentCosts {
+	readonly looks: number;
+	readonly writes: number;
+	readonly events: number;
+	readonly agentsMs: number;
+}
+
+/** What they say; `at` is in milliseconds since 1970, with their fractions. */
+export type Said =
+	| { readonly kind: "failed"; readonly at: number }
+	| {
+			readonly kind: "started" | "settled";
+			readonly round: number;
+			readonly at: number;
+	  }
+	| ({ readonly kind: "costs" } & AgentCosts);
+
+const [endpoint = "", ...numbers] = process.argv.slice(2);
+const [first = 0, count = 0, size = 0] = numbers.map(Number);
 
 const store = new SharedStore(
 	await openEtcdStore({
@@ -20,7 +43,10 @@ const store = new SharedStore(
 		random: Math.random,
 	}),
 );
-const progress = { started: new Map(), settled: new Map() };
+const progress = {
+	started: new Map<number, Set<string>>(),
+	settled: new Map<number, Set<string>>(),
+};
 store.onRecord = ({ nodeId, state, claim }) => {
 	if (state === "running") note("settled", nodeId, claim);
 };
@@ -40,31 +66,37 @@ const agents = Array.from(
 		}),
 );
 
-process.on("message", ({ kind, index }) => {
-	if (kind === "fail") {
-		process.send({ kind: "failed", at: wallTime() });
-		agents[index].failWorker();
+process.on("message", (asked: Asked) => {
+	if (asked.kind === "costs") say({ kind: "costs", ...costs() });
+	else {
+		say({ kind: "failed", at: wallTime() });
+		agents[asked.index]?.failWorker();
 	}
-	if (kind === "costs") process.send({ kind, ...costs() });
 });
 process.once("disconnect", () => process.exit());
 await Promise.all(agents.map((agent) => agent.start()));
 
-function note(kind, nodeId, round) {
+function note(
+	kind: "started" | "settled",
+	nodeId: string,
+	round: number,
+): void {
 	const those = progress[kind].get(round) ?? new Set();
 	if (those.has(nodeId)) return;
 	progress[kind].set(round, those.add(nodeId));
-	if (those.size < agents.length) return;
-	process.send({ kind, round, at: wallTime() });
+	if (those.size === agents.length) say({ kind, round, at: wallTime() });
 }
 
-function costs() {
+function say(said: Said): void {
+	process.send?.(said);
+}
+
+function costs(): AgentCosts {
 	const { user, system } = process.cpuUsage();
 	const { events } = store.metrics;
 	return { ...store.counts, events, agentsMs: (user + system) / 1_000 };
 }
 
-/** Milliseconds since 1970, with their fractions. */
-function wallTime() {
+function wallTime(): number {
 	return performance.timeOrigin + performance.now();
 }

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { Agent } from "../../src/agent/agent.js";
+import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
+import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
+import { systemClock } from "../../src/base/clock.js";
+import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import {
+	Membership,
+	type MembershipOptions,
+} from "../../src/rendezvous/member/membership.js";
+import type { Store } from "../../src/rendezvous/store/store.js";
+import { InstantWorkers } from "./instant-workers.js";
+
+const WORKERS = 8;
+const MAX_RESTARTS = 1_000_000;
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface Surroundings {
+	readonly store: Store;
+	readonly runId: string;
+	/** Of the run: all of them are needed. */
+	readonly size: number;
+	readonly leaseTtlMs: number;
+	readonly onStarted: (nodeId: string, round: number) => void;
+	readonly onError: (error: unknown) => void;
+}
+
+/** The real agent with its membership; what stands around it is as little as can be. */
+export class BareAgent {
+	private readonly incarnation = randomUUID();
+	private readonly workers = new InstantWorkers();
+	private readonly membership: Membership;
+	private readonly agent: Agent;
+
+	constructor(
+		private readonly nodeId: string,
+		private readonly surroundings: Surroundings,
+	) {
+		this.membership = new Membership(
+			membershipOf(nodeId, this.incarnation, surroundings),
+		);
+		this.agent = this.openAgent();
+		void this.agent.ended.then(({ reason }) =>
+			this.fail(`it ended: ${reason}`),
+		);
+	}
+
+	/** Resolves when it has joined; it then wants to be in the first round. */
+	async start(): Promise<void> {
+		const joined = await this.membership.join();
+		if (!("instance" in joined)) this.fail("it could not join the run");
+		this.membership.start({
+			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
+			onLost: (reason) => this.fail(reason),
+			onError: this.surroundings.onError,
+		});
+	}
+
+	failWorker(): void {
+		this.workers.fail();
+	}
+
+	private fail(words: string): void {
+		this.surroundings.onError(new Error(`${this.nodeId}: ${words}`));
+	}
+
+	private openAgent(): Agent {
+		const { nodeId, incarnation, membership } = this;
+		const { runId, onError } = this.surroundings;
+		return new Agent({
+			clock: systemClock,
+			log: SILENT,
+			settings: {
+				...{ runId, nodeId, incarnation },
+				policy: new HardRestartPolicyStrategy(),
+				maxRestarts: MAX_RESTARTS,
+				rules: [],
+				isRecreated: false,
+				shutdownTimeoutMs: 30_000,
+				pauseTimeoutMs: 60_000,
+			},
+			membership,
+			workers: this.openWorkers(),
+			onError,
+		});
+	}
+
+	private openWorkers(): WorkerGroup {
+		const { runId, onStarted } = this.surroundings;
+		return new WorkerGroup({
+			runId,
+			clock: systemClock,
+			spawner: this.workers,
+			holdsLease: () => this.membership.holdsLease(),
+			prepare: ({ localRank }) => preparedWorker(localRank),
+			readOomKills: () => undefined,
+			onSpawning() {},
+			onChannels() {},
+			log: SILENT,
+			onStarted: ({ synced }) => onStarted(this.nodeId, synced),
+			dispatch: (input) => this.agent.dispatch(input),
+		});
+	}
+}
+
+function membershipOf(
+	nodeId: string,
+	incarnation: string,
+	{ store, runId, size, leaseTtlMs }: Surroundings,
+): MembershipOptions {
+	return {
+		store,
+		clock: systemClock,
+		runId,
+		identity: {
+			nodeId,
+			incarnation,
+			hostId: `${incarnation} pid:[4026531836]`,
+			pid: process.pid,
+			startTime: "524643",
+			address: "10.0.0.1",
+			localWorldSize: WORKERS,
+			role: "default",
+		},
+		spec: {
+			version: 1,
+			minNodes: size,
+			maxNodes: size,
+			policy: "hard",
+			finishedStay: false,
+			maxRestarts: MAX_RESTARTS,
+			joinTimeoutMs: 600_000,
+			lastCallTimeoutMs: 30_000,
+			settleTimeoutMs: 120_000,
+			leaseTtlMs,
+		},
+		reservePort: async () => 40_123,
+		isDead: () => false,
+		random: Math.random,
+		onPlanReason() {},
+		onSkipped: console.error,
+	};
+}
+
+function preparedWorker(localRank: number): PreparedWorker {
+	return {
+		spec: {
+			localRank,
+			file: "/train",
+			args: [],
+			cwd: "/",
+			env: {},
+			stdout: 1,
+			stderr: 2,
+		},
+		directory: "",
+		logs: { directory: "", stdout: undefined, stderr: undefined },
+		tell() {},
+		notify: () => 0,
+		ring() {},
+		moved() {},
+		release() {},
+		hear() {},
+		readError: () => undefined,
+		readLastLines: () => [],
+		discard() {},
+	};
+}
