@@ -23,8 +23,7 @@ const { values, positionals } = parseArgs({
 });
 const wanted = FIGURES.filter(
 	({ name }) =>
-		positionals.length === 0 ||
-		positionals.some((word) => name === word || name.startsWith(`${word}-`)),
+		positionals.length === 0 || positionals.some((word) => isMeant(name, word)),
 );
 if (wanted.length === 0 || !["text", "json"].includes(values.output)) {
 	const names = FIGURES.map(({ name }) => name).join(", ");
@@ -35,6 +34,12 @@ if (wanted.length === 0 || !["text", "json"].includes(values.output)) {
 const scratch = mkdtempSync(join(tmpdir(), "elastic-run-bench-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 await bench(scratch);
+
+/** A word is a figure's name, or the begin of several names. */
+function isMeant(name, word) {
+	const isName = FIGURES.some((figure) => figure.name === word);
+	return isName ? name === word : name.startsWith(`${word}-`);
+}
 
 async function bench(directory) {
 	const machine = describeMachine();

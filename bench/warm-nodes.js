@@ -3,12 +3,14 @@
 // leave and a spare took its place (`spare-warm`, `spare-cold`).
 // Usage: PYTHON=/path/with/torch node bench/warm-nodes.js [--workers 2] [--restarts 10] [--launchers warm,cold,torchrun,spare-warm,spare-cold]
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { endLauncher, until } from "./agents.js";
+import { AGENT_ENVIRONMENT } from "./cluster/launchers.js";
 import { Etcd, freePort } from "./etcd.js";
 import { CLI, PYTHON } from "./launchers.js";
 
@@ -35,7 +37,14 @@ let opened = 0;
 const scratch = mkdtempSync(join(tmpdir(), "bench-warm-nodes-"));
 const etcd = await Etcd.start(scratch);
 try {
-	for (const name of values.launchers.split(",")) await show(name);
+	for (const name of values.launchers.split(",")) {
+		try {
+			await show(name);
+		} catch (error) {
+			console.log(`${name.padEnd(10)} ${error.message}`);
+			process.exitCode = 1;
+		}
+	}
 } finally {
 	await etcd.stop();
 	rmSync(scratch, { recursive: true, force: true });
@@ -52,35 +61,39 @@ async function show(name) {
 
 async function measure(name) {
 	const folder = mkdtempSync(join(scratch, "run-"));
+	/** @type {{ child: import("node:child_process").ChildProcess, said: string }[]} */
 	const nodes = [];
+	const wait = (what, isSo) => until(what, isSo, nodes, PATIENCE_MS);
+	const areBack = (from) =>
+		wait(
+			"all workers make a step",
+			() => since(folder, from).length === 2 * workers,
+		);
 	const port = await freePort();
 	const open = () => nodes.push(openNode(name, port, folder));
 	const isWarm = name.endsWith("warm");
 	try {
 		open();
 		open();
-		await until(() => since(folder, 0).length === 2 * workers, nodes);
+		await areBack(0);
 		if (name.startsWith("spare")) open();
 		const isReady = () => nodes.every((node) => node.said.includes(READY));
-		if (isWarm) await until(isReady, nodes);
+		if (isWarm) await wait("the next restart is warm", isReady);
 		const times = [];
 		while (times.length < restarts) {
 			await sleep(ROUND_MS);
 			const from = Date.now();
 			if (name.startsWith("spare")) nodes.shift()?.child.kill("SIGTERM");
 			else process.kill(newest(folder, 1).pid, "SIGKILL");
-			await until(() => since(folder, from).length === 2 * workers, nodes);
+			await areBack(from);
 			times.push(Math.max(...since(folder, from).map(({ at }) => at)) - from);
 			if (!name.startsWith("spare")) continue;
 			open();
-			if (isWarm) await until(isReady, nodes);
+			if (isWarm) await wait("the next restart is warm", isReady);
 		}
 		return times;
 	} finally {
-		writeFileSync(join(folder, "done"), "");
-		await sleep(1_000);
-		for (const { child } of nodes) child.kill("SIGTERM");
-		await Promise.all(nodes.map(({ ended }) => ended));
+		await Promise.all(nodes.map(({ child }) => endLauncher(child)));
 	}
 }
 
@@ -103,7 +116,7 @@ function openNode(name, port, folder) {
 		[...args, ...common, ...budget, SCRIPT, folder],
 		{
 			env: {
-				...process.env,
+				...{ ...process.env, ...AGENT_ENVIRONMENT },
 				PYTHON_EXEC: PYTHON,
 				ELASTIC_RUN_LOG_DIR: join(folder, `logs-${opened}`),
 				ELASTIC_RUN_NODE_ID: `node-${opened}`,
@@ -111,8 +124,7 @@ function openNode(name, port, folder) {
 			stdio: ["ignore", "ignore", "pipe"],
 		},
 	);
-	const ended = new Promise((resolve) => child.once("exit", resolve));
-	const node = { child, said: "", ended };
+	const node = { child, said: "" };
 	child.stderr.setEncoding("utf8").on("data", (text) => {
 		node.said += text;
 	});
@@ -125,7 +137,10 @@ function since(folder, from) {
 }
 
 function newest(folder, rank) {
-	return marksOf(folder).findLast((mark) => mark.rank === rank);
+	const [mark] = marksOf(folder)
+		.filter((one) => one.rank === rank)
+		.slice(-1);
+	return mark;
 }
 
 function marksOf(folder) {
@@ -137,15 +152,5 @@ function marksOf(folder) {
 			.map(([, rank, pid, at]) => ({ rank, pid, at }));
 	} catch {
 		return []; // No worker has made a step yet.
-	}
-}
-
-async function until(isSo, nodes) {
-	for (let waited = 0; !isSo(); waited += 5) {
-		if (waited > PATIENCE_MS) {
-			const said = nodes.map((node) => node.said.slice(-1_500)).join("\n---\n");
-			throw new Error(`it took too long\n${said}`);
-		}
-		await sleep(5);
 	}
 }

@@ -3,12 +3,14 @@
 // Usage: PYTHON=/path/with/torch node bench/warm.js [--trainer torch|node] [--workers 4] [--restarts 20]
 //   [--launchers warm,cold,torchrun]
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { endLauncher, until } from "./agents.js";
+import { AGENT_ENVIRONMENT } from "./cluster/launchers.js";
 import { CLI, PYTHON } from "./launchers.js";
 
 /** How long each round runs: the processes for the next one are ready by then. */
@@ -67,41 +69,47 @@ async function show(name) {
 async function measure(program, args, waitsForHelper) {
 	const folder = mkdtempSync(join(tmpdir(), "bench-warm-"));
 	const child = spawn(program, [...args, SCRIPT, folder], {
-		env: { ...process.env, PYTHON_EXEC: PYTHON, ELASTIC_RUN_LOG_DIR: folder },
+		env: {
+			...{ ...process.env, ...AGENT_ENVIRONMENT },
+			...{ PYTHON_EXEC: PYTHON, ELASTIC_RUN_LOG_DIR: folder },
+		},
 		stdio: ["ignore", "ignore", "pipe"],
 	});
-	let said = "";
+	const launcher = { child, said: "" };
 	child.stderr.setEncoding("utf8").on("data", (text) => {
-		said += text;
+		launcher.said += text;
 	});
-	const ended = new Promise((resolve) => child.once("exit", resolve));
+	const wait = (what, isSo) => until(what, isSo, [launcher], PATIENCE_MS);
+	const areBack = (from) =>
+		wait(
+			"all workers make a step",
+			() => marksOf(folder, from).length === workers,
+		);
 	try {
-		await until(() => marksOf(folder, 0).length === workers);
-		if (waitsForHelper) await until(() => said.includes("restarts will be"));
-		const times = [];
-		for (let count = 1; count <= restarts; count += 1) {
-			await sleep(ROUND_MS);
-			const [victim] = marksOf(folder, count - 1).filter(({ rank }) => rank === 1);
-			const killedAt = Date.now();
-			process.kill(victim.pid, "SIGKILL");
-			await until(() => marksOf(folder, count).length === workers);
-			const last = Math.max(...marksOf(folder, count).map(({ at }) => at));
-			times.push(last - killedAt);
+		await areBack(0);
+		if (waitsForHelper) {
+			const isReady = () => launcher.said.includes("restarts will be");
+			await wait("the next restart is warm", isReady);
 		}
-		writeFileSync(join(folder, "done"), "");
-		await ended;
+		const times = [];
+		let from = 0;
+		while (times.length < restarts) {
+			await sleep(ROUND_MS);
+			const [victim] = marksOf(folder, from).filter(({ rank }) => rank === 1);
+			from = Date.now();
+			process.kill(victim.pid, "SIGKILL");
+			await areBack(from);
+			times.push(Math.max(...marksOf(folder, from).map(({ at }) => at)) - from);
+		}
 		return times;
-	} catch (error) {
-		child.kill("SIGTERM");
-		await ended;
-		throw new Error(`${error.message}\n${said.slice(-2_000)}`);
 	} finally {
+		await endLauncher(child);
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
-/** The first steps after so many restarts. */
-function marksOf(folder, restart) {
+/** The first steps of processes that began after this time. */
+function marksOf(folder, from) {
 	let text = "";
 	try {
 		text = readFileSync(join(folder, "marks"), "utf8");
@@ -112,17 +120,6 @@ function marksOf(folder, restart) {
 		.split("\n")
 		.filter((line) => line !== "")
 		.map((line) => line.split(" ").map(Number))
-		.filter(([count]) => count === restart)
-		.map(([, rank, pid, at]) => ({ rank, pid, at }));
-}
-
-async function until(isSo) {
-	for (let waited = 0; !isSo(); waited += 5) {
-		if (waited > PATIENCE_MS) {
-			throw new Error(
-				`not all workers were back after ${PATIENCE_MS / 1000} s`,
-			);
-		}
-		await sleep(5);
-	}
+		.map(([, rank, pid, at]) => ({ rank, pid, at }))
+		.filter(({ at }) => at > from);
 }

@@ -44,7 +44,10 @@ export const AGENT_COMMANDS = {
 	],
 };
 
-/** What torchrun 2.13 needs in its environment: without it, it cannot take in a third agent. */
+/**
+ * What torchrun 2.13 needs in its environment. Its workers share the agent's store, and no round's keys are apart from
+ * the last one's: gloo finds the addresses of dead workers, and a third agent cannot be taken in.
+ */
 export const AGENT_ENVIRONMENT = { TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "1" };
 
 function confFlag({ conf }) {

@@ -25,8 +25,4 @@ with open(os.path.join(marks, "marks"), "a") as file:
 while True:
     step()
     time.sleep(0.02)
-    done = torch.tensor(float(os.path.exists(os.path.join(marks, "done"))))
-    dist.all_reduce(done)
-    if done.item() > 0:
-        break
-dist.destroy_process_group()
+    dist.all_reduce(torch.zeros(1))
