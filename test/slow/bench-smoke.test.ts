@@ -95,7 +95,7 @@ describe("the benches of warm restarts", () => {
 		...[...twoWorkers, "--launchers", "torchrun"],
 	]);
 	withTorch("print a number of two nodes", "warm-nodes.js", [
-		...["--workers", "1", "--restarts", "1", "--launchers", "warm"],
+		...["--workers", "1", "--restarts", "1", "--launchers", "cold"],
 	]);
 });
 

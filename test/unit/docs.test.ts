@@ -29,7 +29,7 @@ const FOREIGN = [
 	],
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of the bench.
-	"--count",
+	...["--count", "--smoke"],
 	// Of V8.
 	...["--semi-space-growth-factor", "--max-semi-space-size"],
 	...["--memory-reducer-single-gc", "--optimize-for-size"],
