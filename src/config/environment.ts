@@ -2,7 +2,7 @@ import { nearestName } from "../base/nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
 import { LOGIN_VARIABLES } from "./resolve-credentials.js";
 import { HTTP_TOKEN_VARIABLE } from "./resolve-http.js";
-import type { Setting, Settings } from "./settings.js";
+import type { EnvironmentReading, Setting } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
 
@@ -34,11 +34,6 @@ const OTHER_VARIABLES: readonly string[] = [
 const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(
 	(option) => option.variables,
 );
-
-export interface EnvironmentReading {
-	readonly settings: Settings;
-	readonly warnings: readonly string[];
-}
 
 /** Reads the settings from the environment, and warns of each variable that looks like a setting but is none. */
 export function settingsFromEnvironment(

@@ -1,4 +1,5 @@
 import { OPTIONS } from "./options.js";
+import type { Backend } from "./parse/backend.js";
 import {
 	addressOf,
 	endpointOf,
@@ -7,6 +8,7 @@ import {
 } from "./parse/endpoints.js";
 import type { RendezvousSettings } from "./parse/rendezvous-conf.js";
 import type { Report, SettingReader } from "./settings.js";
+import { isTorchruns } from "./torchrun-environment.js";
 
 const DEFAULT_ENDPOINTS = ["127.0.0.1:2379"];
 
@@ -45,7 +47,7 @@ export function resolveBackend(
 	warn: Report,
 ): BackendChoice {
 	const { nnodes, rdzvBackend, rdzvEndpoint, standalone } = OPTIONS;
-	const backend = reader.given(rdzvBackend);
+	const backend = givenBackend(reader);
 	const master = masterEndpoint(reader);
 	const hasEndpoint = reader.textOf(rdzvEndpoint) !== undefined;
 	const isTorch = backend === "c10d" || backend === "static";
@@ -75,6 +77,14 @@ export function resolveBackend(
 	const byRank = backend === "static" || isMaster;
 	const isHost = conf.isHost ?? (byRank ? isFirst(reader) : undefined);
 	return { kind: "meeting", endpoints, isHost };
+}
+
+/** torchrun's variable of an endpoint comes with torchrun's default: `static`. */
+export function givenBackend(reader: SettingReader): Backend | undefined {
+	const { rdzvBackend, rdzvEndpoint } = OPTIONS;
+	const isGiven = reader.textOf(rdzvBackend) !== undefined;
+	const isStatic = !isGiven && isTorchruns(reader.placeOf(rdzvEndpoint));
+	return isStatic ? "static" : reader.given(rdzvBackend);
 }
 
 function masterEndpoint(reader: SettingReader): string | undefined {

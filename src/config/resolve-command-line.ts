@@ -14,6 +14,7 @@ import {
 	type Settings,
 	type SourceReading,
 } from "./settings.js";
+import { settingsFromTorchrun } from "./torchrun-environment.js";
 
 /** The parsed command line. */
 export interface CommandLine {
@@ -33,12 +34,13 @@ export interface CommandLineReading {
 	readonly notes: readonly string[];
 }
 
-/** Collects the settings in order of precedence: flags, environment, config file. */
+/** Collects the settings in order of precedence: flags, our variables, torchrun's variables, config file. */
 export async function readCommandLine(
 	line: CommandLine,
 	host: Host,
 ): Promise<CommandLineReading> {
 	const environment = settingsFromEnvironment(host.environment);
+	const torchrun = settingsFromTorchrun(host.environment);
 	const named = mergeSettings([line.flags, environment.settings]).get(
 		OPTIONS.config.key,
 	);
@@ -48,13 +50,17 @@ export async function readCommandLine(
 		args: line.args,
 		cwd: host.cwd,
 		environment: host.environment,
-		settings: mergeSettings([line.flags, environment.settings, file.settings]),
+		settings: mergeSettings([
+			...[line.flags, environment.settings, torchrun.settings],
+			file.settings,
+		]),
 		login: loginFromEnvironment(host.environment),
 		httpToken: httpTokenFromEnvironment(host.environment),
 		nameOf: (option: Option<unknown>) => `--${option.name}`,
 		problems: [...line.problems, ...file.problems],
 	};
-	return { request, warnings: environment.warnings, notes: file.notes };
+	const warnings = [...environment.warnings, ...torchrun.warnings];
+	return { request, warnings, notes: file.notes };
 }
 
 /** The settings of the named config file, or of the one in the working directory. */

@@ -28,6 +28,12 @@ export interface SourceReading {
 	readonly problems: readonly string[];
 }
 
+/** The settings of the environment, and warnings of variables without effect. */
+export interface EnvironmentReading {
+	readonly settings: Settings;
+	readonly warnings: readonly string[];
+}
+
 /** Turns settings into values and reports each invalid one. */
 export class SettingReader {
 	private readonly settings: Settings;

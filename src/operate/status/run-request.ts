@@ -3,6 +3,7 @@ import { settingsFromEnvironment } from "../../config/environment.js";
 import type { Host } from "../../config/host.js";
 import { mergeSettings } from "../../config/merge-settings.js";
 import { OPTIONS } from "../../config/options.js";
+import { givenBackend } from "../../config/resolve-backend.js";
 import { readNamedOrFound } from "../../config/resolve-command-line.js";
 import { loginFromEnvironment } from "../../config/resolve-credentials.js";
 import { resolveStore } from "../../config/resolve-store.js";
@@ -13,6 +14,7 @@ import {
 	SettingReader,
 	type Settings,
 } from "../../config/settings.js";
+import { settingsFromTorchrun } from "../../config/torchrun-environment.js";
 
 /** The places where a command looks for a run. */
 export interface RunPlaces {
@@ -41,8 +43,8 @@ export interface RunRequest {
 const nameOf: NameOf = (option) => `--${option.name}`;
 
 /**
- * The request of a command that looks at a run, from the run's own settings: flags override the environment, which
- * overrides the config file. Contacts nothing.
+ * The request of a command that looks at a run, from the run's own settings, in a launch's order of precedence. Contacts
+ * nothing.
  */
 export async function resolveRunRequest(
 	flags: Settings,
@@ -53,7 +55,11 @@ export async function resolveRunRequest(
 		OPTIONS.config.key,
 	);
 	const file = await readNamedOrFound(named, host.cwd);
-	const settings = mergeSettings([flags, environment.settings, file.settings]);
+	const settings = mergeSettings([
+		...[flags, environment.settings],
+		settingsFromTorchrun(host.environment).settings,
+		file.settings,
+	]);
 	const problems = [...file.problems];
 	const report = (words: string) => problems.push(words);
 	const places = await resolvePlaces(settings, report, host);
@@ -106,7 +112,7 @@ async function resolvePlaces(
 
 /** Whether agents of the run host the store, at a given address. */
 function hostsOwnStore(reader: SettingReader): boolean {
-	const backend = reader.given(OPTIONS.rdzvBackend);
+	const backend = givenBackend(reader);
 	const isHosted = backend === "c10d" || backend === "static";
 	return isHosted && reader.textOf(OPTIONS.rdzvEndpoint) !== undefined;
 }
