@@ -13,7 +13,7 @@ export interface RunIdSource {
 	readonly slurmJobId: string | undefined;
 	/** `$SLURM_STEP_ID` or `$SLURM_STEPID`: each `srun` of a job is a step. */
 	readonly slurmStepId?: string | undefined;
-	/** Script and arguments as typed. */
+	/** Script and arguments as typed; no arguments if nodes meet at an endpoint of the run's own. */
 	readonly script: string;
 	readonly args: readonly string[];
 	readonly nnodes: NodeRange;

@@ -22,7 +22,7 @@ export function resolveIdentity(
 		readonly args: readonly string[];
 		readonly environment: Readonly<Record<string, string | undefined>>;
 	},
-	nodes: Pick<AgentConfig, "minNodes" | "maxNodes">,
+	nodes: Pick<AgentConfig, "minNodes" | "maxNodes" | "meeting">,
 	host: Host,
 ): IdentityPart {
 	const { SLURM_JOB_ID, SLURM_STEP_ID, SLURM_STEPID } = request.environment;
@@ -35,7 +35,8 @@ export function resolveIdentity(
 				slurmJobId: SLURM_JOB_ID,
 				slurmStepId: SLURM_STEP_ID || SLURM_STEPID,
 				script: request.script ?? "",
-				args: request.args,
+				// An endpoint of their own brings nodes together: what they do may differ, for example by their ranks.
+				args: nodes.meeting ? [] : request.args,
 				nnodes: { min: nodes.minNodes, max: nodes.maxNodes },
 				userName: host.userName,
 			}),

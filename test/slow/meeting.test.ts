@@ -105,7 +105,7 @@ it.concurrent("one that joins another run's etcd says so, and writes nothing int
 	const other = meeting.agent(3, "--rdzv-id=another");
 	await other.saw(
 		"stderr",
-		`127.0.0.2:${meeting.port} is taken by the etcd of run ${runId}; give another port in --rdzv-endpoint`,
+		`run ${runId} still uses 127.0.0.2:${meeting.port}: run another waits for its end`,
 	);
 	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
 		method: "POST",
@@ -175,6 +175,35 @@ it.concurrent("master address and node rank are enough: rank 0 hosts, and has ra
 	]);
 	releaseWorkers(site);
 	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
+});
+
+it.concurrent("nodes whose arguments differ meet without an id, and one warning shows both", async () => {
+	needEtcd();
+	const site = openSite();
+	const port = await freePort();
+	const launches = [0, 1].map((rank) =>
+		site.launch(
+			[
+				...["--nnodes=2", `--node-rank=${rank}`, "--rdzv-backend=c10d"],
+				...[`--rdzv-endpoint=127.0.0.1:${port}`, job("beats.js")],
+				...["--out", `out_${rank}`],
+			],
+			{ env: { ELASTIC_RUN_NODE_ID: `node-${rank}` } },
+		),
+	);
+	const found = await sawLives(site, 2, { round: 1 });
+	expect(found.map(({ rank }) => rank).sort()).toEqual([0, 1]);
+	releaseWorkers(site);
+	const ends = await Promise.all(launches.map(({ ended }) => ended));
+	expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+	const warnings = ends.flatMap(({ stderr }) =>
+		stderr.split("\n").filter((line) => line.includes("something else")),
+	);
+	expect(warnings).toEqual([
+		expect.stringMatching(
+			/the command: \S+ --out out_(\d) there, \S+ --out out_(?!\1)\d here/,
+		),
+	]);
 });
 
 it.concurrent("-m runs a Python module", async () => {

@@ -143,7 +143,7 @@ function openMembership(
 		Pick<MembershipOptions, "isDead">,
 	command: RunCommand,
 ): Membership {
-	const { store, clock, random, incarnation, listener } = options;
+	const { store, clock, random, incarnation, listener, log } = options;
 	const { isDead, ...process } = self;
 	const membership = new Membership({
 		...listener,
@@ -166,8 +166,10 @@ function openMembership(
 		command: {
 			command,
 			role: config.role,
-			mustAgree: !config.isRunIdGiven,
+			mustAgree: !config.isRunIdGiven && config.meeting === undefined,
+			takesTurns: config.meeting !== undefined,
 		},
+		onTurn: (why) => log.warn(why),
 	});
 	options.onMembership(membership);
 	return membership;

@@ -27,6 +27,8 @@ export type Beginning =
 			readonly outcome: Outcome;
 			readonly round: RoundRecord;
 	  }
+	/** The run has just ended with another command: wait until its agents are gone. */
+	| { readonly kind: "wait"; readonly why: string }
 	/** Start the run again; round numbers continue from the last start. */
 	| { readonly kind: "begin"; readonly round: RoundRecord };
 
@@ -60,8 +62,15 @@ export function beginRun(
 		...(commands?.mine.mustAgree ? otherCommand : []),
 	];
 	if (someoneLives && round.outcome !== null) {
-		if (commands) refuseOtherOutcome(commands, otherCommand);
-		return { kind: "late", outcome: round.outcome, round };
+		const why = commands && otherOutcome(commands, otherCommand);
+		if (why === undefined) {
+			return { kind: "late", outcome: round.outcome, round };
+		}
+		if (commands?.mine.takesTurns) return { kind: "wait", why };
+		throw new ElasticRunError(
+			"RENDEZVOUS_FAILED",
+			`${why}; give another --run-id, or start it again when the run's agents are gone`,
+		);
 	}
 	const isOther = differences.length + otherCommand.length > 0;
 	if (!someoneLives && (round.outcome !== null || isOther)) {
@@ -83,20 +92,17 @@ function differencesOf({ mine, theirs }: Commands): readonly string[] {
 	return theirs === undefined ? [] : compareCommands(theirs, mine.command);
 }
 
-/** A user who wants to run another program must not get this run's outcome. */
-function refuseOtherOutcome(
+/** A user who wants to run another program must not get this run's outcome. Undefined if it is the agent's own. */
+function otherOutcome(
 	{ mine, theirs }: Commands,
 	otherCommand: readonly string[],
-): void {
-	if (theirs !== undefined && otherCommand.length === 0) return;
+): string | undefined {
+	if (theirs !== undefined && otherCommand.length === 0) return undefined;
 	const why =
 		theirs === undefined
 			? `no node of the role ${mine.role} took part in it`
 			: otherCommand.join("; ");
-	throw new ElasticRunError(
-		"RENDEZVOUS_FAILED",
-		`the run of this name has just ended and did not run this agent's command: ${why}; give another --run-id, or start it again when the run's agents are gone`,
-	);
+	return `the run of this name has just ended and did not run this agent's command: ${why}`;
 }
 
 function fresh(

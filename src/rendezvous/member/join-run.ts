@@ -21,6 +21,7 @@ import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";
 import type { LeaderElection } from "./leader-election.js";
 import { holderOf, takenBy } from "./node-id-holder.js";
+import { Turn } from "./turn.js";
 
 /** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
 const LEASE_GRACE_MS = 1_000;
@@ -47,6 +48,8 @@ export interface JoinRunOptions {
 	readonly isNodeIdTentative?: boolean | undefined;
 	/** What this agent runs; undefined if it is not compared. */
 	readonly command?: OwnCommand | undefined;
+	/** Called from time to time with why this agent waits for its turn. */
+	readonly onTurn?: ((why: string) => void) | undefined;
 }
 
 export type JoinedRun =
@@ -73,10 +76,8 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 	const waitUntil = clock.now() + ttlMs + LEASE_GRACE_MS;
 	const ownKey = keys.node(identity.nodeId);
 	const commandKey = keys.command(identity.role);
-	const little = [
-		...[keys.round, keys.coordinator, keys.spec, ownKey],
-		commandKey,
-	];
+	const little = [keys.round, keys.coordinator, keys.spec, ownKey, commandKey];
+	const turn = new Turn(options);
 	let seesAll = false;
 	for (;;) {
 		const snapshot = await store.snapshot(
@@ -102,8 +103,11 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		seesAll = beginning.kind === "begin" && !seesAll;
 		if (seesAll) continue;
 		if (beginning.kind === "late") {
-			const { outcome, round } = beginning;
-			return { outcome, round };
+			return { outcome: beginning.outcome, round: beginning.round };
+		}
+		if (beginning.kind === "wait") {
+			await turn.wait(beginning.why);
+			continue;
 		}
 		if (beginning.kind === "begin") {
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
@@ -112,10 +116,9 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		}
 		const { instance, otherCommand } = beginning;
 		if (holder === undefined) {
-			const isNew = theirs === undefined;
 			const steps = ownSteps(snapshot, instance, options, {
 				isLeftBehind,
-				isNew,
+				isNew: theirs === undefined,
 			});
 			if (!(await reserve(snapshot, steps, options))) continue;
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);

@@ -34,6 +34,8 @@ export interface MembershipOptions {
 	readonly isNodeIdTentative?: boolean | undefined;
 	/** What this agent runs: see `JoinRunOptions`. */
 	readonly command?: OwnCommand | undefined;
+	/** See `JoinRunOptions`. */
+	readonly onTurn?: ((why: string) => void) | undefined;
 	/** A number in [0, 1) by which agents spread their tries. */
 	readonly random: () => number;
 	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */

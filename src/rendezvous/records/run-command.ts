@@ -26,6 +26,8 @@ export interface OwnCommand {
 	readonly role: string;
 	/** The run's name was derived: a different command is a mistake, not intended. */
 	readonly mustAgree: boolean;
+	/** Runs follow one another at one place: this command waits until the agents of an ended run with another are gone. */
+	readonly takesTurns?: boolean;
 }
 
 /** How many digits of a digest a message shows. */

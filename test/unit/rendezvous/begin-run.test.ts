@@ -50,6 +50,29 @@ describe("what a process that has just started does", () => {
 	});
 
 	it.each([
+		[true, 0],
+		[undefined, 0],
+		[undefined, 1],
+	])("at the end of another command's run waits only where runs take turns (%j)", (takesTurns, own) => {
+		const command = (words: string) => ({
+			words,
+			argumentsDigest: words.repeat(64),
+			scriptDigest: "",
+		});
+		const begin = () =>
+			beginRun(runView(ENDED, [alive]), SPEC, SPEC, NOW, {
+				mine: {
+					...{ command: command(String(own)), role: "default" },
+					...{ mustAgree: false, ...(takesTurns && { takesTurns }) },
+				},
+				theirs: command("1"),
+			});
+		if (own === 1) expect(begin()).toMatchObject({ kind: "late" });
+		else if (takesTurns) expect(begin()).toMatchObject({ kind: "wait" });
+		else expect(begin).toThrow("give another --run-id");
+	});
+
+	it.each([
 		["nobody of it lives", []],
 		["only a record of an earlier instance lives", [ofAnother]],
 	])("begins again after an outcome when %s; round numbers go on", (_, nodes) => {
