@@ -7,7 +7,7 @@ import {
 	utimesSync,
 	writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { channelFailure } from "../channel/channel-error.js";
 import { takePrivateDirectory } from "../channel/private-directory.js";
 
@@ -16,27 +16,36 @@ const USED_FILE = "used";
 /** Exists after the hosting agent has left the run regularly. */
 const LEFT_FILE = "left";
 
+/** The user of this process. */
+const OWN_UID = process.getuid?.() ?? 0;
+
+/** The directory of a run's etcd for one endpoint of this machine. Another run at the endpoint has another directory. */
+export function meetingDirectory(
+	base: string,
+	{
+		runId,
+		host,
+		port,
+	}: { readonly runId: string; readonly host: string; readonly port: number },
+): string {
+	const name = `${host.replaceAll(/[^A-Za-z0-9.-]/g, "_")}-${port}.${runId}`;
+	return join(resolve(base), `elastic-run-meeting-${OWN_UID}`, name);
+}
+
 /**
- * Makes the private directory of the etcd for one endpoint of this machine, or takes the existing one: a host that comes
- * back finds its member's data.
+ * Makes this directory, which only this user can enter, or takes the existing one: a host that comes back finds its
+ * member's data.
  * @throws ElasticRunError CHANNEL if it cannot be made, or another user could reach it
  */
-export function takeMeetingDirectory(
-	base: string,
-	uid: number,
-	{ host, port }: { readonly host: string; readonly port: number },
-): string {
-	const parent = join(resolve(base), `elastic-run-meeting-${uid}`);
+export function takeMeetingDirectory(directory: string): void {
+	const parent = dirname(directory);
 	try {
-		mkdirSync(resolve(base), { recursive: true });
+		mkdirSync(dirname(parent), { recursive: true });
 	} catch (error) {
 		throw channelFailure(parent, error);
 	}
-	takePrivateDirectory(parent, uid);
-	const name = `${host.replaceAll(/[^A-Za-z0-9.-]/g, "_")}-${port}`;
-	const directory = join(parent, name);
-	takePrivateDirectory(directory, uid);
-	return directory;
+	takePrivateDirectory(parent, OWN_UID);
+	takePrivateDirectory(directory, OWN_UID);
 }
 
 /**
@@ -45,14 +54,22 @@ export function takeMeetingDirectory(
  */
 export function markLeft(directory: string, hasLeft: boolean): void {
 	const file = join(directory, LEFT_FILE);
-	if (!existsSync(directory)) return;
-	if (hasLeft) writeFileSync(file, "", { mode: 0o600 });
-	else rmSync(file, { force: true });
+	try {
+		if (hasLeft) writeFileSync(file, "", { mode: 0o600 });
+		else rmSync(file, { force: true });
+	} catch (error) {
+		if (existsSync(directory)) throw error;
+	}
 }
 
 /** The keeper's access to the directory. */
 export class DataDirectory {
 	constructor(private readonly directory: string) {}
+
+	/** Makes the directory if an earlier keeper has just removed it. */
+	take(): void {
+		mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+	}
 
 	get hasLeft(): boolean {
 		return existsSync(join(this.directory, LEFT_FILE));
@@ -86,7 +103,20 @@ export class DataDirectory {
 		rmSync(old, { recursive: true, force: true });
 	}
 
+	/**
+	 * Takes the directory out of use, while etcd still has the port: a next start of the run finds none, and nobody removes
+	 * that start's data.
+	 */
+	setAside(): void {
+		if (existsSync(this.directory)) renameSync(this.directory, this.aside);
+	}
+
+	/** Removes what was set aside. */
 	remove(): void {
-		rmSync(this.directory, { recursive: true, force: true });
+		rmSync(this.aside, { recursive: true, force: true });
+	}
+
+	private get aside(): string {
+		return `${this.directory}.${process.pid}.ended`;
 	}
 }

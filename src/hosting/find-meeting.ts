@@ -1,36 +1,35 @@
 import { reachStore } from "../agent/joining/reach-store.js";
-import type { Clock } from "../base/clock.js";
+import { pause } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
-import type { Logger } from "../base/logger.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { addressOf } from "../config/parse/endpoints.js";
 import { Gateway } from "./gateway.js";
 import { type Judgement, judgeAnswerer } from "./judge-answerer.js";
+import { OtherRun, type OtherRunOptions } from "./other-run.js";
 
-/** How long to wait for the etcd of another run to end. */
-export const PASSES_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 500;
 
-export interface FindOptions {
+export interface FindOptions extends OtherRunOptions {
 	readonly config: Pick<
 		AgentConfig,
 		"endpoints" | "runId" | "rendezvous" | "meeting"
 	>;
-	readonly clock: Clock;
 	/** A number in [0, 1) that spreads the tries. */
 	readonly random: () => number;
-	readonly log: Pick<Logger, "warn">;
 	/** Whether the launch was given up. */
 	readonly isAborted: () => boolean;
 }
 
 /**
- * Waits until the etcd of this run answers at one of the endpoints, so that an agent never writes into another one.
- * @throws ElasticRunError USAGE if an endpoint belongs to another etcd; STORE_UNREACHABLE if none answers in time
+ * Waits until the etcd of this run answers at one of the endpoints, so that an agent never writes into another one. While
+ * another run has an endpoint, it waits for that run's end.
+ * @throws ElasticRunError USAGE if an endpoint belongs to another etcd; RENDEZVOUS_FAILED if another run has it for too
+ * long; STORE_UNREACHABLE if none answers in time
  */
 export async function findMeeting(options: FindOptions): Promise<void> {
 	const { config, clock, random, log, isAborted } = options;
-	const until = clock.now() + PASSES_WITHIN_MS;
-	let told = "";
+	const other = new OtherRun(options);
+	const say = (words: string) => log.warn(words);
 	const look = async () => {
 		if (isAborted()) throw new ElasticRunError("ABORTED", "it was given up");
 		const found = await Promise.all(
@@ -39,22 +38,18 @@ export async function findMeeting(options: FindOptions): Promise<void> {
 		const foreign = wordsOf(found, "foreign");
 		if (foreign) throw new ElasticRunError("USAGE", foreign);
 		const passing = wordsOf(found, "passing");
-		if (passing && clock.now() >= until) {
-			throw new ElasticRunError("USAGE", passing);
-		}
-		if (passing && passing !== told) {
-			told = passing;
-			log.warn(`${passing}; waiting for its end`);
-		}
-		if (!passing && found.some(({ kind }) => kind === "ours")) return;
-		const words = passing || wordsOf(found, "awaited");
+		if (passing || found.some(({ kind }) => kind === "ours")) return passing;
 		throw new ElasticRunError(
 			"STORE_UNREACHABLE",
-			`the etcd of the run cannot be reached: ${words}`,
+			`the etcd of the run cannot be reached: ${wordsOf(found, "awaited")}`,
 		);
 	};
-	const say = (words: string) => log.warn(words);
-	await reachStore(look, { config, clock, random, say });
+	for (;;) {
+		const passing = await reachStore(look, { config, clock, random, say });
+		if (!passing) return;
+		other.see(passing);
+		await pause(clock, LOOK_EVERY_MS);
+	}
 }
 
 async function judge(endpoint: string, runId: string): Promise<Judgement> {

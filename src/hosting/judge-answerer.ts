@@ -7,7 +7,7 @@ export type Judgement =
 	| { readonly kind: "ours" }
 	/** Nothing answers yet. */
 	| { readonly kind: "awaited"; readonly words: string }
-	/** It may end by itself, like the etcd of a run that has just ended. */
+	/** The etcd of another run: it ends with that run. */
 	| { readonly kind: "passing"; readonly words: string }
 	/** It does not end by itself. */
 	| { readonly kind: "foreign"; readonly words: string };
@@ -30,8 +30,8 @@ export function judgeAnswerer(
 		case "etcd":
 			if (answerer.runId === runId) return { kind: "ours" };
 			if (answerer.runId !== undefined) {
-				const who = `the etcd of run ${answerer.runId}`;
-				return { kind: "passing", words: takenWords(endpoint, who) };
+				const words = `run ${answerer.runId} still uses ${endpoint}`;
+				return { kind: "passing", words };
 			}
 			return {
 				kind: "foreign",

@@ -52,6 +52,7 @@ export class Keeper {
 
 	async toTheEnd(): Promise<KeeperEnd> {
 		const { data, clock, settings } = this.parts;
+		data.take();
 		data.discardStale(settings.idleMs, clock.wallTime());
 		data.touch(clock.wallTime());
 		const watching = this.watchUse();
@@ -131,7 +132,9 @@ export class Keeper {
 			const judged = judgeUse(memory, sight, clock.now(), limits);
 			memory = judged.memory;
 			data.touch(clock.wallTime());
-			if (judged.isDone) this.endWith({ kind: "done" });
+			if (!judged.isDone) continue;
+			data.setAside();
+			this.endWith({ kind: "done" });
 		}
 		await this.killWhenLate();
 	}

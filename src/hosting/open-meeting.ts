@@ -1,41 +1,41 @@
 import { tmpdir } from "node:os";
 import { pause } from "../base/back-off.js";
-import { type Clock, onBeat } from "../base/clock.js";
+import { onBeat } from "../base/clock.js";
 import { ElasticRunError } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { endpointOf } from "../config/parse/endpoints.js";
 import { findSetpriv } from "../supervision/setpriv.js";
-import { markLeft, takeMeetingDirectory } from "./data-directory.js";
+import {
+	markLeft,
+	meetingDirectory,
+	takeMeetingDirectory,
+} from "./data-directory.js";
 import { decideHosting } from "./decide-hosting.js";
 import type { KeeperSettings } from "./etcd-arguments.js";
 import { findEtcd } from "./find-etcd.js";
-import { findMeeting, PASSES_WITHIN_MS } from "./find-meeting.js";
+import { type FindOptions, findMeeting } from "./find-meeting.js";
 import { Gateway } from "./gateway.js";
 import { judgeAnswerer } from "./judge-answerer.js";
 import { StartedKeeper } from "./keeper-starter.js";
+import { OtherRun } from "./other-run.js";
 import { readHostingFacts } from "./this-machine.js";
 
 const LOOK_EVERY_MS = 200;
 /** How long etcd may take to listen on a busy machine. */
-const START_WITHIN_MS = PASSES_WITHIN_MS;
+const START_WITHIN_MS = 30_000;
 /** How often a hosting agent checks that its etcd has a keeper. */
 const CHECK_EVERY_MS = 2_000;
 /** An unused etcd is kept at least this long. */
 const SHORTEST_IDLE_MS = 60_000;
 /** The most restarts in a row of a keeper that fails. */
 const MOST_FAILURES = 5;
-/** How often the ports may be taken although nothing listens: another agent's etcd here may be starting. */
-const MOST_TAKEN = 3;
+/** How long the ports may be taken although nothing listens: another etcd here may be starting or ending. */
+const TAKEN_WITHIN_MS = 5_000;
 
-export interface MeetingOptions {
+export interface MeetingOptions extends FindOptions {
 	readonly config: AgentConfig;
-	readonly clock: Clock;
-	/** A number in [0, 1) that spreads the tries. */
-	readonly random: () => number;
 	readonly log: Pick<Logger, "info" | "warn">;
-	/** Whether the launch was given up. */
-	readonly isAborted: () => boolean;
 }
 
 /** The part of the run's etcd that this agent hosts. */
@@ -71,11 +71,9 @@ export async function openMeeting(
 		findEtcd(environment),
 		findSetpriv(environment.PATH),
 	]);
-	const directory = takeMeetingDirectory(
-		environment.ELASTIC_RUN_DIR || tmpdir(),
-		process.getuid?.() ?? 0,
-		{ host: listen[0] ?? "", port: places[member]?.port ?? 0 },
-	);
+	const base = environment.ELASTIC_RUN_DIR || tmpdir();
+	const place = { host: listen[0] ?? "", port: places[member]?.port ?? 0 };
+	const directory = meetingDirectory(base, { runId, ...place });
 	const idleMs = Math.max(rendezvous.joinTimeoutMs, SHORTEST_IDLE_MS);
 	const host = new Host(
 		{ program, setpriv, runId, directory, places, member, listen, idleMs },
@@ -97,15 +95,19 @@ class Host implements HostedMeeting {
 		private readonly options: MeetingOptions,
 	) {}
 
-	/** Resolves once an etcd of this run listens at the endpoint. Any node may have started it. */
+	/**
+	 * Resolves once an etcd of this run listens at the endpoint. Any node may have started it. While another run has the
+	 * endpoint, it waits for that run's end.
+	 */
 	async start(): Promise<void> {
 		const { clock, log, isAborted } = this.options;
 		const { endpoint } = this;
 		const { directory, runId } = this.settings;
 		markLeft(directory, false);
-		const until = clock.now() + START_WITHIN_MS;
+		const other = new OtherRun(this.options);
+		let freeAt = clock.now();
+		let takenAt: number | undefined;
 		let told = "";
-		let taken = 0;
 		while (!isAborted()) {
 			const answerer = await this.gateway.answerer();
 			const judged = judgeAnswerer(answerer, { runId, endpoint });
@@ -113,15 +115,23 @@ class Host implements HostedMeeting {
 			if (judged.kind === "foreign") throw refusal(judged.words);
 			if (this.keeper?.end?.kind === "failed") throw this.failed();
 			if (answerer.kind === "nobody" && this.isUnkept) {
-				if (this.keeper?.end?.kind === "taken") taken += 1;
-				if (taken >= MOST_TAKEN) throw this.failed();
+				if (this.keeper?.end?.kind === "taken") takenAt ??= clock.now();
+				const takenMs = clock.now() - (takenAt ?? clock.now());
+				if (takenMs >= TAKEN_WITHIN_MS) throw this.failed();
+				takeMeetingDirectory(directory);
 				this.startKeeper();
 			}
-			const words = `etcd cannot be hosted at ${endpoint}: ${judged.words}`;
-			if (clock.now() >= until) throw refusal(words);
-			if (answerer.kind !== "nobody" && this.isUnkept && words !== told) {
-				told = words;
-				log.warn(`${words}; waiting up to ${START_WITHIN_MS / 1_000} s`);
+			if (judged.kind === "passing") {
+				other.see(judged.words);
+				freeAt = clock.now();
+				takenAt = undefined;
+			} else {
+				const words = `etcd cannot be hosted at ${endpoint}: ${judged.words}`;
+				if (clock.now() - freeAt >= START_WITHIN_MS) throw refusal(words);
+				if (answerer.kind === "mute" && this.isUnkept && words !== told) {
+					log.warn(`${words}; waiting up to ${START_WITHIN_MS / 1_000} s`);
+					told = words;
+				}
 			}
 			await pause(clock, LOOK_EVERY_MS);
 		}

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import {
 	markLeft,
+	meetingDirectory,
 	takeMeetingDirectory,
 } from "../../../src/hosting/data-directory.js";
 import { EtcdProcess } from "../../../src/hosting/etcd-process.js";
@@ -51,8 +52,9 @@ it("to leave a meeting whose keeper has tidied up already is no failure", () => 
 it("a base in which no directory can be made is no error of ours", () => {
 	const file = join(folder(), "file");
 	writeFileSync(file, "");
-	const place = { host: "127.0.0.1", port: 2379 };
-	expect(() => takeMeetingDirectory(join(file, "x"), 0, place)).toThrow(
+	const place = { runId: "r", host: "127.0.0.1", port: 2379 };
+	const directory = meetingDirectory(join(file, "x"), place);
+	expect(() => takeMeetingDirectory(directory)).toThrow(
 		"cannot be used: ENOTDIR",
 	);
 });
