@@ -63,6 +63,22 @@ describe("precedence", () => {
 			"5",
 			"environment ELASTIC_RUN_MAX_RESTARTS",
 		],
+		[
+			"before torchrun's",
+			withYaml,
+			[],
+			{ ...env, PET_MAX_RESTARTS: "6" },
+			"5",
+			"environment ELASTIC_RUN_MAX_RESTARTS",
+		],
+		[
+			"then torchrun's",
+			withYaml,
+			[],
+			{ PET_MAX_RESTARTS: "6" },
+			"6",
+			"environment PET_MAX_RESTARTS",
+		],
 		["then config file", withYaml, [], {}, "7", "./elastic-run.yaml"],
 		[
 			"an empty variable is unset",
@@ -101,6 +117,21 @@ describe("precedence", () => {
 		const { configuration } = await dryRun(cwd, args, environment);
 		expect(configuration.maxRestarts).toEqual({ value, origin });
 	});
+});
+
+test("a bad value of torchrun's variable names it, and one warning names those without effect", async () => {
+	const { exitCode, stderr } = await runLine(["--dry-run", "true"], {
+		cwd: empty,
+		env: { PET_NNODES: "two", PET_START_METHOD: "fork", PET_RUN_PATH: "1" },
+	});
+	expect(exitCode).toBe(2);
+	expect(stderr.split("\n")).toEqual([
+		expect.stringContaining(
+			"environment PET_START_METHOD, PET_RUN_PATH have no effect here",
+		),
+		expect.stringContaining('environment PET_NNODES: "two" is not valid'),
+		"",
+	]);
 });
 
 describe("a config file in the working directory", () => {
