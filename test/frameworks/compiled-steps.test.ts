@@ -26,26 +26,18 @@ interface Trained {
 
 beforeEach(needTorch);
 
-it.for([
-	["the first step is one", ["optimizer_step:aot_eager"], [3]],
-	[
-		"only a part is compiled, or torch breaks the graph itself",
-		[
-			"training_step:aot_eager",
-			"scaled_step:eager",
-			"closure_step:eager",
-			"several_optimizers:eager",
-			"model_alone:aot_eager",
-		],
-		[3, 3, 3, 30, 3],
-	],
-	["all of it is one graph", ["full_graph:aot_eager"], [0]],
-] as const)("changes nothing in compiled steps, and counts those that Python ends: %s", async ([
-	,
-	ways,
-	steps,
-]) => {
-	expect(await expectSame(ways)).toEqual([steps]);
+it("changes nothing in compiled steps, the first one too, and counts those that Python ends", async () => {
+	const steps = await expectSame([
+		"optimizer_step:aot_eager",
+		"training_step:aot_eager",
+		"scaled_step:eager",
+		"closure_step:eager",
+		"several_optimizers:eager",
+		"model_alone:aot_eager",
+		"step_of_loss:eager",
+		"full_graph:aot_eager",
+	]);
+	expect(steps).toEqual([[3, 3, 3, 3, 30, 3, 3, 0]]);
 }, 600_000);
 
 it("does so where the graphs become machine code", async (context) => {
@@ -92,7 +84,8 @@ async function train(
 	mkdirSync(folder);
 	const launch = site.launch(
 		["--max-restarts", "0", ...flags, SCRIPT, folder, ...ways],
-		{ env: { PYTHON_EXEC: PYTHON } },
+		// A pool of compilers would take longer to start than to compile.
+		{ env: { PYTHON_EXEC: PYTHON, TORCHINDUCTOR_COMPILE_THREADS: "1" } },
 	);
 	const { exitCode, stderr } = await launch.ended;
 	expect(exitCode, stderr).toBe(0);

@@ -60,22 +60,20 @@ class TorchHook:
         """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
         import functools
 
+        hook = self.hook
         original = distributed.init_process_group
-        serve = _unfollowed(self.serve_once, original)
 
+        @functools.wraps(original)
         def init_process_group(*args, **kwargs):
             result = original(*args, **kwargs)
             try:
-                serve()
+                if hook.trains() and hook.torch_socket is None:
+                    self.serve()
             except Exception:
                 pass
             return result
 
-        distributed.init_process_group = functools.wraps(original)(_looks_like(original, init_process_group))
-
-    def serve_once(self):
-        if self.hook.trains() and self.hook.torch_socket is None:
-            self.serve()
+        distributed.init_process_group = init_process_group
 
     def serve(self):
         path = self.socket_path()
@@ -161,21 +159,14 @@ class _Steps:
                     pwrite(descriptor, text, 0)
                     return
                 next_try = steps + _TRY_EVERY
-                descriptor = begin(text)
+                if hook.trains():
+                    # It must be there when the launcher sees the first step.
+                    hook.learn()
+                    descriptor = _open_steps(hook.path("steps"), text)
+                    hook.listen_again()
             except Exception:
                 descriptor = None
                 next_try = 0
-
-        def begin(text):
-            if not hook.trains():
-                return None
-            # It must be there when the launcher sees the first step.
-            hook.learn()
-            descriptor = _open_steps(hook.path("steps"), text)
-            hook.listen_again()
-            return descriptor
-
-        begin = _unfollowed(begin, torchs)
 
         def stop():
             nonlocal is_counting
@@ -194,21 +185,10 @@ def _nothing(_optimizer, _args, _kwargs):
 
 
 def _looks_like(torchs, function):
-    """Torch's compiler looks at each function that Python calls for compiled code, but not at one of such a file; only where
-    it follows a caller, it goes on in it."""
+    """Torch's compiler leaves out what Python calls of such a file; where it follows the caller, it goes on there."""
     code = torchs.__code__
     function.__code__ = function.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)
     return function
-
-
-def _unfollowed(function, torchs):
-    """The same function, at which and below which the compiler never looks."""
-
-    def call(*args):
-        dynamo = sys.modules.get("torch._dynamo")
-        return (function if dynamo is None else dynamo.disable(function))(*args)
-
-    return _looks_like(torchs, call)
 
 
 def _open_steps(path, text):
