@@ -50,6 +50,7 @@ await Promise.all([
 copyPython("elastic_run.py", "python");
 for (const file of [
 	"sitecustomize.py",
+	"_elastic_run_exceptions.py",
 	"_elastic_run_hook.py",
 	"_elastic_run_torch.py",
 	"_elastic_run_warm.py",

@@ -29,6 +29,7 @@ export interface ChannelPaths {
  *   owner                    its pid and start time, in words apart  worker → worker
  *   ready.json               what it does by now, replaced whole     worker → agent
  *   steps                    its optimizer steps: 20 characters, replaced in place   worker → agent
+ *   exception.json           its uncaught exception, replaced whole  worker → agent
  *   stack.txt                its stacks, appended when asked for     worker → agent
  *   ask                      a growing number that asks a Node worker for its stack  agent → worker
  *   learn                    it shall leave modules.json at its first step   agent → worker
@@ -39,6 +40,7 @@ export interface HookPaths {
 	readonly owner: string;
 	readonly ready: string;
 	readonly steps: string;
+	readonly exception: string;
 	readonly stack: string;
 	readonly ask: string;
 	readonly learn: string;
@@ -75,6 +77,7 @@ export function hookPaths(hook: string): HookPaths {
 		owner: join(hook, "owner"),
 		ready: join(hook, "ready.json"),
 		steps: join(hook, "steps"),
+		exception: join(hook, "exception.json"),
 		stack: join(hook, "stack.txt"),
 		ask: join(hook, "ask"),
 		learn: join(hook, "learn"),

@@ -25,6 +25,14 @@ const FATAL = /^(Fatal Python error): (.*)$/;
 
 const LONGEST_MESSAGE = 200;
 
+/** The frames in a stack as an interpreter prints it, in its order. */
+export function framesIn(kind: "python" | "node", stack: string): Frame[] {
+	const lines = stack.split("\n");
+	return kind === "python"
+		? framesOf(lines, PYTHON_FRAME, pythonFrame)
+		: framesOf(lines, NODE_FRAME, nodeFrame);
+}
+
 /** Finds the last exception in the text of a stack or the end of a worker's stderr; undefined if the text is empty. */
 export function parseTrace(text: string): Trace | undefined {
 	const lines = stripVTControlCharacters(text)
@@ -109,7 +117,7 @@ function whereOf(frames: readonly Frame[]): string | null {
 	return own === undefined ? null : placeOf(own);
 }
 
-function shortened(message: string): string {
+export function shortened(message: string): string {
 	return message.length <= LONGEST_MESSAGE
 		? message
 		: `${message.slice(0, LONGEST_MESSAGE)}…`;
@@ -118,5 +126,7 @@ function shortened(message: string): string {
 /** "ValueError: bad batch 7, at train.py:41 in load". */
 export function traceWords({ type, where, message }: Trace): string {
 	const what = [type, message].filter((part) => part).join(": ");
-	return where === null ? what : `${what}, at ${where}`;
+	// At a file's top the function's name says nothing.
+	const place = where?.replace(/ in (<module>|(Object\.)?<anonymous>)$/, "");
+	return place === undefined ? what : `${what}, at ${place}`;
 }

@@ -2,8 +2,20 @@ import { inspect } from "node:util";
 
 /** An error in words, as torch's `@record` writes it: its name and its message. */
 export function describeError(error: unknown): string {
-	if (error instanceof Error) return `${error.name}: ${error.message}`;
-	return typeof error === "string" ? error : inspect(error);
+	const { type, message } = messageAndType(error);
+	return type === null ? message : `${type}: ${message}`;
+}
+
+/** The type is null for what is no error: anything may be thrown. */
+export function messageAndType(error: unknown): {
+	readonly type: string | null;
+	readonly message: string;
+} {
+	if (error instanceof Error) {
+		return { type: error.name, message: error.message };
+	}
+	const message = typeof error === "string" ? error : inspect(error);
+	return { type: null, message };
 }
 
 /** Its stack with its causes, as Node prints them; undefined if it is no error. */

@@ -53,6 +53,7 @@ export class SimSpawner implements WorkerSpawner {
 			hear: () => {},
 			logs: { directory: "", stdout: undefined, stderr: undefined },
 			readError: () => undefined,
+			readException: () => undefined,
 			readLastLines: () => [],
 			discard: () => {},
 		};

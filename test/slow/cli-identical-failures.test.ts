@@ -24,10 +24,10 @@ test("D2 a run whose restarts get no further ends before its budget, and quotes 
 	);
 	expect(exitCode).toBe(1);
 	expect(stderr).toMatch(
-		/ended: rank 1 on \S+ exit code 1; no restart got beyond step 5: 3 failures in a row/,
+		/ended: rank 1 on \S+ RangeError: bad batch \d+, at train\.js:2; no restart got beyond step 5: 3 failures in a row/,
 	);
 	const quoted = stderr.match(
-		/^ {2}round \d, step 5: rank 1 on .*RangeError: bad batch \d+, at \S+train\.js:2 in /gm,
+		/^ {2}round \d, step 5: rank 1 on .*RangeError: bad batch \d+, at train\.js:2$/gm,
 	);
 	expect(quoted).toHaveLength(3);
 	expect(stderr).toContain("restarts: 2 of 100 used");

@@ -34,6 +34,8 @@ it("A5 the report names a full disk, with the worker's own words", async () => {
 		{ cwd: site.path },
 	).ended;
 	expect(exitCode).toBe(1);
-	expect(stderr).toMatch(/^root cause: .*: exit code 1: the disk is full$/m);
+	expect(stderr).toMatch(
+		/^root cause: .*: Error: ENOSPC: .*, at train\.mjs:2: the disk is full$/m,
+	);
 	expect(stderr).toMatch(/hint: .*ENOSPC: no space left on device/);
 });

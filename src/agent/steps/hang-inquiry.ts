@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
+import { channelPaths, hookPaths } from "../../channel/layout.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { asStandIn, describeHang } from "../../evidence/describe-hang.js";
 import type {
@@ -7,6 +8,7 @@ import type {
 	Suspect,
 	Verdict,
 } from "../../evidence/evidence.js";
+import { raisedWords, readException } from "../../evidence/exception.js";
 import { waitsForOthers } from "../../evidence/waits.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
@@ -168,13 +170,20 @@ export class HangInquiry {
 			round: state.round,
 			...hungWorker(process, clock.now()),
 			description,
-			evidence: lines.slice(0, MOST_LINES),
+			evidence: [...this.raisedIn(process), ...lines].slice(0, MOST_LINES),
 			...{ stillMs, isUnattributed },
 			failsRun: config.steps.onHang === "fail",
 			cause: causeOf(still, verdict),
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,
 		});
 		return undefined;
+	}
+
+	/** A thread that has died may be why nothing goes on. */
+	private raisedIn({ directory }: WorkerProcess): readonly string[] {
+		const { cwd } = this.options.config.command;
+		const raised = readException(hookPaths(channelPaths(directory).hook));
+		return raised === undefined ? [] : [raisedWords(raised, cwd)];
 	}
 
 	/** Whether this node acts: the suspect is here, there is none and this is the first node, or nobody else has acted. */

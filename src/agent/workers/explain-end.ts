@@ -1,5 +1,10 @@
+import { raisedWords, traceOf } from "../../evidence/exception.js";
 import { explainCrash } from "../../evidence/explain-crash.js";
-import { parseTrace } from "../../evidence/parse-trace.js";
+import {
+	parseTrace,
+	type Trace,
+	traceWords,
+} from "../../evidence/parse-trace.js";
 import { readCores } from "../../evidence/read-cores.js";
 import type { WorkerError } from "../../report/run-report.js";
 import {
@@ -20,6 +25,14 @@ type End = Pick<
 	"exitCode" | "description" | "hint" | "error" | "lastLines" | "trace"
 >;
 
+interface Known {
+	readonly pid: number | null;
+	readonly hint: string | undefined;
+	readonly error: WorkerError | undefined;
+	/** The last lines of its stderr. */
+	readonly words: readonly string[];
+}
+
 /** How a worker has ended, and what is known of the reason. */
 export function explainEnd(
 	exit: WorkerExit,
@@ -27,38 +40,67 @@ export function explainEnd(
 	pid: number | null,
 	oomKills: OomKills,
 ): End {
-	const described = describeExit(exit, prepared?.spec.file, oomKills);
-	const { exitCode, description, hint } = described;
+	const { exitCode, ...described } = describeExit(
+		exit,
+		prepared?.spec.file,
+		oomKills,
+	);
 	const failed = exitCode === 0 ? undefined : prepared;
 	const error = failed?.readError();
-	const words = exit.signalledByAgent ? [] : (failed?.readLastLines() ?? []);
-	const found =
-		failed === undefined || exit.signalledByAgent
-			? { what: undefined, lines: [] }
-			: findReason(signalOf(exit), failed, { pid, hint, error, words });
+	if (failed === undefined || exit.signalledByAgent) {
+		return { exitCode, ...described, error, trace: traceIn(error, []) };
+	}
+	const words = failed.readLastLines();
+	const { description, trace } = nameCause(described.description, failed, {
+		...{ error, words },
+	});
+	const { hint } = described;
+	const found = findReason(signalOf(exit), failed, { pid, hint, error, words });
+	const isNamed = description !== described.description;
+	// That of a crash is where the process stood long after.
+	const what = isNamed && signalOf(exit) ? undefined : found.what;
 	const hints = [...(hint === undefined ? [] : [hint]), ...found.lines];
+	const lines = words.slice(-RULE_LINES).join("\n");
 	return {
 		exitCode,
-		description:
-			found.what === undefined ? description : `${description}: ${found.what}`,
+		description: what === undefined ? description : `${description}: ${what}`,
 		hint: hints.length === 0 ? undefined : hints.join("\n"),
 		error,
-		lastLines: error ? undefined : words.slice(-RULE_LINES).join("\n"),
-		trace: parseTrace(error?.stack ?? error?.message ?? words.join("\n")),
+		lastLines: error ? undefined : lines || (trace && traceWords(trace)),
+		trace,
 	};
+}
+
+/** An uncaught exception says more than the exit that follows it. What the worker itself has written says as much, or more. */
+function nameCause(
+	exit: string,
+	failed: PreparedWorker,
+	{ error, words }: Pick<Known, "error" | "words">,
+): { readonly description: string; readonly trace: Trace | undefined } {
+	const written = traceIn(error, words);
+	const raised = failed.readException();
+	if (raised === undefined) return { description: exit, trace: written };
+	const { cwd } = failed.spec;
+	if (raised.thread !== null || !raised.ends) {
+		const description = `${exit}; before, ${raisedWords(raised, cwd)}`;
+		return { description, trace: written };
+	}
+	const trace = traceOf(raised, cwd);
+	return { description: traceWords(trace), trace };
+}
+
+function traceIn(
+	error: WorkerError | undefined,
+	words: readonly string[],
+): Trace | undefined {
+	return parseTrace(error?.stack ?? error?.message ?? words.join("\n"));
 }
 
 function findReason(
 	signal: string | undefined,
 	{ spec }: PreparedWorker,
-	known: {
-		readonly pid: number | null;
-		readonly hint: string | undefined;
-		readonly error: WorkerError | undefined;
-		readonly words: readonly string[];
-	},
+	{ pid, hint = "", error, words }: Known,
 ) {
-	const { pid, hint = "", error, words } = known;
 	return explainCrash({
 		...{ signal, pid, cwd: spec.cwd },
 		stderr: words.join("\n"),

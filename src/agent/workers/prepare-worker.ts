@@ -1,10 +1,12 @@
 import type { Clock } from "../../base/clock.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { WorkerInfo } from "../../channel/events.js";
+import { channelPaths, hookPaths } from "../../channel/layout.js";
 import type {
 	OutgoingEvent,
 	WorkerChannel,
 } from "../../channel/worker-channel.js";
+import { readException } from "../../evidence/exception.js";
 import type { WorkerConsole } from "../../logs/console-tail.js";
 import type { LogDirectory } from "../../logs/log-directory.js";
 import { renderPrefix } from "../../logs/prefix.js";
@@ -85,6 +87,8 @@ export function prepareWorker(
 			hear: () => options.replies.readNow(channel.directory),
 			logs: streams.logs,
 			readError: () => readErrorFile(streams.logs.errorFile),
+			readException: () =>
+				readException(hookPaths(channelPaths(channel.directory).hook)),
 			readLastLines: () => lastWords(streams.logs.stderr),
 			discard: () => {
 				cancelAhead();

@@ -3,6 +3,7 @@ import type {
 	OutgoingEvent,
 	OutgoingNotice,
 } from "../../channel/worker-channel.js";
+import type { RaisedException } from "../../evidence/exception.js";
 import type { WorkerLogs } from "../../logs/worker-logs.js";
 import type { WorkerError } from "../../report/run-report.js";
 import type { WorkerSpec } from "../../supervision/worker.js";
@@ -28,6 +29,8 @@ export interface PreparedWorker {
 	readonly logs: Pick<WorkerLogs, "directory" | "stdout" | "stderr">;
 	/** Its own description of its failure. */
 	readError(): WorkerError | undefined;
+	/** The uncaught exception that its hook tells. */
+	readException(): RaisedException | undefined;
 	/** The last lines of its stderr, long enough for a stack; empty if it was not redirected. */
 	readLastLines(): readonly string[];
 	/** Call it when none of its processes is left. */

@@ -86,7 +86,8 @@ function lineOf(failure: FailureRecord): string {
 	const when =
 		step === undefined ? `round ${round}` : `round ${round}, step ${step}`;
 	const words = `${when}: ${describeFailure(failure)}`;
-	const line = said === undefined ? words : `${words}: ${said}`;
+	const isNew = said !== undefined && !words.includes(said);
+	const line = isNew ? `${words}: ${said}` : words;
 	return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}…`;
 }
 

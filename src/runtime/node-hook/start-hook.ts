@@ -4,6 +4,7 @@ import { claimHook } from "../../channel/claim-hook.js";
 import { hookPaths } from "../../channel/layout.js";
 import { hookDirectory } from "../environment.js";
 import { sharedState } from "../shared-state.js";
+import { tellExceptions } from "./tell-exceptions.js";
 
 /** The program of hook-thread.ts: the build puts it in, so that no file is looked for. */
 declare const HOOK_THREAD: string;
@@ -15,8 +16,9 @@ const RESOURCE_LIMITS = {
 };
 
 /**
- * Starts the thread that tells the main thread's stack when the launcher asks for it, once in a process, and only in the
- * first living process of a worker. The thread starts at once, because the script may block as its first act.
+ * Tells the launcher of an uncaught error, and starts the thread that tells the main thread's stack when the launcher asks
+ * for it, once in a process, and only in the first living process of a worker. The thread starts at once, because the
+ * script may block as its first act.
  */
 export function startHook(): void {
 	const hook = hookDirectory();
@@ -24,16 +26,18 @@ export function startHook(): void {
 	if (hook === undefined || state.hasHook || !isMainThread) return;
 	state.hasHook = true;
 	try {
-		if (claimHook(hook)) startThread(hook);
+		if (!claimHook(hook)) return;
+		tellExceptions(hook);
+		startThread(hook);
 	} catch {
 		// A worker runs without its hook rather than not at all.
 	}
 }
 
 function startThread(hook: string): void {
-	const { ready, steps } = hookPaths(hook);
+	const { ready, steps, exception } = hookPaths(hook);
 	// Of an owner that is dead.
-	for (const stale of [ready, steps]) rmSync(stale, { force: true });
+	for (const stale of [ready, steps, exception]) rmSync(stale, { force: true });
 	const thread = new Worker(HOOK_THREAD, {
 		eval: true,
 		name: "elastic-run hook",

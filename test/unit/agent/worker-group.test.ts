@@ -27,6 +27,7 @@ describe("the workers of one node", () => {
 		hear: NOTHING_DONE,
 		logs: { directory: "", stdout: undefined, stderr: undefined },
 		readError: () => undefined,
+		readException: () => undefined,
 		readLastLines: () => [],
 		discard: NOTHING_DONE,
 	});

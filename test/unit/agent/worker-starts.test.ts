@@ -45,6 +45,7 @@ describe("the start of a round's workers on a node that lacks something", () => 
 			release: NOTHING_DONE,
 			hear: NOTHING_DONE,
 			readError: () => undefined,
+			readException: () => undefined,
 			readLastLines: () => [],
 			discard: NOTHING_DONE,
 		};

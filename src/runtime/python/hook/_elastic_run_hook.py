@@ -1,11 +1,13 @@
-"""The launcher's hook in a Python worker: it counts optimizer steps, makes the process tell its stacks at a signal, and
-opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/hook.md has the files.
+"""The launcher's hook in a Python worker: it counts optimizer steps, makes the process tell its stacks at a signal, tells
+the exception that ends it, and opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/hook.md has the files.
 
 It must cost next to nothing at the start, so it imports only what is built into Python, and what torch needs is in
 _elastic_run_torch.py. It must never fail a script or print into it: whatever goes wrong here ends this hook alone.
 """
 import os
 import sys
+
+import _elastic_run_exceptions
 
 _VERSION = 1
 
@@ -31,6 +33,7 @@ def start(directory):
     hook.directory = directory
     if not _lives(_read_owner(os.path.join(directory, "trainer"))) and _claim(directory, "owner"):
         hook.begin()
+    hook.watch_exceptions()
     if hook is not _prepared:
         hook.watch_torch()
     global _learn
@@ -135,10 +138,11 @@ class _Hook:
         self.torch = None
         self.trainer = None
         self.notes = None
+        self.is_ending = False
 
     def begin(self):
         """From now on the launcher's questions go to this process."""
-        for stale in ("steps", "ready.json", "torch.sock"):
+        for stale in ("steps", "ready.json", "exception.json", "torch.sock"):
             # Of an owner that is dead.
             try:
                 os.unlink(self.path(stale))
@@ -152,6 +156,26 @@ class _Hook:
         listeners = ("torch.distributed.distributed_c10d", "torch")
         note = None if self.notes is None else self.notes.note
         _Imports({name: self.torch_imported for name in listeners}, note).install()
+
+    def watch_exceptions(self):
+        _Imports({"threading": _elastic_run_exceptions.watch(self.raised)}).install()
+
+    def raised(self, thread, *exception):
+        """Leaves the newest exception for the launcher; the one that ends the process stays."""
+        pid = os.getpid()
+        start_time = _start_time(pid)
+        is_asked = self.asked() == "%d %s\n" % (pid, start_time)
+        if not is_asked or self.is_ending:
+            return
+        self.is_ending = thread is None
+        temporary = self.path("exception.json.tmp")
+        _write(temporary, _elastic_run_exceptions.text_of(thread, *exception, pid, start_time))
+        os.replace(temporary, self.path("exception.json"))
+
+    def asked(self):
+        """The process that is asked what the worker does: the one that trains, else the owner."""
+        trainer = _read_owner(self.path("trainer"))
+        return trainer if _lives(trainer) else _read_owner(self.path("owner"))
 
     def torch_imported(self, module):
         if self.torch is None:
