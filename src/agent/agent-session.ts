@@ -195,8 +195,7 @@ export class AgentSession {
 	private stateFollower(): (state: AgentState) => void {
 		const { observer } = this.options;
 		return (state) => {
-			this.watches?.steps.follow(state);
-			this.watches?.stuck.follow(state);
+			this.watches?.follow(state);
 			this.pinned?.follow(state);
 			observer?.follow(state);
 		};

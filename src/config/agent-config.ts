@@ -88,6 +88,8 @@ export interface StepsConfig {
 	readonly startMs: number;
 	readonly onHang: "restart" | "report" | "fail";
 	readonly evidenceMs: number;
+	/** How long a process may take to end after its uncaught exception; 0: as long as it wants. */
+	readonly exitMs: number;
 }
 
 /** A source of notices that was named. */

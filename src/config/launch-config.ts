@@ -104,6 +104,7 @@ export interface LaunchConfig {
 	readonly startTimeout?: Duration | undefined;
 	readonly onHang?: "restart" | "report" | "fail" | undefined;
 	readonly evidenceTimeout?: Duration | undefined;
+	readonly exitTimeout?: Duration | undefined;
 
 	/** `"auto"`, `"off"`, or some of `"aws"`, `"gcp"`, `"azure"`, `"slurm"`, `"file:PATH"`. */
 	readonly notices?: string | readonly string[] | undefined;

@@ -90,5 +90,6 @@ export function stepsConfig(reader: SettingReader): StepsConfig {
 		startMs: reader.value(OPTIONS.startTimeout),
 		onHang: reader.value(OPTIONS.onHang),
 		evidenceMs: reader.value(OPTIONS.evidenceTimeout),
+		exitMs: reader.value(OPTIONS.exitTimeout),
 	};
 }

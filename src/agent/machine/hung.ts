@@ -5,7 +5,7 @@ import type { Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 
 /**
- * The round makes no step because of this worker: it has failed. It is killed at once, because it hears no SIGTERM where it is
+ * The round makes no step because of this worker, or it does not end after its exception: it has failed. It is killed at once, because it hears no SIGTERM where it is
  * stopped or stands in C code. The other workers end as at any failure.
  */
 export function onHung(
@@ -16,6 +16,9 @@ export function onHung(
 		pid,
 		description,
 		evidence,
+		hint,
+		error,
+		trace,
 		stillMs,
 		uptimeMs,
 		lastLines,
@@ -36,6 +39,7 @@ export function onHung(
 		state,
 		{
 			...{ localRank, pid, exitCode, description, evidence, step },
+			...{ hint, error, trace },
 			...(failsRun && { failsRun: exitCode }),
 			...{ isGivenUp: true, cause, unseenMs: stillMs, isUnattributed },
 			...{ uptimeMs, lastLines },

@@ -1,6 +1,7 @@
 import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
 import type { Trace } from "../../evidence/parse-trace.js";
 import type { Notice, NoticeOrigin } from "../../notices/notice.js";
+import type { RuleCause } from "../../policies/rules/rule.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
@@ -71,7 +72,7 @@ export type AgentInput =
 			readonly localRank: number;
 			readonly problem: string;
 	  }
-	/** No worker of the round makes a step, and this one keeps the others from it. Its evidence is on disk. */
+	/** No worker of the round makes a step, and this one keeps the others from it; or it has not ended after its exception. */
 	| {
 			readonly kind: "worker-hung";
 			readonly round: number;
@@ -79,9 +80,13 @@ export type AgentInput =
 			readonly pid: number;
 			/** "hung for 61 s at train.py:41 in load_batch". */
 			readonly description: string;
-			/** What the evidence shows, in at most five lines. */
-			readonly evidence: readonly string[];
-			/** How long ago the last step was, in milliseconds. */
+			/** What the evidence on disk shows, in at most five lines; undefined if none was taken. */
+			readonly evidence?: readonly string[];
+			readonly hint?: string | undefined;
+			readonly error?: WorkerError | undefined;
+			/** Its uncaught exception. */
+			readonly trace?: Trace;
+			/** How long ago the last step was, or the exception, in milliseconds. */
 			readonly stillMs: number;
 			/** How long the worker has been up, in milliseconds; undefined: it is not known. */
 			readonly uptimeMs?: number | undefined;
@@ -91,8 +96,11 @@ export type AgentInput =
 			readonly isUnattributed?: boolean;
 			/** The run fails, whatever budget is left. */
 			readonly failsRun: boolean;
-			/** Why, for rules. `slow`: it computes or reads, though it makes no step; `start`: it has not made its first one. */
-			readonly cause?: "hang" | "slow" | "start";
+			/**
+			 * Why, for rules. `slow`: it computes or reads, though it makes no step; `start`: it has not made its first one;
+			 * `crash`: it has not ended after its exception.
+			 */
+			readonly cause?: RuleCause;
 			/** Its last step in this round; undefined if it has made none. */
 			readonly step?: number | undefined;
 	  }

@@ -32,7 +32,7 @@ export interface Failure {
 	readonly step?: number | undefined;
 	readonly startedWarm?: boolean | undefined;
 	/** What was found out before it was killed, in at most five lines. */
-	readonly evidence?: readonly string[];
+	readonly evidence?: readonly string[] | undefined;
 	/** The run's exit code, if a retry cannot help. */
 	readonly failsRun?: number | undefined;
 	/** This node cannot start workers; another one may. */
@@ -118,8 +118,9 @@ export function uptimeOf({ exit, uptimeMs = 0 }: Failure): number {
 function fingerprint(failure: Failure, rank: number): string | undefined {
 	const { cause, pid, exit, exitCode, hint } = failure;
 	const { trace, step, description } = failure;
-	const isHang = cause !== undefined && pid !== null;
-	if (exit === undefined && !isHang) return undefined;
+	const isCrash = cause === "crash";
+	const isHang = cause !== undefined && !isCrash && pid !== null;
+	if (exit === undefined && !isHang && !isCrash) return undefined;
 	return fingerprintOf({
 		...{ exitCode, trace, rank, step, description },
 		kind: isHang ? "hang" : "exit",

@@ -9,9 +9,11 @@ import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { StartSource } from "../../supervision/start-notes.js";
 import type { AgentInput } from "../machine/inputs.js";
+import type { AgentState } from "../machine/state.js";
 import type { NodeResources, Replies } from "../workers/node-resources.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
+import { ExitWatch } from "./exit-watch.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
 import type { RoundLedger } from "./round-ledger.js";
@@ -49,6 +51,8 @@ export interface OpenSteps {
 	readonly steps: StepWatch;
 	readonly stuck: StuckWatch;
 	readonly ledger: Pick<RoundLedger, "close">;
+	/** Takes each new state of the agent. */
+	readonly follow: (state: AgentState) => void;
 	/** Passes on what workers have reported until now, while a round runs. */
 	readonly hear: () => void;
 }
@@ -103,8 +107,11 @@ export function openSteps({
 	});
 	const progress = () => steps.progress();
 	const stuck = new StuckWatch({ ...options, processes, progress });
+	const stepOf = (localRank: number) => steps.stepOf(localRank);
+	const exits = new ExitWatch({ ...options, processes, stepOf });
 	cleanups.add("closing the watch on steps", () => {
 		stuck.close();
+		exits.close();
 		why.close();
 		steps.close();
 		void ledger.close();
@@ -112,7 +119,10 @@ export function openSteps({
 	const hear = () => {
 		if (steps.place.round > 0) readReports();
 	};
-	return { steps, stuck, ledger, hear };
+	const follow = (state: AgentState) => {
+		for (const watch of [steps, stuck, exits]) watch.follow(state);
+	};
+	return { steps, stuck, ledger, hear, follow };
 }
 
 /** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */

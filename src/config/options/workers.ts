@@ -87,6 +87,15 @@ export const WORKER_OPTIONS = {
 		help: "from SIGTERM to SIGKILL: seconds, or 500ms, 30s, 10m, 1h",
 		parse: parseDuration,
 	}),
+	exitTimeout: optionWithDefault({
+		name: "exit-timeout",
+		group: "Workers",
+		argument: "TIME",
+		forms: ["number"],
+		defaultText: "15",
+		help: "how long a worker may take to end after its uncaught exception; 0: as long as it wants",
+		parse: parseDuration,
+	}),
 	pauseTimeout: optionWithDefault({
 		name: "pause-timeout",
 		group: "Workers",

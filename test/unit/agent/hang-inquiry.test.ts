@@ -53,7 +53,13 @@ function inquire({ clock, evidenceMs, seats, call, onHung, ...rest }: Asked) {
 	const { processes = [GONE], hasStepped = true } = rest;
 	const { path: logDirectory, remove } = temporaryFolder();
 	onTestFinished(remove);
-	const steps = { pattern: /x/, hangMs: 60_000, startMs: 0, evidenceMs };
+	const steps = {
+		pattern: /x/,
+		hangMs: 60_000,
+		startMs: 0,
+		evidenceMs,
+		exitMs: 15_000,
+	};
 	const inquiry = new HangInquiry({
 		...{ clock, logDirectory, processes: () => processes },
 		log: { info: () => {}, warn: () => {} },

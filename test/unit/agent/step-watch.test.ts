@@ -30,6 +30,7 @@ const CONFIG = {
 		startMs: 0,
 		onHang: "restart",
 		evidenceMs: 5_000,
+		exitMs: 15_000,
 	},
 } as const;
 

@@ -96,6 +96,7 @@ test("defaults", async () => {
 			startMs: 0,
 			onHang: "restart",
 			evidenceMs: 5_000,
+			exitMs: 15_000,
 		},
 		notices: {
 			sources: "auto",
@@ -163,6 +164,7 @@ test("every setting", async () => {
 		startTimeout: "10m",
 		onHang: "report",
 		evidenceTimeout: 3,
+		exitTimeout: "20s",
 		notices: ["azure", "file:gone"],
 		onAdvice: "drain",
 		maxLifetime: "24h",
