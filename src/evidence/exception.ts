@@ -12,7 +12,13 @@ import type { HookPaths } from "../channel/layout.js";
 import { isGone } from "../channel/process-identity.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { whereOf } from "./parse-stack.js";
-import { framesIn, shortened, type Trace, traceWords } from "./parse-trace.js";
+import {
+	framesIn,
+	parseTrace,
+	shortened,
+	type Trace,
+	traceWords,
+} from "./parse-trace.js";
 
 /** An uncaught exception in a worker, as its hook tells it: docs/hook.md. */
 export interface RaisedException {
@@ -42,7 +48,7 @@ const RAISED = fields<RaisedException>({
 	thread: nullable(text(500)),
 	ends: flag,
 	type: nullable(text(500)),
-	message: text(4_096),
+	message: text(8_192),
 	stack: text(65_536),
 });
 
@@ -66,11 +72,18 @@ export function hasEnded({ pid, start_time }: RaisedException): boolean {
 	return isGone({ pid, startTime: start_time });
 }
 
+/** torch's data loader raises what a child of it has raised once more, with the child's stack in the message. */
+const ORIGINAL = /^Original Traceback \(most recent call last\):$/m;
+
 /** @param cwd of the worker: files below it are named from there */
-export function traceOf(
-	{ kind, type, message, stack }: RaisedException,
-	cwd: string,
-): Trace {
+export function traceOf(raised: RaisedException, cwd: string): Trace {
+	const { kind, type, message, stack } = raised;
+	const [, original = ""] = message.split(ORIGINAL);
+	const first = parseTrace(original);
+	if (first !== undefined && first.type !== null) {
+		const frames = framesIn("python", original).reverse();
+		return { ...first, where: whereOf(frames, cwd) ?? null };
+	}
 	const frames = framesIn(kind, stack);
 	const where = whereOf(frames, cwd);
 	const [line = ""] = message.trim().split("\n");

@@ -13,7 +13,7 @@ import type { AgentState } from "../machine/state.js";
 import type { NodeResources, Replies } from "../workers/node-resources.js";
 import type { WorkerGroup } from "../workers/worker-group.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
-import { ExitWatch } from "./exit-watch.js";
+import { ExitWatch, type ExitWatchOptions } from "./exit-watch.js";
 import { HangInquiry } from "./hang-inquiry.js";
 import { openLedger } from "./open-ledger.js";
 import type { RoundLedger } from "./round-ledger.js";
@@ -21,7 +21,7 @@ import { StepRoom } from "./step-room.js";
 import { StepWatch } from "./step-watch.js";
 import type { StepWatchOptions } from "./step-watch-options.js";
 import { StragglerWatch } from "./straggler-watch.js";
-import { StuckWatch } from "./stuck-watch.js";
+import { StuckWatch, type StuckWatchOptions } from "./stuck-watch.js";
 import { WhyWatch } from "./why-watch.js";
 
 export interface OpenStepsOptions {
@@ -105,15 +105,9 @@ export function openSteps({
 		round: () => steps.place,
 		progress: () => steps.progress(),
 	});
-	const progress = () => steps.progress();
-	const stuck = new StuckWatch({ ...options, processes, progress });
-	const stepOf = (localRank: number) => steps.stepOf(localRank);
-	const exits = new ExitWatch({ ...options, processes, stepOf });
+	const { stuck, exits } = watchEnds({ ...options, processes, steps });
 	cleanups.add("closing the watch on steps", () => {
-		stuck.close();
-		exits.close();
-		why.close();
-		steps.close();
+		for (const watch of [stuck, exits, why, steps]) watch.close();
 		void ledger.close();
 	});
 	const hear = () => {
@@ -123,6 +117,20 @@ export function openSteps({
 		for (const watch of [steps, stuck, exits]) watch.follow(state);
 	};
 	return { steps, stuck, ledger, hear, follow };
+}
+
+/** Follows workers that should end. */
+function watchEnds(
+	options: Omit<StuckWatchOptions, "progress"> &
+		Omit<ExitWatchOptions, "stepOf"> & { readonly steps: StepWatch },
+): { readonly stuck: StuckWatch; readonly exits: ExitWatch } {
+	const { steps } = options;
+	const progress = () => steps.progress();
+	const stepOf = (localRank: number) => steps.stepOf(localRank);
+	return {
+		stuck: new StuckWatch({ ...options, progress }),
+		exits: new ExitWatch({ ...options, stepOf }),
+	};
 }
 
 /** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */

@@ -5,7 +5,7 @@ import { messageAndType } from "../error-description.js";
 
 /** In characters. */
 const LONGEST_TYPE = 200;
-const LONGEST_MESSAGE = 1_000;
+const LONGEST_MESSAGE = 4_000;
 const LONGEST_STACK = 30_000;
 
 /** From now on leaves an uncaught error for the launcher before anybody prints it; Node's reaction to it stays the same. */

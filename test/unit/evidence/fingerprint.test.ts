@@ -78,7 +78,7 @@ describe("what a worker says about its end", () => {
 		[
 			"Python, a program that cannot be read",
 			SYNTAX,
-			"SyntaxError: invalid syntax, at /job/train.py:3 in <module>",
+			"SyntaxError: invalid syntax, at /job/train.py:3",
 		],
 		[
 			"Python, a fatal signal",

@@ -10,7 +10,7 @@ _EVENT = "sys.excepthook"
 _MOST_FRAMES = 100
 
 _LONGEST_NAME = 200
-_LONGEST_MESSAGE = 1000
+_LONGEST_MESSAGE = 4000
 _LONGEST_STACK = 30000
 """In characters."""
 
