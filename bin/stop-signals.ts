@@ -1,6 +1,8 @@
+import { constants } from "node:os";
 import { systemClock } from "../src/base/clock.js";
-import { DEADLY_SIGNALS } from "../src/base/deadly-signals.js";
+import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../src/base/deadly-signals.js";
 import type { AgentConfig } from "../src/config/agent-config.js";
+import { catches } from "../src/supervision/process-group.js";
 import { say } from "./console.js";
 import { hurryToExit } from "./exit.js";
 import { StopWish } from "./stop-wish.js";
@@ -63,6 +65,7 @@ export function listenForStopSignals(
 		if (wish.take(signal, systemClock.now()) !== "same") hurryToExit();
 	};
 	for (const signal of signals) process.on(signal, onStop);
+	outliveRuntime();
 	const resume = outliveOthers(handled, isHangupIgnored);
 	return {
 		stop: stop.signal,
@@ -91,6 +94,14 @@ function passOn(
 ): void {
 	for (const signal of FOR_WORKERS) {
 		if (!handled.includes(signal)) process.on(signal, () => send(signal));
+	}
+}
+
+/** Not released. Where the runtime has its own handler, as under --cpu-prof, another would take its signals away. */
+function outliveRuntime(): void {
+	for (const signal of RUNTIME_SIGNALS) {
+		if (!catches(process.pid, constants.signals[signal]))
+			process.on(signal, () => {});
 	}
 }
 

@@ -1,6 +1,6 @@
 // The keeper's program: `open-meeting.ts` starts it, and it outlives its agent.
 import { systemClock } from "../base/clock.js";
-import { DEADLY_SIGNALS } from "../base/deadly-signals.js";
+import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../base/deadly-signals.js";
 import { closeUnaskedInspector } from "../base/unasked-inspector.js";
 import { DataDirectory } from "./data-directory.js";
 import type { KeeperSettings } from "./etcd-arguments.js";
@@ -9,7 +9,13 @@ import { KEEPER_EXIT } from "./keeper-exit.js";
 
 closeUnaskedInspector();
 // It outlives its agent, terminals and profilers: only a request to end may end it, and its etcd with it.
-for (const signal of ["SIGHUP", "SIGQUIT", ...DEADLY_SIGNALS] as const) {
+const outlived = [
+	"SIGHUP",
+	"SIGQUIT",
+	...DEADLY_SIGNALS,
+	...RUNTIME_SIGNALS,
+] as const;
+for (const signal of outlived) {
 	process.on(signal, () => {});
 }
 

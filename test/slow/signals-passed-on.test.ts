@@ -78,8 +78,6 @@ describe.skipIf(process.platform !== "linux")(
 
 		it.each([
 			["SIGALRM", 142],
-			["SIGVTALRM", 154],
-			["SIGPROF", 155],
 			["SIGIO", 157],
 			["SIGPWR", 158],
 			["SIGXCPU", 152],
@@ -92,6 +90,38 @@ describe.skipIf(process.platform !== "linux")(
 			expect(exitCode, stderr).toBe(code);
 			expect(stdout).toContain("heard TERM");
 			await site.isSwept();
+		});
+	},
+);
+
+describe.skipIf(process.platform !== "linux")(
+	"a signal that a runtime sends to itself",
+	() => {
+		it("is no wish to stop, whoever sends it", async () => {
+			const site = openSite();
+			const launch = site.launch(["sh", "-c", HEARS]);
+			await launch.saw("stdout", "ready");
+			launch.signal("SIGPROF");
+			launch.signal("SIGVTALRM");
+			launch.signal("SIGUSR1");
+			await launch.saw("stdout", "heard USR1");
+			launch.signal("SIGTERM");
+			const { exitCode, stderr } = await launch.ended;
+			expect(exitCode).toBe(143);
+			expect(stderr).not.toMatch(/SIGPROF|SIGVTALRM/);
+		});
+
+		it("counts the launcher's time under --cpu-prof", async () => {
+			const site = openSite();
+			const launch = site.start(process.execPath, [
+				...["--cpu-prof", "--cpu-prof-name", "launcher.cpuprofile", CLI],
+				...["sh", "-c", "sleep 1"],
+			]);
+			const { exitCode, stderr } = await launch.ended;
+			expect(exitCode, stderr).toBe(0);
+			const file = join(site.path, "launcher.cpuprofile");
+			const { samples } = JSON.parse(readFileSync(file, "utf8"));
+			expect(samples.length).toBeGreaterThan(10);
 		});
 	},
 );

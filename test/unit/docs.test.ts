@@ -26,6 +26,7 @@ const FOREIGN = [
 		"--inspect",
 		"--inspect-brk",
 		"--pdeathsig",
+		"--cpu-prof",
 	],
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of the bench.

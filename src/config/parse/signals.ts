@@ -5,7 +5,7 @@ import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
 /** Signals that the kernel lets nobody handle. */
 const UNCATCHABLE: readonly string[] = ["SIGKILL", "SIGSTOP"];
 
-/** Signals that the kernel or a terminal sends about a child, a window, a job or a socket. They do not ask for an end. */
+/** Signals that the kernel, a terminal or a runtime sends about a child, a window, a job, a socket or time. None asks for an end. */
 const UNMEANT: readonly string[] = [
 	"SIGCHLD",
 	"SIGCONT",
