@@ -1,13 +1,8 @@
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	renameSync,
-	rmSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { channelFailure } from "./channel-error.js";
+import { makeDirectories } from "./make-directories.js";
 import { replaceFile } from "./message-file.js";
 import { networkFileSystemOf } from "./network-file-system.js";
 import { requireSafeBase, takePrivateDirectory } from "./private-directory.js";
@@ -63,7 +58,7 @@ export function openDirectory(options: ChannelRootOptions): string {
 function makeBase(base: string): void {
 	if (existsSync(base)) return;
 	try {
-		mkdirSync(base, { recursive: true, mode: 0o700 });
+		makeDirectories(base, 0o700);
 	} catch (error) {
 		throw channelFailure(base, error);
 	}

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
+import { makeDirectories } from "../channel/make-directories.js";
 import { placeOf, type Verdict } from "./evidence.js";
 import type { Testimony } from "./take-evidence.js";
 import { quote } from "./unfinished.js";
@@ -18,7 +19,7 @@ export function makeEvidenceDirectory(
 	name: "hang" | "stuck",
 ): string {
 	const parent = join(nodeDirectory, `round-${round}`);
-	mkdirSync(parent, { recursive: true, mode: 0o700 });
+	makeDirectories(parent, 0o700);
 	for (let number = 1; ; number++) {
 		const directory = join(parent, `${name}-${number}`);
 		try {

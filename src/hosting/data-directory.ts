@@ -1,6 +1,5 @@
 import {
 	existsSync,
-	mkdirSync,
 	renameSync,
 	rmSync,
 	statSync,
@@ -9,6 +8,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { channelFailure } from "../channel/channel-error.js";
+import { makeDirectories } from "../channel/make-directories.js";
 import { takePrivateDirectory } from "../channel/private-directory.js";
 
 /** Touched while the data is used. */
@@ -40,7 +40,7 @@ export function meetingDirectory(
 export function takeMeetingDirectory(directory: string): void {
 	const parent = dirname(directory);
 	try {
-		mkdirSync(dirname(parent), { recursive: true });
+		makeDirectories(dirname(parent));
 	} catch (error) {
 		throw channelFailure(parent, error);
 	}

@@ -1,13 +1,8 @@
 // A directory of checkpoints: its files, and which round began from which file.
-import {
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statfsSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
+import { makeDirectories } from "../channel/make-directories.js";
 import type { CheckpointDisk } from "./checkpoint-disk.js";
 import { syncDirectory, writeDurably } from "./checkpoint-files.js";
 import {
@@ -94,7 +89,7 @@ export function claimRound(
 
 /** Makes a directory and its parents, all of them durable. */
 export function makeDirectory(disk: CheckpointDisk, directory: string): void {
-	const first = mkdirSync(directory, { recursive: true });
+	const first = makeDirectories(directory);
 	if (first === undefined) return;
 	for (let made = directory; made.length >= first.length; ) {
 		made = dirname(made);

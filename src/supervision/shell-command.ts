@@ -13,7 +13,8 @@ export interface ShellCommand {
 	/** For `sh -c`. */
 	readonly command: string;
 	readonly cwd: string;
-	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** Default: that of this process. */
+	readonly environment?: Readonly<Record<string, string | undefined>>;
 	/** It reads this open file; undefined: nothing. */
 	readonly inputFrom?: number | undefined;
 	readonly timeoutMs: number;

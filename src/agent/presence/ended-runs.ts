@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { JsonFields } from "../../channel/json-fields.js";
+import { makeDirectories } from "../../channel/make-directories.js";
 import { replaceFile } from "../../channel/message-file.js";
 import { takePrivateDirectory } from "../../channel/private-directory.js";
 import type { Host } from "../../config/host.js";
@@ -55,7 +56,7 @@ export function writeEndedRun(
 	});
 	if (Buffer.byteLength(text) > LARGEST_BYTES) return;
 	requireOwnPlace(directory, uid);
-	mkdirSync(join(directory, ".."), { recursive: true, mode: 0o700 });
+	makeDirectories(dirname(directory), 0o700);
 	takePrivateDirectory(directory, uid);
 	replaceFile(join(directory, `${run.endedAt}-${id}.json`), text, directory);
 }

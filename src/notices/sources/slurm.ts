@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { systemClock } from "../../base/clock.js";
 import { dateAndTime } from "../../base/local-time.js";
+import { runShell } from "../../supervision/shell-command.js";
 import { readSlurmJob, readSqueueEnd, type SlurmJob } from "./read-slurm.js";
 import type { OpenSource, SourceContext } from "./source.js";
 import { drainAt, TimedNotice } from "./timed-notice.js";
@@ -7,8 +8,11 @@ import { drainAt, TimedNotice } from "./timed-notice.js";
 /** How long Slurm's controller may take to say when the job ends. */
 const SQUEUE_WITHIN_MS = 10_000;
 
-/** Says when a job ends, in milliseconds since 1970; undefined if that is not known. */
-export type AskForEnd = (jobId: string) => Promise<number | undefined>;
+/** Says when a job ends, in milliseconds since 1970; undefined if that is not known. `stop`: nobody waits any more. */
+export type AskForEnd = (
+	jobId: string,
+	stop: AbortSignal,
+) => Promise<number | undefined>;
 
 export interface SlurmOptions extends SourceContext {
 	readonly drainBeforeMs: number;
@@ -20,7 +24,7 @@ export interface SlurmOptions extends SourceContext {
 /** The end of the Slurm job that this process runs in. */
 export class Slurm implements OpenSource {
 	private timed: TimedNotice | undefined;
-	private isClosed = false;
+	private readonly closed = new AbortController();
 
 	constructor(options: SlurmOptions) {
 		const job = readSlurmJob(options.environment);
@@ -28,14 +32,15 @@ export class Slurm implements OpenSource {
 	}
 
 	close(): void {
-		this.isClosed = true;
+		this.closed.abort();
 		this.timed?.close();
 	}
 
 	private async open(job: SlurmJob, options: SlurmOptions): Promise<void> {
 		const { log, clock, askForEnd = askSqueue } = options;
-		const end = job.endsAt ?? (await askForEnd(job.queuedAs));
-		if (this.isClosed) return;
+		const stop = this.closed.signal;
+		const end = job.endsAt ?? (await askForEnd(job.queuedAs, stop));
+		if (stop.aborted) return;
 		const restarts =
 			job.restarts === 0 ? "" : ` (restart ${job.restarts} of the job)`;
 		const name = `Slurm job ${job.id}${restarts}`;
@@ -63,14 +68,18 @@ export class Slurm implements OpenSource {
 	}
 }
 
-/** Slurm before 23.11 does not put the end into the environment. */
-const askSqueue: AskForEnd = (jobId) =>
-	new Promise((resolve) => {
-		execFile(
-			"squeue",
-			["-h", "-j", jobId, "-o", "%e"],
-			{ timeout: SQUEUE_WITHIN_MS },
-			(error, printed) =>
-				resolve(error === null ? readSqueueEnd(printed) : undefined),
-		);
-	});
+/** Slurm before 23.11 does not put the end into the environment. It may hang, or be a script that has started others. */
+const askSqueue: AskForEnd = async (jobId, stop) => {
+	const lines: string[] = [];
+	const end = await runShell(
+		{
+			command: `squeue -h -j '${jobId}' -o %e 2>/dev/null`,
+			...{ cwd: ".", stop },
+			timeoutMs: SQUEUE_WITHIN_MS,
+			onLine: (line) => lines.push(line),
+		},
+		systemClock,
+	);
+	const isAnswer = end.kind === "exited" && end.exitCode === 0;
+	return isAnswer ? readSqueueEnd(lines.join("\n")) : undefined;
+};
