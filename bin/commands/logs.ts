@@ -1,4 +1,5 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { OPTIONS } from "../../src/config/options.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import { findLogs } from "../../src/operate/find-logs.js";
 import { lineInWords } from "../../src/operate/line-words.js";
@@ -12,8 +13,8 @@ const ABOUT = `Shows what this machine has of a run's logs, merged by time: the 
 and, unless you name ranks, the launchers' lines. Without RUN_ID it shows the
 run that was started last. A line that says no time has the time of the line
 before it, or else the time at which the launcher saw it.
-The command looks for logs where the run's launchers write, as long as they
-live, and below --log-dir, or else in the temporary directory.
+The command looks for logs below --log-dir; without this flag, where the run's
+launchers write, or have written, and in the temporary directory.
 --rank 0,3-5   only lines of these ranks
 --grep RE      only lines that match this regular expression
 --tail N       only the last N lines
@@ -36,10 +37,12 @@ async function show(asked: AskedCommand): Promise<number> {
 	const choice = readLogChoice(flags, searcher.clock.wallTime());
 	if ("problems" in choice) return refuse(choice.problems);
 	const runId = asked.runId ?? named.runId;
-	const found = findLogs(runId, named.logDir, searcher);
+	const isOnly = flags.has(OPTIONS.logDir.key);
+	const found = findLogs(runId, { logDir: named.logDir, isOnly }, searcher);
 	if (found === undefined) {
+		const where = isOnly ? named.logDir : "this machine";
 		say(
-			`this machine has no logs ${runId === undefined ? "of any run" : `of run ${runId}`}; name the --log-dir that it was started with`,
+			`${where} has no logs ${runId === undefined ? "of any run" : `of run ${runId}`}; name the --log-dir that it was started with`,
 		);
 		return EXIT_CODES.failed;
 	}

@@ -16,6 +16,13 @@ export interface RunLogs {
 	readonly nodes: readonly string[];
 }
 
+/** Where the user says that logs are. */
+export interface LogPlace {
+	readonly logDir: string | undefined;
+	/** Nowhere else: a run of the same name may have others. */
+	readonly isOnly?: boolean;
+}
+
 /**
  * The logs of a run's newest start for which there are any: from its living launchers, the given log directory, and
  * temporary ones.
@@ -23,7 +30,7 @@ export interface RunLogs {
  */
 export function findLogs(
 	runId: string | undefined,
-	logDir: string | undefined,
+	{ logDir, isOnly = false }: LogPlace,
 	searcher: Searcher,
 ): RunLogs | undefined {
 	const { host, uid } = searcher;
@@ -31,10 +38,8 @@ export function findLogs(
 		logDir === undefined
 			? ownTemporaryLogs(host.temporaryDirectory, uid)
 			: [resolve(host.cwd, logDir)];
-	const living = findKnownAgents({ runId, nodeId: undefined }, searcher);
 	const found = [
-		...living.map(({ node }) => node.logDirectory),
-		...keptLogs(runId, searcher),
+		...(isOnly ? [] : recordedLogs(runId, searcher)),
 		...roots.flatMap((root) => nodeDirectories(root, runId)),
 	].map(placeOf);
 	const newest = found.reduce<(typeof found)[number] | undefined>(
@@ -52,16 +57,18 @@ export function findLogs(
 	return { ...newest, nodes: [...new Set(nodes)].sort() };
 }
 
-/** The log directories of ended runs, if they still exist. */
-function keptLogs(
+/** The log directories of living launchers, and those of ended runs that still exist. */
+function recordedLogs(
 	runId: string | undefined,
 	searcher: Searcher,
 ): readonly string[] {
-	return keptRuns(searcher).flatMap(({ logDirectory, ...run }) => {
+	const living = findKnownAgents({ runId, nodeId: undefined }, searcher);
+	const kept = keptRuns(searcher).flatMap(({ logDirectory, ...run }) => {
 		const isMeant = runId === undefined || run.runId === runId;
 		const isThere = isMeant && logDirectory && existsSync(logDirectory);
 		return isThere ? [logDirectory] : [];
 	});
+	return [...living.map(({ node }) => node.logDirectory), ...kept];
 }
 
 /** The temporary log directories of this user. */

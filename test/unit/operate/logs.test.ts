@@ -219,7 +219,7 @@ describe("files", () => {
 		const uid = process.getuid?.() ?? 0;
 		const searcher = { host, uid, clock: new VirtualClock() };
 		const find = (runId?: string, logDir?: string) => {
-			const found = findLogs(runId, logDir, searcher);
+			const found = findLogs(runId, { logDir }, searcher);
 			return found && [found.runId, found.instance, found.nodes.length];
 		};
 		expect(find("r")).toBeUndefined();
