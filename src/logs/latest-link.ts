@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 /**
  * Points the link `latest` to the target, a number, in one step, unless it already points to a newer one. Returns a
- * function that undoes this after the target was removed.
+ * function that undoes this after the target was removed. Throws the system's error: shares of some servers have no links.
  */
 export function pointLatest(
 	directory: string,

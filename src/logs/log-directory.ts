@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { messageOf } from "../base/errors.js";
 import type { StreamSelection } from "../config/agent-config.js";
 import { DescriptorBudget, openFilesLimit } from "./descriptor-budget.js";
 import { explainDirectoryProblem } from "./directory-problem.js";
@@ -35,10 +36,7 @@ export interface LogDirectory {
 		localRank: number,
 		redirect: StreamSelection,
 	): WorkerLogs;
-	/**
-	 * Makes early what `openWorker` opens for the next worker of this rank, so that it starts faster, above all on a
-	 * network file system. Never throws.
-	 */
+	/** Makes early what `openWorker` opens for the next worker of this rank, so that it starts faster. Never throws. */
 	createAhead(localRank: number, redirect: StreamSelection): void;
 	/** Opens a stream's file of the next worker of this rank for appending; undefined if there is none yet. Never throws. */
 	openAhead(localRank: number, name: keyof StreamSelection): number | undefined;
@@ -49,6 +47,11 @@ export interface LogDirectory {
 	 * made and that is still empty. A temporary directory is removed with the launcher's log, which was on stderr too.
 	 */
 	discardUnused(): void;
+}
+
+export interface OpenedLogDirectory extends LogDirectory {
+	/** What the user should know about it. */
+	readonly warnings: readonly string[];
 }
 
 /** The directory of a worker's files in a round. */
@@ -64,7 +67,9 @@ export function workerDirectory(
  * Makes the node's directory, points `<dir>/<run-id>/latest` to its instance, and tests that it can be written. Throws an
  * ElasticRunError (USAGE).
  */
-export function openLogDirectory(options: LogDirectoryOptions): LogDirectory {
+export function openLogDirectory(
+	options: LogDirectoryOptions,
+): OpenedLogDirectory {
 	try {
 		return new NodeLogDirectory(options);
 	} catch (error) {
@@ -72,9 +77,10 @@ export function openLogDirectory(options: LogDirectoryOptions): LogDirectory {
 	}
 }
 
-class NodeLogDirectory implements LogDirectory {
+class NodeLogDirectory implements OpenedLogDirectory {
 	readonly directory: string;
 	readonly agentLog: string;
+	warnings: readonly string[] = [];
 	private readonly tree: PrivateTree;
 	private readonly options: LogDirectoryOptions;
 	private readonly ahead: LogsAhead;
@@ -153,8 +159,19 @@ class NodeLogDirectory implements LogDirectory {
 		if (logDir === undefined) {
 			this.ownerFile = markTemporaryLogs(this.tree.root);
 		}
-		this.tree.pointLatest(ofRun, instance);
+		this.pointLatest(ofRun, instance);
 		this.tree.makeDirectory(runId, instance, nodeId);
+	}
+
+	/** The link is a convenience. A directory that takes nothing at all is refused by what follows. */
+	private pointLatest(directory: string, instance: string): void {
+		try {
+			this.tree.pointLatest(directory, instance);
+		} catch (error) {
+			this.warnings = [
+				`${directory} has no link "latest" to this start, ${instance}: ${messageOf(error)}`,
+			];
+		}
 	}
 
 	private discard(...files: readonly string[]): void {

@@ -69,7 +69,8 @@ export async function openNodeResources(
 		agentId: nodeId,
 	});
 	cleanups.add("removing the channel", () => channels.remove());
-	for (const warning of channels.warnings) log.warn(warning);
+	for (const warning of [...logs.warnings, ...channels.warnings])
+		log.warn(warning);
 
 	const loadSpawner = prepareSpawner(config, channels, incarnation, place);
 	const { logSpace, channelSpace } = watchSpace(logs, channels, place);
