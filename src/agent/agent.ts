@@ -125,7 +125,7 @@ export class Agent {
 					workers.notice(effect.localRanks, effect);
 					break;
 				case "terminate":
-					workers.terminate(effect.localRanks);
+					workers.terminate(effect.localRanks, effect.signal);
 					break;
 				case "kill":
 					workers.kill(effect.localRanks);

@@ -106,7 +106,7 @@ export async function launchResolved(
 
 /** The first signal asks the agent to leave, or says that its machine goes; the last one to leave without grace. */
 function connectSignals(
-	{ signal, insistSignal, killSignal }: StopSignals,
+	{ signal, insistSignal, killSignal, handled = [] }: StopSignals,
 	launcher: NodeLauncher,
 	cleanups: Cleanups,
 ): void {
@@ -115,7 +115,7 @@ function connectSignals(
 		hear: (stop: StopReason) => void,
 	) => {
 		if (source === undefined) return;
-		const ask = () => hear(stopOf(source.reason));
+		const ask = () => hear(stopOf(source.reason, handled));
 		if (source.aborted) ask();
 		else source.addEventListener("abort", ask, { once: true });
 		cleanups.add("letting a signal go", () =>
@@ -127,11 +127,17 @@ function connectSignals(
 	connect(killSignal, (stop) => launcher.askToStop(stop, true));
 }
 
-function stopOf(reason: unknown): StopReason {
+/** Workers get a signal that the user has handled; one that is only like a SIGTERM is SIGTERM for them. */
+function stopOf(
+	reason: unknown,
+	handled: readonly NodeJS.Signals[],
+): StopReason {
 	if (typeof reason === "object" && reason !== null && "signal" in reason) {
 		const name = String(reason.signal);
 		const number = new Map(Object.entries(constants.signals)).get(name);
-		if (number !== undefined) return { exitCode: 128 + number, reason: name };
+		const signal = handled.find((one) => one === name);
+		if (number !== undefined)
+			return { exitCode: 128 + number, reason: name, signal };
 	}
 	return { exitCode: ABORTED_EXIT_CODE, reason: "stopped by its caller" };
 }

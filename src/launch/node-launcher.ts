@@ -36,7 +36,7 @@ const CLOSE_WITHIN_MS = 500;
 /** Where workers of several nodes meet, the first node listens on all its addresses. */
 const EVERY_ADDRESS = "::";
 
-export type StopReason = Pick<StopRequest, "exitCode" | "reason">;
+export type StopReason = Pick<StopRequest, "exitCode" | "reason" | "signal">;
 
 /** One node's part in one run, from the first contact with the store to the report. */
 export class NodeLauncher {
@@ -79,7 +79,7 @@ export class NodeLauncher {
 		this.opening.catch(() => {});
 	}
 
-	/** Makes the agent leave the run: its workers get SIGTERM or, with `immediately`, SIGKILL. */
+	/** Makes the agent leave the run: its workers get the signal or, with `immediately`, SIGKILL. */
 	askToStop(stop: StopReason, immediately: boolean): void {
 		this.stopRequest = { kind: "stop-asked", ...stop, immediately };
 		this.session?.askToStop(this.stopRequest);

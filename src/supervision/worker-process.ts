@@ -54,9 +54,9 @@ export class WorkerProcess implements WorkerHandle {
 		);
 	}
 
-	signal(signal: "SIGTERM" | "SIGKILL"): void {
+	signal(signal: NodeJS.Signals): void {
 		if (!this.mayBeSignalled()) return;
-		if (signal === "SIGTERM") signalGroup(this.pid, "SIGCONT");
+		if (signal !== "SIGKILL") signalGroup(this.pid, "SIGCONT");
 		signalGroup(this.pid, signal);
 		this.isKilled ||= signal === "SIGKILL";
 		this.tellIfRefused();

@@ -54,8 +54,8 @@ export interface WorkerHandle {
 	readonly pid: number | undefined;
 	/** Warm: it was forked from a process that had its imports. Default: cold. */
 	readonly start?: "warm" | "cold";
-	/** Signals the whole group, with SIGCONT first, so that a stopped worker can react. No effect once gone. */
-	signal(signal: "SIGTERM" | "SIGKILL"): void;
+	/** Ends the whole group by a signal, with SIGCONT first, so that a stopped worker can react. No effect once gone. */
+	signal(signal: NodeJS.Signals): void;
 	/** Passes a signal on to the leader alone; if it dies of it, that is a failure. Returns whether the leader lives. */
 	passOn(signal: NodeJS.Signals): boolean;
 }

@@ -43,7 +43,7 @@ describe("a signal to the launcher", { concurrent: true }, () => {
 		["SIGINT", 130],
 		["SIGHUP", 129],
 		["SIGQUIT", 131],
-	] as const)("%s stops the workers with SIGTERM and exits with %i", async (signal, code) => {
+	] as const)("%s goes to the workers, and it exits with %i", async (signal, code) => {
 		const site = openSite();
 		const launch = site.launch([
 			"--nproc-per-node",
@@ -55,8 +55,8 @@ describe("a signal to the launcher", { concurrent: true }, () => {
 		const end = await launch.ended;
 		expect([end.exitCode, end.signal]).toEqual([code, null]);
 		expect(end.stdout.trimEnd().split("\n").sort()).toEqual([
-			"[node-a 0] worker got SIGTERM",
-			"[node-a 1] worker got SIGTERM",
+			`[node-a 0] worker got ${signal}`,
+			`[node-a 1] worker got ${signal}`,
 		]);
 		await site.isSwept();
 	});
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_TERMINALS)(
 			return { site, terminal: onTerminal(site, command, { TERM: "dumb" }) };
 		};
 
-		it("is one graceful stop, which workers see as SIGTERM alone", async () => {
+		it("is one graceful stop, which workers see as one SIGINT", async () => {
 			const { site, terminal } = launchOnTerminal([job("tells-signals.js")]);
 			await site.sawWorkers(1);
 			terminal.type(CTRL_C);
@@ -239,7 +239,7 @@ describe.skipIf(!HAS_TERMINALS)(
 			expect(exitCode).toBe(130);
 			expect(stdout.match(/SIGINT: stopping the workers/g)).toHaveLength(1);
 			expect(stdout).not.toContain("killing the workers");
-			expect(stdout.match(/worker got \w+/g)).toEqual(["worker got SIGTERM"]);
+			expect(stdout.match(/worker got \w+/g)).toEqual(["worker got SIGINT"]);
 			await site.isSwept();
 		});
 
@@ -249,7 +249,7 @@ describe.skipIf(!HAS_TERMINALS)(
 			]);
 			await site.sawWorkers(1);
 			terminal.type(CTRL_C);
-			await terminal.saw("stdout", "SIGTERM ignored");
+			await terminal.saw("stdout", "SIGINT ignored");
 			// The same signal within a second of the first one is no second wish.
 			await waitFor("the second wish", () => {
 				terminal.type(CTRL_C);

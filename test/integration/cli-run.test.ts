@@ -140,7 +140,7 @@ describe("signals", () => {
 
 	test("a second one kills at once", async () => {
 		const { child, ended, output } = await startReady(
-			"trap '' TERM; echo ready; while :; do sleep 0.1; done",
+			"trap '' INT TERM; echo ready; while :; do sleep 0.1; done",
 		);
 		child.kill("SIGINT");
 		await waitFor("the first to be seen", () =>

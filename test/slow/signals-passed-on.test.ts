@@ -129,7 +129,7 @@ describe.skipIf(process.platform !== "linux")(
 it("one Ctrl-C that is delivered twice leaves the workers their time", async () => {
 	const site = openSite();
 	const saves =
-		"trap 'sleep 0.3; echo saved; exit 1' TERM; echo ready; while :; do sleep 0.05; done";
+		"trap 'sleep 0.3; echo saved; exit 1' INT; echo ready; while :; do sleep 0.05; done";
 	const launch = site.launch(["sh", "-c", saves]);
 	await launch.saw("stdout", "ready");
 	launch.signal("SIGINT");

@@ -25,7 +25,7 @@ function signalLauncher(pid = 0, signal: NodeJS.Signals): void {
 describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 	// Lines that stay in view, and none.
 	describe.each(["xterm", "dumb"])("of the kind %s", (TERM) => {
-		it("that is closed stops the workers with SIGTERM", async () => {
+		it("that is closed stops the workers with SIGHUP", async () => {
 			const site = openSite();
 			const result = join(site.path, "result");
 			// Of a terminal's processes the kernel tells the first one alone.
@@ -34,7 +34,7 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 			const [worker] = await site.sawWorkers(1);
 			terminal.signal("SIGKILL");
 			await site.isSwept();
-			expect(printed(worker)).toBe("worker got SIGTERM\n");
+			expect(printed(worker)).toBe("worker got SIGHUP\n");
 			expect(JSON.parse(await textIn(result))).toMatchObject({ exitCode: 129 });
 		});
 

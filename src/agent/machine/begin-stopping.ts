@@ -56,6 +56,7 @@ export function beginStopping(
 		next: isLeaving ? state.next : next,
 		awaitsWorkersMs:
 			state.phase === "STOPPING" ? state.awaitsWorkersMs : undefined,
+		termLater: state.phase === "STOPPING" ? state.termLater : undefined,
 	};
 }
 

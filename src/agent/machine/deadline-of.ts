@@ -8,8 +8,13 @@ export function deadlineOf(state: AgentState): number | undefined {
 		"workers" in state ? earliestOf(state.workers) : Number.POSITIVE_INFINITY;
 	const leaveBy = leaveByOf(state) ?? Number.POSITIVE_INFINITY;
 	const termAt = termAtOf(state) ?? Number.POSITIVE_INFINITY;
-	const deadline = Math.min(ofWorkers, leaveBy, termAt);
+	const termLater = termLaterOf(state) ?? Number.POSITIVE_INFINITY;
+	const deadline = Math.min(ofWorkers, leaveBy, termAt, termLater);
 	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
+}
+
+function termLaterOf(state: AgentState): number | undefined {
+	return state.phase === "STOPPING" ? state.termLater?.at : undefined;
 }
 
 function leaveByOf(state: AgentState): number | null {

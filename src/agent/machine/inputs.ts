@@ -122,6 +122,8 @@ export type AgentInput =
 			readonly reason: string;
 			/** Kill at once, without grace. */
 			readonly immediately: boolean;
+			/** What the workers get first; default: SIGTERM. */
+			readonly signal?: NodeJS.Signals | undefined;
 	  }
 	| {
 			readonly kind: "session-lost";
@@ -162,5 +164,10 @@ export type AgentEffect =
 			readonly isFirst: boolean;
 	  } & Omit<NoticeState, "sequence">)
 	| { readonly kind: "warn"; readonly message: string }
-	| { readonly kind: "terminate"; readonly localRanks: readonly number[] }
+	| {
+			readonly kind: "terminate";
+			readonly localRanks: readonly number[];
+			/** Default: SIGTERM. */
+			readonly signal?: NodeJS.Signals;
+	  }
 	| { readonly kind: "kill"; readonly localRanks: readonly number[] };

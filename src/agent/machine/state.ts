@@ -92,6 +92,10 @@ export interface Stopping extends Left {
 	readonly next: Next;
 	/** How long it may wait for workers that it has told to pause, in milliseconds; undefined if it does not. */
 	readonly awaitsWorkersMs?: number | undefined;
+	/** When workers that got another signal first get SIGTERM. */
+	readonly termLater?:
+		| { readonly at: number; readonly localRanks: readonly number[] }
+		| undefined;
 }
 
 export interface Finished extends Common {

@@ -4,6 +4,7 @@ import { close, leftWith } from "./ending.js";
 import { goOnIfGone, isMember } from "./go-on.js";
 import { kill } from "./kill.js";
 import { inTime } from "./pending-notices.js";
+import { signalFirst } from "./signal-first.js";
 import type { Next } from "./state.js";
 import type { Transition, TransitionContext } from "./step.js";
 import { living } from "./worker-slot.js";
@@ -20,6 +21,8 @@ export interface StopRequest {
 	readonly isByNotice?: boolean;
 	/** When the workers are killed. Default: when the shutdown time-out is over. */
 	readonly killAt?: number;
+	/** What the workers get first; default: SIGTERM. */
+	readonly signal?: NodeJS.Signals | undefined;
 	/** Its node is to be replaced. */
 	readonly departure?: "replaced" | undefined;
 }
@@ -60,7 +63,11 @@ export function leave(
 	if (isUnknown && living(state.workers).length === 0) {
 		return close(state, leftWith(exitCode, reason));
 	}
-	const stopped = stop(state, next, reason, context, killAt);
+	const stopped = signalFirst(
+		stop(state, next, reason, context, killAt),
+		request.signal,
+		context,
+	);
 	if (!immediately || stopped.state.phase !== "STOPPING") return stopped;
 	return living(stopped.state.workers).length === 0
 		? close(stopped.state, leftWith(exitCode, reason))

@@ -8,6 +8,7 @@ import { killDue } from "./kill-due.js";
 import { leaveIfDue, leaveIfTooLate, markReply } from "./leave-by-notice.js";
 import { onNotice } from "./on-notice.js";
 import { onPaused } from "./paused.js";
+import { signalFirst, termIfDue } from "./signal-first.js";
 import { type Next, nextClaim, type Stopping } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 import { stop } from "./stop.js";
@@ -67,6 +68,7 @@ export function onStopping(
 				leaveIfDue(state, context) ??
 				onPaused(state, input, context) ??
 				killDue(state, context) ??
+				termIfDue(state, context) ??
 				goOnIfGone(state, context)
 			);
 		case "stop-asked":
@@ -118,7 +120,12 @@ function asking(state: Stopping, view: RoundView): Stopping {
 
 function leaveInstead(
 	state: Stopping,
-	{ exitCode, reason, immediately }: AgentInput & { kind: "stop-asked" },
+	{
+		exitCode,
+		reason,
+		immediately,
+		signal,
+	}: AgentInput & { kind: "stop-asked" },
 	context: TransitionContext,
 ): Transition {
 	// If it was asked before, the first request stays the reason.
@@ -131,9 +138,13 @@ function leaveInstead(
 				};
 	const leaving: Stopping = { ...state, next };
 	if (state.next.kind === "leave" && state.next.holds && !immediately) {
-		return stop(leaving, next, reason, context);
+		const stopped = stop(leaving, next, reason, context);
+		return signalFirst(stopped, signal, context);
 	}
-	if (!immediately) return { ...goOnIfGone(leaving, context), reason };
+	if (!immediately) {
+		const went = goOnIfGone(leaving, context);
+		return signalFirst({ ...went, reason }, signal, context);
+	}
 	if (living(state.workers).length === 0) {
 		return close(state, leftWith(next.exitCode, next.reason, next.root));
 	}

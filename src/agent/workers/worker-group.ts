@@ -126,9 +126,12 @@ export class WorkerGroup {
 		if (input !== undefined) this.options.dispatch(input);
 	}
 
-	/** Sends SIGTERM to the process groups of these workers. */
-	terminate(localRanks: readonly number[]): void {
-		this.signal(localRanks, "SIGTERM");
+	/** Asks the process groups of these workers to end. */
+	terminate(
+		localRanks: readonly number[],
+		signal: NodeJS.Signals = "SIGTERM",
+	): void {
+		this.signal(localRanks, signal);
 	}
 
 	kill(localRanks: readonly number[]): void {
@@ -175,10 +178,7 @@ export class WorkerGroup {
 		}
 	}
 
-	private signal(
-		localRanks: readonly number[],
-		signal: "SIGTERM" | "SIGKILL",
-	): void {
+	private signal(localRanks: readonly number[], signal: NodeJS.Signals): void {
 		for (const localRank of localRanks) {
 			const member = this.members.get(localRank);
 			if (member === undefined) continue;

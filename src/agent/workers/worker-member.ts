@@ -94,7 +94,7 @@ export class WorkerMember {
 		this.prepared?.ring();
 	}
 
-	signal(signal: "SIGTERM" | "SIGKILL"): void {
+	signal(signal: NodeJS.Signals): void {
 		this.isToEnd = true;
 		this.handle?.signal(signal);
 	}

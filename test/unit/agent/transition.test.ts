@@ -363,6 +363,28 @@ describe("RUNNING", () => {
 		});
 	});
 
+	it("passes its own signal on first, then SIGTERM at half of the grace, to those that are still there", () => {
+		const stop = { ...STOP, signal: "SIGINT" } as const;
+		const { state, effects } = transition(RUNNING, stop, CONTEXT);
+		expect(effects).toEqual([
+			{ kind: "terminate", localRanks: [0, 1], signal: "SIGINT" },
+		]);
+		expect(deadlineOf(state)).toBe(16_000);
+		const gone: AgentInput = { kind: "worker-gone", localRank: 0 };
+		const oneLeft = transition(state, gone, CONTEXT).state;
+		const half = transition(oneLeft, TIME, { ...CONTEXT, now: 16_000 });
+		expect(half.effects).toEqual([{ kind: "terminate", localRanks: [1] }]);
+		expect(deadlineOf(half.state)).toBe(31_000);
+		const late = { ...CONTEXT, now: 31_000 };
+		expect(transition(half.state, TIME, late).effects).toEqual([
+			{ kind: "kill", localRanks: [1] },
+		]);
+		const second = { ...stop, immediately: true };
+		expect(transition(state, second, CONTEXT).effects).toEqual([
+			{ kind: "kill", localRanks: [0, 1] },
+		]);
+	});
+
 	it("finishes when the last worker succeeded and is gone", () => {
 		const first = transition(RUNNING, exited(0, 0), CONTEXT).state;
 		const firstGone = transition(
