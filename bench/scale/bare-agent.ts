@@ -162,6 +162,7 @@ function preparedWorker(localRank: number): PreparedWorker {
 		release() {},
 		hear() {},
 		readError: () => undefined,
+		readException: () => undefined,
 		readLastLines: () => [],
 		discard() {},
 	};

@@ -1,5 +1,6 @@
 import {
 	existsSync,
+	mkdirSync,
 	renameSync,
 	rmSync,
 	statSync,

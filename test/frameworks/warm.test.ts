@@ -12,39 +12,45 @@ const SCRIPT = fileURLToPath(
 const LIMIT_MS = 1_200_000;
 const PATIENCE_MS = 300_000;
 
+/** By name: what it imports, and how many workers train. */
+const TRAINERS = [
+	["tqdm", ["tqdm"], 2],
+	["accelerate", ["accelerate"], 1],
+	["lightning", ["lightning"], 1],
+	["trainer", ["transformers", "datasets", "accelerate"], 1],
+] as const;
+
 describe("a worker that was killed", () => {
-	it.for([
-		["tqdm", ["tqdm"], 2],
-		["accelerate", ["accelerate"], 1],
-		["lightning", ["lightning"], 1],
-		["trainer", ["transformers", "datasets", "accelerate"], 1],
-	] as const)(
-		"has torch at its successor's first line, and steps again soon: %s",
-		async ([name, modules, workers], context) => {
-			needModules(context, "torch", ...modules);
-			const site = openSite();
-			const launch = site.launch(
-				[
-					...["--warm", "auto", "--nproc-per-node", String(workers)],
-					...[SCRIPT, site.path, name],
-				],
-				{ env: { PYTHON_EXEC: PYTHON } },
-			);
-			await isReady(launch);
-			expect(launch.output.stderr).toContain("restarts will be warm: ");
-			order(site, 1, "go");
-			const warm = await untilStep(launch, 2);
-			order(site, 2, "go");
-			const { exitCode, stdout } = await launch.ended;
-			expect(exitCode).toBe(0);
-			const torch = (round: number) =>
-				stdout.match(new RegExp(`(?<=round ${round}: torch )\\w+`, "g"));
-			expect(torch(1)).toEqual(Array(workers).fill("False"));
-			expect(torch(2)).toEqual(Array(workers).fill("True"));
-			expect(warm).toBeLessThan((await untilStep(launch, 1)) / 2);
-		},
-		LIMIT_MS,
-	);
+	for (const [name, modules, workers] of TRAINERS) {
+		const title = `has torch at its successor's first line, and steps again soon: ${name}`;
+		it(
+			title,
+			async (context) => {
+				needModules(context, "torch", ...modules);
+				const site = openSite();
+				const launch = site.launch(
+					[
+						...["--warm", "auto", "--nproc-per-node", String(workers)],
+						...[SCRIPT, site.path, name],
+					],
+					{ env: { PYTHON_EXEC: PYTHON } },
+				);
+				await isReady(launch);
+				expect(launch.output.stderr).toContain("restarts will be warm: ");
+				order(site, 1, "go");
+				const warm = await untilStep(launch, 2);
+				order(site, 2, "go");
+				const { exitCode, stdout } = await launch.ended;
+				expect(exitCode).toBe(0);
+				const torch = (round: number) =>
+					stdout.match(new RegExp(`(?<=round ${round}: torch )\\w+`, "g"));
+				expect(torch(1)).toEqual(Array(workers).fill("False"));
+				expect(torch(2)).toEqual(Array(workers).fill("True"));
+				expect(warm).toBeLessThan((await untilStep(launch, 1)) / 2);
+			},
+			LIMIT_MS,
+		);
+	}
 });
 
 /** From the beginning of a round until its first step, in milliseconds. */
