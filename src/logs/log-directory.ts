@@ -168,9 +168,8 @@ class NodeLogDirectory implements OpenedLogDirectory {
 		try {
 			this.tree.pointLatest(directory, instance);
 		} catch (error) {
-			this.warnings = [
-				`${directory} has no link "latest" to this start, ${instance}: ${messageOf(error)}`,
-			];
+			const words = `${directory} has no link "latest" to this start, ${instance}`;
+			this.warnings = [`${words}: ${messageOf(error)}`];
 		}
 	}
 
