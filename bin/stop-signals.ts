@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { systemClock } from "../src/base/clock.js";
 import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../src/base/deadly-signals.js";
+import { catches } from "../src/base/process-stat.js";
 import type { AgentConfig } from "../src/config/agent-config.js";
-import { catches } from "../src/supervision/process-group.js";
 import { say } from "./console.js";
 import { hurryToExit } from "./exit.js";
 import { StopWish } from "./stop-wish.js";

@@ -75,3 +75,15 @@ function readOrUndefined(path: string): string | undefined {
 		return undefined;
 	}
 }
+
+/** Whether a process has a handler for this signal, by its mask in /proc: without one the signal ends it. */
+export function catches(pid: number, signal: number): boolean {
+	try {
+		const status = readFileSync(`/proc/${pid}/status`, "utf8");
+		const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
+		if (mask === undefined) return false;
+		return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+	} catch {
+		return false;
+	}
+}

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
+import { catches } from "../base/process-stat.js";
 import { JsonFields } from "../channel/json-fields.js";
 import type { HookPaths } from "../channel/layout.js";
 import { HeldFile } from "../logs/held-file.js";
-import { catches, signalProcess } from "../supervision/process-group.js";
+import { signalProcess } from "../supervision/process-group.js";
 import type { Frame } from "./evidence.js";
 import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
 

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { catches } from "../base/process-stat.js";
 import {
 	fields,
 	list,
@@ -10,7 +11,7 @@ import {
 	whole,
 } from "../base/shape.js";
 import type { HookPaths } from "../channel/layout.js";
-import { catches, signalProcess } from "./process-group.js";
+import { signalProcess } from "./process-group.js";
 
 /** What a worker left of its imports after its first step: docs/warm-restarts.md. */
 export interface LearnedModules {

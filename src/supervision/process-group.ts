@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { systemErrorCode } from "../base/errors.js";
 import {
 	isLiving,
@@ -35,18 +35,6 @@ export function signalProcess(
 		// macOS refuses to signal a group of zombies; Linux refuses only another user's.
 		const isRefused = code === "EPERM" && process.platform === "linux";
 		return isRefused ? "refused" : "nobody";
-	}
-}
-
-/** Whether a process has a handler for this signal, by its mask in /proc: without one the signal ends it. */
-export function catches(pid: number, signal: number): boolean {
-	try {
-		const status = readFileSync(`/proc/${pid}/status`, "utf8");
-		const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
-		if (mask === undefined) return false;
-		return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
-	} catch {
-		return false;
 	}
 }
 
