@@ -76,7 +76,7 @@ describe("at a terminal", () => {
 			return stdout.match(/worker=\d/g)?.length === 2;
 		});
 		terminal.type(CTRL_C);
-		await terminal.saw("stdout", "told TERM");
+		await terminal.saw("stdout", "told INT");
 		await typeUntilKilled(terminal);
 		expect((await terminal.ended).exitCode).toBe(130);
 	});
