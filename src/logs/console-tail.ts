@@ -5,6 +5,7 @@ import { messageOf, systemErrorCode } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import { ConsoleTarget } from "./console-target.js";
 import { FileViewer, type Turn } from "./file-viewer.js";
+import { FileWarnings } from "./file-warnings.js";
 import { FollowedFile } from "./followed-file.js";
 import { HeldFile } from "./held-file.js";
 import { PassPause } from "./pass-pause.js";
@@ -69,13 +70,14 @@ class ConsoleTail implements WorkerConsole {
 	private readonly files = new Set<FollowedFile>();
 	private running = false;
 	private closed = false;
-	private hasWarnedAway = false;
+	private readonly warnings: FileWarnings;
 	private readonly pause: PassPause;
 
 	constructor(options: ConsoleOptions) {
 		this.clock = options.clock;
 		this.pause = new PassPause(options.clock);
 		this.logger = options.logger;
+		this.warnings = new FileWarnings(options.logger);
 		this.onTimesError = options.onTimesError ?? (() => {});
 		const stdout = this.open("stdout", options.stdout);
 		const stderr = this.open("stderr", options.stderr);
@@ -83,7 +85,7 @@ class ConsoleTail implements WorkerConsole {
 		const terminals = new Set<ConsoleTarget>();
 		if (options.stdoutIsTerminal) terminals.add(stdout);
 		if (options.stderrIsTerminal) terminals.add(stderr);
-		this.viewer = new FileViewer(options.clock, terminals);
+		this.viewer = new FileViewer(options.clock, terminals, this.warnings);
 	}
 
 	follow(request: FollowRequest): Followed {
@@ -181,7 +183,7 @@ class ConsoleTail implements WorkerConsole {
 	private sizeIfDue(file: FollowedFile): number | undefined {
 		try {
 			const { size, isAway } = file.look(this.clock.wallTime());
-			if (isAway) this.warnAway(file);
+			if (isAway) this.warnings.away(file.path);
 			return this.viewer.isDue(file, size) ? size : undefined;
 		} catch (error) {
 			this.lose(file, error);
@@ -196,15 +198,6 @@ class ConsoleTail implements WorkerConsole {
 			this.lose(file, error);
 			return "same";
 		}
-	}
-
-	/** Warns once in total: a user who removes a directory removes the files of all workers. */
-	private warnAway({ path }: FollowedFile): void {
-		if (this.hasWarnedAway) return;
-		this.hasWarnedAway = true;
-		this.logger.warn(
-			`${path} was removed or renamed while its worker runs: its lines are shown here still, but they are in no file of that name; a log that is to be rotated must be copied and emptied (copytruncate)`,
-		);
 	}
 
 	private lose(file: FollowedFile, error: unknown): void {

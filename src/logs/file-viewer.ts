@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { ConsoleTarget } from "./console-target.js";
+import type { FileWarnings } from "./file-warnings.js";
 import type { FollowedFile } from "./followed-file.js";
 import { NEWLINE } from "./line-limits.js";
 import { LineRenderer } from "./line-renderer.js";
@@ -24,7 +25,11 @@ export class FileViewer {
 	private readonly chunk = Buffer.allocUnsafe(CHUNK_BYTES);
 	private readonly renderer = new LineRenderer();
 
-	constructor(clock: Clock, terminals: ReadonlySet<ConsoleTarget>) {
+	constructor(
+		clock: Clock,
+		terminals: ReadonlySet<ConsoleTarget>,
+		private readonly warnings: Pick<FileWarnings, "emptied">,
+	) {
 		this.clock = clock;
 		this.terminals = terminals;
 	}
@@ -37,8 +42,11 @@ export class FileViewer {
 	/** One turn of a file with this size. Rejects if the file cannot be read. */
 	async show(file: FollowedFile, size: number): Promise<Turn> {
 		const { mark } = file;
-		// Emptied from outside (copytruncate): it grows again from the start.
-		if (file.wasEmptied(size)) file.jumpTo(0);
+		// Emptied (copytruncate, "> /dev/stderr"): it grows again from the start.
+		if (file.wasEmptied(size)) {
+			file.jumpTo(0);
+			this.warnings.emptied(file.path);
+		}
 		const progressDue = this.progressDue(file, size);
 		const waiting = isWaiting(file, size);
 		const end = Math.min(size, mark ?? size);

@@ -7,6 +7,7 @@ import {
 	renameSync,
 	rmSync,
 	truncateSync,
+	writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -22,6 +23,7 @@ while :; do
 	if [ -e "$HOME/go-$n" ]; then n=$((n+1)); echo "words $n" >&2; fi
 	sleep 0.02
 done`;
+const EMPTIED = /was emptied while its worker runs/g;
 const AWAY = /was removed or renamed while its worker runs/g;
 
 /** The node's directory of the only run. */
@@ -81,8 +83,51 @@ describe("a log file of a worker that runs", () => {
 		const { stderr } = await launch.ended;
 		expect(stderr).toContain("  | the last words");
 		expect(stderr).not.toMatch(AWAY);
+		expect(stderr.match(EMPTIED)).toHaveLength(1);
 	});
+
+	it.skipIf(process.platform !== "linux").each([
+		["> /dev/stderr", 1],
+		[">> /dev/stderr", 0],
+		[">&2", 0],
+	])(
+		"that its worker writes by %s: %i warnings that it was emptied",
+		async (into, warnings) => {
+			const site = openSite();
+			const script = `echo before >&2; until [ -e "$HOME/go-0" ]; do sleep 0.02; done; echo after ${into}; exit 9`;
+			const launch = site.launch(["--max-restarts", "0", "sh", "-c", script]);
+			await launch.saw("stderr", "] before");
+			go(site, 0);
+			const { stderr } = await launch.ended;
+			expect(stderr).toContain("] after\n");
+			expect(stderr).toContain("  | after\n");
+			expect(stderr.match(EMPTIED) ?? []).toHaveLength(warnings);
+		},
+	);
 });
+
+it.skipIf(process.platform !== "linux")(
+	"the pipes that docs/logs.md puts between keep what was there before a stream is opened by name",
+	async () => {
+		const site = openSite();
+		const page = readFileSync(
+			new URL("../../docs/logs.md", import.meta.url),
+			"utf8",
+		);
+		const [, line = ""] = /bash -c '(exec \.\/train.*)'/.exec(page) ?? [];
+		const script = join(site.path, "train.sh");
+		const words = "echo a >&2; echo b > /dev/stderr; echo c | tee /dev/stderr";
+		writeFileSync(script, `#!/bin/sh\n${words}\nexit 9\n`, { mode: 0o700 });
+		const command = line.replace("./train.sh", script);
+		const launch = site.launch(["--max-restarts", "0", "bash", "-c", command]);
+		const { stderr } = await launch.ended;
+		expect(stderr).toMatch(/^root cause: .*: exit code 9$/m);
+		expect(stderr).toContain("  | a\n  | b\n  | c\n");
+		expect(stderr).not.toMatch(EMPTIED);
+		const file = join(nodeDirectory(site), "round-1/0/stderr.log");
+		expect(readFileSync(file, "utf8")).toBe("a\nb\nc\n");
+	},
+);
 
 it.each([
 	["removed", (file: string) => rmSync(file)],
