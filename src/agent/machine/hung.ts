@@ -5,8 +5,8 @@ import type { Running } from "./state.js";
 import { ignore, type Transition, type TransitionContext } from "./step.js";
 
 /**
- * The round makes no step because of this worker, or it does not end after its exception: it has failed. It is killed at once, because it hears no SIGTERM where it is
- * stopped or stands in C code. The other workers end as at any failure.
+ * The round makes no step because of this worker, or it does not end after its exception: it has failed. It is killed at
+ * once, because it hears no SIGTERM where it is stopped or stands in C code. The other workers end as at any failure.
  */
 export function onHung(
 	state: Running,
