@@ -134,7 +134,9 @@ it.each([
 	["renamed", (file: string) => renameSync(file, `${file}.1`)],
 	[
 		"removed with its directory",
-		(file: string) => rmSync(dirname(file), { recursive: true }),
+		(file: string) =>
+			// The launcher may make a file there meanwhile.
+			rmSync(dirname(file), { recursive: true, maxRetries: 5 }),
 	],
 ])("the launcher's own log that is %s is made again", async (_how, take) => {
 	const site = openSite();
