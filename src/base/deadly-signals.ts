@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 
-/** Unhandled, each of these would end a process at once. Whoever sends one to a launcher wants its end. */
+/** Unhandled, each of these would end a process at once. A user who sends one to a launcher wants its end. */
 const WISHES = ["SIGALRM", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGXCPU"] as const;
 
 /** A runtime sends these to itself, to count time or to profile: nobody wishes anything. Unhandled, they end it, too. */

@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== "linux")(
 describe.skipIf(process.platform !== "linux")(
 	"a signal that a runtime sends to itself",
 	() => {
-		it("is no wish to stop, whoever sends it", async () => {
+		it("is no wish to stop, from any sender", async () => {
 			const site = openSite();
 			const launch = site.launch(["sh", "-c", HEARS]);
 			await launch.saw("stdout", "ready");
