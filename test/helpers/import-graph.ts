@@ -14,15 +14,22 @@ export interface Import {
 	readonly kind: "file" | "package" | "builtin";
 	readonly isTypeOnly: boolean;
 	readonly isDynamic: boolean;
+	/** What is imported by name; `*` where it is all. */
+	readonly names: readonly string[];
 }
 
 /** All TypeScript files below a folder of the project. */
 export function sourceFiles(folder: string): readonly string[] {
+	return allFiles(folder).filter((file) => /\.tsx?$/.test(file));
+}
+
+/** All files below a folder of the project, less what Python leaves there. */
+export function allFiles(folder: string): readonly string[] {
 	return readdirSync(join(ROOT, folder), {
 		recursive: true,
 		withFileTypes: true,
 	})
-		.filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+		.filter((entry) => entry.isFile() && !entry.name.endsWith(".pyc"))
 		.map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 }
 
@@ -34,6 +41,7 @@ export function importsOf(file: string): readonly Import[] {
 		to: ts.Expression | undefined,
 		type: boolean,
 		dynamic: boolean,
+		names: readonly string[],
 	) => {
 		if (to !== undefined && ts.isStringLiteral(to)) {
 			found.push({
@@ -41,19 +49,30 @@ export function importsOf(file: string): readonly Import[] {
 				...target(file, to.text),
 				isTypeOnly: type,
 				isDynamic: dynamic,
+				names,
 			});
 		}
 	};
 	const visit = (node: ts.Node) => {
 		if (ts.isImportDeclaration(node)) {
-			add(node.moduleSpecifier, isTypeOnlyImport(node), false);
+			add(
+				node.moduleSpecifier,
+				isTypeOnlyImport(node),
+				false,
+				namesOf(node.importClause?.namedBindings),
+			);
 		} else if (ts.isExportDeclaration(node)) {
-			add(node.moduleSpecifier, node.isTypeOnly, false);
+			add(
+				node.moduleSpecifier,
+				node.isTypeOnly,
+				false,
+				namesOf(node.exportClause),
+			);
 		} else if (
 			ts.isCallExpression(node) &&
 			node.expression.kind === ts.SyntaxKind.ImportKeyword
 		) {
-			add(node.arguments[0], false, true);
+			add(node.arguments[0], false, true, ["*"]);
 		}
 		ts.forEachChild(node, visit);
 	};
@@ -61,9 +80,27 @@ export function importsOf(file: string): readonly Import[] {
 	return found;
 }
 
+function namesOf(
+	bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined,
+): readonly string[] {
+	const isNamed =
+		bindings !== undefined &&
+		(ts.isNamedImports(bindings) || ts.isNamedExports(bindings));
+	if (!isNamed) return ["*"];
+	return bindings.elements.map(({ name, propertyName }) =>
+		(propertyName ?? name).getText(),
+	);
+}
+
+const parsed = new Map<string, ts.SourceFile>();
+
 export function parse(file: string): ts.SourceFile {
+	const known = parsed.get(file);
+	if (known !== undefined) return known;
 	const text = readFileSync(join(ROOT, file), "utf8");
-	return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+	const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+	parsed.set(file, source);
+	return source;
 }
 
 function isTypeOnlyImport(node: ts.ImportDeclaration): boolean {
@@ -84,9 +121,11 @@ function target(from: string, specifier: string): Pick<Import, "to" | "kind"> {
 	if (specifier.startsWith("node:")) return { to: specifier, kind: "builtin" };
 	if (!specifier.startsWith(".")) return { to: specifier, kind: "package" };
 	const path = resolve(ROOT, dirname(from), specifier);
-	const source = path.replace(/\.js$/, ".ts");
+	const source = [".ts", ".tsx"]
+		.map((extension) => path.replace(/\.js$/, extension))
+		.find(existsSync);
 	return {
-		to: relative(ROOT, existsSync(source) ? source : path),
+		to: relative(ROOT, source ?? path),
 		kind: "file",
 	};
 }

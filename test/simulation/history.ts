@@ -5,6 +5,7 @@ import type {
 	RunSpec,
 	SeatRecord,
 } from "../../src/rendezvous/records/records.js";
+import type { Write } from "../../src/rendezvous/store/store.js";
 import { SLOWEST_WAY_MS } from "./link.js";
 import type { ProcessHistory, Span } from "./process-history.js";
 import type { RunShape } from "./settings.js";
@@ -85,6 +86,8 @@ export interface History {
 	readonly wipes: number[];
 	/** Situations that can only be seen while they come about. */
 	readonly noted: Set<Situation>;
+	/** What the store has taken, in its order. */
+	readonly written: StoredWrite[];
 	/** When the last fault was over. */
 	quietSince: number;
 	/** When the run was at rest after that; null: never. */
@@ -110,10 +113,17 @@ export function emptyHistory(seed: number, shape: RunShape): History {
 		staleClaims: [],
 		wipes: [],
 		noted: new Set(),
+		written: [],
 		quietSince: Number.POSITIVE_INFINITY,
 		restedAt: null,
 		endedAt: 0,
 	};
+}
+
+export interface StoredWrite {
+	readonly at: number;
+	readonly by: string;
+	readonly write: Write;
 }
 
 /** A broken invariant, with the time at which it broke. */

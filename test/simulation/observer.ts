@@ -58,6 +58,7 @@ export class Observer implements ServerObserver {
 				note("a deposed coordinator writes, and is refused");
 			}
 			if (!succeeded) return;
+			this.noteWrites(by, writes);
 			this.noteUsurpation(by, coordinator, writes);
 			this.noteRecords(by, writes, present, round);
 			this.noteElection(by, writes);
@@ -96,6 +97,13 @@ export class Observer implements ServerObserver {
 			const holder = this.process(decodeRecord(NODE, entry).incarnation);
 			holder.recordTaken.push(timeline.now);
 			this.noteRecord(holder.nodeId, null);
+		}
+	}
+
+	private noteWrites(by: string, writes: readonly Write[]): void {
+		const { history, timeline } = this.options;
+		for (const write of writes) {
+			history.written.push({ at: timeline.now, by, write });
 		}
 	}
 

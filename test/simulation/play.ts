@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { digestsOf, writeKept } from "./kept-seeds.js";
 import { describeRed, describeTrace, runSeeds } from "./run-seeds.js";
 import { simulate } from "./simulate.js";
 
@@ -9,6 +10,7 @@ import { simulate } from "./simulate.js";
  *   … --first 371                        this seed before all others
  *   … --checker NAME                     only breaks of that invariant count
  *   … --notices                          machines say that they will go
+ *   … --keep                             keeps what they led to, for `npm test` to compare
  *   … --situations                       in how many runs each situation came about
  */
 const { values } = parseArgs({
@@ -20,6 +22,7 @@ const { values } = parseArgs({
 		checker: { type: "string" },
 		situations: { type: "boolean", default: false },
 		notices: { type: "boolean", default: false },
+		keep: { type: "boolean", default: false },
 	},
 });
 
@@ -31,12 +34,17 @@ if (values.seed !== undefined) {
 }
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
+const digests = new Map<number, string>();
 const { seeds, events, situations, red } = await runSeeds(from, count, {
 	checker: values.checker,
 	hasNotices: values.notices,
 	first: values.first === undefined ? undefined : Number(values.first),
+	onRun: (run) => {
+		if (values.keep) digests.set(run.seed, digestsOf(run));
+	},
 	onProgress: (played) => console.log(`${played} seeds, all green so far`),
 });
+if (values.keep) writeKept(digests);
 if (red !== undefined) console.log(describeRed(red));
 if (values.situations) {
 	for (const [situation, count] of situations) {

@@ -21,6 +21,7 @@ export interface SeedsOptions {
 	readonly hasNotices?: boolean;
 	/** Told how many seeds have been played, once in a long while. */
 	readonly onProgress?: (seeds: number) => void;
+	readonly onRun?: (run: SimulatedRun) => void;
 }
 
 const TOLD_EVERY = 1_000;
@@ -29,7 +30,7 @@ const TOLD_EVERY = 1_000;
 export async function runSeeds(
 	from: number,
 	count: number,
-	{ checker: only, first, onProgress, hasNotices }: SeedsOptions = {},
+	{ checker: only, first, onProgress, onRun, hasNotices }: SeedsOptions = {},
 ): Promise<SeedsResult> {
 	let events = 0;
 	const situations = new Map<Situation, number>(
@@ -40,6 +41,7 @@ export async function runSeeds(
 		if (played > 0 && played % TOLD_EVERY === 0) onProgress?.(played);
 		played += 1;
 		const run = await simulate(seed, hasNotices);
+		onRun?.(run);
 		events += run.events;
 		for (const situation of situationsOf(run.history)) {
 			situations.set(situation, (situations.get(situation) ?? 0) + 1);

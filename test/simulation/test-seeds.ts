@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { changedSince, digestsOf, readKept } from "./kept-seeds.js";
 import { describeRed, runSeeds } from "./run-seeds.js";
 
 /** How many seeds, for who wants another number; one alone where SIM_SEED names it. */
@@ -7,6 +8,8 @@ const { SIM_SEED, SIM_SEEDS } = process.env;
 const PATIENCE_MS = 300_000;
 /** So many seeds come to every situation. */
 const ENOUGH_SEEDS = 500;
+/** So many seeds that differ from what is kept of them show what a change has done. */
+const SHOWN = 10;
 
 /** Plays half of the seeds that `npm test` plays. */
 export function testSeeds(part: "first half" | "second half"): void {
@@ -21,11 +24,20 @@ export function testSeeds(part: "first half" | "second half"): void {
 
 /** Plays these seeds; where they are many, each situation must have occurred. */
 export function testSeedsFrom(from: number, count: number): void {
+	const changed: string[] = [];
+	const kept = readKept();
 	it(
 		`J1 J3 J4 J5 D6 holds every invariant, whatever the seed: ${count} from ${from} on`,
 		async () => {
 			const startedAt = performance.now();
-			const { seeds, situations, red } = await runSeeds(from, count);
+			const { seeds, situations, red } = await runSeeds(from, count, {
+				onRun: (run) => {
+					const before = kept.get(run.seed);
+					const now = digestsOf(run);
+					if (before === undefined || before === now) return;
+					changed.push(`seed ${run.seed}: ${changedSince(before, now)}`);
+				},
+			});
 			const seconds = (performance.now() - startedAt) / 1000;
 			console.log(
 				`${seeds} seeds in ${seconds.toFixed(1)} s, ${Math.round(seeds / seconds)} a second`,
@@ -39,4 +51,7 @@ export function testSeedsFrom(from: number, count: number): void {
 		},
 		PATIENCE_MS,
 	);
+	it("decides, says and records in each seed what is kept of it", () => {
+		expect(changed.slice(0, SHOWN)).toEqual([]);
+	});
 }

@@ -1,0 +1,49 @@
+/** The rooms, by floor: an arrow down is allowed, up or sideways is not. */
+export const FLOORS: readonly (readonly string[])[] = [
+	["src/base/", "src/notices/notice.ts"],
+	["src/channel/", "src/rendezvous/store/"],
+	["src/rendezvous/records/"],
+	["src/rendezvous/planner/"],
+	["src/rendezvous/describe/", "src/rendezvous/member/"],
+	["src/policies/", "src/supervision/", "src/runtime/"],
+	["src/config/"],
+	["src/logs/"],
+	["src/report/", "src/progress/", "src/goodput/"],
+	["src/notices/", "src/preflight/"],
+	["src/evidence/"],
+	["src/agent/machine/"],
+	["src/agent/workers/"],
+	["src/agent/joining/", "src/agent/presence/", "src/agent/steps/"],
+	["src/agent/"],
+	["src/operate/", "src/http/", "src/hosting/", "src/notices/"],
+	["src/launch/"],
+	["src/index.ts"],
+	["bin/"],
+];
+
+/** What must not import what, types included. */
+export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
+	["src/supervision/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/progress/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/evidence/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/config/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/operate/", "src/agent/"],
+	["src/http/", "src/agent/"],
+	["src/hosting/", "src/agent/"],
+	["src/agent/machine/", "src/rendezvous/planner/"],
+	["src/rendezvous/describe/", "src/rendezvous/planner/"],
+];
+
+export interface Place {
+	readonly room: string;
+	readonly floor: number;
+}
+
+/** A file's room and floor; a floor that is not a number where it has none. */
+export function placeOf(file: string): Place {
+	for (const [floor, rooms] of FLOORS.entries()) {
+		const room = rooms.find((name) => file.startsWith(name));
+		if (room !== undefined) return { room, floor };
+	}
+	return { room: file, floor: Number.NaN };
+}
