@@ -37,7 +37,7 @@ const withEtcd = (name: string) => ({
 });
 
 /** These compute on both cores: side by side they would starve one another. */
-const alone = { ...afterSeeds, maxWorkers: 1, sequence: { groupOrder: 2 } };
+const alone = { maxWorkers: 1, sequence: { groupOrder: 2 } };
 
 export default defineConfig({
 	test: {
