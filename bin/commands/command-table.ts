@@ -99,18 +99,6 @@ const TABLE = {
 		],
 		run: async (args) => (await import("./leave.js")).leave(args),
 	},
-	cordon: {
-		help: "keep a node from later rounds",
-		operand: "NODE",
-		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
-		run: async (args) => (await import("./order-node.js")).cordon(args),
-	},
-	uncordon: {
-		help: "let a node take part in later rounds again",
-		operand: "NODE",
-		flags: [runId, ...STORE_FLAGS, ...COMMON_FLAGS],
-		run: async (args) => (await import("./order-node.js")).uncordon(args),
-	},
 	nodes: {
 		help: "show a run's nodes: charges, failures, replacements, preflights",
 		operand: "[RUN_ID]",

@@ -1,12 +1,17 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { formatDuration } from "../../src/base/units.js";
+import {
+	formatCount,
+	formatDuration,
+	formatInstant,
+} from "../../src/base/units.js";
 import { parseDeadline } from "../../src/config/parse/deadline.js";
+import type { NodeOrder, OrderReport } from "../../src/operate/order-node.js";
 import { confirmed } from "../confirmed.js";
 import { printResult, say } from "../console.js";
 import { refuse } from "./command-arguments.js";
 import { FlagReader } from "./flag-reader.js";
-import { giveOrder } from "./order-node.js";
-import { type AskedCommand, runCommand } from "./run-request.js";
+import { onlyRun } from "./only-run.js";
+import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 import { readTimeout } from "./timeout.js";
 
 const ABOUT = `With --deadline: tells NODE, wherever it is, that it must be gone by then (a
@@ -36,7 +41,7 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 	if (flags.has("cancel")) {
 		return flags.has("deadline")
 			? refuse(["leave: --cancel takes a deadline back: give one of the two"])
-			: giveOrder("leave", asked, { kind: "stay" });
+			: giveOrder(asked, { kind: "stay" });
 	}
 	if (flags.has("deadline")) return drain(asked);
 	const timeout = readTimeout("leave", flags);
@@ -85,5 +90,53 @@ function drain(asked: AskedCommand): Promise<number> | number {
 	const { problems } = reader;
 	return problems.length > 0
 		? refuse(problems)
-		: giveOrder("leave", asked, { kind: "drain", deadline });
+		: giveOrder(asked, { kind: "drain", deadline });
+}
+
+/** Writes the order for the node that the command names. Returns the exit code. */
+async function giveOrder(
+	asked: AskedCommand,
+	order: NodeOrder,
+): Promise<number> {
+	const { named, places, searcher, isJson } = asked;
+	// Here the operand is a node.
+	const nodeId = asked.runId ?? named.nodeId;
+	if (nodeId === undefined) {
+		return refuse(["leave: name a node: elastic-run leave NODE"]);
+	}
+	const { environment, userName, hostName } = searcher.host;
+	const runId =
+		named.runId ??
+		(environment.ELASTIC_RUN_RUN_ID || undefined) ??
+		(await onlyRun("leave", asked));
+	if (typeof runId === "number") return runId;
+	const { orderNode } = await import("../../src/operate/order-node.js");
+	const reason = `elastic-run leave by ${userName} on ${hostName}`;
+	const report = await orderNode(
+		{ runId, nodeId, order, reason },
+		places,
+		searcher,
+	);
+	if (report === undefined) return sayNotFound(runId, places);
+	printResult(isJson, report, () => orderInWords(report));
+	return EXIT_CODES.succeeded;
+}
+
+/** What the command prints. */
+export function orderInWords(report: OrderReport): string {
+	const { runId, nodeId, order, deadline } = report;
+	const by = deadline === null ? "" : ` by ${formatInstant(deadline)}`;
+	const what = {
+		drain: `is told to leave${by}`,
+		stay: "is told to stay",
+	}[order];
+	return `${nodeId} of run ${runId} ${what}\n${tooFew(report)}`;
+}
+
+/** What follows if another round needs more nodes than are left; empty if it does not. */
+function tooFew({ order, left, minNodes }: OrderReport): string {
+	// Where the last node leaves, none is there that waits.
+	const isLess = order === "drain" && left > 0;
+	if (!isLess || minNodes === null || left >= minNodes) return "";
+	return `a later round needs ${formatCount(minNodes, "node")}, and ${left} may take part: the run would wait for more, for its join_timeout at most\n`;
 }

@@ -1,9 +1,6 @@
 import type { AgentSession } from "../agent/agent-session.js";
 import type { EnteredRun } from "../agent/joining/enter-run.js";
-import {
-	type OrderListener,
-	OrderWatch,
-} from "../agent/presence/order-watch.js";
+import { OrderWatch } from "../agent/presence/order-watch.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { backgroundClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
@@ -33,12 +30,10 @@ export interface NoticeWatchOptions {
 export interface Orders extends Pick<EnteredRun, "config" | "store"> {
 	/** Names this process. */
 	readonly incarnation: string;
-	/** The start of the run that it has joined. */
-	readonly instance: number;
 }
 
 /** Listens for notices from the launch on, and passes them on to the agent. */
-export class NoticeWatch implements NoticeListener, OrderListener {
+export class NoticeWatch implements NoticeListener {
 	private readonly sources: Promise<NoticeSources | undefined>;
 	private readonly early: EarlyNotices;
 	private isClosed = false;
@@ -100,21 +95,13 @@ export class NoticeWatch implements NoticeListener, OrderListener {
 	}
 
 	/** Hears also what commands tell this node through the store. */
-	hearOrders({ config, incarnation, instance, store }: Orders): void {
+	hearOrders({ config, incarnation, store }: Orders): void {
 		const { clock, cleanups } = this.options.place;
 		const { runId, nodeId } = config;
 		const keys = new RunKeys(runId);
-		const about = { clock, store, keys, nodeId, incarnation, instance };
+		const about = { clock, store, keys, nodeId, incarnation };
 		const orders = new OrderWatch({ ...about, listener: this });
 		cleanups.add("closing the watch on orders", () => orders.close());
-	}
-
-	cordoned(reason: string | undefined): void {
-		this.options.place.log.info(
-			reason === undefined
-				? "elastic-run uncordon: this node may take part in later rounds again"
-				: `${reason}: this node takes part in no later round, until elastic-run uncordon`,
-		);
 	}
 
 	/** Tells the platform that this node has left. Never rejects. */

@@ -1,12 +1,9 @@
 import { openStore } from "../agent/joining/open-store.js";
 import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
-import { isCordoned, isRefused } from "../rendezvous/planner/order-members.js";
+import { isRefused } from "../rendezvous/planner/order-members.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-import type {
-	CordonRecord,
-	DrainRecord,
-} from "../rendezvous/records/node-orders.js";
+import type { DrainRecord } from "../rendezvous/records/node-orders.js";
 import {
 	encodeRecord,
 	informationAt,
@@ -22,10 +19,10 @@ import type { Write } from "../rendezvous/store/store.js";
 import { patienceWith, readRun, type Searcher } from "./status/find-runs.js";
 import type { RunPlaces } from "./status/run-request.js";
 
-/** What a node shall do: leave (by a time), stay after all, take no later round, take part again. */
+/** What a node shall do: leave (by a time), or stay after all. */
 export type NodeOrder =
 	| { readonly kind: "drain"; readonly deadline: number | undefined }
-	| { readonly kind: "stay" | "cordon" | "uncordon" };
+	| { readonly kind: "stay" };
 
 export interface OrderOptions {
 	readonly runId: string;
@@ -35,7 +32,7 @@ export interface OrderOptions {
 	readonly reason: string;
 }
 
-/** The JSON of `elastic-run cordon`, and of `leave` with a deadline: docs/notices.md. */
+/** The JSON of `elastic-run leave` with a deadline: docs/notices.md. */
 export interface OrderReport {
 	readonly version: 1;
 	readonly runId: string;
@@ -93,13 +90,9 @@ export function leftAfter(
 	{ nodeId: ordered, order }: Pick<OrderOptions, "nodeId" | "order">,
 	view: RunView,
 ): number {
-	const goes = order.kind === "drain" || order.kind === "cordon";
 	const mayStay = ([nodeId, node]: readonly [string, NodeView]) => {
-		if (nodeId === ordered && goes) return false;
-		const isFreed = nodeId === ordered && order.kind === "uncordon";
-		const isKept = isCordoned(view, nodeId) && !isFreed;
-		const { state } = node.record;
-		return state !== "leaving" && !isKept && !isRefused(view, node);
+		if (nodeId === ordered && order.kind === "drain") return false;
+		return node.record.state !== "leaving" && !isRefused(view, node);
 	};
 	return [...view.nodes].filter(mayStay).length;
 }
@@ -111,42 +104,21 @@ export function leftAfter(
 export function writeFor(
 	{ runId, nodeId, order, reason }: OrderOptions,
 	keys: RunKeys,
-	{ nodes, round, cordoned }: RunView,
+	{ nodes, round }: RunView,
 ): Write {
 	const node = nodes.get(nodeId);
 	if (node === undefined) {
-		// A cordoned node that is gone may come back.
-		if (order.kind === "uncordon" && cordoned?.has(nodeId)) {
-			return { delete: keys.cordonOf(nodeId) };
-		}
 		if (round.outcome !== null) throw usage(`run ${runId} has ended`);
 		throw noNode(runId, nodeId, nodes);
 	}
-	switch (order.kind) {
-		case "stay":
-			return { delete: keys.drainOf(nodeId) };
-		case "uncordon":
-			return { delete: keys.cordonOf(nodeId) };
-		case "cordon": {
-			const { instance } = round;
-			const record: CordonRecord = {
-				version: RECORD_VERSION,
-				instance,
-				reason,
-			};
-			return { put: keys.cordonOf(nodeId), value: encodeRecord(record) };
-		}
-		case "drain": {
-			const { incarnation } = node.record;
-			const { deadline } = order;
-			const record: DrainRecord = {
-				...{ version: RECORD_VERSION, incarnation, reason, deadline },
-			};
-			return { put: keys.drainOf(nodeId), value: encodeRecord(record) };
-		}
-		default:
-			return order satisfies never;
-	}
+	if (order.kind === "stay") return { delete: keys.drainOf(nodeId) };
+	const record: DrainRecord = {
+		version: RECORD_VERSION,
+		incarnation: node.record.incarnation,
+		reason,
+		deadline: order.deadline,
+	};
+	return { put: keys.drainOf(nodeId), value: encodeRecord(record) };
 }
 
 function noNode(

@@ -23,7 +23,7 @@ export const nodeStatus = (
 	hostId: "boot",
 	workerPids: [101, 102],
 	workers: [],
-	...{ cause: null, notice: null, isCordoned: false },
+	...{ cause: null, notice: null },
 	restarts: { allowed: 3, used: 0, left: 3 },
 	...change,
 });

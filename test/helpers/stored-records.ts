@@ -2,7 +2,7 @@ import type { Shape } from "../../src/base/shape.js";
 import { EVIDENCE } from "../../src/evidence/evidence-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
-import { CORDON, DRAIN } from "../../src/rendezvous/records/node-orders.js";
+import { DRAIN } from "../../src/rendezvous/records/node-orders.js";
 import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
 import { PROGRESS } from "../../src/rendezvous/records/progress-record.js";
 import {
@@ -146,7 +146,7 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		{
 			...{ version: 1, instance: 1, round: 1, kind: "minimum", needed: 1 },
 			...{ here: nodes, missing: nodes, minNodes: 1, maxNodes: 2 },
-			...{ since: 1, until: 1, cordoned: nodes },
+			...{ since: 1, until: 1 },
 		},
 	],
 	[
@@ -172,7 +172,6 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		DRAIN,
 		{ version: 1, incarnation: "a-1", reason: "r", deadline: 1 },
 	],
-	["cordons/a", CORDON, { version: 1, instance: 1, reason: "r" }],
 	[
 		"preflights/a",
 		PREFLIGHT,

@@ -261,7 +261,6 @@ describe("commands on a store with a garbled run", () => {
 			[keys.progressOf("x")]: { ...own, workers: ESCAPES },
 			[keys.answerOf("x")]: { ...own, ranks: [ESCAPES] },
 			[keys.waiting]: "[",
-			[keys.cordonOf(`y${ESCAPES}`)]: { version: 1, instance: ESCAPES },
 			[keys.drainOf("x")]: { version: 1, incarnation: ESCAPES },
 			[keys.preflightOf("x")]: {
 				...{ ...own, verdict: "failed", findings: [words], at: 8.64e15 },
@@ -282,7 +281,7 @@ describe("commands on a store with a garbled run", () => {
 	it.each<[exitCode: number, command: string]>([
 		[REFUSED, `why ${BROKEN} --timeout 100ms`],
 		[REFUSED, `goodput ${BROKEN}`],
-		[REFUSED, `cordon x --run-id ${BROKEN}`],
+		[REFUSED, `leave x --run-id ${BROKEN} --cancel`],
 		[1, `readmit z --run-id ${BROKEN}`],
 		[1, `why ${HOSTILE} --timeout 100ms`],
 		[0, `goodput ${HOSTILE}`],

@@ -2,20 +2,12 @@ import type { Clock } from "../../base/clock.js";
 import type { NoticeListener } from "../../notices/notice.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import {
-	CORDON,
-	type CordonRecord,
 	DRAIN,
 	type DrainRecord,
 } from "../../rendezvous/records/node-orders.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
 import { LateWatch } from "../../rendezvous/store/late-watch.js";
 import type { Store } from "../../rendezvous/store/store.js";
-
-export interface OrderListener
-	extends Pick<NoticeListener, "noticed" | "withdrawn"> {
-	/** The node takes no later round; with the reason undefined, it may again. */
-	cordoned(reason: string | undefined): void;
-}
 
 export interface OrderWatchOptions {
 	readonly clock: Clock;
@@ -24,29 +16,22 @@ export interface OrderWatchOptions {
 	readonly nodeId: string;
 	/** Names this process. */
 	readonly incarnation: string;
-	/** The start of the run that it has joined. */
-	readonly instance: number;
-	readonly listener: OrderListener;
+	readonly listener: Pick<NoticeListener, "noticed" | "withdrawn">;
 }
 
-/**
- * Hears what commands tell this node through the store, each by a key: `elastic-run leave NODE --deadline T` is a notice,
- * `elastic-run cordon NODE` is for the coordinator, and only said here.
- */
+/** Turns `elastic-run leave NODE --deadline T`, which reaches this node through a key of the store, into a notice. */
 export class OrderWatch {
 	private readonly watch: LateWatch;
 	private isNoticed = false;
-	private isCordoned = false;
 
 	constructor(private readonly options: OrderWatchOptions) {
 		const { keys, nodeId } = options;
-		const [drain, cordon] = [keys.drainOf(nodeId), keys.cordonOf(nodeId)];
+		const drain = keys.drainOf(nodeId);
 		this.watch = new LateWatch({
 			...options,
-			selectors: [drain, cordon],
+			selectors: [drain],
 			onLook: (snapshot) => {
 				this.obeyDrain(informationAt(DRAIN, snapshot, drain, () => {}));
-				this.tellCordon(informationAt(CORDON, snapshot, cordon, () => {}));
 			},
 		});
 	}
@@ -65,13 +50,5 @@ export class OrderWatch {
 			this.isNoticed = false;
 			listener.withdrawn({ source: "command" }, "elastic-run leave --cancel");
 		}
-	}
-
-	private tellCordon(cordon: CordonRecord | undefined): void {
-		const { instance, listener } = this.options;
-		const reason = cordon?.instance === instance ? cordon.reason : undefined;
-		if ((reason !== undefined) === this.isCordoned) return;
-		this.isCordoned = reason !== undefined;
-		listener.cordoned(reason);
 	}
 }

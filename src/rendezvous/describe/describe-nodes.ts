@@ -4,7 +4,6 @@ import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
-	isCordoned,
 	isRefused,
 	type Place,
 } from "../planner/order-members.js";
@@ -48,7 +47,6 @@ function member(
 		ranks: ranksOf(view, seat),
 		...(holder ? agentOf(holder) : NOBODY),
 		...(holder || !hasFinished ? {} : { state: "finished" as const }),
-		isCordoned: isCordoned(view, nodeId),
 		restarts: nodeBudget(view, nodeId, spec, wallTime),
 	};
 }
@@ -69,7 +67,6 @@ function nonMember(
 		groupRank: null,
 		ranks: null,
 		...agentOf(node),
-		isCordoned: isCordoned(view, nodeId),
 		restarts: nodeBudget(view, nodeId, spec, wallTime),
 	};
 }

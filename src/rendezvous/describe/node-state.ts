@@ -7,14 +7,10 @@ export function stateInWords(
 	node: NodeStatus,
 	run: Pick<RunStatus, "nodes" | "minNodes" | "outcome">,
 ): string {
-	const { state, cause, notice, isCordoned } = node;
+	const { state, cause, notice } = node;
 	if (state === "leaving" && cause !== null) return `leaving (${cause})`;
 	const words = partInWords(node, run);
-	const more = [
-		...(notice === null ? [] : [noticeInWords(notice)]),
-		...(isCordoned ? ["cordoned: takes no later round"] : []),
-	];
-	return more.length === 0 ? words : `${words} (${more.join("; ")})`;
+	return notice === null ? words : `${words} (${noticeInWords(notice)})`;
 }
 
 /** "notice from aws: spot interruption, gone at 2026-11-26 12:00:00 UTC". */
@@ -40,11 +36,8 @@ function waitsFor({
 	minNodes,
 }: Pick<RunStatus, "nodes" | "minNodes">): string {
 	const here = nodes.filter(
-		({ part, state, isCordoned }) =>
-			part !== "refused" &&
-			state !== "gone" &&
-			state !== "leaving" &&
-			!isCordoned,
+		({ part, state }) =>
+			part !== "refused" && state !== "gone" && state !== "leaving",
 	);
 	return minNodes !== null && here.length < minNodes
 		? `waiting for ${formatCount(minNodes, "node")}`

@@ -125,8 +125,6 @@ export interface NodeStatus {
 	readonly cause: string | null;
 	/** Why its machine will go; null if it stays. */
 	readonly notice: NoticeRecord | null;
-	/** It takes no later round: `elastic-run cordon`. */
-	readonly isCordoned: boolean;
 	/** The node's budget with the least left, or that of its worker with the least; null if the run's settings are unknown. */
 	readonly restarts: RestartBudget | null;
 }

@@ -21,7 +21,6 @@ function whatIsAwaited({
 	needed,
 	minNodes,
 	maxNodes,
-	cordoned,
 }: Awaited): string {
 	switch (kind) {
 		case "members":
@@ -29,16 +28,12 @@ function whatIsAwaited({
 		case "minimum": {
 			const nodes = needed === 1 ? "node" : "nodes";
 			const gone = missing.count === 0 ? "" : `; missing: ${inWords(missing)}`;
-			const kept =
-				cordoned === undefined
-					? ""
-					: `; kept out until elastic-run uncordon: ${inWords(cordoned)}`;
 			// Enough nodes are here, and none of them has work left.
 			const why =
 				here.count >= minNodes
 					? `, because the nodes that are here have finished: ${inWords(here)}`
-					: ` (at least ${minNodes}): ${areReady(here, cordoned)}`;
-			return `waiting for ${needed} more ${nodes}${why}${gone}${kept}`;
+					: ` (at least ${minNodes}): ${areHere(here)}`;
+			return `waiting for ${needed} more ${nodes}${why}${gone}`;
 		}
 		case "last-call":
 			return `last call (at most ${maxNodes} nodes): ${areHere(here)}`;
@@ -51,12 +46,6 @@ function whatIsAwaited({
 		default:
 			return kind satisfies never;
 	}
-}
-
-function areReady(here: NodeList, cordoned: NodeList | undefined): string {
-	return here.count === 0 && cordoned !== undefined
-		? "no node is here that may take part"
-		: areHere(here);
 }
 
 function areHere(nodes: NodeList): string {

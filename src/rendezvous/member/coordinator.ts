@@ -125,7 +125,7 @@ export class Coordinator {
 		const snapshot = await this.cache.look(atLeast);
 		if (this.closed) return false;
 		this.watch ??= store.watch(
-			[keys.round, keys.nodes, keys.finished, keys.cordons],
+			[keys.round, keys.nodes, keys.finished],
 			snapshot.revision,
 			(changed) => this.loop.requestReadAt(changed),
 		);

@@ -3,7 +3,6 @@ import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
-	isCordoned,
 	isReady,
 	isRecreated,
 	isRefused,
@@ -47,8 +46,7 @@ export function findCandidates(
 	for (const place of currentPlaces(view)) {
 		const { nodeId } = place;
 		const holder = holderOf(view, place);
-		// No round waits for a cordoned node, whatever becomes of it.
-		if (finished.includes(nodeId) || isCordoned(view, nodeId)) {
+		if (finished.includes(nodeId)) {
 			memberIds.add(nodeId);
 			continue;
 		}
@@ -76,7 +74,6 @@ export function findCandidates(
 		(node) =>
 			!memberIds.has(node.record.nodeId) &&
 			!finished.includes(node.record.nodeId) &&
-			!isCordoned(view, node.record.nodeId) &&
 			!isRefused(view, node) &&
 			isRestarting(view.round, node.record.role) &&
 			isReady(node, target),
@@ -123,12 +120,4 @@ export function describeReady(
 	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
 	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
 	return ready === 0 ? `${words}; no node is left for the rest` : words;
-}
-
-/** Nodes that would wait for ever, and that no wait for others helps. */
-export function cordonedIn(view: RunView): readonly string[] {
-	return [...view.nodes]
-		.filter(([, { record }]) => record.state !== "leaving")
-		.map(([nodeId]) => nodeId)
-		.filter((nodeId) => isCordoned(view, nodeId));
 }

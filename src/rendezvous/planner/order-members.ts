@@ -84,11 +84,6 @@ export function isRefused(view: RunView, { record }: NodeView): boolean {
 	);
 }
 
-/** Whether a user keeps this node from later rounds. */
-export function isCordoned({ cordoned }: RunView, nodeId: string): boolean {
-	return cordoned?.has(nodeId) === true;
-}
-
 export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 	return nodes.map(({ record }) => record.nodeId);
 }

@@ -2,7 +2,6 @@ import type { RoundRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import {
 	type Candidates,
-	cordonedIn,
 	describeReady,
 	findCandidates,
 	missingFrom,
@@ -165,12 +164,10 @@ function awaitMinimum(
 		config.joinTimeoutMs,
 		now,
 	);
-	const cordoned = cordonedIn(view);
-	const gone = missingFrom(view, [...here, ...cordoned]);
+	const gone = missingFrom(view, here);
 	const missing =
 		describeReady(ready.length, finished.length, config) +
-		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "") +
-		(cordoned.length > 0 ? `; cordoned: ${cordoned.join(", ")}` : "");
+		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
 	if (now < join.at) {
 		const needed = Math.max(
 			config.minNodes - here.length,
@@ -182,7 +179,7 @@ function awaitMinimum(
 			join.at,
 			isAnybodyStaying(view)
 				? awaits("minimum", view, config, {
-						...{ here, missing: gone, needed, cordoned },
+						...{ here, missing: gone, needed },
 					})
 				: undefined,
 		);

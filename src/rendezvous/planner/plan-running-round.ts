@@ -5,7 +5,6 @@ import {
 	holderOf,
 	idsOf,
 	inOrderOfArrival,
-	isCordoned,
 	isReady,
 	isRefused,
 	type Place,
@@ -147,9 +146,7 @@ function waiting(view: RunView): readonly NodeView[] {
 	const nodes = [...view.nodes.values()].filter((node) => {
 		const seat = view.seats.get(node.record.nodeId);
 		const isFree = seat === undefined || "refused" in seat;
-		const isKept =
-			isRefused(view, node) || isCordoned(view, node.record.nodeId);
-		return isFree && !isKept && isReady(node, target);
+		return isFree && !isRefused(view, node) && isReady(node, target);
 	});
 	return inOrderOfArrival(nodes);
 }

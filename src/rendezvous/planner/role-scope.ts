@@ -3,7 +3,6 @@ import type { NodeView, RunView } from "../records/run-view.js";
 import {
 	currentPlaces,
 	holderOf,
-	isCordoned,
 	isReady,
 	type Place,
 } from "./order-members.js";
@@ -97,10 +96,7 @@ export function widenScope(
 	}
 	const said = [...more].map(([role, place]) => {
 		const why = whyGone(view, place) ?? whyFenced(view, place);
-		const stays = isCordoned(view, place.nodeId)
-			? "is cordoned: it takes no later round"
-			: "does not run on";
-		return `role ${role}: ${why ?? `${place.nodeId} ${stays}`}`;
+		return `role ${role}: ${why ?? `${place.nodeId} does not run on`}`;
 	});
 	const reason = [round.cause.reason, ...said].join("; ");
 	const cause = { ...round.cause, reason, roles: [...roles, ...more.keys()] };
@@ -117,7 +113,7 @@ export function widenScope(
 function mayRunOn(view: RunView, place: Place, isOver: boolean): boolean {
 	if (view.finished.has(place.nodeId)) return true;
 	const record = holderOf(view, place)?.record;
-	if (record === undefined || isCordoned(view, place.nodeId)) return false;
+	if (record === undefined) return false;
 	const { state, claim, runsOn = false, fencedIn } = record;
 	if (fencedIn === view.round.synced) return false;
 	if (state === "ready" && claim > view.round.synced) return runsOn;

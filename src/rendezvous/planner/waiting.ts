@@ -28,10 +28,9 @@ export function awaits(
 		readonly here: readonly string[];
 		readonly missing?: readonly string[];
 		readonly needed?: number;
-		readonly cordoned?: readonly string[];
 	},
 ): Awaited {
-	const { here, missing = [], needed = 0, cordoned = [] } = nodes;
+	const { here, missing = [], needed = 0 } = nodes;
 	return {
 		round: round.synced + 1,
 		kind,
@@ -40,7 +39,6 @@ export function awaits(
 		needed,
 		minNodes,
 		maxNodes,
-		...(cordoned.length > 0 && { cordoned: nodeList(cordoned) }),
 	};
 }
 

@@ -17,7 +17,7 @@ export class RunKeys {
 		const { round, coordinator, waiting, spec } = this;
 		return [
 			...[round, coordinator, waiting, spec, this.nodes],
-			...[...this.ofOneStart, this.cordons],
+			...this.ofOneStart,
 		];
 	}
 
@@ -70,15 +70,6 @@ export class RunKeys {
 
 	get budgets(): string {
 		return `${this.prefix}budgets/`;
-	}
-
-	/** Nodes that take no later round. */
-	get cordons(): string {
-		return `${this.prefix}cordons/`;
-	}
-
-	cordonOf(nodeId: string): string {
-		return this.cordons + nodeId;
 	}
 
 	/** A request to this node to leave. Only that node's agent watches it. */

@@ -1,5 +1,5 @@
 import { fields, optional } from "../../base/shape.js";
-import { instance, time, token, version, words } from "./record-parts.js";
+import { time, token, version, words } from "./record-parts.js";
 
 /** `drains/<nodeId>`: a user asks this process of a node to leave. It ends when the key is deleted. */
 export interface DrainRecord {
@@ -12,24 +12,9 @@ export interface DrainRecord {
 	readonly deadline?: number | undefined;
 }
 
-/** `cordons/<nodeId>`: this node finishes its round and takes no later one, until the key is deleted. */
-export interface CordonRecord {
-	readonly version: 1;
-	/** The start of the run that is meant. */
-	readonly instance: number;
-	/** By whom, in words. */
-	readonly reason: string;
-}
-
 export const DRAIN = fields<DrainRecord>({
 	version,
 	incarnation: token,
 	reason: words,
 	deadline: optional(time),
-});
-
-export const CORDON = fields<CordonRecord>({
-	version,
-	instance,
-	reason: words,
 });

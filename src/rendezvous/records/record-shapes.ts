@@ -209,7 +209,6 @@ export const WAITING = fields<WaitingRecord>({
 	needed: count,
 	minNodes: count,
 	maxNodes: count,
-	cordoned: optional(nodeList),
 	since: time,
 	until: nullable(time),
 });

@@ -2,7 +2,6 @@ import { NAME, NAME_WORDS } from "../../base/name.js";
 import type { Entry, Snapshot } from "../store/store.js";
 import type { HistoryRecord } from "./history-record.js";
 import type { RunKeys } from "./keys.js";
-import { CORDON } from "./node-orders.js";
 import {
 	decodeLeased,
 	decodeRecord,
@@ -54,8 +53,6 @@ export interface RunView {
 	readonly story: HistoryRecord | undefined;
 	/** Members that were seen leaving, by incarnation, with their last record, if remembered. */
 	readonly leavers?: ReadonlyMap<string, NodeRecord>;
-	/** Nodes that take no later round; absent: none. */
-	readonly cordoned?: ReadonlySet<string>;
 	/** What users were told that the run waits for. */
 	readonly waiting: WaitingRecord | undefined;
 }
@@ -119,7 +116,6 @@ export function readRunView(
 			),
 		),
 		budgets: mapBelow(snapshot, keys.budgets, budgetOf),
-		cordoned: cordonedIn(keys, snapshot, round.instance, warn),
 		replaced: mapBelow(snapshot, keys.replaced, replacedOf),
 		recreated: processesBelow(snapshot, keys.recreated),
 		left: processesBelow(snapshot, keys.left),
@@ -138,21 +134,6 @@ function processesBelow(
 			([nodeId, { incarnation }]) => [nodeId, incarnation],
 		),
 	);
-}
-
-/** Not those of an earlier start of the run. */
-function cordonedIn(
-	{ cordons }: RunKeys,
-	snapshot: Snapshot,
-	instance: number,
-	warn: Warn,
-): ReadonlySet<string> {
-	const keys = [...snapshot.entries.keys()].filter(
-		(key) =>
-			key.startsWith(cordons) &&
-			informationAt(CORDON, snapshot, key, warn)?.instance === instance,
-	);
-	return new Set(keys.map((key) => key.slice(cordons.length)));
 }
 
 function mapBelow<Value>(

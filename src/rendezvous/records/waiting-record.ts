@@ -31,8 +31,6 @@ export interface Awaited {
 	readonly needed: number;
 	readonly minNodes: number;
 	readonly maxNodes: number;
-	/** Nodes that are there, and that a user keeps from later rounds; absent: none. */
-	readonly cordoned?: NodeList | undefined;
 }
 
 /**

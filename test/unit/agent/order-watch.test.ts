@@ -11,7 +11,6 @@ const DRAIN = {
 	reason: "by hand",
 	deadline: 9,
 };
-const CORDON = { version: 1, instance: 1, reason: "cordon by hand" };
 
 /** A store whose answers come when the test gives them, in any order. */
 async function openWatch() {
@@ -20,7 +19,7 @@ async function openWatch() {
 	const answers: ((snapshot: Snapshot) => void)[] = [];
 	let changed: (revision: number) => void = () => {};
 	const watch = new OrderWatch({
-		...{ clock, keys: KEYS, nodeId: "a", incarnation: "a-1", instance: 1 },
+		...{ clock, keys: KEYS, nodeId: "a", incarnation: "a-1" },
 		store: {
 			snapshot: () => new Promise((resolve) => answers.push(resolve)),
 			watch: (_keys, _after, onChange) => {
@@ -31,7 +30,6 @@ async function openWatch() {
 		listener: {
 			noticed: ({ reason, deadline }) => heard.push(`${reason} ${deadline}`),
 			withdrawn: (_, reason) => heard.push(`withdrawn: ${reason}`),
-			cordoned: (reason) => heard.push(reason ?? "uncordoned"),
 		},
 	});
 	await clock.advance(1_000);
@@ -56,24 +54,17 @@ function snapshot(
 
 it("P9 hears what a command tells this process, and that it is taken back", async () => {
 	const { heard, answer, change } = await openWatch();
-	const cordon = { [KEYS.cordonOf("a")]: CORDON };
-	await answer(0, snapshot(1, { [KEYS.drainOf("a")]: DRAIN, ...cordon }));
-	expect(heard).toEqual(["by hand 9", "cordon by hand"]);
+	await answer(0, snapshot(1, { [KEYS.drainOf("a")]: DRAIN }));
+	expect(heard).toEqual(["by hand 9"]);
 	change();
 	await answer(1, snapshot(2, {}));
-	expect(heard.slice(2)).toEqual([
-		"withdrawn: elastic-run leave --cancel",
-		"uncordoned",
-	]);
+	expect(heard.slice(1)).toEqual(["withdrawn: elastic-run leave --cancel"]);
 });
 
-it("P9 takes no order that is for another process, or for another start of the run", async () => {
+it("P9 takes no order that is for another process", async () => {
 	const { heard, answer } = await openWatch();
-	const others = {
-		[KEYS.drainOf("a")]: { ...DRAIN, incarnation: "a-0" },
-		[KEYS.cordonOf("a")]: { ...CORDON, instance: 0 },
-	};
-	await answer(0, snapshot(1, others));
+	const other = { ...DRAIN, incarnation: "a-0" };
+	await answer(0, snapshot(1, { [KEYS.drainOf("a")]: other }));
 	expect(heard).toEqual([]);
 });
 

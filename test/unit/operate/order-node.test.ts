@@ -10,10 +10,7 @@ import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 
 const KEYS = new RunKeys("r");
-const VIEW = {
-	...runView({}, [nodeRecord("a"), nodeRecord("b")]),
-	cordoned: new Set(["b", "gone"]),
-};
+const VIEW = runView({}, [nodeRecord("a"), nodeRecord("b")]);
 
 const writeOf = (order: NodeOrder, nodeId: string, view: RunView = VIEW) =>
 	writeFor({ runId: "r", nodeId, order, reason: "by hand" }, KEYS, view);
@@ -21,13 +18,9 @@ const writeOf = (order: NodeOrder, nodeId: string, view: RunView = VIEW) =>
 describe.each<NodeOrder>([
 	{ kind: "drain", deadline: 5 },
 	{ kind: "stay" },
-	{ kind: "cordon" },
-	{ kind: "uncordon" },
 ])("the order to $kind", (order) => {
 	it("reaches a node that is there", () => {
-		const isDrain = order.kind === "drain" || order.kind === "stay";
-		const key = isDrain ? KEYS.drainOf("a") : KEYS.cordonOf("a");
-		expect(Object.values(writeOf(order, "a"))).toContain(key);
+		expect(Object.values(writeOf(order, "a"))).toContain(KEYS.drainOf("a"));
 	});
 
 	it("is refused where nobody would hear it", () => {
@@ -42,24 +35,13 @@ describe.each<NodeOrder>([
 	});
 });
 
-it("lets a cordoned node that is gone come back", () => {
-	expect(writeOf({ kind: "uncordon" }, "gone")).toEqual({
-		delete: KEYS.cordonOf("gone"),
-	});
-	expect(() => writeOf({ kind: "stay" }, "gone")).toThrow("has no node gone");
-});
-
 it.each<[NodeOrder["kind"], string, number]>([
-	["cordon", "a", 0],
-	["cordon", "b", 1],
-	["drain", "a", 0],
-	["uncordon", "b", 2],
-	["stay", "a", 1],
+	["drain", "a", 1],
+	["stay", "a", 2],
 ])("after the order to %s %s, %d nodes may take part in a later round", (kind, nodeId, left) => {
 	const order: NodeOrder =
 		kind === "drain" ? { kind, deadline: undefined } : { kind };
 	const leaving = nodeRecord("c", { state: "leaving" });
 	const nodes = [nodeRecord("a"), nodeRecord("b"), leaving];
-	const view = { ...runView({}, nodes), cordoned: new Set(["b"]) };
-	expect(leftAfter({ nodeId, order }, view)).toBe(left);
+	expect(leftAfter({ nodeId, order }, runView({}, nodes))).toBe(left);
 });

@@ -100,20 +100,6 @@ it("builds on what it has read", async () => {
 	coordinator.close();
 });
 
-it("looks at once when a user keeps a node from later rounds, or lets it in again", async () => {
-	const { store, coordinator } = await coordinating();
-	store.known.length = 0;
-	const record = { version: 1, instance: 1, reason: "by hand" } as const;
-	const key = KEYS.cordonOf("b");
-	await store.transaction([], [{ put: key, value: encodeRecord(record) }]);
-	await settle();
-	expect(store.known).toHaveLength(1);
-	await store.transaction([], [{ delete: key }]);
-	await settle();
-	expect(store.known).toHaveLength(2);
-	coordinator.close();
-});
-
 it("reads all again when a write of its was refused: what it knows may be another store's", async () => {
 	const { store, clock, coordinator } = await coordinating();
 	store.refuses = true;

@@ -112,15 +112,6 @@ describe("the roles that restart", () => {
 			["reader", "trainer"],
 			"role reader: …; role trainer: t does not run on",
 		],
-		[
-			"also that of a cordoned node",
-			{
-				...view(OPEN, [runsOn("t"), runsOn("u"), ready("r")]),
-				cordoned: new Set(["t"]),
-			},
-			["reader", "trainer"],
-			"role reader: …; role trainer: t is cordoned: it takes no later round",
-		],
 	])("are %s", (_, of, roles, reason) => {
 		const round = roundOf(plan(of));
 		expect(round.cause).toMatchObject({ roles, reason });

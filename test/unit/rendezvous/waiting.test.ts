@@ -136,12 +136,6 @@ describe("in words", () => {
 			"waiting for 1 more node, because the nodes that are here have finished: a, b; missing: c; 30 s left",
 		],
 		[
-			awaits("minimum", ROUND, NODES, {
-				...{ here: [], needed: 2, cordoned: ["a", "b"] },
-			}),
-			"waiting for 2 more nodes (at least 2): no node is here that may take part; kept out until elastic-run uncordon: a, b; 30 s left",
-		],
-		[
 			awaits("last-call", ROUND, NODES, { here: ["a", "b"] }),
 			"last call (at most 4 nodes): a, b are here; 30 s left",
 		],
