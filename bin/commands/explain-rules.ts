@@ -27,7 +27,6 @@ type Config = Pick<
 	| "runId"
 	| "exitCodes"
 	| "isRecreated"
-	| "escalate"
 	| "failoverScope"
 >;
 
@@ -60,9 +59,7 @@ export function explain(config: Config, facts: RuleFacts): Explanation {
 	const ends = exitCodes.isPropagated ? facts.exit : EXIT_CODES.failed;
 	const words = OUTCOMES[workers].replace("CODE", String(ends));
 	const isAgain = workers !== "leave" && workers !== "fail-run";
-	const outcome = isAgain
-		? [again(workers, config), ...besides(charge, config)].join("; ")
-		: `${words}${code}`;
+	const outcome = isAgain ? again(workers, config) : `${words}${code}`;
 	return {
 		facts,
 		decidedBy: rule === undefined ? `policy ${policy.name}` : ruleWords(rule),
@@ -71,29 +68,16 @@ export function explain(config: Config, facts: RuleFacts): Explanation {
 	};
 }
 
-/** How this node's workers get to their next round. */
+/** How this node's workers, and those of other roles, get to their next round. */
 function again(
 	workers: Verdict["workers"],
-	{ isRecreated, exitCodes }: Config,
+	{ isRecreated, exitCodes, failoverScope }: Config,
 ): string {
-	return isRecreated && workers === "restart"
-		? `all workers of this node are ended, and its launcher exits with code ${exitCodes.restart}, to be started again`
-		: OUTCOMES[workers];
-}
-
-/** What other flags make of it. */
-function besides(
-	charge: Verdict["charge"],
-	{ escalate, failoverScope }: Config,
-): readonly string[] {
-	return [
-		...(failoverScope === "role" ? ["other roles run on"] : []),
-		...(escalate.length > 0 && charge !== "nothing"
-			? [
-					`while nothing brings a step forward, --escalate goes on: ${escalate.join(", ")}`,
-				]
-			: []),
-	];
+	const words =
+		isRecreated && workers === "restart"
+			? `all workers of this node are ended, and its launcher exits with code ${exitCodes.restart}, to be started again`
+			: OUTCOMES[workers];
+	return failoverScope === "role" ? `${words}; other roles run on` : words;
 }
 
 /** "rule 1 (exit=3 => fail-run) decides: the run fails with exit code 1; charged: nothing". */

@@ -1,7 +1,6 @@
 import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { RestartLimit } from "../rendezvous/planner/spending.js";
-import type { Rung } from "../rendezvous/records/escalation.js";
 import type {
 	ExitCodeConfig,
 	PreflightConfig,
@@ -161,8 +160,6 @@ export interface AgentConfig extends StoreConfig {
 	readonly maxRestarts: number;
 	readonly restartLimits: RestartLimits;
 	readonly restartDelay: RestartDelay;
-	/** What follows one after the other while nothing makes progress; empty: off. */
-	readonly escalate: readonly Rung[];
 	/** So many same failures in a row end the run; 0: they do not. */
 	readonly maxIdenticalFailures: number;
 	/** What restarts when a worker fails: all workers, or those of its role. */

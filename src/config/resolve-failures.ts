@@ -8,7 +8,6 @@ type FailuresConfig = Pick<
 	| "maxRestarts"
 	| "restartLimits"
 	| "restartDelay"
-	| "escalate"
 	| "maxIdenticalFailures"
 	| "rules"
 	| "isRecreated"
@@ -29,7 +28,6 @@ export function restartsConfig(
 			node: reader.given(OPTIONS.maxNodeRestarts),
 			role: reader.given(OPTIONS.maxRoleRestarts),
 		},
-		escalate: reader.given(OPTIONS.escalate) ?? [],
 		restartDelay: reader.value(OPTIONS.restartDelay),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
 		failoverScope: reader.value(OPTIONS.failoverScope),

@@ -79,7 +79,6 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 			...{ cause, outcome, world: WORLD, unpaid, planId: "plan-1" },
 			...{ chargedAt: [1], roles: { default: spending }, accounted: ["x"] },
 			...{ furthest: { default: 1 }, fruitless: 1 },
-			escalation: { at: 1, rung: "soft", why: "w" },
 			repeated: {
 				...{ fingerprint: "f", times: 1, step: 1 },
 				...{ nodes: ["a"], lines: ["l"] },
@@ -128,7 +127,6 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 			...{ driverRoles: "r", maxIdenticalFailures: 1, restartWindowMs: 1 },
 			...{ maxNodeRestarts: 1, nodeWindowMs: 1, maxRoleRestarts: 1 },
 			...{ roleWindowMs: 1, restartDelayMs: 1, restartDelayMaxMs: 1 },
-			escalate: "soft,hard",
 		},
 	],
 	[

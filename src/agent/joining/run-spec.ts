@@ -36,7 +36,6 @@ export function runSpec(config: AgentConfig): RunSpec {
 		restartDelayMs: config.restartDelay.leastMs,
 		restartDelayMaxMs: config.restartDelay.mostMs,
 		...restartLimits(config),
-		...(config.escalate.length > 0 && { escalate: config.escalate.join(",") }),
 		joinTimeoutMs: rendezvous.joinTimeoutMs,
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
 		settleTimeoutMs: rendezvous.settleTimeoutMs,

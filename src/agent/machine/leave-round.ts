@@ -1,6 +1,5 @@
 import type { WorldChangeEvent } from "../../channel/events.js";
 import { decide } from "../../policies/check-decision.js";
-import type { RestartDecision } from "../../policies/strategy.js";
 import { carryOut, scaleDown } from "./carry-out.js";
 import { policyContext, policyFailure, withFailure } from "./note-failure.js";
 import type { Running } from "./state.js";
@@ -22,10 +21,9 @@ export function leaveRound(
 ): Transition {
 	const { policy } = context;
 	const about = policyContext(state, cause, context);
-	const decided = decide(policy.name, "scale", () =>
+	const decision = decide(policy.name, "scale", () =>
 		change === "SCALE_UP" ? policy.onScaleUp(about) : policy.onScaleDown(about),
 	);
-	const decision = onRung(decided, state);
 	const { reason } = decision;
 	const failing =
 		decision.workers === "fail-run"
@@ -33,20 +31,4 @@ export function leaveRound(
 			: state;
 	const notice = { ...scaleDown(reason, context, without), change };
 	return carryOut(failing, decision, notice, context);
-}
-
-/** Where the run escalates, the rung of a failure says what happens to the workers of other nodes. */
-function onRung(
-	decided: RestartDecision,
-	{ view, round: own }: Running,
-): RestartDecision {
-	const { deprecated = 0, cause, escalation } = view?.round ?? {};
-	const { workers } = decided;
-	const isFailure = deprecated >= own && cause?.kind === "failure";
-	const isRestart = workers === "pause" || workers === "restart";
-	if (escalation === undefined || !isFailure || !isRestart) return decided;
-	return {
-		...decided,
-		workers: escalation.rung === "soft" ? "pause" : "restart",
-	};
 }

@@ -1,10 +1,6 @@
 import { option, optionWithDefault } from "../option.js";
 import { parsePolicy } from "../parse/policy.js";
-import {
-	parseEscalation,
-	parseRestartDelay,
-	parseRestartLimit,
-} from "../parse/restarts.js";
+import { parseRestartDelay, parseRestartLimit } from "../parse/restarts.js";
 import { parseRules } from "../parse/rules.js";
 import {
 	oneOf,
@@ -59,15 +55,6 @@ export const RESTART_OPTIONS = {
 		defaultHelp: "no limit",
 		help: "failures of one role; one more, and the run fails",
 		parse: parseRestartLimit,
-	}),
-	escalate: option({
-		name: "escalate",
-		group: "Restarts",
-		argument: "LIST",
-		forms: ["list"],
-		defaultHelp: "off",
-		help: "of soft,hard,replace-node,fail-run: the next one follows if the one before brought no step forward",
-		parse: parseEscalation,
 	}),
 	restartDelay: optionWithDefault({
 		name: "restart-delay",

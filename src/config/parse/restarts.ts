@@ -1,9 +1,4 @@
 import type { RestartLimit } from "../../rendezvous/planner/spending.js";
-import {
-	parseRungs,
-	RUNGS,
-	type Rung,
-} from "../../rendezvous/records/escalation.js";
 import { invalid, ok, type Parsed } from "./parsed.js";
 import { parseDuration, wholeNumber } from "./scalars.js";
 
@@ -20,14 +15,6 @@ export function parseRestartLimit(text: string): Parsed<RestartLimit> {
 	return parsed.value > 0
 		? ok({ restarts, windowMs: parsed.value })
 		: invalid(text, WORDS);
-}
-
-/** `soft,hard,replace-node,fail-run`, or some of these, in this order. */
-export function parseEscalation(text: string): Parsed<readonly Rung[]> {
-	const rungs = parseRungs(text);
-	return rungs.length > 0 && rungs.join() === text
-		? ok(rungs)
-		: invalid(text, `one or more of ${RUNGS.join()}, in this order`);
 }
 
 /** Milliseconds. */

@@ -145,7 +145,6 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	roleWindowMs: "--max-role-restarts",
 	restartDelayMs: "--restart-delay",
 	restartDelayMaxMs: "--restart-delay",
-	escalate: "--escalate",
 	joinTimeoutMs: "--rdzv-conf join_timeout",
 	lastCallTimeoutMs: "--rdzv-conf last_call_timeout",
 	settleTimeoutMs:

@@ -5,11 +5,9 @@ import type {
 	RoundRecord,
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { rungFor, rungInWords } from "./escalation.js";
 import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
-import { progressOf } from "./progress.js";
 import { isRestarting, reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
@@ -148,19 +146,11 @@ function begin(
 	config: PlannerConfig,
 	wallTime: number,
 ): Incident {
-	const { escalation: before, cause } = view.round;
 	const { role } = root.failure;
 	const scope = restarting(view.round, config, [role]);
-	const { roles } = scope;
-	const left = { ...view.round, cause: { ...cause, roles } };
-	const progress = progressOf({ ...view, round: left });
-	const escalation = rungFor(before, root, progress, config);
-	const words = rungInWords(escalation);
-	const failed = reasonIn(config, role, describeFailure(root.failure));
-	const reason = words === undefined ? failed : `${failed}; ${words}`;
+	const reason = reasonIn(config, role, describeFailure(root.failure));
 	const round: RoundRecord = {
 		...view.round,
-		escalation: escalation ?? before,
 		cause: {
 			kind: "failure",
 			changeEvent: "SCALE_DOWN",

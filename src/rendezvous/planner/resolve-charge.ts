@@ -2,12 +2,6 @@ import { describeFailure } from "../records/failure.js";
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import {
-	hasFurtherRung,
-	rungBefore,
-	rungFor,
-	rungInWords,
-} from "./escalation.js";
-import {
 	barred,
 	barredNode,
 	hopeless,
@@ -15,9 +9,9 @@ import {
 	rowAfter,
 } from "./identical-failures.js";
 import { UNUSED, whyBarred } from "./node-budget.js";
-import { type Charged, outcomeOf, pay, spent } from "./pay-incident.js";
+import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
-import { cameFurther, progressOf, type RoundProgress } from "./progress.js";
+import { progressOf } from "./progress.js";
 import { fruitlessAfter, restartDelayMs } from "./restart-delay.js";
 import { reasonIn } from "./role-scope.js";
 import { externalCauses } from "./why-gone.js";
@@ -72,7 +66,6 @@ function explain(
 				roles,
 			},
 			incidents: round.incidents - 1,
-			escalation: rungBefore(round, config),
 			unpaid: undefined,
 		},
 		budgets: new Map(),
@@ -91,14 +84,12 @@ function charge(
 	wallTime: number,
 ): Settled {
 	const progress = progressOf(view);
-	const escalation = rungWith(view, unpaid, progress, config);
 	const settled: RoundRecord = {
 		...view.round,
 		unpaid: undefined,
 		repeated: rowAfter(view, unpaid, progress, config),
 		furthest: progress.furthest,
 		fruitless: fruitlessAfter(view.round, unpaid, progress, config),
-		escalation,
 	};
 	const cost = costOf(view, settled, unpaid, config, wallTime);
 	const isBarred = [...cost.budgets].some(
@@ -116,20 +107,6 @@ function charge(
 	};
 }
 
-/** Only now all members have said how far they came: a rung that was not needed is taken back. */
-function rungWith(
-	{ round }: RunView,
-	unpaid: NodeFailure,
-	progress: RoundProgress,
-	config: PlannerConfig,
-): RoundRecord["escalation"] {
-	const { escalation } = round;
-	const isNeeded = !cameFurther(progress, unpaid, config);
-	return isNeeded || escalation === undefined
-		? escalation
-		: rungFor(undefined, unpaid, progress, config);
-}
-
 /** What the incident costs, or how it ends the run or its node's part in it. */
 function costOf(
 	view: RunView,
@@ -138,23 +115,10 @@ function costOf(
 	config: PlannerConfig,
 	wallTime: number,
 ): Charged {
-	const { nodeId, isUnattributed = false } = unpaid.failure;
-	const isOnRung = config.escalate !== undefined && unpaid.charge !== "nothing";
-	const rung = isOnRung ? round.escalation : undefined;
-	const words = rungInWords(rung) ?? "";
-	if (rung?.rung === "fail-run") {
-		const outcome = { ...spent(round, words), reason: round.cause.reason };
-		return { round: { ...round, outcome }, budgets: new Map() };
-	}
-	if (rung?.rung === "replace-node" && !isUnattributed) {
-		const before = view.budgets.get(nodeId) ?? UNUSED;
-		const why = `${nodeId} has failed again: ${words}`;
-		return { round, budgets: new Map([[nodeId, barred(before, why)]]) };
-	}
+	const { nodeId } = unpaid.failure;
 	const paid = pay(view, round, unpaid, config, wallTime);
 	const ends = outcomeOf(paid.round, [unpaid], config, wallTime);
-	const isFull =
-		ends === null && isRowFull(round, config) && !hasFurtherRung(round, config);
+	const isFull = ends === null && isRowFull(round, config);
 	if (!isFull) return { ...paid, round: { ...paid.round, outcome: ends } };
 	const bar = barredNode(view, unpaid, round, config);
 	if (bar === undefined) {

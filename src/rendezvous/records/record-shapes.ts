@@ -11,7 +11,6 @@ import {
 	type Shape,
 } from "../../base/shape.js";
 import type { RepeatedFailure, Spending } from "./budget-record.js";
-import { type EscalationRung, RUNGS } from "./escalation.js";
 import type { FinishedRecord } from "./finished-record.js";
 import type { HistoryRecord } from "./history-record.js";
 import {
@@ -51,12 +50,6 @@ import type { NodeList, WaitingRecord } from "./waiting-record.js";
 
 const spending = fields<Spending>({ count, at: list(time) });
 
-const escalation = fields<EscalationRung>({
-	at: count,
-	rung: oneOf(...RUNGS),
-	why: optional(words),
-});
-
 const repeatedFailure = fields<RepeatedFailure>({
 	fingerprint: words,
 	times: count,
@@ -82,7 +75,6 @@ export const ROUND = fields<RoundRecord>(
 		unpaid: optional(nodeFailure),
 		furthest: optional(mapOf(name, step)),
 		fruitless: optional(count),
-		escalation: optional(escalation),
 		repeated: optional(repeatedFailure),
 		world: nullable(world),
 		outcome: nullable(outcome),

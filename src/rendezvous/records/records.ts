@@ -1,5 +1,4 @@
 import type { Reached, RepeatedFailure, Spending } from "./budget-record.js";
-import type { EscalationRung } from "./escalation.js";
 import type { FailureId, FailureRecord } from "./failure.js";
 import type { NoticeRecord } from "./notice-record.js";
 import type { RefusedSeat } from "./refused-seat.js";
@@ -170,8 +169,6 @@ export interface RoundRecord {
 	readonly furthest?: Readonly<Record<string, number>> | undefined;
 	/** How many incidents in a row have ended a round in which nothing moved; absent: none. */
 	readonly fruitless?: number | undefined;
-	/** With `--escalate`: what followed the newest failure. */
-	readonly escalation?: EscalationRung | undefined;
 	/** The newest incidents that were the same, without progress between them. */
 	readonly repeated?: RepeatedFailure | undefined;
 	readonly world: World | null;

@@ -21,7 +21,6 @@ export const SPEC = fields<RunSpec>(
 		roleWindowMs: optional(duration),
 		restartDelayMs: optional(duration),
 		restartDelayMaxMs: optional(duration),
-		escalate: optional(words),
 		joinTimeoutMs: duration,
 		lastCallTimeoutMs: duration,
 		settleTimeoutMs: duration,

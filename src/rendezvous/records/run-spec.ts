@@ -26,8 +26,6 @@ export interface RunSpec {
 	/** Least and longest wait before a restart while nothing makes progress; the longest 0 or absent: none. */
 	readonly restartDelayMs?: number;
 	readonly restartDelayMaxMs?: number;
-	/** "soft,hard": what follows one after the other while nothing makes progress; absent: off. */
-	readonly escalate?: string;
 	readonly joinTimeoutMs: number;
 	readonly lastCallTimeoutMs: number;
 	readonly settleTimeoutMs: number;

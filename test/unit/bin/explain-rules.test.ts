@@ -17,7 +17,7 @@ function outcomeOf(
 		...{ policy: new HardRestartPolicyStrategy(), rules: rules.value },
 		...{ maxRestarts: 3, runId: "run" },
 		exitCodes: { replaceNode: 99, restart: 76, isPropagated },
-		...{ isRecreated: false, escalate: [], failoverScope: "run" as const },
+		...{ isRecreated: false, failoverScope: "run" as const },
 		...change,
 	};
 	return explain(config, facts.value).outcome;
@@ -43,9 +43,9 @@ it.each<[string, Partial<Parameters<typeof explain>[0]>, string]>([
 		"all workers of this node are ended, and its launcher exits with code 76, to be started again",
 	],
 	[
-		"--failover-scope role and --escalate",
-		{ failoverScope: "role", escalate: ["soft", "fail-run"] },
-		"all workers of this node are restarted in a next round; other roles run on; while nothing brings a step forward, --escalate goes on: soft, fail-run",
+		"--failover-scope role",
+		{ failoverScope: "role" },
+		"all workers of this node are restarted in a next round; other roles run on",
 	],
 ])("J12 validate --explain says what follows with %s", (_, change, words) => {
 	expect(outcomeOf(1, false, change)).toBe(words);
