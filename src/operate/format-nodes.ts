@@ -23,7 +23,7 @@ export function formatNodes(
 	const ago = (at: number) => formatDuration(Math.max(0, wallTime - at));
 	const rows = nodes.map((node) => [
 		node.nodeId,
-		node.isDistrusted ? `${node.part}, a spare first` : node.part,
+		node.part,
 		node.restarts === null
 			? "-"
 			: `${node.restarts.used} of ${node.restarts.allowed}${windowOf(node.restarts)}`,

@@ -16,7 +16,6 @@ import {
 	WAITING,
 } from "../../src/rendezvous/records/record-shapes.js";
 import { RECREATED } from "../../src/rendezvous/records/recreated-record.js";
-import { REMEMBERED } from "../../src/rendezvous/records/remembered-node.js";
 import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import { COMMAND } from "../../src/rendezvous/records/run-command.js";
 import { SPEC } from "../../src/rendezvous/records/run-spec-shape.js";
@@ -90,12 +89,7 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		NODE,
 		nodeRecord("a", {
 			...{ failure: unpaid, pids: [7], ranSince: 1, ranUntil: 1 },
-			...{
-				isDistrusted: true,
-				succeeds: "a-0",
-				nodeRank: 1,
-				reached: { round: 1, step: 1 },
-			},
+			...{ succeeds: "a-0", nodeRank: 1, reached: { round: 1, step: 1 } },
 			...{ fencedIn: 1, cause: "c", awaitsWorkersMs: 1, runsOn: true },
 			...{ isAsked: true, notice },
 		}),
@@ -217,9 +211,4 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		},
 	],
 	["learned/d", LEARNED, { version: 1, modules: "eJwDAAAAAAE=", bytes: 1 }],
-	[
-		"/elastic-run-nodes/a",
-		REMEMBERED,
-		{ version: 1, replacements: [{ runId: "r", at: 1, reason: "r" }] },
-	],
 ];

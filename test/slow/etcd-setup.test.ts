@@ -21,7 +21,6 @@ test("J20 etcd-setup prints what makes a user for one run", async () => {
 	expect(stdout.split("\n").filter((line) => /^etcdctl/.test(line))).toEqual([
 		`${etcdctl} role add elastic-run-night-1`,
 		`${etcdctl} role grant-permission elastic-run-night-1 --prefix=true readwrite /elastic-run/night-1/`,
-		`${etcdctl} role grant-permission elastic-run-night-1 --prefix=true readwrite /elastic-run-nodes/`,
 		`${etcdctl} user add train`,
 		`${etcdctl} user grant-role train elastic-run-night-1`,
 	]);

@@ -28,7 +28,6 @@ import {
 	passPreflight,
 	publishPreflight,
 } from "./preflight.js";
-import { wasReplacedOften } from "./remember-nodes.js";
 import { runSpec } from "./run-spec.js";
 
 /** A complete configuration: the values that depend on the store or the route to it are set. */
@@ -87,7 +86,6 @@ export async function enterRun(
 		// The store has answered, so names that lead to it can be resolved.
 		const localAddr =
 			config.localAddr ?? (await detectLocalAddress(config, clock));
-		const isDistrusted = await wasReplacedOften(nodeId, options);
 		const named: NodeConfig = { ...config, localAddr, nodeId };
 		refuseAborted(options);
 		preflight ??= await passPreflight(named, options);
@@ -101,10 +99,7 @@ export async function enterRun(
 		const membership = openMembership(
 			options,
 			named,
-			{
-				...{ ...process, isDead, succeeds },
-				isDistrusted: isDistrusted || undefined,
-			},
+			{ ...process, isDead, succeeds },
 			command,
 		);
 		const joined = await membership.join();
@@ -136,10 +131,7 @@ function warnOfOther(
 function openMembership(
 	options: EnterRunOptions,
 	config: NodeConfig,
-	self: Pick<
-		NodeRecord,
-		"hostId" | "pid" | "startTime" | "succeeds" | "isDistrusted"
-	> &
+	self: Pick<NodeRecord, "hostId" | "pid" | "startTime" | "succeeds"> &
 		Pick<MembershipOptions, "isDead">,
 	command: RunCommand,
 ): Membership {

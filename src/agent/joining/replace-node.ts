@@ -24,7 +24,6 @@ import { lastLines } from "../../report/last-lines.js";
 import { describeShellEnd, runShell } from "../../supervision/shell-command.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/shell-environment.js";
-import { rememberReplacement } from "./remember-nodes.js";
 
 export type ReplacePlace = Pick<LauncherIo, "clock" | "temporaryDirectory"> & {
 	readonly log: Logger;
@@ -36,7 +35,7 @@ export type ReplaceSettings = Parameters<typeof shellEnvironment>[0] &
 		readonly command: Pick<AgentConfig["command"], "cwd">;
 	};
 
-/** Cares for a node that is to be replaced: remembers it, and runs the user's command. Never rejects. */
+/** Runs the user's command for a node that is to be replaced. Never rejects. */
 export async function replaceNode(
 	record: ReplacedRecord,
 	config: ReplaceSettings,
@@ -47,12 +46,10 @@ export async function replaceNode(
 	const { nodeId, reason } = record;
 	try {
 		log.info(`${nodeId} is to be replaced: ${reason}`);
-		const store = await opening;
-		await rememberReplacement(record, config.runId, { store, log });
 		const commandEnd = await runCommand(record, config, place);
 		if (commandEnd === undefined) return;
 		log.info(`the command that replaces ${nodeId}: ${commandEnd}`);
-		await sayEnd({ ...record, commandEnd }, config, store);
+		await sayEnd({ ...record, commandEnd }, config, await opening);
 	} catch (error) {
 		log.warn(`replacing ${nodeId}: ${messageOf(error)}`);
 	}

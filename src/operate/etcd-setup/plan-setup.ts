@@ -1,5 +1,4 @@
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import { REMEMBERED_NODES } from "../../rendezvous/records/remembered-node.js";
 
 /** One right of a role: all keys that begin so. */
 export interface PrefixRight {
@@ -22,13 +21,7 @@ export function planSetup(runId: string, user?: string): EtcdSetup {
 		runId,
 		user: user ?? name,
 		role: name,
-		rights: [
-			{ prefix: new RunKeys(runId).prefix, why: "the run itself" },
-			{
-				prefix: REMEMBERED_NODES,
-				why: "nodes that runs have replaced, so that the next run takes them last",
-			},
-		],
+		rights: [{ prefix: new RunKeys(runId).prefix, why: "the run itself" }],
 	};
 }
 

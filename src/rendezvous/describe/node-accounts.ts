@@ -36,8 +36,6 @@ export interface NodeAccount {
 		/** How the user's command ended. */
 		readonly commandEnd: string | null;
 	} | null;
-	/** Runs replaced it at least twice within a week: it takes a seat only where no other node can. */
-	readonly isDistrusted: boolean;
 	readonly preflight: Omit<PreflightStatus, "nodeId"> | null;
 }
 
@@ -85,7 +83,6 @@ export function accountsOf(
 				failures: own.length,
 				lastFailure: own.at(-1) ?? null,
 				replaced: replaced ? replacementOf(replaced) : null,
-				isDistrusted: view.nodes.get(nodeId)?.record.isDistrusted ?? false,
 				preflight: preflight
 					? {
 							verdict: preflight.verdict,

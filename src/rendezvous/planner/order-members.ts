@@ -89,23 +89,18 @@ export function idsOf(nodes: readonly NodeView[]): readonly string[] {
 }
 
 /**
- * Nodes that are not members: distrusted ones last, and before them those whose machine will go, because the round after
- * the next one would cost a restart; by the rank that they want, then in order of arrival.
+ * Nodes that are not members: those last whose machine will go, because the round after the next one would cost a
+ * restart; by the rank that they want, then in order of arrival.
  */
 export function inOrderOfArrival(
 	nodes: readonly NodeView[],
 ): readonly NodeView[] {
 	return [...nodes].sort(
 		(left, right) =>
-			distrust(left) - distrust(right) ||
 			goes(left) - goes(right) ||
 			placeWanted(left) - placeWanted(right) ||
 			left.createRevision - right.createRevision,
 	);
-}
-
-function distrust({ record }: NodeView): number {
-	return record.isDistrusted ? 1 : 0;
 }
 
 function goes({ record }: NodeView): number {

@@ -12,8 +12,6 @@ export interface AgentIdentity {
 	readonly localWorldSize: number;
 	readonly role: string;
 	readonly nodeRank?: number | undefined;
-	/** It was replaced often of late. */
-	readonly isDistrusted?: boolean | undefined;
 	/** The process whose place it takes. */
 	readonly succeeds?: string | undefined;
 }

@@ -101,7 +101,6 @@ export const NODE = fields<NodeRecord>({
 	since: time,
 	ranSince: optional(time),
 	ranUntil: optional(time),
-	isDistrusted: optional(flag),
 	succeeds: optional(token),
 	nodeRank: optional(count),
 	pids: list(nullable(positive)),

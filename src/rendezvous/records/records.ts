@@ -72,8 +72,6 @@ export interface NodeRecord {
 	readonly masterPort: number;
 	readonly localWorldSize: number;
 	readonly role: string;
-	/** It was replaced often of late: it takes a seat only where no other node can. */
-	readonly isDistrusted?: boolean | undefined;
 	/** The process whose place it takes: that one ended to be started again. */
 	readonly succeeds?: string | undefined;
 	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */

@@ -5,11 +5,6 @@ import { planWrites } from "../../../src/rendezvous/planner/plan-writes.js";
 import { toCareFor } from "../../../src/rendezvous/planner/replace-nodes.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
-import {
-	isDistrusted,
-	type RememberedNode,
-	withReplacement,
-} from "../../../src/rendezvous/records/remembered-node.js";
 import type { ReplacedRecord } from "../../../src/rendezvous/records/replaced-record.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
@@ -186,29 +181,5 @@ describe("the order of nodes that are not members", () => {
 			nodeRecord(nodeId, { claim: 1, nodeRank: 0 });
 		expect(members([goes, stays("b"), stays("c")])).toEqual(["b", "c"]);
 		expect(members([goes, stays("b")])).toEqual(["b", "a"]);
-	});
-
-	it("makes a node that was replaced often of late a spare before all others, and a member where no other can be", () => {
-		const fresh = (nodeId: string, isDistrusted = false) =>
-			nodeRecord(nodeId, { claim: 1, isDistrusted, nodeRank: 0 });
-		expect(members([fresh("a", true), fresh("b"), fresh("c")])).toEqual([
-			...["b", "c"],
-		]);
-		expect(members([fresh("a", true), fresh("b")])).toEqual(["b", "a"]);
-	});
-
-	it("remembers a replaced node for a week", () => {
-		const day = 24 * 3_600_000;
-		const times = (...days: readonly number[]) =>
-			days.reduce<RememberedNode | undefined>(
-				(known, at) =>
-					withReplacement(known, { runId: "r", at: at * day, reason: "x" }),
-				undefined,
-			);
-		expect(isDistrusted(undefined, 0)).toBe(false);
-		expect(isDistrusted(times(0), day)).toBe(false);
-		expect(isDistrusted(times(0, 5), 6 * day)).toBe(true);
-		expect(isDistrusted(times(0, 5), 7 * day)).toBe(false);
-		expect(times(0, 9)?.replacements).toHaveLength(1);
 	});
 });
