@@ -83,8 +83,6 @@ export interface LaunchConfig {
 	/** A failed run ends with the exit code of its root cause. */
 	readonly propagateExitCode?: boolean | undefined;
 
-	/** `"strict"`: a node that is slow, or cannot reach others, does not join. */
-	readonly preflight?: "quick" | "strict" | "off" | undefined;
 	/** Run by `sh -c` before this node joins. */
 	readonly preflightCommand?: string | undefined;
 	readonly preflightTimeout?: Duration | undefined;

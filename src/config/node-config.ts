@@ -8,10 +8,8 @@ export interface ExitCodeConfig {
 	readonly isPropagated: boolean;
 }
 
-/** How a node is examined before it joins. */
+/** What is run before a node joins. */
 export interface PreflightConfig {
-	/** Of the built-in examination. `strict`: a finding keeps the node out. */
-	readonly mode: "quick" | "strict" | "off";
 	/** For `sh -c`; undefined: none. */
 	readonly command: string | undefined;
 	readonly timeoutMs: number;

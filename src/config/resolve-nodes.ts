@@ -4,7 +4,6 @@ import type { SettingReader } from "./settings.js";
 
 export function preflightConfig(reader: SettingReader): PreflightConfig {
 	return {
-		mode: reader.value(OPTIONS.preflight),
 		command: reader.given(OPTIONS.preflightCommand),
 		timeoutMs: reader.value(OPTIONS.preflightTimeout),
 	};

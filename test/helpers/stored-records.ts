@@ -170,7 +170,6 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		{
 			...{ version: 1, nodeId: "a", verdict: "passed", findings: ["f"] },
 			...{ at: 1, tookMs: 1 },
-			speeds: { processor: 1, memory: 1, disk: 1 },
 		},
 	],
 	[

@@ -9,7 +9,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 	["src/config/"],
 	["src/logs/"],
 	["src/report/", "src/progress/", "src/goodput/"],
-	["src/notices/", "src/preflight/"],
+	["src/notices/"],
 	["src/evidence/"],
 	["src/agent/machine/"],
 	["src/agent/workers/"],

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, test } from "vitest";
+import { afterAll, expect, it, test } from "vitest";
 import { runCli } from "../helpers/cli.js";
 import { Cluster } from "../helpers/cluster.js";
-import { etcdForAll, etcdPut } from "../helpers/etcd.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { LaunchSite } from "../helpers/launch.js";
 import { isAlive, temporaryFolder } from "../helpers/processes.js";
 
@@ -12,60 +12,31 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const cwd = folder.path;
 
-/** No processor is as fast as those of these two nodes. */
-async function putFastNodes({ store }: Cluster): Promise<void> {
-	const speeds = { processor: 1e9, memory: 1, disk: 0 };
-	for (const nodeId of ["fast-1", "fast-2"]) {
-		const about = { nodeId, verdict: "passed", findings: [] };
-		const record = { version: 1, ...about, at: 1, tookMs: 1, speeds };
-		const key = store.keys.preflightOf(nodeId);
-		await etcdPut(etcd(), key, JSON.stringify(record));
-	}
-}
-
-describe("a preflight", { concurrent: true }, () => {
-	it("D11 that fails keeps the node out, and status shows its verdict beside a slow node that quick warns of and lets in", async (context) => {
-		const options = { nodes: "1:2", conf: { last_call_timeout: 0 } };
-		const cluster = new Cluster(etcd(), options, context);
-		await putFastNodes(cluster);
-		const good = "--preflight-command=echo GPU $ELASTIC_RUN_NODE_ID fine";
-		cluster.agent("node-a", { flags: [good, "--preflight", "quick"] });
-		await cluster.world(1, "node-a");
-		const said = cluster.launchOf("node-a").output.stderr;
-		expect(said).toContain("preflight: GPU node-a fine");
-		expect(said).toContain("preflight: the processor is slow");
-		const bad = "--preflight-command=echo broken >&2; exit 3";
-		cluster.agent("node-b", { flags: [bad] });
-		const { "node-b": out } = await cluster.ends({ "node-b": 75 });
-		expect(out?.stderr).toContain("preflight: broken");
-		expect(out?.stderr).toMatch(
-			/does not join, its preflight failed: .*exit code 3/,
-		);
-		const at = ["--rdzv-endpoint", etcd().endpoint, "--output", "json"];
-		const { runId } = cluster.store;
-		const { stdout } = await runCli(["status", runId, ...at], { cwd });
-		const preflights: unknown = JSON.parse(stdout).preflights;
-		expect(preflights).toMatchObject([
-			{ nodeId: "fast-1" },
-			{ nodeId: "fast-2" },
-			{
-				...{ nodeId: "node-a", verdict: "warned" },
-				findings: [expect.stringContaining("the processor is slow")],
-			},
-			{ nodeId: "node-b", verdict: "failed" },
-		]);
-		cluster.succeed(1);
-		await cluster.ends({ "node-a": 0 });
-	});
-
-	it("D11 strict: a node much slower than two others does not join", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "1" }, context);
-		await putFastNodes(cluster);
-		cluster.agent("node-a", { flags: ["--preflight", "strict"] });
-		const { "node-a": out } = await cluster.ends({ "node-a": 75 });
-		expect(out?.stderr).toContain("the processor is slow");
-		expect(await cluster.store.round()).toBeUndefined();
-	});
+it("D11 a preflight that fails keeps the node out, and status shows its verdict beside that of a node that was let in", async () => {
+	const options = { nodes: "1:2", conf: { last_call_timeout: 0 } };
+	const cluster = new Cluster(etcd(), options);
+	const good = "--preflight-command=echo GPU $ELASTIC_RUN_NODE_ID fine";
+	cluster.agent("node-a", { flags: [good] });
+	await cluster.world(1, "node-a");
+	const said = cluster.launchOf("node-a").output.stderr;
+	expect(said).toContain("preflight: GPU node-a fine");
+	expect(said).toContain("preflight: passed in ");
+	const bad = "--preflight-command=echo broken >&2; exit 3";
+	cluster.agent("node-b", { flags: [bad] });
+	const { "node-b": out } = await cluster.ends({ "node-b": 75 });
+	expect(out?.stderr).toContain("preflight: broken");
+	expect(out?.stderr).toMatch(
+		/does not join, its preflight failed: .*exit code 3/,
+	);
+	const at = ["--rdzv-endpoint", etcd().endpoint, "--output", "json"];
+	const { runId } = cluster.store;
+	const { stdout } = await runCli(["status", runId, ...at], { cwd });
+	expect(JSON.parse(stdout).preflights).toMatchObject([
+		{ nodeId: "node-a", verdict: "passed", findings: [] },
+		{ nodeId: "node-b", verdict: "failed" },
+	]);
+	cluster.succeed(1);
+	await cluster.ends({ "node-a": 0 });
 });
 
 test("D11 one that hangs is ended with all its processes", async () => {

@@ -35,7 +35,7 @@ export type NodeConfig = AgentConfig & { readonly localAddr: string };
 
 export interface EnterRunOptions
 	extends ChooseOptions,
-		Pick<PreflightOptions, "temporaryDirectory" | "stop"> {
+		Pick<PreflightOptions, "stop"> {
 	/** Names this process. */
 	readonly incarnation: string;
 	readonly listener: Pick<

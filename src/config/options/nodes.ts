@@ -1,15 +1,7 @@
 import { option, optionWithDefault } from "../option.js";
-import { oneOf, parseDuration, parseText } from "../parse/scalars.js";
+import { parseDuration, parseText } from "../parse/scalars.js";
 
 export const NODE_OPTIONS = {
-	preflight: optionWithDefault({
-		name: "preflight",
-		group: "Nodes",
-		argument: "quick|strict|off",
-		defaultText: "off",
-		help: "measure this node before it joins; strict: a slow or unreachable one does not join",
-		parse: oneOf("quick", "strict", "off"),
-	}),
 	preflightCommand: option({
 		name: "preflight-command",
 		group: "Nodes",
