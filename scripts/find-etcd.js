@@ -100,11 +100,22 @@ function cachePath() {
 	}
 }
 
-/** Returns the path of the unpacked program below the folder. */
-function fetchProgram(folder, env) {
+/**
+ * @param {string} folder where the package is fetched and unpacked
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @param {string} packageName
+ * @param {string} program its file name in /usr/bin
+ * @returns {string} the path of the unpacked program below the folder
+ */
+export function fetchProgram(
+	folder,
+	env,
+	packageName = "etcd-server",
+	program = "etcd",
+) {
 	const deadline = performance.now() + INSTALL_LIMIT_MS;
-	const run = (program, ...args) =>
-		execFileSync(program, args, {
+	const run = (command, ...args) =>
+		execFileSync(command, args, {
 			cwd: folder,
 			env: { ...env, LC_ALL: "C" },
 			stdio: ["ignore", "ignore", "pipe"],
@@ -121,14 +132,14 @@ function fetchProgram(folder, env) {
 		updateError = error;
 	}
 	try {
-		aptGet("download", "etcd-server");
+		aptGet("download", packageName);
 	} catch (error) {
 		throw updateError ?? error;
 	}
 	const archive = readdirSync(folder).find((name) => name.endsWith(".deb"));
 	if (archive === undefined) throw new Error("apt-get downloaded nothing");
 	run("dpkg-deb", "--extract", archive, "unpacked");
-	return join(folder, "unpacked/usr/bin/etcd");
+	return join(folder, "unpacked/usr/bin", program);
 }
 
 function aptOptions(folder) {
@@ -150,8 +161,13 @@ function aptOptions(folder) {
 	]);
 }
 
-/** Whoever fetches it at the same time puts the same there. */
-function putInPlace(program, destination) {
+/**
+ * Whoever fetches it at the same time puts the same there.
+ *
+ * @param {string} program
+ * @param {string} destination
+ */
+export function putInPlace(program, destination) {
 	mkdirSync(join(destination, ".."), { recursive: true });
 	const draft = `${destination}.${process.pid}`;
 	copyFileSync(program, draft);

@@ -154,17 +154,6 @@ const TABLE = {
 		flags: [...BARRIER_FLAGS, ...BARRIER_OPTIONS],
 		run: async (args) => (await import("./barrier.js")).barrier(args),
 	},
-	"etcd-setup": {
-		help: "show, or make, a user of etcd for one run",
-		operand: "RUN_ID",
-		flags: [
-			{ name: "apply" },
-			{ name: "user", argument: "NAME" },
-			{ name: "password-file", argument: "FILE" },
-			...[...STORE_FLAGS, ...COMMON_FLAGS],
-		],
-		run: async (args) => (await import("./etcd-setup.js")).etcdSetup(args),
-	},
 	"python-path": {
 		help: "print where Python finds the runtime library",
 		flags: [{ name: "wheel" }],

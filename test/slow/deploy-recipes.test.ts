@@ -328,38 +328,3 @@ describe("systemd", () => {
 		expect(`${stdout}${stderr}`).not.toContain("elastic-run@");
 	});
 });
-
-describe("etcd", () => {
-	it("etcd-user.sh: its user runs this run, and no other", async (context) => {
-		const { folder, env } = place();
-		const etcdctl = await run("etcdctl", ["version"]).catch(() => undefined);
-		if (etcdctl === undefined) context.skip("there is no etcdctl");
-		const etcd = await startEtcd();
-		const password = join(folder, "password");
-		writeFileSync(password, "secret\n", { mode: 0o600 });
-		await run(
-			"sh",
-			[join(FOLDER, "etcd-user.sh"), "night-1", "train", password, password],
-			{ env: { ...env, ETCDCTL_ENDPOINTS: etcd.endpoint } },
-		);
-		const login = [
-			...["--rdzv-endpoint", etcd.endpoint],
-			...["--rdzv-conf", `username=train,password_file=${password}`],
-		];
-		const launch = (runId: string) =>
-			runCli([...login, "--run-id", runId, "train.js"], { cwd: folder });
-		const clean = (...args: string[]) =>
-			runCli(["clean", ...args, "--older-than", "0", "--yes", ...login], {
-				cwd: folder,
-			});
-		expect(await launch("night-1")).toMatchObject({ exitCode: 0 });
-		const refused = [await launch("night-2"), await clean()];
-		for (const { exitCode, stderr } of refused) {
-			expect(exitCode).toBe(4);
-			expect(stderr).toContain("may not read and write these keys");
-		}
-		const cleaned = await clean("night-1");
-		expect(cleaned.exitCode).toBe(0);
-		expect(cleaned.stdout).toMatch(/^run .*removed +night-1/m);
-	});
-});

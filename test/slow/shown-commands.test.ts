@@ -77,9 +77,10 @@ function readersFolder(): string {
 		writeFileSync(join(project, name), "#!/bin/sh\n");
 		chmodSync(join(project, name), 0o755);
 	}
-	writeFileSync(join(project, "token"), "a-token-of-enough-characters\n", {
-		mode: 0o600,
-	});
+	for (const name of ["token", "train.password"]) {
+		const secret = "a-secret-of-enough-characters\n";
+		writeFileSync(join(project, name), secret, { mode: 0o600 });
+	}
 	return project;
 }
 

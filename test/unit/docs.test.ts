@@ -37,7 +37,8 @@ const FOREIGN = [
 	...["--always-sparkplug", "--no-lazy"],
 	// Of python-path and mypy.
 	...["--wheel", "--strict"],
-	// Of etcd and srun.
+	// Of etcd, etcdctl and srun.
+	...["--interactive", "--prefix"],
 	...["--listen-client-urls", "--advertise-client-urls", "--name"],
 	...["--listen-peer-urls", "--initial-advertise-peer-urls", "--data-dir"],
 	...["--initial-cluster", "--auto-compaction-retention"],
