@@ -15,10 +15,7 @@ export class RunKeys {
 	/** Selects all about the present state of the run: everything except its history, which may be long. */
 	get present(): readonly string[] {
 		const { round, coordinator, waiting, spec } = this;
-		return [
-			...[round, coordinator, waiting, spec, this.nodes],
-			...this.ofOneStart,
-		];
+		return [round, coordinator, waiting, spec, this.nodes, ...this.ofOneStart];
 	}
 
 	/** Selects the records from which a coordinator plans, given the round that it knows. */

@@ -125,7 +125,6 @@ function inWords(misfit: Misfit | undefined): string {
 }
 
 function remedyFor({ key }: Pick<Entry, "key">): string {
-	if (!key.startsWith(ALL_RUNS)) return "delete this key from the store";
 	const runId = key.slice(ALL_RUNS.length).split("/")[0] ?? "";
 	return `give another --run-id, or remove the run with "elastic-run clean ${shown(runId)} --yes" when its agents are gone`;
 }
