@@ -1,216 +1,196 @@
+import { type Dir, opendirSync, statSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import { Allowance } from "./allowance.js";
+import { decodeReply } from "./codec.js";
 import type { ReceivedReply } from "./events.js";
-import { channelPaths } from "./layout.js";
+import { channelPaths, messageFileName, sequenceOf } from "./layout.js";
+import { isPassing, readMessage } from "./message-file.js";
 import type { Warn } from "./once-each.js";
-import { planLook } from "./plan-look.js";
-import { ProgressReader } from "./progress-reader.js";
-import { ReplyFiles } from "./reply-files.js";
-import { ReplyListing } from "./reply-listing.js";
 
-/** Receives one reply. It will not be received again. */
-export type OnReply = (reply: ReceivedReply) => void;
+/** A step with so many replies after it is dropped. The library never writes so many at a time. */
+const MOST_STEPS = 1024;
 
-/** A finished look at a channel. */
-export interface Look {
-	/** How many files there were. */
-	readonly entries: number;
-	/** The numbers of the replies among them, in no order. */
-	readonly replies: readonly number[];
-}
-
-/** The limit on replies read and on errors passed on: per second in the long run, and at once. */
-const LOOKED_AT = { perSecond: 300, atMost: 300 };
+/** The errors that are passed on: per second in the long run, and at once. */
 const ERRORS = { perSecond: 1, atMost: 20 };
 
-/**
- * The agent waits for answers to its events. Each event sent allows this many more replies, so that an answer is found in
- * a flood of others.
- */
-const ANSWERS = 2048;
+/** What is not in a list waits for the next one: a longer list would need much memory. */
+const LONGEST_LIST = 16 * 1024;
 
-/** Steps are short, so that a flood of replies does not block the agent: so many files, and less on a slow disk. */
-const READ_PER_STEP = 64;
-const DROPPED_PER_STEP = 256;
-const STEP_MS = 5;
+/** In a directory with more files each notification costs more than it says. */
+const CROWD = 256;
 
-/** The limit when all must be done at once: about 50 ms. */
-const STEPS_AT_ONCE = 64;
-const READ_AT_ONCE = 1024;
+/** How long reading at once may take, in milliseconds. */
+const AT_ONCE_MS = 50;
 
 /**
- * Takes a worker's replies out of its channel, in steps. Every file there is new, because a reply is deleted once read.
- * If there are more than the limit, the oldest are deleted unread.
+ * Takes a worker's replies out of its channel: each is deleted when it is read. If the worker writes faster than this, its
+ * oldest steps are dropped, and nothing else.
  */
 export class ReplyReader {
+	/** Whether there are too many files for notifications. */
+	isCrowded = false;
 	private readonly replies: string;
-	private readonly onReply: OnReply;
-	private readonly warn: Warn;
-	private readonly files: ReplyFiles;
-	private readonly progress: ProgressReader;
-	private readonly lookedAt = new Allowance(
-		LOOKED_AT.perSecond,
-		LOOKED_AT.atMost,
-	);
+	private readonly progress: string;
 	private readonly errors = new Allowance(ERRORS.perSecond, ERRORS.atMost);
-	private listing: ReplyListing | undefined;
-	private look: Look | undefined;
-	private isClosed = false;
-	private toRead: number[] = [];
-	private toDrop: number[] = [];
+	private listing: Dir | undefined;
+	private entries = 0;
+	private listed: number[] = [];
+	/** Descending. */
+	private waiting: number[] = [];
+	/** Those that cannot be deleted, and must not be delivered again. */
+	private readonly done = new Set<number>();
+	/** The version of progress.json that was read, its time, and the time of the newest step among the replies. */
+	private progressVersion: string | undefined;
+	private progressAt = Number.NEGATIVE_INFINITY;
+	private repliedAt = Number.NEGATIVE_INFINITY;
 
-	constructor(channelDirectory: string, onReply: OnReply, warn: Warn) {
-		const { replies, progress } = channelPaths(channelDirectory);
+	constructor(
+		directory: string,
+		private readonly clock: Clock,
+		private readonly onReply: (reply: ReceivedReply) => void,
+		private readonly warn: Warn,
+	) {
+		const { replies, progress } = channelPaths(directory);
 		this.replies = replies;
-		this.onReply = onReply;
-		this.warn = warn;
-		this.files = new ReplyFiles(replies, warn);
-		this.progress = new ProgressReader(progress, warn);
-	}
-
-	/** How many files the current look has found so far; 0 between two looks. */
-	get entries(): number {
-		return (this.listing ?? this.look)?.entries ?? 0;
-	}
-
-	/** Whether a look is not over. */
-	get isLooking(): boolean {
-		return this.listing !== undefined || this.look !== undefined;
-	}
-
-	/** Raises the limit after an event was sent. */
-	expectAnswers(): void {
-		this.lookedAt.grant(ANSWERS);
+		this.progress = progress;
 	}
 
 	/**
-	 * Continues a look at the channel, or begins one, and delivers replies in order. Returns the look once it is over.
-	 * `clock` in milliseconds.
+	 * Delivers in order what lies there, and then the newest step. Returns false if `isOver` stopped it; then the next call
+	 * goes on.
 	 */
-	step(clock: () => number): Look | undefined {
-		const now = clock();
-		const isOver = () => clock() - now >= STEP_MS;
-		if (this.look === undefined) {
-			const look = this.list();
-			if (look === undefined) return undefined;
-			this.begin(look, now);
+	read(isOver: () => boolean): boolean {
+		if (this.waiting.length === 0 && !this.list(isOver)) return false;
+		while (this.waiting.length > 0) {
+			if (isOver()) return false;
+			// A listener may read this channel too: the reply is off the list, and deleted, before it is delivered.
+			const reply = this.take(this.waiting.pop() ?? 0);
+			if (reply !== undefined && this.isWanted(reply)) this.onReply(reply);
 		}
-		this.readSome(now, READ_PER_STEP, (one) => this.files.take(one), isOver);
-		if (this.toRead.length > 0) return undefined;
-		this.dropSome(isOver);
-		return this.toDrop.length > 0 ? undefined : this.end();
+		this.readProgress();
+		return true;
 	}
 
-	/** Delivers all replies of an ended worker at once. */
-	readNow(now: number): void {
-		if (this.look !== undefined) this.finish(now);
-		// A running listing may lack replies written since it began.
-		this.listed();
-		let look = this.list();
-		for (let steps = 1; look === undefined && steps < STEPS_AT_ONCE; steps++) {
-			look = this.list();
-		}
-		this.begin(look ?? this.listed(), now, READ_AT_ONCE);
-		this.finish(now);
-	}
-
-	/** Delivers the newest step, if it is newer than the last reply. */
-	readProgress(): void {
-		const progress = this.progress.read();
-		if (progress !== undefined) this.onReply(progress);
+	/** Delivers at once what lies there now, or the newest of it. */
+	readNow(): void {
+		// A list that was begun may lack replies.
+		this.endList();
+		if (!this.list(isOverAfter(AT_ONCE_MS, this.clock))) this.endList();
+		this.waiting.splice(MOST_STEPS);
+		this.read(isOverAfter(AT_ONCE_MS, this.clock));
 	}
 
 	/** Stops reading. */
 	close(): void {
-		this.isClosed = true;
-		this.toRead = [];
-		this.toDrop = [];
-		this.listed();
+		this.endList();
+		this.waiting = [];
 	}
 
-	/** Lists some more; undefined until the list is complete. A removed channel has no more replies. */
-	private list(): Look | undefined {
-		if (this.isClosed) return this.listed();
+	/** Returns whether the list is complete. A removed channel has no more replies. */
+	private list(isOver: () => boolean): boolean {
 		try {
-			this.listing ??= new ReplyListing(this.replies);
-			if (!this.listing.step()) return undefined;
+			this.listing ??= opendirSync(this.replies, { bufferSize: 256 });
+			while (this.listed.length < LONGEST_LIST) {
+				const entry = this.listing.readSync();
+				if (entry === null) break;
+				this.entries += 1;
+				// Known before the list is complete: meanwhile each notification costs.
+				this.isCrowded ||= this.entries > CROWD;
+				const sequence = sequenceOf(entry.name) ?? 0;
+				if (sequence > 0 && !this.done.has(sequence))
+					this.listed.push(sequence);
+				if (isOver()) return false;
+			}
 		} catch (error) {
 			if (systemErrorCode(error) !== "ENOENT") this.warn(messageOf(error));
 		}
-		return this.listed();
+		this.isCrowded = this.entries > CROWD;
+		this.endList();
+		return true;
 	}
 
-	/** Ends the listing with what was found. */
-	private listed(): Look {
-		const { entries = 0, sequences = [] } = this.listing ?? {};
-		this.listing?.close();
+	private endList(): void {
+		this.listing?.closeSync();
 		this.listing = undefined;
-		const replies = sequences.filter((one) => !this.files.isDone(one));
-		return { entries, replies };
+		this.entries = 0;
+		this.waiting = this.listed.sort((a, b) => b - a);
+		this.listed = [];
 	}
 
-	private begin(
-		look: Look,
-		now: number,
-		atMost = Number.POSITIVE_INFINITY,
-	): void {
-		this.look = look;
-		const allowed = Math.min(atMost, this.lookedAt.left(now));
-		const { read, drop } = planLook(look.replies, allowed);
-		this.lookedAt.take(read.length);
-		this.toRead = [...read];
-		this.toDrop = [...drop];
-		if (drop.length === 0) return;
-		this.warn(
-			`${this.replies}: the worker says more than is listened to; of more than ${LOOKED_AT.perSecond} replies a second the newest are read and the others deleted. Let it report less often.`,
-		);
+	/** Reads and deletes a reply; undefined if it is invalid or gone. */
+	private take(sequence: number): ReceivedReply | undefined {
+		const path = join(this.replies, messageFileName(sequence));
+		const reply = this.decode(path);
+		if (reply === "unavailable") return undefined;
+		try {
+			unlinkSync(path);
+		} catch (error) {
+			if (systemErrorCode(error) !== "ENOENT") {
+				this.done.add(sequence);
+				this.report(path, "cannot be deleted", error);
+			}
+		}
+		return reply;
 	}
 
-	/** Deletes no replies: the directory will soon be removed, or read once more. */
-	private finish(now: number): void {
-		this.readSome(now, this.toRead.length, (one) => this.files.readOnce(one));
-		this.toDrop = [];
-		this.end();
-	}
-
-	/** A listener may call `readNow`, so each file leaves the list before it is read. */
-	private readSome(
-		now: number,
-		atMost: number,
-		read: (sequence: number) => ReceivedReply | undefined,
-		isOver = () => false,
-	): void {
-		for (let count = 0; count < atMost; count++) {
-			if (isOver()) return;
-			const sequence = this.toRead.shift();
-			if (sequence === undefined) return;
-			const reply = read(sequence);
-			if (reply !== undefined && this.isHeard(reply, now)) this.onReply(reply);
+	/** The reply in a file; "unavailable" if the system cannot read it now. */
+	private decode(path: string): ReceivedReply | undefined | "unavailable" {
+		try {
+			const file = readMessage(path);
+			return file && decodeReply(file.text);
+		} catch (error) {
+			this.report(path, "cannot be read as a reply", error);
+			return isPassing(error) ? "unavailable" : undefined;
 		}
 	}
 
-	private dropSome(isOver: () => boolean): void {
-		let dropped = 0;
-		for (const sequence of this.toDrop) {
-			if (dropped === DROPPED_PER_STEP || isOver()) break;
-			this.files.delete(sequence);
-			dropped += 1;
+	private isWanted(reply: ReceivedReply): boolean {
+		if (reply.kind === "ERROR") {
+			if (this.errors.takeOne(this.clock.now())) return true;
+			this.warn(
+				`${this.replies}: the worker reports more than ${ERRORS.perSecond} error a second; the others are not shown. Its error file has the last one.`,
+			);
+			return false;
 		}
-		this.toDrop.splice(0, dropped);
-	}
-
-	private end(): Look {
-		const look = this.look ?? { entries: 0, replies: [] };
-		this.look = undefined;
-		return look;
-	}
-
-	private isHeard(reply: ReceivedReply, now: number): boolean {
-		if (reply.kind === "PROGRESS") return this.progress.isNews(reply);
-		if (reply.kind !== "ERROR" || this.errors.takeOne(now)) return true;
+		if (reply.kind !== "PROGRESS") return true;
+		this.repliedAt = Math.max(this.repliedAt, reply.timestamp);
+		if (this.waiting.length < MOST_STEPS) {
+			return reply.timestamp >= this.progressAt;
+		}
 		this.warn(
-			`${this.replies}: the worker reports more than ${ERRORS.perSecond} error a second; the others are not shown. Its error file has the last one.`,
+			`${this.replies}: the worker reports faster than its replies are read; while more than ${MOST_STEPS} wait, the oldest steps are dropped. Let it report less often.`,
 		);
 		return false;
 	}
+
+	/** Delivers the step in progress.json, if it is news. Costs one `stat` if nothing has changed. */
+	private readProgress(): void {
+		const found = statSync(this.progress, { throwIfNoEntry: false });
+		const version = found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+		if (version === this.progressVersion) return;
+		this.progressVersion = version;
+		const reply = this.decode(this.progress);
+		if (typeof reply !== "object" || reply.kind !== "PROGRESS") return;
+		this.progressAt = reply.timestamp;
+		if (reply.timestamp >= this.repliedAt) this.onReply(reply);
+	}
+
+	/** A worker may leave any number of bad files: each channel reports only the first of each kind. */
+	private report(path: string, what: string, error: unknown): void {
+		// The message may quote the file or its path.
+		const name = error instanceof Error ? error.name : "";
+		const kind = systemErrorCode(error) ?? name;
+		this.warn(
+			`${path} ${what}: ${messageOf(error)}.`,
+			`${this.replies} ${what}: ${kind}`,
+		);
+	}
+}
+
+/** Says whether so much time has passed since this call. */
+export function isOverAfter(ms: number, clock: Clock): () => boolean {
+	const begun = clock.now();
+	return () => clock.now() - begun >= ms;
 }

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { EventReader } from "../../src/channel/event-reader.js";
 import type { ReceivedReply } from "../../src/channel/events.js";
+import { ReplyWatch } from "../../src/channel/reply-watch.js";
 import { ReplyWriter } from "../../src/channel/reply-writer.js";
-import { watchReplies } from "../../src/channel/watch-replies.js";
 import { start, until } from "../fixtures/runtime-harness.js";
 import {
 	fill,
@@ -111,7 +111,7 @@ async function openAgent(parent = tmpdir()) {
 	const channel = root.createWorker(0);
 	const replies: ReceivedReply[] = [];
 	let acknowledged = 0;
-	const watch = await watchReplies(
+	const watch = new ReplyWatch(
 		root,
 		(_directory, reply) => {
 			if (reply.kind === "ACK") acknowledged = reply.event;
@@ -125,5 +125,6 @@ async function openAgent(parent = tmpdir()) {
 		},
 	);
 	onTestFinished(() => watch.close());
+	await watch.open();
 	return { root, channel, replies, acknowledged: () => acknowledged };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
-import { watchReplies } from "../../src/channel/watch-replies.js";
+import { ReplyWatch } from "../../src/channel/reply-watch.js";
 import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
 import { hearingAgent } from "../fixtures/hearing-agent.js";
 import { LIBRARIES } from "../fixtures/python/libraries.js";
@@ -36,7 +36,7 @@ describe.each(RUNTIMES)("T13 a worker in $name", (runtime) => {
 			const channel = root.createWorker(0);
 			await hearBy(way, root, channel, context);
 			let acknowledged = 0;
-			const watch = await watchReplies(
+			const watch = new ReplyWatch(
 				root,
 				(_directory, reply) => {
 					if (reply.kind === "ACK") acknowledged = reply.event;
@@ -44,6 +44,7 @@ describe.each(RUNTIMES)("T13 a worker in $name", (runtime) => {
 				{ clock: systemClock, warn: (warning) => expect.fail(warning) },
 			);
 			onTestFinished(() => watch.close());
+			await watch.open();
 			channel.send(work(1), 1);
 			const args = [String(COUNT)];
 			const worker = runtime.start("reader", { channel, args });

@@ -17,7 +17,7 @@ const IMPORTS = FILES.flatMap(importsOf);
 const DOORS: Readonly<Record<string, string>> = {
 	commander: "bin/argument-parser.ts",
 	execa: "src/supervision/process-spawner.ts",
-	chokidar: "src/channel/reply-watcher.ts",
+	chokidar: "src/channel/reply-watch.ts",
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
 	etcd3: "src/rendezvous/store/etcd/etcd-client.ts",

@@ -7,7 +7,7 @@ import {
 	type ChannelRoot,
 	openChannelRoot,
 } from "../../channel/channel-root.js";
-import { type ReplyListener, ReplyWatch } from "../../channel/watch-replies.js";
+import { type ReplyListener, ReplyWatch } from "../../channel/reply-watch.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { createConsole, type WorkerConsole } from "../../logs/console-tail.js";
 import type { FileCare, ProcessLogger } from "../../logs/create-logger.js";

@@ -5,9 +5,7 @@ import { ManualClock } from "../channel/manual-clock.js";
 import { temporaryRoot } from "../channel/samples.js";
 
 // The watcher's package is never loaded, and the poll never comes.
-vi.mock("../../../src/channel/reply-watcher.js", () => ({
-	loadChokidar: () => new Promise(() => {}),
-}));
+vi.mock("chokidar", () => new Promise(() => {}));
 
 it("T11 what a worker has said is read on demand while the watcher is still loaded", () => {
 	const root = temporaryRoot();

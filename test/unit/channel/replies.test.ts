@@ -13,6 +13,7 @@ import type { ReceivedReply } from "../../../src/channel/events.js";
 import { onceEach } from "../../../src/channel/once-each.js";
 import { ReplyReader } from "../../../src/channel/reply-reader.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
+import { ManualClock } from "./manual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
 describe("writing", () => {
@@ -65,9 +66,8 @@ describe("steps that come fast", () => {
 		expect(files().length).toBeLessThan(300);
 		expect(readdirSync(join(directory, "tmp"))).toEqual([]);
 		readAll(reader);
-		reader.readProgress();
-		reader.readProgress();
-		expect(received).toHaveLength(files().length + received.length);
+		readAll(reader);
+		expect(files()).toEqual([]);
 		expect(received.at(-1)).toMatchObject({ kind: "PROGRESS", step: 1_000 });
 		expect(received.filter(isStep(1_000))).toHaveLength(1);
 	});
@@ -82,9 +82,10 @@ describe("steps that come fast", () => {
 		writer.write({ kind: "PROGRESS", step: 301 }, 200);
 		writer.write({ kind: "PROGRESS", step: 302 }, 201);
 		readAll(reader);
-		expect(received.slice(-2)).toMatchObject([
+		expect(received.slice(-3)).toMatchObject([
 			{ busy: "save", timestamp: 100 },
 			{ step: 301, timestamp: 200 },
+			{ step: 302, timestamp: 201 },
 		]);
 	});
 
@@ -101,16 +102,16 @@ describe("steps that come fast", () => {
 		expect(files()).toHaveLength(before + 3);
 	});
 
-	it("never go back, whichever way they are heard", () => {
+	it("never go back, whichever way they arrive", () => {
 		const { directory, received, reader, put } = open();
 		const progress = join(directory, "progress.json");
 		writeFileSync(progress, encodeReply({ kind: "PROGRESS", step: 9 }, 9, 900));
-		reader.readProgress();
+		readAll(reader);
 		put(1, encodeReply({ kind: "PROGRESS", step: 8 }, 1, 800));
 		put(2, encodeReply({ kind: "PROGRESS", step: 10 }, 2, 1_000));
 		readAll(reader);
 		writeFileSync(progress, encodeReply({ kind: "PROGRESS", step: 9 }, 9, 950));
-		reader.readProgress();
+		readAll(reader);
 		expect(received.map((reply) => "step" in reply && reply.step)).toEqual([
 			9, 10,
 		]);
@@ -121,7 +122,7 @@ describe("steps that come fast", () => {
 		const progress = join(directory, "progress.json");
 		for (const text of ["no JSON", "none either", "[]"]) {
 			writeFileSync(progress, text);
-			reader.readProgress();
+			readAll(reader);
 		}
 		expect(received).toEqual([]);
 		expect(warnings.length).toBeGreaterThan(0);
@@ -159,80 +160,64 @@ describe("reading", () => {
 		expect(files()).toEqual([]);
 	});
 
-	it("takes many replies in steps", () => {
-		const { received, reader, put } = open();
-		reader.expectAnswers();
-		for (let sequence = 1; sequence <= 600; sequence++) {
+	it("stops when its time is over, and goes on where it was", () => {
+		const { received, reader, put, files } = open();
+		for (let sequence = 1; sequence <= 6; sequence++) {
 			put(sequence, encodeReply({ kind: "HELLO" }, sequence, 1));
 		}
-		const taken = stepsOf(reader, () => received.length);
-		expect(taken.at(-1)).toBe(600);
-		expect(taken.length).toBeGreaterThan(8);
-	});
-
-	it("lists many files of others in steps, and finds the replies among them", () => {
-		const { directory, received, reader, put, files } = open();
-		for (let count = 0; count < 20_000; count++) {
-			writeFileSync(join(directory, "replies", `foreign-${count}`), "");
+		const over = [false, true, false];
+		const isOver = () => over.shift() ?? true;
+		const counts: number[] = [];
+		while (!reader.read(isOver)) {
+			counts.push(received.length);
+			over.push(false);
 		}
-		put(1, encodeReply({ kind: "HELLO" }, 1, 1));
-		expect(stepsOf(reader, () => 0).length).toBeGreaterThan(15);
-		put(2, encodeReply({ kind: "ACK", event: 1 }, 2, 1));
-		readAll(reader);
-		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
-		expect(files()).toHaveLength(20_000);
-	});
-
-	it("of more than it may look at reads the newest, deletes the others, and says so once", () => {
-		const { received, reader, put, files, warnings } = open();
-		for (const now of [0, 1_000]) {
-			for (let step = 1; step <= 2_000; step++) {
-				put(step, encodeReply({ kind: "PROGRESS", step }, step, 1));
-			}
-			put(2_001, encodeReply(waiting, 2_001, 1));
-			const before = received.length;
-			stepsOf(reader, () => 0, now);
-			expect(received.length - before).toBe(300);
-			expect(received.at(-1)).toMatchObject(waiting);
-			expect(files()).toEqual([]);
-		}
-		expect(warnings).toEqual([
-			expect.stringMatching(/more than 300 replies a second.*less often/),
+		expect(Math.max(...counts)).toBeGreaterThan(2);
+		expect(received.map(({ sequence }) => sequence)).toEqual([
+			1, 2, 3, 4, 5, 6,
 		]);
-	});
-
-	it("are shorter on a slow disk, and each goes on", () => {
-		const { directory, reader, received, files } = open();
-		const writer = new ReplyWriter(directory);
-		for (let event = 1; event <= 600; event++) {
-			writer.write({ kind: "ACK", event }, 1);
-		}
-		let now = 0;
-		const slow = () => now++;
-		const left: number[] = [];
-		do left.push(files().length);
-		while (reader.step(slow) === undefined);
-		const taken = left.map((count, index) => count - (left[index + 1] ?? 0));
-		expect(Math.max(...taken)).toBeLessThan(10);
-		expect(Math.min(...taken)).toBeGreaterThan(0);
-		expect(received).toHaveLength(300);
 		expect(files()).toEqual([]);
 	});
 
-	it("finds an answer in a flood, wherever it lies in it", () => {
-		const { received, reader, put } = open();
-		stepsOf(reader, () => 0);
-		for (const now of [0, 10, 20]) {
+	it("finds the replies among many files of others", () => {
+		const { directory, received, reader, put, files } = open();
+		for (let count = 0; count < 2_000; count++) {
+			writeFileSync(join(directory, "replies", `foreign-${count}`), "");
+		}
+		put(1, encodeReply({ kind: "HELLO" }, 1, 1));
+		put(2, encodeReply({ kind: "ACK", event: 1 }, 2, 1));
+		readAll(reader);
+		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
+		expect(files()).toHaveLength(2_000);
+		expect(reader.isCrowded).toBe(true);
+	});
+
+	it("of a flood drops the oldest steps and nothing else, and says so once", () => {
+		const { received, reader, put, files, warnings } = open();
+		for (let flood = 0; flood < 2; flood++) {
+			received.length = 0;
 			for (let step = 1; step <= 2_000; step++) {
 				put(step, encodeReply({ kind: "PROGRESS", step }, step, 1));
 			}
-			put(700, encodeReply({ kind: "ACK", event: now }, 700, 1));
-			reader.expectAnswers();
-			stepsOf(reader, () => 0, now);
-			expect(received).toContainEqual(
-				expect.objectContaining({ kind: "ACK", event: now }),
-			);
+			put(1, encodeReply({ kind: "HELLO" }, 1, 1));
+			put(70, encodeReply({ kind: "ACK", event: 1 }, 70, 1));
+			put(700, encodeReply({ kind: "ERROR", message: "no" }, 700, 1));
+			put(2_001, encodeReply(waiting, 2_001, 1));
+			readAll(reader);
+			const others = received.filter(({ kind }) => kind !== "PROGRESS");
+			expect(others.map(({ kind }) => kind)).toEqual([
+				"HELLO",
+				"ACK",
+				"ERROR",
+				"WAITING",
+			]);
+			expect(received).toHaveLength(4 + 1_023);
+			expect(received.at(-2)).toMatchObject({ step: 2_000 });
+			expect(files()).toEqual([]);
 		}
+		expect(warnings).toEqual([
+			expect.stringMatching(/the oldest steps are dropped.*less often/),
+		]);
 	});
 
 	it("passes some errors on, and says once that it keeps the others back", () => {
@@ -241,7 +226,7 @@ describe("reading", () => {
 			put(count, encodeReply({ kind: "ERROR", message: "no" }, count, 1));
 		}
 		put(101, encodeReply({ kind: "ACK", event: 1 }, 101, 1));
-		stepsOf(reader, () => 0);
+		readAll(reader);
 		expect(received).toHaveLength(21);
 		expect(received.at(-1)?.kind).toBe("ACK");
 		expect(warnings).toEqual([expect.stringMatching(/1 error a second/)]);
@@ -272,16 +257,28 @@ describe("reading", () => {
 		expect(warnings).toHaveLength(2);
 	});
 
-	it("of an ended worker delivers all once, and deletes nothing", () => {
-		const { directory, received, reader, files } = open();
-		const writer = new ReplyWriter(directory);
-		for (let event = 1; event <= 20; event++) {
-			writer.write({ kind: "ACK", event }, 1);
+	it("at once delivers what lies there, or of a flood the newest", () => {
+		const { received, reader, put } = open();
+		for (let event = 1; event <= 2_000; event++) {
+			put(event, encodeReply({ kind: "ACK", event }, event, 1));
 		}
-		reader.readNow(0);
-		reader.readNow(0);
-		expect(received).toHaveLength(20);
-		expect(files()).toHaveLength(20);
+		reader.readNow();
+		expect(received).toHaveLength(1_024);
+		expect(received.at(-1)).toMatchObject({ event: 2_000 });
+		reader.readNow();
+		expect(received).toHaveLength(2_000);
+	});
+
+	it("at once, from a listener, delivers each reply once and in order", () => {
+		const { received, reader, put, onReply } = open();
+		for (let event = 1; event <= 9; event++) {
+			put(event, encodeReply({ kind: "ACK", event }, event, 1));
+		}
+		onReply(() => reader.readNow());
+		readAll(reader);
+		expect(received.map(({ sequence }) => sequence)).toEqual([
+			1, 2, 3, 4, 5, 6, 7, 8, 9,
+		]);
 	});
 
 	it("of a channel that was removed is empty", () => {
@@ -298,28 +295,22 @@ function isStep(step: number) {
 	return (reply: ReceivedReply) => "step" in reply && reply.step === step;
 }
 
-/** Takes a whole look; returns what `measure` said after each of its steps. */
-function stepsOf(reader: ReplyReader, measure: () => number, now = 0) {
-	const measured: number[] = [];
-	for (;;) {
-		const look = reader.step(() => now);
-		measured.push(measure());
-		if (look !== undefined) return measured;
-	}
-}
-
-/** Takes a whole look, as of a worker that runs on. */
 function readAll(reader: ReplyReader) {
-	stepsOf(reader, () => 0);
+	expect(reader.read(() => false)).toBe(true);
 }
 
 function open() {
 	const { directory } = temporaryRoot().createWorker(0);
 	const received: ReceivedReply[] = [];
 	const warnings: string[] = [];
+	let listener = () => {};
 	const reader = new ReplyReader(
 		directory,
-		(reply) => received.push(reply),
+		new ManualClock(),
+		(reply) => {
+			received.push(reply);
+			listener();
+		},
 		onceEach((warning) => warnings.push(warning)),
 	);
 	const replies = join(directory, "replies");
@@ -328,6 +319,9 @@ function open() {
 		received,
 		warnings,
 		reader,
+		onReply: (listen: () => void) => {
+			listener = listen;
+		},
 		files: () => readdirSync(replies).sort(),
 		put: (sequence: number, text: string) =>
 			writeFileSync(
