@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { Socket } from "node:net";
 
 const OPEN_TO_RING =
 	constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -21,4 +22,67 @@ export function ringDoorbell(path: string): void {
 	} catch {
 		// Nobody listens, or there is no doorbell.
 	}
+}
+
+const OPEN_TO_HEAR =
+	constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/**
+ * Calls `onRing` whenever an agent rings (see `installDoorbells`). Does not keep the process alive. Returns undefined if
+ * there is no doorbell.
+ */
+export function hearDoorbell(
+	path: string,
+	onRing: () => void,
+): { close(): void } | undefined {
+	const hearing = new Hearing(path, onRing);
+	return hearing.open() ? hearing : undefined;
+}
+
+class Hearing {
+	private readonly path: string;
+	private readonly onRing: () => void;
+	private socket: Socket | undefined;
+
+	constructor(path: string, onRing: () => void) {
+		this.path = path;
+		this.onRing = onRing;
+	}
+
+	/** Returns whether there is a doorbell to hear. */
+	open(): boolean {
+		const fd = openFifo(this.path);
+		if (fd === undefined) return false;
+		const socket = new Socket({ fd, readable: true, writable: false });
+		socket.on("error", () => {});
+		socket.once("close", () => this.heard(socket));
+		socket.unref();
+		socket.resume();
+		this.socket = socket;
+		return true;
+	}
+
+	close(): void {
+		const socket = this.socket;
+		this.socket = undefined;
+		socket?.destroy();
+	}
+
+	/** The socket hears every ring after it was opened; the caller's look finds earlier news. */
+	private heard(socket: Socket): void {
+		if (socket !== this.socket) return;
+		this.open();
+		this.onRing();
+	}
+}
+
+function openFifo(path: string): number | undefined {
+	try {
+		const fd = openSync(path, OPEN_TO_HEAR);
+		if (fstatSync(fd).isFIFO()) return fd;
+		closeSync(fd);
+	} catch {
+		// No doorbell was made, or the agent has ended.
+	}
+	return undefined;
 }

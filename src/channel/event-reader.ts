@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import { channelError } from "./channel-error.js";
 import { type DecodedEvent, decodeEvent } from "./codec.js";
 import type { ChannelEvent, NoticeState, WorkerEvent } from "./events.js";
 import {
@@ -11,6 +10,7 @@ import {
 	sequencesIn,
 } from "./layout.js";
 import { isPassing, readMessage } from "./message-file.js";
+import { channelError } from "./problems.js";
 
 /** Why there is no event: no file; a file that never will be an event; a file that the system cannot read now. */
 type Unread = "absent" | "broken" | "unavailable";

@@ -7,7 +7,7 @@ import { decodeReply } from "./codec.js";
 import type { ReceivedReply } from "./events.js";
 import { channelPaths, messageFileName, sequenceOf } from "./layout.js";
 import { isPassing, readMessage } from "./message-file.js";
-import type { Warn } from "./once-each.js";
+import type { Warn } from "./problems.js";
 
 /** A step with so many replies after it is dropped. The library never writes so many at a time. */
 const MOST_STEPS = 1024;

@@ -1,12 +1,16 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { ChannelRoot } from "./channel-root.js";
+import { touchTree } from "./directories.js";
+import {
+	networkFileSystemOf,
+	POLL_MS,
+	Poll,
+	SOLE_POLL_MS,
+} from "./directory-watch.js";
 import type { ReceivedReply } from "./events.js";
-import { networkFileSystemOf } from "./network-file-system.js";
-import { onceEach, type Warn } from "./once-each.js";
-import { POLL_MS, Poll, SOLE_POLL_MS } from "./poll.js";
+import { onceEach, type Warn } from "./problems.js";
 import { isOverAfter, ReplyReader } from "./reply-reader.js";
-import { touchTree } from "./touch-tree.js";
 import type { WorkerChannel } from "./worker-channel.js";
 
 /** Receives one reply and the directory of its channel. */

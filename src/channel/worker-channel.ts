@@ -8,8 +8,8 @@ import {
 	statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { channelFailure } from "./channel-error.js";
 import { encodeEvent } from "./codec.js";
+import { removeTree, removeTreeAside } from "./directories.js";
 import { ringDoorbell } from "./doorbell.js";
 import type {
 	ChannelEvent,
@@ -28,8 +28,8 @@ import {
 	requireMessageSize,
 	writeTemporary,
 } from "./message-file.js";
-import { removeShortSocket } from "./remove-short-socket.js";
-import { removeTree, removeTreeAside } from "./remove-tree.js";
+import { channelFailure } from "./problems.js";
+import { removeShortSocket } from "./worker-hook.js";
 
 /** An event from the agent; the channel adds sequence and time. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
-import { makeDirectories } from "../channel/make-directories.js";
+import { makeDirectories } from "../channel/directories.js";
 import { placeOf, type Verdict } from "./evidence.js";
 import type { Testimony } from "./take-evidence.js";
 import { quote } from "./unfinished.js";

@@ -8,9 +8,11 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { channelFailure } from "../channel/channel-error.js";
-import { makeDirectories } from "../channel/make-directories.js";
-import { takePrivateDirectory } from "../channel/private-directory.js";
+import {
+	makeDirectories,
+	takePrivateDirectory,
+} from "../channel/directories.js";
+import { channelFailure } from "../channel/problems.js";
 
 /** Touched while the data is used. */
 const USED_FILE = "used";

@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeadAgents, OWNER_FILE } from "../channel/directories.js";
+import { networkFileSystemOf } from "../channel/directory-watch.js";
 import { readMessage } from "../channel/message-file.js";
-import { networkFileSystemOf } from "../channel/network-file-system.js";
 import {
 	decodeIdentity,
 	encodeIdentity,
 	ownIdentity,
 } from "../channel/process-identity.js";
-import { isDeadAgents, OWNER_FILE } from "../channel/sweep.js";
 
 /** Records that this process made a temporary log directory; returns the file. */
 export function markTemporaryLogs(root: string): string {

@@ -4,8 +4,7 @@ import {
 	forgetEndedRuns,
 } from "../agent/presence/ended-runs.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import { removeDirectory } from "../channel/remove-directory.js";
-import { removeTree } from "../channel/remove-tree.js";
+import { removeDirectory, removeTree } from "../channel/directories.js";
 import { isOrphaned } from "../logs/log-owner.js";
 import { deleteRun } from "../rendezvous/records/delete-run.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

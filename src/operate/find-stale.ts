@@ -5,7 +5,7 @@ import {
 	localBases,
 	ownEntries,
 } from "../agent/presence/local-agents.js";
-import { OWNER_FILE } from "../channel/sweep.js";
+import { OWNER_FILE } from "../channel/directories.js";
 import { isOrphaned } from "../logs/log-owner.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";

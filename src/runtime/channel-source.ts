@@ -1,5 +1,10 @@
 import { backgroundClock, systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
+import {
+	openLocalWatcher,
+	watchDirectory,
+} from "../channel/directory-watch.js";
+import { hearDoorbell } from "../channel/doorbell.js";
 import { EventReader } from "../channel/event-reader.js";
 import type {
 	ChannelEvent,
@@ -7,14 +12,9 @@ import type {
 	WorkerEvent,
 	WorkerReply,
 } from "../channel/events.js";
-import { hearDoorbell } from "../channel/hear-doorbell.js";
 import { channelPaths } from "../channel/layout.js";
-import { onceEach } from "../channel/once-each.js";
+import { onceEach } from "../channel/problems.js";
 import { ReplyWriter } from "../channel/reply-writer.js";
-import {
-	openLocalWatcher,
-	watchDirectory,
-} from "../channel/watch-directory.js";
 import type { EventSource } from "./event-source.js";
 
 /** A worker's event source: the channel that its agent made for it. */

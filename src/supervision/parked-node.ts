@@ -3,7 +3,7 @@ import { type BigIntStats, fstatSync, statSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
-import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/parking.js";
+import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/worker-hook.js";
 import type { ParkingFacts } from "./parked-or-cold.js";
 import { signalProcess } from "./process-group.js";
 import { killWithParent } from "./setpriv.js";

@@ -1,9 +1,11 @@
 import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import {
+	makeDirectories,
+	takePrivateDirectory,
+} from "../../channel/directories.js";
 import { JsonFields } from "../../channel/json-fields.js";
-import { makeDirectories } from "../../channel/make-directories.js";
 import { replaceFile } from "../../channel/message-file.js";
-import { takePrivateDirectory } from "../../channel/private-directory.js";
 import type { Host } from "../../config/host.js";
 import { ownEntries } from "./local-agents.js";
 import { decodeMirror, encodeMirror, type Mirror } from "./mirror-file.js";

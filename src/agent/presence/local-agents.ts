@@ -1,12 +1,12 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { OWNER_FILE } from "../../channel/directories.js";
 import {
 	decodeIdentity,
 	isDead,
 	ownIdentity,
 	type ProcessIdentity,
 } from "../../channel/process-identity.js";
-import { OWNER_FILE } from "../../channel/sweep.js";
 import type { Host } from "../../config/host.js";
 
 /** An agent of this machine and this user. */

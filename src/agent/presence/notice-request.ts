@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
+import { watchDirectory } from "../../channel/directory-watch.js";
 import { JsonFields } from "../../channel/json-fields.js";
 import { readMessage } from "../../channel/message-file.js";
-import { watchDirectory } from "../../channel/watch-directory.js";
 import type { Notice } from "../../notices/notice.js";
 import { requestsIn, writeRequest } from "./request-file.js";
 

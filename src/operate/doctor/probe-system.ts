@@ -9,7 +9,7 @@ import {
 import { dirname, join } from "node:path";
 import { messageOf, systemErrorCode } from "../../base/errors.js";
 import { openChannelRoot } from "../../channel/channel-root.js";
-import { networkFileSystemOf } from "../../channel/network-file-system.js";
+import { networkFileSystemOf } from "../../channel/directory-watch.js";
 import {
 	type ControlGroupFile,
 	controlGroupPaths,

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
-import { claimHook } from "../../channel/claim-hook.js";
 import { hookPaths } from "../../channel/layout.js";
+import { claimHook } from "../../channel/worker-hook.js";
 import { hookDirectory } from "../environment.js";
 import { sharedState } from "../shared-state.js";
 import { tellExceptions } from "./tell-exceptions.js";

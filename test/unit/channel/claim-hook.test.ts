@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { readProcess } from "../../../src/base/process-stat.js";
-import { claimHook } from "../../../src/channel/claim-hook.js";
+import { claimHook } from "../../../src/channel/worker-hook.js";
 import { temporaryDirectory } from "./samples.js";
 
 let hook: string;

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
+	hearDoorbell,
 	installDoorbells,
 	ringDoorbell,
 } from "../../../src/channel/doorbell.js";
-import { hearDoorbell } from "../../../src/channel/hear-doorbell.js";
 import { temporaryDirectory } from "./samples.js";
 
 const SOON = { timeout: 20_000 };

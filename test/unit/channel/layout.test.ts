@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { networkFileSystemName } from "../../../src/channel/directory-watch.js";
 import {
 	messageFileName,
 	sequenceOf,
 	sequencesIn,
 } from "../../../src/channel/layout.js";
-import { networkFileSystemName } from "../../../src/channel/network-file-system.js";
 
 it("names files by ten digits", () => {
 	expect(messageFileName(42)).toBe("0000000042.json");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { onceEach } from "../../../src/channel/once-each.js";
+import { onceEach } from "../../../src/channel/problems.js";
 
 function hear() {
 	const heard: string[] = [];

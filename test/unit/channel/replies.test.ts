@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { encodeReply } from "../../../src/channel/codec.js";
 import type { ReceivedReply } from "../../../src/channel/events.js";
-import { onceEach } from "../../../src/channel/once-each.js";
+import { onceEach } from "../../../src/channel/problems.js";
 import { ReplyReader } from "../../../src/channel/reply-reader.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
 import { ManualClock } from "./manual-clock.js";

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import {
 	type OpenWatcher,
 	watchDirectory,
-} from "../../../src/channel/watch-directory.js";
+} from "../../../src/channel/directory-watch.js";
 import { ManualClock } from "./manual-clock.js";
 import { temporaryDirectory } from "./samples.js";
 
