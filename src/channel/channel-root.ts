@@ -43,7 +43,7 @@ export interface ChannelRootOptions {
 const LONGEST_NAME = 200;
 
 /** The session's base directory vanishes when its user logs out. */
-export function openElsewhere(options: ChannelRootOptions): string {
+function openElsewhere(options: ChannelRootOptions): string {
 	try {
 		return openDirectory(options);
 	} catch (error) {
@@ -54,7 +54,7 @@ export function openElsewhere(options: ChannelRootOptions): string {
 }
 
 /** Throws CHANNEL. */
-export function openDirectory(options: ChannelRootOptions): string {
+function openDirectory(options: ChannelRootOptions): string {
 	const parent = join(resolve(options.base), `elastic-run-${options.uid}`);
 	for (let retries = 2; ; retries--) {
 		try {
@@ -105,14 +105,9 @@ function makeDirectory(
 }
 
 /** Throws the system's error. */
-export function writeOwner(directory: string, self: ProcessIdentity): void {
+function writeOwner(directory: string, self: ProcessIdentity): void {
 	const text = encodeIdentity(self);
 	replaceFile(join(directory, OWNER_FILE), text, directory);
-}
-
-/** Whether it names its owner: commands look only for that. */
-export function hasOwner(directory: string): boolean {
-	return existsSync(join(directory, OWNER_FILE));
 }
 
 function moveToFreeName(from: string, wanted: string): string {
@@ -144,14 +139,11 @@ const GONE = new Set(["ENOENT", "ENOTDIR"]);
 
 /** One agent's directory, with the channels of its workers. */
 export class ChannelRoot {
-	private currentDirectory: string;
-	private readonly openAgain: () => string;
 	private readonly listeners: ((directory: string) => void)[] = [];
 	/** What the user should know about the directory. */
 	readonly warnings: readonly string[];
 	/** Channels without a doorbell yet: only file notifications bring their workers news. */
 	private readonly silent: WorkerChannel[] = [];
-	private readonly isLocal: boolean;
 	private readonly opened = new Set<WorkerChannel>();
 	/** Channels made ahead, by local rank, that no worker has yet. */
 	private readonly ahead = new Map<number, WorkerChannel>();
@@ -160,18 +152,15 @@ export class ChannelRoot {
 
 	/** @param openAgain makes a directory in place of a vanished one, or throws CHANNEL */
 	constructor(
-		directory: string,
-		networkFileSystem: string | undefined,
-		openAgain: () => string,
+		private currentDirectory: string,
+		private readonly networkFileSystem: string | undefined,
+		private readonly openAgain: () => string,
 	) {
-		this.currentDirectory = directory;
-		this.openAgain = openAgain;
-		this.isLocal = networkFileSystem === undefined;
 		this.warnings =
 			networkFileSystem === undefined
 				? []
 				: [
-						`The channel directory ${directory} is on a network file system (${networkFileSystem}): changes are found by polling, which is slower. Set ELASTIC_RUN_DIR to a directory on a local disk.`,
+						`The channel directory ${currentDirectory} is on a network file system (${networkFileSystem}): changes are found by polling, which is slower. Set ELASTIC_RUN_DIR to a directory on a local disk.`,
 					];
 	}
 
@@ -216,25 +205,23 @@ export class ChannelRoot {
 	private makeAgain(): void {
 		try {
 			openToOwner(this.currentDirectory);
-			if (!hasOwner(this.currentDirectory)) {
-				writeOwner(this.currentDirectory, ownIdentity());
-				for (const tell of this.listeners) tell(this.currentDirectory);
-			}
+			// Commands find an agent by this file only.
+			if (existsSync(join(this.currentDirectory, OWNER_FILE))) return;
+			writeOwner(this.currentDirectory, ownIdentity());
 		} catch (error) {
 			if (!GONE.has(systemErrorCode(error) ?? "")) {
 				throw channelFailure(this.currentDirectory, error);
 			}
 			this.ahead.clear();
 			this.currentDirectory = this.openAgain();
-			for (const tell of this.listeners) tell(this.currentDirectory);
 		}
+		for (const notify of this.listeners) notify(this.currentDirectory);
 	}
 
 	private make(localRank: number): WorkerChannel {
 		this.created += 1;
 		const name = workerDirectoryName(localRank, this.created);
 		const channel: WorkerChannel = new WorkerChannel(
-			localRank,
 			join(this.directory, name),
 			() => this.opened.delete(channel),
 		);
@@ -244,7 +231,7 @@ export class ChannelRoot {
 	/** Makes doorbells for the channels handed out since the last call. On a network file system workers poll instead. */
 	installDoorbells(): void {
 		const paths = this.silent.splice(0).map(({ doorbell }) => doorbell);
-		if (this.isLocal) installDoorbells(paths);
+		if (this.networkFileSystem === undefined) installDoorbells(paths);
 	}
 
 	/** The channels that processes have and that still exist. */

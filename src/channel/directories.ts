@@ -156,11 +156,11 @@ export function openToOwner(directory: string): void {
 }
 
 /** The prefix of a directory's name during its removal. */
-export const ENDING_PREFIX = ".ending-";
+const ENDING_PREFIX = ".ending-";
 
 /**
  * Removes an agent's directory. It renames it first, because another agent may take the name of an empty directory. Then
- * it asks `isWanted` about the moved directory, and moves it back if the answer is no. Throws the system's error; ENOENT
+ * it calls `isWanted` with the moved directory, and moves it back if the answer is no. Throws the system's error; ENOENT
  * if there is no such directory.
  */
 export function removeDirectory(
@@ -189,7 +189,9 @@ export function sweepDeadAgents(
 ): void {
 	const isLeftBehind = (directory: string) => {
 		const file = readMessage(join(directory, OWNER_FILE));
-		if (file === undefined) return isHalfRemoved(directory);
+		if (file === undefined) {
+			return basename(directory).startsWith(ENDING_PREFIX);
+		}
 		const owner = decodeIdentity(file.text);
 		return isDeadAgents(owner, self, local);
 	};
@@ -214,10 +216,6 @@ export function isDeadAgents(
 	local: boolean,
 ): boolean {
 	return (local || owner.bootId === self.bootId) && isDead(owner, self);
-}
-
-function isHalfRemoved(directory: string): boolean {
-	return basename(directory).startsWith(ENDING_PREFIX);
 }
 
 /**

@@ -36,22 +36,20 @@ export function networkFileSystemName(magic: number): string | undefined {
 	return NETWORK_FILE_SYSTEMS.get(magic >>> 0);
 }
 
-/** How often to look without a notification, in milliseconds: notifications may be lost. */
+/** How often to poll without a notification, in milliseconds: notifications may be lost. */
 export const POLL_MS = BEAT_MS;
 
 /** The same where there are no notifications. */
 export const SOLE_POLL_MS = 150;
 
-/** Calls `look` repeatedly. The clock's timers decide whether that keeps the process alive. */
+/** Calls `onPoll` repeatedly. The clock's timers decide whether that keeps the process alive. */
 export class Poll {
-	private readonly clock: Clock;
-	private readonly look: () => void;
 	private cancel: () => void = () => {};
 
-	constructor(clock: Clock, look: () => void) {
-		this.clock = clock;
-		this.look = look;
-	}
+	constructor(
+		private readonly clock: Clock,
+		private readonly onPoll: () => void,
+	) {}
 
 	/** Starts, or changes the interval. */
 	every(intervalMs: number): void {
@@ -59,7 +57,7 @@ export class Poll {
 		const dueAt = this.clock.now() + intervalMs;
 		this.cancel = this.clock.wakeAt(onBeat(dueAt, intervalMs), () => {
 			this.every(intervalMs);
-			this.look();
+			this.onPoll();
 		});
 	}
 
@@ -85,17 +83,17 @@ export interface WatchDirectoryOptions {
 }
 
 /**
- * Calls `lookAgain` when something in a directory may have changed, but not what: the caller looks, and must be able to
- * look often. A slow poll backs up the watcher; a faster one replaces it if there is none. Returns a function that ends
- * the watch.
+ * Calls `onChange` when something in a directory may have changed: the caller finds out what, and must be able to do so
+ * often. A slow poll backs up the watcher; a faster one replaces it if there is none. Returns a function that ends the
+ * watch.
  */
 export function watchDirectory(
 	directory: string,
-	lookAgain: () => void,
+	onChange: () => void,
 	options: WatchDirectoryOptions,
 ): () => void {
 	const { clock, warn, openWatcher = openLocalWatcher } = options;
-	const poll = new Poll(clock, lookAgain);
+	const poll = new Poll(clock, onChange);
 	let watcher: { close(): void } | undefined;
 
 	const fallBack = (error: unknown) => {
@@ -107,7 +105,7 @@ export function watchDirectory(
 		poll.every(SOLE_POLL_MS);
 	};
 	try {
-		watcher = openWatcher(directory, lookAgain, fallBack);
+		watcher = openWatcher(directory, onChange, fallBack);
 		poll.every(POLL_MS);
 	} catch (error) {
 		fallBack(error);

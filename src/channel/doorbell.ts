@@ -24,38 +24,36 @@ export function ringDoorbell(path: string): void {
 	}
 }
 
-const OPEN_TO_HEAR =
+const OPEN_TO_LISTEN =
 	constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
  * Calls `onRing` whenever an agent rings (see `installDoorbells`). Does not keep the process alive. Returns undefined if
  * there is no doorbell.
  */
-export function hearDoorbell(
+export function listenToDoorbell(
 	path: string,
 	onRing: () => void,
 ): { close(): void } | undefined {
-	const hearing = new Hearing(path, onRing);
-	return hearing.open() ? hearing : undefined;
+	const listener = new DoorbellListener(path, onRing);
+	return listener.open() ? listener : undefined;
 }
 
-class Hearing {
-	private readonly path: string;
-	private readonly onRing: () => void;
+class DoorbellListener {
 	private socket: Socket | undefined;
 
-	constructor(path: string, onRing: () => void) {
-		this.path = path;
-		this.onRing = onRing;
-	}
+	constructor(
+		private readonly path: string,
+		private readonly onRing: () => void,
+	) {}
 
-	/** Returns whether there is a doorbell to hear. */
+	/** Returns whether there is a doorbell. */
 	open(): boolean {
 		const fd = openFifo(this.path);
 		if (fd === undefined) return false;
 		const socket = new Socket({ fd, readable: true, writable: false });
 		socket.on("error", () => {});
-		socket.once("close", () => this.heard(socket));
+		socket.once("close", () => this.onEnd(socket));
 		socket.unref();
 		socket.resume();
 		this.socket = socket;
@@ -68,8 +66,8 @@ class Hearing {
 		socket?.destroy();
 	}
 
-	/** The socket hears every ring after it was opened; the caller's look finds earlier news. */
-	private heard(socket: Socket): void {
+	/** The socket ends with the first ring after it was opened; the caller finds earlier news by itself. */
+	private onEnd(socket: Socket): void {
 		if (socket !== this.socket) return;
 		this.open();
 		this.onRing();
@@ -78,7 +76,7 @@ class Hearing {
 
 function openFifo(path: string): number | undefined {
 	try {
-		const fd = openSync(path, OPEN_TO_HEAR);
+		const fd = openSync(path, OPEN_TO_LISTEN);
 		if (fstatSync(fd).isFIFO()) return fd;
 		closeSync(fd);
 	} catch {

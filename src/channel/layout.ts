@@ -1,52 +1,5 @@
 import { join } from "node:path";
 
-/**
- * The layout of one worker's channel directory.
- *
- *   latest.json              the newest event, replaced whole        agent → worker
- *   events/0000000001.json   every event, the newest 64 kept         agent → worker
- *   replies/0000000001.json  what the worker says, until it is read  worker → agent
- *   progress.json            how far it has come, replaced whole     worker → agent
- *   tmp/                     where files are written before they get their names; nobody watches it
- *   hook/                    what the launcher's hook in the worker tells: `HookPaths`
- *   doorbell                 a FIFO, opened for writing and closed when there is news   agent → worker
- */
-export interface ChannelPaths {
-	readonly directory: string;
-	readonly latest: string;
-	readonly events: string;
-	readonly replies: string;
-	readonly progress: string;
-	readonly temporary: string;
-	readonly doorbell: string;
-	/** The directory of the hook in the worker: docs/hook.md. */
-	readonly hook: string;
-}
-
-/**
- * The files of the hook, which a worker's first living process owns. Each may be absent.
- *
- *   owner                    its pid and start time, in words apart  worker → worker
- *   ready.json               what it does by now, replaced whole     worker → agent
- *   steps                    its optimizer steps: 20 characters, replaced in place   worker → agent
- *   exception.json           its uncaught exception, replaced whole  worker → agent
- *   stack.txt                its stacks, appended when asked for     worker → agent
- *   ask                      a growing number that asks a Node worker for its stack  agent → worker
- *   learn                    it shall leave modules.json at its first step   agent → worker
- *   modules.json             what it had imported by then, and how it was started   worker → agent
- *   torch.sock               torch's worker socket, unless its path would be too long
- */
-export interface HookPaths {
-	readonly owner: string;
-	readonly ready: string;
-	readonly steps: string;
-	readonly exception: string;
-	readonly stack: string;
-	readonly ask: string;
-	readonly learn: string;
-	readonly modules: string;
-}
-
 /** How the short directory is called that holds a torch socket instead; it lies in the system's temporary one. */
 export const SHORT_SOCKET_DIRECTORY = /^elastic-run-hook-\w+$/;
 
@@ -58,29 +11,53 @@ export const MESSAGE_LIMIT_BYTES = 1024 * 1024;
 
 const SEQUENCE_DIGITS = 10;
 
-export function channelPaths(directory: string): ChannelPaths {
+/** The files of one worker's channel. */
+export type ChannelPaths = Readonly<ReturnType<typeof channelPaths>>;
+
+export function channelPaths(directory: string) {
 	return {
 		directory,
+		/** The newest event, replaced whole: agent → worker. */
 		latest: join(directory, "latest.json"),
+		/** events/0000000001.json: every event, the newest 64 kept, agent → worker. */
 		events: join(directory, "events"),
+		/** replies/0000000001.json: what the worker says, until it is read, worker → agent. */
 		replies: join(directory, "replies"),
+		/** How far it has come, replaced whole: worker → agent. */
 		progress: join(directory, "progress.json"),
+		/** Where files are written before they get their names; nobody watches it. */
 		temporary: join(directory, "tmp"),
+		/** A FIFO, opened for writing and closed when there is news: agent → worker. */
 		doorbell: join(directory, "doorbell"),
+		/** What the launcher's hook in the worker says: `HookPaths`. */
 		hook: join(directory, "hook"),
 	};
 }
 
+/**
+ * The files of the hook, which a worker's first living process owns (docs/hook.md). Each may be absent. Torch's worker
+ * socket, torch.sock, is there too, unless its path would be too long.
+ */
+export type HookPaths = Readonly<ReturnType<typeof hookPaths>>;
+
 /** @param hook the hook's directory: a worker's ELASTIC_RUN_HOOK */
-export function hookPaths(hook: string): HookPaths {
+export function hookPaths(hook: string) {
 	return {
+		/** Its pid and start time: worker → worker. */
 		owner: join(hook, "owner"),
+		/** What it does by now, replaced whole: worker → agent. */
 		ready: join(hook, "ready.json"),
+		/** Its optimizer steps: 20 characters, replaced in place, worker → agent. */
 		steps: join(hook, "steps"),
+		/** Its uncaught exception, replaced whole: worker → agent. */
 		exception: join(hook, "exception.json"),
+		/** Its stacks, appended on request: worker → agent. */
 		stack: join(hook, "stack.txt"),
+		/** A growing number that requests the stack of a Node worker: agent → worker. */
 		ask: join(hook, "ask"),
+		/** It shall leave modules.json at its first step: agent → worker. */
 		learn: join(hook, "learn"),
+		/** What it had imported by then, and how it was started: worker → agent. */
 		modules: join(hook, "modules.json"),
 	};
 }

@@ -19,21 +19,17 @@ export type ReplyListener = (
 	reply: ReceivedReply,
 ) => void;
 
-export interface ReplyWatcher {
-	close(): Promise<void>;
-}
-
 /** Watches a directory for new files; calls `onError` if it cannot. */
 export type OpenReplyWatcher = (
 	directory: string,
 	onHint: () => void,
 	onError: (error: unknown) => void,
-) => ReplyWatcher;
+) => { close(): unknown };
 
 interface Watched {
 	readonly channel: WorkerChannel;
 	readonly reader: ReplyReader;
-	watcher: ReplyWatcher | undefined;
+	watcher: ReturnType<OpenReplyWatcher> | undefined;
 }
 
 /** Systems remove temporary files that nobody has touched for some days. */
@@ -98,7 +94,7 @@ export class ReplyWatch {
 			this.watched.delete(directory);
 			this.due.delete(one);
 			one.reader.close();
-			void unwatch(one);
+			unwatch(one);
 		}
 		for (const channel of channels) {
 			const one = this.watchedOf(channel);
@@ -109,7 +105,7 @@ export class ReplyWatch {
 				(error) => this.fallBack(error),
 			);
 			// It may have failed already.
-			if (this.openWatcher === undefined) void unwatch(one);
+			if (this.openWatcher === undefined) unwatch(one);
 		}
 	}
 
@@ -122,13 +118,13 @@ export class ReplyWatch {
 	}
 
 	/** Ends the watch; nothing is delivered after the call. */
-	async close(): Promise<void> {
+	close(): void {
 		this.state = "closed";
 		this.poll.stop();
 		this.cancelTurn?.();
 		this.due.clear();
 		for (const { reader } of this.watched.values()) reader.close();
-		await this.closeWatchers();
+		this.closeWatchers();
 	}
 
 	private watchedOf(channel: WorkerChannel): Watched {
@@ -152,12 +148,12 @@ export class ReplyWatch {
 			`${this.root.directory} is looked at each ${SOLE_POLL_MS} ms, for want of notifications: ${messageOf(error)}.`,
 		);
 		this.poll.every(SOLE_POLL_MS);
-		void this.closeWatchers();
+		this.closeWatchers();
 	}
 
-	private async closeWatchers(): Promise<void> {
+	private closeWatchers(): void {
 		this.openWatcher = undefined;
-		await Promise.all([...this.watched.values()].map(unwatch));
+		for (const one of this.watched.values()) unwatch(one);
 	}
 
 	private onPoll(): void {
@@ -189,7 +185,7 @@ export class ReplyWatch {
 		for (const one of this.due) {
 			this.due.delete(one);
 			if (!one.reader.read(isOver)) this.due.add(one);
-			if (one.reader.isCrowded) void unwatch(one);
+			if (one.reader.isCrowded) unwatch(one);
 			if (isOver()) break;
 		}
 		this.cancelTurn = undefined;
@@ -201,10 +197,9 @@ export class ReplyWatch {
 	}
 }
 
-async function unwatch(one: Watched): Promise<void> {
-	const { watcher } = one;
+function unwatch(one: Watched): void {
+	one.watcher?.close();
 	one.watcher = undefined;
-	await watcher?.close();
 }
 
 /** Loads the package on first use, after the first workers were started. */

@@ -5,7 +5,6 @@ import {
 	renameSync,
 	rmdirSync,
 	rmSync,
-	statSync,
 } from "node:fs";
 import { join } from "node:path";
 import { encodeEvent } from "./codec.js";
@@ -33,29 +32,24 @@ import { removeShortSocket } from "./worker-hook.js";
 
 /** An event from the agent; the channel adds sequence and time. */
 export type OutgoingEvent = Omit<WorkerEvent, "sequence" | "timestamp">;
-
-/** The same of a notice. */
 export type OutgoingNotice = Omit<NoticeEvent, "sequence" | "timestamp">;
 
 /** The agent's end of one worker process's channel. */
 export class WorkerChannel {
-	readonly localRank: number;
-	/** Its path is the worker's ELASTIC_RUN_CHANNEL and belongs to this process for ever: a restarted worker gets another. */
-	readonly directory: string;
 	private readonly paths: ChannelPaths;
-	private readonly forget: () => void;
 	/** An empty file, ready for the first event. */
 	private blank: string | undefined;
-	private sentCount = 0;
+	private sent = 0;
 	/** The newest event that is no notice, and the newest notice. */
 	private newest: WorkerEvent | undefined;
 	private notice: NoticeState | undefined;
 
 	/** Makes the directory. If that fails, throws CHANNEL and leaves nothing. */
-	constructor(localRank: number, directory: string, forget: () => void) {
-		this.localRank = localRank;
-		this.directory = directory;
-		this.forget = forget;
+	constructor(
+		/** Its path is the worker's ELASTIC_RUN_CHANNEL and belongs to this process for ever: a restarted worker gets another. */
+		readonly directory: string,
+		private readonly forget: () => void,
+	) {
 		this.paths = channelPaths(directory);
 		const { events, replies, temporary } = this.paths;
 		const made: string[] = [];
@@ -75,7 +69,7 @@ export class WorkerChannel {
 	 * CHANNEL if the event exceeds 1 MiB or the disk refuses it. Then nothing was sent, and the next event gets its number.
 	 */
 	send(message: OutgoingEvent, timestamp: number): WorkerEvent {
-		const event = { ...message, sequence: this.sentCount + 1, timestamp };
+		const event = { ...message, sequence: this.sent + 1, timestamp };
 		const text = encodeEvent(event, this.notice);
 		this.write(event, text, text);
 		this.newest = event;
@@ -84,7 +78,7 @@ export class WorkerChannel {
 
 	/** The same for a notice. The newest other event stays the one that the synchronous calls read, with this notice. */
 	notify(message: OutgoingNotice, timestamp: number): NoticeEvent {
-		const event = { ...message, sequence: this.sentCount + 1, timestamp };
+		const event = { ...message, sequence: this.sent + 1, timestamp };
 		const { sequence, deadline, source, reason } = event;
 		const notice = { sequence, deadline, source, reason };
 		const text = encodeEvent(event);
@@ -125,20 +119,6 @@ export class WorkerChannel {
 	/** The directory of the worker's replies. */
 	get replies(): string {
 		return this.paths.replies;
-	}
-
-	/** How many events were sent. */
-	get sent(): number {
-		return this.sentCount;
-	}
-
-	/** When its replies last changed, in milliseconds since 1970; undefined if that cannot be read. */
-	changedAt(): number | undefined {
-		try {
-			return statSync(this.paths.replies).mtimeMs;
-		} catch {
-			return undefined;
-		}
 	}
 
 	/** Whether all that a worker needs of it exists. */
@@ -195,7 +175,7 @@ export class WorkerChannel {
 			if (latestText === text) linkSync(event, newest);
 			else newest = writeTemporary(temporary, latestText);
 			renameSync(event, join(events, messageFileName(sequence)));
-			this.sentCount = sequence;
+			this.sent = sequence;
 			renameSync(newest, latest);
 		} catch (error) {
 			for (const path of [event, newest]) rmSync(path, { force: true });

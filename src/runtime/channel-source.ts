@@ -4,7 +4,7 @@ import {
 	openLocalWatcher,
 	watchDirectory,
 } from "../channel/directory-watch.js";
-import { hearDoorbell } from "../channel/doorbell.js";
+import { listenToDoorbell } from "../channel/doorbell.js";
 import { EventReader } from "../channel/event-reader.js";
 import type {
 	ChannelEvent,
@@ -85,7 +85,7 @@ export class ChannelSource implements EventSource {
 				warn: this.warn,
 				// With an fs.watch the kernel takes some 10 ms longer to end a process.
 				openWatcher: (directory, onChange, onError) =>
-					hearDoorbell(doorbell, onChange) ??
+					listenToDoorbell(doorbell, onChange) ??
 					openLocalWatcher(directory, onChange, onError),
 			},
 		);

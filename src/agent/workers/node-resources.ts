@@ -175,7 +175,7 @@ export class Replies {
 
 	async close(): Promise<void> {
 		await this.opening;
-		await this.watch.close();
+		this.watch.close();
 	}
 }
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-	hearDoorbell,
 	installDoorbells,
+	listenToDoorbell,
 	ringDoorbell,
 } from "../../../src/channel/doorbell.js";
 import { temporaryDirectory } from "./samples.js";
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== "linux")("a doorbell", () => {
 
 it("may be missing: nobody hears it, and ringing does nothing", () => {
 	const path = join(temporaryDirectory(), "doorbell");
-	expect(hearDoorbell(path, () => {})).toBeUndefined();
+	expect(listenToDoorbell(path, () => {})).toBeUndefined();
 	expect(() => ringDoorbell(path)).not.toThrow();
 });
 
@@ -66,7 +66,7 @@ it.each([
 ])("is no doorbell where %s has its name", (_what, make) => {
 	const path = join(temporaryDirectory(), "doorbell");
 	make(path);
-	expect(hearDoorbell(path, () => {})).toBeUndefined();
+	expect(listenToDoorbell(path, () => {})).toBeUndefined();
 });
 
 async function installed(): Promise<string> {
@@ -78,7 +78,7 @@ async function installed(): Promise<string> {
 
 function listen(path: string) {
 	let rings = 0;
-	const hearing = hearDoorbell(path, () => {
+	const hearing = listenToDoorbell(path, () => {
 		rings += 1;
 	});
 	if (hearing === undefined) throw new Error(`nothing to hear at ${path}`);
