@@ -222,6 +222,8 @@ async function loadChokidar(directory: string): Promise<OpenReplyWatcher> {
 		// The kernel's own event, before chokidar lists the directory. A reply that is removed at once spares chokidar
 		// milliseconds per file.
 		watcher.on("raw", onHint);
+		// A reply may have come before the kernel watched.
+		watcher.on("ready", onHint);
 		watcher.on("error", onError);
 		return {
 			close() {
