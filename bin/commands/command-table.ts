@@ -2,14 +2,12 @@ import { ALL_OPTIONS, OPTIONS } from "../../src/config/options.js";
 import type { Flag } from "../argument-parser.js";
 import { BARRIER_FLAGS } from "./barrier-flags.js";
 
-/** One command: what help, the parser and completion know of it, and how it runs. */
+/** One command: what help and the parser know of it, and how it runs. */
 interface CommandEntry {
 	/** Its purpose, in one line. */
 	readonly help: string;
 	/** What it takes besides flags, as help shows it. */
 	readonly operand?: string;
-	/** All words that may follow it, if these are not its flags. */
-	readonly words?: readonly string[];
 	readonly flags: readonly Flag[];
 	/** Flags without an effect: a user may give each command the same flags. */
 	readonly ignored?: readonly Flag[];
@@ -28,7 +26,6 @@ const BARRIER_OPTIONS = [
 	...[OPTIONS.signalsToHandle, config],
 ];
 const WAIT_FLAGS = [{ name: "no-wait" }, { name: "timeout", argument: "TIME" }];
-const SHELLS = ["bash", "zsh", "fish"];
 
 /** A failure, of which `validate` says what would follow. */
 export const EXPLAIN = { name: "explain", argument: "FACTS" };
@@ -159,13 +156,6 @@ const TABLE = {
 		flags: [{ name: "wheel" }],
 		run: async (args) => (await import("./python-path.js")).pythonPath(args),
 	},
-	completion: {
-		help: "print a script that completes the command line in a shell",
-		operand: SHELLS.join("|"),
-		words: SHELLS,
-		flags: [],
-		run: async (args) => (await import("./completion.js")).completion(args),
-	},
 	help: {
 		help: "show the help of a command",
 		flags: [],
@@ -173,7 +163,6 @@ const TABLE = {
 	},
 	version: {
 		help: "show the version",
-		words: [],
 		flags: [],
 		run: async () => (await import("./launch.js")).version(),
 	},
@@ -181,11 +170,8 @@ const TABLE = {
 
 export type CommandName = keyof typeof TABLE;
 
-/** The commands, in the order of help and completion. */
-export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = {
-	...TABLE,
-	help: { ...TABLE.help, words: Object.keys(TABLE) },
-};
+/** The commands, in the order of help. */
+export const COMMANDS: Readonly<Record<CommandName, CommandEntry>> = TABLE;
 
 /** One line per command. */
 export function commandList(): string {

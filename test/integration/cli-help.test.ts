@@ -142,7 +142,6 @@ describe.runIf(existsSync("/dev/full"))("on a full disk", () => {
 		[["doctor", "--nproc-per-node", "1"]],
 		[["status", "--output", "json"]],
 		[["status", "--help"]],
-		[["completion", "bash"]],
 		[["python-path"]],
 		[["clean", "--output", "json"]],
 	])("%j fails and says so", (args) => {

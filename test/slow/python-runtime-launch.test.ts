@@ -51,8 +51,6 @@ it("python-path takes flags only", async () => {
 	});
 	expect([exitCode, stdout]).toEqual([2, ""]);
 	expect(stderr).toContain("it takes flags only; leave out here");
-	const completion = await runLine(["completion", "bash"], { cwd });
-	expect(completion.stdout).toContain("python-path");
 });
 
 it("T3 a Python worker has the library without being told where it is", async () => {
