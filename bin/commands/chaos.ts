@@ -1,25 +1,33 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { FAULTS } from "../../src/operate/chaos/faults.js";
-import type { Act, Aim } from "../../src/operate/chaos/plan-chaos.js";
+import { formatDuration } from "../../src/base/units.js";
+import { parseSomeTime } from "../../src/config/parse/notices.js";
+import {
+	ok,
+	type Parsed,
+	problem,
+	quote,
+} from "../../src/config/parse/parsed.js";
+import { oneOf } from "../../src/config/parse/scalars.js";
+import {
+	type Aim,
+	FAULT_KINDS,
+	makeFaults,
+} from "../../src/operate/chaos/faults.js";
 import { printResult, say } from "../console.js";
-import { makeNotice } from "./chaos-notice.js";
 import { refuse } from "./command-arguments.js";
-import { readChaos } from "./read-chaos.js";
+import { FlagReader } from "./flag-reader.js";
 import {
 	type AskedCommand,
 	refuseNameless,
 	runCommand,
 } from "./run-request.js";
 
-const ABOUT = `Makes faults among this machine's processes of a run, to see that it survives
-them, and says what it did and when. Either at a place (--at 2:0 is rank 0 of
-round 2, --delay after it is first seen), or by chance (--mtbf: the mean time
-between two faults; --kinds: which; --seed: the same chance again), or both.
-What is frozen goes on after --freeze (10 s), and at the end in any case. It
-ends with the run, after --for, or when all of --at is done. Linux only. Kinds:
-${Object.entries(FAULTS)
-	.map(([kind, { means }]) => `  ${kind.padEnd(14)} ${means}`)
-	.join("\n")}
+const AIM = /^(\d+):(\d+)(?::(.+))?$/;
+const ABOUT = `Sends signals to this machine's processes of a run, to test that it survives
+them, and prints what it did and when: --at 2:0:KIND, as soon as rank 0 of round
+2 is there. KIND: kill-worker (the default), stop-worker, kill-agent (its
+launcher, as a machine that dies), stop-agent (as a machine that is preempted).
+It ends with the run, or when all of --at is done. Linux only.
 Exit code: 0, 1 where something of --at was never seen here, 2 where the run is
 not on this machine.
 
@@ -29,52 +37,102 @@ tells a node of this machine that its machine will go, as aws, gcp, azure, slurm
 or a file (--platform) would, with that platform's time or another (--window).
 `;
 
-/** Injects faults into a run, or makes a notice. Returns the exit code. */
+/** Makes faults in a run, or a notice. Returns the exit code. */
 export function chaos(args: readonly string[]): Promise<number> {
 	const [first, ...others] = args;
 	return first === "notice"
-		? runCommand("chaos", ABOUT, others, makeNotice)
-		: runCommand("chaos", ABOUT, args, makeFaults);
+		? runCommand("chaos", ABOUT, others, notice)
+		: runCommand("chaos", ABOUT, args, faults);
 }
 
-async function makeFaults(asked: AskedCommand): Promise<number> {
+async function faults(asked: AskedCommand): Promise<number> {
 	const { flags, runId, searcher, isJson } = asked;
 	if (runId === undefined) return refuseNameless("chaos");
-	const read = readChaos(flags, searcher.clock.wallTime());
-	if ("problems" in read) return refuse(read.problems);
-	const { runChaos } = await import("../../src/operate/chaos/run-chaos.js");
-	const { seededRandom } = await import("../../src/operate/seeded-random.js");
-	const { plan, forMs, seed } = read;
-	if (plan.meanMs !== null) say(`chaos: --seed ${seed}`);
+	const reader = new FlagReader("chaos", flags);
+	const aims = reader.read("at", parseAims) ?? [];
+	if (!flags.has("at")) {
+		reader.refuse("say what is to happen: --at ROUND:RANK[:KIND]");
+	}
+	if (reader.problems.length > 0) return refuse(reader.problems);
 	const stop = new AbortController();
-	const onSignal = () => stop.abort();
-	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, onSignal);
-	const tell = (line: Record<string, unknown>, words: string) => {
+	for (const signal of ["SIGINT", "SIGTERM"]) {
+		process.once(signal, () => stop.abort());
+	}
+	let made = 0;
+	const report = (line: Record<string, unknown>, words: string) => {
 		const time = new Date(searcher.clock.wallTime()).toISOString();
 		printResult(isJson, { time, ...line }, () => `${time} ${words}\n`);
 	};
-	const { faults, unmet } = await runChaos(
+	const unmet = await makeFaults(
 		{
-			...plan,
-			...{ runId, forMs },
-			random: seededRandom(seed),
+			runId,
+			aims,
 			stop: stop.signal,
-			onAct: (act) => tell({ ...act }, describeAct(act)),
-			onMissed: (aim) =>
-				tell({ missed: aim }, `${describeAim(aim)}: gone before it was due`),
+			onFault: (fault) => {
+				const { kind, signal, pid, nodeId, round, rank } = fault;
+				made += 1;
+				report(
+					{ ...fault },
+					`${kind} (${signal} to pid ${pid}): rank ${rank} of round ${round}, ${nodeId}`,
+				);
+			},
 		},
 		searcher,
 	);
-	for (const aim of unmet)
-		tell({ unmet: aim }, `${describeAim(aim)}: never here`);
-	say(`chaos: ${faults === 1 ? "1 fault" : `${faults} faults`}`);
+	for (const aim of unmet) {
+		const { kind, round, rank } = aim;
+		report(
+			{ unmet: aim },
+			`${kind} of rank ${rank} in round ${round}: never here`,
+		);
+	}
+	say(`chaos: ${made === 1 ? "1 fault" : `${made} faults`}`);
 	return unmet.length === 0 ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }
 
-function describeAct({ kind, signal, pid, nodeId, round, rank }: Act): string {
-	return `${kind} (${signal} to pid ${pid}): rank ${rank} of round ${round}, ${nodeId}`;
+/** Gives a node a notice that its machine will go. */
+async function notice(asked: AskedCommand): Promise<number> {
+	const { flags, runId, named, searcher, isJson } = asked;
+	if (runId === undefined) return refuseNameless("chaos");
+	const reader = new FlagReader("chaos", flags);
+	const platform =
+		reader.read("platform", oneOf("aws", "gcp", "azure", "slurm", "file")) ??
+		"aws";
+	const windowMs = reader.read("window", parseSomeTime);
+	if (reader.problems.length > 0) return refuse(reader.problems);
+	const { makeNotice } = await import("../../src/operate/chaos/notice.js");
+	const { nodeId } = named;
+	const made = makeNotice({ runId, nodeId, platform, windowMs }, searcher);
+	const { deadline, reason } = made;
+	const when =
+		deadline === null
+			? "it is not said when"
+			: `in ${formatDuration(deadline - searcher.clock.wallTime())}`;
+	printResult(
+		isJson,
+		made,
+		() => `notice for ${made.nodeId} of run ${runId}: ${reason}, ${when}\n`,
+	);
+	return EXIT_CODES.succeeded;
 }
 
-function describeAim({ kind, round, rank }: Aim): string {
-	return `${kind} of rank ${rank} in round ${round}`;
+/** `ROUND:RANK[:KIND]`, separated by commas. */
+export function parseAims(text: string): Parsed<readonly Aim[]> {
+	const aims: Aim[] = [];
+	for (const one of text.split(",")) {
+		const [, round, rank, kind = "kill-worker"] = AIM.exec(one) ?? [];
+		if (round === undefined) {
+			return problem(
+				`${quote(one)} is not ROUND:RANK[:KIND], for example 2:0 or 3:5:stop-worker`,
+			);
+		}
+		const named = oneOf(...FAULT_KINDS)(kind);
+		if ("problems" in named) return named;
+		aims.push({
+			round: Number(round),
+			rank: Number(rank),
+			kind: named.value,
+		});
+	}
+	return ok(aims);
 }

@@ -133,12 +133,6 @@ const TABLE = {
 		operand: "[notice] RUN_ID",
 		flags: [
 			{ name: "at", argument: "ROUND:RANK[:KIND],…" },
-			{ name: "delay", argument: "TIME" },
-			{ name: "mtbf", argument: "TIME" },
-			{ name: "kinds", argument: "KIND,…" },
-			{ name: "seed", argument: "N" },
-			{ name: "freeze", argument: "TIME" },
-			{ name: "for", argument: "TIME" },
 			...[nodeId, { name: "platform", argument: "NAME" }],
 			{ name: "window", argument: "TIME" },
 			...COMMON_FLAGS,

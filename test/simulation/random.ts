@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/operate/seeded-random.js";
+import { seededRandom } from "../helpers/seeded-random.js";
 
 /** All chance of one simulated run, from one seed. */
 export class Random {

@@ -16,7 +16,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 				"chaos",
 				"rough",
 				"--at",
-				"1:1,2:0:crash-worker,9:0",
+				"1:1,2:0:stop-worker,9:0",
 				"--output",
 				"json",
 			],
@@ -38,7 +38,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 				rank: 1,
 				nodeId: "node-a",
 			},
-			{ kind: "crash-worker", signal: "SIGSEGV", round: 2, rank: 0 },
+			{ kind: "stop-worker", signal: "SIGTERM", round: 2, rank: 0 },
 			{ unmet: { round: 9, rank: 0 } },
 		]);
 		expect(survivors).toHaveLength(2);
@@ -46,34 +46,34 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 		expect(exitCode).toBe(1);
 	});
 
-	it("lets go on what it has frozen when it is told to end", async () => {
+	it("may end the launcher, and leaves its run where it is stopped", async () => {
 		const site = openSite();
-		const run = site.launch(["--run-id", "cold", job("obeys.sh")]);
-		const [worker] = await site.sawWorkers(1, 1);
-		const chaos = site.launch([
-			...["chaos", "cold", "--at", "1:0:freeze-worker", "--freeze", "1h"],
-		]);
-		await chaos.saw("stdout", `freeze-worker (SIGSTOP to pid ${worker?.pid})`);
-		chaos.signal("SIGTERM");
+		const run = site.launch(["--run-id", "gone", job("obeys.sh")]);
+		await site.sawWorkers(1, 1);
+		const chaos = site.launch(["chaos", "gone", "--at", "1:0:stop-agent"]);
 		const { exitCode, stdout } = await chaos.ended;
 		expect(exitCode).toBe(0);
-		expect(stdout).toContain(`continue (SIGCONT to pid ${worker?.pid})`);
-		run.signal("SIGTERM");
+		expect(stdout).toContain("stop-agent (SIGTERM to pid");
 		expect((await run.ended).exitCode).toBe(143);
 	});
 
 	it("is refused where the run is not here, or nothing is asked for", async () => {
 		const site = openSite();
 		const end = (...args: string[]) => site.launch(["chaos", ...args]).ended;
-		const absent = await end("nowhere", "--mtbf", "1s");
+		const absent = await end("nowhere", "--at", "1:0");
 		expect(absent).toMatchObject({ exitCode: 2 });
 		expect(absent.stderr).toContain(
 			"no launcher of run nowhere is on this machine",
 		);
-		const idle = await end("nowhere", "--kinds", "burn");
+		const idle = await end("nowhere");
 		expect(idle).toMatchObject({ exitCode: 2 });
 		expect(idle.stderr).toContain("say what is to happen");
-		expect(idle.stderr).toContain('"burn" is no kind of fault');
+		const unknown = await end("nowhere", "--at", "1:0:kill-workers");
+		expect(unknown).toMatchObject({ exitCode: 2 });
+		expect(unknown.stderr).toContain('"kill-workers" is unknown');
+		const unread = await end("nowhere", "--at", "2");
+		expect(unread).toMatchObject({ exitCode: 2 });
+		expect(unread.stderr).toContain('"2" is not ROUND:RANK');
 		expect(await end()).toMatchObject({ exitCode: 2 });
 	});
 });

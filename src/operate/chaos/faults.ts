@@ -1,49 +1,134 @@
-/** An action on a process. */
-interface Fault {
-	readonly target: "worker" | "agent";
-	readonly signal: NodeJS.Signals;
-	/** It is continued later. */
-	readonly isPassing: boolean;
-	/** An explanation for people. */
-	readonly means: string;
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { pause } from "../../base/back-off.js";
+import { ElasticRunError, systemErrorCode } from "../../base/errors.js";
+import { isLiving, readProcess } from "../../base/process-stat.js";
+import { EventReader } from "../../channel/event-reader.js";
+import { findKnownAgents, isProven, type KnownAgent } from "../find-agent.js";
+import type { Searcher } from "../status/find-runs.js";
+
+/** How often to read the processes, in milliseconds. */
+const POLL_EVERY_MS = 50;
+/** A run without a launcher on this machine for this long counts as over here, in milliseconds. */
+const ABSENT_MS = 5_000;
+const CHANNEL = "ELASTIC_RUN_CHANNEL=";
+
+/** SIGKILL or SIGTERM, to a worker or to its launcher. */
+export const FAULT_KINDS = [
+	"kill-worker",
+	"stop-worker",
+	"kill-agent",
+	"stop-agent",
+] as const;
+
+/** A fault for one worker of one round, or for its launcher. */
+export interface Aim {
+	readonly round: number;
+	readonly rank: number;
+	readonly kind: (typeof FAULT_KINDS)[number];
 }
 
-/** The kinds of fault, by name. */
-export const FAULTS = {
-	"kill-worker": {
-		...{ target: "worker", signal: "SIGKILL", isPassing: false },
-		means: "as by the kernel, out of memory",
-	},
-	"crash-worker": {
-		...{ target: "worker", signal: "SIGSEGV", isPassing: false },
-		means: "as by a fault in native code",
-	},
-	"stop-worker": {
-		...{ target: "worker", signal: "SIGTERM", isPassing: false },
-		means: "it may save before it ends",
-	},
-	"freeze-worker": {
-		...{ target: "worker", signal: "SIGSTOP", isPassing: true },
-		means: "like a device that hangs; it continues later",
-	},
-	"kill-agent": {
-		...{ target: "agent", signal: "SIGKILL", isPassing: false },
-		means: "the launcher, and with it its workers: as a machine that dies",
-	},
-	"stop-agent": {
-		...{ target: "agent", signal: "SIGTERM", isPassing: false },
-		means: "the launcher leaves its run: as a machine that is preempted",
-	},
-	"freeze-agent": {
-		...{ target: "agent", signal: "SIGSTOP", isPassing: true },
-		means: "like a machine that hangs; it continues later",
-	},
-} as const satisfies Readonly<Record<string, Fault>>;
+/** A signal that was sent to the process of an aim. */
+interface Fault extends Aim {
+	readonly signal: NodeJS.Signals;
+	readonly pid: number;
+	readonly nodeId: string;
+}
 
-export type FaultKind = keyof typeof FAULTS;
+interface ChaosOptions {
+	readonly runId: string;
+	readonly aims: readonly Aim[];
+	/** Aborted to end it early. */
+	readonly stop: AbortSignal;
+	readonly onFault: (fault: Fault) => void;
+}
 
-export const FAULT_KINDS = Object.keys(FAULTS).filter(isFaultKind);
+/**
+ * Sends the signals to the processes of a run on this machine until all are sent or the run is over. Linux only.
+ * @returns the aims that were never seen on this machine
+ * @throws ElasticRunError USAGE if no launcher of the run is on this machine
+ */
+export async function makeFaults(
+	{ runId, aims, stop, onFault }: ChaosOptions,
+	searcher: Searcher,
+): Promise<readonly Aim[]> {
+	const { clock } = searcher;
+	const find = () => findKnownAgents({ runId, nodeId: undefined }, searcher);
+	if (find().length === 0) {
+		throw new ElasticRunError(
+			"USAGE",
+			`no launcher of run ${runId} is on this machine; faults are made among the processes of this machine only`,
+		);
+	}
+	let unmet = aims;
+	let seenAt = clock.now();
+	while (!stop.aborted && unmet.length > 0) {
+		const agents = find();
+		if (agents.length > 0) seenAt = clock.now();
+		else if (clock.now() - seenAt >= ABSENT_MS) break;
+		const workers = workersOf(agents.filter(({ owner }) => isProven(owner)));
+		unmet = unmet.filter((aim) => {
+			const worker = workers.find(
+				({ round, rank }) => round === aim.round && rank === aim.rank,
+			);
+			const fault = worker && send(aim, worker);
+			if (fault !== undefined) onFault(fault);
+			return fault === undefined;
+		});
+		if (unmet.length > 0) await pause(clock, POLL_EVERY_MS);
+	}
+	return unmet;
+}
 
-export function isFaultKind(text: string): text is FaultKind {
-	return Object.hasOwn(FAULTS, text);
+interface RunningWorker {
+	readonly agent: KnownAgent;
+	readonly pid: number;
+	readonly round: number;
+	readonly rank: number;
+}
+
+/** The children of these launchers that run in a round, with their latest places. */
+function workersOf(agents: readonly KnownAgent[]): readonly RunningWorker[] {
+	if (agents.length === 0) return [];
+	const byPid = new Map(agents.map((agent) => [agent.owner.pid, agent]));
+	return readdirSync("/proc")
+		.filter((name) => /^\d+$/.test(name))
+		.flatMap((name) => {
+			const found = readProcess(Number(name));
+			if (found === undefined || !isLiving(found)) return [];
+			const agent = byPid.get(found.parentId);
+			return (agent && workerOf(found.pid, agent)) ?? [];
+		});
+}
+
+function workerOf(pid: number, agent: KnownAgent): RunningWorker | undefined {
+	try {
+		const channel = readFileSync(`/proc/${pid}/environ`, "utf8")
+			.split("\0")
+			.find((one) => one.startsWith(CHANNEL))
+			?.slice(CHANNEL.length);
+		if (channel === undefined || dirname(channel) !== agent.directory) {
+			return undefined;
+		}
+		const event = new EventReader(channel, () => {}).newest();
+		if (event.kind !== "WORK") return undefined;
+		const { round, rank } = event.workerInfo;
+		return { agent, pid, round, rank };
+	} catch {
+		// It is ending, or has just begun.
+		return undefined;
+	}
+}
+
+/** Undefined if the process has ended meanwhile. */
+function send(aim: Aim, { agent, ...worker }: RunningWorker) {
+	const signal = aim.kind.startsWith("kill-") ? "SIGKILL" : "SIGTERM";
+	const pid = aim.kind.endsWith("-agent") ? agent.owner.pid : worker.pid;
+	try {
+		process.kill(pid, signal);
+	} catch (error) {
+		if (systemErrorCode(error) === "ESRCH") return undefined;
+		throw error;
+	}
+	return { ...aim, signal, pid, nodeId: agent.node.nodeId } satisfies Fault;
 }

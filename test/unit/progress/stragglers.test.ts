@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../src/operate/seeded-random.js";
 import { Arrivals } from "../../../src/progress/arrivals.js";
 import { OwnTime } from "../../../src/progress/own-time.js";
 import { PACE_STEPS, paceOf } from "../../../src/progress/pace.js";
@@ -9,6 +8,7 @@ import {
 	type PacedRank,
 } from "../../../src/progress/stragglers.js";
 import type { Pace } from "../../../src/rendezvous/records/progress-record.js";
+import { seededRandom } from "../../helpers/seeded-random.js";
 
 /** Least, usual and most seconds of a rank's steps. */
 type Paces = readonly (readonly [number, number, number] | undefined)[];

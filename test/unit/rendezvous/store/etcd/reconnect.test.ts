@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { pause } from "../../../../../src/base/back-off.js";
-import { seededRandom } from "../../../../../src/operate/seeded-random.js";
 import { ReconcileLoop } from "../../../../../src/rendezvous/member/reconcile-loop.js";
+import { seededRandom } from "../../../../helpers/seeded-random.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 import { MortalEtcd, type Try } from "./mortal-etcd.js";
 
