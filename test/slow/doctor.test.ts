@@ -1,12 +1,11 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/operate/doctor/finding.js";
+import type { Finding } from "../../src/operate/doctor/checks.js";
 import { cliHost } from "../helpers/cli-host.js";
 import { etcdForAll, etcdRange, leases } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { openSite } from "../helpers/launch.js";
-import { asProcess1, mountSmall, withoutInotify } from "../helpers/machine.js";
 import { sideBySide } from "../helpers/this-test.js";
 
 const JSON_OUTPUT = ["doctor", "--output", "json"];
@@ -45,11 +44,11 @@ describe("the doctor at an etcd", () => {
 		env: { ELASTIC_RUN_RDZV_ENDPOINT: etcd().endpoint, ...login, ...env },
 	});
 
-	it("says its version and speed, and leaves nothing behind", async () => {
+	it("says its version, and leaves nothing behind", async () => {
 		const site = openSite();
 		const { of } = await ask(site, asAnn({ ELASTIC_RUN_RUN_ID: "hers" }));
 		expect(of("etcd")?.message).toMatch(
-			/^127\.0\.0\.1:\d+ runs \d+\.\d+\.\d+.*, reads take [\d.]+ ms, \/elastic-run\/hers\/ can be written$/,
+			/^127\.0\.0\.1:\d+ runs \d+\.\d+\.\d+.*, \/elastic-run\/hers\/ can be read and written/,
 		);
 		expect(await etcdRange(etcd(), "")).toEqual([]);
 		expect(await leases(etcd())).toEqual([]);
@@ -82,7 +81,7 @@ describe("doctor", { concurrent: true }, () => {
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
 		const { stdout, stderr, exitCode } = await ended;
 		const lines = stdout.trimEnd().split("\n");
-		expect(lines).toHaveLength(14);
+		expect(lines).toHaveLength(6);
 		for (const line of lines)
 			expect(line).toMatch(/^(ok|warning|problem) +[^:]+: ./);
 		expect(stderr).toBe("");
@@ -93,12 +92,8 @@ describe("doctor", { concurrent: true }, () => {
 		expect(readdirSync(site.temporary)).toEqual([]);
 	});
 
-	it("prints one object with --output json; counts the GPUs that are visible, and does not miss an etcd that was not named", async () => {
-		const env = { CUDA_VISIBLE_DEVICES: "0,1,2" };
-		const { exitCode, answer, of } = await ask(openSite(), { env });
-		expect(of("GPUs")?.message).toContain(
-			"3 visible by CUDA_VISIBLE_DEVICES=0,1,2",
-		);
+	it("prints one object with --output json, and does not miss an etcd that was not named", async () => {
+		const { exitCode, answer, of } = await ask(openSite());
 		expect(of("etcd")).toEqual({
 			check: "etcd",
 			status: "ok",
@@ -106,43 +101,27 @@ describe("doctor", { concurrent: true }, () => {
 		});
 		expect(answer.ok).toBe(exitCode === 0);
 		expect(answer.checks.map(({ check }) => check)).toEqual([
-			"Node.js",
 			"open files",
 			"processes",
-			"memory",
-			"inotify",
-			"channel directory",
-			"log directory",
 			"setpriv",
-			"warm restarts",
 			"guard",
-			"process 1",
-			"GPUs",
-			"port",
+			"Python",
 			"etcd",
 		]);
 	});
 
-	it("finds a channel directory that is somebody else's, a log directory without room, and what the guard and setpriv lack", async (context) => {
+	it("finds what the guard and setpriv lack, and no Python", async () => {
 		const site = openSite();
-		mountSmall(context, site.logs, "1m");
 		const bin = join(site.path, "bin");
 		mkdirSync(bin);
 		writeFileSync(join(bin, "grep"), "", { mode: 0o755 });
-		const elsewhere = join(site.path, "elsewhere");
-		mkdirSync(elsewhere);
-		symlinkSync(
-			elsewhere,
-			join(site.channels, `elastic-run-${process.getuid?.()}`),
-		);
 		const { exitCode, of } = await ask(site, { env: { PATH: bin } });
 		expect(exitCode).toBe(1);
-		expect(of("channel directory")).toMatchObject({ status: "problem" });
-		expect(of("log directory")?.status).toBe("problem");
 		expect(of("setpriv")?.status).toBe(
 			process.platform === "linux" ? "warning" : "ok",
 		);
 		expect(of("guard")?.message).toContain("not on PATH: sleep, rm, tr");
+		expect(of("Python")?.message).toContain("none");
 	});
 
 	it("finds too few files for the workers", async () => {
@@ -154,29 +133,6 @@ describe("doctor", { concurrent: true }, () => {
 		const { exitCode, stdout } = await ended;
 		expect(exitCode).toBe(1);
 		expect(stdout).toContain("problem  open files: 200 may be open");
-	});
-
-	it("finds that no watcher is left", async (context) => {
-		const { of } = await ask(openSite(), {
-			through: withoutInotify(context),
-		});
-		expect(of("inotify")).toMatchObject({ status: "warning" });
-		expect(of("inotify")?.message).toContain("EMFILE");
-	});
-
-	it("finds as process 1 that orphans are reaped", async (context) => {
-		const { of } = await ask(openSite(), { through: asProcess1(context) });
-		expect(of("process 1")).toMatchObject({ status: "ok" });
-		expect(of("process 1")?.message).toContain("reaps orphaned processes");
-	});
-
-	it("finds a process 1 that reaps nobody", async (context) => {
-		// A process 1 that waits for its one child only.
-		const script = `require("node:child_process").spawn(process.argv[1], process.argv.slice(2), { stdio: "inherit" }).on("exit", (code) => process.exit(code))`;
-		const { of } = await ask(openSite(), {
-			through: [...asProcess1(context), process.execPath, "-e", script],
-		});
-		expect(of("process 1")?.message).toMatch(/does not reap/);
 	});
 
 	it.for([
