@@ -4,8 +4,7 @@ import type { NoticesConfig } from "../config/agent-config.js";
 import type { NoticeListener } from "./notice.js";
 import { Aws } from "./sources/aws.js";
 import { Azure } from "./sources/azure.js";
-import type { Transport } from "./sources/exchange.js";
-import { NoticeFileSource } from "./sources/file.js";
+import { NoticeFile } from "./sources/file.js";
 import {
 	type CloudName,
 	type Firmware,
@@ -13,16 +12,25 @@ import {
 	readFirmware,
 } from "./sources/find-cloud.js";
 import { Gcp } from "./sources/gcp.js";
-import { HttpTransport } from "./sources/http-transport.js";
+import { HttpTransport, type Transport } from "./sources/http.js";
+import { Poller } from "./sources/poller.js";
 import { type AskForEnd, Slurm } from "./sources/slurm.js";
-import type { Cloud, OpenSource, SourceContext } from "./sources/source.js";
+import type {
+	Cloud,
+	OpenSource,
+	PolledValue,
+	SourceContext,
+} from "./sources/source.js";
 import { TimedNotice } from "./sources/timed-notice.js";
 
-/** How long leaving may be held up by what a cloud wants to hear of it, in milliseconds. */
+/** How long leaving may be held up by the word to a cloud, in milliseconds. */
 const LEFT_WITHIN_MS = 2_500;
 
-const CLOUDS = { aws: Aws, gcp: Gcp, azure: Azure };
-const CLOUD_NAMES = { aws: "AWS", gcp: "Google Cloud", azure: "Azure" };
+const CLOUDS = {
+	aws: { name: "AWS", Service: Aws },
+	gcp: { name: "Google Cloud", Service: Gcp },
+	azure: { name: "Azure", Service: Azure },
+};
 
 export interface NoticeSourcesOptions extends Omit<SourceContext, "listener"> {
 	readonly notices: Pick<
@@ -61,6 +69,7 @@ export function openNoticeSources(
 
 class Sources {
 	private readonly opened: OpenSource[] = [];
+	private readonly clouds: Cloud[] = [];
 	private transport: Transport | undefined;
 	private isClosed = false;
 
@@ -79,8 +88,9 @@ class Sources {
 		}
 		for (const source of sources) {
 			if (source === "slurm") this.openSlurm();
-			else if (typeof source === "object") this.openFile(source.path);
-			else this.cloud(source).start();
+			else if (typeof source === "object") {
+				this.poll([new NoticeFile(source.path, this.options)]);
+			} else this.poll(this.openCloud(source).values);
 		}
 	}
 
@@ -91,7 +101,7 @@ class Sources {
 	}
 
 	async left(): Promise<void> {
-		await Promise.allSettled(this.opened.map((source) => source.left?.()));
+		await Promise.allSettled(this.clouds.map((cloud) => cloud.left?.()));
 	}
 
 	private get context(): SourceContext {
@@ -120,18 +130,18 @@ class Sources {
 		);
 	}
 
-	private openFile(path: string): void {
-		this.opened.push(new NoticeFileSource(path, this.context));
+	private poll(values: readonly PolledValue[]): void {
+		for (const value of values) {
+			this.opened.push(new Poller(value, this.context));
+		}
 	}
 
-	private cloud(name: CloudName): Cloud {
-		const { clock, transport } = this.options;
+	private openCloud(name: CloudName): Cloud {
+		const { clock, environment, transport } = this.options;
 		this.transport ??= transport ?? new HttpTransport(clock);
-		const cloud = new CLOUDS[name]({
-			...this.context,
-			transport: this.transport,
-		});
-		this.opened.push(cloud);
+		const context = { clock, environment, transport: this.transport };
+		const cloud = new CLOUDS[name].Service(context);
+		this.clouds.push(cloud);
 		return cloud;
 	}
 
@@ -145,14 +155,14 @@ class Sources {
 		const hints = hintsOf(environment, await read());
 		for (const { cloud: name, isNamed } of hints) {
 			if (this.isClosed) return;
-			const cloud = this.cloud(name);
-			void cloud.identify().then(
+			const cloud = this.openCloud(name);
+			void cloud.find().then(
 				() => {
-					if (!this.isClosed) cloud.start();
+					if (!this.isClosed) this.poll(cloud.values);
 				},
 				(error: unknown) => {
 					if (this.isClosed) return;
-					const words = `notices of ${CLOUD_NAMES[name]} cannot be read: ${messageOf(error)}`;
+					const words = `notices of ${CLOUDS[name].name} cannot be read: ${messageOf(error)}`;
 					// A container often cannot reach what its machine can.
 					if (isNamed) log.warn(words);
 					else log.info(words);

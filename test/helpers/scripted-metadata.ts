@@ -1,34 +1,35 @@
 import type {
-	Answer,
-	Ask,
+	HttpRequest,
+	HttpResponse,
 	Transport,
-} from "../../src/notices/sources/exchange.js";
+} from "../../src/notices/sources/http.js";
 
-/** Answers a question; a text is the body of a good answer. */
+/** Answers a request; a text is the body of a good response. */
 export type Script = (
-	ask: Ask,
-) => string | Partial<Answer> | Promise<string | Partial<Answer>>;
+	request: HttpRequest,
+) => string | Partial<HttpResponse> | Promise<string | Partial<HttpResponse>>;
 
-/** A transport that answers as a test wants, and keeps what it was asked. */
+/** A transport that answers as a test wants, and keeps the requests. */
 export class ScriptedTransport implements Transport {
-	readonly asked: Ask[] = [];
+	readonly requests: HttpRequest[] = [];
 	isClosed = false;
 
 	constructor(public script: Script) {}
 
-	async exchange(ask: Ask): Promise<Answer> {
-		this.asked.push(ask);
-		const said = await this.script(ask);
-		const answer = typeof said === "string" ? { body: said } : said;
-		return { status: 200, headers: {}, body: "", ...answer };
+	async fetch(request: HttpRequest): Promise<HttpResponse> {
+		this.requests.push(request);
+		const scripted = await this.script(request);
+		const response =
+			typeof scripted === "string" ? { body: scripted } : scripted;
+		return { status: 200, headers: {}, body: "", ...response };
 	}
 
 	close(): void {
 		this.isClosed = true;
 	}
 
-	/** How often a path was asked for. */
+	/** How often a path was requested. */
 	count(part: string): number {
-		return this.asked.filter(({ url }) => url.includes(part)).length;
+		return this.requests.filter(({ url }) => url.includes(part)).length;
 	}
 }

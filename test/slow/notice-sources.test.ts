@@ -3,7 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { backgroundClock } from "../../src/base/clock.js";
 import type { NoticesConfig } from "../../src/config/agent-config.js";
 import { openNoticeSources } from "../../src/notices/open-notice-sources.js";
-import { HttpTransport } from "../../src/notices/sources/http-transport.js";
+import {
+	type HttpRequest,
+	HttpTransport,
+} from "../../src/notices/sources/http.js";
 import { ec2 } from "../helpers/metadata-aws.js";
 import { azure, azureEvent } from "../helpers/metadata-azure.js";
 import { BROKEN } from "../helpers/metadata-broken.js";
@@ -147,11 +150,82 @@ test("P1 no proxy is asked, and a kept connection that was closed is opened agai
 	});
 	const transport = new HttpTransport(backgroundClock);
 	onTestFinished(() => transport.close());
-	const ask = { method: "GET", url: server.url, headers: {}, timeoutMs: 5_000 };
 	for (const _ of [1, 2]) {
-		const { body } = await transport.exchange({ ...ask, method: "GET" });
+		const { body } = await transport.fetch(get(server.url, 5_000));
 		expect(body).toBe("FALSE");
 	}
 	expect(answers).toBe(3);
 	expect(proxy.requests).toEqual([]);
+});
+
+const get = (url: string, timeoutMs: number): HttpRequest => ({
+	...{ method: "GET", url, headers: {}, timeoutMs },
+});
+
+/** A server that sends these bytes to each connection, and ends it or not. */
+async function serveBytes(bytes: string, isEnded: boolean): Promise<string> {
+	const server = createServer((socket) => {
+		socket.on("error", () => {});
+		socket.once("data", () =>
+			isEnded ? socket.end(bytes) : socket.write(bytes),
+		);
+	});
+	const port = await new Promise<number>((resolve) => {
+		server.listen(0, "127.0.0.1", () => {
+			const address = server.address();
+			resolve(typeof address === "object" && address ? address.port : 0);
+		});
+	});
+	onTestFinished(() => void server.close());
+	return `http://127.0.0.1:${port}/`;
+}
+
+async function fetchBytes(bytes: string, isEnded: boolean): Promise<string> {
+	const url = await serveBytes(bytes, isEnded);
+	const transport = new HttpTransport(backgroundClock);
+	onTestFinished(() => transport.close());
+	return (await transport.fetch(get(url, 1_000))).body;
+}
+
+const OK = "HTTP/1.1 200 OK\r\n";
+
+test.each([
+	["a length", `${OK}Content-Length: 4\r\n\r\nTRUE`, "TRUE", false],
+	[
+		"chunks and trailers",
+		`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nTR\r\n2;x=1\r\nUE\r\n0\r\na: b\r\n\r\n`,
+		"TRUE",
+		false,
+	],
+	["its end", `${OK}\r\nTRUE`, "TRUE", true],
+	["no body", "HTTP/1.1 204 No Content\r\n\r\n", "", false],
+	[
+		"one before it",
+		`HTTP/1.1 100 Continue\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
+		"",
+		false,
+	],
+	["HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nT", "T", false],
+] as const)("P1 an answer with %s", async (_, bytes, body, isEnded) => {
+	expect(await fetchBytes(bytes, isEnded)).toBe(body);
+});
+
+test.each([
+	["SSH-2.0-OpenSSH\r\n\r\n", "Parse Error", false],
+	[`${OK}no colon\r\n\r\n`, "Parse Error", false],
+	[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n`, "aborted", false],
+	[`${OK}${"x".repeat(20_000)}`, "Parse Error", false],
+	[`${OK}x: ${"x".repeat(20_000)}`, "Header overflow", false],
+	[`${OK}\r\n${"x".repeat(300_000)}`, "more than 256 KiB", false],
+	[
+		`${OK}transfer-encoding: chunked\r\n\r\nffffff\r\n${"x".repeat(300_000)}`,
+		"more than 256 KiB",
+		false,
+	],
+	[`${OK}content-length: 5\r\n\r\nTRUE`, "aborted", true],
+	[`${OK}content-length: 5\r\n\r\nTRUE`, "no answer within 1 s", false],
+	[`${OK}transfer-encoding: chunked\r\n\r\n4\r\nTRUE\r\n`, "aborted", true],
+	["HTTP/1.1 200", "socket hang up", true],
+] as const)("P1 no answer: %.60j, %s", async (bytes, words, isEnded) => {
+	await expect(fetchBytes(bytes, isEnded)).rejects.toThrow(words);
 });

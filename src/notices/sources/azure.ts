@@ -1,29 +1,34 @@
-import { ANSWER_WITHIN_MS, type Answer, type Ask, odd } from "./exchange.js";
-import { PollLoop } from "./poll-loop.js";
+import { isObject } from "../../base/shape.js";
+import type { Notice } from "../notice.js";
 import {
-	type AzureEvent,
-	firstEnd,
-	readOwnName,
-	readScheduledEvents,
-} from "./read-azure.js";
-import type { Cloud, CloudContext } from "./source.js";
-import { TellChanges } from "./tell-changes.js";
+	type HttpRequest,
+	type HttpResponse,
+	RESPONSE_WITHIN_MS,
+	unexpectedStatus,
+} from "./http.js";
+import { objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
+import type { Cloud, CloudContext, PolledValue, Reading } from "./source.js";
 
 export const AZURE_VARIABLE = "ELASTIC_RUN_AZURE_METADATA_URL";
 const PLACE = "http://169.254.169.254";
 const INSTANCE = "/metadata/instance?api-version=2021-02-01";
 const EVENTS = "/metadata/scheduledevents?api-version=2020-07-01";
-const GONE = "the scheduled event is gone";
-/** As Azure asks for. */
-const LOOK_EVERY_MS = 1_000;
-/** The first question turns the service on, which may take it two minutes. */
+/** The first request turns the service on, which may take it two minutes. */
 const FIRST_WITHIN_MS = 120_000;
 
 /** Azure's scheduled events, of this machine only. */
 export class Azure implements Cloud {
+	readonly values: readonly PolledValue[] = [
+		{
+			name: "Azure",
+			source: "azure",
+			// As Azure recommends.
+			everyMs: 1_000,
+			withdrawn: "the scheduled event is gone",
+			poll: () => this.readEvents(),
+		},
+	];
 	private readonly place: string;
-	private readonly tell: TellChanges;
-	private readonly loop: PollLoop;
 	private ownName: string | undefined;
 	private incarnation: number | undefined;
 	private events: readonly AzureEvent[] = [];
@@ -31,82 +36,165 @@ export class Azure implements Cloud {
 	constructor(private readonly context: CloudContext) {
 		const named = context.environment[AZURE_VARIABLE] || PLACE;
 		this.place = named.replace(/\/+$/, "").replace(/\/metadata$/, "");
-		this.tell = new TellChanges({ source: "azure" }, context.listener);
-		this.loop = new PollLoop({
-			...context,
-			name: "Azure",
-			everyMs: LOOK_EVERY_MS,
-			look: () => this.look(),
-		});
 	}
 
-	async identify(): Promise<void> {
-		const { ask, answer } = await this.get(INSTANCE);
-		this.ownName = readOwnName(answer.body);
+	async find(): Promise<void> {
+		const { request, response } = await this.get(INSTANCE);
+		this.ownName = readOwnName(response.body);
 		if (this.ownName !== undefined) return;
-		throw new Error(`${ask.url} names no machine`);
-	}
-
-	start(): void {
-		this.loop.start();
-	}
-
-	close(): void {
-		this.loop.close();
+		throw new Error(`${request.url} names no machine`);
 	}
 
 	/** Lets Azure go ahead with the end of this machine, of nothing else: it need not wait any longer. */
 	async left(): Promise<void> {
-		if (this.tell.present === undefined) return;
+		if (firstEnd(this.events) === undefined) return;
 		const ended = this.events.filter(({ mayGoAhead }) => mayGoAhead);
 		if (ended.length === 0) return;
-		await this.context.transport.exchange({
+		await this.context.transport.fetch({
 			method: "POST",
 			url: this.place + EVENTS,
 			headers: { metadata: "true", "content-type": "application/json" },
 			body: JSON.stringify({
 				StartRequests: ended.map(({ id }) => ({ EventId: id })),
 			}),
-			timeoutMs: ANSWER_WITHIN_MS,
+			timeoutMs: RESPONSE_WITHIN_MS,
 		});
 	}
 
-	private async look(): Promise<void> {
-		if (this.ownName === undefined) await this.identify();
+	private async readEvents(): Promise<Reading | "unchanged"> {
+		if (this.ownName === undefined) await this.find();
 		const isFirst = this.incarnation === undefined;
-		const withinMs = isFirst ? FIRST_WITHIN_MS : ANSWER_WITHIN_MS;
-		const { ask, answer } = await this.get(EVENTS, withinMs);
+		const withinMs = isFirst ? FIRST_WITHIN_MS : RESPONSE_WITHIN_MS;
+		const { request, response } = await this.get(EVENTS, withinMs);
 		const document = readScheduledEvents(
-			answer.body,
+			response.body,
 			this.ownName ?? "",
 			this.context.clock.wallTime(),
 		);
 		if (document === undefined) {
-			throw new Error(`${ask.url} answers with something unexpected`);
+			throw new Error(`${request.url} answers with something unexpected`);
 		}
-		if (document.incarnation === this.incarnation) return;
+		if (document.incarnation === this.incarnation) return "unchanged";
 		this.incarnation = document.incarnation;
 		this.events = document.events;
 		const pauses = this.events.filter(({ isEnd }) => !isEnd);
-		this.tell.advice(
-			pauses.map(({ notice }) => notice),
-			GONE,
-		);
-		this.tell.notice(firstEnd(this.events)?.notice, GONE);
+		return {
+			notice: firstEnd(this.events)?.notice,
+			advice: pauses.map(({ notice }) => notice),
+		};
 	}
 
 	private async get(
 		path: string,
-		timeoutMs = ANSWER_WITHIN_MS,
-	): Promise<{ ask: Ask; answer: Answer }> {
-		const ask: Ask = {
+		timeoutMs = RESPONSE_WITHIN_MS,
+	): Promise<{ request: HttpRequest; response: HttpResponse }> {
+		const request: HttpRequest = {
 			method: "GET",
 			url: this.place + path,
 			headers: { metadata: "true" },
 			timeoutMs,
 		};
-		const answer = await this.context.transport.exchange(ask);
-		if (answer.status !== 200) throw odd(ask, answer);
-		return { ask, answer };
+		const response = await this.context.transport.fetch(request);
+		if (response.status !== 200) throw unexpectedStatus(request, response);
+		return { request, response };
 	}
+}
+
+/** An event of Azure that concerns this machine. */
+interface AzureEvent {
+	readonly id: string;
+	readonly type: string;
+	/** It concerns no other machine, and ends this one: it may be approved. */
+	readonly mayGoAhead: boolean;
+	/** The machine or its memory goes; otherwise it only pauses. */
+	readonly isEnd: boolean;
+	readonly notice: Notice;
+}
+
+interface AzureDocument {
+	/** Changes with the events. */
+	readonly incarnation: number;
+	readonly events: readonly AzureEvent[];
+}
+
+/** Events after which nothing that ran goes on. */
+const ENDS: readonly unknown[] = ["Reboot", "Redeploy", "Preempt", "Terminate"];
+const OWN_ENDS: readonly unknown[] = ["Preempt", "Terminate"];
+
+/**
+ * Azure's document of scheduled events; undefined if it is no such document. Other machines' events are left out.
+ * @param wallTime milliseconds since 1970
+ */
+export function readScheduledEvents(
+	body: string,
+	ownName: string,
+	wallTime: number,
+): AzureDocument | undefined {
+	const answer = objectIn(body);
+	const incarnation = answer?.DocumentIncarnation;
+	const events = answer?.Events;
+	if (typeof incarnation !== "number" || !Array.isArray(events)) {
+		return undefined;
+	}
+	return {
+		incarnation,
+		events: events.flatMap((event: unknown) => {
+			const own = readEvent(event, ownName, wallTime);
+			return own === undefined ? [] : [own];
+		}),
+	};
+}
+
+function readEvent(
+	event: unknown,
+	ownName: string,
+	wallTime: number,
+): AzureEvent | undefined {
+	if (!isObject(event)) return undefined;
+	const { EventType, Resources, EventStatus, NotBefore, Description } = event;
+	const id = textIn(event.EventId);
+	const type = textIn(EventType);
+	if (id === undefined || type === undefined) return undefined;
+	if (!Array.isArray(Resources) || !Resources.some(isNamed(ownName))) {
+		return undefined;
+	}
+	const about = textIn(Description);
+	// Once it has started it may come at any moment.
+	const deadline = EventStatus === "Started" ? wallTime : timeIn(NotBefore);
+	const isEnd = ENDS.includes(type) && event.DurationInSeconds !== 0;
+	return {
+		id,
+		type,
+		mayGoAhead: OWN_ENDS.includes(type) && Resources.every(isNamed(ownName)),
+		isEnd,
+		notice: {
+			source: "azure",
+			reason: `scheduled event ${wordIn(type)}${about === undefined ? "" : `: ${wordIn(about)}`}`,
+			deadline,
+		},
+	};
+}
+
+/** Names of machines are compared as Azure does. */
+function isNamed(name: string): (resource: unknown) => boolean {
+	return (resource) =>
+		typeof resource === "string" &&
+		resource.toLowerCase() === name.toLowerCase();
+}
+
+/** The machine's name in the answer of `/metadata/instance`; undefined if there is none. */
+export function readOwnName(body: string): string | undefined {
+	const compute = objectIn(body)?.compute;
+	return isObject(compute) ? textIn(compute.name) : undefined;
+}
+
+/** The event that ends this machine first. One without a readable time may be the first. */
+export function firstEnd(
+	events: readonly AzureEvent[],
+): AzureEvent | undefined {
+	const time = ({ notice }: AzureEvent) =>
+		notice.deadline ?? Number.NEGATIVE_INFINITY;
+	return events
+		.filter(({ isEnd }) => isEnd)
+		.sort((left, right) => time(left) - time(right))[0];
 }

@@ -2,12 +2,9 @@ import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { messageOf, systemErrorCode } from "../../base/errors.js";
 import type { Notice } from "../notice.js";
-import { PollLoop } from "./poll-loop.js";
-import { readNoticeFile } from "./read-notice-file.js";
-import type { OpenSource, SourceContext } from "./source.js";
-import { TellChanges } from "./tell-changes.js";
+import { knownTime, wordIn } from "./parse-json.js";
+import type { PolledValue, Reading, SourceContext } from "./source.js";
 
-const LOOK_EVERY_MS = 250;
 /** What is read of a file. */
 const MOST_BYTES = 1_024;
 const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR"];
@@ -15,39 +12,30 @@ const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR"];
 const OPEN_TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** A file whose appearance is a notice; its removal withdraws it. */
-export class NoticeFileSource implements OpenSource {
-	private readonly loop: PollLoop;
-	private readonly tell: TellChanges;
+export class NoticeFile implements PolledValue {
+	readonly source = "file";
+	readonly origin: string;
+	readonly name: string;
+	readonly everyMs = 250;
+	readonly withdrawn: string;
 	/** The file as it was read, so that it is read once. */
 	private seen: string | undefined;
 
 	constructor(
 		private readonly path: string,
-		private readonly context: SourceContext,
+		private readonly context: Pick<SourceContext, "clock" | "log">,
 	) {
-		this.tell = new TellChanges(
-			{ source: "file", origin: path },
-			context.listener,
-		);
-		this.loop = new PollLoop({
-			...context,
-			name: `the file ${path}`,
-			everyMs: LOOK_EVERY_MS,
-			look: () => this.look(),
-		});
-		this.loop.start();
+		this.origin = path;
+		this.name = `the file ${path}`;
+		this.withdrawn = `the file ${path} was removed`;
 	}
 
-	close(): void {
-		this.loop.close();
-	}
-
-	private async look(): Promise<void> {
+	async poll(): Promise<Reading | "unchanged"> {
 		const now = await this.identity();
-		if (now === this.seen) return;
+		if (now === this.seen) return "unchanged";
 		const notice = now === undefined ? undefined : await this.read();
 		this.seen = now;
-		this.tell.notice(notice, `the file ${this.path} was removed`);
+		return { notice };
 	}
 
 	/** Changes with the file; undefined: there is none. */
@@ -66,7 +54,7 @@ export class NoticeFileSource implements OpenSource {
 		const there = `the file ${this.path} is there`;
 		try {
 			const text = await readStart(this.path);
-			const { deadline, reason } = readNoticeFile(text, clock.wallTime());
+			const { deadline, reason } = readNoticeText(text, clock.wallTime());
 			const why = reason === undefined ? there : `${there}: ${reason}`;
 			return { source: "file", reason: why, deadline };
 		} catch (error) {
@@ -89,4 +77,33 @@ async function readStart(path: string): Promise<string> {
 	} finally {
 		await file?.close();
 	}
+}
+
+const SECONDS = /^\d{1,9}(\.\d+)?$/;
+/** A date and perhaps a time; a zone may follow. */
+const ISO =
+	/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+interface NoticeText {
+	/** In milliseconds since 1970; undefined if the file names none. */
+	readonly deadline: number | undefined;
+	/** The lines after the first one, or after none that is a deadline. */
+	readonly reason: string | undefined;
+}
+
+/**
+ * The first line of a notice's file may be a deadline: seconds from now, or an ISO time. What follows is the reason.
+ * @param wallTime milliseconds since 1970
+ */
+export function readNoticeText(text: string, wallTime: number): NoticeText {
+	const [first = "", ...others] = text.split("\n").map((line) => line.trim());
+	const deadline = readDeadline(first, wallTime);
+	const words = deadline === undefined ? [first, ...others] : others;
+	const reason = wordIn(words.filter((line) => line !== "").join(", "));
+	return { deadline, reason: reason === "" ? undefined : reason };
+}
+
+function readDeadline(line: string, wallTime: number): number | undefined {
+	if (SECONDS.test(line)) return wallTime + Number(line) * 1_000;
+	return ISO.test(line) ? knownTime(Date.parse(line)) : undefined;
 }

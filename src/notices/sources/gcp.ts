@@ -1,151 +1,189 @@
-import { ANSWER_WITHIN_MS, type Answer, type Ask, odd } from "./exchange.js";
-import { PollLoop } from "./poll-loop.js";
 import {
-	type GcpReading,
-	readMaintenanceEvent,
-	readPreempted,
-	readUpcoming,
-} from "./read-gcp.js";
-import type { Cloud, CloudContext } from "./source.js";
-import { TellChanges } from "./tell-changes.js";
+	type HttpRequest,
+	type HttpResponse,
+	RESPONSE_WITHIN_MS,
+	unexpectedStatus,
+} from "./http.js";
+import { objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
+import type { Cloud, CloudContext, PolledValue, Reading } from "./source.js";
 
 export const GCP_VARIABLE = "GCE_METADATA_HOST";
-/** By its address: no name server is asked. */
+/** By its address: no name server is needed. */
 const PLACE = "169.254.169.254";
 const FLAVOR = "metadata-flavor";
-/** How long the service may keep a question before it answers that nothing has changed, in seconds. */
+/** How long the service may keep a request before it answers that nothing has changed, in seconds. */
 const KEEP_SECONDS = 60;
 const KEPT_WITHIN_MS = KEEP_SECONDS * 1_000 + 10_000;
-/** A service that does not keep questions is asked so often. */
-const LOOK_EVERY_MS = 1_000;
-const LOOK_FOR_UPCOMING_EVERY_MS = 60_000;
 const NO_UPCOMING_YET = /no notifications have been received yet/;
-
-interface Value {
-	readonly path: string;
-	readonly name: string;
-	readonly parse: (body: string, wallTime: number) => GcpReading | undefined;
-	readonly withdrawn: string;
-}
-
-/** Their changes are waited for. */
-const VALUES: readonly Value[] = [
-	{
-		path: "instance/preempted",
-		name: "Google Cloud",
-		parse: readPreempted,
-		withdrawn: "the preemption is no longer announced",
-	},
-	{
-		path: "instance/maintenance-event",
-		name: "Google Cloud's maintenance",
-		parse: readMaintenanceEvent,
-		withdrawn: "the maintenance is over",
-	},
-];
 
 /** The metadata server of Google Cloud. */
 export class Gcp implements Cloud {
-	private readonly base: string;
-	private readonly loops: readonly PollLoop[];
-	private readonly upcoming: TellChanges;
+	readonly values: readonly PolledValue[] = [
+		{
+			name: "Google Cloud",
+			source: "gcp",
+			origin: "instance/preempted",
+			// A service that does not keep requests is polled so often.
+			everyMs: 1_000,
+			withdrawn: "the preemption is no longer announced",
+			poll: this.awaitChange("instance/preempted", readPreempted),
+		},
+		{
+			name: "Google Cloud's maintenance",
+			source: "gcp",
+			origin: "instance/maintenance-event",
+			everyMs: 1_000,
+			withdrawn: "the maintenance is over",
+			poll: this.awaitChange(
+				"instance/maintenance-event",
+				readMaintenanceEvent,
+			),
+		},
+		{
+			name: "Google Cloud's upcoming maintenance",
+			source: "gcp",
+			origin: "upcoming",
+			everyMs: 60_000,
+			withdrawn: "no maintenance is upcoming",
+			poll: () => this.readUpcoming(),
+		},
+	];
 
-	constructor(private readonly context: CloudContext) {
-		const host = context.environment[GCP_VARIABLE] || PLACE;
-		const place = /^https?:\/\//.test(host) ? host : `http://${host}`;
-		this.base = `${place.replace(/\/+$/, "")}/computeMetadata/v1/`;
-		this.upcoming = new TellChanges(
-			{ source: "gcp", origin: "upcoming" },
-			context.listener,
-		);
-		this.loops = [
-			...VALUES.map((value) => this.loopOf(value)),
-			new PollLoop({
-				...context,
-				name: "Google Cloud's upcoming maintenance",
-				everyMs: LOOK_FOR_UPCOMING_EVERY_MS,
-				look: () => this.lookForUpcoming(),
-			}),
-		];
+	constructor(private readonly context: CloudContext) {}
+
+	async find(): Promise<void> {
+		const { request, response } = await this.get("instance/preempted");
+		if (response.headers[FLAVOR] === "Google") return;
+		throw new Error(`${request.url} is not a metadata server of Google Cloud`);
 	}
 
-	async identify(): Promise<void> {
-		const { ask, answer } = await this.get("instance/preempted");
-		if (answer.headers[FLAVOR] === "Google") return;
-		throw new Error(`${ask.url} is not a metadata server of Google Cloud`);
-	}
-
-	start(): void {
-		for (const loop of this.loops) loop.start();
-	}
-
-	close(): void {
-		for (const loop of this.loops) loop.close();
-	}
-
-	private loopOf({ path, name, parse, withdrawn }: Value): PollLoop {
-		const { clock } = this.context;
-		const from = { source: "gcp", origin: path } as const;
-		const tell = new TellChanges(from, this.context.listener);
+	/** The first request is answered at once, each later one when the value has changed. */
+	private awaitChange(
+		path: string,
+		parse: (body: string, wallTime: number) => Reading | undefined,
+	): PolledValue["poll"] {
 		let etag: string | undefined;
 		let body: string | undefined;
-		const look = async () => {
+		return async () => {
 			const wait = `?wait_for_change=true&timeout_sec=${KEEP_SECONDS}&last_etag=${encodeURIComponent(etag ?? "")}`;
-			const { ask, answer } =
+			const { request, response } =
 				etag === undefined
 					? await this.get(path)
 					: await this.get(path + wait, KEPT_WITHIN_MS);
-			const read = parse(answer.body, clock.wallTime());
-			if (read === undefined) {
-				throw new Error(`${ask.url} answers with something unexpected`);
-			}
-			etag = answer.headers.etag;
+			const reading = parse(response.body, this.context.clock.wallTime());
+			if (reading === undefined) throw unexpectedBody(request);
+			etag = response.headers.etag;
 			// A value that was seen before has no other deadline now.
-			if (answer.body === body) return;
-			body = answer.body;
-			tell.notice(read.notice ?? undefined, withdrawn);
-			tell.advice(read.advice === null ? [] : [read.advice], withdrawn);
+			if (response.body === body) return "unchanged";
+			body = response.body;
+			return reading;
 		};
-		return new PollLoop({
-			...this.context,
-			...{ name, look },
-			everyMs: LOOK_EVERY_MS,
-		});
 	}
 
-	private async lookForUpcoming(): Promise<void> {
-		const { ask, answer } = await this.ask(
+	private async readUpcoming(): Promise<Reading | "unchanged"> {
+		const { request, response } = await this.fetch(
 			"instance/upcoming-maintenance?alt=json",
 		);
 		// Most machines never have one.
-		if (answer.status === 404 || NO_UPCOMING_YET.test(answer.body)) return;
-		if (answer.status !== 200) throw odd(ask, answer);
-		const read = readUpcoming(answer.body);
-		if (read === undefined) {
-			throw new Error(`${ask.url} answers with something unexpected`);
+		if (response.status === 404 || NO_UPCOMING_YET.test(response.body)) {
+			return "unchanged";
 		}
-		this.upcoming.advice(
-			read.advice === null ? [] : [read.advice],
-			"no maintenance is upcoming",
-		);
+		if (response.status !== 200) throw unexpectedStatus(request, response);
+		const reading = readUpcoming(response.body);
+		if (reading === undefined) throw unexpectedBody(request);
+		return reading;
 	}
 
 	private async get(path: string, timeoutMs?: number) {
-		const { ask, answer } = await this.ask(path, timeoutMs);
-		if (answer.status !== 200) throw odd(ask, answer);
-		return { ask, answer };
+		const { request, response } = await this.fetch(path, timeoutMs);
+		if (response.status !== 200) throw unexpectedStatus(request, response);
+		return { request, response };
 	}
 
-	private async ask(
+	private async fetch(
 		path: string,
-		timeoutMs = ANSWER_WITHIN_MS,
-	): Promise<{ ask: Ask; answer: Answer }> {
-		const ask: Ask = {
+		timeoutMs = RESPONSE_WITHIN_MS,
+	): Promise<{ request: HttpRequest; response: HttpResponse }> {
+		const { environment, transport } = this.context;
+		const host = environment[GCP_VARIABLE] || PLACE;
+		const place = /^https?:\/\//.test(host) ? host : `http://${host}`;
+		const request: HttpRequest = {
 			method: "GET",
-			url: this.base + path,
+			url: `${place.replace(/\/+$/, "")}/computeMetadata/v1/${path}`,
 			headers: { [FLAVOR]: "Google" },
 			timeoutMs,
 		};
-		return { ask, answer: await this.context.transport.exchange(ask) };
+		return { request, response: await transport.fetch(request) };
 	}
+}
+
+function unexpectedBody({ url }: HttpRequest): Error {
+	return new Error(`${url} answers with something unexpected`);
+}
+
+/** What Google gives a spot machine, and one that is ended for maintenance, in milliseconds. */
+const PREEMPTED_MS = 30_000;
+const MAINTENANCE_MS = 60_000;
+
+const NOTHING: Reading = {};
+
+/**
+ * `instance/preempted`; undefined if it is no such answer.
+ * @param wallTime when it was seen, in milliseconds since 1970
+ */
+export function readPreempted(
+	body: string,
+	wallTime: number,
+): Reading | undefined {
+	const text = body.trim();
+	if (text === "FALSE") return NOTHING;
+	if (text !== "TRUE") return undefined;
+	return {
+		notice: {
+			source: "gcp",
+			reason: "preempted",
+			deadline: wallTime + PREEMPTED_MS,
+		},
+	};
+}
+
+/**
+ * `instance/maintenance-event`; undefined if it is no such answer.
+ * @param wallTime when it was seen, in milliseconds since 1970
+ */
+export function readMaintenanceEvent(
+	body: string,
+	wallTime: number,
+): Reading | undefined {
+	const deadline = wallTime + MAINTENANCE_MS;
+	switch (body.trim()) {
+		case "NONE":
+			return NOTHING;
+		case "TERMINATE_ON_HOST_MAINTENANCE": {
+			const reason = "the machine is stopped for maintenance of its host";
+			return { notice: { source: "gcp", reason, deadline } };
+		}
+		case "MIGRATE_ON_HOST_MAINTENANCE": {
+			const reason = "the machine moves to another host";
+			return { advice: [{ source: "gcp", reason, deadline }] };
+		}
+		default:
+			return undefined;
+	}
+}
+
+/** `instance/upcoming-maintenance`; undefined if it is no such answer. */
+export function readUpcoming(body: string): Reading | undefined {
+	if (body.trim() === "NONE") return NOTHING;
+	const answer = objectIn(body);
+	const status = answer?.maintenance_status ?? answer?.maintenanceStatus;
+	const type = textIn(answer?.type);
+	const begins =
+		answer?.window_start_time ?? answer?.windowStartTime ?? answer?.startTime;
+	const isIt = type ?? textIn(status) ?? textIn(begins);
+	if (answer === undefined || isIt === undefined) return undefined;
+	const reason = `upcoming maintenance${type === undefined ? "" : `: ${wordIn(type).toLowerCase()}`}`;
+	return {
+		advice: [{ source: "gcp", reason, deadline: timeIn(begins) }],
+	};
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import type { NoticeListener } from "../notice.js";
-import type { Transport } from "./exchange.js";
+import type { Notice, NoticeListener, NoticeOrigin } from "../notice.js";
+import type { Transport } from "./http.js";
 
 /** What a source needs. */
 export interface SourceContext {
@@ -12,22 +12,39 @@ export interface SourceContext {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a source of a cloud needs. */
-export interface CloudContext extends SourceContext {
+/** What a metadata service of a cloud needs. */
+export interface CloudContext extends Omit<SourceContext, "listener" | "log"> {
 	readonly transport: Transport;
 }
 
-/** A source that listens. */
+/** A source that is open. */
 export interface OpenSource {
 	close(): void;
-	/** Says that this node has left; bounded by the transport's time-outs. */
-	left?(): Promise<void>;
+}
+
+/** What a source says at present. */
+export interface Reading {
+	readonly notice?: Notice | undefined;
+	readonly advice?: readonly Notice[];
+}
+
+/** Something that is polled for notices. */
+export interface PolledValue extends NoticeOrigin {
+	/** Named in the one line about a failure: "AWS". */
+	readonly name: string;
+	/** From the end of a poll to the next one, in milliseconds. */
+	readonly everyMs: number;
+	/** Why what it said before is gone. */
+	readonly withdrawn: string;
+	/** Rejects with the reason in words. "over": it never will say anything. */
+	readonly poll: () => Promise<Reading | "unchanged" | "over">;
 }
 
 /** A metadata service of a cloud. */
-export interface Cloud extends OpenSource {
+export interface Cloud {
 	/** Rejects, with the reason in words, if the service is not this cloud's. */
-	identify(): Promise<void>;
-	/** Begins to listen. */
-	start(): void;
+	find(): Promise<void>;
+	readonly values: readonly PolledValue[];
+	/** Says that this node has left; bounded by the transport's time-outs. */
+	left?(): Promise<void>;
 }

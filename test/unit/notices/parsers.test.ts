@@ -1,28 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { timeIn } from "../../../src/notices/sources/parse-json.js";
 import {
 	readMaintenance,
 	readRebalance,
 	readSpotAction,
 	readTokenLifeMs,
-} from "../../../src/notices/sources/read-aws.js";
+} from "../../../src/notices/sources/aws.js";
 import {
 	firstEnd,
 	readOwnName,
 	readScheduledEvents,
-} from "../../../src/notices/sources/read-azure.js";
+} from "../../../src/notices/sources/azure.js";
+import { readNoticeText } from "../../../src/notices/sources/file.js";
 import {
 	readMaintenanceEvent,
 	readPreempted,
 	readUpcoming,
-} from "../../../src/notices/sources/read-gcp.js";
-import { readNoticeFile } from "../../../src/notices/sources/read-notice-file.js";
+} from "../../../src/notices/sources/gcp.js";
+import { timeIn } from "../../../src/notices/sources/parse-json.js";
+import { signalNotice } from "../../../src/notices/sources/signal.js";
 import {
 	readSlurmJob,
 	readSqueueEnd,
 	type SlurmJob,
-} from "../../../src/notices/sources/read-slurm.js";
-import { signalNotice } from "../../../src/notices/sources/signal.js";
+} from "../../../src/notices/sources/slurm.js";
+import type { Reading } from "../../../src/notices/sources/source.js";
 
 const NOW = Date.parse("2026-11-26T00:00:00Z");
 /** What no parser takes for an answer. */
@@ -99,33 +100,36 @@ test.each([
 	expect(timeIn(value)).toBe(time));
 
 describe("P1 Google Cloud", () => {
-	test.each([
-		["TRUE\n", { notice: { deadline: NOW + 30_000 }, advice: null }],
-		["FALSE", { notice: null, advice: null }],
-	])("preempted: %j", (body, reading) =>
-		expect(readPreempted(body, NOW)).toMatchObject(reading));
+	const whole = (reading: Reading | undefined) =>
+		reading && { notice: null, advice: [], ...reading };
 
 	test.each([
-		["NONE", { notice: null, advice: null }],
+		["TRUE\n", { notice: { deadline: NOW + 30_000 }, advice: [] }],
+		["FALSE", { notice: null, advice: [] }],
+	])("preempted: %j", (body, reading) =>
+		expect(whole(readPreempted(body, NOW))).toMatchObject(reading));
+
+	test.each([
+		["NONE", { notice: null, advice: [] }],
 		[
 			"MIGRATE_ON_HOST_MAINTENANCE",
-			{ notice: null, advice: { deadline: NOW + 60_000 } },
+			{ notice: null, advice: [{ deadline: NOW + 60_000 }] },
 		],
 		[
 			"TERMINATE_ON_HOST_MAINTENANCE",
-			{ notice: { deadline: NOW + 60_000 }, advice: null },
+			{ notice: { deadline: NOW + 60_000 }, advice: [] },
 		],
 	])("maintenance-event: %s", (body, reading) =>
-		expect(readMaintenanceEvent(body, NOW)).toMatchObject(reading));
+		expect(whole(readMaintenanceEvent(body, NOW))).toMatchObject(reading));
 
 	test.each([
 		['{"type":"SCHEDULED","window_start_time":"2026-11-26T00:00:00Z"}', NOW],
 		['{"type":"UNSCHEDULED","windowStartTime":"2026-11-26T00:00:00Z"}', NOW],
 		['{"maintenance_status":"PENDING","startTime":"x"}', undefined],
 	])("upcoming-maintenance: %s", (body, deadline) =>
-		expect(readUpcoming(body)).toMatchObject({
+		expect(whole(readUpcoming(body))).toMatchObject({
 			notice: null,
-			advice: { source: "gcp", deadline },
+			advice: [{ source: "gcp", deadline }],
 		}));
 
 	test.each(ODD)("no answer: %j", (body) => {
@@ -227,7 +231,7 @@ test.each([
 	["0001-01-01T00:00:00Z", undefined, "0001-01-01T00:00:00Z"],
 	["2026-11-26 rack 5 is hot", undefined, "2026-11-26 rack 5 is hot"],
 ])("P1 a notice's file: %j", (text, deadline, reason) =>
-	expect(readNoticeFile(text, NOW)).toEqual({ deadline, reason }));
+	expect(readNoticeText(text, NOW)).toEqual({ deadline, reason }));
 
 function slurmJob(change: Partial<SlurmJob> = {}): SlurmJob {
 	return {

@@ -92,18 +92,18 @@ describe("P1 AWS", () => {
 		await clock.advance(3_000);
 		expect(heard).toEqual([]);
 		const time = "2026-11-26T00:02:05Z";
-		transport.script = (ask) =>
-			ask.url.endsWith("spot/instance-action")
+		transport.script = (request) =>
+			request.url.endsWith("spot/instance-action")
 				? JSON.stringify({ action: "terminate", time })
-				: quiet(ask);
+				: quiet(request);
 		await clock.advance(2_000);
 		await clock.advance(20_000);
 		expect(heard).toEqual(["aws: spot interruption: terminate in 121"]);
 		expect(logged).toEqual([]);
-		expect(transport.asked[0]?.headers).toEqual({
+		expect(transport.requests[0]?.headers).toEqual({
 			"x-aws-ec2-metadata-token-ttl-seconds": "3600",
 		});
-		expect(transport.asked[2]?.headers).toEqual({
+		expect(transport.requests[2]?.headers).toEqual({
 			"x-aws-ec2-metadata-token": "token",
 		});
 	});
@@ -111,14 +111,14 @@ describe("P1 AWS", () => {
 	test("renews its token before the end, and where it is refused", async () => {
 		let tokens = 0;
 		let refused = "";
-		const { transport, logged } = listen(["aws"], (ask) => {
-			if (ask.method === "PUT") {
+		const { transport, logged } = listen(["aws"], (request) => {
+			if (request.method === "PUT") {
 				tokens += 1;
 				const headers = { "x-aws-ec2-metadata-token-ttl-seconds": "30" };
 				return { body: `token-${tokens}`, headers };
 			}
-			const token = ask.headers["x-aws-ec2-metadata-token"] ?? "";
-			return token === refused ? { status: 401 } : quiet(ask);
+			const token = request.headers["x-aws-ec2-metadata-token"] ?? "";
+			return token === refused ? { status: 401 } : quiet(request);
 		});
 		await clock.advance(13_000);
 		const before = tokens;
@@ -132,15 +132,15 @@ describe("P1 AWS", () => {
 	});
 
 	test("recommendations are advice; on demand nothing is interrupted", async () => {
-		const { heard, transport } = listen(["aws"], (ask) => {
-			if (ask.url.endsWith("instance-life-cycle")) return "on-demand";
-			if (ask.url.endsWith("rebalance")) {
+		const { heard, transport } = listen(["aws"], (request) => {
+			if (request.url.endsWith("instance-life-cycle")) return "on-demand";
+			if (request.url.endsWith("rebalance")) {
 				return '{"noticeTime":"2026-11-26T00:00:00Z"}';
 			}
-			if (ask.url.endsWith("maintenance/scheduled")) {
+			if (request.url.endsWith("maintenance/scheduled")) {
 				return '[{"Code":"instance-retirement","NotBefore":"26 Nov 2026 01:00:00 GMT","State":"active"}]';
 			}
-			return quiet(ask);
+			return quiet(request);
 		});
 		await clock.advance(61_000);
 		expect(heard).toEqual([
@@ -157,8 +157,8 @@ describe("P1 AWS", () => {
 		["a redirect", { status: 302, headers: { location: "/" } }, "a redirect"],
 		["another server", "<html>", "answers with something unexpected"],
 	])("%s is said once, and heard again when it is well", async (_, answer, words) => {
-		const odd: Script = (ask) =>
-			ask.url.endsWith("spot/instance-action") ? answer : quiet(ask);
+		const odd: Script = (request) =>
+			request.url.endsWith("spot/instance-action") ? answer : quiet(request);
 		const { logged, transport, heard } = listen(["aws"], odd);
 		await clock.advance(10_000);
 		expect(logged).toEqual([
@@ -193,11 +193,11 @@ describe("P1 Google Cloud", () => {
 		});
 		await clock.advance(30_000);
 		expect(transport.count("instance/preempted")).toBe(2);
-		expect(transport.asked.at(-1)?.headers).toEqual({
+		expect(transport.requests.at(-1)?.headers).toEqual({
 			"metadata-flavor": "Google",
 		});
 		expect(
-			transport.asked.find(({ url }) => url.includes("preempted?"))?.url,
+			transport.requests.find(({ url }) => url.includes("preempted?"))?.url,
 		).toContain("?wait_for_change=true&timeout_sec=60&last_etag=a%201");
 		change({ body: "TRUE", headers: { etag: "a2" } });
 		await settle();
@@ -275,14 +275,16 @@ describe("P1 Azure", () => {
 		transport.script = with_(document(3));
 		await clock.advance(2_000);
 		expect(heard).toEqual([
-			"advice azure: scheduled event Freeze in 37",
 			"azure: scheduled event Preempt in 37",
+			"advice azure: scheduled event Freeze in 37",
 			// Both of them.
 			"azure not: the scheduled event is gone",
 			"azure not: the scheduled event is gone",
 		]);
 		await all.left();
-		expect(transport.asked.some(({ method }) => method === "POST")).toBe(false);
+		expect(transport.requests.some(({ method }) => method === "POST")).toBe(
+			false,
+		);
 		expect(transport.count("/instance")).toBe(1);
 	});
 
@@ -291,7 +293,7 @@ describe("P1 Azure", () => {
 		const { transport, all } = listen(["azure"], with_(events));
 		await clock.advance(2_000);
 		await all.left();
-		const posted = transport.asked.filter(({ method }) => method === "POST");
+		const posted = transport.requests.filter(({ method }) => method === "POST");
 		expect(posted.map(({ body }) => body)).toEqual([
 			'{"StartRequests":[{"EventId":"id-Preempt"}]}',
 		]);
@@ -336,7 +338,7 @@ describe("P1 which platform", () => {
 	test("off a cloud nobody is asked, and no timer is left", async () => {
 		const { transport, logged } = listen("auto", refuse);
 		await settle();
-		expect(transport.asked).toEqual([]);
+		expect(transport.requests).toEqual([]);
 		expect(clock.nextAlarm).toBeUndefined();
 		expect(logged).toEqual([]);
 	});
@@ -345,7 +347,7 @@ describe("P1 which platform", () => {
 		const environment = { ELASTIC_RUN_AZURE_METADATA_URL: "http://[::1]:1/" };
 		const { transport, logged } = listen("auto", refuse, { environment });
 		await clock.advance(60_000);
-		expect(transport.asked.map(({ url }) => url)).toEqual([
+		expect(transport.requests.map(({ url }) => url)).toEqual([
 			"http://[::1]:1/metadata/instance?api-version=2021-02-01",
 		]);
 		expect(logged).toEqual([
@@ -358,7 +360,7 @@ describe("P1 which platform", () => {
 		const environment = { GCE_METADATA_HOST: "127.0.0.1:1" };
 		const { transport } = listen("auto", () => "FALSE", { environment });
 		await clock.advance(60_000);
-		expect(transport.asked).toHaveLength(1);
+		expect(transport.requests).toHaveLength(1);
 		const headers = { "metadata-flavor": "Google" };
 		const script: Script = ({ url }) =>
 			url.includes("preempted") ? { body: "TRUE", headers } : NOT_FOUND;
@@ -371,7 +373,7 @@ describe("P1 which platform", () => {
 		const environment = { GCE_METADATA_HOST: "127.0.0.1:1", SLURM_JOB_ID: "7" };
 		const { transport, logged } = listen([], refuse, { environment });
 		await clock.advance(60_000);
-		expect([transport.asked, logged]).toEqual([[], []]);
+		expect([transport.requests, logged]).toEqual([[], []]);
 	});
 });
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { TellChanges } from "../../../src/notices/sources/tell-changes.js";
+import { Changes } from "../../../src/notices/sources/poller.js";
 
 test("P1 AWS: a recommendation is no notice of the interruption's, and goes by itself", () => {
 	const heard: unknown[] = [];
-	const tell = new TellChanges(
-		{ source: "aws" },
+	const changes = new Changes(
+		{ source: "aws", withdrawn: "" },
 		{
 			noticed: ({ origin }) => heard.push(["notice", origin]),
 			advised: ({ origin }) => heard.push(["advice", origin]),
@@ -13,11 +13,11 @@ test("P1 AWS: a recommendation is no notice of the interruption's, and goes by i
 	);
 	const end = { source: "aws", reason: "spot", deadline: 1 } as const;
 	const advice = { source: "aws", reason: "reboot", deadline: 9 } as const;
-	tell.notice(end, "");
-	tell.advice([advice], "");
-	tell.advice([advice], "");
-	tell.advice([{ ...advice, deadline: 8 }], "");
-	tell.advice([], "");
+	changes.update({ notice: end });
+	changes.update({ notice: end, advice: [advice] });
+	changes.update({ notice: end, advice: [advice] });
+	changes.update({ notice: end, advice: [{ ...advice, deadline: 8 }] });
+	changes.update({ notice: end });
 	expect(heard).toEqual([
 		["notice", undefined],
 		["advice", " advice 9: reboot"],
