@@ -7,8 +7,6 @@ import {
 } from "../src/config/torchrun-flags.js";
 import { ArgumentParser, type HelpLine } from "./argument-parser.js";
 import { commandList, EXPLAIN } from "./commands/command-table.js";
-import { flagsAfterScript } from "./flags-after-script.js";
-import { EXAMPLES } from "./help-examples.js";
 
 export interface ParsedArguments extends CommandLine {
 	readonly asksFor: "help" | "version" | "run";
@@ -89,3 +87,48 @@ function helpLine(option: Option<unknown>): HelpLine {
 		defaultText: option.defaultHelp,
 	};
 }
+
+/** Names that scripts often use for their own options. */
+const COMMON_NAMES: readonly string[] = [
+	"config",
+	"dry-run",
+	"log-dir",
+	"output",
+	"role",
+];
+
+/** Notes about launcher flags after the script, which go to the script. */
+function flagsAfterScript(script: string, args: readonly string[]): string[] {
+	if (!/\.([cm]?js|ts|py)$/.test(script)) return [];
+	const end = args.indexOf("--");
+	const candidates = end < 0 ? args : args.slice(0, end);
+	return candidates.flatMap((word, index) => {
+		const name = word
+			.replace(/^--/, "")
+			.replace(/=.*$/s, "")
+			.replaceAll("_", "-");
+		if (!word.startsWith("--") || COMMON_NAMES.includes(name)) return [];
+		const option = ALL_OPTIONS.find(
+			(known) => known.name === name || known.aliases.includes(name),
+		);
+		if (option === undefined) return [];
+		const value =
+			option.argument === undefined || word.includes("=")
+				? []
+				: args.slice(index + 1, index + 2);
+		return [
+			`"${[word, ...value].join(" ")}" follows the script and is passed to it; put it before ${script} if it is meant for elastic-run`,
+		];
+	});
+}
+
+/** Commands that work in a shell as they are, without any file. */
+const EXAMPLES = `
+Examples:
+  elastic-run --nproc-per-node 4 sh -c 'echo "worker $RANK of $WORLD_SIZE"'
+  elastic-run --nproc-per-node 2 node -e 'console.log(process.env.MASTER_PORT)'
+  elastic-run --nproc-per-node 2 --dry-run --output json sh -c 'exit 0'
+
+Precedence: flag, environment variable, config file, default.
+Durations: seconds, or 500ms, 30s, 10m, 1h.
+`;

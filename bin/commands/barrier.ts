@@ -1,11 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { isAbsolute, normalize, resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.js";
 import { messageOf } from "../../src/base/errors.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
 import { type Host, systemHost } from "../../src/config/host.js";
+import { invalid, ok, type Parsed } from "../../src/config/parse/parsed.js";
+import { wholeNumber } from "../../src/config/parse/scalars.js";
 import { checkSettings } from "../../src/config/resolve.js";
 import { readCommandLine } from "../../src/config/resolve-command-line.js";
 import type { Settings } from "../../src/config/settings.js";
+import type { ProbePlace } from "../../src/http/open-probe.js";
 import type { RunReport } from "../../src/report/run-report.js";
 import {
 	ExitFileSpawner,
@@ -14,9 +18,8 @@ import {
 import { isColoured, say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
 import { listenForStopSignals } from "../stop-signals.js";
-import { BARRIER_FLAGS } from "./barrier-flags.js";
-import { refuse, withArguments } from "./command-arguments.js";
-import { type BarrierChoice, readBarrier } from "./read-barrier.js";
+import { FlagReader, refuse, withArguments } from "./command-arguments.js";
+import { BARRIER_FLAGS } from "./command-table.js";
 
 const ABOUT = `An agent without workers, as a sidecar of a pod: it joins the run's next round,
 and answers its start-up probe (GET, default /barrier-is-down) with 503 until
@@ -154,4 +157,53 @@ function writeOutcome(file: string | undefined, { exitCode }: RunReport): void {
 	} catch (error) {
 		say(`--outcome-file ${file} cannot be written: ${messageOf(error)}`);
 	}
+}
+
+const LARGEST_PORT = 65_535;
+const DEFAULT_PATH = "/barrier-is-down";
+
+/** What a barrier is told besides the rendezvous. */
+interface BarrierChoice {
+	readonly probe: ProbePlace;
+	/** Absolute; undefined: nobody says how the work ends. */
+	readonly exitFile: string | undefined;
+	/** Absolute; undefined: nobody waits for the outcome. */
+	readonly outcomeFile: string | undefined;
+}
+
+function readBarrier(
+	flags: Settings,
+	cwd: string,
+): BarrierChoice | { readonly problems: readonly string[] } {
+	const reader = new FlagReader("barrier", flags);
+	const port = reader.read("probe-port", parseProbePort);
+	const path = reader.read("probe-path", parseProbePath) ?? DEFAULT_PATH;
+	const file = (name: string) => reader.read(name, (text) => ok(at(cwd, text)));
+	const choice = {
+		exitFile: file("exit-file"),
+		outcomeFile: file("outcome-file"),
+	};
+	if (!flags.has("probe-port")) {
+		reader.refuse("--probe-port is missing; give the port of the probe");
+	}
+	return port === undefined || reader.problems.length > 0
+		? { problems: reader.problems }
+		: { ...choice, probe: { port, path } };
+}
+
+function at(cwd: string, file: string): string {
+	return isAbsolute(file) ? normalize(file) : resolve(cwd, file);
+}
+
+function parseProbePort(text: string): Parsed<number> {
+	const port = wholeNumber(text, 0);
+	return port !== undefined && port <= LARGEST_PORT
+		? ok(port)
+		: invalid(text, `a port, 0 (a free one) to ${LARGEST_PORT}`);
+}
+
+function parseProbePath(text: string): Parsed<string> {
+	return /^\/[^\s?#]*$/.test(text)
+		? ok(text)
+		: invalid(text, "a path that begins with a slash, without ? and #");
 }

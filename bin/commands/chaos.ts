@@ -12,10 +12,10 @@ import {
 	type Aim,
 	FAULT_KINDS,
 	makeFaults,
-} from "../../src/operate/chaos/faults.js";
+	makeNotice,
+} from "../../src/operate/chaos.js";
 import { printResult, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { FlagReader } from "./flag-reader.js";
+import { FlagReader, refuse } from "./command-arguments.js";
 import {
 	type AskedCommand,
 	refuseNameless,
@@ -100,7 +100,6 @@ async function notice(asked: AskedCommand): Promise<number> {
 		"aws";
 	const windowMs = reader.read("window", parseSomeTime);
 	if (reader.problems.length > 0) return refuse(reader.problems);
-	const { makeNotice } = await import("../../src/operate/chaos/notice.js");
 	const { nodeId } = named;
 	const made = makeNotice({ runId, nodeId, platform, windowMs }, searcher);
 	const { deadline, reason } = made;
@@ -117,7 +116,7 @@ async function notice(asked: AskedCommand): Promise<number> {
 }
 
 /** `ROUND:RANK[:KIND]`, separated by commas. */
-export function parseAims(text: string): Parsed<readonly Aim[]> {
+function parseAims(text: string): Parsed<readonly Aim[]> {
 	const aims: Aim[] = [];
 	for (const one of text.split(",")) {
 		const [, round, rank, kind = "kill-worker"] = AIM.exec(one) ?? [];

@@ -1,4 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
+import type { Parsed } from "../../src/config/parse/parsed.js";
+import { parseDuration } from "../../src/config/parse/scalars.js";
 import { EMPTY_VALUE, type Settings } from "../../src/config/settings.js";
 import { ArgumentParser, type Flag } from "../argument-parser.js";
 import { print, say } from "../console.js";
@@ -78,4 +80,47 @@ function synopsis(command: CommandName): string {
 function shown({ name, short, argument }: Flag): string {
 	const typed = short === undefined ? `--${name}` : `-${short}`;
 	return argument === undefined ? `[${typed}]` : `[${typed} ${argument}]`;
+}
+
+/** Reads the values of a command's own flags, and collects what is wrong with them. */
+export class FlagReader {
+	readonly problems: string[] = [];
+
+	constructor(
+		private readonly command: CommandName,
+		private readonly flags: Settings,
+	) {}
+
+	/** The value, or undefined if the flag was not given or its value is invalid. */
+	read<T>(name: string, parse: (text: string) => Parsed<T>): T | undefined {
+		const given = this.flags.get(name);
+		if (given === undefined) return undefined;
+		const parsed = parse(given.text);
+		if ("value" in parsed) return parsed.value;
+		this.refuse(...parsed.problems.map((words) => `${given.place}: ${words}`));
+		return undefined;
+	}
+
+	refuse(...problems: readonly string[]): void {
+		this.problems.push(...problems.map((words) => `${this.command}: ${words}`));
+	}
+}
+
+/** The meaning of `--no-wait` and `--timeout TIME`. */
+export interface Timeout {
+	readonly isAwaited: boolean;
+	/** In milliseconds; null if not given. */
+	readonly timeoutMs: number | null;
+}
+
+/** Reads both flags, or says what is wrong with them. */
+export function readTimeout(
+	command: CommandName,
+	flags: Settings,
+): Timeout | { readonly problems: readonly string[] } {
+	if (flags.has("no-wait")) return { isAwaited: false, timeoutMs: 0 };
+	const reader = new FlagReader(command, flags);
+	const timeoutMs = reader.read("timeout", parseDuration) ?? null;
+	const { problems } = reader;
+	return problems.length > 0 ? { problems } : { isAwaited: true, timeoutMs };
 }

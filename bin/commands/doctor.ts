@@ -7,7 +7,10 @@ import { OPTIONS } from "../../src/config/options.js";
 import { loginFromEnvironment } from "../../src/config/resolve-credentials.js";
 import { resolveStore } from "../../src/config/resolve-store.js";
 import { SettingReader, type Settings } from "../../src/config/settings.js";
-import type { Finding } from "../../src/operate/doctor/checks.js";
+import {
+	examineMachine,
+	type Finding,
+} from "../../src/operate/doctor/checks.js";
 import { printResult, say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
 import { refuse, withArguments } from "./command-arguments.js";
@@ -31,7 +34,6 @@ async function examine(flags: Settings): Promise<number> {
 	const host = systemHost(takeEnvironment());
 	const asked = await resolve(flags, host);
 	if ("problems" in asked) return refuse(asked.problems);
-	const { examineMachine } = await import("../../src/operate/doctor/checks.js");
 	const { workers, store, output } = asked;
 	const findings = await examineMachine(host, systemClock, workers, store);
 	const isFit = findings.every(({ status }) => status !== "problem");

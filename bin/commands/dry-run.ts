@@ -7,8 +7,8 @@ import {
 	type Configuration,
 	configurationInWords,
 	describeConfiguration,
+	shellQuote,
 } from "./settings-view.js";
-import { shellQuote } from "./shell-quote.js";
 
 /** What a run would start, without secrets. */
 export interface DryRun {

@@ -1,10 +1,15 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import type { Parsed } from "../../src/config/parse/parsed.js";
+import { costOf } from "../../src/goodput/cost.js";
+import { formatGoodput, readGoodput } from "../../src/operate/goodput.js";
 import { printResult, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { FlagReader } from "./flag-reader.js";
-import { onlyRun } from "./only-run.js";
-import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
+import { FlagReader, refuse } from "./command-arguments.js";
+import {
+	type AskedCommand,
+	onlyRun,
+	runCommand,
+	sayNotFound,
+} from "./run-request.js";
 
 const ABOUT = `Shows what the nodes' time was spent on since the newest start of a run: each
 second of each node is in one category. Then the goodput (new steps by all
@@ -27,12 +32,9 @@ async function show(asked: AskedCommand): Promise<number> {
 	if (reader.problems.length > 0) return refuse(reader.problems);
 	const runId = asked.runId ?? (await onlyRun("goodput", asked));
 	if (typeof runId === "number") return runId;
-	const { readGoodput } = await import("../../src/operate/read-goodput.js");
 	const found = await readGoodput(runId, places, searcher, say);
 	if (found === undefined) return sayNotFound(runId, places);
-	const { costOf } = await import("../../src/goodput/cost.js");
 	const cost = price === undefined ? null : costOf(found, price);
-	const { formatGoodput } = await import("../../src/operate/format-goodput.js");
 	printResult(isJson, { ...found, cost }, () => formatGoodput(found, cost));
 	return EXIT_CODES.succeeded;
 }

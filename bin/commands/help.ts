@@ -6,7 +6,7 @@ import {
 	nearestCommand,
 	refuseWord,
 	runCommandWord,
-} from "./command-words.js";
+} from "./command-table.js";
 
 /** Shows the help of a command, or of the launch. Returns the exit code. */
 export async function help(args: readonly string[]): Promise<number> {

@@ -1,4 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { formatHistory } from "../../src/operate/format-history.js";
+import { readKnownRun } from "../../src/operate/status/kept-runs.js";
 import { describeHistory } from "../../src/rendezvous/describe/describe-history.js";
 import { onceEach } from "../../src/rendezvous/records/record-codec.js";
 import { printResult, say } from "../console.js";
@@ -30,9 +32,6 @@ async function show({
 	isJson,
 }: AskedCommand): Promise<number> {
 	if (runId === undefined) return refuseNameless("history");
-	const { readKnownRun } = await import(
-		"../../src/operate/status/kept-runs.js"
-	);
 	const [newest] = await readKnownRun(runId, places, searcher);
 	const found =
 		newest &&
@@ -45,7 +44,6 @@ async function show({
 	if (newest === undefined || found === undefined) {
 		return sayNotFound(runId, places);
 	}
-	const { formatHistory } = await import("../../src/operate/format-history.js");
 	printResult(isJson, { ...found, place: newest.place }, () =>
 		formatHistory(found),
 	);

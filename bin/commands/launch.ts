@@ -3,7 +3,7 @@ import { packageVersion } from "../../src/base/package-files.js";
 import { isStdinGiven } from "../../src/config/own-stdin.js";
 import { helpText, parseArguments } from "../command-line.js";
 import { print, say } from "../console.js";
-import { nearestCommand, refuseWord } from "./command-words.js";
+import { nearestCommand, refuseWord } from "./command-table.js";
 import { run } from "./run.js";
 
 /** Launches a script with flags, or refuses a mistyped command. Returns the exit code. */

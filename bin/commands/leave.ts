@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline";
+import { isatty } from "node:tty";
 import { EXIT_CODES } from "../../src/base/errors.js";
 import {
 	formatCount,
@@ -5,14 +7,20 @@ import {
 	formatInstant,
 } from "../../src/base/units.js";
 import { parseDeadline } from "../../src/config/parse/deadline.js";
-import type { NodeOrder, OrderReport } from "../../src/operate/order-node.js";
-import { confirmed } from "../confirmed.js";
+import { leaveRun } from "../../src/operate/leave-run.js";
+import {
+	type NodeOrder,
+	type OrderReport,
+	orderNode,
+} from "../../src/operate/order-node.js";
 import { printResult, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { FlagReader } from "./flag-reader.js";
-import { onlyRun } from "./only-run.js";
-import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
-import { readTimeout } from "./timeout.js";
+import { FlagReader, readTimeout, refuse } from "./command-arguments.js";
+import {
+	type AskedCommand,
+	onlyRun,
+	runCommand,
+	sayNotFound,
+} from "./run-request.js";
 
 const ABOUT = `With --deadline: tells NODE, wherever it is, that it must be gone by then (a
 duration, or an ISO time). Its workers are told, as by a notice of the cloud;
@@ -47,7 +55,6 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 	const timeout = readTimeout("leave", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { environment } = searcher.host;
-	const { leaveRun } = await import("../../src/operate/leave-run.js");
 	const { isAwaited, timeoutMs } = timeout;
 	const report = await leaveRun(
 		{
@@ -110,7 +117,6 @@ async function giveOrder(
 		(environment.ELASTIC_RUN_RUN_ID || undefined) ??
 		(await onlyRun("leave", asked));
 	if (typeof runId === "number") return runId;
-	const { orderNode } = await import("../../src/operate/order-node.js");
 	const reason = `elastic-run leave by ${userName} on ${hostName}`;
 	const report = await orderNode(
 		{ runId, nodeId, order, reason },
@@ -139,4 +145,25 @@ function tooFew({ order, left, minNodes }: OrderReport): string {
 	const isLess = order === "drain" && left > 0;
 	if (!isLess || minNodes === null || left >= minNodes) return "";
 	return `a later round needs ${formatCount(minNodes, "node")}, and ${left} may take part: the run would wait for more, for its join_timeout at most\n`;
+}
+
+const STDIN = 0;
+
+/** Asks a question on the terminal. Only "y" and "yes" count as yes; without a terminal the answer is no. */
+async function confirmed(question: string): Promise<boolean> {
+	if (!isatty(STDIN) || !process.stderr.isTTY) return false;
+	const terminal = createInterface({
+		input: process.stdin,
+		output: process.stderr,
+	});
+	// The end of input is not a yes.
+	const ended = new Promise<string>((resolve) => {
+		terminal.once("close", () => resolve(""));
+	});
+	const answered = new Promise<string>((resolve) => {
+		terminal.question(`elastic-run: ${question} [y/N] `, resolve);
+	});
+	const answer = await Promise.race([answered, ended]);
+	terminal.close();
+	return /^\s*y(es)?\s*$/i.test(answer);
 }

@@ -1,12 +1,18 @@
-import { EXIT_CODES } from "../../src/base/errors.js";
+import { EXIT_CODES, messageOf } from "../../src/base/errors.js";
 import { OPTIONS } from "../../src/config/options.js";
+import type { Parsed } from "../../src/config/parse/parsed.js";
+import { parseCount, parseDuration } from "../../src/config/parse/scalars.js";
+import type { Settings } from "../../src/config/settings.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import { findLogs } from "../../src/operate/find-logs.js";
-import { lineInWords } from "../../src/operate/line-words.js";
-import { showLogs } from "../../src/operate/show-logs.js";
+import {
+	type LineChoice,
+	lineInWords,
+	parseRanks,
+	showLogs,
+} from "../../src/operate/show-logs.js";
 import { isColoured, print, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { readLogChoice } from "./read-log-choice.js";
+import { FlagReader, refuse } from "./command-arguments.js";
 import { type AskedCommand, runCommand } from "./run-request.js";
 
 const ABOUT = `Shows what this machine has of a run's logs, merged by time: the workers' lines,
@@ -95,5 +101,31 @@ class LineWriter {
 				resolve();
 			});
 		});
+	}
+}
+
+/**
+ * The lines to show, chosen by the flags of `logs`.
+ * @param now milliseconds since 1970
+ */
+export function readLogChoice(
+	flags: Settings,
+	now: number,
+): LineChoice | { readonly problems: readonly string[] } {
+	const reader = new FlagReader("logs", flags);
+	const hasRank = reader.read("rank", parseRanks);
+	const pattern = reader.read("grep", parsePattern);
+	const tail = reader.read("tail", parseCount);
+	const age = reader.read("since", parseDuration);
+	const { problems } = reader;
+	const since = age === undefined ? undefined : now - age;
+	return problems.length > 0 ? { problems } : { hasRank, pattern, tail, since };
+}
+
+function parsePattern(text: string): Parsed<RegExp> {
+	try {
+		return { value: new RegExp(text) };
+	} catch (error) {
+		return { problems: [messageOf(error)] };
 	}
 }

@@ -1,7 +1,11 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { printResult, say } from "../console.js";
-import { onlyRun } from "./only-run.js";
-import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
+import {
+	type AskedCommand,
+	onlyRun,
+	runCommand,
+	sayNotFound,
+} from "./run-request.js";
 
 const ABOUT = `Shows the nodes of a run: what was charged to each, its failures, the verdict of
 its preflight, whether it was replaced, why, and by which node. Also those that

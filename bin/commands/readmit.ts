@@ -1,8 +1,13 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { readmitNode } from "../../src/operate/readmit-node.js";
 import { printResult, say } from "../console.js";
 import { refuse } from "./command-arguments.js";
-import { onlyRun } from "./only-run.js";
-import { type AskedCommand, nodeCommand, sayNotFound } from "./run-request.js";
+import {
+	type AskedCommand,
+	nodeCommand,
+	onlyRun,
+	sayNotFound,
+} from "./run-request.js";
 
 const ABOUT = `Lets a node that was replaced into its run again, under its name and with a
 fresh budget. Until then an agent of that name is refused with the exit code for
@@ -27,7 +32,6 @@ async function letIn(asked: AskedCommand, nodeId: string): Promise<number> {
 			"readmit: a run without etcd has no other node; name the run's etcd with --rdzv-endpoint",
 		]);
 	}
-	const { readmitNode } = await import("../../src/operate/readmit-node.js");
 	const result = await readmitNode(runId, nodeId, store, searcher);
 	if (result === "no-run") return sayNotFound(runId, places);
 	if (result === "not-replaced") {

@@ -1,5 +1,10 @@
-import { backgroundClock } from "../../src/base/clock.js";
-import { type ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { backgroundClock, systemClock } from "../../src/base/clock.js";
+import {
+	type ElasticRunError,
+	EXIT_CODES,
+	messageOf,
+} from "../../src/base/errors.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
 import { systemHost } from "../../src/config/host.js";
 import { OPTIONS } from "../../src/config/options.js";
@@ -13,6 +18,7 @@ import {
 } from "../../src/config/resolve-command-line.js";
 import { SettingReader } from "../../src/config/settings.js";
 import { plainJson } from "../../src/logs/plain-text.js";
+import type { RunReport } from "../../src/report/run-report.js";
 import {
 	isColoured,
 	letTerminalsLag,
@@ -23,7 +29,7 @@ import {
 import { watchNpm } from "../npm-parents.js";
 import { takeEnvironment } from "../own-environment.js";
 import { listenForStopSignals } from "../stop-signals.js";
-import { nearestCommand } from "./command-words.js";
+import { nearestCommand } from "./command-table.js";
 
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
 export async function run(line: CommandLine): Promise<number> {
@@ -97,10 +103,7 @@ async function launch(
 		});
 		screen?.close();
 		const { TORCHELASTIC_ERROR_FILE: errorFile } = config.environment;
-		if (errorFile) {
-			const { writeLauncherError } = await import("../write-launcher-error.js");
-			writeLauncherError(result, errorFile);
-		}
+		if (errorFile) await writeLauncherError(result, errorFile);
 		if (config.output === "json")
 			process.stdout.write(`${plainJson(result)}\n`);
 		const { formatReport } = await import("../../src/report/format-report.js");
@@ -131,4 +134,38 @@ async function openScreen(config: AgentConfig) {
 		clock: backgroundClock,
 		colour: isColoured(process.stderr),
 	});
+}
+
+// A pipe without a reader must not delay the end.
+const OPEN_FLAGS =
+	constants.O_WRONLY |
+	constants.O_CREAT |
+	constants.O_TRUNC |
+	constants.O_NONBLOCK;
+
+/**
+ * Writes the root cause of a failed run to the launcher's TORCHELASTIC_ERROR_FILE, which a scheduler may have named. It
+ * writes in place: Kubernetes mounts such a file alone.
+ */
+async function writeLauncherError(
+	report: RunReport,
+	path: string,
+): Promise<void> {
+	const { launcherErrorText } = await import(
+		"../../src/report/launcher-error.js"
+	);
+	const text = launcherErrorText(report, systemClock.wallTime());
+	if (text === undefined) return;
+	try {
+		const file = openSync(path, OPEN_FLAGS, 0o644);
+		try {
+			writeSync(file, text);
+		} finally {
+			closeSync(file);
+		}
+	} catch (error) {
+		say(
+			`warning: the root cause cannot be written to TORCHELASTIC_ERROR_FILE: ${messageOf(error)}; name a file in a directory that this user may write`,
+		);
+	}
 }

@@ -2,7 +2,6 @@ import type { Option } from "../../src/config/option.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import type { CommonConfig } from "../../src/config/resolve.js";
 import type { Settings } from "../../src/config/settings.js";
-import { shellQuote } from "./shell-quote.js";
 
 /** The effective settings by key, as in a config file. */
 export type Configuration = Readonly<Record<string, SettingView>>;
@@ -95,4 +94,11 @@ function derivedValues(
 		},
 		rdzvBackend: { value: backend, origin: "default" },
 	};
+}
+
+/** Quotes a word for a shell. */
+export function shellQuote(word: string): string {
+	return /^[\w@%+=:,./-]+$/.test(word)
+		? word
+		: `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -2,6 +2,14 @@ import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
 import type { FoundRun } from "../../src/operate/status/describe-runs.js";
 import type { Searcher } from "../../src/operate/status/find-runs.js";
+import {
+	formatRuns,
+	formatStatus,
+} from "../../src/operate/status/format-status.js";
+import {
+	findKnownRun,
+	findKnownRuns,
+} from "../../src/operate/status/kept-runs.js";
 import type { RunPlaces } from "../../src/operate/status/run-request.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
@@ -39,17 +47,11 @@ async function showRun(
 	searcher: Searcher,
 	isJson: boolean,
 ): Promise<number> {
-	const { findKnownRun } = await import(
-		"../../src/operate/status/kept-runs.js"
-	);
 	const [newest, ...others] = await findKnownRun(runId, places, searcher, say);
 	if (newest === undefined) return sayNotFound(runId, places);
 	for (const { place } of others) {
 		say(`an older run of this name continues in ${place}`);
 	}
-	const { formatStatus } = await import(
-		"../../src/operate/status/format-status.js"
-	);
 	printResult(isJson, { ...newest.status, place: newest.place }, () =>
 		formatStatus(newest.status, systemClock.wallTime()),
 	);
@@ -61,13 +63,7 @@ async function showRuns(
 	searcher: Searcher,
 	isJson: boolean,
 ): Promise<number> {
-	const { findKnownRuns } = await import(
-		"../../src/operate/status/kept-runs.js"
-	);
 	const found = await findKnownRuns(places, searcher, say);
-	const { formatRuns } = await import(
-		"../../src/operate/status/format-status.js"
-	);
 	printResult(isJson, { version: 1, runs: found.map(inShort) }, () =>
 		formatRuns(found, systemClock.wallTime()),
 	);

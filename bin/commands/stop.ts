@@ -1,16 +1,15 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatCount, formatDuration } from "../../src/base/units.js";
 import { plainMessage } from "../../src/logs/plain-text.js";
-import type { StopReport } from "../../src/operate/stop-run.js";
+import { type StopReport, stopFoundRun } from "../../src/operate/stop-run.js";
 import { printResult, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
+import { readTimeout, refuse } from "./command-arguments.js";
 import {
 	type AskedCommand,
 	refuseNameless,
 	runCommand,
 	sayNotFound,
 } from "./run-request.js";
-import { readTimeout } from "./timeout.js";
 
 const ABOUT = `Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the
 run's shutdown time-out; each launcher exits with 5. It waits until all
@@ -31,7 +30,6 @@ async function endRun(asked: AskedCommand): Promise<number> {
 	const timeout = readTimeout("stop", flags);
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const { isAwaited, timeoutMs } = timeout;
-	const { stopFoundRun } = await import("../../src/operate/stop-run.js");
 	const { userName, hostName } = searcher.host;
 	const report = await stopFoundRun(
 		{

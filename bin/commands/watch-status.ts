@@ -8,8 +8,11 @@ import {
 	formatStatus,
 } from "../../src/operate/status/format-status.js";
 import { findKeptRun } from "../../src/operate/status/kept-runs.js";
-import { fingerprint, watchLine } from "../../src/operate/watch-lines.js";
-import { watchRuns } from "../../src/operate/watch-runs.js";
+import {
+	fingerprint,
+	watchLine,
+	watchRuns,
+} from "../../src/operate/watch-runs.js";
 import { print, say } from "../console.js";
 import { type AskedCommand, placesInWords } from "./run-request.js";
 

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { askWhy, formatWhy } from "../../src/operate/why.js";
 import { printResult } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { onlyRun } from "./only-run.js";
-import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
-import { readTimeout } from "./timeout.js";
+import { readTimeout, refuse } from "./command-arguments.js";
+import {
+	type AskedCommand,
+	onlyRun,
+	runCommand,
+	sayNotFound,
+} from "./run-request.js";
 
 const ABOUT = `Asks all nodes of a run what their workers do at this moment, and says who keeps
 the others from their next step: a verdict, then the stacks, equal ones once.
@@ -28,12 +32,10 @@ async function ask(asked: AskedCommand): Promise<number> {
 	if ("problems" in timeout) return refuse(timeout.problems);
 	const runId = asked.runId ?? (await onlyRun("why", asked));
 	if (typeof runId === "number") return runId;
-	const { askWhy } = await import("../../src/operate/why/ask-why.js");
 	const timeoutMs = timeout.timeoutMs ?? TIMEOUT_MS;
 	const question = { runId, id: randomUUID(), timeoutMs };
 	const report = await askWhy(question, places, searcher);
 	if (report === undefined) return sayNotFound(runId, places);
-	const { formatWhy } = await import("../../src/operate/why/format-why.js");
 	printResult(isJson, report, () => formatWhy(report));
 	return report.silent.length === 0 ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }

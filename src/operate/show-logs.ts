@@ -1,4 +1,9 @@
 import { pause } from "../base/back-off.js";
+import { dateAndTime } from "../base/local-time.js";
+import { ok, type Parsed, problem, quote } from "../config/parse/parsed.js";
+import { wholeNumber } from "../config/parse/scalars.js";
+import { plainText } from "../logs/plain-text.js";
+import { paintForRank } from "../logs/prefix.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { RunLogs } from "./find-logs.js";
 import { LogFolder, launcherWords } from "./log-folder.js";
@@ -107,4 +112,54 @@ function countOf(folder: LogFolder, seen: ReadonlySet<string>): ShownLogs {
 	const shown = folder.sources.filter(({ origin }) => seen.has(keyOf(origin)));
 	const without = shown.filter(({ hasTimes }) => !hasTimes);
 	return { files: shown.length, filesWithoutTimes: without.length };
+}
+
+/** Ranks from the first to the last, inclusive. */
+type Range = readonly [first: number, last: number];
+
+/** `0,3-5`: whether a rank is among these. */
+export function parseRanks(text: string): Parsed<(rank: number) => boolean> {
+	const ranges: Range[] = [];
+	for (const entry of text.split(",")) {
+		const [from = "", to = from, ...others] = entry.trim().split("-");
+		const first = wholeNumber(from, 0);
+		const last = wholeNumber(to, 0);
+		const isRange = first !== undefined && last !== undefined && first <= last;
+		if (!isRange || others.length > 0) {
+			return problem(
+				`${quote(text)} is not valid; use ranks and ranges of them, for example 0,3-5`,
+			);
+		}
+		ranges.push([first, last]);
+	}
+	return ok((rank) =>
+		ranges.some(([first, last]) => first <= rank && rank <= last),
+	);
+}
+
+interface LineLook {
+	/** The line starts with its time. */
+	readonly hasTime: boolean;
+	/** The prefix of a worker's line is coloured by rank, as on the console. */
+	readonly colours: boolean;
+}
+
+/** As long as a date and time with milliseconds. */
+const NO_TIME = "(no time)".padEnd(23);
+
+/** A line of a run's logs for people: `[node-a 3] step 7`. */
+export function lineInWords(line: LogLine, look: LineLook): string {
+	const { nodeId, rank, localRank, stream, text } = line;
+	const who =
+		stream === "launcher" ? "launcher" : (rank ?? `local rank ${localRank}`);
+	const prefix = `[${plainText(nodeId)} ${who}]`;
+	const painted =
+		look.colours && rank !== null ? paintForRank(prefix, rank) : prefix;
+	return `${look.hasTime ? `${timeOf(line)} ` : ""}${painted} ${text}`;
+}
+
+function timeOf({ time, timeFrom }: LogLine): string {
+	if (timeFrom === "file") return NO_TIME;
+	const milliseconds = String(Math.floor(time) % 1_000).padStart(3, "0");
+	return `${dateAndTime(time)}.${milliseconds}`;
 }

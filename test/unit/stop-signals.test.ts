@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { StopWish } from "../../bin/stop-wish.js";
+import { StopWish } from "../../bin/stop-signals.js";
 
 type Take = readonly [signal: NodeJS.Signals, at: number, wish: string];
 

@@ -2,11 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parseCommand } from "../../../bin/commands/command-arguments.js";
-import { readLogChoice } from "../../../bin/commands/read-log-choice.js";
+import { readLogChoice } from "../../../bin/commands/logs.js";
 import { systemHost } from "../../../src/config/host.js";
-import { lineInWords } from "../../../src/operate/line-words.js";
 import type { LogLine } from "../../../src/operate/log-source.js";
-import { showLogs } from "../../../src/operate/show-logs.js";
+import { lineInWords, showLogs } from "../../../src/operate/show-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

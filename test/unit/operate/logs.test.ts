@@ -9,14 +9,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemHost } from "../../../src/config/host.js";
 import { findLogs } from "../../../src/operate/find-logs.js";
-import { lineTime } from "../../../src/operate/line-time.js";
 import { LogFolder } from "../../../src/operate/log-folder.js";
-import { type LogLine, LogSource } from "../../../src/operate/log-source.js";
+import {
+	type LogLine,
+	LogSource,
+	lineTime,
+} from "../../../src/operate/log-source.js";
 import {
 	type LineSource,
 	mergeLines,
 } from "../../../src/operate/merge-lines.js";
-import { parseRanks } from "../../../src/operate/parse-ranks.js";
+import { parseRanks } from "../../../src/operate/show-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fingerprint, watchLine } from "../../../src/operate/watch-lines.js";
+import { fingerprint, watchLine } from "../../../src/operate/watch-runs.js";
 import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";

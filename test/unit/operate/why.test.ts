@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { RankEvidence } from "../../../src/evidence/evidence.js";
-import type { WhyReport } from "../../../src/operate/why/ask-why.js";
-import { formatWhy } from "../../../src/operate/why/format-why.js";
 import {
+	formatWhy,
 	judgeNow,
 	nodesWithWorkers,
-} from "../../../src/operate/why/judge-now.js";
+	type WhyReport,
+} from "../../../src/operate/why.js";
 import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 
