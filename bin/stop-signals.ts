@@ -38,30 +38,30 @@ export function listenForStopSignals(
 	isHangupIgnored: boolean,
 ): StopSignals {
 	const hasTime = notices.terminationGraceMs !== undefined;
-	const wish = new StopWish(hasTime ? "SIGTERM" : undefined);
+	const meaning = new SignalMeaning(hasTime ? "SIGTERM" : undefined);
 	const stop = new AbortController();
 	const insist = new AbortController();
 	const kill = new AbortController();
 	const signals = [...new Set([...handled, ...DEADLY_SIGNALS])];
 	const onStop = (signal: NodeJS.Signals) => {
-		const asks = wish.take(signal, systemClock.now());
-		if (asks === "notice") {
+		const request = meaning.take(signal, systemClock.now());
+		if (request === "notice") {
 			say(`${signal}: this machine will go; a second signal stops the workers`);
 			stop.abort({ signal });
-		} else if (asks === "stop") {
+		} else if (request === "stop") {
 			const next = stop.signal.aborted ? "third" : "second";
 			say(
 				`${signal}: stopping the workers; a ${next} signal kills them at once`,
 			);
 			(stop.signal.aborted ? insist : stop).abort({ signal });
-		} else if (asks === "kill") {
+		} else if (request === "kill") {
 			say(`${signal}: killing the workers`);
 			kill.abort({ signal });
 			hurryToExit();
 		}
 	};
 	const onReleased = (signal: NodeJS.Signals) => {
-		if (wish.take(signal, systemClock.now()) !== "same") hurryToExit();
+		if (meaning.take(signal, systemClock.now()) !== "same") hurryToExit();
 	};
 	for (const signal of signals) process.on(signal, onStop);
 	outliveRuntime();
@@ -124,41 +124,41 @@ function outliveOthers(
  * npx, npm, `tini -g` and shells that forward signals deliver one Ctrl-C or SIGTERM twice, about 10 ms apart. Within this
  * time, in milliseconds, the same signal counts once.
  */
-const ONE_WISH_MS = 1_000;
+const ONE_REQUEST_MS = 1_000;
 
 /** What a signal to the launcher requests. `notice`: to leave in order before the machine goes; `same`: nothing more. */
-type Wish = "notice" | "stop" | "kill" | "same";
+type StopRequest = "notice" | "stop" | "kill" | "same";
 
 interface Taken {
 	readonly signal: NodeJS.Signals;
 	readonly at: number;
-	readonly wish: Wish;
+	readonly request: StopRequest;
 }
 
 /** Decides what a signal requests, given the earlier ones: each asks for more haste than the one before. */
-export class StopWish {
+export class SignalMeaning {
 	private last: Taken | undefined;
 
 	/** @param notice the signal that says that the machine will go, if any does */
 	constructor(private readonly notice?: NodeJS.Signals) {}
 
 	/** @param now in milliseconds */
-	take(signal: NodeJS.Signals, now: number): Wish {
+	take(signal: NodeJS.Signals, now: number): StopRequest {
 		if (this.last !== undefined && isSame(this.last, signal, now))
 			return "same";
-		const wish = this.wishOf(signal);
-		this.last = { signal, at: now, wish };
-		return wish;
+		const request = this.requestOf(signal);
+		this.last = { signal, at: now, request };
+		return request;
 	}
 
-	private wishOf(signal: NodeJS.Signals): Wish {
-		const before = this.last?.wish;
+	private requestOf(signal: NodeJS.Signals): StopRequest {
+		const before = this.last?.request;
 		if (before === undefined && signal === this.notice) return "notice";
 		return before === undefined || before === "notice" ? "stop" : "kill";
 	}
 }
 
 function isSame(last: Taken, signal: NodeJS.Signals, now: number): boolean {
-	const isKill = last.wish === "kill";
-	return !isKill && signal === last.signal && now - last.at < ONE_WISH_MS;
+	const isKill = last.request === "kill";
+	return !isKill && signal === last.signal && now - last.at < ONE_REQUEST_MS;
 }

@@ -1,19 +1,19 @@
 import { expect, it } from "vitest";
-import { StopWish } from "../../bin/stop-signals.js";
+import { SignalMeaning } from "../../bin/stop-signals.js";
 
-type Take = readonly [signal: NodeJS.Signals, at: number, wish: string];
+type Take = readonly [signal: NodeJS.Signals, at: number, request: string];
 
 it.each<[string, Take[]]>([
 	["one signal", [["SIGTERM", 5, "stop"]]],
 	[
-		"the same one twice within 10 ms is one wish",
+		"the same one twice within 10 ms is one request",
 		[
 			["SIGINT", 0, "stop"],
 			["SIGINT", 10, "same"],
 		],
 	],
 	[
-		"the same one once more after a second is a second wish",
+		"the same one once more after a second is a second request",
 		[
 			["SIGINT", 0, "stop"],
 			["SIGINT", 999, "same"],
@@ -22,15 +22,15 @@ it.each<[string, Take[]]>([
 		],
 	],
 	[
-		"another one is a second wish at once",
+		"another one is a second request at once",
 		[
 			["SIGTERM", 0, "stop"],
 			["SIGINT", 1, "kill"],
 		],
 	],
 ])("signals to the launcher: %s", (_, takes) => {
-	const wish = new StopWish();
-	const taken = takes.map(([signal, at]) => wish.take(signal, at));
+	const meaning = new SignalMeaning();
+	const taken = takes.map(([signal, at]) => meaning.take(signal, at));
 	expect(taken).toEqual(takes.map(([, , expected]) => expected));
 });
 
@@ -42,8 +42,8 @@ it("takes the first SIGTERM for a notice where it leaves time, and each later si
 		["SIGTERM", 5_010, "same"],
 		["SIGINT", 5_020, "kill"],
 	];
-	const wish = new StopWish("SIGTERM");
-	const taken = takes.map(([signal, at]) => wish.take(signal, at));
+	const meaning = new SignalMeaning("SIGTERM");
+	const taken = takes.map(([signal, at]) => meaning.take(signal, at));
 	expect(taken).toEqual(takes.map(([, , expected]) => expected));
-	expect(new StopWish("SIGTERM").take("SIGINT", 0)).toBe("stop");
+	expect(new SignalMeaning("SIGTERM").take("SIGINT", 0)).toBe("stop");
 });
