@@ -158,8 +158,8 @@ async function bundlePage() {
 	await build({
 		...common,
 		entryPoints: {
-			page: `${source}/client/main.ts`,
-			style: `${source}/style/style.css`,
+			page: `${source}/main.tsx`,
+			style: `${source}/style.css`,
 		},
 		outdir: "dist/page",
 		format: "esm",
@@ -168,4 +168,8 @@ async function bundlePage() {
 	for (const file of ["index.html", "icon.svg"]) {
 		copyFileSync(`${root}/${source}/${file}`, `${root}/dist/page/${file}`);
 	}
+	copyFileSync(
+		`${root}/node_modules/preact/LICENSE`,
+		`${root}/dist/page/preact.license.txt`,
+	);
 }

@@ -35,6 +35,7 @@ const NEEDED = [
 	"dist/page/index.html",
 	"dist/page/page.js",
 	"dist/page/style.css",
+	"dist/page/preact.license.txt",
 	"examples/digits.gz",
 	"scripts/find-etcd.js",
 	"README.md",

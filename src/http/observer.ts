@@ -25,7 +25,6 @@ import {
 	readinessOf,
 } from "./own-node.js";
 import { RunReader } from "./run-reader.js";
-import { NOTHING_SEEN, type Sightings, seeAgent, seeRun } from "./sightings.js";
 import type { NodeDocument, StatusDocument } from "./status-document.js";
 import { timelineOf } from "./timeline.js";
 import { WorkerLines } from "./worker-lines.js";
@@ -51,7 +50,6 @@ export interface ObserverOptions {
 /** Knows the state of an agent and its run. It receives each of the agent's states; everything else it reads on request. */
 export class Observer implements AgentObserver {
 	private node: OwnNode;
-	private sightings: Sightings = NOTHING_SEEN;
 	private readonly lines = new WorkerLines();
 	private readonly goodputs = new GoodputCache();
 	private observed: ObservedRun | undefined;
@@ -103,7 +101,6 @@ export class Observer implements AgentObserver {
 		try {
 			const at = this.options.clock.wallTime();
 			this.node = follow(this.node, state, at);
-			this.sightings = seeAgent(this.sightings, this.name.nodeId, state, at);
 			this.round = state.view?.round ?? this.round;
 		} catch (error) {
 			if (!this.hasFailed) {
@@ -144,7 +141,7 @@ export class Observer implements AgentObserver {
 				workers,
 			},
 			history: history ? { ...history, place } : null,
-			timeline: timelineOf(run, history, this.sightings) ?? null,
+			timeline: timelineOf(run, history) ?? null,
 			ledger: look.goodput?.ledger ?? null,
 		};
 	}
@@ -179,7 +176,6 @@ export class Observer implements AgentObserver {
 			const read = describeRun(runId, snapshot, wallTime);
 			const run = read && asEnded(read, this.round);
 			const history = describeHistory(runId, snapshot, wallTime);
-			if (run) this.sightings = seeRun(this.sightings, run, wallTime);
 			const goodput =
 				run && history && this.goodputs.of(run, history, snapshot, wallTime);
 			return { run, history, goodput, problem, latencyMs };

@@ -4,10 +4,8 @@ import type {
 } from "../rendezvous/describe/describe-history.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import type { Outcome, RoundCause } from "../rendezvous/records/records.js";
-import { absencesOf, spansFromHistory } from "./history-spans.js";
 import { incidentsOf, type TimelineIncident } from "./incidents.js";
-import { type Sightings, spansSeen } from "./sightings.js";
-import { fillGaps, type Span, withAbsence } from "./spans.js";
+import { type Span, spansOfNodes } from "./spans.js";
 
 export type { TimelineIncident } from "./incidents.js";
 export type { NodePhase, Span } from "./spans.js";
@@ -65,13 +63,11 @@ export interface TimelineRound {
 }
 
 /**
- * The time line of a run: what was observed, and in the gaps and before what its history tells. Undefined before anything
- * is known about the run.
+ * The time line of a run, from its history and its present state. Undefined before anything is known about the run.
  */
 export function timelineOf(
 	status: RunStatus | undefined,
 	history: RunHistory | undefined,
-	sightings: Sightings,
 ): Timeline | undefined {
 	if (status === undefined) return undefined;
 	const told = history?.instances.find(
@@ -79,7 +75,7 @@ export function timelineOf(
 	);
 	const rounds = told?.rounds ?? [];
 	const incidents = incidentsOf(rounds, status);
-	const rows = rowsOf(status, rounds, sightings);
+	const rows = rowsOf(status, rounds);
 	const { outcome } = status;
 	return {
 		version: 1,
@@ -106,34 +102,22 @@ interface Rows {
 }
 
 /** Present nodes in the order of `status`; below them the others, the last one to leave first. */
-function rowsOf(
-	status: RunStatus,
-	rounds: readonly RoundLine[],
-	sightings: Sightings,
-): Rows {
-	const seen =
-		sightings.instance === status.instance
-			? spansSeen(sightings, status.outcome !== null)
-			: new Map<string, readonly Span[]>();
+function rowsOf(status: RunStatus, rounds: readonly RoundLine[]): Rows {
 	const present = status.nodes.map(({ nodeId }) => nodeId);
-	const all = new Set(present);
-	for (const nodeId of seen.keys()) all.add(nodeId);
-	for (const nodeId of rounds.flatMap(({ members }) => members)) {
-		all.add(nodeId);
-	}
+	const all = new Set([
+		...present,
+		...rounds.flatMap(({ members }) => members),
+	]);
 	const mostSpans = Math.max(
 		FEWEST_SPANS_OF_NODE,
 		Math.floor(MOST_SPANS / Math.max(1, Math.min(all.size, MOST_NODES))),
 	);
 	// A round gives a node at least one span, so older rounds would be computed in vain.
-	const told = spansFromHistory(rounds.slice(-mostSpans), status);
-	const absences = absencesOf(rounds);
-	const whole = [...all].map((nodeId) => {
-		const spans = seen.get(nodeId) ?? [];
-		const absent = absences.get(nodeId) ?? [];
-		const known = absent.reduce(withAbsence, spans);
-		return { nodeId, spans: fillGaps(known, told.get(nodeId) ?? []) };
-	});
+	const spans = spansOfNodes(rounds.slice(-mostSpans), status);
+	const whole = [...all].map((nodeId) => ({
+		nodeId,
+		spans: spans.get(nodeId) ?? [],
+	}));
 	const gone = whole
 		.slice(present.length)
 		.sort((left, right) => lastFrom(right) - lastFrom(left));

@@ -1,7 +1,6 @@
-import { answered, CONNECTING } from "../../src/http/page/client/connection.js";
-import type { Model } from "../../src/http/page/client/model.js";
-import { NO_SERIES } from "../../src/http/page/client/series.js";
-import { NOTHING_SEEN } from "../../src/http/sightings.js";
+import { answered, CONNECTING } from "../../src/http/page/connection.js";
+import type { Model } from "../../src/http/page/model.js";
+import { NO_SERIES } from "../../src/http/page/series.js";
 import type {
 	StatusDocument,
 	WorkerDocument,
@@ -33,7 +32,7 @@ export const incident = (
 
 /** A run of two nodes that has gone on for a minute, in its second round. */
 export function timeline(change: Partial<Timeline> = {}): Timeline {
-	const made = timelineOf(runStatus(), undefined, NOTHING_SEEN);
+	const made = timelineOf(runStatus(), undefined);
 	if (made === undefined) throw new Error("there is a run");
 	const from = NOW - 60_000;
 	const round = { endedAt: null, worldSize: 4, nodes: 2 };
@@ -82,7 +81,7 @@ export function pageModel(change: Partial<Model> = {}): Model {
 	return {
 		document: statusDocument(),
 		connection: answered(CONNECTING, NOW, NOW),
-		...{ now: NOW, localNow: NOW, zoom: "all", width: 1_000, mark: null },
+		...{ now: NOW, localNow: NOW, zoom: "all", width: 1_000 },
 		control: { token: null, asking: null, said: null },
 		series: NO_SERIES,
 		...change,

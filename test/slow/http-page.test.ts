@@ -27,7 +27,7 @@ async function isAskedAnew(page: Page): Promise<void> {
 	}
 }
 
-it("shows a run, an incident with its reason in the picture, and that the agent has gone", async (context) => {
+it("shows a run, an incident in the picture with its reason below, and that the agent has gone", async (context) => {
 	const { page, problems } = await openPage(context, {
 		viewport: { width: 400, height: 800 },
 	});
@@ -47,24 +47,10 @@ it("shows a run, an incident with its reason in the picture, and that the agent 
 	const mark = page.locator(".mark");
 	await mark.waitFor();
 	const reason = /rank 1 on node-a: killed by SIGKILL \(pid \d+\)/;
-	expect(await mark.getAttribute("aria-label")).toMatch(reason);
+	const why = page.locator("#incidents td.text");
+	expect(await why.textContent()).toMatch(reason);
 	await site.sawWorkers(2, 2);
 	await page.getByText("round 2, since").waitFor();
-	await mark.focus();
-	const tip = page.locator(".tip");
-	expect(await tip.textContent()).toMatch(reason);
-	await isAskedAnew(page);
-	expect(await tip.isVisible()).toBe(true);
-	await page.keyboard.press("Home");
-	expect(await tip.textContent()).toMatch(/^round 1, .*: 2 workers on 1 node/);
-	await page.keyboard.press("ArrowRight");
-	expect(await tip.textContent()).toMatch(/^failure, /);
-	await page.keyboard.press("ArrowRight");
-	expect(await tip.textContent()).toMatch(/^round 2, /);
-	await page.keyboard.press("Escape");
-	expect(await tip.isVisible()).toBe(false);
-	await mark.hover();
-	expect(await tip.textContent()).toMatch(reason);
 	await page.getByRole("button", { name: "5 min" }).click();
 	expect(await page.locator("[aria-pressed=true]").textContent()).toBe("5 min");
 	expect(await page.locator("#rounds tbody tr").first().textContent()).toMatch(
@@ -110,10 +96,6 @@ it("shows what workers write and throw as text, and runs none of it", async (con
 	writeFileSync(site.release, "");
 	const why = page.locator("#incidents .hint", { hasText: MARKUP });
 	await why.first().waitFor();
-	const mark = page.locator(".mark");
-	expect(await mark.getAttribute("data-tip")).toContain(MARKUP);
-	await mark.focus();
-	expect(await page.locator(".tip").textContent()).toContain(MARKUP);
 	expect(await page.locator("img").count()).toBe(0);
 	expect(await page.locator("script").count()).toBe(1);
 	expect(await page.title()).toBe("marked – elastic-run");

@@ -23,10 +23,11 @@ const DOORS: Readonly<Record<string, string>> = {
 	etcd3: "src/rendezvous/store/etcd/etcd-client.ts",
 	"@grpc/grpc-js": "src/rendezvous/store/etcd/call-options.ts",
 	"prom-client": "src/http/metrics.ts",
+	preact: "src/http/page/parts.tsx",
 };
 
 /** In a browser nothing of Node is there. */
-const PAGE = "src/http/page/client/main.ts";
+const PAGE = "src/http/page/main.tsx";
 
 /** The rim: who may ask for the time, for chance, and for the environment. */
 const RIM: Readonly<Record<string, readonly string[]>> = {

@@ -5,14 +5,13 @@ import {
 	CONNECTING,
 	delayOf,
 	failed,
-} from "../../../src/http/page/client/connection.js";
-import { plain } from "../../../src/http/page/client/plain.js";
+} from "../../../src/http/page/connection.js";
 import {
 	ago,
 	changes,
-	listed,
+	plain,
 	shortened,
-} from "../../../src/http/page/client/words.js";
+} from "../../../src/http/page/words.js";
 
 const ESC = "\u001b";
 
@@ -50,14 +49,14 @@ describe("how the page stands with its agent", () => {
 		const lost = failed(failed(live, "no", 2_000), "still no", 3_000);
 		expect(lost).toMatchObject({
 			state: "lost",
-			failingSince: 1_000,
+			since: 1_000,
 			problem: "still no",
 		});
-		expect(failed(CONNECTING, "no", 700)).toMatchObject({ failingSince: 700 });
-		expect(failed(live, "a token", 2_000, true).state).toBe("refused");
+		expect(failed(CONNECTING, "no", 700)).toMatchObject({ since: 700 });
+		expect(failed(live, "a token", 2_000, "refused").state).toBe("refused");
 		expect(answered(lost, 9_000, 5_000)).toMatchObject({
 			state: "live",
-			failingSince: null,
+			since: 5_000,
 		});
 	});
 
@@ -75,8 +74,7 @@ it.each<[string, string]>([
 	[ago(10_000, 9_000), "0 s"],
 	[ago(0, 99_999), "99 s"],
 	[ago(0, 125_400), "2 min 5 s"],
-	[listed(["a", "b", "c"], 2), "a, b and 1 more"],
-	[listed(["a"], 2), "a"],
+	[changes("+", [..."abcdefghij"], ""), " + a, b, c, d, e, f, g, h and 2 more"],
 	[changes("+", ["c", "d"], "c came"), " + d"],
 	[changes("−", ["c"], "c left: SIGTERM"), ""],
 	[shortened("gpu-cluster-rack-7-node-012", 11), "gpu-c…e-012"],

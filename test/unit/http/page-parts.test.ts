@@ -1,17 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { formatInstant } from "../../../src/base/units.js";
-import { failed } from "../../../src/http/page/client/connection.js";
-import { figures } from "../../../src/http/page/client/figures.js";
-import { headlineOf } from "../../../src/http/page/client/headline.js";
-import type { Model } from "../../../src/http/page/client/model.js";
-import { page } from "../../../src/http/page/client/page.js";
-import { roundTable } from "../../../src/http/page/client/round-table.js";
-import {
-	findAll,
-	h,
-	type Tree,
-	textOf,
-} from "../../../src/http/page/client/tree.js";
+import { failed } from "../../../src/http/page/connection.js";
+import { headlineOf } from "../../../src/http/page/header.js";
+import type { Model } from "../../../src/http/page/model.js";
 import type { StatusDocument } from "../../../src/http/status-document.js";
 import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
 import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
@@ -23,6 +14,14 @@ import {
 	timeline,
 	worker,
 } from "../../helpers/page-model.js";
+import {
+	findAll,
+	hasClass,
+	part,
+	shownPage,
+	type Tree,
+	textOf,
+} from "../../helpers/page-tree.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord, historyRecord } from "../../helpers/run-view.js";
 
@@ -32,17 +31,12 @@ const outcome = (change: Partial<Outcome>): Outcome => ({
 	...change,
 });
 
-const whole = (model: Model): Tree => h("main", {}, ...page(model));
 const shown = (change: Partial<StatusDocument>, run: Partial<RunStatus> = {}) =>
-	whole(pageModel({ document: statusDocument(change, run) }));
-const part = (tree: Tree, id: string) =>
-	findAll(tree, ({ attributes }) => attributes.id === id)[0] ?? h("nothing");
+	shownPage(pageModel({ document: statusDocument(change, run) }));
 const rowsOf = (tree: Tree) =>
 	findAll(tree, ({ tag }) => tag === "tr").map((row) =>
 		row.children.map((cell) => textOf(cell)).join("|"),
 	);
-const hasClass = (name: string) => (tree: Tree) =>
-	(tree.attributes.class ?? "").split(" ").includes(name);
 
 it.each<[Partial<RunStatus>, string, string, string]>([
 	[
@@ -97,11 +91,11 @@ it.each<[Partial<RunStatus>, string, string, string]>([
 		"it has not ended, but has no agents",
 	],
 ])("says of %j: %s", (change, standing, word, sentence) => {
-	expect(headlineOf(runStatus(change), NOW)).toEqual({
+	expect(headlineOf(runStatus(change), NOW)).toEqual([
 		standing,
 		word,
 		sentence,
-	});
+	]);
 });
 
 describe("what a reader has to know first", () => {
@@ -109,7 +103,7 @@ describe("what a reader has to know first", () => {
 		findAll(tree, hasClass("notice")).map(textOf);
 
 	it("is nothing where all is well", () => {
-		expect(noticesOf(whole(pageModel()))).toEqual([]);
+		expect(noticesOf(shownPage(pageModel()))).toEqual([]);
 	});
 
 	it("is who is waited for, and since when", () => {
@@ -132,7 +126,7 @@ describe("what a reader has to know first", () => {
 	it("is that the agent does not answer, since when, and that all else is old", () => {
 		const model = pageModel({ localNow: NOW + 14_000 });
 		const connection = failed(model.connection, "Failed to fetch", NOW + 1_000);
-		const tree = whole({ ...model, connection });
+		const tree = shownPage({ ...model, connection });
 		expect(noticesOf(tree)).toEqual([
 			expect.stringMatching(
 				/^The agent has not answered since \d\d:\d\d:\d\d \(14 s\)It has ended, or/,
@@ -152,7 +146,7 @@ describe("what a reader has to know first", () => {
 		);
 		const model = pageModel({ document });
 		const connection = failed(model.connection, "Failed to fetch", NOW);
-		const tree = whole({ ...model, connection });
+		const tree = shownPage({ ...model, connection });
 		expect(noticesOf(tree)[0]).toMatch(
 			/^The run succeeded, and this agent has gone/,
 		);
@@ -169,7 +163,7 @@ describe("what a reader has to know first", () => {
 					pageModel().connection,
 					"the token is needed",
 					NOW,
-					true,
+					"refused",
 				),
 			},
 			/only with its token.*is needed$/,
@@ -189,7 +183,7 @@ describe("what a reader has to know first", () => {
 			{
 				document: null,
 				connection: failed(
-					{ ...pageModel().connection, answeredAt: null },
+					{ ...pageModel().connection, since: null },
 					"no",
 					NOW,
 				),
@@ -197,7 +191,7 @@ describe("what a reader has to know first", () => {
 			/^The agent has not answered since/,
 		],
 	])("is that %s", (_, change, expected) => {
-		expect(noticesOf(whole(pageModel(change)))).toEqual([
+		expect(noticesOf(shownPage(pageModel(change)))).toEqual([
 			expect.stringMatching(expected),
 		]);
 	});
@@ -216,8 +210,12 @@ it("gives the run in figures", () => {
 		place: "",
 	} as const;
 	const document = statusDocument({ history });
-	const tree = h("div", {}, figures(pageModel({ document })));
-	const values = findAll(tree, hasClass("value")).map(textOf);
+	const [tree] = findAll(
+		shownPage(pageModel({ document })),
+		hasClass("figures"),
+	);
+	if (tree === undefined) throw new Error("there are no figures");
+	const values = findAll(tree, ({ tag }) => tag === "dd").map(textOf);
 	expect(values).toEqual(["2", "4", "2", "1", "98.4 %", "1.2 s"]);
 	expect(textOf(tree)).toContain("of 3, policy hard");
 });
@@ -231,7 +229,7 @@ it("D2 gives the budgets of roles, and of the run only what is used where each n
 	const withUsed = (used: number) => {
 		const restarts = { allowed: 3, used, left: 3 - used };
 		const document = statusDocument({}, { ...run, restarts });
-		return textOf(h("div", {}, figures(pageModel({ document }))));
+		return textOf(shownPage(pageModel({ document })));
 	};
 	const text = withUsed(0);
 	expect(text).toContain("restarts left–3 for each node, policy soft; ");
@@ -399,9 +397,9 @@ describe("the tables", () => {
 		);
 		expect(rowsOf(section)).toEqual([
 			"when|what|round|why",
-			expect.stringMatching(/\| a node left\|2\|two left − b, c$/),
+			expect.stringMatching(/\|a node left\|2\|two left − b, c$/),
 			expect.stringMatching(
-				/\| failure\|1\|rank 1 on node-b: exit code 5 \(pid 99\)out of memorysee dmesg$/,
+				/\|failure\|1\|rank 1 on node-b: exit code 5 \(pid 99\)out of memorysee dmesg$/,
 			),
 		]);
 		expect(textOf(section)).toContain("2 entries, 3 earlier ones are not kept");
@@ -445,10 +443,10 @@ describe("the time line's surroundings", () => {
 	});
 
 	it("says which zoom is on", () => {
-		const tree = whole(pageModel({ zoom: "1h" }));
+		const tree = shownPage(pageModel({ zoom: "1h" }));
 		const pressed = findAll(
 			tree,
-			({ attributes }) => attributes["aria-pressed"] === "true",
+			({ attributes }) => attributes["aria-pressed"] === true,
 		);
 		expect(pressed.map(textOf)).toEqual(["1 h"]);
 	});
@@ -457,19 +455,21 @@ describe("the time line's surroundings", () => {
 describe("control", () => {
 	const document = statusDocument({ control: true });
 	const controlOf = (change: Partial<Model>) =>
-		part(whole(pageModel(change)), "control");
+		part(shownPage(pageModel(change)), "control");
 	const actionsOf = (tree: Tree) =>
-		findAll(tree, ({ tag }) => tag === "button").map(({ attributes }) =>
-			`${attributes["data-action"]} ${attributes["data-value"] ?? ""}${"disabled" in attributes ? " disabled" : ""}`.trim(),
+		findAll(tree, ({ tag }) => tag === "button").map((button) =>
+			button.attributes.disabled
+				? `${textOf(button)} disabled`
+				: textOf(button),
 		);
 	const token = "secret";
 
 	it("is not there where the launcher has no token", () => {
 		const control = { token, asking: null, said: null };
-		expect(actionsOf(whole(pageModel({ control })))).toEqual([
-			"zoom 5min",
-			"zoom 1h",
-			"zoom all",
+		expect(actionsOf(shownPage(pageModel({ control })))).toEqual([
+			"5 min",
+			"1 h",
+			"all",
 		]);
 	});
 
@@ -477,22 +477,22 @@ describe("control", () => {
 		[
 			"asks for the token first",
 			{ token: null, asking: null, said: null },
-			["use-token"],
+			["Use"],
 		],
 		[
 			"then offers to leave and to stop",
 			{ token, asking: null, said: null },
-			["ask leave", "ask stop", "forget-token"],
+			["Make node-a leave …", "Stop the run …", "Forget the token"],
 		],
 		[
 			"asks whether that is meant",
 			{ token, asking: "stop", said: null },
-			["confirm stop", "cancel"],
+			["Stop the run", "Cancel"],
 		],
 		[
 			"of leaving too",
 			{ token, asking: "leave", said: null },
-			["confirm leave", "cancel"],
+			["Leave", "Cancel"],
 		],
 	])("%s", (_, control, expected) => {
 		const section = controlOf({ document, control });
@@ -505,9 +505,9 @@ describe("control", () => {
 		expect(textOf(controlOf({ document, control }))).toContain("being stopped");
 		const connection = failed(pageModel().connection, "no", NOW);
 		expect(actionsOf(controlOf({ document, control, connection }))).toEqual([
-			"ask leave disabled",
-			"ask stop disabled",
-			"forget-token",
+			"Make node-a leave … disabled",
+			"Stop the run … disabled",
+			"Forget the token",
 		]);
 	});
 });
@@ -533,8 +533,13 @@ it("says of each round how it was started, and what warm starts have saved", () 
 			repairs: { count: 0, meanMs: null, longestMs: null },
 		},
 	];
-	const history = { version: 1, runId: "train", instances } as const;
-	const shownRounds = roundTable(history, NOW);
+	const history = {
+		version: 1,
+		runId: "train",
+		instances,
+		place: "",
+	} as const;
+	const shownRounds = part(shown({ history }), "rounds");
 	expect(textOf(shownRounds)).toContain("4 rounds; warm starts saved 4.7 s");
 	expect(
 		rowsOf(shownRounds)

@@ -1,22 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { picture } from "../../../src/http/page/client/picture.js";
-import { layOut } from "../../../src/http/page/client/picture-layout.js";
 import {
+	namedRounds,
+	rowHeight,
 	ticksOf,
 	windowOf,
 	type Zoom,
-} from "../../../src/http/page/client/time-window.js";
+} from "../../../src/http/page/scale.js";
+import type { Timeline } from "../../../src/http/timeline.js";
+import {
+	incident,
+	pageModel,
+	statusDocument,
+	timeline,
+} from "../../helpers/page-model.js";
 import {
 	findAll,
+	hasClass,
+	part,
+	shownPage,
 	type Tree,
 	textOf,
-} from "../../../src/http/page/client/tree.js";
-import { incident, timeline } from "../../helpers/page-model.js";
+} from "../../helpers/page-tree.js";
 import { NOW } from "../../helpers/run-status.js";
 
 const HOUR = 3_600_000;
-const hasClass = (name: string) => (tree: Tree) =>
-	(tree.attributes.class ?? "").split(" ").includes(name);
 
 it.each<[Zoom, number, number | null, number, number]>([
 	["all", 2 * HOUR, null, 2 * HOUR, 0],
@@ -47,166 +54,106 @@ it.each<[string, number, number, RegExp]>([
 	expect(Math.max(...steps)).toBeLessThanOrEqual(step);
 });
 
-describe("where things stand", () => {
-	it("puts spans on their node's row, by time, and shows the shortest", () => {
-		const { rows, left } = layOut(timeline(), "all", NOW, 1_000);
-		expect(rows.map(({ nodeId }) => nodeId)).toEqual(["node-a", "node-b"]);
-		const [first, second, third] = rows[0]?.bars ?? [];
-		expect(first?.x).toBeCloseTo(left);
-		expect(second?.width).toBe(1.5);
-		expect((third?.x ?? 0) + (third?.width ?? 0)).toBeCloseTo(1_000 - 12);
-		expect(third?.width).toBeCloseTo(first?.width ?? 0, -1);
+it.each([
+	[1, 30],
+	[24, 22],
+	[48, 15],
+	[100, 11],
+])("gives each of %i nodes a row of %i pixels", (count, height) => {
+	expect(rowHeight(count)).toBe(height);
+});
+
+it("names rounds that have room for it, the newest first", () => {
+	const rounds = [0, 100, 60_000].map((liftedAt, index) => ({
+		...{ round: index + 1, liftedAt, endedAt: null },
+		...({ cause: "start", reason: "", worldSize: 1, nodes: 1 } as const),
+	}));
+	const named = namedRounds(rounds, { xOf: (time) => time / 60 });
+	expect([...named]).toEqual([3, 2]);
+});
+
+describe("the picture", () => {
+	const draw = (
+		change: Partial<Timeline> = {},
+		zoom: Zoom = "all",
+		width = 1_000,
+	) => {
+		const document = statusDocument({ timeline: timeline(change) });
+		const tree = shownPage(pageModel({ document, zoom, width }));
+		const [picture] = findAll(part(tree, "timeline"), hasClass("picture"));
+		if (picture === undefined) throw new Error("there is no picture");
+		return picture;
+	};
+	const barsOf = (picture: Tree) =>
+		findAll(picture, hasClass("bar")).map(({ attributes }) => ({
+			phase: attributes.class,
+			x: Number(attributes.x),
+			width: Number(attributes.width),
+		}));
+	const marksOf = (picture: Tree) =>
+		findAll(picture, hasClass("mark")).map(({ attributes, children }) => {
+			const [x, y] = String(attributes.transform).match(/[\d.]+/g) ?? [];
+			const [shape] = children;
+			const fill = typeof shape === "string" ? "" : shape?.attributes.fill;
+			return { x: Number(x), y: Number(y), fill };
+		});
+
+	it("has bars by time, shows the shortest, and draws it above what it interrupts", () => {
+		const bars = barsOf(draw()).slice(0, 3);
+		expect(bars.map(({ phase }) => phase)).toEqual([
+			"bar running",
+			"bar running",
+			"bar stopping",
+		]);
+		const [first, second, interruption] = bars;
+		expect(interruption?.width).toBe(1.5);
+		expect((second?.x ?? 0) + (second?.width ?? 0)).toBeCloseTo(1_000 - 12);
+		expect(second?.width).toBeCloseTo(first?.width ?? 0, -1);
+		expect(findAll(draw(), hasClass("inner")).map(textOf)).toContain("round 2");
 	});
 
-	it("leaves out what was before the window, and cuts what reaches into it", () => {
+	it("omits what was before the window, and cuts what reaches into it", () => {
 		const from = NOW - 2 * HOUR;
 		const spans = [
 			{ phase: "joining", round: 1, from, to: NOW - HOUR },
 			{ phase: "running", round: 1, from: NOW - HOUR, to: null },
 		] as const;
 		const nodes = [{ nodeId: "node-a", spans }];
-		const old = incident({ at: from });
-		const { rows, left, marks, rounds } = layOut(
-			timeline({ from, nodes, incidents: [old] }),
-			...(["5min", NOW, 800] as const),
-		);
-		expect(rows[0]?.bars).toMatchObject([{ phase: "running", x: left }]);
-		expect([marks.length, rounds.length]).toEqual([0, 2]);
+		const incidents = [incident({ at: from })];
+		const picture = draw({ from, nodes, incidents }, "5min");
+		expect(barsOf(picture)).toMatchObject([{ phase: "bar running" }]);
+		expect(barsOf(picture)[0]?.width).toBeGreaterThan(900);
+		expect(marksOf(picture)).toEqual([]);
+		expect(findAll(picture, hasClass("round"))).toHaveLength(2);
 	});
 
-	it.each([
-		[1, 30],
-		[24, 22],
-		[48, 15],
-		[100, 11],
-	])("gives each of %i nodes a row of %i pixels", (count, pitch) => {
-		const nodes = Array.from({ length: count }, (_, index) => ({
-			nodeId: `node-${index}`,
-			spans: [],
-		}));
-		const layout = layOut(timeline({ nodes }), "all", NOW, 1_000);
-		expect(layout.pitch).toBe(pitch);
-		expect(layout.height).toBeLessThan(60 + count * pitch);
-	});
-
-	it("names rounds that have room for it, the newest first", () => {
-		const rounds = [0, 100, 60_000].map((after, index) => ({
-			...{ round: index + 1, liftedAt: NOW - 60_000 + after, endedAt: null },
-			...({ cause: "start", reason: "", worldSize: 1, nodes: 1 } as const),
-		}));
-		const placed = layOut(timeline({ rounds }), "all", NOW, 1_000).rounds;
-		expect(placed.map(({ isNamed }) => isNamed)).toEqual([false, true, true]);
-	});
-
-	it("joins marks that would lie upon each other, and puts those of no row above all rows", () => {
+	it("marks incidents on the row of their node, those of no row above all rows, and the worst last", () => {
 		const incidents = [
-			incident({ at: NOW - 40_000 }),
-			incident({ at: NOW - 39_990, reason: "rank 2 on node-b: exit code 1" }),
-			incident({ at: NOW - 39_980, nodes: ["node-a"] }),
-			incident({ at: NOW - 10_000, nodes: ["long-gone"] }),
+			incident({ at: NOW - 30_000 }),
+			incident({ at: NOW - 10_000, kind: "scale-down", nodes: ["long-gone"] }),
+			incident({ at: NOW, kind: "scale-up", nodes: ["node-a"] }),
 		];
-		const layout = layOut(timeline({ incidents }), "all", NOW, 1_000);
-		expect(layout.marks.map((mark) => mark.incidents.length)).toEqual([
-			2, 1, 1,
+		const marks = marksOf(draw({ incidents }));
+		expect(marks.map(({ fill, y }) => [fill, y])).toEqual([
+			["var(--scale-up)", 26 + 15],
+			["var(--scale-down)", 26 - 15],
+			["var(--failure)", 26 + 45],
 		]);
-		const first = layout.rows[0]?.y ?? 0;
-		expect(layout.marks[2]?.y).toBeLessThan(first);
+		const [came, , failure] = marks;
+		expect(failure?.x).toBeLessThan(came?.x ?? 0);
+	});
+
+	it("says what it shows to who does not see it", () => {
+		expect(draw().attributes["aria-label"]).toBe(
+			"Time line: 2 nodes, 2 rounds, 1 end of rounds",
+		);
 	});
 
 	it("fits a narrow window", () => {
 		const nodes = [{ nodeId: "a-node-with-a-very-long-name-017", spans: [] }];
-		const { left, rows } = layOut(timeline({ nodes }), "all", NOW, 360);
-		expect(left).toBeLessThan(100);
-		expect(rows[0]?.label).toBe("a-nod…e-017");
-	});
-});
-
-describe("the picture", () => {
-	const draw = (focused: string | null, change = {}) => {
-		const told = timeline(change);
-		return picture(layOut(told, "all", NOW, 1_000), told, focused);
-	};
-
-	it("says the same to who sees it, hovers over it, and hears it", () => {
-		const tree = draw(null);
-		const [mark] = findAll(tree, hasClass("mark"));
-		const words =
-			/^failure, \d\d:\d\d:\d\d, round 1\nrank 1 on node-b: exit code 5 \(pid 99\)$/;
-		expect(mark?.attributes["data-tip"]).toMatch(words);
-		expect(mark?.attributes["aria-label"]).toBe(mark?.attributes["data-tip"]);
-		expect(mark?.attributes.role).toBe("img");
-		const tips = findAll(tree, hasClass("round")).map(
-			({ attributes }) => attributes["aria-label"],
-		);
-		expect(tips[1]).toContain(
-			"4 workers on 2 nodes\nbegun because of: rank 1 on node-b",
-		);
-		const [bar] = findAll(tree, hasClass("bar"));
-		expect(bar?.attributes["data-tip"]).toMatch(
-			/^node-a: runs, round 1\n.* \(30\.0 s\)$/,
-		);
-		expect(tree.attributes["aria-label"]).toContain(
-			"2 nodes, 2 rounds, 1 end of rounds",
-		);
-	});
-
-	it.each<[string, string | null, string]>([
-		["the last one at first", null, "round 2"],
-		["the one that had the focus", "round 1", "round 1"],
-		["the last one where that is gone", "mark of old", "round 2"],
-	])("has one stop in the order of tabs: %s", (_, focused, expected) => {
-		const stops = findAll(
-			draw(focused),
-			({ attributes }) => attributes["data-stop"] !== undefined,
-		);
-		const inTabs = stops.filter(
-			({ attributes }) => attributes.tabindex === "0",
-		);
-		expect(stops.map(({ attributes }) => attributes["data-stop"])).toHaveLength(
-			3,
-		);
-		expect(inTabs.map(({ attributes }) => attributes["data-stop"])).toEqual([
-			expected,
-		]);
-	});
-
-	it("draws an interruption above what it interrupts, and numbers what has room", () => {
-		const [row] = findAll(draw(null), hasClass("row"));
-		const bars = findAll(row ?? draw(null), hasClass("bar"));
-		expect(bars.map(({ attributes }) => attributes.class)).toEqual([
-			"bar running",
-			"bar running",
-			"bar stopping",
-		]);
-		expect(findAll(draw(null), hasClass("inner")).map(textOf)).toContain(
-			"round 2",
-		);
-	});
-
-	it("draws incidents above the lines of rounds, and has them stepped through by time", () => {
-		const stops = findAll(
-			draw(null),
-			({ attributes }) => attributes["data-stop"] !== undefined,
-		).map(({ attributes }) => [
-			attributes.class?.split(" ")[0],
-			attributes["data-order"],
-		]);
-		expect(stops).toEqual([
-			["round", "0"],
-			["round", "2"],
-			["mark", "1"],
-		]);
-	});
-
-	it("counts several incidents in one mark, shows the worst, and tells all", () => {
-		const incidents = [
-			incident({ kind: "scale-up", reason: "node-b came" }),
-			incident({ message: "CUDA error", hint: "see dmesg" }),
-		];
-		const [mark] = findAll(draw(null, { incidents }), hasClass("mark"));
-		expect(mark && textOf(mark)).toBe("2");
-		expect(mark && findAll(mark, hasClass("failure"))).toHaveLength(1);
-		expect(mark?.attributes["data-tip"]).toContain("node-b came");
-		expect(mark?.attributes["data-tip"]).toContain("CUDA error\nsee dmesg");
+		const picture = draw({ nodes }, "all", 360);
+		const [name] = findAll(picture, hasClass("name"));
+		expect(name && textOf(name)).toBe("a-nod…e-017");
+		expect(name?.attributes.x).toBeLessThan(100);
 	});
 });

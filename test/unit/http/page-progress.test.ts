@@ -1,23 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { failed } from "../../../src/http/page/client/connection.js";
-import { healthOf } from "../../../src/http/page/client/health.js";
-import { page } from "../../../src/http/page/client/page.js";
-import {
-	addPoint,
-	NO_SERIES,
-	type Series,
-} from "../../../src/http/page/client/series.js";
-import {
-	findAll,
-	h,
-	type Tree,
-	textOf,
-} from "../../../src/http/page/client/tree.js";
+import { NOTHING_SPENT, type Spent } from "../../../src/goodput/categories.js";
+import { failed } from "../../../src/http/page/connection.js";
+import { healthOf, stragglerOf } from "../../../src/http/page/health.js";
+import type { Series } from "../../../src/http/page/model.js";
+import { addPoint, NO_SERIES } from "../../../src/http/page/series.js";
 import type {
 	RunStatus,
 	WorkerStatus,
 } from "../../../src/rendezvous/describe/run-status.js";
 import { pageModel, statusDocument } from "../../helpers/page-model.js";
+import {
+	findAll,
+	part,
+	shownPage,
+	type Tree,
+	textOf,
+} from "../../helpers/page-tree.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 
 const steps = (change: Partial<WorkerStatus> = {}): WorkerStatus => ({
@@ -28,12 +26,9 @@ const steps = (change: Partial<WorkerStatus> = {}): WorkerStatus => ({
 const nodesOf = (...workers: readonly WorkerStatus[]) => [
 	nodeStatus("node-a", { workers }),
 ];
-const whole = (model = pageModel()): Tree => h("main", {}, ...page(model));
-const part = (tree: Tree, id: string) =>
-	findAll(tree, ({ attributes }) => attributes.id === id)[0];
 const healthIn = (tree: Tree) =>
 	findAll(tree, ({ attributes }) =>
-		(attributes.class ?? "").startsWith("health "),
+		String(attributes.class).startsWith("health "),
 	).map(textOf);
 
 const WAITING = {
@@ -105,20 +100,21 @@ describe("the first sentence", () => {
 		],
 		[{ phase: "ended" }, []],
 	])("A4 of %j is %j", (change, sentences) => {
-		const said = healthOf(runStatus(change), 1_000).map(
-			({ standing, sentence }) => `${standing}: ${sentence}`,
-		);
+		const run = runStatus(change);
+		const said = [healthOf(run, 1_000), stragglerOf(run)]
+			.filter((health) => health !== null)
+			.map(([standing, sentence]) => `${standing}: ${sentence}`);
 		expect(said).toEqual(sentences);
 	});
 
 	it("is on the page, but not where the agent no longer answers", () => {
 		const document = statusDocument({}, { nodes: nodesOf(steps()) });
 		const model = pageModel({ document });
-		expect(healthIn(whole(model))).toEqual([
+		expect(healthIn(shownPage(model))).toEqual([
 			"Making steps: 1,234 (2.5 a second)",
 		]);
 		const connection = failed(model.connection, "Failed to fetch", NOW);
-		expect(healthIn(whole({ ...model, connection }))).toEqual([]);
+		expect(healthIn(shownPage({ ...model, connection }))).toEqual([]);
 	});
 });
 
@@ -162,57 +158,50 @@ describe("the line of a number", () => {
 	});
 
 	it("is drawn from the first value to the last", () => {
-		const section = part(whole(pageModel({ series: made(3) })), "series");
-		expect(section && textOf(section)).toMatch(
+		const section = part(shownPage(pageModel({ series: made(3) })), "series");
+		expect(textOf(section)).toMatch(
 			/^loss2\.667 at step 3; 2\.667 to 8 since \d\d:\d\d:\d\d$/,
 		);
-		const [line] = findAll(section ?? h("p"), ({ tag }) => tag === "polyline");
+		const [line] = findAll(section, ({ tag }) => tag === "polyline");
 		expect(line?.attributes.points).toBe("0.0,0.0 300.0,45.0 600.0,60.0");
-		expect(part(whole(), "series")).toBeUndefined();
+		expect(part(shownPage(pageModel()), "series").tag).toBe("nothing");
 	});
 });
 
 describe("the ledger", () => {
-	const drawn = (ledger: unknown) => {
-		const document = Object.assign(statusDocument(), { ledger });
-		return part(whole(pageModel({ document })), "ledger");
-	};
+	const drawn = (ledger: Spent | null) =>
+		part(
+			shownPage(pageModel({ document: statusDocument({ ledger }) })),
+			"ledger",
+		);
 
 	it("is a bar with a legend", () => {
-		const ledger = { productive: 900, repeated: 60, "waiting-for-nodes": 40 };
-		const section = drawn(ledger) ?? h("nothing");
+		const times = { productive: 900, repeated: 60, "waiting-for-nodes": 40 };
+		const section = drawn({ ...NOTHING_SPENT, ...times });
 		expect(textOf(section)).toBe(
 			"Where the time wentlost 1 min 40 s of 16 min 40 s of node time, 10.0 %new steps 15 min 0 s, 90.0 %steps made again 60.0 s, 6.0 %waiting for nodes 40.0 s, 4.0 %",
 		);
-		const bar = findAll(section, ({ attributes }) => "x" in attributes);
-		expect(
-			bar.map(({ attributes }) => [attributes.x, attributes.width]),
-		).toEqual([
-			["0.00", "900.00"],
-			["900.00", "60.00"],
-			["960.00", "40.00"],
+		const bar = findAll(section, ({ attributes }) => "style" in attributes);
+		expect(bar.map(({ attributes }) => attributes.style)).toMatchObject([
+			{ flexGrow: 900 },
+			{ flexGrow: 60 },
+			{ flexGrow: 40 },
 		]);
 	});
 
 	it.each([
-		undefined,
 		null,
-		7,
-		[],
-		{},
-		{ productive: 0 },
-		{ productive: "900" },
-		{ productive: -1, repeated: Number.NaN, other: 7 },
-	])("is absent where the agent tells %j", (ledger) => {
-		expect(drawn(ledger)).toBeUndefined();
+		NOTHING_SPENT,
+	])("is absent where there is none (%j)", (ledger) => {
+		expect(drawn(ledger).tag).toBe("nothing");
 	});
 });
 
 it("A4 shows of each worker its step, rate and last numbers", () => {
 	const worker = steps({ metrics: { loss: 0.123456 } });
 	const document = statusDocument({}, { nodes: nodesOf(worker) });
-	const workers = part(whole(pageModel({ document })), "workers");
-	expect(workers && textOf(workers)).toContain(
+	const workers = part(shownPage(pageModel({ document })), "workers");
+	expect(textOf(workers)).toContain(
 		"step 1234 (2.5/s), 200 ms ago, loss 0.1235",
 	);
 });

@@ -1,17 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-	type AgentState,
-	INITIAL_STATE,
-	type Next,
-} from "../../../src/agent/machine/state.js";
-import { spansFromHistory } from "../../../src/http/history-spans.js";
-import {
-	NOTHING_SEEN,
-	type Sightings,
-	seeAgent,
-	seeRun,
-} from "../../../src/http/sightings.js";
-import { fillGaps, type Span } from "../../../src/http/spans.js";
+import { type Span, spansOfNodes } from "../../../src/http/spans.js";
 import {
 	MOST_INCIDENTS,
 	MOST_NODES,
@@ -30,12 +18,7 @@ import type {
 } from "../../../src/rendezvous/describe/run-status.js";
 import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
-import {
-	failureRecord,
-	historyRecord,
-	roundRecord,
-	seatRecord,
-} from "../../helpers/run-view.js";
+import { failureRecord, historyRecord } from "../../helpers/run-view.js";
 
 const BEGUN = 1_000_000;
 
@@ -117,7 +100,7 @@ describe("what a history says of each node", () => {
 			],
 		],
 	)("%s", (_, policy, expected) => {
-		const spans = spansFromHistory(ROUNDS, { policy, outcome: null });
+		const spans = spansOfNodes(ROUNDS, runStatus({ policy, nodes: [] }));
 		for (const [nodeId, words] of Object.entries(expected)) {
 			expect(inWords(spans.get(nodeId))).toEqual(words);
 		}
@@ -127,73 +110,25 @@ describe("what a history says of each node", () => {
 		const [first, second] = ROUNDS;
 		const skewed = [first, second && { ...second, stoppedAt: BEGUN + 99_000 }];
 		const rounds = skewed.filter((each) => each !== undefined);
-		const spans = spansFromHistory(rounds, { policy: "hard", outcome: null });
+		const spans = spansOfNodes(rounds, runStatus({ nodes: [] }));
 		const times = (spans.get("a") ?? []).map(({ from }) => from);
 		expect(times).toEqual([...times].sort((left, right) => left - right));
 	});
 });
 
-describe("spans that were seen, and others in their gaps", () => {
-	const span = (
-		phase: Span["phase"],
-		from: number,
-		to: number | null,
-		round = 1,
-	): Span => ({ phase, round, from, to });
-	it.each<[string, readonly Span[], readonly Span[], readonly Span[]]>([
-		["nothing seen", [], [span("running", 1, 5)], [span("running", 1, 5)]],
-		[
-			"the past is the others'",
-			[span("running", 10, null)],
-			[span("joining", 0, 8), span("running", 8, null)],
-			[span("joining", 0, 8), span("running", 8, null)],
-		],
-		[
-			"a gap is the others'",
-			[span("running", 0, 10), span("running", 30, null, 2)],
-			[span("running", 0, 12), span("stopping", 12, 40)],
-			[
-				span("running", 0, 12),
-				span("stopping", 12, 30),
-				span("running", 30, null, 2),
-			],
-		],
-		[
-			"a gap of which nobody tells is what was before it",
-			[span("running", 0, 10), span("gone", 30, null)],
-			[],
-			[span("running", 0, 30), span("gone", 30, null)],
-		],
-	])("%s", (_, seen, others, expected) => {
-		expect(fillGaps(seen, others)).toEqual(expected);
-	});
-});
+describe("what a node says of itself now", () => {
+	const spansWith = (node: NodeStatus, run: Partial<RunStatus> = {}) => {
+		const status = runStatus({ round: 2, ...run, nodes: [node] });
+		return inWords(spansOfNodes(ROUNDS, status).get(node.nodeId));
+	};
+	const a = (change: Partial<NodeStatus>) => nodeStatus("a", change);
 
-describe("a run that is looked at", () => {
-	const look = (
-		sightings: Sightings,
-		at: number,
-		nodes: readonly NodeStatus[],
-		change: Partial<RunStatus> = {},
-	) => seeRun(sightings, runStatus({ round: 1, nodes, ...change }), BEGUN + at);
-	const rowsAt = (sightings: Sightings, change: Partial<RunStatus> = {}) =>
-		Object.fromEntries(
-			timelineOf(
-				runStatus({ round: 1, ...change }),
-				undefined,
-				sightings,
-			)?.nodes.map(({ nodeId, spans }) => [nodeId, inWords(spans)]) ?? [],
-		);
-
-	it("knows from when a node was in its phase, and keeps the row of one that went", () => {
-		const b = (change: Partial<NodeStatus>) => nodeStatus("b", change);
-		let seen = look(NOTHING_SEEN, 5_000, [b({ since: BEGUN + 1_000 })]);
-		seen = look(seen, 6_000, [b({ state: "stopping", since: BEGUN + 5_400 })]);
-		seen = look(seen, 7_000, [b({ state: "gone", since: null })]);
-		seen = look(seen, 8_000, []);
-		expect(rowsAt(seen)).toEqual({
-			b: ["running 1 1000..5400", "stopping 1 5400..6000", "gone 1 6000.."],
-		});
+	it("continues what the history says", () => {
+		const node = a({ state: "running", since: BEGUN + 9_500 });
+		expect(spansWith(node).slice(-2)).toEqual([
+			"joining 2 9300..9600",
+			"running 2 9600..",
+		]);
 	});
 
 	it.each<[string, Partial<NodeStatus>, Partial<RunStatus>, string]>([
@@ -201,130 +136,71 @@ describe("a run that is looked at", () => {
 			"waits",
 			{ state: "ready", workerPids: [] },
 			{ phase: "waiting" },
-			"joining 2",
+			"joining 3",
 		],
 		[
 			"starts",
 			{ state: "ready", workerPids: [] },
 			{ phase: "running" },
-			"joining 1",
+			"joining 2",
 		],
-		["pauses", { state: "ready" }, { phase: "leaving" }, "paused 1"],
+		["pauses", { state: "ready" }, { phase: "leaving" }, "paused 2"],
 		[
 			"is a spare",
 			{ state: "ready", workerPids: [], part: "spare" },
 			{ phase: "running" },
-			"spare 1",
+			"spare 2",
 		],
-		["has finished", { state: "finished" }, {}, "finished 1"],
-		["leaves", { state: "leaving" }, {}, "leaving 1"],
+		["has finished", { state: "finished" }, {}, "finished 2"],
+		["leaves", { state: "leaving" }, {}, "leaving 2"],
 	])("a node %s", (_, node, run, expected) => {
-		const seen = look(NOTHING_SEEN, 500, [nodeStatus("a", node)], run);
-		expect(rowsAt(seen).a?.[0]).toMatch(new RegExp(`^${expected} `));
-	});
-
-	it("believes no clock that is ahead, or behind what was seen", () => {
-		let seen = look(NOTHING_SEEN, 1_000, [
-			nodeStatus("a", { since: BEGUN + 90_000 }),
-		]);
-		const stopping = { state: "stopping", since: BEGUN - 90_000 } as const;
-		seen = look(seen, 2_000, [nodeStatus("a", stopping)]);
-		seen = look(seen, 3_000, [nodeStatus("a", { since: BEGUN + 2_500 })]);
-		expect(rowsAt(seen).a).toEqual([
-			"stopping 1 1000..2500",
-			"running 1 2500..",
+		const since = BEGUN + 20_000;
+		expect(spansWith(a({ ...node, since }), run).slice(-2)).toEqual([
+			"running 2 9600..20000",
+			`${expected} 20000..`,
 		]);
 	});
 
-	const view = { round: roundRecord({ instance: 7, synced: 1 }), seat: null };
-	const running: AgentState = {
-		...{ phase: "RUNNING", instance: 7, failure: null, failuresReported: 0 },
-		...{ view, round: 1, seat: seatRecord("a"), workers: [] },
-	};
-
-	it("has one bar of its own node, also where the history has it run a moment later", () => {
-		let seen = NOTHING_SEEN;
-		for (const at of [1_100, 1_150]) {
-			seen = seeAgent(seen, "a", running, BEGUN + at);
-		}
-		const next: Next = {
-			kind: "leave",
-			exitCode: 0,
-			reason: "",
-			leaveBy: null,
-		};
-		const leaving: AgentState = {
-			...running,
-			phase: "STOPPING",
-			claim: 2,
-			next,
-		};
-		seen = seeAgent(seen, "a", leaving, BEGUN + 8_000);
-		const [first] = ROUNDS;
-		const told = historyOf(first ? [{ ...first, endedAt: null }] : []);
-		const timeline = timelineOf(runStatus({ round: 1 }), told, seen);
-		expect(inWords(timeline?.nodes[0]?.spans)).toEqual([
-			"joining 1 0..1100",
-			"running 1 1100..8000",
-			"leaving 1 8000..",
-		]);
-	});
-
-	it("tells of its own node what that says, not what the store still has", () => {
-		let seen = seeAgent(NOTHING_SEEN, "a", INITIAL_STATE, BEGUN);
-		expect(seen).toBe(NOTHING_SEEN);
-		seen = seeAgent(
-			seen,
-			"a",
-			{ ...INITIAL_STATE, view, instance: 7, claim: 1 },
-			BEGUN,
-		);
-		seen = seeAgent(seen, "a", running, BEGUN + 40);
-		seen = look(seen, 60, [
-			nodeStatus("a", { state: "ready", workerPids: [] }),
-		]);
-		seen = seeAgent(
-			seen,
-			"a",
-			{ ...running, phase: "STOPPING", claim: 2, next: { kind: "rejoin" } },
-			BEGUN + 500,
-		);
-		expect(rowsAt(seen).a).toEqual([
-			"joining 1 0..40",
-			"running 1 40..500",
-			"stopping 1 500..",
-		]);
-	});
-
-	it("forgets what it saw of an earlier start of the run", () => {
-		const seen = look(NOTHING_SEEN, 0, [nodeStatus("old")]);
-		const later = look(seen, 100, [nodeStatus("new")], { instance: 8 });
-		expect(rowsAt(later, { instance: 8 })).toEqual({
-			new: [expect.anything()],
+	it("is all that is known of a node that was never a member", () => {
+		const node = nodeStatus("d", {
+			...{ state: "ready", workerPids: [], part: "spare" },
+			since: BEGUN + 5_000,
 		});
+		expect(spansWith(node)).toEqual(["spare 2 5000.."]);
 	});
 
-	it("ends what goes on with the run", () => {
-		const seen = look(NOTHING_SEEN, 3_000, [
-			nodeStatus("a", { since: BEGUN + 1_000 }),
+	it("never begins before its past, and what a node without a time does is not guessed", () => {
+		const stopping = a({ state: "stopping", since: BEGUN - 90_000 });
+		expect(spansWith(stopping).slice(-2)).toEqual([
+			"joining 2 9300..9600",
+			"stopping 2 9600..",
 		]);
+		const gone = a({ state: "gone", since: null });
+		expect(spansWith(gone).at(-1)).toBe("running 2 9600..");
+	});
+
+	it("ends with the run", () => {
 		const outcome = {
 			...({ result: "succeeded", exitCode: 0, root: null } as const),
-			...{ reason: "all workers succeeded", endedAt: BEGUN + 3_000 },
+			...{ reason: "all workers succeeded", endedAt: BEGUN + 30_000 },
 		};
-		expect(rowsAt(seen, { outcome })).toEqual({ a: ["running 1 1000..3000"] });
+		const finished = a({ state: "finished", since: BEGUN + 29_000 });
+		expect(spansWith(finished, { outcome }).slice(-2)).toEqual([
+			"running 2 9600..29000",
+			"finished 2 29000..30000",
+		]);
 	});
 });
 
 describe("the time line", () => {
 	it("is nothing before the run is known", () => {
-		expect(timelineOf(undefined, undefined, NOTHING_SEEN)).toBeUndefined();
+		expect(timelineOf(undefined, undefined)).toBeUndefined();
 	});
 
 	it("is the history's where nobody looked, with its rounds and what ended them", () => {
 		const told = historyOf(ROUNDS);
 		const status = runStatus({ nodes: [nodeStatus("c"), nodeStatus("a")] });
-		const timeline = timelineOf(status, told, NOTHING_SEEN);
+		const timeline = timelineOf(status, told);
 		expect(timeline?.nodes.map(({ nodeId }) => nodeId)).toEqual([
 			"c",
 			"a",
@@ -359,7 +235,7 @@ describe("the time line", () => {
 			...{ reason, root, endedAt: BEGUN + 50_100 },
 		};
 		const status = runStatus({ lastIncident, outcome });
-		const timeline = timelineOf(status, historyOf(ROUNDS), NOTHING_SEEN);
+		const timeline = timelineOf(status, historyOf(ROUNDS));
 		expect(timeline?.incidents.map(({ reason }) => reason)).toEqual([
 			"rank 1 on b: exit code 5",
 			reason,
@@ -374,7 +250,7 @@ describe("the time line", () => {
 		const root = failureRecord("a", { id: "new", isUnattributed });
 		const lastIncident = { round: 2, at: BEGUN, reason: "hung", root };
 		const status = runStatus({ lastIncident });
-		const timeline = timelineOf(status, historyOf(ROUNDS), NOTHING_SEEN);
+		const timeline = timelineOf(status, historyOf(ROUNDS));
 		const told = timeline?.incidents.find(({ reason }) => reason === "hung");
 		expect(told?.nodes).toEqual(nodes);
 	});
@@ -399,8 +275,7 @@ describe("the time line", () => {
 				...change("scale-down", "two left"),
 			}),
 		];
-		const { incidents } =
-			timelineOf(runStatus(), historyOf(rounds), NOTHING_SEEN) ?? {};
+		const { incidents } = timelineOf(runStatus(), historyOf(rounds)) ?? {};
 		expect(incidents).toMatchObject([
 			{ kind: "scale-up", nodes: ["c"], rank: null, round: 1 },
 			{ kind: "scale-down", nodes: ["a", "b"], rank: null, round: 2 },
@@ -424,9 +299,8 @@ describe("the time line", () => {
 		);
 		const nodes = names.map((nodeId) => nodeStatus(nodeId));
 		const timeline = timelineOf(
-			runStatus({ nodes }),
+			runStatus({ round: 260, nodes }),
 			historyOf(rounds),
-			NOTHING_SEEN,
 		);
 		const spans = timeline?.nodes.flatMap(({ spans }) => spans) ?? [];
 		expect(timeline?.nodes).toHaveLength(MOST_NODES);

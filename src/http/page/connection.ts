@@ -1,20 +1,17 @@
 /** The page's connection to its agent. Times are by the browser's clock, in milliseconds since 1970. */
 export interface Connection {
 	readonly state: "connecting" | "live" | "lost" | "refused";
-	/** When the agent last answered; null if never. */
-	readonly answeredAt: number | null;
-	/** Since when it has not answered; null if it does. */
-	readonly failingSince: number | null;
+	/** When the agent last answered; if it never has, when it was first found not to. */
+	readonly since: number | null;
 	/** Why it does not answer, in words. */
 	readonly problem: string;
-	/** How far the agent's clock is ahead of the browser's, at least. */
+	/** How far the agent's clock is ahead of the browser's, at least; null if it never answered. */
 	readonly skewMs: number | null;
 }
 
 export const CONNECTING: Connection = {
 	state: "connecting",
-	answeredAt: null,
-	failingSince: null,
+	since: null,
 	problem: "",
 	skewMs: null,
 };
@@ -30,32 +27,22 @@ export function answered(
 	at: number,
 ): Connection {
 	const skew = documentAt - at;
-	return {
-		state: "live",
-		answeredAt: at,
-		failingSince: null,
-		problem: "",
-		skewMs: Math.max(skew, skewMs ?? skew),
-	};
+	const latest = Math.max(skew, skewMs ?? skew);
+	return { state: "live", since: at, problem: "", skewMs: latest };
 }
 
-/** Handles a missing answer, or (`isRefusal`) one that cannot be shown. */
+/** Handles a missing answer, or (`refused`) one that cannot be shown. */
 export function failed(
 	connection: Connection,
 	problem: string,
 	at: number,
-	isRefusal = false,
+	state: "lost" | "refused" = "lost",
 ): Connection {
-	return {
-		...connection,
-		state: isRefusal ? "refused" : "lost",
-		failingSince: connection.failingSince ?? connection.answeredAt ?? at,
-		problem,
-	};
+	return { ...connection, state, since: connection.since ?? at, problem };
 }
 
 /**
- * When to ask again, in milliseconds.
+ * When to request again, in milliseconds.
  * @param elapsedMs since the last request: an answer may take a while
  */
 export function delayOf(
@@ -68,10 +55,7 @@ export function delayOf(
 }
 
 /** The agent's time; while it does not answer, the last one known. */
-export function agentTime(
-	{ state, skewMs, answeredAt }: Connection,
-	at: number,
-): number {
-	const time = state === "live" ? at : (answeredAt ?? at);
-	return time + (skewMs ?? 0);
+export function agentTime({ state, skewMs, since }: Connection, at: number) {
+	const isKnown = state === "live" || skewMs === null || since === null;
+	return (isKnown ? at : since) + (skewMs ?? 0);
 }
