@@ -1,6 +1,6 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { isOnlyLocal } from "../config/parse/http-address.js";
 import { type Answer, type Asked, words } from "./answer.js";
-import { type HostRule, hostProblem } from "./host-check.js";
-import { bearerOf, cookieOf, isToken, passOf } from "./secret.js";
 
 /** Longer than any request here needs. */
 const LONGEST_BODY_BYTES = 1024;
@@ -99,4 +99,73 @@ export function welcome(asked: Asked, rule: AccessRule): Answer | undefined {
 
 function cookieName({ port }: Pick<AccessRule, "port">): string {
 	return `elastic-run-${port}`;
+}
+
+/**
+ * A page of another site can make a browser believe that the site's name means this machine, and then read answers under
+ * that name. It cannot make the browser name this machine in `Host`.
+ */
+export interface HostRule {
+	/** The configured host to listen on, without brackets. */
+	readonly host: string;
+	/** Every client must send it, which a browser does not do for such a page; undefined if there is none. */
+	readonly token: string | undefined;
+}
+
+/** Why a request with this `Host` is refused, in words; undefined if it is allowed. */
+export function hostProblem(
+	header: string | undefined,
+	{ host, token }: HostRule,
+): string | undefined {
+	const name = nameOf(header ?? "");
+	if (name === undefined) {
+		return "the Host header is missing or is no host; name the machine that you ask";
+	}
+	const isLocal = isOnlyLocal({ host, port: 0 });
+	if (token !== undefined && !isLocal) return undefined;
+	const isHere = isOnlyLocal({ host: name, port: 0 });
+	if (isHere || name === host.toLowerCase()) return undefined;
+	const names = [...new Set(["localhost", "127.0.0.1", host])].join(", ");
+	return `this server is not ${name}: it answers as one of ${names} only (the port does not matter); for other names listen on an address of this machine with a token`;
+}
+
+/** Without brackets and port, in lower case; undefined if it is no host. */
+function nameOf(header: string): string | undefined {
+	const [, bracketed, plain] =
+		/^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header) ?? [];
+	return (bracketed ?? plain)?.toLowerCase();
+}
+
+/** Whether a text is the token, in a time that does not depend on where they differ. */
+function isToken(text: string | undefined, token: string): boolean {
+	return text !== undefined && timingSafeEqual(digest(text), digest(token));
+}
+
+/** The value of a browser's cookie. It opens only the page, and the token cannot be derived from it. */
+export function passOf(token: string): string {
+	return createHmac("sha256", token)
+		.update("elastic-run page")
+		.digest("base64url");
+}
+
+/** The token of `Authorization: Bearer TOKEN`; undefined if there is none. */
+function bearerOf(authorization: string | undefined) {
+	return /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1];
+}
+
+/** The value of one cookie of a `Cookie` header. */
+function cookieOf(
+	header: string | undefined,
+	name: string,
+): string | undefined {
+	const prefix = `${name}=`;
+	return header
+		?.split(";")
+		.map((pair) => pair.trim())
+		.find((pair) => pair.startsWith(prefix))
+		?.slice(prefix.length);
+}
+
+function digest(text: string): Buffer {
+	return createHash("sha256").update(text).digest();
 }

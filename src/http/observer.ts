@@ -6,15 +6,19 @@ import type { NodeResources } from "../agent/workers/node-resources.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
+import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
+import { readAccounts } from "../goodput/read-ledger.js";
 import type { LogDirectory } from "../logs/log-directory.js";
-import { describeHistory } from "../rendezvous/describe/describe-history.js";
+import {
+	describeHistory,
+	type RunHistory,
+} from "../rendezvous/describe/describe-history.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
+import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { HangKind } from "../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
-import { asEnded } from "./ended-run.js";
-import { GoodputCache } from "./goodput-cache.js";
-import { type Look, nothing } from "./look.js";
+import type { Snapshot } from "../rendezvous/store/store.js";
 import type { MetricSources } from "./metric-values.js";
 import {
 	describeNode,
@@ -30,6 +34,21 @@ import { timelineOf } from "./timeline.js";
 import { WorkerLines } from "./worker-lines.js";
 
 const NOT_JOINED = "this agent has not joined its run yet";
+
+/** The state of a run at one read; unknown parts are undefined. */
+interface Reading {
+	readonly run: RunStatus | undefined;
+	readonly history: RunHistory | undefined;
+	readonly goodput: Goodput | undefined;
+	readonly problem: string | null;
+	readonly latencyMs: number | null;
+}
+
+/** Nothing could be read. */
+function nothing(problem: string): Reading {
+	const unknown = { run: undefined, history: undefined, goodput: undefined };
+	return { ...unknown, problem, latencyMs: null };
+}
 
 interface ObservedRun extends Pick<JoinedRun, "config" | "store"> {
 	readonly reader: RunReader;
@@ -122,11 +141,11 @@ export class Observer implements AgentObserver {
 	}
 
 	async status(): Promise<StatusDocument> {
-		const look = await this.look();
+		const reading = await this.read();
 		const workers = await this.workers();
 		const { clock, config } = this.options;
 		const at = clock.wallTime();
-		const { run, history, problem } = look;
+		const { run, history, problem } = reading;
 		const place = this.observed?.place ?? "";
 		return {
 			version: 1,
@@ -142,12 +161,12 @@ export class Observer implements AgentObserver {
 			},
 			history: history ? { ...history, place } : null,
 			timeline: timelineOf(run, history) ?? null,
-			ledger: look.goodput?.ledger ?? null,
+			ledger: reading.goodput?.ledger ?? null,
 		};
 	}
 
 	async metricSources(): Promise<MetricSources> {
-		const { run, history, goodput, latencyMs } = await this.look();
+		const { run, history, goodput, latencyMs } = await this.read();
 		const { config, clock } = this.options;
 		return {
 			node: this.node,
@@ -165,7 +184,7 @@ export class Observer implements AgentObserver {
 		};
 	}
 
-	private async look(): Promise<Look> {
+	private async read(): Promise<Reading> {
 		const { observed } = this;
 		if (observed === undefined) return nothing(NOT_JOINED);
 		const { snapshot, problem, latencyMs } = await observed.reader.read();
@@ -194,5 +213,43 @@ export class Observer implements AgentObserver {
 			workers.push({ ...worker, role, lastLines });
 		}
 		return workers;
+	}
+}
+
+/** The run as last read, with the outcome that the agent has heard of since: after its end an agent no longer reads its store. */
+export function asEnded(run: RunStatus, round: RoundRecord | null): RunStatus {
+	if (run.outcome !== null || round?.instance !== run.instance) return run;
+	const { outcome } = round;
+	if (outcome === null) return run;
+	const since = outcome.endedAt ?? null;
+	return { ...run, phase: "ended", since, outcome, waiting: null };
+}
+
+/** Of a large run it takes some time, and a page asks each second: it is computed at most this often, in milliseconds. */
+const EVERY_MS = 2_000;
+
+/** Keeps the goodput of a run for a while, and until its end is known. */
+class GoodputCache {
+	private last: { readonly at: number; readonly value: Goodput } | undefined;
+
+	/** @param wallTime milliseconds since 1970 */
+	of(
+		run: RunStatus,
+		history: RunHistory,
+		snapshot: Snapshot,
+		wallTime: number,
+	): Goodput {
+		const hasEnded = run.outcome !== null;
+		if (
+			this.last !== undefined &&
+			Math.abs(wallTime - this.last.at) < EVERY_MS &&
+			hasEnded === (this.last.value.endedAt !== null)
+		) {
+			return this.last.value;
+		}
+		const accounts = readAccounts(run, history, snapshot, wallTime);
+		const value = describeGoodput(accounts);
+		this.last = { at: wallTime, value };
+		return value;
 	}
 }

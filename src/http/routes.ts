@@ -9,11 +9,10 @@ import {
 } from "./access.js";
 import { type Answer, type Asked, json, words } from "./answer.js";
 import { endRun, type Leave, leaveNode } from "./control.js";
-import { Follower } from "./follower.js";
-import { Kept } from "./kept.js";
 import type { Metrics } from "./metrics.js";
 import type { Observer } from "./observer.js";
 import type { PageFile } from "./page-files.js";
+import { Follower, Kept } from "./polling.js";
 
 /** In milliseconds. */
 const LONGEST_WAIT_MS = 1_000;

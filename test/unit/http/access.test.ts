@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
 	type AccessRule,
+	hostProblem,
 	type Need,
+	passOf,
 	refusalOf,
 	standingOf,
 	welcome,
 } from "../../../src/http/access.js";
 import type { Asked } from "../../../src/http/answer.js";
-import { hostProblem } from "../../../src/http/host-check.js";
-import { passOf } from "../../../src/http/secret.js";
 
 const TOKEN = "0123456789abcdef";
 const OPEN: AccessRule = { host: "127.0.0.1", port: 80, token: undefined };

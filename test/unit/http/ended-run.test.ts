@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { asEnded } from "../../../src/http/ended-run.js";
+import { asEnded } from "../../../src/http/observer.js";
 import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import type {
 	Outcome,

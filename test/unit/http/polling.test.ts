@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Follower } from "../../../src/http/follower.js";
+import { Follower } from "../../../src/http/polling.js";
 
 const live = async () => ({ value: "live", isLast: false });
 const ended = async () => ({ value: "ended", isLast: true });

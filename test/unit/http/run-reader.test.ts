@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Kept } from "../../../src/http/kept.js";
+import { Kept } from "../../../src/http/polling.js";
 import { RunReader } from "../../../src/http/run-reader.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import type { Snapshot } from "../../../src/rendezvous/store/store.js";
