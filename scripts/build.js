@@ -59,7 +59,7 @@ for (const file of [
 	copyPython(`hook/${file}`, "python-hook");
 }
 for (const file of ["reaper.py", "reaper.pl"]) {
-	copy(`src/supervision/reaper/${file}`, "reaper");
+	copy(`src/processes/reaper/${file}`, "reaper");
 }
 buildWheel(`${root}/src/runtime/python`, `${root}/dist/python-wheel`);
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');

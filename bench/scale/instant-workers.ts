@@ -4,7 +4,7 @@ import type {
 	WorkerListener,
 	WorkerSpawner,
 	WorkerSpec,
-} from "../../src/supervision/worker.js";
+} from "../../src/processes/worker.js";
 
 let newestPid = 100_000;
 

@@ -10,11 +10,8 @@ import { checkSettings } from "../../src/config/resolve.js";
 import { readCommandLine } from "../../src/config/resolve-command-line.js";
 import type { Settings } from "../../src/config/settings.js";
 import type { ProbePlace } from "../../src/http/open-probe.js";
+import { ExitFileSpawner, exitCodeIn } from "../../src/processes/index.js";
 import type { RunReport } from "../../src/report/run-report.js";
-import {
-	ExitFileSpawner,
-	exitCodeIn,
-} from "../../src/supervision/exit-file-spawner.js";
 import { isColoured, say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
 import { listenForStopSignals } from "../stop-signals.js";

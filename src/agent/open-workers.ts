@@ -1,6 +1,6 @@
 import type { WorkerChannel } from "../channel/worker-channel.js";
+import { readOomKills } from "../processes/index.js";
 import type { Membership } from "../rendezvous/member/membership.js";
-import { readOomKills } from "../supervision/oom-kills.js";
 import type { AgentObserver } from "./agent-observer.js";
 import { describeStart } from "./joining/describe-start.js";
 import type { NodeConfig } from "./joining/enter-run.js";

@@ -5,7 +5,7 @@ import { catches } from "../base/process-stat.js";
 import { JsonFields } from "../channel/json-fields.js";
 import type { HookPaths } from "../channel/layout.js";
 import { HeldFile } from "../logs/held-file.js";
-import { signalProcess } from "../supervision/process-group.js";
+import { signalProcess } from "../processes/index.js";
 import type { Frame } from "./evidence.js";
 import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
-import { killWithParent } from "../supervision/setpriv.js";
+import { killWithParent } from "../processes/index.js";
 import {
 	type ClusterState,
 	etcdArguments,

@@ -5,7 +5,7 @@ import { ElasticRunError } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { endpointOf } from "../config/parse/endpoints.js";
-import { findSetpriv } from "../supervision/setpriv.js";
+import { findSetpriv } from "../processes/index.js";
 import {
 	markLeft,
 	meetingDirectory,

@@ -8,8 +8,8 @@ import type { LaunchConfig } from "../config/launch-config.js";
 import { resolveLaunchConfig } from "../config/resolve-launch-config.js";
 import { createLogger } from "../logs/create-logger.js";
 import type { PinnedScreen } from "../logs/pinned-screen.js";
+import { pid1Warning } from "../processes/index.js";
 import type { RunReport } from "../report/run-report.js";
-import { pid1Warning } from "../supervision/reap-warning.js";
 import { NodeLauncher, type StopReason } from "./node-launcher.js";
 import type { BarrierParts } from "./open-node-observer.js";
 

@@ -3,7 +3,7 @@ import type { LauncherIo } from "../agent/workers/node-resources.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import type { Leave } from "../http/control.js";
 import type { ProbePlace } from "../http/open-probe.js";
-import type { WorkerSpawner } from "../supervision/worker.js";
+import type { WorkerSpawner } from "../processes/index.js";
 
 /** The parts of a node whose work is done elsewhere: `elastic-run barrier`. */
 export interface BarrierParts {

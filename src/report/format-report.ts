@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
 import { plainMessage, plainText } from "../logs/plain-text.js";
-import { STOP_CODES } from "../supervision/describe-exit.js";
+import { STOP_CODES } from "../processes/index.js";
 import { formatRounds } from "./format-rounds.js";
 import { rootCauseLine } from "./launcher-error.js";
 import { restartsInWords } from "./restarts-in-words.js";

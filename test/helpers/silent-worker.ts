@@ -5,7 +5,7 @@ import type { WorkerProcess } from "../../src/agent/workers/worker-process.js";
 import { readProcess } from "../../src/base/process-stat.js";
 import { channelPaths, hookPaths } from "../../src/channel/layout.js";
 import { HeldFile } from "../../src/logs/held-file.js";
-import { signalGroup } from "../../src/supervision/process-group.js";
+import { signalGroup } from "../../src/processes/process-group.js";
 import { temporaryFolder, textIn, waitFor } from "./processes.js";
 import { onTestFinished } from "./this-test.js";
 

@@ -5,8 +5,8 @@ export const FLOORS: readonly (readonly string[])[] = [
 	["src/rendezvous/records/"],
 	["src/rendezvous/planner/"],
 	["src/rendezvous/describe/", "src/rendezvous/member/"],
-	["src/policies/", "src/supervision/", "src/runtime/"],
-	["src/config/"],
+	["src/policies/", "src/processes/", "src/runtime/"],
+	["src/config/", "src/warm/"],
 	["src/logs/"],
 	["src/report/", "src/progress/", "src/goodput/"],
 	["src/notices/"],
@@ -23,7 +23,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 
 /** What must not import what, types included. */
 export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
-	["src/supervision/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/processes/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/progress/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/evidence/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/config/", "src/rendezvous/records/", "src/rendezvous/planner/"],

@@ -12,14 +12,14 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { readProcess } from "../../src/base/process-stat.js";
-import { loadProcessSpawner } from "../../src/supervision/process-spawner.js";
-import { findSetpriv } from "../../src/supervision/setpriv.js";
+import { loadProcessSpawner } from "../../src/processes/process-spawner.js";
+import { findSetpriv } from "../../src/processes/setpriv.js";
 import type {
 	SpawnProblem,
 	WorkerExit,
 	WorkerHandle,
 	WorkerSpec,
-} from "../../src/supervision/worker.js";
+} from "../../src/processes/worker.js";
 import {
 	endProcess,
 	isAlive,

@@ -1,12 +1,12 @@
 import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
 import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
-import type { RoundRecord } from "../../src/rendezvous/records/records.js";
 import type {
 	WorkerHandle,
 	WorkerListener,
 	WorkerSpawner,
 	WorkerSpec,
-} from "../../src/supervision/worker.js";
+} from "../../src/processes/worker.js";
+import type { RoundRecord } from "../../src/rendezvous/records/records.js";
 import { noteTold, SimChannel } from "./sim-channel.js";
 import type { SimMachine } from "./sim-machine.js";
 import type { SimProcess } from "./sim-process.js";

@@ -2,7 +2,7 @@ import type { WorkerReply } from "../../src/channel/events.js";
 import type {
 	WorkerHandle,
 	WorkerListener,
-} from "../../src/supervision/worker.js";
+} from "../../src/processes/worker.js";
 import type { SimChannel } from "./sim-channel.js";
 import { type Listening, SimListener } from "./sim-listener.js";
 import type { SimMachine, WorkerHabits } from "./sim-machine.js";

@@ -13,9 +13,9 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
-import { type Guard, startGuard } from "../../src/supervision/guard.js";
-import { GUARD_SCRIPT } from "../../src/supervision/guard-script.js";
-import { findSetpriv } from "../../src/supervision/setpriv.js";
+import { type Guard, startGuard } from "../../src/processes/guard.js";
+import { GUARD_SCRIPT } from "../../src/processes/guard-script.js";
+import { findSetpriv } from "../../src/processes/setpriv.js";
 import type {
 	AgentFixture,
 	AgentFixtureStarted,

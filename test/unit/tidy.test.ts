@@ -16,8 +16,8 @@ const IMPORTS = FILES.flatMap(importsOf);
 /** Each package has one door, so that it can be replaced. */
 const DOORS: Readonly<Record<string, string>> = {
 	commander: "bin/argument-parser.ts",
-	execa: "src/supervision/process-spawner.ts",
 	chokidar: "src/channel/reply-watch.ts",
+	execa: "src/processes/process-spawner.ts",
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
 	etcd3: "src/rendezvous/store/etcd/etcd-client.ts",

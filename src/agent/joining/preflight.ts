@@ -3,12 +3,12 @@ import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import { describeShellEnd, runShell } from "../../processes/index.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import { describeShellEnd, runShell } from "../../supervision/shell-command.js";
 import { shellEnvironment } from "../workers/shell-environment.js";
 
 /** What of an agent's configuration counts for its preflight. */

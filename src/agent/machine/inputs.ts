@@ -2,13 +2,13 @@ import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
 import type { Trace } from "../../evidence/parse-trace.js";
 import type { Notice, NoticeOrigin } from "../../notices/notice.js";
 import type { RuleCause } from "../../policies/rules/rule.js";
+import type { SpawnProblem, WorkerExit } from "../../processes/index.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { WorkerError } from "../../report/run-report.js";
-import type { SpawnProblem, WorkerExit } from "../../supervision/worker.js";
 
 /** The inputs of an agent. */
 export type AgentInput =

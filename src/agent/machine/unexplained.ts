@@ -1,4 +1,4 @@
-import { STOP_CODES } from "../../supervision/describe-exit.js";
+import { STOP_CODES } from "../../processes/index.js";
 import { type Active, beginStopping } from "./begin-stopping.js";
 import type { AgentInput } from "./inputs.js";
 import { type Failure, rankOf } from "./note-failure.js";

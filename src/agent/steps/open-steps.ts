@@ -7,7 +7,7 @@ import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import type { StartSource } from "../../supervision/start-notes.js";
+import type { StartSource } from "../../warm/index.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { AgentState } from "../machine/state.js";
 import type { NodeResources, Replies } from "../workers/node-resources.js";

@@ -17,7 +17,7 @@ import {
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
 import type { Furthest } from "../../rendezvous/records/ledger-record.js";
-import type { StartSource } from "../../supervision/start-notes.js";
+import type { StartSource } from "../../warm/index.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { paused } from "../machine/worker-slot.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";

@@ -6,14 +6,14 @@ import {
 	traceWords,
 } from "../../evidence/parse-trace.js";
 import { readCores } from "../../evidence/read-cores.js";
-import type { WorkerError } from "../../report/run-report.js";
 import {
 	describeExit,
 	type OomKills,
 	OUT_OF_MEMORY,
 	signalOf,
-} from "../../supervision/describe-exit.js";
-import type { WorkerExit } from "../../supervision/worker.js";
+	type WorkerExit,
+} from "../../processes/index.js";
+import type { WorkerError } from "../../report/run-report.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 

@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { WorkerCommand } from "../../config/agent-config.js";
 import { digestFile } from "../../config/command-identity.js";
-import { readPythonArguments } from "../../supervision/python-arguments.js";
+import { readPythonArguments } from "../../warm/index.js";
 
 /**
  * Names what decides what a command imports: the interpreter, by the name of its real program (`python3.11`), and the

@@ -2,6 +2,7 @@ import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
+import type { WorkerSpec } from "../../processes/index.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	LEARNED,
@@ -14,8 +15,7 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
-import type { WarmSpawner } from "../../supervision/warm-spawner.js";
-import type { WorkerSpec } from "../../supervision/worker.js";
+import type { WarmSpawner } from "../../warm/index.js";
 import { digestOfCommand } from "./learned-key.js";
 import type { OpenSpawner } from "./open-spawner.js";
 import type { WorkerOwner } from "./worker-environment.js";

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import type { LogDirectory } from "../../logs/log-directory.js";
 import type { WorkerStreams } from "../../logs/worker-streams.js";
-import type { NextStreams } from "../../supervision/worker.js";
+import type { NextStreams } from "../../processes/index.js";
 
 /** Opens the streams of the next worker of this rank. Undefined if the next worker's files are not prepared. */
 export function openNextStreams(

@@ -17,8 +17,7 @@ import {
 	openLogDirectory,
 } from "../../logs/log-directory.js";
 import type { PinnedScreen } from "../../logs/pinned-screen.js";
-import { endLeftBehind } from "../../supervision/left-behind.js";
-import type { WorkerSpawner } from "../../supervision/worker.js";
+import { endLeftBehind, type WorkerSpawner } from "../../processes/index.js";
 import { type OpenSpawner, prepareSpawner } from "./open-spawner.js";
 
 /** The launcher's surroundings: its streams and clock. */

@@ -4,17 +4,21 @@ import type { Logger } from "../../base/logger.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { nodeHook } from "../../config/node-hook.js";
-import { watchEscapees } from "../../supervision/escapees.js";
-import { startGuard } from "../../supervision/guard.js";
-import { agentMark } from "../../supervision/marked-processes.js";
-import { isForNode } from "../../supervision/parked-or-cold.js";
-import { ParkingSpawner } from "../../supervision/parking-spawner.js";
-import { loadProcessSpawner } from "../../supervision/process-spawner.js";
-import { RunningWorkers } from "../../supervision/running-workers.js";
-import { findSetpriv } from "../../supervision/setpriv.js";
-import type { StartSource } from "../../supervision/start-notes.js";
-import { WarmSpawner } from "../../supervision/warm-spawner.js";
-import type { WorkerSpawner } from "../../supervision/worker.js";
+import {
+	agentMark,
+	findSetpriv,
+	loadProcessSpawner,
+	RunningWorkers,
+	startGuard,
+	type WorkerSpawner,
+	watchEscapees,
+} from "../../processes/index.js";
+import {
+	isForNode,
+	ParkingSpawner,
+	type StartSource,
+	WarmSpawner,
+} from "../../warm/index.js";
 
 /** What it needs of the launcher's surroundings. */
 interface SpawnerPlace {

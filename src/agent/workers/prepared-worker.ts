@@ -5,8 +5,8 @@ import type {
 } from "../../channel/worker-channel.js";
 import type { RaisedException } from "../../evidence/exception.js";
 import type { WorkerLogs } from "../../logs/worker-logs.js";
+import type { WorkerSpec } from "../../processes/index.js";
 import type { WorkerError } from "../../report/run-report.js";
-import type { WorkerSpec } from "../../supervision/worker.js";
 
 /** One worker with everything that it needs on disk. */
 export interface PreparedWorker {

@@ -5,11 +5,14 @@ import type {
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
+import type {
+	OomKills,
+	WorkerExit,
+	WorkerHandle,
+} from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
-import type { OomKills } from "../../supervision/describe-exit.js";
-import type { WorkerExit, WorkerHandle } from "../../supervision/worker.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { explainEnd } from "./explain-end.js";
 import type { PreparedWorker } from "./prepared-worker.js";

@@ -1,4 +1,4 @@
-import type { WorkerHandle } from "../../supervision/worker.js";
+import type { WorkerHandle } from "../../processes/index.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 
 /** What is left of one worker's output. */

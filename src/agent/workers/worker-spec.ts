@@ -1,5 +1,5 @@
 import type { AgentConfig } from "../../config/agent-config.js";
-import type { WorkerSpec } from "../../supervision/worker.js";
+import type { WorkerSpec } from "../../processes/index.js";
 import { type WorkerOwner, workerEnvironment } from "./worker-environment.js";
 
 export function commandOf(

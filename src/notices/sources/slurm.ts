@@ -1,6 +1,6 @@
 import { systemClock } from "../../base/clock.js";
 import { dateAndTime } from "../../base/local-time.js";
-import { runShell } from "../../supervision/shell-command.js";
+import { runShell } from "../../processes/index.js";
 import type { OpenSource, SourceContext } from "./source.js";
 import { drainAt, TimedNotice } from "./timed-notice.js";
 

@@ -4,7 +4,7 @@ import { countWorkers, listDeviceFiles } from "../../config/count-devices.js";
 import type { Host } from "../../config/host.js";
 import type { WorkerCount } from "../../config/parse/nodes.js";
 import { loopbackTrouble } from "../../config/resolve-store.js";
-import { findSetpriv } from "../../supervision/setpriv.js";
+import { findSetpriv } from "../../processes/index.js";
 import {
 	findMissingGuardTools,
 	findPython,

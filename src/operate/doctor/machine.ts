@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { controlGroupPaths } from "../../supervision/control-group.js";
+import { controlGroupPaths } from "../../processes/index.js";
 
 const PROGRAM_WITHIN_MS = 5_000;
 const GUARD_NEEDS = ["grep", "sleep", "rm", "tr"];

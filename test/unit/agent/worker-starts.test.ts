@@ -3,7 +3,7 @@ import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import type { PreparedWorker } from "../../../src/agent/workers/prepared-worker.js";
 import { WorkerGroup } from "../../../src/agent/workers/worker-group.js";
 import { ElasticRunError } from "../../../src/base/errors.js";
-import type { SpawnProblem } from "../../../src/supervision/worker.js";
+import type { SpawnProblem } from "../../../src/processes/worker.js";
 import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../src/operate/doctor/checks.js";
 import { parseLimit } from "../../../src/operate/doctor/machine.js";
 import type { StoreFacts } from "../../../src/operate/doctor/store.js";
-import { controlGroupPaths } from "../../../src/supervision/control-group.js";
+import { controlGroupPaths } from "../../../src/processes/control-group.js";
 
 const limit = (count: number) => ({ soft: count, hard: count });
 const users = { user: limit(4096), group: undefined, isPrivileged: false };

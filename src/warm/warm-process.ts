@@ -1,0 +1,115 @@
+import { constants } from "node:os";
+import type { Clock } from "../base/clock.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../base/process-stat.js";
+import { wakeAfterRunning } from "../base/wake-after-running.js";
+import { signalGroup, signalProcess } from "../processes/index.js";
+
+type ExitListener = (
+	code: number | null,
+	signal: NodeJS.Signals | null,
+) => void;
+
+/** So long a parked process may take to become the worker, in milliseconds. */
+const START_MS = 2_000;
+
+/** A process that a helper has forked: parked until it is told which worker it is. */
+export class WarmProcess {
+	private exitListener: ExitListener = () => {};
+	private cancelWait = () => {};
+	private hasEnded = false;
+	/** It has become the worker. */
+	isStarted = false;
+	/** Why it could not; undefined if it could, or that is not known yet. */
+	refusal: string | undefined;
+
+	constructor(
+		readonly pid: number,
+		/** The helper's pid. */
+		readonly parentId: number,
+	) {}
+
+	/** It was told which worker it is, unless it has ended. @param onLate called if it does not begin in time; then it is ended */
+	told(clock: Clock, onLate: (reason: string) => void): void {
+		if (this.hasEnded) return;
+		this.cancelWait = wakeAfterRunning(clock, START_MS, () => {
+			const late = `did not begin within ${START_MS / 1_000} s`;
+			this.refused(`it ${late}`);
+			if (this.entry) signalProcess(this.pid, "SIGKILL");
+			onLate(`a worker ${late}`);
+		});
+	}
+
+	/** Too late for one that was given up, and is being ended. */
+	begun(): void {
+		this.cancelWait();
+		if (this.refusal === undefined) this.isStarted = true;
+	}
+
+	/** The first reason counts. */
+	refused(reason: string): void {
+		this.refusal ??= reason;
+	}
+
+	/** It can become a worker now. */
+	get isWaiting(): boolean {
+		const { entry } = this;
+		return entry !== undefined && isLiving(entry) && entry.state !== "T";
+	}
+
+	/** Undefined once it was reaped: its number may be another's. */
+	private get entry(): ProcessEntry | undefined {
+		const entry = readProcess(this.pid);
+		return entry?.parentId === this.parentId ? entry : undefined;
+	}
+
+	once(_event: "exit", listener: ExitListener): this {
+		this.exitListener = listener;
+		return this;
+	}
+
+	/** @param status that of wait(2) */
+	ended(status: number): void {
+		if (this.hasEnded) return;
+		this.hasEnded = true;
+		this.cancelWait();
+		if (!this.isStarted) this.refused("it ended before it began");
+		const { code, signal } = exitOf(status);
+		this.exitListener(code, signal);
+	}
+}
+
+const SIGNALS = new Map(
+	Object.entries(constants.signals).map(([name, number]) => [
+		number,
+		name as NodeJS.Signals,
+	]),
+);
+
+/** A signal without a name, as the real-time ones, becomes the exit code that a shell shows for it. */
+export function exitOf(status: number): {
+	readonly code: number | null;
+	readonly signal: NodeJS.Signals | null;
+} {
+	const number = status & 0x7f;
+	if (number === 0) return { code: (status >> 8) & 0xff, signal: null };
+	const signal = SIGNALS.get(number);
+	return signal === undefined
+		? { code: 128 + number, signal: null }
+		: { code: null, signal };
+}
+
+const LOOK_EVERY_MS = 10;
+
+/** Ends a worker whose helper is gone. Tells its end once it has no process any more, and what the helper said last is heard. */
+export function bury(worker: WarmProcess, clock: Clock): void {
+	signalGroup(worker.pid, "SIGKILL");
+	clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
+		const entry = readProcess(worker.pid);
+		if (entry !== undefined && isLiving(entry)) bury(worker, clock);
+		else worker.ended(constants.signals.SIGKILL);
+	});
+}

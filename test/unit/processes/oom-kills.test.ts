@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import {
+	oomCounterFiles,
+	parseOomKills,
+	readOomKills,
+} from "../../../src/processes/oom-kills.js";
+
+describe("where the out-of-memory kills of a control group are counted", () => {
+	test.each([
+		["", []],
+		["0::/\n", ["/sys/fs/cgroup/memory.events"]],
+		[
+			"0::/user.slice/a.scope\n",
+			[
+				"/sys/fs/cgroup/user.slice/a.scope/memory.events",
+				"/sys/fs/cgroup/memory.events",
+			],
+		],
+		[
+			"9:cpu,memory:/docker/1f\n1:name=systemd:/\n",
+			[
+				"/sys/fs/cgroup/memory/docker/1f/memory.oom_control",
+				"/sys/fs/cgroup/memory/memory.oom_control",
+			],
+		],
+		[
+			"0::/a:b\n",
+			["/sys/fs/cgroup/a:b/memory.events", "/sys/fs/cgroup/memory.events"],
+		],
+	])("%j", (membership, files) => {
+		expect(oomCounterFiles(membership)).toEqual(files);
+	});
+
+	test.each([
+		["low 0\noom 2\noom_kill 1\noom_group_kill 0\n", 1],
+		["oom_kill_disable 0\nunder_oom 0\noom_kill 12\n", 12],
+		["oom_kill_disable 0\n", undefined],
+		["", undefined],
+	])("the count in %j", (text, count) => {
+		expect(parseOomKills(text)).toBe(count);
+	});
+
+	test("reading it never fails", () => {
+		expect(["number", "undefined"]).toContain(typeof readOomKills());
+	});
+});

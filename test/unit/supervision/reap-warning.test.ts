@@ -1,7 +1,0 @@
-import { expect, test } from "vitest";
-import { pid1Warning } from "../../../src/supervision/reap-warning.js";
-
-test("process 1 is told what reaps, others of nothing", () => {
-	expect(pid1Warning({ pid: 1 })).toMatch(/docker run --init.*"tini", "--"/);
-	expect(pid1Warning({ pid: 12 })).toBeUndefined();
-});

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import type { WorkerSpec } from "../../../src/processes/worker.js";
+import {
+	differenceOf,
+	flagAgainstHook,
+	helperEnvironment,
+	PLACE,
+} from "../../../src/warm/warm-environment.js";
+
+const SPEC: WorkerSpec = {
+	...{ localRank: 0, file: "/usr/bin/python3", args: ["-u", "train.py"] },
+	...{ cwd: "/job", stdout: 1, stderr: 2 },
+	env: { RANK: "0", MASTER_PORT: "1", OMP_NUM_THREADS: "1", HOME: "/root" },
+};
+
+it("gives the helper what all workers have, and whose helper it is", () => {
+	expect(helperEnvironment(SPEC.env, 17)).toEqual({
+		...{ OMP_NUM_THREADS: "1", HOME: "/root" },
+		ELASTIC_RUN_HELPER_OF: "17",
+	});
+});
+
+it.for<readonly [Partial<WorkerSpec>, string | undefined]>([
+	[{}, undefined],
+	[{ env: { ...SPEC.env, RANK: "3", WORLD_SIZE: "4" } }, undefined],
+	[
+		{ env: { ...SPEC.env, OMP_NUM_THREADS: "2" } },
+		"OMP_NUM_THREADS has another value",
+	],
+	[
+		{ env: { ...SPEC.env, PYTHONHASHSEED: "7" } },
+		"PYTHONHASHSEED has another value",
+	],
+	[{ env: { RANK: "0" } }, "OMP_NUM_THREADS has another value"],
+	[{ file: "/usr/bin/python4" }, "the program has changed"],
+	[{ args: ["-I", "train.py"] }, "the arguments have changed"],
+	[{ cwd: "/elsewhere" }, "the working directory is another one"],
+])("compares a start with that of the helper: %o", ([change, difference]) => {
+	expect(differenceOf(SPEC, { ...SPEC, ...change })).toBe(difference);
+});
+
+it.for([
+	[["-u", "train.py", "-I"], undefined],
+	[["-I", "train.py"], "-I"],
+	[["-u", "-sE", "train.py"], "-sE"],
+	[["-u", "-m", "SES"], undefined],
+	[["-uS"], "-uS"],
+	[["-X", "dev", "-I", "train.py"], "-I"],
+	[["-W", "ignore", "-I", "train.py"], "-I"],
+	[["-uX", "dev", "-Wdefault::ImportWarning", "-E", "train.py"], "-E"],
+	[["--check-hash-based-pycs", "always", "-S", "train.py"], "-S"],
+	[["-W", "-I", "train.py"], undefined],
+	[["-WIgnoreES", "-XES", "train.py"], undefined],
+	[["-mSES", "-I"], undefined],
+	[["-c", "-I", "-E"], undefined],
+	[["-", "-I"], undefined],
+	[["--", "train.py", "-I"], undefined],
+] as const)("finds the flag that keeps the hook out: %o", ([args, flag]) => {
+	expect(flagAgainstHook(args)).toBe(flag);
+});
+
+it("names the same variables as the helper does", () => {
+	const path = "../../../src/runtime/python/hook/_elastic_run_warm.py";
+	const text = readFileSync(new URL(path, import.meta.url), "utf8");
+	const listed = /_PLACE = frozenset\(\s*"""([^"]*)"""/.exec(text)?.[1];
+	expect(listed?.trim().split(/\s+/).sort()).toEqual([...PLACE].sort());
+});
