@@ -1,7 +1,4 @@
-import {
-	STEP_SOURCES,
-	type StepSource,
-} from "../rendezvous/records/progress-record.js";
+import { STEP_SOURCES, type StepSource } from "../model/step.js";
 
 /** A step number as one of the sources shows it. */
 export interface SeenStep {

@@ -1,6 +1,6 @@
+import type { Starts } from "../model/start.js";
 import type { RestartBudget } from "../rendezvous/describe/run-status.js";
 import type { FailureRecord } from "../rendezvous/records/failure.js";
-import type { Starts } from "../rendezvous/records/ledger-record.js";
 
 /** How a run ended for this agent. `left`: this node left, and the run may continue elsewhere. */
 export type RunOutcome = "succeeded" | "failed" | "stopped" | "left";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { NextStart } from "../rendezvous/records/ledger-record.js";
+import type { NextStart } from "../model/start.js";
 import {
 	type ColdReason,
 	cold,

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
+import type { NextStart } from "../model/start.js";
 import type {
 	RunningWorkers,
 	WorkerHandle,
@@ -8,7 +9,6 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "../processes/index.js";
-import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import { availableMemory } from "./available-memory.js";
 import { ParkedNode } from "./parked-node.js";
 import {

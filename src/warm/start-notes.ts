@@ -1,5 +1,5 @@
+import type { NextStart, Starts } from "../model/start.js";
 import type { WorkerSpec } from "../processes/index.js";
-import type { NextStart, Starts } from "../rendezvous/records/ledger-record.js";
 import type { ColdReason } from "./warm-or-cold.js";
 
 /** Knows how a node's workers were started, and how the next ones will be. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import { hookPaths } from "../channel/layout.js";
+import type { StepSource } from "../model/step.js";
 import type { WorkerSpec } from "../processes/index.js";
-import type { StepSource } from "../rendezvous/records/progress-record.js";
 import {
 	askToLearn,
 	type LearnedModules,

@@ -1,7 +1,4 @@
-import type {
-	ColdKind,
-	NextStart,
-} from "../rendezvous/records/ledger-record.js";
+import type { ColdKind, NextStart } from "../model/start.js";
 
 /** Why a start is cold. */
 export interface ColdReason {

@@ -1,9 +1,8 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
+import type { NextStart, SharedModules } from "../model/start.js";
 import type { GroupRegistry, WorkerSpec } from "../processes/index.js";
-import type { SharedModules } from "../rendezvous/records/learned-record.js";
-import type { NextStart } from "../rendezvous/records/ledger-record.js";
 import { residentMemory } from "./available-memory.js";
 import type { LearnedModules, ToImport } from "./learned-modules.js";
 import { type LeftOut, LeftOutModules } from "./left-out.js";

@@ -1,3 +1,5 @@
+import type { NextStart, SharedModules } from "../model/start.js";
+import type { StepSource } from "../model/step.js";
 import type {
 	RunningWorkers,
 	WorkerHandle,
@@ -5,9 +7,6 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "../processes/index.js";
-import type { SharedModules } from "../rendezvous/records/learned-record.js";
-import type { NextStart } from "../rendezvous/records/ledger-record.js";
-import type { StepSource } from "../rendezvous/records/progress-record.js";
 import { QuickRounds } from "./quick-rounds.js";
 import { StartNotes, type StartSource } from "./start-notes.js";
 import { differenceOf } from "./warm-environment.js";

@@ -1,6 +1,6 @@
 /** The rooms, by floor: an arrow down is allowed, up or sideways is not. */
 export const FLOORS: readonly (readonly string[])[] = [
-	["src/base/", "src/notices/notice.ts"],
+	["src/base/", "src/model/", "src/notices/notice.ts"],
 	["src/channel/", "src/rendezvous/store/"],
 	["src/rendezvous/records/"],
 	["src/rendezvous/planner/"],
@@ -24,6 +24,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 /** What must not import what, types included. */
 export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
 	["src/processes/", "src/rendezvous/records/", "src/rendezvous/planner/"],
+	["src/warm/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/progress/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/evidence/", "src/rendezvous/records/", "src/rendezvous/planner/"],
 	["src/config/", "src/rendezvous/records/", "src/rendezvous/planner/"],
@@ -33,6 +34,9 @@ export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
 	["src/agent/machine/", "src/rendezvous/planner/"],
 	["src/rendezvous/describe/", "src/rendezvous/planner/"],
 ];
+
+/** Rooms of which others see only what `index.ts` exports. */
+export const CLOSED_ROOMS: readonly string[] = ["src/processes/", "src/warm/"];
 
 export interface Place {
 	readonly room: string;

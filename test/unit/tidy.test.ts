@@ -8,7 +8,7 @@ import {
 	sourceFiles,
 } from "../helpers/import-graph.js";
 import { measureHouse } from "../house/bounds.js";
-import { placeOf } from "../house/rooms.js";
+import { CLOSED_ROOMS, placeOf } from "../house/rooms.js";
 
 const FILES = [...sourceFiles("src"), ...sourceFiles("bin")];
 const IMPORTS = FILES.flatMap(importsOf);
@@ -92,6 +92,18 @@ describe("the house", () => {
 				kind === "file" &&
 				!/^src\/(runtime|channel)\/|^src\/base\/(clock|errors)\.ts$/.test(to),
 		);
+		expect(wrong.map(show)).toEqual([]);
+	});
+
+	it("enters a closed room by its door", () => {
+		const wrong = IMPORTS.filter(({ from, to }) => {
+			const room = CLOSED_ROOMS.find((name) => to.startsWith(name));
+			return (
+				room !== undefined &&
+				!from.startsWith(room) &&
+				to !== `${room}index.ts`
+			);
+		});
 		expect(wrong.map(show)).toEqual([]);
 	});
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import { within } from "../../base/within.js";
 import type { FreeSpaceWatch } from "../../logs/free-space.js";
-import type { StepSource } from "../../rendezvous/records/progress-record.js";
+import type { StepSource } from "../../model/step.js";
 
 /** The file system of an unreachable server answers late, and then tells nothing. */
 const LOOK_WITHIN_MS = 1_000;

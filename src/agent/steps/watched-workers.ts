@@ -1,6 +1,6 @@
+import type { StepSource } from "../../model/step.js";
 import type { WatchedWorker } from "../../progress/hang-rule.js";
 import type { WorkerReader } from "../../progress/worker-reader.js";
-import type { StepSource } from "../../rendezvous/records/progress-record.js";
 import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 

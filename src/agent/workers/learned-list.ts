@@ -2,13 +2,13 @@ import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
+import type { SharedModules } from "../../model/start.js";
 import type { WorkerSpec } from "../../processes/index.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	LEARNED,
 	modulesOf,
 	recordOfModules,
-	type SharedModules,
 } from "../../rendezvous/records/learned-record.js";
 import {
 	encodeRecord,

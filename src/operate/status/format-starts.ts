@@ -1,10 +1,10 @@
 import { formatCount } from "../../base/units.js";
+import type { NextStart } from "../../model/start.js";
 import type {
 	NodeStatus,
 	ShownStarts,
 } from "../../rendezvous/describe/run-status.js";
 import { withSaved } from "../../rendezvous/describe/words-of-starts.js";
-import type { NextStart } from "../../rendezvous/records/ledger-record.js";
 
 /** At most so many different reasons are shown, those of most nodes … */
 const MOST_REASONS = 4;

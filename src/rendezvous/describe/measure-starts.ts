@@ -1,4 +1,5 @@
-import type { ColdKind, LedgerRecord } from "../records/ledger-record.js";
+import type { ColdKind } from "../../model/start.js";
+import type { LedgerRecord } from "../records/ledger-record.js";
 
 /** How a node started its workers in a round. */
 export interface NodeStart {

@@ -1,14 +1,11 @@
+import type { NextStart, Starts } from "../../model/start.js";
+import type { StepSource } from "../../model/step.js";
 import { comesBackAt, type RestartLimit, usedOf } from "../planner/spending.js";
 import type { Spending } from "../records/budget-record.js";
 import type { FailureRecord } from "../records/failure.js";
-import type { NextStart, Starts } from "../records/ledger-record.js";
 import type { NoticeRecord } from "../records/notice-record.js";
 import type { PreflightRecord } from "../records/preflight-record.js";
-import type {
-	Hang,
-	StepSource,
-	Straggler,
-} from "../records/progress-record.js";
+import type { Hang, Straggler } from "../records/progress-record.js";
 import type { NodeState, Outcome, World } from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */

@@ -1,14 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { fields, matching } from "../../base/shape.js";
+import type { SharedModules } from "../../model/start.js";
 import { count, version } from "./record-parts.js";
-
-/** What workers of one command import: docs/warm-restarts.md. */
-export interface SharedModules {
-	/** In the order of their import. */
-	readonly modules: readonly string[];
-	/** What such a worker has in memory. */
-	readonly bytes: number;
-}
 
 /** `learned/<digest of the command>`, written without a lease. */
 export interface LearnedRecord {

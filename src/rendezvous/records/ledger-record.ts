@@ -1,5 +1,6 @@
 import { fields, flag, nullable, oneOf, optional } from "../../base/shape.js";
-import { STEP_SOURCES, type StepSource } from "./progress-record.js";
+import { COLD_KINDS, type NextStart, type Starts } from "../../model/start.js";
+import { STEP_SOURCES, type StepSource } from "../../model/step.js";
 import {
 	count,
 	duration,
@@ -48,35 +49,6 @@ export interface Stages {
 	readonly fresh: StageTime;
 	readonly unsure: StageTime;
 	readonly open: StageTime;
-}
-
-/** Why a worker is started cold, in classes: docs/metrics.md. */
-export const COLD_KINDS = [
-	...(["first", "not-ready", "ended", "refused", "changed"] as const),
-	...(["command", "machine", "memory", "failing"] as const),
-];
-export type ColdKind = (typeof COLD_KINDS)[number];
-
-/** How many of a node's workers were forked with their imports in a round, and how many were not. */
-export interface Starts {
-	readonly warm: number;
-	readonly cold: number;
-	/** Why some were not. */
-	readonly reason?: string | undefined;
-	readonly kind?: ColdKind | undefined;
-}
-
-/** How a node's workers would start if a round began now. */
-export interface NextStart {
-	readonly start: "warm" | "importing" | "cold";
-	/** Why not warm. */
-	readonly reason?: string | undefined;
-	/** How many modules its helper has imported. */
-	readonly modules?: number | undefined;
-	/** The helper's private memory after its imports. */
-	readonly bytes?: number | undefined;
-	/** How many processes wait for a place. */
-	readonly waiting?: number | undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import {
 	oneOf,
 	optional,
 } from "../../base/shape.js";
+import { STEP_SOURCES, type StepSource } from "../../model/step.js";
 import {
 	anyNumber,
 	count,
@@ -19,10 +20,6 @@ import {
 	version,
 	words,
 } from "./record-parts.js";
-
-/** Where a worker's steps were learned, the best first. */
-export const STEP_SOURCES = ["report", "hook", "output"] as const;
-export type StepSource = (typeof STEP_SOURCES)[number];
 
 /** `own-time`: until it waits for others; `arrival`: its report of a step, after that of the middle one of its node. */
 export const PACE_KINDS = ["own-time", "arrival"] as const;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { LearnedList } from "../../../src/agent/workers/learned-list.js";
-import type { SharedModules } from "../../../src/rendezvous/records/learned-record.js";
+import type { SharedModules } from "../../../src/model/start.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

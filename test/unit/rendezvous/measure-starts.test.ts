@@ -1,14 +1,12 @@
 import { expect, it } from "vitest";
+import type { Starts } from "../../../src/model/start.js";
 import {
 	type NodeStart,
 	savedBy,
 	savedByAll,
 	startsOfRound,
 } from "../../../src/rendezvous/describe/measure-starts.js";
-import type {
-	LedgerRecord,
-	Starts,
-} from "../../../src/rendezvous/records/ledger-record.js";
+import type { LedgerRecord } from "../../../src/rendezvous/records/ledger-record.js";
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 
 const COLD: Starts & Pick<NodeStart, "kind"> = {

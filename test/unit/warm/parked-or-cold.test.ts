@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type {
-	ColdKind,
-	NextStart,
-} from "../../../src/rendezvous/records/ledger-record.js";
+import type { ColdKind, NextStart } from "../../../src/model/start.js";
 import {
 	isForNode,
 	nextParkedStart,
