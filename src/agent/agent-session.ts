@@ -95,7 +95,7 @@ export class AgentSession {
 			onLook: (...steps) => this.pinned?.followSteps(...steps),
 			onHang: (kind) => this.options.observer?.hung(kind),
 			starts: resources.starts,
-			onStep: (...step) => resources.warm?.stepped(...step),
+			onStep: (...step) => resources.starts?.stepped(...step),
 			dispatch: this.inputs.dispatch,
 		});
 		this.watches = watches;

@@ -1,5 +1,7 @@
-export { isForNode } from "./parked-or-cold.js";
-export { ParkingSpawner } from "./parking-spawner.js";
-export { readPythonArguments } from "./python-arguments.js";
-export type { StartSource } from "./start-notes.js";
-export { WarmSpawner } from "./warm-spawner.js";
+export type { SharedImports } from "./fork-helper.js";
+export { readPythonArguments } from "./python-command.js";
+export {
+	openWarmStarts,
+	type StartSource,
+	type WarmStarts,
+} from "./warm-spawner.js";

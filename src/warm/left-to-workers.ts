@@ -1,5 +1,29 @@
-import type { ToImport } from "./learned-modules.js";
-import type { LeftModule, Ready } from "./warm-messages.js";
+import type {
+	LeftModule,
+	LeftOut,
+	Ready,
+	SetVariable,
+} from "./helper-messages.js";
+import type { ToImport } from "./learned-imports.js";
+
+/** Collects what helpers could not import ahead. */
+export class LeftOutModules {
+	private readonly modules = new Map<string, LeftModule>();
+	private readonly sets = new Map<string, SetVariable>();
+
+	get known(): LeftOut {
+		const leaveOut = [...this.modules.values()];
+		return { leaveOut, sets: [...this.sets.values()] };
+	}
+
+	/** Returns whether this is news. */
+	add({ leaveOut, sets }: LeftOut): boolean {
+		const before = this.modules.size;
+		for (const one of leaveOut) this.modules.set(one.module, one);
+		for (const one of sets) this.sets.set(one.variable, one);
+		return this.modules.size > before;
+	}
+}
 
 /** Modules of one package that each worker imports by itself, for one reason. */
 export interface LeftToWorkers {

@@ -1,148 +1,136 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { type BigIntStats, fstatSync, statSync } from "node:fs";
-import type { Duplex } from "node:stream";
-import { systemErrorCode } from "../base/errors.js";
-import { isLiving, readProcess } from "../base/process-stat.js";
-import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/worker-hook.js";
-import {
-	killWithParent,
-	signalProcess,
-	type WorkerSpec,
-} from "../processes/index.js";
-import type { ParkingFacts } from "./parked-or-cold.js";
-import { stdioPipe } from "./stdio-pipe.js";
-import { differenceOf, OTHER_DIRECTORY, PLACE } from "./warm-environment.js";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import type { Logger } from "../base/logger.js";
+import type { WorkerSpec } from "../processes/index.js";
+import type {
+	Ahead,
+	ColdReason,
+	NextFacts,
+	PreparedWorker,
+	StartFacts,
+} from "./ahead.js";
+import { availableMemory, parkingShortage } from "./machine.js";
+import { parkingProblem } from "./node-command.js";
+import { ParkedProcess } from "./parked-process.js";
+import { QUICK_MS } from "./warm-or-cold.js";
 
-type ExitListener = (
-	code: number | null,
-	signal: NodeJS.Signals | null,
-) => void;
+export interface ParkedNodeOptions {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "info" | "debug">;
+	readonly setpriv: string | undefined;
+	/** Workers of this node. */
+	readonly workers: number;
+	/** The file that Node loads before the script. */
+	readonly hook: string;
+}
 
-/** The streams that a worker will have; the descriptors are the launcher's. */
-export type Streams = Pick<WorkerSpec, "stdout" | "stderr">;
+/**
+ * When a worker's successor is started, in milliseconds after the worker's start: once the round runs, one rank after
+ * another, because each takes a processor for a moment.
+ */
+const PARK_AFTER_MS = 1_000;
+const PARK_PER_RANK_MS = 100;
+const NO_SETPRIV: ColdReason = {
+	kind: "machine",
+	reason: "warm starts need Linux, and setpriv of util-linux 2.33 or later",
+};
 
-/** A Node process that waits before its script, until it is told which worker it is. */
-export class ParkedNode {
-	/** It has taken its place. */
-	isStarted = false;
-	private hasEnded = false;
-	private readonly child: ChildProcess;
-	private readonly pipe: Duplex;
-	/** What its streams and its programs were when it was started. */
-	private readonly identity: string;
-	/** Which directory it works in: another one may have its path by now. */
-	private readonly directory: string;
+/** For Node: starts a process for each local rank, which waits before the script. */
+export class ParkedNode implements Ahead {
+	readonly done = "its process was started ahead";
+	readonly earlyMs = QUICK_MS;
+	onChange: () => void = () => {};
+	private readonly parked = new Map<number, ParkedProcess>();
+	private readonly pending = new Map<number, () => void>();
+	private shortage: string | undefined;
+	private started: WorkerSpec | undefined;
 
-	/** @param spec a worker like the one that it will be. Throws if this machine lacks what a process needs. */
-	constructor(
-		private readonly spec: WorkerSpec,
-		streams: Streams,
-		private readonly hook: string,
-		setpriv: string,
-	) {
-		const { file, args, cwd, env, readsStdin } = spec;
-		this.identity = identityOf(spec, streams, hook);
-		this.directory = directoryAt(cwd);
-		const stdio: ("ignore" | "pipe" | number)[] = Array.from(
-			{ length: PARKING_DESCRIPTOR + 1 },
-			() => "ignore",
-		);
-		stdio[0] = readsStdin ? 0 : "ignore";
-		stdio[1] = streams.stdout;
-		stdio[2] = streams.stderr;
-		stdio[PARKING_DESCRIPTOR] = "pipe";
-		this.child = spawn(setpriv, killWithParent(file, args), {
-			cwd,
-			env: parkedEnvironment(env),
-			detached: true,
-			stdio,
-		});
-		this.child.once("exit", () => {
-			this.hasEnded = true;
-		});
-		this.child.once("error", () => {
-			this.hasEnded = true;
-		});
-		this.child.unref();
-		this.pipe = stdioPipe(this.child, PARKING_DESCRIPTOR);
-		// If the process is gone, its exit event tells.
-		this.pipe.on("error", () => {});
-		this.pipe.on("data", () => {
-			this.isStarted = true;
-		});
-		if ("unref" in this.pipe && typeof this.pipe.unref === "function") {
-			this.pipe.unref();
-		}
+	constructor(private readonly options: ParkedNodeOptions) {}
+
+	factsOf(spec: WorkerSpec): StartFacts {
+		const waiting = this.parked.get(spec.localRank);
+		return {
+			problem: this.problemOf(spec) ?? waiting?.problem,
+			difference: waiting?.differenceFrom(spec),
+			waiting: waiting === undefined ? 0 : 1,
+		};
 	}
 
-	get pid(): number {
-		return this.child.pid ?? 0;
+	/** A round needs a process for each worker. */
+	get next(): NextFacts {
+		const parked = [...this.parked.values()];
+		const problems = parked.flatMap(({ problem }) => problem ?? []);
+		const ready = parked.length - problems.length;
+		const isEnough = ready >= this.options.workers;
+		const known = this.started && this.problemOf(this.started);
+		const problem = known ?? (isEnough ? undefined : problems[0]);
+		return {
+			problem,
+			waiting: isEnough ? ready : 0,
+			isImporting: false,
+			shown: problem === undefined && isEnough ? { waiting: ready } : {},
+		};
 	}
 
-	get state(): Exclude<ParkingFacts["parked"], "none"> {
-		const entry = this.hasEnded ? undefined : readProcess(this.pid);
-		if (entry?.parentId !== process.pid || !isLiving(entry)) return "ended";
-		return entry.state === "T" ? "stopped" : "ready";
+	take(spec: WorkerSpec): PreparedWorker | undefined {
+		const waiting = this.parked.get(spec.localRank);
+		this.parked.delete(spec.localRank);
+		waiting?.start(spec);
+		return waiting;
 	}
 
-	/** In words, why it is not the worker that this start asks for; undefined if it is. */
-	differenceFrom(spec: WorkerSpec): string | undefined {
-		const difference = differenceOf(this.spec, spec);
-		if (difference !== undefined) return difference;
-		if (this.directory !== directoryAt(spec.cwd)) return OTHER_DIRECTORY;
-		const isSame = this.identity === identityOf(spec, spec, this.hook);
-		return isSame ? undefined : "its log files, Node or the hook have changed";
+	startsCold({ localRank }: WorkerSpec): void {
+		this.parked.get(localRank)?.close();
+		this.parked.delete(localRank);
 	}
 
-	/** Makes it the worker. */
-	start({ env }: WorkerSpec): void {
-		this.child.ref();
-		this.pipe.write(`${JSON.stringify(env)}\n`);
+	prepareNext(spec: WorkerSpec): void {
+		const { clock } = this.options;
+		const { localRank } = spec;
+		this.started = spec;
+		this.pending.get(localRank)?.();
+		if (this.problemOf(spec) !== undefined && this.shortage === undefined)
+			return;
+		const at = clock.now() + PARK_AFTER_MS + PARK_PER_RANK_MS * localRank;
+		const cancel = clock.wakeAt(at, () => this.park(spec));
+		this.pending.set(localRank, cancel);
 	}
 
-	/** Calls back when it has ended, and all that it has said is known. */
-	once(_event: "exit", listener: ExitListener): this {
-		this.child.once("close", listener);
-		return this;
+	isOwn(pid: number): boolean {
+		return [...this.parked.values()].some((one) => one.pid === pid);
 	}
 
 	close(): void {
-		if (this.state !== "ended") signalProcess(this.pid, "SIGKILL");
+		for (const cancel of this.pending.values()) cancel();
+		for (const waiting of this.parked.values()) waiting.close();
+		this.parked.clear();
 	}
-}
 
-function parkedEnvironment(env: WorkerSpec["env"]): Record<string, string> {
-	const kept = Object.entries(env).filter(([name]) => !PLACE.has(name));
-	return { ...Object.fromEntries(kept), [PARKED_BY]: String(process.pid) };
-}
+	private problemOf({ args, env }: WorkerSpec): ColdReason | undefined {
+		const { setpriv, hook } = this.options;
+		if (setpriv === undefined) return NO_SETPRIV;
+		const reason = parkingProblem(args, hook, env.NODE_OPTIONS);
+		if (reason !== undefined) return { kind: "command", reason };
+		const { shortage } = this;
+		return shortage === undefined
+			? undefined
+			: { kind: "memory", reason: shortage };
+	}
 
-/** Which files these are, not where: a log directory may have got another name, and a program's name another file. */
-function identityOf(spec: WorkerSpec, streams: Streams, hook: string): string {
-	return [
-		...[streams.stdout, streams.stderr].map((descriptor) => {
-			const { dev, ino } = fstatSync(descriptor, { bigint: true });
-			return `${dev}:${ino}`;
-		}),
-		...[spec.file, hook].map(stampOf),
-		spec.readsStdin === true,
-	].join(" ");
-}
-
-function stampOf(path: string): string {
-	return found(
-		path,
-		({ dev, ino, size, mtimeNs }) => `${dev}:${ino}:${size}:${mtimeNs}`,
-	);
-}
-
-function directoryAt(path: string): string {
-	return found(path, ({ dev, ino }) => `${dev}:${ino}`);
-}
-
-function found(path: string, words: (stats: BigIntStats) => string): string {
-	try {
-		return words(statSync(path, { bigint: true }));
-	} catch (error) {
-		return systemErrorCode(error) ?? "unknown";
+	private park(spec: WorkerSpec): void {
+		const { setpriv, workers, log, hook } = this.options;
+		const missing = workers - this.parked.size;
+		this.shortage = parkingShortage(missing, availableMemory());
+		const streams = this.shortage === undefined ? spec.openNext?.() : undefined;
+		if (streams === undefined || setpriv === undefined) return;
+		try {
+			const waiting = new ParkedProcess(spec, streams, hook, setpriv);
+			this.parked.set(spec.localRank, waiting);
+		} catch (error) {
+			log.debug(`no process was started ahead: ${messageOf(error)}`);
+		} finally {
+			this.onChange();
+			streams.close();
+		}
 	}
 }

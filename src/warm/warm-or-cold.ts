@@ -1,111 +1,74 @@
-import type { ColdKind, NextStart } from "../model/start.js";
-
-/** Why a start is cold. */
-export interface ColdReason {
-	readonly reason: string;
-	readonly kind: ColdKind;
-}
-
-/** What is known when a worker is to be started. */
-export interface WarmFacts {
-	/** `flag`: what keeps the hook out of Python. */
-	readonly helper:
-		| { readonly state: "none"; readonly flag?: string | undefined }
-		| { readonly state: "preparing" }
-		| { readonly state: "stopped" }
-		| ({ readonly state: "refused" } & ColdReason)
-		| { readonly state: "ready"; readonly parked: number };
-	/** What is otherwise in this start than in the one that the helper knows. */
-	readonly difference: string | undefined;
-	/** How many rounds in a row ended within a second after warm starts. */
-	readonly quickFailures: number;
-}
+import type { NextStart } from "../model/start.js";
+import type { WorkerExit } from "../processes/index.js";
+import type { ColdReason, NextFacts, StartFacts } from "./ahead.js";
 
 export type WarmDecision =
-	| { readonly start: "warm"; readonly reason: string }
+	| { readonly start: "warm" }
 	| ({ readonly start: "cold" } & ColdReason);
 
-/** After so many, the warmth itself may be what fails. */
-export const MOST_QUICK_FAILURES = 2;
-export const TOO_QUICK = "the last two warm starts failed within a second";
-export const NONE_READY = "no process is ready yet";
+/** After so many rounds, the warmth itself may be what fails. */
+const MOST_QUICK_ROUNDS = 2;
+const TOO_QUICK = "the last two warm starts failed within a second";
 
-/** How a worker is started, and why. */
-export function warmOrCold({
-	helper,
-	difference,
-	quickFailures,
-}: WarmFacts): WarmDecision {
-	if (quickFailures >= MOST_QUICK_FAILURES) {
-		return cold("failing", TOO_QUICK);
+/**
+ * How a worker is started.
+ * @param quickRounds how many rounds in a row have ended within a second after warm starts
+ */
+export function warmOrCold(
+	{ problem, difference, waiting }: StartFacts,
+	quickRounds: number,
+): WarmDecision {
+	if (quickRounds >= MOST_QUICK_ROUNDS) {
+		return { start: "cold", kind: "failing", reason: TOO_QUICK };
 	}
-	switch (helper.state) {
-		case "none":
-			return helper.flag === undefined
-				? cold("first", "no worker has made a step yet")
-				: cold("command", `Python runs with ${helper.flag}`);
-		case "preparing":
-			return cold("not-ready", "the helper is still importing");
-		case "stopped":
-			return cold("ended", "the helper was stopped by a signal");
-		case "refused":
-			return cold(helper.kind, helper.reason);
-		case "ready":
-			break;
-		default:
-			return helper satisfies never;
+	if (problem !== undefined) return { start: "cold", ...problem };
+	if (difference !== undefined) {
+		return { start: "cold", kind: "changed", reason: difference };
 	}
-	if (difference !== undefined) return cold("changed", difference);
-	if (helper.parked === 0) return cold("not-ready", NONE_READY);
-	return { start: "warm", reason: "its imports are done" };
-}
-
-export function cold(kind: ColdKind, reason: string): WarmDecision {
-	return { start: "cold", kind, reason };
+	return waiting === 0
+		? { start: "cold", kind: "not-ready", reason: "no process is ready yet" }
+		: { start: "warm" };
 }
 
 /** How the next start would be, as far as that is known before it. */
-export function nextWarmStart(
-	facts: Pick<WarmFacts, "helper" | "quickFailures">,
-	imported: Pick<NextStart, "modules" | "bytes">,
+export function nextStart(
+	{ isImporting, shown, ...facts }: NextFacts,
+	quickRounds: number,
 ): NextStart {
-	const { helper } = facts;
-	const decision = warmOrCold({ ...facts, difference: undefined });
-	const has = helper.state === "ready" ? imported : {};
-	if (decision.start === "warm") return { start: "warm", ...has };
-	const start = helper.state === "preparing" ? "importing" : "cold";
-	return { start, reason: decision.reason, ...has };
+	const decision = warmOrCold({ ...facts, difference: undefined }, quickRounds);
+	if (decision.start === "warm") return { start: "warm", ...shown };
+	const start = isImporting ? "importing" : "cold";
+	return { start, reason: decision.reason, ...shown };
 }
 
-/** Whether a helper is worth its memory, and can be had. */
-export interface HelperFacts {
-	readonly platform: NodeJS.Platform;
-	readonly hasSetpriv: boolean;
-	/** Available memory of this machine or control group; undefined if it is not known. */
-	readonly availableBytes: number | undefined;
-	/** What a worker has in memory. */
-	readonly workerBytes: number;
-}
+/** A worker that fails so soon after a warm start may fail because of it, in milliseconds. */
+export const QUICK_MS = 1_000;
 
-/** Part of the available memory that a helper may take. */
-const MOST_OF_MEMORY = 0.5;
+/** The rounds in a row whose warm workers failed at once. */
+export class QuickRounds {
+	private readonly rounds = new Set<string | undefined>();
 
-/** Why no helper can be started on this machine; undefined if it can. */
-export function helperProblem(facts: HelperFacts): ColdReason | undefined {
-	if (facts.platform !== "linux") {
-		return { kind: "machine", reason: "warm starts need Linux" };
+	get count(): number {
+		return this.rounds.size;
 	}
-	if (!facts.hasSetpriv) {
-		const reason = "warm starts need setpriv of util-linux 2.33 or later";
-		return { kind: "machine", reason };
-	}
-	const { availableBytes, workerBytes } = facts;
-	if (availableBytes === undefined) return undefined;
-	if (workerBytes <= availableBytes * MOST_OF_MEMORY) return undefined;
-	const reason = `memory is short: a worker has ${megabytes(workerBytes)}, and ${megabytes(availableBytes)} are available`;
-	return { kind: "memory", reason };
-}
 
-function megabytes(bytes: number): string {
-	return `${Math.round(bytes / 1e6)} MB`;
+	/** A worker that was started warm has ended. */
+	noteEnd(
+		{ uptimeMs, code, signalledByAgent }: WorkerExit,
+		round: string | undefined,
+	): void {
+		if (uptimeMs >= QUICK_MS || code === 0) {
+			// In a round that has failed at once, its peers may take longer to end.
+			if (!this.rounds.has(round)) this.rounds.clear();
+		} else if (!signalledByAgent) this.rounds.add(round);
+	}
+
+	/** A worker that was started cold has ended. If it fails as early, the warmth is not what fails. */
+	noteColdEnd(
+		{ uptimeMs, code, signalledByAgent }: WorkerExit,
+		earlyMs: number,
+	): void {
+		const isEarly = uptimeMs < earlyMs && code !== 0 && !signalledByAgent;
+		if (isEarly) this.rounds.clear();
+	}
 }

@@ -1,4 +1,6 @@
-import type { NextStart, SharedModules } from "../model/start.js";
+import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import type { NextStart, Starts } from "../model/start.js";
 import type { StepSource } from "../model/step.js";
 import type {
 	RunningWorkers,
@@ -7,24 +9,70 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "../processes/index.js";
-import { QuickRounds } from "./quick-rounds.js";
-import { StartNotes, type StartSource } from "./start-notes.js";
-import { differenceOf } from "./warm-environment.js";
-import { SETTLED_MS } from "./warm-learning.js";
+import type { Ahead, ColdReason, PreparedWorker } from "./ahead.js";
 import {
-	type ColdReason,
-	nextWarmStart,
+	ForkHelper,
+	type ForkHelperOptions,
+	type SharedImports,
+} from "./fork-helper.js";
+import { isForNode } from "./node-command.js";
+import { ParkedNode } from "./parked-node.js";
+import {
+	nextStart,
+	QuickRounds,
 	type WarmDecision,
 	warmOrCold,
 } from "./warm-or-cold.js";
-import type { WarmProcess } from "./warm-process.js";
-import { WarmSource, type WarmSourceOptions } from "./warm-source.js";
-import { warmStream } from "./warm-stream.js";
 
-export interface WarmSpawnerOptions extends WarmSourceOptions {
+export interface WarmStartsOptions extends ForkHelperOptions {
 	readonly running: RunningWorkers;
 	/** Starts workers in the usual way. */
 	readonly cold: WorkerSpawner;
+	readonly command: Pick<WorkerSpec, "file" | "args">;
+	/** The file that Node loads before the script. */
+	readonly hook: string;
+}
+
+/** Starts workers warm, in the way of their program. */
+export interface WarmStarts {
+	readonly spawner: WarmSpawner;
+	/** Undefined if nothing is learned from workers. */
+	readonly imports: SharedImports | undefined;
+	/** Whether the launcher itself needs this process. */
+	readonly isOwn: (pid: number) => boolean;
+	readonly close: () => void;
+}
+
+export function openWarmStarts(options: WarmStartsOptions): WarmStarts {
+	const { command, hook } = options;
+	const helper = isForNode(command, hook) ? undefined : new ForkHelper(options);
+	const ahead = helper ?? new ParkedNode(options);
+	return {
+		spawner: new WarmSpawner({ ...options, ahead }),
+		imports: helper,
+		isOwn: (pid) => ahead.isOwn(pid),
+		close: () => ahead.close(),
+	};
+}
+
+export interface WarmSpawnerOptions {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "info" | "debug">;
+	readonly running: RunningWorkers;
+	/** Starts workers in the usual way. */
+	readonly cold: WorkerSpawner;
+	readonly ahead: Ahead;
+}
+
+/** Knows how a node's workers were started, and how the next ones will be. */
+export interface StartSource {
+	/** Undefined if none was started in this round. */
+	startsIn(round: number): Starts | undefined;
+	readonly next: NextStart;
+	/** Called when either has changed. */
+	onChange: () => void;
+	/** A worker has made a step. */
+	stepped(pid: number, source: StepSource): void;
 }
 
 const NOT_PASSED: ColdReason = {
@@ -32,124 +80,104 @@ const NOT_PASSED: ColdReason = {
 	reason: "its output cannot be passed to the helper",
 };
 
-/** Starts workers from a helper that has their imports, where that makes no difference to them. */
+/** Starts workers from processes that were prepared, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner, StartSource {
-	private readonly source: WarmSource;
 	private readonly quick = new QuickRounds();
-	private readonly notes = new StartNotes();
+	/** How workers were started, by round. */
+	private readonly rounds = new Map<string, Starts>();
 	/** Workers that were started cold, and have made no step. */
 	private readonly stepless = new Set<number>();
 	private said: string | undefined;
-	/** The newest start; from the first one on this node's own workers teach. */
-	private started: WorkerSpec | undefined;
+	onChange: () => void = () => {};
 
 	constructor(private readonly options: WarmSpawnerOptions) {
-		this.source = new WarmSource(options);
+		options.ahead.onChange = () => this.onChange();
 	}
 
 	spawn(spec: WorkerSpec, given: WorkerListener): WorkerHandle {
+		const { ahead, clock } = this.options;
 		const listener: WorkerListener = {
 			...given,
 			exited: (...end) => {
-				this.source.helper?.expectStart();
+				ahead.expectStart?.();
 				given.exited(...end);
 			},
 		};
-		const decision = this.decide(spec);
-		this.tell(spec, decision);
-		this.started = spec;
-		const warm =
-			decision.start === "warm" ? this.spawnWarm(spec, listener) : undefined;
-		const isCold = decision.start === "cold";
-		const cold = isCold ? decision : warm ? undefined : NOT_PASSED;
-		this.notes.note(spec, cold);
-		this.source.parkLater();
-		return warm ?? this.spawnCold(spec, listener);
+		const decision = warmOrCold(ahead.factsOf(spec), this.quick.count);
+		this.say(spec, decision);
+		const startedAt = clock.now();
+		const isWarm = decision.start === "warm";
+		const worker = isWarm ? ahead.take(spec) : undefined;
+		ahead.prepareNext(spec);
+		if (worker !== undefined) {
+			this.note(spec, undefined);
+			return this.follow(worker, startedAt, spec, listener);
+		}
+		this.note(spec, isWarm ? NOT_PASSED : decision);
+		return this.spawnCold(spec, listener);
 	}
 
-	/** A worker has made a step. */
 	stepped(pid: number, source: StepSource): void {
 		this.stepless.delete(pid);
-		this.source.learning.stepped(pid, source);
+		this.options.ahead.learning?.stepped(pid, source);
 	}
 
-	/** Takes a list that another node's worker has taught: see `WarmSource.take`. */
-	take(shared: SharedModules, spec: WorkerSpec): void {
-		if (this.started === undefined) this.source.take(shared, spec);
-	}
-
-	set onProven(listener: (shared: SharedModules) => void) {
-		this.source.onProven = listener;
-	}
-
-	/** Whether a list of another node would be of use. */
-	get isIgnorant(): boolean {
-		return this.started === undefined && this.source.helper === undefined;
-	}
-
-	startsIn(round: number) {
-		return this.notes.in(round);
+	startsIn(round: number): Starts | undefined {
+		return this.rounds.get(String(round));
 	}
 
 	get next(): NextStart {
-		const { started, source, quick } = this;
-		const helper = source.factsFor(started?.args ?? []);
-		const facts = { helper, quickFailures: quick.count };
-		return nextWarmStart(facts, source.imported);
+		return nextStart(this.options.ahead.next, this.quick.count);
 	}
 
-	set onChange(listener: () => void) {
-		this.notes.onChange = listener;
-		this.source.onChange = listener;
-	}
-
-	/** Whether the launcher itself needs this process. */
-	isOwn(pid: number): boolean {
-		return this.source.isOwn(pid);
-	}
-
-	close(): void {
-		this.source.close();
-	}
-
-	private decide(spec: WorkerSpec): WarmDecision {
-		const { known } = this.source;
-		return warmOrCold({
-			helper: this.source.factsFor(spec.args),
-			difference: known && differenceOf(known, spec),
-			quickFailures: this.quick.count,
-		});
-	}
-
-	private tell(spec: WorkerSpec, { start, reason }: WarmDecision): void {
-		const round = spec.env.ELASTIC_RUN_ROUND ?? "";
-		const words = `round ${round}: workers start ${start}: ${reason}`;
+	private say(spec: WorkerSpec, decision: WarmDecision): void {
+		const { log, ahead } = this.options;
+		const { start } = decision;
+		const reason = start === "warm" ? ahead.done : decision.reason;
+		const words = `round ${roundOf(spec)}: workers start ${start}: ${reason}`;
 		if (this.said === words) return;
-		const { log } = this.options;
 		// The first start is usually cold.
 		if (this.said === undefined && start === "cold") log.debug(words);
 		else log.info(words);
 		this.said = words;
 	}
 
-	private spawnWarm(
+	/** @param cold why this one starts cold; undefined: it starts warm */
+	private note(spec: WorkerSpec, cold: ColdReason | undefined): void {
+		const round = roundOf(spec);
+		const before = this.rounds.get(round) ?? { warm: 0, cold: 0 };
+		const after =
+			cold === undefined
+				? { ...before, warm: before.warm + 1 }
+				: {
+						...before,
+						cold: before.cold + 1,
+						reason: cold.reason,
+						kind: cold.kind,
+					};
+		this.rounds.set(round, after);
+		this.onChange();
+	}
+
+	private follow(
+		worker: PreparedWorker,
+		startedAt: number,
 		spec: WorkerSpec,
 		listener: WorkerListener,
-	): WorkerHandle | undefined {
-		const { helper } = this.source;
-		const stdout = warmStream(spec.stdout);
-		const stderr = warmStream(spec.stderr);
-		if (!helper || !stdout || !stderr) return undefined;
-		const startedAt = this.options.clock.now();
-		const worker = helper.start(spec, { stdout, stderr });
+	): WorkerHandle {
 		const { pid, parentId } = worker;
 		return this.options.running.follow(
 			{ child: worker, pid, parentId, startedAt },
 			{
 				...listener,
 				exited: (exit, groupRemains) => {
-					if (!exit.signalledByAgent && tellRefusal(worker, listener)) return;
-					this.quick.noteEnd(exit, spec.env.ELASTIC_RUN_ROUND);
+					const { failure } = worker;
+					// It failed before the script began, which is no failure of the worker: it is started again.
+					if (failure !== undefined && !exit.signalledByAgent) {
+						listener.spawnFailed({ code: "EAGAIN", message: failure });
+						return;
+					}
+					this.quick.noteEnd(exit, roundOf(spec));
 					listener.exited(exit, groupRemains);
 				},
 			},
@@ -158,39 +186,31 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	}
 
 	private spawnCold(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
-		const { learning } = this.source;
-		this.source.yieldTo();
-		learning.prepare(spec);
+		const { ahead, cold } = this.options;
+		ahead.startsCold(spec);
+		ahead.learning?.prepare(spec);
 		let pid: number | undefined;
-		const handle = this.options.cold.spawn(spec, {
+		const handle = cold.spawn(spec, {
 			...listener,
 			exited: (exit, groupRemains) => {
-				// Its imports take a while.
 				const isStepless = pid !== undefined && this.stepless.delete(pid);
-				if (isStepless) this.quick.noteColdEnd(exit, SETTLED_MS);
+				if (isStepless) this.quick.noteColdEnd(exit, ahead.earlyMs);
 				listener.exited(exit, groupRemains);
 			},
 			gone: () => {
-				if (pid !== undefined) learning.gone(pid);
+				if (pid !== undefined) ahead.learning?.gone(pid);
 				listener.gone();
 			},
 		});
 		pid = handle.pid;
 		if (pid !== undefined) {
 			this.stepless.add(pid);
-			learning.begin({ pid, spec });
+			ahead.learning?.begin({ pid, spec });
 		}
 		return handle;
 	}
 }
 
-/** A start that failed before the script began is no failure of the worker: it is tried again. Returns whether it is one. */
-function tellRefusal(
-	{ refusal, isStarted }: WarmProcess,
-	listener: WorkerListener,
-): boolean {
-	if (refusal === undefined || isStarted) return false;
-	const message = `its warm start failed: ${refusal}`;
-	listener.spawnFailed({ code: "EAGAIN", message });
-	return true;
+function roundOf({ env }: WorkerSpec): string {
+	return env.ELASTIC_RUN_ROUND ?? "";
 }

@@ -15,7 +15,7 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
-import type { WarmSpawner } from "../../warm/index.js";
+import type { SharedImports } from "../../warm/index.js";
 import { digestOfCommand } from "./learned-key.js";
 import type { OpenSpawner } from "./open-spawner.js";
 import type { WorkerOwner } from "./worker-environment.js";
@@ -27,7 +27,7 @@ export interface LearnedListOptions {
 	readonly store: Pick<Store, "snapshot" | "transaction" | "watch">;
 	/** It never rejects. */
 	readonly key: Promise<string>;
-	readonly warm: Pick<WarmSpawner, "take" | "isIgnorant" | "onProven">;
+	readonly imports: SharedImports;
 	/** A worker as this node would start it. */
 	readonly spec: WorkerSpec;
 }
@@ -43,7 +43,7 @@ export class LearnedList {
 	private hasFailed = false;
 
 	constructor(private readonly options: LearnedListOptions) {
-		options.warm.onProven = (shared) => void this.publish(shared);
+		options.imports.onProven = (shared) => void this.publish(shared);
 		void this.look();
 	}
 
@@ -60,16 +60,16 @@ export class LearnedList {
 
 	/** Nothing waits for it, and it never rejects. */
 	private async look(): Promise<void> {
-		const { store, warm, spec, clock, log } = this.options;
+		const { store, imports, spec, clock, log } = this.options;
 		const key = await this.options.key;
 		if (this.isClosed) return;
-		if (!warm.isIgnorant) return this.rest();
+		if (!imports.isIgnorant) return this.rest();
 		try {
 			const { known, revision } = await this.read();
 			if (this.isClosed) return;
 			if (known !== undefined) {
 				this.rest();
-				warm.take(known, spec);
+				imports.adopt(known, spec);
 				return;
 			}
 			this.watch ??= store.watch([key], revision, () => void this.look());
@@ -119,13 +119,15 @@ export class LearnedList {
 /** A run of one node has nobody to ask. */
 export function shareImports(
 	{ store, place, ...owner }: SharingNode,
-	{ warm }: Pick<OpenSpawner, "warm">,
+	{ imports }: Pick<OpenSpawner, "imports">,
 ): void {
 	const { backend, runId, command } = owner.config;
-	if (warm === undefined || backend === "memory") return;
+	if (imports === undefined || backend === "memory") return;
 	const keys = new RunKeys(runId);
 	const list = new LearnedList({
-		...{ ...place, store, warm },
+		...place,
+		store,
+		imports,
 		key: digestOfCommand(command).then((digest) => keys.learnedBy(digest)),
 		spec: workerWithoutPlace(owner),
 	});

@@ -14,10 +14,10 @@ import {
 	watchEscapees,
 } from "../../processes/index.js";
 import {
-	isForNode,
-	ParkingSpawner,
+	openWarmStarts,
+	type SharedImports,
 	type StartSource,
-	WarmSpawner,
+	type WarmStarts,
 } from "../../warm/index.js";
 
 /** What it needs of the launcher's surroundings. */
@@ -33,12 +33,12 @@ interface SpawnerPlace {
 export interface OpenSpawner {
 	readonly spawner: WorkerSpawner;
 	/** Learns from workers what to import ahead; undefined if it has nothing to learn. */
-	readonly warm: WarmSpawner | undefined;
+	readonly imports: SharedImports | undefined;
 	/** Knows how workers were started; undefined without `--warm auto`. */
 	readonly starts: StartSource | undefined;
 }
 
-const NOTHING_AHEAD = { warm: undefined, starts: undefined };
+const NOTHING_AHEAD = { imports: undefined, starts: undefined };
 
 /** Starts the guard of the workers' processes at once; what is returned loads the rest. Without processes there is neither. */
 export function prepareSpawner(
@@ -58,8 +58,8 @@ export function prepareSpawner(
 	const guard = startGuard({ clock, channelRoot, mark, path, warn });
 	cleanups.add("ending the guard", () => guard.close());
 	return async () => {
-		let ahead: WarmSpawner | ParkingSpawner | undefined;
-		const isNeeded = (pid: number) => ahead?.isOwn(pid) ?? false;
+		let warm: WarmStarts | undefined;
+		const isNeeded = (pid: number) => warm?.isOwn(pid) ?? false;
 		const escapees = watchEscapees({ clock, mark, warn, isNeeded });
 		const about = { clock, registry: guard, escapees, warn };
 		const running = new RunningWorkers(about);
@@ -67,20 +67,18 @@ export function prepareSpawner(
 		if (config.warm === "off" || !config.hasHook) {
 			return { spawner: cold, ...NOTHING_AHEAD };
 		}
-		const hook = nodeHook();
-		const shared = {
-			...{ ...about, log, running, cold },
+		warm = openWarmStarts({
+			...about,
+			log,
+			running,
+			cold,
 			setpriv: await setpriv,
 			workers: config.nprocPerNode,
-		};
-		cleanups.add("ending what was started ahead", () => ahead?.close());
-		if (isForNode(config.command, hook)) {
-			const parking = new ParkingSpawner({ ...shared, hook });
-			ahead = parking;
-			return { spawner: parking, warm: undefined, starts: parking };
-		}
-		const warm = new WarmSpawner(shared);
-		ahead = warm;
-		return { spawner: warm, warm, starts: warm };
+			command: config.command,
+			hook: nodeHook(),
+		});
+		cleanups.add("ending what was started ahead", warm.close);
+		const { spawner, imports } = warm;
+		return { spawner, imports, starts: spawner };
 	};
 }

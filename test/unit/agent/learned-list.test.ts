@@ -11,7 +11,7 @@ it("gives a node that waits what another node has learned", async () => {
 	const { store, clock, open } = site();
 	const waits = open();
 	const works = open();
-	works.warm.onProven(SHARED);
+	works.imports.onProven(SHARED);
 	await clock.advance(0);
 	expect(waits.taken).toEqual([SHARED]);
 	const late = open();
@@ -23,14 +23,14 @@ it("gives a node that waits what another node has learned", async () => {
 
 it("writes only what the store lacks", async () => {
 	const { store, clock, open } = site();
-	const { warm } = open();
-	warm.onProven(SHARED);
+	const { imports } = open();
+	imports.onProven(SHARED);
 	await clock.advance(0);
 	const first = await store.snapshot([KEY]);
-	warm.onProven({ ...SHARED, modules: ["torch"] });
+	imports.onProven({ ...SHARED, modules: ["torch"] });
 	await clock.advance(0);
 	expect((await store.snapshot([KEY])).revision).toBe(first.revision);
-	warm.onProven({ ...SHARED, modules: ["torch", "json"] });
+	imports.onProven({ ...SHARED, modules: ["torch", "json"] });
 	await clock.advance(0);
 	expect((await store.snapshot([KEY])).revision).not.toBe(first.revision);
 });
@@ -44,7 +44,7 @@ it("says once that the store does not answer, and asks again later", async () =>
 		"the run's list of modules to import ahead cannot be read: no answer",
 	]);
 	fail(false);
-	open().warm.onProven(SHARED);
+	open().imports.onProven(SHARED);
 	await clock.advance(10_000);
 	expect(taken).toEqual([SHARED]);
 });
@@ -55,7 +55,7 @@ it("asks nothing for a node that has workers, and takes nothing that is garbled"
 	const { taken } = open();
 	const { taken: never } = open(false);
 	await clock.advance(0);
-	open().warm.onProven(SHARED);
+	open().imports.onProven(SHARED);
 	await clock.advance(0);
 	expect([taken, never]).toEqual([[SHARED], []]);
 });
@@ -76,17 +76,17 @@ function site() {
 	const log = { info: (line: string) => void said.push(line), debug: () => {} };
 	const open = (isIgnorant = true) => {
 		const taken: SharedModules[] = [];
-		const warm = {
+		const imports = {
 			isIgnorant,
 			onProven: (_: SharedModules) => {},
-			take: (shared: SharedModules) => {
+			adopt: (shared: SharedModules) => {
 				taken.push(shared);
-				warm.isIgnorant = false;
+				imports.isIgnorant = false;
 			},
 		};
 		const key = Promise.resolve(KEY);
-		new LearnedList({ clock, log, store, key, warm, spec: SPEC });
-		return { warm, taken };
+		new LearnedList({ clock, log, store, key, imports, spec: SPEC });
+		return { imports, taken };
 	};
 	return {
 		clock,

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import type { Ready } from "../../../src/warm/helper-messages.js";
 import {
 	leftToWorkers,
 	wordsOfReady,
 } from "../../../src/warm/left-to-workers.js";
-import type { Ready } from "../../../src/warm/warm-messages.js";
 
 const READY: Ready = {
 	...{ kind: "ready", modules: 1963, bytes: 7e6, seconds: 5.56, left: [] },

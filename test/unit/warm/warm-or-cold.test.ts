@@ -1,121 +1,129 @@
 import { describe, expect, it } from "vitest";
 import type { ColdKind, NextStart } from "../../../src/model/start.js";
+import type { WorkerExit } from "../../../src/processes/worker.js";
+import type { NextFacts, StartFacts } from "../../../src/warm/ahead.js";
 import {
-	type HelperFacts,
-	helperProblem,
-	nextWarmStart,
-	type WarmFacts,
+	nextStart,
+	QUICK_MS,
+	QuickRounds,
 	warmOrCold,
 } from "../../../src/warm/warm-or-cold.js";
 
-const READY: WarmFacts = {
-	helper: { state: "ready", parked: 2 },
-	difference: undefined,
-	quickFailures: 0,
-};
+const READY = { problem: undefined, difference: undefined, waiting: 2 };
+const SHORT = { kind: "memory", reason: "memory is short" } as const;
+const TOO_QUICK = "the last two warm starts failed within a second";
+const NONE_READY = "no process is ready yet";
+const CHANGED = "OMP_NUM_THREADS has another value";
 
 describe("a start", () => {
-	it.for<readonly [Partial<WarmFacts>, ColdKind | "warm", string]>([
-		[{}, "warm", "its imports are done"],
-		[{ quickFailures: 1 }, "warm", "its imports are done"],
-		[
-			{ quickFailures: 2 },
-			"failing",
-			"the last two warm starts failed within a second",
-		],
-		[{ helper: { state: "none" } }, "first", "no worker has made a step yet"],
-		[
-			{ helper: { state: "none", flag: "-I" } },
-			"command",
-			"Python runs with -I",
-		],
-		[
-			{ helper: { state: "preparing" } },
-			"not-ready",
-			"the helper is still importing",
-		],
-		[
-			{ helper: { state: "stopped" } },
-			"ended",
-			"the helper was stopped by a signal",
-		],
-		[
-			{
-				helper: { state: "refused", kind: "refused", reason: "2 threads run" },
-			},
-			"refused",
-			"2 threads run",
-		],
-		[
-			{ helper: { state: "ready", parked: 0 } },
-			"not-ready",
-			"no process is ready yet",
-		],
-		[
-			{ difference: "OMP_NUM_THREADS has another value" },
-			"changed",
-			"OMP_NUM_THREADS has another value",
-		],
-	])("with %o is %s: %s", ([facts, kind, reason]) => {
-		const isCold = kind !== "warm";
-		expect(warmOrCold({ ...READY, ...facts })).toEqual(
-			isCold ? { start: "cold", kind, reason } : { start: "warm", reason },
-		);
+	it.for<readonly [Partial<StartFacts>, number, ColdKind, string]>([
+		[{}, 2, "failing", TOO_QUICK],
+		[{ problem: SHORT }, 2, "failing", TOO_QUICK],
+		[{ problem: SHORT, difference: CHANGED }, 0, "memory", "memory is short"],
+		[{ waiting: 0, difference: CHANGED }, 0, "changed", CHANGED],
+		[{ waiting: 0 }, 0, "not-ready", NONE_READY],
+	])("with %o after %i quick rounds is cold, %s: %s", ([
+		facts,
+		quickRounds,
+		kind,
+		reason,
+	]) => {
+		const decision = warmOrCold({ ...READY, ...facts }, quickRounds);
+		expect(decision).toEqual({ start: "cold", kind, reason });
+	});
+
+	it.each([
+		0, 1,
+	])("is warm after %i quick rounds if nothing is against it", (quickRounds) => {
+		expect(warmOrCold(READY, quickRounds)).toEqual({ start: "warm" });
 	});
 });
 
 describe("the next start", () => {
-	const IMPORTED = { modules: 1_940, bytes: 296e6 };
-	const TOO_QUICK = "the last two warm starts failed within a second";
-	it.for<readonly [WarmFacts["helper"], number, NextStart]>([
-		[READY.helper, 0, { start: "warm", ...IMPORTED }],
-		[
-			{ state: "ready", parked: 0 },
-			0,
-			{ start: "cold", reason: "no process is ready yet", ...IMPORTED },
-		],
-		[READY.helper, 2, { start: "cold", reason: TOO_QUICK, ...IMPORTED }],
-		[
-			{ state: "preparing" },
-			0,
-			{ start: "importing", reason: "the helper is still importing" },
-		],
-		[
-			{ state: "refused", kind: "memory", reason: "memory is short" },
-			0,
-			{ start: "cold", reason: "memory is short" },
-		],
-		[
-			{ state: "none" },
-			0,
-			{ start: "cold", reason: "no worker has made a step yet" },
-		],
-	])("with %o after %i quick failures: %o", ([helper, quickFailures, next]) => {
-		expect(nextWarmStart({ helper, quickFailures }, IMPORTED)).toEqual(next);
+	const shown = { modules: 1_940, bytes: 296e6 };
+	const importing = { isImporting: true, problem: SHORT };
+	it.for<readonly [Partial<NextFacts>, number, NextStart]>([
+		[{ shown }, 0, { start: "warm", ...shown }],
+		[{ shown, waiting: 0 }, 0, { start: "cold", reason: NONE_READY, ...shown }],
+		[{ shown }, 2, { start: "cold", reason: TOO_QUICK, ...shown }],
+		[importing, 0, { start: "importing", reason: "memory is short" }],
+		[{ problem: SHORT }, 0, { start: "cold", reason: "memory is short" }],
+	])("with %o after %i quick rounds: %o", ([facts, quickRounds, next]) => {
+		const usual = { ...READY, isImporting: false, shown: {} };
+		expect(nextStart({ ...usual, ...facts }, quickRounds)).toEqual(next);
 	});
 });
 
-describe("a helper", () => {
-	const GOOD: HelperFacts = {
-		...{ platform: "linux", hasSetpriv: true },
-		...{ availableBytes: 4e9, workerBytes: 1e9 },
-	};
-	it.for<readonly [Partial<HelperFacts>, string?, ColdKind?]>([
-		[{}],
-		[{ availableBytes: undefined }],
-		[{ platform: "darwin" }, "warm starts need Linux", "machine"],
+type End = readonly [round: string, uptimeMs: number, by: "itself" | "agent"];
+
+/** How many rounds in a row have failed at once after these ends. */
+function countAfter(...ends: readonly End[]): number {
+	const rounds = new QuickRounds();
+	for (const [round, uptimeMs, by] of ends) {
+		const signalledByAgent = by === "agent";
+		const exit = { code: 1, signal: null, uptimeMs, signalledByAgent };
+		rounds.noteEnd(exit, round);
+	}
+	return rounds.count;
+}
+
+describe("rounds whose warm workers failed at once", () => {
+	it.each<readonly [string, number, readonly End[]]>([
 		[
-			{ hasSetpriv: false },
-			"warm starts need setpriv of util-linux 2.33 or later",
-			"machine",
+			"count once each",
+			1,
+			[
+				["2", 100, "itself"],
+				["2", 100, "itself"],
+			],
 		],
 		[
-			{ workerBytes: 2.1e9 },
-			"memory is short: a worker has 2100 MB, and 4000 MB are available",
-			"memory",
+			"count in a row",
+			2,
+			[
+				["2", 100, "itself"],
+				["3", 100, "itself"],
+			],
 		],
-	])("on a machine with %o: %s", ([facts, reason, kind]) => {
-		const problem = helperProblem({ ...GOOD, ...facts });
-		expect(problem).toEqual(reason && { reason, kind });
+		[
+			"count if a peer took longer to end",
+			2,
+			[
+				["2", 100, "itself"],
+				["2", 5_000, "agent"],
+				["3", 100, "itself"],
+				["3", 5_000, "agent"],
+			],
+		],
+		[
+			"do not count before one that lasted",
+			1,
+			[
+				["2", 100, "itself"],
+				["3", 60_000, "agent"],
+				["4", 100, "itself"],
+			],
+		],
+		["do not count what the launcher has ended", 0, [["2", 100, "agent"]]],
+	])("%s", (_, count, ends) => {
+		expect(countAfter(...ends)).toBe(count);
+	});
+
+	it.each<readonly [string, number, Partial<WorkerExit>]>([
+		["fails as early", 0, {}],
+		["lasted", 2, { uptimeMs: 60_000 }],
+		["was ended by the launcher", 2, { signalledByAgent: true }],
+		["succeeded", 2, { code: 0 }],
+	])("are counted from zero again if a cold one after them %s", (_, count, change) => {
+		const rounds = new QuickRounds();
+		const exit = { code: 1, signal: null, uptimeMs: 100 };
+		for (const round of ["2", "3"]) {
+			rounds.noteEnd({ ...exit, signalledByAgent: false }, round);
+		}
+		rounds.noteColdEnd(
+			{ ...exit, signalledByAgent: false, ...change },
+			QUICK_MS,
+		);
+		expect(rounds.count).toBe(count);
 	});
 });

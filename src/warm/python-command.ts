@@ -1,3 +1,6 @@
+import { basename } from "node:path";
+import type { ColdReason } from "./ahead.js";
+
 /** What Python makes of its arguments. */
 export interface PythonArguments {
 	/** Its own flags, as they were grouped: `-u`, `-sE`. */
@@ -28,4 +31,19 @@ export function readPythonArguments(args: readonly string[]): PythonArguments {
 		if (/[cm]/.test(option)) return { flags, length: index + 1 };
 	}
 	return { flags, length: args.length };
+}
+
+/** The flag of Python that keeps the launcher's hook out, and so all warm starts; undefined if there is none. */
+export function flagAgainstHook(args: readonly string[]): string | undefined {
+	return readPythonArguments(args).flags.find((flag) => /[IES]/.test(flag));
+}
+
+export const NOT_PYTHON: ColdReason = {
+	kind: "command",
+	reason: "the command is not Python itself, it only starts Python",
+};
+
+/** A wrapper of another name may do something for each worker. */
+export function isPython(file: string): boolean {
+	return /^python[\d.]*t?$/.test(basename(file));
 }

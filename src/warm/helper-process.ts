@@ -1,49 +1,89 @@
 import type { ChildProcess } from "node:child_process";
+import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import type { ColdKind } from "../model/start.js";
-import { signalProcess, type WorkerSpec } from "../processes/index.js";
-import type { LeftOut } from "./left-out.js";
-import { RankZeroFirst } from "./rank-zero-first.js";
-import { spawnHelper, WarmControl } from "./warm-control.js";
-import type { WarmHelperOptions } from "./warm-helper-options.js";
-import type { WarmNews, WarmStreams } from "./warm-messages.js";
-import type { ColdReason, WarmFacts } from "./warm-or-cold.js";
-import { bury, WarmProcess } from "./warm-process.js";
+import {
+	type GroupRegistry,
+	signalProcess,
+	type WorkerSpec,
+} from "../processes/index.js";
+import type { ColdReason } from "./ahead.js";
+import { bury, ForkedWorker } from "./forked-worker.js";
+import {
+	HelperControl,
+	type HelperNews,
+	helperEnvironment,
+	type LeftOut,
+	type Ready,
+	type WorkerStreams,
+} from "./helper-messages.js";
+import type { ToImport } from "./learned-imports.js";
+import { spawnWaiting } from "./waiting-process.js";
+
+export interface HelperOptions {
+	readonly clock: Clock;
+	readonly setpriv: string;
+	readonly registry: GroupRegistry;
+	/** A worker like those that it will start. */
+	readonly spec: WorkerSpec;
+	readonly toImport: ToImport;
+	readonly leftOut: LeftOut;
+	/** A process waits for its start. */
+	readonly onParked: () => void;
+	/** It can start workers. */
+	readonly onReady: (news: Ready) => void;
+	/** Once: it cannot start workers, or no more of them. `but`: it could without these modules. */
+	readonly onRefused: (reason: string, but?: LeftOut) => void;
+}
 
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
 const HELLO_MS = 20_000;
 const LOOK_EVERY_MS = 1_000;
 /** A process under SIGSTOP. */
 const STOPPED = "T";
+const CONTROL_DESCRIPTOR = 3;
+const IMPORTING: ColdReason = {
+	kind: "not-ready",
+	reason: "the helper is still importing",
+};
+const WAS_STOPPED: ColdReason = {
+	kind: "ended",
+	reason: "the helper was stopped by a signal",
+};
 const ENDED: ColdReason = { kind: "ended", reason: "its helper has ended" };
 
 /** A process that has imported what workers import, and forks them. */
-export class WarmHelper {
+export class HelperProcess {
 	private readonly child: ChildProcess;
-	private readonly control: WarmControl;
+	private readonly control: HelperControl;
 	private state: "preparing" | "ready" | "refused" = "preparing";
 	private refusal = ENDED;
-	private readonly parked = new Map<number, WarmProcess>();
+	private readonly parked = new Map<number, ForkedWorker>();
 	/** Those that it was told to park, and has not said to be. */
 	private awaited = 0;
-	private readonly started = new Map<number, WarmProcess>();
+	private readonly started = new Map<number, ForkedWorker>();
 	private readonly turns = new RankZeroFirst();
 	private cancelHello: () => void;
 	private cancelLook: () => void = () => {};
 
-	constructor(private readonly options: WarmHelperOptions) {
+	constructor(private readonly options: HelperOptions) {
 		const { spec, setpriv, clock } = options;
-		const { child, socket } = spawnHelper(spec, setpriv);
+		// It has the launcher's own streams too, for workers that write to them.
+		const { child, pipe } = spawnWaiting(
+			{ ...spec, env: helperEnvironment(spec.env) },
+			setpriv,
+			["ignore", "ignore", "ignore", "pipe", 0, 1, 2],
+			CONTROL_DESCRIPTOR,
+		);
 		this.child = child;
-		this.control = new WarmControl(socket, (news) => {
+		this.control = new HelperControl(pipe, (news) => {
 			if (news === undefined) this.close();
 			else this.hear(news);
 		});
 		child.once("exit", () => this.ended());
 		child.once("error", (error) => this.refuse(messageOf(error)));
-		child.unref();
 		this.cancelHello = wakeAfterRunning(clock, HELLO_MS, () =>
 			this.refuse("Python does not run the launcher's hook"),
 		);
@@ -59,16 +99,26 @@ export class WarmHelper {
 		return pid !== undefined && exitCode === null && signalCode === null;
 	}
 
-	/** What it could do at this moment. */
-	get facts(): WarmFacts["helper"] {
-		if (this.state === "refused") return { state: "refused", ...this.refusal };
-		if (this.state === "preparing") return { state: "preparing" };
+	/** Why it can start no worker at this moment; undefined if it can. */
+	get problem(): ColdReason | undefined {
+		if (this.state === "refused") return this.refusal;
+		if (this.state === "preparing") return IMPORTING;
 		const entry = this.pid === undefined ? undefined : readProcess(this.pid);
-		if (entry === undefined || !isLiving(entry)) {
-			return { state: "refused", ...ENDED };
-		}
-		if (entry.state === STOPPED) return { state: "stopped" };
-		return { state: "ready", parked: this.livingParked().length };
+		if (entry === undefined || !isLiving(entry)) return ENDED;
+		return entry.state === STOPPED ? WAS_STOPPED : undefined;
+	}
+
+	get isReady(): boolean {
+		return this.problem === undefined;
+	}
+
+	get isImporting(): boolean {
+		return this.state === "preparing";
+	}
+
+	/** How many processes wait for a start. */
+	get waiting(): number {
+		return this.livingParked().length;
 	}
 
 	/** Whether this process is the helper or waits for its work: no worker has left it behind. */
@@ -81,15 +131,15 @@ export class WarmHelper {
 
 	/** Makes so many processes wait for a start. */
 	park(count: number): void {
-		const missing = count - this.livingParked().length - this.awaited;
+		const missing = count - this.waiting - this.awaited;
 		if (this.state === "ready" && missing > 0) {
 			this.awaited += missing;
 			this.control.send({ kind: "park", count: missing });
 		}
 	}
 
-	/** Makes a parked process the worker. Call it only if `facts` has one. */
-	start(spec: WorkerSpec, streams: WarmStreams): WarmProcess {
+	/** Makes a parked process the worker. Call it only if one waits. */
+	start(spec: WorkerSpec, streams: WorkerStreams): ForkedWorker {
 		const [taken] = this.livingParked();
 		if (taken === undefined) throw new Error("no process is parked");
 		const { pid } = taken;
@@ -125,11 +175,11 @@ export class WarmHelper {
 		if (this.started.size === 0) this.close();
 	}
 
-	private livingParked(): readonly WarmProcess[] {
+	private livingParked(): readonly ForkedWorker[] {
 		return [...this.parked.values()].filter(({ isWaiting }) => isWaiting);
 	}
 
-	private hear(news: WarmNews): void {
+	private hear(news: HelperNews): void {
 		const { toImport, leftOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":
@@ -146,7 +196,7 @@ export class WarmHelper {
 				return;
 			case "parked":
 				this.awaited -= 1;
-				this.parked.set(news.pid, new WarmProcess(news.pid, this.pid ?? 0));
+				this.parked.set(news.pid, new ForkedWorker(news.pid, this.pid ?? 0));
 				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
 				this.options.onParked();
 				return;
@@ -208,5 +258,31 @@ export class WarmHelper {
 		this.parked.clear();
 		const { clock } = this.options;
 		for (const worker of this.started.values()) bury(worker, clock);
+	}
+}
+
+/**
+ * Lets rank 0 begin before the other workers of its node. They connect to it, and PyTorch waits for half a second before
+ * it tries again where rank 0 does not listen yet.
+ */
+export class RankZeroFirst {
+	private pid: number | undefined;
+	private readonly others: (() => void)[] = [];
+
+	/** Calls `start` at once, or once rank 0 has begun. */
+	add(pid: number, rank: string | undefined, start: () => void): void {
+		if (this.pid !== undefined) {
+			this.others.push(start);
+			return;
+		}
+		if (rank === "0") this.pid = pid;
+		start();
+	}
+
+	/** This worker, whichever it is, has begun or ended. */
+	settled(pid: number): void {
+		if (pid !== this.pid) return;
+		this.pid = undefined;
+		for (const start of this.others.splice(0)) start();
 	}
 }

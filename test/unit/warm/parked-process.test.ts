@@ -2,11 +2,11 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findSetpriv } from "../../../src/processes/setpriv.js";
-import { ParkedNode } from "../../../src/warm/parked-node.js";
-import { temporaryFolder } from "../../helpers/processes.js";
+import { ParkedProcess } from "../../../src/warm/parked-process.js";
+import { temporaryFolder, waitFor } from "../../helpers/processes.js";
 
 it.skipIf(process.platform !== "linux")(
-	"does not become a worker whose working directory is another one of the same name",
+	"becomes no worker whose working directory is another one of the same name, nor after a signal has stopped or ended it",
 	async () => {
 		const folder = temporaryFolder();
 		onTestFinished(folder.remove);
@@ -18,7 +18,7 @@ it.skipIf(process.platform !== "linux")(
 			...{ env: { PATH }, stdout: 1, stderr: 2 },
 		};
 		const setpriv = (await findSetpriv(PATH)) ?? "";
-		const parked = new ParkedNode(spec, spec, "/hook", setpriv);
+		const parked = new ParkedProcess(spec, spec, "/hook", setpriv);
 		onTestFinished(() => parked.close());
 		writeFileSync(join(cwd, "train.js"), "");
 		expect(parked.differenceFrom(spec)).toBeUndefined();
@@ -27,5 +27,11 @@ it.skipIf(process.platform !== "linux")(
 		expect(parked.differenceFrom(spec)).toBe(
 			"the working directory is another one",
 		);
+		const problem = () => parked.problem?.reason;
+		expect(problem()).toBeUndefined();
+		process.kill(parked.pid, "SIGSTOP");
+		await waitFor("its stop", () => problem()?.includes("stopped") === true);
+		parked.close();
+		await waitFor("its end", () => problem()?.includes("ended") === true);
 	},
 );

@@ -1,7 +1,7 @@
 import { ChildProcess } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { stdioPipe } from "../../../src/warm/stdio-pipe.js";
+import { stdioPipe } from "../../../src/warm/waiting-process.js";
 
 it("is the stream of a child, whatever its number", () => {
 	const pipe = new PassThrough();

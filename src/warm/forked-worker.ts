@@ -1,3 +1,4 @@
+import { fstatSync, readFileSync, readlinkSync } from "node:fs";
 import { constants } from "node:os";
 import type { Clock } from "../base/clock.js";
 import {
@@ -7,17 +8,14 @@ import {
 } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import { signalGroup, signalProcess } from "../processes/index.js";
-
-type ExitListener = (
-	code: number | null,
-	signal: NodeJS.Signals | null,
-) => void;
+import type { ExitListener, PreparedWorker } from "./ahead.js";
+import type { WorkerStream } from "./helper-messages.js";
 
 /** So long a parked process may take to become the worker, in milliseconds. */
 const START_MS = 2_000;
 
 /** A process that a helper has forked: parked until it is told which worker it is. */
-export class WarmProcess {
+export class ForkedWorker implements PreparedWorker {
 	private exitListener: ExitListener = () => {};
 	private cancelWait = () => {};
 	private hasEnded = false;
@@ -47,6 +45,11 @@ export class WarmProcess {
 	begun(): void {
 		this.cancelWait();
 		if (this.refusal === undefined) this.isStarted = true;
+	}
+
+	get failure(): string | undefined {
+		if (this.isStarted || this.refusal === undefined) return undefined;
+		return `its warm start failed: ${this.refusal}`;
 	}
 
 	/** The first reason counts. */
@@ -105,11 +108,29 @@ export function exitOf(status: number): {
 const LOOK_EVERY_MS = 10;
 
 /** Ends a worker whose helper is gone. Tells its end once it has no process any more, and what the helper said last is heard. */
-export function bury(worker: WarmProcess, clock: Clock): void {
+export function bury(worker: ForkedWorker, clock: Clock): void {
 	signalGroup(worker.pid, "SIGKILL");
 	clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
 		const entry = readProcess(worker.pid);
 		if (entry !== undefined && isLiving(entry)) bury(worker, clock);
 		else worker.ended(constants.signals.SIGKILL);
 	});
+}
+
+/** How a helper opens what this process has open as `descriptor`; undefined if it cannot. */
+export function workerStream(descriptor: number): WorkerStream | undefined {
+	if (descriptor === 0 || descriptor === 1 || descriptor === 2) {
+		return { launchers: descriptor };
+	}
+	try {
+		const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+		const { dev, ino } = fstatSync(descriptor, { bigint: true });
+		const about = readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8");
+		const flags = /^flags:\s+([0-7]+)$/m.exec(about)?.[1];
+		if (!path.startsWith("/") || flags === undefined) return undefined;
+		const identity = [String(dev), String(ino)] as const;
+		return { path, flags: Number.parseInt(flags, 8), identity };
+	} catch {
+		return undefined;
+	}
 }

@@ -1,12 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { WorkerSpec } from "../../../src/processes/worker.js";
-import {
-	differenceOf,
-	flagAgainstHook,
-	helperEnvironment,
-	PLACE,
-} from "../../../src/warm/warm-environment.js";
+import { helperEnvironment } from "../../../src/warm/helper-messages.js";
+import { flagAgainstHook } from "../../../src/warm/python-command.js";
+import { differenceOf, PLACE } from "../../../src/warm/same-worker.js";
 
 const SPEC: WorkerSpec = {
 	...{ localRank: 0, file: "/usr/bin/python3", args: ["-u", "train.py"] },
@@ -15,9 +12,9 @@ const SPEC: WorkerSpec = {
 };
 
 it("gives the helper what all workers have, and whose helper it is", () => {
-	expect(helperEnvironment(SPEC.env, 17)).toEqual({
+	expect(helperEnvironment(SPEC.env)).toEqual({
 		...{ OMP_NUM_THREADS: "1", HOME: "/root" },
-		ELASTIC_RUN_HELPER_OF: "17",
+		ELASTIC_RUN_HELPER_OF: String(process.pid),
 	});
 });
 

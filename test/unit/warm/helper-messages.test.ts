@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { exitOf } from "../../../src/warm/forked-worker.js";
+import { decodeNews } from "../../../src/warm/helper-messages.js";
 import {
 	LARGEST_LIST_BYTES,
 	readLearned,
-} from "../../../src/warm/learned-modules.js";
-import { decodeNews } from "../../../src/warm/warm-messages.js";
-import { exitOf } from "../../../src/warm/warm-process.js";
+} from "../../../src/warm/learned-imports.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 it.for<readonly [string, unknown]>([

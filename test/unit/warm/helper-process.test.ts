@@ -5,8 +5,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readProcess } from "../../../src/base/process-stat.js";
 import { findSetpriv } from "../../../src/processes/setpriv.js";
 import type { WorkerSpec } from "../../../src/processes/worker.js";
-import { WarmHelper } from "../../../src/warm/warm-helper.js";
-import type { WarmProcess } from "../../../src/warm/warm-process.js";
+import type { ForkedWorker } from "../../../src/warm/forked-worker.js";
+import {
+	HelperProcess,
+	RankZeroFirst,
+} from "../../../src/warm/helper-process.js";
 import {
 	endProcess,
 	isAlive,
@@ -37,7 +40,7 @@ describe.skipIf(process.platform !== "linux")("a start from a helper", () => {
 		await clock.advance(2_000);
 		const reason = "a worker did not begin within 2 s";
 		expect(refusals).toEqual([reason]);
-		expect(helper.facts).toMatchObject({ state: "refused", reason });
+		expect(helper.problem).toEqual({ kind: "refused", reason });
 		await waitFor("its end", () => exits.length > 0);
 		expect(exits).toEqual(["SIGKILL"]);
 		expect([worker.isStarted, worker.refusal]).toEqual([
@@ -88,6 +91,33 @@ describe.skipIf(process.platform !== "linux")("a start from a helper", () => {
 	});
 });
 
+it("lets the other workers begin once rank 0 has begun or ended", () => {
+	const turns = new RankZeroFirst();
+	const started: number[] = [];
+	const add = (pid: number, rank: string) =>
+		turns.add(pid, rank, () => started.push(pid));
+	add(10, "0");
+	add(11, "1");
+	add(12, "2");
+	expect(started).toEqual([10]);
+	turns.settled(11);
+	expect(started).toEqual([10]);
+	turns.settled(10);
+	expect(started).toEqual([10, 11, 12]);
+	add(20, "0");
+	add(21, "1");
+	expect(started).toEqual([10, 11, 12, 20]);
+});
+
+it("lets all workers begin at once where rank 0 is on another node, or goes on", () => {
+	const turns = new RankZeroFirst();
+	const started: number[] = [];
+	for (const rank of ["4", "5", undefined]) {
+		turns.add(started.length, rank, () => started.push(started.length));
+	}
+	expect(started).toEqual([0, 1, 2]);
+});
+
 /** Waits without letting this process hear anything. */
 function spin(until: () => boolean): void {
 	while (!until());
@@ -107,7 +137,7 @@ async function starting(then: string) {
 		...{ env: { PATH, BEGUN: begun }, stdout: 1, stderr: 2 },
 	};
 	const refusals: string[] = [];
-	const helper: WarmHelper = new WarmHelper({
+	const helper: HelperProcess = new HelperProcess({
 		...{ clock, setpriv, spec, toImport: { modules: [] } },
 		leftOut: { leaveOut: [], sets: [] },
 		registry: { add: () => {}, remove: () => {} },
@@ -116,11 +146,8 @@ async function starting(then: string) {
 		onRefused: (reason) => void refusals.push(reason),
 	});
 	onTestFinished(() => helper.close());
-	await waitFor("a process that waits", () => {
-		const { facts } = helper;
-		return facts.state === "ready" && facts.parked === 1;
-	});
-	const worker: WarmProcess = helper.start(spec, {
+	await waitFor("a process that waits", () => helper.waiting === 1);
+	const worker: ForkedWorker = helper.start(spec, {
 		stdout: { launchers: 1 },
 		stderr: { launchers: 2 },
 	});

@@ -4,19 +4,22 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookPaths } from "../../../src/channel/layout.js";
 import type { WorkerSpec } from "../../../src/processes/worker.js";
-import { SETTLED_MS, WarmLearning } from "../../../src/warm/warm-learning.js";
+import {
+	ImportLearning,
+	SETTLED_MS,
+} from "../../../src/warm/learned-imports.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 let hook: string;
 let clock: VirtualClock;
 let heard: string[];
-let learning: WarmLearning;
+let learning: ImportLearning;
 
 beforeEach(() => {
-	hook = mkdtempSync(join(tmpdir(), "warm-learning-"));
+	hook = mkdtempSync(join(tmpdir(), "learned-imports-"));
 	clock = new VirtualClock();
 	heard = [];
-	learning = new WarmLearning({
+	learning = new ImportLearning({
 		clock,
 		onLearned: ({ modules }, { pid }, after) => {
 			heard.push(`${pid} after a ${after}: ${modules.join()}`);

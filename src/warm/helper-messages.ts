@@ -1,11 +1,15 @@
+import type { Duplex } from "node:stream";
 import { fields, list, type Shape, text, whole } from "../base/shape.js";
+import type { WorkerSpec } from "../processes/index.js";
 import {
 	type ChangedEnvironment,
 	LARGEST_LIST_BYTES,
-} from "./learned-modules.js";
+	type ToImport,
+} from "./learned-imports.js";
+import { PLACE, withoutPlace } from "./same-worker.js";
 
 /** Where a stream of a worker goes: a stream of the launcher's own, or a file. */
-export type WarmStream =
+export type WorkerStream =
 	| { readonly launchers: 0 | 1 | 2 }
 	| {
 			readonly path: string;
@@ -14,13 +18,13 @@ export type WarmStream =
 			readonly identity: readonly [string, string];
 	  };
 
-export interface WarmStreams {
-	readonly stdout: WarmStream;
-	readonly stderr: WarmStream;
+export interface WorkerStreams {
+	readonly stdout: WorkerStream;
+	readonly stderr: WorkerStream;
 }
 
 /** What the launcher tells its helper, a line of JSON each. */
-export type WarmOrder =
+export type HelperOrder =
 	| {
 			readonly kind: "prepare";
 			/** The environment in which it was started. */
@@ -43,7 +47,7 @@ export type WarmOrder =
 			readonly env: Readonly<Record<string, string>>;
 			readonly cwd: string;
 			readonly readsStdin: boolean;
-	  } & WarmStreams);
+	  } & WorkerStreams);
 
 /** A module that cannot be imported ahead, because of what one does that it imports, or it itself. */
 export interface LeftModule {
@@ -58,10 +62,16 @@ export interface SetVariable {
 	readonly value: string;
 }
 
+/** What helpers leave to the workers, and what the workers had set by that. */
+export interface LeftOut {
+	readonly leaveOut: readonly LeftModule[];
+	readonly sets: readonly SetVariable[];
+}
+
 type Skipped = readonly [index: number, why: string];
 
 /** What the helper tells. `status` is that of wait(2). */
-export type WarmNews =
+export type HelperNews =
 	| { readonly kind: "hello" }
 	| {
 			readonly kind: "ready";
@@ -88,7 +98,7 @@ export type WarmNews =
 	  }
 	| { readonly kind: "exited"; readonly pid: number; readonly status: number };
 
-export type Ready = Extract<WarmNews, { readonly kind: "ready" }>;
+export type Ready = Extract<HelperNews, { readonly kind: "ready" }>;
 
 const pid = whole(2, 2 ** 31);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
@@ -100,10 +110,10 @@ const skipped: Shape<Skipped> = (value, verdict): value is Skipped =>
 	count(value[0], verdict) &&
 	long(value[1], verdict);
 
-type Of<Kind> = Omit<Extract<WarmNews, { kind: Kind }>, "kind">;
+type Of<Kind> = Omit<Extract<HelperNews, { kind: Kind }>, "kind">;
 
 const SHAPES: {
-	readonly [Kind in WarmNews["kind"]]: Shape<Of<Kind>>;
+	readonly [Kind in HelperNews["kind"]]: Shape<Of<Kind>>;
 } = {
 	hello: fields({}),
 	ready: fields<Of<"ready">>({
@@ -127,7 +137,7 @@ const SHAPES: {
 };
 
 /** Undefined for a line that is no news of a helper. */
-export function decodeNews(line: string): WarmNews | undefined {
+export function decodeNews(line: string): HelperNews | undefined {
 	try {
 		const value: unknown = JSON.parse(line);
 		return isNews(value) ? value : undefined;
@@ -136,7 +146,7 @@ export function decodeNews(line: string): WarmNews | undefined {
 	}
 }
 
-function isNews(value: unknown): value is WarmNews {
+function isNews(value: unknown): value is HelperNews {
 	if (typeof value !== "object" || value === null || !("kind" in value)) {
 		return false;
 	}
@@ -145,6 +155,62 @@ function isNews(value: unknown): value is WarmNews {
 	return SHAPES[kind](value, {});
 }
 
-function isKind(kind: string): kind is WarmNews["kind"] {
+function isKind(kind: string): kind is HelperNews["kind"] {
 	return Object.hasOwn(SHAPES, kind);
+}
+
+const LONGEST_LINE = 1 << 20;
+
+/** The socket between the launcher and a helper. */
+export class HelperControl {
+	private received = "";
+
+	/** @param onNews called with undefined for what no helper says */
+	constructor(
+		private readonly socket: Duplex,
+		private readonly onNews: (news: HelperNews | undefined) => void,
+	) {
+		socket.setEncoding("utf8");
+		socket.on("data", (text: string) => this.read(text));
+	}
+
+	send(order: HelperOrder): void {
+		this.socket.write(`${JSON.stringify(order)}\n`);
+	}
+
+	/** Tells the helper what to import, and in which environment it was started. */
+	prepare(
+		{ env: workers }: WorkerSpec,
+		{ modules, users = [], environments = [] }: ToImport,
+		{ leaveOut, sets }: LeftOut,
+	): void {
+		const place = Object.keys(workers).filter((name) => PLACE.has(name));
+		this.send({
+			kind: "prepare",
+			env: helperEnvironment(workers),
+			place,
+			modules,
+			users,
+			environments,
+			leaveOut,
+			sets,
+		});
+	}
+
+	private read(text: string): void {
+		const lines = (this.received + text).split("\n");
+		this.received = lines.pop() ?? "";
+		for (const line of lines) this.onNews(decodeNews(line));
+		if (this.received.length > LONGEST_LINE) this.onNews(undefined);
+	}
+}
+
+/** The environment of the helper for workers like this one; it tells Python's hook that this process is a helper, and whose. */
+export function helperEnvironment(
+	env: WorkerSpec["env"],
+): Record<string, string> {
+	return {
+		...withoutPlace(env),
+		ELASTIC_RUN_HELPER_OF: String(process.pid),
+	};
 }

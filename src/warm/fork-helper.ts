@@ -1,0 +1,288 @@
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import type { Logger } from "../base/logger.js";
+import type { NextStart, SharedModules } from "../model/start.js";
+import type { GroupRegistry, WorkerSpec } from "../processes/index.js";
+import type {
+	Ahead,
+	ColdReason,
+	NextFacts,
+	PreparedWorker,
+	StartFacts,
+} from "./ahead.js";
+import { workerStream } from "./forked-worker.js";
+import type { LeftOut } from "./helper-messages.js";
+import { HelperProcess } from "./helper-process.js";
+import {
+	ImportLearning,
+	type LearnedModules,
+	SETTLED_MS,
+	type Teacher,
+	type ToImport,
+} from "./learned-imports.js";
+import {
+	LeftOutModules,
+	type LeftToWorkers,
+	leftToWorkers,
+	wordsOfReady,
+} from "./left-to-workers.js";
+import { availableMemory, helperProblem, residentMemory } from "./machine.js";
+import { flagAgainstHook, isPython, NOT_PYTHON } from "./python-command.js";
+import { differenceOf } from "./same-worker.js";
+
+export interface ForkHelperOptions {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "info" | "debug">;
+	readonly setpriv: string | undefined;
+	readonly registry: GroupRegistry;
+	/** Workers of this node. */
+	readonly workers: number;
+}
+
+/** What other nodes have learned of a command's imports, and what this one has. */
+export interface SharedImports {
+	/** Whether a list of another node would be of use. */
+	readonly isIgnorant: boolean;
+	/** Another node has taught this list; `spec` is a worker as this node would start it. Ignored unless this node is ignorant. */
+	adopt(shared: SharedModules, spec: WorkerSpec): void;
+	/** Called with a list that a worker of this node has taught, once it is proven; other nodes may take it. */
+	onProven: (shared: SharedModules) => void;
+}
+
+/** When the processes for the next round are made, in milliseconds after a start: they would take the processors of this one. */
+const PARK_AFTER_MS = 1_000;
+/** How often a helper is begun, without a package or after one that ended. */
+const MOST_TRIES = 8;
+
+/** For Python: learns what workers import, and keeps one helper that has it, and forks them. */
+export class ForkHelper implements Ahead, SharedImports {
+	readonly done = "its imports are done";
+	/** The imports of a cold worker take a while. */
+	readonly earlyMs = SETTLED_MS;
+	readonly learning: ImportLearning;
+	onChange: () => void = () => {};
+	onProven: (shared: SharedModules) => void = () => {};
+	/** The newest start; from the first one on this node's own workers teach. */
+	private started: WorkerSpec | undefined;
+	/** The newest; it may have ended. */
+	private helper: HelperProcess | undefined;
+	private readonly helpers: HelperProcess[] = [];
+	/** A worker like those that the helper starts. */
+	private known: WorkerSpec | undefined;
+	/** Why no helper is made; undefined if nothing is known against one. */
+	private problem: ColdReason | undefined;
+	/** What the newest has imported, and its private memory. */
+	private imported: Pick<NextStart, "modules" | "bytes"> = {};
+	private toImport: ToImport = { modules: [] };
+	/** What a worker has in memory; undefined: the list is another node's. */
+	private workerBytes: number | undefined;
+	private readonly leftOut = new LeftOutModules();
+	private tries = 0;
+	private wasReady = false;
+	private isClosed = false;
+	private cancelPark: () => void = () => {};
+
+	constructor(private readonly options: ForkHelperOptions) {
+		this.learning = new ImportLearning({
+			clock: options.clock,
+			onLearned: (...learned) => this.learned(...learned),
+		});
+	}
+
+	factsOf(spec: WorkerSpec): StartFacts {
+		const { known, helper } = this;
+		return {
+			problem: this.problemOf(spec),
+			difference: known && differenceOf(known, spec),
+			waiting: helper?.waiting ?? 0,
+		};
+	}
+
+	get next(): NextFacts {
+		const { helper } = this;
+		return {
+			problem: this.problemOf(this.started),
+			waiting: helper?.waiting ?? 0,
+			isImporting: helper?.isImporting ?? false,
+			shown: helper?.isReady ? this.imported : {},
+		};
+	}
+
+	take(spec: WorkerSpec): PreparedWorker | undefined {
+		const stdout = workerStream(spec.stdout);
+		const stderr = workerStream(spec.stderr);
+		if (!stdout || !stderr) return undefined;
+		return this.helper?.start(spec, { stdout, stderr });
+	}
+
+	/** Imports for later workers, which none needs yet, would slow down those that start now. */
+	startsCold(): void {
+		const { helper } = this;
+		if (this.workerBytes !== undefined || !helper?.isImporting) return;
+		helper.retire("the round began before its imports were done");
+		this.helper = undefined;
+	}
+
+	prepareNext(spec: WorkerSpec): void {
+		const { clock, workers } = this.options;
+		this.started = spec;
+		this.cancelPark();
+		this.cancelPark = clock.wakeAt(clock.now() + PARK_AFTER_MS, () =>
+			this.helper?.park(workers),
+		);
+	}
+
+	expectStart(): void {
+		this.helper?.expectStart();
+	}
+
+	isOwn(pid: number): boolean {
+		return this.helpers.some((helper) => helper.isOwn(pid));
+	}
+
+	close(): void {
+		this.isClosed = true;
+		this.learning.close();
+		this.cancelPark();
+		for (const helper of this.helpers) helper.close();
+	}
+
+	get isIgnorant(): boolean {
+		return this.started === undefined && this.helper === undefined;
+	}
+
+	adopt({ modules, bytes }: SharedModules, spec: WorkerSpec): void {
+		if (!this.isIgnorant) return;
+		const problem = this.problemHere(spec, bytes);
+		if (problem === undefined) this.use({ modules }, spec);
+		else this.cannot("starts", problem);
+	}
+
+	private problemOf(spec: WorkerSpec | undefined): ColdReason | undefined {
+		if (this.helper !== undefined) return this.helper.problem;
+		if (this.problem !== undefined) return this.problem;
+		const flag = spec && flagAgainstHook(spec.args);
+		return flag === undefined
+			? { kind: "first", reason: "no worker has made a step yet" }
+			: { kind: "command", reason: `Python runs with ${flag}` };
+	}
+
+	/** Why this machine starts no helper for workers like this one; undefined if it can. */
+	private problemHere(
+		{ file }: WorkerSpec,
+		workerBytes: number,
+	): ColdReason | undefined {
+		if (!isPython(file)) return NOT_PYTHON;
+		return helperProblem({
+			platform: process.platform,
+			hasSetpriv: this.options.setpriv !== undefined,
+			availableBytes: availableMemory(),
+			workerBytes,
+		});
+	}
+
+	private learned(
+		learned: LearnedModules,
+		{ pid, spec }: Teacher,
+		after: "step" | "time",
+	): void {
+		const sameWords = learned.arguments.join("\0") === spec.args.join("\0");
+		const bytes = residentMemory(pid);
+		const problem =
+			learned.pid === pid && sameWords
+				? this.problemHere(spec, bytes)
+				: NOT_PYTHON;
+		if (problem !== undefined) {
+			this.learning.isSettled = true;
+			this.cannot("restarts", problem);
+			return;
+		}
+		const known = new Set(this.toImport.modules);
+		const isNew = learned.modules.some((name) => !known.has(name));
+		const { helper } = this;
+		// What was learned in time may lack what the first step has imported since.
+		if (after === "step" && helper?.isReady && !isNew) return;
+		helper?.retire("its successor is still importing");
+		this.workerBytes = bytes;
+		this.use(learned, spec);
+	}
+
+	private cannot(what: "starts" | "restarts", problem: ColdReason): void {
+		this.problem = problem;
+		this.options.log.info(`${what} will be cold: ${problem.reason}`);
+		this.onChange();
+	}
+
+	private use(toImport: ToImport, spec: WorkerSpec): void {
+		this.known = spec;
+		this.problem = undefined;
+		this.toImport = toImport;
+		this.prepare(spec);
+	}
+
+	private prepare(spec: WorkerSpec): void {
+		const { setpriv } = this.options;
+		if (setpriv === undefined) return;
+		this.tries += 1;
+		try {
+			this.open(spec, setpriv);
+			this.onChange();
+		} catch (error) {
+			const reason = messageOf(error);
+			this.cannot("restarts", { kind: "machine", reason });
+		}
+	}
+
+	/** Throws if this machine lacks what a process needs. */
+	private open(spec: WorkerSpec, setpriv: string): void {
+		const { clock, registry, log, workers } = this.options;
+		const helper: HelperProcess = new HelperProcess({
+			clock,
+			registry,
+			setpriv,
+			spec,
+			toImport: this.toImport,
+			leftOut: this.leftOut.known,
+			onParked: () => this.onChange(),
+			onReady: (news) => {
+				const { leaveOut } = this.leftOut.known;
+				const left = leftToWorkers(this.toImport, leaveOut, news.left);
+				log.info(wordsOfReady(news, left, helper.pid));
+				this.wasReady = true;
+				this.imported = { modules: news.modules, bytes: news.bytes };
+				helper.park(workers);
+				this.publishProven(left);
+			},
+			onRefused: (...refusal) => this.refused(spec, ...refusal),
+		});
+		this.helper = helper;
+		this.helpers.push(helper);
+	}
+
+	private publishProven(left: readonly LeftToWorkers[]): void {
+		const { workerBytes: bytes } = this;
+		if (bytes === undefined) return;
+		const isLeft = new Set(left.flatMap(({ indexes }) => indexes));
+		const modules = this.toImport.modules.filter(
+			(_, index) => !isLeft.has(index),
+		);
+		this.onProven({ modules, bytes });
+	}
+
+	private refused(spec: WorkerSpec, reason: string, but?: LeftOut): void {
+		// No restart follows.
+		if (this.isClosed) return;
+		const { log } = this.options;
+		if (but && this.leftOut.add(but) && this.tries < MOST_TRIES) {
+			log.debug(`not imported ahead: ${reason}`);
+			this.prepare(spec);
+			return;
+		}
+		log.info(`restarts will be cold: ${reason}`);
+		this.onChange();
+		// What it knew is outdated, or it was killed: the next cold start is learned from.
+		if (this.wasReady && this.tries < MOST_TRIES)
+			this.learning.isSettled = false;
+		this.wasReady = false;
+	}
+}
