@@ -9,6 +9,7 @@ import {
 	chmodSync,
 	copyFileSync,
 	mkdirSync,
+	readdirSync,
 	rmSync,
 	writeFileSync,
 } from "node:fs";
@@ -49,13 +50,8 @@ await Promise.all([
 	bundlePage(),
 ]);
 copyPython("elastic_run.py", "python");
-for (const file of [
-	"sitecustomize.py",
-	"_elastic_run_exceptions.py",
-	"_elastic_run_hook.py",
-	"_elastic_run_torch.py",
-	"_elastic_run_warm.py",
-]) {
+const hook = readdirSync(`${root}/src/runtime/python/hook`);
+for (const file of hook.filter((name) => name.endsWith(".py"))) {
 	copyPython(`hook/${file}`, "python-hook");
 }
 for (const file of ["reaper.py", "reaper.pl"]) {

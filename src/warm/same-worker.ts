@@ -1,6 +1,6 @@
 import type { WorkerSpec } from "../processes/index.js";
 
-/** What differs between workers of one command: the same list as in `_elastic_run_learned.py`. */
+/** What differs between workers of one command: the same list as in `_elastic_run_warm_learned.py`. */
 export const PLACE: ReadonlySet<string> = new Set(
 	`RANK LOCAL_RANK GROUP_RANK ROLE_RANK ROLE_NAME WORLD_SIZE LOCAL_WORLD_SIZE GROUP_WORLD_SIZE ROLE_WORLD_SIZE
 	MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT TORCHELASTIC_ERROR_FILE ELASTIC_RUN_CHANNEL ELASTIC_RUN_ROUND

@@ -210,7 +210,7 @@ class _Hook:
             os.unlink(self.path("learn"))
         except FileNotFoundError:
             return
-        load("_elastic_run_warm").write_learned(self.path("modules.json"), self.notes)
+        load("_elastic_run_warm_learned").write_learned(self.path("modules.json"), self.notes)
 
     def learn_when_asked(self):
         """The launcher may have to ask: what counts the steps of some scripts is only their output, or nothing."""

@@ -16,7 +16,8 @@ try:
 
         # Returns in a forked worker, which goes on as any other does.
         _elastic_run_warm.serve(os.environ["ELASTIC_RUN_HELPER_OF"])
-        del sys.modules["_elastic_run_warm"]
+        for _name in [name for name in sys.modules if name.startswith("_elastic_run_warm")]:
+            del sys.modules[_name]
     if os.environ.get("ELASTIC_RUN_HOOK") and sys.version_info >= (3, 9):
         import _elastic_run_hook
 

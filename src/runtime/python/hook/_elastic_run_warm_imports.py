@@ -1,0 +1,323 @@
+"""Imports modules ahead of the workers, and finds those that each worker must import by itself."""
+import os
+import sys
+
+from _elastic_run_hook import changes
+from _elastic_run_warm_environment import noting
+from _elastic_run_warm_learned import PLACE, digest, digests, is_in_library, library_directories, script_directory
+
+_NOT_TO_FORK = frozenset(
+    """comet_ml cupy grpc horovod jax jaxlib mpi4py neptune pycuda pyspark ray tensorflow tensorrt wandb zmq""".split()
+)
+"""Packages that start something when they are imported, or do not work in a forked process."""
+
+_HARMLESS_DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"])
+
+
+class Refusal(Exception):
+    """Why this process cannot start workers. `leave_out`: it could without these modules, which had set `sets`."""
+
+    def __init__(self, reason, leave_out=(), sets=()):
+        Exception.__init__(self, reason)
+        self.leave_out = list(leave_out)
+        self.sets = list(sets)
+
+
+class _LeftOut(BaseException):
+    """Ends the import of all that needs a module which is left to the workers: it would be another without it."""
+
+
+class LibraryTest:
+    """Whether a package is found in Python's own libraries, and nowhere else first: the names may come from another node."""
+
+    def __init__(self, path, own):
+        self.path = path
+        self.own = own
+        self.libraries = library_directories()
+        self.known = {}
+
+    def __call__(self, package):
+        if package not in self.known:
+            self.known[package] = self.find(package)
+        return self.known[package]
+
+    def find(self, package):
+        from importlib.machinery import PathFinder
+
+        if package in sys.modules or package in sys.builtin_module_names:
+            return True
+        spec = PathFinder.find_spec(package, self.path)
+        if spec is None:
+            return False
+        places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
+        return any(is_in_library(place, self.libraries, self.own) for place in places)
+
+
+class Watched:
+    """Imports modules, and notes which of them cannot be imported ahead.
+
+    What a module does is its own, not that of those which import it; but they fall with it."""
+
+    def __init__(self, order, is_library):
+        self.left_out = {one["module"]: (one["root"], one["what"]) for one in order["leaveOut"]}
+        """By module: which one keeps it from being imported ahead, and what that one does."""
+        self.blamed = {}
+        """What has come to them here."""
+        self.place = order["place"]
+        self.stand_ins = {one["variable"]: one["value"] for one in order["sets"]}
+        self.standing = set()
+        self.sets = {}
+        self.users = frozenset(order["users"])
+        self.changed_from = {one["from"]: one["changed"] for one in order["environments"]}
+        self.is_library = is_library
+        self.libraries = library_directories()
+        self.own = script_directory()
+        self.descriptors = _targets()
+        self.threads = set(os.listdir("/proc/self/task"))
+        self.has_children = False
+        self.first = dict(os.environ)
+        self.under_way = []
+        self.suspicions = []
+        """Of what modules under way have made, and may have taken away when they are imported: whose, a test, words."""
+        self.left = []
+
+    def run(self, names):
+        import importlib._bootstrap as bootstrap
+
+        if "tempfile" in names:
+            # It is watched from the beginning.
+            self.import_one("tempfile")
+        usual = bootstrap._load_unlocked
+        kind = type(os.environ)
+        bootstrap._load_unlocked = lambda spec: self.load(spec, usual)
+        os.environ.__class__ = noting(self)
+        expected = {}
+        try:
+            for index, name in enumerate(names):
+                expected = self.changed_from.get(index, expected)
+                if name in sys.modules or self.cause_of(name) is not None:
+                    continue
+                package = name.partition(".")[0]
+                if package in _NOT_TO_FORK:
+                    self.left.append([index, "it does not work in a forked process"])
+                    continue
+                if not self.is_library(package):
+                    continue
+                self.stand_in(expected)
+                variable = self.unlike(expected)
+                if variable is None:
+                    self.import_one(name)
+                else:
+                    self.left.append([index, "imported after %s was changed" % variable])
+        finally:
+            self.stand_in({})
+            os.environ.__class__ = kind
+            bootstrap._load_unlocked = usual
+            if "tempfile" in sys.modules:
+                sys.modules["tempfile"]._name_sequence = None
+
+    def refusal(self):
+        causes = ["%s %s" % cause for cause in dict.fromkeys(self.blamed.values())]
+        leave_out = [{"module": name, "root": root, "what": what} for name, (root, what) in self.blamed.items()]
+        sets = [
+            {"variable": variable, "value": value}
+            for variable, (name, value) in self.sets.items()
+            if self.cause_of(name) is not None
+        ]
+        return Refusal("; ".join(causes), leave_out, sets)
+
+    def unlike(self, expected):
+        """A variable that has another value than the worker had at this import; None if there is none."""
+        found = digests(changes(self.first, dict(os.environ)))
+        # What an import has set here is not the script's, also if the list is another node's and says nothing of it.
+        return next((name for name in changes(expected, found) if name in expected or name not in self.sets), None)
+
+    def stand_in(self, expected):
+        """Gives variables the values that modules which are left out had given them in the worker, for as long as they had
+        them there. Without its place such a module gives the same one: it does not depend on the worker."""
+        for name, value in self.stand_ins.items():
+            if expected.get(name) == digest(value):
+                os.environ[name] = value
+                self.standing.add(name)
+            elif name in self.standing:
+                self.standing.remove(name)
+                if name in self.first:
+                    os.environ[name] = self.first[name]
+                else:
+                    del os.environ[name]
+
+    def import_one(self, name):
+        import importlib
+
+        try:
+            importlib.import_module(name)
+        except (Exception, _LeftOut):
+            pass  # The worker will see for itself.
+
+    def load(self, spec, usual):
+        """What Python does with each module that it has found; modules that this one imports come here meanwhile."""
+        name = spec.name
+        self.look_around()
+        cause = self.cause_of(name) or self.problem_of(spec)
+        if cause is not None:
+            self.leave([*self.under_way, name], cause)
+            raise _LeftOut(name)
+        self.under_way.append(name)
+        try:
+            module = usual(spec)
+        finally:
+            self.look_around()
+            self.judge(name)
+            self.under_way.pop()
+        if name in self.blamed:
+            # Others that import it shall come here, too.
+            sys.modules.pop(name, None)
+            raise _LeftOut(name)
+        return module
+
+    def cause_of(self, name):
+        """Why it is left out; None if it is not."""
+        while name:
+            cause = self.blamed.get(name) or self.left_out.get(name)
+            if cause is not None:
+                return cause
+            name = name.rpartition(".")[0]
+        return None
+
+    def problem_of(self, spec):
+        """What is known against it before its import."""
+        name = spec.name
+        package = name.partition(".")[0]
+        if package in _NOT_TO_FORK:
+            return package, "does not work in a forked process"
+        if isinstance(spec.origin, str) and os.path.isabs(spec.origin):
+            if not is_in_library(spec.origin, self.libraries, self.own):
+                return name, "is the user's own"
+            if package in self.users:
+                return name, "is another than the worker's"
+        return None
+
+    def leave(self, names, cause):
+        for name in names:
+            if name not in self.left_out:
+                self.blamed.setdefault(name, cause)
+
+    def blame(self, what):
+        """Blames the module whose import is under way, and so those that wait for it."""
+        if self.under_way:
+            self.leave(list(self.under_way), (self.under_way[-1], what))
+
+    def read(self, key):
+        if key in PLACE:
+            self.blame("reads %s" % key)
+
+    def suspect(self, is_so, what):
+        if self.under_way:
+            self.suspicions.append((list(self.under_way), is_so, what))
+
+    def judge(self, name):
+        """Called at the end of its import: what it has made may be gone."""
+        own = [one for one in self.suspicions if one[0][-1] == name]
+        self.suspicions = [one for one in self.suspicions if one[0][-1] != name]
+        for names, is_so, what in own:
+            if is_so():
+                self.leave(names, (name, what))
+
+    def look_around(self):
+        """What a process must have for itself is no worker's if the helper has made it."""
+        before, self.descriptors = self.descriptors, _targets()
+        for descriptor, target in self.descriptors.items() - before.items():
+            if target not in _HARMLESS_DEVICES:
+                kind = target if target.startswith("/") else "a " + target.partition(":")[0]
+                self.suspect(_HasTarget(descriptor, target), "leaves %s open" % kind)
+        for thread in set(os.listdir("/proc/self/task")) - self.threads:
+            self.threads.add(thread)
+            self.suspect(_OutlivesFork(thread), "starts a thread")
+        if not self.has_children and _has_children():
+            # If others start processes as well, that shows once this module is left out.
+            self.has_children = True
+            self.suspect(self.still_has_children, "starts a process")
+        tempfile = sys.modules.get("tempfile")
+        if tempfile is not None and not isinstance(tempfile._name_sequence, _TemporaryNames):
+            tempfile._name_sequence = _TemporaryNames(self)
+
+    def still_has_children(self):
+        self.has_children = _has_children()
+        return self.has_children
+
+
+class _HasTarget:
+    """Whether a descriptor is still open on what it was."""
+
+    def __init__(self, descriptor, target):
+        self.descriptor = descriptor
+        self.target = target
+
+    def __call__(self):
+        return _target(self.descriptor) == self.target
+
+
+class _OutlivesFork:
+    """Whether a thread is there after a fork: those of linear algebra end before it, and come back when they are used."""
+
+    def __init__(self, thread):
+        self.thread = thread
+
+    def __call__(self):
+        path = "/proc/self/task/" + self.thread
+        if os.path.exists(path):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+        return os.path.exists(path)
+
+
+class _TemporaryNames:
+    """Gives tempfile the names that it tries, and knows whose they are."""
+
+    def __init__(self, watch):
+        import tempfile
+
+        self.watch = watch
+        self.usual = tempfile._RandomNameSequence()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        name = next(self.usual)
+        caller = sys._getframe(1)
+        folder = caller.f_locals.get("dir")
+        # mktemp only gives the name away: what is made by it comes later.
+        is_for_later = folder is None or caller.f_code.co_name == "mktemp"
+        self.watch.suspect(lambda: is_for_later or _has_entry(folder, name), "makes a temporary file")
+        return name
+
+
+def _has_entry(folder, name):
+    try:
+        return any(name in os.fsdecode(entry) for entry in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+
+
+def _has_children():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return True
+    except ChildProcessError:
+        return False
+
+
+def _targets():
+    """What each descriptor is open on."""
+    listed = {int(name): _target(int(name)) for name in os.listdir("/proc/self/fd")}
+    return {descriptor: target for descriptor, target in listed.items() if target is not None}
+
+
+def _target(descriptor):
+    try:
+        return os.readlink("/proc/self/fd/%d" % descriptor)
+    except OSError:
+        return None  # That of the listing itself.
