@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { Clock } from "../base/clock.js";
 import {
 	isLiving,
+	isProcOurs,
 	type ProcessEntry,
 	readProcess,
 } from "../base/process-stat.js";
-import { type Marked, MarkedProcesses } from "./marked-processes.js";
 
 /** From SIGTERM to SIGKILL: the same grace as the guard gives. */
 const GRACE_MS = 1_000;
@@ -165,4 +166,91 @@ function pidsOf(processes: readonly ProcessEntry[]): string {
 	const named = processes.slice(0, MOST_NAMED).map(({ pid }) => `pid ${pid}`);
 	const more = processes.length - named.length;
 	return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+export interface Marked {
+	readonly found: readonly ProcessEntry[];
+	/** Some processes could not be read at this moment. */
+	readonly isUndecided: boolean;
+}
+
+/** Finds processes by a mark in the environment with which they started. */
+export class MarkedProcesses {
+	private readonly mark: string;
+	/** The inode of /proc/PID by pid: another process with that pid has another inode. */
+	private older: ReadonlyMap<number, number> = new Map();
+
+	/** Looks once: this process and older ones need not be examined again. */
+	constructor(mark: string) {
+		this.mark = mark;
+		this.youngProcesses();
+	}
+
+	/**
+	 * Living processes that hold the mark and are not older than this one. None if there is no /proc, or one of another pid
+	 * namespace.
+	 */
+	find(): Marked {
+		const candidates = this.youngProcesses();
+		const [sleeping, stuck] = [
+			candidates.filter(({ state }) => state !== STUCK),
+			candidates.filter(({ state }) => state === STUCK),
+		];
+		return {
+			found: sleeping.filter(({ pid }) =>
+				environmentOf(pid).includes(this.mark),
+			),
+			isUndecided: stuck.length > 0,
+		};
+	}
+
+	private youngProcesses(): readonly ProcessEntry[] {
+		const own = isProcOurs() ? readProcess(process.pid) : undefined;
+		if (own === undefined) return [];
+		const older = new Map<number, number>();
+		const young: ProcessEntry[] = [];
+		for (const pid of pidsOfAll()) {
+			// Reading the inode costs a third of reading the process's status.
+			const inode = inodeOf(pid);
+			if (inode === undefined) continue;
+			if (this.older.get(pid) === inode) {
+				older.set(pid, inode);
+				continue;
+			}
+			const entry = readProcess(pid);
+			if (entry === undefined) continue;
+			if (pid === own.pid || entry.startTime < own.startTime)
+				older.set(pid, inode);
+			else if (isLiving(entry)) young.push(entry);
+		}
+		this.older = older;
+		return young;
+	}
+}
+
+/** Waits for a disk or a device. Reading its memory may block as long. */
+export const STUCK = "D";
+
+export function pidsOfAll(): readonly number[] {
+	return readdirSync("/proc")
+		.map(Number)
+		.filter((pid) => Number.isInteger(pid));
+}
+
+/** Undefined if the process has ended. */
+function inodeOf(pid: number): number | undefined {
+	try {
+		return statSync(`/proc/${pid}`).ino;
+	} catch {
+		return undefined;
+	}
+}
+
+export function environmentOf(pid: number): Buffer {
+	try {
+		return readFileSync(`/proc/${pid}/environ`);
+	} catch {
+		// It has ended, or belongs to another user.
+		return Buffer.alloc(0);
+	}
 }

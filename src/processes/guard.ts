@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { GUARD_SCRIPT } from "./guard-script.js";
-import type { GroupRegistry } from "./worker-process.js";
+import type { GroupRegistry } from "./running-workers.js";
 
 /** A guard that ends more often than this per minute is not restarted. */
 const MOST_ENDS_A_MINUTE = 5;

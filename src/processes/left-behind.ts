@@ -7,9 +7,8 @@ import {
 	readProcess,
 } from "../base/process-stat.js";
 import { isGone } from "../channel/process-identity.js";
-import { endFound } from "./escapees.js";
-import { processOf } from "./incarnation.js";
-import { environmentOf, pidsOfAll, STUCK } from "./marked-processes.js";
+import { endFound, environmentOf, pidsOfAll, STUCK } from "./escapees.js";
+import { processOf } from "./own-process.js";
 
 export interface LeftBehindOptions {
 	readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { systemErrorCode } from "../base/errors.js";
 import {
 	isLiving,
@@ -6,7 +6,6 @@ import {
 	type ProcessEntry,
 	readProcess,
 } from "../base/process-stat.js";
-import { type ProcessGroups, readGroups } from "./process-table.js";
 
 /** `refused`: the group has processes, and all of them belong to other users. */
 export type Delivery = "sent" | "refused" | "nobody";
@@ -45,6 +44,23 @@ export function signalProcess(
 export function outlivesLeader(groupId: number): boolean {
 	if (isProcOurs() && existsSync(`/proc/${groupId}`)) return false;
 	return signalGroup(groupId, 0) !== "nobody";
+}
+
+/** Each process group, with the pid of a living process in it; undefined if there are only zombies in it. */
+export type ProcessGroups = ReadonlyMap<number, number | undefined>;
+
+/** Undefined without a usable /proc. */
+export function readGroups(): ProcessGroups | undefined {
+	if (!isProcOurs()) return undefined;
+	const groups = new Map<number, number | undefined>();
+	for (const name of readdirSync("/proc")) {
+		if (!/^\d+$/.test(name)) continue;
+		const entry = readProcess(Number(name));
+		if (entry === undefined) continue;
+		if (isLiving(entry)) groups.set(entry.groupId, entry.pid);
+		else if (!groups.has(entry.groupId)) groups.set(entry.groupId, undefined);
+	}
+	return groups;
 }
 
 /** Looks for living processes in groups, and reads the process table at most once. */

@@ -1,11 +1,14 @@
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import { examineOncePerTurn } from "./examine-command.js";
 import {
 	RunningWorkers,
 	type RunningWorkersOptions,
 } from "./running-workers.js";
 import { killWithParent } from "./setpriv.js";
-import { describeFault, describeSpawnError } from "./spawn-problem.js";
+import {
+	describeFault,
+	describeSpawnError,
+	examineOncePerTurn,
+} from "./spawn-problem.js";
 import type {
 	SpawnProblem,
 	WorkerHandle,
@@ -77,7 +80,7 @@ export async function loadProcessSpawner(
 				}
 				// Unlike the events, its promise has every error.
 				void subprocess.then(({ cause }) =>
-					tellFailure(listener, explain(cause, spec)),
+					reportFailure(listener, explain(cause, spec)),
 				);
 				return NOT_STARTED;
 			} catch (error) {
@@ -105,11 +108,11 @@ function failSpawn(
 	listener: WorkerListener,
 	problem: SpawnProblem,
 ): WorkerHandle {
-	queueMicrotask(() => tellFailure(listener, problem));
+	queueMicrotask(() => reportFailure(listener, problem));
 	return NOT_STARTED;
 }
 
-function tellFailure(listener: WorkerListener, problem: SpawnProblem): void {
+function reportFailure(listener: WorkerListener, problem: SpawnProblem): void {
 	listener.spawnFailed(problem);
 	listener.gone();
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MarkedProcesses } from "../../src/processes/marked-processes.js";
+import { MarkedProcesses } from "../../src/processes/escapees.js";
 
 const MARK = "TEST_MARK=/elastic-run-0/run.agent/";
 

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { examineOncePerTurn } from "../../../src/processes/examine-command.js";
+import { examineOncePerTurn } from "../../../src/processes/spawn-problem.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 let folder: ReturnType<typeof temporaryFolder>;

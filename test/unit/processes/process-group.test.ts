@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { ProcessGroups } from "../../../src/processes/process-group.js";
 import {
 	GroupCensus,
 	signalGroup,
 	signalProcess,
 } from "../../../src/processes/process-group.js";
-import type { ProcessGroups } from "../../../src/processes/process-table.js";
 
 /** A group whose leader was reaped; `child` is its only process. */
 async function leaderless() {

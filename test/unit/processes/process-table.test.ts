@@ -4,7 +4,7 @@ import {
 	parseProcessStat,
 	readProcess,
 } from "../../../src/base/process-stat.js";
-import { readGroups } from "../../../src/processes/process-table.js";
+import { readGroups } from "../../../src/processes/process-group.js";
 
 const stat = (name: string, state: string, threads = 1) =>
 	`812 (${name}) ${state} 1 700 600 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;

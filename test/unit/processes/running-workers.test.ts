@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { signalGroup } from "../../../src/processes/process-group.js";
+import { WorkerProcess } from "../../../src/processes/running-workers.js";
 import type { WorkerExit } from "../../../src/processes/worker.js";
-import { WorkerProcess } from "../../../src/processes/worker-process.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const children: ChildProcess[] = [];

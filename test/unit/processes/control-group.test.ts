@@ -3,7 +3,7 @@ import {
 	oomCounterFiles,
 	parseOomKills,
 	readOomKills,
-} from "../../../src/processes/oom-kills.js";
+} from "../../../src/processes/control-group.js";
 
 describe("where the out-of-memory kills of a control group are counted", () => {
 	test.each([
