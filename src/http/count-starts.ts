@@ -1,3 +1,4 @@
+import type { StartKind } from "../model/start.js";
 import type { RoundLine } from "../rendezvous/describe/describe-history.js";
 
 /** How many starts of each round were counted, by round. */
@@ -7,7 +8,7 @@ export type CountedStarts = ReadonlyMap<
 >;
 
 export interface StartNews {
-	readonly start: "warm" | "cold";
+	readonly start: StartKind;
 	/** The class of the reason; absent for a warm start. */
 	readonly reason?: string;
 	readonly count: number;

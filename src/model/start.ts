@@ -1,3 +1,5 @@
+import type { StepSource } from "./step.js";
+
 /** Why a worker is started cold, in classes: docs/metrics.md. */
 export const COLD_KINDS = [
 	"first",
@@ -11,6 +13,9 @@ export const COLD_KINDS = [
 	"failing",
 ] as const;
 export type ColdKind = (typeof COLD_KINDS)[number];
+
+/** Warm: its process was forked with its imports, or had started before the worker had a place. */
+export type StartKind = "warm" | "cold";
 
 /** How many of a node's workers were forked with their imports in a round, and how many were not. */
 export interface Starts {
@@ -32,6 +37,17 @@ export interface NextStart {
 	readonly bytes?: number | undefined;
 	/** How many processes wait for a place. */
 	readonly waiting?: number | undefined;
+}
+
+/** Knows how a node's workers were started, and how the next ones will be. */
+export interface StartSource {
+	/** Undefined if none was started in this round. */
+	startsIn(round: number): Starts | undefined;
+	readonly next: NextStart;
+	/** Called when either has changed. */
+	onChange: () => void;
+	/** A worker has made a step. */
+	stepped(pid: number, source: StepSource): void;
 }
 
 /** What workers of one command import: docs/warm-restarts.md. */

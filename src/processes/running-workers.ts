@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import { isLiving, isProcOurs, readProcess } from "../base/process-stat.js";
+import type { StartKind } from "../model/start.js";
 import type { Escapees } from "./escapees.js";
 import {
 	GroupCensus,
@@ -40,7 +41,7 @@ export class RunningWorkers {
 			"child" | "pid" | "parentId" | "startedAt"
 		>,
 		listener: WorkerListener,
-		start: "warm" | "cold" = "cold",
+		start: StartKind = "cold",
 	): WorkerHandle {
 		this.count += 1;
 		return new WorkerProcess({
@@ -62,7 +63,7 @@ export class RunningWorkers {
 
 export interface WorkerProcessOptions extends RunningWorkersOptions {
 	readonly groups: Pick<GroupWatch, "watch">;
-	readonly start?: "warm" | "cold";
+	readonly start?: StartKind;
 	/** The leader of its process group, just spawned. */
 	readonly child: {
 		once(
@@ -86,7 +87,7 @@ export interface WorkerProcessOptions extends RunningWorkersOptions {
  */
 export class WorkerProcess implements WorkerHandle {
 	readonly pid: number;
-	readonly start: "warm" | "cold";
+	readonly start: StartKind;
 	private phase: "leader-runs" | "leader-exited" | "gone" = "leader-runs";
 	private signalled = false;
 	private isKilled = false;

@@ -1,3 +1,5 @@
+import type { StartKind } from "../model/start.js";
+
 /** How a worker's leader process ended. */
 export interface WorkerExit {
 	/** The exit code, or null if a signal ended it. */
@@ -52,8 +54,8 @@ export interface WorkerListener {
 export interface WorkerHandle {
 	/** The leader's pid, which is also the group's id; undefined if the spawn failed. */
 	readonly pid: number | undefined;
-	/** Warm: it was forked from a process that had its imports. Default: cold. */
-	readonly start?: "warm" | "cold";
+	/** Default: cold. */
+	readonly start?: StartKind;
 	/** Ends the whole group by a signal, with SIGCONT first, so that a stopped worker can react. No effect once gone. */
 	signal(signal: NodeJS.Signals): void;
 	/** Passes a signal on to the leader alone; if it dies of it, that is a failure. Returns whether the leader lives. */

@@ -2,6 +2,5 @@ export type { SharedImports } from "./fork-helper.js";
 export { readPythonArguments } from "./python-command.js";
 export {
 	openWarmStarts,
-	type StartSource,
 	type WarmStarts,
 } from "./warm-spawner.js";

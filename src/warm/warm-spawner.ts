@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { NextStart, Starts } from "../model/start.js";
+import type { NextStart, StartSource, Starts } from "../model/start.js";
 import type { StepSource } from "../model/step.js";
 import type {
 	RunningWorkers,
@@ -62,17 +62,6 @@ export interface WarmSpawnerOptions {
 	/** Starts workers in the usual way. */
 	readonly cold: WorkerSpawner;
 	readonly ahead: Ahead;
-}
-
-/** Knows how a node's workers were started, and how the next ones will be. */
-export interface StartSource {
-	/** Undefined if none was started in this round. */
-	startsIn(round: number): Starts | undefined;
-	readonly next: NextStart;
-	/** Called when either has changed. */
-	onChange: () => void;
-	/** A worker has made a step. */
-	stepped(pid: number, source: StepSource): void;
 }
 
 const NOT_PASSED: ColdReason = {

@@ -45,7 +45,7 @@ export interface ReportSources {
 	readonly rounds: readonly RoundStory[];
 	/** What is left of this node's budget; null if it has none, or it is not known. */
 	readonly ownBudget: RestartBudget | null;
-	/** How this node's workers were started in a round, if some could be started warm. */
+	/** How this node's workers were started in a round; undefined if nothing is prepared ahead. */
 	readonly startsIn: (round: number) => Starts | undefined;
 	readonly workers: readonly WorkerResult[];
 	/** The steps of the newest round's workers. */

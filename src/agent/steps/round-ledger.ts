@@ -1,4 +1,5 @@
 import type { ReceivedReply } from "../../channel/events.js";
+import type { StartSource } from "../../model/start.js";
 import type { WorkerSteps } from "../../progress/steps.js";
 import {
 	announcedBy,
@@ -17,7 +18,6 @@ import {
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
 import type { Furthest } from "../../rendezvous/records/ledger-record.js";
-import type { StartSource } from "../../warm/index.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { paused } from "../machine/worker-slot.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";

@@ -4,6 +4,7 @@ import type { Logger } from "../../base/logger.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { nodeHook } from "../../config/node-hook.js";
+import type { StartSource } from "../../model/start.js";
 import {
 	agentMark,
 	findSetpriv,
@@ -16,7 +17,6 @@ import {
 import {
 	openWarmStarts,
 	type SharedImports,
-	type StartSource,
 	type WarmStarts,
 } from "../../warm/index.js";
 

@@ -1,4 +1,4 @@
-import type { NextStart, Starts } from "../../model/start.js";
+import type { NextStart, StartKind, Starts } from "../../model/start.js";
 import type { StepSource } from "../../model/step.js";
 import { comesBackAt, type RestartLimit, usedOf } from "../planner/spending.js";
 import type { Spending } from "../records/budget-record.js";
@@ -145,7 +145,7 @@ export interface WorkerStatus {
 	/** `report`: reportProgress(); `hook`: optimizer steps that the Python hook counted; `output`: its own output. */
 	readonly stepSource: StepSource;
 	/** Warm: its process was forked with its imports. */
-	readonly start: "warm" | "cold";
+	readonly start: StartKind;
 	/** The numbers that it reported with the step. */
 	readonly metrics: Readonly<Record<string, number>>;
 }

@@ -6,6 +6,7 @@ import {
 	oneOf,
 	optional,
 } from "../../base/shape.js";
+import type { StartKind } from "../../model/start.js";
 import { STEP_SOURCES, type StepSource } from "../../model/step.js";
 import {
 	anyNumber,
@@ -78,7 +79,7 @@ export interface WorkerProgress {
 	/** The numbers that it reported with the step. */
 	readonly metrics?: Readonly<Record<string, number>> | undefined;
 	/** Whether its process was forked with its imports; default: cold. */
-	readonly start?: "warm" | "cold" | undefined;
+	readonly start?: StartKind | undefined;
 	/** Undefined before enough steps. */
 	readonly pace?: Pace | undefined;
 }
