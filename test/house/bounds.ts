@@ -86,7 +86,7 @@ export function measureHouse(): readonly Bound[] {
 			...plain,
 		},
 		word("notice", /notice/i, 22, 5),
-		word("warm", /warm/i, 20, 3),
+		word("warm", /warm/i, 10, 3),
 		word("hang", /(?<!c)hang/i, 20, 4),
 		{
 			what: "lines of the node's machine",

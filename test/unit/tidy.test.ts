@@ -99,9 +99,7 @@ describe("the house", () => {
 		const wrong = IMPORTS.filter(({ from, to }) => {
 			const room = CLOSED_ROOMS.find((name) => to.startsWith(name));
 			return (
-				room !== undefined &&
-				!from.startsWith(room) &&
-				to !== `${room}index.ts`
+				room !== undefined && !from.startsWith(room) && to !== `${room}index.ts`
 			);
 		});
 		expect(wrong.map(show)).toEqual([]);
