@@ -1,5 +1,4 @@
 export {
-	type ControlGroupFile,
 	controlGroupPaths,
 	readOomKills,
 } from "./control-group.js";
