@@ -12,7 +12,7 @@ const runs = (name) => ({
 	program: ({ marks }) => [process.execPath, here(`notices/${name}`), marks],
 });
 
-/** How often each source is asked, in milliseconds: docs/notice-sources.md. */
+/** How often each source is asked, in milliseconds: docs/notices.md. */
 const LOOKS_MS = { aws: 2_000, gcp: 0, azure: 1_000, file: 250 };
 /** What may come on top: to write it, and to wake the worker. */
 const TELL_MS = 100;

@@ -45,7 +45,7 @@ export const VERDICT_FIGURES = [
 	},
 ];
 
-/** As docs/verdicts.md has it. */
+/** Each fault with its verdict. */
 function tableOf(rows) {
 	const wordsOf = (wrong) => wrong ?? "right";
 	return [

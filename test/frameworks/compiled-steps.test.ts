@@ -1,4 +1,4 @@
-// What the hook does to a script whose steps torch compiles: nothing, and it counts those that Python ends. docs/hook.md.
+// What the hook does to a script whose steps torch compiles: nothing, and it counts those that Python ends. docs/python.md.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The cause of a failure in words, with real frameworks in the script: docs/report.md.
+// The cause of a failure in words, with real frameworks in the script: docs/status.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";

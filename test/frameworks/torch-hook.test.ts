@@ -1,4 +1,4 @@
-// The hook in workers that use torch: docs/hook.md.
+// The hook in workers that use torch: docs/python.md.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";

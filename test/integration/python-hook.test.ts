@@ -1,4 +1,4 @@
-// The hook in Python workers of the built command: docs/hook.md.
+// The hook in Python workers of the built command: docs/python.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// What torchelastic's own tests of its agent ask for, under the ids that
-// docs/torchelastic.md lists: here with several agents and workers that do what they are told.
+// What torchelastic's own tests of its agent ask for, under the ids of
+// docs/testing.md: here with several agents and workers that do what they are told.
 import { describe, expect, it } from "vitest";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";

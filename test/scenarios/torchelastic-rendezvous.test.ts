@@ -1,4 +1,4 @@
-// What torchelastic's own tests of its rendezvous ask for, under the ids that docs/torchelastic.md lists.
+// What torchelastic's own tests of its rendezvous ask for, under PyTorch's names: docs/testing.md.
 import { describe, expect, it } from "vitest";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";

@@ -9,7 +9,7 @@ import { openSite } from "../helpers/launch.js";
 const LIMIT_MS = 240_000;
 
 it("npm run demo:cluster says of torchrun what the table beside torchrun says", () => {
-	const page = readFileSync("docs/beside-torchrun.md", "utf8");
+	const page = readFileSync("docs/torchrun.md", "utf8");
 	const source = readFileSync("examples/cluster-demo.js", "utf8");
 	const [, table = ""] = /const TORCHRUN = \{(.*?)\};/s.exec(source) ?? [];
 	const sentences = [...table.matchAll(/"(.*)"/g)].map(([, words]) => words);

@@ -1,4 +1,4 @@
-// The hook in Node workers of the built command: docs/hook.md.
+// The hook in Node workers of the built command: docs/python.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

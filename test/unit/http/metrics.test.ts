@@ -298,10 +298,10 @@ describe("/metrics of warm starts", () => {
 	});
 });
 
-it("docs/metrics.md has a row for each metric, and no others", async () => {
+it("docs/http.md has a row for each metric, and no others", async () => {
 	const { types } = await parsed(new Metrics(1_234.5), runOf(2));
 	const rows = [
-		...readFileSync("docs/metrics.md", "utf8").matchAll(
+		...readFileSync("docs/http.md", "utf8").matchAll(
 			/^\| `((?:elastic_run|process)_\w+)`[^|]*\| (\w+) \|/gm,
 		),
 	].map(([, name = "", type = ""]) => [name, type]);
