@@ -21,7 +21,7 @@ if (
 } else {
 	closeUnaskedInspector();
 	// Keeps the young generation small: 9 MB less memory, and less that each fork makes slow to write to. Set before the
-	// modules fill it (decision 37).
+	// modules fill it.
 	setFlagsFromString("--semi-space-growth-factor=1");
 	// A user's pattern, such as /^(a+)+$/, may backtrack for hours: a linear engine then takes over.
 	setFlagsFromString(

@@ -1,7 +1,7 @@
 // Builds dist/: tsc declares the types, those of the runtime library once more for
 // CommonJS (with --no-types not, which takes a tenth of the time); esbuild makes what
 // runs, of many source files a few, because a launcher's start is mostly the finding of
-// files (decisions 33 and 42): the command and the library, the runtime library of the
+// files: the command and the library, the runtime library of the
 // workers, and the page that an agent shows to browsers. The library for Python is
 // copied to dist/python/ and packed as a wheel, its hook to dist/python-hook/.
 import { execFileSync } from "node:child_process";

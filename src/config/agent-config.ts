@@ -48,7 +48,7 @@ export interface StoreConfig {
 	readonly leaseTtlMs?: number | undefined;
 }
 
-/** How agents meet at an etcd that they host themselves: docs/meeting.md. */
+/** How agents meet at an etcd that they host themselves: docs/etcd.md. */
 export interface MeetingConfig {
 	/** Whether this agent hosts, if a flag says so; undefined: names and addresses decide. */
 	readonly isHost: boolean | undefined;

@@ -20,7 +20,7 @@ import {
 	traceWords,
 } from "./parse-trace.js";
 
-/** An uncaught exception in a worker, as its hook tells it: docs/hook.md. */
+/** An uncaught exception in a worker, as its hook tells it: docs/channel.md. */
 export interface RaisedException {
 	readonly version: 1;
 	readonly kind: "python" | "node";

@@ -9,7 +9,7 @@ import { signalProcess } from "../processes/index.js";
 import type { Frame } from "./evidence.js";
 import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
 
-/** What the hook in a worker has said that it can do: docs/hook.md. */
+/** What the hook in a worker has said that it can do: docs/channel.md. */
 export interface Hook {
 	readonly kind: "python" | "node";
 	readonly pid: number;

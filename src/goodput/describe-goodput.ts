@@ -15,7 +15,7 @@ import type { RunAccounts } from "./read-ledger.js";
 import { type Recoveries, recoveriesOf } from "./recoveries.js";
 
 /**
- * The content of `elastic-run goodput` and its JSON, documented in docs/goodput.md: the newest start of a run. Times are
+ * The content of `elastic-run goodput` and its JSON, documented in docs/status.md: the newest start of a run. Times are
  * milliseconds since 1970, null if unknown.
  */
 export interface Goodput {

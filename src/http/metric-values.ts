@@ -33,7 +33,7 @@ export type Sample = readonly [
 	value: number,
 ];
 
-/** One row of docs/metrics.md; an unknown value has no sample. */
+/** One row of docs/http.md; an unknown value has no sample. */
 export interface Metric {
 	readonly name: string;
 	readonly type: "gauge" | "counter";

@@ -4,7 +4,7 @@ import type { RunHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import type { Timeline } from "./timeline.js";
 
-/** The answer to `GET /status`, documented in docs/http-status.md. Times are milliseconds since 1970 by this agent's clock. */
+/** The answer to `GET /status`, documented in docs/http.md. Times are milliseconds since 1970 by this agent's clock. */
 export interface StatusDocument {
 	readonly version: 1;
 	/** When this was made. */

@@ -19,7 +19,7 @@ export const MOST_INCIDENTS = 200;
 const FEWEST_SPANS_OF_NODE = 8;
 
 /**
- * The newest start of a run over time, by node. Part of `/status`: documented in docs/http-status.md. Times are
+ * The newest start of a run over time, by node. Part of `/status`: documented in docs/http.md. Times are
  * milliseconds since 1970.
  */
 export interface Timeline {

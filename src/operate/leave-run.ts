@@ -23,7 +23,7 @@ export interface LeaveOptions extends AgentName {
 	readonly onTold: (told: Omit<LeaveReport, "gone">, timeoutMs: number) => void;
 }
 
-/** The JSON of `elastic-run leave`: docs/operating.md. */
+/** The JSON of `elastic-run leave`: docs/status.md. */
 export interface LeaveReport {
 	readonly version: 1;
 	readonly runId: string;

@@ -49,7 +49,7 @@ export interface StopOptions {
 	) => void;
 }
 
-/** The JSON of `elastic-run stop`: docs/operating.md. */
+/** The JSON of `elastic-run stop`: docs/status.md. */
 export interface StopReport {
 	readonly version: 1;
 	readonly runId: string;

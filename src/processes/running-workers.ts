@@ -97,6 +97,7 @@ export class WorkerProcess implements WorkerHandle {
 		this.pid = options.pid;
 		this.start = options.start ?? "cold";
 		options.registry.add(this.pid);
+		// Not "close": a grandchild that has inherited a stream may delay that for ever.
 		options.child.once("exit", (code, signal) =>
 			this.leaderExited(code, signal),
 		);

@@ -27,7 +27,7 @@ export interface CountedSteps {
 export class HookSteps {
 	private readonly buffer = Buffer.alloc(3 * LENGTH);
 
-	/** @param path see docs/hook.md */
+	/** @param path see docs/channel.md */
 	constructor(private readonly path: string) {}
 
 	/** Undefined if the hook has counted none. Never throws. */

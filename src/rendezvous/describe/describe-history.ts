@@ -19,7 +19,7 @@ import { type NodeStart, startsOfRound } from "./measure-starts.js";
 import { type StepsOfRound, stepsOfRound } from "./measure-steps.js";
 
 /**
- * The content of `elastic-run history` and its JSON, documented in docs/history.md. Times are milliseconds since 1970,
+ * The content of `elastic-run history` and its JSON, documented in docs/status.md. Times are milliseconds since 1970,
  * null if unknown.
  */
 export interface RunHistory {

@@ -20,7 +20,7 @@ export function tellExceptions(hook: string): void {
 	});
 }
 
-/** The content of exception.json: docs/hook.md. */
+/** The content of exception.json: docs/channel.md. */
 function noteOf(error: unknown) {
 	const { pid, startTime } = ownIdentity();
 	const { type, message } = messageAndType(error);

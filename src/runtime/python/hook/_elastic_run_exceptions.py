@@ -1,4 +1,4 @@
-"""Tells the exception that ends this process, and that of a thread, before anybody prints it (docs/hook.md).
+"""Tells the exception that ends this process, and that of a thread, before anybody prints it (docs/python.md).
 
 A script may put anything into `sys.excepthook`, look at what is there, or end the process in it. So nothing is put there:
 Python raises an audit event before it calls that function.

@@ -1,5 +1,5 @@
 """The launcher's hook in a Python worker: it counts optimizer steps, makes the process tell its stacks at a signal, tells
-the exception that ends it, and opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/hook.md has the files.
+the exception that ends it, and opens torch's worker socket. The launcher reads what it writes into ELASTIC_RUN_HOOK: docs/channel.md has the files.
 
 It must cost next to nothing at the start, so it imports only what is built into Python, and what torch needs is in
 _elastic_run_torch.py. It must never fail a script or print into it: whatever goes wrong here ends this hook alone.

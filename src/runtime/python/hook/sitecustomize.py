@@ -1,5 +1,5 @@
 """Python imports this at its start, because the launcher puts its directory first on PYTHONPATH. It starts the
-launcher's hook, and then runs the sitecustomize that Python would have found without it (docs/hook.md).
+launcher's hook, and then runs the sitecustomize that Python would have found without it (docs/python.md).
 
 Any Python may come here, also one that is too old for the hook: this file is understood by all of them.
 """
