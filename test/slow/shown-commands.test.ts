@@ -78,8 +78,8 @@ function readersFolder(): string {
 		chmodSync(join(project, name), 0o755);
 	}
 	for (const name of ["token", "train.password"]) {
-		const secret = "a-secret-of-enough-characters\n";
-		writeFileSync(join(project, name), secret, { mode: 0o600 });
+		const file = join(project, name);
+		writeFileSync(file, "a-token-of-enough-characters\n", { mode: 0o600 });
 	}
 	return project;
 }
@@ -89,7 +89,7 @@ describe("a launch that a page shows is accepted", () => {
 
 	it("there are some, README's too", () => {
 		expect(launches.filter(([page]) => page === "README.md").length).toBe(8);
-		expect(launches.length).toBeGreaterThan(15);
+		expect(launches.length).toBeGreaterThan(12);
 	});
 
 	it.for(launches)("%s: %s", async ([, line], context) => {

@@ -30,8 +30,9 @@ const FOREIGN = [
 	...["--seeds", "--from", "--seed", "--checker", "--situations"],
 	// Of python-path.
 	"--wheel",
-	// Of etcd and srun.
+	// Of etcd, etcdctl and srun.
 	...["--listen-client-urls", "--advertise-client-urls"],
+	...["--interactive", "--prefix"],
 	...["--no-kill", "--kill-on-bad-exit", "--signal", "--requeue", "--nodes"],
 	...["--open-mode", "--ntasks", "--ip-address"],
 	// Of the examples.
