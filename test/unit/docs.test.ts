@@ -241,6 +241,23 @@ it("docs/exit-codes.md has a row for each code of the launcher", () => {
 	}
 });
 
+it.each([
+	["status-json", ["status", "store-keys"]],
+	["history-json", ["status", "store-keys"]],
+	["report-json", ["status"]],
+	["hang-json", ["steps", "status"]],
+])("the pages name each member of %s", (golden, pages) => {
+	const text = pages.map((page) => read(`docs/${page}.md`)).join("\n");
+	const members = read(`test/slow/golden/${golden}.txt`)
+		.split("\n")
+		.flatMap((line) => found(line.split(":")[0] ?? "", /([a-z]\w*)/gi));
+	expect(members.length).toBeGreaterThan(5);
+	const missing = members.filter(
+		(name) => !new RegExp(`\\b${name}\\b`).test(text),
+	);
+	expect([...new Set(missing)]).toEqual([]);
+});
+
 it("docs/architecture.md has each room of src", () => {
 	const page = read("docs/architecture.md");
 	const [, table = ""] = /^## Rooms\n(.*?)^## /ms.exec(page) ?? [];
