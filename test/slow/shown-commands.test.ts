@@ -78,8 +78,8 @@ function readersFolder(): string {
 		chmodSync(join(project, name), 0o755);
 	}
 	for (const name of ["token", "train.password"]) {
-		const file = join(project, name);
-		writeFileSync(file, "a-token-of-enough-characters\n", { mode: 0o600 });
+		const secret = "a-secret-of-enough-characters\n";
+		writeFileSync(join(project, name), secret, { mode: 0o600 });
 	}
 	return project;
 }
