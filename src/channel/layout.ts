@@ -35,7 +35,7 @@ export function channelPaths(directory: string) {
 }
 
 /**
- * The files of the hook, which a worker's first living process owns (docs/hook.md). Each may be absent. Torch's worker
+ * The files of the hook, which a worker's first living process owns (docs/channel.md). Each may be absent. Torch's worker
  * socket, torch.sock, is there too, unless its path would be too long.
  */
 export type HookPaths = Readonly<ReturnType<typeof hookPaths>>;

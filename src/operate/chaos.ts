@@ -155,7 +155,7 @@ interface MakeNoticeOptions extends AgentName {
 }
 
 /**
- * Makes a notice for the one node of this machine that is meant. Returns the JSON of `elastic-run chaos notice`: docs/chaos.md.
+ * Makes a notice for the one node of this machine that is meant. Returns the JSON of `elastic-run chaos notice`: docs/status.md.
  * @throws ElasticRunError USAGE if none or several are meant
  */
 export function makeNotice(options: MakeNoticeOptions, searcher: Searcher) {
