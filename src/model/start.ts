@@ -1,6 +1,6 @@
 import type { StepSource } from "./step.js";
 
-/** Why a worker is started cold, in classes: docs/metrics.md. */
+/** Why a worker is started cold, in classes: docs/warm-restarts.md. */
 export const COLD_KINDS = [
 	"first",
 	"not-ready",
