@@ -1,6 +1,6 @@
+import type { RestartLimit } from "../model/budget.js";
 import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
-import type { RestartLimit } from "../rendezvous/planner/spending.js";
 import type {
 	ExitCodeConfig,
 	PreflightConfig,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import type { RunCommand } from "../rendezvous/records/run-command.js";
+import type { RunCommand } from "../model/run.js";
 import { hideSecret } from "./hide-secret.js";
 
 const SCRIPT_NAMES = new Set([

@@ -1,4 +1,5 @@
-import type { RankEvidence, Verdict } from "./evidence.js";
+import type { RankEvidence } from "../model/evidence.js";
+import type { Verdict } from "./evidence.js";
 
 /** Whom a rule of the table names, and why. */
 export type Accusation = Pick<Verdict, "kind" | "reason"> & {

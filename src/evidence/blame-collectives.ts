@@ -1,6 +1,7 @@
 /** The rules of the table in blame.ts that read torch's record of collectives. */
+
+import type { RankEvidence } from "../model/evidence.js";
 import { type Accusation, partsOf, some } from "./accusation.js";
-import type { RankEvidence } from "./evidence.js";
 import { quote, type Unfinished, unfinishedGroups } from "./unfinished.js";
 import { waits } from "./waits.js";
 

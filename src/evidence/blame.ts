@@ -28,9 +28,11 @@
  * on the moment.
  */
 
+import type { RankEvidence } from "../model/evidence.js";
+import type { Suspect } from "../model/hang.js";
 import { type Accusation, partsOf, some } from "./accusation.js";
 import { circle, mismatch, notEntered } from "./blame-collectives.js";
-import type { RankEvidence, Suspect, Verdict } from "./evidence.js";
+import type { Verdict } from "./evidence.js";
 import { waits, waitsForData } from "./waits.js";
 
 /**

@@ -1,5 +1,7 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
-import type { RankEvidence, Suspect, Verdict } from "./evidence.js";
+import type { RankEvidence } from "../model/evidence.js";
+import type { Suspect } from "../model/hang.js";
+import type { Verdict } from "./evidence.js";
 
 /** How a hang is told: the failure's description, and at most five lines of evidence. */
 export interface HangWords {

@@ -1,5 +1,5 @@
 import { formatCount, formatRanks } from "../base/units.js";
-import type { RankEvidence } from "./evidence.js";
+import type { RankEvidence } from "../model/evidence.js";
 
 /** The report has at most so many lines of it. */
 const MOST_LINES = 3;

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import {
 	fields,
 	flag,
+	type Infer,
 	matching,
 	nullable,
 	oneOf,
@@ -20,35 +21,25 @@ import {
 	traceWords,
 } from "./parse-trace.js";
 
-/** An uncaught exception in a worker, as its hook tells it: docs/channel.md. */
-export interface RaisedException {
-	readonly version: 1;
-	readonly kind: "python" | "node";
-	readonly pid: number;
-	/** In clock ticks since the machine was started; empty if not known. */
-	readonly start_time: string;
-	/** The name of the thread that it has ended; null: the main thread. */
-	readonly thread: string | null;
-	/** The process ends because of it, unless something holds it up. */
-	readonly ends: boolean;
-	/** Null for what is no error: a Node program may throw anything. */
-	readonly type: string | null;
-	readonly message: string;
-	/** The innermost frame first. */
-	readonly stack: string;
-}
-
 const LARGEST_BYTES = 256 * 1024;
 
-const RAISED = fields<RaisedException>({
+/** An uncaught exception in a worker, as its hook tells it: docs/channel.md. */
+export type RaisedException = Infer<typeof RAISED>;
+
+const RAISED = fields({
 	version: oneOf(1),
 	kind: oneOf("python", "node"),
 	pid: whole(1, 2 ** 31),
+	/** In clock ticks since the machine was started; empty if not known. */
 	start_time: matching(/^\d{0,20}$/, "a number of clock ticks"),
+	/** The name of the thread that it has ended; null: the main thread. */
 	thread: nullable(text(500)),
+	/** The process ends because of it, unless something holds it up. */
 	ends: flag,
+	/** Null for what is no error: a Node program may throw anything. */
 	type: nullable(text(500)),
 	message: text(8_192),
+	/** The innermost frame first. */
 	stack: text(65_536),
 });
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Frame } from "./evidence.js";
+import type { Frame } from "../model/evidence.js";
 import { isForeign, parsePythonStack } from "./parse-stack.js";
 
 /** What is known of a worker that ended by itself and not well. */

@@ -5,8 +5,8 @@ import { catches } from "../base/process-stat.js";
 import { JsonFields } from "../channel/json-fields.js";
 import type { HookPaths } from "../channel/layout.js";
 import { HeldFile } from "../logs/held-file.js";
+import type { Frame } from "../model/evidence.js";
 import { signalProcess } from "../processes/index.js";
-import type { Frame } from "./evidence.js";
 import { parseNodeStack, parsePythonStack } from "./parse-stack.js";
 
 /** What the hook in a worker has said that it can do: docs/channel.md. */

@@ -1,5 +1,5 @@
 import { isObject } from "../base/shape.js";
-import type { Collective, GroupProgress } from "./evidence.js";
+import type { Collective, GroupProgress } from "../model/evidence.js";
 
 interface Entry extends Collective {
 	readonly group: string;

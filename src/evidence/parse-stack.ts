@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from "node:path";
-import { type Frame, placeOf } from "./evidence.js";
+import type { Frame } from "../model/evidence.js";
+import { placeOf } from "./evidence.js";
 
 const PYTHON_FRAME = /^ {2}File "(.*)", line (\d+) in (.*)$/;
 const PYTHON_THREAD = /^(Current thread|Thread) 0x[\da-f]+.*:$/;

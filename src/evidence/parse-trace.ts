@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { type Frame, placeOf } from "./evidence.js";
+import type { Frame } from "../model/evidence.js";
+import { placeOf } from "./evidence.js";
 import { isForeign } from "./parse-stack.js";
 
 /** What a failed worker says about its end. */

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import type { Clock } from "../base/clock.js";
-import type { GroupProgress } from "./evidence.js";
+import type { GroupProgress } from "../model/evidence.js";
 import { parseRecorder } from "./parse-recorder.js";
 
 /** The dump of a worker's flight recorder, and what it says. */

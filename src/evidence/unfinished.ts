@@ -1,4 +1,4 @@
-import type { Collective, RankEvidence } from "./evidence.js";
+import type { Collective, RankEvidence } from "../model/evidence.js";
 
 /** The oldest unfinished collective of a process group: who is inside, and who has not come. */
 export interface Unfinished {

@@ -1,4 +1,4 @@
-import type { RankEvidence } from "./evidence.js";
+import type { RankEvidence } from "../model/evidence.js";
 import { isForeign } from "./parse-stack.js";
 
 /** Functions in which a rank waits for other ranks; without a model's own code in it, autograd waits for DDP's collectives. */

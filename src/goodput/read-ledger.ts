@@ -1,8 +1,10 @@
 import type { RunHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-import type { LedgerRecord } from "../rendezvous/records/ledger-record.js";
-import { ledgerRecords } from "../rendezvous/records/ledger-records.js";
+import {
+	type LedgerRecord,
+	ledgerRecords,
+} from "../rendezvous/records/ledger-record.js";
 import type { Warn } from "../rendezvous/records/record-codec.js";
 import type { Snapshot } from "../rendezvous/store/store.js";
 import type { Line, NodeAccount, Story } from "./node-ledger.js";

@@ -1,9 +1,9 @@
 import type { AgentState } from "../agent/machine/state.js";
 import type { Goodput } from "../goodput/describe-goodput.js";
+import type { HangKind } from "../model/hang.js";
 import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { countIncidents } from "../rendezvous/planner/pay-incident.js";
-import type { HangKind } from "../rendezvous/records/progress-record.js";
 import { type OwnNode, readinessOf } from "./own-node.js";
 import type { WorkerState } from "./status-document.js";
 

@@ -9,6 +9,7 @@ import type { AgentConfig } from "../config/agent-config.js";
 import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
 import { readAccounts } from "../goodput/read-ledger.js";
 import type { LogDirectory } from "../logs/log-directory.js";
+import type { HangKind } from "../model/hang.js";
 import {
 	describeHistory,
 	type RunHistory,
@@ -16,7 +17,6 @@ import {
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-import type { HangKind } from "../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Snapshot } from "../rendezvous/store/store.js";
 import type { MetricSources } from "./metric-values.js";

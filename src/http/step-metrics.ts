@@ -1,8 +1,6 @@
+import { HANG_KINDS } from "../model/hang.js";
+import type { Straggler } from "../model/step.js";
 import type { WorkerStatus } from "../rendezvous/describe/run-status.js";
-import {
-	HANG_KINDS,
-	type Straggler,
-} from "../rendezvous/records/progress-record.js";
 import type { Metric, MetricSources, Sample } from "./metric-values.js";
 
 /** One sample for each worker of this node that has made a step. */

@@ -1,4 +1,6 @@
+import { fields, type Infer, oneOf, optional } from "../base/shape.js";
 import type { StepSource } from "./step.js";
+import { count, words } from "./value.js";
 
 /** Why a worker is started cold, in classes: docs/warm-restarts.md. */
 export const COLD_KINDS = [
@@ -15,29 +17,43 @@ export const COLD_KINDS = [
 export type ColdKind = (typeof COLD_KINDS)[number];
 
 /** Warm: its process was forked with its imports, or had started before the worker had a place. */
-export type StartKind = "warm" | "cold";
+export type StartKind = Infer<typeof startKind>;
+
+export const startKind = oneOf("warm", "cold");
+
+/** What workers of one command import: docs/warm-restarts.md. */
+export interface SharedModules {
+	/** In the order of their import. */
+	readonly modules: readonly string[];
+	/** What such a worker has in memory. */
+	readonly bytes: number;
+}
 
 /** How many of a node's workers were forked with their imports in a round, and how many were not. */
-export interface Starts {
-	readonly warm: number;
-	readonly cold: number;
+export type Starts = Infer<typeof starts>;
+
+export const starts = fields({
+	warm: count,
+	cold: count,
 	/** Why some were not. */
-	readonly reason?: string | undefined;
-	readonly kind?: ColdKind | undefined;
-}
+	reason: optional(words),
+	kind: optional(oneOf(...COLD_KINDS)),
+});
 
 /** How a node's workers would start if a round began now. */
-export interface NextStart {
-	readonly start: "warm" | "importing" | "cold";
+export type NextStart = Infer<typeof nextStart>;
+
+export const nextStart = fields({
+	start: oneOf("warm", "importing", "cold"),
 	/** Why not warm. */
-	readonly reason?: string | undefined;
+	reason: optional(words),
 	/** How many modules its helper has imported. */
-	readonly modules?: number | undefined;
+	modules: optional(count),
 	/** The helper's private memory after its imports. */
-	readonly bytes?: number | undefined;
+	bytes: optional(count),
 	/** How many processes wait for a place. */
-	readonly waiting?: number | undefined;
-}
+	waiting: optional(count),
+});
 
 /** Knows how a node's workers were started, and how the next ones will be. */
 export interface StartSource {
@@ -48,12 +64,4 @@ export interface StartSource {
 	onChange: () => void;
 	/** A worker has made a step. */
 	stepped(pid: number, source: StepSource): void;
-}
-
-/** What workers of one command import: docs/warm-restarts.md. */
-export interface SharedModules {
-	/** In the order of their import. */
-	readonly modules: readonly string[];
-	/** What such a worker has in memory. */
-	readonly bytes: number;
 }

@@ -9,7 +9,7 @@ import {
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../rendezvous/records/records.js";
-import { SPEC } from "../rendezvous/records/run-spec-shape.js";
+import { SPEC } from "../rendezvous/records/run-spec.js";
 import {
 	type NodeView,
 	type RunView,

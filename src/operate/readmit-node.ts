@@ -3,7 +3,7 @@ import { retry } from "../base/back-off.js";
 import type { StoreConfig } from "../config/agent-config.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { recordAt } from "../rendezvous/records/record-codec.js";
-import { SEAT } from "../rendezvous/records/record-shapes.js";
+import { SEAT } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import { patienceWith, type Searcher } from "./status/find-runs.js";
 

@@ -15,7 +15,7 @@ import { stopRun } from "../rendezvous/member/write-stop.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { informationAt } from "../rendezvous/records/record-codec.js";
 import type { Outcome } from "../rendezvous/records/records.js";
-import { SPEC } from "../rendezvous/records/run-spec-shape.js";
+import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../rendezvous/store/store.js";
 import {

@@ -4,14 +4,10 @@ import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { formatCount, formatRanks } from "../base/units.js";
 import { blame } from "../evidence/blame.js";
-import {
-	placeOf,
-	type RankEvidence,
-	type Verdict,
-} from "../evidence/evidence.js";
-import { EVIDENCE } from "../evidence/evidence-record.js";
+import { placeOf, type Verdict } from "../evidence/evidence.js";
 import { quote } from "../evidence/unfinished.js";
 import { plainMessage } from "../logs/plain-text.js";
+import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

@@ -1,4 +1,4 @@
-import type { Pace } from "../rendezvous/records/progress-record.js";
+import type { Pace } from "../model/step.js";
 import { paceOf, type Samples, sampled } from "./pace.js";
 
 /** Steps that not all workers of the node have reported yet. */

@@ -1,4 +1,4 @@
-import type { Pace } from "../rendezvous/records/progress-record.js";
+import type { Pace } from "../model/step.js";
 import type { CountedSteps } from "./hook-steps.js";
 import { paceOf, type Samples, sampled } from "./pace.js";
 

@@ -1,4 +1,4 @@
-import type { Pace } from "../rendezvous/records/progress-record.js";
+import type { Pace } from "../model/step.js";
 
 /** A pace is that of so many steps. */
 export const PACE_STEPS = 20;

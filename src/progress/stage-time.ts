@@ -1,4 +1,4 @@
-import type { StageTime } from "../rendezvous/records/ledger-record.js";
+import type { StageTime } from "../model/step.js";
 
 /** What a worker may say that it does. */
 export type Announced = "saving" | "loading";

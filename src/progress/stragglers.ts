@@ -15,7 +15,7 @@
  * however much the steps vary, and it needs no second look.
  */
 
-import type { Pace, Straggler } from "../rendezvous/records/progress-record.js";
+import type { Pace, Straggler } from "../model/step.js";
 import { medianOf } from "./pace.js";
 
 /** A rank that makes steps. */

@@ -16,12 +16,12 @@
  * step, at most as long as it has said. While one worker saves, its node does.
  */
 
-import type { StepSource } from "../model/step.js";
 import type {
 	Furthest,
 	RoundSteps,
 	Stages,
-} from "../rendezvous/records/ledger-record.js";
+	StepSource,
+} from "../model/step.js";
 import {
 	type Announced,
 	NO_TIME,

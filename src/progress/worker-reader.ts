@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import type { ReceivedReply } from "../channel/events.js";
 import type { HeldFile } from "../logs/held-file.js";
-import type { StepSource } from "../model/step.js";
-import type { Pace } from "../rendezvous/records/progress-record.js";
+import type { Pace, StepSource } from "../model/step.js";
 import { HookSteps } from "./hook-steps.js";
 import { type Movement, noteMove } from "./movement.js";
 import { OutputSteps } from "./output-steps.js";

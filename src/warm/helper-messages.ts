@@ -1,5 +1,13 @@
 import type { Duplex } from "node:stream";
-import { fields, list, type Shape, text, whole } from "../base/shape.js";
+import {
+	amount,
+	fields,
+	type Infer,
+	list,
+	type Shape,
+	text,
+	whole,
+} from "../base/shape.js";
 import type { WorkerSpec } from "../processes/index.js";
 import {
 	type ChangedEnvironment,
@@ -49,19 +57,6 @@ export type HelperOrder =
 			readonly readsStdin: boolean;
 	  } & WorkerStreams);
 
-/** A module that cannot be imported ahead, because of what one does that it imports, or it itself. */
-export interface LeftModule {
-	readonly module: string;
-	readonly root: string;
-	readonly what: string;
-}
-
-/** What a module has set that is left out: others were imported with it. */
-export interface SetVariable {
-	readonly variable: string;
-	readonly value: string;
-}
-
 /** What helpers leave to the workers, and what the workers had set by that. */
 export interface LeftOut {
 	readonly leaveOut: readonly LeftModule[];
@@ -69,36 +64,6 @@ export interface LeftOut {
 }
 
 type Skipped = readonly [index: number, why: string];
-
-/** What the helper tells. `status` is that of wait(2). */
-export type HelperNews =
-	| { readonly kind: "hello" }
-	| {
-			readonly kind: "ready";
-			readonly modules: number;
-			/** Its private memory. */
-			readonly bytes: number;
-			readonly seconds: number;
-			/** What it has left to the workers besides what it was told to leave out: by index in the list, why. */
-			readonly left: readonly Skipped[];
-	  }
-	| {
-			readonly kind: "refused";
-			readonly reason: string;
-			/** Without these it could start workers. */
-			readonly leaveOut: readonly LeftModule[];
-			readonly sets: readonly SetVariable[];
-	  }
-	| { readonly kind: "parked"; readonly pid: number }
-	| { readonly kind: "started"; readonly pid: number }
-	| {
-			readonly kind: "not-started";
-			readonly pid: number;
-			readonly reason: string;
-	  }
-	| { readonly kind: "exited"; readonly pid: number; readonly status: number };
-
-export type Ready = Extract<HelperNews, { readonly kind: "ready" }>;
 
 const pid = whole(2, 2 ** 31);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
@@ -110,31 +75,56 @@ const skipped: Shape<Skipped> = (value, verdict): value is Skipped =>
 	count(value[0], verdict) &&
 	long(value[1], verdict);
 
-type Of<Kind> = Omit<Extract<HelperNews, { kind: Kind }>, "kind">;
+/** A module that cannot be imported ahead, because of what one does that it imports, or it itself. */
+export type LeftModule = Infer<typeof leftModule>;
 
-const SHAPES: {
-	readonly [Kind in HelperNews["kind"]]: Shape<Of<Kind>>;
-} = {
+const leftModule = fields({
+	module: words,
+	root: words,
+	what: long,
+});
+
+/** What a module has set that is left out: others were imported with it. */
+export type SetVariable = Infer<typeof setVariable>;
+
+const setVariable = fields({
+	variable: long,
+	value: long,
+});
+
+/** What a helper reports, by kind. */
+const NEWS = {
 	hello: fields({}),
-	ready: fields<Of<"ready">>({
+	ready: fields({
 		modules: count,
+		/** Its private memory. */
 		bytes: count,
-		seconds: (value): value is number =>
-			typeof value === "number" && value >= 0,
+		seconds: amount(0, Number.MAX_VALUE),
+		/** What it has left to the workers besides what it was told to leave out: by index in the list, why. */
 		left: list(skipped),
 	}),
-	refused: fields<Of<"refused">>({
+	/** Without `leaveOut` and `sets` it could start workers. */
+	refused: fields({
 		reason: words,
-		leaveOut: list(
-			fields<LeftModule>({ module: words, root: words, what: long }),
-		),
-		sets: list(fields<SetVariable>({ variable: long, value: long })),
+		leaveOut: list(leftModule),
+		sets: list(setVariable),
 	}),
-	parked: fields<Of<"parked">>({ pid }),
-	started: fields<Of<"started">>({ pid }),
-	"not-started": fields<Of<"not-started">>({ pid, reason: words }),
-	exited: fields<Of<"exited">>({ pid, status: whole(0, 0xffff) }),
+	parked: fields({ pid }),
+	started: fields({ pid }),
+	"not-started": fields({ pid, reason: words }),
+	/** With the status of wait(2). */
+	exited: fields({ pid, status: whole(0, 0xffff) }),
 };
+
+type NewsOf<Kind extends keyof typeof NEWS> = {
+	readonly kind: Kind;
+} & Infer<(typeof NEWS)[Kind]>;
+
+export type HelperNews = {
+	[Kind in keyof typeof NEWS]: NewsOf<Kind>;
+}[keyof typeof NEWS];
+
+export type Ready = NewsOf<"ready">;
 
 /** Undefined for a line that is no news of a helper. */
 export function decodeNews(line: string): HelperNews | undefined {
@@ -152,11 +142,11 @@ function isNews(value: unknown): value is HelperNews {
 	}
 	const { kind } = value;
 	if (typeof kind !== "string" || !isKind(kind)) return false;
-	return SHAPES[kind](value, {});
+	return NEWS[kind](value, {});
 }
 
 function isKind(kind: string): kind is HelperNews["kind"] {
-	return Object.hasOwn(SHAPES, kind);
+	return Object.hasOwn(NEWS, kind);
 }
 
 const LONGEST_LINE = 1 << 20;

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.js";
 import { catches } from "../base/process-stat.js";
 import {
 	fields,
+	type Infer,
 	list,
 	mapOf,
 	nullable,
@@ -16,61 +17,47 @@ import type { StepSource } from "../model/step.js";
 import { signalProcess, type WorkerSpec } from "../processes/index.js";
 import type { Learning } from "./ahead.js";
 
-/** What a worker left of its imports after its first step: docs/warm-restarts.md. */
-export interface LearnedModules {
-	readonly version: 1;
-	readonly pid: number;
-	/** The interpreter, and the arguments with which it was started. */
-	readonly executable: string;
-	readonly arguments: readonly string[];
-	readonly modules: readonly string[];
-	/** What the import of each took of the processor, without that of others. */
-	readonly milliseconds?: readonly number[] | undefined;
-	/** Packages that are not from Python's libraries. */
-	readonly users?: readonly string[] | undefined;
-	readonly environments?: readonly ChangedEnvironment[] | undefined;
-}
-
-/** From this index of the list on, modules were imported while the environment had been changed so. */
-export interface ChangedEnvironment {
-	readonly from: number;
-	/** A digest of each changed variable's value; -1: it had none any more. */
-	readonly changed: Readonly<Record<string, number>>;
-}
-
-/** What a helper imports. */
-export type ToImport = Pick<
-	LearnedModules,
-	"modules" | "milliseconds" | "users" | "environments"
->;
-
 /** Larger lists are not taken. */
 export const LARGEST_LIST_BYTES = 256 * 1024;
 const MOST_MODULES = 20_000;
 
-const LEARNED = fields<LearnedModules>(
+/** From this index of the list on, modules were imported while the environment had been changed so. */
+export type ChangedEnvironment = Infer<typeof changedEnvironment>;
+
+const changedEnvironment = fields({
+	from: whole(0, MOST_MODULES),
+	/** A digest of each changed variable's value; -1: it had none any more. */
+	changed: mapOf(text(LARGEST_LIST_BYTES), whole(-1, 2 ** 32)),
+});
+
+/** What a worker left of its imports after its first step: docs/warm-restarts.md. */
+export type LearnedModules = Infer<typeof LEARNED>;
+
+const LEARNED = fields(
 	{
 		version: oneOf(1),
 		pid: whole(2, 2 ** 31),
+		/** The interpreter, and the arguments with which it was started. */
 		executable: text(4_096),
 		arguments: list(text(LARGEST_LIST_BYTES)),
 		modules: list(text(300)),
+		/** What the import of each took of the processor, without that of others. */
 		milliseconds: optional(list(whole(0, Number.MAX_SAFE_INTEGER))),
+		/** Packages that are not from Python's libraries. */
 		users: optional(list(text(300))),
-		environments: optional(
-			list(
-				fields<ChangedEnvironment>({
-					from: whole(0, MOST_MODULES),
-					changed: mapOf(text(LARGEST_LIST_BYTES), whole(-1, 2 ** 32)),
-				}),
-			),
-		),
+		environments: optional(list(changedEnvironment)),
 	},
 	({ modules }) =>
 		modules.length > MOST_MODULES
 			? { field: "modules", allowed: `at most ${MOST_MODULES}` }
 			: undefined,
 );
+
+/** What a helper imports. */
+export type ToImport = Pick<
+	LearnedModules,
+	"modules" | "milliseconds" | "users" | "environments"
+>;
 
 /** Undefined if there is none, or it is no such list. Never throws. */
 export function readLearned(path: string): LearnedModules | undefined {
@@ -93,11 +80,7 @@ function askToLearn({ learn, modules }: HookPaths): void {
 	}
 }
 
-const READY = fields<{
-	readonly kind: "python";
-	readonly pid: number;
-	readonly learn_signal: number | null;
-}>({
+const READY = fields({
 	kind: oneOf("python"),
 	pid: whole(2, 2 ** 31),
 	learn_signal: nullable(whole(1, 64)),

@@ -1,8 +1,5 @@
-import type {
-	LedgerRecord,
-	Stages,
-	StageTime,
-} from "../../src/rendezvous/records/ledger-record.js";
+import type { Stages, StageTime } from "../../src/model/step.js";
+import type { LedgerRecord } from "../../src/rendezvous/records/ledger-record.js";
 
 export function stage(ms: number, savingMs = 0, loadingMs = 0): StageTime {
 	return { ms, savingMs, loadingMs };

@@ -2,7 +2,7 @@ import type {
 	AgentIdentity,
 	Intent,
 } from "../../src/rendezvous/records/intent.js";
-import type { RunSpec } from "../../src/rendezvous/records/records.js";
+import type { RunSpec } from "../../src/rendezvous/records/run-spec.js";
 
 /** What agents have agreed on, a planner's settings among it, changed as given. */
 export function runSpec(change: Partial<RunSpec> = {}): RunSpec {

@@ -5,18 +5,16 @@ import type { WorldChangeEvent } from "../../src/channel/events.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
+import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
 import {
 	BUDGET,
-	HISTORY,
 	ROUND,
-} from "../../src/rendezvous/records/record-shapes.js";
-import type {
-	RoundRecord,
-	RunSpec,
-	SeatRecord,
+	type RoundRecord,
+	type SeatRecord,
 } from "../../src/rendezvous/records/records.js";
+import type { RunSpec } from "../../src/rendezvous/records/run-spec.js";
 import { MemoryStore } from "../../src/rendezvous/store/memory-store.js";
 import type { Store } from "../../src/rendezvous/store/store.js";
 import { ScriptedStore } from "./scripted-store.js";

@@ -1,5 +1,6 @@
 import type { Shape } from "../../src/base/shape.js";
-import { EVIDENCE } from "../../src/evidence/evidence-record.js";
+import { EVIDENCE } from "../../src/model/evidence.js";
+import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
 import { DRAIN } from "../../src/rendezvous/records/node-orders.js";
@@ -9,16 +10,17 @@ import {
 	BUDGET,
 	COORDINATOR,
 	FINISHED,
-	HISTORY,
 	NODE,
 	ROUND,
 	SEAT,
-	WAITING,
-} from "../../src/rendezvous/records/record-shapes.js";
-import { RECREATED } from "../../src/rendezvous/records/recreated-record.js";
-import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
+} from "../../src/rendezvous/records/records.js";
+import {
+	RECREATED,
+	REPLACED,
+} from "../../src/rendezvous/records/replaced-record.js";
 import { COMMAND } from "../../src/rendezvous/records/run-command.js";
-import { SPEC } from "../../src/rendezvous/records/run-spec-shape.js";
+import { SPEC } from "../../src/rendezvous/records/run-spec.js";
+import { WAITING } from "../../src/rendezvous/records/waiting-record.js";
 import { ledgerRecord } from "./ledger-record.js";
 import {
 	failureRecord,

@@ -1,6 +1,7 @@
 /** The rooms, by floor: an arrow down is allowed, up or sideways is not. */
 export const FLOORS: readonly (readonly string[])[] = [
-	["src/base/", "src/model/", "src/notices/notice.ts"],
+	["src/base/", "src/notices/notice.ts"],
+	["src/model/"],
 	["src/channel/", "src/rendezvous/store/"],
 	["src/rendezvous/records/"],
 	["src/rendezvous/planner/"],
@@ -9,8 +10,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 	["src/config/", "src/warm/"],
 	["src/logs/"],
 	["src/report/", "src/progress/", "src/goodput/"],
-	["src/notices/"],
-	["src/evidence/"],
+	["src/notices/", "src/evidence/"],
 	["src/agent/machine/"],
 	["src/agent/workers/"],
 	["src/agent/joining/", "src/agent/presence/", "src/agent/steps/"],

@@ -3,8 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
-import { SEAT } from "../../src/rendezvous/records/record-shapes.js";
-import type { SeatRecord } from "../../src/rendezvous/records/records.js";
+import { SEAT, type SeatRecord } from "../../src/rendezvous/records/records.js";
 import {
 	type ScriptedAgent,
 	ScriptedRun,

@@ -2,8 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
-import { ROUND } from "../../src/rendezvous/records/record-shapes.js";
-import type { RoundRecord } from "../../src/rendezvous/records/records.js";
+import {
+	ROUND,
+	type RoundRecord,
+} from "../../src/rendezvous/records/records.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
 async function round(run: ScriptedRun): Promise<RoundRecord> {

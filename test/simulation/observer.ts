@@ -1,7 +1,10 @@
 import type { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
-import { NODE, ROUND } from "../../src/rendezvous/records/record-shapes.js";
-import type { NodeRecord } from "../../src/rendezvous/records/records.js";
+import {
+	NODE,
+	type NodeRecord,
+	ROUND,
+} from "../../src/rendezvous/records/records.js";
 import type {
 	Compare,
 	Entry,

@@ -2,15 +2,13 @@ import type { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
 import {
 	BUDGET,
+	type BudgetRecord,
 	COORDINATOR,
 	NODE,
+	type NodeRecord,
 	ROUND,
 	SEAT,
-} from "../../src/rendezvous/records/record-shapes.js";
-import type {
-	BudgetRecord,
-	NodeRecord,
-	SeatRecord,
+	type SeatRecord,
 } from "../../src/rendezvous/records/records.js";
 import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import type { Entry } from "../../src/rendezvous/store/store.js";

@@ -1,5 +1,5 @@
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
-import type { RunSpec } from "../../src/rendezvous/records/records.js";
+import type { RunSpec } from "../../src/rendezvous/records/run-spec.js";
 import type { Random } from "./random.js";
 import type { WorkerHabits } from "./sim-machine.js";
 import { type PolicyKind, SIM_POLICIES } from "./sim-policies.js";

@@ -9,7 +9,7 @@ import {
 } from "../../rendezvous/records/node-id.js";
 import { recordAt } from "../../rendezvous/records/record-codec.js";
 import type { NodeRecord } from "../../rendezvous/records/records.js";
-import { RECREATED } from "../../rendezvous/records/recreated-record.js";
+import { RECREATED } from "../../rendezvous/records/replaced-record.js";
 import { decodeNode } from "../../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 import { reachStore } from "./reach-store.js";

@@ -6,6 +6,7 @@ import {
 } from "../../channel/process-identity.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { identifyCommand } from "../../config/command-identity.js";
+import type { RunCommand } from "../../model/run.js";
 import type { JoinedRun } from "../../rendezvous/member/join-run.js";
 import {
 	Membership,
@@ -13,7 +14,6 @@ import {
 } from "../../rendezvous/member/membership.js";
 import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import type { NodeRecord } from "../../rendezvous/records/records.js";
-import type { RunCommand } from "../../rendezvous/records/run-command.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import { leftWith } from "../machine/ending.js";
 import type { Ending } from "../machine/state.js";

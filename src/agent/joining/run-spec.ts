@@ -1,8 +1,6 @@
 import type { AgentConfig } from "../../config/agent-config.js";
-import {
-	RECORD_VERSION,
-	type RunSpec,
-} from "../../rendezvous/records/records.js";
+import { RECORD_VERSION } from "../../rendezvous/records/records.js";
+import type { RunSpec } from "../../rendezvous/records/run-spec.js";
 
 /** Without a limit or a window there is no field, as with agents of an older version. */
 function restartLimits({

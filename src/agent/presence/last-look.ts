@@ -7,8 +7,8 @@ import { ownBudget } from "../../rendezvous/describe/describe-nodes.js";
 import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
-import { BUDGET } from "../../rendezvous/records/record-shapes.js";
-import type { RunSpec } from "../../rendezvous/records/records.js";
+import { BUDGET } from "../../rendezvous/records/records.js";
+import type { RunSpec } from "../../rendezvous/records/run-spec.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 import type { Ending } from "../machine/state.js";
 

@@ -3,13 +3,11 @@ import type { Logger } from "../../base/logger.js";
 import { channelPaths, hookPaths } from "../../channel/layout.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { asStandIn, describeHang } from "../../evidence/describe-hang.js";
-import type {
-	RankEvidence,
-	Suspect,
-	Verdict,
-} from "../../evidence/evidence.js";
+import type { Verdict } from "../../evidence/evidence.js";
 import { raisedWords, readException } from "../../evidence/exception.js";
 import { waitsForOthers } from "../../evidence/waits.js";
+import type { RankEvidence } from "../../model/evidence.js";
+import type { Suspect } from "../../model/hang.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { Store } from "../../rendezvous/store/store.js";

@@ -1,5 +1,6 @@
 import { blame } from "../../evidence/blame.js";
-import type { RankEvidence, Verdict } from "../../evidence/evidence.js";
+import type { Verdict } from "../../evidence/evidence.js";
+import type { RankEvidence } from "../../model/evidence.js";
 import type { Still } from "./step-watch-options.js";
 
 /** The node of the lowest rank. */

@@ -1,4 +1,4 @@
-import type { Hang } from "../../rendezvous/records/progress-record.js";
+import type { Hang } from "../../model/hang.js";
 
 /** When a node's workers last moved, which names the standstill that followed; undefined: they have not moved yet. */
 type LastMove = number | undefined;

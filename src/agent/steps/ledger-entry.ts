@@ -1,12 +1,9 @@
 import type { Clock } from "../../base/clock.js";
+import type { RoundSteps, StageTime } from "../../model/step.js";
 import { NO_TIME } from "../../progress/stage-time.js";
 import { type Work, workUntil } from "../../progress/work.js";
 import { applyNews, type WorkNews } from "../../progress/work-news.js";
-import type {
-	LedgerRecord,
-	RoundSteps,
-	StageTime,
-} from "../../rendezvous/records/ledger-record.js";
+import type { LedgerRecord } from "../../rendezvous/records/ledger-record.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 
 /** What a node did in a round. Times are on the agent's steady clock, unless stated otherwise. */

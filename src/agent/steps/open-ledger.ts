@@ -1,7 +1,9 @@
 import { furthestOfAll } from "../../progress/work.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
-import type { LedgerRecord } from "../../rendezvous/records/ledger-record.js";
-import { ledgerRecords } from "../../rendezvous/records/ledger-records.js";
+import {
+	type LedgerRecord,
+	ledgerRecords,
+} from "../../rendezvous/records/ledger-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import { RoundLedger, type RoundLedgerOptions } from "./round-ledger.js";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import type { RankEvidence, Verdict } from "../../evidence/evidence.js";
+import type { Verdict } from "../../evidence/evidence.js";
 import {
 	type Testimony,
 	takeEvidence,
@@ -13,6 +13,7 @@ import {
 	writeTestimony,
 	writeVerdict,
 } from "../../evidence/write-evidence.js";
+import type { RankEvidence } from "../../model/evidence.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 

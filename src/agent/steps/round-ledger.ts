@@ -1,5 +1,6 @@
 import type { ReceivedReply } from "../../channel/events.js";
 import type { StartSource } from "../../model/start.js";
+import type { Furthest } from "../../model/step.js";
 import type { WorkerSteps } from "../../progress/steps.js";
 import {
 	announcedBy,
@@ -17,7 +18,6 @@ import {
 	type WorkNews,
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
-import type { Furthest } from "../../rendezvous/records/ledger-record.js";
 import type { AgentState, Running } from "../machine/state.js";
 import { paused } from "../machine/worker-slot.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";

@@ -1,12 +1,12 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { within } from "../../base/within.js";
-import type { RankEvidence } from "../../evidence/evidence.js";
 import {
 	EVIDENCE,
 	type EvidenceRecord,
+	type RankEvidence,
 	shared,
-} from "../../evidence/evidence-record.js";
+} from "../../model/evidence.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	encodeRecord,

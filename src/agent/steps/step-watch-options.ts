@@ -1,11 +1,10 @@
 import type { Clock } from "../../base/clock.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import type { Hang, HangKind } from "../../model/hang.js";
+import type { Straggler } from "../../model/step.js";
 import type { Standstill } from "../../progress/hang-rule.js";
 import type {
-	Hang,
-	HangKind,
 	ProgressRecord,
-	Straggler,
 	WorkerProgress,
 } from "../../rendezvous/records/progress-record.js";
 import type { Running } from "../machine/state.js";

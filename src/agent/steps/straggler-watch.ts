@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
+import type { Straggler } from "../../model/step.js";
 import {
 	type Followed,
 	followStraggler,
 	type PacedRank,
 } from "../../progress/stragglers.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
-import type { Straggler } from "../../rendezvous/records/progress-record.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { Running } from "../machine/state.js";
 import { readProgress } from "./read-progress.js";

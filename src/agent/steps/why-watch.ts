@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
-import { type EvidenceRecord, shared } from "../../evidence/evidence-record.js";
 import { takeEvidence } from "../../evidence/take-evidence.js";
+import { type EvidenceRecord, shared } from "../../model/evidence.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";

@@ -1,4 +1,4 @@
-import type { RestartLimit } from "../../rendezvous/planner/spending.js";
+import type { RestartLimit } from "../../model/budget.js";
 import { invalid, ok, type Parsed } from "./parsed.js";
 import { parseDuration, wholeNumber } from "./scalars.js";
 

@@ -6,7 +6,7 @@ import type { StoreConfig } from "../../config/agent-config.js";
 import type { Host } from "../../config/host.js";
 import { ALL_RUNS, RunKeys } from "../../rendezvous/records/keys.js";
 import { recordAt, type Warn } from "../../rendezvous/records/record-codec.js";
-import { ROUND } from "../../rendezvous/records/record-shapes.js";
+import { ROUND } from "../../rendezvous/records/records.js";
 import type { Snapshot } from "../../rendezvous/store/store.js";
 import {
 	describeAll,

@@ -1,12 +1,10 @@
 import { observeRound } from "../planner/observe-round.js";
 import { countIncidents } from "../planner/pay-incident.js";
 import { EMPTY_MEMORY } from "../planner/plan.js";
-import type { HistoryRecord } from "../records/history-record.js";
+import { HISTORY, type HistoryRecord } from "../records/history-record.js";
 import { RunKeys } from "../records/keys.js";
-import type { LedgerRecord } from "../records/ledger-record.js";
-import { ledgerRecords } from "../records/ledger-records.js";
+import { type LedgerRecord, ledgerRecords } from "../records/ledger-record.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
-import { HISTORY } from "../records/record-shapes.js";
 import type { Outcome } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";

@@ -7,7 +7,8 @@ import {
 	isRefused,
 	type Place,
 } from "../planner/order-members.js";
-import type { BudgetRecord, RunSpec, SeatRecord } from "../records/records.js";
+import type { BudgetRecord, SeatRecord } from "../records/records.js";
+import type { RunSpec } from "../records/run-spec.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { budgetOwner } from "./budget-words.js";
 import { budgetOf, type NodeStatus, type RestartBudget } from "./run-status.js";

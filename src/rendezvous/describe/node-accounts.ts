@@ -2,7 +2,7 @@ import type { FailureRecord } from "../records/failure.js";
 import { RunKeys } from "../records/keys.js";
 import { informationAt, onceEach, type Warn } from "../records/record-codec.js";
 import type { ReplacedRecord } from "../records/replaced-record.js";
-import { SPEC } from "../records/run-spec-shape.js";
+import { SPEC } from "../records/run-spec.js";
 import { readRunView } from "../records/run-view.js";
 import type { Snapshot } from "../store/store.js";
 import { linesOf } from "./describe-history.js";

@@ -1,5 +1,5 @@
 import { formatCount, formatInstant } from "../../base/units.js";
-import type { NoticeRecord } from "../records/notice-record.js";
+import type { NoticeRecord } from "../records/records.js";
 import type { NodeStatus, RunStatus } from "./run-status.js";
 
 /** A node's state for people. Its reason for leaving is its own text, which may hold control sequences. */

@@ -1,12 +1,17 @@
+import type { RestartLimit } from "../../model/budget.js";
+import type { Hang } from "../../model/hang.js";
 import type { NextStart, StartKind, Starts } from "../../model/start.js";
-import type { StepSource } from "../../model/step.js";
-import { comesBackAt, type RestartLimit, usedOf } from "../planner/spending.js";
-import type { Spending } from "../records/budget-record.js";
+import type { StepSource, Straggler } from "../../model/step.js";
+import { comesBackAt, usedOf } from "../planner/spending.js";
 import type { FailureRecord } from "../records/failure.js";
-import type { NoticeRecord } from "../records/notice-record.js";
 import type { PreflightRecord } from "../records/preflight-record.js";
-import type { Hang, Straggler } from "../records/progress-record.js";
-import type { NodeState, Outcome, World } from "../records/records.js";
+import type {
+	NodeState,
+	NoticeRecord,
+	Outcome,
+	Spending,
+	World,
+} from "../records/records.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
 export type RunPhase =

@@ -1,5 +1,6 @@
 import { formatDuration, formatRate } from "../../base/units.js";
-import type { Hang, Straggler } from "../records/progress-record.js";
+import type { Hang } from "../../model/hang.js";
+import type { Straggler } from "../../model/step.js";
 import type { WorkerStatus } from "./run-status.js";
 
 /** "1234 (2.5/s), 3.0 s ago": the slowest of these workers; "-" if none has made a step. */

@@ -1,15 +1,12 @@
 import { ElasticRunError } from "../../base/errors.js";
+import type { RunCommand } from "../../model/run.js";
 import {
 	type Outcome,
 	RECORD_VERSION,
 	type RoundRecord,
-	type RunSpec,
 } from "../records/records.js";
-import {
-	compareCommands,
-	type OwnCommand,
-	type RunCommand,
-} from "../records/run-command.js";
+import { compareCommands, type OwnCommand } from "../records/run-command.js";
+import type { RunSpec } from "../records/run-spec.js";
 import type { RunView } from "../records/run-view.js";
 
 /** What a new process does about the run with its run id. */

@@ -8,14 +8,9 @@ import {
 	ownRecord,
 } from "../records/own-records.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";
-import type {
-	NodeRecord,
-	Outcome,
-	RoundRecord,
-	RunSpec,
-} from "../records/records.js";
+import type { NodeRecord, Outcome, RoundRecord } from "../records/records.js";
 import { commandOf, type OwnCommand } from "../records/run-command.js";
-import { SPEC } from "../records/run-spec-shape.js";
+import { type RunSpec, SPEC } from "../records/run-spec.js";
 import { readRunView } from "../records/run-view.js";
 import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";

@@ -7,8 +7,8 @@ import {
 	encodeRecord,
 	type Warn,
 } from "../records/record-codec.js";
-import { COORDINATOR } from "../records/record-shapes.js";
 import {
+	COORDINATOR,
 	type CoordinatorRecord,
 	RECORD_VERSION,
 	type RoundRecord,

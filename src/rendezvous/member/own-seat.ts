@@ -1,8 +1,7 @@
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import { garbled, recordAt } from "../records/record-codec.js";
-import { SEAT } from "../records/record-shapes.js";
-import type { Seat } from "../records/records.js";
+import { SEAT, type Seat } from "../records/records.js";
 import type { Snapshot } from "../store/store.js";
 
 /**

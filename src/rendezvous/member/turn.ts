@@ -1,7 +1,7 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
-import type { RunSpec } from "../records/records.js";
+import type { RunSpec } from "../records/run-spec.js";
 
 const LOOK_EVERY_MS = 250;
 const SAY_EVERY_MS = 10_000;

@@ -1,5 +1,5 @@
+import type { RestartLimit } from "../../model/budget.js";
 import type { PlannerConfig } from "./plan.js";
-import type { RestartLimit } from "./spending.js";
 
 type Limits = Pick<
 	PlannerConfig,

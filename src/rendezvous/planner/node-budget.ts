@@ -1,8 +1,8 @@
-import type { Spending } from "../records/budget-record.js";
 import {
 	type BudgetRecord,
 	type NodeFailure,
 	RECORD_VERSION,
+	type Spending,
 } from "../records/records.js";
 import { mainLimit, nodeLimit } from "./limits.js";
 import type { PlannerConfig } from "./plan.js";

@@ -1,10 +1,10 @@
-import type { Spending } from "../records/budget-record.js";
 import { describeFailure } from "../records/failure.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
 	Outcome,
 	RoundRecord,
+	Spending,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { mainLimit, roleLimit } from "./limits.js";

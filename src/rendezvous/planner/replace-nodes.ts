@@ -1,5 +1,8 @@
-import type { BudgetRecord } from "../records/budget-record.js";
-import { RECORD_VERSION, type Seat } from "../records/records.js";
+import {
+	type BudgetRecord,
+	RECORD_VERSION,
+	type Seat,
+} from "../records/records.js";
 import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { whyBarred } from "./node-budget.js";

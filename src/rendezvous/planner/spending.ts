@@ -1,11 +1,5 @@
-import type { Spending } from "../records/budget-record.js";
-
-/** How many failures a budget allows, and in what time. */
-export interface RestartLimit {
-	readonly restarts: number;
-	/** Only what was charged in the last so many milliseconds counts; 0: all. */
-	readonly windowMs: number;
-}
+import type { RestartLimit } from "../../model/budget.js";
+import type { Spending } from "../records/records.js";
 
 /**
  * What counts of a budget's charges. Times are the coordinator's, in milliseconds since 1970; one that is later than now comes

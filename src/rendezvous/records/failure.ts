@@ -1,46 +1,71 @@
-/** A permanent name of one failure, so that it is charged once: node, incarnation, sequence. */
-export type FailureId = string;
+import {
+	fields,
+	flag,
+	type Infer,
+	list,
+	nullable,
+	optional,
+} from "../../base/shape.js";
+import {
+	count,
+	duration,
+	exitCode,
+	name,
+	positive,
+	round,
+	step,
+	time,
+	token,
+	words,
+} from "../../model/value.js";
 
 /** One worker's failure, as its agent reports it. */
-export interface FailureRecord {
-	readonly id: FailureId;
-	readonly nodeId: string;
-	readonly round: number;
-	readonly rank: number;
-	readonly localRank: number;
-	readonly role: string;
-	readonly pid: number | null;
+export type FailureRecord = Infer<typeof failure>;
+
+/** A permanent name of one failure, so that it is charged once: node, incarnation, sequence. */
+export type FailureId = FailureRecord["id"];
+
+export const failure = fields({
+	/** See `FailureId`. */
+	id: token,
+	nodeId: name,
+	round,
+	rank: count,
+	localRank: count,
+	/** A worker that was never in a round has no role yet. */
+	role: token,
+	pid: nullable(positive),
 	/** The worker's exit code; 128 + n if signal n killed it. */
-	readonly exitCode: number;
+	exitCode,
 	/** The signal that ended it, or null. */
-	readonly signal: string | null;
+	signal: nullable(token),
 	/** Set if its process had not ended: it was given up, or waited for another round. */
-	readonly isGivenUp?: boolean | undefined;
+	isGivenUp: optional(flag),
 	/** How long the worker had been up, in milliseconds. */
-	readonly uptimeMs: number;
+	uptimeMs: duration,
 	/** When the failure was seen, or since when the worker has waited, in milliseconds since 1970; only informs people. */
-	readonly timestamp: number;
+	timestamp: time,
 	/** One line in words: "exit code 1", "killed by SIGKILL", "cannot be started: …". */
-	readonly description: string;
+	description: words,
 	/** The likely meaning and where to look. */
-	readonly hint?: string | undefined;
+	hint: optional(words),
 	/** The rule that decided what follows, in words; undefined: the policy decided. */
-	readonly rule?: string | undefined;
+	rule: optional(words),
 	/** What was found out about a worker that hung, before it was killed: at most five lines. */
-	readonly evidence?: readonly string[] | undefined;
+	evidence: optional(list(words)),
 	/** The message of its error file, if it wrote one. */
-	readonly message?: string | undefined;
+	message: optional(words),
 	/** The worker's last step in its round, if it has made one. */
-	readonly step?: number | undefined;
+	step: optional(step),
 	/** Its process was not started as usual: docs/warm-restarts.md. Undefined: it was, or that is not known. */
-	readonly startedWarm?: boolean | undefined;
+	startedWarm: optional(flag),
 	/** Its node is not known to be at fault: its worker stands for the round, and only the run pays. */
-	readonly isUnattributed?: boolean | undefined;
+	isUnattributed: optional(flag),
 	/** The exception and where it was raised, or the last line of its stderr: one line. */
-	readonly said?: string | undefined;
+	said: optional(words),
 	/** Failures with the same one are the same failure: see fingerprint.ts. Undefined: its cause may be outside the program. */
-	readonly fingerprint?: string | undefined;
-}
+	fingerprint: optional(words),
+});
 
 /** "rank 2 on node-a: killed by SIGKILL". */
 export function describeFailure(failure: FailureRecord): string {

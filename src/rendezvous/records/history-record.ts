@@ -1,4 +1,21 @@
-import type { Outcome, RoundCause } from "./records.js";
+import {
+	fields,
+	type Infer,
+	list,
+	nullable,
+	optional,
+} from "../../base/shape.js";
+import {
+	count,
+	duration,
+	instance,
+	name,
+	round,
+	time,
+	version,
+	words,
+} from "../../model/value.js";
+import { cause, result } from "./records.js";
 
 /** How many lines of a run's history are kept: the newest. */
 export const KEPT_ROUNDS = 200;
@@ -7,36 +24,38 @@ export const KEPT_ROUNDS = 200;
  * `history/<round>`: one line of the run's history, written when the round's barrier lifts and completed when the round
  * is left. Times are milliseconds since 1970 by the coordinator's clock, unless stated otherwise.
  */
-export interface HistoryRecord {
-	readonly version: 1;
-	readonly instance: number;
-	readonly round: number;
+export type HistoryRecord = Infer<typeof HISTORY>;
+
+export const HISTORY = fields({
+	version,
+	instance,
+	round,
 	/** Why the round began: the end of the previous one. */
-	readonly cause: RoundCause;
+	cause,
 	/** The instance's incidents before this round. */
-	readonly incidents: number;
-	readonly worldSize: number;
+	incidents: count,
+	worldSize: count,
 	/** Node ids in the order of their group ranks. */
-	readonly members: readonly string[];
+	members: list(name),
 	/** Members that the previous round did not have, and those of it that are gone. */
-	readonly joined: readonly string[];
-	readonly left: readonly string[];
+	joined: list(name),
+	left: list(name),
 	/** When the end of the previous round was seen, or when the instance began if this is its first round. Null if unknown. */
-	readonly begunAt: number | null;
+	begunAt: nullable(time),
 	/** When the last member that stayed had ended its workers, by the nodes' own clocks; null if none stayed. */
-	readonly stoppedAt: number | null;
+	stoppedAt: nullable(time),
 	/** When the last member was seen to be ready. */
-	readonly readyAt: number;
+	readyAt: time,
 	/** When its barrier was lifted. */
-	readonly liftedAt: number;
+	liftedAt: time,
 	/** When all members were seen to run; null if they were not before the round was left. */
-	readonly startedAt: number | null;
+	startedAt: nullable(time),
 	/** When its end was seen; null while it runs. */
-	readonly endedAt: number | null;
+	endedAt: nullable(time),
 	/** How long before that its first sign was: see `RoundCause`. Until then all members ran. */
-	readonly noticedAfterMs?: number | undefined;
+	noticedAfterMs: optional(duration),
 	/** Why it ended, in words; null while it runs. */
-	readonly ending: string | null;
+	ending: nullable(words),
 	/** The run's outcome, if the run ended with this round; else null. */
-	readonly outcome: Outcome["result"] | null;
-}
+	outcome: nullable(result),
+});

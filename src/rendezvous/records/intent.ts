@@ -1,5 +1,9 @@
-import type { NoticeRecord } from "./notice-record.js";
-import type { NodeFailure, NodeState, Reached } from "./records.js";
+import type {
+	NodeFailure,
+	NodeState,
+	NoticeRecord,
+	Reached,
+} from "./records.js";
 
 /** The facts about an agent that stay the same while its process lives. */
 export interface AgentIdentity {

@@ -1,15 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { fields, matching } from "../../base/shape.js";
+import { fields, type Infer, matching } from "../../base/shape.js";
 import type { SharedModules } from "../../model/start.js";
-import { count, version } from "./record-parts.js";
-
-/** `learned/<digest of the command>`, written without a lease. */
-export interface LearnedRecord {
-	readonly version: 1;
-	/** The names, a line each; deflated, as base64. */
-	readonly modules: string;
-	readonly bytes: number;
-}
+import { count, version } from "../../model/value.js";
 
 /** The longest record. */
 const MOST_BYTES = 64 * 1024;
@@ -20,8 +12,12 @@ const NAME = /^[A-Za-z_]\w{0,99}(\.[A-Za-z_]\w{0,99}){0,19}$/;
 const DOES_SOMETHING =
 	/^(antigravity|this|idlelib|turtledemo|test)(\.|$)|(^|\.)__main__(\.|$)/;
 
-export const LEARNED = fields<LearnedRecord>({
+/** `learned/<digest of the command>`, written without a lease. */
+export type LearnedRecord = Infer<typeof LEARNED>;
+
+export const LEARNED = fields({
 	version,
+	/** The names, a line each; deflated, as base64. */
 	modules: matching(
 		new RegExp(`^[A-Za-z0-9+/=]{0,${MOST_BYTES}}$`),
 		`at most ${MOST_BYTES} characters of base64`,

@@ -1,6 +1,5 @@
-import type { Entry, Lease, Reader, Store } from "../store/store.js";
+import type { Entry, Lease, Reader, Store, Write } from "../store/store.js";
 import type { AgentIdentity, Departure, Intent } from "./intent.js";
-import { intentWrites } from "./intent-writes.js";
 import type { RunKeys } from "./keys.js";
 import { encodeRecord } from "./record-codec.js";
 import {
@@ -8,7 +7,11 @@ import {
 	RECORD_VERSION,
 	type RoundRecord,
 } from "./records.js";
-import { writePatienceMs } from "./write-patience.js";
+
+/** How long an agent may end its workers before it says so, in milliseconds: usually it is ready by then. */
+const STOPPING_MS = 200;
+/** How long an agent may run before it says so, per seat of its round, in milliseconds. */
+const RUNNING_MS_A_SEAT = 0.2;
 
 /**
  * The port of a claim, in this start of the run.
@@ -167,4 +170,84 @@ export class RecordWriter {
 		}
 		return this.reservedFor.port;
 	}
+}
+
+interface Place {
+	readonly keys: RunKeys;
+	readonly identity: AgentIdentity;
+	readonly lease: Lease;
+}
+
+/**
+ * The writes of an agent's intent: its record under its lease, and what must outlive the agent.
+ * @param record the agent's record as text
+ */
+function intentWrites(
+	intent: Intent,
+	record: string,
+	place: Place,
+): readonly Write[] {
+	const { keys, identity, lease } = place;
+	const put = keys.node(identity.nodeId);
+	const left = [...finishedWrites(intent, place), ...leftBehind(intent, place)];
+	return [{ put, value: record, lease: lease.id }, ...left];
+}
+
+function finishedWrites(
+	{ finishedPlan }: Intent,
+	{ keys, identity }: Place,
+): readonly Write[] {
+	if (finishedPlan === null) return [];
+	const put = keys.finishedBy(identity.nodeId);
+	const version = RECORD_VERSION;
+	return [{ put, value: encodeRecord({ version, planId: finishedPlan }) }];
+}
+
+/** Who leaves says what follows. */
+function leftBehind(
+	{ state, departure, cause, since }: Intent,
+	{ keys, identity }: Place,
+): readonly Write[] {
+	const { nodeId, incarnation, hostId, address, role } = identity;
+	const version = RECORD_VERSION;
+	switch (departure) {
+		case undefined: {
+			if (state !== "leaving") return [];
+			const value = encodeRecord({ version, incarnation });
+			return [{ put: keys.leftBy(nodeId), value }];
+		}
+		case "recreated": {
+			const value = encodeRecord({ version, incarnation });
+			return [{ put: keys.recreatedBy(nodeId), value }];
+		}
+		case "replaced": {
+			const who = { nodeId, incarnation, hostId, address, role };
+			const about = { reason: cause ?? "", at: since };
+			const value = encodeRecord({ version, ...who, ...about });
+			return [{ put: keys.replacedNode(nodeId), value }];
+		}
+		default:
+			return departure satisfies never;
+	}
+}
+
+type Said = Pick<NodeRecord, "state" | "failure" | "notice">;
+
+/**
+ * How long what an agent would say may wait, in milliseconds. All agents know that a round is left, and none waits for the
+ * news that one more agent ends its workers or has started them. In a large job such writes would delay the others'.
+ */
+function writePatienceMs(
+	intent: Said,
+	written: Said,
+	round: RoundRecord,
+): number {
+	if (intent.failure !== written.failure) return 0;
+	if (intent.notice !== written.notice) return 0;
+	if (intent.state === "stopping") {
+		return round.deprecated >= round.synced ? STOPPING_MS : 0;
+	}
+	return intent.state === "running"
+		? Math.floor(round.seats * RUNNING_MS_A_SEAT)
+		: 0;
 }

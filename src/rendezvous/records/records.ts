@@ -1,197 +1,344 @@
-import type { Reached, RepeatedFailure, Spending } from "./budget-record.js";
-import type { FailureId, FailureRecord } from "./failure.js";
-import type { NoticeRecord } from "./notice-record.js";
-import type { RefusedSeat } from "./refused-seat.js";
-
-export type {
-	BudgetRecord,
-	Reached,
-	RepeatedFailure,
-} from "./budget-record.js";
-export type { CoordinatorRecord } from "./coordinator-record.js";
-export type { RunSpec } from "./run-spec.js";
+import {
+	fields,
+	flag,
+	type Infer,
+	isObject,
+	list,
+	mapOf,
+	matching,
+	nullable,
+	oneOf,
+	optional,
+	type Shape,
+} from "../../base/shape.js";
+import {
+	claim,
+	count,
+	duration,
+	exitCode,
+	instance,
+	name,
+	port,
+	positive,
+	round,
+	size,
+	step,
+	time,
+	token,
+	version,
+	words,
+} from "../../model/value.js";
+import { failure } from "./failure.js";
 
 /** Version of every record; a reader refuses any other. */
 export const RECORD_VERSION = 1;
 
-export type NodeState =
-	/** It has no workers and is not ready yet. */
-	| "joining"
-	/** It has left its round and is ending its workers. */
-	| "stopping"
-	/** It could start workers at once. */
-	| "ready"
-	| "running"
-	/** Its workers have all succeeded. */
-	| "finished"
-	/** It is going: no round waits for it or includes it. */
-	| "leaving";
+export const result = oneOf("succeeded", "failed", "stopped");
+/** Why a node's machine will go. */
+export type NoticeRecord = Infer<typeof notice>;
 
-/** `nodes/<nodeId>`: an agent's record of itself. Only that agent writes it, under its lease. */
-export interface NodeRecord {
-	readonly version: 1;
-	readonly nodeId: string;
-	/** Names this process; the same in all of its sessions with the store. */
-	readonly incarnation: string;
-	readonly instance: number;
-	readonly hostId: string;
-	readonly pid: number;
-	/** Start time of the process, which distinguishes it from a later one with the same pid. */
-	readonly startTime: string;
-	/** The round that it wants to join, or is in. */
-	readonly claim: number;
-	readonly state: NodeState;
-	/** When this state began, in milliseconds since 1970 by the node's own clock; only informs people. */
-	readonly since: number;
-	/** Since when its workers ran in the round that it has left; absent as `ranUntil` is. Only informs people. */
-	readonly ranSince?: number | undefined;
-	/**
-	 * Until when all of its workers ran in the round that it has left, by its own clock: then it began to end or pause
-	 * them. Absent if it has not run, or still runs. Only informs people.
-	 */
-	readonly ranUntil?: number | undefined;
-	/** Its workers by local rank, if there are any; null: not started. */
-	readonly pids: readonly (number | null)[];
-	/** How far its workers came in the round that it has left; absent if they count no steps. */
-	readonly reached?: Reached | undefined;
-	/** The last failure among its workers. */
-	readonly failure: NodeFailure | null;
-	/** The last round that it left because its lease was unreliable, if any. */
-	readonly fencedIn?: number | undefined;
-	/** Why it leaves, or has left its round before the others, in words. */
-	readonly cause: string | null;
-	/** Set while paused workers keep it from being ready: how long it may wait for them before it ends them, in milliseconds. */
-	readonly awaitsWorkersMs?: number | undefined;
-	/** Set if it is ready for a round while its workers run on. */
-	readonly runsOn?: boolean | undefined;
-	/** Set if it leaves on request, without a failure. */
-	readonly isAsked?: boolean | undefined;
-	/** Set while its machine is about to go. Absent in records of older agents. */
-	readonly notice?: NoticeRecord | undefined;
-	readonly address: string;
-	readonly masterPort: number;
-	readonly localWorldSize: number;
-	readonly role: string;
-	/** The process whose place it takes: that one ended to be started again. */
-	readonly succeeds?: string | undefined;
-	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
-	readonly nodeRank?: number | undefined;
-}
+const notice = fields({
+	/** "aws", "slurm", "command" …; later agents may know others. */
+	source: name,
+	reason: words,
+	/** When the machine goes, in milliseconds since 1970; absent if unknown. */
+	deadline: optional(time),
+});
 
 /** A failure with the decision of the agent's policy. */
-export interface NodeFailure {
-	readonly failure: FailureRecord;
-	readonly charge: "run" | "node" | "worker" | "nothing";
+export type NodeFailure = Infer<typeof nodeFailure>;
+
+const nodeFailure = fields({
+	failure,
+	charge: oneOf("run", "node", "worker", "nothing"),
 	/** Set if the failure ends the run whatever budget is left: the run's exit code. */
-	readonly failsRun: number | null;
+	failsRun: nullable(exitCode),
 	/** Set if its node had not heard that the round was over. */
-	readonly unaware?: boolean | undefined;
+	unaware: optional(flag),
 	/**
 	 * Set if the worker was paused, or was kept and had not gone on in this round, and nothing in its place has had this
 	 * excuse in this incident.
 	 */
-	readonly paused?: boolean | undefined;
+	paused: optional(flag),
 	/** Nothing has failed: the worker waits for another round. */
-	readonly isWish?: boolean | undefined;
-}
+	isWish: optional(flag),
+});
 
-export interface RoundCause {
-	readonly kind: "start" | "failure" | "scale-down" | "scale-up";
-	readonly changeEvent: "SCALE_UP" | "SCALE_DOWN" | null;
+export type RoundCause = Infer<typeof cause>;
+
+export const cause = fields({
+	kind: oneOf("start", "failure", "scale-down", "scale-up"),
+	changeEvent: nullable(oneOf("SCALE_UP", "SCALE_DOWN")),
 	/** In words: "rank 2 on node-a: exit code 1", "node-b left: SIGTERM". */
-	readonly reason: string;
+	reason: words,
 	/** The root failure, if there is one. */
-	readonly root: FailureRecord | null;
+	root: nullable(failure),
 	/** The round that a change of the members has ended. */
-	readonly ended?: number;
+	ended: optional(round),
 	/**
 	 * How long before the round was left its first sign was, in milliseconds: see first-sign.ts. Absent if it was left at
 	 * once, or for newcomers.
 	 */
-	readonly noticedAfterMs?: number | undefined;
+	noticedAfterMs: optional(duration),
 	/** Nothing had failed: the root is a worker that waited for another round. */
-	readonly isWish?: boolean | undefined;
+	isWish: optional(flag),
 	/** The roles that restart, if that is not the whole run. */
-	readonly roles?: readonly string[] | undefined;
-}
+	roles: optional(list(name)),
+});
 
 /** The figures of a world that all its workers share. */
-export interface World {
-	readonly worldSize: number;
-	readonly groupWorldSize: number;
-	readonly roleWorldSizes: Readonly<Record<string, number>>;
-	readonly masterAddr: string;
-	readonly masterPort: number;
-}
+export type World = Infer<typeof world>;
+
+const world = fields({
+	worldSize: positive,
+	groupWorldSize: positive,
+	roleWorldSizes: mapOf(name, positive),
+	masterAddr: token,
+	masterPort: port,
+});
 
 /** How a run ended; every agent exits with it. */
-export interface Outcome {
-	readonly result: "succeeded" | "failed" | "stopped";
-	readonly exitCode: number;
-	readonly reason: string;
-	readonly root: FailureRecord | null;
-	/** When it was written, in milliseconds since 1970; only informs people. */
-	readonly endedAt?: number | undefined;
-	/** The failures that came again and again and so ended it, each in one line. */
-	readonly repeated?: readonly string[] | undefined;
-}
+export type Outcome = Infer<typeof outcome>;
+
+const outcome = fields(
+	{
+		result,
+		exitCode,
+		reason: words,
+		root: nullable(failure),
+		/** When it was written, in milliseconds since 1970; only informs people. */
+		endedAt: optional(time),
+		/** The failures that came again and again and so ended it, each in one line. */
+		repeated: optional(list(words)),
+	},
+	(value) =>
+		(value.result === "succeeded") === (value.exitCode === 0)
+			? undefined
+			: {
+					field: "exitCode",
+					allowed: `0 for "succeeded", 1 to 255 for the rest`,
+				},
+);
+
+/** What was charged to a budget. */
+export type Spending = Infer<typeof spending>;
+
+const spending = fields({
+	count,
+	/** When, in milliseconds since 1970 by the coordinator's clock: the newest, and only if a window makes it count. */
+	at: list(time),
+});
+
+/** The furthest step of a node's workers in a round. */
+export type Reached = Infer<typeof reached>;
+
+const reached = fields({
+	round,
+	/** Null if a worker has gone back in the round, so that its steps do not show how far it is. */
+	step: nullable(step),
+});
+
+export type PreviousPlace = Infer<typeof previousPlace>;
+
+const previousPlace = fields({
+	planId: token,
+	groupRank: count,
+});
+
+/** A failure that came again and again: see identical-failures.ts. */
+export type RepeatedFailure = Infer<typeof repeatedFailure>;
+
+const repeatedFailure = fields({
+	fingerprint: words,
+	times: count,
+	/** The furthest step of the workers that failed; absent if they count none. */
+	step: optional(step),
+	/** Where it was: the nodes that it came from. */
+	nodes: list(name),
+	/** The newest of them, each in one line. */
+	lines: list(words),
+});
 
 /** `round`: the one key that tells the state of the run. The coordinator writes it, by compare-and-set. */
-export interface RoundRecord {
-	readonly version: 1;
-	/** Names one start of the run; higher in each later one. */
-	readonly instance: number;
-	/** The newest round whose workers may run; 0 before the first. Never decreases. */
-	readonly synced: number;
-	/** Every round up to this one must be left. Never decreases, never above `synced`. */
-	readonly deprecated: number;
-	/** The plan of `synced`; null before an instance's first. */
-	readonly planId: string | null;
-	/** How many seats the plan has. */
-	readonly seats: number;
-	/** Why the last change was made. */
-	readonly cause: RoundCause;
-	/** Incidents of this instance, charged or not. */
-	readonly incidents: number;
-	/** What was charged to the run's own budget. */
-	readonly charged: number;
-	/** When; see `Spending`. */
-	readonly chargedAt?: readonly number[] | undefined;
-	/** What was charged to each role, if `--max-role-restarts` limits it. */
-	readonly roles?: Readonly<Record<string, Spending>> | undefined;
-	/** Failures of the round `synced`, and of the one before, that are accounted for. */
-	readonly accounted: readonly FailureId[];
-	/** Why the round was left, while it is open whether it is charged. */
-	readonly unpaid?: NodeFailure | undefined;
-	/** The furthest step of all rounds, by role; only of roles that count steps. */
-	readonly furthest?: Readonly<Record<string, number>> | undefined;
-	/** How many incidents in a row have ended a round in which nothing moved; absent: none. */
-	readonly fruitless?: number | undefined;
-	/** The newest incidents that were the same, without progress between them. */
-	readonly repeated?: RepeatedFailure | undefined;
-	readonly world: World | null;
-	readonly outcome: Outcome | null;
-}
+export type RoundRecord = Infer<typeof ROUND>;
+
+export const ROUND = fields(
+	{
+		version,
+		/** Names one start of the run; higher in each later one. */
+		instance,
+		/** The newest round whose workers may run; 0 before the first. Never decreases. */
+		synced: round,
+		/** Every round up to this one must be left. Never decreases, never above `synced`. */
+		deprecated: round,
+		/** The plan of `synced`; null before an instance's first. */
+		planId: nullable(token),
+		/** How many seats the plan has. */
+		seats: count,
+		/** Why the last change was made. */
+		cause,
+		/** Incidents of this instance, charged or not. */
+		incidents: count,
+		/** What was charged to the run's own budget. */
+		charged: count,
+		/** When; see `Spending`. */
+		chargedAt: optional(list(time)),
+		/** What was charged to each role, if `--max-role-restarts` limits it. */
+		roles: optional(mapOf(name, spending)),
+		/** Failures of the round `synced`, and of the one before, that are accounted for. */
+		accounted: list(token),
+		/** Why the round was left, while it is open whether it is charged. */
+		unpaid: optional(nodeFailure),
+		/** The furthest step of all rounds, by role; only of roles that count steps. */
+		furthest: optional(mapOf(name, step)),
+		/** How many incidents in a row have ended a round in which nothing moved; absent: none. */
+		fruitless: optional(count),
+		/** The newest incidents that were the same, without progress between them. */
+		repeated: optional(repeatedFailure),
+		world: nullable(world),
+		outcome: nullable(outcome),
+	},
+	({ synced, deprecated }) =>
+		deprecated <= synced
+			? undefined
+			: { field: "deprecated", allowed: `at most synced (${synced})` },
+);
+
+const nodeState = oneOf(
+	/** It has no workers and is not ready yet. */
+	"joining",
+	/** It has left its round and is ending its workers. */
+	"stopping",
+	/** It could start workers at once. */
+	"ready",
+	"running",
+	/** Its workers have all succeeded. */
+	"finished",
+	/** It is going: no round waits for it or includes it. */
+	"leaving",
+);
+
+export type NodeState = Infer<typeof nodeState>;
+
+/** `nodes/<nodeId>`: an agent's record of itself. Only that agent writes it, under its lease. */
+export type NodeRecord = Infer<typeof NODE>;
+
+export const NODE = fields({
+	version,
+	nodeId: name,
+	/** Names this process; the same in all of its sessions with the store. */
+	incarnation: token,
+	instance,
+	hostId: token,
+	pid: positive,
+	/** Start time of the process, which distinguishes it from a later one with the same pid. */
+	startTime: token,
+	/** The round that it wants to join, or is in. */
+	claim,
+	state: nodeState,
+	/** When this state began, in milliseconds since 1970 by the node's own clock; only informs people. */
+	since: time,
+	/** Since when its workers ran in the round that it has left; absent as `ranUntil` is. Only informs people. */
+	ranSince: optional(time),
+	/**
+	 * Until when all of its workers ran in the round that it has left, by its own clock: then it began to end or pause
+	 * them. Absent if it has not run, or still runs. Only informs people.
+	 */
+	ranUntil: optional(time),
+	/** The process whose place it takes: that one ended to be started again. */
+	succeeds: optional(token),
+	/** The rank that it wants among newcomers, from 0; absent: after those that want one. */
+	nodeRank: optional(count),
+	/** Its workers by local rank, if there are any; null: not started. */
+	pids: list(nullable(positive)),
+	/** How far its workers came in the round that it has left; absent if they count no steps. */
+	reached: optional(reached),
+	/** The last failure among its workers. */
+	failure: nullable(nodeFailure),
+	/** The last round that it left because its lease was unreliable, if any. */
+	fencedIn: optional(round),
+	/** Why it leaves, or has left its round before the others, in words. */
+	cause: nullable(words),
+	/** Set while paused workers keep it from being ready: how long it may wait for them before it ends them, in milliseconds. */
+	awaitsWorkersMs: optional(duration),
+	/** Set if it is ready for a round while its workers run on. */
+	runsOn: optional(flag),
+	/** Set if it leaves on request, without a failure. */
+	isAsked: optional(flag),
+	/** Set while its machine is about to go. Absent in records of older agents. */
+	notice: optional(notice),
+	address: token,
+	masterPort: port,
+	localWorldSize: size,
+	role: name,
+});
+
+/** `coordinator`: the agent that plans at this moment. The key's create revision is the fencing token. */
+export type CoordinatorRecord = Infer<typeof COORDINATOR>;
+
+export const COORDINATOR = fields({
+	version,
+	nodeId: name,
+	incarnation: token,
+});
 
 /** `seats/<nodeId>`: one agent's place in one round, given by the coordinator. */
-export interface SeatRecord {
-	readonly version: 1;
-	readonly planId: string;
-	readonly round: number;
-	readonly incarnation: string;
-	readonly groupRank: number;
-	/** The first of its global ranks. */
-	readonly firstRank: number;
-	readonly firstRoleRank: number;
-	readonly localWorldSize: number;
-	readonly role: string;
-	/** Its place in the plan that this one will replace; it is valid until then. Null if it had none. */
-	readonly previous: PreviousPlace | null;
-}
+export type SeatRecord = Infer<typeof place>;
 
-export interface PreviousPlace {
-	readonly planId: string;
-	readonly groupRank: number;
-}
+const place = fields({
+	version,
+	planId: token,
+	round,
+	incarnation: token,
+	groupRank: count,
+	/** The first of its global ranks. */
+	firstRank: count,
+	firstRoleRank: count,
+	localWorldSize: size,
+	role: name,
+	/** Its place in the plan that this one will replace; it is valid until then. Null if it had none. */
+	previous: nullable(previousPlace),
+});
+
+/** `seats/<nodeId>` of a node that may not take part any more. */
+export type RefusedSeat = Infer<typeof refused>;
+
+const refused = fields({
+	version,
+	incarnation: token,
+	refused: words,
+});
 
 export type Seat = SeatRecord | RefusedSeat;
+
+export const SEAT: Shape<Seat> = (value, verdict): value is Seat =>
+	isObject(value) && "refused" in value
+		? refused(value, verdict)
+		: place(value, verdict);
+
+/** `finished/<nodeId>`: this member has finished its part of the plan. */
+export type FinishedRecord = Infer<typeof FINISHED>;
+
+export const FINISHED = fields({
+	version,
+	planId: token,
+});
+
+const localRank = matching(/^\d{1,9}$/, "a local rank");
+
+/** `budgets/<nodeId>`: what this node has used up; it outlives the node's processes. */
+export type BudgetRecord = Infer<typeof BUDGET>;
+
+export const BUDGET = fields({
+	version,
+	charged: count,
+	/** When; see `Spending`. */
+	chargedAt: optional(list(time)),
+	/** What each of its workers has used up, by local rank. */
+	workers: optional(mapOf(localRank, count)),
+	workersAt: optional(mapOf(localRank, list(time))),
+	/** Failures on this node, whoever paid for them, if `--max-node-restarts` limits them. */
+	failures: optional(spending),
+	/** Why it may not take part any more although no budget above is spent, in words. */
+	barred: optional(words),
+});

@@ -1,24 +1,18 @@
-import { fields, matching } from "../../base/shape.js";
+import { fields, type Infer } from "../../base/shape.js";
+import { RUN_COMMAND, type RunCommand } from "../../model/run.js";
+import { instance, version } from "../../model/value.js";
 import type { Compare, Entry, Write } from "../store/store.js";
 import { decodeRecord, encodeRecord } from "./record-codec.js";
-import { instance, version, words } from "./record-parts.js";
 import { RECORD_VERSION } from "./records.js";
 
-/** An agent's command, as agents of a role compare it. */
-export interface RunCommand {
-	/** Program and arguments for people, without secrets. */
-	readonly words: string;
-	/** SHA-256 of the program and its arguments as typed. */
-	readonly argumentsDigest: string;
-	/** SHA-256 of the script's content; empty if there is no readable script. */
-	readonly scriptDigest: string;
-}
-
 /** `commands/<role>`: the command of a role's workers in one start of the run. */
-export interface CommandRecord extends RunCommand {
-	readonly version: 1;
-	readonly instance: number;
-}
+export type CommandRecord = Infer<typeof COMMAND>;
+
+export const COMMAND = fields({
+	version,
+	instance,
+	...RUN_COMMAND,
+});
 
 /** An agent's command, and how strictly it is compared. */
 export interface OwnCommand {
@@ -32,19 +26,6 @@ export interface OwnCommand {
 
 /** How many digits of a digest a message shows. */
 const SHOWN_DIGITS = 12;
-
-const digest = matching(
-	/^([0-9a-f]{64})?$/,
-	"a SHA-256 digest in hexadecimal, or empty",
-);
-
-export const COMMAND = fields<CommandRecord>({
-	version,
-	instance,
-	words,
-	argumentsDigest: digest,
-	scriptDigest: digest,
-});
 
 /**
  * The command in an entry for this start of the run; undefined if it has none yet.

@@ -1,6 +1,6 @@
 import { NAME, NAME_WORDS } from "../../base/name.js";
 import type { Entry, Snapshot } from "../store/store.js";
-import type { HistoryRecord } from "./history-record.js";
+import { HISTORY, type HistoryRecord } from "./history-record.js";
 import type { RunKeys } from "./keys.js";
 import {
 	decodeLeased,
@@ -11,17 +11,17 @@ import {
 } from "./record-codec.js";
 import {
 	BUDGET,
+	type BudgetRecord,
 	FINISHED,
-	HISTORY,
 	NODE,
+	type NodeRecord,
 	ROUND,
+	type RoundRecord,
 	SEAT,
-	WAITING,
-} from "./record-shapes.js";
-import type { BudgetRecord, NodeRecord, RoundRecord, Seat } from "./records.js";
-import { RECREATED } from "./recreated-record.js";
-import { REPLACED, type ReplacedRecord } from "./replaced-record.js";
-import type { WaitingRecord } from "./waiting-record.js";
+	type Seat,
+} from "./records.js";
+import { RECREATED, REPLACED, type ReplacedRecord } from "./replaced-record.js";
+import { WAITING, type WaitingRecord } from "./waiting-record.js";
 
 /** A live agent's record, and when it was created and last changed. */
 export interface NodeView {

@@ -1,46 +1,65 @@
-export interface NodeList {
-	readonly count: number;
+import { fields, type Infer, list, nullable, oneOf } from "../../base/shape.js";
+import {
+	claim,
+	count,
+	instance,
+	name,
+	time,
+	version,
+} from "../../model/value.js";
+
+export type NodeList = Infer<typeof nodeList>;
+
+const nodeList = fields({
+	count,
 	/** The first few of them. */
-	readonly names: readonly string[];
-}
+	names: list(name),
+});
 
-export type AwaitedKind =
+const awaitedKind = oneOf(
 	/** Members that hold their lease, or are expected back. */
-	| "members"
+	"members",
 	/** The minimum number of nodes. */
-	| "minimum"
+	"minimum",
 	/** Further nodes for the first round. */
-	| "last-call"
+	"last-call",
 	/** Further nodes while a round runs. */
-	| "newcomers"
-	/** The time before a restart, because nothing makes progress. */
-	| "delay"
+	"newcomers",
 	/** The end of a round that admits no more nodes although there is room. */
-	| "end";
+	"end",
+	/** The time before a restart, because nothing makes progress. */
+	"delay",
+);
 
-/** What the planner waits for before the next round begins. */
-export interface Awaited {
-	/** The round that will begin. */
-	readonly round: number;
-	readonly kind: AwaitedKind;
-	/** Nodes that are ready, in their order. */
-	readonly here: NodeList;
-	/** Nodes that are known and not ready. */
-	readonly missing: NodeList;
-	/** How many more nodes must come. */
-	readonly needed: number;
-	readonly minNodes: number;
-	readonly maxNodes: number;
-}
+export type AwaitedKind = Infer<typeof awaitedKind>;
 
 /**
  * `waiting`: what the coordinator waits for, so that every agent and user can see it. Times are milliseconds since 1970
  * by its clock.
  */
-export interface WaitingRecord extends Awaited {
-	readonly version: 1;
-	readonly instance: number;
-	readonly since: number;
+export type WaitingRecord = Infer<typeof WAITING>;
+
+/** What the planner waits for before the next round begins. */
+export type Awaited = Omit<
+	WaitingRecord,
+	"version" | "instance" | "since" | "until"
+>;
+
+export const WAITING = fields({
+	version,
+	instance,
+	/** The round that will begin. */
+	round: claim,
+	kind: awaitedKind,
+	/** Nodes that are ready, in their order. */
+	here: nodeList,
+	/** Nodes that are known and not ready. */
+	missing: nodeList,
+	/** How many more nodes must come. */
+	needed: count,
+	minNodes: count,
+	maxNodes: count,
+	since: time,
 	/** When the wait ends; null if it has no set end. */
-	readonly until: number | null;
-}
+	until: nullable(time),
+});

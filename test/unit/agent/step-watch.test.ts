@@ -10,11 +10,9 @@ import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
 import { StepWatch } from "../../../src/agent/steps/step-watch.js";
 import type { Still } from "../../../src/agent/steps/step-watch-options.js";
 import type { Clock } from "../../../src/base/clock.js";
-import type {
-	Hang,
-	ProgressRecord,
-	Straggler,
-} from "../../../src/rendezvous/records/progress-record.js";
+import type { Hang } from "../../../src/model/hang.js";
+import type { Straggler } from "../../../src/model/step.js";
+import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
 import { seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { workerSlot } from "../../helpers/worker-slots.js";

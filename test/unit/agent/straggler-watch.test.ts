@@ -1,11 +1,9 @@
 import { expect, it } from "vitest";
 import type { Running } from "../../../src/agent/machine/state.js";
 import { StragglerWatch } from "../../../src/agent/steps/straggler-watch.js";
+import type { Pace } from "../../../src/model/step.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type {
-	Pace,
-	ProgressRecord,
-} from "../../../src/rendezvous/records/progress-record.js";
+import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import { seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";

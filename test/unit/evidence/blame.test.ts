@@ -4,7 +4,7 @@ import type {
 	Frame,
 	GroupProgress,
 	RankEvidence,
-} from "../../../src/evidence/evidence.js";
+} from "../../../src/model/evidence.js";
 
 const frame = (file: string, line: number, name: string): Frame => ({
 	file,

@@ -3,7 +3,7 @@ import {
 	asStandIn,
 	describeHang,
 } from "../../../src/evidence/describe-hang.js";
-import type { HangKind } from "../../../src/rendezvous/records/progress-record.js";
+import type { HangKind } from "../../../src/model/hang.js";
 
 const WHY = "in kernel state D, which no signal ends (it waits in nfs_wait)";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeStuck } from "../../../src/evidence/describe-stuck.js";
-import type { RankEvidence } from "../../../src/evidence/evidence.js";
+import type { RankEvidence } from "../../../src/model/evidence.js";
 
 function rank(number: number, change: Partial<RankEvidence>): RankEvidence {
 	return {

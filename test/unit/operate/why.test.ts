@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RankEvidence } from "../../../src/evidence/evidence.js";
+import type { RankEvidence } from "../../../src/model/evidence.js";
 import {
 	formatWhy,
 	judgeNow,

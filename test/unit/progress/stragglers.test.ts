@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Pace } from "../../../src/model/step.js";
 import { Arrivals } from "../../../src/progress/arrivals.js";
 import { OwnTime } from "../../../src/progress/own-time.js";
 import { PACE_STEPS, paceOf } from "../../../src/progress/pace.js";
@@ -7,7 +8,6 @@ import {
 	followStraggler,
 	type PacedRank,
 } from "../../../src/progress/stragglers.js";
-import type { Pace } from "../../../src/rendezvous/records/progress-record.js";
 import { seededRandom } from "../../helpers/seeded-random.js";
 
 /** Least, usual and most seconds of a rank's steps. */

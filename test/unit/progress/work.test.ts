@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Furthest, StageTime } from "../../../src/model/step.js";
 import {
 	announcedBy,
 	beginWork,
@@ -10,10 +11,6 @@ import {
 	workUntil,
 } from "../../../src/progress/work.js";
 import { insertNews } from "../../../src/progress/work-news.js";
-import type {
-	Furthest,
-	StageTime,
-} from "../../../src/rendezvous/records/ledger-record.js";
 
 type Event = (work: Work) => Work;
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { beginRun } from "../../../src/rendezvous/member/begin-run.js";
-import type {
-	RoundRecord,
-	RunSpec,
-} from "../../../src/rendezvous/records/records.js";
+import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
+import type { RunSpec } from "../../../src/rendezvous/records/run-spec.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 

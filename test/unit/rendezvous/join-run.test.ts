@@ -5,7 +5,7 @@ import {
 } from "../../../src/rendezvous/member/membership.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../../src/rendezvous/records/record-codec.js";
-import { NODE } from "../../../src/rendezvous/records/record-shapes.js";
+import { NODE } from "../../../src/rendezvous/records/records.js";
 import type { RoundView } from "../../../src/rendezvous/records/round-view.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import {

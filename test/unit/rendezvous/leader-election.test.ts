@@ -8,11 +8,9 @@ import {
 } from "../../../src/rendezvous/records/record-codec.js";
 import {
 	COORDINATOR,
+	type NodeRecord,
 	ROUND,
-} from "../../../src/rendezvous/records/record-shapes.js";
-import type {
-	NodeRecord,
-	RoundRecord,
+	type RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
 import type { Snapshot } from "../../../src/rendezvous/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";

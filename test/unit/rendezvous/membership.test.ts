@@ -9,8 +9,10 @@ import {
 	decodeRecord,
 	encodeRecord,
 } from "../../../src/rendezvous/records/record-codec.js";
-import { NODE } from "../../../src/rendezvous/records/record-shapes.js";
-import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
+import {
+	NODE,
+	type RoundRecord,
+} from "../../../src/rendezvous/records/records.js";
 import type { RoundView } from "../../../src/rendezvous/records/round-view.js";
 import type {
 	Lease,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { formatNodes } from "../../../src/operate/format-nodes.js";
 import { accountsOf } from "../../../src/rendezvous/describe/node-accounts.js";
-import type { BudgetRecord } from "../../../src/rendezvous/records/budget-record.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
+import type { BudgetRecord } from "../../../src/rendezvous/records/records.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {

@@ -4,8 +4,8 @@ import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import type {
 	NodeRecord,
 	RoundRecord,
-	RunSpec,
 } from "../../../src/rendezvous/records/records.js";
+import type { RunSpec } from "../../../src/rendezvous/records/run-spec.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {

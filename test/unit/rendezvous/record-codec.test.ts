@@ -10,9 +10,9 @@ import {
 	NODE,
 	ROUND,
 	SEAT,
-	WAITING,
-} from "../../../src/rendezvous/records/record-shapes.js";
-import { SPEC } from "../../../src/rendezvous/records/run-spec-shape.js";
+} from "../../../src/rendezvous/records/records.js";
+import { SPEC } from "../../../src/rendezvous/records/run-spec.js";
+import { WAITING } from "../../../src/rendezvous/records/waiting-record.js";
 import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
 import {
 	outcome,

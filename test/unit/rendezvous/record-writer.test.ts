@@ -4,11 +4,12 @@ import {
 	decodeRecord,
 	encodeRecord,
 } from "../../../src/rendezvous/records/record-codec.js";
-import { NODE, ROUND } from "../../../src/rendezvous/records/record-shapes.js";
 import { RecordWriter } from "../../../src/rendezvous/records/record-writer.js";
-import type {
-	NodeFailure,
-	RoundRecord,
+import {
+	NODE,
+	type NodeFailure,
+	ROUND,
+	type RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
 import { readRunView } from "../../../src/rendezvous/records/run-view.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
