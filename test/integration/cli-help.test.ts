@@ -212,7 +212,6 @@ test("--help loads no package but commander, and of the agent its options and wh
 		"src/logs",
 		"src/policies",
 		"src/policies/rules",
-		"src/rendezvous/records",
 	]);
 });
 
