@@ -1,10 +1,7 @@
 import type { Option } from "../src/config/option.js";
 import { ALL_OPTIONS, COMMON_OPTIONS } from "../src/config/options.js";
-import type { CommandLine } from "../src/config/resolve-command-line.js";
-import {
-	FOREIGN_FLAGS,
-	ignoredFlagsWarning,
-} from "../src/config/torchrun-flags.js";
+import type { CommandLine } from "../src/config/sources.js";
+import { FOREIGN_FLAGS, ignoredFlagsWarning } from "../src/config/torchrun.js";
 import { ArgumentParser, type HelpLine } from "./argument-parser.js";
 import { commandList, EXPLAIN } from "./commands/command-table.js";
 

@@ -1,10 +1,12 @@
 import { systemClock } from "../../src/base/clock.js";
 import { addWords, EXIT_CODES } from "../../src/base/errors.js";
-import { settingsFromEnvironment } from "../../src/config/environment.js";
+import {
+	loginFromEnvironment,
+	settingsFromEnvironment,
+} from "../../src/config/environment.js";
+import { mergeSettings } from "../../src/config/exclusions.js";
 import { type Host, systemHost } from "../../src/config/host.js";
-import { mergeSettings } from "../../src/config/merge-settings.js";
 import { OPTIONS } from "../../src/config/options.js";
-import { loginFromEnvironment } from "../../src/config/resolve-credentials.js";
 import { resolveStore } from "../../src/config/resolve-store.js";
 import { SettingReader, type Settings } from "../../src/config/settings.js";
 import {

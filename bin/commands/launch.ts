@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { packageVersion } from "../../src/base/package-files.js";
-import { isStdinGiven } from "../../src/config/own-stdin.js";
+import { isStdinGiven } from "../../src/config/host.js";
 import { helpText, parseArguments } from "../command-line.js";
 import { print, say } from "../console.js";
 import { nearestCommand, refuseWord } from "./command-table.js";

@@ -6,7 +6,7 @@ import {
 	formatDuration,
 	formatInstant,
 } from "../../src/base/units.js";
-import { parseDeadline } from "../../src/config/parse/deadline.js";
+import { parseDeadline } from "../../src/config/parse/notices.js";
 import { leaveRun } from "../../src/operate/leave-run.js";
 import {
 	type NodeOrder,

@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { pythonLibrary, pythonWheel } from "../../src/config/python-path.js";
+import { pythonLibrary, pythonWheel } from "../../src/config/hooks.js";
 import { print } from "../console.js";
 import { withArguments } from "./command-arguments.js";
 

@@ -12,11 +12,8 @@ import {
 	type ResolveRequest,
 	resolveSettings,
 } from "../../src/config/resolve.js";
-import {
-	type CommandLine,
-	readCommandLine,
-} from "../../src/config/resolve-command-line.js";
 import { SettingReader } from "../../src/config/settings.js";
+import { type CommandLine, readCommandLine } from "../../src/config/sources.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import type { RunReport } from "../../src/report/run-report.js";
 import {

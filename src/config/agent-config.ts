@@ -1,12 +1,6 @@
 import type { RestartLimit } from "../model/budget.js";
 import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
-import type {
-	ExitCodeConfig,
-	PreflightConfig,
-	ReplaceNodeConfig,
-} from "./node-config.js";
-
 import type { RestartDelay } from "./parse/restarts.js";
 
 /** A selection of a worker's two streams: none, stdout, stderr or both (torchrun's 0, 1, 2, 3). */
@@ -196,4 +190,28 @@ export interface AgentConfig extends StoreConfig {
 	readonly signalsToHandle: readonly NodeJS.Signals[];
 	/** The parent of the channel directories. */
 	readonly channelBase: string;
+}
+
+/** The exit codes that a user can choose. */
+export interface ExitCodeConfig {
+	/** Of an agent whose node should be replaced. */
+	readonly replaceNode: number;
+	/** Of an agent that should be started again. */
+	readonly restart: number;
+	/** A failed run exits with the exit code of its root cause. */
+	readonly isPropagated: boolean;
+}
+
+/** What is run before a node joins. */
+export interface PreflightConfig {
+	/** For `sh -c`; undefined: none. */
+	readonly command: string | undefined;
+	readonly timeoutMs: number;
+}
+
+/** What is run when a node is to be replaced. */
+export interface ReplaceNodeConfig {
+	/** For `sh -c`; undefined: none. */
+	readonly command: string | undefined;
+	readonly timeoutMs: number;
 }

@@ -3,7 +3,6 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { RunCommand } from "../model/run.js";
-import { hideSecret } from "./hide-secret.js";
 
 const SCRIPT_NAMES = new Set([
 	...[".js", ".mjs", ".cjs", ".ts", ".py"],
@@ -76,4 +75,16 @@ export async function digestFile(path: string): Promise<string | undefined> {
 	} catch {
 		return undefined;
 	}
+}
+
+const SECRET_NAME = /pass|token|secret|key|credential|authorization|cookie/i;
+const PASSWORD_IN_URL = /(:\/\/[^\s:/@]*):[^\s/@]+@/g;
+
+const REDACTED = "(redacted)";
+
+/** A variable's value as it may be shown: hidden if its name suggests a secret, and without the password of a URL. */
+export function hideSecret(name: string, value: string): string {
+	return SECRET_NAME.test(name)
+		? REDACTED
+		: value.replaceAll(PASSWORD_IN_URL, `$1:${REDACTED}@`);
 }

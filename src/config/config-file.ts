@@ -1,10 +1,10 @@
+import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { readSmallFile } from "../base/read-small-file.js";
 import { OPTIONS } from "./options.js";
 import type { SourceReading } from "./settings.js";
-import { distrust } from "./trust-file.js";
 import { isRecord, settingsFromValues } from "./values.js";
 
 /** Read from the working directory if the user names no file. */
@@ -131,4 +131,28 @@ async function parseYaml(
 
 function refused(...problems: string[]): SourceReading {
 	return { settings: new Map(), problems };
+}
+
+const GROUP_MAY_WRITE = 0o020;
+const ALL_MAY_WRITE = 0o002;
+
+/**
+ * Why another user may have written a file or directory, in words that follow its name; undefined if only this user and
+ * root can have.
+ */
+export function distrust(
+	name: string,
+	{ uid: owner, mode }: Pick<Stats, "uid" | "mode">,
+	uid: number | undefined,
+): string | undefined {
+	if (uid === undefined) return undefined;
+	if (owner !== uid && owner !== 0) return `${name} belongs to user ${owner}`;
+	const octal = (mode & 0o7777).toString(8).padStart(4, "0");
+	if ((mode & ALL_MAY_WRITE) !== 0) {
+		return `every user may write ${name} (mode ${octal})`;
+	}
+	if ((mode & GROUP_MAY_WRITE) !== 0) {
+		return `other users of its group may write ${name} (mode ${octal})`;
+	}
+	return undefined;
 }

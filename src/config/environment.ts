@@ -1,8 +1,6 @@
 import { nearestName } from "../base/nearest-name.js";
 import { ALL_OPTIONS } from "./options.js";
-import { LOGIN_VARIABLES } from "./resolve-credentials.js";
-import { HTTP_TOKEN_VARIABLE } from "./resolve-http.js";
-import type { EnvironmentReading, Setting } from "./settings.js";
+import type { Environment, EnvironmentReading, Setting } from "./settings.js";
 
 const PREFIX = "ELASTIC_RUN_";
 
@@ -17,11 +15,32 @@ const WORKER_VARIABLES: readonly string[] = [
 	"ELASTIC_RUN_HOOK",
 ];
 
+/** Variables that may hold the store's login instead of `--rdzv-conf`. */
+export const USERNAME_VARIABLE = "ELASTIC_RUN_RDZV_USERNAME";
+export const PASSWORD_VARIABLE = "ELASTIC_RUN_RDZV_PASSWORD";
+/** The variable that may hold the token instead of `--http-token-file`. */
+export const HTTP_TOKEN_VARIABLE = "ELASTIC_RUN_HTTP_TOKEN";
+
 /** Variables with credentials. */
 export const SECRET_VARIABLES: readonly string[] = [
-	...LOGIN_VARIABLES,
+	USERNAME_VARIABLE,
+	PASSWORD_VARIABLE,
 	HTTP_TOKEN_VARIABLE,
 ];
+
+/** Credentials from variables, so that no command line shows them. */
+export interface LoginVariables {
+	readonly username: string | undefined;
+	readonly password: string | undefined;
+}
+
+/** An empty variable counts as unset. */
+export function loginFromEnvironment(environment: Environment): LoginVariables {
+	return {
+		username: environment[USERNAME_VARIABLE] || undefined,
+		password: environment[PASSWORD_VARIABLE] || undefined,
+	};
+}
 
 /** The launcher's variables that are not flags. */
 const OTHER_VARIABLES: readonly string[] = [
@@ -37,7 +56,7 @@ const OPTION_VARIABLES: readonly string[] = ALL_OPTIONS.flatMap(
 
 /** Reads the settings from the environment, and warns of each variable that looks like a setting but is none. */
 export function settingsFromEnvironment(
-	environment: Readonly<Record<string, string | undefined>>,
+	environment: Environment,
 ): EnvironmentReading {
 	const insideWorker = Boolean(environment.ELASTIC_RUN_CHANNEL);
 	const readable = (variable: string) =>

@@ -24,14 +24,11 @@ export type ValueForm =
 	| "map";
 
 interface OptionText {
-	/** With dashes, as on the command line, but without the leading ones. */
-	readonly name: string;
 	readonly aliases: readonly string[];
 	/** One letter. */
 	readonly short: string | undefined;
 	/** The name of the value in `--help`; undefined for a switch, which takes none. */
 	readonly argument: string | undefined;
-	readonly group: OptionGroup;
 	readonly help: string;
 	/** The default for `--help`, in words if it is computed. */
 	readonly defaultHelp: string | undefined;
@@ -46,6 +43,9 @@ interface OptionText {
 export interface Option<T> extends OptionText {
 	/** In camelCase, as in a config file and in `LaunchConfig`. */
 	readonly key: string;
+	/** With dashes, as on the command line, but without the leading ones. */
+	readonly name: string;
+	readonly group: OptionGroup;
 	/** The key, then those of the aliases. */
 	readonly keys: readonly string[];
 	/** The environment variable, then those of the aliases. */
@@ -60,40 +60,67 @@ export interface OptionWithDefault<T> extends Option<T> {
 	readonly defaultValue: T;
 }
 
-type OptionInit<T> = Pick<OptionText, "name" | "group" | "help"> &
-	Partial<OptionText> &
-	Pick<Option<T>, "parse">;
+type OptionInit<T> = Partial<OptionText> &
+	Pick<Option<T>, "help" | "parse"> & { readonly defaultText?: string };
 
-export function option<T>(init: OptionInit<T>): Option<T> {
-	const { name, aliases = [] } = init;
+type OptionOf<Init> =
+	Init extends Pick<Option<infer T>, "parse">
+		? Init extends { readonly defaultText: string }
+			? OptionWithDefault<T>
+			: Option<T>
+		: never;
+
+/** The options of one group. Each has its flag's name in camelCase as its key. */
+export function optionsOf<
+	const Inits extends Readonly<Record<string, OptionInit<unknown>>>,
+>(
+	group: OptionGroup,
+	inits: Inits,
+): { readonly [Key in keyof Inits]: OptionOf<Inits[Key]> };
+export function optionsOf(
+	group: OptionGroup,
+	inits: Readonly<Record<string, OptionInit<unknown>>>,
+) {
+	return Object.fromEntries(
+		Object.entries(inits).map(([key, init]) => [key, option(group, key, init)]),
+	);
+}
+
+function option(
+	group: OptionGroup,
+	key: string,
+	init: OptionInit<unknown>,
+): Option<unknown> {
+	const { aliases = [], defaultText } = init;
+	const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 	return {
 		aliases,
 		short: undefined,
 		argument: undefined,
-		defaultHelp: undefined,
+		defaultHelp: defaultText,
 		forms: [],
 		repeats: false,
 		pairSign: "=",
 		...init,
-		key: toCamelCase(name),
-		keys: [name, ...aliases].map(toCamelCase),
+		...(defaultText === undefined
+			? {}
+			: { defaultValue: defaultOf(name, init, defaultText) }),
+		key,
+		name,
+		group,
+		keys: [key, ...aliases.map(toCamelCase)],
 		variables: [variableOf(name), ...aliases.map(variableOf)],
 	};
 }
 
-export function optionWithDefault<T>(
-	init: OptionInit<T> & { readonly defaultText: string },
-): OptionWithDefault<T> {
-	const parsed = init.parse(init.defaultText, "default");
-	if (!("value" in parsed)) {
-		throw new TypeError(`--${init.name}: its default is not valid`);
-	}
-	return {
-		...option(init),
-		defaultText: init.defaultText,
-		defaultHelp: init.defaultHelp ?? init.defaultText,
-		defaultValue: parsed.value,
-	};
+function defaultOf(
+	name: string,
+	{ parse }: OptionInit<unknown>,
+	text: string,
+): unknown {
+	const parsed = parse(text, "default");
+	if ("value" in parsed) return parsed.value;
+	throw new TypeError(`--${name}: its default is not valid`);
 }
 
 /** `nproc-per-node` and `nproc_per_node` as `nprocPerNode`. */

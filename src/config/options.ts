@@ -1,12 +1,10 @@
 import type { Option } from "./option.js";
-import { COMMAND_OPTIONS } from "./options/command.js";
-import { HTTP_OPTIONS } from "./options/http.js";
+import { COMMAND_OPTIONS, HTTP_OPTIONS } from "./options/command.js";
 import { LOG_OPTIONS } from "./options/logs.js";
 import { NODE_OPTIONS } from "./options/nodes.js";
 import { NOTICE_OPTIONS } from "./options/notices.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
 import { RESTART_OPTIONS } from "./options/restarts.js";
-import { ROLE_OPTIONS } from "./options/roles.js";
 import { STEP_OPTIONS } from "./options/steps.js";
 import { WORKER_OPTIONS } from "./options/workers.js";
 
@@ -16,7 +14,6 @@ export const OPTIONS = {
 	...RENDEZVOUS_OPTIONS,
 	...RESTART_OPTIONS,
 	...NODE_OPTIONS,
-	...ROLE_OPTIONS,
 	...STEP_OPTIONS,
 	...NOTICE_OPTIONS,
 	...LOG_OPTIONS,

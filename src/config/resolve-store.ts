@@ -1,13 +1,57 @@
-import type { AgentConfig, StoreConfig } from "./agent-config.js";
+import type {
+	AgentConfig,
+	RendezvousConfig,
+	StoreConfig,
+	StoreCredentials,
+} from "./agent-config.js";
+import { resolveCredentials } from "./credentials.js";
+import type { LoginVariables } from "./environment.js";
+import { refuseExclusions } from "./exclusions.js";
 import { OPTIONS } from "./options.js";
-import { addressOf, isHttps, isLoopback } from "./parse/endpoints.js";
-import type { RendezvousSettings } from "./parse/rendezvous-conf.js";
-import { resolveBackend } from "./resolve-backend.js";
 import {
-	type LoginVariables,
-	resolveCredentials,
-} from "./resolve-credentials.js";
+	addressOf,
+	endpointOf,
+	isHttps,
+	isLoopback,
+	parseEndpoints,
+} from "./parse/endpoints.js";
+import type { Backend, RendezvousSettings } from "./parse/rendezvous.js";
+import { durationInWords } from "./parse/scalars.js";
 import type { Report, SettingReader } from "./settings.js";
+import { ignoredFlagsWarning, isTorchruns } from "./torchrun.js";
+
+/** Where agents meet, how many, and how long they wait. */
+export async function resolveRendezvous(
+	reader: SettingReader,
+	context: { readonly cwd: string; readonly login: LoginVariables },
+	warn: Report,
+) {
+	const { min: minNodes, max: maxNodes } = reader.value(OPTIONS.nnodes);
+	const shutdownTimeoutMs = reader.value(OPTIONS.shutdownTimeout);
+	const conf = reader.given(OPTIONS.rdzvConf) ?? {};
+	const rendezvous = completeRendezvous(conf, { shutdownTimeoutMs, maxNodes });
+	const ignored = ignoredFlagsWarning(conf.ignored ?? []);
+	if (ignored) warn(`${reader.placeOf(OPTIONS.rdzvConf)}: ${ignored}`);
+	checkTimeOuts(reader, rendezvous);
+	const store = await resolveStore(reader, { ...context, maxNodes }, warn);
+	if (store.backend === "etcd") {
+		for (const warning of timeOutWarnings(rendezvous, shutdownTimeoutMs)) {
+			warn(`${reader.placeOf(OPTIONS.rdzvConf)}: ${warning}`);
+		}
+	}
+	const nodeRank = reader.given(OPTIONS.nodeRank);
+	return { minNodes, maxNodes, ...store, nodeRank, rendezvous };
+}
+
+function checkTimeOuts(
+	reader: SettingReader,
+	rendezvous: RendezvousConfig,
+): void {
+	const { rdzvConf, shutdownTimeout, nnodes } = OPTIONS;
+	if (!reader.sound(rdzvConf, shutdownTimeout, nnodes)) return;
+	const problem = timeOutProblem(rendezvous);
+	if (problem !== undefined) reader.refuse(rdzvConf, problem);
+}
 
 /** Where the run's shared state is stored, and the credentials. Reads files, contacts nothing. */
 export async function resolveStore(
@@ -20,62 +64,66 @@ export async function resolveStore(
 	},
 	warn: Report,
 ): Promise<StoreConfig & Pick<AgentConfig, "meeting">> {
-	const { rdzvEndpoint, rdzvConf } = OPTIONS;
 	const { maxNodes } = context;
-	const conf = reader.given(rdzvConf) ?? {};
-	const { leaseTtlMs } = conf;
-	const choice = resolveBackend(reader, conf, maxNodes, warn);
-	if (choice.kind === "meeting") {
-		const { endpoints, isHost } = choice;
-		refuseCredentials(reader, conf);
-		const meeting = { isHost };
-		warnOfLoopback({ endpoints, maxNodes, meeting }, warn);
-		return { backend: "etcd", endpoints, credentials: {}, leaseTtlMs, meeting };
+	const conf = reader.given(OPTIONS.rdzvConf) ?? {};
+	const place = resolveBackend(reader, conf, maxNodes, warn);
+	const trouble = loopbackTrouble({ ...place, maxNodes });
+	if (place.meeting !== undefined) {
+		refuseKeys(
+			reader,
+			["username", "passwordFile", "caCert", "cert", "key"],
+			"the etcd that agents start knows neither users nor TLS; leave it out, or run an etcd yourself and use --rdzv-backend etcd",
+		);
 	}
-	const endpoints = choice.kind === "etcd" ? choice.endpoints : [];
+	const credentials =
+		place.meeting === undefined
+			? await ownStoreCredentials(reader, conf, context, place, warn)
+			: {};
+	if (trouble !== undefined) warn(trouble);
+	return { ...place, credentials, leaseTtlMs: conf.leaseTtlMs };
+}
+
+/** The credentials for an etcd that the agents do not host. */
+async function ownStoreCredentials(
+	reader: SettingReader,
+	conf: RendezvousSettings,
+	context: { readonly cwd: string; readonly login: LoginVariables },
+	{ backend, endpoints }: StorePlace,
+	warn: Report,
+): Promise<StoreCredentials> {
+	const { rdzvEndpoint } = OPTIONS;
 	const encrypted = endpoints.filter(isHttps);
 	const credentials = await resolveCredentials(reader, conf, {
 		cwd: context.cwd,
 		variables: context.login,
 		isHttps: encrypted.length > 0,
 	});
-	const meeting = undefined;
-	if (choice.kind === "memory") {
-		return { backend: "memory", endpoints: [], credentials: {}, meeting };
-	}
+	if (backend === "memory") return {};
 	if (encrypted.length > 0 && encrypted.length < endpoints.length) {
 		reader.refuse(
 			rdzvEndpoint,
 			`${reader.textOf(rdzvEndpoint)}: some with https and some without; write https:// before all of them, or before none`,
 		);
 	}
-	if (encrypted.length === 0) {
-		refuseFilesForTls(reader, conf, endpoints);
-		const crossing = endpoints.find((endpoint) => !isLocal(endpoint));
-		if (credentials.login !== undefined && crossing !== undefined) {
-			warn(
-				`the password for etcd goes to ${crossing} in clear text; use https://`,
-			);
-		}
+	if (encrypted.length > 0) return credentials;
+	refuseKeys(
+		reader,
+		["caCert", "cert", "key"],
+		`without effect on ${endpoints.join(", ")}, where TLS is not used; use --rdzv-endpoint https://${endpoints[0]}`,
+	);
+	const crossing = endpoints.find((endpoint) => !isLocal(endpoint));
+	if (credentials.login !== undefined && crossing !== undefined) {
+		warn(
+			`the password for etcd goes to ${crossing} in clear text; use https://`,
+		);
 	}
-	warnOfLoopback({ endpoints, maxNodes, meeting }, warn);
-	return { backend: "etcd", endpoints, credentials, leaseTtlMs, meeting };
+	return credentials;
 }
 
 type Places = Pick<AgentConfig, "endpoints" | "maxNodes"> &
 	Partial<Pick<AgentConfig, "meeting">>;
 
-function warnOfLoopback(places: Places, warn: Report): void {
-	const trouble = loopbackTrouble(places);
-	if (trouble !== undefined) warn(trouble);
-}
-
-/** Why nodes may not find each other at a loopback endpoint, and the fix. */
-export function loopbackWords(endpoints: readonly string[]): string {
-	return `only agents of this machine can reach etcd at ${endpoints.join(", ")}; for several machines set ELASTIC_RUN_RDZV_ENDPOINT=host:2379 on every one`;
-}
-
-/** The same if it applies to the run; undefined if all nodes can reach an endpoint, or there is only one node. */
+/** Why nodes may not find each other at a loopback endpoint, and the fix; undefined if all can, or there is only one. */
 export function loopbackTrouble({
 	endpoints,
 	maxNodes,
@@ -84,7 +132,7 @@ export function loopbackTrouble({
 	if (maxNodes === 1 || endpoints.length === 0) return undefined;
 	if (!endpoints.every(isLocal)) return undefined;
 	return meeting === undefined
-		? loopbackWords(endpoints)
+		? `only agents of this machine can reach etcd at ${endpoints.join(", ")}; for several machines set ELASTIC_RUN_RDZV_ENDPOINT=host:2379 on every one`
 		: `only agents of this machine can meet at ${endpoints.join(", ")}; for several machines give the first one's name as --rdzv-endpoint HOST:29400 on every one`;
 }
 
@@ -92,35 +140,260 @@ function isLocal(endpoint: string): boolean {
 	return isLoopback(addressOf(endpoint).host);
 }
 
-/** The etcd that agents host has no logins. */
-function refuseCredentials(
+const KEY_NAMES = {
+	username: "username",
+	passwordFile: "password_file",
+	caCert: "cacert",
+	cert: "cert",
+	key: "key",
+} as const;
+
+/** Refuses those keys of `--rdzv-conf` that are given. */
+function refuseKeys(
+	reader: SettingReader,
+	keys: readonly (keyof typeof KEY_NAMES)[],
+	words: string,
+): void {
+	const conf = reader.given(OPTIONS.rdzvConf);
+	const given = keys.filter((key) => conf?.[key] !== undefined);
+	if (given.length === 0) return;
+	const names = given.map((key) => KEY_NAMES[key]);
+	reader.refuse(OPTIONS.rdzvConf, `${names.join(", ")}: ${words}`);
+}
+
+const DEFAULT_ENDPOINTS = ["127.0.0.1:2379"];
+
+/** torchrun's default. */
+const MEETING_PORT = 29_400;
+const MEETING_HOST = "localhost";
+const MASTER_PORT = 29_500;
+const MASTER_HOST = "127.0.0.1";
+
+/** The members' port is the next one. */
+const LARGEST_MEETING_PORT = 65_534;
+
+/** `--rdzv-endpoint` where agents host the etcd: the port is optional, and 0 is any free one. */
+const MEETING_ENDPOINT = {
+	...OPTIONS.rdzvEndpoint,
+	parse: (text: string, origin: string) =>
+		parseEndpoints(text, origin, { usual: MEETING_PORT, least: 0 }),
+};
+
+/** Where the settings place a run's shared state. */
+type StorePlace = Pick<AgentConfig, "backend" | "endpoints" | "meeting">;
+
+const MEMORY: StorePlace = {
+	backend: "memory",
+	endpoints: [],
+	meeting: undefined,
+};
+
+/** Chooses the backend, and refuses settings that exclude each other. */
+function resolveBackend(
 	reader: SettingReader,
 	conf: RendezvousSettings,
-): void {
-	const { username, passwordFile: password_file, cert, key } = conf;
-	const given = { username, password_file, cacert: conf.caCert, cert, key };
-	const names = Object.entries(given)
-		.filter(([, value]) => value !== undefined)
-		.map(([name]) => name);
-	if (names.length === 0) return;
-	reader.refuse(
-		OPTIONS.rdzvConf,
-		`${names.join(", ")}: the etcd that agents start knows neither users nor TLS; leave it out, or run an etcd yourself and use --rdzv-backend etcd`,
+	maxNodes: number,
+	warn: Report,
+): StorePlace {
+	const { nnodes, rdzvBackend, rdzvEndpoint, standalone } = OPTIONS;
+	const backend = givenBackend(reader);
+	const master = masterEndpoint(reader);
+	const hasEndpoint = reader.textOf(rdzvEndpoint) !== undefined;
+	const isTorch = backend === "c10d" || backend === "static";
+	const isMaster = !hasEndpoint && master !== undefined;
+	const isMeeting = isTorch || (backend === undefined && isMaster);
+	const given = reader.given(isMeeting ? MEETING_ENDPOINT : rdzvEndpoint);
+	if (!reader.sound(nnodes, rdzvBackend, rdzvEndpoint, standalone))
+		return MEMORY;
+	refuseExclusions(reader);
+	if (reader.value(standalone) || backend === "memory") return MEMORY;
+	if (isMeeting && refusesAnyPort(reader, given ?? [], maxNodes)) return MEMORY;
+	if (maxNodes === 1 && (isMeeting || (!hasEndpoint && backend !== "etcd")))
+		return MEMORY;
+	if (master !== undefined && !(isMeeting && isMaster))
+		warnOfMaster(reader, warn);
+	if (!isMeeting) {
+		if (conf.isHost !== undefined) {
+			reader.refuse(
+				OPTIONS.rdzvConf,
+				"is_host: etcd is started by agents only with --rdzv-backend c10d; give that, or leave is_host out",
+			);
+		}
+		return {
+			backend: "etcd",
+			endpoints: given ?? DEFAULT_ENDPOINTS,
+			meeting: undefined,
+		};
+	}
+	const endpoints = given ?? [master ?? `${MEETING_HOST}:${MEETING_PORT}`];
+	refuseEndpoints(reader, endpoints);
+	const byRank = backend === "static" || isMaster;
+	const isHost = conf.isHost ?? (byRank ? isFirst(reader) : undefined);
+	return { backend: "etcd", endpoints, meeting: { isHost } };
+}
+
+/** torchrun's variable of an endpoint comes with torchrun's default: `static`. */
+export function givenBackend(reader: SettingReader): Backend | undefined {
+	const { rdzvBackend, rdzvEndpoint } = OPTIONS;
+	const isGiven = reader.textOf(rdzvBackend) !== undefined;
+	const isStatic = !isGiven && isTorchruns(reader.placeOf(rdzvEndpoint));
+	return isStatic ? "static" : reader.given(rdzvBackend);
+}
+
+function masterEndpoint(reader: SettingReader): string | undefined {
+	const host = reader.given(OPTIONS.masterAddr);
+	const port = reader.given(OPTIONS.masterPort);
+	return host === undefined && port === undefined
+		? undefined
+		: endpointOf(host ?? MASTER_HOST, port ?? MASTER_PORT);
+}
+
+/** Whether this is the node of rank 0; undefined if no setting tells. */
+function isFirst(reader: SettingReader): boolean | undefined {
+	const rank = reader.given(OPTIONS.nodeRank);
+	return rank === undefined ? undefined : rank === 0;
+}
+
+function warnOfMaster(reader: SettingReader, warn: Report): void {
+	const names = [OPTIONS.masterAddr, OPTIONS.masterPort]
+		.filter((option) => reader.textOf(option) !== undefined)
+		.map((option) => reader.placeOf(option));
+	warn(
+		`${names.join(", ")}: without effect here, because nodes meet at etcd; MASTER_ADDR and MASTER_PORT of the workers follow from the node of rank 0`,
 	);
 }
 
-function refuseFilesForTls(
+function refuseEndpoints(
 	reader: SettingReader,
-	conf: RendezvousSettings,
 	endpoints: readonly string[],
 ): void {
-	const given = { cacert: conf.caCert, cert: conf.cert, key: conf.key };
-	const names = Object.entries(given)
-		.filter(([, file]) => file !== undefined)
-		.map(([name]) => name);
-	if (names.length === 0) return;
-	reader.refuse(
-		OPTIONS.rdzvConf,
-		`${names.join(", ")}: without effect on ${endpoints.join(", ")}, where TLS is not used; use --rdzv-endpoint https://${endpoints[0]}`,
+	const refuse = (words: string) => {
+		const isGiven = reader.textOf(OPTIONS.rdzvEndpoint) !== undefined;
+		reader.refuse(isGiven ? OPTIONS.rdzvEndpoint : OPTIONS.masterPort, words);
+	};
+	const hosts = endpoints.map((endpoint) => addressOf(endpoint).host);
+	if (endpoints.some(isHttps)) {
+		refuse(
+			"the etcd that agents start does not speak TLS; leave https:// out, or run an etcd yourself and use --rdzv-backend etcd",
+		);
+	} else if (endpoints.length % 2 === 0) {
+		refuse(
+			`${endpoints.length} endpoints survive no more than ${endpoints.length - 1}; give one, or three on three hosts`,
+		);
+	} else if (new Set(hosts).size < hosts.length) {
+		refuse("a host is named twice; several endpoints are for several hosts");
+	}
+	const high = endpoints.find(
+		(endpoint) => addressOf(endpoint).port > LARGEST_MEETING_PORT,
 	);
+	if (high !== undefined) {
+		refuse(
+			`${high}: etcd needs the next port as well; use one up to ${LARGEST_MEETING_PORT}`,
+		);
+	}
+}
+
+/** torchrun's `localhost:0` means a port that is free, which a node alone does not need. */
+function refusesAnyPort(
+	reader: SettingReader,
+	endpoints: readonly string[],
+	maxNodes: number,
+): boolean {
+	const isAlone = maxNodes === 1 && endpoints.every(isLocal);
+	const any = endpoints.find((endpoint) => addressOf(endpoint).port === 0);
+	if (any === undefined || isAlone) return false;
+	reader.refuse(
+		OPTIONS.rdzvEndpoint,
+		`"${any}": port 0 is out of range where nodes meet, because none of them knows which port is chosen; use 1-65535`,
+	);
+	return true;
+}
+
+const JOIN_TIMEOUT_MS = 600_000;
+const LAST_CALL_TIMEOUT_MS = 30_000;
+const LEAST_LAST_CALL_MS = 1_000;
+const LEASE_TTL_MS = 5_000;
+
+/** How long a node needs after its shutdown time-out to be ready again. */
+const SETTLE_MARGIN_MS = 5_000;
+
+/** The least addition to that: a node hears of the round's end later than the coordinator starts counting. */
+const LEAST_SETTLE_MARGIN_MS = 1_000;
+
+/** An etcd cluster needs two to three seconds to replace its leader. */
+const SAFE_LEASE_TTL_MS = 3_000;
+
+/** Fills in defaults. */
+export function completeRendezvous(
+	given: RendezvousSettings,
+	context: { readonly shutdownTimeoutMs: number; readonly maxNodes: number },
+): RendezvousConfig {
+	const settleTimeoutMs =
+		given.settleTimeoutMs ?? context.shutdownTimeoutMs + SETTLE_MARGIN_MS;
+	const lastCallTimeoutMs =
+		given.lastCallTimeoutMs ??
+		lastCallWithin(settleTimeoutMs, given.joinTimeoutMs);
+	const leastMs = settleTimeoutMs + lastCallTimeoutMs + 1;
+	const usualMs = given.timeoutMs ?? JOIN_TIMEOUT_MS;
+	const isFitted = context.maxNodes === 1 || given.timeoutMs !== undefined;
+	const joinTimeoutMs =
+		given.joinTimeoutMs ?? (isFitted ? Math.max(usualMs, leastMs) : usualMs);
+	return {
+		joinTimeoutMs,
+		lastCallTimeoutMs,
+		settleTimeoutMs,
+		leaseTtlMs: given.leaseTtlMs ?? LEASE_TTL_MS,
+	};
+}
+
+/** A join time-out as short as torchrun allows shortens the last call, unless that is set. */
+function lastCallWithin(
+	settleTimeoutMs: number,
+	joinTimeoutMs = Number.POSITIVE_INFINITY,
+): number {
+	const roomMs = joinTimeoutMs - settleTimeoutMs - 1;
+	return roomMs < LEAST_LAST_CALL_MS
+		? LAST_CALL_TIMEOUT_MS
+		: Math.min(LAST_CALL_TIMEOUT_MS, roomMs);
+}
+
+/** The problem with the order of the time-outs; undefined if they are right. */
+export function timeOutProblem(config: RendezvousConfig): string | undefined {
+	const { joinTimeoutMs, settleTimeoutMs, lastCallTimeoutMs } = config;
+	if (joinTimeoutMs > settleTimeoutMs + lastCallTimeoutMs) return undefined;
+	const words = {
+		join: durationInWords(joinTimeoutMs),
+		settle: durationInWords(settleTimeoutMs),
+		lastCall: durationInWords(lastCallTimeoutMs),
+	};
+	return `join_timeout (${words.join}) must be longer than settle_timeout (${words.settle}; shutdown-timeout + 5s unless set) and last_call_timeout (${words.lastCall}) together; use --rdzv-conf join_timeout=N with a larger N`;
+}
+
+/** Warnings of times that are allowed but seldom intended. */
+export function timeOutWarnings(
+	config: RendezvousConfig,
+	shutdownTimeoutMs: number,
+): readonly string[] {
+	const warnings = [
+		leaseWarning(config),
+		settleWarning(config, shutdownTimeoutMs),
+	];
+	return warnings.filter((warning) => warning !== undefined);
+}
+
+/** Warns of a settle time that ends before a node may have ended its workers. */
+function settleWarning(
+	{ settleTimeoutMs }: RendezvousConfig,
+	shutdownTimeoutMs: number,
+): string | undefined {
+	if (settleTimeoutMs >= shutdownTimeoutMs + LEAST_SETTLE_MARGIN_MS) {
+		return undefined;
+	}
+	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is not longer than --shutdown-timeout (${durationInWords(shutdownTimeoutMs)}) by ${durationInWords(LEAST_SETTLE_MARGIN_MS)}: the others continue without a node whose workers need longer to end; it comes back as a new node, and ends their round again; leave it unset`;
+}
+
+/** Warns of a lease shorter than an ordinary failover of etcd. */
+function leaseWarning(config: RendezvousConfig): string | undefined {
+	if (config.leaseTtlMs >= SAFE_LEASE_TTL_MS) return undefined;
+	return `lease_ttl (${durationInWords(config.leaseTtlMs)}) is shorter than 3s: every change of etcd's leader will cost a round`;
 }

@@ -1,28 +1,34 @@
 import { ElasticRunError } from "../base/errors.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { AgentConfig, WorkerCommand } from "./agent-config.js";
-import { channelBase } from "./channel-base.js";
-import type { CommandProblem } from "./find-program.js";
-import type { Host } from "./host.js";
+import type { LoginVariables } from "./environment.js";
+import { pythonPaths } from "./hooks.js";
+import { channelBase, type Host } from "./host.js";
 import { OPTIONS } from "./options.js";
-import {
-	isPython,
-	mayStartPython,
-	pythonHook,
-	pythonLibrary,
-} from "./python-path.js";
-import { resolveCommand } from "./resolve-command.js";
-import type { LoginVariables } from "./resolve-credentials.js";
-import { restartsConfig, stepsConfig } from "./resolve-failures.js";
-import { resolveHttp } from "./resolve-http.js";
+import { type CommandProblem, resolveCommand } from "./resolve-command.js";
 import { resolveIdentity } from "./resolve-identity.js";
-import { resolveLogs } from "./resolve-logs.js";
-import { preflightConfig, replaceNodeConfig } from "./resolve-nodes.js";
-import { resolveNotices } from "./resolve-notices.js";
-import { resolvePolicy } from "./resolve-policy.js";
-import { resolveRendezvous } from "./resolve-rendezvous.js";
-import { resolveWorkerCount } from "./resolve-worker-count.js";
-import { type NameOf, SettingReader, type Settings } from "./settings.js";
+import {
+	preflightConfig,
+	replaceNodeConfig,
+	resolveHttp,
+	resolveNotices,
+	resolvePolicy,
+	restartsConfig,
+	stepsConfig,
+} from "./resolve-run.js";
+import { resolveRendezvous } from "./resolve-store.js";
+import {
+	resolveLogs,
+	resolveWorkerCount,
+	signalsToHandle,
+	stdinRank,
+} from "./resolve-workers.js";
+import {
+	type Environment,
+	type NameOf,
+	SettingReader,
+	type Settings,
+} from "./settings.js";
 
 /** What to run, and how. */
 export interface ResolveRequest {
@@ -32,7 +38,7 @@ export interface ResolveRequest {
 	/** Absolute path: working directory of the workers, and base of relative paths. */
 	readonly cwd: string;
 	/** The environment of the workers; its PATH is searched. */
-	readonly environment: Readonly<Record<string, string | undefined>>;
+	readonly environment: Environment;
 	readonly settings: Settings;
 	/** The store's login, if no setting names it. */
 	readonly login: LoginVariables;
@@ -103,10 +109,9 @@ export async function checkSettings(
 	const policy = await resolvePolicy(reader, request, warn);
 	const partial = {
 		environment: request.environment,
-		pythonPath: pythonPathFor(request, reader),
+		...pythonPaths(reader, request.script),
 		hasHook: !reader.value(OPTIONS.noHook),
 		warm: reader.value(OPTIONS.warm),
-		pythonHook: pythonHookFor(request, reader),
 		...rendezvous,
 		nprocPerNode,
 		stdinRank: stdinRank(reader, nprocPerNode, host, warn),
@@ -134,64 +139,6 @@ export async function checkSettings(
 			? { ...partial, ...policy }
 			: undefined;
 	return { config, problems, warnings };
-}
-
-/** One worker reads what the user types or pipes in, like a program without a launcher. */
-function stdinRank(
-	reader: SettingReader,
-	nprocPerNode: number,
-	{ stdin }: Host,
-	warn: (message: string) => void,
-): number | undefined {
-	const given = reader.given(OPTIONS.stdin);
-	if (given === "none") return undefined;
-	if (given !== undefined) {
-		if (given < nprocPerNode) return given;
-		const ranks = `0 to ${nprocPerNode - 1}`;
-		reader.refuse(
-			OPTIONS.stdin,
-			`${given} is no local rank here; use one of ${ranks}, or none`,
-		);
-		return undefined;
-	}
-	if (stdin === "other") return undefined;
-	if (nprocPerNode === 1) return 0;
-	if (stdin === "pipe") {
-		warn(
-			`stdin is a pipe, and none of the ${nprocPerNode} workers reads it; name the local rank that shall with --stdin RANK, or say --stdin none`,
-		);
-	}
-	return undefined;
-}
-
-/** A user who names SIGHUP gets it, even under nohup. */
-function signalsToHandle(
-	reader: SettingReader,
-	{ isHangupIgnored }: Host,
-): readonly NodeJS.Signals[] {
-	const signals = reader.value(OPTIONS.signalsToHandle);
-	const isAsked = reader.given(OPTIONS.signalsToHandle) !== undefined;
-	return isHangupIgnored && !isAsked
-		? signals.filter((signal) => signal !== "SIGHUP")
-		: signals;
-}
-
-function pythonPathFor(
-	{ script = "" }: ResolveRequest,
-	reader: SettingReader,
-): string | undefined {
-	const isUnwanted = reader.value(OPTIONS.noPythonPath);
-	const isWanted = reader.value(OPTIONS.module) || isPython(script);
-	return isWanted && !isUnwanted ? pythonLibrary() : undefined;
-}
-
-/** Also for commands that are not Python by their name. */
-function pythonHookFor(
-	{ script = "" }: ResolveRequest,
-	reader: SettingReader,
-): string | undefined {
-	const mayUse = reader.value(OPTIONS.module) || mayStartPython(script);
-	return mayUse && !reader.value(OPTIONS.noHook) ? pythonHook() : undefined;
 }
 
 /** The request's command, checked; or its problem; undefined if there is none. */

@@ -13,6 +13,9 @@ export interface Setting {
 export const EMPTY_VALUE =
 	"is empty; give a value, or leave it out for the default";
 
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Settings by option key. */
 export type Settings = ReadonlyMap<string, Setting>;
 
@@ -36,7 +39,7 @@ export interface EnvironmentReading {
 
 /** Turns settings into values and reports each invalid one. */
 export class SettingReader {
-	private readonly settings: Settings;
+	readonly settings: Settings;
 	private readonly report: Report;
 	private readonly nameOf: NameOf;
 	private readonly unsound = new Set<string>();

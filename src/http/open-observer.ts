@@ -4,7 +4,7 @@ import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import { within } from "../base/within.js";
 import type { AgentConfig, HttpConfig } from "../config/agent-config.js";
-import { addressInWords } from "../config/parse/http-address.js";
+import { addressInWords } from "../config/parse/endpoints.js";
 import type { Leave } from "./control.js";
 import { Metrics } from "./metrics.js";
 import { Observer } from "./observer.js";

@@ -6,7 +6,7 @@ import {
 	type ServerResponse,
 } from "node:http";
 import type { Clock } from "../base/clock.js";
-import type { HttpAddress } from "../config/parse/http-address.js";
+import type { HttpAddress } from "../config/parse/endpoints.js";
 import { type Answer, type Asked, COMMON_HEADERS, words } from "./answer.js";
 import { Connections } from "./connections.js";
 

@@ -4,8 +4,10 @@ import { Cleanups } from "../base/cleanups.js";
 import { systemClock } from "../base/clock.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { systemHost } from "../config/host.js";
-import type { LaunchConfig } from "../config/launch-config.js";
-import { resolveLaunchConfig } from "../config/resolve-launch-config.js";
+import {
+	type LaunchConfig,
+	resolveLaunchConfig,
+} from "../config/launch-config.js";
 import { createLogger } from "../logs/create-logger.js";
 import type { PinnedScreen } from "../logs/pinned-screen.js";
 import { pid1Warning } from "../processes/index.js";

@@ -45,6 +45,25 @@ const PODS: readonly [string, (pod: number, port: number) => Variables][] = [
 	],
 ];
 
+it("torchrun's own line for one node runs without an etcd", async () => {
+	const { exitCode, stdout, stderr } = await openSite().launch([
+		...["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--nnodes=1"],
+		...["--nproc-per-node=2", "sh", "-c", "echo rank $RANK of $WORLD_SIZE"],
+	]).ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stdout).toContain("rank 0 of 2\n");
+	expect(stdout).toContain("rank 1 of 2\n");
+});
+
+it("a free port is refused where two nodes meet", async () => {
+	const { exitCode, stderr } = await openSite().launch([
+		...["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--nnodes=2"],
+		"true",
+	]).ended;
+	expect(exitCode).toBe(2);
+	expect(stderr).toMatch(/port 0 is out of range where nodes meet, because/);
+});
+
 describe("torchrun's variables alone", () => {
 	it.each(PODS)("bring together the pods of %s", async (_, variables) => {
 		needEtcd();

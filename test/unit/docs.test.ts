@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../bin/commands/command-table.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
-import { FOREIGN_FLAGS } from "../../src/config/torchrun-flags.js";
+import { FOREIGN_FLAGS } from "../../src/config/torchrun.js";
 
 const PAGES = [
 	"README.md",

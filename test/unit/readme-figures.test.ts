@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { OPTIONS } from "../../src/config/options.js";
-import { completeRendezvous } from "../../src/config/time-outs.js";
+import { completeRendezvous } from "../../src/config/resolve-store.js";
 import { OLDEST_ETCD } from "../../src/operate/doctor/checks.js";
 
 const readme = readFileSync("README.md", "utf8").replaceAll(/\s+/g, " ");

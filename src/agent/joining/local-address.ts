@@ -4,8 +4,8 @@ import type { Clock } from "../../base/clock.js";
 import { within } from "../../base/within.js";
 import type { StoreConfig } from "../../config/agent-config.js";
 import { externalAddresses } from "../../config/host.js";
-import { chooseLocalAddress } from "../../config/identity.js";
 import { addressOf, isLoopback } from "../../config/parse/endpoints.js";
+import { chooseLocalAddress } from "../../config/resolve-identity.js";
 
 /** How long to wait for names to resolve, in milliseconds. */
 const PATIENCE_MS = 3_000;

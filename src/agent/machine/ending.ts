@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../base/errors.js";
-import type { ExitCodeConfig } from "../../config/node-config.js";
+import type { ExitCodeConfig } from "../../config/agent-config.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { Outcome } from "../../rendezvous/records/records.js";

@@ -1,30 +1,40 @@
-import { option, optionWithDefault } from "../option.js";
+import { optionsOf } from "../option.js";
+import { parseHttpAddress } from "../parse/endpoints.js";
 import { parseSwitch, parseText } from "../parse/scalars.js";
 
-export const COMMAND_OPTIONS = {
-	config: option({
-		name: "config",
-		group: "Command",
+export const HTTP_OPTIONS = optionsOf("Observability", {
+	http: {
+		argument: "ADDR",
+		defaultHelp: "off",
+		help: "page, status and metrics of this node at HOST:PORT, or :PORT for this machine alone; port 0: a free one",
+		parse: parseHttpAddress,
+	},
+	httpTokenFile: {
+		argument: "PATH",
+		defaultHelp: "none",
+		help: "file with the token that --http asks for; needed beyond this machine, and to stop a run or leave it",
+		parse: parseText,
+	},
+});
+
+export const COMMAND_OPTIONS = optionsOf("Command", {
+	config: {
 		argument: "FILE",
 		defaultHelp: "./elastic-run.yaml or .json, if there",
 		help: "settings in YAML or JSON: the flags' names in camelCase",
 		parse: parseText,
-	}),
-	dryRun: optionWithDefault({
-		name: "dry-run",
-		group: "Command",
+	},
+	dryRun: {
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "show what would be started, and start nothing: one worker, and the settings that are not the defaults, each with its origin",
 		parse: parseSwitch,
-	}),
-	verbose: optionWithDefault({
-		name: "verbose",
+	},
+	verbose: {
 		short: "v",
-		group: "Command",
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "with --dry-run: show all workers and all settings",
 		parse: parseSwitch,
-	}),
-};
+	},
+});

@@ -1,59 +1,47 @@
-import { option, optionWithDefault } from "../option.js";
+import { optionsOf } from "../option.js";
 import { parseNotices, parseSomeTime } from "../parse/notices.js";
 import { oneOf, parseDuration } from "../parse/scalars.js";
 
-export const NOTICE_OPTIONS = {
-	notices: optionWithDefault({
-		name: "notices",
-		group: "Notices",
+export const NOTICE_OPTIONS = optionsOf("Notices", {
+	notices: {
 		argument: "auto|off|LIST",
 		forms: ["list"],
 		defaultText: "auto",
 		help: "who says that this machine will go: some of aws, gcp, azure, slurm, file:PATH; auto: as the machine and its environment say",
 		parse: parseNotices,
-	}),
-	onAdvice: optionWithDefault({
-		name: "on-advice",
-		group: "Notices",
+	},
+	onAdvice: {
 		argument: "ACTION",
 		defaultText: "log",
 		help: "drain or log: what follows a recommendation, such as to rebalance",
 		parse: oneOf("drain", "log"),
-	}),
-	maxLifetime: option({
-		name: "max-lifetime",
-		group: "Notices",
+	},
+	maxLifetime: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultHelp: "none",
 		help: "how long this launcher lives: its node leaves in time, with exit code 75",
 		parse: parseSomeTime,
-	}),
-	drainBefore: optionWithDefault({
-		name: "drain-before",
-		group: "Notices",
+	},
+	drainBefore: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultText: "60",
 		help: "how long before the end of its lifetime, or of its Slurm job, a node leaves",
 		parse: parseDuration,
-	}),
-	terminationGrace: option({
-		name: "termination-grace",
-		group: "Notices",
+	},
+	terminationGrace: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultHelp: "none",
 		help: "from the platform's SIGTERM to its SIGKILL: a SIGTERM is a notice with that deadline",
 		parse: parseSomeTime,
-	}),
-	deadline: option({
-		name: "deadline",
-		group: "Notices",
+	},
+	deadline: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultHelp: "none",
 		help: "how long the run may take, waiting included; then it is stopped and has failed",
 		parse: parseSomeTime,
-	}),
-};
+	},
+});

@@ -1,6 +1,10 @@
-import { option, optionWithDefault } from "../option.js";
-import { parsePolicy } from "../parse/policy.js";
-import { parseRestartDelay, parseRestartLimit } from "../parse/restarts.js";
+import { optionsOf } from "../option.js";
+import { parseNames } from "../parse/nodes.js";
+import {
+	parsePolicy,
+	parseRestartDelay,
+	parseRestartLimit,
+} from "../parse/restarts.js";
 import { parseRules } from "../parse/rules.js";
 import {
 	oneOf,
@@ -9,103 +13,95 @@ import {
 	parseSwitch,
 } from "../parse/scalars.js";
 
-export const RESTART_OPTIONS = {
-	restartPolicy: optionWithDefault({
-		name: "restart-policy",
-		group: "Restarts",
+export const RESTART_OPTIONS = optionsOf("Restarts", {
+	restartPolicy: {
 		argument: "NAME|FILE",
 		defaultText: "hard",
 		help: "hard, soft, soft-replace, or a module that exports a RestartPolicyStrategy",
 		parse: parsePolicy,
-	}),
-	rule: option({
-		name: "rule",
+	},
+	rule: {
 		aliases: ["rules"],
-		group: "Restarts",
 		argument: "MATCH => ACTION",
 		forms: ["lines"],
 		repeats: true,
 		defaultHelp: "none",
 		help: "what follows a failure, asked before the policy; may be given several times, the first match decides",
 		parse: parseRules,
-	}),
-	maxRestarts: optionWithDefault({
-		name: "max-restarts",
-		group: "Restarts",
+	},
+	maxRestarts: {
 		argument: "N[/TIME]",
 		forms: ["number"],
 		defaultText: "3",
 		help: "restarts before the run fails (soft: of a node, soft-replace: of a worker); 3/6h: in six hours",
 		parse: parseRestartLimit,
-	}),
-	maxNodeRestarts: option({
-		name: "max-node-restarts",
-		group: "Restarts",
+	},
+	maxNodeRestarts: {
 		argument: "N[/TIME]",
 		forms: ["number"],
 		defaultHelp: "no limit",
 		help: "failures on one node; one more, and it leaves with 75 to be replaced",
 		parse: parseRestartLimit,
-	}),
-	maxRoleRestarts: option({
-		name: "max-role-restarts",
-		group: "Restarts",
+	},
+	maxRoleRestarts: {
 		argument: "N[/TIME]",
 		forms: ["number"],
 		defaultHelp: "no limit",
 		help: "failures of one role; one more, and the run fails",
 		parse: parseRestartLimit,
-	}),
-	restartDelay: optionWithDefault({
-		name: "restart-delay",
-		group: "Restarts",
+	},
+	restartDelay: {
 		argument: "MIN[:MAX]",
 		forms: ["number"],
 		defaultText: "0:30s",
 		help: "wait before a restart: none for the first, then twice as long each time while nothing makes progress; 0: never",
 		parse: parseRestartDelay,
-	}),
-	maxIdenticalFailures: optionWithDefault({
-		name: "max-identical-failures",
-		group: "Restarts",
+	},
+	maxIdenticalFailures: {
 		argument: "N",
 		forms: ["number"],
 		defaultText: "3",
 		help: "so many same failures in a row, and no step beyond the furthest one, end the run; 0: never",
 		parse: parseCount,
-	}),
-	restartStrategy: optionWithDefault({
-		name: "restart-strategy",
-		group: "Restarts",
+	},
+	restartStrategy: {
 		argument: "NAME",
 		defaultText: "in-place",
 		help: "in-place, or recreate: instead of a restart this agent ends, for its supervisor to start it again",
 		parse: oneOf("in-place", "recreate"),
-	}),
-	exitCodeReplace: optionWithDefault({
-		name: "exit-code-replace",
-		group: "Restarts",
+	},
+	exitCodeReplace: {
 		argument: "N",
 		forms: ["number"],
 		defaultText: "75",
 		help: "exit code of an agent whose node should be replaced",
 		parse: parseExitCode,
-	}),
-	exitCodeRestart: optionWithDefault({
-		name: "exit-code-restart",
-		group: "Restarts",
+	},
+	exitCodeRestart: {
 		argument: "N",
 		forms: ["number"],
 		defaultText: "76",
 		help: "exit code of an agent that should be started again",
 		parse: parseExitCode,
-	}),
-	propagateExitCode: optionWithDefault({
-		name: "propagate-exit-code",
-		group: "Restarts",
+	},
+	propagateExitCode: {
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "a failed run exits with the exit code of its root cause instead of 1",
 		parse: parseSwitch,
-	}),
-};
+	},
+	failoverScope: {
+		argument: "run|role",
+		defaultText: "run",
+		help: "what restarts when a worker fails: all workers, or those of its role",
+		parse: oneOf("run", "role"),
+	},
+	driverRole: {
+		argument: "NAME,…",
+		forms: ["list"],
+		repeats: true,
+		defaultHelp: "none: all workers",
+		help: "the run succeeds when the workers of this role have; may be given several times",
+		parse: parseNames,
+	},
+});

@@ -1,4 +1,4 @@
-import { option, optionWithDefault } from "../option.js";
+import { optionsOf } from "../option.js";
 import { parseWorkerCount } from "../parse/nodes.js";
 import {
 	oneOf,
@@ -9,117 +9,91 @@ import {
 } from "../parse/scalars.js";
 import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
-export const WORKER_OPTIONS = {
-	nprocPerNode: optionWithDefault({
-		name: "nproc-per-node",
-		group: "Workers",
+export const WORKER_OPTIONS = optionsOf("Workers", {
+	nprocPerNode: {
 		argument: "N|auto|cpu|gpu",
 		forms: ["number"],
 		defaultText: "1",
 		help: "workers of this node; gpu: one for each visible device; auto: gpu where there is one, else cpu",
 		parse: parseWorkerCount,
-	}),
-	role: optionWithDefault({
-		name: "role",
-		group: "Workers",
+	},
+	role: {
 		argument: "NAME",
 		defaultText: "default",
 		help: "role of this node's workers",
 		parse: parseName,
-	}),
-	noNode: optionWithDefault({
-		name: "no-node",
+	},
+	noNode: {
 		aliases: ["no-python"],
-		group: "Workers",
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "run the command as it is (else .js .mjs .cjs .ts run under Node, .py under python3 -u)",
 		parse: parseSwitch,
-	}),
-	module: optionWithDefault({
-		name: "module",
+	},
+	module: {
 		short: "m",
-		group: "Workers",
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "what follows is a Python module: run python3 -u -m MODULE",
 		parse: parseSwitch,
-	}),
-	noPythonPath: optionWithDefault({
-		name: "no-python-path",
-		group: "Workers",
+	},
+	noPythonPath: {
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "do not append the runtime library's place to PYTHONPATH of Python workers",
 		parse: parseSwitch,
-	}),
-	noHook: optionWithDefault({
-		name: "no-hook",
-		group: "Workers",
+	},
+	noHook: {
 		forms: ["boolean"],
 		defaultText: "0",
 		help: "start workers without the hook that counts optimizer steps and tells their stacks",
 		parse: parseSwitch,
-	}),
-	warm: optionWithDefault({
-		name: "warm",
-		group: "Workers",
+	},
+	warm: {
 		argument: "WHEN",
 		defaultText: "off",
 		help: "auto: restarted Python workers are forked from a process that has their imports, and Node workers are started ahead; off",
 		parse: oneOf("auto", "off"),
-	}),
-	stdin: option({
-		name: "stdin",
-		group: "Workers",
+	},
+	stdin: {
 		argument: "RANK|none",
 		forms: ["number"],
 		defaultHelp: "0 for one worker on a terminal or a pipe, else none",
 		help: "local rank of the worker that reads the launcher's stdin",
 		parse: parseStdin,
-	}),
-	shutdownTimeout: optionWithDefault({
-		name: "shutdown-timeout",
-		group: "Workers",
+	},
+	shutdownTimeout: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultText: "30",
 		help: "from SIGTERM to SIGKILL: seconds, or 500ms, 30s, 10m, 1h",
 		parse: parseDuration,
-	}),
-	exitTimeout: optionWithDefault({
-		name: "exit-timeout",
-		group: "Workers",
+	},
+	exitTimeout: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultText: "15",
 		help: "how long a worker may take to end after its uncaught exception; 0: as long as it wants",
 		parse: parseDuration,
-	}),
-	pauseTimeout: optionWithDefault({
-		name: "pause-timeout",
-		group: "Workers",
+	},
+	pauseTimeout: {
 		argument: "TIME",
 		forms: ["number"],
 		defaultText: "60",
 		help: "how long a worker may take to leave its round after a PAUSE",
 		parse: parseDuration,
-	}),
-	noticeSignal: option({
-		name: "notice-signal",
-		group: "Workers",
+	},
+	noticeSignal: {
 		argument: "SIGNAL",
 		defaultHelp: "none",
 		help: "also sent to the workers when their machine is about to go",
 		parse: parseAnySignal,
-	}),
-	signalsToHandle: optionWithDefault({
-		name: "signals-to-handle",
-		group: "Workers",
+	},
+	signalsToHandle: {
 		argument: "LIST",
 		forms: ["list"],
 		defaultText: "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
 		help: "signals that make this node leave; a second one kills its workers at once",
 		parse: parseSignals,
-	}),
-};
+	},
+});

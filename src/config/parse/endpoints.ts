@@ -1,7 +1,14 @@
 import { isIPv6 } from "node:net";
-import { exposure } from "./exposure.js";
 import { isHost } from "./nodes.js";
-import { allOf, invalid, ok, type Parsed, problem, quote } from "./parsed.js";
+import {
+	allOf,
+	invalid,
+	mapParsed,
+	ok,
+	type Parsed,
+	problem,
+	quote,
+} from "./parsed.js";
 import { wholeNumber } from "./scalars.js";
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
@@ -29,25 +36,30 @@ export function isLoopback(host: string): boolean {
 	return /^(127\.[\d.]+|0\.0\.0\.0|::1?|.*\.localhost|localhost)$/.test(name);
 }
 
+/** The port of an entry without one (undefined: such an entry is refused), and the least that may be given. */
+interface Ports {
+	readonly usual?: number;
+	readonly least: number;
+}
+
 /**
  * `HOST:PORT[,…]`. Each may begin with `http://`, which is dropped, or `https://`.
- * @param defaultPort for an entry without a port; undefined: such an entry is refused
  */
 export function parseEndpoints(
 	text: string,
 	origin: string,
-	defaultPort?: number,
+	ports: Ports = { least: 1 },
 ): Parsed<readonly string[]> {
 	const entries = text.split(",");
 	return allOf(
-		entries.map((entry) => parseEndpoint(entry.trim(), origin, defaultPort)),
+		entries.map((entry) => parseEndpoint(entry.trim(), origin, ports)),
 	);
 }
 
 function parseEndpoint(
 	entry: string,
 	origin: string,
-	defaultPort: number | undefined,
+	ports: Ports,
 ): Parsed<string> {
 	const scheme = SCHEME.exec(entry)?.[1]?.toLowerCase();
 	const address = entry.replace(SCHEME, "").replace(/\/$/, "");
@@ -66,9 +78,9 @@ function parseEndpoint(
 			`${quote(entry)}: a path has no meaning; use host:port, for example ${address.replace(/\/.*$/, "")}`,
 		);
 	}
-	const parsed = parseAddress(address, defaultPort);
-	if (!("value" in parsed)) return parsed;
-	return ok(scheme === "https" ? `${HTTPS}${parsed.value}` : parsed.value);
+	return mapParsed(parseAddress(address, ports), (parsed) =>
+		scheme === "https" ? `${HTTPS}${parsed}` : parsed,
+	);
 }
 
 export function parsePort(text: string): Parsed<number> {
@@ -84,10 +96,7 @@ export function endpointOf(host: string, port: number): string {
 }
 
 /** `host:port`, with an IPv6 address in brackets. */
-function parseAddress(
-	address: string,
-	defaultPort: number | undefined,
-): Parsed<string> {
+function parseAddress(address: string, ports: Ports): Parsed<string> {
 	if (isIPv6(address) || (address.match(/:/g) ?? []).length > 1) {
 		const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(address);
 		if (bracketed === null) {
@@ -95,16 +104,19 @@ function parseAddress(
 				`${quote(address)}: write an IPv6 address in brackets, for example [::1]:2379`,
 			);
 		}
-		const [, host = "", port = defaultPort] = bracketed;
-		return isIPv6(host)
-			? withPort(`[${host}]`, port?.toString())
-			: badHost(address);
+		const [, host = "", port] = bracketed;
+		return isIPv6(host) ? withPort(`[${host}]`, port, ports) : badHost(address);
 	}
-	const [host = "", port = defaultPort] = address.split(":");
-	return isHost(host) ? withPort(host, port?.toString()) : badHost(address);
+	const [host = "", port] = address.split(":");
+	return isHost(host) ? withPort(host, port, ports) : badHost(address);
 }
 
-function withPort(host: string, port: string | undefined): Parsed<string> {
+function withPort(
+	host: string,
+	given: string | undefined,
+	{ usual, least }: Ports,
+): Parsed<string> {
+	const port = given ?? usual?.toString();
 	if (port === undefined || port === "") {
 		return problem(
 			`${quote(host)}: port missing; use host:port, for example ${host}:2379`,
@@ -116,7 +128,7 @@ function withPort(host: string, port: string | undefined): Parsed<string> {
 		);
 	}
 	const number = Number(port);
-	if (!(number >= 1 && number <= LARGEST_PORT)) {
+	if (number < least || number > LARGEST_PORT) {
 		return problem(
 			`${quote(`${host}:${port}`)}: port ${port} is out of range; use 1-${LARGEST_PORT}`,
 		);
@@ -128,4 +140,68 @@ function badHost(address: string): Parsed<never> {
 	return problem(
 		`${quote(address)} is not an address; use host:port, for example etcd1:2379`,
 	);
+}
+
+/** This machine alone: the host that `:PORT` means. */
+export const LOOPBACK = "127.0.0.1";
+
+/** Where a server listens. */
+export interface HttpAddress {
+	/** Without brackets. */
+	readonly host: string;
+	/** 0: any free port. */
+	readonly port: number;
+}
+
+/** `HOST:PORT`, `[IPV6]:PORT`, or `:PORT` for this machine only. */
+export function parseHttpAddress(text: string): Parsed<HttpAddress> {
+	const [, name = "", digits = ""] = /^(.*):([^:\]]*)$/.exec(text) ?? [];
+	const port = wholeNumber(digits, 0);
+	if (port === undefined) {
+		if (/^\d+$/.test(text)) {
+			return problem(
+				`${quote(text)}: host missing; use :${text} for this machine alone, or HOST:${text}`,
+			);
+		}
+		const words =
+			digits === "" ? "port missing" : `${quote(digits)} is no port`;
+		return problem(
+			`${quote(text)}: ${words}; use HOST:PORT, or :PORT for this machine alone, for example :8080`,
+		);
+	}
+	if (port > LARGEST_PORT) {
+		return problem(
+			`${quote(text)}: port ${port} is out of range; use 0 (a free one) to ${LARGEST_PORT}`,
+		);
+	}
+	if (name === "") return ok({ host: LOOPBACK, port });
+	const bracketed = /^\[(.*)\]$/.exec(name)?.[1];
+	const isValid =
+		bracketed === undefined
+			? isHost(name) && !isIPv6(name)
+			: isIPv6(bracketed) && !bracketed.includes("%");
+	if (isValid) return ok({ host: bracketed ?? name, port });
+	return problem(
+		isIPv6(name)
+			? `${quote(text)}: write an IPv6 address in brackets, for example [::1]:${port}`
+			: `${quote(text)} is not an address; use HOST:PORT, for example 127.0.0.1:${port}, or 0.0.0.0:${port} for all addresses of this machine`,
+	);
+}
+
+/** Whether only programs on this machine can reach the server. */
+export function isOnlyLocal({ host }: HttpAddress): boolean {
+	return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/i.test(host);
+}
+
+/** The address as in a URL. */
+export function addressInWords({ host, port }: HttpAddress): string {
+	return endpointOf(host, port);
+}
+
+/** Who can read a secret given at this origin (see `Setting`). */
+export function exposure(origin: string): string {
+	if (origin === "flag") return "visible to other users of this machine";
+	return origin.startsWith("environment ")
+		? "handed to every worker"
+		: "in clear text for anybody who reads the file";
 }

@@ -1,6 +1,14 @@
 import { isIP } from "node:net";
-import { invalid, ok, type Parsed, problem, quote } from "./parsed.js";
-import { wholeNumber } from "./scalars.js";
+import {
+	allOf,
+	invalid,
+	mapParsed,
+	ok,
+	type Parsed,
+	problem,
+	quote,
+} from "./parsed.js";
+import { parseName, wholeNumber } from "./scalars.js";
 
 /** The most workers that one agent starts. */
 export const MOST_WORKERS = 1024;
@@ -67,4 +75,10 @@ export function parseLocalAddress(text: string): Parsed<string> {
 				text,
 				"a host name or an IP address, without port or brackets, for example 10.0.0.5",
 			);
+}
+
+/** Names with commas or line breaks between them; returns each once, in alphabetical order. */
+export function parseNames(text: string): Parsed<readonly string[]> {
+	const parts = text.split(/[,\n]/).map((part) => parseName(part.trim()));
+	return mapParsed(allOf(parts), (names) => [...new Set(names)].sort());
 }

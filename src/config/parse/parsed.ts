@@ -32,3 +32,10 @@ export function allOf<T>(parts: readonly Parsed<T>[]): Parsed<readonly T[]> {
 	const [first, ...others] = problems;
 	return first === undefined ? ok(values) : { problems: [first, ...others] };
 }
+
+export function mapParsed<T, U>(
+	parsed: Parsed<T>,
+	change: (value: T) => U,
+): Parsed<U> {
+	return "value" in parsed ? ok(change(parsed.value)) : parsed;
+}

@@ -1,14 +1,25 @@
+import { constants } from "node:os";
 import {
 	type NumberRange,
 	RULE_ACTIONS,
 	RULE_CAUSES,
 	type Rule,
+	type RuleFacts,
 	type RuleTerm,
 } from "../../policies/rules/rule.js";
-import { contradictingTerms } from "./contradicting-terms.js";
-import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
-import { oneOf, parseDuration, parseName, wholeNumber } from "./scalars.js";
+import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
+import {
+	oneOf,
+	parseCount,
+	parseDuration,
+	parseExitCode,
+	parseName,
+	wholeNumber,
+} from "./scalars.js";
 import { parseAnySignal } from "./signals.js";
+
+const parseCause = oneOf(...RULE_CAUSES);
+const parseAction = oneOf(...RULE_ACTIONS);
 
 const ARROW = "=>";
 /** A larger one is not possible: the kernel keeps eight bits. */
@@ -31,7 +42,7 @@ function parseRule(text: string, number: number): Parsed<Rule> {
 	const terms = allOf(splitTerms(text.slice(0, at)).map(parseTerm));
 	const action = prefixed(
 		"action",
-		oneOf(...RULE_ACTIONS)(text.slice(at + ARROW.length).trim()),
+		parseAction(text.slice(at + ARROW.length).trim()),
 	);
 	const problems = [terms, action].flatMap((part) =>
 		"problems" in part ? part.problems : [],
@@ -86,12 +97,11 @@ function parseTerm(text: string): Parsed<RuleTerm> {
 			return named(key, parseName(value));
 		case "signal":
 			return named(key, parseAnySignal(value));
-		case "cause": {
-			const cause = prefixed(key, oneOf(...RULE_CAUSES)(value));
-			return "value" in cause
-				? ok({ kind: "cause", cause: cause.value })
-				: cause;
-		}
+		case "cause":
+			return mapParsed(prefixed(key, parseCause(value)), (cause) => ({
+				kind: "cause",
+				cause,
+			}));
 		case "error":
 			return parseError(value);
 		default:
@@ -107,8 +117,7 @@ function named(
 	kind: "signal" | "role" | "node",
 	name: Parsed<string>,
 ): Parsed<RuleTerm> {
-	const parsed = prefixed(kind, name);
-	return "value" in parsed ? ok({ kind, name: parsed.value }) : parsed;
+	return mapParsed(prefixed(kind, name), (value) => ({ kind, name: value }));
 }
 
 /** Says to what the problem belongs. */
@@ -161,8 +170,102 @@ function parseError(text: string): Parsed<RuleTerm> {
 }
 
 function parseUptime(sign: "<" | ">", text: string): Parsed<RuleTerm> {
-	const duration = prefixed("uptime", parseDuration(text));
-	return "value" in duration
-		? ok({ kind: "uptime", sign, uptimeMs: duration.value })
-		: duration;
+	return mapParsed(prefixed("uptime", parseDuration(text)), (uptimeMs) => ({
+		kind: "uptime",
+		sign,
+		uptimeMs,
+	}));
+}
+
+/** A failure of a worker that has run for a minute, with exit code 1. */
+const USUAL: RuleFacts = {
+	...{ exit: 1, signal: null, error: "", cause: "crash" },
+	...{ role: "default", node: "node", rank: 0, round: 1, uptimeMs: 60_000 },
+};
+
+const FACTS: Readonly<
+	Record<string, (text: string) => Parsed<Partial<RuleFacts>>>
+> = {
+	exit: (text) => mapParsed(parseExitCode(text), (exit) => ({ exit })),
+	rank: (text) => mapParsed(parseCount(text), (rank) => ({ rank })),
+	round: (text) => mapParsed(parseCount(text), (round) => ({ round })),
+	role: (text) => mapParsed(parseName(text), (role) => ({ role })),
+	node: (text) => mapParsed(parseName(text), (node) => ({ node })),
+	signal: (text) =>
+		mapParsed(parseAnySignal(text), (signal) => ({
+			signal,
+			exit: 128 + constants.signals[signal],
+		})),
+	cause: (text) => mapParsed(parseCause(text), (cause) => ({ cause })),
+	uptime: (text) =>
+		mapParsed(parseDuration(text), (uptimeMs) => ({ uptimeMs })),
+	error: (error) => ok({ error }),
+};
+
+/** A failure as `validate --explain` gets it: `exit=137,role=trainer,uptime=12s`. What is not given is as usual. */
+export function parseFacts(text: string): Parsed<RuleFacts> {
+	const parts = text.match(/error=.*|[^,]+/gs) ?? [];
+	const facts = allOf(parts.map((part) => parseFact(part.trim())));
+	return mapParsed(facts, (given) => {
+		let all = USUAL;
+		for (const one of given) all = { ...all, ...one };
+		return all;
+	});
+}
+
+function parseFact(text: string): Parsed<Partial<RuleFacts>> {
+	const [, key = "", value = ""] = /^([a-z]+)=(.*)$/s.exec(text) ?? [];
+	const parse = Object.hasOwn(FACTS, key) ? FACTS[key] : undefined;
+	if (parse !== undefined) return prefixed(key, parse(value));
+	return problem(
+		`${quote(text)} is no fact; use exit=137, signal=SIGKILL, cause=crash, role=NAME, node=NAME, rank=0, round=1, uptime=12s or, last, error=TEXT`,
+	);
+}
+
+/** The kinds of which two terms of a rule cannot both hold, in words, one a kind: all terms of a rule must. */
+function contradictingTerms(terms: readonly RuleTerm[]): readonly string[] {
+	const pairs = terms.flatMap((term, index) =>
+		terms.slice(index + 1).map((later) => [term, later] as const),
+	);
+	const kinds = pairs
+		.filter(([one, other]) => excludes(one, other))
+		.map(([{ kind }]) => kind);
+	return [...new Set(kinds)].map((kind) =>
+		kind === "uptime"
+			? "uptime: no time is both shorter and longer; write two rules"
+			: `${kind}: its terms never hold together; ${
+					isNumeric(kind)
+						? `put all values into one, for example ${kind}=3,4`
+						: "write a rule for each"
+				}`,
+	);
+}
+
+function isNumeric(kind: RuleTerm["kind"]): boolean {
+	return kind === "exit" || kind === "rank" || kind === "round";
+}
+
+function excludes(one: RuleTerm, other: RuleTerm): boolean {
+	if ("ranges" in one && "ranges" in other) {
+		return one.kind === other.kind && !overlap(one.ranges, other.ranges);
+	}
+	if ("name" in one && "name" in other) {
+		return one.kind === other.kind && one.name !== other.name;
+	}
+	if (one.kind === "cause" && other.kind === "cause") {
+		return one.cause !== other.cause;
+	}
+	if (one.kind !== "uptime" || other.kind !== "uptime") return false;
+	const [shorter, longer] = one.sign === "<" ? [one, other] : [other, one];
+	const isBoth = shorter.sign === "<" && longer.sign === ">";
+	return isBoth && shorter.uptimeMs <= longer.uptimeMs;
+}
+
+function overlap(
+	ones: readonly NumberRange[],
+	others: readonly NumberRange[],
+): boolean {
+	return ones.some((one) =>
+		others.some((other) => one.from <= other.to && other.from <= one.to),
+	);
 }

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { didYouMean } from "../../base/nearest-name.js";
-import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
+import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
 
 /** Signals that the kernel lets nobody handle. */
 const UNCATCHABLE: readonly string[] = ["SIGKILL", "SIGSTOP"];
@@ -22,10 +22,8 @@ const UNMEANT: readonly string[] = [
 
 /** `SIGTERM,INT`: names with or without SIG, upper or lower case. */
 export function parseSignals(text: string): Parsed<readonly NodeJS.Signals[]> {
-	const signals = allOf(
-		text.split(",").map((name) => parseSignal(name.trim())),
-	);
-	return "value" in signals ? ok([...new Set(signals.value)]) : signals;
+	const parts = text.split(",").map((name) => parseSignal(name.trim()));
+	return mapParsed(allOf(parts), (signals) => [...new Set(signals)]);
 }
 
 /** Any signal's name, with or without SIG, upper or lower case. Of several names, as SIGIOT and SIGABRT, that of an exit. */

@@ -1,12 +1,12 @@
 import type { StoreConfig } from "../../config/agent-config.js";
-import { settingsFromEnvironment } from "../../config/environment.js";
+import {
+	loginFromEnvironment,
+	settingsFromEnvironment,
+} from "../../config/environment.js";
+import { mergeSettings } from "../../config/exclusions.js";
 import type { Host } from "../../config/host.js";
-import { mergeSettings } from "../../config/merge-settings.js";
 import { OPTIONS } from "../../config/options.js";
-import { givenBackend } from "../../config/resolve-backend.js";
-import { readNamedOrFound } from "../../config/resolve-command-line.js";
-import { loginFromEnvironment } from "../../config/resolve-credentials.js";
-import { resolveStore } from "../../config/resolve-store.js";
+import { givenBackend, resolveStore } from "../../config/resolve-store.js";
 import {
 	type NameOf,
 	type Report,
@@ -14,7 +14,8 @@ import {
 	SettingReader,
 	type Settings,
 } from "../../config/settings.js";
-import { settingsFromTorchrun } from "../../config/torchrun-environment.js";
+import { readNamedOrFound } from "../../config/sources.js";
+import { settingsFromTorchrun } from "../../config/torchrun.js";
 
 /** The places where a command looks for a run. */
 export interface RunPlaces {
@@ -110,11 +111,13 @@ async function resolvePlaces(
 	};
 }
 
-/** Whether agents of the run host the store, at a given address. */
+/** Whether agents of the run host the store, at a given address. Port 0 is that of one node, which has none. */
 function hostsOwnStore(reader: SettingReader): boolean {
 	const backend = givenBackend(reader);
-	const isHosted = backend === "c10d" || backend === "static";
-	return isHosted && reader.textOf(OPTIONS.rdzvEndpoint) !== undefined;
+	const endpoint = reader.textOf(OPTIONS.rdzvEndpoint) ?? ":0";
+	return (
+		(backend === "c10d" || backend === "static") && !endpoint.endsWith(":0")
+	);
 }
 
 function withEtcd(settings: Settings): Settings {

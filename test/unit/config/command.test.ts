@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { packageFile } from "../../../src/base/package-files.js";
-import { loadPolicy } from "../../../src/config/load-policy.js";
+import { loadPolicy } from "../../../src/config/policy-file.js";
 import {
 	type CommandRequest,
 	resolveCommand,

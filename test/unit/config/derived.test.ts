@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { countWorkers } from "../../../src/config/count-devices.js";
+import type { WorkerCount } from "../../../src/config/parse/nodes.js";
 import {
 	chooseLocalAddress,
 	deriveNodeId,
 	deriveRunId,
-} from "../../../src/config/identity.js";
-import type { WorkerCount } from "../../../src/config/parse/nodes.js";
+} from "../../../src/config/resolve-identity.js";
+import { countWorkers } from "../../../src/config/resolve-workers.js";
 import { outcome } from "./outcome.js";
 
 describe("a derived run id", () => {

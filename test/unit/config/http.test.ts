@@ -6,8 +6,8 @@ import {
 	addressInWords,
 	isOnlyLocal,
 	parseHttpAddress,
-} from "../../../src/config/parse/http-address.js";
-import { resolveHttp } from "../../../src/config/resolve-http.js";
+} from "../../../src/config/parse/endpoints.js";
+import { resolveHttp } from "../../../src/config/resolve-run.js";
 import { SettingReader } from "../../../src/config/settings.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 

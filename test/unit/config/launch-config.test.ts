@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { packageFile } from "../../../src/base/package-files.js";
 import type { Host } from "../../../src/config/host.js";
-import type { LaunchConfig } from "../../../src/config/launch-config.js";
+import {
+	type LaunchConfig,
+	resolveLaunchConfig,
+} from "../../../src/config/launch-config.js";
 import { OPTIONS } from "../../../src/config/options.js";
-import { resolveLaunchConfig } from "../../../src/config/resolve-launch-config.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { RestartPolicy } from "../../../src/policies/restart-policy.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";

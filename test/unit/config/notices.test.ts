@@ -4,7 +4,7 @@ import {
 	parseNotices,
 	parseSomeTime,
 } from "../../../src/config/parse/notices.js";
-import { fitWarnings } from "../../../src/config/resolve-notices.js";
+import { fitWarnings } from "../../../src/config/resolve-run.js";
 
 test.each([
 	["auto", "auto"],

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { systemHost } from "../../../src/config/host.js";
 import { ALL_OPTIONS } from "../../../src/config/options.js";
 import { resolveSettings } from "../../../src/config/resolve.js";
+import type { Setting } from "../../../src/config/settings.js";
 import {
 	type CommandLine,
 	readCommandLine,
-} from "../../../src/config/resolve-command-line.js";
-import type { Setting } from "../../../src/config/settings.js";
+} from "../../../src/config/sources.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();

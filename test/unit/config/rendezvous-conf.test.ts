@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import {
 	parseRendezvousConf,
 	type RendezvousSettings,
-} from "../../../src/config/parse/rendezvous-conf.js";
+} from "../../../src/config/parse/rendezvous.js";
 import {
 	completeRendezvous,
 	timeOutProblem,
 	timeOutWarnings,
-} from "../../../src/config/time-outs.js";
+} from "../../../src/config/resolve-store.js";
 import { outcome } from "./outcome.js";
 
 describe("--rdzv-conf", () => {

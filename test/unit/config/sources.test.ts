@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settingsFromEnvironment } from "../../../src/config/environment.js";
-import { mergeSettings } from "../../../src/config/merge-settings.js";
+import { mergeSettings } from "../../../src/config/exclusions.js";
 import { toCamelCase } from "../../../src/config/option.js";
 import { ALL_OPTIONS, OPTIONS } from "../../../src/config/options.js";
 import { settingsFromValues } from "../../../src/config/values.js";

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { LoginVariables } from "../../../src/config/environment.js";
 import { OPTIONS } from "../../../src/config/options.js";
-import type { LoginVariables } from "../../../src/config/resolve-credentials.js";
 import {
 	loopbackTrouble,
 	resolveStore,
@@ -124,6 +124,9 @@ describe("an etcd that the agents host", () => {
 
 	test.each<Asked>([
 		{ backend: "c10d", endpoint: "node0:29400" },
+		// torchrun's own line for one node: any free port.
+		{ backend: "c10d", endpoint: "localhost:0" },
+		{ backend: "static", endpoint: "127.0.0.1:0" },
 		{ backend: "static", master: "node0" },
 		{ master: "node0", port: "29500", rank: "0" },
 		{ standalone: "1", backend: "c10d" },
@@ -151,6 +154,9 @@ describe("an etcd that the agents host", () => {
 			"warning: only agents of this machine can meet at localhost:29400",
 		],
 		[{ nodes: 2, endpoint: "a" }, "port missing"],
+		[{ ...c10d, endpoint: "localhost:0" }, '"localhost:0": port 0 is out of'],
+		[{ ...c10d, nodes: 1, endpoint: "a:0" }, '"a:0": port 0 is out of range'],
+		[{ endpoint: "localhost:0" }, "port 0 is out of range; use 1-65535"],
 	])("%j: %s", async (asked, words) => {
 		const { said } = await resolved({ ...asked });
 		expect(said).toEqual([expect.stringContaining(words)]);

@@ -4,7 +4,7 @@ import {
 	parseStreamMap,
 	redirectWhatIsShown,
 	selectStreams,
-} from "../../../src/config/parse/streams.js";
+} from "../../../src/config/parse/logs.js";
 import { outcome } from "./outcome.js";
 
 const NONE = { stdout: false, stderr: false };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { editDistance, nearestName } from "../../../src/base/nearest-name.js";
-import { parseBackend } from "../../../src/config/parse/backend.js";
-import { parseLogPrefix } from "../../../src/config/parse/log-prefix.js";
-import { parsePolicy } from "../../../src/config/parse/policy.js";
+import { parseLogPrefix } from "../../../src/config/parse/logs.js";
+import { parseBackend } from "../../../src/config/parse/rendezvous.js";
+import { parsePolicy } from "../../../src/config/parse/restarts.js";
 import { parseSignals } from "../../../src/config/parse/signals.js";
 import { outcome } from "./outcome.js";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFacts } from "../../../src/config/parse/rule-facts.js";
-import { parseRules } from "../../../src/config/parse/rules.js";
+import { parseFacts, parseRules } from "../../../src/config/parse/rules.js";
 import {
 	decisionOf,
 	firstMatch,

@@ -1,6 +1,15 @@
+import { didYouMean } from "../../base/nearest-name.js";
 import type { StreamSelection } from "../agent-config.js";
-import { allOf, invalid, ok, type Parsed, problem, quote } from "./parsed.js";
-import { wholeNumber } from "./scalars.js";
+import {
+	allOf,
+	invalid,
+	mapParsed,
+	ok,
+	type Parsed,
+	problem,
+	quote,
+} from "./parsed.js";
+import { parseText, wholeNumber } from "./scalars.js";
 
 /** One selection for every local rank, or one per local rank; a rank missing from the map has none. */
 export type StreamMap =
@@ -76,6 +85,31 @@ export function parseLocalRanks(text: string): Parsed<readonly number[]> {
 				: ok(rank);
 		}),
 	);
-	if (!("value" in ranks)) return ranks;
-	return ok([...new Set(ranks.value)].sort((a, b) => a - b));
+	return mapParsed(ranks, (all) => [...new Set(all)].sort((a, b) => a - b));
+}
+
+const NAMES: readonly string[] = [
+	"node",
+	"rank",
+	"local_rank",
+	"role",
+	"round",
+];
+
+const placeholder = (name: string) => `\${${name}}`;
+
+export const DEFAULT_LOG_PREFIX = `[${placeholder("node")} ${placeholder("rank")}] `;
+
+/** The placeholders of a log prefix, as a list for messages. */
+export const LOG_PREFIX_PLACEHOLDERS = NAMES.map(placeholder).join(", ");
+
+/** A text with placeholders such as `${node}` and `${rank}`. */
+export function parseLogPrefix(text: string): Parsed<string> {
+	for (const [found, name = ""] of text.matchAll(/\$\{([^}]*)\}?/g)) {
+		if (NAMES.includes(name) && found === placeholder(name)) continue;
+		return problem(
+			`${found} is unknown; use ${LOG_PREFIX_PLACEHOLDERS}${didYouMean(name, NAMES)}`,
+		);
+	}
+	return parseText(text);
 }

@@ -1,20 +1,22 @@
 import { resolve } from "node:path";
 import { findConfigFiles, readConfigFile } from "./config-file.js";
-import { settingsFromEnvironment } from "./environment.js";
+import {
+	HTTP_TOKEN_VARIABLE,
+	loginFromEnvironment,
+	settingsFromEnvironment,
+} from "./environment.js";
+import { mergeSettings } from "./exclusions.js";
 import type { Host } from "./host.js";
-import { mergeSettings } from "./merge-settings.js";
 import type { Option } from "./option.js";
 import { OPTIONS } from "./options.js";
 import type { ResolveRequest } from "./resolve.js";
-import { loginFromEnvironment } from "./resolve-credentials.js";
-import { httpTokenFromEnvironment } from "./resolve-http.js";
 import {
 	EMPTY_VALUE,
 	type Setting,
 	type Settings,
 	type SourceReading,
 } from "./settings.js";
-import { settingsFromTorchrun } from "./torchrun-environment.js";
+import { settingsFromTorchrun } from "./torchrun.js";
 
 /** The parsed command line. */
 export interface CommandLine {
@@ -55,7 +57,7 @@ export async function readCommandLine(
 			file.settings,
 		]),
 		login: loginFromEnvironment(host.environment),
-		httpToken: httpTokenFromEnvironment(host.environment),
+		httpToken: host.environment[HTTP_TOKEN_VARIABLE] || undefined,
 		nameOf: (option: Option<unknown>) => `--${option.name}`,
 		problems: [...line.problems, ...file.problems],
 	};

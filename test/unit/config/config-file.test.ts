@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { distrust } from "../../../src/config/trust-file.js";
+import { distrust } from "../../../src/config/config-file.js";
 
 test.each([
 	["own, for the owner only", 1000, 0o100600, undefined],

@@ -5,7 +5,7 @@ import {
 	mayStartPython,
 	pythonHook,
 	pythonLibrary,
-} from "../../../src/config/python-path.js";
+} from "../../../src/config/hooks.js";
 
 test.each([
 	["train.py", true],

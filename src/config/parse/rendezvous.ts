@@ -1,7 +1,8 @@
 import { didYouMean } from "../../base/nearest-name.js";
-import { exposure } from "./exposure.js";
-import { allOf, ok, type Parsed, problem, quote } from "./parsed.js";
+import { exposure } from "./endpoints.js";
+import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
 import {
+	oneOf,
 	parseCount,
 	parseDuration,
 	parseSwitch,
@@ -43,12 +44,12 @@ const duration =
 			| "keepAliveMs",
 	) =>
 	(text: string): Parsed<RendezvousSettings> =>
-		map(parseDuration(text), (value) => ({ [field]: value }));
+		mapParsed(parseDuration(text), (value) => ({ [field]: value }));
 
 const text =
 	(field: "username" | "passwordFile" | "caCert" | "cert" | "key") =>
 	(value: string): Parsed<RendezvousSettings> =>
-		map(parseText(value), (parsed) => ({ [field]: parsed }));
+		mapParsed(parseText(value), (parsed) => ({ [field]: parsed }));
 
 const PAIRS: Readonly<
 	Record<string, (value: string) => Parsed<RendezvousSettings>>
@@ -62,7 +63,8 @@ const PAIRS: Readonly<
 	cacert: text("caCert"),
 	cert: text("cert"),
 	key: text("key"),
-	is_host: (value) => map(parseTorchSwitch(value), (isHost) => ({ isHost })),
+	is_host: (value) =>
+		mapParsed(parseTorchSwitch(value), (isHost) => ({ isHost })),
 };
 
 const ignore = (name: string) => (): Parsed<RendezvousSettings> =>
@@ -81,7 +83,9 @@ const TORCH_PAIRS: typeof PAIRS = {
 	timeout: duration("timeoutMs"),
 	keep_alive_interval: duration("keepAliveMs"),
 	keep_alive_max_attempt: (value) =>
-		map(parseCount(value), (keepAliveAttempts) => ({ keepAliveAttempts })),
+		mapParsed(parseCount(value), (keepAliveAttempts) => ({
+			keepAliveAttempts,
+		})),
 	ca_cert: text("caCert"),
 	ssl_cert: text("cert"),
 	ssl_cert_key: text("key"),
@@ -117,7 +121,7 @@ export function parseRendezvousConf(
 	const pairs = conf
 		.split(",")
 		.map((pair) => parsePair(pair.trim(), seen, origin));
-	return map(allOf(pairs), mergeSettings);
+	return mapParsed(allOf(pairs), mergeSettings);
 }
 
 function mergeSettings(
@@ -194,13 +198,22 @@ function parseTorchSwitch(text: string): Parsed<boolean> {
 	return parseSwitch(text);
 }
 
-function map<T, U>(parsed: Parsed<T>, change: (value: T) => U): Parsed<U> {
-	return "value" in parsed ? ok(change(parsed.value)) : parsed;
-}
-
 /** Accepts `joinTimeout` and `join-timeout` for `join_timeout`. */
 function toSnakeCase(name: string): string {
 	return name
 		.replaceAll("-", "_")
 		.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Where a run's shared state is stored. `c10d`: in an etcd that the agents host; `static` is the same. */
+export type Backend = "etcd" | "memory" | "c10d" | "static";
+
+const parseOwn = oneOf("etcd", "memory", "c10d", "static");
+
+export function parseBackend(text: string): Parsed<Backend> {
+	return text === "etcd-v2"
+		? problem(
+				`${quote(text)} is torchrun's; use etcd with --rdzv-endpoint HOST:2379`,
+			)
+		: parseOwn(text);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isHangupIgnored } from "../../../src/config/hangup.js";
+import { isHangupIgnored } from "../../../src/config/host.js";
 
 const statusOf = (mask: string) =>
 	`Name:\tbash\nSigBlk:\t0000000000000001\nSigIgn:\t${mask}\nSigCgt:\t0000000000000001\n`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { mergeSettings } from "../../../src/config/merge-settings.js";
+import { mergeSettings } from "../../../src/config/exclusions.js";
 import { OPTIONS } from "../../../src/config/options.js";
-import { givenBackend } from "../../../src/config/resolve-backend.js";
+import { givenBackend } from "../../../src/config/resolve-store.js";
 import { SettingReader } from "../../../src/config/settings.js";
-import { settingsFromTorchrun } from "../../../src/config/torchrun-environment.js";
+import { settingsFromTorchrun } from "../../../src/config/torchrun.js";
 
 const read = (environment: Record<string, string>) => {
 	const { settings, warnings } = settingsFromTorchrun(environment);

@@ -2,34 +2,14 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import { readSmallFile } from "../base/read-small-file.js";
 import type { StoreCredentials } from "./agent-config.js";
-import { OPTIONS } from "./options.js";
-import type { RendezvousSettings } from "./parse/rendezvous-conf.js";
-import type { Report, SettingReader } from "./settings.js";
-
-/** A login from environment variables, so that no command line shows it. */
-export interface LoginVariables {
-	readonly username: string | undefined;
-	readonly password: string | undefined;
-}
-
-const USERNAME_VARIABLE = "ELASTIC_RUN_RDZV_USERNAME";
-const PASSWORD_VARIABLE = "ELASTIC_RUN_RDZV_PASSWORD";
-
-/** Variables that may hold the login instead of `--rdzv-conf`. */
-export const LOGIN_VARIABLES: readonly string[] = [
-	USERNAME_VARIABLE,
+import {
+	type LoginVariables,
 	PASSWORD_VARIABLE,
-];
-
-/** An empty variable counts as unset. */
-export function loginFromEnvironment(
-	environment: Readonly<Record<string, string | undefined>>,
-): LoginVariables {
-	return {
-		username: environment[USERNAME_VARIABLE] || undefined,
-		password: environment[PASSWORD_VARIABLE] || undefined,
-	};
-}
+	USERNAME_VARIABLE,
+} from "./environment.js";
+import { OPTIONS } from "./options.js";
+import type { RendezvousSettings } from "./parse/rendezvous.js";
+import type { Report, SettingReader } from "./settings.js";
 
 /** Reads the files that `--rdzv-conf` names. Refuses unusable files and credentials that do not fit together. */
 export async function resolveCredentials(

@@ -1,5 +1,7 @@
 import { basename, extname } from "node:path";
 import { packageFile, packageVersion } from "../base/package-files.js";
+import { OPTIONS } from "./options.js";
+import type { SettingReader } from "./settings.js";
 
 /** python, python3, python3.13t */
 const INTERPRETER = /^python[\d.]*t?$/;
@@ -22,6 +24,22 @@ export function pythonWheel(): string {
 
 const NODE_SCRIPTS = [".js", ".mjs", ".cjs", ".ts"];
 
+/** What the settings and the command put on the PYTHONPATH of workers. */
+export function pythonPaths(reader: SettingReader, script = "") {
+	const isModule = reader.value(OPTIONS.module);
+	const hasLibrary = !reader.value(OPTIONS.noPythonPath);
+	const hasHook = !reader.value(OPTIONS.noHook);
+	const isMaybe = isModule || mayStartPython(script);
+	return {
+		pythonPath:
+			hasLibrary && (isModule || isPython(script))
+				? pythonLibrary()
+				: undefined,
+		// Also for commands that are not Python by their name.
+		pythonHook: hasHook && isMaybe ? pythonHook() : undefined,
+	};
+}
+
 /** Whether a script or command, as typed, may be Python or start it, as a shell script or `uv run` does. */
 export function mayStartPython(script: string): boolean {
 	return !NODE_SCRIPTS.includes(extname(script)) && basename(script) !== "node";
@@ -30,4 +48,9 @@ export function mayStartPython(script: string): boolean {
 /** Whether a script or command, as typed, is Python: by its file ending or the interpreter's name. */
 export function isPython(script: string): boolean {
 	return extname(script) === ".py" || INTERPRETER.test(basename(script));
+}
+
+/** The file that Node loads before a script: the launcher's hook for Node. */
+export function nodeHook(): string {
+	return packageFile("dist/cjs/runtime/hook.js");
 }

@@ -1,6 +1,6 @@
 import type { Option } from "./option.js";
 import { ALL_OPTIONS } from "./options.js";
-import type { EnvironmentReading, Setting } from "./settings.js";
+import type { Environment, EnvironmentReading, Setting } from "./settings.js";
 
 const PREFIX = "PET_";
 
@@ -37,7 +37,7 @@ const ERROR_FILE = "TORCHELASTIC_ERROR_FILE";
  * they describe the run that the worker belongs to. One warning names all that have no effect.
  */
 export function settingsFromTorchrun(
-	environment: Readonly<Record<string, string | undefined>>,
+	environment: Environment,
 ): EnvironmentReading {
 	const settings = new Map<string, Setting>();
 	const given = Object.entries(environment).flatMap(([name, text]) =>
@@ -71,10 +71,7 @@ function switchText(text: string): string {
 
 function isWithoutEffect(
 	name: string,
-	{
-		TORCHELASTIC_RUN_ID,
-		LOCAL_RANK,
-	}: Readonly<Record<string, string | undefined>>,
+	{ TORCHELASTIC_RUN_ID, LOCAL_RANK }: Environment,
 ): boolean {
 	if (name.startsWith(PREFIX)) return true;
 	if (!name.startsWith("TORCHELASTIC_") || name === ERROR_FILE) return false;
@@ -86,4 +83,43 @@ function warningOf(names: readonly string[]): readonly string[] {
 	if (names.length === 0) return [];
 	const have = names.length === 1 ? "has" : "have";
 	return [`environment ${names.join(", ")} ${have} no effect here`];
+}
+
+/** A torchrun flag without a meaning here. */
+export interface ForeignFlag {
+	/** Without the leading dashes. */
+	readonly name: string;
+	/** Undefined for a switch. */
+	readonly argument?: "VALUE";
+	/** What to use here instead; undefined: nothing is needed, and the flag is ignored. */
+	readonly instead?: string;
+}
+
+export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
+	{ name: "monitor-interval", argument: "VALUE" },
+	{ name: "start-method", argument: "VALUE" },
+	{ name: "run-path" },
+	{ name: "event-log-handler", argument: "VALUE" },
+	{ name: "logs-specs", argument: "VALUE" },
+	{ name: "duplicate-stdout-filters", argument: "VALUE" },
+	{ name: "duplicate-stderr-filters", argument: "VALUE" },
+	{
+		name: "numa-binding",
+		argument: "VALUE",
+		instead:
+			"put numactl before the command: elastic-run [options] numactl … python3 train.py",
+	},
+	{
+		name: "virtual-local-rank",
+		instead: "choose the device in the script by LOCAL_RANK",
+	},
+];
+
+/** One warning for all ignored flags; undefined if there were none. */
+export function ignoredFlagsWarning(
+	names: readonly string[],
+): string | undefined {
+	if (names.length === 0) return undefined;
+	const [have, are] = names.length === 1 ? ["has", "is"] : ["have", "are"];
+	return `${names.join(", ")} ${have} no meaning here and ${are} ignored`;
 }
