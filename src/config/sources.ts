@@ -36,37 +36,45 @@ export interface CommandLineReading {
 	readonly notes: readonly string[];
 }
 
-/** Collects the settings in order of precedence: flags, our variables, torchrun's variables, config file. */
+/** A command line with all other sources. */
 export async function readCommandLine(
 	line: CommandLine,
 	host: Host,
 ): Promise<CommandLineReading> {
-	const environment = settingsFromEnvironment(host.environment);
-	const torchrun = settingsFromTorchrun(host.environment);
-	const named = mergeSettings([line.flags, environment.settings]).get(
-		OPTIONS.config.key,
+	const { settings, problems, ...reading } = await readSources(
+		line.flags,
+		host,
 	);
-	const file = await readNamedOrFound(named, host.cwd);
 	const request = {
 		script: line.script,
 		args: line.args,
 		cwd: host.cwd,
 		environment: host.environment,
-		settings: mergeSettings([
-			...[line.flags, environment.settings, torchrun.settings],
-			file.settings,
-		]),
+		settings,
 		login: loginFromEnvironment(host.environment),
 		httpToken: host.environment[HTTP_TOKEN_VARIABLE] || undefined,
 		nameOf: (option: Option<unknown>) => `--${option.name}`,
-		problems: [...line.problems, ...file.problems],
+		problems: [...line.problems, ...problems],
 	};
-	const warnings = [...environment.warnings, ...torchrun.warnings];
-	return { request, warnings, notes: file.notes };
+	return { request, ...reading };
+}
+
+/** Collects the settings in order of precedence: flags, our variables, torchrun's variables, config file. */
+export async function readSources(flags: Settings, host: Host) {
+	const environment = settingsFromEnvironment(host.environment);
+	const torchrun = settingsFromTorchrun(host.environment);
+	const ours = mergeSettings([flags, environment.settings]);
+	const file = await readNamedOrFound(ours.get(OPTIONS.config.key), host.cwd);
+	return {
+		settings: mergeSettings([ours, torchrun.settings, file.settings]),
+		problems: file.problems,
+		warnings: [...environment.warnings, ...torchrun.warnings],
+		notes: file.notes,
+	};
 }
 
 /** The settings of the named config file, or of the one in the working directory. */
-export async function readNamedOrFound(
+async function readNamedOrFound(
 	named: Setting | undefined,
 	cwd: string,
 ): Promise<SourceReading & { readonly notes: readonly string[] }> {

@@ -1,9 +1,5 @@
 import type { StoreConfig } from "../../config/agent-config.js";
-import {
-	loginFromEnvironment,
-	settingsFromEnvironment,
-} from "../../config/environment.js";
-import { mergeSettings } from "../../config/exclusions.js";
+import { loginFromEnvironment } from "../../config/environment.js";
 import type { Host } from "../../config/host.js";
 import { OPTIONS } from "../../config/options.js";
 import { givenBackend, resolveStore } from "../../config/resolve-store.js";
@@ -14,8 +10,7 @@ import {
 	SettingReader,
 	type Settings,
 } from "../../config/settings.js";
-import { readNamedOrFound } from "../../config/sources.js";
-import { settingsFromTorchrun } from "../../config/torchrun.js";
+import { readSources } from "../../config/sources.js";
 
 /** The places where a command looks for a run. */
 export interface RunPlaces {
@@ -51,17 +46,8 @@ export async function resolveRunRequest(
 	flags: Settings,
 	host: Host,
 ): Promise<RunRequest | { readonly problems: readonly string[] }> {
-	const environment = settingsFromEnvironment(host.environment);
-	const named = mergeSettings([flags, environment.settings]).get(
-		OPTIONS.config.key,
-	);
-	const file = await readNamedOrFound(named, host.cwd);
-	const settings = mergeSettings([
-		...[flags, environment.settings],
-		settingsFromTorchrun(host.environment).settings,
-		file.settings,
-	]);
-	const problems = [...file.problems];
+	const { settings, notes, ...read } = await readSources(flags, host);
+	const problems = [...read.problems];
 	const report = (words: string) => problems.push(words);
 	const places = await resolvePlaces(settings, report, host);
 	const reader = new SettingReader(settings, report, nameOf);
@@ -69,7 +55,7 @@ export async function resolveRunRequest(
 	return problems.length > 0
 		? { problems }
 		: {
-				...{ places, output, notes: file.notes },
+				...{ places, output, notes },
 				named: {
 					runId: reader.textOf(OPTIONS.runId),
 					nodeId: reader.textOf(OPTIONS.nodeId),
