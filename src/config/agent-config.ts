@@ -43,7 +43,7 @@ export interface StoreConfig {
 }
 
 /** How agents meet at an etcd that they host themselves: docs/etcd.md. */
-export interface MeetingConfig {
+interface MeetingConfig {
 	/** Whether this agent hosts, if a flag says so; undefined: names and addresses decide. */
 	readonly isHost: boolean | undefined;
 }
@@ -106,7 +106,7 @@ export interface NoticesConfig {
 }
 
 /** What else limits restarts, beside `maxRestarts`. */
-export interface RestartLimits {
+interface RestartLimits {
 	/** Of `maxRestarts`, in milliseconds; 0: none. */
 	readonly windowMs: number;
 	/** Of a node, a role; undefined: none. */

@@ -22,7 +22,7 @@ const REFUSED_KEYS = new Map([
 ]);
 
 /** A config file in the working directory. */
-export interface FoundConfigFile {
+interface FoundConfigFile {
 	/** Its name in messages. */
 	readonly name: string;
 	/** The path of the file itself, with all symbolic links resolved. */

@@ -126,7 +126,7 @@ export function isHangupIgnored({
 }
 
 /** Reads the traces from the kernel, if there is a /proc. */
-export function readOrigin(environment: Origin["environment"]): Origin {
+function readOrigin(environment: Origin["environment"]): Origin {
 	return {
 		environment,
 		parentStatus: readOrUndefined(`/proc/${process.ppid}/status`),
@@ -151,11 +151,11 @@ function readOrUndefined(path: string): string | undefined {
 }
 
 /** The kind of the launcher's stdin. A terminal counts only if this process is in its foreground. */
-export type StdinKind = "terminal" | "pipe" | "other";
+type StdinKind = "terminal" | "pipe" | "other";
 
 const STDIN = 0;
 
-export function ownStdin(): StdinKind {
+function ownStdin(): StdinKind {
 	try {
 		if (isatty(STDIN)) return isInForeground() ? "terminal" : "other";
 		const stdin = fstatSync(STDIN);

@@ -1,7 +1,7 @@
 import type { Parsed } from "./parse/parsed.js";
 
 /** A heading of `--help`. */
-export type OptionGroup =
+type OptionGroup =
 	| "Workers"
 	| "Rendezvous"
 	| "Restarts"
@@ -13,7 +13,7 @@ export type OptionGroup =
 	| "Command";
 
 /** How a value may be written in a config file or a `LaunchConfig`, besides its text on the command line. */
-export type ValueForm =
+type ValueForm =
 	| "number"
 	| "boolean"
 	/** A list, for `a,b`. */

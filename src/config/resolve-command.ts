@@ -29,8 +29,8 @@ export interface CommandProblem {
 	readonly message: string;
 }
 
-/** Thrown while looking for a command; never leaves this folder. */
-export class Refusal extends Error {
+/** Thrown while looking for a command; never leaves this file. */
+class Refusal extends Error {
 	readonly problem: CommandProblem;
 
 	constructor(code: CommandProblem["code"], message: string) {
@@ -40,14 +40,14 @@ export class Refusal extends Error {
 }
 
 /** Where to look for programs. */
-export interface SearchPlace {
+interface SearchPlace {
 	readonly cwd: string;
 	/** Its PATH is searched. */
 	readonly environment: Environment;
 }
 
 /** The absolute path of a program. A name with a slash is a path; other names are looked up on PATH. */
-export async function findProgram(
+async function findProgram(
 	name: string,
 	{ cwd, environment }: SearchPlace,
 ): Promise<string> {
@@ -87,10 +87,7 @@ async function notOnPath(name: string, cwd: string): Promise<Refusal> {
 	);
 }
 
-export function noFileRefusal(
-	name: string,
-	kind: "directory" | "special",
-): Refusal {
+function noFileRefusal(name: string, kind: "directory" | "special"): Refusal {
 	const what =
 		kind === "directory" ? "a directory" : "a pipe, a socket or a device";
 	return new Refusal(

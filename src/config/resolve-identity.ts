@@ -48,7 +48,7 @@ const LONGEST_NAME = 128;
 const HASH_DIGITS = 8;
 
 /** The sources of a derived run id. They are the same on every machine, and other flags do not change it. */
-export interface RunIdSource {
+interface RunIdSource {
 	/** `$SLURM_JOB_ID`. */
 	readonly slurmJobId: string | undefined;
 	/** `$SLURM_STEP_ID` or `$SLURM_STEPID`: each `srun` of a job is a step. */
@@ -85,7 +85,7 @@ export function deriveNodeId(hostName: string): string {
 }
 
 /** The addresses among which `chooseLocalAddress` chooses. */
-export interface Routes {
+interface Routes {
 	/** The local address from which packets to an endpoint leave; undefined if none was found. */
 	readonly toStore: string | undefined;
 	/** Addresses by which other machines may reach this one, in the system's order. */

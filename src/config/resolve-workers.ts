@@ -35,7 +35,7 @@ export async function resolveWorkerCount(
 }
 
 /** What is known about the devices that a worker may use. */
-export interface DeviceView {
+interface DeviceView {
 	readonly environment: Environment;
 	/** File names in /dev. */
 	readonly deviceFiles: readonly string[];

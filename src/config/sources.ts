@@ -28,7 +28,7 @@ export interface CommandLine {
 }
 
 /** The result of reading a command line with all other sources. */
-export interface CommandLineReading {
+interface CommandLineReading {
 	readonly request: ResolveRequest;
 	/** Warnings of variables without effect. */
 	readonly warnings: readonly string[];

@@ -86,7 +86,7 @@ function warningOf(names: readonly string[]): readonly string[] {
 }
 
 /** A torchrun flag without a meaning here. */
-export interface ForeignFlag {
+interface ForeignFlag {
 	/** Without the leading dashes. */
 	readonly name: string;
 	/** Undefined for a switch. */

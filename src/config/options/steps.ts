@@ -4,7 +4,7 @@ import { ok, type Parsed, problem, quote } from "../parse/parsed.js";
 import { oneOf, parseDuration } from "../parse/scalars.js";
 
 /** A regular expression whose first group is the step number. */
-export function parseStepPattern(text: string): Parsed<RegExp> {
+function parseStepPattern(text: string): Parsed<RegExp> {
 	try {
 		const pattern = new RegExp(text, "gi");
 		// Beside an empty alternative, every pattern matches, with all its groups.
@@ -22,7 +22,7 @@ export function parseStepPattern(text: string): Parsed<RegExp> {
 }
 
 /** In milliseconds; 0: never. */
-export function parseHangTimeout(text: string): Parsed<number | "auto"> {
+function parseHangTimeout(text: string): Parsed<number | "auto"> {
 	return text === "auto" ? ok("auto") : parseDuration(text);
 }
 

@@ -11,7 +11,7 @@ import {
 import { parseName, wholeNumber } from "./scalars.js";
 
 /** The most workers that one agent starts. */
-export const MOST_WORKERS = 1024;
+const MOST_WORKERS = 1024;
 
 /** How many agents a round may have. */
 export interface NodeRange {
