@@ -1,4 +1,5 @@
 import type { Parsed } from "./parse/parsed.js";
+import { parseDuration, parseSwitch } from "./parse/scalars.js";
 
 /** A heading of `--help`. */
 type OptionGroup =
@@ -84,6 +85,31 @@ export function optionsOf(
 	return Object.fromEntries(
 		Object.entries(inits).map(([key, init]) => [key, option(group, key, init)]),
 	);
+}
+
+/** A duration with a default. */
+export function time(defaultText: string, help: string) {
+	return {
+		argument: "TIME",
+		forms: ["number"],
+		defaultText,
+		help,
+		parse: parseDuration,
+	} as const;
+}
+
+/** A switch that is off by default. */
+export function onOff(
+	help: string,
+	names: Partial<Pick<OptionText, "aliases" | "short">> = {},
+) {
+	return {
+		...names,
+		forms: ["boolean"],
+		defaultText: "0",
+		help,
+		parse: parseSwitch,
+	} as const;
 }
 
 function option(

@@ -1,6 +1,6 @@
-import { optionsOf } from "../option.js";
+import { onOff, optionsOf } from "../option.js";
 import { parseHttpAddress } from "../parse/endpoints.js";
-import { parseSwitch, parseText } from "../parse/scalars.js";
+import { parseText } from "../parse/scalars.js";
 
 export const HTTP_OPTIONS = optionsOf("Observability", {
 	http: {
@@ -24,17 +24,10 @@ export const COMMAND_OPTIONS = optionsOf("Command", {
 		help: "settings in YAML or JSON: the flags' names in camelCase",
 		parse: parseText,
 	},
-	dryRun: {
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "show what would be started, and start nothing: one worker, and the settings that are not the defaults, each with its origin",
-		parse: parseSwitch,
-	},
-	verbose: {
+	dryRun: onOff(
+		"show what would be started, and start nothing: one worker, and the settings that are not the defaults, each with its origin",
+	),
+	verbose: onOff("with --dry-run: show all workers and all settings", {
 		short: "v",
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "with --dry-run: show all workers and all settings",
-		parse: parseSwitch,
-	},
+	}),
 });

@@ -1,6 +1,6 @@
-import { optionsOf } from "../option.js";
+import { optionsOf, time } from "../option.js";
 import { parseNotices, parseSomeTime } from "../parse/notices.js";
-import { oneOf, parseDuration } from "../parse/scalars.js";
+import { oneOf } from "../parse/scalars.js";
 
 export const NOTICE_OPTIONS = optionsOf("Notices", {
 	notices: {
@@ -23,13 +23,10 @@ export const NOTICE_OPTIONS = optionsOf("Notices", {
 		help: "how long this launcher lives: its node leaves in time, with exit code 75",
 		parse: parseSomeTime,
 	},
-	drainBefore: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "60",
-		help: "how long before the end of its lifetime, or of its Slurm job, a node leaves",
-		parse: parseDuration,
-	},
+	drainBefore: time(
+		"60",
+		"how long before the end of its lifetime, or of its Slurm job, a node leaves",
+	),
 	terminationGrace: {
 		argument: "TIME",
 		forms: ["number"],

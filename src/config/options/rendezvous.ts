@@ -1,8 +1,8 @@
-import { optionsOf } from "../option.js";
+import { onOff, optionsOf } from "../option.js";
 import { parseEndpoints, parsePort } from "../parse/endpoints.js";
 import { parseLocalAddress, parseNodeRange } from "../parse/nodes.js";
 import { parseBackend, parseRendezvousConf } from "../parse/rendezvous.js";
-import { parseCount, parseName, parseSwitch } from "../parse/scalars.js";
+import { parseCount, parseName } from "../parse/scalars.js";
 
 export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 	nnodes: {
@@ -44,12 +44,7 @@ export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 		help: "join_timeout (600), last_call_timeout (30), settle_timeout (shutdown-timeout + 5), lease_ttl (5), in seconds; username, password_file, cacert, cert, key; is_host",
 		parse: parseRendezvousConf,
 	},
-	standalone: {
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "one node that needs no store: as --rdzv-backend memory",
-		parse: parseSwitch,
-	},
+	standalone: onOff("one node that needs no store: as --rdzv-backend memory"),
 	masterAddr: {
 		argument: "HOST",
 		help: "without --rdzv-endpoint: nodes meet there as with --rdzv-backend c10d",

@@ -1,4 +1,4 @@
-import { optionsOf } from "../option.js";
+import { onOff, optionsOf } from "../option.js";
 import { parseNames } from "../parse/nodes.js";
 import {
 	parsePolicy,
@@ -6,12 +6,7 @@ import {
 	parseRestartLimit,
 } from "../parse/restarts.js";
 import { parseRules } from "../parse/rules.js";
-import {
-	oneOf,
-	parseCount,
-	parseExitCode,
-	parseSwitch,
-} from "../parse/scalars.js";
+import { oneOf, parseCount, parseExitCode } from "../parse/scalars.js";
 
 export const RESTART_OPTIONS = optionsOf("Restarts", {
 	restartPolicy: {
@@ -84,12 +79,9 @@ export const RESTART_OPTIONS = optionsOf("Restarts", {
 		help: "exit code of an agent that should be started again",
 		parse: parseExitCode,
 	},
-	propagateExitCode: {
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "a failed run exits with the exit code of its root cause instead of 1",
-		parse: parseSwitch,
-	},
+	propagateExitCode: onOff(
+		"a failed run exits with the exit code of its root cause instead of 1",
+	),
 	failoverScope: {
 		argument: "run|role",
 		defaultText: "run",

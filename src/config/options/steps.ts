@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.js";
-import { optionsOf } from "../option.js";
+import { optionsOf, time } from "../option.js";
 import { ok, type Parsed, problem, quote } from "../parse/parsed.js";
 import { oneOf, parseDuration } from "../parse/scalars.js";
 
@@ -40,24 +40,18 @@ export const STEP_OPTIONS = optionsOf("Steps", {
 		help: "a round hangs after so long without a step; 0: never; auto: 5 times the longest step, at least 60 s",
 		parse: parseHangTimeout,
 	},
-	startTimeout: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "0",
-		help: "how long a worker may take to its first step, if workers here make steps; 0: as long as it wants",
-		parse: parseDuration,
-	},
+	startTimeout: time(
+		"0",
+		"how long a worker may take to its first step, if workers here make steps; 0: as long as it wants",
+	),
 	onHang: {
 		argument: "ACTION",
 		defaultText: "restart",
 		help: "restart, report or fail: what follows a hang, after its evidence is on disk",
 		parse: oneOf("restart", "report", "fail"),
 	},
-	evidenceTimeout: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "5",
-		help: "how long taking evidence of a hang may hold up what follows",
-		parse: parseDuration,
-	},
+	evidenceTimeout: time(
+		"5",
+		"how long taking evidence of a hang may hold up what follows",
+	),
 });

@@ -1,12 +1,6 @@
-import { optionsOf } from "../option.js";
+import { onOff, optionsOf, time } from "../option.js";
 import { parseWorkerCount } from "../parse/nodes.js";
-import {
-	oneOf,
-	parseDuration,
-	parseName,
-	parseStdin,
-	parseSwitch,
-} from "../parse/scalars.js";
+import { oneOf, parseName, parseStdin } from "../parse/scalars.js";
 import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = optionsOf("Workers", {
@@ -23,32 +17,19 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 		help: "role of this node's workers",
 		parse: parseName,
 	},
-	noNode: {
-		aliases: ["no-python"],
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "run the command as it is (else .js .mjs .cjs .ts run under Node, .py under python3 -u)",
-		parse: parseSwitch,
-	},
-	module: {
+	noNode: onOff(
+		"run the command as it is (else .js .mjs .cjs .ts run under Node, .py under python3 -u)",
+		{ aliases: ["no-python"] },
+	),
+	module: onOff("what follows is a Python module: run python3 -u -m MODULE", {
 		short: "m",
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "what follows is a Python module: run python3 -u -m MODULE",
-		parse: parseSwitch,
-	},
-	noPythonPath: {
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "do not append the runtime library's place to PYTHONPATH of Python workers",
-		parse: parseSwitch,
-	},
-	noHook: {
-		forms: ["boolean"],
-		defaultText: "0",
-		help: "start workers without the hook that counts optimizer steps and tells their stacks",
-		parse: parseSwitch,
-	},
+	}),
+	noPythonPath: onOff(
+		"do not append the runtime library's place to PYTHONPATH of Python workers",
+	),
+	noHook: onOff(
+		"start workers without the hook that counts optimizer steps and tells their stacks",
+	),
 	warm: {
 		argument: "WHEN",
 		defaultText: "off",
@@ -62,27 +43,18 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 		help: "local rank of the worker that reads the launcher's stdin",
 		parse: parseStdin,
 	},
-	shutdownTimeout: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "30",
-		help: "from SIGTERM to SIGKILL: seconds, or 500ms, 30s, 10m, 1h",
-		parse: parseDuration,
-	},
-	exitTimeout: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "15",
-		help: "how long a worker may take to end after its uncaught exception; 0: as long as it wants",
-		parse: parseDuration,
-	},
-	pauseTimeout: {
-		argument: "TIME",
-		forms: ["number"],
-		defaultText: "60",
-		help: "how long a worker may take to leave its round after a PAUSE",
-		parse: parseDuration,
-	},
+	shutdownTimeout: time(
+		"30",
+		"from SIGTERM to SIGKILL: seconds, or 500ms, 30s, 10m, 1h",
+	),
+	exitTimeout: time(
+		"15",
+		"how long a worker may take to end after its uncaught exception; 0: as long as it wants",
+	),
+	pauseTimeout: time(
+		"60",
+		"how long a worker may take to leave its round after a PAUSE",
+	),
 	noticeSignal: {
 		argument: "SIGNAL",
 		defaultHelp: "none",
