@@ -43,7 +43,7 @@ export interface StoreConfig {
 }
 
 /** How agents meet at an etcd that they host themselves: docs/etcd.md. */
-interface MeetingConfig {
+export interface MeetingConfig {
 	/** Whether this agent hosts, if a flag says so; undefined: names and addresses decide. */
 	readonly isHost: boolean | undefined;
 }
