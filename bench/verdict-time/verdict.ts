@@ -1,8 +1,10 @@
 import { performance } from "node:perf_hooks";
-import type { AgentInput } from "../../src/agent/machine/inputs.js";
-import type { Running } from "../../src/agent/machine/state.js";
-import type { TransitionContext } from "../../src/agent/machine/step.js";
-import { transition } from "../../src/agent/machine/transition.js";
+import { transition } from "../../src/agent/machine/decide.js";
+import type {
+	AgentInput,
+	TransitionContext,
+} from "../../src/agent/machine/inputs.js";
+import { INITIAL_STATE, type Running } from "../../src/agent/machine/state.js";
 import { parseRules } from "../../src/config/parse/rules.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import type { Rule } from "../../src/policies/rules/rule.js";
@@ -85,6 +87,7 @@ export class FailingRun {
 		const { round, seats } = this.last;
 		const seat = seats[FAILING] as SeatRecord;
 		const running: Running = {
+			...INITIAL_STATE,
 			...{ phase: "RUNNING", instance: 1, round: round.synced, seat },
 			...{ failure: null, failuresReported: round.synced },
 			view: { round, seat },

@@ -1,6 +1,8 @@
-import { ElasticRunError, messageOf } from "../base/errors.js";
+import { ElasticRunError, EXIT_CODES, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { RoundView } from "../rendezvous/member/membership.js";
+import { spentByRun } from "../rendezvous/planner/pay-incident.js";
+import { usedOf } from "../rendezvous/planner/spending.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
 import type {
@@ -12,9 +14,8 @@ import { endsInOrder } from "./joining/ends-in-order.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
 import { runSpec } from "./joining/run-spec.js";
-import { ownEnding } from "./machine/ending.js";
 import type { NoticeInput } from "./machine/inputs.js";
-import type { AgentState, Ending } from "./machine/state.js";
+import { type AgentState, type Ending, leftWith } from "./machine/state.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
@@ -179,10 +180,16 @@ export class AgentSession {
 
 	private openAgent(workers: WorkerGroup): Agent {
 		const { config, place, membership, incarnation } = this.options;
+		const { restartLimits, maxRestarts } = config;
 		return new Agent({
 			clock: place.clock,
 			log: place.log,
-			settings: { ...config, incarnation },
+			settings: {
+				...config,
+				incarnation,
+				isSpent: (round, wallTime) =>
+					usedOf(spentByRun(round), restartLimits, wallTime) >= maxRestarts,
+			},
 			membership,
 			workers,
 			reached: () => this.watches?.steps.reached,
@@ -200,4 +207,13 @@ export class AgentSession {
 			observer?.follow(state);
 		};
 	}
+}
+
+/** What the run's end means for this agent. The success of another command is not its success. */
+function ownEnding(ending: Ending, isOwnCommand: boolean): Ending {
+	if (isOwnCommand || ending.outcome !== "succeeded") return ending;
+	return leftWith(
+		EXIT_CODES.rendezvous,
+		"the run succeeded with another command than this agent's, which did not run",
+	);
 }

@@ -1,21 +1,23 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Membership } from "../rendezvous/member/membership.js";
-import type { Intent } from "../rendezvous/records/intent.js";
+import type { Intent, NewIntent } from "../rendezvous/records/intent.js";
 import type { Reached } from "../rendezvous/records/records.js";
 import { RoundHistory } from "../report/round-history.js";
-import { deadlineOf } from "./machine/deadline-of.js";
-import type { AgentEffect, AgentInput } from "./machine/inputs.js";
-import { beginsNext, intentAt, unseenMs } from "./machine/round-times.js";
-import { isSameIntent } from "./machine/same-intent.js";
+import { transition } from "./machine/decide.js";
+import type {
+	AgentEffect,
+	AgentInput,
+	TransitionContext,
+} from "./machine/inputs.js";
+import { intentOf } from "./machine/record.js";
 import {
 	type AgentState,
+	deadlineOf,
 	type Ending,
 	INITIAL_STATE,
-	intentOf,
+	type Running,
 } from "./machine/state.js";
-import type { TransitionContext } from "./machine/step.js";
-import { transition } from "./machine/transition.js";
 import { WaitingLines } from "./presence/waiting-lines.js";
 import type { WorkerGroup } from "./workers/worker-group.js";
 
@@ -216,4 +218,68 @@ export class Agent {
 			this.dispatch({ kind: "time-passed" });
 		});
 	}
+}
+
+/** Whether two intents differ only in times that follow from the rest. */
+function isSameIntent(left: NewIntent | null, right: Intent | null): boolean {
+	if (left === null || right === null) return left === right;
+	return (
+		left.state === right.state &&
+		left.claim === right.claim &&
+		left.failure === right.failure &&
+		left.fencedIn === right.fencedIn &&
+		left.cause === right.cause &&
+		left.runsOn === right.runsOn &&
+		left.awaitsWorkersMs === right.awaitsWorkersMs &&
+		left.finishedPlan === right.finishedPlan &&
+		left.notice === right.notice &&
+		left.departure === right.departure &&
+		String(left.pids) === String(right.pids)
+	);
+}
+
+/**
+ * The agent's intended record, with its times.
+ * @param before the previous intent
+ * @param wallTime milliseconds since 1970
+ * @param reached how far its workers came in their newest round
+ */
+export function intentAt(
+	intent: NewIntent | null,
+	before: Intent | null,
+	wallTime: number,
+	reached?: Reached,
+): Intent | null {
+	if (intent === null) return null;
+	const { state } = intent;
+	const isSame = state === before?.state;
+	const since = isSame ? before.since : wallTime;
+	if (state === "running") return { ...intent, since };
+	const ran =
+		before?.state === "running"
+			? { ranSince: before.since, ranUntil: wallTime }
+			: { ranSince: before?.ranSince, ranUntil: before?.ranUntil };
+	return { ...intent, since, ...ran, reached };
+}
+
+/**
+ * How long ago the first sign was that this agent's round ends, in milliseconds.
+ * @param wallTime milliseconds since 1970
+ */
+function unseenMs(
+	before: Running,
+	{ view, failure }: AgentState,
+	wallTime: number,
+): number {
+	if (failure !== null && failure !== before.failure) {
+		return Math.max(0, wallTime - failure.failure.timestamp);
+	}
+	const { deprecated = 0, cause } = view?.round ?? {};
+	return deprecated >= before.round ? (cause?.noticedAfterMs ?? 0) : 0;
+}
+
+/** Whether its workers run on in another round. */
+function beginsNext(before: AgentState, after: AgentState): boolean {
+	const areRunning = before.phase === "RUNNING" && after.phase === "RUNNING";
+	return areRunning && before.round !== after.round;
 }

@@ -58,6 +58,20 @@ export function systemErrorCode(error: unknown): string | undefined {
 	return typeof error.code === "string" ? error.code : undefined;
 }
 
+/** What a node may lack for a moment. Another node may have it. */
+const SHORTAGES: ReadonlySet<string> = new Set([
+	"EAGAIN",
+	"ENOMEM",
+	"EMFILE",
+	"ENFILE",
+	"ENOSPC",
+	"EDQUOT",
+]);
+
+export function isShortage(code: string): boolean {
+	return SHORTAGES.has(code);
+}
+
 /** The message of any thrown value. */
 export function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);

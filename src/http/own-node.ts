@@ -1,5 +1,5 @@
 import type { AgentState } from "../agent/machine/state.js";
-import { isEnding, type WorkerSlot } from "../agent/machine/worker-slot.js";
+import { isEnding, type WorkerSlot } from "../agent/machine/worker.js";
 import { standingLine } from "../agent/presence/pinned-lines.js";
 import { waitingLine } from "../agent/presence/waiting-lines.js";
 import { plainMessage } from "../logs/plain-text.js";
@@ -56,8 +56,8 @@ function workersOf(
 	state: AgentState,
 	wallTime: number,
 ): readonly OwnWorker[] {
-	const slots = slotsOf(state);
-	const known = slotsOf(before);
+	const slots = state.workers;
+	const known = before.workers;
 	if (slots.length === 0) {
 		return workers.every((worker) => worker.state === "ended")
 			? workers
@@ -65,7 +65,7 @@ function workersOf(
 					next(worker, { ...worker, state: "ended" }, wallTime),
 				);
 	}
-	const firstRank = ("seat" in state && state.seat?.firstRank) || 0;
+	const firstRank = state.seat?.firstRank ?? 0;
 	return slots.map((slot, index) => {
 		const worker = workers[index];
 		const rank = firstRank + slot.localRank;
@@ -77,10 +77,6 @@ function workersOf(
 			wallTime,
 		);
 	});
-}
-
-function slotsOf(state: AgentState): readonly WorkerSlot[] {
-	return "workers" in state ? state.workers : [];
 }
 
 /** The time of a state changes only with the state. */

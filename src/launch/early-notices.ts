@@ -1,3 +1,6 @@
+import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import type { Notice, NoticeOrigin } from "../notices/notice.js";
 import {
 	leavingFor,
 	noticeInWords,
@@ -5,10 +8,7 @@ import {
 	type PendingNotices,
 	withNotice,
 	withoutOrigin,
-} from "../agent/machine/pending-notices.js";
-import type { Clock } from "../base/clock.js";
-import type { Logger } from "../base/logger.js";
-import type { Notice, NoticeOrigin } from "../notices/notice.js";
+} from "../notices/pending-notices.js";
 
 /** For less, in milliseconds, a new node is not worth the two restarts that its coming and going cost the others. */
 const LEAST_STAY_MS = 10 * 60_000;

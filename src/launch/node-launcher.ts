@@ -11,7 +11,7 @@ import { LoggingStore } from "../agent/joining/logging-store.js";
 import { openStore } from "../agent/joining/open-store.js";
 import { withAdvice } from "../agent/joining/reach-store.js";
 import { runListener } from "../agent/joining/run-listener.js";
-import { endingOf, leftWith } from "../agent/machine/ending.js";
+import { endingOf, leftWith } from "../agent/machine/state.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { PortReservation } from "../agent/workers/reserve-port.js";
 import { within } from "../base/within.js";

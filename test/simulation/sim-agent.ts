@@ -1,6 +1,9 @@
 import { Agent } from "../../src/agent/agent.js";
-import { endingOf, leftWith } from "../../src/agent/machine/ending.js";
-import type { Ending } from "../../src/agent/machine/state.js";
+import {
+	type Ending,
+	endingOf,
+	leftWith,
+} from "../../src/agent/machine/state.js";
 import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
 import { isUnreachable } from "../../src/base/back-off.js";
 import {

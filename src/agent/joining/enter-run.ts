@@ -15,8 +15,7 @@ import {
 import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import type { NodeRecord } from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import { leftWith } from "../machine/ending.js";
-import type { Ending } from "../machine/state.js";
+import { type Ending, leftWith } from "../machine/state.js";
 import {
 	type ChooseOptions,
 	chooseNodeId,

@@ -1,142 +1,162 @@
 import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
-import type { Trace } from "../../evidence/parse-trace.js";
 import type { Notice, NoticeOrigin } from "../../notices/notice.js";
-import type { RuleCause } from "../../policies/rules/rule.js";
+import type { Rule } from "../../policies/rules/rule.js";
+import type { RestartPolicyStrategy } from "../../policies/strategy.js";
 import type { SpawnProblem, WorkerExit } from "../../processes/index.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
-import type { WorkerError } from "../../report/run-report.js";
+import type { Described, WorkerExited } from "./worker.js";
 
-/** The inputs of an agent. */
-export type AgentInput =
-	| { readonly kind: "round-seen"; readonly view: RoundView }
-	| {
-			readonly kind: "worker-started";
-			readonly localRank: number;
-			readonly pid: number;
-	  }
-	| {
-			readonly kind: "worker-exited";
-			readonly localRank: number;
-			readonly pid: number | null;
-			readonly exit: WorkerExit;
-			/** The exit code, 128 + n for a signal, and the exit in words. */
-			readonly exitCode: number;
-			readonly description: string;
-			/** The likely meaning of the exit. */
-			readonly hint: string | undefined;
-			readonly error: WorkerError | undefined;
-			/** The last lines of its stderr, if there is no error file. */
-			readonly lastLines?: string | undefined;
-			/** The exception that ended it, as far as it is known. */
-			readonly trace?: Trace | undefined;
-			/** Its last step in this round; undefined if it has made none. */
-			readonly step?: number | undefined;
-			readonly startedWarm?: boolean | undefined;
-			/** Other processes of its group live on. */
-			readonly groupRemains: boolean;
-	  }
-	| {
-			readonly kind: "worker-not-started";
-			readonly localRank: number;
-			readonly problem: SpawnProblem;
-	  }
-	/** No process of the worker's group is left. */
-	| { readonly kind: "worker-gone"; readonly localRank: number }
-	/** The worker has said HELLO. */
-	| { readonly kind: "worker-attached"; readonly localRank: number }
-	/** The worker has received this event of its channel, and all before it. */
-	| {
-			readonly kind: "worker-acknowledged";
-			readonly localRank: number;
-			readonly event: number;
-	  }
-	/** The worker waits for a round later than this one; null: it no longer waits. */
-	| {
-			readonly kind: "worker-waits";
-			readonly localRank: number;
-			readonly round: number | null;
-	  }
-	/** The worker has left all earlier rounds and works in this one. */
-	| {
-			readonly kind: "worker-works";
-			readonly localRank: number;
-			readonly round: number;
-	  }
-	/** An event could not be written to the worker's channel. */
-	| {
-			readonly kind: "worker-not-told";
-			readonly localRank: number;
-			readonly problem: string;
-	  }
-	/** No worker of the round makes a step, and this one keeps the others from it; or it has not ended after its exception. */
-	| {
-			readonly kind: "worker-hung";
-			readonly round: number;
-			readonly localRank: number;
-			readonly pid: number;
-			/** "hung for 61 s at train.py:41 in load_batch". */
-			readonly description: string;
-			/** What the evidence on disk shows, in at most five lines; undefined if none was taken. */
-			readonly evidence?: readonly string[];
-			readonly hint?: string | undefined;
-			readonly error?: WorkerError | undefined;
-			/** Its uncaught exception. */
-			readonly trace?: Trace;
-			/** How long ago the last step was, or the exception, in milliseconds. */
-			readonly stillMs: number;
-			/** How long the worker has been up, in milliseconds; undefined: it is not known. */
-			readonly uptimeMs?: number | undefined;
-			/** Of its stderr; undefined if it was not redirected. */
-			readonly lastLines?: string | undefined;
-			/** This node is not known to be at fault: the worker stands for its round. */
-			readonly isUnattributed?: boolean;
-			/** The run fails, whatever budget is left. */
-			readonly failsRun: boolean;
-			/**
-			 * Why, for rules. `slow`: it computes or reads, though it makes no step; `start`: it has not made its first one;
-			 * `crash`: it has not ended after its exception.
-			 */
-			readonly cause?: RuleCause;
-			/** Its last step in this round; undefined if it has made none. */
-			readonly step?: number | undefined;
-	  }
+/** What an agent's decisions depend on besides its state. All times are on one clock, in milliseconds. */
+export interface TransitionContext {
+	readonly now: number;
+	/** Milliseconds since 1970, for reports. */
+	readonly wallTime: number;
+	readonly runId: string;
+	readonly nodeId: string;
+	readonly incarnation: string;
+	readonly policy: RestartPolicyStrategy;
+	readonly maxRestarts: number;
+	/** Whether the run's budget has no restart left; absent: it has. */
+	readonly isSpent?:
+		| ((round: RoundRecord, wallTime: number) => boolean)
+		| undefined;
+	/** Asked before the policy. */
+	readonly rules: readonly Rule[];
+	/** This process starts workers for one round only. Then it ends, for its supervisor to start it again. */
+	readonly isRecreated: boolean;
+	readonly shutdownTimeoutMs: number;
+	/** How long a worker may take to acknowledge PAUSE. */
+	readonly pauseTimeoutMs: number;
+	/** The role of this agent's workers. */
+	readonly role?: string | undefined;
+	/** What restarts when a worker fails; default: all workers. */
+	readonly failoverScope?: "run" | "role" | undefined;
+}
+
+/** No worker of the round makes a step, and this one keeps the others from it; or it has not ended after its exception. */
+export interface WorkerHung extends Described {
+	readonly pid: number;
+	readonly round: number;
+	/** How long ago the last step was, or the exception, in milliseconds. */
+	readonly stillMs: number;
+	/** The run fails, whatever budget is left. */
+	readonly failsRun: boolean;
+}
+
+export interface StopAsked {
+	readonly exitCode: number;
+	readonly reason: string;
+	/** Kill at once, without grace. */
+	readonly immediately: boolean;
+	/** What the workers get first; default: SIGTERM. */
+	readonly signal?: NodeJS.Signals | undefined;
+}
+
+export interface SessionLost {
+	readonly reason: string;
+	/** When the workers must be dead, because others may then run without this agent. */
+	readonly fenceAt: number;
+}
+
+interface Said<Kind extends string> {
+	readonly kind: Kind;
+	readonly localRank: number;
+}
+
+/** What a worker that has not ended does. */
+export type WorkerReply =
+	| (Said<"worker-started"> & { readonly pid: number })
+	/** It has said HELLO. */
+	| Said<"worker-attached">
+	/** It has received this event of its channel, and all before it. */
+	| (Said<"worker-acknowledged"> & { readonly event: number })
+	/** It waits for a round later than this one; null: it no longer waits. */
+	| (Said<"worker-waits"> & { readonly round: number | null })
+	/** It has left all earlier rounds and works in this one. */
+	| (Said<"worker-works"> & { readonly round: number })
+	/** It has read that its machine goes. */
+	| Said<"worker-noticed">
+	/** It has saved what it wants to keep, and may be ended. */
+	| Said<"worker-ready">
+	/** No process of its group is left. */
+	| Said<"worker-gone">;
+
+/** An event could not be written to the worker's channel. */
+export type NotNotified = Said<"worker-not-told"> & {
+	readonly problem: string;
+};
+
+/** What a source of notices says. */
+export type NoticeInput =
 	/** The machine will go. */
 	| { readonly kind: "noticed"; readonly notice: Notice }
 	/** It will stay, as far as this origin knows. */
 	| ({
 			readonly kind: "notice-withdrawn";
 			readonly reason: string;
-	  } & NoticeOrigin)
-	/** The worker has read that its machine goes. */
-	| { readonly kind: "worker-noticed"; readonly localRank: number }
-	/** The worker has saved what it wants to keep, and may be ended. */
-	| { readonly kind: "worker-ready"; readonly localRank: number }
+	  } & NoticeOrigin);
+
+/** The inputs of an agent. */
+export type AgentInput =
+	| { readonly kind: "round-seen"; readonly view: RoundView }
 	| { readonly kind: "time-passed" }
+	| ({ readonly kind: "stop-asked" } & StopAsked)
+	| ({ readonly kind: "session-lost" } & SessionLost)
+	| ({ readonly kind: "worker-exited" } & WorkerExited)
+	| (Said<"worker-not-started"> & { readonly problem: SpawnProblem })
+	| NotNotified
+	| ({ readonly kind: "worker-hung" } & WorkerHung)
+	| WorkerReply
+	| NoticeInput;
+
+/** A worker's failure, as far as the agent's shell can describe it. */
+export interface Failure extends Described {
+	readonly exitCode: number;
+	/** Undefined if its process has not ended. */
+	readonly exit?: WorkerExit;
+	/** The run's exit code, if a retry cannot help. */
+	readonly failsRun?: number | undefined;
+	/** This node cannot start workers; another one may. */
+	readonly isOfNode?: boolean;
+	/** Nothing has failed: the worker waits for another round. */
+	readonly isWish?: boolean;
+	/** How long it has waited or failed unnoticed, in milliseconds. */
+	readonly unseenMs?: number;
+	/** Its process has not ended. */
+	readonly isGivenUp?: boolean;
+}
+
+/** What an input has brought that the table must answer. */
+export type Matter =
+	/** A change of a worker or the machine; a view of the run; a deadline that may be due; workers that may be ready to end. */
+	| { readonly kind: "news" | "seen" | "due" | "saved" }
+	| { readonly kind: "noticed" }
+	| ({ readonly kind: "stop-asked" } & StopAsked)
+	| ({ readonly kind: "session-lost" } & SessionLost)
+	/** A death whose reason may follow; the end of a worker whose machine goes; the end of all notices. */
 	| {
-			readonly kind: "stop-asked";
-			readonly exitCode: number;
-			readonly reason: string;
-			/** Kill at once, without grace. */
-			readonly immediately: boolean;
-			/** What the workers get first; default: SIGTERM. */
-			readonly signal?: NodeJS.Signals | undefined;
+			readonly kind: "unexplained" | "ended" | "stays";
+			readonly why: string;
+	  }
+	/** What a worker that ended with 0 has left behind. */
+	| { readonly kind: "left-behind"; readonly localRank: number }
+	/** A worker that ended with 0 at its PAUSE, when the next round ran; one that cannot be kept for the next round. */
+	| {
+			readonly kind: "ended-late" | "not-kept";
+			readonly localRank: number;
+			readonly why: string;
+			readonly killAt?: number | undefined;
 	  }
 	| {
-			readonly kind: "session-lost";
-			readonly reason: string;
-			/** When the workers must be dead, because others may then run without this agent. */
-			readonly fenceAt: number;
+			readonly kind: "failed";
+			readonly failure: Failure;
+			/** It does not hear SIGTERM. */
+			readonly isHung?: boolean;
 	  };
-
-/** What a source of notices says. */
-export type NoticeInput = Extract<
-	AgentInput,
-	{ kind: "noticed" | "notice-withdrawn" }
->;
 
 /** The effects for the shell; everything else follows from the state. */
 export type AgentEffect =

@@ -1,36 +1,38 @@
+import {
+	type Hold,
+	type PendingNotices,
+	tooLateAt,
+} from "../../notices/pending-notices.js";
 import type { RoundView } from "../../rendezvous/member/membership.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { Departure, NewIntent } from "../../rendezvous/records/intent.js";
+import type { Departure } from "../../rendezvous/records/intent.js";
 import type {
 	NodeFailure,
+	Outcome,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { RunOutcome } from "../../report/run-report.js";
-import type { Hold, PendingNotices } from "./pending-notices.js";
-import type { WorkerSlot } from "./worker-slot.js";
+import { attentionAt, isRemaining, type WorkerSlot } from "./worker.js";
 
-/** What an agent does once its workers are gone. */
-export type Next =
-	| { readonly kind: "rejoin" }
-	| {
-			readonly kind: "leave";
-			readonly exitCode: number;
-			readonly reason: string;
-			/** Its own failure that makes it leave, if any. */
-			readonly root?: FailureRecord | null;
-			/** Somebody asked it to leave. */
-			readonly isAsked?: boolean | undefined;
-			/** What follows: it is started again, or its node is replaced. */
-			readonly departure?: Departure | undefined;
-			/** It was asked after it had already left its round. */
-			readonly isLate?: boolean | undefined;
-			/** Its machine goes. */
-			readonly isByNotice?: boolean | undefined;
-			/** Set while workers that are not ready keep the time that is left to them. */
-			readonly holds?: Hold | undefined;
-			/** When it leaves even if the round was not left meanwhile; null until its workers are gone. */
-			readonly leaveBy: number | null;
-	  };
+export type Phase = "JOINING" | "RUNNING" | "STOPPING" | "FINISHED" | "CLOSED";
+
+/** Why this node leaves the run. The first reason stays, but for that of a process which is to be started again. */
+export interface Leaving {
+	readonly exitCode: number;
+	readonly reason: string;
+	/** Its own failure that makes it leave, if any. */
+	readonly root?: FailureRecord | null | undefined;
+	/** Somebody asked it to leave. */
+	readonly isAsked?: boolean | undefined;
+	/** What follows: it is started again, or its node is replaced. */
+	readonly departure?: Departure | undefined;
+	/** It was asked after it had already left its round. */
+	readonly isLate?: boolean | undefined;
+	/** Its machine goes. */
+	readonly isByNotice?: boolean | undefined;
+	/** When it leaves even if the others do not know yet; null while workers must end. */
+	readonly leaveBy: number | null;
+}
 
 /** How the run ended for this agent. */
 export interface Ending {
@@ -42,7 +44,16 @@ export interface Ending {
 	readonly repeated?: readonly string[] | undefined;
 }
 
-interface Common {
+interface SecondSignal {
+	readonly first: NodeJS.Signals;
+	readonly at: number;
+	readonly localRanks: readonly number[];
+}
+
+/** All that a node knows and has decided. */
+export interface Facts {
+	/** What the newest decision says. */
+	readonly phase: Phase;
 	/** The newest view of the run; null before the first. */
 	readonly view: RoundView | null;
 	/** The instance that this process joined; null before the first view. */
@@ -55,64 +66,52 @@ interface Common {
 	readonly fencedIn?: number | undefined;
 	/** Why this node's machine will go; undefined if it stays. */
 	readonly notices?: PendingNotices | undefined;
-}
-
-/** What is left of the agent's last round. */
-export interface Left extends Common {
-	/** 0 if it was in none. */
+	/** The present or last round of its workers; 0 if it was in none. */
 	readonly round: number;
 	/** Its seat there; null if it had none. */
 	readonly seat: SeatRecord | null;
+	/** Of that round. None once all have succeeded. */
 	readonly workers: readonly WorkerSlot[];
-	/** Why it left that round before the others, in words; undefined if it did not. */
+	/** The round that it claims between rounds; 0 before the first view. */
+	readonly claim: number;
+	/** The round that it claims while its workers run on, because another role restarts. */
+	readonly runsOnTo?: number | undefined;
+	/** Why it left its round before the others, in words; undefined if it did not. */
 	readonly cause?: string | undefined;
+	readonly leaving?: Leaving | undefined;
+	/** Set while workers that are not ready keep the time that is left to them. */
+	readonly holds?: Hold | undefined;
+	/** How long it may wait for workers that were sent a PAUSE, in milliseconds; undefined if it does not. */
+	readonly awaitsWorkersMs?: number | undefined;
+	/** When workers that got another signal first get SIGTERM. */
+	readonly secondSignal?: SecondSignal | undefined;
+	/** The plan whose part it has done, once all its workers have succeeded. */
+	readonly planId?: string | undefined;
+	readonly ending?: Ending | undefined;
 }
 
 /** In no round; its workers are gone, or paused. */
-export interface Joining extends Left {
+export interface Joining extends Facts {
 	readonly phase: "JOINING";
-	/** The round that it claims; 0 before the first view. */
-	readonly claim: number;
 }
 
-export interface Running extends Common {
+export interface Running extends Facts {
 	readonly phase: "RUNNING";
-	readonly round: number;
 	readonly seat: SeatRecord;
-	readonly workers: readonly WorkerSlot[];
-	/** The round that it claims while its workers run on, because another role restarts. */
-	readonly runsOnTo?: number | undefined;
 }
 
-/** It ends workers, each with a deadline; paused ones stay. */
-export interface Stopping extends Left {
+/** Workers end, each with a deadline, or leave their round. */
+export interface Stopping extends Facts {
 	readonly phase: "STOPPING";
-	/** The round that it claims next. */
-	readonly claim: number;
-	readonly next: Next;
-	/** How long it may wait for workers that it has told to pause, in milliseconds; undefined if it does not. */
-	readonly awaitsWorkersMs?: number | undefined;
-	/** When workers that got another signal first get SIGTERM. */
-	readonly termLater?:
-		| { readonly at: number; readonly localRanks: readonly number[] }
-		| undefined;
 }
 
-export interface Finished extends Common {
+/** All its workers have succeeded. */
+export interface Finished extends Facts {
 	readonly phase: "FINISHED";
-	readonly round: number;
 	readonly planId: string;
-	/** Set if it was asked to leave: it does once the store has its record, at the latest by then. */
-	readonly leave?: {
-		readonly exitCode: number;
-		readonly reason: string;
-		readonly leaveBy: number;
-		/** Its machine goes, and nobody asked it to leave. */
-		readonly isByNotice?: boolean | undefined;
-	};
 }
 
-export interface Closed extends Common {
+export interface Closed extends Facts {
 	readonly phase: "CLOSED";
 	readonly ending: Ending;
 }
@@ -131,62 +130,24 @@ export const INITIAL_STATE: Joining = {
 	claim: 0,
 };
 
-/** Whether a round runs in which this agent has no part and claims none. */
-export function isSpare({ view, round, claim }: Joining): boolean {
-	const { synced = 0, deprecated = 0 } = view?.round ?? {};
-	return synced > deprecated && claim > synced && round !== synced;
+/** The agent's ending that follows from the run's outcome. */
+export function endingOf(outcome: Outcome): Ending {
+	return {
+		outcome: outcome.result,
+		exitCode: outcome.exitCode,
+		reason: outcome.reason,
+		root: outcome.root,
+		repeated: outcome.repeated,
+	};
 }
 
-/** The content of the agent's record, without times; null: nothing yet, or nothing more. */
-export function intentOf(state: AgentState): NewIntent | null {
-	const { failure, fencedIn } = state;
-	const base = {
-		failure,
-		fencedIn,
-		cause: null,
-		finishedPlan: null,
-		pids: pidsOf(state),
-		notice: state.notices?.[0].notice,
-	};
-	const said = "cause" in state ? { cause: state.cause ?? null } : {};
-	switch (state.phase) {
-		case "JOINING":
-			return state.claim === 0
-				? null
-				: { ...base, ...said, state: "ready", claim: state.claim };
-		case "RUNNING":
-			return state.runsOnTo === undefined
-				? { ...base, state: "running", claim: state.round }
-				: { ...base, state: "ready", claim: state.runsOnTo, runsOn: true };
-		case "STOPPING":
-			return state.next.kind === "leave"
-				? {
-						...base,
-						state: "leaving",
-						claim: state.claim,
-						cause: state.next.reason,
-						isAsked: state.next.isAsked,
-						departure: state.next.departure,
-					}
-				: {
-						...base,
-						...said,
-						state: "stopping",
-						claim: state.claim,
-						awaitsWorkersMs: state.awaitsWorkersMs,
-					};
-		case "FINISHED":
-			return {
-				...base,
-				state: "finished",
-				claim: state.round,
-				finishedPlan: state.planId,
-			};
-		case "CLOSED":
-			return null;
-		default:
-			return state satisfies never;
-	}
+/** This node leaves; the run may continue elsewhere. `root`: its own failure that made it leave, if any. */
+export function leftWith(
+	exitCode: number,
+	reason: string,
+	root: FailureRecord | null = null,
+): Ending {
+	return { outcome: "left", exitCode, reason, root };
 }
 
 /** The claim that follows from a view: the first round that is neither running nor to be left. */
@@ -194,10 +155,53 @@ export function nextClaim(view: RoundView): number {
 	return Math.max(view.round.synced, view.round.deprecated) + 1;
 }
 
-/** The pids of its workers, including paused ones. */
-function pidsOf(state: AgentState): readonly (number | null)[] {
-	if (!("workers" in state)) return [];
-	const isThere = ({ status }: WorkerSlot) =>
-		state.phase !== "JOINING" || status !== "gone";
-	return state.workers.filter(isThere).map(({ pid }) => pid);
+/** Whether a round runs in which this agent has no part and claims none. */
+export function isSpare({ view, round, claim }: Joining): boolean {
+	const { synced = 0, deprecated = 0 } = view?.round ?? {};
+	return synced > deprecated && claim > synced && round !== synced;
+}
+
+/** Whether a node that has left a round is still a member with others, as far as it knows. */
+export function isMember({ view, round }: Facts): boolean {
+	return view !== null && view.round.synced === round && view.round.seats > 1;
+}
+
+/** Its seat in the round that runs; undefined if it has none. */
+export function seatOf({ view }: Facts): SeatRecord | undefined {
+	if (!view?.seat || !("planId" in view.seat)) return undefined;
+	const { seat, round } = view;
+	const isValid = seat.planId === round.planId && seat.round === round.synced;
+	return isValid ? seat : undefined;
+}
+
+/** Whether no worker is left that must end, or leave its round. */
+export function isClear({ workers }: Facts): boolean {
+	return !workers.some(isRemaining);
+}
+
+/** The worker's global rank, in its present or last round. */
+export function rankOf({ seat }: Facts, localRank: number): number {
+	return (seat?.firstRank ?? 0) + localRank;
+}
+
+/** When the agent must be woken even if nothing happens; undefined: never. */
+export function deadlineOf(facts: Facts): number | undefined {
+	const { workers, leaving, secondSignal } = facts;
+	const deadline = Math.min(
+		...workers.map(attentionAt),
+		leaving?.leaveBy ?? Number.POSITIVE_INFINITY,
+		secondSignal?.at ?? Number.POSITIVE_INFINITY,
+		noticeDueAt(facts) ?? Number.POSITIVE_INFINITY,
+	);
+	return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
+}
+
+/** When a notice makes it leave, or ends the workers of a node that leaves. */
+function noticeDueAt(facts: Facts): number | undefined {
+	const { phase, notices, leaving, holds, view } = facts;
+	if (notices === undefined) return undefined;
+	if (leaving !== undefined) return holds?.until;
+	const isOver = view !== null && view.round.outcome !== null;
+	const isBetween = phase === "JOINING" || (phase === "STOPPING" && !isOver);
+	return isBetween ? tooLateAt(notices) : notices[0].termAt;
 }

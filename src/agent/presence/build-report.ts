@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../base/errors.js";
-import type { AgentConfig } from "../../config/agent-config.js";
+import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import type { Starts } from "../../model/start.js";
 import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
@@ -21,7 +21,6 @@ import type {
 	RunReport,
 	WorkerResult,
 } from "../../report/run-report.js";
-import { chosenCode } from "../machine/ending.js";
 import type { Ending } from "../machine/state.js";
 import type { WorkerWords } from "../workers/worker-process.js";
 
@@ -194,4 +193,17 @@ function searchWords(
 	const path = join(directory, "stderr.log");
 	const logFile = existsSync(path) ? path : undefined;
 	return { directory, logFile, lostLines: undefined };
+}
+
+/** The exit code of this ending, as the user has chosen it. */
+export function chosenCode(
+	{ outcome, exitCode, root }: Ending,
+	{ replaceNode, restart, isPropagated }: ExitCodeConfig,
+): number {
+	if (outcome === "left") {
+		if (exitCode === EXIT_CODES.replaceNode) return replaceNode;
+		return exitCode === EXIT_CODES.restart ? restart : exitCode;
+	}
+	const isItsRoots = outcome === "failed" && exitCode === EXIT_CODES.failed;
+	return (isPropagated && isItsRoots && root?.exitCode) || exitCode;
 }

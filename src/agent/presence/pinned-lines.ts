@@ -35,8 +35,7 @@ export function standingLine(state: AgentState): string | undefined {
 			return `round ${state.round} runs: ${ranks} of ${world?.worldSize ?? 1}, on ${nodes}`;
 		}
 		case "STOPPING": {
-			const why =
-				state.next.kind === "leave" ? state.next.reason : cause.reason;
+			const why = state.leaving?.reason ?? cause.reason;
 			return `ends its workers of round ${state.round}: ${view.round.outcome?.reason ?? why}`;
 		}
 		case "FINISHED":

@@ -19,7 +19,7 @@ import {
 } from "../../progress/work-news.js";
 import { KEPT_ROUNDS } from "../../rendezvous/records/history-record.js";
 import type { AgentState, Running } from "../machine/state.js";
-import { paused } from "../machine/worker-slot.js";
+import { isPaused } from "../machine/worker.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 
@@ -176,8 +176,8 @@ export class RoundLedger {
 			this.offer(OVER_MS);
 		}
 		const { phase } = state;
-		const isPaused = "workers" in state && paused(state.workers).length > 0;
-		const after = isPaused ? "paused" : undefined;
+		const isKept = state.workers.some(isPaused);
+		const after = isKept ? "paused" : undefined;
 		if (phase === "FINISHED") this.stop(now, "finished");
 		else if (phase === "JOINING") this.stop(now, after);
 		else if (phase === "CLOSED") this.stop(now, undefined);

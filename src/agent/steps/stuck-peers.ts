@@ -1,6 +1,6 @@
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { AgentState, Stopping } from "../machine/state.js";
-import type { RunningWorker, WorkerSlot } from "../machine/worker-slot.js";
+import type { WorkerSlot } from "../machine/worker.js";
 
 /** How long a worker may take to end before it is looked at, in milliseconds. */
 const MOMENT_MS = 1_000;
@@ -18,7 +18,7 @@ export function stuckPeers(state: AgentState): StuckPeers | undefined {
 	if (state.phase !== "STOPPING") return undefined;
 	const root = rootOf(state);
 	if (root === undefined || root.evidence !== undefined) return undefined;
-	const isPeer = (worker: WorkerSlot): worker is RunningWorker =>
+	const isPeer = (worker: WorkerSlot) =>
 		worker.status === "running" &&
 		worker.killAt !== null &&
 		worker.pid !== null &&

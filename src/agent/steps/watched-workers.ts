@@ -1,7 +1,7 @@
 import type { StepSource } from "../../model/step.js";
 import type { WatchedWorker } from "../../progress/hang-rule.js";
 import type { WorkerReader } from "../../progress/worker-reader.js";
-import { isEnding, type WorkerSlot } from "../machine/worker-slot.js";
+import { isEnding, type WorkerSlot } from "../machine/worker.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 
 /** Times on the agent's clock. */

@@ -1,12 +1,11 @@
 import type { Clock } from "../../base/clock.js";
-import { messageOf } from "../../base/errors.js";
+import { isShortage, messageOf, systemErrorCode } from "../../base/errors.js";
 import { inBatches } from "../../base/in-batches.js";
 import type { Logger } from "../../base/logger.js";
 import type { WorkerInfo } from "../../channel/events.js";
 import type { SpawnProblem, WorkerSpawner } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import type { AgentInput } from "../machine/inputs.js";
-import { isShortage, shortageOf } from "../machine/shortage.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 import { PATIENCE_MS, StartAgain } from "./start-again.js";
 import type { WorkerMember } from "./worker-member.js";
@@ -152,4 +151,13 @@ export class WorkerStarts {
 		if (pid === undefined) return;
 		dispatch({ kind: "worker-started", localRank, pid });
 	}
+}
+
+/** The code of a shortage in an error or its causes; undefined if there is none. */
+function shortageOf(error: unknown): string | undefined {
+	for (let cause = error; cause instanceof Error; cause = cause.cause) {
+		const code = systemErrorCode(cause);
+		if (code !== undefined && isShortage(code)) return code;
+	}
+	return undefined;
 }

@@ -1,4 +1,4 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/kill.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/moves.js";
 import { EXIT_CODES } from "../../../src/base/errors.js";
 import { type Checker, undisturbedFrom } from "../history.js";
 

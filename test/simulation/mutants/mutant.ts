@@ -5,6 +5,8 @@ export interface Mutant {
 	readonly guard: string;
 	/** Needed if it stands in other files too. */
 	readonly file?: string;
+	/** The row of the node's table in which it stands; needed if it stands in others too. */
+	readonly row?: string;
 	/** What stands there instead. */
 	readonly without: string;
 	/** The checker that turns red, or the test that fails. */

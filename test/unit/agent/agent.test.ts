@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Agent, type AgentOptions } from "../../../src/agent/agent.js";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
+import { deadlineOf } from "../../../src/agent/machine/state.js";
 import type { Intent } from "../../../src/rendezvous/records/intent.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { contextAt, exited, greeted, seen } from "./soft-agent.js";

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import type { Running } from "../../../src/agent/machine/state.js";
+import {
+	INITIAL_STATE,
+	type Running,
+} from "../../../src/agent/machine/state.js";
 import { HangInquiry } from "../../../src/agent/steps/hang-inquiry.js";
 import { causeOf } from "../../../src/agent/steps/hang-verdict.js";
 import type { Still } from "../../../src/agent/steps/step-watch-options.js";
@@ -28,6 +31,7 @@ const running = (
 	seats: number,
 	processes: readonly WorkerProcess[],
 ): Running => ({
+	...INITIAL_STATE,
 	...{ phase: "RUNNING", instance: 7, round: 2, failure: null },
 	...{ failuresReported: 0, seat: seatRecord("node-a") },
 	view: { ...runView({ seats }, []), seat: null },

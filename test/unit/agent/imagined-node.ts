@@ -2,7 +2,8 @@ import type {
 	AgentEffect,
 	AgentInput,
 } from "../../../src/agent/machine/inputs.js";
-import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
+import type { AgentState } from "../../../src/agent/machine/state.js";
 import type {
 	Outcome,
 	RoundCause,

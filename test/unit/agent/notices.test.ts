@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { transition } from "../../../src/agent/machine/decide.js";
+import type {
+	AgentInput,
+	TransitionContext,
+} from "../../../src/agent/machine/inputs.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
 import {
 	type AgentState,
+	deadlineOf,
 	INITIAL_STATE,
-	intentOf,
 } from "../../../src/agent/machine/state.js";
-import type { TransitionContext } from "../../../src/agent/machine/step.js";
-import { transition } from "../../../src/agent/machine/transition.js";
 import type { Notice } from "../../../src/notices/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
@@ -115,7 +117,7 @@ describe("a notice", () => {
 			...{ state: "leaving", isAsked: true, failure: null },
 			cause: expect.stringContaining("notice from aws: spot interruption"),
 		});
-		expect(due.state).toMatchObject({ next: { exitCode: 143 } });
+		expect(due.state).toMatchObject({ leaving: { exitCode: 143 } });
 	});
 
 	it("brings SIGKILL before the machine goes", () => {
@@ -133,7 +135,7 @@ describe("a notice", () => {
 	it("leaves with 75 at the end of a lifetime", () => {
 		const notice = noticed(0, { source: "lifetime" });
 		const { state } = told([1_000, notice], [1_000, TIME]);
-		expect(state).toMatchObject({ next: { kind: "leave", exitCode: 75 } });
+		expect(state).toMatchObject({ leaving: { exitCode: 75 } });
 	});
 
 	it("is shortened by an earlier deadline, and not lengthened by a later one of another source", () => {
@@ -318,7 +320,7 @@ describe("a notice and the round's end", () => {
 		const { state } = told(...finished, [2_000, noticed(20_000)]);
 		expect(deadlineOf(state)).toBe(12_000);
 		const due = told(...finished, [2_000, noticed(20_000)], [12_000, TIME]);
-		expect(due.state).toMatchObject({ leave: { exitCode: 143 } });
+		expect(due.state).toMatchObject({ leaving: { exitCode: 143 } });
 		expect(deadlineOf(due.state)).toBe(14_000);
 		const stays = toldFrom(due.state, [12_500, withdrawn]);
 		expect(deadlineOf(stays.state)).toBeUndefined();
@@ -338,9 +340,7 @@ describe("workers that are to keep their time", () => {
 			[2_000, exited(0, 9)],
 		] as const;
 		const fenced = told(...held, [3_000, lost]);
-		expect(fenced.effects).toContainEqual({
-			...{ kind: "terminate", localRanks: [1] },
-		});
+		expect(fenced.effects).toContainEqual(SIGTERM);
 		expect(deadlineOf(fenced.state)).toBe(4_000);
 		expect(fenced.intent).toMatchObject({ state: "leaving" });
 	});
@@ -358,7 +358,7 @@ describe("workers that are to keep their time", () => {
 		expect(held.effects).toMatchObject([{ kind: "tell-notice" }]);
 		expect(deadlineOf(held.state)).toBe(75_000);
 		const back = toldUnder(SOFT, held.state, [62_000, withdrawn]);
-		expect(back.state).toMatchObject({ next: { kind: "rejoin" } });
+		expect(back.state.leaving).toBeUndefined();
 		expect(deadlineOf(back.state)).toBe(122_000);
 	});
 });

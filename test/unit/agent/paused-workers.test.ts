@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
+import {
+	type AgentState,
+	deadlineOf,
+} from "../../../src/agent/machine/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RoundCause } from "../../../src/rendezvous/records/records.js";
@@ -289,7 +292,7 @@ describe("several PAUSEs", () => {
 		expect(deadlineOf(killed.state)).toBe(36_000);
 		expect(play([TIME], killed.state, at(36_000)).state).toMatchObject({
 			phase: "STOPPING",
-			next: { kind: "leave", exitCode: 75 },
+			leaving: { exitCode: 75 },
 		});
 	});
 });

@@ -38,6 +38,7 @@ const FAILED = {
 };
 const LEFT = { workers: [], seat: null, round: 1, claim: 2 };
 const running: Running = {
+	...INITIAL_STATE,
 	...{ phase: "RUNNING", instance: 1, failure: null, failuresReported: 0 },
 	...{ view: seen({}), round: 1, seat: seatRecord("a"), workers: [] },
 };
@@ -58,14 +59,13 @@ it.each<[string | undefined, AgentState]>([
 			...LEFT,
 			phase: "STOPPING",
 			view: open,
-			next: { kind: "rejoin" },
 		},
 	],
 	[
 		"ends its workers of round 1: SIGTERM",
 		{
 			...{ ...running, ...LEFT, phase: "STOPPING", view: open },
-			next: { kind: "leave", exitCode: 143, reason: "SIGTERM", leaveBy: null },
+			leaving: { exitCode: 143, reason: "SIGTERM", leaveBy: null },
 		},
 	],
 	["waits for round 2", joining],

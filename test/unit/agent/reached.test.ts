@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { intentAt } from "../../../src/agent/machine/round-times.js";
+import { intentAt } from "../../../src/agent/agent.js";
 import { WorkerReaders } from "../../../src/agent/steps/worker-readers.js";
 import { noteStep } from "../../../src/progress/steps.js";
 import type { Intent } from "../../../src/rendezvous/records/intent.js";

@@ -1,13 +1,14 @@
 import { describe, expect, it, test } from "vitest";
-import { chosenCode } from "../../../src/agent/machine/ending.js";
+import { transition } from "../../../src/agent/machine/decide.js";
+import type { TransitionContext } from "../../../src/agent/machine/inputs.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
 import {
 	type AgentState,
 	type Ending,
-	intentOf,
+	INITIAL_STATE,
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
-import type { TransitionContext } from "../../../src/agent/machine/step.js";
-import { transition } from "../../../src/agent/machine/transition.js";
+import { chosenCode } from "../../../src/agent/presence/build-report.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import type { RoundView } from "../../../src/rendezvous/member/membership.js";
 import {
@@ -23,6 +24,7 @@ const CONTEXT: TransitionContext = {
 	...{ now: 1_000, wallTime: 5, runId: "r", nodeId: "a", incarnation: "a-1" },
 	policy: new HardRestartPolicyStrategy(),
 	...{ maxRestarts: 3, rules: [], isRecreated: true },
+	isSpent: ({ charged }) => charged >= 3,
 	...{ shutdownTimeoutMs: 30_000, pauseTimeoutMs: 60_000 },
 };
 const SEAT = seatRecord("a");
@@ -39,6 +41,7 @@ const view = (
 	departure,
 });
 const COMMON = {
+	...INITIAL_STATE,
 	...{ view: view(), instance: 1, failure: UNPAID, failuresReported: 1 },
 	...{ round: 1, seat: SEAT, claim: 2 },
 };
@@ -46,7 +49,6 @@ const STOPPING: Stopping = {
 	...COMMON,
 	phase: "STOPPING",
 	workers: [slot(0, { killAt: 31_000 })],
-	next: { kind: "rejoin" },
 };
 const gone = (state: Stopping, context = CONTEXT) =>
 	transition(state, { kind: "worker-gone", localRank: 0 }, context).state;
@@ -78,7 +80,7 @@ describe("J13 an agent that ends instead of restarting its workers", () => {
 			round: 2,
 			view: view({ synced: 2, deprecated: 2 }),
 		});
-		expect(later).toMatchObject({ next: { root: null } });
+		expect(later).toMatchObject({ leaving: { root: null } });
 	});
 
 	it("does not go before the others know that its round is over", () => {
@@ -136,13 +138,9 @@ describe("J13 an agent that ends instead of restarting its workers", () => {
 		});
 	});
 
-	it("ends where the budget's window has given restarts back", () => {
-		const spentLongAgo = view({ charged: 3, chargedAt: [1, 2, 3] });
-		const context = {
-			...{ ...CONTEXT, wallTime: 100_000 },
-			restartLimits: { windowMs: 50_000 },
-		};
-		const after = gone({ ...STOPPING, view: spentLongAgo }, context);
+	it("ends where the run's budget has a restart left", () => {
+		const state = { ...STOPPING, view: view({ charged: 3 }) };
+		const after = gone(state, { ...CONTEXT, isSpent: () => false });
 		expect(intentOf(after)).toMatchObject({ departure: "recreated" });
 	});
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { transition } from "../../../src/agent/machine/decide.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
-import { transition } from "../../../src/agent/machine/transition.js";
 import { parseRules } from "../../../src/config/parse/rules.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { contextAt, exited, seen } from "./soft-agent.js";
@@ -18,10 +18,9 @@ function failing(input: AgentInput, ...lines: readonly string[]) {
 	for (const one of [seen(1), ...inputs, input]) {
 		state = transition(state, one, context).state;
 	}
-	const { phase, failure } = state;
-	const next = "next" in state ? state.next : undefined;
+	const { phase, failure, leaving } = state;
 	return {
-		...{ phase, next },
+		...{ phase, leaving },
 		rule: failure?.failure.rule?.slice(0, 6),
 		failsRun: failure?.failsRun,
 		fingerprint: failure?.failure.fingerprint,
@@ -73,7 +72,7 @@ describe("rules by cause", () => {
 
 describe("a worker that no retry on this node can start", () => {
 	const START = "cause=start => replace-node";
-	const REPLACED = { phase: "STOPPING", next: { departure: "replaced" } };
+	const REPLACED = { phase: "STOPPING", leaving: { departure: "replaced" } };
 
 	it.each([
 		"ENOENT",

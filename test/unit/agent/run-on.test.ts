@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { transition } from "../../../src/agent/machine/decide.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
 import {
 	type AgentState,
-	intentOf,
+	INITIAL_STATE,
 	type Running,
 } from "../../../src/agent/machine/state.js";
-import { transition } from "../../../src/agent/machine/transition.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
@@ -41,6 +42,7 @@ const BEGUN = seen(
 	2,
 );
 const COMMON = {
+	...INITIAL_STATE,
 	view: { round: ROUND, seat: seatIn(1) },
 	...{ instance: 1, failure: null, failuresReported: 0, round: 1 },
 };

@@ -1,10 +1,12 @@
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
+import { transition } from "../../../src/agent/machine/decide.js";
+import type {
+	AgentInput,
+	TransitionContext,
+} from "../../../src/agent/machine/inputs.js";
 import {
 	type AgentState,
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
-import type { TransitionContext } from "../../../src/agent/machine/step.js";
-import { transition } from "../../../src/agent/machine/transition.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type {
 	RoundCause,

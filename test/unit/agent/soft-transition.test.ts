@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import { intentOf } from "../../../src/agent/machine/state.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
+import { deadlineOf } from "../../../src/agent/machine/state.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import {

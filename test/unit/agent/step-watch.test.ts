@@ -6,7 +6,7 @@ import {
 	INITIAL_STATE,
 	type Running,
 } from "../../../src/agent/machine/state.js";
-import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker.js";
 import { StepWatch } from "../../../src/agent/steps/step-watch.js";
 import type { Still } from "../../../src/agent/steps/step-watch-options.js";
 import type { Clock } from "../../../src/base/clock.js";
@@ -98,6 +98,7 @@ function open(
 	});
 	const run = (round: number, change: Partial<WorkerSlot> = {}) => {
 		const state: Running = {
+			...INITIAL_STATE,
 			...{ phase: "RUNNING", view: null, instance: 7, failure: null },
 			...{ failuresReported: 0, round, seat: seatRecord("node-a") },
 			workers: processes.map(({ localRank, pid }) =>

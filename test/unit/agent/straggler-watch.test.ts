@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
-import type { Running } from "../../../src/agent/machine/state.js";
+import {
+	INITIAL_STATE,
+	type Running,
+} from "../../../src/agent/machine/state.js";
 import { StragglerWatch } from "../../../src/agent/steps/straggler-watch.js";
 import type { Pace } from "../../../src/model/step.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
@@ -46,6 +49,7 @@ function open(groupRank = 0) {
 		},
 	});
 	const state = (round: number): Running => ({
+		...INITIAL_STATE,
 		...{ phase: "RUNNING", instance: 1, view: null, failure: null },
 		...{ failuresReported: 0, round, workers: [] },
 		seat: seatRecord("a", { groupRank }),

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { AgentState, Stopping } from "../../../src/agent/machine/state.js";
-import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
+import {
+	type AgentState,
+	INITIAL_STATE,
+	type Stopping,
+} from "../../../src/agent/machine/state.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker.js";
 import { lookAt, stuckPeers } from "../../../src/agent/steps/stuck-peers.js";
 import type { FailureRecord } from "../../../src/rendezvous/records/failure.js";
 import { seatRecord } from "../../helpers/run-view.js";
@@ -18,13 +22,13 @@ function stopping(
 	root: Partial<FailureRecord> = {},
 ): Stopping {
 	return {
+		...INITIAL_STATE,
 		...{ phase: "STOPPING", view: null, instance: 7, failuresReported: 1 },
 		failure: {
 			...{ charge: "run", failsRun: null },
 			failure: { ...ROOT, ...root },
 		},
 		...{ round: 3, seat: seatRecord("node-a"), claim: 4 },
-		next: { kind: "rejoin" },
 		workers: [
 			slot(0, { status: "gone" }),
 			slot(1, Object.assign({ killAt: 31_000 }, change)),

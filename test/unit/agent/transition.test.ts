@@ -1,18 +1,18 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
-import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import type { PendingNotices } from "../../../src/agent/machine/pending-notices.js";
+import { transition } from "../../../src/agent/machine/decide.js";
+import type {
+	AgentInput,
+	TransitionContext,
+} from "../../../src/agent/machine/inputs.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
 import {
 	type AgentState,
+	deadlineOf,
 	INITIAL_STATE,
-	intentOf,
-	type Next,
+	type Leaving,
 	type Running,
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
-import type { TransitionContext } from "../../../src/agent/machine/step.js";
-import { transition } from "../../../src/agent/machine/transition.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
@@ -40,8 +40,6 @@ const SOFT: TransitionContext = {
 	policy: new SoftRestartPolicyStrategy(),
 };
 
-const RECREATED: TransitionContext = { ...CONTEXT, isRecreated: true };
-
 const WORLD = {
 	worldSize: 2,
 	groupWorldSize: 1,
@@ -64,6 +62,7 @@ const OUTCOME = {
 } as const;
 
 const COMMON = {
+	...INITIAL_STATE,
 	view: { round: ROUND, seat: SEAT },
 	instance: 1,
 	failure: null,
@@ -82,10 +81,10 @@ const RUNNING: Running = {
 	phase: "RUNNING",
 	round: 1,
 	seat: SEAT,
+	claim: 1,
 	workers: [slot(0), slot(1)],
 };
-const LEAVE: Next = {
-	kind: "leave",
+const LEAVE: Leaving = {
 	exitCode: 143,
 	reason: "SIGTERM",
 	leaveBy: null,
@@ -97,7 +96,6 @@ const STOPPING: Stopping = {
 	seat: SEAT,
 	claim: 2,
 	workers: [slot(0, { killAt: 31_000 }), slot(1, { status: "gone" })],
-	next: { kind: "rejoin" },
 };
 const OVERDUE = [slot(0, { killAt: 900 })];
 const FINISHED: AgentState = {
@@ -105,11 +103,6 @@ const FINISHED: AgentState = {
 	phase: "FINISHED",
 	round: 1,
 	planId: "plan-1",
-};
-const CLOSED: AgentState = {
-	...COMMON,
-	phase: "CLOSED",
-	ending: { outcome: "succeeded", exitCode: 0, reason: "done", root: null },
 };
 const ALL_GONE: Stopping = {
 	...STOPPING,
@@ -125,169 +118,6 @@ const LOST: AgentInput = {
 	reason: "lease expired",
 	fenceAt: 1_500,
 };
-
-const NOTICE = {
-	source: "aws",
-	reason: "spot interruption",
-	deadline: 120_005,
-} as const;
-const SOON: AgentInput = {
-	kind: "noticed",
-	notice: { ...NOTICE, deadline: 20_005 },
-};
-
-/** Enough inputs of each column to reach every phase that it may lead to. */
-const COLUMNS: Readonly<Record<string, readonly AgentInput[]>> = {
-	"round-seen": [
-		seen({}),
-		seen({ deprecated: 1 }),
-		seen({ outcome: OUTCOME }),
-		seen({ instance: 2 }),
-		seen({ synced: 2, planId: "plan-2" }, false),
-	],
-	"worker-exited": [exited(0, 0), exited(0, 1), exited(0, 0, true)],
-	"worker-gone": [
-		{ kind: "worker-gone", localRank: 0 },
-		{ kind: "worker-gone", localRank: 1 },
-	],
-	"worker-acknowledged": [
-		{ kind: "worker-acknowledged", localRank: 0, event: 2 },
-	],
-	"time-passed": [TIME],
-	"stop-asked": [STOP, { ...STOP, immediately: true }],
-	"session-lost": [LOST],
-	"worker-not-told": [
-		{ kind: "worker-not-told", localRank: 0, problem: "the disk is full" },
-	],
-	"worker-hung": [
-		{
-			kind: "worker-hung",
-			round: 1,
-			localRank: 0,
-			pid: 100,
-			description: "hung for 61 s",
-			evidence: [],
-			stillMs: 61_000,
-			failsRun: false,
-		},
-	],
-	noticed: [SOON, { kind: "noticed", notice: NOTICE }],
-	"notice-withdrawn": [
-		{ kind: "notice-withdrawn", source: "aws", reason: "not after all" },
-	],
-	"worker-ready": [{ kind: "worker-ready", localRank: 0 }],
-};
-const pausedSlot = (localRank: number, leaveBy: number | null) => {
-	const told = { attached: true, events: 2, change: "SCALE_DOWN" } as const;
-	return leaveBy === null
-		? slot(localRank, { ...told, status: "paused" })
-		: slot(localRank, {
-				...told,
-				status: "pausing",
-				pause: { event: 2, leaveBy, killAt: 9_000, hintAt: null },
-			});
-};
-const PAUSED: AgentState = {
-	...JOINING,
-	round: 1,
-	seat: SEAT,
-	claim: 1,
-	workers: [pausedSlot(0, null), pausedSlot(1, null)],
-};
-const NOTICES: PendingNotices = [
-	{ notice: NOTICE, goneAt: 121_000, termAt: 91_000 },
-];
-/** The time of the workers is over. */
-const DUE: PendingNotices = [{ ...NOTICES[0], termAt: 900 }];
-const HOLD = { until: 16_000, killAt: 31_000 };
-const GOING = { ...LEAVE, isByNotice: true, leaveBy: 30_000 } as const;
-const HELD: Next = { ...GOING, holds: HOLD };
-const ROWS: Readonly<Record<string, readonly AgentState[]>> = {
-	JOINING: [
-		...[INITIAL_STATE, JOINING, PAUSED],
-		{ ...JOINING, notices: DUE },
-		{ ...PAUSED, notices: DUE },
-	],
-	RUNNING: [
-		RUNNING,
-		{ ...RUNNING, workers: [slot(0, { killAt: 500, status: "exited" })] },
-		{ ...RUNNING, workers: [slot(0, { goneBy: 900, status: "exited" })] },
-		{ ...RUNNING, workers: [slot(0), slot(1, { status: "gone" })] },
-		{ ...RUNNING, workers: [slot(0, { attached: true })] },
-		{ ...RUNNING, workers: [slot(0, { attached: true, waitsUntil: 900 })] },
-		{ ...RUNNING, notices: DUE },
-		{ ...RUNNING, notices: NOTICES, workers: [slot(0)] },
-	],
-	STOPPING: [
-		STOPPING,
-		{ ...STOPPING, workers: OVERDUE },
-		{ ...STOPPING, workers: [pausedSlot(0, 900), pausedSlot(1, null)] },
-		{ ...STOPPING, workers: [slot(0, { goneBy: 900 })] },
-		{ ...ALL_GONE, next: { ...LEAVE, leaveBy: 900 } },
-		{ ...STOPPING, next: LEAVE },
-		{
-			...STOPPING,
-			view: { round: { ...ROUND, outcome: OUTCOME }, seat: SEAT },
-		},
-		{ ...ALL_GONE, next: LEAVE },
-		{ ...ALL_GONE, notices: NOTICES, next: GOING },
-		{ ...STOPPING, notices: NOTICES, next: HELD },
-	],
-	FINISHED: [
-		FINISHED,
-		{ ...FINISHED, notices: DUE },
-		{ ...FINISHED, leave: { exitCode: 143, reason: "SIGTERM", leaveBy: 900 } },
-	],
-	CLOSED: [CLOSED],
-};
-
-/** The cells of the table at the head of transition.ts, as written there. */
-function writtenTable(): Map<string, Set<string>> {
-	const path = new URL(
-		"../../../src/agent/machine/transition.ts",
-		import.meta.url,
-	);
-	const lines = readFileSync(path, "utf8").split("\n");
-	const rows = lines.filter((line) => /^ \* {3}[A-Z]+ +\|/.test(line));
-	const cells = new Map<string, Set<string>>();
-	for (const row of rows) {
-		const [phase, ...columns] = row
-			.slice(3)
-			.split("|")
-			.map((cell) => cell.trim());
-		for (const [index, name] of Object.keys(COLUMNS).entries()) {
-			const cell = columns[index] ?? "";
-			cells.set(`${phase} ${name}`, new Set(cell.match(/[A-Z]+/g)));
-		}
-	}
-	return cells;
-}
-
-describe("the table at the head of transition.ts", () => {
-	const written = writtenTable();
-	it("has a row for each phase and a cell for each input", () => {
-		expect(written.size).toBe(60);
-	});
-	for (const [phase, states] of Object.entries(ROWS)) {
-		for (const [column, inputs] of Object.entries(COLUMNS)) {
-			it(`${phase} × ${column} leads where it says`, () => {
-				const reached = new Set(
-					states.flatMap((state) =>
-						inputs.flatMap((input) =>
-							[CONTEXT, SOFT, RECREATED].map(
-								(context) => transition(state, input, context).state.phase,
-							),
-						),
-					),
-				);
-				reached.delete(states[0]?.phase ?? "CLOSED");
-				expect([...reached].sort()).toEqual(
-					[...(written.get(`${phase} ${column}`) ?? [])].sort(),
-				);
-			});
-		}
-	}
-});
 
 describe("JOINING", () => {
 	it("J1 claims the round after the newest", () => {
@@ -426,7 +256,7 @@ describe("RUNNING", () => {
 		const [first] = RUNNING.workers;
 		expect(left).toMatchObject({
 			phase: "STOPPING",
-			next: { kind: "leave", exitCode: 75 },
+			leaving: { exitCode: 75 },
 		});
 		expect(intentOf(left)?.cause).toContain(`pid ${first?.pid} (local rank 0)`);
 		expect(intentOf(left)?.cause).toContain("SIGKILL");
@@ -489,9 +319,7 @@ describe("RUNNING", () => {
 			CONTEXT,
 		);
 		expect(intentOf(state)).toMatchObject(expected);
-		expect(state).toMatchObject(
-			seats > 1 ? { next: { exitCode: 75 } } : { next: { kind: "rejoin" } },
-		);
+		expect(state.leaving?.exitCode).toBe(seats > 1 ? 75 : undefined);
 	});
 
 	it("kills at the fence when its session is lost, whatever the grace", () => {
@@ -526,7 +354,7 @@ describe("a user's own policy", () => {
 			charge: "node",
 			reason: "bad node",
 		}));
-		expect(state).toMatchObject({ next: { kind: "leave", exitCode: 75 } });
+		expect(state).toMatchObject({ leaving: { exitCode: 75 } });
 	});
 
 	it.each([
@@ -585,7 +413,7 @@ describe("STOPPING", () => {
 	it("takes the run's outcome over its own plans", () => {
 		const ended = { ...COMMON.view, round: { ...ROUND, outcome: OUTCOME } };
 		const { state } = transition(
-			{ ...STOPPING, view: ended, next: LEAVE },
+			{ ...STOPPING, view: ended, leaving: LEAVE },
 			gone,
 			CONTEXT,
 		);
@@ -593,7 +421,7 @@ describe("STOPPING", () => {
 	});
 
 	it("leaves only when the others know that its round is over", () => {
-		const leaving = transition({ ...STOPPING, next: LEAVE }, gone, CONTEXT);
+		const leaving = transition({ ...STOPPING, leaving: LEAVE }, gone, CONTEXT);
 		expect(leaving.state.phase).toBe("STOPPING");
 		expect(deadlineOf(leaving.state)).toBe(3_000);
 		const known = transition(leaving.state, seen({ deprecated: 1 }), CONTEXT);
@@ -601,7 +429,7 @@ describe("STOPPING", () => {
 	});
 
 	it("goes for what it was asked first, also where a second signal cuts its wait short", () => {
-		const waits = transition({ ...STOPPING, next: LEAVE }, gone, CONTEXT);
+		const waits = transition({ ...STOPPING, leaving: LEAVE }, gone, CONTEXT);
 		const again = { exitCode: 130, reason: "SIGINT", immediately: true };
 		const { state } = transition(waits.state, { ...STOP, ...again }, CONTEXT);
 		expect(state).toMatchObject({

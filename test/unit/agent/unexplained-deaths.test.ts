@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { deadlineOf } from "../../../src/agent/machine/deadline-of.js";
+import { transition } from "../../../src/agent/machine/decide.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
-import { type AgentState, intentOf } from "../../../src/agent/machine/state.js";
-import { transition } from "../../../src/agent/machine/transition.js";
+import { intentOf } from "../../../src/agent/machine/record.js";
+import {
+	type AgentState,
+	deadlineOf,
+} from "../../../src/agent/machine/state.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import {
 	contextAt,
@@ -58,7 +61,7 @@ describe.each(
 		const { state } = play([gone(0), STOP], waiting.state, at(1_100));
 		expect(state).toMatchObject({
 			phase: "STOPPING",
-			next: { kind: "leave", exitCode: 143, isAsked: true },
+			leaving: { exitCode: 143, isAsked: true },
 			failure: null,
 			failuresReported: 0,
 		});

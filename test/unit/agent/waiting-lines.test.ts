@@ -41,6 +41,7 @@ const finished = (
 	round: Partial<RoundRecord>,
 	waiting?: WaitingRecord,
 ): Finished => ({
+	...INITIAL_STATE,
 	...{ phase: "FINISHED", round: 1, planId: "p" },
 	...{ instance: 1, failure: null, failuresReported: 0 },
 	view: { round: roundRecord(round), seat: null, waiting },
@@ -102,6 +103,7 @@ describe("the lines of an agent", () => {
 		lines.follow(joining({ synced: 1, deprecated: 1 }));
 		await clock.advance(20_000);
 		lines.follow({
+			...INITIAL_STATE,
 			...{ phase: "FINISHED", round: 2, planId: "p" },
 			...{ view: null, instance: 1, failure: null, failuresReported: 0 },
 		});

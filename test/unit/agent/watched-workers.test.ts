@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker.js";
 import { watchedWorkers } from "../../../src/agent/steps/watched-workers.js";
 import { workerSlot } from "../../helpers/worker-slots.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
-import { freshSlot } from "../../../src/agent/machine/worker-slot.js";
+import { freshSlot } from "../../../src/agent/machine/worker.js";
 import { countRounds } from "../../../src/http/count-rounds.js";
 import {
 	METRICS,
@@ -102,6 +102,7 @@ function runOf(rounds: number): MetricSources {
 	const node = follow(
 		BARE.node,
 		{
+			...INITIAL_STATE,
 			...{ phase: "RUNNING", instance: 1, failure: null, failuresReported: 0 },
 			...{ view: { round, seat }, round: rounds, seat },
 			workers: [0, 1].map((rank) => ({ ...freshSlot(rank), pid: 100 + rank })),

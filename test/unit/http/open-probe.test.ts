@@ -7,13 +7,14 @@ import { answerProbe } from "../../../src/http/open-probe.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 
 const COMMON = {
+	...INITIAL_STATE,
 	view: { round: roundRecord({ synced: 2 }), seat: null },
 	...{ instance: 1, failure: null, failuresReported: 0, round: 2 },
 };
 const seat = seatRecord("a");
 const RUNNING: AgentState = { ...COMMON, phase: "RUNNING", seat, workers: [] };
 const STOPPING: AgentState = {
-	...{ ...RUNNING, phase: "STOPPING", claim: 3, next: { kind: "rejoin" } },
+	...{ ...RUNNING, phase: "STOPPING", claim: 3 },
 };
 const FINISHED: AgentState = { ...COMMON, phase: "FINISHED", planId: "p" };
 

@@ -5,7 +5,7 @@ import {
 	type Running,
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
-import type { WorkerSlot } from "../../../src/agent/machine/worker-slot.js";
+import type { WorkerSlot } from "../../../src/agent/machine/worker.js";
 import {
 	describeNode,
 	follow,
@@ -29,7 +29,12 @@ const seen = (round: Partial<RoundRecord> = {}) => ({
 	round: roundRecord({ synced: 1, world: WORLD, ...round }),
 	seat: null,
 });
-const COMMON = { instance: 1, failure: null, failuresReported: 0 };
+const COMMON = {
+	...INITIAL_STATE,
+	instance: 1,
+	failure: null,
+	failuresReported: 0,
+};
 const seat = seatRecord("a", { firstRank: 2 });
 const running = (...workers: WorkerSlot[]): Running => ({
 	...{ ...COMMON, phase: "RUNNING", view: seen(), round: 1, seat, workers },
@@ -43,7 +48,7 @@ const failed = seen({
 });
 const stopping = (...workers: WorkerSlot[]): Stopping => ({
 	...{ ...COMMON, phase: "STOPPING", view: failed, round: 1, claim: 2 },
-	...{ seat, workers, next: { kind: "rejoin" } },
+	...{ seat, workers },
 });
 const joining: AgentState = {
 	...{ ...INITIAL_STATE, view: failed, round: 1, claim: 2 },

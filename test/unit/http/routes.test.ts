@@ -1,6 +1,9 @@
 import { getEventListeners } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { AgentState } from "../../../src/agent/machine/state.js";
+import {
+	type AgentState,
+	INITIAL_STATE,
+} from "../../../src/agent/machine/state.js";
 import type { Answer } from "../../../src/http/answer.js";
 import { Metrics } from "../../../src/http/metrics.js";
 import { Observer } from "../../../src/http/observer.js";
@@ -8,6 +11,7 @@ import { Router } from "../../../src/http/routes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const CLOSED: AgentState = {
+	...INITIAL_STATE,
 	...{ phase: "CLOSED", view: null, instance: 1 },
 	...{ failure: null, failuresReported: 0 },
 	ending: { outcome: "left", exitCode: 143, reason: "SIGTERM", root: null },

@@ -1,6 +1,6 @@
-import { EXIT_CODES } from "../../base/errors.js";
-import { formatDuration, formatInstant } from "../../base/units.js";
-import type { Notice, NoticeOrigin } from "../../notices/notice.js";
+import { EXIT_CODES } from "../base/errors.js";
+import { formatDuration, formatInstant } from "../base/units.js";
+import type { Notice, NoticeOrigin } from "./notice.js";
 
 /** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
 export const UNKNOWN_WINDOW_MS = 30_000;
@@ -125,7 +125,7 @@ export function killAtWith(
 export function inTime(
 	killAt: number,
 	notices: PendingNotices | undefined,
-	{ now }: Pick<Times, "now">,
+	now: number,
 ): number {
 	return notices === undefined
 		? killAt
