@@ -1,5 +1,6 @@
 import { ElasticRunError, EXIT_CODES, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
+import { adviseLonely, lostTooLong } from "../rendezvous/access/reach-store.js";
 import type { RoundView } from "../rendezvous/member/membership.js";
 import { spentByRun } from "../rendezvous/planner/pay-incident.js";
 import { usedOf } from "../rendezvous/planner/spending.js";
@@ -12,7 +13,6 @@ import type {
 import { EarlyInputs } from "./early-inputs.js";
 import { endsInOrder } from "./joining/ends-in-order.js";
 import { NewcomerNotice } from "./joining/newcomer-notice.js";
-import { adviseLonely, lostTooLong } from "./joining/reach-store.js";
 import { runSpec } from "./joining/run-spec.js";
 import type { NoticeInput } from "./machine/inputs.js";
 import { type AgentState, type Ending, leftWith } from "./machine/state.js";

@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.js";
 import { channelPaths, hookPaths } from "../channel/layout.js";
 import type { HeldFile } from "../logs/held-file.js";
+import { lastLines } from "../logs/last-lines.js";
 import type { RankEvidence } from "../model/evidence.js";
-import { lastLines } from "../report/last-lines.js";
 import { askForStack, readHook, type Stack } from "./hook.js";
 import { whereOf } from "./parse-stack.js";
 import { type KernelView, readActivity } from "./read-activity.js";

@@ -1,8 +1,8 @@
-import { reachStore } from "../agent/joining/reach-store.js";
 import { pause } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { addressOf } from "../config/parse/endpoints.js";
+import { reachStore } from "../rendezvous/access/reach-store.js";
 import { Gateway } from "./gateway.js";
 import { type Judgement, judgeAnswerer } from "./judge-answerer.js";
 import { OtherRun, type OtherRunOptions } from "./other-run.js";

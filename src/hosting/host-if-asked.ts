@@ -1,15 +1,12 @@
-import type { LauncherIo } from "../agent/workers/node-resources.js";
-import type { AgentConfig } from "../config/agent-config.js";
+import type { Cleanups } from "../base/cleanups.js";
+import type { MeetingOptions } from "./open-meeting.js";
 
 /** Hosts the store if agents host it and this one must. Only then it loads what that needs. */
 export async function hostIfAsked(
-	config: AgentConfig,
-	place: LauncherIo,
-	isAborted: () => boolean,
-	random: () => number,
+	options: MeetingOptions & { readonly cleanups: Cleanups },
 ): Promise<void> {
-	if (config.meeting === undefined) return;
+	if (options.config.meeting === undefined) return;
 	const { openMeeting } = await import("./open-meeting.js");
-	const hosted = await openMeeting({ ...place, config, isAborted, random });
-	if (hosted) place.cleanups.add("leaving the etcd", () => hosted.close());
+	const hosted = await openMeeting(options);
+	if (hosted) options.cleanups.add("leaving the etcd", () => hosted.close());
 }

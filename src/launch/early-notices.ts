@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { Notice, NoticeOrigin } from "../notices/notice.js";
+import type { Notice, NoticeOrigin } from "../model/notice.js";
 import {
 	leavingFor,
 	noticeInWords,

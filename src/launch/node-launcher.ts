@@ -7,9 +7,6 @@ import {
 	enterRun,
 	type KeptOut,
 } from "../agent/joining/enter-run.js";
-import { LoggingStore } from "../agent/joining/logging-store.js";
-import { openStore } from "../agent/joining/open-store.js";
-import { withAdvice } from "../agent/joining/reach-store.js";
 import { runListener } from "../agent/joining/run-listener.js";
 import { endingOf, leftWith } from "../agent/machine/state.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
@@ -19,6 +16,9 @@ import type { AgentConfig } from "../config/agent-config.js";
 import { hostIfAsked } from "../hosting/host-if-asked.js";
 import type { ProbePlace } from "../http/open-probe.js";
 import { newIncarnation } from "../processes/index.js";
+import { LoggingStore } from "../rendezvous/access/logging-store.js";
+import { openStore } from "../rendezvous/access/open-store.js";
+import { withAdvice } from "../rendezvous/access/reach-store.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../report/run-report.js";
@@ -124,7 +124,12 @@ export class NodeLauncher {
 			this.askToStop(stop, false),
 		);
 		const isAborted = () => this.stopRequest !== undefined;
-		await hostIfAsked(config, place, isAborted, Math.random);
+		await hostIfAsked({
+			...place,
+			config,
+			isAborted,
+			random: Math.random,
+		});
 		return enterRun({
 			...place,
 			config,

@@ -5,11 +5,7 @@ import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { backgroundClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import type {
-	Notice,
-	NoticeListener,
-	NoticeOrigin,
-} from "../notices/notice.js";
+import type { Notice, NoticeListener, NoticeOrigin } from "../model/notice.js";
 import type { NoticeSources } from "../notices/open-notice-sources.js";
 import { signalNotice } from "../notices/sources/signal.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

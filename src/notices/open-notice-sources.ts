@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { NoticesConfig } from "../config/agent-config.js";
-import type { NoticeListener } from "./notice.js";
+import type { NoticeListener } from "../model/notice.js";
 import { Aws } from "./sources/aws.js";
 import { Azure } from "./sources/azure.js";
 import { NoticeFile } from "./sources/file.js";

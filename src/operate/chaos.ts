@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { requestNotice } from "../agent/presence/notice-request.js";
 import { pause } from "../base/back-off.js";
 import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { EventReader } from "../channel/event-reader.js";
+import { requestNotice } from "../presence/notice-request.js";
 import {
 	type AgentName,
 	findKnownAgents,

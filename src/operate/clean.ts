@@ -1,11 +1,8 @@
-import { openStore } from "../agent/joining/open-store.js";
-import {
-	endedRunsDirectory,
-	forgetEndedRuns,
-} from "../agent/presence/ended-runs.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import { removeDirectory, removeTree } from "../channel/directories.js";
 import { isOrphaned } from "../logs/log-owner.js";
+import { endedRunsDirectory, forgetEndedRuns } from "../presence/ended-runs.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import { deleteRun } from "../rendezvous/records/delete-run.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { Store } from "../rendezvous/store/store.js";

@@ -1,11 +1,11 @@
-import type { LocalAgent } from "../agent/presence/local-agents.js";
-import { findLocalAgents, localBases } from "../agent/presence/local-agents.js";
-import { type NodeFile, readNodeFile } from "../agent/presence/node-file.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import {
 	ownIdentity,
 	type ProcessIdentity,
 } from "../channel/process-identity.js";
+import type { LocalAgent } from "../presence/local-agents.js";
+import { findLocalAgents, localBases } from "../presence/local-agents.js";
+import { type NodeFile, readNodeFile } from "../presence/node-file.js";
 import type { Searcher } from "./status/find-runs.js";
 
 /** An agent of this machine with its own description. */

@@ -1,12 +1,12 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { OWNER_FILE } from "../channel/directories.js";
+import { isOrphaned } from "../logs/log-owner.js";
 import {
 	agentsParent,
 	localBases,
 	ownEntries,
-} from "../agent/presence/local-agents.js";
-import { OWNER_FILE } from "../channel/directories.js";
-import { isOrphaned } from "../logs/log-owner.js";
+} from "../presence/local-agents.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
 import type { BrokenRun, FoundRun } from "./status/describe-runs.js";

@@ -1,6 +1,6 @@
-import { openStore } from "../agent/joining/open-store.js";
 import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import { isRefused } from "../rendezvous/planner/order-members.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { DrainRecord } from "../rendezvous/records/node-orders.js";

@@ -1,6 +1,6 @@
-import { openStore } from "../agent/joining/open-store.js";
 import { retry } from "../base/back-off.js";
 import type { StoreConfig } from "../config/agent-config.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { recordAt } from "../rendezvous/records/record-codec.js";
 import { SEAT } from "../rendezvous/records/records.js";

@@ -1,11 +1,8 @@
-import { openStore } from "../agent/joining/open-store.js";
-import { isStillThere } from "../agent/presence/local-agents.js";
-import {
-	requestStop,
-	takeBackRequest,
-} from "../agent/presence/stop-request.js";
 import { pause, retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
+import { isStillThere } from "../presence/local-agents.js";
+import { requestStop, takeBackRequest } from "../presence/stop-request.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type {
 	NodeStatus,

@@ -1,8 +1,8 @@
-import { openStore } from "../agent/joining/open-store.js";
 import { isHopeless, isUnreachable, pause, retry } from "../base/back-off.js";
 import { messageOf } from "../base/errors.js";
 import { formatCount } from "../base/units.js";
 import { plainMessage } from "../logs/plain-text.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
 import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";

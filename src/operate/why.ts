@@ -1,5 +1,3 @@
-import { openStore } from "../agent/joining/open-store.js";
-import { requestWhy } from "../agent/presence/why-request.js";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { formatCount, formatRanks } from "../base/units.js";
@@ -8,6 +6,8 @@ import { placeOf, type Verdict } from "../evidence/evidence.js";
 import { quote } from "../evidence/unfinished.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
+import { requestWhy } from "../presence/why-request.js";
+import { openStore } from "../rendezvous/access/open-store.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

@@ -38,14 +38,14 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 70_300,
+			bound: 64_000,
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 85_000,
+			bound: 84_000,
 			goal: 50_000,
 			...plain,
 		},
@@ -66,11 +66,11 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "broken walls",
 			now: walls.length,
-			bound: 9,
+			bound: 2,
 			goal: 0,
 			where: walls.join("; "),
 		},
-		{ what: "floors", now: floors, bound: 19, goal: 8, ...plain },
+		{ what: "floors", now: floors, bound: 13, goal: 8, ...plain },
 		{
 			what: "names that cross a wall",
 			now: names.all,
@@ -85,9 +85,9 @@ export function measureHouse(): readonly Bound[] {
 			goal: 0,
 			...plain,
 		},
-		word("notice", /notice/i, 22, 5),
+		word("notice", /notice/i, 23, 5),
 		word("warm", /warm/i, 10, 3),
-		word("hang", /(?<!c)hang/i, 20, 4),
+		word("hang", /(?<!c)hang/i, 14, 4),
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),

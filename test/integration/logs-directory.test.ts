@@ -18,11 +18,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ElasticRunError } from "../../src/base/errors.js";
+import { lastLines } from "../../src/logs/last-lines.js";
 import {
 	type LogDirectoryOptions,
 	openLogDirectory,
 } from "../../src/logs/log-directory.js";
-import { lastLines } from "../../src/report/last-lines.js";
 
 const both = { stdout: true, stderr: true };
 let base = "";

@@ -1,4 +1,4 @@
-import type { NoticeSource } from "../../src/notices/notice.js";
+import type { NoticeSource } from "../../src/model/notice.js";
 import type { ProcessHistory, RoundCommit } from "./history.js";
 import { Random } from "./random.js";
 import { NEVER_LISTENS, type RunShape } from "./settings.js";

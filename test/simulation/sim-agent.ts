@@ -11,7 +11,7 @@ import {
 	EXIT_CODES,
 	messageOf,
 } from "../../src/base/errors.js";
-import type { NoticeSource } from "../../src/notices/notice.js";
+import type { NoticeSource } from "../../src/model/notice.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
 import type { Intent } from "../../src/rendezvous/records/intent.js";
 import { type Link, openLink } from "./link.js";

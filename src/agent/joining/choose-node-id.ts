@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import { reachStore } from "../../rendezvous/access/reach-store.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	freeNodeId,
@@ -12,7 +13,6 @@ import type { NodeRecord } from "../../rendezvous/records/records.js";
 import { RECREATED } from "../../rendezvous/records/replaced-record.js";
 import { decodeNode } from "../../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
-import { reachStore } from "./reach-store.js";
 
 export interface ChooseOptions {
 	readonly config: AgentConfig;

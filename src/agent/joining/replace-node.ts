@@ -10,6 +10,7 @@ import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import { lastLines } from "../../logs/last-lines.js";
 import { describeShellEnd, runShell } from "../../processes/index.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
@@ -21,7 +22,6 @@ import {
 	type ReplacedRecord,
 } from "../../rendezvous/records/replaced-record.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import { lastLines } from "../../report/last-lines.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/shell-environment.js";
 

@@ -1,5 +1,5 @@
 import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
-import type { Notice, NoticeOrigin } from "../../notices/notice.js";
+import type { Notice, NoticeOrigin } from "../../model/notice.js";
 import type { Rule } from "../../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../../policies/strategy.js";
 import type { SpawnProblem, WorkerExit } from "../../processes/index.js";

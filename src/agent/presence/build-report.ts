@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
+import { lastLines } from "../../logs/last-lines.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import type { Starts } from "../../model/start.js";
 import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
@@ -13,7 +14,6 @@ import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
-import { lastLines } from "../../report/last-lines.js";
 import type {
 	RestartsUsed,
 	RootCause,

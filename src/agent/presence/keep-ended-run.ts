@@ -3,14 +3,14 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { Snapshot } from "../../rendezvous/store/store.js";
-import type { RunReport } from "../../report/run-report.js";
 import {
 	endedRunsDirectory,
 	forgetEndedRuns,
 	writeEndedRun,
-} from "./ended-runs.js";
+} from "../../presence/ended-runs.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
+import type { Snapshot } from "../../rendezvous/store/store.js";
+import type { RunReport } from "../../report/run-report.js";
 import { hasEnded } from "./last-look.js";
 
 export interface KeepOptions {

@@ -3,9 +3,9 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { replaceFile } from "../../channel/message-file.js";
+import { encodeMirror, MIRROR_FILE } from "../../presence/mirror-file.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
-import { encodeMirror, MIRROR_FILE } from "./mirror-file.js";
 
 /** Changes so close together are written once, and never while workers are being started. */
 const WRITE_AFTER_MS = 100;

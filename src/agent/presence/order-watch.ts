@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.js";
-import type { NoticeListener } from "../../notices/notice.js";
+import type { NoticeListener } from "../../model/notice.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	DRAIN,

@@ -1,16 +1,16 @@
 import type { Cleanups } from "../../base/cleanups.js";
 import { messageOf } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
+import { leaveSignalOf, writeNodeFile } from "../../presence/node-file.js";
+import { onNoticeRequest } from "../../presence/notice-request.js";
+import { onStopRequest, whenTakenBack } from "../../presence/stop-request.js";
+import { onWhyRequest } from "../../presence/why-request.js";
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import type { NoticeInput } from "../machine/inputs.js";
 import type { NodeResources } from "../workers/node-resources.js";
 import { type MirrorOptions, RunMirror } from "./mirror-run.js";
-import { leaveSignalOf, writeNodeFile } from "./node-file.js";
-import { onNoticeRequest } from "./notice-request.js";
-import { onStopRequest, whenTakenBack } from "./stop-request.js";
-import { onWhyRequest } from "./why-request.js";
 
 /** An agent's place in its run. */
 export interface PublishLocallyOptions

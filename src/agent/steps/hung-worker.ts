@@ -1,4 +1,4 @@
-import { lastLines } from "../../report/last-lines.js";
+import { lastLines } from "../../logs/last-lines.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { RULE_LINES } from "../workers/explain-end.js";
 import type { WorkerProcess } from "../workers/worker-process.js";

@@ -8,6 +8,7 @@ import type {
 } from "../../channel/worker-channel.js";
 import { readException } from "../../evidence/exception.js";
 import type { WorkerConsole } from "../../logs/console-tail.js";
+import { lastLines } from "../../logs/last-lines.js";
 import type { LogDirectory } from "../../logs/log-directory.js";
 import { renderPrefix } from "../../logs/prefix.js";
 import type { LogStream, WorkerLogs } from "../../logs/worker-logs.js";
@@ -19,7 +20,6 @@ import {
 } from "../../logs/worker-streams.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
-import { lastLines } from "../../report/last-lines.js";
 import { openNextStreams } from "./next-streams.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";

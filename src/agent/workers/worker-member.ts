@@ -5,13 +5,13 @@ import type {
 	WorkerState,
 	WorldChangeEvent,
 } from "../../channel/events.js";
+import { lastLines } from "../../logs/last-lines.js";
 import type {
 	OomKills,
 	WorkerExit,
 	WorkerHandle,
 } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
-import { lastLines } from "../../report/last-lines.js";
 import type { WorkerResult } from "../../report/run-report.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { explainEnd } from "./explain-end.js";

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/shape.js";
-import type { Notice } from "../notice.js";
+import type { Notice } from "../../model/notice.js";
 import {
 	type HttpRequest,
 	type HttpResponse,

@@ -1,6 +1,10 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import type { Notice, NoticeListener, NoticeOrigin } from "../notice.js";
+import type {
+	Notice,
+	NoticeListener,
+	NoticeOrigin,
+} from "../../model/notice.js";
 import type { Transport } from "./http.js";
 
 /** What a source needs. */

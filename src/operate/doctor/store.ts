@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { text } from "node:stream/consumers";
-import { openStore } from "../../agent/joining/open-store.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { within } from "../../base/within.js";
 import type { StoreConfig } from "../../config/agent-config.js";
 import { isHttps } from "../../config/parse/endpoints.js";
+import { openStore } from "../../rendezvous/access/open-store.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { Store } from "../../rendezvous/store/store.js";
 

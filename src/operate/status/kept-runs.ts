@@ -1,8 +1,8 @@
+import { isUnreachable } from "../../base/back-off.js";
 import {
 	endedRunsDirectory,
 	readEndedRuns,
-} from "../../agent/presence/ended-runs.js";
-import { isUnreachable } from "../../base/back-off.js";
+} from "../../presence/ended-runs.js";
 import type { Warn } from "../../rendezvous/records/record-codec.js";
 import { describeReadable, type FoundRun } from "./describe-runs.js";
 import {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import {
 	findLocalAgents,
 	type LocalAgent,
-} from "../../agent/presence/local-agents.js";
+} from "../../presence/local-agents.js";
 import {
 	decodeMirror,
 	MIRROR_FILE,
 	type Mirror,
-} from "../../agent/presence/mirror-file.js";
+} from "../../presence/mirror-file.js";
 
 /** A run whose state is in the memory of an agent on this machine. */
 export interface LocalRun extends Mirror, LocalAgent {}

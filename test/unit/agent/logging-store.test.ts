@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { LoggingStore } from "../../../src/agent/joining/logging-store.js";
 import { NewcomerNotice } from "../../../src/agent/joining/newcomer-notice.js";
+import { HopelessStoreError } from "../../../src/base/back-off.js";
+import { ElasticRunError } from "../../../src/base/errors.js";
+import { LoggingStore } from "../../../src/rendezvous/access/logging-store.js";
 import {
 	lostTooLong,
 	reachStore,
 	withAdvice,
-} from "../../../src/agent/joining/reach-store.js";
-import { HopelessStoreError } from "../../../src/base/back-off.js";
-import { ElasticRunError } from "../../../src/base/errors.js";
+} from "../../../src/rendezvous/access/reach-store.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";

@@ -10,7 +10,7 @@ import {
 	deadlineOf,
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
-import type { Notice } from "../../../src/notices/notice.js";
+import type { Notice } from "../../../src/model/notice.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
 import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { EarlyNotices } from "../../../src/launch/early-notices.js";
-import type { Notice } from "../../../src/notices/notice.js";
+import type { Notice } from "../../../src/model/notice.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 let clock: VirtualClock;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { NoticesConfig } from "../../../src/config/agent-config.js";
-import type { NoticeOrigin } from "../../../src/notices/notice.js";
+import type { NoticeOrigin } from "../../../src/model/notice.js";
 import {
 	type NoticeSources,
 	type NoticeSourcesOptions,

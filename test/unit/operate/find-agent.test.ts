@@ -2,17 +2,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-	leaveSignalOf,
-	type NodeFile,
-	writeNodeFile,
-} from "../../../src/agent/presence/node-file.js";
-import {
 	encodeIdentity,
 	ownIdentity,
 	type ProcessIdentity,
 } from "../../../src/channel/process-identity.js";
 import { systemHost } from "../../../src/config/host.js";
 import { findKnownAgents, isProven } from "../../../src/operate/find-agent.js";
+import {
+	leaveSignalOf,
+	type NodeFile,
+	writeNodeFile,
+} from "../../../src/presence/node-file.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { lastLines } from "../../../src/report/last-lines.js";
+import { lastLines } from "../../../src/logs/last-lines.js";
 
 const directory = mkdtempSync(join(tmpdir(), "elastic-run-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -9,8 +9,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { localBases } from "../../../../src/agent/presence/local-agents.js";
-import { decodeMirror } from "../../../../src/agent/presence/mirror-file.js";
 import { RunMirror } from "../../../../src/agent/presence/mirror-run.js";
 import {
 	encodeIdentity,
@@ -19,6 +17,8 @@ import {
 import { systemHost } from "../../../../src/config/host.js";
 import { findRun, findRuns } from "../../../../src/operate/status/find-runs.js";
 import { findLocalRuns } from "../../../../src/operate/status/local-runs.js";
+import { localBases } from "../../../../src/presence/local-agents.js";
+import { decodeMirror } from "../../../../src/presence/mirror-file.js";
 import { MemoryStore } from "../../../../src/rendezvous/store/memory-store.js";
 import { temporaryFolder } from "../../../helpers/processes.js";
 import { roundRecord } from "../../../helpers/run-view.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { JsonFields } from "../channel/json-fields.js";
+import { readMessage, replaceFile } from "../channel/message-file.js";
 import type { LocalAgent } from "./local-agents.js";
 
 /** The file in an agent's directory: docs/channel.md. */

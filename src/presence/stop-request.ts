@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { pause } from "../../base/back-off.js";
-import type { Clock } from "../../base/clock.js";
-import { watchDirectory } from "../../channel/directory-watch.js";
+import { pause } from "../base/back-off.js";
+import type { Clock } from "../base/clock.js";
+import { watchDirectory } from "../channel/directory-watch.js";
 import { readRequest, writeRequest } from "./request-file.js";
 
 /** The file that asks an agent to end its run, in the directory of an agent that keeps the run's state in its memory. */

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.js";
-import { watchDirectory } from "../../channel/directory-watch.js";
-import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage } from "../../channel/message-file.js";
-import type { Notice } from "../../notices/notice.js";
+import type { Clock } from "../base/clock.js";
+import { watchDirectory } from "../channel/directory-watch.js";
+import { JsonFields } from "../channel/json-fields.js";
+import { readMessage } from "../channel/message-file.js";
+import type { Notice } from "../model/notice.js";
 import { requestsIn, writeRequest } from "./request-file.js";
 
 /** A notice that a command of this machine makes, in an agent's directory. */

@@ -1,4 +1,4 @@
-import type { Entry, Snapshot } from "../../rendezvous/store/store.js";
+import type { Entry, Snapshot } from "../rendezvous/store/store.js";
 
 /** The file in an agent's directory for a run whose state is in the agent's memory: docs/status.md. */
 export const MIRROR_FILE = "run.json";

@@ -1,5 +1,5 @@
-import { HeldFile } from "../logs/held-file.js";
-import { plainLines } from "../logs/plain-text.js";
+import { HeldFile } from "./held-file.js";
+import { plainLines } from "./plain-text.js";
 
 const LAST_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;

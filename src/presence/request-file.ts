@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { ElasticRunError, messageOf } from "../../base/errors.js";
-import { JsonFields } from "../../channel/json-fields.js";
-import { readMessage, replaceFile } from "../../channel/message-file.js";
+import { ElasticRunError, messageOf } from "../base/errors.js";
+import { JsonFields } from "../channel/json-fields.js";
+import { readMessage, replaceFile } from "../channel/message-file.js";
 
 /**
  * Writes a command's request into an agent's directory.

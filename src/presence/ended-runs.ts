@@ -3,10 +3,10 @@ import { dirname, isAbsolute, join } from "node:path";
 import {
 	makeDirectories,
 	takePrivateDirectory,
-} from "../../channel/directories.js";
-import { JsonFields } from "../../channel/json-fields.js";
-import { replaceFile } from "../../channel/message-file.js";
-import type { Host } from "../../config/host.js";
+} from "../channel/directories.js";
+import { JsonFields } from "../channel/json-fields.js";
+import { replaceFile } from "../channel/message-file.js";
+import type { Host } from "../config/host.js";
 import { ownEntries } from "./local-agents.js";
 import { decodeMirror, encodeMirror, type Mirror } from "./mirror-file.js";
 

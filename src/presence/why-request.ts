@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.js";
-import { watchDirectory } from "../../channel/directory-watch.js";
+import type { Clock } from "../base/clock.js";
+import { watchDirectory } from "../channel/directory-watch.js";
 import { requestsIn, writeRequest } from "./request-file.js";
 
 /** A question of what an agent's workers do, in the directory of an agent that keeps the run's state in its memory. */
