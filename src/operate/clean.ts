@@ -1,7 +1,10 @@
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import { removeDirectory, removeTree } from "../channel/directories.js";
 import { isOrphaned } from "../logs/log-owner.js";
-import { endedRunsDirectory, forgetEndedRuns } from "../presence/ended-runs.js";
+import {
+	endedRunsDirectory,
+	forgetEndedRuns,
+} from "../node-files/ended-runs.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { deleteRun } from "../rendezvous/records/delete-run.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

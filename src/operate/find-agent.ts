@@ -3,9 +3,9 @@ import {
 	ownIdentity,
 	type ProcessIdentity,
 } from "../channel/process-identity.js";
-import type { LocalAgent } from "../presence/local-agents.js";
-import { findLocalAgents, localBases } from "../presence/local-agents.js";
-import { type NodeFile, readNodeFile } from "../presence/node-file.js";
+import type { LocalAgent } from "../node-files/local-agents.js";
+import { findLocalAgents, localBases } from "../node-files/local-agents.js";
+import { type NodeFile, readNodeFile } from "../node-files/node-file.js";
 import type { Searcher } from "./status/find-runs.js";
 
 /** An agent of this machine with its own description. */

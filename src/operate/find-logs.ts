@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { ownEntries } from "../presence/local-agents.js";
+import { ownEntries } from "../node-files/local-agents.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { Searcher } from "./status/find-runs.js";
 import { keptRuns } from "./status/kept-runs.js";

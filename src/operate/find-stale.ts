@@ -6,7 +6,7 @@ import {
 	agentsParent,
 	localBases,
 	ownEntries,
-} from "../presence/local-agents.js";
+} from "../node-files/local-agents.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
 import type { BrokenRun, FoundRun } from "./status/describe-runs.js";

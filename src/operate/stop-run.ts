@@ -1,7 +1,7 @@
 import { pause, retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
-import { isStillThere } from "../presence/local-agents.js";
-import { requestStop, takeBackRequest } from "../presence/stop-request.js";
+import { isStillThere } from "../node-files/local-agents.js";
+import { requestStop, takeBackRequest } from "../node-files/stop-request.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type {

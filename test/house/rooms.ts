@@ -6,7 +6,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 	[
 		"src/logs/",
 		"src/notices/",
-		"src/presence/",
+		"src/node-files/",
 		"src/rendezvous/access/",
 		"src/rendezvous/planner/",
 		"src/warm/",

@@ -7,7 +7,7 @@ import {
 	endedRunsDirectory,
 	forgetEndedRuns,
 	writeEndedRun,
-} from "../../presence/ended-runs.js";
+} from "../../node-files/ended-runs.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { Snapshot } from "../../rendezvous/store/store.js";
 import type { RunReport } from "../../report/run-report.js";

@@ -84,8 +84,8 @@ export class WorkerGroup {
 	}
 
 	/**
-	 * PAUSE: their round is being left. The last ones are woken after the record says that this node is ready: it does not
-	 * depend on them, and they would take the processors.
+	 * PAUSE: their round is being left. The last ones are woken after the node's record is written: they would take the
+	 * processors from it.
 	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
 		const toldLast = tellInTurns(

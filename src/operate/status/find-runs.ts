@@ -2,7 +2,7 @@ import { retry } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import type { StoreConfig } from "../../config/agent-config.js";
 import type { Host } from "../../config/host.js";
-import { localBases } from "../../presence/local-agents.js";
+import { localBases } from "../../node-files/local-agents.js";
 import { openStore } from "../../rendezvous/access/open-store.js";
 import { ALL_RUNS, RunKeys } from "../../rendezvous/records/keys.js";
 import { recordAt, type Warn } from "../../rendezvous/records/record-codec.js";

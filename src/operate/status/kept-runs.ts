@@ -2,7 +2,7 @@ import { isUnreachable } from "../../base/back-off.js";
 import {
 	endedRunsDirectory,
 	readEndedRuns,
-} from "../../presence/ended-runs.js";
+} from "../../node-files/ended-runs.js";
 import type { Warn } from "../../rendezvous/records/record-codec.js";
 import { describeReadable, type FoundRun } from "./describe-runs.js";
 import {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import {
 	findLocalAgents,
 	type LocalAgent,
-} from "../../presence/local-agents.js";
+} from "../../node-files/local-agents.js";
 import {
 	decodeMirror,
 	MIRROR_FILE,
 	type Mirror,
-} from "../../presence/mirror-file.js";
+} from "../../node-files/mirror-file.js";
 
 /** A run whose state is in the memory of an agent on this machine. */
 export interface LocalRun extends Mirror, LocalAgent {}

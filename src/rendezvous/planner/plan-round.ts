@@ -11,10 +11,12 @@
  *   -------------------------|------------------------------------------------
  *   has an outcome           | nothing, for ever
  *   is past its deadline     | end
- *   a failure not accounted  | leave the round, charge the incident, maybe end
+ *   the drivers are done     | end
+ *   a failure not accounted  | leave the round, maybe end
+ *   a node is to be replaced | refuse it
  *   synced > deprecated      | ends well; is left; gathers newcomers (running)
- *   synced = deprecated      | waits for members, for MIN, for a last call;
- *                            | then lifts (open)
+ *   synced = deprecated      | waits for members, charges the incident, waits
+ *                            | for MIN and a last call, then lifts (open)
  */
 
 import type { RunView } from "../records/run-view.js";

@@ -18,7 +18,7 @@ export const REPLACED = fields({
 	at: time,
 	/** The node that has taken its place; since then its budget is as new. */
 	replacement: optional(name),
-	/** The coordinator that takes care of it, alone: it remembers the node and runs the user's command. */
+	/** The coordinator that takes care of it, alone: it runs the user's command. */
 	caredForBy: optional(name),
 	/** How the user's command ended, in words; absent if there is none, or it has not ended. */
 	commandEnd: optional(words),

@@ -7,12 +7,12 @@ import {
 	type ProcessIdentity,
 } from "../../../src/channel/process-identity.js";
 import { systemHost } from "../../../src/config/host.js";
-import { findKnownAgents, isProven } from "../../../src/operate/find-agent.js";
 import {
 	leaveSignalOf,
 	type NodeFile,
 	writeNodeFile,
-} from "../../../src/presence/node-file.js";
+} from "../../../src/node-files/node-file.js";
+import { findKnownAgents, isProven } from "../../../src/operate/find-agent.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -6,7 +6,7 @@ import {
 	forgetEndedRuns,
 	readEndedRuns,
 	writeEndedRun,
-} from "../../../../src/presence/ended-runs.js";
+} from "../../../../src/node-files/ended-runs.js";
 import { temporaryFolder } from "../../../helpers/processes.js";
 
 const NOW = Date.UTC(2026, 0, 31);

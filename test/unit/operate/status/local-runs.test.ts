@@ -15,10 +15,10 @@ import {
 	ownIdentity,
 } from "../../../../src/channel/process-identity.js";
 import { systemHost } from "../../../../src/config/host.js";
+import { localBases } from "../../../../src/node-files/local-agents.js";
+import { decodeMirror } from "../../../../src/node-files/mirror-file.js";
 import { findRun, findRuns } from "../../../../src/operate/status/find-runs.js";
 import { findLocalRuns } from "../../../../src/operate/status/local-runs.js";
-import { localBases } from "../../../../src/presence/local-agents.js";
-import { decodeMirror } from "../../../../src/presence/mirror-file.js";
 import { MemoryStore } from "../../../../src/rendezvous/store/memory-store.js";
 import { temporaryFolder } from "../../../helpers/processes.js";
 import { roundRecord } from "../../../helpers/run-view.js";
