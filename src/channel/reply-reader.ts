@@ -167,14 +167,24 @@ export class ReplyReader {
 
 	/** Delivers the step in progress.json, if it is news. Costs one `stat` if nothing has changed. */
 	private readProgress(): void {
-		const found = statSync(this.progress, { throwIfNoEntry: false });
-		const version = found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+		const version = this.versionOfProgress();
 		if (version === this.progressVersion) return;
 		this.progressVersion = version;
 		const reply = this.decode(this.progress);
 		if (typeof reply !== "object" || reply.kind !== "PROGRESS") return;
 		this.progressAt = reply.timestamp;
 		if (reply.timestamp >= this.repliedAt) this.onReply(reply);
+	}
+
+	/** Undefined if there is none, or the worker has shut its directory. */
+	private versionOfProgress(): string | undefined {
+		try {
+			const found = statSync(this.progress, { throwIfNoEntry: false });
+			return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+		} catch (error) {
+			this.report(this.progress, "cannot be read as a reply", error);
+			return undefined;
+		}
 	}
 
 	/** A worker may leave any number of bad files: each channel reports only the first of each kind. */
