@@ -1,6 +1,6 @@
 // Makes the virtual environment in which tests meet real frameworks, outside of the project, and prints the path of its
 // Python: `PYTHON=$(node scripts/make-python.js) npm run test:frameworks`. An environment that is there already is used.
-// PYTHON_EXEC names the Python that it is made from (python3), ELASTIC_RUN_TEST_VENVS the directory that holds it.
+// PYTHON_EXEC names the Python that it is made from (python3), TEST_VENVS the directory that holds it.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const wanted = readFileSync(requirements, "utf8");
 const torch = /^torch==.+$/m.exec(wanted)?.[0];
 
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-const venvs = process.env.ELASTIC_RUN_TEST_VENVS || join(cache, "elastic-run");
+const venvs = process.env.TEST_VENVS || join(cache, "elastic-run");
 const venv = join(venvs, `frameworks-${digest(wanted + versionOf(base))}`);
 const python = join(venv, "bin", "python");
 const complete = join(venv, "complete");

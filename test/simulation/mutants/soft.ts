@@ -111,8 +111,8 @@ export const SOFT_MUTANTS: readonly Mutant[] = [
 		name: "overlook that a paused worker died",
 		file: "src/agent/machine/learn.ts",
 		guard: "if (!isRunning && !isKept(slot)) return { facts: after };",
-		without: "if (!isRunning) return { facts };",
-		caughtBy: { checker: "outcomes" },
+		without: "if (!isRunning) return { facts: after };",
+		caughtBy: { test: SOFT_TESTS, named: "of a paused worker is a failure" },
 	},
 	{
 		name: "pay for a paused worker that finished",
