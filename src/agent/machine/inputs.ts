@@ -58,7 +58,7 @@ export interface StopAsked {
 
 export interface SessionLost {
 	readonly reason: string;
-	/** When the workers must be dead, because others may then run without this agent. */
+	/** When workers that are not paused must be dead, because others may then run without this agent. */
 	readonly fenceAt: number;
 }
 

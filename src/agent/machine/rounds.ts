@@ -28,7 +28,7 @@ import {
 	toWorking,
 } from "./worker.js";
 
-/** The lease cannot be relied on: the others may soon continue without this node, and its workers must be dead by then. */
+/** The lease cannot be relied on: the others may soon go on without this node, and those of its workers that are not paused must be dead by then. */
 export const cutOff: Answer<"session-lost"> = (facts, context, lost) => {
 	const { reason, fenceAt } = lost;
 	if (facts.phase !== "RUNNING") {

@@ -337,7 +337,7 @@ export const BUDGET = fields({
 	/** What each of its workers has used up, by local rank. */
 	workers: optional(mapOf(localRank, count)),
 	workersAt: optional(mapOf(localRank, list(time))),
-	/** Failures on this node, whoever paid for them, if `--max-node-restarts` limits them. */
+	/** Failures on this node, also those that others paid for, if `--max-node-restarts` limits them. */
 	failures: optional(spending),
 	/** Why it may not take part any more although no budget above is spent, in words. */
 	barred: optional(words),
