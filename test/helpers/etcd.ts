@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findEtcd, HOW_TO_GET_ETCD } from "../../scripts/find-etcd.js";
 import { leaderOf, startMembers } from "./etcd-cluster.js";
-import { type EtcdApi, etcdDeletePrefix } from "./etcd-keys.js";
+import {
+	type EtcdApi,
+	etcdDeletePrefix,
+	leaseRevoke,
+	leases,
+} from "./etcd-keys.js";
 import { type EtcdOptions, START_LIMIT_MS } from "./etcd-member.js";
 import { type Certificates, hasOpenssl } from "./etcd-tls.js";
 import { onTestFinished, thisTest } from "./this-test.js";
@@ -109,8 +114,13 @@ export function etcdForAll(options?: EtcdOptions): () => EtcdServer {
 
 async function sharedEtcd(): Promise<OpenEtcdServer> {
 	shared ??= await openEtcd();
-	await etcdDeletePrefix(shared, "");
-	return shared;
+	const server = shared;
+	await etcdDeletePrefix(server, "");
+	// A launcher that was killed leaves its lease, which may lapse meanwhile.
+	await Promise.allSettled(
+		(await leases(server)).map((id) => leaseRevoke(server, id)),
+	);
+	return server;
 }
 
 /**
