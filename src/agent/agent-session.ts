@@ -2,8 +2,7 @@ import { ElasticRunError, EXIT_CODES, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import { adviseLonely, lostTooLong } from "../rendezvous/access/reach-store.js";
 import type { RoundView } from "../rendezvous/member/membership.js";
-import { spentByRun } from "../rendezvous/planner/pay-incident.js";
-import { usedOf } from "../rendezvous/planner/spending.js";
+import { spentByRun, usedOf } from "../rendezvous/records/budgets.js";
 import type { RunReport } from "../report/run-report.js";
 import { Agent } from "./agent.js";
 import type {

@@ -1,5 +1,5 @@
-import { isInOrder } from "../rendezvous/planner/clock-skew.js";
 import type { HistoryRecord } from "../rendezvous/records/history-record.js";
+import { isInOrder } from "../rendezvous/records/history-record.js";
 import type { Claim } from "./divide-time.js";
 
 type Line = Omit<HistoryRecord, "version">;

@@ -3,7 +3,7 @@ import type { Goodput } from "../goodput/describe-goodput.js";
 import type { HangKind } from "../model/hang.js";
 import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
-import { countIncidents } from "../rendezvous/planner/pay-incident.js";
+import { countIncidents } from "../rendezvous/records/budgets.js";
 import { type OwnNode, readinessOf } from "./own-node.js";
 import type { WorkerState } from "./status-document.js";
 

@@ -1,9 +1,9 @@
 import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
 import { openStore } from "../rendezvous/access/open-store.js";
-import { isRefused } from "../rendezvous/planner/order-members.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { DrainRecord } from "../rendezvous/records/node-orders.js";
+import { isRefused } from "../rendezvous/records/places.js";
 import {
 	encodeRecord,
 	informationAt,

@@ -8,8 +8,11 @@ import type { Starts } from "../../model/start.js";
 import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
 import { roleBudgets } from "../../rendezvous/describe/role-budgets.js";
 import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
-import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
-import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
+import {
+	comesBackAt,
+	spentByRun,
+	usedOf,
+} from "../../rendezvous/records/budgets.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";

@@ -1,9 +1,8 @@
-import { observeRound } from "../planner/observe-round.js";
-import { countIncidents } from "../planner/pay-incident.js";
-import { EMPTY_MEMORY } from "../planner/plan.js";
+import { countIncidents } from "../records/budgets.js";
 import { HISTORY, type HistoryRecord } from "../records/history-record.js";
 import { RunKeys } from "../records/keys.js";
 import { type LedgerRecord, ledgerRecords } from "../records/ledger-record.js";
+import { startOfRound } from "../records/places.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
 import type { Outcome } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
@@ -79,7 +78,7 @@ export function describeHistory(
 	const view = readRunView(keys, snapshot);
 	if (view === undefined) return undefined;
 	const lines = linesOf(keys, snapshot, warn).map((line) =>
-		line.round === view.round.synced ? asSeenNow(line, view, wallTime) : line,
+		line.round === view.round.synced ? asSeenNow(line, view) : line,
 	);
 	const records = ledgerRecords(keys, snapshot, warn);
 	const instances = new Set(lines.map(({ instance }) => instance));
@@ -111,14 +110,13 @@ export function linesOf(
 }
 
 /** The newest round's line gets its start time only once the round is over. Until then its members tell it. */
-function asSeenNow(
-	line: HistoryRecord,
-	view: RunView,
-	wallTime: number,
-): HistoryRecord {
+function asSeenNow(line: HistoryRecord, view: RunView): HistoryRecord {
 	if (line.endedAt !== null || view.nodes.size === 0) return line;
-	const { times } = observeRound(view, EMPTY_MEMORY, wallTime);
-	return { ...line, startedAt: times?.startedAt ?? null };
+	const { synced, deprecated } = view.round;
+	return {
+		...line,
+		startedAt: synced > deprecated ? startOfRound(view) : null,
+	};
 }
 
 function describeInstance(

@@ -1,12 +1,17 @@
-import { mainLimit, nodeLimit } from "../planner/limits.js";
-import { NOTHING, spentOnNode, UNUSED } from "../planner/node-budget.js";
+import {
+	mainLimit,
+	NOTHING,
+	nodeLimit,
+	spentOnNode,
+	UNUSED,
+} from "../records/budgets.js";
 import {
 	currentPlaces,
 	holderOf,
 	inOrderOfArrival,
 	isRefused,
 	type Place,
-} from "../planner/order-members.js";
+} from "../records/places.js";
 import type { BudgetRecord, SeatRecord } from "../records/records.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { NodeView, RunView } from "../records/run-view.js";

@@ -1,10 +1,8 @@
-import { mainLimit, roleLimit } from "../planner/limits.js";
-import { currentPlaces, holderOf } from "../planner/order-members.js";
-import { spentByRun } from "../planner/pay-incident.js";
-import { EMPTY_MEMORY } from "../planner/plan.js";
-import { planRound } from "../planner/plan-round.js";
+import { awaitedNow } from "../records/awaited.js";
+import { mainLimit, roleLimit, spentByRun } from "../records/budgets.js";
 import type { HistoryRecord } from "../records/history-record.js";
 import { ALL_RUNS, RunKeys } from "../records/keys.js";
+import { currentPlaces, holderOf } from "../records/places.js";
 import { informationAt, onceEach, type Warn } from "../records/record-codec.js";
 import { COORDINATOR, type NodeState } from "../records/records.js";
 import { type RunSpec, SPEC } from "../records/run-spec.js";
@@ -139,7 +137,7 @@ function sinceOf(phase: RunPhase, { round, story }: RunView): number | null {
 	}
 }
 
-/** What the coordinator has published; if it has published nothing yet, what it would. */
+/** What the coordinator has published; if it has published nothing yet, what it would, as far as the records show. */
 function waitingOf(
 	view: RunView,
 	spec: RunSpec | undefined,
@@ -151,9 +149,7 @@ function waitingOf(
 		waiting?.instance === round.instance && waiting.round === round.synced + 1
 			? waiting
 			: undefined;
-	const time = { now: 0, wallTime };
-	const awaited =
-		told ?? (spec && planRound(view, EMPTY_MEMORY, spec, "", time).awaited);
+	const awaited = told ?? (spec && awaitedNow(view, spec));
 	if (awaited === undefined) return null;
 	const until = told?.until ?? null;
 	return {

@@ -1,5 +1,5 @@
-import { isInOrder } from "../planner/clock-skew.js";
 import type { HistoryRecord } from "../records/history-record.js";
+import { isInOrder } from "../records/history-record.js";
 
 type Line = Omit<HistoryRecord, "version">;
 

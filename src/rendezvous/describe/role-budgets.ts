@@ -1,5 +1,5 @@
 import type { RestartLimit } from "../../model/budget.js";
-import { NOTHING } from "../planner/node-budget.js";
+import { NOTHING } from "../records/budgets.js";
 import type { RoundRecord } from "../records/records.js";
 import { budgetOf, type RestartBudget } from "./run-status.js";
 

@@ -2,7 +2,7 @@ import type { RestartLimit } from "../../model/budget.js";
 import type { Hang } from "../../model/hang.js";
 import type { NextStart, StartKind, Starts } from "../../model/start.js";
 import type { StepSource, Straggler } from "../../model/step.js";
-import { comesBackAt, usedOf } from "../planner/spending.js";
+import { comesBackAt, usedOf } from "../records/budgets.js";
 import type { FailureRecord } from "../records/failure.js";
 import type { PreflightRecord } from "../records/preflight-record.js";
 import type {

@@ -1,14 +1,15 @@
+import { isRestarting } from "../records/candidates.js";
 import { describeFailure } from "../records/failure.js";
+import { currentPlaces } from "../records/places.js";
 import type {
 	NodeFailure,
 	RoundCause,
 	RoundRecord,
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { currentPlaces } from "./order-members.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
-import { isRestarting, reasonIn, restarting } from "./role-scope.js";
+import { reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
 interface Incident extends Charged {

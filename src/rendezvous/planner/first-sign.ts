@@ -1,11 +1,11 @@
+import { isInOrder } from "../records/history-record.js";
+import { holderOf } from "../records/places.js";
 import type {
 	NodeRecord,
 	RoundCause,
 	RoundRecord,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { isInOrder } from "./clock-skew.js";
-import { holderOf } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 import { isLost, neededPlaces } from "./why-gone.js";
 

@@ -1,4 +1,5 @@
 import { describeFailure, type FailureRecord } from "../records/failure.js";
+import { isRefused } from "../records/places.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
@@ -7,7 +8,6 @@ import type {
 	RoundRecord,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { isRefused } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 import { cameFurther, type RoundProgress } from "./progress.js";
 

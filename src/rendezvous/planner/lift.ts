@@ -1,7 +1,8 @@
 import type { FailureId } from "../records/failure.js";
+import { idsOf } from "../records/places.js";
 import type { BudgetRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { assignSeats, idsOf, type NonEmpty } from "./order-members.js";
+import { assignSeats, type NonEmpty } from "./order-members.js";
 import type { PlannerMemory, PlanResult } from "./plan.js";
 import { progressOf } from "./progress.js";
 import { replacedBy } from "./replace-nodes.js";

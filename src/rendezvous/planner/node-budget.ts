@@ -1,18 +1,20 @@
 import {
-	type BudgetRecord,
-	type NodeFailure,
-	RECORD_VERSION,
-	type Spending,
+	limitInWords,
+	mainLimit,
+	NOTHING,
+	nodeLimit,
+	spentByNode,
+	spentByWorker,
+	spentOnNode,
+	usedOf,
+	withCharge,
+} from "../records/budgets.js";
+import type {
+	BudgetRecord,
+	NodeFailure,
+	Spending,
 } from "../records/records.js";
-import { mainLimit, nodeLimit } from "./limits.js";
 import type { PlannerConfig } from "./plan.js";
-import { limitInWords, usedOf, withCharge } from "./spending.js";
-
-/** Nothing was charged. */
-export const NOTHING: Spending = { count: 0, at: [] };
-
-/** The record of a node that has paid nothing yet. */
-export const UNUSED: BudgetRecord = { version: RECORD_VERSION, charged: 0 };
 
 /** Counts a failure on its node, whoever pays for it; beyond the node's limit it is kept out. */
 export function countOnNode(
@@ -56,29 +58,6 @@ export function spend(
 		...(at.length > 0 && {
 			workersAt: { ...before.workersAt, [localRank]: at },
 		}),
-	};
-}
-
-function spentByNode({ charged, chargedAt = [] }: BudgetRecord): Spending {
-	return { count: charged, at: chargedAt };
-}
-
-function spentByWorker(
-	{ workers = {}, workersAt = {} }: BudgetRecord,
-	localRank: number | string,
-): Spending {
-	return { count: workers[localRank] ?? 0, at: workersAt[localRank] ?? [] };
-}
-
-/** What a node and its workers have used up of `--max-restarts`, the workers by local rank. */
-export function spentOnNode(budget: BudgetRecord): {
-	readonly node: Spending;
-	readonly workers: ReadonlyMap<string, Spending>;
-} {
-	const ranks = Object.keys(budget.workers ?? {});
-	return {
-		node: spentByNode(budget),
-		workers: new Map(ranks.map((rank) => [rank, spentByWorker(budget, rank)])),
 	};
 }
 

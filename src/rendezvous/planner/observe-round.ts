@@ -1,6 +1,6 @@
-import type { NodeRecord, RoundRecord } from "../records/records.js";
+import { startOfRound, workingHolders } from "../records/places.js";
+import type { RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { currentPlaces, holderOf } from "./order-members.js";
 import { EMPTY_MEMORY, type PlannerMemory, type RoundTimes } from "./plan.js";
 
 /**
@@ -43,30 +43,14 @@ function startOf(
 	known: RoundTimes | undefined,
 	wallTime: number,
 ): number | null {
-	const holders = currentPlaces(view)
-		.filter(({ nodeId }) => !view.finished.has(nodeId))
-		.map((place) => holderOf(view, place)?.record);
-	const isRunning = (record: NodeRecord | undefined) =>
-		record?.state === "running";
-	if (known !== undefined) return holders.every(isRunning) ? wallTime : null;
-	// The previous coordinator has vanished, and its record with it.
-	const starts = holders
-		.filter((record) => record !== undefined)
-		.map((record) => startedSince(record, view));
-	return starts.length > 0 && starts.every((start) => start !== null)
-		? Math.max(...starts)
-		: null;
-}
-
-/** Since when a node has run the round, or ran it until it left; by its own clock. Null if unknown. */
-function startedSince(
-	{ state, since, claim, ranSince = 0 }: NodeRecord,
-	{ round, story }: RunView,
-): number | null {
-	if (state === "running") return since;
-	const hasLeft = state === "leaving" || claim > round.synced;
-	// A node that has not run this round may have run an earlier one.
-	return hasLeft && ranSince >= (story?.liftedAt ?? 1) ? ranSince : null;
+	if (known !== undefined) {
+		const isRunning = workingHolders(view).every(
+			(holder) => holder?.record.state === "running",
+		);
+		return isRunning ? wallTime : null;
+	}
+	// The previous coordinator has vanished, and what it saw with it.
+	return startOfRound(view);
 }
 
 function readiness(

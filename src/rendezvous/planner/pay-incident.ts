@@ -1,16 +1,23 @@
+import {
+	limitInWords,
+	mainLimit,
+	NOTHING,
+	roleLimit,
+	spentByRun,
+	UNUSED,
+	usedOf,
+	withCharge,
+} from "../records/budgets.js";
 import { describeFailure } from "../records/failure.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
 	Outcome,
 	RoundRecord,
-	Spending,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { mainLimit, roleLimit } from "./limits.js";
-import { countOnNode, NOTHING, spend, UNUSED } from "./node-budget.js";
+import { countOnNode, spend } from "./node-budget.js";
 import type { PlannerConfig } from "./plan.js";
-import { limitInWords, usedOf, withCharge } from "./spending.js";
 
 /** The changes by an incident, and its cost. */
 export interface Charged {
@@ -62,14 +69,6 @@ function spendOfRun(
 	const limit = mainLimit(config);
 	const { count, at } = withCharge(spentByRun(round), limit, wallTime);
 	return { ...round, charged: count, ...(at.length > 0 && { chargedAt: at }) };
-}
-
-/** What the run's own budget has paid. */
-export function spentByRun({
-	charged,
-	chargedAt = [],
-}: Pick<RoundRecord, "charged" | "chargedAt">): Spending {
-	return { count: charged, at: chargedAt };
 }
 
 function withRole(
@@ -131,9 +130,4 @@ export function spent(
 		reason: `${reason}; ${words}`,
 		root,
 	};
-}
-
-/** The number of incidents without one whose charge is still open, so that it never falls. */
-export function countIncidents({ incidents, unpaid }: RoundRecord): number {
-	return incidents - (unpaid === undefined ? 0 : 1);
 }

@@ -1,5 +1,7 @@
+import { awaits } from "../records/awaited.js";
+import { idsOf } from "../records/places.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { idsOf, type NonEmpty } from "./order-members.js";
+import type { NonEmpty } from "./order-members.js";
 import {
 	type PlannerConfig,
 	type PlannerMemory,
@@ -8,7 +10,6 @@ import {
 	wait,
 } from "./plan.js";
 import type { Settled } from "./resolve-charge.js";
-import { awaits } from "./waiting.js";
 
 /** While nothing makes progress, a restart waits; the time since the round was left counts. */
 export function planDelay(

@@ -1,19 +1,15 @@
-import type { RoundRecord } from "../records/records.js";
-import type { NodeView, RunView } from "../records/run-view.js";
+import { awaitedMinimum, awaits, membersAwaited } from "../records/awaited.js";
 import {
 	type Candidates,
-	describeReady,
 	findCandidates,
 	missingFrom,
 	nobodyLeft,
-} from "./candidates.js";
+} from "../records/candidates.js";
+import { currentPlaces, idsOf, type Place } from "../records/places.js";
+import type { RoundRecord } from "../records/records.js";
+import type { NodeView, RunView } from "../records/run-view.js";
 import { lift } from "./lift.js";
-import {
-	currentPlaces,
-	idsOf,
-	type NonEmpty,
-	type Place,
-} from "./order-members.js";
+import type { NonEmpty } from "./order-members.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -28,7 +24,6 @@ import { succeeded } from "./plan-running-round.js";
 import { resolveCharge, type Settled } from "./resolve-charge.js";
 import { widenScope } from "./role-scope.js";
 import { settleBy } from "./settle-by.js";
-import { awaits } from "./waiting.js";
 
 /** No round is running: decides for which nodes to wait, and when the next round begins. */
 export function planOpenRound(
@@ -42,11 +37,7 @@ export function planOpenRound(
 	const candidates = findCandidates(view, config);
 	if (isAllDone(view, config)) return ended(succeeded(view), memory);
 	const kept = remember(view, memory, candidates, config, now);
-	const { late, returning, vanished } = candidates;
-	const awaited = [
-		...[...late, ...returning],
-		...(kept.outageOf === null ? [] : vanished),
-	];
+	const awaited = membersAwaited(candidates, kept.outageOf !== null);
 	if (round.planId !== null && awaited.length > 0 && now < kept.settle.at) {
 		const here = idsOf([...candidates.members, ...candidates.newcomers]);
 		return wait(
@@ -153,9 +144,10 @@ function awaitMinimum(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
-	{ members, newcomers, finished }: Candidates,
+	candidates: Candidates,
 	now: number,
 ): PlanResult {
+	const { members, newcomers, finished } = candidates;
 	const ready = idsOf([...members, ...newcomers]);
 	const here = [...ready, ...finished];
 	const join = deadlineFor(
@@ -169,19 +161,11 @@ function awaitMinimum(
 		describeReady(ready.length, finished.length, config) +
 		(gone.length > 0 ? `; missing: ${gone.join(", ")}` : "");
 	if (now < join.at) {
-		const needed = Math.max(
-			config.minNodes - here.length,
-			ready.length === 0 ? 1 : 0,
-		);
 		return wait(
 			missing,
 			{ ...memory, join, lastCall: null },
 			join.at,
-			isAnybodyStaying(view)
-				? awaits("minimum", view, config, {
-						...{ here, missing: gone, needed },
-					})
-				: undefined,
+			awaitedMinimum(view, config, candidates),
 		);
 	}
 	const round: RoundRecord = {
@@ -204,7 +188,13 @@ function ended(
 	return paid({ round, budgets: new Map(), reason }, memory);
 }
 
-/** A node that leaves the run waits for no other. */
-function isAnybodyStaying({ nodes }: RunView): boolean {
-	return [...nodes.values()].some(({ record }) => record.state !== "leaving");
+/** Finished nodes count, but at least one node must do the remaining work. */
+function describeReady(
+	ready: number,
+	finished: number,
+	{ minNodes }: Pick<PlannerConfig, "minNodes">,
+): string {
+	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
+	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
+	return ready === 0 ? `${words}; no node is left for the rest` : words;
 }

@@ -19,11 +19,11 @@
  *                            | for MIN and a last call, then lifts (open)
  */
 
+import { limitInWords, mainLimit } from "../records/budgets.js";
 import type { RunView } from "../records/run-view.js";
 import { chargeIncident } from "./charge-incident.js";
 import { lookAtDeadline, planDeadline } from "./deadline.js";
 import { withFirstSign } from "./first-sign.js";
-import { mainLimit } from "./limits.js";
 import { observeRound } from "./observe-round.js";
 import { spent } from "./pay-incident.js";
 import {
@@ -40,7 +40,6 @@ import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound, succeeded } from "./plan-running-round.js";
 import { findRefusals } from "./replace-nodes.js";
 import { driversDone, widenScope } from "./role-scope.js";
-import { limitInWords } from "./spending.js";
 import { tellStory } from "./tell-story.js";
 import { leaversOf } from "./why-gone.js";
 

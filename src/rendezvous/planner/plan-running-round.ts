@@ -1,14 +1,13 @@
-import type { RoundCause, RoundRecord } from "../records/records.js";
-import type { NodeView, RunView } from "../records/run-view.js";
+import { awaitedInRound, isClosed } from "../records/awaited.js";
+import { newcomersOf } from "../records/candidates.js";
 import {
 	currentPlaces,
 	holderOf,
 	idsOf,
-	inOrderOfArrival,
-	isReady,
-	isRefused,
 	type Place,
-} from "./order-members.js";
+} from "../records/places.js";
+import type { RoundCause, RoundRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -17,7 +16,6 @@ import {
 	wait,
 } from "./plan.js";
 import { reasonIn, restarting } from "./role-scope.js";
-import { awaits } from "./waiting.js";
 import { neededPlaces, whyFenced, whyGone } from "./why-gone.js";
 
 /** A round is running: decides whether it ends well, must be left, or admits newcomers. */
@@ -55,20 +53,15 @@ function gatherNewcomers(
 	config: PlannerConfig,
 	now: number,
 ): PlanResult {
-	const newcomers = waiting(view);
+	const newcomers = newcomersOf(view);
 	const free = config.maxNodes - view.round.seats;
-	// A node that finished an earlier round takes part again, unless finished nodes stay so.
-	const done = config.finishedStay ? view.done.size : 0;
-	const hasFinished = view.finished.size + done > 0;
 	const nodeIds = idsOf(newcomers);
-	if (newcomers.length === 0 || free <= 0 || hasFinished) {
+	if (newcomers.length === 0 || free <= 0 || isClosed(view, config)) {
 		return wait(
 			`round ${view.round.synced} runs`,
 			{ ...memory, settle: null, outageOf: null, lastCall: null, join: null },
 			undefined,
-			newcomers.length > 0 && free > 0
-				? awaits("end", view, config, { here: nodeIds })
-				: undefined,
+			awaitedInRound(view, config),
 		);
 	}
 	const names = nodeIds.join(", ");
@@ -83,7 +76,7 @@ function gatherNewcomers(
 			`last call: ${names} would join`,
 			{ ...memory, lastCall },
 			lastCall.at,
-			awaits("newcomers", view, config, { here: nodeIds }),
+			awaitedInRound(view, config),
 		);
 	}
 	return update(
@@ -135,20 +128,6 @@ function asksForRound(view: RunView, place: Place): string | undefined {
 	return claim > view.round.synced
 		? `${place.nodeId} asks for a new round${why}`
 		: undefined;
-}
-
-/**
- * Nodes without a seat in the running plan that could join the next round at once. A node that claims an older round has
- * not seen this one run: it would have no seat in the next round.
- */
-function waiting(view: RunView): readonly NodeView[] {
-	const target = view.round.synced + 1;
-	const nodes = [...view.nodes.values()].filter((node) => {
-		const seat = view.seats.get(node.record.nodeId);
-		const isFree = seat === undefined || "refused" in seat;
-		return isFree && !isRefused(view, node) && isReady(node, target);
-	});
-	return inOrderOfArrival(nodes);
 }
 
 /** The round with the outcome `succeeded`. */

@@ -1,7 +1,7 @@
+import { isRestarting } from "../records/candidates.js";
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import type { PlannerConfig } from "./plan.js";
-import { isRestarting } from "./role-scope.js";
 
 /** How far the round came that was left last, by the roles that restart: others run on, whatever these do. */
 export interface RoundProgress {

@@ -1,3 +1,4 @@
+import { currentPlaces, isRefused } from "../records/places.js";
 import {
 	type BudgetRecord,
 	RECORD_VERSION,
@@ -6,7 +7,6 @@ import {
 import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { whyBarred } from "./node-budget.js";
-import { currentPlaces, isRefused } from "./order-members.js";
 import type { PlannerConfig } from "./plan.js";
 
 type Replacements = ReadonlyMap<string, ReplacedRecord>;

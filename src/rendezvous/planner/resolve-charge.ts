@@ -1,3 +1,4 @@
+import { UNUSED } from "../records/budgets.js";
 import { describeFailure } from "../records/failure.js";
 import type { NodeFailure, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
@@ -8,7 +9,7 @@ import {
 	isRowFull,
 	rowAfter,
 } from "./identical-failures.js";
-import { UNUSED, whyBarred } from "./node-budget.js";
+import { whyBarred } from "./node-budget.js";
 import { type Charged, outcomeOf, pay } from "./pay-incident.js";
 import type { PlannerConfig } from "./plan.js";
 import { progressOf } from "./progress.js";

@@ -1,11 +1,7 @@
+import { isRestarting } from "../records/candidates.js";
+import { currentPlaces, holderOf, type Place } from "../records/places.js";
 import type { RoundCause, RoundRecord } from "../records/records.js";
-import type { NodeView, RunView } from "../records/run-view.js";
-import {
-	currentPlaces,
-	holderOf,
-	isReady,
-	type Place,
-} from "./order-members.js";
+import type { RunView } from "../records/run-view.js";
 import type { PlannerConfig, PlannerMemory, PlanResult } from "./plan.js";
 import { whyFenced, whyGone } from "./why-gone.js";
 
@@ -43,33 +39,6 @@ export function reasonIn(
 	reason: string,
 ): string {
 	return failoverScope === "role" ? `role ${role}: ${reason}` : reason;
-}
-
-/** Whether a role restarts in the next round: all do, unless the cause names others. */
-export function isRestarting({ cause }: RoundRecord, role: string): boolean {
-	return cause.roles?.includes(role) ?? true;
-}
-
-/** Whether a node could be in the next round: at once, or with workers that run on. */
-export function isReadyInScope(
-	{ round }: RunView,
-	node: NodeView,
-	target: number,
-): boolean {
-	const { runsOn = false, role } = node.record;
-	return isReady(node, target) && !(runsOn && isRestarting(round, role));
-}
-
-/** Whether this node's finished work stays done when the round is left. */
-export function staysFinished(view: RunView, nodeId: string): boolean {
-	const role = view.nodes.get(nodeId)?.record.role ?? roleOfSeat(view, nodeId);
-	if (view.round.cause.roles === undefined) return false;
-	return role === undefined || !isRestarting(view.round, role);
-}
-
-function roleOfSeat({ seats }: RunView, nodeId: string): string | undefined {
-	const seat = seats.get(nodeId);
-	return seat && "role" in seat ? seat.role : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Candidates } from "./candidates.js";
+import type { Candidates } from "../records/candidates.js";
 import {
 	deadlineFor,
 	type PlannerConfig,

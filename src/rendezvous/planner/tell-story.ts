@@ -1,7 +1,7 @@
 import type { HistoryRecord } from "../records/history-record.js";
+import { currentPlaces } from "../records/places.js";
 import { RECORD_VERSION, type RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { currentPlaces } from "./order-members.js";
 import type { PlannerMemory, RoundPlan } from "./plan.js";
 
 /** A plan's entry for the run's history: a round begins or ends; undefined otherwise. */

@@ -1,15 +1,5 @@
 import { RECORD_VERSION } from "../records/records.js";
-import type { RunView } from "../records/run-view.js";
-import type {
-	Awaited,
-	AwaitedKind,
-	NodeList,
-	WaitingRecord,
-} from "../records/waiting-record.js";
-import type { PlannerConfig } from "./plan.js";
-
-/** At most this many nodes are named; of the others only the number is given. */
-const MOST_NAMES = 8;
+import type { Awaited, WaitingRecord } from "../records/waiting-record.js";
 
 /** How long a wait must last before it is published, and how long at least lies between two publications, in milliseconds. */
 const TELL_EVERY_MS = 4_000;
@@ -19,32 +9,6 @@ const LONG_MS = 1_000;
 
 /** A deadline converted from one clock to another is never exactly the same twice. */
 const SAME_TIME_MS = 1_000;
-
-export function awaits(
-	kind: AwaitedKind,
-	{ round }: Pick<RunView, "round">,
-	{ minNodes, maxNodes }: Pick<PlannerConfig, "minNodes" | "maxNodes">,
-	nodes: {
-		readonly here: readonly string[];
-		readonly missing?: readonly string[];
-		readonly needed?: number;
-	},
-): Awaited {
-	const { here, missing = [], needed = 0 } = nodes;
-	return {
-		round: round.synced + 1,
-		kind,
-		here: nodeList(here),
-		missing: nodeList(missing),
-		needed,
-		minNodes,
-		maxNodes,
-	};
-}
-
-function nodeList(nodeIds: readonly string[]): NodeList {
-	return { count: nodeIds.length, names: nodeIds.slice(0, MOST_NAMES) };
-}
 
 /** When a coordinator began to wait for a round, on its own steady clock, and when it last published that. */
 export interface WaitingMemory {

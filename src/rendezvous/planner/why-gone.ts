@@ -1,11 +1,11 @@
-import type { NodeFailure, NodeRecord } from "../records/records.js";
-import type { RunView } from "../records/run-view.js";
 import {
 	currentPlaces,
 	holderOf,
 	isRecreated,
 	type Place,
-} from "./order-members.js";
+} from "../records/places.js";
+import type { NodeFailure, NodeRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
 
 /** Why a member of the last plan cannot be in another round; undefined if it may be in the next one. */
 export function whyGone(view: RunView, place: Place): string | undefined {

@@ -39,14 +39,14 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "take a stopping member for ready",
-		file: "src/rendezvous/planner/order-members.ts",
+		file: "src/rendezvous/records/places.ts",
 		guard: 'return record.state === "ready" && record.claim === round;',
 		without: "return record.claim === round;",
 		caughtBy: { checker: "barrier" },
 	},
 	{
 		name: "take an old claim for a new one",
-		file: "src/rendezvous/planner/order-members.ts",
+		file: "src/rendezvous/records/places.ts",
 		guard: 'return record.state === "ready" && record.claim === round;',
 		without: 'return record.state === "ready" && round > 0;',
 		caughtBy: { checker: "barrier" },
@@ -236,7 +236,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "forget who sat where when a lift was begun and not ended",
-		file: "src/rendezvous/planner/order-members.ts",
+		file: "src/rendezvous/records/places.ts",
 		guard: "seat.planId === planId ? seat : seat.previous;",
 		without: "seat;",
 		caughtBy: { checker: "members" },
@@ -250,9 +250,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "leave a round for newcomers when a member has finished",
-		file: "src/rendezvous/planner/plan-running-round.ts",
-		guard: "const hasFinished = view.finished.size + done > 0;",
-		without: "const hasFinished = done > 0;",
+		file: "src/rendezvous/records/awaited.ts",
+		guard: "return finished.size + (finishedStay",
+		without: "return (finishedStay",
 		caughtBy: { checker: "why-left" },
 	},
 	{
@@ -273,9 +273,10 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "give a seat to a node whose budget is spent",
-		file: "src/rendezvous/planner/candidates.ts",
-		guard: "			!isRefused(view, node) &&\n",
-		without: "",
+		file: "src/rendezvous/records/candidates.ts",
+		guard:
+			"			!isRefused(view, node) &&\n			isRestarting(view.round, node.record.role) &&\n",
+		without: "			isRestarting(view.round, node.record.role) &&\n",
 		caughtBy: { checker: "node-budgets" },
 	},
 	{
@@ -287,9 +288,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "shut out who had finished an earlier round",
-		file: "src/rendezvous/planner/plan-running-round.ts",
-		guard: "config.finishedStay ? view.done.size : 0",
-		without: "view.done.size",
+		file: "src/rendezvous/records/awaited.ts",
+		guard: "finishedStay ? done.size : 0",
+		without: "done.size",
 		caughtBy: { test: PLAN_TESTS, named: "finished an earlier round" },
 	},
 	{

@@ -124,21 +124,21 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "give a seat to who has finished",
-		file: "src/rendezvous/planner/candidates.ts",
+		file: "src/rendezvous/records/candidates.ts",
 		guard: "			!finished.includes(node.record.nodeId) &&\n",
 		without: "",
 		caughtBy: { checker: "stay-finished" },
 	},
 	{
 		name: "wait for who has finished",
-		file: "src/rendezvous/planner/candidates.ts",
+		file: "src/rendezvous/records/candidates.ts",
 		guard: "if (finished.includes(nodeId)) {",
 		without: "if (false) {",
 		caughtBy: { test: STAY_TESTS, named: "begins again" },
 	},
 	{
 		name: "wait for who has left in order",
-		file: "src/rendezvous/planner/candidates.ts",
+		file: "src/rendezvous/records/candidates.ts",
 		guard: "successor === undefined && !hasLeft(view, place)",
 		without: "successor === undefined",
 		caughtBy: {
@@ -148,8 +148,8 @@ export const WISH_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "let newcomers in though someone stays finished",
-		file: "src/rendezvous/planner/plan-running-round.ts",
-		guard: "config.finishedStay ? view.done.size : 0",
+		file: "src/rendezvous/records/awaited.ts",
+		guard: "finishedStay ? done.size : 0",
 		without: "0",
 		caughtBy: { checker: "why-left" },
 	},

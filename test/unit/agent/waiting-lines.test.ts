@@ -8,7 +8,7 @@ import {
 	WaitingLines,
 	waitingLine,
 } from "../../../src/agent/presence/waiting-lines.js";
-import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import type { WaitingRecord } from "../../../src/rendezvous/records/waiting-record.js";
 import { roundRecord } from "../../helpers/run-view.js";

@@ -12,7 +12,7 @@ import {
 	ownNode,
 	readinessOf,
 } from "../../../src/http/own-node.js";
-import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	failureRecord,

@@ -3,7 +3,7 @@ import {
 	describeRun,
 	runIdsIn,
 } from "../../../src/rendezvous/describe/describe-run.js";
-import { awaits } from "../../../src/rendezvous/planner/waiting.js";
+import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";

@@ -15,7 +15,7 @@ import {
 	limitInWords,
 	usedOf,
 	withCharge,
-} from "../../../src/rendezvous/planner/spending.js";
+} from "../../../src/rendezvous/records/budgets.js";
 import type { NodeFailure } from "../../../src/rendezvous/records/records.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { failureRecord, nodeFailure, runView } from "../../helpers/run-view.js";

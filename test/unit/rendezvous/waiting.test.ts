@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { waitingInWords } from "../../../src/rendezvous/describe/waiting-words.js";
 import {
-	awaits,
 	tellWaiting,
 	type WaitingMemory,
 } from "../../../src/rendezvous/planner/waiting.js";
+import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type {
 	Awaited,
 	WaitingRecord,

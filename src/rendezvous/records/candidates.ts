@@ -1,4 +1,3 @@
-import type { NodeView, RunView } from "../records/run-view.js";
 import {
 	currentPlaces,
 	holderOf,
@@ -7,9 +6,10 @@ import {
 	isRecreated,
 	isRefused,
 	type Place,
-} from "./order-members.js";
-import type { PlannerConfig } from "./plan.js";
-import { isReadyInScope, isRestarting, staysFinished } from "./role-scope.js";
+} from "./places.js";
+import type { RoundRecord } from "./records.js";
+import type { RunSpec } from "./run-spec.js";
+import type { NodeView, RunView } from "./run-view.js";
 
 /** The nodes that could take part in the next round. */
 export interface Candidates {
@@ -31,7 +31,7 @@ export interface Candidates {
 
 export function findCandidates(
 	view: RunView,
-	{ finishedStay = false }: PlannerConfig,
+	{ finishedStay = false }: Pick<RunSpec, "finishedStay">,
 ): Candidates {
 	const finished = [...view.finished, ...view.done].filter(
 		(nodeId) => finishedStay || staysFinished(view, nodeId),
@@ -111,13 +111,43 @@ export function missingFrom(
 	return [...members, ...refused].filter((nodeId) => !here.includes(nodeId));
 }
 
-/** Finished nodes count, but at least one node must do the remaining work. */
-export function describeReady(
-	ready: number,
-	finished: number,
-	{ minNodes }: PlannerConfig,
-): string {
-	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
-	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
-	return ready === 0 ? `${words}; no node is left for the rest` : words;
+/**
+ * Nodes without a seat in the running plan that could join the next round at once. A node that claims an older round has
+ * not seen this one run: it would have no seat in the next round.
+ */
+export function newcomersOf(view: RunView): readonly NodeView[] {
+	const target = view.round.synced + 1;
+	const nodes = [...view.nodes.values()].filter((node) => {
+		const seat = view.seats.get(node.record.nodeId);
+		const isFree = seat === undefined || "refused" in seat;
+		return isFree && !isRefused(view, node) && isReady(node, target);
+	});
+	return inOrderOfArrival(nodes);
+}
+
+/** Whether a role restarts in the next round: all do, unless the cause names others. */
+export function isRestarting({ cause }: RoundRecord, role: string): boolean {
+	return cause.roles?.includes(role) ?? true;
+}
+
+/** Whether a node could be in the next round: at once, or with workers that run on. */
+export function isReadyInScope(
+	{ round }: RunView,
+	node: NodeView,
+	target: number,
+): boolean {
+	const { runsOn = false, role } = node.record;
+	return isReady(node, target) && !(runsOn && isRestarting(round, role));
+}
+
+/** Whether this node's finished work stays done when the round is left. */
+export function staysFinished(view: RunView, nodeId: string): boolean {
+	const role = view.nodes.get(nodeId)?.record.role ?? roleOfSeat(view, nodeId);
+	if (view.round.cause.roles === undefined) return false;
+	return role === undefined || !isRestarting(view.round, role);
+}
+
+function roleOfSeat({ seats }: RunView, nodeId: string): string | undefined {
+	const seat = seats.get(nodeId);
+	return seat && "role" in seat ? seat.role : undefined;
 }
