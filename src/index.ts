@@ -1,5 +1,5 @@
 import type { LaunchConfig } from "./config/launch-config.js";
-import type { RunReport } from "./report/run-report.js";
+import type { RunReport } from "./status/report.js";
 
 export { ElasticRunError, type ElasticRunErrorCode } from "./base/errors.js";
 export type { LaunchConfig } from "./config/launch-config.js";
@@ -16,14 +16,6 @@ export type {
 	WorkersAction,
 } from "./policies/strategy.js";
 export type { FailureRecord } from "./rendezvous/records/failure.js";
-export type {
-	RootCause,
-	RoundStory,
-	RunOutcome,
-	RunReport as LaunchResult,
-	WorkerError,
-	WorkerResult,
-} from "./report/run-report.js";
 export {
 	acknowledge,
 	getWorkerEvent,
@@ -46,6 +38,14 @@ export {
 	waitForWork,
 	workerEvents,
 } from "./runtime/runtime.js";
+export type {
+	RootCause,
+	RoundStory,
+	RunOutcome,
+	RunReport as LaunchResult,
+	WorkerError,
+	WorkerResult,
+} from "./status/report.js";
 
 /**
  * Starts this node's workers, supervises them, and resolves with how the run ended and how each rank did. It never exits

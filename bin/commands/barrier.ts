@@ -11,7 +11,7 @@ import type { Settings } from "../../src/config/settings.js";
 import { readCommandLine } from "../../src/config/sources.js";
 import type { ProbePlace } from "../../src/http/open-probe.js";
 import { ExitFileSpawner, exitCodeIn } from "../../src/processes/index.js";
-import type { RunReport } from "../../src/report/run-report.js";
+import type { RunReport } from "../../src/status/report.js";
 import { isColoured, say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
 import { listenForStopSignals } from "../stop-signals.js";
@@ -100,7 +100,7 @@ async function takePart(
 			barrier: { spawner, probe },
 		});
 		if (report.outcome !== "left") writeOutcome(outcomeFile, report);
-		const { formatReport } = await import("../../src/report/format-report.js");
+		const { formatReport } = await import("../../src/status/report-text.js");
 		// It has no processes to tell of.
 		const told = { ...report, workers: [] };
 		process.stderr.write(formatReport(told, isColoured(process.stderr)));

@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import type { Parsed } from "../../src/config/parse/parsed.js";
-import { costOf } from "../../src/goodput/cost.js";
+import { costOf } from "../../src/goodput/describe-goodput.js";
 import { formatGoodput, readGoodput } from "../../src/operate/goodput.js";
 import { printResult, say } from "../console.js";
 import { FlagReader, refuse } from "./command-arguments.js";

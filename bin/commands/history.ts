@@ -1,8 +1,8 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatHistory } from "../../src/operate/format-history.js";
-import { readKnownRun } from "../../src/operate/status/kept-runs.js";
-import { describeHistory } from "../../src/rendezvous/describe/describe-history.js";
+import { readKnownRun } from "../../src/operate/found-runs.js";
 import { onceEach } from "../../src/rendezvous/records/record-codec.js";
+import { describeHistory } from "../../src/status/history.js";
 import { printResult, say } from "../console.js";
 import {
 	type AskedCommand,

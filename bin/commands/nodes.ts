@@ -23,12 +23,8 @@ async function show(asked: AskedCommand): Promise<number> {
 	const { places, searcher, isJson } = asked;
 	const runId = asked.runId ?? (await onlyRun("nodes", asked));
 	if (typeof runId === "number") return runId;
-	const { readKnownRun } = await import(
-		"../../src/operate/status/kept-runs.js"
-	);
-	const { accountsOf } = await import(
-		"../../src/rendezvous/describe/node-accounts.js"
-	);
+	const { readKnownRun } = await import("../../src/operate/found-runs.js");
+	const { accountsOf } = await import("../../src/status/node-accounts.js");
 	const [newest] = await readKnownRun(runId, places, searcher);
 	const wallTime = searcher.clock.wallTime();
 	const accounts = newest && accountsOf(runId, newest.snapshot, wallTime, say);

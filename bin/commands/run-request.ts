@@ -4,12 +4,12 @@ import { ElasticRunError, EXIT_CODES } from "../../src/base/errors.js";
 import { systemHost } from "../../src/config/host.js";
 import { parseName } from "../../src/config/parse/scalars.js";
 import type { Settings } from "../../src/config/settings.js";
-import type { Searcher } from "../../src/operate/status/find-runs.js";
+import type { Searcher } from "../../src/operate/found-runs.js";
 import {
 	type RunPlaces,
 	type RunRequest,
 	resolveRunRequest,
-} from "../../src/operate/status/run-request.js";
+} from "../../src/operate/run-request.js";
 import { say } from "../console.js";
 import { takeEnvironment } from "../own-environment.js";
 import {
@@ -133,7 +133,7 @@ export async function onlyRun(
 	command: CommandName,
 	{ places, searcher }: AskedCommand,
 ): Promise<string | number> {
-	const { findRuns } = await import("../../src/operate/status/find-runs.js");
+	const { findRuns } = await import("../../src/operate/found-runs.js");
 	const found = await findRuns(places, searcher, say);
 	const running = found.filter(({ status }) => status.phase === "running");
 	const [first, ...others] = running.map(({ status }) => status.runId);

@@ -15,7 +15,7 @@ import {
 import { SettingReader } from "../../src/config/settings.js";
 import { type CommandLine, readCommandLine } from "../../src/config/sources.js";
 import { plainJson } from "../../src/logs/plain-text.js";
-import type { RunReport } from "../../src/report/run-report.js";
+import type { RunReport } from "../../src/status/report.js";
 import {
 	isColoured,
 	letTerminalsLag,
@@ -103,7 +103,7 @@ async function launch(
 		if (errorFile) await writeLauncherError(result, errorFile);
 		if (config.output === "json")
 			process.stdout.write(`${plainJson(result)}\n`);
-		const { formatReport } = await import("../../src/report/format-report.js");
+		const { formatReport } = await import("../../src/status/report-text.js");
 		process.stderr.write(formatReport(result, isColoured(process.stderr)));
 		return result.exitCode;
 	} finally {
@@ -148,9 +148,7 @@ async function writeLauncherError(
 	report: RunReport,
 	path: string,
 ): Promise<void> {
-	const { launcherErrorText } = await import(
-		"../../src/report/launcher-error.js"
-	);
+	const { launcherErrorText } = await import("../../src/status/report.js");
 	const text = launcherErrorText(report, systemClock.wallTime());
 	if (text === undefined) return;
 	try {

@@ -1,16 +1,10 @@
 import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
-import type { FoundRun } from "../../src/operate/status/describe-runs.js";
-import type { Searcher } from "../../src/operate/status/find-runs.js";
-import {
-	formatRuns,
-	formatStatus,
-} from "../../src/operate/status/format-status.js";
-import {
-	findKnownRun,
-	findKnownRuns,
-} from "../../src/operate/status/kept-runs.js";
-import type { RunPlaces } from "../../src/operate/status/run-request.js";
+import type { Searcher } from "../../src/operate/found-runs.js";
+import { findKnownRun, findKnownRuns } from "../../src/operate/found-runs.js";
+import type { RunPlaces } from "../../src/operate/run-request.js";
+import type { FoundRun } from "../../src/status/run-document.js";
+import { formatRuns, formatStatus } from "../../src/status/status-text.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, runCommand, sayNotFound } from "./run-request.js";
 

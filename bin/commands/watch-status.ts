@@ -2,17 +2,14 @@ import { EXIT_CODES } from "../../src/base/errors.js";
 import { timeOfDay } from "../../src/base/local-time.js";
 import { fitLines, isScreen, redrawn } from "../../src/logs/draw.js";
 import { plainJson } from "../../src/logs/plain-text.js";
-import type { FoundRun } from "../../src/operate/status/describe-runs.js";
-import {
-	formatRuns,
-	formatStatus,
-} from "../../src/operate/status/format-status.js";
-import { findKeptRun } from "../../src/operate/status/kept-runs.js";
+import { findKeptRun } from "../../src/operate/found-runs.js";
 import {
 	fingerprint,
 	watchLine,
 	watchRuns,
 } from "../../src/operate/watch-runs.js";
+import type { FoundRun } from "../../src/status/run-document.js";
+import { formatRuns, formatStatus } from "../../src/status/status-text.js";
 import { print, say } from "../console.js";
 import { type AskedCommand, placesInWords } from "./run-request.js";
 

@@ -3,7 +3,7 @@ import { within } from "../base/within.js";
 import { adviseLonely, lostTooLong } from "../rendezvous/access/reach-store.js";
 import type { RoundView } from "../rendezvous/member/membership.js";
 import { spentByRun, usedOf } from "../rendezvous/records/budgets.js";
-import type { RunReport } from "../report/run-report.js";
+import type { RunReport } from "../status/report.js";
 import { Agent } from "./agent.js";
 import type {
 	AgentSessionOptions,

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { Intent, NewIntent } from "../rendezvous/records/intent.js";
 import type { Reached } from "../rendezvous/records/records.js";
-import { RoundHistory } from "../report/round-history.js";
+import { RoundHistory } from "../status/report.js";
 import { transition } from "./machine/decide.js";
 import type {
 	AgentEffect,

@@ -8,11 +8,12 @@ import {
 import {
 	adviseCheckpoints,
 	type CheckpointAdvice,
-} from "./checkpoint-advice.js";
-import { failureRateOf } from "./failure-rate.js";
+	failureRateOf,
+	type Recoveries,
+	recoveriesOf,
+} from "./failures.js";
 import { nodeLedger } from "./node-ledger.js";
 import type { RunAccounts } from "./read-ledger.js";
-import { type Recoveries, recoveriesOf } from "./recoveries.js";
 
 /**
  * The content of `elastic-run goodput` and its JSON, documented in docs/status.md: the newest start of a run. Times are
@@ -76,4 +77,29 @@ export function describeGoodput(run: RunAccounts): Goodput {
 
 function inSeconds(spent: Spent): Spent {
 	return spentBy((category) => spent[category] / 1_000);
+}
+
+/** What a run's time cost, in the currency of the price. */
+export interface Cost {
+	readonly perNodeHour: number;
+	readonly total: number;
+	/** All that was not productive. */
+	readonly lost: number;
+	readonly byCategory: Spent;
+}
+
+const SECONDS_AN_HOUR = 3_600;
+
+export function costOf(
+	{ ledger, nodeSeconds }: Pick<Goodput, "ledger" | "nodeSeconds">,
+	perNodeHour: number,
+): Cost {
+	const costOfTime = (seconds: number) =>
+		(seconds / SECONDS_AN_HOUR) * perNodeHour;
+	const total = costOfTime(nodeSeconds);
+	return {
+		...{ perNodeHour, total },
+		lost: total - costOfTime(ledger.productive),
+		byCategory: spentBy((category) => costOfTime(ledger[category])),
+	};
 }

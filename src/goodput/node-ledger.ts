@@ -32,13 +32,17 @@
  *   anything else                                           | unknown
  */
 
-import { firstSignOf } from "../rendezvous/describe/measure-history.js";
 import type { FailureRecord } from "../rendezvous/records/failure.js";
 import type { HistoryRecord } from "../rendezvous/records/history-record.js";
+import { isInOrder } from "../rendezvous/records/history-record.js";
 import type { LedgerRecord } from "../rendezvous/records/ledger-record.js";
-import { addSpent, NOTHING_SPENT, type Spent } from "./categories.js";
-import { allot, type Claim, divideTime } from "./divide-time.js";
-import { claimsOfRounds } from "./round-claims.js";
+import { firstSignOf } from "../status/round-times.js";
+import {
+	addSpent,
+	type Category,
+	NOTHING_SPENT,
+	type Spent,
+} from "./categories.js";
 
 /** One round of the run, and the end of the round before it. */
 export type Line = Omit<HistoryRecord, "version">;
@@ -216,4 +220,88 @@ function claimsAfter(run: Run | undefined, { lines }: Story): readonly Claim[] {
 	}
 	claims.push({ category: "detecting", from, to: endedAt ?? from });
 	return claims;
+}
+
+/** What the history tells of a node's time while its workers do not run, strongest first: see node-ledger.ts. */
+function claimsOfRounds(
+	nodeId: string,
+	lines: readonly Line[],
+): readonly Claim[] {
+	const present = lines.map((line): Claim => {
+		const isMember = line.members.includes(nodeId);
+		return {
+			category: isMember ? "startup" : "idle",
+			from: line.liftedAt,
+			to: (isMember ? line.startedAt : null) ?? line.endedAt ?? NEVER,
+		};
+	});
+	return [...present, ...lines.flatMap(waysInto), ...formation(lines)];
+}
+
+/** The way into a round, which all nodes go together. */
+function waysInto(line: Line): readonly Claim[] {
+	const { readyAt, liftedAt, stoppedAt } = line;
+	const begunAt = line.begunAt ?? readyAt;
+	const until = isInOrder(stoppedAt, readyAt)
+		? (stoppedAt ?? begunAt)
+		: begunAt;
+	return [
+		{ category: "agreeing", from: readyAt, to: liftedAt },
+		{ category: "stopping", from: begunAt, to: until },
+		{ category: "waiting-for-nodes", from: until, to: readyAt },
+	];
+}
+
+/** Before the first round, and after the last one if no line tells of the next. */
+function formation(lines: readonly Line[]): readonly Claim[] {
+	const first = lines[0]?.readyAt ?? NEVER;
+	const before: Claim = { category: "waiting-for-nodes", from: 0, to: first };
+	const last = lines.at(-1);
+	if (last?.endedAt == null || last.outcome !== null) return [before];
+	return [
+		before,
+		{ category: "waiting-for-nodes", from: last.endedAt, to: NEVER },
+	];
+}
+
+/** A claim on the time between two moments, in milliseconds since 1970. */
+interface Claim {
+	readonly category: Category;
+	readonly from: number;
+	readonly to: number;
+}
+
+/**
+ * Divides the time from `from` to `to`: each moment goes to the first claim that covers it, and to `unknown` if none
+ * does. So the parts always add up to the whole, whatever the claims are.
+ */
+function divideTime(from: number, to: number, claims: readonly Claim[]): Spent {
+	const near = claims.filter((claim) => claim.from < to && claim.to > from);
+	const cuts = near
+		.flatMap((claim) => [claim.from, claim.to])
+		.filter((at) => at > from && at < to);
+	const bounds = [...new Set([from, ...cuts, to])].sort((a, b) => a - b);
+	let spent = NOTHING_SPENT;
+	for (const [index, begin] of bounds.entries()) {
+		const end = bounds[index + 1];
+		if (end === undefined) break;
+		const first = near.find((claim) => claim.from <= begin && claim.to >= end);
+		spent = addSpent(spent, { [first?.category ?? "unknown"]: end - begin });
+	}
+	return spent;
+}
+
+/** The part of a budget of time that each claim gets, in this order, as long as there is any left. */
+function allot(
+	total: number,
+	wanted: readonly (readonly [category: Category, ms: number])[],
+): { readonly spent: Spent; readonly rest: number } {
+	let rest = Math.max(0, total);
+	let spent = NOTHING_SPENT;
+	for (const [category, ms] of wanted) {
+		const given = Math.min(rest, Math.max(0, ms));
+		rest -= given;
+		spent = addSpent(spent, { [category]: given });
+	}
+	return { spent, rest };
 }

@@ -1,5 +1,3 @@
-import type { RunHistory } from "../rendezvous/describe/describe-history.js";
-import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import {
 	type LedgerRecord,
@@ -7,6 +5,8 @@ import {
 } from "../rendezvous/records/ledger-record.js";
 import type { Warn } from "../rendezvous/records/record-codec.js";
 import type { Snapshot } from "../rendezvous/store/store.js";
+import type { RunHistory } from "../status/history.js";
+import type { RunDocument } from "../status/run-document.js";
 import type { Line, NodeAccount, Story } from "./node-ledger.js";
 
 /** All that the ledger of the newest start of a run is computed from. */
@@ -29,7 +29,7 @@ export interface RunAccounts extends Story {
  * @param warn receives each unreadable record
  */
 export function readAccounts(
-	run: RunStatus,
+	run: RunDocument,
 	history: RunHistory,
 	snapshot: Snapshot,
 	wallTime: number,

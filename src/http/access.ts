@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { isOnlyLocal } from "../config/parse/endpoints.js";
-import { type Answer, type Asked, words } from "./answer.js";
+import { type Answer, type HttpRequest, words } from "./answer.js";
 
 /** Longer than any request here needs. */
 const LONGEST_BODY_BYTES = 1024;
@@ -25,23 +25,23 @@ export interface AccessRule extends HostRule {
 export type Standing = "nobody" | "reader" | "holder";
 
 /** Without a token everybody who reaches the server may read, and nobody may change anything. */
-export function standingOf(asked: Asked, rule: AccessRule): Standing {
+export function standingOf(request: HttpRequest, rule: AccessRule): Standing {
 	const { token } = rule;
 	if (token === undefined) return "reader";
-	if (isToken(bearerOf(asked.authorization), token)) return "holder";
-	const pass = cookieOf(asked.cookie, cookieName(rule));
+	if (isToken(bearerOf(request.authorization), token)) return "holder";
+	const pass = cookieOf(request.cookie, cookieName(rule));
 	return isToken(pass, passOf(token)) ? "reader" : "nobody";
 }
 
 /** Why a request is refused; undefined if it is allowed. */
 export function refusalOf(
-	asked: Asked,
+	request: HttpRequest,
 	route: Route | undefined,
 	rule: AccessRule,
 ): Answer | undefined {
-	const problem = hostProblem(asked.host, rule);
+	const problem = hostProblem(request.host, rule);
 	if (problem !== undefined) {
-		return words(asked.host === undefined ? 400 : 421, problem);
+		return words(request.host === undefined ? 400 : 421, problem);
 	}
 	if (route === undefined) {
 		return words(
@@ -49,15 +49,15 @@ export function refusalOf(
 			"not found; there are /, /status, /metrics, /healthz and /readyz",
 		);
 	}
-	if (!route.methods.includes(asked.method)) {
+	if (!route.methods.includes(request.method)) {
 		const Allow = route.methods.join(", ");
 		return words(405, `use ${Allow}`, { Allow });
 	}
-	const { length = Number.NaN } = asked;
+	const { length = Number.NaN } = request;
 	if (!(length <= LONGEST_BODY_BYTES)) {
 		return words(413, `at most ${LONGEST_BODY_BYTES} bytes, said in advance`);
 	}
-	return refusalByStanding(route.need, standingOf(asked, rule), rule);
+	return refusalByStanding(route.need, standingOf(request, rule), rule);
 }
 
 function refusalByStanding(
@@ -84,10 +84,13 @@ function refusalByStanding(
  * `/?token=TOKEN`: gives the browser a cookie and a URL without the token, which others may see or keep. Undefined if the
  * URL has no token.
  */
-export function welcome(asked: Asked, rule: AccessRule): Answer | undefined {
+export function welcome(
+	request: HttpRequest,
+	rule: AccessRule,
+): Answer | undefined {
 	const { token } = rule;
-	const shown = asked.query.get("token");
-	if (asked.path !== "/" || shown === null || token === undefined) {
+	const shown = request.query.get("token");
+	if (request.path !== "/" || shown === null || token === undefined) {
 		return undefined;
 	}
 	if (!isToken(shown, token)) return words(401, "this is not the token");

@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 /** The parts of a request that the answer depends on. */
-export interface Asked {
+export interface HttpRequest {
 	readonly method: string;
 	/** Without the query. */
 	readonly path: string;

@@ -1,22 +1,32 @@
-import type { AgentState } from "../agent/machine/state.js";
+import { CATEGORY_NAMES } from "../goodput/categories.js";
 import type { Goodput } from "../goodput/describe-goodput.js";
 import type { HangKind } from "../model/hang.js";
-import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
-import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
+import { HANG_KINDS } from "../model/hang.js";
+import type { Straggler } from "../model/step.js";
 import { countIncidents } from "../rendezvous/records/budgets.js";
-import { type OwnNode, readinessOf } from "./own-node.js";
-import type { WorkerState } from "./status-document.js";
+import type { InstanceHistory } from "../status/history.js";
+import {
+	AGENT_PHASES,
+	type NodeNow,
+	WORKER_STATES,
+} from "../status/node-document.js";
+import type {
+	RunDocument,
+	RunPhase,
+	WorkerStatus,
+} from "../status/run-document.js";
+import { savedByAll } from "../status/starts.js";
 
 /** The data for the metrics of one request. */
 export interface MetricSources {
 	readonly nodeId: string;
-	readonly node: OwnNode;
+	readonly node: NodeNow;
 	/** Milliseconds since 1970. */
 	readonly wallTime: number;
 	readonly role: string;
 	readonly policy: string;
 	/** Undefined before the run was read. */
-	readonly run: RunStatus | undefined;
+	readonly run: RunDocument | undefined;
 	/** That of the present start of the run. */
 	readonly history: InstanceHistory | undefined;
 	/** Undefined before the run was read. */
@@ -42,28 +52,13 @@ export interface Metric {
 	readonly samples: (sources: MetricSources) => readonly Sample[];
 }
 
-const NODE_PHASES: readonly AgentState["phase"][] = [
-	...(["JOINING", "RUNNING", "STOPPING", "FINISHED", "CLOSED"] as const),
-];
 const RUN_PHASES: readonly RunPhase[] = [
-	...([
-		"forming",
-		"running",
-		"leaving",
-		"waiting",
-		"ended",
-		"abandoned",
-	] as const),
-];
-const WORKER_STATES: readonly WorkerState[] = [
-	...([
-		"starting",
-		"running",
-		"pausing",
-		"paused",
-		"stopping",
-		"ended",
-	] as const),
+	"forming",
+	"running",
+	"leaving",
+	"waiting",
+	"ended",
+	"abandoned",
 ];
 
 /** 1 for the present value, 0 for all other possible values. */
@@ -93,15 +88,14 @@ const OWN: readonly Metric[] = [
 		type: "gauge",
 		help: "Whether this node's workers run in a round that all have begun, as /readyz says",
 		labels: [],
-		samples: ({ node, wallTime }) =>
-			alone(readinessOf(node, wallTime).isReady ? 1 : 0),
+		samples: ({ node }) => alone(node.readiness.isReady ? 1 : 0),
 	},
 	{
 		name: "elastic_run_phase",
 		type: "gauge",
 		help: "1 for the phase that this node is in",
 		labels: ["phase"],
-		samples: ({ node }) => oneOf("phase", NODE_PHASES, node.state.phase),
+		samples: ({ node }) => oneOf("phase", AGENT_PHASES, node.phase),
 	},
 	{
 		name: "elastic_run_workers",
@@ -127,38 +121,35 @@ const OWN: readonly Metric[] = [
 		type: "gauge",
 		help: "The newest round whose workers may run; 0 before the first",
 		labels: [],
-		samples: ({ node }) => alone(node.state.view?.round.synced),
+		samples: ({ node }) => alone(node.round?.synced),
 	},
 	{
 		name: "elastic_run_world_size",
 		type: "gauge",
 		help: "Workers of that round, on all nodes",
 		labels: [],
-		samples: ({ node }) => alone(node.state.view?.round.world?.worldSize),
+		samples: ({ node }) => alone(node.round?.world?.worldSize),
 	},
 	{
 		name: "elastic_run_nodes",
 		type: "gauge",
 		help: "Nodes of that round",
 		labels: [],
-		samples: ({ node }) => alone(node.state.view?.round.world?.groupWorldSize),
+		samples: ({ node }) => alone(node.round?.world?.groupWorldSize),
 	},
 	{
 		name: "elastic_run_incidents_total",
 		type: "counter",
 		help: "Incidents of this start of the run: failures that belong together count once",
 		labels: [],
-		samples: ({ node }) => {
-			const round = node.state.view?.round;
-			return alone(round && countIncidents(round));
-		},
+		samples: ({ node: { round } }) => alone(round && countIncidents(round)),
 	},
 	{
 		name: "elastic_run_restarts_total",
 		type: "counter",
 		help: "What the run's budget of restarts was charged",
 		labels: [],
-		samples: ({ node }) => alone(node.state.view?.round.charged),
+		samples: ({ node }) => alone(node.round?.charged),
 	},
 ];
 
@@ -196,5 +187,148 @@ const SHARED: readonly Metric[] = [
 	},
 ];
 
+/** One sample for each worker of this node that has made a step. */
+function ofWorkers(
+	{ run, nodeId }: MetricSources,
+	samplesOf: (worker: WorkerStatus) => readonly Sample[],
+): readonly Sample[] {
+	const node = run?.nodes.find((one) => one.nodeId === nodeId);
+	return node?.workers.flatMap(samplesOf) ?? [];
+}
+
+function ofStraggler(
+	{ run }: MetricSources,
+	numberOf: (straggler: Straggler) => number,
+): readonly Sample[] {
+	const straggler = run?.straggler ?? null;
+	if (straggler === null) return [];
+	const { rank, node } = straggler;
+	return [[{ rank: String(rank), node }, numberOf(straggler)]];
+}
+
+const rankOf = ({ rank }: WorkerStatus) => ({ rank: String(rank ?? "") });
+
+/** Metrics of the steps of this node's workers, and of the rank that all wait for. */
+const STEP_METRICS: readonly Metric[] = [
+	{
+		name: "elastic_run_step",
+		type: "gauge",
+		help: "The last step of each of this node's workers in the newest round",
+		labels: ["rank"],
+		samples: (sources) =>
+			ofWorkers(sources, (worker) => [[rankOf(worker), worker.step]]),
+	},
+	{
+		name: "elastic_run_seconds_since_last_step",
+		type: "gauge",
+		help: "How long ago each of this node's workers made its last step",
+		labels: ["rank"],
+		samples: (sources) =>
+			ofWorkers(sources, (worker) => [
+				[rankOf(worker), worker.secondsSinceStep],
+			]),
+	},
+	{
+		name: "elastic_run_steps_per_second",
+		type: "gauge",
+		help: "The rate of steps of each of this node's workers",
+		labels: ["rank"],
+		samples: (sources) =>
+			ofWorkers(sources, (worker) =>
+				worker.stepRate === null ? [] : [[rankOf(worker), worker.stepRate]],
+			),
+	},
+	{
+		name: "elastic_run_hangs_total",
+		type: "counter",
+		help: "How often this node's workers stood still, by what was found out about the suspect",
+		labels: ["kind"],
+		samples: ({ hangs }) =>
+			HANG_KINDS.map((kind) => [{ kind }, hangs.get(kind) ?? 0]),
+	},
+	{
+		name: "elastic_run_straggler_seconds_per_step",
+		type: "gauge",
+		help: "What each step of the run loses to the rank that all others wait for",
+		labels: ["rank", "node"],
+		samples: (sources) =>
+			ofStraggler(sources, ({ lostSecondsPerStep }) => lostSecondsPerStep),
+	},
+	{
+		name: "elastic_run_straggler_lost_seconds",
+		type: "gauge",
+		help: "What all steps have lost to that rank since it was noticed",
+		labels: ["rank", "node"],
+		samples: (sources) => ofStraggler(sources, (one) => one.lostSeconds),
+	},
+	{
+		name: "elastic_run_reported",
+		type: "gauge",
+		help: "The numbers that each of this node's workers reported with its last step",
+		labels: ["rank", "number"],
+		samples: (sources) =>
+			ofWorkers(sources, (worker) =>
+				Object.entries(worker.metrics).map(
+					([number, value]): Sample => [{ ...rankOf(worker), number }, value],
+				),
+			),
+	},
+];
+
+/** Metrics of what the time of this start of the run was spent on. They may go down: time is unknown until its step is made. */
+const LEDGER_METRICS: readonly Metric[] = [
+	{
+		name: "elastic_run_node_seconds",
+		type: "gauge",
+		help: "Node-seconds of this start of the run, by what they were spent on; all categories add up to all of it",
+		labels: ["category"],
+		samples: ({ goodput }) =>
+			goodput === undefined
+				? []
+				: CATEGORY_NAMES.map(
+						(category): Sample => [{ category }, goodput.ledger[category]],
+					),
+	},
+	{
+		name: "elastic_run_goodput_ratio",
+		type: "gauge",
+		help: "Productive node-seconds by all of them, 0 to 1",
+		labels: [],
+		samples: ({ goodput }) =>
+			goodput?.goodput == null ? [] : [[{}, goodput.goodput]],
+	},
+];
+
+/** Metrics of warm starts; none without `--warm auto`. */
+const START_METRICS: readonly Metric[] = [
+	{
+		name: "elastic_run_warm_saved_seconds",
+		type: "gauge",
+		help: "What warm starts of this start of the run have saved, against the cold starts before them",
+		labels: [],
+		samples: ({ history }) => {
+			const savedMs = savedByAll(history?.rounds ?? []);
+			return savedMs === null ? [] : [[{}, savedMs / 1000]];
+		},
+	},
+	{
+		name: "elastic_run_warm_helper_memory_bytes",
+		type: "gauge",
+		help: "Private memory of the process that has this node's imports, when they were done",
+		labels: [],
+		samples: ({ run, nodeId }) => {
+			const node = run?.nodes.find((one) => one.nodeId === nodeId);
+			const bytes = node?.nextStart?.bytes;
+			return bytes === undefined ? [] : [[{}, bytes]];
+		},
+	},
+];
+
 /** Metrics computed for each request. */
-export const METRICS: readonly Metric[] = [...OWN, ...SHARED];
+export const METRICS: readonly Metric[] = [
+	...OWN,
+	...SHARED,
+	...STEP_METRICS,
+	...LEDGER_METRICS,
+	...START_METRICS,
+];

@@ -1,12 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { InstanceHistory } from "../rendezvous/describe/describe-history.js";
-import { countRounds } from "./count-rounds.js";
-import { type CountedStarts, countStarts } from "./count-starts.js";
-import { LEDGER_METRICS } from "./ledger-metrics.js";
+import type { StartKind } from "../model/start.js";
+import type { InstanceHistory, RoundLine } from "../status/history.js";
+import type { RoundPhases } from "../status/round-times.js";
 import { METRICS, type Metric, type MetricSources } from "./metric-values.js";
-import { START_METRICS } from "./start-metrics.js";
-import { STEP_METRICS } from "./step-metrics.js";
 
 /** From a barrier's milliseconds to the minutes in which a large job loads, in seconds. */
 const BUCKETS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300];
@@ -15,9 +12,10 @@ const OWN_DESCRIPTORS = "/proc/self/fd";
 /** The Prometheus registry of this agent. */
 export class Metrics {
 	private readonly registry = new Registry();
-	private readonly instruments = [
-		...[...METRICS, ...STEP_METRICS, ...LEDGER_METRICS, ...START_METRICS],
-	].map((metric) => ({ metric, instrument: this.instrumentOf(metric) }));
+	private readonly instruments = METRICS.map((metric) => ({
+		metric,
+		instrument: this.instrumentOf(metric),
+	}));
 	private readonly rounds = new Counter({
 		name: "elastic_run_rounds_total",
 		help: "Rounds of this start of the run that ran or are over, by what ended the round before",
@@ -127,4 +125,79 @@ export class Metrics {
 			},
 		});
 	}
+}
+
+/** The facts about a round that are counted once. */
+interface CountedRound {
+	readonly round: number;
+	/** The end of the previous round. */
+	readonly cause: string;
+	/** The known steps, in seconds. */
+	readonly phases: readonly (readonly [name: string, seconds: number])[];
+}
+
+const PHASE_NAMES: readonly (readonly [keyof RoundPhases, string])[] = [
+	["noticeMs", "notice"],
+	["stopMs", "stop"],
+	["readyMs", "ready"],
+	["barrierMs", "barrier"],
+	["startMs", "start"],
+];
+
+/** The rounds to count: those after the given one that have begun to run, or are over. A round in preparation is counted later. */
+export function countRounds(
+	{ rounds }: InstanceHistory,
+	after: number,
+): readonly CountedRound[] {
+	return rounds
+		.filter(({ round, startedAt, endedAt }) => {
+			const isComplete = startedAt !== null || endedAt !== null;
+			return round > after && isComplete;
+		})
+		.map(({ round, cause, phases }) => ({
+			round,
+			cause: cause.kind,
+			phases: PHASE_NAMES.flatMap(([field, name]) => {
+				const ms = phases[field];
+				return ms === null ? [] : [[name, ms / 1000] as const];
+			}),
+		}));
+}
+
+/** How many starts of each round were counted, by round. */
+type CountedStarts = ReadonlyMap<
+	number,
+	{ readonly warm: number; readonly cold: number }
+>;
+
+interface StartNews {
+	readonly start: StartKind;
+	/** The class of the reason; absent for a warm start. */
+	readonly reason?: string;
+	readonly count: number;
+}
+
+/** What a node has started since it was counted last. A round's record may come late, and grow while the round begins. */
+function countStarts(
+	rounds: readonly Pick<RoundLine, "round" | "starts">[],
+	nodeId: string,
+	counted: CountedStarts,
+): { readonly news: readonly StartNews[]; readonly counted: CountedStarts } {
+	const own = rounds.flatMap(({ round, starts }) => {
+		const start = starts.find((one) => one.nodeId === nodeId);
+		return start === undefined ? [] : [{ ...start, round }];
+	});
+	const news = own.flatMap(({ round, warm, cold, kind }): StartNews[] => {
+		const before = counted.get(round) ?? { warm: 0, cold: 0 };
+		return [
+			{ start: "warm", count: warm - before.warm },
+			{ start: "cold", reason: kind ?? "other", count: cold - before.cold },
+		];
+	});
+	return {
+		news: news.filter(({ count }) => count > 0),
+		counted: new Map(
+			own.map(({ round, warm, cold }) => [round, { warm, cold }]),
+		),
+	};
 }

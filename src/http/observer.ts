@@ -1,8 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AgentObserver, JoinedRun } from "../agent/agent-observer.js";
-import { type AgentState, INITIAL_STATE } from "../agent/machine/state.js";
-import type { NodeResources } from "../agent/workers/node-resources.js";
+import type { Cleanups } from "../base/cleanups.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
@@ -10,34 +8,24 @@ import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
 import { readAccounts } from "../goodput/read-ledger.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import type { HangKind } from "../model/hang.js";
-import {
-	describeHistory,
-	type RunHistory,
-} from "../rendezvous/describe/describe-history.js";
-import { describeRun } from "../rendezvous/describe/describe-run.js";
-import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
+import type { Snapshot, Store } from "../rendezvous/store/store.js";
+import { describeRun } from "../status/describe-run.js";
+import { describeHistory, type RunHistory } from "../status/history.js";
+import type { NodeDocument, NodeNow } from "../status/node-document.js";
+import type { RunDocument } from "../status/run-document.js";
+import { timelineOf } from "../status/timeline.js";
 import type { MetricSources } from "./metric-values.js";
-import {
-	describeNode,
-	follow,
-	type OwnNode,
-	ownNode,
-	type Readiness,
-	readinessOf,
-} from "./own-node.js";
 import { RunReader } from "./run-reader.js";
-import type { NodeDocument, StatusDocument } from "./status-document.js";
-import { timelineOf } from "./timeline.js";
+import type { StatusDocument } from "./status-document.js";
 import { WorkerLines } from "./worker-lines.js";
 
 const NOT_JOINED = "this agent has not joined its run yet";
 
 /** The state of a run at one read; unknown parts are undefined. */
 interface Reading {
-	readonly run: RunStatus | undefined;
+	readonly run: RunDocument | undefined;
 	readonly history: RunHistory | undefined;
 	readonly goodput: Goodput | undefined;
 	readonly problem: string | null;
@@ -48,6 +36,16 @@ interface Reading {
 function nothing(problem: string): Reading {
 	const unknown = { run: undefined, history: undefined, goodput: undefined };
 	return { ...unknown, problem, latencyMs: null };
+}
+
+/** A run that the agent takes part in. */
+export interface JoinedRun {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "backend" | "endpoints"
+	>;
+	readonly store: Store;
+	readonly place: { readonly cleanups: Cleanups };
 }
 
 interface ObservedRun extends Pick<JoinedRun, "config" | "store"> {
@@ -63,18 +61,16 @@ export interface ObserverOptions {
 	>;
 	/** Its timers must let the process end. */
 	readonly clock: Clock;
-	readonly log: { warn(message: string): void };
+	/** What the agent knows of its node. */
+	readonly node: () => NodeNow;
 }
 
-/** Knows the state of an agent and its run. It receives each of the agent's states; everything else it reads on request. */
-export class Observer implements AgentObserver {
-	private node: OwnNode;
+/** Knows the state of an agent and its run. It reads everything on request. */
+export class Observer {
 	private readonly lines = new WorkerLines();
 	private readonly goodputs = new GoodputCache();
 	private observed: ObservedRun | undefined;
-	private hasFailed = false;
 	private readonly hangs = new Map<HangKind, number>();
-	private round: RoundRecord | null = null;
 	private readonly end = new AbortController();
 	/** Aborted when the agent's part in its run is over: soon no request is possible. */
 	readonly ended: AbortSignal = this.end.signal;
@@ -82,7 +78,6 @@ export class Observer implements AgentObserver {
 	constructor(private readonly options: ObserverOptions) {
 		// As many listeners as connections are normal, not a leak.
 		setMaxListeners(0, this.ended);
-		this.node = ownNode(INITIAL_STATE, options.clock.wallTime());
 	}
 
 	/** The agent's name in its run. */
@@ -96,17 +91,17 @@ export class Observer implements AgentObserver {
 		return this.observed;
 	}
 
-	/** Call it when the agent has joined the run. */
+	/** Call it when the agent has joined the run. @param directory where it keeps the state of a run without a store */
 	joined(
 		{ config, store, place: { cleanups } }: JoinedRun,
-		{ channels }: Pick<NodeResources, "channels">,
+		directory: string,
 	): void {
 		const { clock } = this.options;
 		const { prefix } = new RunKeys(config.runId);
 		const reader = new RunReader({ store, clock, prefix });
 		cleanups.add("closing the reader of the run", () => reader.close());
 		const isLocal = config.backend === "memory";
-		const place = isLocal ? channels.directory : config.endpoints.join(",");
+		const place = isLocal ? directory : config.endpoints.join(",");
 		this.observed = { config, store, reader, place };
 	}
 
@@ -115,35 +110,24 @@ export class Observer implements AgentObserver {
 		return this.lines.noting(logs);
 	}
 
-	/** Call it with each new state of the agent. It never throws: a run must not fail because of its observer. */
-	readonly follow = (state: AgentState): void => {
-		try {
-			const at = this.options.clock.wallTime();
-			this.node = follow(this.node, state, at);
-			this.round = state.view?.round ?? this.round;
-		} catch (error) {
-			if (!this.hasFailed) {
-				this.options.log.warn(
-					`what --http tells of this node is not of now: ${messageOf(error)}`,
-				);
-			}
-			this.hasFailed = true;
-		}
-		if (state.phase === "CLOSED") this.end.abort();
-	};
+	/** Call it when the agent's part in its run is over. */
+	close(): void {
+		this.end.abort();
+	}
 
 	hung(kind: HangKind): void {
 		this.hangs.set(kind, (this.hangs.get(kind) ?? 0) + 1);
 	}
 
-	readiness(): Readiness {
-		return readinessOf(this.node, this.options.clock.wallTime());
+	readiness(): NodeNow["readiness"] {
+		return this.options.node().readiness;
 	}
 
 	async status(): Promise<StatusDocument> {
 		const reading = await this.read();
-		const workers = await this.workers();
 		const { clock, config } = this.options;
+		const { phase, since, waitsFor, ...node } = this.options.node();
+		const workers = await this.withLines(node.workers);
 		const at = clock.wallTime();
 		const { run, history, problem } = reading;
 		const place = this.observed?.place ?? "";
@@ -156,8 +140,7 @@ export class Observer implements AgentObserver {
 			node: {
 				nodeId: this.name.nodeId,
 				pid: process.pid,
-				...describeNode(this.node, at),
-				workers,
+				...{ phase, since, waitsFor, workers },
 			},
 			history: history ? { ...history, place } : null,
 			timeline: timelineOf(run, history) ?? null,
@@ -169,7 +152,7 @@ export class Observer implements AgentObserver {
 		const { run, history, goodput, latencyMs } = await this.read();
 		const { config, clock } = this.options;
 		return {
-			node: this.node,
+			node: this.options.node(),
 			nodeId: this.name.nodeId,
 			wallTime: clock.wallTime(),
 			role: config.role,
@@ -193,7 +176,7 @@ export class Observer implements AgentObserver {
 		const wallTime = this.options.clock.wallTime();
 		try {
 			const read = describeRun(runId, snapshot, wallTime);
-			const run = read && asEnded(read, this.round);
+			const run = read && asEnded(read, this.options.node().round);
 			const history = describeHistory(runId, snapshot, wallTime);
 			const goodput =
 				run && history && this.goodputs.of(run, history, snapshot, wallTime);
@@ -203,11 +186,13 @@ export class Observer implements AgentObserver {
 		}
 	}
 
-	private async workers(): Promise<NodeDocument["workers"]> {
+	private async withLines(
+		own: NodeNow["workers"],
+	): Promise<NodeDocument["workers"]> {
 		const { role } = this.options.config;
 		const workers: NodeDocument["workers"][number][] = [];
 		// One after the other, so that a thousand files are not read at once.
-		for (const worker of this.node.workers) {
+		for (const worker of own) {
 			await nextTurn();
 			const lastLines = this.lines.of(worker.localRank);
 			workers.push({ ...worker, role, lastLines });
@@ -217,7 +202,10 @@ export class Observer implements AgentObserver {
 }
 
 /** The run as last read, with the outcome that the agent has heard of since: after its end an agent no longer reads its store. */
-export function asEnded(run: RunStatus, round: RoundRecord | null): RunStatus {
+export function asEnded(
+	run: RunDocument,
+	round: RoundRecord | null,
+): RunDocument {
 	if (run.outcome !== null || round?.instance !== run.instance) return run;
 	const { outcome } = round;
 	if (outcome === null) return run;
@@ -234,7 +222,7 @@ class GoodputCache {
 
 	/** @param wallTime milliseconds since 1970 */
 	of(
-		run: RunStatus,
+		run: RunDocument,
 		history: RunHistory,
 		snapshot: Snapshot,
 		wallTime: number,

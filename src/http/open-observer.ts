@@ -1,15 +1,17 @@
+import { readdir, readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import type { Cleanups } from "../base/cleanups.js";
 import { backgroundClock, systemClock } from "../base/clock.js";
 import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
+import { packageFile } from "../base/package-files.js";
 import { within } from "../base/within.js";
 import type { AgentConfig, HttpConfig } from "../config/agent-config.js";
 import { addressInWords } from "../config/parse/endpoints.js";
-import type { Leave } from "./control.js";
+import type { NodeNow } from "../status/node-document.js";
 import { Metrics } from "./metrics.js";
 import { Observer } from "./observer.js";
-import { readPageFiles } from "./page-files.js";
-import { isProbe, Router } from "./routes.js";
+import { isProbe, type Leave, type PageFile, Router } from "./routes.js";
 import { openServer } from "./server.js";
 
 /** How long an agent that ends waits for answers in progress and for a client's last poll, in milliseconds. */
@@ -35,10 +37,12 @@ export async function openObserver(options: {
 	readonly log: Logger;
 	readonly cleanups: Cleanups;
 	readonly leave: Leave;
+	/** What the agent knows of its node. */
+	readonly node: () => NodeNow;
 }): Promise<Observer> {
-	const { config, http, log, cleanups, leave } = options;
+	const { config, http, log, cleanups, leave, node } = options;
 	const clock = backgroundClock;
-	const observer = new Observer({ config, clock, log });
+	const observer = new Observer({ config, clock, node });
 	const said = new Set<string>();
 	const warn = (problem: string) => {
 		if (!said.has(problem)) log.warn(`--http: ${problem}`);
@@ -54,12 +58,12 @@ export async function openObserver(options: {
 			address: http,
 			clock,
 			isProbe,
-			answer: (asked) => router.answer(asked, { ...http, port }),
+			answer: (request) => router.answer(request, { ...http, port }),
 			onError: (error) => warn(messageOf(error)),
 		});
 		cleanups.add("closing the HTTP server", async () => {
-			const told = router.followerHeard().then(() => server.settled());
-			await within(systemClock, LAST_WORDS_MS, told);
+			const known = router.endIsKnown().then(() => server.settled());
+			await within(systemClock, LAST_WORDS_MS, known);
 			server.close();
 		});
 		port = server.port;
@@ -74,4 +78,26 @@ export async function openObserver(options: {
 	const url = `http://${addressInWords({ ...http, port })}/`;
 	log.info(`this node can be observed at ${url}`);
 	return observer;
+}
+
+/** The directory's files that belong to the page, with their content types. */
+const TYPES: Readonly<Record<string, string>> = {
+	".html": "text/html; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+	".js": "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+};
+
+/** The page's files by the path under which they are served: `index.html` as `/`, others by their names. */
+async function readPageFiles(
+	directory: string = packageFile("dist/page"),
+): Promise<ReadonlyMap<string, PageFile>> {
+	const files = new Map<string, PageFile>();
+	for (const name of await readdir(directory)) {
+		const type = TYPES[extname(name)];
+		if (type === undefined) continue;
+		const body = await readFile(`${directory}/${name}`);
+		files.set(name === "index.html" ? "/" : `/${name}`, { type, body });
+	}
+	return files;
 }

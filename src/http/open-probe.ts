@@ -1,10 +1,9 @@
-import type { AgentObserver } from "../agent/agent-observer.js";
-import type { AgentState } from "../agent/machine/state.js";
 import type { Cleanups } from "../base/cleanups.js";
 import { backgroundClock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import { type Answer, type Asked, words } from "./answer.js";
+import type { AgentPhase } from "../status/node-document.js";
+import { type Answer, type HttpRequest, words } from "./answer.js";
 import { openServer } from "./server.js";
 
 /** Every address: the kubelet asks at the pod's. */
@@ -17,47 +16,56 @@ export interface ProbePlace {
 	readonly path: string;
 }
 
+/** A node, as far as its probe tells of it. */
+export interface ProbedNode {
+	readonly phase: AgentPhase;
+	/** The round that it is in, or was in. */
+	readonly round: number;
+	/** The round that it waits for. */
+	readonly claim: number;
+}
+
 /** What the probe answers: 200 from the beginning of a round until it is left. */
 export function answerProbe(
-	{ method, path }: Pick<Asked, "method" | "path">,
+	{ method, path }: Pick<HttpRequest, "method" | "path">,
 	wanted: string,
-	state: AgentState | undefined,
+	node: ProbedNode | undefined,
 ): Answer {
 	if (path !== wanted) return words(404, `ask for ${wanted}`);
 	if (method !== "GET" && method !== "HEAD") {
 		return words(405, "use GET", { Allow: "GET, HEAD" });
 	}
-	switch (state?.phase) {
+	if (node === undefined) return words(503, "joining the run");
+	switch (node.phase) {
 		case "RUNNING":
 		case "FINISHED":
-			return words(200, `round ${state.round} has begun`);
+			return words(200, `round ${node.round} has begun`);
 		case "JOINING":
-			return words(503, `waiting for round ${state.claim}`);
+			return words(503, `waiting for round ${node.claim}`);
 		case "STOPPING":
 		case "CLOSED":
 			return words(503, "the round is over");
-		case undefined:
-			return words(503, "joining the run");
 		default:
-			return state satisfies never;
+			return node.phase satisfies never;
 	}
 }
 
 /**
  * Opens the server that a start-up probe asks.
+ * @param node as its agent knows it; undefined before that has joined a run
  * @throws ElasticRunError USAGE if it cannot listen
  */
 export async function openProbe(
 	{ port, path }: ProbePlace,
 	{ cleanups, log }: { readonly cleanups: Cleanups; readonly log: Logger },
-): Promise<AgentObserver> {
-	let state: AgentState | undefined;
+	node: () => ProbedNode | undefined,
+): Promise<void> {
 	try {
 		const server = await openServer({
 			address: { host: EVERY_ADDRESS, port },
 			clock: backgroundClock,
 			isProbe: (asked) => asked === path,
-			answer: async (asked) => answerProbe(asked, path, state),
+			answer: async (request) => answerProbe(request, path, node()),
 			onError: (error) => log.warn(`the probe: ${messageOf(error)}`),
 		});
 		cleanups.add("closing the probe", async () => server.close());
@@ -69,12 +77,4 @@ export async function openProbe(
 			{ cause: error },
 		);
 	}
-	return {
-		joined: () => {},
-		noting: (logs) => logs,
-		follow: (next) => {
-			state = next;
-		},
-		hung: () => {},
-	};
 }

@@ -11,7 +11,7 @@ import {
 import { createLogger } from "../logs/create-logger.js";
 import type { PinnedScreen } from "../logs/pinned-screen.js";
 import { pid1Warning } from "../processes/index.js";
-import type { RunReport } from "../report/run-report.js";
+import type { RunReport } from "../status/report.js";
 import { NodeLauncher, type StopReason } from "./node-launcher.js";
 import type { BarrierParts } from "./open-node-observer.js";
 

@@ -21,7 +21,7 @@ import { openStore } from "../rendezvous/access/open-store.js";
 import { withAdvice } from "../rendezvous/access/reach-store.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { Store } from "../rendezvous/store/store.js";
-import type { RunReport } from "../report/run-report.js";
+import type { RunReport } from "../status/report.js";
 import { NoticeWatch } from "./notice-watch.js";
 import { openNodeObserver } from "./open-node-observer.js";
 import { reportUnstarted } from "./report-unstarted.js";

@@ -1,8 +1,9 @@
 import type { AgentObserver } from "../agent/agent-observer.js";
+import { OwnNode } from "../agent/presence/own-node.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import type { Leave } from "../http/control.js";
-import type { ProbePlace } from "../http/open-probe.js";
+import type { ProbedNode, ProbePlace } from "../http/open-probe.js";
+import type { Leave } from "../http/routes.js";
 import type { WorkerSpawner } from "../processes/index.js";
 
 /** The parts of a node whose work is done elsewhere: `elastic-run barrier`. */
@@ -21,11 +22,36 @@ export async function openNodeObserver(
 	leave: Leave,
 ): Promise<AgentObserver | undefined> {
 	const { http } = config;
-	if (probe !== undefined) {
-		const { openProbe } = await import("../http/open-probe.js");
-		return openProbe(probe, place);
-	}
+	if (probe !== undefined) return observeByProbe(probe, place);
 	if (http === undefined) return undefined;
 	const { openObserver } = await import("../http/open-observer.js");
-	return openObserver({ ...place, config, http, leave });
+	const own = new OwnNode(place.clock);
+	const node = () => own.now();
+	const observer = await openObserver({ ...place, config, http, leave, node });
+	return {
+		joined: (run, { channels }) => observer.joined(run, channels.directory),
+		noting: (logs) => observer.noting(logs),
+		follow: (state) => {
+			own.follow(state);
+			if (state.phase === "CLOSED") observer.close();
+		},
+		hung: (kind) => observer.hung(kind),
+	};
+}
+
+async function observeByProbe(
+	probe: ProbePlace,
+	place: LauncherIo,
+): Promise<AgentObserver> {
+	let node: ProbedNode | undefined;
+	const { openProbe } = await import("../http/open-probe.js");
+	await openProbe(probe, place, () => node);
+	return {
+		joined: () => {},
+		noting: (logs) => logs,
+		follow: (state) => {
+			node = state;
+		},
+		hung: () => {},
+	};
 }

@@ -2,7 +2,7 @@ import type { Ending } from "../agent/machine/state.js";
 import { buildReport } from "../agent/presence/build-report.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
-import type { RunReport } from "../report/run-report.js";
+import type { RunReport } from "../status/report.js";
 
 /**
  * The report of an agent that has started no worker.

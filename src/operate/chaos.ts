@@ -11,7 +11,7 @@ import {
 	isProven,
 	type KnownAgent,
 } from "./find-agent.js";
-import type { Searcher } from "./status/find-runs.js";
+import type { Searcher } from "./found-runs.js";
 
 /** How often to read the processes, in milliseconds. */
 const POLL_EVERY_MS = 50;

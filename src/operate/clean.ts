@@ -16,8 +16,8 @@ import {
 	staleLogs,
 	staleRuns,
 } from "./find-stale.js";
-import { findStoredRuns, type Searcher } from "./status/find-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+import { findStoredRuns, type Searcher } from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 export interface CleanOptions {
 	/** Only items of this run; undefined: all. */

@@ -6,7 +6,7 @@ import {
 import type { LocalAgent } from "../node-files/local-agents.js";
 import { findLocalAgents, localBases } from "../node-files/local-agents.js";
 import { type NodeFile, readNodeFile } from "../node-files/node-file.js";
-import type { Searcher } from "./status/find-runs.js";
+import type { Searcher } from "./found-runs.js";
 
 /** An agent of this machine with its own description. */
 export interface KnownAgent extends LocalAgent {

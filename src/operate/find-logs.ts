@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { ownEntries } from "../node-files/local-agents.js";
 import { findKnownAgents } from "./find-agent.js";
-import type { Searcher } from "./status/find-runs.js";
-import { keptRuns } from "./status/kept-runs.js";
+import type { Searcher } from "./found-runs.js";
+import { keptRuns } from "./found-runs.js";
 
 /** The name of temporary log directories: `<temporary directory>/elastic-run-logs-…`. */
 export const TEMPORARY_LOGS_PREFIX = "elastic-run-logs-";

@@ -7,10 +7,10 @@ import {
 	localBases,
 	ownEntries,
 } from "../node-files/local-agents.js";
+import type { FoundRun } from "../status/run-document.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
-import type { BrokenRun, FoundRun } from "./status/describe-runs.js";
-import type { Searcher } from "./status/find-runs.js";
+import type { BrokenRun, Searcher } from "./found-runs.js";
 
 /** A left-over item. */
 export interface StaleItem {

@@ -6,8 +6,8 @@ import type {
 	InstanceHistory,
 	RoundLine,
 	RunHistory,
-} from "../rendezvous/describe/describe-history.js";
-import { wordsOfStarts } from "../rendezvous/describe/words-of-starts.js";
+} from "../status/history.js";
+import { wordsOfStarts } from "../status/words.js";
 
 const HEADER = [
 	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],

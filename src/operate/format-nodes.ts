@@ -1,11 +1,8 @@
 import { alignColumns } from "../base/table.js";
 import { formatDuration } from "../base/units.js";
 import { plainMessage } from "../logs/plain-text.js";
-import { windowOf } from "../rendezvous/describe/budget-words.js";
-import type {
-	NodeAccount,
-	RunAccounts,
-} from "../rendezvous/describe/node-accounts.js";
+import type { NodeAccount, RunAccounts } from "../status/node-accounts.js";
+import { windowOf } from "../status/words.js";
 
 const HEADER = [
 	...["node", "part", "charged", "failures", "last failure"],

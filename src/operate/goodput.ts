@@ -2,16 +2,16 @@ import { dateAndTime } from "../base/local-time.js";
 import { alignColumns } from "../base/table.js";
 import { formatCount, formatDuration } from "../base/units.js";
 import { CATEGORIES, CATEGORY_NAMES } from "../goodput/categories.js";
-import type { Cost } from "../goodput/cost.js";
+import type { Cost } from "../goodput/describe-goodput.js";
 import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
 import { readAccounts } from "../goodput/read-ledger.js";
 import { plainMessage } from "../logs/plain-text.js";
-import { describeHistory } from "../rendezvous/describe/describe-history.js";
-import { describeRun } from "../rendezvous/describe/describe-run.js";
 import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";
-import type { Searcher } from "./status/find-runs.js";
-import { readKnownRun } from "./status/kept-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+import { describeRun } from "../status/describe-run.js";
+import { describeHistory } from "../status/history.js";
+import type { Searcher } from "./found-runs.js";
+import { readKnownRun } from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 /** The goodput of a run, and where its records were found. */
 interface FoundGoodput extends Goodput {

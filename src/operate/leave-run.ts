@@ -7,7 +7,7 @@ import {
 	isProven,
 	type KnownAgent,
 } from "./find-agent.js";
-import type { Searcher } from "./status/find-runs.js";
+import type { Searcher } from "./found-runs.js";
 
 /** How often to check whether the agent is still there, in milliseconds. */
 const LOOK_EVERY_MS = 50;

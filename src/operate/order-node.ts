@@ -16,8 +16,8 @@ import {
 	readRunView,
 } from "../rendezvous/records/run-view.js";
 import type { Write } from "../rendezvous/store/store.js";
-import { patienceWith, readRun, type Searcher } from "./status/find-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+import { patienceWith, readRun, type Searcher } from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 /** What a node shall do: leave (by a time), or stay after all. */
 export type NodeOrder =

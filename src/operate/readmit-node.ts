@@ -5,7 +5,7 @@ import { RunKeys } from "../rendezvous/records/keys.js";
 import { recordAt } from "../rendezvous/records/record-codec.js";
 import { SEAT } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
-import { patienceWith, type Searcher } from "./status/find-runs.js";
+import { patienceWith, type Searcher } from "./found-runs.js";
 
 /** Whether the node was readmitted, or why there was nothing to do. */
 export type Readmission = "readmitted" | "not-replaced" | "no-run";

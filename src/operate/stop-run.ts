@@ -3,11 +3,6 @@ import type { Clock } from "../base/clock.js";
 import { isStillThere } from "../node-files/local-agents.js";
 import { requestStop, takeBackRequest } from "../node-files/stop-request.js";
 import { openStore } from "../rendezvous/access/open-store.js";
-import { describeRun } from "../rendezvous/describe/describe-run.js";
-import type {
-	NodeStatus,
-	RunStatus,
-} from "../rendezvous/describe/run-status.js";
 import { stopRun } from "../rendezvous/member/write-stop.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { informationAt } from "../rendezvous/records/record-codec.js";
@@ -15,14 +10,16 @@ import type { Outcome } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../rendezvous/store/store.js";
+import { describeRun } from "../status/describe-run.js";
+import type { NodeStatus, RunDocument } from "../status/run-document.js";
 import {
 	patienceWith,
 	type ReadRun,
+	readMirror,
 	readRun,
 	type Searcher,
-} from "./status/find-runs.js";
-import { readMirror } from "./status/local-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+} from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 /** How often to check which agents are left, in milliseconds. */
 const LOOK_EVERY_MS = 200;
@@ -162,9 +159,9 @@ async function stopLocal(
 
 function newer(
 	agent: NonNullable<ReadRun["local"]>,
-	known: RunStatus,
+	known: RunDocument,
 	clock: Clock,
-): RunStatus {
+): RunDocument {
 	const mirror = readMirror(agent);
 	return (
 		(mirror && describeRun(mirror.runId, mirror.snapshot, clock.wallTime())) ??

@@ -3,22 +3,19 @@ import { messageOf } from "../base/errors.js";
 import { formatCount } from "../base/units.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { openStore } from "../rendezvous/access/open-store.js";
-import type { RunStatus } from "../rendezvous/describe/run-status.js";
 import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
 import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";
 import type { Snapshot, Store, Watch } from "../rendezvous/store/store.js";
+import type { FoundRun, RunDocument } from "../status/run-document.js";
 import {
 	describeAll,
 	describeOne,
-	type FoundRun,
-} from "./status/describe-runs.js";
-import {
 	findRun,
 	findRuns,
 	patienceWith,
 	type Searcher,
-} from "./status/find-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+} from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 /** How often to look at runs of this machine and refresh the display, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -195,11 +192,11 @@ class StoreLooker implements Looker {
 const TIME_LEFT = /; \d+ s left$/;
 
 /** A run's state in one line, which changes only with the state. */
-export function watchLine(status: RunStatus): string {
+export function watchLine(status: RunDocument): string {
 	return plainMessage(`run ${status.runId}: ${standing(status)}`);
 }
 
-function standing(status: RunStatus): string {
+function standing(status: RunDocument): string {
 	const { phase, outcome, round, waiting, nodes, lastIncident } = status;
 	switch (phase) {
 		case "ended":

@@ -8,18 +8,22 @@ import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
 import { requestWhy } from "../node-files/why-request.js";
 import { openStore } from "../rendezvous/access/open-store.js";
-import { describeRun } from "../rendezvous/describe/describe-run.js";
-import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import {
 	encodeRecord,
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
 import type { Snapshot } from "../rendezvous/store/store.js";
-import { type ReadRun, readRun, type Searcher } from "./status/find-runs.js";
-import { PHASES } from "./status/format-status.js";
-import { readMirror } from "./status/local-runs.js";
-import type { RunPlaces } from "./status/run-request.js";
+import { describeRun } from "../status/describe-run.js";
+import type { RunDocument, RunPhase } from "../status/run-document.js";
+import { PHASES } from "../status/status-text.js";
+import {
+	type ReadRun,
+	readMirror,
+	readRun,
+	type Searcher,
+} from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 const LOOK_EVERY_MS = 100;
 
@@ -135,8 +139,8 @@ function answersIn(
 /** The nodes whose workers are there: they work, are paused, run on while another role restarts, or do not end. */
 export function nodesWithWorkers({
 	nodes,
-}: Pick<RunStatus, "nodes">): readonly string[] {
-	const hasWorkers = ({ state, workerPids }: RunStatus["nodes"][number]) =>
+}: Pick<RunDocument, "nodes">): readonly string[] {
+	const hasWorkers = ({ state, workerPids }: RunDocument["nodes"][number]) =>
 		state === "running" ||
 		(state !== "gone" && workerPids.some((pid) => pid !== null));
 	return nodes.filter(hasWorkers).map(({ nodeId }) => nodeId);
@@ -147,7 +151,7 @@ export function nodesWithWorkers({
  * @param isWhole whether all nodes have told
  */
 export function judgeNow(
-	{ phase, waiting }: Pick<RunStatus, "phase" | "waiting">,
+	{ phase, waiting }: Pick<RunDocument, "phase" | "waiting">,
 	ranks: readonly RankEvidence[],
 	isWhole: boolean,
 ): Verdict {

@@ -1,16 +1,14 @@
 import { answered, CONNECTING } from "../../src/http/page/connection.js";
 import type { Model } from "../../src/http/page/model.js";
 import { NO_SERIES } from "../../src/http/page/series.js";
-import type {
-	StatusDocument,
-	WorkerDocument,
-} from "../../src/http/status-document.js";
+import type { StatusDocument } from "../../src/http/status-document.js";
+import type { WorkerDocument } from "../../src/status/node-document.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import {
 	type Timeline,
 	type TimelineIncident,
 	timelineOf,
-} from "../../src/http/timeline.js";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+} from "../../src/status/timeline.js";
 import { NOW, nodeStatus, runStatus } from "./run-status.js";
 
 export const worker = (
@@ -59,7 +57,7 @@ export function timeline(change: Partial<Timeline> = {}): Timeline {
 
 export function statusDocument(
 	change: Partial<StatusDocument> = {},
-	run: Partial<RunStatus> = {},
+	run: Partial<RunDocument> = {},
 ): StatusDocument {
 	const nodes = [nodeStatus("node-a"), nodeStatus("node-b", { ranks: [2, 3] })];
 	return {

@@ -1,7 +1,4 @@
-import type {
-	NodeStatus,
-	RunStatus,
-} from "../../src/rendezvous/describe/run-status.js";
+import type { NodeStatus, RunDocument } from "../../src/status/run-document.js";
 import { WORLD } from "./run-view.js";
 
 /** Milliseconds since 1970 at which these look at their run. */
@@ -28,7 +25,7 @@ export const nodeStatus = (
 	...change,
 });
 
-export const runStatus = (change: Partial<RunStatus> = {}): RunStatus => ({
+export const runStatus = (change: Partial<RunDocument> = {}): RunDocument => ({
 	version: 1,
 	runId: "train",
 	phase: "running",

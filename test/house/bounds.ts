@@ -66,22 +66,23 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "broken walls",
 			now: walls.length,
-			bound: 1,
+			bound: 0,
 			goal: 0,
 			where: walls.join("; "),
 		},
-		{ what: "floors", now: floors, bound: 13, goal: 8, ...plain },
+		{ what: "floors", now: floors, bound: 11, goal: 8, ...plain },
 		{
+			// Places, candidates and budgets are read from the records, by the planner and for a run's description.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 760,
+			bound: 785,
 			goal: 300,
 			...plain,
 		},
 		{
 			what: "of them not through a door",
 			now: names.besideDoors,
-			bound: 760,
+			bound: 750,
 			goal: 0,
 			...plain,
 		},

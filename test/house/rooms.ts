@@ -15,15 +15,13 @@ export const FLOORS: readonly (readonly string[])[] = [
 		"src/evidence/",
 		"src/hosting/",
 		"src/progress/",
-		"src/rendezvous/describe/",
 		"src/rendezvous/member/",
+		"src/status/",
 	],
-	["src/goodput/", "src/report/"],
-	["src/agent/machine/", "src/operate/"],
-	["src/agent/workers/"],
+	["src/agent/machine/", "src/goodput/"],
+	["src/agent/workers/", "src/http/", "src/operate/"],
 	["src/agent/joining/", "src/agent/presence/", "src/agent/steps/"],
 	["src/agent/"],
-	["src/http/"],
 	["src/launch/"],
 	["src/index.ts", "bin/"],
 ];
@@ -39,7 +37,7 @@ export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
 	["src/http/", "src/agent/"],
 	["src/hosting/", "src/agent/"],
 	["src/agent/machine/", "src/rendezvous/planner/"],
-	["src/rendezvous/describe/", "src/rendezvous/planner/"],
+	["src/status/", "src/rendezvous/planner/"],
 ];
 
 /** Rooms of which others see only what `index.ts` exports. */

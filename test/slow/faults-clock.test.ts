@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { RunHistory } from "../../src/rendezvous/describe/describe-history.js";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunHistory } from "../../src/status/history.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
@@ -78,7 +78,7 @@ async function setBackAndForth(nodeId: string): Promise<void> {
 	const once = { incidents: 1, charged: 1 };
 	expect(await store.round()).toMatchObject({ ...once, synced: 2 });
 	await store.sawNode("node-b", "running");
-	const status = await ask<{ runs: readonly RunStatus[] } & RunStatus>(
+	const status = await ask<{ runs: readonly RunDocument[] } & RunDocument>(
 		"status",
 	);
 	expect(status).toMatchObject({ phase: "running", round: 2, incidents: 1 });

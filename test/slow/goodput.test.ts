@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { totalSpent } from "../../src/goodput/categories.js";
 import type { Goodput } from "../../src/goodput/describe-goodput.js";
-import type { RunHistory } from "../../src/rendezvous/describe/describe-history.js";
+import type { RunHistory } from "../../src/status/history.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RunHistory } from "../../src/rendezvous/describe/describe-history.js";
+import type { RunHistory } from "../../src/status/history.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -40,7 +40,7 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 	expect(lines.filter((line) => waits.startsWith(line.slice(9)))).toHaveLength(
 		1,
 	);
-	const told: RunStatus[] = (await json.ended).stdout
+	const told: RunDocument[] = (await json.ended).stdout
 		.trimEnd()
 		.split("\n")
 		.map((line) => JSON.parse(line));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { shapeOf } from "../helpers/json-shape.js";
 import { job, openSite } from "../helpers/launch.js";
@@ -25,7 +25,7 @@ it("has the members that are kept of them: status of a run that works, its histo
 	};
 	await site.sawWorkers(2);
 	const status = await poll("three steps of both workers", 60_000, async () => {
-		const seen: RunStatus = await document("status");
+		const seen: RunDocument = await document("status");
 		const steps = seen.nodes[0]?.workers.map(({ step }) => step);
 		return steps?.join() === "3,3" ? seen : undefined;
 	});

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { findLocalRuns } from "../../src/operate/status/local-runs.js";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import { findLocalRuns } from "../../src/operate/found-runs.js";
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { cliHost } from "../helpers/cli-host.js";
 import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
@@ -16,7 +16,7 @@ const MEMORY = ["--rdzv-backend", "memory"];
 async function ask(site: LaunchSite, args: readonly string[]) {
 	const { ended } = site.launch(["status", ...args, "--output", "json"]);
 	const { exitCode, stdout, stderr } = await ended;
-	const answer: (RunStatus & { place: string }) | undefined =
+	const answer: (RunDocument & { place: string }) | undefined =
 		stdout === "" ? undefined : JSON.parse(stdout);
 	return { exitCode, stderr, answer };
 }
@@ -25,9 +25,9 @@ async function ask(site: LaunchSite, args: readonly string[]) {
 async function askUntil(
 	site: LaunchSite,
 	args: readonly string[],
-	isWanted: (status: RunStatus) => boolean,
-): Promise<RunStatus & { place: string }> {
-	let seen: (RunStatus & { place: string }) | undefined;
+	isWanted: (status: RunDocument) => boolean,
+): Promise<RunDocument & { place: string }> {
+	let seen: (RunDocument & { place: string }) | undefined;
 	let asking = false;
 	return waitFor(`status ${args.join(" ")}`, () => {
 		if (seen !== undefined && isWanted(seen)) return seen;
@@ -136,7 +136,7 @@ describe("status of a run without a store", { concurrent: true }, () => {
 		await askUntil(site, ["three"], ({ phase }) => phase === "running");
 		const newer = site.launch(args);
 		await newer.saw("stderr", "started 1 of 1 workers");
-		const isNewer = ({ nodes }: RunStatus) => nodes[0]?.pid === newer.pid;
+		const isNewer = ({ nodes }: RunDocument) => nodes[0]?.pid === newer.pid;
 		const shown = await askUntil(site, ["three"], isNewer);
 		const { stderr } = await ask(site, ["three"]);
 		expect(stderr).toContain("an older run of this name continues in ");

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { fill } from "../fixtures/scarcity.js";
 import { Cluster } from "../helpers/cluster.js";
@@ -73,7 +73,7 @@ function evidenceOf(site: LaunchSite): {
 
 /** What status says of the workers' steps, once all have made three. */
 async function stepsIn(site: LaunchSite) {
-	let workers: RunStatus["nodes"][number]["workers"] = [];
+	let workers: RunDocument["nodes"][number]["workers"] = [];
 	let isAsking = false;
 	await waitFor("three steps of two workers", () => {
 		if (!isAsking) {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Goodput } from "../../src/goodput/describe-goodput.js";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { job, openSite } from "../helpers/launch.js";
 
@@ -22,7 +22,7 @@ it("A10 names the rank that each step waits for, and says when it is over", asyn
 		async () => {
 			const json = await site.launch(["status", "lags", "--output", "json"])
 				.ended;
-			const status: RunStatus = JSON.parse(json.stdout);
+			const status: RunDocument = JSON.parse(json.stdout);
 			return (status.straggler?.lostSeconds ?? 0) > 0 ? status : undefined;
 		},
 	);

@@ -11,7 +11,7 @@ import type {
 	Outcome,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
-import type { RunOutcome } from "../../report/run-report.js";
+import type { RunOutcome } from "../../status/report.js";
 import { attentionAt, isRemaining, type WorkerSlot } from "./worker.js";
 
 export type Phase = "JOINING" | "RUNNING" | "STOPPING" | "FINISHED" | "CLOSED";

@@ -25,7 +25,7 @@ import type { WorldChangeEvent } from "../../channel/events.js";
 import type { Trace } from "../../evidence/parse-trace.js";
 import type { RuleCause } from "../../policies/rules/rule.js";
 import type { WorkerExit } from "../../processes/index.js";
-import type { WorkerError } from "../../report/run-report.js";
+import type { WorkerError } from "../../status/report.js";
 
 /** How long a worker may wait for another round before its wait counts as a request, in milliseconds. */
 export const REQUEST_AFTER_MS = 2_000;

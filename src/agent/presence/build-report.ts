@@ -5,9 +5,6 @@ import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
 import { lastLines } from "../../logs/last-lines.js";
 import { workerDirectory } from "../../logs/log-directory.js";
 import type { Starts } from "../../model/start.js";
-import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
-import { roleBudgets } from "../../rendezvous/describe/role-budgets.js";
-import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import {
 	comesBackAt,
 	spentByRun,
@@ -16,14 +13,17 @@ import {
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
 import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
-import { readErrorFile } from "../../report/error-file.js";
+import { roleBudgets } from "../../status/budgets.js";
+import { readErrorFile } from "../../status/error-file.js";
 import type {
 	RestartsUsed,
 	RootCause,
 	RoundStory,
 	RunReport,
 	WorkerResult,
-} from "../../report/run-report.js";
+} from "../../status/report.js";
+import type { RestartBudget } from "../../status/run-document.js";
+import { budgetOwner } from "../../status/words.js";
 import type { Ending } from "../machine/state.js";
 import type { WorkerWords } from "../workers/worker-process.js";
 

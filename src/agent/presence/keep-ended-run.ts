@@ -10,7 +10,7 @@ import {
 } from "../../node-files/ended-runs.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { Snapshot } from "../../rendezvous/store/store.js";
-import type { RunReport } from "../../report/run-report.js";
+import type { RunReport } from "../../status/report.js";
 import { hasEnded } from "./last-look.js";
 
 export interface KeepOptions {

@@ -3,13 +3,13 @@ import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { within } from "../../base/within.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { ownBudget } from "../../rendezvous/describe/describe-nodes.js";
-import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
 import { BUDGET } from "../../rendezvous/records/records.js";
 import type { RunSpec } from "../../rendezvous/records/run-spec.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import { ownBudget } from "../../status/budgets.js";
+import type { RestartBudget } from "../../status/run-document.js";
 import type { Ending } from "../machine/state.js";
 
 /** How long the end waits for a store that may be unreachable, in milliseconds. */

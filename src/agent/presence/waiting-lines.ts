@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import { waitingInWords } from "../../rendezvous/describe/waiting-words.js";
+import { waitingInWords } from "../../status/words.js";
 import {
 	type AgentState,
 	type Finished,

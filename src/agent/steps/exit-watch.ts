@@ -9,7 +9,7 @@ import {
 	traceOf,
 } from "../../evidence/exception.js";
 import { traceWords } from "../../evidence/parse-trace.js";
-import { readErrorFile } from "../../report/error-file.js";
+import { readErrorFile } from "../../status/error-file.js";
 import type { AgentState } from "../machine/state.js";
 import type { WorkerProcess } from "../workers/worker-process.js";
 import type { HangInquiryOptions } from "./hang-inquiry.js";

@@ -13,7 +13,7 @@ import {
 	signalOf,
 	type WorkerExit,
 } from "../../processes/index.js";
-import type { WorkerError } from "../../report/run-report.js";
+import type { WorkerError } from "../../status/report.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { PreparedWorker } from "./prepared-worker.js";
 

@@ -19,7 +19,7 @@ import {
 	type WorkerStreams,
 } from "../../logs/worker-streams.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
-import { readErrorFile } from "../../report/error-file.js";
+import { readErrorFile } from "../../status/error-file.js";
 import { openNextStreams } from "./next-streams.js";
 import type { Replies } from "./node-resources.js";
 import type { PreparedWorker } from "./prepared-worker.js";

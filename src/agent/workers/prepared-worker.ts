@@ -6,7 +6,7 @@ import type {
 import type { RaisedException } from "../../evidence/exception.js";
 import type { WorkerLogs } from "../../logs/worker-logs.js";
 import type { WorkerSpec } from "../../processes/index.js";
-import type { WorkerError } from "../../report/run-report.js";
+import type { WorkerError } from "../../status/report.js";
 
 /** One worker with everything that it needs on disk. */
 export interface PreparedWorker {

@@ -5,7 +5,7 @@ import type {
 	RoundRecord,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
-import type { WorkerResult } from "../../report/run-report.js";
+import type { WorkerResult } from "../../status/report.js";
 import { workerInfo } from "./assign-ranks.js";
 import { type PauseNotice, WorkerMember } from "./worker-member.js";
 import type { MachineNotice } from "./worker-notices.js";

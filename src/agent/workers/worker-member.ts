@@ -12,7 +12,7 @@ import type {
 	WorkerHandle,
 } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
-import type { WorkerResult } from "../../report/run-report.js";
+import type { WorkerResult } from "../../status/report.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { explainEnd } from "./explain-end.js";
 import type { PreparedWorker } from "./prepared-worker.js";

@@ -1,12 +1,12 @@
 import { formatCount } from "../../base/units.js";
+import type { RunDocument } from "../../status/run-document.js";
 import {
 	backWords,
 	budgetOwner,
 	forEachOwner,
 	leftOfRoles,
 	windowOf,
-} from "../../rendezvous/describe/budget-words.js";
-import type { RunStatus } from "../../rendezvous/describe/run-status.js";
+} from "../../status/words.js";
 import type { StatusDocument } from "../status-document.js";
 import type { SectionProps } from "./model.js";
 import { ago, clockTime, duration } from "./words.js";
@@ -37,12 +37,15 @@ export function Figures({ document, model }: SectionProps) {
 	);
 }
 
-function roundFigure({ round, phase, since }: RunStatus, now: number): Figure {
+function roundFigure(
+	{ round, phase, since }: RunDocument,
+	now: number,
+): Figure {
 	const more = since === null ? "" : `${phase} since ${clockTime(since, now)}`;
 	return ["round", round === 0 ? "–" : round, more];
 }
 
-function workersFigure({ world, minNodes, maxNodes }: RunStatus): Figure {
+function workersFigure({ world, minNodes, maxNodes }: RunDocument): Figure {
 	const wanted =
 		minNodes === maxNodes ? `${maxNodes}` : `${minNodes} to ${maxNodes}`;
 	if (world === null) return ["workers", "–", `${wanted} nodes asked for`];
@@ -51,7 +54,7 @@ function workersFigure({ world, minNodes, maxNodes }: RunStatus): Figure {
 }
 
 /** Where each node or worker has a budget of its own, what is left stands beside the nodes. */
-function restartsFigure(run: RunStatus, now: number): Figure {
+function restartsFigure(run: RunDocument, now: number): Figure {
 	const { restarts, roleRestarts = {}, policy } = run;
 	if (restarts === null) return ["restarts left", "–", ""];
 	const owner = budgetOwner(policy);
@@ -67,7 +70,7 @@ function restartsFigure(run: RunStatus, now: number): Figure {
 
 /** Rounds may end without an incident; the figure says so. */
 function incidentsFigure(
-	{ incidents, lastIncident }: RunStatus,
+	{ incidents, lastIncident }: RunDocument,
 	timeline: StatusDocument["timeline"],
 	now: number,
 ): Figure {
@@ -82,7 +85,7 @@ function incidentsFigure(
 }
 
 function historyFigures(
-	{ instance }: RunStatus,
+	{ instance }: RunDocument,
 	history: StatusDocument["history"],
 ): readonly Figure[] {
 	const whole = history?.instances.find((one) => one.instance === instance);

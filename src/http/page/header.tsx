@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/units.js";
-import type { RunStatus } from "../../rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../status/run-document.js";
 import { type Health, healthOf, stragglerOf } from "./health.js";
 import { isOld, type Model } from "./model.js";
 import type { Standing } from "./parts.js";
@@ -10,7 +10,7 @@ type Headline = readonly [standing: Standing, word: string, sentence: string];
 const SIGNS = { good: "●", busy: "◐", bad: "✕", over: "■" } as const;
 const RESULTS = { succeeded: "good", failed: "bad", stopped: "over" } as const;
 
-export function headlineOf(run: RunStatus, now: number): Headline {
+export function headlineOf(run: RunDocument, now: number): Headline {
 	const { phase, round, since, outcome, world } = run;
 	const time = since === null ? "" : `, since ${ago(since, now)}`;
 	switch (phase) {
@@ -66,7 +66,10 @@ export function Header({ model }: ModelProps) {
 	);
 }
 
-function RunStanding({ run, model }: ModelProps & { readonly run: RunStatus }) {
+function RunStanding({
+	run,
+	model,
+}: ModelProps & { readonly run: RunDocument }) {
 	const { now, document } = model;
 	const [standing, word, sentence] = headlineOf(run, now);
 	const badge = isOld(model) ? "over" : standing;

@@ -1,12 +1,6 @@
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
-import type {
-	RunStatus,
-	WorkerStatus,
-} from "../../rendezvous/describe/run-status.js";
-import {
-	hangInWords,
-	stragglerInWords,
-} from "../../rendezvous/describe/steps-words.js";
+import type { RunDocument, WorkerStatus } from "../../status/run-document.js";
+import { hangInWords, stragglerInWords } from "../../status/words.js";
 import type { Standing } from "./parts.js";
 import { capital, plain } from "./words.js";
 
@@ -21,7 +15,7 @@ const LATE_SECONDS = 10;
  * Whether the run makes steps, and since when not; null if there is nothing to say.
  * @param elapsedMs since the agent said that
  */
-export function healthOf(run: RunStatus, elapsedMs: number): Health | null {
+export function healthOf(run: RunDocument, elapsedMs: number): Health | null {
 	switch (run.phase) {
 		case "forming":
 		case "waiting":
@@ -42,19 +36,19 @@ export function healthOf(run: RunStatus, elapsedMs: number): Health | null {
 }
 
 /** Who keeps a running run from faster steps; null if nobody stands out. */
-export function stragglerOf({ phase, straggler }: RunStatus): Health | null {
+export function stragglerOf({ phase, straggler }: RunDocument): Health | null {
 	if (phase !== "running" || straggler === null) return null;
 	return ["busy", capital(stragglerInWords(straggler))];
 }
 
-function awaited({ waiting, round }: RunStatus): string {
+function awaited({ waiting, round }: RunDocument): string {
 	if (waiting === null || waiting.needed === 0) {
 		return `round ${round + 1} is being formed`;
 	}
 	return `the run waits for ${formatCount(waiting.needed, "more node")}`;
 }
 
-function progress(run: RunStatus, elapsedMs: number): Health | null {
+function progress(run: RunDocument, elapsedMs: number): Health | null {
 	const workers = run.nodes.flatMap((node) => node.workers);
 	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
 	if (slowest === undefined) return null;

@@ -1,18 +1,15 @@
 import { formatCount } from "../../base/units.js";
-import { leftOfNode } from "../../rendezvous/describe/budget-words.js";
-import { stateInWords } from "../../rendezvous/describe/node-state.js";
-import type {
-	NodeStatus,
-	RunStatus,
-} from "../../rendezvous/describe/run-status.js";
-import { stepsInWords } from "../../rendezvous/describe/steps-words.js";
-import type { NodePhase } from "../spans.js";
+import type { NodeStatus, RunDocument } from "../../status/run-document.js";
+import type { NodePhase } from "../../status/spans.js";
+import {
+	leftOfNode,
+	pidsInWords,
+	stateInWords,
+	stepsInWords,
+} from "../../status/words.js";
 import type { SectionProps } from "./model.js";
 import { type Column, PhaseSign, Section, Table } from "./parts.js";
 import { ago, plain } from "./words.js";
-
-/** At most this many of a node's workers are named by pid. */
-const MOST_PIDS = 8;
 
 /** The nodes of the newest round by rank, then the others. */
 export function Nodes({ document, model }: SectionProps) {
@@ -32,7 +29,7 @@ export function Nodes({ document, model }: SectionProps) {
 }
 
 function columnsOf(
-	run: RunStatus,
+	run: RunDocument,
 	ownNodeId: string,
 	now: number,
 ): readonly Column<NodeStatus>[] {
@@ -65,7 +62,7 @@ function columnsOf(
 		["role", "wide", ({ role }) => role],
 		["launcher", "wide", launcherOf],
 		["restarts left", "number", (node) => leftOfNode(node, now) ?? "–"],
-		["workers", "text wide", pidsOf],
+		["workers", "text wide", (node) => pidsInWords(node, "–") ?? "–"],
 	];
 	return columns.filter(([name]) => isShown[name] ?? true);
 }
@@ -84,11 +81,4 @@ function phaseOf({ state, part }: NodeStatus): NodePhase {
 
 function launcherOf({ pid, address }: NodeStatus): string {
 	return pid === null ? "–" : `${pid} on ${address}`;
-}
-
-function pidsOf({ workerPids }: NodeStatus): string {
-	if (workerPids.length === 0) return "–";
-	const named = workerPids.slice(0, MOST_PIDS).map((pid) => pid ?? "–");
-	const others = workerPids.length - named.length;
-	return `${named.join(" ")}${others > 0 ? ` and ${others} more` : ""}`;
 }

@@ -1,10 +1,7 @@
 import { formatCount } from "../../base/units.js";
-import type {
-	InstanceHistory,
-	RoundLine,
-} from "../../rendezvous/describe/describe-history.js";
-import { savedByAll } from "../../rendezvous/describe/measure-starts.js";
-import { wordsOfStarts } from "../../rendezvous/describe/words-of-starts.js";
+import type { InstanceHistory, RoundLine } from "../../status/history.js";
+import { savedByAll } from "../../status/starts.js";
+import { wordsOfStarts } from "../../status/words.js";
 import type { SectionProps } from "./model.js";
 import { type Column, Section, Table } from "./parts.js";
 import { changes, clockTime, duration, plain, withPid } from "./words.js";

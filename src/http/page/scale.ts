@@ -1,4 +1,4 @@
-import type { Timeline } from "../timeline.js";
+import type { Timeline } from "../../status/timeline.js";
 import { shortened } from "./words.js";
 
 const SECOND = 1_000;
@@ -102,7 +102,7 @@ function tickLabel(at: number, step: number): string {
 }
 
 /** Fewer nodes get taller rows. */
-export function rowHeight(count: number): number {
+function rowHeight(count: number): number {
 	if (count <= 10) return 30;
 	if (count <= 24) return 22;
 	return count <= 48 ? 15 : 11;

@@ -1,7 +1,4 @@
-import type {
-	RunStatus,
-	WorkerStatus,
-} from "../../rendezvous/describe/run-status.js";
+import type { RunDocument, WorkerStatus } from "../../status/run-document.js";
 import { formatStep } from "./health.js";
 import type { Point, SectionProps, Series } from "./model.js";
 import { Section } from "./parts.js";
@@ -14,7 +11,7 @@ const FIRST = "loss";
 const MOST_POINTS = 400;
 
 /** Adds what the agent reports now; `at` by its clock, in milliseconds since 1970. */
-export function addPoint(series: Series, run: RunStatus, at: number): Series {
+export function addPoint(series: Series, run: RunDocument, at: number): Series {
 	const found = reported(run);
 	if (found === undefined) return series;
 	const { name, step, value } = found;
@@ -28,7 +25,7 @@ export function addPoint(series: Series, run: RunStatus, at: number): Series {
 }
 
 /** The first rank that reports the loss, or else the first that reports any number. */
-function reported({ nodes }: RunStatus) {
+function reported({ nodes }: RunDocument) {
 	const workers = nodes.flatMap((node) => node.workers);
 	return ofFirst(workers, FIRST) ?? ofFirst(workers);
 }

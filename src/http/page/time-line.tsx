@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/units.js";
-import type { NodePhase, Span } from "../spans.js";
-import type { Timeline, TimelineIncident } from "../timeline.js";
+import type { NodePhase, Span } from "../../status/spans.js";
+import type { Timeline, TimelineIncident } from "../../status/timeline.js";
 import type { SectionProps } from "./model.js";
 import { fillOf, PhaseSign, Section, Sign } from "./parts.js";
 import {

@@ -1,8 +1,8 @@
 import { formatCount } from "../../base/units.js";
-import type { WorkerStatus } from "../../rendezvous/describe/run-status.js";
-import { stepsInWords } from "../../rendezvous/describe/steps-words.js";
-import type { NodePhase } from "../spans.js";
-import type { WorkerDocument } from "../status-document.js";
+import type { WorkerDocument } from "../../status/node-document.js";
+import type { WorkerStatus } from "../../status/run-document.js";
+import type { NodePhase } from "../../status/spans.js";
+import { stepsInWords } from "../../status/words.js";
 import type { SectionProps } from "./model.js";
 import { PhaseSign, Section } from "./parts.js";
 import { ago, plain } from "./words.js";

@@ -131,7 +131,7 @@ export function isRestarting({ cause }: RoundRecord, role: string): boolean {
 }
 
 /** Whether a node could be in the next round: at once, or with workers that run on. */
-export function isReadyInScope(
+function isReadyInScope(
 	{ round }: RunView,
 	node: NodeView,
 	target: number,
@@ -141,7 +141,7 @@ export function isReadyInScope(
 }
 
 /** Whether this node's finished work stays done when the round is left. */
-export function staysFinished(view: RunView, nodeId: string): boolean {
+function staysFinished(view: RunView, nodeId: string): boolean {
 	const role = view.nodes.get(nodeId)?.record.role ?? roleOfSeat(view, nodeId);
 	if (view.round.cause.roles === undefined) return false;
 	return role === undefined || !isRestarting(view.round, role);

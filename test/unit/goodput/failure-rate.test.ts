@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { adviseCheckpoints } from "../../../src/goodput/checkpoint-advice.js";
-import { failureRateOf } from "../../../src/goodput/failure-rate.js";
+import {
+	adviseCheckpoints,
+	failureRateOf,
+} from "../../../src/goodput/failures.js";
 import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
 import type { RoundCause } from "../../../src/rendezvous/records/records.js";
 import { ledgerRecord, stage, stages } from "../../helpers/ledger-record.js";

@@ -64,13 +64,6 @@ const failed = cause("failure", failureRecord("b", { timestamp: 850 }));
 describe("the ledger of a node", () => {
 	it.each<[string, readonly LedgerRecord[], number, Story, object]>([
 		[
-			"is its way into the round, its start and its steps",
-			[ledgerRecord({ ranUntil: null, stoppedAt: null })],
-			900,
-			story([line({ endedAt: null })]),
-			{ ...INTO, startup: 110, productive: 700 },
-		],
-		[
 			"has saving and loading apart from the stages in which they happen",
 			[
 				ledgerRecord({
@@ -103,20 +96,6 @@ describe("the ledger of a node", () => {
 				...{ ...INTO, startup: 110, saving: 100, straggler: 250 },
 				...{ repeated: 100, productive: 150, unknown: 100 },
 			},
-		],
-		[
-			"loses no more by a slow rank than it has steps",
-			[ledgerRecord({ stages: stages({ fresh: stage(400) }) })],
-			900,
-			story([line({ endedAt: null })], { stragglerMs: new Map([[1, 9_000]]) }),
-			{ ...INTO, startup: 10, straggler: 400, unknown: 400 },
-		],
-		[
-			"knows nothing of steps that cannot be compared",
-			[ledgerRecord({ stages: stages({ unsure: stage(800) }) })],
-			900,
-			story([line({ endedAt: null })]),
-			{ ...INTO, startup: 10, unknown: 800 },
 		],
 		[
 			"knows nothing of a run that shows no steps",
@@ -210,16 +189,6 @@ describe("the ledger of a node", () => {
 				...{ unknown: 100, detecting: 300 },
 				...{ "waiting-for-nodes": 80 + 300, agreeing: 10 + 100 },
 				...{ startup: 110 + 50, productive: 400 + 550 },
-			},
-		],
-		[
-			"waits for nodes while no round follows",
-			[ledgerRecord()],
-			5_000,
-			story([line({ endedAt: 910 })]),
-			{
-				...{ ...INTO, startup: 110, productive: 700, stopping: 10 },
-				"waiting-for-nodes": 80 + 4_090,
 			},
 		],
 	])("%s", (_, records, to, told, spent) => {

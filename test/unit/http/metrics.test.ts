@@ -1,19 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
-import { freshSlot } from "../../../src/agent/machine/worker.js";
-import { countRounds } from "../../../src/http/count-rounds.js";
 import {
 	METRICS,
 	type MetricSources,
 } from "../../../src/http/metric-values.js";
-import { Metrics } from "../../../src/http/metrics.js";
-import { follow, ownNode } from "../../../src/http/own-node.js";
-import { describeHistory } from "../../../src/rendezvous/describe/describe-history.js";
-import { describeRun } from "../../../src/rendezvous/describe/describe-run.js";
-import type { NodeStart } from "../../../src/rendezvous/describe/measure-starts.js";
+import { countRounds, Metrics } from "../../../src/http/metrics.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
+import { describeRun } from "../../../src/status/describe-run.js";
+import { describeHistory } from "../../../src/status/history.js";
+import type { NodeStart } from "../../../src/status/starts.js";
+import { nodeNow } from "../../helpers/node-now.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
@@ -35,7 +32,7 @@ const FAILURE = {
 };
 
 const BARE: MetricSources = {
-	...{ node: ownNode(INITIAL_STATE, 1_000), wallTime: 3_500 },
+	...{ node: nodeNow(), wallTime: 3_500 },
 	...{ nodeId: "a", role: "default", policy: "hard" },
 	...{ run: undefined, history: undefined, goodput: undefined },
 	latencyMs: null,
@@ -98,17 +95,14 @@ function runOf(rounds: number): MetricSources {
 		),
 	});
 	const wallTime = startedAt + 1_000;
-	const seat = seatRecord("a", { round: rounds });
-	const node = follow(
-		BARE.node,
-		{
-			...INITIAL_STATE,
-			...{ phase: "RUNNING", instance: 1, failure: null, failuresReported: 0 },
-			...{ view: { round, seat }, round: rounds, seat },
-			workers: [0, 1].map((rank) => ({ ...freshSlot(rank), pid: 100 + rank })),
-		},
-		startedAt,
-	);
+	const workers = [0, 1].map((rank) => ({
+		...{ localRank: rank, rank, pid: 100 + rank },
+		...({ state: "running", since: startedAt } as const),
+	}));
+	const node = nodeNow({
+		...{ phase: "RUNNING", since: startedAt, eventAt: startedAt },
+		...{ workers, round, readiness: { isReady: true, reason: "" } },
+	});
 	return {
 		...{ ...BARE, node, wallTime, latencyMs: 2.5 },
 		run: describeRun("run", snapshot, wallTime),
@@ -226,12 +220,6 @@ describe("/metrics", () => {
 		}
 		expect(found.value("elastic_run_ready")).toBe(0);
 		expect(found.value("elastic_run_seconds_since_last_event")).toBe(2.5);
-	});
-
-	it("keeps two agents of one program apart", async () => {
-		await parsed(new Metrics(1_234.5), runOf(2));
-		const other = await parsed(new Metrics(1_234.5), runOf(1));
-		expect(other.value("elastic_run_rounds_total", { cause: "start" })).toBe(1);
 	});
 });
 

@@ -1,63 +1,65 @@
-import { expect, test } from "vitest";
-import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
-import { endRun, leaveNode } from "../../../src/http/control.js";
-import { Observer } from "../../../src/http/observer.js";
+import { expect, it, test } from "vitest";
+import { asEnded, Observer } from "../../../src/http/observer.js";
+import { endRun, leaveNode } from "../../../src/http/routes.js";
+import type {
+	Outcome,
+	RoundRecord,
+} from "../../../src/rendezvous/records/records.js";
+import type { RunDocument } from "../../../src/status/run-document.js";
+import { nodeNow } from "../../helpers/node-now.js";
+import { runStatus } from "../../helpers/run-status.js";
+import { roundRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
-function observe(clock = new VirtualClock(5_000)) {
-	const warnings: string[] = [];
-	const observer = new Observer({
-		config: {
-			...{ runId: "run", nodeId: "node-a", role: "chief", policyId: "soft" },
-			http: undefined,
-		},
-		clock,
-		log: { warn: (words) => warnings.push(words) },
-	});
-	return { clock, observer, warnings };
-}
+const clock = new VirtualClock(5_000);
+const observer = new Observer({
+	config: {
+		...{ runId: "run", nodeId: "node-a", role: "chief", policyId: "soft" },
+		http: undefined,
+	},
+	clock,
+	node: () => nodeNow({ waitsFor: "waits to join its run" }),
+});
 
 test("before a run is joined there is a node, and words for what is not known", async () => {
-	const { observer } = observe();
 	expect(await observer.status()).toEqual({
 		...{ version: 1, at: 5_000, control: false },
 		problem: "this agent has not joined its run yet",
 		...{ run: null, history: null, timeline: null, ledger: null },
 		node: {
-			...{ nodeId: "node-a", pid: process.pid, phase: "JOINING", since: 5_000 },
+			...{ nodeId: "node-a", pid: process.pid, phase: "JOINING", since: 1_000 },
 			...{ waitsFor: "waits to join its run", workers: [] },
 		},
 	});
-	expect(observer.readiness().isReady).toBe(false);
 	expect(await observer.metricSources()).toMatchObject({
 		...{ role: "chief", policy: "soft", run: undefined, latencyMs: null },
 	});
 });
 
-test("an observer that fails ends no run, and says so once", () => {
-	class BrokenClock extends VirtualClock {
-		isBroken = false;
-
-		override wallTime(): number {
-			if (this.isBroken) throw new Error("no time");
-			return super.wallTime();
-		}
-	}
-	const clock = new BrokenClock();
-	const { observer, warnings } = observe(clock);
-	clock.isBroken = true;
-	observer.follow(INITIAL_STATE);
-	observer.follow(INITIAL_STATE);
-	expect(warnings).toEqual([
-		"what --http tells of this node is not of now: no time",
-	]);
-});
-
 test("who leaves before the run is joined leaves; a run that is not joined is not stopped", async () => {
-	const { observer, clock } = observe();
 	const told: unknown[] = [];
 	const answer = leaveNode(observer, (stop) => told.push(stop));
 	expect(answer.status).toBe(202);
 	expect(told).toEqual([{ exitCode: 143, reason: "POST /leave" }]);
 	expect(await endRun(observer, clock)).toMatchObject({ status: 409 });
+});
+
+const outcome: Outcome = {
+	...{ result: "succeeded", exitCode: 0, root: null },
+	...{ reason: "all workers succeeded", endedAt: 77 },
+};
+const waiting = { words: "", since: 1, until: null, needed: 1, missing: [] };
+const open = runStatus({ instance: 7, waiting });
+
+it.each<[string, RoundRecord | null, Partial<RunDocument>]>([
+	[
+		"the outcome that was heard of since",
+		roundRecord({ instance: 7, outcome }),
+		{ outcome, phase: "ended", since: 77, waiting: null },
+	],
+	["nothing new without one", roundRecord({ instance: 7 }), open],
+	["nothing of another start", roundRecord({ instance: 6, outcome }), open],
+	["nothing before the first view", null, open],
+])("a run has %s", (_, round, expected) => {
+	expect(asEnded(open, round)).toEqual({ ...open, ...expected });
 });

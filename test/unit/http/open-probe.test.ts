@@ -1,32 +1,18 @@
 import { expect, it } from "vitest";
-import {
-	type AgentState,
-	INITIAL_STATE,
-} from "../../../src/agent/machine/state.js";
-import { answerProbe } from "../../../src/http/open-probe.js";
-import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { answerProbe, type ProbedNode } from "../../../src/http/open-probe.js";
 
-const COMMON = {
-	...INITIAL_STATE,
-	view: { round: roundRecord({ synced: 2 }), seat: null },
-	...{ instance: 1, failure: null, failuresReported: 0, round: 2 },
-};
-const seat = seatRecord("a");
-const RUNNING: AgentState = { ...COMMON, phase: "RUNNING", seat, workers: [] };
-const STOPPING: AgentState = {
-	...{ ...RUNNING, phase: "STOPPING", claim: 3 },
-};
-const FINISHED: AgentState = { ...COMMON, phase: "FINISHED", planId: "p" };
+const at = (phase: ProbedNode["phase"]) => ({ phase, round: 2, claim: 3 });
 
-it.each<[string, string, AgentState | undefined, number]>([
-	["GET", "/up", undefined, 503],
-	["GET", "/up", INITIAL_STATE, 503],
-	["GET", "/up", RUNNING, 200],
-	["HEAD", "/up", RUNNING, 200],
-	["GET", "/up", STOPPING, 503],
-	["GET", "/up", FINISHED, 200],
-	["GET", "/", RUNNING, 404],
-	["POST", "/up", RUNNING, 405],
-])("%s %s is answered in the agent's state %j with %i", (method, path, state, status) => {
-	expect(answerProbe({ method, path }, "/up", state).status).toBe(status);
+it.each<[string, string, ProbedNode | undefined, number, string]>([
+	["GET", "/up", undefined, 503, "joining the run\n"],
+	["GET", "/up", at("JOINING"), 503, "waiting for round 3\n"],
+	["GET", "/up", at("RUNNING"), 200, "round 2 has begun\n"],
+	["HEAD", "/up", at("RUNNING"), 200, "round 2 has begun\n"],
+	["GET", "/up", at("STOPPING"), 503, "the round is over\n"],
+	["GET", "/up", at("FINISHED"), 200, "round 2 has begun\n"],
+	["GET", "/", at("RUNNING"), 404, "ask for /up\n"],
+	["POST", "/up", at("RUNNING"), 405, "use GET\n"],
+])("%s %s is answered for %j with %i", (method, path, node, status, body) => {
+	const answer = answerProbe({ method, path }, "/up", node);
+	expect(answer).toMatchObject({ status, body });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { formatInstant } from "../../../src/base/units.js";
 import { failed } from "../../../src/http/page/connection.js";
 import { headlineOf } from "../../../src/http/page/header.js";
 import type { Model } from "../../../src/http/page/model.js";
 import type { StatusDocument } from "../../../src/http/status-document.js";
-import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
-import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";
+import { phasesOf } from "../../../src/status/round-times.js";
+import type { RunDocument } from "../../../src/status/run-document.js";
 import {
 	incident,
 	pageModel,
@@ -31,14 +30,16 @@ const outcome = (change: Partial<Outcome>): Outcome => ({
 	...change,
 });
 
-const shown = (change: Partial<StatusDocument>, run: Partial<RunStatus> = {}) =>
-	shownPage(pageModel({ document: statusDocument(change, run) }));
+const shown = (
+	change: Partial<StatusDocument>,
+	run: Partial<RunDocument> = {},
+) => shownPage(pageModel({ document: statusDocument(change, run) }));
 const rowsOf = (tree: Tree) =>
 	findAll(tree, ({ tag }) => tag === "tr").map((row) =>
 		row.children.map((cell) => textOf(cell)).join("|"),
 	);
 
-it.each<[Partial<RunStatus>, string, string, string]>([
+it.each<[Partial<RunDocument>, string, string, string]>([
 	[
 		{ phase: "forming", world: null },
 		"busy",
@@ -46,12 +47,6 @@ it.each<[Partial<RunStatus>, string, string, string]>([
 		"the first round is being formed, since 61 s",
 	],
 	[{}, "good", "running", "round 2, since 61 s: 4 workers on 2 nodes"],
-	[
-		{ phase: "leaving" },
-		"busy",
-		"leaving",
-		"round 2 is being left, since 61 s",
-	],
 	[
 		{ phase: "waiting", since: null },
 		...([
@@ -78,18 +73,6 @@ it.each<[Partial<RunStatus>, string, string, string]>([
 		},
 		...(["bad", "failed", "exit code 1: rank 1"] as const),
 	],
-	[
-		{ phase: "ended", outcome: outcome({ result: "stopped", exitCode: 5 }) },
-		"over",
-		"stopped",
-		"exit code 5, 61 s ago: all workers succeeded",
-	],
-	[
-		{ phase: "abandoned" },
-		"over",
-		"abandoned",
-		"it has not ended, but has no agents",
-	],
 ])("says of %j: %s", (change, standing, word, sentence) => {
 	expect(headlineOf(runStatus(change), NOW)).toEqual([
 		standing,
@@ -101,10 +84,6 @@ it.each<[Partial<RunStatus>, string, string, string]>([
 describe("what a reader has to know first", () => {
 	const noticesOf = (tree: Tree) =>
 		findAll(tree, hasClass("notice")).map(textOf);
-
-	it("is nothing where all is well", () => {
-		expect(noticesOf(shownPage(pageModel()))).toEqual([]);
-	});
 
 	it("is who is waited for, and since when", () => {
 		const words =
@@ -172,23 +151,6 @@ describe("what a reader has to know first", () => {
 			"what is told is old",
 			{ document: statusDocument({ problem: "the store does not answer" }) },
 			/^What is below may not be of now.*answer$/,
-		],
-		[
-			"it has not joined",
-			{ document: statusDocument({ run: null, timeline: null }) },
-			/^This agent has not joined its run yet/,
-		],
-		[
-			"it never answered",
-			{
-				document: null,
-				connection: failed(
-					{ ...pageModel().connection, since: null },
-					"no",
-					NOW,
-				),
-			},
-			/^The agent has not answered since/,
 		],
 	])("is that %s", (_, change, expected) => {
 		expect(noticesOf(shownPage(pageModel(change)))).toEqual([
@@ -286,37 +248,6 @@ describe("the tables", () => {
 		const nodes = [nodeStatus("node-a", { workers })];
 		const [, row] = rowsOf(part(shown({}, { nodes }), "nodes"));
 		expect(row).toContain("|11 (2/s), 3.0 s ago|");
-	});
-
-	it("says of a node that has a notice when its machine goes", () => {
-		const deadline = NOW + 120_000;
-		const notice = { source: "aws", reason: "spot interruption: terminate" };
-		const nodes = [
-			nodeStatus("node-a", { notice: { ...notice, deadline } }),
-			nodeStatus("node-b", { notice }),
-		];
-		const [, known, unknown] = rowsOf(part(shown({}, { nodes }), "nodes"));
-		const words = "|running (notice from aws: spot interruption: terminate";
-		expect(known).toContain(`${words}, gone at ${formatInstant(deadline)})|`);
-		expect(unknown).toContain(`${words})|`);
-	});
-
-	it("says of a node that waits for MIN nodes what it waits for", () => {
-		const waits = nodeStatus("node-a", {
-			...{ part: "waiting", state: "ready", ranks: null, workerPids: [] },
-		});
-		const run = { phase: "forming", round: 0, minNodes: 2 } as const;
-		const [, row] = rowsOf(
-			part(shown({}, { ...run, nodes: [waits] }), "nodes"),
-		);
-		expect(row).toContain("|waiting for 2 nodes|");
-	});
-
-	it("shows roles and budgets where there are any", () => {
-		const nodes = [nodeStatus("node-a", { role: "reader" })];
-		expect(rowsOf(part(shown({}, { nodes, policy: "soft" }), "nodes"))[0]).toBe(
-			"node|ranks|state|since|role|launcher|restarts left|workers",
-		);
 	});
 
 	it("shows rounds, the newest first, with their phases and causes, and earlier starts apart", () => {
@@ -441,15 +372,6 @@ describe("the time line's surroundings", () => {
 			/Left out: 4 nodes that went first, some of what was before \d\d:\d\d:\d\d\.$/,
 		);
 	});
-
-	it("says which zoom is on", () => {
-		const tree = shownPage(pageModel({ zoom: "1h" }));
-		const pressed = findAll(
-			tree,
-			({ attributes }) => attributes["aria-pressed"] === true,
-		);
-		expect(pressed.map(textOf)).toEqual(["1 h"]);
-	});
 });
 
 describe("control", () => {
@@ -489,11 +411,6 @@ describe("control", () => {
 			{ token, asking: "stop", said: null },
 			["Stop the run", "Cancel"],
 		],
-		[
-			"of leaving too",
-			{ token, asking: "leave", said: null },
-			["Leave", "Cancel"],
-		],
 	])("%s", (_, control, expected) => {
 		const section = controlOf({ document, control });
 		expect(actionsOf(section)).toEqual(expected);
@@ -510,45 +427,4 @@ describe("control", () => {
 			"Forget the token",
 		]);
 	});
-});
-
-it("says of each round how it was started, and what warm starts have saved", () => {
-	const start = { nodeId: "a", warm: 2, cold: 0, reason: null, kind: null };
-	const warm = { ...start, toFirstMs: 300, savedMs: 4_700 };
-	const cold = {
-		...{ ...start, warm: 0, cold: 2, toFirstMs: 5_000, savedMs: null },
-		reason: "memory\u001b[2J is short",
-	};
-	const rounds = [[cold], [warm], [{ ...cold, warm: 1 }], []].map(
-		(starts, index) => {
-			const line = historyRecord({ round: index + 1 });
-			const about = { phases: phasesOf(line), ranMs: 1, steps: null };
-			return { ...line, ...about, starts };
-		},
-	);
-	const instances = [
-		{
-			...{ instance: 7, begunAt: NOW, endedAt: null, outcome: null },
-			...{ incidents: 1, ranMs: 1, elapsedMs: 1, ranShare: 1, rounds },
-			repairs: { count: 0, meanMs: null, longestMs: null },
-		},
-	];
-	const history = {
-		version: 1,
-		runId: "train",
-		instances,
-		place: "",
-	} as const;
-	const shownRounds = part(shown({ history }), "rounds");
-	expect(textOf(shownRounds)).toContain("4 rounds; warm starts saved 4.7 s");
-	expect(
-		rowsOf(shownRounds)
-			.slice(1)
-			.map((row) => /; started .*/.exec(row)?.[0]),
-	).toEqual([
-		undefined,
-		"; started 1 of 3 warm: memory is short",
-		"; started warm, saved 4.7 s",
-		"; started cold: memory is short",
-	]);
 });

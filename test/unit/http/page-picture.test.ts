@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
 	namedRounds,
-	rowHeight,
 	ticksOf,
 	windowOf,
 	type Zoom,
 } from "../../../src/http/page/scale.js";
-import type { Timeline } from "../../../src/http/timeline.js";
+import type { Timeline } from "../../../src/status/timeline.js";
 import {
 	incident,
 	pageModel,
@@ -29,9 +28,7 @@ it.each<[Zoom, number, number | null, number, number]>([
 	["all", 2 * HOUR, null, 2 * HOUR, 0],
 	["1h", 2 * HOUR, null, HOUR, 0],
 	["5min", 2 * HOUR, null, HOUR / 12, 0],
-	["5min", 20_000, null, 20_000, 0],
 	["1h", 2 * HOUR, 30_000, HOUR + 30_000, 30_000],
-	["all", 0, null, 0, -1_000],
 ])("shows %s of a run of %i ms that ended %s ms ago", (zoom, age, endedAgo, from, to) => {
 	const endedAt = endedAgo === null ? null : NOW - endedAgo;
 	const window = windowOf({ from: NOW - age, endedAt }, zoom, NOW);
@@ -40,8 +37,6 @@ it.each<[Zoom, number, number | null, number, number]>([
 
 it.each<[string, number, number, RegExp]>([
 	["seconds", 20_000, 10_000, /^\d\d:\d\d:\d[05]$/],
-	["minutes", HOUR, 10 * 60_000, /^\d\d:\d0$/],
-	["hours", 20 * HOUR, 3 * HOUR, /^\d\d:00$|^\d\d:30$/],
 	["days", 30 * 24 * HOUR, 7 * 24 * HOUR, /^\d+\/\d+$/],
 ])("has few round times of %s", (_, length, step, label) => {
 	const ticks = ticksOf({ from: NOW - length, to: NOW }, 7);
@@ -52,15 +47,6 @@ it.each<[string, number, number, RegExp]>([
 		.slice(1)
 		.map(({ at }, index) => at - (ticks[index]?.at ?? 0));
 	expect(Math.max(...steps)).toBeLessThanOrEqual(step);
-});
-
-it.each([
-	[1, 30],
-	[24, 22],
-	[48, 15],
-	[100, 11],
-])("gives each of %i nodes a row of %i pixels", (count, height) => {
-	expect(rowHeight(count)).toBe(height);
 });
 
 it("names rounds that have room for it, the newest first", () => {
@@ -141,12 +127,6 @@ describe("the picture", () => {
 		]);
 		const [came, , failure] = marks;
 		expect(failure?.x).toBeLessThan(came?.x ?? 0);
-	});
-
-	it("says what it shows to who does not see it", () => {
-		expect(draw().attributes["aria-label"]).toBe(
-			"Time line: 2 nodes, 2 rounds, 1 end of rounds",
-		);
 	});
 
 	it("fits a narrow window", () => {

@@ -5,9 +5,9 @@ import { healthOf, stragglerOf } from "../../../src/http/page/health.js";
 import type { Series } from "../../../src/http/page/model.js";
 import { addPoint, NO_SERIES } from "../../../src/http/page/series.js";
 import type {
-	RunStatus,
+	RunDocument,
 	WorkerStatus,
-} from "../../../src/rendezvous/describe/run-status.js";
+} from "../../../src/status/run-document.js";
 import { pageModel, statusDocument } from "../../helpers/page-model.js";
 import {
 	findAll,
@@ -46,15 +46,10 @@ const STRAGGLER = {
 };
 
 describe("the first sentence", () => {
-	it.each<[Partial<RunStatus>, readonly string[]]>([
-		[{ nodes: nodesOf() }, []],
+	it.each<[Partial<RunDocument>, readonly string[]]>([
 		[
 			{ nodes: nodesOf(steps({ step: 1_300 }), steps()) },
 			["good: Making steps: 1,234 (2.5 a second)"],
-		],
-		[
-			{ nodes: nodesOf(steps({ stepRate: null })) },
-			["good: Making steps: 1,234"],
 		],
 		[
 			{ nodes: nodesOf(steps({ secondsSinceStep: 199 })) },
@@ -94,11 +89,6 @@ describe("the first sentence", () => {
 			{ phase: "forming", round: 0 },
 			["busy: No steps: round 1 is being formed"],
 		],
-		[
-			{ phase: "leaving" },
-			["busy: No steps: the workers of the last round are being ended"],
-		],
-		[{ phase: "ended" }, []],
 	])("A4 of %j is %j", (change, sentences) => {
 		const run = runStatus(change);
 		const said = [healthOf(run, 1_000), stragglerOf(run)]
@@ -187,13 +177,6 @@ describe("the ledger", () => {
 			{ flexGrow: 60 },
 			{ flexGrow: 40 },
 		]);
-	});
-
-	it.each([
-		null,
-		NOTHING_SPENT,
-	])("is absent where there is none (%j)", (ledger) => {
-		expect(drawn(ledger).tag).toBe("nothing");
 	});
 });
 

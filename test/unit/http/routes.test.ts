@@ -1,21 +1,11 @@
 import { getEventListeners } from "node:events";
-import { expect, onTestFinished, test, vi } from "vitest";
-import {
-	type AgentState,
-	INITIAL_STATE,
-} from "../../../src/agent/machine/state.js";
+import { expect, it, onTestFinished, test, vi } from "vitest";
 import type { Answer } from "../../../src/http/answer.js";
 import { Metrics } from "../../../src/http/metrics.js";
 import { Observer } from "../../../src/http/observer.js";
-import { Router } from "../../../src/http/routes.js";
+import { Polls, Router, shared } from "../../../src/http/routes.js";
+import { nodeNow } from "../../helpers/node-now.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
-
-const CLOSED: AgentState = {
-	...INITIAL_STATE,
-	...{ phase: "CLOSED", view: null, instance: 1 },
-	...{ failure: null, failuresReported: 0 },
-	ending: { outcome: "left", exitCode: 143, reason: "SIGTERM", root: null },
-};
 
 function route() {
 	const clock = new VirtualClock();
@@ -25,7 +15,7 @@ function route() {
 			http: undefined,
 		},
 		clock,
-		log: { warn: (words) => expect.unreachable(words) },
+		node: nodeNow,
 	});
 	const router = new Router({
 		...{ observer, clock, metrics: new Metrics(0), page: new Map() },
@@ -33,14 +23,14 @@ function route() {
 	});
 	/** `GET /status?wait`, from as many at once. */
 	const follow = (count: number): Promise<Answer[]> => {
-		const asked = {
+		const request = {
 			...{ method: "GET", path: "/status", host: "localhost", length: 0 },
 			...{ authorization: undefined, cookie: undefined },
 			query: new URLSearchParams("wait"),
 		};
 		const rule = { host: "127.0.0.1", port: 80, token: undefined };
 		return Promise.all(
-			Array.from({ length: count }, () => router.answer(asked, rule)),
+			Array.from({ length: count }, () => router.answer(request, rule)),
 		);
 	};
 	return { clock, observer, follow };
@@ -50,7 +40,7 @@ test("who follows a run for long leaves nothing behind in the agent", async () =
 	const warned = vi.spyOn(process, "emitWarning");
 	onTestFinished(() => warned.mockRestore());
 	const { clock, observer, follow } = route();
-	for (let look = 0; look < 10; look += 1) {
+	for (let poll = 0; poll < 10; poll += 1) {
 		const answers = follow(20);
 		await clock.advance(1_000);
 		expect((await answers).map(({ status }) => status)).toEqual(
@@ -65,11 +55,55 @@ test("who follows a run for long leaves nothing behind in the agent", async () =
 test("who follows a run is told of its end at once", async () => {
 	const { clock, observer, follow } = route();
 	const answers = follow(2);
-	observer.follow(CLOSED);
-	for (const { body } of await answers) {
-		expect(JSON.parse(String(body))).toMatchObject({
-			node: { phase: "CLOSED" },
-		});
-	}
+	observer.close();
+	expect(await answers).toHaveLength(2);
 	expect(clock.nextAlarm).toBeUndefined();
+});
+
+const live = async () => ({ value: "live", isLast: false });
+const ended = async () => ({ value: "ended", isLast: true });
+
+it.each<[string, (polls: Polls) => unknown, number, boolean]>([
+	["nobody who never asked", () => {}, 0, false],
+	["who asked a moment ago", (polls) => polls.answer(live), 1_400, true],
+	[
+		"nobody who has not asked for a while",
+		(polls) => polls.answer(live),
+		1_500,
+		false,
+	],
+	[
+		"who still waits for an answer",
+		(polls) => void polls.answer(() => new Promise(() => {})),
+		5_000,
+		true,
+	],
+	["nobody who knows of it", (polls) => polls.answer(ended), 0, false],
+])("the end waits for %s", async (_, ask, afterMs, waits) => {
+	const clock = { time: 10_000, now: () => clock.time };
+	const polls = new Polls(clock);
+	await ask(polls);
+	clock.time += afterMs;
+	const known = polls.endIsKnown().then(() => "known");
+	const later = new Promise((resolve) => setImmediate(resolve, "later"));
+	expect(await Promise.race([known, later])).toBe(waits ? "later" : "known");
+	await polls.answer(ended);
+	expect(await known).toBe("known");
+});
+
+test("an answer is kept for all who ask at about the same time, a failure too", async () => {
+	const clock = new VirtualClock();
+	let made = 0;
+	const get = shared(clock, async () => {
+		made += 1;
+		if (made === 2) throw new Error("broken");
+		return made;
+	});
+	expect(await Promise.all([get(), get()])).toEqual([1, 1]);
+	await clock.advance(249);
+	expect(await get()).toBe(1);
+	await clock.advance(1);
+	await expect(get()).rejects.toThrow("broken");
+	await clock.advance(250);
+	expect(await get()).toBe(3);
 });

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { Kept } from "../../../src/http/polling.js";
 import { RunReader } from "../../../src/http/run-reader.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import type { Snapshot } from "../../../src/rendezvous/store/store.js";
@@ -122,41 +121,4 @@ test("a reader that is closed asks the store no more", async () => {
 	await clock.advance(60_000);
 	await reader.read();
 	expect(store).toMatchObject({ reads: 1, watches: 0 });
-});
-
-test("an answer is kept for all who ask at about the same time", async () => {
-	const clock = new VirtualClock();
-	let made = 0;
-	let isWorking = Promise.resolve();
-	const kept = new Kept(clock, async () => {
-		made += 1;
-		await isWorking;
-		return made;
-	});
-	expect(await Promise.all([kept.get(), kept.get()])).toEqual([1, 1]);
-	await clock.advance(249);
-	expect(await kept.get()).toBe(1);
-	await clock.advance(1);
-	let finish = () => {};
-	isWorking = new Promise((resolve) => {
-		finish = resolve;
-	});
-	const slow = kept.get();
-	await clock.advance(10_000);
-	const late = kept.get();
-	finish();
-	expect(await Promise.all([slow, late])).toEqual([2, 2]);
-});
-
-test("an answer that failed is not kept for ever", async () => {
-	const clock = new VirtualClock();
-	let isBroken = true;
-	const kept = new Kept(clock, async () => {
-		if (isBroken) throw new Error("broken");
-		return "whole";
-	});
-	await expect(kept.get()).rejects.toThrow("broken");
-	isBroken = false;
-	await clock.advance(250);
-	expect(await kept.get()).toBe("whole");
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { staleRuns } from "../../../src/operate/find-stale.js";
-import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";
+import type { RunDocument } from "../../../src/status/run-document.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
 
@@ -19,7 +19,7 @@ const incident = {
 	root: failureRecord("a"),
 };
 
-it.each<[string, Partial<RunStatus>, object[]]>([
+it.each<[string, Partial<RunDocument>, object[]]>([
 	[
 		"one that has ended",
 		{ phase: "ended", since: NOW - 5, outcome, nodes: [gone] },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { formatHistory } from "../../../src/operate/format-history.js";
-import type { InstanceHistory } from "../../../src/rendezvous/describe/describe-history.js";
-import { phasesOf } from "../../../src/rendezvous/describe/measure-history.js";
+import type { InstanceHistory } from "../../../src/status/history.js";
+import { phasesOf } from "../../../src/status/round-times.js";
 import { failureRecord, historyRecord } from "../../helpers/run-view.js";
 
 const BEGUN = new Date(2026, 10, 21, 9, 5, 7).getTime();

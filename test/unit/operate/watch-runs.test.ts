@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fingerprint, watchLine } from "../../../src/operate/watch-runs.js";
-import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../../src/status/run-document.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
 
@@ -11,7 +11,7 @@ const ended = (result: "succeeded" | "stopped") => ({
 	...{ result, exitCode: 0, reason: "because", root: null },
 });
 
-it.each<[string, Partial<RunStatus>]>([
+it.each<[string, Partial<RunDocument>]>([
 	[
 		"waiting for 1 more node (at least 2): node-a is here",
 		{
@@ -48,10 +48,10 @@ it.each<[string, Partial<RunStatus>]>([
 });
 
 describe("that a run has changed", () => {
-	const of = (change: Partial<RunStatus>, place = "p") =>
+	const of = (change: Partial<RunDocument>, place = "p") =>
 		fingerprint({ status: runStatus(change), place });
 
-	it.each<[string, Partial<RunStatus>, Partial<RunStatus>, boolean]>([
+	it.each<[string, Partial<RunDocument>, Partial<RunDocument>, boolean]>([
 		[
 			"is not said of the time that is left",
 			{ waiting: waiting("w; 9 s left") },

@@ -6,7 +6,7 @@ import {
 	nodesWithWorkers,
 	type WhyReport,
 } from "../../../src/operate/why.js";
-import type { RunStatus } from "../../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../../src/status/run-document.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 
 /** One of them stands at another place than the others. */
@@ -27,7 +27,7 @@ const BETWEEN = {
 } as const;
 
 const reportOf = (
-	status: Pick<RunStatus, "phase" | "waiting">,
+	status: Pick<RunDocument, "phase" | "waiting">,
 	ranks: readonly RankEvidence[],
 ): WhyReport => ({
 	...{ version: 1, runId: "train", place: "etcd", instance: 7, round: 2 },

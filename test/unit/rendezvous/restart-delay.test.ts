@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { parseRestartDelay } from "../../../src/config/parse/restarts.js";
-import { waitingInWords } from "../../../src/rendezvous/describe/waiting-words.js";
 import { EMPTY_MEMORY } from "../../../src/rendezvous/planner/plan.js";
 import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import { progressOf } from "../../../src/rendezvous/planner/progress.js";
@@ -13,6 +12,7 @@ import type {
 	NodeFailure,
 	Reached,
 } from "../../../src/rendezvous/records/records.js";
+import { waitingInWords } from "../../../src/status/words.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,

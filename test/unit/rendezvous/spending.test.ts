@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { parseRestartLimit } from "../../../src/config/parse/restarts.js";
-import {
-	backWords,
-	windowOf,
-} from "../../../src/rendezvous/describe/budget-words.js";
 import { whyBarred } from "../../../src/rendezvous/planner/node-budget.js";
 import {
 	outcomeOf,
@@ -17,6 +13,7 @@ import {
 	withCharge,
 } from "../../../src/rendezvous/records/budgets.js";
 import type { NodeFailure } from "../../../src/rendezvous/records/records.js";
+import { backWords, windowOf } from "../../../src/status/words.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { failureRecord, nodeFailure, runView } from "../../helpers/run-view.js";
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { waitingInWords } from "../../../src/rendezvous/describe/waiting-words.js";
 import {
 	tellWaiting,
 	type WaitingMemory,
@@ -9,6 +8,7 @@ import type {
 	Awaited,
 	WaitingRecord,
 } from "../../../src/rendezvous/records/waiting-record.js";
+import { waitingInWords } from "../../../src/status/words.js";
 import { roundRecord } from "../../helpers/run-view.js";
 
 const WALL = 1_795_000_000_000;

@@ -1,0 +1,95 @@
+import type { RestartLimit } from "../model/budget.js";
+import {
+	comesBackAt,
+	mainLimit,
+	NOTHING,
+	nodeLimit,
+	spentOnNode,
+	UNUSED,
+	usedOf,
+} from "../rendezvous/records/budgets.js";
+import type {
+	BudgetRecord,
+	RoundRecord,
+	Spending,
+} from "../rendezvous/records/records.js";
+import type { RunSpec } from "../rendezvous/records/run-spec.js";
+import type { RunView } from "../rendezvous/records/run-view.js";
+import type { NodeStatus, RestartBudget } from "./run-document.js";
+import { budgetOwner } from "./words.js";
+
+/** The budget of each role of the run, by name. */
+export function roleBudgets(
+	{ roles = {}, world }: Pick<RoundRecord, "roles" | "world">,
+	limit: RestartLimit,
+	wallTime: number,
+): Readonly<Record<string, RestartBudget>> {
+	const names = Object.keys({ ...world?.roleWorldSizes, ...roles });
+	const budgets = names.map((name) => {
+		const spent = Object.hasOwn(roles, name) ? roles[name] : undefined;
+		return [name, budgetOf(limit, spent ?? NOTHING, wallTime)] as const;
+	});
+	return Object.fromEntries(budgets);
+}
+
+/** @param wallTime milliseconds since 1970 */
+export function budgetOf(
+	limit: RestartLimit,
+	spending: Spending,
+	wallTime: number,
+): RestartBudget {
+	const { restarts: allowed, windowMs } = limit;
+	const used = usedOf(spending, limit, wallTime);
+	const left = Math.max(0, allowed - used);
+	return windowMs === 0
+		? { allowed, used, left }
+		: {
+				...{ allowed, used, left },
+				windowSeconds: windowMs / 1_000,
+				nextBackAt: comesBackAt(spending, limit, wallTime),
+			};
+}
+
+/** Of all budgets of a node and its workers, the one with the least left. */
+export function nodeBudget(
+	view: RunView,
+	nodeId: string,
+	spec: RunSpec | undefined,
+	wallTime: number,
+): NodeStatus["restarts"] {
+	if (spec === undefined) return null;
+	const record = view.budgets.get(nodeId) ?? UNUSED;
+	const { main, own } = budgetsOn(record, spec, wallTime);
+	return leastOf([...main, ...own]);
+}
+
+/** As `nodeBudget`; null as well if failures of this run are charged to no node and no worker. */
+export function ownBudget(
+	record: BudgetRecord | undefined,
+	spec: RunSpec,
+	wallTime: number,
+): NodeStatus["restarts"] {
+	const { main, own } = budgetsOn(record ?? UNUSED, spec, wallTime);
+	const isOwner = budgetOwner(spec.policy) !== undefined;
+	// A policy of the user's own may charge a node: only what it has charged shows that.
+	const charged = main.filter(({ used }) => isOwner || used > 0);
+	return leastOf([...charged, ...own]);
+}
+
+/** What `--max-restarts` allows this node and each of its workers, and what `--max-node-restarts` allows it. */
+function budgetsOn(record: BudgetRecord, spec: RunSpec, wallTime: number) {
+	const { node, workers } = spentOnNode(record);
+	const main = [node, ...workers.values()].map((spent) =>
+		budgetOf(mainLimit(spec), spent, wallTime),
+	);
+	const limit = nodeLimit(spec);
+	const failures = record.failures ?? NOTHING;
+	return { main, own: limit ? [budgetOf(limit, failures, wallTime)] : [] };
+}
+
+function leastOf(budgets: readonly RestartBudget[]): RestartBudget | null {
+	const [least] = [...budgets].sort(
+		(one, other) => one.left - other.left || other.used - one.used,
+	);
+	return least ?? null;
+}
