@@ -24,6 +24,8 @@ const CONNECTION_MS = 10_000;
 const MOST_REQUESTS = 64;
 /** The most connections without a request yet. */
 const MOST_SILENT = 16;
+/** Includes room for probes. */
+const MOST_CONNECTIONS = MOST_REQUESTS + 2 * MOST_SILENT;
 /** Turns off Node's check for slow connections, which would wake the process for nothing: each connection has its limit here. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -74,6 +76,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
 			void answering.finally(() => underWay.delete(answering));
 		},
 	);
+	server.maxConnections = MOST_CONNECTIONS;
 	server.on("connection", (socket) => connections.admit(socket));
 	server.listen(address.port, address.host);
 	await once(server, "listening");

@@ -234,22 +234,6 @@ describe("the tables", () => {
 		]);
 	});
 
-	it("A4 shows the slowest worker's last step of a node whose workers make steps", () => {
-		const worker = (localRank: number, step: number) => ({
-			...{ localRank, rank: localRank, step, stepRate: 2 },
-			...({
-				secondsSinceStep: 3,
-				stepSource: "hook",
-				metrics: {},
-				start: "cold",
-			} as const),
-		});
-		const workers = [worker(0, 12), worker(1, 11)];
-		const nodes = [nodeStatus("node-a", { workers })];
-		const [, row] = rowsOf(part(shown({}, { nodes }), "nodes"));
-		expect(row).toContain("|11 (2/s), 3.0 s ago|");
-	});
-
 	it("shows rounds, the newest first, with their phases and causes, and earlier starts apart", () => {
 		const { version, ...first } = historyRecord({ liftedAt: NOW - 50_000 });
 		const second = {
@@ -351,26 +335,6 @@ describe("the tables", () => {
 		expect(
 			findAll(section, ({ tag }) => tag === "img" || tag === "script"),
 		).toEqual([]);
-	});
-});
-
-describe("the time line's surroundings", () => {
-	it("has a legend of what is there, and says what is left out", () => {
-		const dropped = {
-			nodes: 4,
-			rounds: 0,
-			incidents: 0,
-			spansBefore: NOW - 40_000,
-		};
-		const section = part(
-			shown({ timeline: timeline({ dropped }) }),
-			"timeline",
-		);
-		const legend = findAll(section, hasClass("legend")).map(textOf);
-		expect(legend).toEqual(["runsends its workersa round beginsfailure"]);
-		expect(textOf(section)).toMatch(
-			/Left out: 4 nodes that went first, some of what was before \d\d:\d\d:\d\d\.$/,
-		);
 	});
 });
 

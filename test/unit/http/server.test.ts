@@ -69,14 +69,6 @@ test("a request is taken apart, and every answer has the headers that guard a br
 	expect(response).not.toMatch(/access-control|unsafe-inline/i);
 });
 
-test("HEAD has the headers of GET, and no body", async () => {
-	const { server } = await open(async () => words(200, "hello"));
-	const request = "HEAD / HTTP/1.1\r\nHost: h\r\n\r\n";
-	const response = await send(server.port, request);
-	expect(response).toMatch(/Content-Length: 6\r\n/);
-	expect(response).toMatch(/\r\n\r\n$/);
-});
-
 test("an error is said once, as 500 without its words, and the next request is answered", async () => {
 	let isBroken = true;
 	const { server, errors } = await open(async () => {

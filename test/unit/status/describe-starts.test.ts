@@ -66,11 +66,6 @@ describe("how a node started its workers in the newest round", () => {
 		}
 	});
 
-	it("is of a spare what it has ready, whenever it came", () => {
-		const spare = { round: 1, nextStart: NEXT };
-		expect(read([spare], { synced: 9 })).toEqual({ nextStart: NEXT });
-	});
-
 	it("has no next start for a node that has left, or has no agent", () => {
 		expect(read([{ ...second, leftAt: 900 }])).toEqual({ starts: WARM });
 		const node = { nodeId: "a", pid: null };

@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { NodeStatus } from "../../../src/status/run-document.js";
 import {
 	coldReasons,
-	formatStatus,
 	showsStarts,
 	startCells,
 } from "../../../src/status/status-text.js";
-import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
+import { nodeStatus } from "../../helpers/run-status.js";
 
 type Told = Pick<NodeStatus, "starts" | "nextStart">;
 
@@ -56,18 +55,4 @@ it("says each reason once, with its nodes, those of most nodes first", () => {
 	expect(coldReasons(many).at(-1)).toBe("  … and 3 other reasons");
 	const importing = { start: "importing", reason: "…" } as const;
 	expect(coldReasons([node("a", { nextStart: importing })])).toEqual([]);
-});
-
-it("is part of a run's status", () => {
-	const nodes = [
-		node("a", {
-			starts: { warm: 0, cold: 2, reason: FIRST },
-			nextStart: { start: "warm", modules: 3, bytes: 2e6 },
-		}),
-	];
-	const shown = formatStatus(runStatus({ nodes }), NOW);
-	expect(shown).toContain(`\n  started cold on a: ${FIRST}\n`);
-	expect(shown).toMatch(
-		/launcher +started +next start +workers\n.* cold +warm \(3 modules, 2 MB\) +101 102\n/,
-	);
 });

@@ -149,15 +149,6 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 		expect(shown).toContain(`, role reader: 1 of 3 in 1 h 0 min left ${back}`);
 	});
 
-	it("names a few of many workers", () => {
-		const workerPids = Array.from({ length: 12 }, (_, index) => 100 + index);
-		const shown = formatStatus(
-			runStatus({ nodes: [nodeStatus("a", { workerPids })] }),
-			NOW,
-		);
-		expect(shown).toContain("100 101 102 103 104 105 106 107 and 4 more\n");
-	});
-
 	it("keeps what others wrote from the terminal", () => {
 		const cause = "\x1b[31mred\nline";
 		const nodes = [nodeStatus("a", { state: "leaving", cause })];
