@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Timeline } from "../../src/status/timeline.js";
 import type { RunHistory } from "../../src/status/history.js";
+import type { Timeline } from "../../src/status/timeline.js";
 import { ask, observedAt } from "../helpers/ask.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
