@@ -1,5 +1,5 @@
 import { ElasticRunError } from "../../src/base/errors.js";
-import { readSnapshot } from "../../src/rendezvous/store/etcd/read-snapshot.js";
+import { readSnapshot } from "../../src/rendezvous/store/etcd/codec.js";
 import type {
 	Compare,
 	Lease,

@@ -21,7 +21,7 @@ const DOORS: Readonly<Record<string, string>> = {
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
 	etcd3: "src/rendezvous/store/etcd/etcd-client.ts",
-	"@grpc/grpc-js": "src/rendezvous/store/etcd/call-options.ts",
+	"@grpc/grpc-js": "src/rendezvous/store/etcd/etcd-client.ts",
 	"prom-client": "src/http/metrics.ts",
 	preact: "src/http/page/parts.tsx",
 };

@@ -4,7 +4,7 @@ const READ_TESTS = "test/unit/rendezvous/store/etcd/read-snapshot.test.ts";
 const COORDINATOR_TESTS = "test/unit/rendezvous/coordinator.test.ts";
 const LOOP_TESTS = "test/unit/rendezvous/reconcile-loop.test.ts";
 const LOOP = "src/rendezvous/member/reconcile-loop.ts";
-const FILE = "src/rendezvous/store/etcd/read-snapshot.ts";
+const FILE = "src/rendezvous/store/etcd/codec.ts";
 
 /** Guards of reading only what has changed. */
 export const READ_MUTANTS: readonly Mutant[] = [

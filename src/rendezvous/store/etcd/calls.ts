@@ -1,18 +1,201 @@
-import { HopelessStoreError } from "../../../base/back-off.js";
+import { backOffMs, HopelessStoreError } from "../../../base/back-off.js";
 import type { Clock } from "../../../base/clock.js";
 import { ElasticRunError } from "../../../base/errors.js";
-import type { AnswerTime } from "./answer-times.js";
-import { type Failure, failureOf } from "./call-error.js";
-import type { Connections } from "./connections.js";
-import type { CallSettings, EtcdClient } from "./etcd-client.js";
-import type { Login } from "./login.js";
-import { type Status, StatusError } from "./status.js";
+import {
+	CODE,
+	type Failure,
+	failureOf,
+	type Status,
+	StatusError,
+} from "./errors.js";
+import type { Credentials, EtcdClient } from "./etcd-client.js";
 
-export interface CallsOptions {
+/** Without a token: etcd requires none. */
+interface Known {
+	readonly token: string | undefined;
+}
+
+/** The token that goes with each call. All members accept it, until etcd forgets it. */
+export class Login {
+	private present: Known | undefined;
+	private asking: Promise<Known> | undefined;
+
+	constructor(private readonly credentials: Credentials | undefined) {
+		if (credentials === undefined) this.present = { token: undefined };
+	}
+
+	/** Undefined if etcd must be asked first. */
+	get known(): Known | undefined {
+		return this.present;
+	}
+
+	/** Whether etcd can be asked for another token. */
+	get isRenewable(): boolean {
+		return this.credentials !== undefined;
+	}
+
+	/** @throws StatusError */
+	async token(client: EtcdClient): Promise<string | undefined> {
+		if (this.present === undefined) {
+			this.asking ??= this.ask(client);
+			this.present = await this.asking;
+		}
+		return this.present.token;
+	}
+
+	/** Call it when etcd no longer accepts this token. */
+	forget(token: string | undefined): void {
+		if (this.isRenewable && this.present?.token === token) {
+			this.present = undefined;
+		}
+	}
+
+	private async ask(client: EtcdClient): Promise<Known> {
+		if (this.credentials === undefined) return { token: undefined };
+		try {
+			return await client.authenticate(this.credentials);
+		} catch (error) {
+			if (isWithoutAuthentication(error)) return { token: undefined };
+			throw error;
+		} finally {
+			this.asking = undefined;
+		}
+	}
+}
+
+function isWithoutAuthentication(error: unknown): boolean {
+	return (
+		error instanceof StatusError &&
+		error.status.details.includes("authentication is not enabled")
+	);
+}
+
+/** After this many failures the interval between tries of a stream stays the same: a lease must not expire meanwhile. */
+const MOST_FAILURES = 4;
+
+/** The pauses before a stream is opened again. */
+export class StreamPauses {
+	/** How often in a row a stream has ended without an answer. */
+	private failures = 0;
+	private cancelTimer: (() => void) | undefined;
+
+	constructor(
+		private readonly options: Pick<ConnectionsOptions, "clock" | "random">,
+	) {}
+
+	/** Whether one lasts. */
+	get isOn(): boolean {
+		return this.cancelTimer !== undefined;
+	}
+
+	/** The stream has ended: `reopen` is called after the pause. */
+	begin(reopen: () => void): void {
+		const { clock, random } = this.options;
+		this.failures += 1;
+		const failures = Math.min(this.failures, MOST_FAILURES);
+		const at = clock.now() + backOffMs(failures, random());
+		this.cancelTimer = clock.wakeAt(at, () => {
+			this.cancelTimer = undefined;
+			reopen();
+		});
+	}
+
+	/** The stream has answered: the next pause is short again. */
+	forgetFailures(): void {
+		this.failures = 0;
+	}
+
+	cancel(): void {
+		this.cancelTimer?.();
+		this.cancelTimer = undefined;
+	}
+}
+
+export interface Traffic {
+	/** The number of TCP connections opened. */
+	readonly connections: number;
+	readonly bytesRead: number;
+	readonly bytesWritten: number;
+}
+
+interface ConnectionsOptions {
+	readonly endpoints: readonly string[];
+	readonly connect: (endpoint: string) => EtcdClient;
+	readonly clock: Clock;
+	/** A number in [0, 1). */
+	readonly random: () => number;
+}
+
+/**
+ * The single connection of a store. Calls, keepalives and watches share it, so that none can hang while another works. If
+ * one finds it bad, all move to a new one, at the next endpoint.
+ */
+export class Connections {
+	private client: EtcdClient | undefined;
+	/** The endpoint of the present or next connection. */
+	private place: number;
+	private closed = false;
+	private past: Traffic = { connections: 0, bytesRead: 0, bytesWritten: 0 };
+
+	constructor(private readonly options: ConnectionsOptions) {
+		// Agents spread over the members.
+		this.place = Math.floor(options.random() * options.endpoints.length);
+	}
+
+	get size(): number {
+		return this.options.endpoints.length;
+	}
+
+	/** @throws ElasticRunError STORE_UNREACHABLE after `close` */
+	get current(): EtcdClient {
+		if (this.closed) {
+			throw new ElasticRunError("STORE_UNREACHABLE", "this store was closed");
+		}
+		const { endpoints, connect } = this.options;
+		this.client ??= connect(endpoints[this.place] ?? "");
+		return this.client;
+	}
+
+	/** Ends everything on this connection; later calls use another one. */
+	giveUp(client: EtcdClient, why: string): void {
+		if (client !== this.client) return;
+		this.place = (this.place + 1) % this.size;
+		this.leave(client, `the connection was given up: ${why}`);
+	}
+
+	/** The pauses of one stream. */
+	pauses(): StreamPauses {
+		return new StreamPauses(this.options);
+	}
+
+	get traffic(): Traffic {
+		return this.client ? sum(this.past, this.client) : this.past;
+	}
+
+	close(): void {
+		this.closed = true;
+		if (this.client) this.leave(this.client, "this store was closed");
+	}
+
+	private leave(client: EtcdClient, details: string): void {
+		this.client = undefined;
+		this.past = sum(this.past, client);
+		client.close({ code: CODE.cancelled, details });
+	}
+}
+
+function sum(past: Traffic, { sockets }: EtcdClient): Traffic {
+	return {
+		connections: past.connections + sockets.opened,
+		bytesRead: past.bytesRead + sockets.bytesRead,
+		bytesWritten: past.bytesWritten + sockets.bytesWritten,
+	};
+}
+
+interface CallsOptions {
 	readonly clock: Clock;
 	readonly connections: Connections;
 	readonly login: Login;
-	readonly time: AnswerTime;
 }
 
 /** How one endpoint failed. */
@@ -37,9 +220,9 @@ export class Calls {
 	 * @throws LeaseEnded
 	 */
 	async make<Answer>(
-		call: (client: EtcdClient, settings: CallSettings) => Promise<Answer>,
+		call: (client: EtcdClient, token: string | undefined) => Promise<Answer>,
 	): Promise<Answer> {
-		const { connections, login, clock, time } = this.options;
+		const { connections, login, clock } = this.options;
 		const attempts: Attempt[] = [];
 		let isTokenNew = false;
 		for (;;) {
@@ -48,7 +231,7 @@ export class Calls {
 			let token: string | undefined;
 			try {
 				token = await login.token(client);
-				const answer = await call(client, { time, token });
+				const answer = await call(client, token);
 				this.failures.clear();
 				return answer;
 			} catch (error) {
@@ -76,7 +259,7 @@ export class Calls {
 	 */
 	async token(): Promise<string | undefined> {
 		const { known } = this.options.login;
-		return known ? known.token : this.make(async (_, { token }) => token);
+		return known ? known.token : this.make(async (_, token) => token);
 	}
 
 	/** Tells all failures since the last answer; whether trying again can help, this call alone shows. */

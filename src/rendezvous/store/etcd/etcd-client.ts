@@ -1,3 +1,6 @@
+import { Duplex } from "node:stream";
+import { connect } from "node:tls";
+import { type CallOptions, InterceptingCall, setLogger } from "@grpc/grpc-js";
 import {
 	type IAuthenticateResponse as AuthenticateResponse,
 	Etcd3,
@@ -11,18 +14,110 @@ import {
 	type IWatchResponse as WatchResponse,
 } from "etcd3";
 import { backgroundClock, type Clock } from "../../../base/clock.js";
-import type { AnswerTime } from "./answer-times.js";
-import { type CallOptions, callOptions } from "./call-options.js";
-import { channelOptions } from "./channel-options.js";
+import { CODE, type Status } from "./errors.js";
 import {
+	type AnswerTime,
 	type EtcdStream,
 	type OnEnd,
 	PendingCalls,
 	type StreamHandlers,
 } from "./pending-calls.js";
 import { Sockets } from "./sockets.js";
-import type { Status } from "./status.js";
-import { forgoServerNameWarning, type Tls } from "./tls.js";
+
+/** gRPC's options for a connection. */
+function channelOptions({ withinMs }: AnswerTime) {
+	return {
+		"grpc.keepalive_timeout_ms": withinMs,
+		"grpc.max_receive_message_length": -1,
+		"grpc.keepalive_time_ms": 5_000,
+		"grpc.initial_reconnect_backoff_ms": 100,
+		"grpc.max_reconnect_backoff_ms": 500,
+		"grpc.enable_http_proxy": 0,
+		"grpc.enable_channelz": 0,
+		"grpc.service_config_disable_resolution": 1,
+		// One name may stand for several members: a second try gets another of them.
+		"grpc.service_config": JSON.stringify({
+			loadBalancingConfig: [{ pick_first: { shuffleAddressList: true } }],
+		}),
+	};
+}
+
+interface CallObserver {
+	/** Called for each message sent. */
+	readonly onSent: () => void;
+	/** Called for each message received. */
+	readonly onReceived: () => void;
+	readonly onEnd: OnEnd;
+}
+
+/** At other codes etcd3 would drop its connections, and at some details retry in a loop. */
+const HARMLESS = { code: CODE.outOfRange, details: "" };
+
+// The caller reports errors; gRPC need not print them on stderr as well.
+setLogger({ error: () => {}, info: console.error, debug: console.error });
+
+/**
+ * The options of a call, and what can be learnt from it. etcd3 reacts to failures in its own way, so it only learns that
+ * there was one.
+ */
+function callOptions(
+	token: string | undefined,
+	{ onSent, onReceived, onEnd }: CallObserver,
+): CallOptions {
+	return {
+		interceptors: [
+			(options, nextCall) =>
+				new InterceptingCall(nextCall(options), {
+					start: (metadata, _listener, next) => {
+						// A member without a leader then says so instead of not answering.
+						metadata.set("hasleader", "true");
+						if (token !== undefined) metadata.set("token", token);
+						next(metadata, {
+							onReceiveMessage: (message, pass) => {
+								if (message !== null) onReceived();
+								pass(message);
+							},
+							onReceiveStatus: (status, pass) => {
+								onEnd(status);
+								const isGood = status.code === CODE.ok;
+								pass(isGood ? status : { ...status, ...HARMLESS });
+							},
+						});
+					},
+					sendMessage: (message, pass) => {
+						onSent();
+						pass(message);
+					},
+				}),
+		],
+	};
+}
+
+/** Contents of files, in PEM. */
+export interface Tls {
+	/** The trusted authorities; if absent, the system's. */
+	readonly ca?: Buffer;
+	readonly cert?: Buffer;
+	readonly key?: Buffer;
+}
+
+let isForgone = false;
+
+/**
+ * gRPC sends the server's name in TLS even if it is an address. Node warns about that (DEP0123) once per process: this
+ * uses up that warning without printing it.
+ */
+function forgoServerNameWarning(): void {
+	if (isForgone) return;
+	isForgone = true;
+	const before = process.noDeprecation ?? false;
+	process.noDeprecation = true;
+	const nowhere = new Duplex({ read() {}, write() {} });
+	connect({ socket: nowhere, servername: "127.0.0.1" })
+		.on("error", () => {})
+		.destroy();
+	process.noDeprecation = before;
+}
 
 export type {
 	LeaseKeepAliveRequest,
@@ -36,7 +131,18 @@ export type {
 /** How much longer than this client waits etcd may work on a request, in milliseconds. */
 const SERVER_GRACE_MS = 500;
 
-export interface EtcdClientOptions {
+/**
+ * The time for a login, in milliseconds. etcd computes a deliberately slow hash, and after its restart for many agents at
+ * once.
+ */
+const LOGIN_TIME: AnswerTime = { withinMs: 5_000, firstWithinMs: 10_000 };
+
+export interface Credentials {
+	readonly username: string;
+	readonly password: string;
+}
+
+interface EtcdClientOptions {
 	/** "host:port" or "https://host:port" */
 	readonly endpoint: string;
 	readonly tls?: Tls | undefined;
@@ -44,11 +150,6 @@ export interface EtcdClientOptions {
 	readonly callTime: AnswerTime;
 	/** Called for each message sent. */
 	readonly onSent: () => void;
-}
-
-export interface CallSettings {
-	readonly time: AnswerTime;
-	readonly token: string | undefined;
 }
 
 type Policy = NonNullable<NonNullable<Options["faultHandling"]>["global"]>;
@@ -100,43 +201,42 @@ export class EtcdClient {
 
 	transaction(
 		request: TxnRequest,
-		settings: CallSettings,
+		token: string | undefined,
 	): Promise<TxnResponse> {
 		const { kv } = this.client;
-		return this.call((options) => kv.txn(request, options), settings);
+		return this.call(token, (options) => kv.txn(request, options));
 	}
 
 	grantLease(
 		ttlSeconds: number,
-		settings: CallSettings,
+		token: string | undefined,
 	): Promise<LeaseGrantResponse> {
 		const { leaseClient } = this.client;
 		const request = { TTL: ttlSeconds };
-		return this.call(
-			(options) => leaseClient.leaseGrant(request, options),
-			settings,
+		return this.call(token, (options) =>
+			leaseClient.leaseGrant(request, options),
 		);
 	}
 
-	async revokeLease(id: string, settings: CallSettings): Promise<void> {
+	async revokeLease(id: string, token: string | undefined): Promise<void> {
 		const { leaseClient } = this.client;
 		const request = { ID: id };
-		await this.call(
-			(options) => leaseClient.leaseRevoke(request, options),
-			settings,
+		await this.call(token, (options) =>
+			leaseClient.leaseRevoke(request, options),
 		);
 	}
 
-	authenticate(
-		login: { readonly username: string; readonly password: string },
-		time: AnswerTime,
-	): Promise<AuthenticateResponse> {
+	authenticate({
+		username,
+		password,
+	}: Credentials): Promise<AuthenticateResponse> {
 		const { auth } = this.client;
-		const request = { name: login.username, password: login.password };
-		return this.call((options) => auth.authenticate(request, options), {
-			time,
-			token: undefined,
-		});
+		const request = { name: username, password };
+		return this.call(
+			undefined,
+			(options) => auth.authenticate(request, options),
+			LOGIN_TIME,
+		);
 	}
 
 	keepAlives(
@@ -172,8 +272,9 @@ export class EtcdClient {
 	}
 
 	private call<Answer>(
+		token: string | undefined,
 		start: (options: CallOptions) => Promise<Answer>,
-		{ time, token }: CallSettings,
+		time = this.options.callTime,
 	): Promise<Answer> {
 		const longestMs = Math.max(time.withinMs, time.firstWithinMs);
 		const deadline =

@@ -13,18 +13,25 @@ import type {
 	Watch,
 	Write,
 } from "../store.js";
-import { callTime } from "./answer-times.js";
-import { Calls, LeaseEnded } from "./calls.js";
-import { decodeTransaction, encodeTransaction } from "./codec.js";
-import { Connections, type Traffic } from "./connections.js";
-import type { EtcdClient, TxnRequest, TxnResponse } from "./etcd-client.js";
-import { momentOf } from "./expiry.js";
-import { LeaseKeeper } from "./lease-keeper.js";
-import { type Credentials, Login } from "./login.js";
-import { readSnapshot } from "./read-snapshot.js";
-import type { Status } from "./status.js";
-import type { Tls } from "./tls.js";
-import { WatchStream } from "./watch-stream.js";
+import {
+	Calls,
+	Connections,
+	LeaseEnded,
+	Login,
+	type Traffic,
+} from "./calls.js";
+import { decodeTransaction, encodeTransaction, readSnapshot } from "./codec.js";
+import type { Status } from "./errors.js";
+import type {
+	Credentials,
+	EtcdClient,
+	Tls,
+	TxnRequest,
+	TxnResponse,
+} from "./etcd-client.js";
+import { LeaseKeeper, momentOf } from "./leases.js";
+import { callTime } from "./pending-calls.js";
+import { WatchStream } from "./watches.js";
 
 export interface EtcdStoreOptions {
 	/** "host:port", or "https://host:port" (all with TLS or none). */
@@ -90,7 +97,7 @@ export class EtcdStore implements Store {
 		});
 		const { connections } = this;
 		const login = new Login(options.login);
-		this.calls = new Calls({ clock, connections, login, time });
+		this.calls = new Calls({ clock, connections, login });
 		const onStreamEnd = (client: EtcdClient, status: Status) => {
 			this.calls.judge(client, status, Number.POSITIVE_INFINITY);
 		};
@@ -121,9 +128,9 @@ export class EtcdStore implements Store {
 	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
 		const seconds = Math.max(1, Math.ceil(ttlMs / 1_000));
 		let sent = momentOf(this.options.clock);
-		const { ID, TTL } = await this.calls.make((client, settings) => {
+		const { ID, TTL } = await this.calls.make((client, token) => {
 			sent = momentOf(this.options.clock);
-			return client.grantLease(seconds, settings);
+			return client.grantLease(seconds, token);
 		});
 		// etcd grants more than was asked for if its own time-outs require it.
 		const granted = { id: ID, ttlMs: Number(TTL) * 1_000 };
@@ -132,9 +139,7 @@ export class EtcdStore implements Store {
 
 	async endLease(id: LeaseId): Promise<void> {
 		try {
-			await this.calls.make((client, settings) =>
-				client.revokeLease(id, settings),
-			);
+			await this.calls.make((client, token) => client.revokeLease(id, token));
 		} catch (error) {
 			if (!(error instanceof LeaseEnded)) throw error;
 		}
@@ -172,8 +177,8 @@ export class EtcdStore implements Store {
 	}
 
 	private send(request: TxnRequest): Promise<TxnResponse> {
-		return this.calls.make((client, settings) =>
-			client.transaction(request, settings),
+		return this.calls.make((client, token) =>
+			client.transaction(request, token),
 		);
 	}
 

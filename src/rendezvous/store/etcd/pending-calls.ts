@@ -1,8 +1,96 @@
 import type { Clock } from "../../../base/clock.js";
 import { messageOf } from "../../../base/errors.js";
-import type { AnswerTime } from "./answer-times.js";
-import { expectAnswer, type Greeting } from "./deadline.js";
-import { CODE, NO_ANSWER, type Status, StatusError } from "./status.js";
+import { CODE, NO_ANSWER, type Status, StatusError } from "./errors.js";
+
+/** How long to wait for answers, in milliseconds. */
+export interface AnswerTime {
+	/** On a connection that has received something. */
+	readonly withinMs: number;
+	/** On a connected one that has received nothing yet: the handshake takes several round trips. */
+	readonly firstWithinMs: number;
+}
+
+/** The default time to live of leases, in milliseconds. */
+const USUAL_TTL_MS = 5_000;
+const SHORTEST_MS = 1_000;
+/** A server that takes longer counts as dead, however long leases live. */
+const LONGEST_MS = 5_000;
+/** The fractions of a lease's time to live that answers may take. */
+const CALL_PART = 1 / 5;
+const KEEPALIVE_PART = 1 / 6;
+const FIRST_PART = 2 / 5;
+
+/** The time for calls. A longer lease means a slower store, or more time to wait for it. */
+export function callTime(leaseTtlMs = USUAL_TTL_MS): AnswerTime {
+	const part = leaseTtlMs * CALL_PART;
+	const withinMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, part));
+	return { withinMs, firstWithinMs: 2 * withinMs };
+}
+
+/**
+ * The time for a lease's keepalives. An unanswered one is given up early enough for others. Sent after a fifth of the
+ * time to live on a connection that has died, and again on the next one, a keepalive is answered or given up before 0.8
+ * of that time, when an agent stops relying on its lease.
+ */
+export function keepaliveTime(ttlMs: number): AnswerTime {
+	return {
+		withinMs: ttlMs * KEEPALIVE_PART,
+		firstWithinMs: ttlMs * FIRST_PART,
+	};
+}
+
+/** A timer that fires later than this, in milliseconds, shows that the process was busy or frozen. */
+const LATE_MS = 50;
+/** How long to wait then for pending input to be read. */
+const GRACE_MS = 100;
+
+/**
+ * Calls `missed` if what was expected by `at` has not come. Timers fire before sockets are read: if the process itself
+ * was late, the answer may be there already, so it waits a little longer. Returns a function that cancels it.
+ */
+export function expectBy(
+	clock: Clock,
+	at: number,
+	missed: () => void,
+): () => void {
+	let cancel = clock.wakeAt(at, () => {
+		const now = clock.now();
+		if (now - at <= LATE_MS) missed();
+		else cancel = clock.wakeAt(now + GRACE_MS, missed);
+	});
+	return () => cancel();
+}
+
+/** The state of a connection that determines how long its answers may take. */
+export interface Greeting {
+	/** When a message was last received. */
+	readonly heardAt: number;
+	/** Whether the server has accepted it. */
+	readonly isReached: boolean;
+}
+
+/**
+ * Calls `missed` with the time waited if an answer to what is sent now does not come in time. Returns a function that
+ * cancels it.
+ */
+export function expectAnswer(
+	clock: Clock,
+	connection: Greeting,
+	{ withinMs, firstWithinMs }: AnswerTime,
+	missed: (waitedMs: number) => void,
+): () => void {
+	const sentAt = clock.now();
+	const isNew = connection.heardAt === Number.NEGATIVE_INFINITY;
+	let cancel = expectBy(clock, sentAt + withinMs, () => {
+		// Another try may be accepted if this one was lost on the way.
+		if (!isNew || !connection.isReached) missed(withinMs);
+		else {
+			const miss = () => missed(firstWithinMs);
+			cancel = expectBy(clock, sentAt + firstWithinMs, miss);
+		}
+	});
+	return () => cancel();
+}
 
 /** Call it with how the operation ended. */
 export type OnEnd = (status: Status) => void;

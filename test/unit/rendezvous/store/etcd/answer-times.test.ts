@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import {
 	callTime,
 	keepaliveTime,
-} from "../../../../../src/rendezvous/store/etcd/answer-times.js";
+} from "../../../../../src/rendezvous/store/etcd/pending-calls.js";
 
 it.each([
 	[undefined, 1_000, 2_000],

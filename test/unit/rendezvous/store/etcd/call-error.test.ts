@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../../../src/rendezvous/store/etcd/call-error.js";
+import { failureOf } from "../../../../../src/rendezvous/store/etcd/errors.js";
 
 const unconnected = (reason: string) =>
 	`No connection established. Last error: ${reason}. Resolution note: `;

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isHopeless } from "../../../../../src/base/back-off.js";
-import { callTime } from "../../../../../src/rendezvous/store/etcd/answer-times.js";
 import {
 	Calls,
 	LeaseEnded,
+	Login,
 } from "../../../../../src/rendezvous/store/etcd/calls.js";
+import { StatusError } from "../../../../../src/rendezvous/store/etcd/errors.js";
 import type { EtcdClient } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
-import { Login } from "../../../../../src/rendezvous/store/etcd/login.js";
-import { StatusError } from "../../../../../src/rendezvous/store/etcd/status.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 import { fakeConnections } from "./fake-client.js";
 
@@ -51,18 +50,15 @@ const NO_LEASE = new StatusError({
 function callsOf(endpoints: readonly string[], login = new Login(undefined)) {
 	const clock = new VirtualClock(1_000);
 	const { connections, clients } = fakeConnections(clock, { endpoints });
-	const calls = new Calls({ clock, connections, login, time: callTime() });
+	const calls = new Calls({ clock, connections, login });
 	/** Makes a call whose tries go as this says, and tells where they went and with which tokens. */
 	const make = async (...outcomes: readonly (string | Error)[]) => {
 		const asked: string[] = [];
 		const tokens: (string | undefined)[] = [];
-		const call = async (
-			client: EtcdClient,
-			settings: { token: string | undefined },
-		) => {
+		const call = async (client: EtcdClient, token: string | undefined) => {
 			const outcome = outcomes[asked.length];
 			asked.push(client.endpoint);
-			tokens.push(settings.token);
+			tokens.push(token);
 			if (outcome instanceof Error) throw outcome;
 			return outcome;
 		};

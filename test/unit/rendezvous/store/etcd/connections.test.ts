@@ -70,8 +70,20 @@ describe("connections", () => {
 		[3, 0, 100],
 		[4, 1, 400],
 		[100, 1, 400],
-	])("are tried again by a stream after %i failures, with chance at %i, in %i ms", (failures, chance, ms) => {
-		const { connections } = connectionsOf(() => chance);
-		expect(connections.pauseMs(failures)).toBe(ms);
+	])("are tried again by a stream after %i failures, with chance at %i, in %i ms", async (failures, chance, ms) => {
+		const clock = new VirtualClock(0);
+		const pauses = fakeConnections(clock, {
+			random: () => chance,
+		}).connections.pauses();
+		for (let failure = 1; failure < failures; failure++) pauses.begin(() => {});
+		await clock.advance(1_000);
+		let reopened = false;
+		pauses.begin(() => {
+			reopened = true;
+		});
+		await clock.advance(ms - 1);
+		expect([reopened, pauses.isOn]).toEqual([false, true]);
+		await clock.advance(1);
+		expect([reopened, pauses.isOn]).toEqual([true, false]);
 	});
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	expectAnswer,
 	expectBy,
-} from "../../../../../src/rendezvous/store/etcd/deadline.js";
+} from "../../../../../src/rendezvous/store/etcd/pending-calls.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 
 /** Its timers ring this much later than they should, as those of a busy process do. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expiryOf } from "../../../../../src/rendezvous/store/etcd/expiry.js";
+import { expiryOf } from "../../../../../src/rendezvous/store/etcd/leases.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 
 const SENT = { now: 1_000, wallTime: 1_700_000_000_000, asleep: 40_000 };

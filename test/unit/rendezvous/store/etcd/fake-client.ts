@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../../src/base/clock.js";
-import { Connections } from "../../../../../src/rendezvous/store/etcd/connections.js";
+import { Connections } from "../../../../../src/rendezvous/store/etcd/calls.js";
+import type { Status } from "../../../../../src/rendezvous/store/etcd/errors.js";
 import type {
 	EtcdClient,
 	LeaseKeepAliveRequest,
@@ -8,7 +9,6 @@ import type {
 	WatchResponse,
 } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
 import type { StreamHandlers } from "../../../../../src/rendezvous/store/etcd/pending-calls.js";
-import type { Status } from "../../../../../src/rendezvous/store/etcd/status.js";
 
 /** One stream as the far end has it. */
 export interface FakeStream<Request, Answer> {

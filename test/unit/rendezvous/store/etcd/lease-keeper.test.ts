@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { momentOf } from "../../../../../src/rendezvous/store/etcd/expiry.js";
-import { LeaseKeeper } from "../../../../../src/rendezvous/store/etcd/lease-keeper.js";
+import {
+	LeaseKeeper,
+	momentOf,
+} from "../../../../../src/rendezvous/store/etcd/leases.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 import { fakeConnections } from "./fake-client.js";
 

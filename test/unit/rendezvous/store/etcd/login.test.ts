@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Login } from "../../../../../src/rendezvous/store/etcd/calls.js";
+import { StatusError } from "../../../../../src/rendezvous/store/etcd/errors.js";
 import type { EtcdClient } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
-import { Login } from "../../../../../src/rendezvous/store/etcd/login.js";
-import { StatusError } from "../../../../../src/rendezvous/store/etcd/status.js";
 
 const CREDENTIALS = { username: "u", password: "p" };
 

@@ -1,4 +1,8 @@
 import { pause } from "../../../../../src/base/back-off.js";
+import {
+	type Status,
+	StatusError,
+} from "../../../../../src/rendezvous/store/etcd/errors.js";
 import type {
 	EtcdClient,
 	LeaseKeepAliveRequest,
@@ -10,10 +14,6 @@ import type {
 } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
 import { EtcdStore } from "../../../../../src/rendezvous/store/etcd/etcd-store.js";
 import type { StreamHandlers } from "../../../../../src/rendezvous/store/etcd/pending-calls.js";
-import {
-	type Status,
-	StatusError,
-} from "../../../../../src/rendezvous/store/etcd/status.js";
 import {
 	clockFromNow,
 	type VirtualClock,

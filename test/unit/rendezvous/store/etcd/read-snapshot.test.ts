@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { readSnapshot } from "../../../../../src/rendezvous/store/etcd/codec.js";
 import type {
 	TxnRequest,
 	TxnResponse,
 } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
-import { readSnapshot } from "../../../../../src/rendezvous/store/etcd/read-snapshot.js";
 
 interface Held {
 	readonly value: string;

@@ -1,6 +1,6 @@
-import { callTime } from "../../../../../src/rendezvous/store/etcd/answer-times.js";
 import type { WatchResponse } from "../../../../../src/rendezvous/store/etcd/etcd-client.js";
-import { WatchStream } from "../../../../../src/rendezvous/store/etcd/watch-stream.js";
+import { callTime } from "../../../../../src/rendezvous/store/etcd/pending-calls.js";
+import { WatchStream } from "../../../../../src/rendezvous/store/etcd/watches.js";
 import { VirtualClock } from "../../../../helpers/virtual-clock.js";
 import { fakeConnections } from "./fake-client.js";
 

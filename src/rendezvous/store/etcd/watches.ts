@@ -1,13 +1,81 @@
 import type { Clock } from "../../../base/clock.js";
 import type { OnHint, Watch } from "../store.js";
-import type { AnswerTime } from "./answer-times.js";
+import type { Connections, StreamPauses } from "./calls.js";
 import { encodeRange } from "./codec.js";
-import type { Connections } from "./connections.js";
-import { expectAnswer } from "./deadline.js";
+import type { Status } from "./errors.js";
 import type { EtcdClient, WatchRequest, WatchResponse } from "./etcd-client.js";
-import type { EtcdStream } from "./pending-calls.js";
-import type { Status } from "./status.js";
-import { Watcher } from "./watcher.js";
+import {
+	type AnswerTime,
+	type EtcdStream,
+	expectAnswer,
+} from "./pending-calls.js";
+
+/** How long to wait after a refused watch, in milliseconds; each further refusal doubles it. */
+const SHORTEST_REFUSAL_MS = 1_000;
+const LONGEST_REFUSAL_MS = 30_000;
+
+/** One watch of the store's users. It survives its streams. */
+class Watcher {
+	private isHinting = false;
+	/** The newest revision to notify. */
+	private changed = 0;
+	private isClosed = false;
+	/** How often in a row etcd has refused it. */
+	private refusals = 0;
+
+	/** @param seen returns the revision up to which the owner of `onHint` has seen everything */
+	constructor(
+		readonly selectors: readonly string[],
+		private seen: number,
+		private readonly onHint: OnHint,
+	) {}
+
+	/** etcd confirmed the watch, and reports changes after this revision. */
+	grant(revision: number): void {
+		this.refusals = 0;
+		if (revision !== this.seen) this.hint();
+	}
+
+	/** Further changes may stay unseen until etcd watches again. */
+	loseSight(): void {
+		this.seen = Number.NaN;
+	}
+
+	/**
+	 * Notifications that come together are merged.
+	 * @param revision that of the last change; without it anything may have changed
+	 */
+	hint(revision = Number.POSITIVE_INFINITY): void {
+		this.changed = Math.max(this.changed, revision);
+		if (this.isHinting) return;
+		this.isHinting = true;
+		setImmediate(() => {
+			const { changed } = this;
+			this.isHinting = false;
+			this.changed = 0;
+			if (this.isClosed) return;
+			if (Number.isFinite(changed)) this.onHint(changed);
+			else this.onHint();
+		});
+	}
+
+	/**
+	 * Handles a refusal by etcd. Returns how long to wait before the next request, in milliseconds.
+	 * @param isTokenRenewed whether the next request has a new token: the first refusal may have been for the old one
+	 */
+	refuse(isTokenRenewed: boolean): number {
+		this.refusals += 1;
+		if (isTokenRenewed && this.refusals === 1) return 0;
+		return Math.min(
+			LONGEST_REFUSAL_MS,
+			SHORTEST_REFUSAL_MS * 2 ** (this.refusals - 1),
+		);
+	}
+
+	close(): void {
+		this.isClosed = true;
+	}
+}
 
 interface OpenStream {
 	readonly client: EtcdClient;
@@ -19,7 +87,7 @@ interface OpenStream {
 	cancelDeadline: () => void;
 }
 
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
 	readonly clock: Clock;
 	readonly connections: Connections;
 	/** How long etcd may take to confirm a watch. */
@@ -44,12 +112,12 @@ export class WatchStream {
 	private readonly refused = new Map<Watcher, () => void>();
 	private stream: OpenStream | undefined;
 	private isOpening = false;
-	private cancelPause: (() => void) | undefined;
-	/** How often in a row a stream has ended without an answer. */
-	private failures = 0;
+	private readonly pauses: StreamPauses;
 	private closed = false;
 
-	constructor(private readonly options: WatchStreamOptions) {}
+	constructor(private readonly options: WatchStreamOptions) {
+		this.pauses = options.connections.pauses();
+	}
 
 	watch(
 		selectors: readonly string[],
@@ -78,8 +146,7 @@ export class WatchStream {
 		this.refused.get(watcher)?.();
 		this.refused.delete(watcher);
 		if (this.watchers.size === 0) {
-			this.cancelPause?.();
-			this.cancelPause = undefined;
+			this.pauses.cancel();
 			this.leave();
 		}
 		if (this.stream === undefined) return;
@@ -89,7 +156,7 @@ export class WatchStream {
 	}
 
 	private async open(): Promise<void> {
-		if (this.isOpening || this.cancelPause !== undefined) return;
+		if (this.isOpening || this.pauses.isOn) return;
 		this.isOpening = true;
 		const token = await this.options.token().catch(() => null);
 		this.isOpening = false;
@@ -158,7 +225,7 @@ export class WatchStream {
 			this.refuse(stream, watcher);
 			return;
 		}
-		this.failures = 0;
+		this.pauses.forgetFailures();
 		this.expectAnswer(stream);
 		if (!this.watchers.has(watcher)) {
 			this.cancel(stream, answer.watch_id);
@@ -189,14 +256,8 @@ export class WatchStream {
 	}
 
 	private startAgain(): void {
-		const { clock, connections } = this.options;
 		this.leave();
-		this.failures += 1;
-		const at = clock.now() + connections.pauseMs(this.failures);
-		this.cancelPause = clock.wakeAt(at, () => {
-			this.cancelPause = undefined;
-			void this.open();
-		});
+		this.pauses.begin(() => void this.open());
 	}
 
 	private leave(): void {

@@ -1,16 +1,48 @@
 import { type Clock, onBeat } from "../../../base/clock.js";
 import type { Lease, LeaseEvents, LeaseId } from "../store.js";
-import { keepaliveTime } from "./answer-times.js";
-import type { Connections } from "./connections.js";
-import { expectAnswer } from "./deadline.js";
+import type { Connections, StreamPauses } from "./calls.js";
+import type { Status } from "./errors.js";
 import type {
 	EtcdClient,
 	LeaseKeepAliveRequest,
 	LeaseKeepAliveResponse,
 } from "./etcd-client.js";
-import { expiryOf, type Moment, momentOf } from "./expiry.js";
-import type { EtcdStream } from "./pending-calls.js";
-import type { Status } from "./status.js";
+import {
+	type EtcdStream,
+	expectAnswer,
+	keepaliveTime,
+} from "./pending-calls.js";
+
+/** One moment on each scale. The steady clock stops while a machine sleeps; the wall clock can be set. */
+export interface Moment {
+	readonly now: number;
+	readonly wallTime: number;
+	readonly asleep: number;
+}
+
+/** How far adjustments may move the wall clock, in milliseconds. Beyond that it was set, or the machine slept. */
+const ADJUSTMENT_MS = 500;
+
+export function momentOf(clock: Clock): Moment {
+	return {
+		now: clock.now(),
+		wallTime: clock.wallTime(),
+		asleep: clock.asleep(),
+	};
+}
+
+/**
+ * When a lease expires on the steady scale, given when its keepalive was sent. Time that the machine has slept since is
+ * subtracted: the store was awake. Sleep is looked up only if the wall clock suggests it, because that takes a system
+ * call or two.
+ */
+export function expiryOf(sent: Moment, ttlMs: number, clock: Clock): number {
+	const passed = clock.now() - sent.now;
+	const gained = clock.wallTime() - sent.wallTime - passed;
+	const slept =
+		Math.abs(gained) > ADJUSTMENT_MS ? clock.asleep() - sent.asleep : 0;
+	return sent.now + ttlMs - Math.max(0, slept);
+}
 
 /** The number of keepalives per time to live. */
 const KEEPALIVES_A_TTL = 5;
@@ -28,7 +60,7 @@ interface KeptLease {
 	cancelTimer: () => void;
 }
 
-export interface LeaseKeeperOptions {
+interface LeaseKeeperOptions {
 	readonly clock: Clock;
 	readonly connections: Connections;
 	/** The token for etcd, if there is one. */
@@ -49,12 +81,12 @@ export class LeaseKeeper {
 				readonly requests: EtcdStream<LeaseKeepAliveRequest>;
 		  }
 		| undefined;
-	private cancelPause: (() => void) | undefined;
-	/** How often in a row a stream has ended without an answer. */
-	private failures = 0;
+	private readonly pauses: StreamPauses;
 	private closed = false;
 
-	constructor(private readonly options: LeaseKeeperOptions) {}
+	constructor(private readonly options: LeaseKeeperOptions) {
+		this.pauses = options.connections.pauses();
+	}
 
 	/**
 	 * @param sent when the grant was requested
@@ -109,8 +141,7 @@ export class LeaseKeeper {
 		this.leases.get(id)?.cancelTimer();
 		this.leases.delete(id);
 		if (this.leases.size > 0) return;
-		this.cancelPause?.();
-		this.cancelPause = undefined;
+		this.pauses.cancel();
 		this.stream?.requests.close();
 		this.stream = undefined;
 	}
@@ -129,7 +160,7 @@ export class LeaseKeeper {
 	private ask(lease: KeptLease): void {
 		lease.events.onKeepalive?.();
 		const isGivenUp = !this.leases.has(lease.id);
-		if (isGivenUp || this.cancelPause !== undefined) return;
+		if (isGivenUp || this.pauses.isOn) return;
 		const { clock, connections } = this.options;
 		this.stream ??= this.open();
 		const { client, requests } = this.stream;
@@ -155,7 +186,7 @@ export class LeaseKeeper {
 	}
 
 	private hear({ ID, TTL }: LeaseKeepAliveResponse): void {
-		this.failures = 0;
+		this.pauses.forgetFailures();
 		const lease = this.leases.get(ID);
 		if (lease?.asked === undefined) return;
 		lease.cancelTimer();
@@ -170,7 +201,6 @@ export class LeaseKeeper {
 
 	/** Pending keepalives of the ended stream are sent again over the next one. */
 	private pause(client: EtcdClient, status: Status): void {
-		const { clock, connections, onStreamEnd } = this.options;
 		this.stream = undefined;
 		for (const lease of this.leases.values()) {
 			if (lease.asked === undefined) continue;
@@ -178,11 +208,8 @@ export class LeaseKeeper {
 			lease.asked = undefined;
 			lease.isDue = true;
 		}
-		onStreamEnd(client, status);
-		this.failures += 1;
-		const at = clock.now() + connections.pauseMs(this.failures);
-		this.cancelPause = clock.wakeAt(at, () => {
-			this.cancelPause = undefined;
+		this.options.onStreamEnd(client, status);
+		this.pauses.begin(() => {
 			for (const lease of this.leases.values()) {
 				if (lease.isDue) this.ask(lease);
 			}
