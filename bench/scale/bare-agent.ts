@@ -47,7 +47,7 @@ export class BareAgent {
 
 	/** Resolves when it has joined; it then wants to be in the first round. */
 	async start(): Promise<void> {
-		const joined = await this.membership.join();
+		const joined = await this.membership.join({ isDead: () => false });
 		if (!("instance" in joined)) this.fail("it could not join the run");
 		this.membership.start({
 			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
@@ -135,10 +135,8 @@ function membershipOf(
 			leaseTtlMs,
 		},
 		reservePort: async () => 40_123,
-		isDead: () => false,
 		random: Math.random,
-		onPlanReason() {},
-		onSkipped: console.error,
+		coordinating: { onPlanReason() {}, onSkipped: console.error },
 	};
 }
 

@@ -162,6 +162,7 @@ export class ScriptedAgent {
 	/** How many events each worker has been sent. */
 	private readonly events = new Map<number, number>();
 	private dead = false;
+	private readonly holderIsDead: boolean;
 	private readonly tell = (line: string) => {
 		if (!this.dead) this.run.say(`${this.nodeId}: ${line}`);
 	};
@@ -176,6 +177,7 @@ export class ScriptedAgent {
 	) {
 		const { localWorldSize, role, incarnation, holderIsDead, ...rest } =
 			settings;
+		this.holderIsDead = holderIsDead;
 		const { listens, ...policy } = rest;
 		this.localRanks = Array.from({ length: localWorldSize }, (_, rank) => rank);
 		const everyone = listens === true ? this.localRanks : [];
@@ -198,10 +200,11 @@ export class ScriptedAgent {
 			},
 			spec: run.spec,
 			reservePort: async (claim) => 4000 + claim,
-			isDead: () => holderIsDead,
 			random: () => 0.5,
-			onPlanReason: (reason) => tell(`plans: ${reason}`),
-			onSkipped: (words) => tell(words),
+			coordinating: {
+				onPlanReason: (reason) => tell(`plans: ${reason}`),
+				onSkipped: (words) => tell(words),
+			},
 		});
 		this.agent = new Agent({
 			clock: run.clock,
@@ -253,7 +256,7 @@ export class ScriptedAgent {
 	/** Goes on by itself where the joining needs time. */
 	join(): void {
 		const { tell } = this;
-		this.membership.join().then(
+		this.membership.join({ isDead: () => this.holderIsDead }).then(
 			(joined) => {
 				if ("instance" in joined) this.follow();
 				else if ("outcome" in joined)

@@ -68,7 +68,8 @@ export class SimAgent {
 	async start(): Promise<void> {
 		this.say("starts");
 		try {
-			const joined = await this.membership.join();
+			const { isDead } = this.options;
+			const joined = await this.membership.join({ isDead });
 			if ("outcome" in joined) return this.end(endingOf(joined.outcome));
 			this.follow();
 			return this.end(await this.agent.ended);
@@ -200,20 +201,21 @@ export class SimAgent {
 	}
 
 	private openMembership(): Membership {
-		const { machine, runId, isDead, batchSize } = this.options;
+		const { machine, runId, batchSize } = this.options;
 		const pid = machine.history.processes.length;
 		return new Membership({
 			store: this.store,
 			clock: this.process.clock,
 			runId,
-			batchSize,
 			identity: identityOf(this.history, pid),
 			spec: machine.history.spec,
 			reservePort: async () => machine.random.integer(20_000, 60_000),
-			isDead,
 			random: machine.random.next,
-			onPlanReason: (reason) => this.say(`plans: ${reason}`),
-			onSkipped: (words) => this.say(words),
+			coordinating: {
+				batchSize,
+				onPlanReason: (reason) => this.say(`plans: ${reason}`),
+				onSkipped: (words) => this.say(words),
+			},
 		});
 	}
 

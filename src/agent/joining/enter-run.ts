@@ -37,10 +37,8 @@ export interface EnterRunOptions
 		Pick<PreflightOptions, "stop"> {
 	/** Names this process. */
 	readonly incarnation: string;
-	readonly listener: Pick<
-		MembershipOptions,
-		"reservePort" | "onPlanReason" | "onSkipped" | "onReplace"
-	>;
+	readonly listener: Pick<MembershipOptions, "reservePort"> &
+		MembershipOptions["coordinating"];
 	/** Called with each membership before it joins, so that it can always be closed; the last one counts. */
 	readonly onMembership: (membership: Membership) => void;
 }
@@ -69,11 +67,11 @@ export async function enterRun(
 	options: EnterRunOptions,
 ): Promise<EnteredRun | KeptOut> {
 	const { config, clock } = options;
-	const self = ownIdentity();
-	const hostId = hostIdOf(self);
+	const own = ownIdentity();
+	const hostId = hostIdOf(own);
 	const isDead = (holder: NodeRecord) =>
 		hostId !== "" && holder.hostId === hostId && isGone(holder);
-	const process = { hostId, pid: self.pid, startTime: self.startTime };
+	const process = { hostId, pid: own.pid, startTime: own.startTime };
 	const { typed, cwd } = config.command;
 	const command = await identifyCommand(typed, cwd);
 	let preflight: PreflightRecord | undefined;
@@ -95,13 +93,14 @@ export async function enterRun(
 			const keptOut = leftWith(EXIT_CODES.replaceNode, reason);
 			return { config: named, keptOut };
 		}
-		const membership = openMembership(
-			options,
-			named,
-			{ ...process, isDead, succeeds },
-			command,
-		);
-		const joined = await membership.join();
+		const self = { ...process, succeeds };
+		const membership = openMembership(options, named, self);
+		const joined = await membership.join({
+			isDead,
+			isNodeIdTentative: named.isNodeIdDerived,
+			command: ownCommand(command, named),
+			onTurn: (why) => options.log.warn(why),
+		});
 		if (!("holder" in joined)) {
 			const { store } = options;
 			// The run goes on meanwhile.
@@ -130,20 +129,19 @@ function warnOfOther(
 function openMembership(
 	options: EnterRunOptions,
 	config: NodeConfig,
-	self: Pick<NodeRecord, "hostId" | "pid" | "startTime" | "succeeds"> &
-		Pick<MembershipOptions, "isDead">,
-	command: RunCommand,
+	self: Pick<NodeRecord, "hostId" | "pid" | "startTime" | "succeeds">,
 ): Membership {
-	const { store, clock, random, incarnation, listener, log } = options;
-	const { isDead, ...process } = self;
+	const { store, clock, random, incarnation, listener } = options;
+	const { reservePort, ...coordinating } = listener;
 	const membership = new Membership({
-		...listener,
+		reservePort,
+		coordinating,
 		store,
 		clock,
 		random,
 		runId: config.runId,
 		identity: {
-			...process,
+			...self,
 			nodeId: config.nodeId,
 			incarnation,
 			address: config.localAddr,
@@ -152,16 +150,16 @@ function openMembership(
 			...(config.nodeRank !== undefined && { nodeRank: config.nodeRank }),
 		},
 		spec: runSpec(config),
-		isDead,
-		isNodeIdTentative: config.isNodeIdDerived,
-		command: {
-			command,
-			role: config.role,
-			mustAgree: !config.isRunIdGiven && config.meeting === undefined,
-			takesTurns: config.meeting !== undefined,
-		},
-		onTurn: (why) => log.warn(why),
 	});
 	options.onMembership(membership);
 	return membership;
+}
+
+function ownCommand(command: RunCommand, config: NodeConfig) {
+	return {
+		command,
+		role: config.role,
+		mustAgree: !config.isRunIdGiven && config.meeting === undefined,
+		takesTurns: config.meeting !== undefined,
+	};
 }

@@ -11,8 +11,11 @@ import {
 	type PlanResult,
 } from "../planner/plan.js";
 import { planRound } from "../planner/plan-round.js";
+import { toCareFor } from "../planner/replace-nodes.js";
 import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
+import type { AgentIdentity } from "../records/intent.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
+import type { ReplacedRecord } from "../records/replaced-record.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type {
 	Reader,
@@ -21,7 +24,6 @@ import type {
 	Watch,
 	Write,
 } from "../store/store.js";
-import { type CareOptions, Caretaker } from "./caretaker.js";
 import {
 	type FencingToken,
 	PlanWriter,
@@ -38,21 +40,30 @@ const REST_MS_A_NODE = 0.02;
  */
 const MOST_NODES_READ_BACK = 32;
 
-export interface CoordinatorOptions extends PlanWriterOptions, CareOptions {
+/** What an agent wants of its part as the coordinator. */
+export interface Coordinating {
+	/** The most writes in one transaction besides its guards. */
+	readonly batchSize?: number | undefined;
+	/** Called when the reason for the current plan or wait changes. */
+	readonly onPlanReason: (reason: string) => void;
+	/** Called at each look with unreadable records that only inform people. */
+	readonly onSkipped: Warn;
+	/** Called once for each node that is to be replaced: this coordinator alone cares for it. */
+	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
+}
+
+export interface CoordinatorOptions extends PlanWriterOptions {
 	readonly clock: Clock;
 	readonly config: PlannerConfig;
 	/** Distinguishes this agent's plans from all others'. */
-	readonly incarnation: string;
+	readonly identity: Pick<AgentIdentity, "nodeId" | "incarnation">;
+	readonly coordinating: Coordinating;
 	/** A number in [0, 1) that spreads the tries at an unreachable store. */
 	readonly random: () => number;
 	/** The newest round known before the first look. */
 	readonly synced: number;
 	/** The records of `RunKeys.coordinating`, if read back with the token: the first plan uses them. */
 	readonly known?: Snapshot | undefined;
-	/** Called when the reason for the current plan or wait changes. */
-	readonly onReason: (reason: string) => void;
-	/** Called at each look with unreadable records that only inform people. */
-	readonly onSkipped?: Warn | undefined;
 	readonly onError: (error: unknown) => void;
 }
 
@@ -121,7 +132,7 @@ export class Coordinator {
 
 	/** Returns whether it wrote something, so that there may be more to do. */
 	private async planOnce(atLeast: number): Promise<boolean> {
-		const { store, clock, keys, config } = this.options;
+		const { store, clock, keys, config, identity, coordinating } = this.options;
 		const snapshot = await this.cache.look(atLeast);
 		if (this.closed) return false;
 		this.watch ??= store.watch(
@@ -129,7 +140,7 @@ export class Coordinator {
 			snapshot.revision,
 			(changed) => this.loop.requestReadAt(changed),
 		);
-		const view = readRunView(keys, snapshot, this.options.onSkipped);
+		const view = readRunView(keys, snapshot, coordinating.onSkipped);
 		if (view === undefined) return false;
 		refuseMissingSeats(view, keys.round);
 		this.nodes = view.nodes.size;
@@ -144,9 +155,9 @@ export class Coordinator {
 		const { plan, memory, until, reason } = result;
 		this.memory = memory;
 		if (until !== undefined) this.loop.requestRead(until - time.now);
-		if (reason !== this.reason) this.options.onReason(reason);
+		if (reason !== this.reason) coordinating.onPlanReason(reason);
 		this.reason = reason;
-		if (handsOver(view, this.options)) return this.resign(plan, view);
+		if (handsOver(view, identity)) return this.resign(plan, view);
 		const cared = plan ? undefined : await this.caretaker.care(view);
 		if (cared) return this.learn(cared);
 		if (plan === undefined) return this.tell(result, view, time);
@@ -189,7 +200,7 @@ export class Coordinator {
 
 	/** An agent may coordinate more than once, even with one token: the revision distinguishes its terms. */
 	private nextPlanId({ revision }: RunView): string {
-		return `${this.options.incarnation}.${revision}.${this.plansMade}`;
+		return `${this.options.identity.incarnation}.${revision}.${this.plansMade}`;
 	}
 
 	private async carryOut(
@@ -214,5 +225,53 @@ export class Coordinator {
 		if (succeeded) this.cache.wrote(revision);
 		else this.cache.forget();
 		return succeeded;
+	}
+}
+
+/** Cares for nodes that are to be replaced. First it says so in the store, so that no successor does it again. */
+export class Caretaker {
+	/** The incarnation for which it has said so, if it does not know whether that was written. */
+	private unanswered: string | undefined;
+
+	constructor(
+		private readonly options: Pick<
+			CoordinatorOptions,
+			"keys" | "identity" | "coordinating"
+		>,
+		private readonly writer: Pick<PlanWriter, "write">,
+	) {}
+
+	/** Resolves with what came of the write; undefined if none is needed. */
+	async care(view: RunView): Promise<TransactionResult | undefined> {
+		const { keys, identity, coordinating } = this.options;
+		const { onReplace } = coordinating;
+		if (onReplace === undefined) return undefined;
+		this.takeUp(view, onReplace);
+		const record = toCareFor(view, identity);
+		if (record === undefined) return undefined;
+		const put = keys.replacedNode(record.nodeId);
+		this.unanswered = record.incarnation;
+		const writes = [{ put, value: encodeRecord(record) }];
+		const written = await this.writer.write(writes, view);
+		this.unanswered = undefined;
+		if (written.succeeded) onReplace(record);
+		return written;
+	}
+
+	/** Cares for the node for which it said so without hearing the store's answer, if that was written. */
+	private takeUp(
+		{ replaced = new Map() }: RunView,
+		onReplace: (record: ReplacedRecord) => void,
+	): void {
+		const { nodeId } = this.options.identity;
+		const record = [...replaced.values()].find(
+			({ caredForBy, incarnation, replacement }) =>
+				caredForBy === nodeId &&
+				incarnation === this.unanswered &&
+				replacement === undefined,
+		);
+		if (record === undefined) return;
+		this.unanswered = undefined;
+		onReplace(record);
 	}
 }

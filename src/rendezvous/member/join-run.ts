@@ -1,5 +1,6 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
+import { ElasticRunError } from "../../base/errors.js";
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import {
@@ -11,31 +12,23 @@ import { encodeRecord, recordAt } from "../records/record-codec.js";
 import type { NodeRecord, Outcome, RoundRecord } from "../records/records.js";
 import { commandOf, type OwnCommand } from "../records/run-command.js";
 import { type RunSpec, SPEC } from "../records/run-spec.js";
-import { readRunView } from "../records/run-view.js";
+import { decodeNode, readRunView } from "../records/run-view.js";
 import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";
 import type { LeaderElection } from "./leader-election.js";
-import { holderOf, takenBy } from "./node-id-holder.js";
-import { Turn } from "./turn.js";
 
 /** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
 const LEASE_GRACE_MS = 1_000;
 /** Deletions per transaction; other writes need some of its 128 operations. */
 const BATCH_SIZE = 100;
-/** How often to check whether a node id has become free, in milliseconds. */
-const LOOK_FOR_NODE_ID_MS = 250;
+/** How often to look whether a node id or the run has become free, and to say so, in milliseconds. */
+const LOOK_AGAIN_MS = 250;
+const SAY_EVERY_MS = 10_000;
 
-export interface JoinRunOptions {
-	readonly store: Store;
-	readonly clock: Clock;
-	readonly keys: RunKeys;
-	readonly spec: RunSpec;
-	readonly identity: AgentIdentity;
-	/** Whether the process that wrote this record is certainly gone. */
+/** How an agent joins. */
+export interface Joining {
+	/** Whether the process that wrote this record is certainly gone; false if unknown. */
 	readonly isDead: (holder: NodeRecord) => boolean;
-	readonly election: LeaderElection;
-	/** The lease of this agent's record. */
-	readonly lease: Lease;
 	/**
 	 * Whether another node id will do. A record then reserves the id at once, so that only one of two agents that choose it
 	 * gets it, and the agent does not wait for a living holder.
@@ -45,6 +38,17 @@ export interface JoinRunOptions {
 	readonly command?: OwnCommand | undefined;
 	/** Called from time to time with why this agent waits for its turn. */
 	readonly onTurn?: ((why: string) => void) | undefined;
+}
+
+interface JoinRunOptions extends Joining {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	readonly spec: RunSpec;
+	readonly identity: AgentIdentity;
+	readonly election: LeaderElection;
+	/** The lease of this agent's record. */
+	readonly lease: Lease;
 }
 
 export type JoinedRun =
@@ -121,7 +125,7 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		}
 		if (options.isNodeIdTentative) return { holder };
 		if (clock.now() >= waitUntil) throw takenBy(holder, identity);
-		await pause(clock, LOOK_FOR_NODE_ID_MS);
+		await pause(clock, LOOK_AGAIN_MS);
 	}
 }
 
@@ -208,4 +212,68 @@ async function reserve(
 	];
 	const writes = steps.map(({ write }) => write);
 	return (await store.transaction(guards, writes)).succeeded;
+}
+
+/** The wait for the agents of an ended run with another command, at most for the join time-out. */
+export class Turn {
+	private readonly until: number;
+	private sayAt: number;
+
+	constructor(
+		private readonly options: {
+			readonly clock: Clock;
+			readonly spec: Pick<RunSpec, "joinTimeoutMs">;
+			readonly onTurn?: ((why: string) => void) | undefined;
+		},
+	) {
+		const now = options.clock.now();
+		this.until = now + options.spec.joinTimeoutMs;
+		this.sayAt = now;
+	}
+
+	/**
+	 * Resolves when it is time to look again.
+	 * @throws ElasticRunError RENDEZVOUS_FAILED when the join time-out is over
+	 */
+	async wait(why: string): Promise<void> {
+		const { clock, onTurn } = this.options;
+		const now = clock.now();
+		if (now >= this.until) {
+			throw new ElasticRunError(
+				"RENDEZVOUS_FAILED",
+				`${why}; its agents were still there after join_timeout`,
+			);
+		}
+		if (now >= this.sayAt) {
+			this.sayAt = now + SAY_EVERY_MS;
+			onTurn?.(
+				`${why}; this agent waits until the agents of that run are gone`,
+			);
+		}
+		await pause(clock, LOOK_AGAIN_MS);
+	}
+}
+
+/** @throws ElasticRunError RENDEZVOUS_FAILED if another process has taken this agent's node id */
+export function refuseForeign(entry: Entry, identity: AgentIdentity): void {
+	const holder = holderOf(entry, identity);
+	if (holder !== undefined) throw takenBy(holder, identity);
+}
+
+/** The record of another process with this agent's node id. */
+function holderOf(
+	entry: Entry,
+	{ incarnation }: AgentIdentity,
+): NodeRecord | undefined {
+	const record = decodeNode(entry);
+	return record.incarnation === incarnation ? undefined : record;
+}
+
+function takenBy(holder: NodeRecord, own: AgentIdentity): ElasticRunError {
+	const isHere = holder.hostId === own.hostId && own.hostId !== "";
+	const where = isHere ? "this machine" : `the machine at ${holder.address}`;
+	return new ElasticRunError(
+		"RENDEZVOUS_FAILED",
+		`node id ${holder.nodeId} is taken by pid ${holder.pid} on ${where}; give this agent another --node-id`,
+	);
 }

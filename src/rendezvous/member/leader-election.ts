@@ -2,11 +2,7 @@ import { backOffMs, isUnreachable } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import type { PlannerConfig } from "../planner/plan.js";
 import type { RunKeys } from "../records/keys.js";
-import {
-	decodeLeased,
-	encodeRecord,
-	type Warn,
-} from "../records/record-codec.js";
+import { decodeLeased, encodeRecord } from "../records/record-codec.js";
 import {
 	COORDINATOR,
 	type CoordinatorRecord,
@@ -14,7 +10,6 @@ import {
 	type RoundRecord,
 	type Seat,
 } from "../records/records.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
 import type {
 	Compare,
 	Entry,
@@ -24,7 +19,11 @@ import type {
 	Store,
 	Write,
 } from "../store/store.js";
-import { Coordinator } from "./coordinator.js";
+import {
+	type Coordinating,
+	Coordinator,
+	type CoordinatorOptions,
+} from "./coordinator.js";
 
 /** The longest wait of an agent without a seat before it becomes a candidate. */
 const SPREAD_MS = 250;
@@ -33,27 +32,21 @@ const STAGGER_MS = 5;
 /** How long a leaving agent waits: it becomes a candidate only if no other agent does. */
 const LEAVING_MS = 1_000;
 
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly keys: RunKeys;
 	/** The lease of this agent's record, so that record and coordinator key vanish in one revision. */
 	readonly lease: Lease;
-	readonly nodeId: string;
-	readonly incarnation: string;
+	readonly identity: CoordinatorOptions["identity"];
 	readonly config: PlannerConfig;
 	/** A number in [0, 1). */
 	readonly random: () => number;
-	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
-	readonly batchSize?: number | undefined;
+	readonly coordinating: Coordinating;
 	/** This agent, which reads back what is written here. */
 	readonly own: Reader;
 	/** Called if the outcome of a candidacy is unknown: read the store. */
 	readonly onFailed: () => void;
-	/** See `CoordinatorOptions`. */
-	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
-	readonly onReason: (reason: string) => void;
-	readonly onSkipped?: Warn | undefined;
 	readonly onError: (error: unknown) => void;
 }
 
@@ -90,11 +83,11 @@ export class LeaderElection {
 
 	/** Makes this agent the coordinator. */
 	get write(): Write {
-		const { keys, nodeId, incarnation, lease } = this.options;
+		const { keys, identity, lease } = this.options;
 		const record: CoordinatorRecord = {
 			version: RECORD_VERSION,
-			nodeId,
-			incarnation,
+			nodeId: identity.nodeId,
+			incarnation: identity.incarnation,
 		};
 		return {
 			put: keys.coordinator,
@@ -116,7 +109,7 @@ export class LeaderElection {
 		this.cancelStanding = undefined;
 		this.failures = 0;
 		const elected = decodeLeased(COORDINATOR, entry);
-		const mine = elected.incarnation === this.options.incarnation;
+		const mine = elected.incarnation === this.options.identity.incarnation;
 		// Its own key may be new as well: nothing more is written under the old token.
 		const token = this.coordinator?.fencingToken;
 		if (token?.createRevision !== entry.createRevision || !mine) {

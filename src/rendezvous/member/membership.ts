@@ -3,20 +3,27 @@ import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
-import { onceEach, type Warn } from "../records/record-codec.js";
+import { onceEach } from "../records/record-codec.js";
 import type { ReservePort } from "../records/record-writer.js";
-import type { NodeRecord } from "../records/records.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RoundView } from "../records/round-view.js";
-import type { OwnCommand } from "../records/run-command.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { Lease, Store } from "../store/store.js";
-import { type JoinedRun, joinRun } from "./join-run.js";
-import type { MembershipListener } from "./membership-listener.js";
-import { endedView, runGone } from "./run-gone.js";
+import type { Coordinating } from "./coordinator.js";
+import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
+import type { OnLeaseLost } from "./lease-guard.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/round-view.js";
+
+/** Is notified about the run from the start of a membership on. */
+export interface MembershipListener {
+	/** Called with the present view and each change. */
+	readonly onView: (view: RoundView) => void;
+	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
+	readonly onLost: OnLeaseLost;
+	/** Called with the error that ends this agent's part in the run. */
+	readonly onError: (error: unknown) => void;
+}
 
 /** How long to retry an unreachable store at the start, unless the join time-out is shorter. */
 const START_PATIENCE_MS = 30_000;
@@ -29,24 +36,9 @@ export interface MembershipOptions {
 	readonly spec: RunSpec;
 	/** Reserves a free port on this node, bound until its workers start. */
 	readonly reservePort: ReservePort;
-	/** Whether the process that wrote this record is certainly gone; false if unknown. */
-	readonly isDead: (holder: NodeRecord) => boolean;
-	/** Whether `join` reserves the node id at once or gives it up: see `JoinRunOptions`. */
-	readonly isNodeIdTentative?: boolean | undefined;
-	/** What this agent runs: see `JoinRunOptions`. */
-	readonly command?: OwnCommand | undefined;
-	/** See `JoinRunOptions`. */
-	readonly onTurn?: ((why: string) => void) | undefined;
 	/** A number in [0, 1) by which agents spread their tries. */
 	readonly random: () => number;
-	/** The most writes in one transaction of a coordinator: see `CoordinatorOptions`. */
-	readonly batchSize?: number | undefined;
-	/** See `CoordinatorOptions`. */
-	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
-	/** Called with each decision or wait while this agent is the coordinator. */
-	readonly onPlanReason: (reason: string) => void;
-	/** Called once for each unreadable record that only informs people. */
-	readonly onSkipped: Warn;
+	readonly coordinating: Coordinating;
 }
 
 /**
@@ -61,14 +53,17 @@ export class Membership {
 	private lostLeases: readonly Lease[] = [];
 	/** The start of the run that this process joined: the first view may show a later one. */
 	private instance: number | undefined;
-	private readonly skip: Warn;
 	private lastView: RoundView | undefined;
 	private listener: MembershipListener | undefined;
 	private closed = false;
 
-	constructor(private readonly options: MembershipOptions) {
+	private readonly options: MembershipOptions;
+
+	constructor(options: MembershipOptions) {
 		this.keys = new RunKeys(options.runId);
-		this.skip = onceEach(options.onSkipped);
+		const { coordinating } = options;
+		const onSkipped = onceEach(coordinating.onSkipped);
+		this.options = { ...options, coordinating: { ...coordinating, onSkipped } };
 	}
 
 	/**
@@ -77,14 +72,15 @@ export class Membership {
 	 * @throws ElasticRunError STORE_UNREACHABLE if the store does not answer in time, RENDEZVOUS_FAILED if the node id is
 	 * taken or the settings differ
 	 */
-	async join(): Promise<JoinedRun> {
+	async join(joining: Joining): Promise<JoinedRun> {
 		const joined = await this.retryFor(
 			Math.min(START_PATIENCE_MS, this.options.spec.joinTimeoutMs),
 			async () => {
 				this.refuseClosed();
 				this.session ??= await this.openSession();
 				const { election, lease } = this.session;
-				return joinRun({ ...this.options, keys: this.keys, election, lease });
+				const { options, keys } = this;
+				return joinRun({ ...options, ...joining, keys, election, lease });
 			},
 		);
 		if ("instance" in joined) this.instance = joined.instance;
@@ -135,17 +131,18 @@ export class Membership {
 			...this.options,
 			keys: this.keys,
 			lease,
-			onView: (view) => {
-				this.lastView = view;
-				this.listener?.onView({ ...view, joined: this.instance });
-			},
-			onSkipped: this.skip,
 			isForeign: ({ instance }) => instance !== this.instance,
-			onRunGone: () => this.endWithoutRun(),
-			onError: (error) => this.report(error),
-			onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
-			onStanding: () =>
-				void this.revokeLost().catch((error) => this.report(error)),
+			listener: {
+				onView: (view) => {
+					this.lastView = view;
+					this.listener?.onView({ ...view, joined: this.instance });
+				},
+				onRunGone: () => this.endWithoutRun(),
+				onError: (error) => this.report(error),
+				onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
+				onStanding: () =>
+					void this.revokeLost().catch((error) => this.report(error)),
+			},
 		});
 		return session;
 	}
@@ -212,4 +209,21 @@ export class Membership {
 	private report(error: unknown): void {
 		if (!this.closed) this.listener?.onError(error);
 	}
+}
+
+/** Why an agent ends whose run's keys have vanished. */
+function runGone(): ElasticRunError {
+	return new ElasticRunError(
+		"RENDEZVOUS_FAILED",
+		"the run's keys are gone from the store: it was emptied, or somebody deleted them; start the agents again",
+	);
+}
+
+/** A run whose keys are gone cannot continue: for this agent it has failed, and its workers end in time. */
+function endedView(
+	{ round }: RoundView,
+	{ exitCode, message: reason }: ElasticRunError,
+): RoundView {
+	const outcome = { result: "failed", exitCode, reason, root: null } as const;
+	return { round: { ...round, outcome }, seat: null };
 }

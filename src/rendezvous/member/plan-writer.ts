@@ -22,8 +22,10 @@ export interface PlanWriterOptions {
 	readonly keys: RunKeys;
 	/** This agent's `coordinator` key, which guards every write. */
 	readonly fencingToken: FencingToken;
-	/** Writes per transaction besides its guards; default: 100. */
-	readonly batchSize?: number | undefined;
+	readonly coordinating: {
+		/** Writes per transaction besides its guards; default: 100. */
+		readonly batchSize?: number | undefined;
+	};
 	/** This agent, which reads back each written plan, if it reads back at all. */
 	readonly own?: Reader | undefined;
 }
@@ -48,7 +50,8 @@ export class PlanWriter {
 		view: RunView,
 		{ tryId, also }: { tryId: string; also: readonly Write[] },
 	): Promise<TransactionResult> {
-		const { keys, own: reader, batchSize = BATCH_SIZE } = this.options;
+		const { keys, own: reader, coordinating } = this.options;
+		const { batchSize = BATCH_SIZE } = coordinating;
 		const reads = reader?.selectors;
 		const { others, last: own } = planWrites(plan, keys, view);
 		const last = [...own, ...also];
@@ -86,7 +89,8 @@ export class PlanWriter {
 		view: RunView,
 		tryId: string,
 	): Promise<Compare | undefined> {
-		const { keys, batchSize = BATCH_SIZE } = this.options;
+		const { keys, coordinating } = this.options;
+		const { batchSize = BATCH_SIZE } = coordinating;
 		let guard: Compare | undefined;
 		for (let from = 0; from < writes.length; from += batchSize) {
 			const batch = writes.slice(from, from + batchSize);

@@ -1,25 +1,46 @@
 import type { Clock } from "../../base/clock.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
-import { decodeRecord, informationAt } from "../records/record-codec.js";
+import {
+	decodeRecord,
+	garbled,
+	informationAt,
+	recordAt,
+} from "../records/record-codec.js";
 import { RecordWriter, type ReservePort } from "../records/record-writer.js";
-import { ROUND, type RoundRecord } from "../records/records.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
+import {
+	ROUND,
+	type RoundRecord,
+	SEAT,
+	type Seat,
+} from "../records/records.js";
 import type { RoundView } from "../records/round-view.js";
 import type { RunSpec } from "../records/run-spec.js";
 import { WAITING } from "../records/waiting-record.js";
 import type { Lease, Reader, Snapshot, Store, Watch } from "../store/store.js";
+import type { Coordinating } from "./coordinator.js";
+import { refuseForeign } from "./join-run.js";
 import { LeaderElection } from "./leader-election.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
-import { refuseForeign } from "./node-id-holder.js";
-import { ownSeat } from "./own-seat.js";
 import { ReconcileLoop } from "./reconcile-loop.js";
 import { SnapshotCache } from "./snapshot-cache.js";
 
 /** How long a seat may stay unseen if its round does not begin, in milliseconds. */
 const SEAT_SEEN_WITHIN_MS = 1_000;
 
-export interface SessionOptions {
+/** Is notified by a session. */
+interface SessionListener {
+	readonly onView: (view: RoundView) => void;
+	/** Called each time the run itself is missing from the store. */
+	readonly onRunGone: () => void;
+	/** Called once; the session has closed itself. */
+	readonly onLost: OnLeaseLost;
+	/** Called once: the agent's record is written under this session's lease. */
+	readonly onStanding: () => void;
+	readonly onError: (error: unknown) => void;
+}
+
+interface SessionOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly keys: RunKeys;
@@ -28,22 +49,10 @@ export interface SessionOptions {
 	readonly spec: RunSpec;
 	readonly reservePort: ReservePort;
 	readonly random: () => number;
-	readonly batchSize?: number | undefined;
-	readonly onView: (view: RoundView) => void;
+	readonly coordinating: Coordinating;
 	/** Whether this is a later start of the run, in which this process has no part. */
 	readonly isForeign: (round: RoundRecord) => boolean;
-	/** Called each time the run itself is missing from the store. */
-	readonly onRunGone: () => void;
-	/** Called once; the session has closed itself. */
-	readonly onLost: OnLeaseLost;
-	/** Called once: the agent's record is written under this session's lease. */
-	readonly onStanding: () => void;
-	readonly onError: (error: unknown) => void;
-	/** See `CoordinatorOptions`. */
-	readonly onReplace?: ((record: ReplacedRecord) => void) | undefined;
-	readonly onPlanReason: (reason: string) => void;
-	/** Called at each read with unreadable records that only inform people. */
-	readonly onSkipped: (words: string) => void;
+	readonly listener: SessionListener;
 }
 
 /** Everything that depends on one lease of an agent: its record, its watch, its part in the election. */
@@ -65,7 +74,8 @@ export class Session {
 	private closed = false;
 
 	constructor(private readonly options: SessionOptions) {
-		const { store, keys, identity } = options;
+		const { store, keys, identity, listener } = options;
+		const { onError } = listener;
 		const own: Reader = {
 			selectors: keys.seenBy(identity.nodeId),
 			take: (read) => {
@@ -78,21 +88,21 @@ export class Session {
 		this.writer = new RecordWriter({ ...options, own, planner });
 		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
 			this.close();
-			options.onLost(...why);
+			listener.onLost(...why);
 		});
 		this.loop = new ReconcileLoop({
 			...options,
+			onError,
 			seen: () => this.cache.revision,
 			look: (atLeast) => this.look(atLeast),
 			act: () => this.write(),
 		});
 		this.election = new LeaderElection({
 			...options,
-			...identity,
+			onError,
 			config: options.spec,
 			own,
 			onFailed: () => this.loop.requestRead(),
-			onReason: options.onPlanReason,
 		});
 	}
 
@@ -132,7 +142,7 @@ export class Session {
 	}
 
 	private async look(atLeast: number): Promise<boolean> {
-		const { keys, identity, onView, onSkipped } = this.options;
+		const { keys, identity, coordinating } = this.options;
 		const { nodeId } = identity;
 		const snapshot = await this.cache.look(atLeast);
 		if (this.closed || !this.guard.check()) return false;
@@ -141,13 +151,13 @@ export class Session {
 		if (own !== undefined) refuseForeign(own, identity);
 		const roundEntry = snapshot.entries.get(keys.round);
 		if (roundEntry === undefined) {
-			this.options.onRunGone();
+			this.options.listener.onRunGone();
 			return false;
 		}
 		const round = decodeRecord(ROUND, roundEntry);
 		const seat = ownSeat(snapshot, keys, identity);
 		if (this.options.isForeign(round)) {
-			onView({ round, seat: null });
+			this.options.listener.onView({ round, seat: null });
 			return false;
 		}
 		const roundRevision = roundEntry.modRevision;
@@ -165,6 +175,7 @@ export class Session {
 		}
 		// Acting on the view may take a while.
 		attend();
+		const { onSkipped } = coordinating;
 		const waiting = informationAt(WAITING, snapshot, keys.waiting, onSkipped);
 		const { finishedPlan, departure } = this.writer;
 		this.show({ round, seat, waiting, finishedPlan, departure });
@@ -188,7 +199,7 @@ export class Session {
 
 	private show(view: RoundView): void {
 		this.showing = true;
-		this.options.onView(view);
+		this.options.listener.onView(view);
 		this.showing = false;
 	}
 
@@ -211,6 +222,26 @@ export class Session {
 		if (this.standing || !this.writer.hasWritten) return;
 		this.standing = true;
 		this.mustStand = false;
-		this.options.onStanding();
+		this.options.listener.onStanding();
 	}
+}
+
+/**
+ * This process's seat; null if it has none.
+ * @throws ElasticRunError RENDEZVOUS_FAILED if it is unreadable, or has another size than this node
+ */
+export function ownSeat(
+	snapshot: Pick<Snapshot, "entries">,
+	keys: RunKeys,
+	{ nodeId, incarnation, localWorldSize }: AgentIdentity,
+): Seat | null {
+	const key = keys.seat(nodeId);
+	const seat = recordAt(SEAT, snapshot, key);
+	if (seat?.incarnation !== incarnation) return null;
+	if (!("planId" in seat) || seat.localWorldSize === localWorldSize)
+		return seat;
+	throw garbled(
+		{ key },
+		`its localWorldSize is ${seat.localWorldSize}, but must be this node's ${localWorldSize}`,
+	);
 }

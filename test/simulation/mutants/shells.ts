@@ -233,7 +233,7 @@ export const SHELL_MUTANTS: readonly Mutant[] = [
 	{
 		name: "go on when the run's keys are gone",
 		file: "src/rendezvous/member/session.ts",
-		guard: "			this.options.onRunGone();\n",
+		guard: "			this.options.listener.onRunGone();\n",
 		without: "",
 		caughtBy: { checker: "wiped" },
 	},

@@ -64,12 +64,11 @@ it("a run of many nodes that has ended is begun again, with nothing left of its 
 		identity: agentIdentity({ nodeId: "node-0" }),
 		spec: SPEC,
 		reservePort: async () => 4_000,
-		isDead: () => false,
 		random: () => 0,
-		onPlanReason: () => {},
-		onSkipped: () => {},
+		coordinating: { onPlanReason: () => {}, onSkipped: () => {} },
 	});
-	expect(await membership.join()).toMatchObject({ instance: 1_000_000 });
+	const joined = await membership.join({ isDead: () => false });
+	expect(joined).toMatchObject({ instance: 1_000_000 });
 	await membership.close();
 	const { entries } = await store.snapshot([KEYS.prefix]);
 	expect([...entries.keys()].sort()).toEqual([

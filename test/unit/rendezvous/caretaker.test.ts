@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Caretaker } from "../../../src/rendezvous/member/caretaker.js";
+import { Caretaker } from "../../../src/rendezvous/member/coordinator.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { ReplacedRecord } from "../../../src/rendezvous/records/replaced-record.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
@@ -25,7 +25,11 @@ function caretaker(...answers: readonly ("written" | "refused" | Error)[]) {
 	};
 	const onReplace = ({ caredForBy }: ReplacedRecord) =>
 		void cared.push(caredForBy);
-	const options = { keys: new RunKeys("r"), nodeId: "a", onReplace };
+	const options = {
+		keys: new RunKeys("r"),
+		identity: { nodeId: "a", incarnation: "a-1" },
+		coordinating: { onPlanReason() {}, onSkipped() {}, onReplace },
+	};
 	return { cared, care: new Caretaker(options, { write: written }) };
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import {
+	type Coordinating,
 	Coordinator,
 	type CoordinatorOptions,
 } from "../../../src/rendezvous/member/coordinator.js";
@@ -51,7 +52,12 @@ const ownReader = (take: Reader["take"]): Reader => ({
 	take,
 });
 
-async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
+const QUIET: Coordinating = { onPlanReason: () => {}, onSkipped: () => {} };
+
+async function coordinating(
+	settings: Partial<CoordinatorOptions> = {},
+	wants: Partial<Coordinating> = {},
+) {
 	const store = new NotingStore();
 	const clock = new VirtualClock(0);
 	const put = async (deprecated: number) => {
@@ -75,11 +81,10 @@ async function coordinating(settings: Partial<CoordinatorOptions> = {}) {
 			leaseTtlMs: 5_000,
 		},
 		fencingToken: { createRevision: 0, value: "" },
-		nodeId: "a",
-		incarnation: "a-1",
+		identity: { nodeId: "a", incarnation: "a-1" },
+		coordinating: { ...QUIET, ...wants },
 		synced: 1,
 		random: () => 0,
-		onReason: () => {},
 		onError: (error) => {
 			throw error;
 		},
@@ -170,9 +175,10 @@ const members = (count: number): Write[] =>
 
 it("plans by what its own agent has read back, without a look", async () => {
 	const reasons: string[] = [];
-	const { store, coordinator } = await coordinating({
-		onReason: (reason) => void reasons.push(reason),
-	});
+	const { store, coordinator } = await coordinating(
+		{},
+		{ onPlanReason: (reason) => void reasons.push(reason) },
+	);
 	const { selectors = [], take = () => {} } = coordinator.reader ?? {};
 	expect(selectors).toEqual(KEYS.coordinating(1));
 	const { entries, revision } = await store.snapshot(selectors);
@@ -193,13 +199,15 @@ it("plans by what its own agent has read back, without a look", async () => {
 it("D1 cares once for a node that is to be replaced, though its agent reads back late what was there before", async () => {
 	const cared: string[] = [];
 	let before: Snapshot | undefined;
-	const { store, coordinator } = await coordinating({
-		fencingToken: { createRevision: 3, value: "a" },
-		onReplace: ({ nodeId }) => {
-			cared.push(nodeId);
-			if (before) coordinator.reader?.take(before);
+	const { store, coordinator } = await coordinating(
+		{ fencingToken: { createRevision: 3, value: "a" } },
+		{
+			onReplace: ({ nodeId }) => {
+				cared.push(nodeId);
+				if (before) coordinator.reader?.take(before);
+			},
 		},
-	});
+	);
 	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
 	const own = { put: KEYS.node("a"), value: encodeRecord(nodeRecord("a")) };
 	store.meanwhile = async () => {

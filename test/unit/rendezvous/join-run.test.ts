@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Joining } from "../../../src/rendezvous/member/join-run.js";
 import {
 	Membership,
 	type MembershipOptions,
@@ -19,6 +20,19 @@ const KEYS = new RunKeys("r");
 const GRACE_MS = 6_000;
 const SPEC = runSpec({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 
+class JoiningAgent extends Membership {
+	constructor(
+		private readonly joining: Partial<Joining>,
+		options: MembershipOptions,
+	) {
+		super(options);
+	}
+
+	override join() {
+		return super.join({ isDead: () => false, ...this.joining });
+	}
+}
+
 describe("joining under a node id", () => {
 	let clock: VirtualClock;
 	let store: LeasedStore;
@@ -31,8 +45,9 @@ describe("joining under a node id", () => {
 	function agent(
 		incarnation: string,
 		options: Partial<MembershipOptions> = {},
-	): Membership {
-		return new Membership({
+		joining: Partial<Joining> = {},
+	): JoiningAgent {
+		return new JoiningAgent(joining, {
 			store,
 			clock,
 			runId: "r",
@@ -42,16 +57,14 @@ describe("joining under a node id", () => {
 			}),
 			spec: SPEC,
 			reservePort: async () => 4_000,
-			isDead: () => false,
 			random: () => 0,
-			onPlanReason: () => {},
-			onSkipped: () => {},
+			coordinating: { onPlanReason: () => {}, onSkipped: () => {} },
 			...options,
 		});
 	}
 
-	const tentative = (incarnation: string, options = {}) =>
-		agent(incarnation, { isNodeIdTentative: true, ...options });
+	const tentative = (incarnation: string, joining: Partial<Joining> = {}) =>
+		agent(incarnation, {}, { isNodeIdTentative: true, ...joining });
 	const record = async () => {
 		const { entries } = await store.snapshot([KEYS.node("host")]);
 		const entry = entries.get(KEYS.node("host"));
@@ -161,7 +174,7 @@ describe("joining under a node id", () => {
 		await first.join();
 		await ready(first);
 		const before = (await store.snapshot([key])).entries.get(key);
-		const second = agent("2", { isDead: () => true });
+		const second = agent("2", {}, { isDead: () => true });
 		expect(await second.join()).toHaveProperty("instance");
 		expect(await record()).toMatchObject({
 			incarnation: "2",
@@ -179,10 +192,8 @@ describe("joining under a node id", () => {
 		const first = agent("1");
 		const joined = await first.join();
 		await ready(first);
-		const second = agent("2", {
-			isDead: () => true,
-			spec: { ...SPEC, maxRestarts: 7 },
-		});
+		const spec = { ...SPEC, maxRestarts: 7 };
+		const second = agent("2", { spec }, { isDead: () => true });
 		const again = await second.join();
 		expect(again).toHaveProperty("instance");
 		expect(again).not.toEqual(joined);

@@ -75,8 +75,7 @@ describe("an agent that may have to coordinate", () => {
 		const lease = await store.openLease(5_000);
 		election = new LeaderElection({
 			...{ store, clock, keys: KEYS, lease },
-			nodeId: "a",
-			incarnation: "a-1",
+			identity: { nodeId: "a", incarnation: "a-1" },
 			config: runSpec({ minNodes: 1, lastCallTimeoutMs: 0 }),
 			random: () => 0.5,
 			own: {
@@ -84,7 +83,7 @@ describe("an agent that may have to coordinate", () => {
 				take: (each) => void readBack.push(each),
 			},
 			onFailed: () => onFailed(),
-			onReason: () => {},
+			coordinating: { onPlanReason: () => {}, onSkipped: () => {} },
 			onError: (error) => onError(error),
 		});
 		await put(KEYS.round, running);

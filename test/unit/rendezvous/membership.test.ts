@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import {
 	Membership,
+	type MembershipListener,
 	type MembershipOptions,
 } from "../../../src/rendezvous/member/membership.js";
-import type { MembershipListener } from "../../../src/rendezvous/member/membership-listener.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
@@ -90,10 +90,11 @@ describe("an agent's membership", () => {
 			identity: agentIdentity(),
 			spec: runSpec({ maxNodes: 2, maxRestarts: 0 }),
 			reservePort: async () => 4_000,
-			isDead: () => false,
 			random: () => 0,
-			onPlanReason: (reason) => plans.push(reason),
-			onSkipped: () => {},
+			coordinating: {
+				onPlanReason: (reason) => plans.push(reason),
+				onSkipped: () => {},
+			},
 		};
 		listener = {
 			onView: (view) => views.push(view),
@@ -101,7 +102,7 @@ describe("an agent's membership", () => {
 			onError: (error) => errors.push(error),
 		};
 		membership = new Membership(options);
-		await membership.join();
+		await membership.join({ isDead: () => false });
 		membership.start(listener);
 		membership.publish(intentOf());
 		await settle();
@@ -168,7 +169,7 @@ describe("an agent's membership", () => {
 			...options,
 			identity: agentIdentity({ nodeId: "b", incarnation: "b-1" }),
 		});
-		await late.join();
+		await late.join({ isDead: () => false });
 		await put(roundRecord({ instance: 8 }));
 		late.start({ ...listener, onView: (view) => seen.push(view) });
 		late.publish(intentOf());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownSeat } from "../../../src/rendezvous/member/own-seat.js";
+import { ownSeat } from "../../../src/rendezvous/member/session.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { Seat } from "../../../src/rendezvous/records/records.js";
 import { nodeRecord, seatRecord } from "../../helpers/run-view.js";

@@ -20,6 +20,7 @@ async function writerWith(token: { value: string; revisionsOff?: number }) {
 		store,
 		keys: KEYS,
 		fencingToken: { value, createRevision: createRevision + revisionsOff },
+		coordinating: {},
 	});
 	const roundRevision = of(KEYS.round).modRevision;
 	const write = (change = 0) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Turn } from "../../../src/rendezvous/member/turn.js";
+import { Turn } from "../../../src/rendezvous/member/join-run.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 it("says at once and every ten seconds why it waits, and gives up after the join time-out", async () => {
