@@ -8,7 +8,7 @@ import { JsonFields } from "../channel/json-fields.js";
 import { replaceFile } from "../channel/message-file.js";
 import type { Host } from "../config/host.js";
 import { ownEntries } from "./local-agents.js";
-import { decodeMirror, encodeMirror, type Mirror } from "./mirror-file.js";
+import { decodeMirror, encodeMirror, type Mirror } from "./node-file.js";
 
 /** How long this machine keeps the record of an ended run, in milliseconds. */
 const KEPT_MS = 7 * 24 * 3_600_000;
@@ -53,7 +53,8 @@ export function writeEndedRun(
 ): void {
 	const { runId, snapshot, ...others } = run;
 	const text = JSON.stringify({
-		...{ version: 1, ...others },
+		version: 1,
+		...others,
 		run: encodeMirror(runId, snapshot),
 	});
 	if (Buffer.byteLength(text) > LARGEST_BYTES) return;

@@ -4,7 +4,7 @@ import { pause } from "../base/back-off.js";
 import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { EventReader } from "../channel/event-reader.js";
-import { requestNotice } from "../node-files/notice-request.js";
+import { requestNotice } from "../node-files/requests.js";
 import {
 	type AgentName,
 	findKnownAgents,

@@ -15,7 +15,7 @@ import {
 	decodeMirror,
 	MIRROR_FILE,
 	type Mirror,
-} from "../node-files/mirror-file.js";
+} from "../node-files/node-file.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { isInhabited } from "../rendezvous/records/delete-run.js";
 import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";

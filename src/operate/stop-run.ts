@@ -1,7 +1,7 @@
 import { pause, retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { isStillThere } from "../node-files/local-agents.js";
-import { requestStop, takeBackRequest } from "../node-files/stop-request.js";
+import { requestStop, takeBackRequest } from "../node-files/requests.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { stopRun } from "../rendezvous/member/write-stop.js";
 import { RunKeys } from "../rendezvous/records/keys.js";

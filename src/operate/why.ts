@@ -6,7 +6,7 @@ import { placeOf, type Verdict } from "../evidence/evidence.js";
 import { quote } from "../evidence/unfinished.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
-import { requestWhy } from "../node-files/why-request.js";
+import { requestWhy } from "../node-files/requests.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import {

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { replaceFile } from "../../channel/message-file.js";
-import { encodeMirror, MIRROR_FILE } from "../../node-files/mirror-file.js";
+import { encodeMirror, MIRROR_FILE } from "../../node-files/node-file.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
 

@@ -2,9 +2,12 @@ import type { Cleanups } from "../../base/cleanups.js";
 import { messageOf } from "../../base/errors.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { leaveSignalOf, writeNodeFile } from "../../node-files/node-file.js";
-import { onNoticeRequest } from "../../node-files/notice-request.js";
-import { onStopRequest, whenTakenBack } from "../../node-files/stop-request.js";
-import { onWhyRequest } from "../../node-files/why-request.js";
+import {
+	onNoticeRequest,
+	onStopRequest,
+	onWhyRequest,
+	whenTakenBack,
+} from "../../node-files/requests.js";
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { writeRequest } from "../../../src/node-files/request-file.js";
+import { writeRequest } from "../../../src/node-files/requests.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 it("a command's request is a message of its version", () => {

@@ -16,7 +16,7 @@ import {
 } from "../../../src/channel/process-identity.js";
 import { systemHost } from "../../../src/config/host.js";
 import { localBases } from "../../../src/node-files/local-agents.js";
-import { decodeMirror } from "../../../src/node-files/mirror-file.js";
+import { decodeMirror } from "../../../src/node-files/node-file.js";
 import {
 	findLocalRuns,
 	findRun,
