@@ -2,13 +2,15 @@ import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-import type { DrainRecord } from "../rendezvous/records/node-orders.js";
 import { isRefused } from "../rendezvous/records/places.js";
 import {
 	encodeRecord,
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
-import { RECORD_VERSION } from "../rendezvous/records/records.js";
+import {
+	type DrainRecord,
+	RECORD_VERSION,
+} from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import {
 	type NodeView,

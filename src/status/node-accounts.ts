@@ -5,7 +5,7 @@ import {
 	onceEach,
 	type Warn,
 } from "../rendezvous/records/record-codec.js";
-import type { ReplacedRecord } from "../rendezvous/records/replaced-record.js";
+import type { ReplacedRecord } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
 import type { Snapshot } from "../rendezvous/store/store.js";

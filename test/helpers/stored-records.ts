@@ -3,23 +3,20 @@ import { EVIDENCE } from "../../src/model/evidence.js";
 import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
-import { DRAIN } from "../../src/rendezvous/records/node-orders.js";
 import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
 import { PROGRESS } from "../../src/rendezvous/records/progress-record.js";
 import {
 	BUDGET,
 	COORDINATOR,
+	DRAIN,
 	FINISHED,
 	NODE,
+	RECREATED,
+	REPLACED,
 	ROUND,
 	SEAT,
 } from "../../src/rendezvous/records/records.js";
-import {
-	RECREATED,
-	REPLACED,
-} from "../../src/rendezvous/records/replaced-record.js";
-import { COMMAND } from "../../src/rendezvous/records/run-command.js";
-import { SPEC } from "../../src/rendezvous/records/run-spec.js";
+import { COMMAND, SPEC } from "../../src/rendezvous/records/run-spec.js";
 import { WAITING } from "../../src/rendezvous/records/waiting-record.js";
 import { ledgerRecord } from "./ledger-record.js";
 import {

@@ -6,11 +6,11 @@ import {
 	COORDINATOR,
 	NODE,
 	type NodeRecord,
+	REPLACED,
 	ROUND,
 	SEAT,
 	type SeatRecord,
 } from "../../src/rendezvous/records/records.js";
-import { REPLACED } from "../../src/rendezvous/records/replaced-record.js";
 import type { Entry } from "../../src/rendezvous/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { RoundCommit } from "./history.js";

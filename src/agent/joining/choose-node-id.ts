@@ -4,13 +4,15 @@ import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/agent-config.js";
 import { reachStore } from "../../rendezvous/access/reach-store.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
+import { recordAt } from "../../rendezvous/records/record-codec.js";
 import {
 	freeNodeId,
 	nodeIdCandidates,
-} from "../../rendezvous/records/node-id.js";
-import { recordAt } from "../../rendezvous/records/record-codec.js";
-import type { NodeRecord } from "../../rendezvous/records/records.js";
-import { RECREATED } from "../../rendezvous/records/replaced-record.js";
+} from "../../rendezvous/records/record-writer.js";
+import {
+	type NodeRecord,
+	RECREATED,
+} from "../../rendezvous/records/records.js";
 import { decodeNode } from "../../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 

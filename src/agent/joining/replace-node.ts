@@ -20,7 +20,7 @@ import {
 import {
 	REPLACED,
 	type ReplacedRecord,
-} from "../../rendezvous/records/replaced-record.js";
+} from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/shell-environment.js";

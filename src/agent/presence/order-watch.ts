@@ -1,11 +1,8 @@
 import type { Clock } from "../../base/clock.js";
 import type { NoticeListener } from "../../model/notice.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
-import {
-	DRAIN,
-	type DrainRecord,
-} from "../../rendezvous/records/node-orders.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
+import { DRAIN, type DrainRecord } from "../../rendezvous/records/records.js";
 import { LateWatch } from "../../rendezvous/store/late-watch.js";
 import type { Store } from "../../rendezvous/store/store.js";
 

@@ -136,12 +136,16 @@ export function decisionOf(
 		}
 		case "replace-node":
 			return {
-				...{ workers: "leave", charge: "nothing", ...said },
+				workers: "leave",
+				charge: "nothing",
+				...said,
 				departure: "replaced",
 			};
 		case "stop-node":
 			return {
-				...{ workers: "leave", charge: "nothing", ...said },
+				workers: "leave",
+				charge: "nothing",
+				...said,
 				exitCode: EXIT_CODES.failed,
 			};
 		case "fail-run":
@@ -159,7 +163,9 @@ export function withoutCulprit(verdict: Verdict): Verdict {
 	}
 	const but = "but this node is not known to be at fault, and stays";
 	return {
-		...{ workers: "restart", charge: "run", reason: `${reason}, ${but}` },
+		workers: "restart",
+		charge: "run",
+		reason: `${reason}, ${but}`,
 		...(rule !== undefined && { rule: `${rule}, ${but}` }),
 	};
 }

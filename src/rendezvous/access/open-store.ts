@@ -14,7 +14,10 @@ export async function openStore(
 	if (backend === "memory") return new MemoryStore();
 	const { openEtcdStore } = await import("../store/etcd/etcd-store.js");
 	return openEtcdStore({
-		...{ endpoints, clock, random, leaseTtlMs },
+		endpoints,
+		clock,
+		random,
+		leaseTtlMs,
 		...credentials,
 	});
 }

@@ -5,8 +5,11 @@ import {
 	RECORD_VERSION,
 	type RoundRecord,
 } from "../records/records.js";
-import { compareCommands, type OwnCommand } from "../records/run-command.js";
-import type { RunSpec } from "../records/run-spec.js";
+import {
+	compareCommands,
+	type OwnCommand,
+	type RunSpec,
+} from "../records/run-spec.js";
 import type { RunView } from "../records/run-view.js";
 
 /** What a new process does about the run with its run id. */

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.js";
-import { handsOver } from "../planner/hand-over.js";
+import { handsOver } from "../planner/departures.js";
 import { rememberLift } from "../planner/observe-round.js";
-import { refuseMissingSeats } from "../planner/order-members.js";
 import {
 	EMPTY_MEMORY,
 	type Plan,
@@ -12,10 +11,11 @@ import {
 } from "../planner/plan.js";
 import { planRound } from "../planner/plan-round.js";
 import { toCareFor } from "../planner/replace-nodes.js";
+import { refuseMissingSeats } from "../planner/seats.js";
 import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
 import type { AgentIdentity } from "../records/intent.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
+import type { ReplacedRecord } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type {
 	Reader,

@@ -3,15 +3,19 @@ import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
+import { encodeRecord, recordAt } from "../records/record-codec.js";
 import {
 	type GuardedWrite,
 	ownCommand,
 	ownRecord,
-} from "../records/own-records.js";
-import { encodeRecord, recordAt } from "../records/record-codec.js";
+} from "../records/record-writer.js";
 import type { NodeRecord, Outcome, RoundRecord } from "../records/records.js";
-import { commandOf, type OwnCommand } from "../records/run-command.js";
-import { type RunSpec, SPEC } from "../records/run-spec.js";
+import {
+	commandOf,
+	type OwnCommand,
+	type RunSpec,
+	SPEC,
+} from "../records/run-spec.js";
 import { decodeNode, readRunView } from "../records/run-view.js";
 import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";

@@ -5,15 +5,15 @@ import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach } from "../records/record-codec.js";
 import type { ReservePort } from "../records/record-writer.js";
-import type { RoundView } from "../records/round-view.js";
 import type { RunSpec } from "../records/run-spec.js";
+import type { RoundView } from "../records/run-view.js";
 import type { Lease, Store } from "../store/store.js";
 import type { Coordinating } from "./coordinator.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import type { OnLeaseLost } from "./lease-guard.js";
 import { Session } from "./session.js";
 
-export type { RoundView } from "../records/round-view.js";
+export type { RoundView } from "../records/run-view.js";
 
 /** Is notified about the run from the start of a membership on. */
 export interface MembershipListener {

@@ -14,8 +14,8 @@ import {
 	SEAT,
 	type Seat,
 } from "../records/records.js";
-import type { RoundView } from "../records/round-view.js";
 import type { RunSpec } from "../records/run-spec.js";
+import type { RoundView } from "../records/run-view.js";
 import { WAITING } from "../records/waiting-record.js";
 import type { Lease, Reader, Snapshot, Store, Watch } from "../store/store.js";
 import type { Coordinating } from "./coordinator.js";

@@ -3,7 +3,7 @@ import { EXIT_CODES } from "../../base/errors.js";
 import { observeRound } from "../planner/observe-round.js";
 import { EMPTY_MEMORY, type RoundPlan } from "../planner/plan.js";
 import { planWrites } from "../planner/plan-writes.js";
-import { tellStory } from "../planner/tell-story.js";
+import { tellStory } from "../planner/story.js";
 import type { RunKeys } from "../records/keys.js";
 import type { Outcome } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";

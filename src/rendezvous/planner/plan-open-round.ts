@@ -8,8 +8,7 @@ import {
 import { currentPlaces, idsOf, type Place } from "../records/places.js";
 import type { RoundRecord } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { lift } from "./lift.js";
-import type { NonEmpty } from "./order-members.js";
+import { resolveCharge, type Settled } from "./payment.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
@@ -17,13 +16,12 @@ import {
 	type PlannerTime,
 	type PlanResult,
 	type SettleDeadline,
+	update,
 	wait,
 } from "./plan.js";
-import { planDelay } from "./plan-delay.js";
 import { succeeded } from "./plan-running-round.js";
-import { resolveCharge, type Settled } from "./resolve-charge.js";
 import { widenScope } from "./role-scope.js";
-import { settleBy } from "./settle-by.js";
+import { lift, type NonEmpty } from "./seats.js";
 
 /** No round is running: decides for which nodes to wait, and when the next round begins. */
 export function planOpenRound(
@@ -35,7 +33,7 @@ export function planOpenRound(
 ): PlanResult {
 	const { round } = view;
 	const candidates = findCandidates(view, config);
-	if (isAllDone(view, config)) return ended(succeeded(view), memory);
+	if (isAllDone(view, config)) return update(succeeded(view), memory);
 	const kept = remember(view, memory, candidates, config, now);
 	const awaited = membersAwaited(candidates, kept.outageOf !== null);
 	if (round.planId !== null && awaited.length > 0 && now < kept.settle.at) {
@@ -51,7 +49,9 @@ export function planOpenRound(
 	if (silent !== undefined) return silent;
 	// A spent budget ends the run also where too few nodes are ready for another round.
 	const settled = resolveCharge(view, config, wallTime);
-	if (settled?.goesOn === false) return paid(settled, kept);
+	if (settled?.goesOn === false) {
+		return update(settled.round, kept, settled.reason, settled.budgets);
+	}
 	const [first, ...others] = [
 		...candidates.members,
 		...candidates.newcomers,
@@ -127,18 +127,6 @@ function begin(
 	return isNews ? { ...lifted, reason: `${lifted.reason}; ${reason}` } : lifted;
 }
 
-function paid(
-	{ round, budgets, reason }: Pick<Settled, "round" | "budgets" | "reason">,
-	memory: PlannerMemory,
-): PlanResult {
-	return {
-		plan: { kind: "update", round, budgets },
-		memory,
-		until: undefined,
-		reason,
-	};
-}
-
 /** Fewer than MIN nodes: wait for the join time-out, then the run fails and names the missing nodes. */
 function awaitMinimum(
 	view: RunView,
@@ -177,15 +165,7 @@ function awaitMinimum(
 			root: view.round.cause.root,
 		},
 	};
-	return ended(round, memory, missing);
-}
-
-function ended(
-	round: RoundRecord,
-	memory: PlannerMemory,
-	reason = round.outcome?.reason ?? "",
-): PlanResult {
-	return paid({ round, budgets: new Map(), reason }, memory);
+	return update(round, memory, missing);
 }
 
 /** Finished nodes count, but at least one node must do the remaining work. */
@@ -197,4 +177,43 @@ function describeReady(
 	if (finished === 0) return `${ready} of at least ${minNodes} nodes are ready`;
 	const words = `${ready} ready and ${finished} finished, of at least ${minNodes} nodes`;
 	return ready === 0 ? `${words}; no node is left for the rest` : words;
+}
+
+/**
+ * The coordinator waits longer for a node that waits for its own paused workers, by the time that the node asks for. From
+ * then on it waits that long for all nodes, because events on the others need their time as well.
+ */
+function settleBy(
+	round: number,
+	known: SettleDeadline | null,
+	{ lateForMs }: Candidates,
+	{ settleTimeoutMs }: PlannerConfig,
+	now: number,
+): SettleDeadline {
+	const { at } = deadlineFor(round, known, settleTimeoutMs, now);
+	const longerByMs = known?.round === round ? known.longerByMs : 0;
+	const moreMs = Math.max(0, lateForMs - longerByMs);
+	return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };
+}
+
+/** While nothing makes progress, a restart waits; the time since the round was left counts. */
+function planDelay(
+	view: RunView,
+	chosen: NonEmpty<NodeView>,
+	settled: Settled | undefined,
+	kept: PlannerMemory & { readonly settle: SettleDeadline },
+	config: PlannerConfig,
+	now: number,
+): PlanResult | undefined {
+	const { at, longerByMs } = kept.settle;
+	const leftAt = at - longerByMs - config.settleTimeoutMs;
+	const until = leftAt + (settled?.delayMs ?? 0);
+	if (now >= until) return undefined;
+	const times = settled?.round.fruitless ?? 0;
+	return wait(
+		`waits before the restart: ${times} rounds in a row have ended before anything moved`,
+		kept,
+		until,
+		awaits("delay", view, config, { here: idsOf(chosen) }),
+	);
 }

@@ -1,3 +1,27 @@
+import { limitInWords, mainLimit, windowInWords } from "../records/budgets.js";
+import type { RoundRecord } from "../records/records.js";
+import type { RunView } from "../records/run-view.js";
+import { leaversOf } from "./departures.js";
+import { chargeIncident } from "./incident.js";
+import { observeRound } from "./observe-round.js";
+import { spent } from "./payment.js";
+import {
+	deadlineFor,
+	EMPTY_MEMORY,
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlannerTime,
+	type PlanResult,
+	type RoundPlan,
+	update,
+	wait,
+} from "./plan.js";
+import { planOpenRound } from "./plan-open-round.js";
+import { planRunningRound, succeeded } from "./plan-running-round.js";
+import { findRefusals } from "./replace-nodes.js";
+import { driversDone, widenScope } from "./role-scope.js";
+import { tellStory, withFirstSign } from "./story.js";
+
 /*
  * What the coordinator does next, as one pure function of what it sees.
  *
@@ -18,30 +42,6 @@
  *   synced = deprecated      | waits for members, charges the incident, waits
  *                            | for MIN and a last call, then lifts (open)
  */
-
-import { limitInWords, mainLimit } from "../records/budgets.js";
-import type { RunView } from "../records/run-view.js";
-import { chargeIncident } from "./charge-incident.js";
-import { lookAtDeadline, planDeadline } from "./deadline.js";
-import { withFirstSign } from "./first-sign.js";
-import { observeRound } from "./observe-round.js";
-import { spent } from "./pay-incident.js";
-import {
-	deadlineFor,
-	EMPTY_MEMORY,
-	type PlannerConfig,
-	type PlannerMemory,
-	type PlannerTime,
-	type PlanResult,
-	type RoundPlan,
-	wait,
-} from "./plan.js";
-import { planOpenRound } from "./plan-open-round.js";
-import { planRunningRound, succeeded } from "./plan-running-round.js";
-import { findRefusals } from "./replace-nodes.js";
-import { driversDone, widenScope } from "./role-scope.js";
-import { tellStory } from "./tell-story.js";
-import { leaversOf } from "./why-gone.js";
 
 /** @param nextPlanId a new plan id, used if this plan lifts a round */
 export function planRound(
@@ -95,7 +95,8 @@ function decide(
 		);
 	}
 	const done = driversDone(view, config);
-	if (done !== undefined) return planSuccess(view, known, done);
+	// The other roles' workers are stopped with the run.
+	if (done !== undefined) return update(succeeded(view, done), known);
 	const { now, wallTime } = time;
 	const { synced, deprecated } = view.round;
 	const trial =
@@ -106,12 +107,7 @@ function decide(
 	const incident = chargeIncident(view, memory, config, time);
 	if (incident !== undefined) {
 		const { round, budgets, reason } = incident;
-		return {
-			plan: { kind: "update", round, budgets },
-			memory,
-			until: undefined,
-			reason,
-		};
+		return update(round, memory, reason, budgets);
 	}
 	return (
 		planRefusals(view, memory, config, wallTime) ??
@@ -121,17 +117,6 @@ function decide(
 			: (widenScope(view, memory) ??
 				planOpenRound(view, memory, config, nextPlanId, time)))
 	);
-}
-
-/** The other roles' workers are stopped with the run. */
-function planSuccess(
-	view: RunView,
-	memory: PlannerMemory,
-	reason: string,
-): PlanResult {
-	const round = succeeded(view, reason);
-	const plan = { kind: "update", round, budgets: new Map() } as const;
-	return { plan, memory, until: undefined, reason };
 }
 
 /** Tells nodes whose own budget is spent, or that are replaced, so in their seat. */
@@ -164,13 +149,7 @@ function planSpentEnd(
 	why: string,
 ): PlanResult {
 	const outcome = spent(round, why);
-	const ended = { ...round, deprecated: round.synced, outcome };
-	return {
-		plan: { kind: "update", round: ended, budgets: new Map() },
-		memory,
-		until: undefined,
-		reason: outcome.reason,
-	};
+	return update({ ...round, deprecated: round.synced, outcome }, memory);
 }
 
 /** Deletes seats of an earlier plan once a round is synced. */
@@ -190,4 +169,50 @@ function planSweep(
 		until: undefined,
 		reason: `seats of an earlier plan: ${stale.join(", ")}`,
 	};
+}
+
+/** The end of a run that has taken too long; undefined if it may go on. */
+function planDeadline(
+	{ round }: Pick<RunView, "round">,
+	memory: PlannerMemory,
+	config: PlannerConfig,
+	time: PlannerTime,
+): PlanResult | undefined {
+	const leftMs = leftToRunMs(round, config, time);
+	if (round.outcome !== null || leftMs === undefined || leftMs > 0) {
+		return undefined;
+	}
+	const reason = `deadline of ${windowInWords(config.deadlineMs ?? 0)}`;
+	const outcome = {
+		result: "failed",
+		exitCode: 1,
+		reason,
+		root: null,
+	} as const;
+	return update({ ...round, outcome }, memory);
+}
+
+/** The result with a next look at the deadline at the latest. */
+function lookAtDeadline(
+	result: PlanResult,
+	round: Pick<RoundRecord, "instance">,
+	config: PlannerConfig,
+	time: PlannerTime,
+): PlanResult {
+	const leftMs = leftToRunMs(round, config, time);
+	if (leftMs === undefined || leftMs <= 0) return result;
+	const { until = Number.POSITIVE_INFINITY } = result;
+	return { ...result, until: Math.min(until, time.now + leftMs) };
+}
+
+/** How long the run may still take, in milliseconds; undefined if it has no deadline. */
+function leftToRunMs(
+	{ instance }: Pick<RoundRecord, "instance">,
+	{ deadlineMs }: PlannerConfig,
+	{ wallTime }: PlannerTime,
+): number | undefined {
+	// The number of a start is its time, which outlives every agent.
+	return deadlineMs === undefined
+		? undefined
+		: instance + deadlineMs - wallTime;
 }

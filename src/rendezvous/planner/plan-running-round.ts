@@ -8,15 +8,16 @@ import {
 } from "../records/places.js";
 import type { RoundCause, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
+import { neededPlaces, whyFenced, whyGone } from "./departures.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
 	type PlannerMemory,
 	type PlanResult,
+	update,
 	wait,
 } from "./plan.js";
 import { reasonIn, restarting } from "./role-scope.js";
-import { neededPlaces, whyFenced, whyGone } from "./why-gone.js";
 
 /** A round is running: decides whether it ends well, must be left, or admits newcomers. */
 export function planRunningRound(
@@ -27,13 +28,12 @@ export function planRunningRound(
 ): PlanResult {
 	const seats = currentPlaces(view);
 	if (seats.length > 0 && seats.length === view.finished.size) {
-		return update(memory, succeeded(view));
+		return update(succeeded(view), { ...memory, lastCall: null });
 	}
 	const { reasons: departures, roles } = departed(view);
 	if (departures.length > 0) {
 		const outageOf = isOutage(view) ? view.round.synced : null;
 		return update(
-			{ ...memory, outageOf },
 			left(view, {
 				kind: "scale-down",
 				changeEvent: "SCALE_DOWN",
@@ -41,6 +41,7 @@ export function planRunningRound(
 				root: null,
 				...restarting(view.round, config, roles),
 			}),
+			{ ...memory, outageOf, lastCall: null },
 		);
 	}
 	return gatherNewcomers(view, memory, config, now);
@@ -80,7 +81,6 @@ function gatherNewcomers(
 		);
 	}
 	return update(
-		memory,
 		left(view, {
 			kind: "scale-up",
 			changeEvent: "SCALE_UP",
@@ -92,6 +92,7 @@ function gatherNewcomers(
 				newcomers.map(({ record }) => record.role),
 			),
 		}),
+		{ ...memory, lastCall: null },
 	);
 }
 
@@ -149,13 +150,4 @@ export function succeeded(
 function left({ round }: RunView, cause: RoundCause): RoundRecord {
 	const { synced } = round;
 	return { ...round, deprecated: synced, cause: { ...cause, ended: synced } };
-}
-
-function update(memory: PlannerMemory, round: RoundRecord): PlanResult {
-	return {
-		plan: { kind: "update", round, budgets: new Map() },
-		memory: { ...memory, lastCall: null },
-		until: undefined,
-		reason: round.outcome?.reason ?? round.cause.reason,
-	};
 }

@@ -2,11 +2,11 @@ import type { HistoryRecord } from "../records/history-record.js";
 import type {
 	BudgetRecord,
 	NodeRecord,
+	ReplacedRecord,
 	RoundRecord,
 	Seat,
 	SeatRecord,
 } from "../records/records.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { Awaited } from "../records/waiting-record.js";
 
@@ -44,7 +44,7 @@ export type Plan =
 export type RoundPlan = Extract<Plan, { readonly round: RoundRecord }>;
 
 /** A time that belongs to one round; ignored for any other. */
-export interface RoundDeadline {
+interface RoundDeadline {
 	readonly round: number;
 	readonly at: number;
 }
@@ -124,6 +124,21 @@ export function wait(
 	awaited?: Awaited,
 ): PlanResult {
 	return { plan: undefined, memory, until, reason, awaited };
+}
+
+/** Changes the round now. */
+export function update(
+	round: RoundRecord,
+	memory: PlannerMemory,
+	reason = round.outcome?.reason ?? round.cause.reason,
+	budgets: ReadonlyMap<string, BudgetRecord> = new Map(),
+): PlanResult {
+	return {
+		plan: { kind: "update", round, budgets },
+		memory,
+		until: undefined,
+		reason,
+	};
 }
 
 /** The deadline of this round; it starts now if the given one is another round's. */

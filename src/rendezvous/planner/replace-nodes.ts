@@ -2,17 +2,17 @@ import { currentPlaces, isRefused } from "../records/places.js";
 import {
 	type BudgetRecord,
 	RECORD_VERSION,
+	type ReplacedRecord,
 	type Seat,
 } from "../records/records.js";
-import type { ReplacedRecord } from "../records/replaced-record.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { whyBarred } from "./node-budget.js";
+import { whyBarred } from "./payment.js";
 import type { PlannerConfig } from "./plan.js";
 
 type Replacements = ReadonlyMap<string, ReplacedRecord>;
 
 /** Nodes that may not take part any more. */
-export interface Refusals {
+interface Refusals {
 	/** Their seats, which say so. */
 	readonly seats: ReadonlyMap<string, Seat>;
 	/** Those among them that must be replaced from now on. */
@@ -63,7 +63,7 @@ function replacedWords({ nodeId, reason }: ReplacedRecord): string {
 	return `${nodeId} is replaced in this run: ${reason}; elastic-run readmit ${nodeId} lets it in again, or give it another --node-id`;
 }
 
-export function replacedRecord(
+function replacedRecord(
 	{ record }: Pick<NodeView, "record">,
 	reason: string,
 	at: number,

@@ -2,8 +2,13 @@ import { isRestarting } from "../records/candidates.js";
 import { currentPlaces, holderOf, type Place } from "../records/places.js";
 import type { RoundCause, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import type { PlannerConfig, PlannerMemory, PlanResult } from "./plan.js";
-import { whyFenced, whyGone } from "./why-gone.js";
+import { whyFenced, whyGone } from "./departures.js";
+import {
+	type PlannerConfig,
+	type PlannerMemory,
+	type PlanResult,
+	update,
+} from "./plan.js";
 
 /*
  * `--failover-scope role`: what befalls a role is answered by its own nodes. The round is the run's as ever, but the nodes
@@ -69,13 +74,9 @@ export function widenScope(
 	});
 	const reason = [round.cause.reason, ...said].join("; ");
 	const cause = { ...round.cause, reason, roles: [...roles, ...more.keys()] };
-	return {
-		plan: { kind: "update", round: { ...round, cause }, budgets: new Map() },
-		// Nodes that run on have to end their workers now.
-		memory: { ...memory, settle: null },
-		until: undefined,
-		reason: said.join("; "),
-	};
+	// Nodes that run on have to end their workers now.
+	const kept = { ...memory, settle: null };
+	return update({ ...round, cause }, kept, said.join("; "));
 }
 
 /** It runs on, has finished, or has not answered yet. */

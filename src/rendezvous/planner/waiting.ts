@@ -17,7 +17,7 @@ export interface WaitingMemory {
 	readonly toldAt: number | null;
 }
 
-export interface WaitingStep {
+interface WaitingStep {
 	/** What to write; null: delete what is there; undefined: do nothing. */
 	readonly write: WaitingRecord | null | undefined;
 	/** When to look again, on the steady clock. */

@@ -93,7 +93,7 @@ export function limitInWords({ restarts, windowMs }: RestartLimit): string {
 }
 
 /** "6h", "90m", "45s". */
-function windowInWords(windowMs: number): string {
+export function windowInWords(windowMs: number): string {
 	const units = [
 		["h", 3_600_000],
 		["m", 60_000],

@@ -4,18 +4,73 @@ export const ALL_RUNS = "/elastic-run/";
 /** Pads round numbers in keys to one length, so that keys sort by round. */
 const ROUND_DIGITS = 10;
 
-/** The keys of one run, described in docs/store-keys.md. */
+/** The keys of one run, described in docs/store-keys.md. A key that ends with "/" is a prefix. */
 export class RunKeys {
 	readonly prefix: string;
+	readonly round: string;
+	readonly coordinator: string;
+	readonly spec: string;
+	/** Written by each try at a plan of several transactions: see `Coordinator`. */
+	readonly lifting: string;
+	readonly waiting: string;
+	readonly nodes: string;
+	readonly seats: string;
+	readonly finished: string;
+	readonly budgets: string;
+	/** Members whose agents have ended to be started again. */
+	readonly recreated: string;
+	/** Members that have left in order: their leases do not tell that from a loss. */
+	readonly left: string;
+	/** Nodes that are to be replaced. */
+	readonly replaced: string;
+	readonly history: string;
+	/** What each node did in each round, for the ledger of time. No agent watches it. */
+	readonly ledger: string;
+	/** How far the agents' workers have come. No agent watches it. */
+	readonly progress: string;
+	/** What the nodes of a round that hangs have found out. No agent watches it. */
+	readonly evidence: string;
+	/** What each node found out about itself before it joined. No agent watches it. */
+	readonly preflights: string;
+	/** Questions to all agents: what their workers do. */
+	readonly asked: string;
+	/** The agents' answers to them, apart from the evidence of a hang: one must not replace the other. */
+	readonly answers: string;
 
 	constructor(runId: string) {
-		this.prefix = `${ALL_RUNS}${runId}/`;
+		const prefix = `${ALL_RUNS}${runId}/`;
+		this.prefix = prefix;
+		this.round = `${prefix}round`;
+		this.coordinator = `${prefix}coordinator`;
+		this.spec = `${prefix}spec`;
+		this.lifting = `${prefix}lifting`;
+		this.waiting = `${prefix}waiting`;
+		this.nodes = `${prefix}nodes/`;
+		this.seats = `${prefix}seats/`;
+		this.finished = `${prefix}finished/`;
+		this.budgets = `${prefix}budgets/`;
+		this.recreated = `${prefix}recreated/`;
+		this.left = `${prefix}left/`;
+		this.replaced = `${prefix}replaced/`;
+		this.history = `${prefix}history/`;
+		this.ledger = `${prefix}ledger/`;
+		this.progress = `${prefix}progress/`;
+		this.evidence = `${prefix}evidence/`;
+		this.preflights = `${prefix}preflights/`;
+		this.asked = `${prefix}asked/`;
+		this.answers = `${prefix}answers/`;
 	}
 
 	/** Selects all about the present state of the run: everything except its history, which may be long. */
 	get present(): readonly string[] {
 		const { round, coordinator, waiting, spec } = this;
 		return [round, coordinator, waiting, spec, this.nodes, ...this.ofOneStart];
+	}
+
+	/** What belongs to one start of the run, and is deleted before the next. */
+	get ofOneStart(): readonly string[] {
+		const { seats, finished, budgets, recreated, left, replaced } = this;
+		return [seats, finished, budgets, recreated, left, replaced];
 	}
 
 	/** Selects the records from which a coordinator plans, given the round that it knows. */
@@ -26,82 +81,12 @@ export class RunKeys {
 	/** Selects the records on which an agent acts, apart from coordinating. */
 	seenBy(nodeId: string): readonly string[] {
 		const { round, coordinator, waiting } = this;
-		return [
-			...[round, coordinator, waiting],
-			...[this.seat(nodeId), this.node(nodeId)],
-		];
-	}
-
-	get round(): string {
-		return `${this.prefix}round`;
-	}
-
-	get coordinator(): string {
-		return `${this.prefix}coordinator`;
-	}
-
-	get spec(): string {
-		return `${this.prefix}spec`;
-	}
-
-	/** Written by each try at a plan of several transactions: see `Coordinator`. */
-	get lifting(): string {
-		return `${this.prefix}lifting`;
-	}
-
-	get waiting(): string {
-		return `${this.prefix}waiting`;
-	}
-
-	get nodes(): string {
-		return `${this.prefix}nodes/`;
-	}
-
-	get seats(): string {
-		return `${this.prefix}seats/`;
-	}
-
-	get finished(): string {
-		return `${this.prefix}finished/`;
-	}
-
-	get budgets(): string {
-		return `${this.prefix}budgets/`;
+		return [round, coordinator, waiting, this.seat(nodeId), this.node(nodeId)];
 	}
 
 	/** A request to this node to leave. Only that node's agent watches it. */
 	drainOf(nodeId: string): string {
 		return `${this.prefix}drains/${nodeId}`;
-	}
-
-	/** Members whose agents have ended to be started again. */
-	get recreated(): string {
-		return `${this.prefix}recreated/`;
-	}
-
-	/** Members that have left in order: their leases do not tell that from a loss. */
-	get left(): string {
-		return `${this.prefix}left/`;
-	}
-
-	/** Nodes that are to be replaced. */
-	get replaced(): string {
-		return `${this.prefix}replaced/`;
-	}
-
-	/** What belongs to one start of the run, and is deleted before the next. */
-	get ofOneStart(): readonly string[] {
-		const { seats, finished, budgets, recreated, left, replaced } = this;
-		return [seats, finished, budgets, recreated, left, replaced];
-	}
-
-	get history(): string {
-		return `${this.prefix}history/`;
-	}
-
-	/** What each node did in each round, for the ledger of time. No agent watches it. */
-	get ledger(): string {
-		return `${this.prefix}ledger/`;
 	}
 
 	ledgerOfRound(round: number): string {
@@ -112,18 +97,8 @@ export class RunKeys {
 		return this.ledgerOfRound(round) + nodeId;
 	}
 
-	/** How far the agents' workers have come. No agent watches it. */
-	get progress(): string {
-		return `${this.prefix}progress/`;
-	}
-
 	progressOf(nodeId: string): string {
 		return this.progress + nodeId;
-	}
-
-	/** What the nodes of a round that hangs have found out. No agent watches it. */
-	get evidence(): string {
-		return `${this.prefix}evidence/`;
 	}
 
 	evidenceOf(nodeId: string): string {
@@ -135,27 +110,12 @@ export class RunKeys {
 		return `${this.prefix}learned/${digest}`;
 	}
 
-	/** What each node found out about itself before it joined. No agent watches it. */
-	get preflights(): string {
-		return `${this.prefix}preflights/`;
-	}
-
 	preflightOf(nodeId: string): string {
 		return this.preflights + nodeId;
 	}
 
-	/** Questions to all agents: what their workers do. */
-	get asked(): string {
-		return `${this.prefix}asked/`;
-	}
-
 	question(id: string): string {
 		return this.asked + id;
-	}
-
-	/** The agents' answers to them, apart from the evidence of a hang: one must not replace the other. */
-	get answers(): string {
-		return `${this.prefix}answers/`;
 	}
 
 	answerOf(nodeId: string): string {

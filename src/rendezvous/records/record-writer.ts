@@ -1,4 +1,13 @@
-import type { Entry, Lease, Reader, Store, Write } from "../store/store.js";
+import type { Clock } from "../../base/clock.js";
+import type {
+	Compare,
+	Entry,
+	Lease,
+	Reader,
+	Snapshot,
+	Store,
+	Write,
+} from "../store/store.js";
 import type { AgentIdentity, Departure, Intent } from "./intent.js";
 import type { RunKeys } from "./keys.js";
 import { encodeRecord } from "./record-codec.js";
@@ -7,6 +16,7 @@ import {
 	RECORD_VERSION,
 	type RoundRecord,
 } from "./records.js";
+import { commandWrite, type OwnCommand } from "./run-spec.js";
 
 /** How long an agent may end its workers before it says so, in milliseconds: usually it is ready by then. */
 const STOPPING_MS = 200;
@@ -250,4 +260,91 @@ function writePatienceMs(
 	return intent.state === "running"
 		? Math.floor(round.seats * RUNNING_MS_A_SEAT)
 		: 0;
+}
+
+/** The longest node id: it is part of keys and of file names. */
+const LONGEST_NAME = 128;
+
+/** The possible names of an agent without a given node id: `host`, `host-2`, `host-3`, …, from this number on. */
+export function nodeIdCandidates(
+	host: string,
+	from: number,
+	count: number,
+): readonly string[] {
+	return Array.from({ length: count }, (_, index) =>
+		numbered(host, from + index),
+	);
+}
+
+/**
+ * The first candidate without a record, or with one whose process is gone: an agent that replaces a dead one gets its
+ * name, and with it its ranks. Undefined if all are taken.
+ * @param records those of the run, by node id
+ * @param isDead whether the process that wrote a record is certainly gone
+ */
+export function freeNodeId(
+	candidates: readonly string[],
+	records: ReadonlyMap<string, NodeRecord>,
+	isDead: (holder: NodeRecord) => boolean,
+): string | undefined {
+	return candidates.find((nodeId) => {
+		const holder = records.get(nodeId);
+		return holder === undefined || isDead(holder);
+	});
+}
+
+function numbered(host: string, number: number): string {
+	const suffix = number === 1 ? "" : `-${number}`;
+	return `${host.slice(0, LONGEST_NAME - suffix.length)}${suffix}`;
+}
+
+export interface OwnRecordOptions {
+	readonly clock: Clock;
+	readonly keys: RunKeys;
+	readonly identity: AgentIdentity;
+	readonly lease: Lease;
+	/** What this agent runs; undefined if it is not compared. */
+	readonly command?: OwnCommand | undefined;
+}
+
+/** A write that succeeds only while its key is as it was read. */
+export interface GuardedWrite {
+	readonly guard: Compare;
+	readonly write: Write;
+}
+
+/** What this agent runs, as the command of its role. */
+export function ownCommand(
+	{ entries }: Snapshot,
+	instance: number,
+	{ keys, identity, command }: OwnRecordOptions,
+): readonly GuardedWrite[] {
+	if (command === undefined) return [];
+	const key = keys.command(identity.role);
+	return [commandWrite(key, command.command, instance, entries.get(key))];
+}
+
+/** The first record of an agent, which replaces what was read under its node id. */
+export function ownRecord(
+	{ entries }: Snapshot,
+	instance: number,
+	{ clock, keys, identity, lease }: OwnRecordOptions,
+): GuardedWrite {
+	const record: NodeRecord = {
+		version: RECORD_VERSION,
+		...identity,
+		instance,
+		state: "joining",
+		since: clock.wallTime(),
+		pids: [],
+		claim: 0,
+		failure: null,
+		cause: null,
+		masterPort: 0,
+	};
+	const key = keys.node(identity.nodeId);
+	return {
+		guard: { key, modRevision: entries.get(key)?.modRevision ?? 0 },
+		write: { put: key, value: encodeRecord(record), lease: lease.id },
+	};
 }

@@ -1,6 +1,7 @@
 import { NAME, NAME_WORDS } from "../../base/name.js";
 import type { Entry, Snapshot } from "../store/store.js";
 import { HISTORY, type HistoryRecord } from "./history-record.js";
+import type { Departure } from "./intent.js";
 import type { RunKeys } from "./keys.js";
 import {
 	decodeLeased,
@@ -15,12 +16,14 @@ import {
 	FINISHED,
 	NODE,
 	type NodeRecord,
+	RECREATED,
+	REPLACED,
+	type ReplacedRecord,
 	ROUND,
 	type RoundRecord,
 	SEAT,
 	type Seat,
 } from "./records.js";
-import { RECREATED, REPLACED, type ReplacedRecord } from "./replaced-record.js";
 import { WAITING, type WaitingRecord } from "./waiting-record.js";
 
 /** A live agent's record, and when it was created and last changed. */
@@ -163,4 +166,18 @@ function remembered<Value extends object>(
 		known.set(entry, value);
 		return value;
 	};
+}
+
+/** An agent's view of its run: the round and this process's seat, if it has one. */
+export interface RoundView {
+	readonly round: RoundRecord;
+	readonly seat: Seat | null;
+	/** What the coordinator last said it waits for, if anything. */
+	readonly waiting?: WaitingRecord | undefined;
+	/** The plan that the store knows this process to have finished. */
+	readonly finishedPlan?: string | null;
+	/** What the store knows to follow when this process has left. */
+	readonly departure?: Departure | undefined;
+	/** The start of the run that this process has joined. */
+	readonly joined?: number | undefined;
 }

@@ -16,14 +16,14 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "go on without one that waits for its workers",
-		file: "src/rendezvous/planner/settle-by.ts",
+		file: "src/rendezvous/planner/plan-open-round.ts",
 		guard: "Math.max(0, lateForMs - longerByMs)",
 		without: "Math.max(0, 0 - longerByMs)",
 		caughtBy: { checker: "settle" },
 	},
 	{
 		name: "go on without who is late while another one waited for its workers",
-		file: "src/rendezvous/planner/settle-by.ts",
+		file: "src/rendezvous/planner/plan-open-round.ts",
 		guard:
 			"return { round, at: at + moreMs, longerByMs: longerByMs + moreMs };",
 		without:
@@ -32,7 +32,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "wait longer each time that it is planned",
-		file: "src/rendezvous/planner/settle-by.ts",
+		file: "src/rendezvous/planner/plan-open-round.ts",
 		guard: "known?.round === round ? known.longerByMs : 0",
 		without: "known?.round === -1 ? known.longerByMs : 0",
 		caughtBy: { test: PLAN_TESTS, named: "for all others as long" },
@@ -131,28 +131,28 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "charge a failure more than once",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "!accounted.includes(reported.failure.id)",
 		without: "!accounted.includes(reported.failure.nodeId)",
 		caughtBy: { checker: "convergence" },
 	},
 	{
 		name: "charge each failure of one incident",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "if (unpaid !== undefined) return",
 		without: "if (unpaid?.isWish) return",
 		caughtBy: { test: SURVIVOR_TESTS, named: "while a failure is open" },
 	},
 	{
 		name: "charge who dies of a change of the members",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "return unaware || paused;",
 		without: "return false;",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "let a change of the members excuse whatever fails then",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "return unaware || paused;",
 		without: "return true;",
 		caughtBy: {
@@ -162,21 +162,21 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "let a failure excuse itself",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "return paused && !isOver;",
 		without: "return (unaware || paused) && !isOver;",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "overlook what failed as the next round began",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "hasCrossed(view, reported)",
 		without: "false",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "hear once more what was accounted for before the round began",
-		file: "src/rendezvous/planner/lift.ts",
+		file: "src/rendezvous/planner/seats.ts",
 		guard: "accounted: stillStated(view)",
 		without: "accounted: []",
 		caughtBy: { checker: "budget" },
@@ -185,7 +185,7 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 		name: "begin again what all have finished",
 		file: "src/rendezvous/planner/plan-open-round.ts",
 		guard:
-			"if (isAllDone(view, config)) return ended(succeeded(view), memory);",
+			"if (isAllDone(view, config)) return update(succeeded(view), memory);",
 		without: "",
 		caughtBy: {
 			test: "test/unit/rendezvous/plan-finished-stay.test.ts",
@@ -201,35 +201,35 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "forget to charge",
-		file: "src/rendezvous/planner/pay-incident.ts",
+		file: "src/rendezvous/planner/payment.ts",
 		guard: "...round, charged: count",
 		without: "...round",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "go on when the budget is spent",
-		file: "src/rendezvous/planner/pay-incident.ts",
+		file: "src/rendezvous/planner/payment.ts",
 		guard: "usedOf(spentByRun(round), limit, wallTime) > limit.restarts",
 		without: "usedOf(spentByRun(round), limit, wallTime) > limit.restarts + 1",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "charge and stay in the round",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "			deprecated: round.synced,\n",
 		without: "",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "charge a failure of an earlier round",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "reported.failure.round >= synced ||",
 		without: "reported.failure.round >= 0 ||",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "forget what was accounted for when more fails",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "[...round.accounted, ...fresh.map(failureId)]",
 		without: "fresh.map(failureId)",
 		caughtBy: { checker: "budget" },
@@ -281,9 +281,9 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "forget what a node has used up",
-		file: "src/rendezvous/planner/node-budget.ts",
-		guard: "charged: count",
-		without: "charged: 1",
+		file: "src/rendezvous/planner/payment.ts",
+		guard: "...before, charged: count",
+		without: "...before, charged: 1",
 		caughtBy: { checker: "budget" },
 	},
 	{
@@ -295,14 +295,14 @@ export const PLANNER_MUTANTS: readonly Mutant[] = [
 	},
 	{
 		name: "charge who had not gone on after the change before",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "return paused && !isOver;",
 		without: "return false;",
 		caughtBy: { checker: "budget" },
 	},
 	{
 		name: "excuse who has not gone on, however long its round has run",
-		file: "src/rendezvous/planner/charge-incident.ts",
+		file: "src/rendezvous/planner/incident.ts",
 		guard: "return paused && !isOver;",
 		without: "return paused;",
 		caughtBy: { test: SURVIVOR_TESTS, named: "has run for the settle time" },

@@ -9,7 +9,7 @@ import {
 import {
 	REPLACED,
 	type ReplacedRecord,
-} from "../../../src/rendezvous/records/replaced-record.js";
+} from "../../../src/rendezvous/records/records.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import {
 	endProcess,

@@ -26,24 +26,11 @@ describe("what a process that has just started does", () => {
 		});
 	});
 
-	it("joins a living run", () => {
-		expect(
-			beginRun(runView({ instance: 7 }, [alive]), SPEC, SPEC, NOW),
-		).toEqual({ kind: "join", instance: 7, otherCommand: [] });
-	});
-
 	it("goes on with a run that has no outcome though nobody lives", () => {
 		expect(beginRun(runView({ instance: 7 }, []), SPEC, SPEC, NOW)).toEqual({
 			kind: "join",
 			instance: 7,
 			otherCommand: [],
-		});
-	});
-
-	it("exits with the outcome of a run that has just ended", () => {
-		expect(beginRun(runView(ENDED, [alive]), SPEC, SPEC, NOW)).toMatchObject({
-			kind: "late",
-			outcome: { exitCode: 1 },
 		});
 	});
 
@@ -84,12 +71,6 @@ describe("what a process that has just started does", () => {
 				planId: null,
 				outcome: null,
 			},
-		});
-	});
-
-	it("names a new instance higher than the last, whatever the clock says", () => {
-		expect(beginRun(runView(ENDED, []), SPEC, SPEC, 3)).toMatchObject({
-			round: { instance: 8 },
 		});
 	});
 

@@ -6,8 +6,10 @@ import {
 } from "../../../src/rendezvous/member/coordinator.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
-import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
-import type { ReplacedRecord } from "../../../src/rendezvous/records/replaced-record.js";
+import type {
+	NodeRecord,
+	ReplacedRecord,
+} from "../../../src/rendezvous/records/records.js";
 import type {
 	Compare,
 	ReadBack,
@@ -95,16 +97,6 @@ async function coordinating(
 	return { store, clock, put, coordinator };
 }
 
-it("builds on what it has read", async () => {
-	const { store, put, coordinator } = await coordinating();
-	store.known.length = 0;
-	await put(1);
-	expect(store.known.map((known) => known?.entries.has(KEYS.round))).toEqual([
-		true,
-	]);
-	coordinator.close();
-});
-
 it("reads all again when a write of its was refused: what it knows may be another store's", async () => {
 	const { store, clock, coordinator } = await coordinating();
 	store.refuses = true;
@@ -115,20 +107,6 @@ it("reads all again when a write of its was refused: what it knows may be anothe
 	expect(store.known.slice(1)).toEqual(
 		store.known.slice(1).map(() => undefined),
 	);
-	coordinator.close();
-});
-
-it("tells its agent what it has written, as it was read back", async () => {
-	const read: Snapshot[] = [];
-	const { store, clock, coordinator } = await coordinating({
-		fencingToken: { createRevision: 3, value: "a" },
-		own: ownReader((each) => void read.push(each)),
-	});
-	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
-	await clock.advance(12_000);
-	const now = await store.snapshot(KEYS.seenBy("a"));
-	expect(read).toEqual([now]);
-	expect(now.entries.get(KEYS.round)?.value).toContain('"exitCode":3');
 	coordinator.close();
 });
 
@@ -165,13 +143,6 @@ it("resigns in the transaction that leaves the round, when its own node leaves t
 	expect(store.known).toEqual([]);
 	coordinator.close();
 });
-
-const SMALL = 32;
-const members = (count: number): Write[] =>
-	Array.from({ length: count }, (_, index) => ({
-		put: KEYS.node(`n${index}`),
-		value: encodeRecord(nodeRecord(`n${index}`)),
-	}));
 
 it("plans by what its own agent has read back, without a look", async () => {
 	const reasons: string[] = [];
@@ -236,17 +207,6 @@ it("passes over what was read back for a round before", async () => {
 	await store.transaction([], [{ put: KEYS.round, value }]);
 	await settle();
 	expect(store.known.at(-1)?.revision).toBeLessThan(1_000);
-	coordinator.close();
-});
-
-it.each([
-	[SMALL, true],
-	[SMALL + 1, false],
-])("has its agent read back among %i nodes: %s", async (count, expected) => {
-	const { store, coordinator } = await coordinating();
-	await store.transaction([], members(count));
-	await settle();
-	expect(coordinator.reader !== undefined).toBe(expected);
 	coordinator.close();
 });
 

@@ -4,11 +4,10 @@ import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import type { Compare, Write } from "../../../src/rendezvous/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
-import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
+import { roundRecord } from "../../helpers/run-view.js";
 
 const keys = new RunKeys("r");
 const ROUND = { put: keys.round, value: encodeRecord(roundRecord()) };
-const NODE = { put: keys.node("a"), value: encodeRecord(nodeRecord("a")) };
 const lines = Array.from({ length: 230 }, (_, index) => ({
 	put: keys.historyOf(index + 1),
 	value: "{}",
@@ -48,27 +47,4 @@ it("deletes all keys of a run, in transactions that a store takes, and no other 
 	await store.fill([NEVER, ROUND, ...lines]);
 	expect(await deleteRun(store, keys)).toBe(true);
 	expect(await namesIn(store)).toEqual([NEVER.put]);
-});
-
-it.each<[string, readonly Write[]]>([
-	["there is none", []],
-	["a node is there", [ROUND, NODE]],
-	["somebody coordinates", [ROUND, { put: keys.coordinator, value: "{}" }]],
-])("deletes nothing where %s", async (_, writes) => {
-	const store = new RacedStore(0, NEVER);
-	await store.fill([...writes, NEVER]);
-	const before = await namesIn(store);
-	expect(await deleteRun(store, keys)).toBe(false);
-	expect(await namesIn(store)).toEqual(before);
-});
-
-it.each<[string, number, Write]>([
-	["it is begun again", 2, ROUND],
-	["somebody stands for coordinator", 3, { put: keys.coordinator, value: "" }],
-	["a node joins it", 3, NODE],
-])("leaves what makes it a run where %s meanwhile", async (_, at, raced) => {
-	const store = new RacedStore(at, raced);
-	await store.fill([ROUND, ...lines]);
-	expect(await deleteRun(store, keys)).toBe(false);
-	expect(await namesIn(store)).toContain(keys.round);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { handsOver } from "../../../src/rendezvous/planner/hand-over.js";
+import { handsOver } from "../../../src/rendezvous/planner/departures.js";
 import type {
 	NodeRecord,
 	Outcome,

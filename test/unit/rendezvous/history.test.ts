@@ -104,25 +104,6 @@ describe("the line of a round that begins", () => {
 			story: { readyAt: 950, liftedAt: 36_000, members: ["a"], left: ["b"] },
 		});
 	});
-
-	it("tells who came and who went", () => {
-		const nodes = [ready("a", 1), ready("c", 2)];
-		const view = runView(OPEN, nodes, { seats: SEATS, story: STORY });
-		expect(look([1_000, view]).story).toMatchObject({
-			members: ["a", "c"],
-			joined: ["c"],
-			left: ["b"],
-			// c was ready before, and has stopped nothing.
-			stoppedAt: 1,
-		});
-	});
-
-	it("does not guess at what a line that is missing would have told", () => {
-		const view = runView(OPEN, [ready("a", 1), ready("b", 1)], {
-			seats: SEATS,
-		});
-		expect(look([1_000, view]).story?.begunAt).toBeNull();
-	});
 });
 
 describe("the line of a round that ends", () => {
@@ -180,56 +161,13 @@ describe("the line of a round that ends", () => {
 			],
 			6_000,
 		],
-		[
-			"the beginning of a round that is younger than a lease",
-			4_000,
-			[run("b")],
-			4_000,
-		],
-		[
-			"no clock that is an hour behind",
-			9_000,
-			[run("b", { state: "leaving", claim: 2, ranUntil: -3_600_000 })],
-			5_000,
-		],
 	])("counts a lost node from %s", (_, wallTime, nodes, noticedAfterMs) => {
 		const { story } = look([wallTime, running(...nodes)]);
 		expect(story).toMatchObject({ endedAt: wallTime, noticedAfterMs });
 	});
 
-	it("of a round that is left for newcomers, or ends well, has no sign before its end", () => {
-		const newcomer = nodeRecord("c", { claim: 2 });
-		const grows = running(run("a"), run("b"), newcomer);
-		expect(look([9_000, grows]).story?.noticedAfterMs).toBeUndefined();
-		const done = runView(RUNNING, [], {
-			...{ seats: SEATS, story: STORY, finished: ["a", "b"] },
-		});
-		expect(look([9_000, done]).story?.noticedAfterMs).toBeUndefined();
-	});
-
-	it("is told by the nodes since when they run where another coordinated then", () => {
-		const { story } = look(
-			[800, running(run("a", { since: 60 }), run("b", { since: 70 }))],
-			[900, failed],
-		);
-		expect(story?.startedAt).toBe(70);
-	});
-
-	it("leaves out who is no longer there to tell: the one that coordinated", () => {
-		expect(look([900, running(run("b", { since: 70 }))]).story).toMatchObject({
-			startedAt: 70,
-			ending: "a left: lease expired",
-		});
-	});
-
-	it("says that not all had started where one failed before", () => {
-		const early = running(run("a", { state: "ready" }), run("b"));
-		expect(look([100, early], [900, failed]).story?.startedAt).toBeNull();
-	});
-
 	it.each<[string, Partial<NodeRecord>, number | null]>([
 		["a node that stops", { state: "stopping", claim: 2, ranSince: 90 }, 90],
-		["a node that leaves", { state: "leaving", ranSince: 90 }, 90],
 		[
 			"a node that was cut off and is back",
 			{ state: "ready", claim: 2, fencedIn: 1, ranSince: 90 },
@@ -240,8 +178,6 @@ describe("the line of a round that ends", () => {
 			{ state: "ready", claim: 2, ranSince: 19 },
 			null,
 		],
-		["nobody, before it has run", { state: "ready", claim: 2 }, null],
-		["nobody, while it has not left", { state: "ready", ranSince: 90 }, null],
 	])("is told since when it ran, where another coordinated then, by %s", (_, left, startedAt) => {
 		const lifted = { ...STORY, liftedAt: 20 };
 		const view = runView(RUNNING, [run("a", left)], {
@@ -249,19 +185,6 @@ describe("the line of a round that ends", () => {
 		});
 		const line = look([900, view]).story;
 		expect(line).toMatchObject({ endedAt: 900, startedAt });
-	});
-
-	it("says how the run ended with it", () => {
-		const view = runView(RUNNING, [], {
-			seats: SEATS,
-			story: STORY,
-			finished: ["a", "b"],
-		});
-		expect(look([900, view]).story).toMatchObject({
-			outcome: "succeeded",
-			ending: "all workers succeeded",
-			endedAt: 900,
-		});
 	});
 
 	it("is not written again for what follows, nor where somebody has deleted it", () => {

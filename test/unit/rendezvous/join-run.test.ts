@@ -7,7 +7,7 @@ import {
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import { NODE } from "../../../src/rendezvous/records/records.js";
-import type { RoundView } from "../../../src/rendezvous/records/round-view.js";
+import type { RoundView } from "../../../src/rendezvous/records/run-view.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import {
 	agentIdentity,
@@ -84,14 +84,6 @@ describe("joining under a node id", () => {
 		return settle();
 	};
 
-	it("reserves a tentative one at once", async () => {
-		expect(await tentative("1").join()).toHaveProperty("instance");
-		expect(await record()).toMatchObject({
-			incarnation: "1",
-			state: "joining",
-		});
-	});
-
 	const elsewhere = (spec = SPEC) =>
 		agent("2", {
 			identity: agentIdentity({ nodeId: "other", incarnation: "2" }),
@@ -140,18 +132,6 @@ describe("joining under a node id", () => {
 		);
 	});
 
-	it("gives a tentative one to exactly one of two that join together", async () => {
-		const joined = await Promise.all([
-			tentative("1").join(),
-			tentative("2").join(),
-		]);
-		const holder = await record();
-		expect(joined.filter((one) => "instance" in one)).toHaveLength(1);
-		expect(joined.filter((one) => "holder" in one)).toEqual([
-			{ holder: expect.objectContaining({ incarnation: holder?.incarnation }) },
-		]);
-	});
-
 	it("does not wait for the living holder of a tentative one", async () => {
 		await tentative("1").join();
 		const before = clock.now();
@@ -159,13 +139,6 @@ describe("joining under a node id", () => {
 			holder: { incarnation: "1" },
 		});
 		expect(clock.now()).toBe(before);
-	});
-
-	it("takes a tentative one from a process that is gone", async () => {
-		await tentative("1").join();
-		const second = tentative("2", { isDead: () => true });
-		expect(await second.join()).toHaveProperty("instance");
-		expect(await record()).toMatchObject({ incarnation: "2" });
 	});
 
 	it("replaces the record of a process that is gone, so that there is always one", async () => {
@@ -186,33 +159,6 @@ describe("joining under a node id", () => {
 		expect(await coordinator()).toBeUndefined();
 		await ready(second);
 		expect(await record()).toMatchObject({ incarnation: "2", state: "ready" });
-	});
-
-	it("is no living run where only a process that is gone has a record", async () => {
-		const first = agent("1");
-		const joined = await first.join();
-		await ready(first);
-		const spec = { ...SPEC, maxRestarts: 7 };
-		const second = agent("2", { spec }, { isDead: () => true });
-		const again = await second.join();
-		expect(again).toHaveProperty("instance");
-		expect(again).not.toEqual(joined);
-	});
-
-	it("goes on from the reservation with the record", async () => {
-		const views: RoundView[] = [];
-		const first = tentative("1");
-		await first.join();
-		await ready(first, views);
-		expect(await record()).toMatchObject({ incarnation: "1", state: "ready" });
-		expect(views.length).toBeGreaterThan(0);
-	});
-
-	it("frees it by leaving", async () => {
-		const first = tentative("1");
-		await first.join();
-		await first.close();
-		expect(await record()).toBeUndefined();
 	});
 
 	it.each<[string, Partial<MembershipOptions>, string]>([
@@ -260,12 +206,5 @@ describe("joining under a node id", () => {
 			.catch(() => clock.now() - began);
 		await clock.advance(2 * grantedMs);
 		expect(await refused).toBe(grantedMs + 1_000);
-	});
-
-	it("is given up by an agent that leaves meanwhile", async () => {
-		const first = tentative("1");
-		await first.close();
-		await expect(first.join()).rejects.toMatchObject({ code: "ABORTED" });
-		expect(await record()).toBeUndefined();
 	});
 });

@@ -137,22 +137,6 @@ describe("an agent that may have to coordinate", () => {
 		expect(await read(KEYS.coordinator)).toBeUndefined();
 	});
 
-	it("plans by what was read back when it was elected, without a look", async () => {
-		const elected = await elect();
-		expect(elected?.entries.has(KEYS.node("a"))).toBe(true);
-		let looksWhenLifted: number | undefined;
-		store.looks = 0;
-		const lifted = store.watch([KEYS.round], elected?.revision ?? 0, () => {
-			looksWhenLifted ??= store.looks;
-		});
-		election.onLeaderSeen(elected?.entries.get(KEYS.coordinator), waits);
-		await settle();
-		lifted.close();
-		expect(looksWhenLifted).toBe(0);
-		expect(await synced()).toBe(2);
-		election.close();
-	});
-
 	it("does not plan by what was read back for an earlier term of its own", async () => {
 		const own = (await elect())?.entries.get(KEYS.coordinator);
 		await put(KEYS.node("a"), nodeRecord("a", { state: "stopping", claim: 2 }));
@@ -183,16 +167,5 @@ describe("an agent that may have to coordinate", () => {
 		election.onLeaderSeen(undefined, seated);
 		expect(clock.nextAlarm).toBe(clock.now() + 5);
 		election.close();
-	});
-
-	it("tells what is there where another was faster", async () => {
-		const value = encodeRecord({ ...running, nodeId: "b", incarnation: "b-1" });
-		election.onLeaderSeen(undefined, { ...waits, seat: seatRecord("a") });
-		await store.transaction([], [{ put: KEYS.coordinator, value }]);
-		await clock.advance(0);
-		expect(await coordinator()).toBe("b");
-		expect(
-			readBack.map(({ entries }) => entries.has(KEYS.coordinator)),
-		).toEqual([true]);
 	});
 });

@@ -35,19 +35,6 @@ describe("the list of what workers import", () => {
 			"torch",
 		]);
 	});
-
-	it("takes nothing from what is no list", () => {
-		const bomb = packed("a\n".repeat(4_000_000));
-		const noise = { version: 1, modules: "AAAA", bytes: 1 } as const;
-		expect([modulesOf(bomb), modulesOf(noise)]).toEqual([undefined, undefined]);
-		const wrong = [
-			{ version: 1, modules: ["os"], bytes: 1 },
-			{ version: 1, modules: "A".repeat(70_000), bytes: 1 },
-			{ version: 1, modules: "", bytes: -1 },
-			{ version: 2, modules: "", bytes: 1 },
-		];
-		expect(wrong.filter((one) => LEARNED(one, {}))).toEqual([]);
-	});
 });
 
 function packed(text: string) {

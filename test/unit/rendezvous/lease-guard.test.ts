@@ -40,17 +40,6 @@ it.each([
 	expect(losses).toMatchObject([{ at: suspectAt, fenceAt }]);
 });
 
-it("goes on as long as keepalives are acknowledged", async () => {
-	const { clock, lease, guard, losses } = guardOf(TTL_MS);
-	guard.check();
-	for (let second = 1; second <= 20; second++) {
-		await clock.advance(1_000);
-		lease.expiresAt = clock.now() + TTL_MS;
-	}
-	expect(losses).toEqual([]);
-	expect(guard.check()).toBe(true);
-});
-
 it("sees on waking that its time is long over", async () => {
 	const { clock, guard, losses } = guardOf(TTL_MS);
 	await clock.advance(60_000);
@@ -65,10 +54,4 @@ it("wants the workers dead at once where the store says that the lease has ended
 	expect(losses).toEqual([
 		{ at: 0, reason: "the store has ended it", fenceAt: 0 },
 	]);
-});
-
-it("sets no timer for a lease that never lapses", () => {
-	const { clock, guard } = guardOf(Number.POSITIVE_INFINITY);
-	expect(guard.check()).toBe(true);
-	expect(clock.nextAlarm).toBeUndefined();
 });

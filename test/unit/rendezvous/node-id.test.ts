@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	freeNodeId,
 	nodeIdCandidates,
-} from "../../../src/rendezvous/records/node-id.js";
+} from "../../../src/rendezvous/records/record-writer.js";
 import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import { nodeRecord } from "../../helpers/run-view.js";
 
@@ -41,14 +41,6 @@ describe("the node id of an agent that was given none", () => {
 	])("is %s", (_, holders, nodeId) => {
 		const isDead = ({ pid }: NodeRecord) => pid === 0;
 		expect(freeNodeId(CANDIDATES, records(holders), isDead)).toBe(nodeId);
-	});
-
-	it("goes on counting", () => {
-		expect(nodeIdCandidates("host", 9, 3)).toEqual([
-			"host-9",
-			"host-10",
-			"host-11",
-		]);
 	});
 
 	it("stays a legal name with its number", () => {

@@ -8,12 +8,7 @@ import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
-import {
-	nodeRecord,
-	roundRecord,
-	runView,
-	seatRecord,
-} from "../../helpers/run-view.js";
+import { nodeRecord, runView, seatRecord } from "../../helpers/run-view.js";
 
 const CONFIG = runSpec({ finishedStay: true });
 const NOW = 5_000;
@@ -48,17 +43,6 @@ describe("a round that is left after a node has finished", () => {
 		expect([...lift.seats.keys()]).toEqual(["a"]);
 		expect(lift.round).toMatchObject({ synced: 2, seats: 1 });
 		expect(lift.round.world).toMatchObject({ worldSize: 2, groupWorldSize: 1 });
-	});
-
-	it("does not need its lease", () => {
-		expect(plan(view(ready("a"))).plan).toMatchObject({ kind: "lift" });
-	});
-
-	it("gives no seat to a new process of it", () => {
-		const again = ready("b", { incarnation: "b-2" });
-		const { plan: lift } = plan(view(ready("a"), again));
-		if (lift?.kind !== "lift") expect.unreachable();
-		expect([...lift.seats.keys()]).toEqual(["a"]);
 	});
 
 	it("waits for those that have not finished and are late", () => {
@@ -103,11 +87,6 @@ describe("a round that is left after a node has finished", () => {
 		});
 	});
 
-	it("names those that are missing where it is not enough", () => {
-		const few = plan(view(ready("a"), finished), { minNodes: 3 });
-		expect(few.reason).toBe("1 ready and 1 finished, of at least 3 nodes");
-	});
-
 	it("takes it in again under a policy by which the finished rejoin", () => {
 		const rejoined = view(ready("a"), ready("b"));
 		const { plan: lift } = plan(rejoined, { finishedStay: false });
@@ -140,24 +119,5 @@ describe("a round without a node that had finished before", () => {
 		expect(plan(view([running], ["a"])).plan).toMatchObject({
 			round: { outcome: { result: "succeeded", exitCode: 0 } },
 		});
-	});
-
-	it("goes on counting it when it is left in its turn", () => {
-		const left = {
-			...view([nodeRecord("a", { claim: 3 })]),
-			round: roundRecord({ ...ROUND_2, deprecated: 2 }),
-		};
-		expect(plan(left).plan).toMatchObject({
-			kind: "lift",
-			round: { synced: 3, seats: 1 },
-		});
-	});
-
-	it("sweeps its seat, and keeps what it has finished", () => {
-		const stale = {
-			...view([running]),
-			seats: new Map(Object.entries({ ...SEAT_2, b: SEATS.b })),
-		};
-		expect(plan(stale).plan).toEqual({ kind: "sweep", nodeIds: ["b"] });
 	});
 });

@@ -37,10 +37,3 @@ it("where one of them has vanished, or another process of its has left, it is wa
 		...{ plan: undefined, reason: "waiting for a" },
 	});
 });
-
-it("a node that has left and comes back is waited for like any other", () => {
-	const back = nodeRecord("a", { state: "joining", incarnation: "a-2" });
-	expect(plan([back, spare], { a: "a-1", b: "b-1" }).reason).toBe(
-		"waiting for a",
-	);
-});

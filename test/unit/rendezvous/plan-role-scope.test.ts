@@ -118,13 +118,6 @@ describe("the roles that restart", () => {
 		expect(round.deprecated).toBe(1);
 	});
 
-	it("are all without the flag", () => {
-		const of = view(RUNNING, [node("t"), node("u"), failed("r")]);
-		const time = { now: 0, wallTime: 0 };
-		const result = planRound(of, EMPTY_MEMORY, runSpec(), "plan-2", time);
-		expect(roundOf(result).cause.roles).toBeUndefined();
-	});
-
 	it("are named in the reason that the others' workers hear", () => {
 		const of = view(RUNNING, [node("t"), node("u"), failed("r")]);
 		expect(roundOf(plan(of)).cause.reason).toBe(
@@ -146,14 +139,6 @@ describe("the next round", () => {
 		]);
 	});
 
-	it("waits for a node of another role that has not answered yet", () => {
-		const { plan: made, reason } = plan(
-			view(OPEN, [runsOn("t"), node("u"), ready("r")]),
-		);
-		expect(made).toBeUndefined();
-		expect(reason).toBe("waiting for u");
-	});
-
 	it("has the role restart as well, once the wait for such a node is over", () => {
 		const of = view(OPEN, [runsOn("t"), node("u"), ready("r")]);
 		const { memory } = plan(of);
@@ -162,23 +147,6 @@ describe("the next round", () => {
 		const late = planRound(of, memory, config, "plan-2", time);
 		expect(roundOf(late).cause.roles).toEqual(["reader", "trainer"]);
 		expect(late.memory.settle).toBeNull();
-	});
-
-	it("waits for the workers that ran on to end, once their role restarts as well", () => {
-		const cause = { ...READER, roles: ["reader", "trainer"] };
-		const { reason } = plan(
-			view({ ...OPEN, cause }, [ready("t"), runsOn("u"), ready("r")]),
-		);
-		expect(reason).toBe("waiting for u");
-	});
-
-	it("takes in no newcomer of a role that runs on", () => {
-		const spare = nodeRecord("v", { role: "trainer", claim: 2 });
-		const { plan: lift } = plan(
-			view(OPEN, [runsOn("t"), runsOn("u"), ready("r"), spare]),
-		);
-		if (lift?.kind !== "lift") return expect.unreachable();
-		expect([...lift.seats.keys()]).toEqual(["t", "u", "r"]);
 	});
 
 	it("leaves out a node of another role that has finished", () => {

@@ -56,15 +56,6 @@ const ready = (nodeId: string, change: Partial<NodeRecord> = {}) =>
 	nodeRecord(nodeId, { claim: 2, ...change });
 
 describe("the first round", () => {
-	it("waits for MIN until the join time-out", () => {
-		const result = plan(runView({}, [nodeRecord("a")]));
-		expect(result).toMatchObject({
-			plan: undefined,
-			until: NOW + 600_000,
-			reason: "1 of at least 2 nodes are ready",
-		});
-	});
-
 	it("ends the run with exit 3 when the join time-out is over", () => {
 		const view = runView({}, [nodeRecord("a")]);
 		const { memory } = plan(view);
@@ -88,17 +79,6 @@ describe("the first round", () => {
 		expect(first).toMatchObject({ plan: undefined, until: NOW + 30_000 });
 		const later = plan(view, { memory: first.memory, now: NOW + 30_000 });
 		expect(later.plan?.kind).toBe("lift");
-	});
-
-	it("gives newcomers the places that they want, then the order of arrival", () => {
-		const nodes = [
-			nodeRecord("c"),
-			nodeRecord("b", { nodeRank: 1 }),
-			nodeRecord("a", { nodeRank: 0 }),
-		];
-		const result = plan(runView({}, nodes));
-		if (result.plan?.kind !== "lift") throw new Error("no lift");
-		expect([...result.plan.seats.keys()]).toEqual(["a", "b", "c"]);
 	});
 
 	it("is lifted at once when MAX are ready, ranks by order of arrival", () => {
@@ -141,25 +121,6 @@ describe("the first round", () => {
 		]);
 		expect(result.plan.round.world?.roleWorldSizes).toEqual({ [role]: 6 });
 	});
-
-	it("seats no more than MAX; the rest are spares", () => {
-		const nodes = ["a", "b", "c", "d"].map((nodeId) => nodeRecord(nodeId));
-		const result = plan(runView({}, nodes));
-		if (result.plan?.kind !== "lift") throw new Error("no lift");
-		expect([...result.plan.seats.keys()]).toEqual(["a", "b", "c"]);
-	});
-
-	it("counts only nodes that are ready for this very round", () => {
-		const nodes = [
-			nodeRecord("a"),
-			nodeRecord("b", { claim: 2 }),
-			nodeRecord("c", { state: "leaving" }),
-			nodeRecord("d", { state: "stopping" }),
-		];
-		expect(plan(runView({}, nodes)).reason).toBe(
-			"1 of at least 2 nodes are ready",
-		);
-	});
 });
 
 describe("a round that was left, with fewer than MIN", () => {
@@ -187,14 +148,6 @@ describe("a running round", () => {
 	const leaves = (nodes: readonly NodeRecord[], finished: string[] = []) =>
 		plan(runView(RUNNING, nodes, { seats: SEATS, finished }));
 
-	it("goes on while all members run", () => {
-		expect(leaves([run("a"), run("b")])).toMatchObject({
-			plan: undefined,
-			until: undefined,
-			reason: "round 1 runs",
-		});
-	});
-
 	it.each([
 		["vanished", [run("a")], "b left: lease expired"],
 		[
@@ -211,11 +164,6 @@ describe("a running round", () => {
 			"asking for a new round",
 			[run("a"), run("b", { state: "stopping", claim: 2 })],
 			"b asks for a new round",
-		],
-		[
-			"asking for a new round, and says why",
-			[run("a"), run("b", { state: "ready", claim: 2, cause: "rank 2 ended" })],
-			"b asks for a new round: rank 2 ended",
 		],
 	])("is left when a member is %s, and nothing is charged", (_, nodes, reason) => {
 		const result = leaves(nodes);
@@ -360,16 +308,6 @@ describe("a running round", () => {
 		});
 	});
 
-	it("ends well when every seat has finished, also of nodes that are gone", () => {
-		expect(leaves([run("a")], ["a", "b"]).plan).toMatchObject({
-			round: { outcome: { result: "succeeded", exitCode: 0 } },
-		});
-	});
-
-	it("does not miss a finished member that vanished", () => {
-		expect(leaves([run("a")], ["b"]).plan).toBeUndefined();
-	});
-
 	it("gathers newcomers for the last call while it runs on, then is left once", () => {
 		const view = runView(RUNNING, [run("a"), run("b"), ready("c")], {
 			seats: SEATS,
@@ -396,13 +334,6 @@ describe("a running round", () => {
 				},
 			},
 		});
-	});
-
-	it("lets newcomers in at once when they fill MAX", () => {
-		const view = runView(RUNNING, [run("a"), run("b"), ready("c")], {
-			seats: SEATS,
-		});
-		expect(plan(view).plan).toMatchObject({ round: { deprecated: 1 } });
 	});
 
 	it.each([
@@ -483,14 +414,6 @@ describe("a round that is being left", () => {
 		expect(again.until).toBe(NOW + 95_000);
 	});
 
-	it("never waits for a last call when all members are back, and keeps their order", () => {
-		const nodes = [ready("b"), ready("a")];
-		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
-		if (result.plan?.kind !== "lift") throw new Error("no lift");
-		expect([...result.plan.seats.keys()]).toEqual(["a", "b"]);
-		expect(result.plan.round.synced).toBe(2);
-	});
-
 	it("fills the place of a vanished member with a spare, behind the survivors", () => {
 		const nodes = [ready("c"), ready("b")];
 		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
@@ -502,14 +425,6 @@ describe("a round that is being left", () => {
 		const nodes = [ready("a"), run("b", { state: "leaving" }), ready("c")];
 		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
 		expect(result.plan?.kind).toBe("lift");
-	});
-
-	it("says who is missing below MIN", () => {
-		const result = plan(runView(OPEN, [ready("a")], { seats: SEATS }));
-		expect(result).toMatchObject({
-			plan: undefined,
-			reason: "1 of at least 2 nodes are ready; missing: b",
-		});
 	});
 
 	it("waits one settle time for members of whom none holds a lease", () => {
@@ -612,26 +527,6 @@ describe("a round that is being left", () => {
 				round: { incidents: 0, charged: 0, cause, accounted: ["a/a-1/1"] },
 			});
 		});
-
-		it("still ends the run by one that trying again cannot help", () => {
-			expect(failing({ unaware: true, failsRun: 127 }).plan).toMatchObject({
-				round: { outcome: { exitCode: 127, root: { nodeId: "a" } } },
-			});
-		});
-	});
-
-	it("opens an incident for a failure that no other change came before; who pays is settled last", () => {
-		const failure = nodeFailure("a", { unaware: true });
-		const view = runView(RUNNING, [run("a", { failure }), run("b")], {
-			seats: SEATS,
-		});
-		expect(plan(view).plan).toMatchObject({
-			budgets: new Map(),
-			round: {
-				...{ incidents: 1, charged: 0, unpaid: failure },
-				cause: { kind: "failure", root: failure.failure },
-			},
-		});
 	});
 });
 
@@ -650,25 +545,6 @@ it("does nothing once there is an outcome", () => {
 		until: undefined,
 		reason: "the run has ended: spent",
 	});
-});
-
-it("never lowers synced or deprecated", () => {
-	expect(roundRecord()).toMatchObject({ synced: 0, deprecated: 0 });
-	for (const view of [
-		runView(
-			{},
-			["a", "b", "c"].map((id) => nodeRecord(id)),
-		),
-		runView(RUNNING, [run("a")], { seats: SEATS }),
-		runView(OPEN, [ready("a"), ready("b")], { seats: SEATS }),
-	]) {
-		const result = plan(view);
-		if (!result.plan || !("round" in result.plan)) throw new Error("no plan");
-		const { synced, deprecated } = result.plan.round;
-		expect(synced).toBeGreaterThanOrEqual(view.round.synced);
-		expect(deprecated).toBeGreaterThanOrEqual(view.round.deprecated);
-		expect(deprecated).toBeLessThanOrEqual(synced);
-	}
 });
 
 describe("a member whose process was replaced", () => {
@@ -695,24 +571,6 @@ describe("a member whose process was replaced", () => {
 		if (then.plan?.kind !== "lift") throw new Error("no lift");
 		expect([...then.plan.seats.keys()]).toEqual(["a", "b"]);
 	});
-
-	it("is waited for no longer than the settle time", () => {
-		const view = runView(OPEN, [ready("a"), coming], { seats: SEATS });
-		const { memory } = plan(view, { config });
-		const late = { config, memory, now: NOW + 35_000 };
-		expect(plan(view, late).plan?.kind).toBe("lift");
-	});
-
-	it("is waited for with all others where every process was replaced", () => {
-		const seats = { ...SEATS, c: seatRecord("c", { groupRank: 2 }) };
-		const again = ready("a", { incarnation: "a-2" });
-		const open = { ...OPEN, seats: 3 };
-		const first = plan(runView(open, [again, coming], { seats }), { config });
-		expect(first.reason).toBe("waiting for b, c");
-		const { memory } = first;
-		const then = runView(open, [again, arrived], { seats });
-		expect(plan(then, { config, memory }).reason).toBe("waiting for c");
-	});
 });
 
 describe("a large plan whose coordinator died between two of its writes", () => {
@@ -737,18 +595,6 @@ describe("a large plan whose coordinator died between two of its writes", () => 
 			{ previous: { planId: "plan-1", groupRank: 1 } },
 			{ previous: null },
 		]);
-	});
-
-	it("still has them waited for", () => {
-		const nodes = [ready("a"), run("b", { state: "stopping" }), ready("c")];
-		const seats = { a: SEATS.a, b: unfinished("b", 1, 1) };
-		expect(plan(runView(OPEN, nodes, { seats })).reason).toBe("waiting for b");
-	});
-
-	it("makes no member of a newcomer that it had a seat for", () => {
-		const nodes = [ready("a"), ready("b")];
-		const seats = { ...SEATS, c: unfinished("c", 2) };
-		expect(plan(runView(OPEN, nodes, { seats })).plan?.kind).toBe("lift");
 	});
 });
 
@@ -780,11 +626,6 @@ describe("what is awaited", () => {
 			},
 		],
 		[
-			"who is gone, below MIN",
-			runView(OPEN, [ready("a")], { seats: SEATS }),
-			{ kind: "minimum", needed: 1, missing: { count: 1, names: ["b"] } },
-		],
-		[
 			"further newcomers",
 			runView(RUNNING, [run("a"), run("b"), ready("c")], { seats: SEATS }),
 			{ round: 2, kind: "newcomers", here: { count: 1, names: ["c"] } },
@@ -805,13 +646,6 @@ describe("what is awaited", () => {
 		});
 	});
 
-	it("is nothing while a round simply runs, or is lifted", () => {
-		const running = runView(RUNNING, [run("a"), run("b")], { seats: SEATS });
-		const back = runView(OPEN, [ready("a"), ready("b")], { seats: SEATS });
-		expect(plan(running).awaited).toBeUndefined();
-		expect(plan(back).awaited).toBeUndefined();
-	});
-
 	it("is nothing where all who are left are leaving", () => {
 		const leaving = (id: string) => run(id, { state: "leaving" });
 		const nodes = [leaving("a"), leaving("b")];
@@ -820,16 +654,5 @@ describe("what is awaited", () => {
 		expect(result.until).toBeGreaterThan(0);
 		const other = runView(OPEN, [leaving("a"), ready("b")], { seats: SEATS });
 		expect(plan(other).awaited).toMatchObject({ kind: "minimum", needed: 1 });
-	});
-
-	it("names a few nodes of many, and counts them all", () => {
-		const nodes = Array.from({ length: 20 }, (_, index) =>
-			nodeRecord(`node-${index}`),
-		);
-		const result = plan(runView({}, nodes), {
-			config: { minNodes: 30, maxNodes: 30 },
-		});
-		expect(result.awaited?.here.count).toBe(20);
-		expect(result.awaited?.here.names).toHaveLength(8);
 	});
 });

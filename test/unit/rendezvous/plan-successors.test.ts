@@ -66,14 +66,4 @@ describe("J13 members that end to be started again", () => {
 			round: { charged: 1, seats: 1 },
 		});
 	});
-
-	it("are lost like others where they did not say so: nobody pays", () => {
-		const nodes = [successor("b", { succeeds: undefined })];
-		const recreated = new Map();
-		const { memory } = plan(nodes, { recreated });
-		const { plan: lift } = plan(nodes, { recreated, now: 60, memory });
-		expect(lift).toMatchObject({
-			round: { charged: 0, cause: { reason: "a left: lease expired" } },
-		});
-	});
 });

@@ -145,34 +145,6 @@ describe("T16 a worker that fails in the round after a failure", () => {
 		);
 		expect(plan(view).plan).toMatchObject({ round: { incidents: 1, unpaid } });
 	});
-
-	it("beside another one that fails by itself: that one is the root", () => {
-		const failure = failureRecord("c", { id: "c/c-1/2", round: 2 });
-		const fails = running("c", {
-			failure: nodeFailure("c", { charge: "node", failure }),
-		});
-		const view = runView(ROUND_2, [died({ paused: true }), fails], {
-			seats: SEATS,
-		});
-		expect(plan(view).plan).toMatchObject({
-			budgets: new Map(),
-			round: {
-				...{ incidents: 2, cause: { root: failure } },
-				...{ unpaid: { failure }, accounted: ["a/a-1/1", "c/c-1/2"] },
-			},
-		});
-	});
-
-	it("still ends the run where trying again cannot help", () => {
-		const view = runView(
-			ROUND_2,
-			[died({ paused: true, failsRun: 127 }), running("c")],
-			{ seats: SEATS },
-		);
-		expect(plan(view).plan).toMatchObject({
-			round: { outcome: { exitCode: 127 } },
-		});
-	});
 });
 
 describe("T16 a worker that dies while it is paused, told when the next round has begun", () => {
@@ -195,7 +167,6 @@ describe("T16 a worker that dies while it is paused, told when the next round ha
 		return { reason, budgets: new Map(), round: undefined, ...update };
 	};
 	const REASON = "rank 0 on a: aborted, part of the same incident";
-	const CHANGE = { ...CAUSE, root: null, reason: "b left", ended: 1 } as const;
 
 	it("is part of the incident, and named", () => {
 		expect(crossed({})).toMatchObject({
@@ -204,37 +175,15 @@ describe("T16 a worker that dies while it is paused, told when the next round ha
 		});
 	});
 
-	it("is part of a change of the members", () => {
-		const { round, budgets } = crossed({}, { cause: CHANGE, incidents: 0 });
-		expect(round).toMatchObject({ deprecated: 2, incidents: 0 });
-		expect(budgets).toEqual(new Map());
-	});
-
-	it("is an incident where its place has had that excuse", () => {
-		const own = { unaware: undefined, paused: undefined };
-		const { round } = crossed(own, { cause: CHANGE, incidents: 0 });
-		expect(round).toMatchObject({ incidents: 1, unpaid: { charge: "node" } });
-	});
-
 	it("ends the run where that is what its policy says, though its node goes on", () => {
 		expect(crossed({ failsRun: 1, claim: 2 }).round).toMatchObject({
 			outcome: { exitCode: 1 },
 		});
 	});
 
-	it("changes nothing where its node takes part all the same", () => {
-		expect(crossed({ claim: 2 }).reason).toBe("round 2 runs");
-	});
-
 	it("is accounted for once", () => {
 		const accounted = ["a/a-1/1"];
 		expect(crossed({}, { accounted }).reason).toBe("a asks for a new round");
-	});
-
-	it("is not heard from a node that the round has no seat for", () => {
-		const { a, ...others } = SEATS;
-		const seats = { ...others, a: { ...a, incarnation: "a-0" } };
-		expect(crossed({}, {}, seats).reason).toBe("a was restarted");
 	});
 });
 

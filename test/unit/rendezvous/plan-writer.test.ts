@@ -33,12 +33,6 @@ async function writerWith(token: { value: string; revisionsOff?: number }) {
 	return { write, isThere };
 }
 
-it("writes while the key is its own", async () => {
-	const { write, isThere } = await writerWith({ value: "b" });
-	expect(await write()).toMatchObject({ succeeded: true });
-	expect(await isThere()).toBe(true);
-});
-
 it.each([
 	["of an earlier term of its own", { value: "b", revisionsOff: -1 }, 0],
 	[

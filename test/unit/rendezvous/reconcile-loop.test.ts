@@ -95,58 +95,6 @@ it("looks at a change that came after what it is just reading", async () => {
 	expect(read).toEqual([1, changed]);
 });
 
-it("looks where no revision is named, whatever it has read", async () => {
-	const { read, loop, finish } = readings();
-	loop.requestRead();
-	loop.requestReadAt(undefined);
-	await finish();
-	expect(read).toEqual([1, 1]);
-});
-
-it("says which change a look is for, until one has seen it", async () => {
-	const asked: number[] = [];
-	let fails = true;
-	const { clock, loop } = loopOf(async (atLeast) => {
-		asked.push(atLeast);
-		if (fails) throw unreachable();
-		return false;
-	});
-	loop.requestReadAt(7);
-	loop.requestReadAt(6);
-	await settle();
-	fails = false;
-	await clock.advance(LOOK_EVERY_MS - 1);
-	loop.requestReadAt(undefined);
-	await settle();
-	loop.requestRead();
-	await settle();
-	expect(asked).toEqual([7, 7, Number.POSITIVE_INFINITY, 0]);
-});
-
-it("looks within the time that a change may wait", async () => {
-	const { read, loop, clock, change, finish } = readings();
-	loop.requestRead();
-	await finish();
-	loop.requestReadAt(change(), 1_000);
-	await clock.advance(999);
-	expect(read).toEqual([1]);
-	await clock.advance(1);
-	expect(read).toEqual([1, 2]);
-});
-
-it("looks all the same, later, where no hint comes", async () => {
-	let looks = 0;
-	const { clock, loop } = loopOf(async () => {
-		looks += 1;
-		return false;
-	});
-	loop.requestRead();
-	await clock.advance(LOOK_EVERY_MS - 1);
-	expect(looks).toBe(1);
-	await clock.advance(1);
-	expect(looks).toBe(2);
-});
-
 it.each([
 	["an unreachable store again", unreachable],
 	["again where something else is missing", () => new PassingError("no port")],
@@ -207,16 +155,6 @@ function diaryOf() {
 	return { clock, loop, diary };
 }
 
-it("acts without a look, and looks where acting asks for it", async () => {
-	const { loop, diary } = diaryOf();
-	loop.requestWrite();
-	await settle();
-	expect(diary).toEqual(["act 0", "look 0"]);
-	loop.requestWrite();
-	await settle();
-	expect(diary.slice(2)).toEqual(["act 0"]);
-});
-
 it("looks and acts within the time that is given, and looks no later for having acted", async () => {
 	const { clock, loop, diary } = diaryOf();
 	loop.requestRead();
@@ -232,16 +170,4 @@ it("looks and acts within the time that is given, and looks no later for having 
 	loop.requestWrite();
 	await clock.advance(1);
 	expect(diary.slice(3)).toEqual(["act 5999", "look 6000"]);
-});
-
-it("sees in one look what is hinted at while it rests", async () => {
-	const { clock, loop, diary } = diaryOf();
-	loop.rest(100);
-	loop.requestRead();
-	await clock.advance(50);
-	loop.requestRead();
-	await clock.advance(49);
-	expect(diary).toEqual([]);
-	await clock.advance(1);
-	expect(diary).toEqual(["look 100"]);
 });

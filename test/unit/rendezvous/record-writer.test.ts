@@ -117,16 +117,6 @@ describe("the writer of an agent's record", () => {
 		expect(await left()).toEqual(new Map([[nodeId, incarnation]]));
 	});
 
-	it("writes again and again without a look in between", async () => {
-		await standIn(roundRecord({ synced: 1 }));
-		for (const state of ["stopping", "ready", "running"] as const) {
-			writer.want(intentOf({ state, claim: 2 }));
-			expect(await writer.write()).toBe(false);
-			expect((await own())?.state).toBe(state);
-		}
-		expect(store.asked.filter((kind) => kind === "write")).toHaveLength(3);
-	});
-
 	it("asks for a look where the round has changed, tells what it has read back, and then writes what still holds", async () => {
 		await standIn(roundRecord({ synced: 1 }));
 		await put(roundRecord({ synced: 1, deprecated: 1 }));
@@ -142,14 +132,6 @@ describe("the writer of an agent's record", () => {
 		expect((await own())?.state).toBe("stopping");
 		expect(await writer.write()).toBe(false);
 		expect(store.asked).toEqual(["write", "look"]);
-	});
-
-	it("reads back only where the round is likely to change: when it leaves it before the others", async () => {
-		await standIn(roundRecord({ synced: 1 }));
-		await put(roundRecord({ synced: 1, seats: 2 }));
-		writer.want(intentOf({ state: "running", claim: 1, pids: [7] }));
-		expect(await writer.write()).toBe(true);
-		expect(readBack).toEqual([]);
 	});
 
 	it("reads back what it has written for who goes by it, and not where it was refused", async () => {
@@ -181,13 +163,6 @@ describe("the writer of an agent's record", () => {
 		expect(await writer.write()).toBe(false);
 	});
 
-	it("asks for a look before the first write", async () => {
-		await put(roundRecord({}));
-		writer.want(intentOf({}));
-		expect(await writer.write()).toBe(true);
-		expect(await own()).toBeUndefined();
-	});
-
 	const running = { synced: 1, deprecated: 0, seats: 1_000 };
 	const left = { ...running, deprecated: 1 };
 	it.each([
@@ -208,12 +183,5 @@ describe("the writer of an agent's record", () => {
 		await standIn(roundRecord(round));
 		writer.want(intentOf({ state: "stopping", claim: 2, ...part }));
 		expect(writer.patienceMs).toBe(patienceMs);
-	});
-
-	it("never waits while no record stands", async () => {
-		await put(roundRecord(left));
-		await look();
-		writer.want(intentOf({ state: "stopping", claim: 2 }));
-		expect(writer.patienceMs).toBe(0);
 	});
 });

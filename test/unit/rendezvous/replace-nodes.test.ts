@@ -4,8 +4,10 @@ import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import { planWrites } from "../../../src/rendezvous/planner/plan-writes.js";
 import { toCareFor } from "../../../src/rendezvous/planner/replace-nodes.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
-import type { ReplacedRecord } from "../../../src/rendezvous/records/replaced-record.js";
+import type {
+	NodeRecord,
+	ReplacedRecord,
+} from "../../../src/rendezvous/records/records.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
@@ -72,12 +74,6 @@ describe("a replaced node", () => {
 				],
 			]),
 		});
-	});
-
-	it("D8 is not told so while it leaves by itself", () => {
-		const leaves = ready("b", { state: "leaving", cause: "rule 1" });
-		const { plan: next } = plan(viewOf([ready("a"), leaves], [replaced("b")]));
-		expect(next).toMatchObject({ kind: "lift", replaced: new Map() });
 	});
 
 	it("D1 whose budget is spent is one from then on, in the same plan", () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { resolveCharge } from "../../../src/rendezvous/planner/payment.js";
 import {
 	EMPTY_MEMORY,
 	type PlannerConfig,
 	type PlannerMemory,
 } from "../../../src/rendezvous/planner/plan.js";
 import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
-import { resolveCharge } from "../../../src/rendezvous/planner/resolve-charge.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
@@ -92,11 +92,6 @@ describe("a failure that a peer's end may be behind", () => {
 			"a left: SIGTERM",
 		],
 		[
-			"that is another process",
-			{ nodes: [ready("a", { incarnation: "a-2" }), ready("b"), ready("c")] },
-			"a was restarted",
-		],
-		[
 			"that was cut off from the store",
 			{ nodes: [ready("a", { fencedIn: 1 }), ready("b"), ready("c")] },
 			"a was cut off from the store",
@@ -139,10 +134,6 @@ describe("a failure that a peer's end may be behind", () => {
 		[
 			"the one that is not there had finished",
 			{ nodes: [ready("b"), ready("c")], finished: ["a"] },
-		],
-		[
-			"another was cut off in an earlier round",
-			{ nodes: [ready("a", { fencedIn: 0 }), ready("b"), ready("c")] },
 		],
 	])("is paid for where %s", (_, situation) => {
 		expect(settle(situation)?.round).toMatchObject({ charged: 1 });
@@ -206,22 +197,6 @@ it("stays open until the next round can begin, though it is seen already that a 
 	});
 });
 
-it("waits for all with a budget that is spent", () => {
-	const stopping = nodeRecord("c", { state: "stopping", claim: 2 });
-	const plan = (c: NodeRecord) => {
-		const open = { synced: 1, deprecated: 1, planId: "plan-1", seats: 3 };
-		const unpaid = { ...open, incidents: 1, charged: 1, unpaid: FAILED };
-		const view = runView(unpaid, [ready("a"), ready("b"), c], { seats: SEATS });
-		const config = { ...runSpec(), maxRestarts: 1 };
-		const time = { now: 0, wallTime: 0 };
-		return planRound(view, EMPTY_MEMORY, config, "plan-2", time).plan;
-	};
-	expect(plan(stopping)).toBeUndefined();
-	expect(plan(ready("c"))).toMatchObject({
-		round: { charged: 2, outcome: { exitCode: 1 } },
-	});
-});
-
 describe("a hang without a suspect", () => {
 	const unpaid: NodeFailure = {
 		...{ ...FAILED, charge: "run" },
@@ -263,15 +238,6 @@ describe("a wish for another round", () => {
 			...{ goesOn: true, reason: `${reason}, nothing failed` },
 		});
 	});
-
-	it.each<[string, NodeRecord]>([
-		["was cut off itself", ready("b", { fencedIn: 1 })],
-		["is as it was", ready("b")],
-	])("is paid for where only its own node %s", (_, b) => {
-		expect(
-			settle({ unpaid, nodes: [ready("a"), b, ready("c")] })?.round,
-		).toMatchObject({ charged: 1 });
-	});
 });
 
 it("is explained by who was seen to leave, though its record is gone", () => {
@@ -297,9 +263,4 @@ it("is explained by who was seen to leave, though its record is gone", () => {
 		kind: "lift",
 		round: { incidents: 0, charged: 0, cause: { reason: "b left: SIGTERM" } },
 	});
-});
-
-it("settles nothing where nothing is open", () => {
-	const view = runView({ synced: 1, deprecated: 1, planId: "plan-1" }, ALL);
-	expect(resolveCharge(view, runSpec(), 0)).toBe(undefined);
 });

@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import { parseRestartDelay } from "../../../src/config/parse/restarts.js";
 import { EMPTY_MEMORY } from "../../../src/rendezvous/planner/plan.js";
 import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
-import { progressOf } from "../../../src/rendezvous/planner/progress.js";
 import {
 	fruitlessAfter,
+	progressOf,
 	restartDelayMs,
-} from "../../../src/rendezvous/planner/restart-delay.js";
-import { tellWaiting } from "../../../src/rendezvous/planner/waiting.js";
+} from "../../../src/rendezvous/planner/progress.js";
 import type {
 	NodeFailure,
 	Reached,
@@ -43,12 +42,6 @@ describe("how long a restart waits", () => {
 		const most = longest(fruitless, delays);
 		expect(most).toBeLessThanOrEqual(to);
 		expect(most).toBeGreaterThanOrEqual(from);
-	});
-
-	it("is another for each failure, and the same for each coordinator", () => {
-		const delays = ["a", "b", "c"].map((id) => restartDelayMs(9, id, CONFIG));
-		expect(new Set(delays).size).toBe(3);
-		expect(restartDelayMs(9, "a", CONFIG)).toBe(delays[0]);
 	});
 
 	it.each([
@@ -140,16 +133,5 @@ describe("while a restart is held back", () => {
 			kind: "lift",
 			round: { fruitless: 9 },
 		});
-	});
-
-	it("users are told at once", () => {
-		const { awaited, until } = plan();
-		const now = { instance: 1, now: 1_000, wallTime: 1_000 };
-		const { write } = tellWaiting(awaited, until, undefined, null, now);
-		expect(write && waitingInWords(write, 1_000)).toMatch(
-			/^waiting before the restart, because .*; \d+ s left$/,
-		);
-		const short = tellWaiting(awaited, 1_500, undefined, null, now);
-		expect(short.write).toBeUndefined();
 	});
 });

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parseRestartLimit } from "../../../src/config/parse/restarts.js";
-import { whyBarred } from "../../../src/rendezvous/planner/node-budget.js";
 import {
 	outcomeOf,
 	pay,
-} from "../../../src/rendezvous/planner/pay-incident.js";
+	whyBarred,
+} from "../../../src/rendezvous/planner/payment.js";
 import type { PlannerConfig } from "../../../src/rendezvous/planner/plan.js";
 import {
 	comesBackAt,
 	limitInWords,
 	usedOf,
-	withCharge,
 } from "../../../src/rendezvous/records/budgets.js";
 import type { NodeFailure } from "../../../src/rendezvous/records/records.js";
 import { backWords, windowOf } from "../../../src/status/words.js";
@@ -22,14 +21,6 @@ const HOUR = 3_600_000;
 describe("what a budget has paid", () => {
 	const limit = { restarts: 2, windowMs: HOUR };
 
-	it("D2 counts for ever without a window", () => {
-		const always = { restarts: 2, windowMs: 0 };
-		const spent = withCharge({ count: 4, at: [] }, always, 99);
-		expect(spent).toEqual({ count: 5, at: [] });
-		expect(usedOf(spent, always, 99 * HOUR)).toBe(5);
-		expect(comesBackAt(spent, always, 99)).toBeNull();
-	});
-
 	it.each([
 		["none", [], 0, 0, null],
 		["those of the last hour", [1, HOUR, HOUR + 5], HOUR + 9, 2, 2 * HOUR],
@@ -39,11 +30,6 @@ describe("what a budget has paid", () => {
 		const spent = { count: at.length, at };
 		expect(usedOf(spent, limit, now)).toBe(used);
 		expect(comesBackAt(spent, limit, now)).toBe(back);
-	});
-
-	it("keeps no more times than can matter", () => {
-		const spent = withCharge({ count: 3, at: [1, 2, 3] }, limit, 4);
-		expect(spent).toEqual({ count: 4, at: [2, 3, 4] });
 	});
 
 	it.each([
@@ -121,11 +107,6 @@ describe("a failure", () => {
 		const verdicts = play({ maxRestarts: 2, maxNodeRestarts: 2 }, [0, 1, 2, 3]);
 		expect(verdicts.slice(0, 2)).toEqual(["goes on", "goes on"]);
 		expect(verdicts[2]).toMatch(/^b has failed more often .* 2 restarts/);
-	});
-
-	it("D2 does not keep a node out once earlier ones are out of its window", () => {
-		const limits = { maxRestarts: 9, maxNodeRestarts: 1, nodeWindowMs: HOUR };
-		expect(play(limits, [0, HOUR, 2 * HOUR])).toEqual(Array(3).fill("goes on"));
 	});
 
 	it("D2 beyond a role's limit ends the run", () => {

@@ -70,31 +70,6 @@ describe("what the coordinator tells of its waiting", () => {
 		});
 	});
 
-	it("goes on with what another coordinator has told since when", () => {
-		const known = { told: told.write ?? undefined };
-		const began = tell(20_000, { ...known, awaited: FOR_C });
-		const { write } = tell(24_000, {
-			...known,
-			awaited: FOR_C,
-			memory: began.memory,
-		});
-		expect(write?.since).toBe(WALL + 1_000);
-	});
-
-	it("counts again for another round, and for another instance", () => {
-		const next = awaits(
-			"members",
-			{ round: roundRecord({ synced: 2 }) },
-			NODES,
-			{ here: [] },
-		);
-		const { memory } = tell(8_000, { awaited: next, memory: told.memory });
-		expect(memory).toEqual({ round: 3, since: 8_000, toldAt: null });
-		const old = told.write && { ...told.write, instance: 6 };
-		const again = tell(12_000, { told: old ?? undefined, memory });
-		expect(again.memory).toMatchObject({ round: 2, since: 12_000 });
-	});
-
 	it("is deleted when it is over, if it was told at all", () => {
 		const over = (known: WaitingRecord | undefined) =>
 			tellWaiting(undefined, undefined, known, told.memory, {
@@ -154,15 +129,6 @@ describe("in words", () => {
 	])("%#: %s", (awaited, words) => {
 		expect(waitingInWords({ ...awaited, until: WALL + 29_100 }, WALL)).toBe(
 			words,
-		);
-	});
-
-	it("never counts below 0, and leaves out an end that is not known", () => {
-		expect(waitingInWords({ ...FOR_B, until: WALL - 5_000 }, WALL)).toBe(
-			"waiting for b: a is here; 0 s left",
-		);
-		expect(waitingInWords({ ...FOR_B, until: null }, WALL)).toBe(
-			"waiting for b: a is here",
 		);
 	});
 });

@@ -41,16 +41,6 @@ describe("what stopping a run writes", () => {
 			}),
 		);
 	});
-
-	it.each([
-		["before the first round", {}],
-		["between two rounds", { ...RUNNING, deprecated: 1 }],
-	])("only the outcome %s", (_, round) => {
-		const view = runView(round, [nodeRecord("a")]);
-		const plan = planStop(view, REASON, NOW);
-		expect(plan.round.outcome).toEqual(STOPPED);
-		expect(plan.story).toBeUndefined();
-	});
 });
 
 /** A store in which somebody else is faster, once. */
@@ -94,16 +84,5 @@ describe("stopping a run", () => {
 		const { stopped, round } = await raced({ instance: 3, outcome });
 		expect(round.outcome).toEqual(outcome);
 		expect(stopped).toEqual({ instance: 3, outcome });
-	});
-
-	it("leaves what was begun again meanwhile alone", async () => {
-		const { stopped, round } = await raced({ instance: 4 });
-		expect([stopped, round.outcome]).toEqual([undefined, null]);
-	});
-
-	it("finds none where there is none", async () => {
-		const clock = new VirtualClock();
-		const store = new LeasedStore();
-		expect(await stopRun({ store, keys, clock, reason: "" })).toBeUndefined();
 	});
 });

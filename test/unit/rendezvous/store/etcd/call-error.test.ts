@@ -42,14 +42,6 @@ describe("what a status means", () => {
 		],
 		[
 			14,
-			unconnected(
-				"Error: Client network socket disconnected before secure TLS connection was established",
-			),
-			"unconnected",
-			"closed the connection at once",
-		],
-		[
-			14,
 			"Name resolution failed for target dns:nonexistent.invalid:2379",
 			"unconnected",
 			"its name cannot be resolved",
@@ -60,24 +52,15 @@ describe("what a status means", () => {
 			"broken",
 			"the connection broke: Connection dropped",
 		],
-		[14, "read ECONNRESET", "broken", "the connection broke: read ECONNRESET"],
-		[
-			13,
-			"Received RST_STREAM with code 2 (Internal server error)",
-			"broken",
-			"RST_STREAM",
-		],
 		[0, "OK", "broken", "it ended the stream"],
 		[1, "this store was closed", "broken", "this store was closed"],
 		[14, "etcdserver: no leader", "leaderless", "no leader at present"],
-		[14, "etcdserver: not capable", "leaderless", "no leader at present"],
 		[
 			14,
 			"etcdserver: request timed out, possibly due to previous leader failure",
 			"busy",
 			"it says: request timed out",
 		],
-		[14, "etcdserver: leader changed", "busy", "it says: leader changed"],
 		[
 			8,
 			"etcdserver: mvcc: database space exceeded",
@@ -86,12 +69,6 @@ describe("what a status means", () => {
 		],
 		[16, "etcdserver: invalid auth token", "token", "does not know our token"],
 		[2, "auth: revision in header is old", "token", "does not know our token"],
-		[
-			3,
-			"etcdserver: revision of auth store is old",
-			"token",
-			"does not know our token",
-		],
 		[
 			5,
 			"etcdserver: requested lease not found",
@@ -115,18 +92,6 @@ describe("what a status means", () => {
 		],
 		[
 			14,
-			unconnected("Error: self-signed certificate in certificate chain"),
-			"unconnected",
-			"name it with cacert=FILE",
-		],
-		[
-			14,
-			unconnected("Error: unable to get local issuer certificate"),
-			"unconnected",
-			"name it with cacert=FILE",
-		],
-		[
-			14,
 			unconnected("Error: certificate has expired"),
 			"unconnected",
 			"has expired",
@@ -140,12 +105,6 @@ describe("what a status means", () => {
 			"another name or address",
 		],
 		[14, unconnected(ALERT), "unconnected", "cert=FILE and key=FILE"],
-		[
-			14,
-			unconnected("tlsv13 alert certificate required:SSL alert number 116"),
-			"unconnected",
-			"cert=FILE and key=FILE",
-		],
 		[
 			14,
 			unconnected("tlsv1 alert unknown ca:SSL alert number 48"),

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { isHopeless } from "../../../../../src/base/back-off.js";
 import {
 	Calls,
-	LeaseEnded,
 	Login,
 } from "../../../../../src/rendezvous/store/etcd/calls.js";
 import { StatusError } from "../../../../../src/rendezvous/store/etcd/errors.js";
@@ -42,10 +41,6 @@ const FORBIDDEN = new StatusError({
 	code: 7,
 	details: "etcdserver: permission denied",
 });
-const NO_LEASE = new StatusError({
-	code: 5,
-	details: "etcdserver: requested lease not found",
-});
 
 function callsOf(endpoints: readonly string[], login = new Login(undefined)) {
 	const clock = new VirtualClock(1_000);
@@ -77,22 +72,6 @@ describe("a call", () => {
 			result: "answer",
 			asked: ["a:1", "b:1", "c:1"],
 		});
-	});
-
-	it("is tried no more often than that, and fails with all reasons", async () => {
-		const { make } = callsOf(["a:1", "b:1"]);
-		const { result, asked } = await make(
-			refused("a:1"),
-			LEADERLESS,
-			"too late",
-		);
-		expect(asked).toEqual(["a:1", "b:1"]);
-		expect(result).toMatchObject({
-			code: "STORE_UNREACHABLE",
-			message:
-				"the store cannot be used: etcd at a:1: connection refused: does etcd run there, and listen on this address?; etcd at b:1: its cluster has no leader at present",
-		});
-		expect(isHopeless(result)).toBe(false);
 	});
 
 	it.each([
@@ -136,16 +115,6 @@ describe("a call", () => {
 		const all = await callsOf(["a:1", "b:1"]).make(UNTRUSTED, UNTRUSTED);
 		expect(isHopeless(all.result)).toBe(true);
 	});
-
-	it("says that its lease has ended", async () => {
-		const { result } = await callsOf(["a:1"]).make(NO_LEASE);
-		expect(result).toBeInstanceOf(LeaseEnded);
-	});
-
-	it("passes on what is no failure of etcd's", async () => {
-		const bug = new Error("a bug");
-		expect((await callsOf(["a:1"]).make(bug)).result).toBe(bug);
-	});
 });
 
 describe("a token that etcd does not take", () => {
@@ -171,16 +140,6 @@ describe("a token that etcd does not take", () => {
 		expect(tokens).toEqual(["two", "three"]);
 		expect(result).toMatchObject({ code: "STORE_UNREACHABLE" });
 		expect(isHopeless(result)).toBe(false);
-	});
-
-	it("is nobody's to replace where there are no credentials", async () => {
-		const needsLogin = new StatusError({
-			code: 3,
-			details: "etcdserver: user name is empty",
-		});
-		const { result, asked } = await callsOf(["a:1"]).make(needsLogin, "answer");
-		expect(asked).toHaveLength(1);
-		expect(isHopeless(result)).toBe(true);
 	});
 });
 

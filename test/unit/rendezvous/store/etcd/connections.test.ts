@@ -9,15 +9,6 @@ function connectionsOf(random = () => 0) {
 }
 
 describe("connections", () => {
-	it.each([
-		[0, "a:1"],
-		[0.5, "b:1"],
-		[0.99, "c:1"],
-	])("begin with chance at %f at %s, so that not all agents ask one member", (chance, endpoint) => {
-		const { connections } = connectionsOf(() => chance);
-		expect(connections.current.endpoint).toBe(endpoint);
-	});
-
 	it("are one at a time, until it is given up; the next one goes elsewhere", () => {
 		const { connections, clients } = connectionsOf();
 		const first = connections.current;
@@ -34,15 +25,6 @@ describe("connections", () => {
 		expect(visited).toEqual(["b:1", "c:1", "a:1"]);
 	});
 
-	it("do not end by what is said of an earlier one", () => {
-		const { connections } = connectionsOf();
-		const first = connections.current;
-		connections.giveUp(first, "no answer");
-		const second = connections.current;
-		connections.giveUp(first, "no answer, says another");
-		expect(connections.current).toBe(second);
-	});
-
 	it("end for good when they are closed", () => {
 		const { connections, clients } = connectionsOf();
 		void connections.current;
@@ -51,17 +33,6 @@ describe("connections", () => {
 		expect(() => connections.current).toThrow(
 			expect.objectContaining({ code: "STORE_UNREACHABLE" }),
 		);
-	});
-
-	it("count what all of them have cost", () => {
-		const { connections } = connectionsOf();
-		connections.giveUp(connections.current, "no answer");
-		void connections.current;
-		expect(connections.traffic).toEqual({
-			connections: 2,
-			bytesRead: 20,
-			bytesWritten: 40,
-		});
 	});
 
 	it.each([

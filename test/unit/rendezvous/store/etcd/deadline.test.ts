@@ -22,14 +22,6 @@ function expected(lateMs: number) {
 	return { clock, missedAt, cancel };
 }
 
-it("is missed when its time has come", async () => {
-	const { clock, missedAt } = expected(0);
-	await clock.advance(999);
-	expect(missedAt).toEqual([]);
-	await clock.advance(5_000);
-	expect(missedAt).toEqual([1_000]);
-});
-
 it("gives what came in while the process was frozen time to be read", async () => {
 	const { clock, missedAt } = expected(8_000);
 	await clock.advance(1_000);
@@ -77,18 +69,5 @@ describe("an answer", () => {
 		expect(missed).toEqual([]);
 		await clock.advance(1);
 		expect(missed).toEqual([afterMs]);
-	});
-
-	it.each([500, 1_500])("that comes after %i ms is not missed", async (ms) => {
-		const clock = new VirtualClock(0);
-		const missed: number[] = [];
-		const connection = { heardAt: NEVER, isReached: true };
-		const cancel = expectAnswer(clock, connection, TIME, (waitedMs) =>
-			missed.push(waitedMs),
-		);
-		await clock.advance(ms);
-		cancel();
-		await clock.advance(20_000);
-		expect(missed).toEqual([]);
 	});
 });

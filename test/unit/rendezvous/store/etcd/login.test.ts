@@ -21,16 +21,6 @@ const refusal = (code: number, details: string) =>
 	new StatusError({ code, details });
 
 describe("a login", () => {
-	it("asks nobody where there are no credentials", async () => {
-		const { client, asked } = clientOf();
-		const login = new Login(undefined);
-		expect(login.known).toEqual({ token: undefined });
-		expect(await login.token(client)).toBeUndefined();
-		login.forget(undefined);
-		expect(login.known).toEqual({ token: undefined });
-		expect(asked()).toBe(0);
-	});
-
 	it("asks once for all that want a token", async () => {
 		const { client, asked } = clientOf("one", "two");
 		const login = new Login(CREDENTIALS);
@@ -50,13 +40,6 @@ describe("a login", () => {
 		login.forget("one");
 		expect(await login.token(client)).toBe("two");
 		expect(asked()).toBe(2);
-	});
-
-	it("fails as etcd does, and asks again the next time", async () => {
-		const { client } = clientOf(refusal(14, "Connection dropped"), "one");
-		const login = new Login(CREDENTIALS);
-		await expect(login.token(client)).rejects.toThrow("Connection dropped");
-		expect(await login.token(client)).toBe("one");
 	});
 
 	it("needs no token where etcd has no authentication, and asks again where it has later", async () => {

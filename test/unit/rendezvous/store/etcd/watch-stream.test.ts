@@ -46,21 +46,6 @@ describe("watches", () => {
 		expect(await told()).toEqual(expected);
 	});
 
-	it("name the revision of the last of what comes together, and none where something may have been missed", async () => {
-		const { watches, latest, grant, told } = watchesOf();
-		const named: (number | undefined)[] = [];
-		watches.watch(["a"], 1, (revision) => named.push(revision));
-		await settle();
-		grant(1, { revision: 5 });
-		await told();
-		latest().answer(changes("0", 1, 7));
-		latest().answer(changes("0", 1, 9));
-		await told();
-		latest().answer(changes("0", 1, 11));
-		await told();
-		expect(named).toEqual([undefined, 9, 11]);
-	});
-
 	it("tell nobody who has closed, and cancel in etcd what he asked for", async () => {
 		const { watch, latest, grant, told } = watchesOf();
 		const early = watch("early", ["round"]);
@@ -207,14 +192,5 @@ describe("a watch that etcd refuses", () => {
 			grant(1);
 			expect(streams()).toHaveLength(count + 1);
 		}
-	});
-
-	it("is forgotten when it is closed", async () => {
-		const { clock, watch, latest } = watchesOf();
-		const refused = watch("refused", ["foreign"]);
-		await settle();
-		latest().answer(refusal);
-		refused.close();
-		expect(clock.nextAlarm).toBeUndefined();
 	});
 });

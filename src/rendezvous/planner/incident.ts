@@ -7,7 +7,7 @@ import type {
 	RoundRecord,
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
-import { type Charged, outcomeOf, pay } from "./pay-incident.js";
+import { type Charged, outcomeOf, pay } from "./payment.js";
 import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
 import { reasonIn, restarting } from "./role-scope.js";
 

@@ -1,10 +1,5 @@
-import {
-	currentPlaces,
-	holderOf,
-	isRecreated,
-	type Place,
-} from "../records/places.js";
-import type { NodeFailure, NodeRecord } from "../records/records.js";
+import { currentPlaces, holderOf, type Place } from "../records/places.js";
+import type { NodeRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 
 /** Why a member of the last plan cannot be in another round; undefined if it may be in the next one. */
@@ -36,7 +31,11 @@ export function leaversOf(view: RunView): ReadonlyMap<string, NodeRecord> {
 	);
 }
 
-function lastWordOf(view: RunView, place: Place): NodeRecord | undefined {
+/** The present record of a place, or what it said as it left. */
+export function lastWordOf(
+	view: RunView,
+	place: Place,
+): NodeRecord | undefined {
 	return holderOf(view, place)?.record ?? view.leavers?.get(place.incarnation);
 }
 
@@ -52,31 +51,25 @@ export function neededPlaces(view: RunView): readonly Place[] {
 	return currentPlaces(view).filter(({ nodeId }) => !view.finished.has(nodeId));
 }
 
+/** One process that coordinates. */
+interface Holder {
+	readonly nodeId: string;
+	readonly incarnation: string;
+}
+
 /**
- * Who pays for an incident: nobody, if one of these causes is found when the next round begins, one line each. Else the
- * budget that the policy has named.
- *
- *   a member of the last round              | another node's | the node of the failure | of a worker's wish
- *   ----------------------------------------|----------------|-------------------------|-------------------
- *   vanished, or is another process         | cause          | -                       | cause
- *   leaves because it was asked to          | cause          | cause                   | cause
- *   leaves for another reason               | cause          | -                       | cause
- *   could not rely on its lease             | cause          | -                       | -
- *   is only late, or had finished           | -              | -                       | -
- *   ends to be started again                | -              | -                       | -
- *
- * Where no node is known to be at fault, all count as other nodes.
+ * Whether a coordinator resigns: its node leaves the run, so its machine may soon be gone, and another node stays that
+ * can take over.
  */
-export function externalCauses(
-	view: RunView,
-	{ failure, isWish = false }: NodeFailure,
-): readonly string[] {
-	return neededPlaces(view).flatMap((place) => {
-		if (isRecreated(view, place)) return [];
-		if (failure.isUnattributed || place.nodeId !== failure.nodeId) {
-			return whyGone(view, place) ?? whyFenced(view, place) ?? [];
-		}
-		const isFree = isWish || lastWordOf(view, place)?.isAsked === true;
-		return (isFree ? whyGone(view, place) : undefined) ?? [];
-	});
+export function handsOver(
+	{ nodes, round }: Pick<RunView, "nodes" | "round">,
+	{ nodeId, incarnation }: Holder,
+): boolean {
+	const own = nodes.get(nodeId)?.record;
+	const isLeaving = own?.incarnation === incarnation && own.state === "leaving";
+	return (
+		isLeaving &&
+		round.outcome === null &&
+		[...nodes.values()].some(({ record }) => record.state !== "leaving")
+	);
 }
