@@ -63,17 +63,6 @@ export class VirtualClock implements Clock {
 	}
 }
 
-/** The same time on the clock of a process that starts now. */
-export function clockFromNow(clock: Clock): Clock {
-	const start = clock.now();
-	return {
-		now: () => clock.now() - start,
-		wallTime: () => clock.wallTime(),
-		asleep: () => clock.asleep(),
-		wakeAt: (at, wake) => clock.wakeAt(start + at, wake),
-	};
-}
-
 /** Lets every promise that can settle without time passing do so. */
 export async function settle(): Promise<void> {
 	for (let turn = 0; turn < 100; turn++) await Promise.resolve();

@@ -46,6 +46,7 @@ export interface MembershipOptions {
  * lost lease.
  */
 export class Membership {
+	private readonly options: MembershipOptions;
 	private readonly keys: RunKeys;
 	private session: Session | undefined;
 	private intent: Intent | null = null;
@@ -56,8 +57,6 @@ export class Membership {
 	private lastView: RoundView | undefined;
 	private listener: MembershipListener | undefined;
 	private closed = false;
-
-	private readonly options: MembershipOptions;
 
 	constructor(options: MembershipOptions) {
 		this.keys = new RunKeys(options.runId);

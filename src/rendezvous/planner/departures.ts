@@ -51,19 +51,13 @@ export function neededPlaces(view: RunView): readonly Place[] {
 	return currentPlaces(view).filter(({ nodeId }) => !view.finished.has(nodeId));
 }
 
-/** One process that coordinates. */
-interface Holder {
-	readonly nodeId: string;
-	readonly incarnation: string;
-}
-
 /**
  * Whether a coordinator resigns: its node leaves the run, so its machine may soon be gone, and another node stays that
  * can take over.
  */
 export function handsOver(
 	{ nodes, round }: Pick<RunView, "nodes" | "round">,
-	{ nodeId, incarnation }: Holder,
+	{ nodeId, incarnation }: Pick<NodeRecord, "nodeId" | "incarnation">,
 ): boolean {
 	const own = nodes.get(nodeId)?.record;
 	const isLeaving = own?.incarnation === incarnation && own.state === "leaving";

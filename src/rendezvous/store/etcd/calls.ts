@@ -111,13 +111,6 @@ export class StreamPauses {
 	}
 }
 
-export interface Traffic {
-	/** The number of TCP connections opened. */
-	readonly connections: number;
-	readonly bytesRead: number;
-	readonly bytesWritten: number;
-}
-
 interface ConnectionsOptions {
 	readonly endpoints: readonly string[];
 	readonly connect: (endpoint: string) => EtcdClient;
@@ -135,7 +128,8 @@ export class Connections {
 	/** The endpoint of the present or next connection. */
 	private place: number;
 	private closed = false;
-	private past: Traffic = { connections: 0, bytesRead: 0, bytesWritten: 0 };
+	/** How many TCP connections earlier clients have opened. */
+	private past = 0;
 
 	constructor(private readonly options: ConnectionsOptions) {
 		// Agents spread over the members.
@@ -168,8 +162,9 @@ export class Connections {
 		return new StreamPauses(this.options);
 	}
 
-	get traffic(): Traffic {
-		return this.client ? sum(this.past, this.client) : this.past;
+	/** The number of TCP connections opened so far. */
+	get opened(): number {
+		return this.past + (this.client?.sockets.opened ?? 0);
 	}
 
 	close(): void {
@@ -179,17 +174,9 @@ export class Connections {
 
 	private leave(client: EtcdClient, details: string): void {
 		this.client = undefined;
-		this.past = sum(this.past, client);
+		this.past += client.sockets.opened;
 		client.close({ code: CODE.cancelled, details });
 	}
-}
-
-function sum(past: Traffic, { sockets }: EtcdClient): Traffic {
-	return {
-		connections: past.connections + sockets.opened,
-		bytesRead: past.bytesRead + sockets.bytesRead,
-		bytesWritten: past.bytesWritten + sockets.bytesWritten,
-	};
 }
 
 interface CallsOptions {

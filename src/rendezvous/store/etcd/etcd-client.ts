@@ -1,6 +1,11 @@
 import { Duplex } from "node:stream";
 import { connect } from "node:tls";
-import { type CallOptions, InterceptingCall, setLogger } from "@grpc/grpc-js";
+import {
+	type CallOptions,
+	InterceptingCall,
+	type Requester,
+	setLogger,
+} from "@grpc/grpc-js";
 import {
 	type IAuthenticateResponse as AuthenticateResponse,
 	Etcd3,
@@ -42,56 +47,11 @@ function channelOptions({ withinMs }: AnswerTime) {
 	};
 }
 
-interface CallObserver {
-	/** Called for each message sent. */
-	readonly onSent: () => void;
-	/** Called for each message received. */
-	readonly onReceived: () => void;
-	readonly onEnd: OnEnd;
-}
-
 /** At other codes etcd3 would drop its connections, and at some details retry in a loop. */
 const HARMLESS = { code: CODE.outOfRange, details: "" };
 
 // The caller reports errors; gRPC need not print them on stderr as well.
 setLogger({ error: () => {}, info: console.error, debug: console.error });
-
-/**
- * The options of a call, and what can be learnt from it. etcd3 reacts to failures in its own way, so it only learns that
- * there was one.
- */
-function callOptions(
-	token: string | undefined,
-	{ onSent, onReceived, onEnd }: CallObserver,
-): CallOptions {
-	return {
-		interceptors: [
-			(options, nextCall) =>
-				new InterceptingCall(nextCall(options), {
-					start: (metadata, _listener, next) => {
-						// A member without a leader then says so instead of not answering.
-						metadata.set("hasleader", "true");
-						if (token !== undefined) metadata.set("token", token);
-						next(metadata, {
-							onReceiveMessage: (message, pass) => {
-								if (message !== null) onReceived();
-								pass(message);
-							},
-							onReceiveStatus: (status, pass) => {
-								onEnd(status);
-								const isGood = status.code === CODE.ok;
-								pass(isGood ? status : { ...status, ...HARMLESS });
-							},
-						});
-					},
-					sendMessage: (message, pass) => {
-						onSent();
-						pass(message);
-					},
-				}),
-		],
-	};
-}
 
 /** Contents of files, in PEM. */
 export interface Tls {
@@ -291,13 +251,44 @@ export class EtcdClient {
 		onEnd: OnEnd,
 		work: (options: CallOptions) => Result,
 	): Result {
-		const { clock, onSent } = this.options;
-		const onReceived = () => {
-			this.heardAt = clock.now();
-			this.sockets.confirm();
+		const observer = this.observer(token, onEnd);
+		const options: CallOptions = {
+			interceptors: [
+				(given, nextCall) => new InterceptingCall(nextCall(given), observer),
+			],
 		};
-		const options = callOptions(token, { onSent, onReceived, onEnd });
 		return this.sockets.within(() => work(options));
+	}
+
+	/** Learns from a call. etcd3 reacts to failures in its own way, so it only learns that there was one. */
+	private observer(token: string | undefined, onEnd: OnEnd): Requester {
+		return {
+			start: (metadata, _listener, next) => {
+				// A member without a leader then says so instead of not answering.
+				metadata.set("hasleader", "true");
+				if (token !== undefined) metadata.set("token", token);
+				next(metadata, {
+					onReceiveMessage: (message, pass) => {
+						if (message !== null) this.received();
+						pass(message);
+					},
+					onReceiveStatus: (status, pass) => {
+						onEnd(status);
+						const isGood = status.code === CODE.ok;
+						pass(isGood ? status : { ...status, ...HARMLESS });
+					},
+				});
+			},
+			sendMessage: (message, pass) => {
+				this.options.onSent();
+				pass(message);
+			},
+		};
+	}
+
+	private received(): void {
+		this.heardAt = this.options.clock.now();
+		this.sockets.confirm();
 	}
 }
 

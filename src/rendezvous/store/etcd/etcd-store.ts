@@ -13,13 +13,7 @@ import type {
 	Watch,
 	Write,
 } from "../store.js";
-import {
-	Calls,
-	Connections,
-	LeaseEnded,
-	Login,
-	type Traffic,
-} from "./calls.js";
+import { Calls, Connections, LeaseEnded, Login } from "./calls.js";
 import { decodeTransaction, encodeTransaction, readSnapshot } from "./codec.js";
 import type { Status } from "./errors.js";
 import type {
@@ -46,7 +40,9 @@ export interface EtcdStoreOptions {
 }
 
 /** The store's traffic so far. */
-export interface EtcdMetrics extends Traffic {
+export interface EtcdMetrics {
+	/** TCP connections opened. */
+	readonly connections: number;
 	/** Messages sent. */
 	readonly requests: number;
 	/** Changes received over watches. */
@@ -122,7 +118,7 @@ export class EtcdStore implements Store {
 	}
 
 	get metrics(): EtcdMetrics {
-		return { ...this.counts, ...this.connections.traffic };
+		return { ...this.counts, connections: this.connections.opened };
 	}
 
 	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {

@@ -25,9 +25,9 @@ subscribe("net.client.socket", (message) => {
  */
 export class Sockets {
 	private readonly open = new Set<Socket>();
-	private readonly past = { bytesRead: 0, bytesWritten: 0 };
 	private isConnected = false;
 	private isClosed = false;
+	/** How many there were so far. */
 	opened = 0;
 
 	/** @param clock its timers need not keep the process alive */
@@ -50,14 +50,6 @@ export class Sockets {
 	/** Whether the other end has accepted one of them. */
 	get isReached(): boolean {
 		return [...this.open].some(({ connecting }) => !connecting);
-	}
-
-	get bytesRead(): number {
-		return this.sum("bytesRead");
-	}
-
-	get bytesWritten(): number {
-		return this.sum("bytesWritten");
 	}
 
 	/**
@@ -84,8 +76,6 @@ export class Sockets {
 		socket.once("close", () => {
 			this.open.delete(socket);
 			this.isConnected = false;
-			this.past.bytesRead += socket.bytesRead;
-			this.past.bytesWritten += socket.bytesWritten;
 		});
 		// The caller connects it next, which would open it again.
 		if (this.isClosed) process.nextTick(() => socket.destroy());
@@ -95,11 +85,6 @@ export class Sockets {
 	private rest(): void {
 		opening.delete(this);
 		if (opening.size === 0) whoOpens.disable();
-	}
-
-	private sum(what: "bytesRead" | "bytesWritten"): number {
-		const present = [...this.open].map((socket) => socket[what]);
-		return present.reduce((sum, bytes) => sum + bytes, this.past[what]);
 	}
 }
 

@@ -26,7 +26,7 @@ export class FakeClient {
 		LeaseKeepAliveResponse
 	>[] = [];
 	readonly watchStreams: FakeStream<WatchRequest, WatchResponse>[] = [];
-	readonly sockets = { opened: 1, bytesRead: 10, bytesWritten: 20 };
+	readonly sockets = { opened: 1 };
 	heardAt = Number.NEGATIVE_INFINITY;
 	isReached = false;
 	closedAs: Status | undefined;
