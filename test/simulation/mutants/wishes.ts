@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.js";
 
 const STAY_TESTS = "test/unit/rendezvous/plan-finished-stay.test.ts";
-const SETTLE_TESTS = "test/unit/rendezvous/resolve-charge.test.ts";
+const SETTLE_TESTS = "test/unit/rendezvous/payment.test.ts";
 const PAUSED_TESTS = "test/unit/agent/paused-workers.test.ts";
 
 /** Guards of what wishes and late deaths cost, and of nodes that stay finished. */

@@ -414,19 +414,6 @@ describe("a round that is being left", () => {
 		expect(again.until).toBe(NOW + 95_000);
 	});
 
-	it("fills the place of a vanished member with a spare, behind the survivors", () => {
-		const nodes = [ready("c"), ready("b")];
-		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
-		if (result.plan?.kind !== "lift") throw new Error("no lift");
-		expect([...result.plan.seats.keys()]).toEqual(["b", "c"]);
-	});
-
-	it("does not wait for a member that leaves", () => {
-		const nodes = [ready("a"), run("b", { state: "leaving" }), ready("c")];
-		const result = plan(runView(OPEN, nodes, { seats: SEATS }));
-		expect(result.plan?.kind).toBe("lift");
-	});
-
 	it("waits one settle time for members of whom none holds a lease", () => {
 		const view = runView(OPEN, [ready("c"), ready("d")], { seats: SEATS });
 		const first = plan(view);
@@ -456,19 +443,6 @@ describe("a round that is being left", () => {
 			now: NOW + 35_000,
 		});
 		expect(later.plan?.kind).toBe("lift");
-	});
-
-	it.each([
-		["running", { synced: 2, deprecated: 1 }],
-		["open", { synced: 2, deprecated: 2 }],
-	])("charges nothing for a failure of an earlier round that comes to light in a %s one", (_, round) => {
-		const belated = run("b", { claim: 2, failure: nodeFailure("b") });
-		const view = runView(
-			{ ...RUNNING, ...round },
-			[run("a", { claim: 2 }), belated],
-			{ seats: SEATS },
-		);
-		expect(plan(view).plan).toBeUndefined();
 	});
 
 	it("counts a second failure as part of the same incident", () => {
