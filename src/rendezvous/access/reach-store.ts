@@ -15,7 +15,7 @@ import { loopbackTrouble } from "../../config/resolve-store.js";
 const PATIENCE_MS = 30_000;
 const SAY_EVERY_MS = 10_000;
 
-export interface ReachStoreOptions {
+interface ReachStoreOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1) that spreads the tries. */
 	readonly random: () => number;

@@ -33,7 +33,7 @@ export type Beginning =
 	| { readonly kind: "begin"; readonly round: RoundRecord };
 
 /** The command of this agent, and the run's command for its role. */
-export interface Commands {
+interface Commands {
 	readonly mine: OwnCommand;
 	readonly theirs: RunCommand | undefined;
 }

@@ -219,16 +219,12 @@ async function reserve(
 }
 
 /** The wait for the agents of an ended run with another command, at most for the join time-out. */
-export class Turn {
+class Turn {
 	private readonly until: number;
 	private sayAt: number;
 
 	constructor(
-		private readonly options: {
-			readonly clock: Clock;
-			readonly spec: Pick<RunSpec, "joinTimeoutMs">;
-			readonly onTurn?: ((why: string) => void) | undefined;
-		},
+		private readonly options: Pick<JoinRunOptions, "clock" | "spec" | "onTurn">,
 	) {
 		const now = options.clock.now();
 		this.until = now + options.spec.joinTimeoutMs;

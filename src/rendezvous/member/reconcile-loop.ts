@@ -6,7 +6,7 @@ export const LOOK_EVERY_MS = 5_000;
 
 const UNCHANGED = { revision: 0, lookAt: Number.POSITIVE_INFINITY };
 
-export interface ReconcileLoopOptions {
+interface ReconcileLoopOptions {
 	readonly clock: Clock;
 	/** A number in [0, 1). */
 	readonly random: () => number;

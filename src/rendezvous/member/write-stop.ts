@@ -9,7 +9,7 @@ import type { Outcome } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import type { Store } from "../store/store.js";
 
-export interface StopRunOptions {
+interface StopRunOptions {
 	readonly store: Store;
 	readonly keys: RunKeys;
 	readonly clock: Clock;

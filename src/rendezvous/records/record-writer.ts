@@ -33,7 +33,7 @@ export type ReservePort = (
 	instance: number,
 ) => Promise<number>;
 
-export interface RecordWriterOptions {
+interface RecordWriterOptions {
 	readonly store: Store;
 	readonly keys: RunKeys;
 	readonly lease: Lease;
@@ -298,7 +298,7 @@ function numbered(host: string, number: number): string {
 	return `${host.slice(0, LONGEST_NAME - suffix.length)}${suffix}`;
 }
 
-export interface OwnRecordOptions {
+interface OwnRecordOptions {
 	readonly clock: Clock;
 	readonly keys: RunKeys;
 	readonly identity: AgentIdentity;

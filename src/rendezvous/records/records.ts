@@ -138,8 +138,6 @@ const reached = fields({
 	step: nullable(step),
 });
 
-export type PreviousPlace = Infer<typeof previousPlace>;
-
 const previousPlace = fields({
 	planId: token,
 	groupRank: count,
@@ -301,7 +299,7 @@ const place = fields({
 });
 
 /** `seats/<nodeId>` of a node that may not take part any more. */
-export type RefusedSeat = Infer<typeof refused>;
+type RefusedSeat = Infer<typeof refused>;
 
 const refused = fields({
 	version,
@@ -317,8 +315,6 @@ export const SEAT: Shape<Seat> = (value, verdict): value is Seat =>
 		: place(value, verdict);
 
 /** `finished/<nodeId>`: this member has finished its part of the plan. */
-export type FinishedRecord = Infer<typeof FINISHED>;
-
 export const FINISHED = fields({
 	version,
 	planId: token,
@@ -370,8 +366,6 @@ export const REPLACED = fields({
  * `recreated/<nodeId>`: this member ended to be started again, and its successor takes its place. `left/<nodeId>`: it left in
  * order, and nobody waits for it.
  */
-export type RecreatedRecord = Infer<typeof RECREATED>;
-
 export const RECREATED = fields({
 	version,
 	/** Of the process that has ended. */

@@ -58,7 +58,7 @@ export const SPEC = fields(
 );
 
 /** `commands/<role>`: the command of a role's workers in one start of the run. */
-export type CommandRecord = Infer<typeof COMMAND>;
+type CommandRecord = Infer<typeof COMMAND>;
 
 export const COMMAND = fields({
 	version,

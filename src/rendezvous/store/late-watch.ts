@@ -4,7 +4,7 @@ import type { Snapshot, Store, Watch } from "./store.js";
 /** A start is not delayed by what is seldom asked; a store that does not answer is asked again so often. In milliseconds. */
 const OPEN_AFTER_MS = 1_000;
 
-export interface LateWatchOptions {
+interface LateWatchOptions {
 	readonly clock: Clock;
 	readonly store: Pick<Store, "snapshot" | "watch">;
 	/** As in `Store.snapshot`. */

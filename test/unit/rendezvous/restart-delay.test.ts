@@ -11,7 +11,6 @@ import type {
 	NodeFailure,
 	Reached,
 } from "../../../src/rendezvous/records/records.js";
-import { waitingInWords } from "../../../src/status/words.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {
 	failureRecord,

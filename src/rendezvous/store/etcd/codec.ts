@@ -29,7 +29,7 @@ export function encodeRange(selector: string): Range {
  * Reads everything at one revision, no older than the request.
  * @param after reads only what changed after this revision, if given; everything is counted
  */
-export function encodeSnapshot(
+function encodeSnapshot(
 	selectors: readonly string[],
 	after?: number,
 ): TxnRequest {

@@ -62,7 +62,7 @@ export function expectBy(
 }
 
 /** The state of a connection that determines how long its answers may take. */
-export interface Greeting {
+interface Greeting {
 	/** When a message was last received. */
 	readonly heardAt: number;
 	/** Whether the server has accepted it. */
