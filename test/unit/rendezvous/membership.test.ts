@@ -126,19 +126,6 @@ describe("an agent's membership", () => {
 		expect(views.slice(seen).map(({ round }) => round.synced)).toEqual([1]);
 	});
 
-	it("says again what it said, under a new lease, before it shows anything", async () => {
-		const before = await store.snapshot([KEYS.node("a")]);
-		now = 6_000;
-		store.expiresAt = 11_000;
-		await put(roundRecord({ instance: 7, synced: 1 }));
-		await settle();
-		const after = await store.snapshot([KEYS.node("a")]);
-		const lease = (entries: typeof after.entries) =>
-			entries.get(KEYS.node("a"))?.lease;
-		expect(lease(after.entries)).not.toBe(lease(before.entries));
-		expect(await own()).toMatchObject({ incarnation: "a-1", state: "ready" });
-	});
-
 	it("names the start of the run that it has joined, also where what it sees first is a later one", async () => {
 		const seen: RoundView[] = [];
 		const late = new Membership({
@@ -170,23 +157,6 @@ describe("an agent's membership", () => {
 		await settle();
 		expect(views.at(-1)?.round.instance).toBe(8);
 		expect(await own()).toMatchObject({ instance: 7, state: "ready" });
-	});
-
-	it("ends its part in bounded time where the run's keys are gone from the store", async () => {
-		const { entries } = await store.snapshot([KEYS.prefix]);
-		await store.transaction(
-			[],
-			[...entries.keys()].map((key) => ({ delete: key })),
-		);
-		await settle();
-		expect(views.at(-1)).toMatchObject({
-			seat: null,
-			round: { instance: 7, outcome: { result: "failed", exitCode: 3 } },
-		});
-		expect(views.at(-1)?.round.outcome?.reason).toContain(
-			"gone from the store",
-		);
-		expect(await own()).toBeUndefined();
 	});
 
 	it("makes its record again where somebody has deleted it", async () => {

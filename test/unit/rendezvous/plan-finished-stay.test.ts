@@ -45,14 +45,6 @@ describe("a round that is left after a node has finished", () => {
 		expect(lift.round.world).toMatchObject({ worldSize: 2, groupWorldSize: 1 });
 	});
 
-	it("waits for those that have not finished and are late", () => {
-		const late = nodeRecord("a", { state: "stopping", claim: 2 });
-		expect(plan(view(late, finished))).toMatchObject({
-			plan: undefined,
-			reason: "waiting for a",
-		});
-	});
-
 	it("waits for somebody who does the rest, and fails without", () => {
 		const alone = view(finished);
 		const words =
@@ -106,14 +98,6 @@ describe("a round without a node that had finished before", () => {
 			...{ seats: SEAT_2, done: ["b"], finished: finishedNow },
 		});
 	const running = nodeRecord("a", { state: "running", claim: 2 });
-
-	it("lets nobody in: the newcomer would do what is done", () => {
-		const newcomer = nodeRecord("c", { claim: 3 });
-		expect(plan(view([running, newcomer]))).toMatchObject({
-			plan: undefined,
-			reason: "round 2 runs",
-		});
-	});
 
 	it("succeeds when all that have a seat have finished", () => {
 		expect(plan(view([running], ["a"])).plan).toMatchObject({

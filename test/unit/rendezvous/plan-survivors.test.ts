@@ -72,25 +72,6 @@ describe("T16 a worker that fails in the round after a failure", () => {
 		});
 	});
 
-	it("before it has gone on after a change of the members: part of that, nobody pays", () => {
-		const view = runView(
-			{ ...ROUND_2, incidents: 0, cause: leaves },
-			[died({ paused: true }), running("c")],
-			{ seats: SEATS },
-		);
-		const { plan: update, reason: words } = plan(view);
-		expect(words).toBe(
-			"rank 0 on a: aborted, as its round was left: b left: SIGTERM",
-		);
-		expect(update).toMatchObject({
-			budgets: new Map(),
-			round: {
-				...{ deprecated: 2, incidents: 0, charged: 0 },
-				cause: { kind: "failure", reason: words, root: null, ended: 1 },
-			},
-		});
-	});
-
 	it.each([
 		["when it has gone on", {}],
 		["once more in its place", { unaware: true }],
@@ -175,12 +156,6 @@ describe("T16 a worker that dies while it is paused, told when the next round ha
 		});
 	});
 
-	it("ends the run where that is what its policy says, though its node goes on", () => {
-		expect(crossed({ failsRun: 1, claim: 2 }).round).toMatchObject({
-			outcome: { exitCode: 1 },
-		});
-	});
-
 	it("is accounted for once", () => {
 		const accounted = ["a/a-1/1"];
 		expect(crossed({}, { accounted }).reason).toBe("a asks for a new round");
@@ -203,26 +178,6 @@ describe("what has been accounted for", () => {
 		expect(plan(view).plan).toMatchObject({
 			kind: "lift",
 			round: { synced: 3, accounted: [failure.id] },
-		});
-	});
-});
-
-describe("a newcomer", () => {
-	const view = (claim: number) =>
-		runView(ROUND_2, [running("a"), running("c"), nodeRecord("d", { claim })], {
-			seats: SEATS,
-		});
-
-	it("that claims the next round is let in", () => {
-		expect(plan(view(3)).plan).toMatchObject({
-			round: { deprecated: 2, cause: { kind: "scale-up" } },
-		});
-	});
-
-	it("that claims an older one has not seen this one: nothing is left for it", () => {
-		expect(plan(view(2))).toMatchObject({
-			plan: undefined,
-			reason: "round 2 runs",
 		});
 	});
 });

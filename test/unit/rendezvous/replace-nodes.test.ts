@@ -50,15 +50,6 @@ const plan = (view: RunView) =>
 	planRound(view, EMPTY_MEMORY, CONFIG, "plan-2", { now: 1e6, wallTime: 9 });
 
 describe("a replaced node", () => {
-	it("D8 is not waited for where its peers were gone too", () => {
-		const again = ready("a", { incarnation: "a-2" });
-		expect(plan(viewOf([again], [replaced("b")])).plan).toMatchObject({
-			kind: "lift",
-			round: { synced: 2, seats: 1 },
-		});
-		expect(plan(viewOf([again], [])).reason).toContain("waiting for b");
-	});
-
 	it("D8 is refused under its name, whatever process it has", () => {
 		const again = ready("b", { incarnation: "b-2", state: "joining" });
 		expect(plan(viewOf([ready("a"), again], [replaced("b")])).plan).toEqual({
