@@ -182,7 +182,7 @@ export function lifts(history: History): readonly RoundCommit[] {
 
 /** From when on a time limit counts: after each disturbance that begins before it would be over. */
 export function undisturbedFrom(
-	{ disturbed, frozen }: ProcessHistory,
+	{ disturbed, frozen }: Pick<ProcessHistory, "disturbed" | "frozen">,
 	from: number,
 	boundMs: number,
 ): number {
