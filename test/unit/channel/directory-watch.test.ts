@@ -36,30 +36,6 @@ it.each([
 	]);
 });
 
-it("polls faster from the moment that the watcher fails", () => {
-	let fail: (error: unknown) => void = () => {};
-	let closed = 0;
-	const { clock, looks, warnings } = start((_directory, _onChange, onError) => {
-		fail = onError;
-		return { close: () => closed++ };
-	});
-	clock.advance(900);
-	fail(new Error("gone"));
-	clock.advance(300);
-	expect(looks()).toBe(2);
-	expect(closed).toBe(1);
-	expect(warnings).toHaveLength(1);
-});
-
-it("polls where the directory is not there", () => {
-	const clock = new ManualClock();
-	const warnings: string[] = [];
-	const directory = join(temporaryDirectory(), "absent");
-	const warn = (warning: string) => void warnings.push(warning);
-	onTestFinished(watchDirectory(directory, () => {}, { clock, warn }));
-	expect(warnings).toEqual([expect.stringContaining("ENOENT")]);
-});
-
 it("leaves nothing behind when it ends", () => {
 	let closed = 0;
 	const { clock, end, looks } = start(() => ({ close: () => closed++ }));

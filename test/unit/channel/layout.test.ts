@@ -1,15 +1,6 @@
 import { expect, it } from "vitest";
 import { networkFileSystemName } from "../../../src/channel/directory-watch.js";
-import {
-	messageFileName,
-	sequenceOf,
-	sequencesIn,
-} from "../../../src/channel/layout.js";
-
-it("names files by ten digits", () => {
-	expect(messageFileName(42)).toBe("0000000042.json");
-	expect(sequenceOf(messageFileName(42))).toBe(42);
-});
+import { sequenceOf } from "../../../src/channel/layout.js";
 
 it.each([
 	"42.json",
@@ -22,11 +13,6 @@ it.each([
 	"README",
 ])("takes %s for none of ours", (name) => {
 	expect(sequenceOf(name)).toBeUndefined();
-});
-
-it("orders by number and leaves foreign names out", () => {
-	const names = ["0000000010.json", "notes", "0000000002.json"];
-	expect(sequencesIn(names)).toEqual([2, 10]);
 });
 
 it.each([

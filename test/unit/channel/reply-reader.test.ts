@@ -2,7 +2,6 @@ import {
 	existsSync,
 	mkdirSync,
 	readdirSync,
-	rmSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
@@ -17,15 +16,6 @@ import { ManualClock } from "./manual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
 describe("writing", () => {
-	it("numbers from 1 and leaves nothing in tmp", () => {
-		const { directory, files } = open();
-		const writer = new ReplyWriter(directory);
-		writer.write({ kind: "HELLO" }, 1);
-		writer.write({ kind: "ACK", event: 1 }, 2);
-		expect(files()).toEqual(["0000000001.json", "0000000002.json"]);
-		expect(readdirSync(join(directory, "tmp"))).toEqual([]);
-	});
-
 	it("never replaces what another process of the worker said", () => {
 		const { directory, received, reader } = open();
 		const writers = [1, 2, 3].map(() => new ReplyWriter(directory));
@@ -72,23 +62,6 @@ describe("steps that come fast", () => {
 		expect(received.filter(isStep(1_000))).toHaveLength(1);
 	});
 
-	it("do not hide when what was announced begins and ends", () => {
-		const { directory, received, reader } = open();
-		const writer = new ReplyWriter(directory);
-		for (let step = 1; step <= 300; step++) {
-			writer.write({ kind: "PROGRESS", step }, 0);
-		}
-		writer.write({ kind: "PROGRESS", busy: "save", for_seconds: 9 }, 100);
-		writer.write({ kind: "PROGRESS", step: 301 }, 200);
-		writer.write({ kind: "PROGRESS", step: 302 }, 201);
-		readAll(reader);
-		expect(received.slice(-3)).toMatchObject([
-			{ busy: "save", timestamp: 100 },
-			{ step: 301, timestamp: 200 },
-			{ step: 302, timestamp: 201 },
-		]);
-	});
-
 	it("are written as replies again when time has passed", () => {
 		const { directory, files } = open();
 		const writer = new ReplyWriter(directory);
@@ -117,17 +90,6 @@ describe("steps that come fast", () => {
 		]);
 	});
 
-	it("that cannot be read are no error", () => {
-		const { directory, received, reader, warnings } = open();
-		const progress = join(directory, "progress.json");
-		for (const text of ["no JSON", "none either", "[]"]) {
-			writeFileSync(progress, text);
-			readAll(reader);
-		}
-		expect(received).toEqual([]);
-		expect(warnings.length).toBeGreaterThan(0);
-	});
-
 	it("do not keep errors back, of which some are written", () => {
 		const { directory, files } = open();
 		const writer = new ReplyWriter(directory);
@@ -147,19 +109,6 @@ describe("steps that come fast", () => {
 });
 
 describe("reading", () => {
-	it("delivers in order and deletes", () => {
-		const { directory, received, reader, files } = open();
-		const writer = new ReplyWriter(directory);
-		for (let event = 1; event <= 12; event++) {
-			writer.write({ kind: "ACK", event }, event);
-		}
-		readAll(reader);
-		expect(received.map(({ sequence }) => sequence)).toEqual([
-			1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-		]);
-		expect(files()).toEqual([]);
-	});
-
 	it("stops when its time is over, and goes on where it was", () => {
 		const { received, reader, put, files } = open();
 		for (let sequence = 1; sequence <= 6; sequence++) {
@@ -177,19 +126,6 @@ describe("reading", () => {
 			1, 2, 3, 4, 5, 6,
 		]);
 		expect(files()).toEqual([]);
-	});
-
-	it("finds the replies among many files of others", () => {
-		const { directory, received, reader, put, files } = open();
-		for (let count = 0; count < 300; count++) {
-			writeFileSync(join(directory, "replies", `foreign-${count}`), "");
-		}
-		put(1, encodeReply({ kind: "HELLO" }, 1, 1));
-		put(2, encodeReply({ kind: "ACK", event: 1 }, 2, 1));
-		readAll(reader);
-		expect(received.map(({ kind }) => kind)).toEqual(["HELLO", "ACK"]);
-		expect(files()).toHaveLength(300);
-		expect(reader.isCrowded).toBe(true);
 	});
 
 	it("of a flood drops the oldest steps and nothing else, and says so once", () => {
@@ -264,25 +200,6 @@ describe("reading", () => {
 		expect(received.at(-1)).toMatchObject({ event: 1_100 });
 		reader.readNow();
 		expect(received).toHaveLength(1_100);
-	});
-
-	it("at once, from a listener, delivers each reply once and in order", () => {
-		const { received, reader, put, onReply } = open();
-		for (let event = 1; event <= 9; event++) {
-			put(event, encodeReply({ kind: "ACK", event }, event, 1));
-		}
-		onReply(() => reader.readNow());
-		readAll(reader);
-		expect(received.map(({ sequence }) => sequence)).toEqual([
-			1, 2, 3, 4, 5, 6, 7, 8, 9,
-		]);
-	});
-
-	it("of a channel that was removed is empty", () => {
-		const { directory, reader, warnings } = open();
-		rmSync(directory, { recursive: true });
-		readAll(reader);
-		expect(warnings).toEqual([]);
 	});
 });
 

@@ -16,13 +16,6 @@ const absent: OpenReplyWatcher = (_replies, _onHint, onError) => {
 	return { close: async () => {} };
 };
 
-it("delivers what lay there before it began", async () => {
-	const { received, say, begin } = start();
-	say(0);
-	await begin(silent);
-	expect(received).toEqual(["w0.1 HELLO"]);
-});
-
 it("finds by its poll what was not notified, in channels that come and go", async () => {
 	const { root, clock, received, say, begin } = start();
 	await begin(silent);
@@ -61,22 +54,6 @@ it("polls faster where there is no watcher, and says so once", async () => {
 	]);
 });
 
-it("polls faster where the watcher fails later, for each of its paths", async () => {
-	let closed = 0;
-	const failures: ((error: Error) => void)[] = [];
-	const { clock, received, say, begin, warnings } = start();
-	await begin((_replies, _onHint, onError) => {
-		failures.push(onError);
-		return { close: async () => void closed++ };
-	});
-	for (const fail of failures) fail(new Error("ENOSPC"));
-	say(0);
-	clock.advance(150);
-	expect(received).toEqual(["w0.1 HELLO"]);
-	expect(warnings).toHaveLength(1);
-	expect(closed).toBe(2);
-});
-
 it("watches each channel once, those that come later too, until it is removed", async () => {
 	const open: string[] = [];
 	const { root, clock, begin } = start();
@@ -95,47 +72,6 @@ it("watches each channel once, those that come later too, until it is removed", 
 	expect(open).toEqual(["w1.2", "w2.3", "w0.4"]);
 	await watch.close();
 	expect(open).toEqual([]);
-});
-
-it("polls faster where the watcher cannot be loaded", async () => {
-	const { root, clock, received, say, warnings } = start();
-	const watch = new ReplyWatch(
-		root,
-		(_directory, { kind }) => received.push(kind),
-		{ clock, warn: (warning) => warnings.push(warning) },
-	);
-	onTestFinished(() => watch.close());
-	await watch.open(async () => {
-		throw new Error("it is on a network file system (nfs)");
-	});
-	say(0);
-	clock.advance(150);
-	expect(received).toEqual(["HELLO"]);
-	expect(warnings).toEqual([expect.stringMatching(/each 150 ms.*\(nfs\)/)]);
-});
-
-it("reads many replies, also at once before a channel is removed", async () => {
-	const { root, clock, received, say, begin } = start();
-	const watch = await begin(silent);
-	for (let count = 0; count < 600; count++) say(0);
-	clock.advance(1_000);
-	expect(received).toHaveLength(600);
-	for (let count = 0; count < 600; count++) say(0);
-	const [channel] = root.channels();
-	watch.readNow(channel?.directory ?? "");
-	channel?.remove();
-	expect(received).toHaveLength(1200);
-});
-
-it("leaves half of the time to other work where a reply takes long", async () => {
-	const { clock, received, say, begin } = start(() => clock.advance(10));
-	for (let count = 0; count < 3; count++) say(0);
-	await begin(silent);
-	expect(received).toHaveLength(1);
-	clock.advance(9);
-	expect(received).toHaveLength(1);
-	clock.advance(1);
-	expect(received).toHaveLength(2);
 });
 
 it("lets another channel have its turn during a flood, and rests as long as a turn takes", async () => {
@@ -179,28 +115,6 @@ it("only polls a channel while it is crowded", async () => {
 	expect(hints.size).toBe(1);
 	await watch.close();
 	expect(clock.pending).toBe(0);
-});
-
-it("reads with its poll the newest step that was not reported by a reply", async () => {
-	const { clock, received, step, begin } = start();
-	await begin(silent);
-	for (let count = 0; count < 500; count++) step();
-	clock.advance(1_000);
-	const before = received.length;
-	expect(before).toBeLessThan(300);
-	for (let count = 0; count < 500; count++) step();
-	clock.advance(1_000);
-	expect(received).toHaveLength(before + 1);
-	clock.advance(1_000);
-	expect(received).toHaveLength(before + 1);
-});
-
-it("delivers replies that take long before the newest step", async () => {
-	const { clock, received, step, begin } = start(() => clock.advance(10));
-	for (let count = 0; count < 300; count++) step();
-	await begin(silent);
-	clock.advance(10_000);
-	expect(received).toHaveLength(257);
 });
 
 it("says once of a channel that its replies cannot be read, and of another kind once more", async () => {
