@@ -269,16 +269,7 @@ describe("a user's own policy", () => {
 
 	it.each([
 		["an unknown action", () => ({ workers: "x", charge: "run", reason: "r" })],
-		[
-			"an action that is not built yet",
-			() => ({ workers: "pause", charge: "run", reason: "r" }),
-		],
-		[
-			"an unknown charge",
-			() => ({ workers: "restart", charge: "x", reason: "r" }),
-		],
 		["no reason", () => ({ workers: "restart", charge: "run", reason: "" })],
-		["nothing", () => undefined],
 		[
 			"an exception",
 			() => {
@@ -305,14 +296,6 @@ describe("STOPPING", () => {
 			const lost = transition(state, LOST, CONTEXT).state;
 			expect(intentOf(lost)?.fencedIn).toBe(fencedIn);
 		}
-	});
-
-	it.each([
-		["RUNNING", RUNNING],
-		["STOPPING", STOPPING],
-	])("says that it was asked to leave, where it was, when it is %s", (_, from) => {
-		const { state } = transition(from, STOP, CONTEXT);
-		expect(intentOf(state)).toMatchObject({ state: "leaving", isAsked: true });
 	});
 
 	it("takes the run's outcome over its own plans", () => {

@@ -5,7 +5,7 @@ import {
 	type OpenWatcher,
 	watchDirectory,
 } from "../../../src/channel/directory-watch.js";
-import { ManualClock } from "./manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryDirectory } from "./samples.js";
 
 it("looks again when something is written", async () => {
@@ -17,7 +17,7 @@ it("looks again when something is written", async () => {
 
 it("looks again each second though nothing is notified", () => {
 	const { clock, looks, warnings } = start(silent);
-	clock.advance(3_500);
+	clock.pass(3_500);
 	expect(looks()).toBe(3);
 	expect(warnings).toEqual([]);
 });
@@ -29,7 +29,7 @@ it.each([
 	const { clock, looks, warnings } = start(() => {
 		throw new Error(message);
 	});
-	clock.advance(1_500);
+	clock.pass(1_500);
 	expect(looks()).toBe(10);
 	expect(warnings).toEqual([
 		expect.stringMatching(new RegExp(`each 150 ms.*${message}`)),
@@ -40,17 +40,17 @@ it("leaves nothing behind when it ends", () => {
 	let closed = 0;
 	const { clock, end, looks } = start(() => ({ close: () => closed++ }));
 	end();
-	clock.advance(5_000);
+	clock.pass(5_000);
 	expect(looks()).toBe(0);
 	expect(closed).toBe(1);
-	expect(clock.pending).toBe(0);
+	expect(clock.nextAlarm).toBeUndefined();
 });
 
 const silent: OpenWatcher = () => ({ close: () => {} });
 
 function start(openWatcher?: OpenWatcher) {
 	const directory = temporaryDirectory();
-	const clock = new ManualClock();
+	const clock = new VirtualClock(0);
 	const warnings: string[] = [];
 	let looks = 0;
 	const end = watchDirectory(directory, () => looks++, {

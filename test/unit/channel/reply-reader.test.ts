@@ -12,7 +12,7 @@ import type { ReceivedReply } from "../../../src/channel/events.js";
 import { onceEach } from "../../../src/channel/problems.js";
 import { ReplyReader } from "../../../src/channel/reply-reader.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
-import { ManualClock } from "./manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
 describe("writing", () => {
@@ -220,7 +220,7 @@ function open() {
 	let listener = () => {};
 	const reader = new ReplyReader(
 		directory,
-		new ManualClock(),
+		new VirtualClock(0),
 		(reply) => {
 			received.push(reply);
 			listener();
