@@ -8,12 +8,11 @@ import {
 	readdirSync,
 	readFileSync,
 	rmSync,
-	statSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
 	ChannelRoot,
 	openChannelRoot,
@@ -21,7 +20,6 @@ import {
 import {
 	decodeIdentity,
 	encodeIdentity,
-	isDead,
 	ownIdentity,
 } from "../../../src/channel/process-identity.js";
 import { temporaryDirectory, uid } from "./samples.js";
@@ -48,12 +46,6 @@ describe("the place", () => {
 		expect(readdirSync(join(base, `elastic-run-${uid}`))).toEqual([
 			"run.agent",
 		]);
-	});
-
-	it("is made with a base that is not there, which others cannot enter", () => {
-		const base = join(temporaryDirectory(), "deep", "base");
-		expect(existsSync(open(base).directory)).toBe(true);
-		expect(statSync(base).mode & 0o777).toBe(0o700);
 	});
 
 	it.each([
@@ -164,22 +156,6 @@ describe("what other agents left", () => {
 		first.remove();
 		expect(existsSync(second.directory)).toBe(true);
 	});
-});
-
-it("a process that is stopped and not yet reaped is dead", async ({ skip }) => {
-	if (process.platform !== "linux") skip("only Linux shows a process's state");
-	const parent = spawn("sh", ["-c", "sh -c 'echo $$' & exec sleep 60"], {
-		stdio: ["ignore", "pipe", "ignore"],
-	});
-	onTestFinished(() => void parent.kill("SIGKILL"));
-	const [line] = await once(parent.stdout, "data");
-	const pid = Number(String(line));
-	const stat = () => readFileSync(`/proc/${pid}/stat`, "utf8");
-	await expect.poll(stat, { timeout: 20_000 }).toContain(") Z ");
-	const startTime = stat().split(") ")[1]?.split(" ")[19] ?? "";
-	const self = ownIdentity();
-	expect(isDead({ ...self, pid, startTime }, self)).toBe(true);
-	expect(isDead(self, self)).toBe(false);
 });
 
 function leave(

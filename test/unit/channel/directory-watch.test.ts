@@ -15,13 +15,6 @@ it("looks again when something is written", async () => {
 	expect(clock.now()).toBe(0);
 });
 
-it("looks again each second though nothing is notified", () => {
-	const { clock, looks, warnings } = start(silent);
-	clock.pass(3_500);
-	expect(looks()).toBe(3);
-	expect(warnings).toEqual([]);
-});
-
 it.each([
 	"EMFILE: too many open files",
 	"ENOSPC: no space left on device",
@@ -45,8 +38,6 @@ it("leaves nothing behind when it ends", () => {
 	expect(closed).toBe(1);
 	expect(clock.nextAlarm).toBeUndefined();
 });
-
-const silent: OpenWatcher = () => ({ close: () => {} });
 
 function start(openWatcher?: OpenWatcher) {
 	const directory = temporaryDirectory();

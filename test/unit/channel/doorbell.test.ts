@@ -21,15 +21,6 @@ describe.skipIf(process.platform !== "linux")("a doorbell", () => {
 		}
 	});
 
-	it("is not heard any more by who has gone", async () => {
-		const path = await installed();
-		const [gone, there] = [listen(path), listen(path)];
-		gone.close();
-		ringDoorbell(path);
-		await expect.poll(there.rings, SOON).toBe(1);
-		expect(gone.rings()).toBe(0);
-	});
-
 	it("does without where one of many cannot be made", async () => {
 		const directory = temporaryDirectory();
 		const path = join(directory, "doorbell");

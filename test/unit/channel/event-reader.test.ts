@@ -49,6 +49,24 @@ describe("the newest event", () => {
 		expect(reader.newest().sequence).toBe(3);
 	});
 
+	it("is found where latest.json is missing for a moment", () => {
+		const { channel, reader, directory } = open();
+		channel.send(work(1), 1);
+		rmSync(join(directory, "latest.json"));
+		expect(reader.newest().sequence).toBe(1);
+		channel.send(work(2), 2);
+		rmSync(join(directory, "latest.json"));
+		expect(reader.newest().sequence).toBe(2);
+	});
+
+	it("stays what it was where the whole channel is gone", () => {
+		const { channel, reader } = open();
+		const event = channel.send(work(1), 1);
+		reader.newest();
+		channel.remove();
+		expect(reader.newest()).toEqual(event);
+	});
+
 	it("is an error that names the directory where there is none", () => {
 		const { channel, reader, directory } = open();
 		const error = (message: RegExp) =>
@@ -117,19 +135,6 @@ describe("reading in order", () => {
 				message: expect.stringContaining("its agent has ended"),
 			}),
 		);
-	});
-});
-
-describe("looking again after the last event", () => {
-	it("finds what comes, from wherever it is asked", () => {
-		const { channel, reader, directory } = open();
-		channel.send(work(1), 1);
-		expect(reader.next(1)).toBeUndefined();
-		keepLatest(directory, () => channel.send(pause(1), 2));
-		expect(read(reader, 0)).toEqual([1, 2]);
-		expect(reader.next(1)?.sequence).toBe(2);
-		for (let round = 2; round < 100; round++) channel.send(work(round), round);
-		expect(reader.next(2)?.sequence).toBe(37);
 	});
 });
 

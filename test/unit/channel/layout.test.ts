@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { networkFileSystemName } from "../../../src/channel/directory-watch.js";
-import { sequenceOf } from "../../../src/channel/layout.js";
+import { sequenceOf, sequencesIn } from "../../../src/channel/layout.js";
 
 it.each([
 	"42.json",
@@ -13,6 +13,11 @@ it.each([
 	"README",
 ])("takes %s for none of ours", (name) => {
 	expect(sequenceOf(name)).toBeUndefined();
+});
+
+it("orders by number and leaves foreign names out", () => {
+	const names = ["0000000010.json", "notes", "0000000002.json"];
+	expect(sequencesIn(names)).toEqual([2, 10]);
 });
 
 it.each([

@@ -188,11 +188,6 @@ function start(onReply: () => void = () => {}) {
 		await watch.open(async () => openWatcher);
 		return watch;
 	};
-	let steps = 0;
-	const step = () => {
-		steps += 1;
-		writers[0]?.write({ kind: "PROGRESS", step: steps }, steps);
-	};
 	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
-	return { root, clock, received, warnings, begin, say, step };
+	return { root, clock, received, warnings, begin, say };
 }

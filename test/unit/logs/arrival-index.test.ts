@@ -95,18 +95,4 @@ describe("the times at which lines of a log came", () => {
 		found.refresh();
 		expect(found.at(0)).toBeUndefined();
 	});
-
-	it("are found by place, also while more of them come", () => {
-		lookAt([2, 1_000], [5, 1_200]);
-		const found = new ArrivalTimes(times());
-		found.refresh();
-		expect([0, 2, 4].map((place) => found.at(place))).toEqual([
-			undefined,
-			1_000,
-			1_000,
-		]);
-		lookAt([5, 8_000], [9, 8_100]);
-		found.refresh();
-		expect([5, 90].map((place) => found.at(place))).toEqual([8_000, 8_000]);
-	});
 });

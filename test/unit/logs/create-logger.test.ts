@@ -51,22 +51,6 @@ describe("createLogger", () => {
 		);
 	});
 
-	it("colours times, warnings and errors on a terminal", async () => {
-		const { logger, shown } = await loggerOf({
-			look: { dated: false, colours: true },
-		});
-		logger.info("all is well");
-		logger.warn("this");
-		logger.error("that");
-		const time = "\x1b[90m12:03:04.005\x1b[39m";
-		expect(shown().split("\n")).toEqual([
-			`${time} all is well`,
-			`${time} \x1b[33mwarning: this\x1b[39m`,
-			`${time} \x1b[31merror: that\x1b[39m`,
-			"",
-		]);
-	});
-
 	it("writes JSON with details and without secrets", async () => {
 		const { logger, shown } = await loggerOf({ format: "json" });
 		logger.info("to etcd://u:p@h", { rank: 2, password: "x" });
