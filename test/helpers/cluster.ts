@@ -55,7 +55,7 @@ interface Agent {
 }
 
 /** What a test has to know of its own end; a concurrent test's context. */
-export interface TestEnd {
+interface TestEnd {
 	onTestFinished(clean: () => Promise<void>): void;
 	onTestFailed(explain: () => void): void;
 }
