@@ -11,7 +11,7 @@ import { openProxy, type TcpProxy } from "./tcp-proxy.js";
 
 const BOUND_MS = 60_000;
 
-export interface ProxiedRun {
+interface ProxiedRun {
 	readonly cluster: Cluster;
 	/** The members of round 1 by rank. */
 	readonly members: readonly string[];

@@ -12,7 +12,7 @@ export interface Answered {
 	readonly body: string;
 }
 
-export interface AskOptions {
+interface AskOptions {
 	readonly method?: string;
 	/** Host, too, which fetch does not let its callers choose. */
 	readonly headers?: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ const HOW_TO_GET_ONE =
 	"apt-get install chromium (Debian), or set CHROMIUM_BIN to the path of a Chromium or Chrome";
 
 /** A page of a browser, and what went wrong in it so far. */
-export interface OpenPage {
+interface OpenPage {
 	readonly page: Page;
 	/** Errors that were thrown in it, and those that the browser wrote to its console. */
 	readonly problems: readonly string[];
@@ -24,7 +24,7 @@ export interface OpenPage {
  * somebody's machine are not a test's to add.
  * @throws Error where CHROMIUM_BIN is no program
  */
-export function findBrowser(
+function findBrowser(
 	env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined {
 	const named = env.CHROMIUM_BIN;

@@ -6,7 +6,7 @@ import { CLI, type CliOptions, type CliResult, environmentOf } from "./cli.js";
 const HOST = fileURLToPath(new URL("../fixtures/cli-host.js", import.meta.url));
 
 /** Runs a command line to its end. */
-export type RunLine = (
+type RunLine = (
 	args: readonly string[],
 	options: Pick<CliOptions, "cwd" | "env">,
 ) => Promise<CliResult>;

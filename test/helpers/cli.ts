@@ -25,7 +25,7 @@ export interface CliOptions {
 	readonly uid?: number;
 }
 
-export interface RunningCli {
+interface RunningCli {
 	readonly child: ChildProcess;
 	/** What it has written so far. */
 	readonly output: { stdout: string; stderr: string };

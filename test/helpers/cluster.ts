@@ -1,16 +1,12 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import {
-	agentArguments,
-	type ClusterAgentOptions,
-	type ClusterOptions,
-} from "./cluster-options.js";
 import type { EtcdNode } from "./etcd.js";
 import { poll } from "./etcd-gateway.js";
-import { expectWorld, type NodeOfWorld, sizeOf } from "./expected-world.js";
 import {
+	job,
 	type Launch,
 	type LaunchEnd,
+	type LaunchOptions,
 	LaunchSite,
 	type WorkerRecord,
 } from "./launch.js";
@@ -19,11 +15,38 @@ import { isAlive } from "./processes.js";
 import { RunInStore } from "./run-in-store.js";
 import { onTestFailed, onTestFinished } from "./this-test.js";
 
-export type {
-	ClusterAgentOptions,
-	ClusterOptions,
-	Job,
-} from "./cluster-options.js";
+/** Time-outs that no test outlasts: what comes, comes because of something else. */
+const PATIENT = {
+	join_timeout: 120,
+	last_call_timeout: 60,
+	settle_timeout: 50,
+	lease_ttl: 60,
+};
+
+/** A script in fixtures/jobs with its arguments. */
+export type Job = readonly [name: string, ...args: string[]];
+
+export interface ClusterOptions {
+	/** --nnodes */
+	readonly nodes: string;
+	/** Of --rdzv-conf, in seconds; long ones unless given. */
+	readonly conf?: Readonly<Partial<Record<keyof typeof PATIENT, number>>>;
+	/** Flags of all agents. */
+	readonly flags?: readonly string[];
+	/** Obeys unless given. */
+	readonly worker?: Job;
+}
+
+export interface ClusterAgentOptions extends LaunchOptions {
+	readonly nproc?: number;
+	readonly role?: string;
+	/** Flags of this agent. */
+	readonly flags?: readonly string[];
+	/** Its way to the store, where that is not the others'. */
+	readonly endpoint?: string;
+	/** Where its workers are not the others'. */
+	readonly worker?: Job;
+}
 
 interface Agent {
 	readonly node: NodeOfWorld;
@@ -32,7 +55,7 @@ interface Agent {
 }
 
 /** What a test has to know of its own end; a concurrent test's context. */
-export interface TestEnd {
+interface TestEnd {
 	onTestFinished(clean: () => Promise<void>): void;
 	onTestFailed(explain: () => void): void;
 }
@@ -213,4 +236,95 @@ export class Cluster {
 		if (agent === undefined) throw new Error(`${nodeId} was not started`);
 		return agent;
 	}
+}
+
+/** The arguments of an agent of this run. */
+function agentArguments(
+	runId: string,
+	endpoint: string,
+	cluster: ClusterOptions,
+	agent: ClusterAgentOptions,
+): readonly string[] {
+	const [name, ...args] = agent.worker ?? cluster.worker ?? ["obeys.sh"];
+	const pairs = Object.entries({ ...PATIENT, ...cluster.conf });
+	return [
+		...["--nnodes", cluster.nodes, "--run-id", runId],
+		...["--nproc-per-node", String(agent.nproc ?? 1)],
+		...["--role", agent.role ?? "default"],
+		...["--rdzv-endpoint", agent.endpoint ?? endpoint],
+		...["--rdzv-conf", pairs.map((pair) => pair.join("=")).join()],
+		...[...(cluster.flags ?? []), ...(agent.flags ?? []), job(name), ...args],
+	];
+}
+
+/** What the workers of one node can be expected to be told. */
+interface NodeOfWorld {
+	readonly nodeId: string;
+	readonly nproc: number;
+	readonly role: string;
+}
+
+/** The variables that follow from who is in a round, in which order; the others are the same for all workers of it. */
+const RANK_VARIABLES = [
+	...["ELASTIC_RUN_NODE_ID", "RANK", "LOCAL_RANK", "GROUP_RANK"],
+	...["ROLE_NAME", "ROLE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"],
+	...["GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE"],
+] as const;
+
+/** The same in all workers of a round, whatever it is. */
+const SHARED_VARIABLES = [
+	...["MASTER_ADDR", "MASTER_PORT", "ELASTIC_RUN_INSTANCE"],
+	...["ELASTIC_RUN_ROUND", "ELASTIC_RUN_RUN_ID"],
+	...["TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID"],
+] as const;
+
+/** Checks what the workers of a round were told, by rank, where its members are these in this order. */
+function expectWorld(
+	workers: readonly WorkerRecord[],
+	nodes: readonly NodeOfWorld[],
+): void {
+	const told = workers.map(({ env }) => pick(env, RANK_VARIABLES));
+	expect(told).toEqual(expectedRanks(nodes));
+	const shared = workers.map(({ env }) => pick(env, SHARED_VARIABLES));
+	expect(shared).toEqual(shared.map(() => shared[0]));
+}
+
+/** The rank variables of each of them. */
+function expectedRanks(
+	nodes: readonly NodeOfWorld[],
+): readonly Readonly<Record<string, string>>[] {
+	const worldSize = sizeOf(nodes);
+	let rank = 0;
+	const roleRanks = new Map<string, number>();
+	return nodes.flatMap(({ nodeId, nproc, role }, groupRank) =>
+		Array.from({ length: nproc }, (_, localRank) => {
+			const roleRank = roleRanks.get(role) ?? 0;
+			roleRanks.set(role, roleRank + 1);
+			return {
+				ELASTIC_RUN_NODE_ID: nodeId,
+				RANK: String(rank++),
+				LOCAL_RANK: String(localRank),
+				GROUP_RANK: String(groupRank),
+				ROLE_NAME: role,
+				ROLE_RANK: String(roleRank),
+				WORLD_SIZE: String(worldSize),
+				LOCAL_WORLD_SIZE: String(nproc),
+				GROUP_WORLD_SIZE: String(nodes.length),
+				ROLE_WORLD_SIZE: String(
+					sizeOf(nodes.filter((node) => node.role === role)),
+				),
+			};
+		}),
+	);
+}
+
+function sizeOf(nodes: readonly NodeOfWorld[]): number {
+	return nodes.reduce((sum, { nproc }) => sum + nproc, 0);
+}
+
+function pick(
+	env: WorkerRecord["env"],
+	names: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+	return Object.fromEntries(names.map((name) => [name, env[name]]));
 }

@@ -12,7 +12,7 @@ const MOST_TRIES = 5;
 const LEADER_LIMIT_MS = 60_000;
 const MEMBER_ANSWER_MS = 1_000;
 
-export interface ClusterSettings extends MemberOptions {
+interface ClusterSettings extends MemberOptions {
 	/** Members reach each other through gates. */
 	readonly hasGates?: boolean;
 }

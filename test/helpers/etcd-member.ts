@@ -9,7 +9,7 @@ import type { PeerGate } from "./peer-gate.js";
 /** On a busy machine etcd takes seconds to start; none that is well takes as long as this. */
 export const START_LIMIT_MS = 60_000;
 
-export interface EtcdUser {
+interface EtcdUser {
 	readonly user: string;
 	readonly password: string;
 	readonly prefix?: string;
@@ -30,7 +30,7 @@ export interface EtcdOptions {
 export type MemberOptions = EtcdOptions &
 	Required<Pick<EtcdOptions, "heartbeatMs" | "electionMs">>;
 
-export interface MemberSettings extends MemberOptions {
+interface MemberSettings extends MemberOptions {
 	readonly program: string;
 	readonly name: string;
 	readonly ports: { readonly client: number; readonly peer: number };

@@ -62,7 +62,7 @@ export interface EtcdServer extends EtcdNode {
 	wipe(options?: { readonly sameClusterId?: boolean }): Promise<void>;
 }
 
-export interface OpenEtcdServer extends EtcdServer {
+interface OpenEtcdServer extends EtcdServer {
 	/** Ends it and removes its data. */
 	close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Cluster } from "./cluster.js";
 import { livesAt, releaseWorkers, sawEnd, sawLives } from "./lives.js";
 
 /** A node that is cut off from the store, by what was done before this is called. */
-export interface CutOff {
+interface CutOff {
 	readonly cluster: Cluster;
 	readonly lost: string;
 	/** The others by rank. */

@@ -6,7 +6,7 @@ import type { WorkerRecord } from "./launch.js";
 import { isAlive, waitFor } from "./processes.js";
 
 /** What a worker of the job follows.js has written down: its events, and at last a SIGTERM. */
-export type Followed = WorkerEvent | { readonly kind: "SIGTERM" };
+type Followed = WorkerEvent | { readonly kind: "SIGTERM" };
 
 /** What a worker has written down so far. */
 export function followed({ pid, env }: WorkerRecord): readonly Followed[] {

@@ -12,7 +12,7 @@ export interface HookReady {
 	readonly torch_socket: string | null;
 }
 
-export interface SeenHook {
+interface SeenHook {
 	readonly hook: string;
 	readonly ready: HookReady;
 }

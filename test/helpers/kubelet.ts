@@ -20,7 +20,7 @@ export interface ContainerSpec {
 	readonly startupProbe?: { readonly port: number; readonly path: string };
 }
 
-export interface PodSpec {
+interface PodSpec {
 	/** Init containers with `restartPolicy: Always`. */
 	readonly sidecar: ContainerSpec;
 	/** Its `restartPolicy` is `Never`. */

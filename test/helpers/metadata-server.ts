@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 
-export interface Request {
+interface Request {
 	readonly method: string;
 	readonly path: string;
 	readonly query: URLSearchParams;

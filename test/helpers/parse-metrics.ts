@@ -1,11 +1,11 @@
 /** One line of the text format of Prometheus that has a number. */
-export interface MetricSample {
+interface MetricSample {
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly value: number;
 }
 
-export interface ParsedMetrics {
+interface ParsedMetrics {
 	/** By the name of the family. */
 	readonly types: ReadonlyMap<string, string>;
 	readonly helps: ReadonlyMap<string, string>;

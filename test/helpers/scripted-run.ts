@@ -135,7 +135,7 @@ export class ScriptedRun {
 	}
 }
 
-export interface ScriptedAgentSettings {
+interface ScriptedAgentSettings {
 	readonly localWorldSize?: number;
 	/** `default` unless given. */
 	readonly role?: string;

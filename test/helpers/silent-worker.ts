@@ -36,7 +36,7 @@ function sleeps(pid: number): boolean {
 	);
 }
 
-export interface SilentWorker {
+interface SilentWorker {
 	readonly process: WorkerProcess;
 	readonly outputs: readonly { name: string; file: HeldFile }[];
 	/** Where its stack comes to lie. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.js";
 import { onTestFinished } from "./this-test.js";
 
-export type Direction = "to-server" | "to-client";
+type Direction = "to-server" | "to-client";
 
 /** A TCP connection's way through which a test can make a network go wrong. */
 export interface TcpProxy {

@@ -37,7 +37,7 @@ function canImport(name: string): boolean {
 }
 
 /** What a process of examples/torch_soft.py says when a round begins or is over for it. */
-export interface RoundLine {
+interface RoundLine {
 	readonly pid: number;
 	readonly round: number;
 	readonly rank: number;

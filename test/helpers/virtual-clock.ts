@@ -49,6 +49,18 @@ export class VirtualClock implements Clock {
 		this.time = end;
 	}
 
+	/** Goes forward as `advance` does, for who waits for no promise. */
+	pass(durationMs: number): void {
+		const end = this.time + durationMs;
+		for (;;) {
+			const next = this.nextAlarm;
+			if (next === undefined || next > end) break;
+			this.time = Math.max(this.time, next);
+			this.ring(next);
+		}
+		this.time = end;
+	}
+
 	/** Goes forward as for a process that stood still meanwhile: what fell due rings now, before anything else happens. */
 	standStill(durationMs: number): void {
 		this.time += durationMs;

@@ -37,14 +37,14 @@ export interface RoundCommit {
 }
 
 /** What a node's record says from now on; null: it is gone. */
-export interface RecordChange {
+interface RecordChange {
 	readonly at: number;
 	readonly nodeId: string;
 	readonly record: NodeRecord | null;
 }
 
 /** A write of what all share, by a process that did not coordinate at that moment. */
-export interface Usurpation {
+interface Usurpation {
 	readonly at: number;
 	readonly by: string;
 	readonly coordinator: string | null;
@@ -52,14 +52,14 @@ export interface Usurpation {
 }
 
 /** One process changed another's record, or ended the lease that it hung on. */
-export interface Intrusion {
+interface Intrusion {
 	readonly at: number;
 	readonly by: string;
 	readonly of: ProcessHistory;
 }
 
 /** A record that says ready for a round that was synced already when it was written. */
-export interface StaleClaim {
+interface StaleClaim {
 	readonly at: number;
 	readonly by: string;
 	readonly claim: number;
@@ -120,7 +120,7 @@ export function emptyHistory(seed: number, shape: RunShape): History {
 	};
 }
 
-export interface StoredWrite {
+interface StoredWrite {
 	readonly at: number;
 	readonly by: string;
 	readonly write: Write;
@@ -182,7 +182,7 @@ export function lifts(history: History): readonly RoundCommit[] {
 
 /** From when on a time limit counts: after each disturbance that begins before it would be over. */
 export function undisturbedFrom(
-	{ disturbed, frozen }: ProcessHistory,
+	{ disturbed, frozen }: Pick<ProcessHistory, "disturbed" | "frozen">,
 	from: number,
 	boundMs: number,
 ): number {

@@ -1,26 +1,23 @@
 // Writes down by which seed each mutant is caught, so that the tests find it at once:
 //   npx tsx test/simulation/learn-seeds.ts
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../helpers/node-bundle.js";
 import { tryByChecker } from "./mutants/by-checker.js";
-import { isChecked, MUTANTS } from "./mutants/index.js";
+import { isChecked, MUTANTS, writeSeeds } from "./mutants/index.js";
 
 const RED = /^seed (\d+) is red/m;
 
 const directory = mkdtempSync(join(PROJECT, "node_modules/.mutants-"));
-const seeds: [name: string, seed: number][] = [];
+const seeds = new Map<string, number>();
 try {
 	for (const mutant of MUTANTS.filter(isChecked)) {
 		const { output } = await tryByChecker(mutant, directory);
 		const seed = Number(RED.exec(output)?.[1]);
 		console.log(`${seed} ${mutant.name}`);
-		if (seed > 0) seeds.push([mutant.name, seed]);
+		if (seed > 0) seeds.set(mutant.name, seed);
 	}
 } finally {
 	rmSync(directory, { recursive: true });
 }
-writeFileSync(
-	join(import.meta.dirname, "mutants/known-seeds.json"),
-	`${JSON.stringify(Object.fromEntries(seeds.sort()), null, "\t")}\n`,
-);
+writeSeeds(seeds);

@@ -19,7 +19,7 @@ const SOURCES = [
 	...(["lifetime", "command", "chaos"] as const),
 ] satisfies readonly NoticeSource[];
 
-export interface ManyNotices {
+interface ManyNotices {
 	readonly last: RoundCommit | undefined;
 	readonly processes: readonly ProcessHistory[];
 	readonly given: number;

@@ -21,7 +21,7 @@ import type { Timeline } from "./timeline.js";
 /** A moment of a run at which a fault may strike. */
 export type Moment = "write" | "left" | "lifted";
 
-export interface ObserverOptions {
+interface ObserverOptions {
 	readonly timeline: Timeline;
 	readonly history: History;
 	readonly keys: RunKeys;

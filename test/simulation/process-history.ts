@@ -40,7 +40,7 @@ export interface ProcessHistory {
 	readonly recordTaken: number[];
 	/** When it was asked to leave. */
 	readonly stopsAsked: number[];
-	/** When it was told that its machine will go. */
+	/** When it was told that its machine will go, or that it stays. */
 	readonly noticed: number[];
 	/** What it asked of the store, keepalives apart. */
 	readonly calls: StoreCall[];

@@ -3,7 +3,7 @@ import { SITUATIONS, type Situation, situationsOf } from "./situations.js";
 
 const LINES_SHOWN = 30;
 
-export interface SeedsResult {
+interface SeedsResult {
 	readonly seeds: number;
 	readonly events: number;
 	/** How many of the runs came to each situation. */
@@ -12,7 +12,7 @@ export interface SeedsResult {
 	readonly red: SimulatedRun | undefined;
 }
 
-export interface SeedsOptions {
+interface SeedsOptions {
 	/** Only breaks of this invariant count. */
 	readonly checker?: string | undefined;
 	/** A seed to play before all others: it was red once. */

@@ -110,6 +110,7 @@ export class SimAgent {
 
 	withdraw(source: NoticeSource, origin?: string): void {
 		const reason = "not after all";
+		this.history.noticed.push(this.options.machine.timeline.now);
 		this.say(`has no notice of ${source} any more`);
 		this.process.deliver(() =>
 			this.agent.dispatch({ kind: "notice-withdrawn", source, origin, reason }),

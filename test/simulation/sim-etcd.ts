@@ -42,7 +42,7 @@ export interface ServerObserver {
 }
 
 /** What becomes of a request that reaches the server's machine. */
-export type Reception = "carried out" | "waits" | "refused";
+type Reception = "carried out" | "waits" | "refused";
 
 /** An etcd cluster under one address: data, leases by its own time, and its bad hours. */
 export class SimEtcd {

@@ -13,7 +13,7 @@ const DEADLINE_PART = 1 / 6;
 /** The wait after a keepalive that was not answered, in milliseconds. */
 const RETRY_MS = { least: 50, most: 100 };
 
-export interface SimLeaseEvents extends LeaseEvents {
+interface SimLeaseEvents extends LeaseEvents {
 	/** A keepalive was not answered in time. */
 	readonly onMissed: () => void;
 	readonly revoke: () => Promise<void>;

@@ -1,7 +1,6 @@
 import type { Ending } from "../../src/agent/machine/state.js";
 import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import type { History } from "./history.js";
-import type { Peers } from "./peers.js";
 import type { Random } from "./random.js";
 import type { SimEtcd } from "./sim-etcd.js";
 import type { Situation } from "./situations.js";
@@ -34,6 +33,29 @@ export interface WorkerHabits {
 	/** How long one works, in milliseconds. */
 	readonly shortestMs: number;
 	readonly longestMs: number;
+}
+
+/** One who notices that others have ended. */
+interface Peer {
+	losePeer(): void;
+}
+
+/** Who works in which world, so that the end of one is felt by the others. */
+export class Peers {
+	private readonly worlds = new Map<string, Set<Peer>>();
+
+	enter(world: string, peer: Peer): void {
+		const peers = this.worlds.get(world) ?? new Set();
+		this.worlds.set(world, peers.add(peer));
+	}
+
+	leave(world: string, peer: Peer): void {
+		this.worlds.get(world)?.delete(peer);
+	}
+
+	tellOfLoss(world: string): void {
+		for (const peer of this.worlds.get(world) ?? []) peer.losePeer();
+	}
 }
 
 /** What all processes of a run share. */

@@ -9,7 +9,7 @@ import type {
 } from "../../src/policies/strategy.js";
 
 /** Exit codes of workers that "by-exit-code" gives a meaning. */
-export const EXITS = { leave: 2, failRun: 3 } as const;
+const EXITS = { leave: 2, failRun: 3 } as const;
 
 /** Every failure is charged to the node whose worker failed. */
 class ChargeNode extends HardRestartPolicyStrategy {

@@ -24,7 +24,7 @@ import { SimWatches } from "./sim-watches.js";
 import { QUIET, type Timeline } from "./timeline.js";
 
 /** A call that gets no answer fails after this time. */
-export const CALL_TIMEOUT_MS = 1_000;
+const CALL_TIMEOUT_MS = 1_000;
 /** What becomes of a request to whose sender nothing but a failure is told. */
 const FATES = ["never", "in time", "late"] as const;
 /** How late a request may be carried out whose sender has perhaps given up. */

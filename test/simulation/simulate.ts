@@ -1,7 +1,7 @@
 import { hasConverged } from "./checkers/convergence.js";
 import { checkersFor } from "./checkers/index.js";
+import { planNotices } from "./faults.js";
 import type { History, Violation } from "./history.js";
-import { planNotices } from "./plan-notices.js";
 import { Random } from "./random.js";
 import { type RunShape, someShape } from "./settings.js";
 import { SIM_POLICIES } from "./sim-policies.js";

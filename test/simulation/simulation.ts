@@ -1,15 +1,13 @@
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { FAULTS } from "./faults.js";
-import type { FaultyRun } from "./faulty-run.js";
 import { emptyHistory, type History } from "./history.js";
 import { type Link, openLink } from "./link.js";
 import { type Moment, Observer } from "./observer.js";
-import { Peers } from "./peers.js";
 import type { Random } from "./random.js";
 import { calmed, type RunShape } from "./settings.js";
 import { SimAgent } from "./sim-agent.js";
 import { SimEtcd } from "./sim-etcd.js";
-import type { SimMachine } from "./sim-machine.js";
+import { Peers, type SimMachine } from "./sim-machine.js";
 import type { Situation } from "./situations.js";
 import { Timeline } from "./timeline.js";
 import { TroubledStore } from "./troubled-store.js";
@@ -29,7 +27,7 @@ export interface TraceLine {
 }
 
 /** One run: its store, its agents, and what happens to them. */
-export class Simulation implements FaultyRun {
+export class Simulation {
 	readonly timeline = new Timeline();
 	readonly trace: TraceLine[] = [];
 	readonly history: History;
@@ -75,6 +73,7 @@ export class Simulation implements FaultyRun {
 		this.machine = { ...told, habits, peers, pauseTimeoutMs };
 	}
 
+	/** The time to live of its leases, in milliseconds. */
 	get leaseTtlMs(): number {
 		return this.shape.spec.leaseTtlMs;
 	}
@@ -83,6 +82,7 @@ export class Simulation implements FaultyRun {
 		return this.agents.filter((agent) => agent.isAlive);
 	}
 
+	/** The living agent that coordinates as the store says. */
 	coordinator(): SimAgent | undefined {
 		const value = this.etcd.data.get(new RunKeys(RUN_ID).coordinator)?.value;
 		if (value === undefined) return undefined;
@@ -92,6 +92,7 @@ export class Simulation implements FaultyRun {
 		);
 	}
 
+	/** Starts an agent, of a node that is new or whose process has ended (or is frozen). */
 	startAgent(nodeId = this.newNode()): void {
 		const { random, shape, agents, timeline } = this;
 		const sharesHost = random.chance(0.8);
@@ -124,6 +125,7 @@ export class Simulation implements FaultyRun {
 		void agent.start();
 	}
 
+	/** The id of a node that has had no agent. */
 	newNode(): string {
 		this.nodes += 1;
 		return `node-${this.nodes}`;
@@ -135,10 +137,12 @@ export class Simulation implements FaultyRun {
 		});
 	}
 
+	/** At the next such moment, with the agent that brings it about. */
 	at(moment: Moment, act: (by: SimAgent) => void): void {
 		this.ambushes.push({ moment, act });
 	}
 
+	/** Spoils an agent's way to the store for a time. */
 	disturb(agent: SimAgent, durationMs: number, change: Partial<Link>): void {
 		this.machine.say(
 			agent.history.incarnation,

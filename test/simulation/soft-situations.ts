@@ -25,7 +25,7 @@ export const SOFT_SITUATIONS = [
 	"a worker dies of an incident that is over",
 ] as const;
 
-export type SoftSituation = (typeof SOFT_SITUATIONS)[number];
+type SoftSituation = (typeof SOFT_SITUATIONS)[number];
 
 export function* softSituationsOf(history: History): Iterable<SoftSituation> {
 	for (const worker of history.workers) yield* ofWorker(worker, history);

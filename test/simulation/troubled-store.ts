@@ -5,25 +5,7 @@ import type { SimEtcd } from "./sim-etcd.js";
 import type { Situation } from "./situations.js";
 import type { Timeline } from "./timeline.js";
 
-/** The bad hours of the store that all agents share. */
-export interface StoreInTrouble {
-	/** kill -9, and a new process on the same data after this time. */
-	restart(downMs: number): void;
-	/** SIGSTOP until SIGCONT. */
-	freeze(durationMs: number): void;
-	/** A cluster without a leader: nothing is answered, and the new leader gives leases their whole time. */
-	loseLeader(durationMs: number): void;
-	/** Its data are gone: a new cluster under the old address after this time. */
-	wipe(downMs: number): void;
-	/** Watches that are behind are cancelled. */
-	compact(): void;
-	/** Somebody's hand deletes the coordinator's key, one agent's record, or all of the run's keys. */
-	deleteCoordinator(): void;
-	deleteRecord(nodeId: string): void;
-	deleteRun(): void;
-}
-
-export interface TroubledStoreOptions {
+interface TroubledStoreOptions {
 	readonly etcd: SimEtcd;
 	readonly timeline: Timeline;
 	readonly history: History;
@@ -35,12 +17,13 @@ export interface TroubledStoreOptions {
 	readonly onTrouble: (durationMs: number) => void;
 }
 
-/** One trouble at a time: what comes meanwhile is left out. */
-export class TroubledStore implements StoreInTrouble {
+/** The bad hours of the store that all agents share, one at a time: what comes meanwhile is left out. */
+export class TroubledStore {
 	private isBusy = false;
 
 	constructor(private readonly options: TroubledStoreOptions) {}
 
+	/** kill -9, and a new process on the same data after this time. */
 	restart(downMs: number): void {
 		const { etcd, note } = this.options;
 		this.suffer("is killed, and started again", downMs, {
@@ -52,6 +35,7 @@ export class TroubledStore implements StoreInTrouble {
 		});
 	}
 
+	/** SIGSTOP until SIGCONT. */
 	freeze(durationMs: number): void {
 		const { etcd } = this.options;
 		this.suffer("is frozen", durationMs, {
@@ -60,6 +44,7 @@ export class TroubledStore implements StoreInTrouble {
 		});
 	}
 
+	/** A cluster without a leader: nothing is answered, and the new leader gives leases their whole time. */
 	loseLeader(durationMs: number): void {
 		const { etcd } = this.options;
 		this.suffer("has no leader", durationMs, {
@@ -71,6 +56,7 @@ export class TroubledStore implements StoreInTrouble {
 		});
 	}
 
+	/** Its data are gone: a new cluster under the old address after this time. */
 	wipe(downMs: number): void {
 		const { etcd, history, observer, timeline, note } = this.options;
 		this.suffer("loses its data", downMs, {
@@ -84,6 +70,7 @@ export class TroubledStore implements StoreInTrouble {
 		});
 	}
 
+	/** Watches that are behind are cancelled. */
 	compact(): void {
 		this.options.say("is compacted");
 		this.options.etcd.breakStreams();
@@ -97,6 +84,7 @@ export class TroubledStore implements StoreInTrouble {
 		this.delete([this.options.keys.node(nodeId)]);
 	}
 
+	/** Somebody's hand deletes all of the run's keys. */
 	deleteRun(): void {
 		const { history, timeline, keys, etcd } = this.options;
 		if (!etcd.serves) return;

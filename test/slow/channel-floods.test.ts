@@ -2,8 +2,8 @@
 // out of the round, and all nodes would start again. Nor may they fill the launcher's log.
 import { describe, expect, it } from "vitest";
 import { needPython } from "../fixtures/python/start-python.js";
+import type { Job } from "../helpers/cluster.js";
 import { Cluster } from "../helpers/cluster.js";
-import type { Job } from "../helpers/cluster-options.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { tell } from "../helpers/obedient-worker.js";
 

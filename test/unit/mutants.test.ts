@@ -15,7 +15,8 @@ it("finds each guard that a mutant takes out, once", () => {
 });
 
 it("finds a guard in another layout, but not in the middle of a name", () => {
-	const mutant = { name: "", without: "", caughtBy: { checker: "" } };
+	const caughtBy = { test: "", named: "" };
+	const mutant = { name: "", file: "", without: "", caughtBy };
 	const { file, mutated } = findGuard({
 		...mutant,
 		guard: "function didYouMean(word: string,\n\tknown: Iterable<string>)",

@@ -26,7 +26,7 @@ export const recovery: Checker = {
  * worker that does not acknowledge its PAUSE. Where fewer than MIN are there, the
  * join time-out comes instead.
  */
-export function recoveryBoundMs({
+function recoveryBoundMs({
 	spec,
 	shutdownTimeoutMs,
 	pauseTimeoutMs,

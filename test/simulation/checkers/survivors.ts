@@ -13,7 +13,8 @@ const UNSEEN_MS = 1_500;
 /**
  * Policies that pause: a change of the world alone costs no worker its process,
  * unless it cannot be paused: it never said HELLO, is not told, does not answer, or
- * neither ends nor waits for work where one in its place had ended too late.
+ * neither ends nor waits for work where one in its place had ended too late. Nor does
+ * one survive that has ended for a notice, though that was withdrawn later.
  */
 export const survivors: Checker = {
 	name: "survivors",
@@ -91,11 +92,14 @@ function mayEnd(worker: WorkerHistory, history: History): boolean {
 		leaderEndedAt !== null && (signalledAt ?? leaderEndedAt) >= leaderEndedAt;
 	const wasDeaf =
 		greetedAt === null || greetedAt + UNSEEN_MS >= (signalledAt ?? 0);
-	const wasFrozen = worker.process.frozen.length > 0;
+	const { frozen, noticed } = worker.process;
+	const wasFrozen = frozen.length > 0;
+	const hadNotice = noticed.some((at) => at <= (signalledAt ?? at));
 	return (
 		endedByItself ||
 		wasDeaf ||
 		wasFrozen ||
+		hadNotice ||
 		untoldAt !== null ||
 		isLate(worker, history) ||
 		isGivenUp(worker, history)

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { NODE_BUNDLE, PROJECT } from "../../helpers/node-bundle.js";
 import { findGuard } from "./find-guard.js";
-import type { Mutant } from "./mutant.js";
+import type { Mutant } from "./index.js";
 
 /** Makes one file of what stands in `entry` and of all that it imports of the project, as if the mutant's guard were gone. */
 export async function bundle(

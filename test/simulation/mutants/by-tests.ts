@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { PROJECT } from "../../helpers/node-bundle.js";
 import { bundle } from "./bundle.js";
-import type { Mutant, Tested, Verdict } from "./mutant.js";
+import type { Mutant, Tested, Verdict } from "./index.js";
 import { runNode } from "./run-node.js";
 
 /** What vitest's JSON reporter writes, as far as it is read here. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sourceFiles } from "../../helpers/import-graph.js";
 import { PROJECT } from "../../helpers/node-bundle.js";
-import type { Mutant } from "./mutant.js";
+import type { Mutant } from "./index.js";
 
 /** Where a guard stands. */
 interface FoundGuard {

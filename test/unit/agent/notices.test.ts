@@ -120,11 +120,6 @@ describe("a notice", () => {
 		expect(due.state).toMatchObject({ leaving: { exitCode: 143 } });
 	});
 
-	it("brings SIGKILL before the machine goes", () => {
-		const { state } = told([1_000, noticed(20_000)], [11_000, TIME]);
-		expect(deadlineOf(state)).toBe(21_000);
-	});
-
 	it("brings SIGTERM at once where all workers are ready to end", () => {
 		const notice = [1_000, noticed(120_000)] as const;
 		expect(told(notice, [2_000, ready(0)]).effects).toHaveLength(1);
@@ -146,15 +141,6 @@ describe("a notice", () => {
 		);
 		expect(deadlineOf(state)).toBe(11_000);
 		expect(effects).toMatchObject([{ isFirst: true }, { isFirst: false }]);
-	});
-
-	it("does nothing more when it is repeated", () => {
-		const { state, effects } = told(
-			[1_000, noticed(20_000)],
-			[9_000, noticed(20_000)],
-		);
-		expect(effects).toHaveLength(1);
-		expect(deadlineOf(state)).toBe(11_000);
 	});
 });
 
@@ -184,21 +170,6 @@ describe("a worker that ends after a notice", () => {
 			),
 		);
 		expect(state.phase).toBe("FINISHED");
-	});
-
-	it("that hangs is ended", () => {
-		const hung: AgentInput = {
-			...{ kind: "worker-hung", round: 1, localRank: 0, pid: 7 },
-			...{ description: "hung", evidence: [], stillMs: 1, failsRun: false },
-		};
-		const started: AgentInput = {
-			kind: "worker-started",
-			localRank: 0,
-			pid: 7,
-		};
-		const { effects, intent } = told([1_000, started], notice, [2_000, hung]);
-		expect(intent).toMatchObject({ state: "leaving", failure: null });
-		expect(effects).toContainEqual({ kind: "terminate", localRanks: [0] });
 	});
 });
 
@@ -235,16 +206,6 @@ describe("a notice and the round's end", () => {
 			{ kind: "start-workers" },
 			{ kind: "tell-notice", localRanks: [0, 1], isFirst: false },
 		]);
-	});
-
-	it("begins no round that is there when little time is left", () => {
-		const { state } = told(
-			[1_000, noticed(100_000)],
-			[2_000, left(1)],
-			...[gone(0), gone(1)].map((input) => [3_000, input] as const),
-			[20_000, seen(2)],
-		);
-		expect(state).toMatchObject({ phase: "CLOSED", ending: { exitCode: 143 } });
 	});
 
 	it("makes a node leave when too little time is left for another round, not when that has begun", () => {
@@ -306,14 +267,6 @@ describe("a notice and the round's end", () => {
 		expect(oneEnds.intent).toMatchObject({ failure: null });
 	});
 
-	it("gives paused workers that time, too, where the wait for a round took it", () => {
-		const notice = [2_000, noticed(120_000)] as const;
-		const waited = toldUnder(SOFT, PAUSED, notice, [50_000, left(1)]);
-		expect(waited.intent).toMatchObject({ state: "leaving" });
-		expect(waited.effects).not.toContainEqual(SIGTERM);
-		expect(deadlineOf(waited.state)).toBe(65_000);
-	});
-
 	it("lets a node that has finished go in time for the deadline", () => {
 		const all = [exited(0, 0), exited(1, 0), gone(0), gone(1)];
 		const finished = all.map((input) => [1_000, input] as const);
@@ -343,12 +296,6 @@ describe("workers that are to keep their time", () => {
 		expect(fenced.effects).toContainEqual(SIGTERM);
 		expect(deadlineOf(fenced.state)).toBe(4_000);
 		expect(fenced.intent).toMatchObject({ state: "leaving" });
-	});
-
-	it("keep it where they are paused", () => {
-		const held = toldFrom(PAUSED, [2_000, noticed(50_000)], [3_000, lost]);
-		expect(held.effects).not.toContainEqual(SIGTERM);
-		expect(deadlineOf(held.state)).toBe(17_000);
 	});
 
 	it("keep it though they have not answered PAUSE: they may be saving", () => {
@@ -406,16 +353,6 @@ describe("a withdrawn notice", () => {
 		expect(state).toMatchObject({ workers: [{ ready: false }, {}] });
 	});
 
-	it("brings a node back that was leaving because of it", () => {
-		const { intent } = told(
-			[1_000, noticed(20_000)],
-			[11_000, TIME],
-			[12_000, withdrawn],
-			...[gone(0), gone(1)].map((input) => [13_000, input] as const),
-		);
-		expect(intent).toMatchObject({ state: "ready", claim: 2 });
-	});
-
 	it.each([
 		["that work", RUNNING, [[2_000, left(1)] as const], "pausing"],
 		["that are paused", PAUSED, [], "paused"],
@@ -440,14 +377,5 @@ describe("a withdrawn notice", () => {
 		expect(intent?.notice).not.toHaveProperty("origin");
 		const later = noticed(500_000, { origin: "advice" });
 		expect(deadlineOf(told(...both, [2_000, later]).state)).toBe(16_000);
-	});
-
-	it("changes nothing while another one holds", () => {
-		const { state } = told(
-			[1_000, noticed(120_000)],
-			[1_000, noticed(20_000, { source: "command" })],
-			[2_000, withdrawn],
-		);
-		expect(deadlineOf(state)).toBe(11_000);
 	});
 });

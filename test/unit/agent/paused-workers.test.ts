@@ -6,7 +6,6 @@ import {
 	deadlineOf,
 } from "../../../src/agent/machine/state.js";
 import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RoundCause } from "../../../src/rendezvous/records/records.js";
 import {
 	acknowledged,
@@ -20,7 +19,6 @@ import {
 	PAUSED,
 	play,
 	RUNNING,
-	STOP,
 	seen,
 	TIME,
 	waits,
@@ -52,14 +50,6 @@ describe("the time to end", () => {
 		expect(last.effects).toEqual([{ kind: "kill", localRanks: [2] }]);
 	});
 
-	it("is the same where the agent is told to leave", () => {
-		const { state, effects } = play([STOP], ENDING, at(30_000));
-		expect(effects).toEqual([{ kind: "terminate", localRanks: [1, 2] }]);
-		const killed = play([TIME], state, at(31_000));
-		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
-		expect(deadlineOf(play([gone(0)], killed.state).state)).toBe(60_000);
-	});
-
 	it("is shorter where the fence comes before it, and the paused ones stay", () => {
 		const lost: AgentInput = {
 			kind: "session-lost",
@@ -83,35 +73,6 @@ describe("the time to end", () => {
 		expect(deadlineOf(left)).toBe(50_000);
 		expect(play([gone(1)], left, where).state.phase).toBe("JOINING");
 	});
-
-	it("goes on where a worker that had succeeded left something behind before", () => {
-		const leftBehind = play([exited(0, 0, true)], RUNNING).state;
-		const { state, effects } = play([left(1)], leftBehind, at(5_000));
-		expect(effects).toMatchObject([{ kind: "pause", localRanks: [1] }]);
-		const answered = play([acknowledged(1, 2)], state, at(5_000)).state;
-		expect(deadlineOf(answered)).toBe(31_000);
-	});
-});
-
-describe("a process that SIGKILL does not end", () => {
-	const killed = play([TIME], ENDING, at(31_000)).state;
-
-	it("makes its node leave, when those that were paused have ended", () => {
-		const { state, effects } = play([TIME], killed, at(36_000));
-		expect(effects).toEqual([{ kind: "terminate", localRanks: [1, 2] }]);
-		expect(intentOf(state)).toMatchObject({ state: "leaving" });
-		expect(deadlineOf(state)).toBe(66_000);
-		const ends = [exited(1, 143), gone(1), exited(2, 143), gone(2)];
-		expect(play(ends, state, at(36_100)).state).toMatchObject({
-			phase: "CLOSED",
-			ending: {
-				exitCode: 75,
-				reason: expect.stringContaining(
-					"stuck in the kernel or another user's: pid ? (local rank 0)",
-				),
-			},
-		});
-	});
 });
 
 describe("what is reported", () => {
@@ -120,21 +81,6 @@ describe("what is reported", () => {
 		const { state } = play([exited(0, 9), exited(1, 134)], RUNNING, where);
 		expect(intentOf(state)?.failure).toMatchObject({
 			failure: { localRank: 0, exitCode: 9, id: "a/a-1/1" },
-		});
-	});
-
-	it("is another one in the next round", () => {
-		const where = contextAt(1_000, REPLACE);
-		const again = play(
-			[
-				...[exited(0, 9), gone(0), acknowledged(1, 2), left(1)],
-				...[seen(2, { deprecated: 1 }), acknowledged(1, 3), exited(1, 7)],
-			],
-			RUNNING,
-			where,
-		);
-		expect(intentOf(again.state)?.failure).toMatchObject({
-			failure: { round: 2, localRank: 1, id: "a/a-1/2" },
 		});
 	});
 
@@ -202,13 +148,6 @@ describe("T16 a failure that belongs to what ended the round before", () => {
 		expect(failure?.paused).toBeUndefined();
 	});
 
-	it("is not that of one that waits for no reason", () => {
-		const { state } = play([seen(1), WAITS], RUNNING);
-		const wish = failureAfter([TIME], state, at(3_000));
-		expect(wish).toMatchObject({ isWish: true, unaware: true });
-		expect(wish?.paused).toBeUndefined();
-	});
-
 	it.each([
 		["that is paused", PAUSED],
 		["that has not left its round yet", TOLD],
@@ -228,12 +167,6 @@ describe("T16 a failure that belongs to what ended the round before", () => {
 			paused: true,
 			failure: { description: expect.stringContaining("acknowledge PAUSE") },
 		});
-	});
-
-	it("is not that of one in a round that is on, for all its node knows", () => {
-		const failure = failureAfter([exited(0, 9)], RUNNING);
-		expect(failure).toMatchObject({ unaware: true });
-		expect(failure?.paused).toBeUndefined();
 	});
 
 	describe("in a place where one has failed so", () => {
@@ -281,20 +214,6 @@ describe("several PAUSEs", () => {
 			},
 		]);
 	});
-
-	it("are not expected of one that has done its part, and has left others of its group behind", () => {
-		const working = play([seen(2, { deprecated: 1 }), WAITS], PAUSED).state;
-		const done = [acknowledged(0, 3), acknowledged(1, 3), exited(0, 0, true)];
-		const { state } = play(done, working);
-		expect(deadlineOf(state)).toBe(31_000);
-		const killed = play([TIME], state, at(31_000));
-		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0] }]);
-		expect(deadlineOf(killed.state)).toBe(36_000);
-		expect(play([TIME], killed.state, at(36_000)).state).toMatchObject({
-			phase: "STOPPING",
-			leaving: { exitCode: 75 },
-		});
-	});
 });
 
 describe("a node that leaves for a failure of its own", () => {
@@ -324,23 +243,6 @@ describe("a node that leaves for a failure of its own", () => {
 		expect(ended.state).toMatchObject({
 			phase: "CLOSED",
 			ending: { exitCode: 75, root: { localRank: 0, exitCode: 9 } },
-		});
-	});
-
-	it("names it where its policy lets it leave", () => {
-		const policy = new SoftRestartPolicyStrategy();
-		const leaves = contextAt(1_000, {
-			...policy,
-			onScaleUp: policy.onScaleUp,
-			onScaleDown: policy.onScaleDown,
-			onWorkerFailure: ({ cause }) => ({
-				...{ workers: "leave", charge: "nothing", reason: cause },
-			}),
-		});
-		const ends = [gone(0), exited(1, 143), gone(1), left(1)];
-		const ended = play([exited(0, 9), ...ends], RUNNING, leaves);
-		expect(ended.state).toMatchObject({
-			ending: { exitCode: 75, root: { exitCode: 9 } },
 		});
 	});
 });

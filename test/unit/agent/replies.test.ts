@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { Replies } from "../../../src/agent/workers/node-resources.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
-import { ManualClock } from "../channel/manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryRoot } from "../channel/samples.js";
 
 // The watcher's package is never loaded, and the poll never comes.
@@ -16,7 +16,7 @@ it("T11 what a worker has said is read on demand while the watcher is still load
 	const log = { ...level, attachFile: silent, close: silent };
 	const replies = new Replies(
 		root,
-		{ clock: new ManualClock(), log },
+		{ clock: new VirtualClock(0), log },
 		(_, { kind }) => void heard.push(kind),
 	);
 	replies.listen();

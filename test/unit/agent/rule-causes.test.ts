@@ -59,15 +59,6 @@ describe("rules by cause", () => {
 	])("J11 know a worker that %s", (_, input, rule) => {
 		expect(failing(input, ...RULES)).toMatchObject({ rule, failsRun: 1 });
 	});
-
-	it("J11 hangs before a first step have a fingerprint like others where a step is known, failures to start have none", () => {
-		const hang = failing(hung("hang"), "* => restart").fingerprint;
-		expect(hang).toBeDefined();
-		expect(failing(hung("start"), "* => restart").fingerprint).toBe(hang);
-		expect(failing(notStarted("EIO"), "* => restart").fingerprint).toBe(
-			undefined,
-		);
-	});
 });
 
 describe("a worker that no retry on this node can start", () => {

@@ -13,7 +13,7 @@ import type {
 	RoundRecord,
 	SeatRecord,
 } from "../../../src/rendezvous/records/records.js";
-import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
 
 /** At a time in milliseconds; under the policy soft unless another one is given. */
 export function contextAt(
@@ -35,13 +35,6 @@ export function contextAt(
 	};
 }
 
-const WORLD = {
-	worldSize: 4,
-	groupWorldSize: 2,
-	roleWorldSizes: { default: 4 },
-	masterAddr: "a.example",
-	masterPort: 4000,
-};
 export const LEFT: RoundCause = {
 	kind: "scale-down",
 	changeEvent: "SCALE_DOWN",

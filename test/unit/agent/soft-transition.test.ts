@@ -3,7 +3,6 @@ import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { intentOf } from "../../../src/agent/machine/record.js";
 import { deadlineOf } from "../../../src/agent/machine/state.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
 import {
 	acknowledged,
 	contextAt,
@@ -23,7 +22,6 @@ import {
 	works,
 } from "./soft-agent.js";
 
-const REPLACE = new SoftReplaceRestartPolicyStrategy();
 const kinds = (effects: readonly { readonly kind: string }[]) =>
 	effects.map(({ kind }) => kind);
 
@@ -73,18 +71,6 @@ describe("a change of the world", () => {
 			{ kind: "start-workers", kept: new Map([[0, "SCALE_DOWN"]]) },
 		]);
 	});
-
-	it("a second change before the next round pauses nobody twice", () => {
-		const { effects, state } = play([left(1, JOINED)], PAUSED);
-		expect(effects).toEqual([]);
-		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 2 });
-	});
-
-	it("a round that was left before it was seen changes only what is claimed", () => {
-		const { effects, state } = play([left(2)], PAUSED);
-		expect(effects).toEqual([]);
-		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 3 });
-	});
 });
 
 describe("leaving the round", () => {
@@ -107,18 +93,6 @@ describe("leaving the round", () => {
 			},
 		]);
 		expect(deadlineOf(hint.state)).toBe(61_000);
-	});
-
-	it.each<[string, readonly AgentInput[], number]>([
-		["after an answer", [acknowledged(0, 2), acknowledged(1, 2)], 6_000],
-		["by an agent that was stopped meanwhile", [], 8_000],
-	])("nothing is said so %s", (_, answers, now) => {
-		const { state } = play(answers, PAUSING);
-		expect(play([TIME], state, contextAt(now)).effects).toEqual([]);
-	});
-
-	it("nothing is said so of a worker that has answered before", () => {
-		expect(deadlineOf(play(inRound(2), PAUSED).state)).toBe(61_000);
 	});
 
 	it("T14 one that has acknowledged before, and does not in time, has failed", () => {
@@ -194,44 +168,9 @@ describe("leaving the round", () => {
 		const again = play([seen(3, { deprecated: 2 })], ready).state;
 		expect(intentOf(again)).toMatchObject({ state: "running", cause: null });
 	});
-
-	it("one that leaves a round after the others says nothing of its own", () => {
-		expect(intentOf(PAUSED)).toMatchObject({ cause: null });
-	});
 });
 
 describe("a worker's failure", () => {
-	it("T4 T10 under soft: the node's workers end, the node pays, fresh ones follow", () => {
-		const { state, effects } = play([exited(1, 9)], RUNNING);
-		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
-		expect(intentOf(state)?.failure).toMatchObject({ charge: "node" });
-		const next = play(
-			[gone(1), exited(0, 143), gone(0), left(1), seen(2, { deprecated: 1 })],
-			state,
-		);
-		expect(next.effects).toMatchObject([
-			{ kind: "start-workers", kept: new Map() },
-		]);
-	});
-
-	it("T11 under soft-replace: only the failed worker is started again", () => {
-		const where = contextAt(1_000, REPLACE);
-		const { state, effects } = play([exited(1, 9)], RUNNING, where);
-		expect(effects).toMatchObject([
-			{ kind: "pause", localRanks: [0] },
-			{ kind: "terminate", localRanks: [1] },
-		]);
-		expect(intentOf(state)?.failure).toMatchObject({ charge: "worker" });
-		const next = play(
-			[gone(1), acknowledged(0, 2), left(1), seen(2, { deprecated: 1 })],
-			state,
-			where,
-		);
-		expect(next.effects).toMatchObject([
-			{ kind: "start-workers", kept: new Map([[0, "SCALE_DOWN"]]) },
-		]);
-	});
-
 	it("T16 of a paused worker is a failure of the round that was left", () => {
 		const { state, effects } = play([exited(0, 134)], PAUSED);
 		expect(intentOf(state)).toMatchObject({
@@ -239,14 +178,6 @@ describe("a worker's failure", () => {
 			failure: { failure: { round: 1, localRank: 0 } },
 		});
 		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
-	});
-
-	it("of a paused worker while the next round begins asks for the one after at once", () => {
-		const crossed = [exited(0, 134), seen(2, { deprecated: 1 })];
-		const { state } = play(crossed, PAUSED);
-		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 3 });
-		const { state: told } = play([left(2)], state);
-		expect(intentOf(told)).toMatchObject({ state: "stopping", claim: 3 });
 	});
 
 	it("a paused worker that exits with 0 is no failure, and is started again", () => {
@@ -338,18 +269,6 @@ describe("one that ended with 0 at its PAUSE when the next round ran", () => {
 		});
 	});
 
-	it("where it ends once more before it has heard of its WORK, that costs nothing either", () => {
-		const { state } = play([...heard, waiting, work(4), exited(0, 0)], ended);
-		expect(intentOf(state)).toMatchObject({ claim: 5, failure: null });
-	});
-
-	it("is waited for at the PAUSE after that as well, though it stayed", () => {
-		const stayed = [...heard, waiting, work(4)];
-		const next = [left(4), acknowledged(0, 4), acknowledged(1, 8)];
-		const { state } = play([...stayed, ...next], ended);
-		expect(intentOf(state)).toMatchObject({ state: "stopping", claim: 5 });
-	});
-
 	it("one that was waiting for work when the PAUSE came has left with its acknowledgement", () => {
 		const { state } = play([waiting, ...heard], ended);
 		expect(intentOf(state)).toMatchObject({ state: "ready" });
@@ -413,60 +332,9 @@ describe("a worker that waits for work", () => {
 		expect(deadlineOf(state)).toBeUndefined();
 		expect(play([TIME], state, contextAt(9_000)).effects).toEqual([]);
 	});
-
-	it("is heard no more when the round is left in time", () => {
-		const { state } = play([waits(1), left(1), acknowledged(0, 2)], RUNNING);
-		expect(deadlineOf(state)).toBe(61_000);
-	});
 });
 
 describe("the end", () => {
-	it("paused workers end before the agent closes with the outcome", () => {
-		const outcome = {
-			result: "failed",
-			exitCode: 3,
-			reason: "fewer than MIN",
-			root: null,
-		} as const;
-		const { state, effects } = play(
-			[seen(1, { deprecated: 1, outcome })],
-			PAUSED,
-		);
-		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
-		const ended = play(
-			[exited(0, 143), gone(0), exited(1, 143), gone(1)],
-			state,
-		);
-		expect(ended.state).toMatchObject({
-			phase: "CLOSED",
-			ending: { exitCode: 3 },
-		});
-	});
-
-	it("paused workers end before the agent leaves", () => {
-		const stop: AgentInput = {
-			kind: "stop-asked",
-			exitCode: 143,
-			reason: "SIGTERM",
-			immediately: false,
-		};
-		const { state, effects } = play([stop], PAUSED);
-		expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
-		expect(intentOf(state)).toMatchObject({ state: "leaving" });
-		const killed = play([{ ...stop, immediately: true }], state);
-		expect(killed.effects).toEqual([{ kind: "kill", localRanks: [0, 1] }]);
-	});
-
-	it("a finished node stays finished when the world changes", () => {
-		const finished = play(
-			[exited(0, 0), gone(0), exited(1, 0), gone(1)],
-			RUNNING,
-		).state;
-		const { state } = play([left(1), seen(2, { deprecated: 1 })], finished);
-		expect(state.phase).toBe("FINISHED");
-		expect(intentOf(state)).toMatchObject({ state: "finished", claim: 1 });
-	});
-
 	it("T5 a lost session pauses, and ends the deaf by the fence", () => {
 		const half = play([seen(0), seen(1), greeted(0)]).state;
 		const { state, effects } = play(

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { transition } from "../../../src/agent/machine/decide.js";
-import type {
-	AgentInput,
-	TransitionContext,
-} from "../../../src/agent/machine/inputs.js";
+import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { intentOf } from "../../../src/agent/machine/record.js";
 import {
 	type AgentState,
@@ -14,45 +11,21 @@ import {
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
 import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
-import { roundRecord, seatRecord } from "../../helpers/run-view.js";
+import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
 import { workerSlot as slot } from "../../helpers/worker-slots.js";
-import { exited, STOP, TIME } from "./soft-agent.js";
+import { contextAt, exited, STOP, TIME } from "./soft-agent.js";
 
-const CONTEXT: TransitionContext = {
-	now: 1_000,
-	wallTime: 5,
-	runId: "r",
-	nodeId: "a",
-	incarnation: "a-1",
-	policy: new HardRestartPolicyStrategy(),
-	maxRestarts: 3,
-	shutdownTimeoutMs: 30_000,
-	pauseTimeoutMs: 60_000,
-	rules: [],
-	isRecreated: false,
-};
+const CONTEXT = contextAt(1_000, new HardRestartPolicyStrategy());
+const SOFT = contextAt(1_000);
 
-const SOFT: TransitionContext = {
-	...CONTEXT,
-	policy: new SoftRestartPolicyStrategy(),
-};
-
-const WORLD = {
-	worldSize: 2,
-	groupWorldSize: 1,
-	roleWorldSizes: { default: 2 },
-	masterAddr: "a.example",
-	masterPort: 4000,
-};
 const SEAT = seatRecord("a");
 const ROUND = roundRecord({
 	synced: 1,
 	planId: "plan-1",
 	seats: 1,
-	world: WORLD,
+	world: { ...WORLD, groupWorldSize: 1 },
 });
 const OUTCOME = {
 	result: "failed",
@@ -120,16 +93,6 @@ const LOST: AgentInput = {
 };
 
 describe("JOINING", () => {
-	it("J1 claims the round after the newest", () => {
-		const { state, reason } = transition(
-			INITIAL_STATE,
-			seen({ synced: 4, deprecated: 3 }, false),
-			CONTEXT,
-		);
-		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 5 });
-		expect(reason).toBe("claims round 5");
-	});
-
 	it("leaves with 3 where what it sees first is a later start of the run than it has joined", () => {
 		const round = { ...ROUND, instance: 9 };
 		const view = { round, seat: null, joined: 8 };
@@ -155,24 +118,6 @@ describe("JOINING", () => {
 		const stale = transition(JOINING, seen({ planId: "plan-9" }), CONTEXT);
 		expect(stale.effects).toEqual([]);
 		expect(intentOf(stale.state)).toMatchObject({ state: "ready", claim: 2 });
-	});
-
-	it("leaves with 75 where its seat says refused", () => {
-		const { state } = transition(
-			JOINING,
-			{
-				kind: "round-seen",
-				view: {
-					round: ROUND,
-					seat: { version: 1, incarnation: "a-1", refused: "budget spent" },
-				},
-			},
-			CONTEXT,
-		);
-		expect(state).toMatchObject({
-			phase: "CLOSED",
-			ending: { outcome: "left", exitCode: 75, reason: "budget spent" },
-		});
 	});
 });
 
@@ -213,27 +158,6 @@ describe("RUNNING", () => {
 		expect(transition(state, second, CONTEXT).effects).toEqual([
 			{ kind: "kill", localRanks: [0, 1] },
 		]);
-	});
-
-	it("finishes when the last worker succeeded and is gone", () => {
-		const first = transition(RUNNING, exited(0, 0), CONTEXT).state;
-		const firstGone = transition(
-			first,
-			{ kind: "worker-gone", localRank: 0 },
-			CONTEXT,
-		).state;
-		expect(firstGone.phase).toBe("RUNNING");
-		const second = transition(firstGone, exited(1, 0), CONTEXT).state;
-		const { state } = transition(
-			second,
-			{ kind: "worker-gone", localRank: 1 },
-			CONTEXT,
-		);
-		expect(intentOf(state)).toMatchObject({
-			state: "finished",
-			finishedPlan: "plan-1",
-			pids: [],
-		});
 	});
 
 	it("ends what a successful worker left behind: SIGTERM, and SIGKILL after the grace", () => {
@@ -321,11 +245,6 @@ describe("RUNNING", () => {
 		expect(intentOf(state)).toMatchObject(expected);
 		expect(state.leaving?.exitCode).toBe(seats > 1 ? 75 : undefined);
 	});
-
-	it("kills at the fence when its session is lost, whatever the grace", () => {
-		const { state } = transition(RUNNING, LOST, CONTEXT);
-		expect(deadlineOf(state)).toBe(1_500);
-	});
 });
 
 describe("a user's own policy", () => {
@@ -348,27 +267,9 @@ describe("a user's own policy", () => {
 		expect(intentOf(state)?.failure).toMatchObject({ failsRun: 1 });
 	});
 
-	it("may give up the node: it leaves with 75", () => {
-		const { state } = withPolicy(() => ({
-			workers: "leave",
-			charge: "node",
-			reason: "bad node",
-		}));
-		expect(state).toMatchObject({ leaving: { exitCode: 75 } });
-	});
-
 	it.each([
 		["an unknown action", () => ({ workers: "x", charge: "run", reason: "r" })],
-		[
-			"an action that is not built yet",
-			() => ({ workers: "pause", charge: "run", reason: "r" }),
-		],
-		[
-			"an unknown charge",
-			() => ({ workers: "restart", charge: "x", reason: "r" }),
-		],
 		["no reason", () => ({ workers: "restart", charge: "run", reason: "" })],
-		["nothing", () => undefined],
 		[
 			"an exception",
 			() => {
@@ -385,11 +286,6 @@ describe("a user's own policy", () => {
 describe("STOPPING", () => {
 	const gone: AgentInput = { kind: "worker-gone", localRank: 0 };
 
-	it("goes on when the last worker is gone", () => {
-		const { state } = transition(STOPPING, gone, CONTEXT);
-		expect(intentOf(state)).toMatchObject({ state: "ready", claim: 2 });
-	});
-
 	it.each([
 		["has not heard yet that its round is over", 0, 1],
 		["knows that its round is over", 1, undefined],
@@ -400,14 +296,6 @@ describe("STOPPING", () => {
 			const lost = transition(state, LOST, CONTEXT).state;
 			expect(intentOf(lost)?.fencedIn).toBe(fencedIn);
 		}
-	});
-
-	it.each([
-		["RUNNING", RUNNING],
-		["STOPPING", STOPPING],
-	])("says that it was asked to leave, where it was, when it is %s", (_, from) => {
-		const { state } = transition(from, STOP, CONTEXT);
-		expect(intentOf(state)).toMatchObject({ state: "leaving", isAsked: true });
 	});
 
 	it("takes the run's outcome over its own plans", () => {
@@ -428,15 +316,6 @@ describe("STOPPING", () => {
 		expect(known.state).toMatchObject({ ending: { exitCode: 143 } });
 	});
 
-	it("goes for what it was asked first, also where a second signal cuts its wait short", () => {
-		const waits = transition({ ...STOPPING, leaving: LEAVE }, gone, CONTEXT);
-		const again = { exitCode: 130, reason: "SIGINT", immediately: true };
-		const { state } = transition(waits.state, { ...STOP, ...again }, CONTEXT);
-		expect(state).toMatchObject({
-			ending: { exitCode: 143, reason: "SIGTERM" },
-		});
-	});
-
 	it.each([
 		["JOINING", { ...JOINING, round: 1, claim: 2 }],
 		["STOPPING", ALL_GONE],
@@ -453,20 +332,6 @@ describe("STOPPING", () => {
 		]) {
 			expect(after.state).toMatchObject({ ending: { exitCode: 143 } });
 		}
-	});
-
-	it("names each of several processes that SIGKILL does not end", () => {
-		const workers = [slot(0, { goneBy: 900, status: "exited" }), slot(1)];
-		const wake = (state: AgentState, now: number) =>
-			transition(state, TIME, { ...CONTEXT, now }).state;
-		const leaving = wake({ ...RUNNING, workers }, 1_000);
-		const killed = wake(leaving, 31_000);
-		expect(wake(killed, 36_000)).toMatchObject({
-			ending: {
-				exitCode: 75,
-				reason: expect.stringMatching(/pid 100 .*; .*pid 101 /),
-			},
-		});
 	});
 
 	it("gives up a process that SIGKILL does not end, and names it", () => {
@@ -488,11 +353,6 @@ describe("STOPPING", () => {
 					"not gone 5 s after SIGKILL, stuck in the kernel or another user's: pid 100 (local rank 0)",
 			},
 		});
-	});
-
-	it("forgets its deadlines when it is left", () => {
-		const { state } = transition(STOPPING, gone, CONTEXT);
-		expect(deadlineOf(state)).toBeUndefined();
 	});
 });
 

@@ -125,12 +125,6 @@ it("a paused worker's death waits likewise, and its node is not ready meanwhile"
 	expect(intentOf(late)).toMatchObject({ failure: { paused: true } });
 });
 
-it("what it left behind in its group is told to end by the stop", () => {
-	const waiting = play([exited(0, 143, true)], PAUSED, contextAt()).state;
-	const { effects } = transition(waiting, STOP, contextAt(1_100));
-	expect(effects).toEqual([{ kind: "terminate", localRanks: [0, 1] }]);
-});
-
 it.each([
 	["SIGKILL", killed(0, "SIGKILL", 137)],
 	["exit code 1", exited(0, 1)],

@@ -1,18 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { pause } from "../../../src/base/back-off.js";
 import { onBeat, systemClock } from "../../../src/base/clock.js";
-
-/** Who is interrupted between its two clocks reads too little. */
-function asleep(): number {
-	const readings = Array.from({ length: 20 }, () => systemClock.asleep());
-	return Math.max(...readings);
-}
-
-it("the real clock knows that nobody slept while it went on", async () => {
-	const before = asleep();
-	await pause(systemClock, 200);
-	expect(Math.abs(asleep() - before)).toBeLessThan(100);
-});
 
 it("the real clock wakes nobody before the time, though timers may fire too early", async () => {
 	const time = { now: 1_000 };

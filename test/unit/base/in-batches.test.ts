@@ -41,10 +41,6 @@ it("prepares a batch before it uses the first of it", () => {
 	});
 });
 
-it("does nothing with nothing", () => {
-	expect(story(0, 2)).toEqual({ steps: [], failed: undefined });
-});
-
 it("tries an item again alone when those before it are used, for they held what it lacked", () => {
 	const { steps, failed } = story(4, 4, (_, open) => open === 2);
 	expect(steps).toEqual([

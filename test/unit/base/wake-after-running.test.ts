@@ -25,13 +25,3 @@ it("wakes after the time, and not if it was cancelled", async () => {
 		expect(other.isOver()).toBe(false);
 	}
 });
-
-it("waits on after the process has stood still, until it can have heard what came meanwhile", async () => {
-	const { clock, isOver } = waiting();
-	clock.standStill(60_000);
-	expect(isOver()).toBe(false);
-	await clock.advance(999);
-	expect(isOver()).toBe(false);
-	await clock.advance(1);
-	expect(isOver()).toBe(true);
-});

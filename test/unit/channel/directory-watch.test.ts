@@ -5,7 +5,7 @@ import {
 	type OpenWatcher,
 	watchDirectory,
 } from "../../../src/channel/directory-watch.js";
-import { ManualClock } from "./manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryDirectory } from "./samples.js";
 
 it("looks again when something is written", async () => {
@@ -15,13 +15,6 @@ it("looks again when something is written", async () => {
 	expect(clock.now()).toBe(0);
 });
 
-it("looks again each second though nothing is notified", () => {
-	const { clock, looks, warnings } = start(silent);
-	clock.advance(3_500);
-	expect(looks()).toBe(3);
-	expect(warnings).toEqual([]);
-});
-
 it.each([
 	"EMFILE: too many open files",
 	"ENOSPC: no space left on device",
@@ -29,52 +22,26 @@ it.each([
 	const { clock, looks, warnings } = start(() => {
 		throw new Error(message);
 	});
-	clock.advance(1_500);
+	clock.pass(1_500);
 	expect(looks()).toBe(10);
 	expect(warnings).toEqual([
 		expect.stringMatching(new RegExp(`each 150 ms.*${message}`)),
 	]);
 });
 
-it("polls faster from the moment that the watcher fails", () => {
-	let fail: (error: unknown) => void = () => {};
-	let closed = 0;
-	const { clock, looks, warnings } = start((_directory, _onChange, onError) => {
-		fail = onError;
-		return { close: () => closed++ };
-	});
-	clock.advance(900);
-	fail(new Error("gone"));
-	clock.advance(300);
-	expect(looks()).toBe(2);
-	expect(closed).toBe(1);
-	expect(warnings).toHaveLength(1);
-});
-
-it("polls where the directory is not there", () => {
-	const clock = new ManualClock();
-	const warnings: string[] = [];
-	const directory = join(temporaryDirectory(), "absent");
-	const warn = (warning: string) => void warnings.push(warning);
-	onTestFinished(watchDirectory(directory, () => {}, { clock, warn }));
-	expect(warnings).toEqual([expect.stringContaining("ENOENT")]);
-});
-
 it("leaves nothing behind when it ends", () => {
 	let closed = 0;
 	const { clock, end, looks } = start(() => ({ close: () => closed++ }));
 	end();
-	clock.advance(5_000);
+	clock.pass(5_000);
 	expect(looks()).toBe(0);
 	expect(closed).toBe(1);
-	expect(clock.pending).toBe(0);
+	expect(clock.nextAlarm).toBeUndefined();
 });
-
-const silent: OpenWatcher = () => ({ close: () => {} });
 
 function start(openWatcher?: OpenWatcher) {
 	const directory = temporaryDirectory();
-	const clock = new ManualClock();
+	const clock = new VirtualClock(0);
 	const warnings: string[] = [];
 	let looks = 0;
 	const end = watchDirectory(directory, () => looks++, {

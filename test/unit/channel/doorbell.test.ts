@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -21,31 +21,6 @@ describe.skipIf(process.platform !== "linux")("a doorbell", () => {
 		}
 	});
 
-	it("is heard again by who rang twice at once", async () => {
-		const path = await installed();
-		const { rings } = listen(path);
-		ringDoorbell(path);
-		ringDoorbell(path);
-		await expect.poll(rings, SOON).toBeGreaterThan(0);
-		const before = rings();
-		ringDoorbell(path);
-		await expect.poll(rings, SOON).toBeGreaterThan(before);
-	});
-
-	it("is not heard any more by who has gone", async () => {
-		const path = await installed();
-		const [gone, there] = [listen(path), listen(path)];
-		gone.close();
-		ringDoorbell(path);
-		await expect.poll(there.rings, SOON).toBe(1);
-		expect(gone.rings()).toBe(0);
-	});
-
-	it("is rung though nobody listens", async () => {
-		const path = await installed();
-		expect(() => ringDoorbell(path)).not.toThrow();
-	});
-
 	it("does without where one of many cannot be made", async () => {
 		const directory = temporaryDirectory();
 		const path = join(directory, "doorbell");
@@ -58,15 +33,6 @@ it("may be missing: nobody hears it, and ringing does nothing", () => {
 	const path = join(temporaryDirectory(), "doorbell");
 	expect(listenToDoorbell(path, () => {})).toBeUndefined();
 	expect(() => ringDoorbell(path)).not.toThrow();
-});
-
-it.each([
-	["a file", (path: string) => writeFileSync(path, "")],
-	["a directory", (path: string) => mkdirSync(path)],
-])("is no doorbell where %s has its name", (_what, make) => {
-	const path = join(temporaryDirectory(), "doorbell");
-	make(path);
-	expect(listenToDoorbell(path, () => {})).toBeUndefined();
 });
 
 async function installed(): Promise<string> {

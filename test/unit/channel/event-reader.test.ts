@@ -22,14 +22,6 @@ describe("the newest event", () => {
 		expect(reader.newest()).toEqual(second);
 	});
 
-	it("is right after two files of the same size and time", () => {
-		const { channel, reader } = open();
-		for (let round = 1; round <= 500; round++) {
-			channel.send(work(1 + (round % 9)), 5);
-			if (round % 3 === 0) expect(reader.newest().sequence).toBe(round);
-		}
-	});
-
 	it("is found where the agent died before it replaced latest.json", () => {
 		const { channel, reader, directory } = open();
 		channel.send(work(1), 1);
@@ -143,28 +135,6 @@ describe("reading in order", () => {
 				message: expect.stringContaining("its agent has ended"),
 			}),
 		);
-	});
-});
-
-describe("looking again after the last event", () => {
-	it("lists nothing where nothing has changed", () => {
-		const { channel, reader, directory } = open();
-		channel.send(work(1), 1);
-		expect(reader.next(1)).toBeUndefined();
-		// A name that only a listing would find.
-		writeFileSync(join(directory, "events", messageFileName(7)), "{}");
-		expect(reader.next(1)).toBeUndefined();
-	});
-
-	it("finds what comes, from wherever it is asked", () => {
-		const { channel, reader, directory } = open();
-		channel.send(work(1), 1);
-		expect(reader.next(1)).toBeUndefined();
-		keepLatest(directory, () => channel.send(pause(1), 2));
-		expect(read(reader, 0)).toEqual([1, 2]);
-		expect(reader.next(1)?.sequence).toBe(2);
-		for (let round = 2; round < 100; round++) channel.send(work(round), round);
-		expect(reader.next(2)?.sequence).toBe(37);
 	});
 });
 

@@ -1,15 +1,6 @@
 import { expect, it } from "vitest";
 import { networkFileSystemName } from "../../../src/channel/directory-watch.js";
-import {
-	messageFileName,
-	sequenceOf,
-	sequencesIn,
-} from "../../../src/channel/layout.js";
-
-it("names files by ten digits", () => {
-	expect(messageFileName(42)).toBe("0000000042.json");
-	expect(sequenceOf(messageFileName(42))).toBe(42);
-});
+import { sequenceOf, sequencesIn } from "../../../src/channel/layout.js";
 
 it.each([
 	"42.json",

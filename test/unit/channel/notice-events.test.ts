@@ -47,18 +47,3 @@ it("a notice is an event of its own, beside the newest one of the rounds", () =>
 		expect(one.next(1)).toMatchObject({ kind: "NOTICE" });
 	}
 });
-
-it("the events after a notice repeat it, so that who comes late knows it, until it is withdrawn", () => {
-	const { channel, reader, warnings } = open();
-	channel.notify(notice("aws"), 2);
-	for (let round = 2; round < 100; round += 1) channel.send(work(round), 3);
-	const late = reader();
-	expect(late.notice()).toMatchObject({ sequence: 2, source: "aws" });
-	expect(late.newest()).toMatchObject({ sequence: 100 });
-	channel.notify(notice(null), 4);
-	expect(late.notice()).toMatchObject({ sequence: 101, source: null });
-	expect(late.newest()).toMatchObject({ sequence: 100 });
-	channel.send(work(101), 5);
-	expect(late.newest()).toMatchObject({ sequence: 102 });
-	expect(warnings).toEqual([]);
-});

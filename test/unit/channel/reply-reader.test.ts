@@ -2,7 +2,6 @@ import {
 	existsSync,
 	mkdirSync,
 	readdirSync,
-	rmSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
@@ -13,30 +12,10 @@ import type { ReceivedReply } from "../../../src/channel/events.js";
 import { onceEach } from "../../../src/channel/problems.js";
 import { ReplyReader } from "../../../src/channel/reply-reader.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
-import { ManualClock } from "./manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
 describe("writing", () => {
-	it("numbers from 1 and leaves nothing in tmp", () => {
-		const { directory, files } = open();
-		const writer = new ReplyWriter(directory);
-		writer.write({ kind: "HELLO" }, 1);
-		writer.write({ kind: "ACK", event: 1 }, 2);
-		expect(files()).toEqual(["0000000001.json", "0000000002.json"]);
-		expect(readdirSync(join(directory, "tmp"))).toEqual([]);
-	});
-
-	it("never replaces what another process of the worker said", () => {
-		const { directory, received, reader } = open();
-		const writers = [1, 2, 3].map(() => new ReplyWriter(directory));
-		for (let event = 1; event <= 20; event++) {
-			for (const writer of writers) writer.write({ kind: "ACK", event }, 1);
-		}
-		readAll(reader);
-		expect(received).toHaveLength(60);
-		expect(new Set(received.map(({ sequence }) => sequence)).size).toBe(60);
-	});
-
 	it("reaches the agent though its numbers were used and read before", () => {
 		const { directory, received, reader } = open();
 		new ReplyWriter(directory).write({ kind: "HELLO" }, 1);
@@ -72,23 +51,6 @@ describe("steps that come fast", () => {
 		expect(received.filter(isStep(1_000))).toHaveLength(1);
 	});
 
-	it("do not hide when what was announced begins and ends", () => {
-		const { directory, received, reader } = open();
-		const writer = new ReplyWriter(directory);
-		for (let step = 1; step <= 300; step++) {
-			writer.write({ kind: "PROGRESS", step }, 0);
-		}
-		writer.write({ kind: "PROGRESS", busy: "save", for_seconds: 9 }, 100);
-		writer.write({ kind: "PROGRESS", step: 301 }, 200);
-		writer.write({ kind: "PROGRESS", step: 302 }, 201);
-		readAll(reader);
-		expect(received.slice(-3)).toMatchObject([
-			{ busy: "save", timestamp: 100 },
-			{ step: 301, timestamp: 200 },
-			{ step: 302, timestamp: 201 },
-		]);
-	});
-
 	it("are written as replies again when time has passed", () => {
 		const { directory, files } = open();
 		const writer = new ReplyWriter(directory);
@@ -116,50 +78,9 @@ describe("steps that come fast", () => {
 			9, 10,
 		]);
 	});
-
-	it("that cannot be read are no error", () => {
-		const { directory, received, reader, warnings } = open();
-		const progress = join(directory, "progress.json");
-		for (const text of ["no JSON", "none either", "[]"]) {
-			writeFileSync(progress, text);
-			readAll(reader);
-		}
-		expect(received).toEqual([]);
-		expect(warnings.length).toBeGreaterThan(0);
-	});
-
-	it("do not keep errors back, of which some are written", () => {
-		const { directory, files } = open();
-		const writer = new ReplyWriter(directory);
-		for (let step = 1; step <= 300; step++) {
-			writer.write({ kind: "PROGRESS", step }, 0);
-		}
-		const before = files().length;
-		const written = [...Array(300).keys()].map(() =>
-			writer.write({ kind: "ERROR", message: "no" }, 0),
-		);
-		const count = written.filter((one) => one).length;
-		expect(files()).toHaveLength(before + count);
-		expect(count).toBeGreaterThan(10);
-		expect(count).toBeLessThan(300);
-		expect(writer.write({ kind: "ACK", event: 1 }, 0)).toBe(true);
-	});
 });
 
 describe("reading", () => {
-	it("delivers in order and deletes", () => {
-		const { directory, received, reader, files } = open();
-		const writer = new ReplyWriter(directory);
-		for (let event = 1; event <= 12; event++) {
-			writer.write({ kind: "ACK", event }, event);
-		}
-		readAll(reader);
-		expect(received.map(({ sequence }) => sequence)).toEqual([
-			1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-		]);
-		expect(files()).toEqual([]);
-	});
-
 	it("stops when its time is over, and goes on where it was", () => {
 		const { received, reader, put, files } = open();
 		for (let sequence = 1; sequence <= 6; sequence++) {
@@ -265,25 +186,6 @@ describe("reading", () => {
 		reader.readNow();
 		expect(received).toHaveLength(1_100);
 	});
-
-	it("at once, from a listener, delivers each reply once and in order", () => {
-		const { received, reader, put, onReply } = open();
-		for (let event = 1; event <= 9; event++) {
-			put(event, encodeReply({ kind: "ACK", event }, event, 1));
-		}
-		onReply(() => reader.readNow());
-		readAll(reader);
-		expect(received.map(({ sequence }) => sequence)).toEqual([
-			1, 2, 3, 4, 5, 6, 7, 8, 9,
-		]);
-	});
-
-	it("of a channel that was removed is empty", () => {
-		const { directory, reader, warnings } = open();
-		rmSync(directory, { recursive: true });
-		readAll(reader);
-		expect(warnings).toEqual([]);
-	});
 });
 
 const waiting = { kind: "WAITING", round: 1, message: "waits" } as const;
@@ -300,14 +202,10 @@ function open() {
 	const { directory } = temporaryRoot().createWorker(0);
 	const received: ReceivedReply[] = [];
 	const warnings: string[] = [];
-	let listener = () => {};
 	const reader = new ReplyReader(
 		directory,
-		new ManualClock(),
-		(reply) => {
-			received.push(reply);
-			listener();
-		},
+		new VirtualClock(0),
+		(reply) => received.push(reply),
 		onceEach((warning) => warnings.push(warning)),
 	);
 	const replies = join(directory, "replies");
@@ -316,9 +214,6 @@ function open() {
 		received,
 		warnings,
 		reader,
-		onReply: (listen: () => void) => {
-			listener = listen;
-		},
 		files: () => readdirSync(replies).sort(),
 		put: (sequence: number, text: string) =>
 			writeFileSync(

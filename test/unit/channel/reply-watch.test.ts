@@ -7,7 +7,7 @@ import {
 	ReplyWatch,
 } from "../../../src/channel/reply-watch.js";
 import { ReplyWriter } from "../../../src/channel/reply-writer.js";
-import { ManualClock } from "./manual-clock.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { temporaryRoot } from "./samples.js";
 
 const silent: OpenReplyWatcher = () => ({ close: async () => {} });
@@ -16,22 +16,15 @@ const absent: OpenReplyWatcher = (_replies, _onHint, onError) => {
 	return { close: async () => {} };
 };
 
-it("delivers what lay there before it began", async () => {
-	const { received, say, begin } = start();
-	say(0);
-	await begin(silent);
-	expect(received).toEqual(["w0.1 HELLO"]);
-});
-
 it("finds by its poll what was not notified, in channels that come and go", async () => {
 	const { root, clock, received, say, begin } = start();
 	await begin(silent);
 	say(0);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	root.channels()[0]?.remove();
 	const second = root.createWorker(0);
 	new ReplyWriter(second.directory).write({ kind: "HELLO" }, 1);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	expect(received).toEqual(["w0.1 HELLO", "w0.3 HELLO"]);
 });
 
@@ -46,7 +39,7 @@ it("reads where a notification says, and everywhere with its poll", async () => 
 	say(1);
 	hints.get(`${root.directory}/w1.2/replies`)?.();
 	expect(received).toEqual(["w1.2 HELLO"]);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	expect(received).toEqual(["w1.2 HELLO", "w0.1 HELLO"]);
 });
 
@@ -54,27 +47,11 @@ it("polls faster where there is no watcher, and says so once", async () => {
 	const { clock, received, say, begin, warnings } = start();
 	await begin(absent);
 	say(0);
-	clock.advance(150);
+	clock.pass(150);
 	expect(received).toEqual(["w0.1 HELLO"]);
 	expect(warnings).toEqual([
 		expect.stringMatching(/each 150 ms.*EMFILE: too many open files/),
 	]);
-});
-
-it("polls faster where the watcher fails later, for each of its paths", async () => {
-	let closed = 0;
-	const failures: ((error: Error) => void)[] = [];
-	const { clock, received, say, begin, warnings } = start();
-	await begin((_replies, _onHint, onError) => {
-		failures.push(onError);
-		return { close: async () => void closed++ };
-	});
-	for (const fail of failures) fail(new Error("ENOSPC"));
-	say(0);
-	clock.advance(150);
-	expect(received).toEqual(["w0.1 HELLO"]);
-	expect(warnings).toHaveLength(1);
-	expect(closed).toBe(2);
 });
 
 it("watches each channel once, those that come later too, until it is removed", async () => {
@@ -91,59 +68,18 @@ it("watches each channel once, those that come later too, until it is removed", 
 	expect(open).toEqual(["w0.1", "w1.2", "w2.3"]);
 	root.channels()[0]?.remove();
 	root.createWorker(0);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	expect(open).toEqual(["w1.2", "w2.3", "w0.4"]);
 	await watch.close();
 	expect(open).toEqual([]);
 });
 
-it("polls faster where the watcher cannot be loaded", async () => {
-	const { root, clock, received, say, warnings } = start();
-	const watch = new ReplyWatch(
-		root,
-		(_directory, { kind }) => received.push(kind),
-		{ clock, warn: (warning) => warnings.push(warning) },
-	);
-	onTestFinished(() => watch.close());
-	await watch.open(async () => {
-		throw new Error("it is on a network file system (nfs)");
-	});
-	say(0);
-	clock.advance(150);
-	expect(received).toEqual(["HELLO"]);
-	expect(warnings).toEqual([expect.stringMatching(/each 150 ms.*\(nfs\)/)]);
-});
-
-it("reads many replies, also at once before a channel is removed", async () => {
-	const { root, clock, received, say, begin } = start();
-	const watch = await begin(silent);
-	for (let count = 0; count < 600; count++) say(0);
-	clock.advance(1_000);
-	expect(received).toHaveLength(600);
-	for (let count = 0; count < 600; count++) say(0);
-	const [channel] = root.channels();
-	watch.readNow(channel?.directory ?? "");
-	channel?.remove();
-	expect(received).toHaveLength(1200);
-});
-
-it("leaves half of the time to other work where a reply takes long", async () => {
-	const { clock, received, say, begin } = start(() => clock.advance(10));
-	for (let count = 0; count < 3; count++) say(0);
-	await begin(silent);
-	expect(received).toHaveLength(1);
-	clock.advance(9);
-	expect(received).toHaveLength(1);
-	clock.advance(1);
-	expect(received).toHaveLength(2);
-});
-
 it("lets another channel have its turn during a flood, and rests as long as a turn takes", async () => {
-	const { clock, received, say, begin } = start(() => clock.advance(10));
+	const { clock, received, say, begin } = start(() => clock.pass(10));
 	for (let count = 0; count < 3; count++) say(0);
 	say(1);
 	await begin(silent);
-	clock.advance(70);
+	clock.pass(70);
 	expect(received).toEqual([
 		"w0.1 HELLO",
 		"w1.2 HELLO",
@@ -169,38 +105,16 @@ it("only polls a channel while it is crowded", async () => {
 	expect(received).toEqual(["w0.1 HELLO"]);
 	expect(hints.size).toBe(0);
 	say(0);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	expect(received).toHaveLength(2);
 	expect(hints.size).toBe(0);
 	for (let count = 0; count < 300; count++) {
 		rmSync(join(channel.replies, `foreign-${count}`));
 	}
-	clock.advance(2_000);
+	clock.pass(2_000);
 	expect(hints.size).toBe(1);
 	await watch.close();
-	expect(clock.pending).toBe(0);
-});
-
-it("reads with its poll the newest step that was not reported by a reply", async () => {
-	const { clock, received, step, begin } = start();
-	await begin(silent);
-	for (let count = 0; count < 500; count++) step();
-	clock.advance(1_000);
-	const before = received.length;
-	expect(before).toBeLessThan(300);
-	for (let count = 0; count < 500; count++) step();
-	clock.advance(1_000);
-	expect(received).toHaveLength(before + 1);
-	clock.advance(1_000);
-	expect(received).toHaveLength(before + 1);
-});
-
-it("delivers replies that take long before the newest step", async () => {
-	const { clock, received, step, begin } = start(() => clock.advance(10));
-	for (let count = 0; count < 300; count++) step();
-	await begin(silent);
-	clock.advance(10_000);
-	expect(received).toHaveLength(257);
+	expect(clock.nextAlarm).toBeUndefined();
 });
 
 it("says once of a channel that its replies cannot be read, and of another kind once more", async () => {
@@ -230,14 +144,14 @@ it("delivers nothing after it was closed, or for a channel that the listener rem
 	const watch = await begin(silent);
 	say(0);
 	say(0);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	expect(received).toEqual(["w0.1 HELLO"]);
 	say(1);
 	await watch.close();
 	for (const { directory } of root.channels()) watch.readNow(directory);
-	clock.advance(5_000);
+	clock.pass(5_000);
 	expect(received).toHaveLength(1);
-	expect(clock.pending).toBe(0);
+	expect(clock.nextAlarm).toBeUndefined();
 });
 
 it("touches what lies there each hour, so that no cleaner takes it for forgotten", async () => {
@@ -245,9 +159,9 @@ it("touches what lies there each hour, so that no cleaner takes it for forgotten
 	await begin(silent);
 	const timeOf = (path: string) => statSync(join(root.directory, path)).mtimeMs;
 	const before = timeOf("w0.1/tmp");
-	clock.advance(3_599_000);
+	clock.pass(3_599_000);
 	expect(timeOf("w0.1/tmp")).toBe(before);
-	clock.advance(1_000);
+	clock.pass(1_000);
 	for (const path of ["", "agent.json", "w0.1", "w0.1/tmp", "w1.2/events"]) {
 		expect(timeOf(path), path).toBe(3_600_000);
 	}
@@ -258,7 +172,7 @@ function start(onReply: () => void = () => {}) {
 	const writers = [0, 1].map(
 		(rank) => new ReplyWriter(root.createWorker(rank).directory),
 	);
-	const clock = new ManualClock();
+	const clock = new VirtualClock(0);
 	const received: string[] = [];
 	const warnings: string[] = [];
 	const begin = async (openWatcher: OpenReplyWatcher) => {
@@ -274,11 +188,6 @@ function start(onReply: () => void = () => {}) {
 		await watch.open(async () => openWatcher);
 		return watch;
 	};
-	let steps = 0;
-	const step = () => {
-		steps += 1;
-		writers[0]?.write({ kind: "PROGRESS", step: steps }, steps);
-	};
 	const say = (rank: number) => writers[rank]?.write({ kind: "HELLO" }, 1);
-	return { root, clock, received, warnings, begin, say, step };
+	return { root, clock, received, warnings, begin, say };
 }

@@ -1,11 +1,4 @@
-import {
-	existsSync,
-	lstatSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-} from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { decodeEvent } from "../../../src/channel/codec.js";
@@ -62,19 +55,6 @@ it("refuses what is larger than 1 MiB, and writes nothing", () => {
 	expect(send(work(2), 3).sequence).toBe(2);
 });
 
-it("says which directory does not take an event, and gives its number to the next", () => {
-	const { directory, send } = open();
-	rmSync(join(directory, "tmp"), { recursive: true });
-	expect(() => send(work(1), 1)).toThrow(
-		expect.objectContaining({
-			code: "CHANNEL",
-			message: expect.stringContaining(directory),
-		}),
-	);
-	mkdirSync(join(directory, "tmp"));
-	expect(send(work(1), 1).sequence).toBe(1);
-});
-
 it("gives each process a directory of its own", () => {
 	const root = temporaryRoot();
 	const first = root.createWorker(3);
@@ -119,16 +99,6 @@ it("is there ahead of its worker, where there was time for it", () => {
 	);
 	expect(latest).toBe(numbered);
 	expect(root.createWorker(3).directory).toBe(join(root.directory, "w3.2"));
-});
-
-it("is not made ahead where it cannot be, and nobody hears of it before a worker needs it", () => {
-	const root = temporaryRoot();
-	root.remove();
-	root.createAhead(0);
-	expect(existsSync(root.directory)).toBe(false);
-	expect(() => root.createWorker(0)).toThrow(
-		expect.objectContaining({ code: "CHANNEL" }),
-	);
 });
 
 function open() {

@@ -50,10 +50,6 @@ describe("a worker's hook", () => {
 		expect(owner()).toBe(started(process.pid));
 		expect(readdirSync(hook)).toEqual(["owner"]);
 	});
-
-	it("fails where there is no directory", () => {
-		expect(() => claimHook(join(hook, "none"))).toThrow(/ENOENT/);
-	});
 });
 
 /** A socket's stand-in, in a directory that is called like this. */
@@ -90,11 +86,5 @@ describe("a torch socket outside of the channel", () => {
 		const socket = socketIn("mine-");
 		channelSaying(socket).channel.remove();
 		expect(existsSync(socket)).toBe(true);
-	});
-
-	it("may be absent", () => {
-		const { channel } = channelSaying(null);
-		channel.remove();
-		expect(existsSync(channel.directory)).toBe(false);
 	});
 });

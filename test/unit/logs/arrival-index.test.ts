@@ -1,17 +1,8 @@
-import {
-	appendFileSync,
-	mkdirSync,
-	readFileSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/base/clock.js";
 import { systemErrorCode } from "../../../src/base/errors.js";
 import { ArrivalIndex } from "../../../src/logs/arrival-index.js";
-import { createConsole } from "../../../src/logs/console-tail.js";
 import { ArrivalTimes } from "../../../src/operate/arrival-times.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
@@ -103,49 +94,5 @@ describe("the times at which lines of a log came", () => {
 		const found = new ArrivalTimes(times());
 		found.refresh();
 		expect(found.at(0)).toBeUndefined();
-	});
-
-	it("are found by place, also while more of them come", () => {
-		lookAt([2, 1_000], [5, 1_200]);
-		const found = new ArrivalTimes(times());
-		found.refresh();
-		expect([0, 2, 4].map((place) => found.at(place))).toEqual([
-			undefined,
-			1_000,
-			1_000,
-		]);
-		lookAt([5, 8_000], [9, 8_100]);
-		found.refresh();
-		expect([5, 90].map((place) => found.at(place))).toEqual([8_000, 8_000]);
-	});
-
-	it("are forgotten when the log was emptied", () => {
-		lookAt([0, 1_000], [90, 1_200], [3, 5_000]);
-		const found = new ArrivalTimes(times());
-		found.refresh();
-		expect(found.at(1)).toBe(1_200);
-	});
-
-	it("that cannot be written are told through the console that shows the lines", async () => {
-		const errors: unknown[] = [];
-		const path = join(folder.path, "stdout.log");
-		writeFileSync(path, "");
-		mkdirSync(times());
-		const nowhere = new Writable({
-			write: (_chunk, _encoding, done) => done(),
-		});
-		const ignore = () => {};
-		const console = createConsole({
-			...{ clock: systemClock, stdout: nowhere, stderr: nowhere },
-			...{ stdoutIsTerminal: false, stderrIsTerminal: false },
-			logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-			onTimesError: (error) => errors.push(systemErrorCode(error)),
-		});
-		const prefix = Buffer.alloc(0);
-		const shown = console.follow({ path, from: 0, target: "stdout", prefix });
-		appendFileSync(path, "line\n");
-		await shown.finish();
-		console.close();
-		expect(errors).toEqual(["EISDIR"]);
 	});
 });

@@ -1,10 +1,4 @@
-import {
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-} from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -57,36 +51,6 @@ describe("createLogger", () => {
 		);
 	});
 
-	it("names the day, and has no colours, off a terminal", async () => {
-		const { logger, shown } = await loggerOf({
-			look: { dated: true, colours: false },
-		});
-		logger.warn("this");
-		expect(shown()).toBe("2026-01-02 12:03:04.005 warning: this\n");
-	});
-
-	it("colours times, warnings and errors on a terminal", async () => {
-		const { logger, shown } = await loggerOf({
-			look: { dated: false, colours: true },
-		});
-		logger.info("all is well");
-		logger.warn("this");
-		logger.error("that");
-		const time = "\x1b[90m12:03:04.005\x1b[39m";
-		expect(shown().split("\n")).toEqual([
-			`${time} all is well`,
-			`${time} \x1b[33mwarning: this\x1b[39m`,
-			`${time} \x1b[31merror: that\x1b[39m`,
-			"",
-		]);
-	});
-
-	it("keeps a message on its line and free of control sequences", async () => {
-		const { logger, shown } = await loggerOf();
-		logger.info("a\nb\x1b[2Jc");
-		expect(shown()).toBe("12:03:04.005 a bc\n");
-	});
-
 	it("writes JSON with details and without secrets", async () => {
 		const { logger, shown } = await loggerOf({ format: "json" });
 		logger.info("to etcd://u:p@h", { rank: 2, password: "x" });
@@ -125,17 +89,5 @@ describe("createLogger", () => {
 		logger.close();
 		await new Promise(setImmediate);
 		expect(linesOf(path)).toMatchObject([{ msg: "one" }, { msg: "two" }]);
-	});
-
-	it("goes on on stderr where the file cannot be opened or written", async () => {
-		const { logger, shown } = await loggerOf();
-		const link = join(directory, "agent.log");
-		symlinkSync("/dev/null", link);
-		logger.attachFile(link);
-		expect(shown()).toContain("ELOOP");
-		logger.attachFile("/dev/full");
-		logger.info("still here");
-		logger.close();
-		expect(shown()).toContain("still here");
 	});
 });

@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import { createLogger } from "../../../src/logs/create-logger.js";
@@ -52,31 +51,6 @@ it("a full disk is told at the first line of the launcher's own that cannot be w
 	const told = shown.map((line) => line.includes("logs is full"));
 	expect(told).toEqual([true, false, false]);
 	expect(shown[0]).toContain(`make room in ${tmpdir()}`);
-});
-
-it("a log that can be written tells nothing", async () => {
-	const { log, shown } = await logOnFullDisk(join(folder.path, "agent.log"));
-	log.info("first");
-	log.close();
-	expect(shown).toHaveLength(1);
-});
-
-it.each([
-	["ENOSPC", 1],
-	["EDQUOT", 1],
-	["EISDIR", 0],
-])("what cannot be written beside a worker's log for %s is told %i times", (code, times) => {
-	const told: string[] = [];
-	const space = new FreeSpaceWatch({
-		...{ clock: new VirtualClock(0), directory: tmpdir(), ...WORDS },
-		log: noting(told),
-	});
-	const error = Object.assign(new Error(code), { code });
-	space.failedBeside(error);
-	space.failedBeside(error);
-	space.close();
-	expect(told).toHaveLength(times);
-	for (const message of told) expect(message).toContain("logs is full");
 });
 
 it("tells each time that a disk fills up, and when it has room again", async (context) => {

@@ -35,11 +35,4 @@ describe("showableEnd", () => {
 		const chunk = Buffer.from(text);
 		expect(showableEnd(chunk, 0, chunk.length, eagerness)).toBe(end);
 	});
-
-	it("minds where it starts", () => {
-		const chunk = Buffer.from("ab\ncd\nef");
-		expect(showableEnd(chunk, 3, 8, "lines")).toBe(6);
-		expect(showableEnd(chunk, 6, 8, "lines")).toBe(6);
-		expect(showableEnd(chunk, 6, 8, "everything")).toBe(8);
-	});
 });

@@ -95,18 +95,6 @@ describe("a cadence", () => {
 		).toEqual([1, 403, 805]);
 	});
 
-	it("does the same after a resume", () => {
-		expect(
-			savedSteps({
-				from: 500,
-				to: 1_000,
-				stepMs: 2_000,
-				saveMs: 30_000,
-				meanMs: 10.8e6,
-			}),
-		).toEqual([501, 903]);
-	});
-
 	it("never leaves more than maxSteps between two saves", () => {
 		expect(
 			savedSteps({
@@ -117,18 +105,5 @@ describe("a cadence", () => {
 				maxSteps: 5,
 			}),
 		).toEqual([1, 6, 11]);
-	});
-
-	it("saves every step where failures come faster than steps", () => {
-		expect(
-			savedSteps({ to: 4, stepMs: 1_000, saveMs: 1, meanMs: 100 }),
-		).toEqual([1, 2, 3, 4]);
-	});
-
-	it("does not save the same step twice", () => {
-		const cadence = new CheckpointCadence(1);
-		cadence.saved(7, 10);
-		expect(cadence.isDue(7, 100, HOUR_MS)).toBe(false);
-		expect(cadence.isDue(8, 200, HOUR_MS)).toBe(true);
 	});
 });

@@ -1,7 +1,6 @@
 // A machine may lose its power at any moment: what a save says is on disk must have been synced,
 // in the right order. No test can cut the power, so these read the order of the system calls.
-import * as fs from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
 	type CheckpointDisk,
@@ -12,17 +11,6 @@ import {
 	openInside,
 	stateAt,
 } from "../../fixtures/checkpoint-open.js";
-
-it("the disk of a trainer is the system's", () => {
-	expect(systemDisk).toEqual({
-		open: fs.openSync,
-		write: fs.writeSync,
-		sync: fs.fsyncSync,
-		close: fs.closeSync,
-		rename: fs.renameSync,
-		link: fs.linkSync,
-	});
-});
 
 describe("a save that is to outlive the machine's end", () => {
 	it("syncs the claim of its round, and then its name", () => {
@@ -53,34 +41,12 @@ describe("a save that is to outlive the machine's end", () => {
 			"sync directory",
 		]);
 	});
-
-	it("syncs all directories that it makes, from the inside out", () => {
-		const { directory, disk, synced } = recorded();
-		const inner = join(directory, "a", "b");
-		openInside(inner, 1, { disk }).save(stateAt(1));
-		expect(synced.slice(0, 2)).toEqual([join(directory, "a"), directory]);
-	});
-
-	it("syncs the claim of a round that loads", () => {
-		const { directory, disk, calls } = recorded();
-		openInside(directory, 1, {}).save(stateAt(1));
-		openInside(directory, 2, { disk }).loadLatest();
-		expect(calls).toEqual([
-			"open claim",
-			"write claim",
-			"sync claim",
-			"link claim",
-			"open directory",
-			"sync directory",
-		]);
-	});
 });
 
 /** The system's disk, and what was asked of it: each call once in a row, files by what they hold. */
 function recorded() {
 	const directory = freshDirectory();
 	const calls: string[] = [];
-	const synced: string[] = [];
 	const paths = new Map<number, string>();
 	const note = (call: string, path = "") => {
 		const line = `${call} ${kindOf(path)}`;
@@ -99,7 +65,6 @@ function recorded() {
 		},
 		sync(fd) {
 			note("sync", paths.get(fd));
-			synced.push(paths.get(fd) ?? "");
 			systemDisk.sync(fd);
 		},
 		close: (fd) => systemDisk.close(fd),
@@ -112,7 +77,7 @@ function recorded() {
 			systemDisk.link(from, to);
 		},
 	};
-	return { directory, disk, calls, synced };
+	return { directory, disk, calls };
 }
 
 function kindOf(path: string): string {

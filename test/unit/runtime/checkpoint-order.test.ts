@@ -9,7 +9,6 @@ import {
 	parseClaimFileName,
 	parseTemporaryFileName,
 	type RoundClaim,
-	temporaryFileName,
 } from "../../../src/runtime/checkpoint-order.js";
 
 /** Files of instance 1 written as "round/step". */
@@ -39,20 +38,6 @@ describe("names", () => {
 			instance: 1795163940000,
 			round: 4,
 		});
-	});
-
-	it("sort like the positions, up to the largest", () => {
-		const steps = [0, 9, 10, Number.MAX_SAFE_INTEGER];
-		const names = steps.map((step) =>
-			checkpointFileName({ ...position, step }),
-		);
-		expect(names.toSorted()).toEqual(names);
-	});
-
-	it("of unfinished files tell whose they are", () => {
-		const name = temporaryFileName(checkpointFileName(position), "0a1b");
-		expect(parseCheckpointFileName(name)).toBeUndefined();
-		expect(parseTemporaryFileName(name)).toMatchObject({ round: 4 });
 	});
 
 	it.each([
@@ -133,12 +118,6 @@ describe("what is deleted after a save", () => {
 	it("is all but the newest two", () => {
 		expect(deleted({ files: ["1/1", "1/2", "1/3"], round: 1 })).toEqual([
 			"1/1",
-		]);
-	});
-
-	it("is nothing of a higher round", () => {
-		expect(deleted({ files: ["2/1", "2/2", "2/3", "1/9"], round: 1 })).toEqual([
-			"1/9",
 		]);
 	});
 

@@ -1,9 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { WorkerEvent } from "../../../src/channel/events.js";
-import { singleEventSource } from "../../../src/runtime/event-source.js";
 import { deliver, iterateEvents } from "../../../src/runtime/listen.js";
-import { eventFromVariables } from "../../../src/runtime/torchrun-event.js";
-import { WorkerSession } from "../../../src/runtime/worker-session.js";
+import type { WorkerSession } from "../../../src/runtime/worker-session.js";
 import { pause, work } from "../channel/samples.js";
 import { FakeSource, settle } from "./fake-source.js";
 
@@ -18,17 +16,6 @@ describe("a listener", () => {
 		await settle();
 		expect(got).toEqual([2, 3, 4]);
 		expect(source.words).toEqual(["HELLO", "ACK 2", "ACK 3", "ACK 4"]);
-	});
-
-	it("misses nothing between the last call and its registration", async () => {
-		const source = new FakeSource();
-		const session = source.session(work(1));
-		session.acknowledge(session.newest());
-		source.put(pause(1));
-		source.put(work(2));
-		const got = listen(source, session);
-		await settle();
-		expect(got).toEqual([2, 3]);
 	});
 
 	it("gets the next event when its promise is resolved, which acknowledges", async () => {
@@ -71,30 +58,6 @@ describe("a listener", () => {
 		expect(source.words).toEqual(["HELLO", "ACK 2"]);
 		expect(surfaced).toEqual([problem]);
 	});
-
-	it("that was taken off at once is not called", async () => {
-		const source = new FakeSource();
-		const session = source.session(work(1));
-		const cursor = session.cursorAtUnreceived();
-		const got: number[] = [];
-		const ended = deliver(session, cursor, (event) => got.push(event.sequence));
-		cursor.close();
-		await ended;
-		expect(got).toEqual([]);
-		expect(source.lookers.size).toBe(0);
-	});
-
-	it("is left with a warning when the channel is gone", async () => {
-		const source = new FakeSource();
-		const got = listen(source, source.session(work(1)));
-		await settle();
-		source.gone = true;
-		source.hint();
-		await settle();
-		expect(got).toEqual([1]);
-		expect(source.warnings).toEqual(["the channel is gone"]);
-		expect(source.lookers.size).toBe(0);
-	});
 });
 
 describe("the iterator", () => {
@@ -126,30 +89,6 @@ describe("the iterator", () => {
 		expect(source.lookers.size).toBe(0);
 		const late = iterateEvents(session, controller.signal);
 		expect((await late.next()).done).toBe(true);
-	});
-
-	it("throws when the channel is gone", async () => {
-		const source = new FakeSource();
-		const events = iterateEvents(source.session(pause(1)), undefined);
-		await events.next();
-		const pending = events.next();
-		await settle();
-		source.gone = true;
-		source.hint();
-		await expect(pending).rejects.toThrow("the channel is gone");
-	});
-
-	it("ends after the only event that another launcher gives", async () => {
-		const variables = { RANK: "1", WORLD_SIZE: "2" };
-		const source = singleEventSource(eventFromVariables(variables, 5));
-		const got: WorkerEvent[] = [];
-		for await (const event of iterateEvents(
-			new WorkerSession(source),
-			undefined,
-		)) {
-			got.push(event);
-		}
-		expect(got).toHaveLength(1);
 	});
 });
 

@@ -89,15 +89,3 @@ it("a listener that is late does not get a notice that was withdrawn, or has ano
 	expect(fake.words).toEqual(["NOTICED 4", "ACK 4", "NOTICED 8"]);
 	close();
 });
-
-it("events of the rounds come without notices", async () => {
-	const fake = source();
-	const session = fake.session();
-	const cursor = session.cursorAfter(0);
-	fake.sendNotice(notice("aws"));
-	fake.send(work(2));
-	expect(cursor.poll()?.sequence).toBe(1);
-	expect(cursor.poll()?.sequence).toBe(3);
-	expect(cursor.poll()).toBeUndefined();
-	cursor.close();
-});

@@ -2,25 +2,14 @@ import { expect, it } from "vitest";
 import { ElasticRunError } from "../../../src/base/errors.js";
 import { NotLaunchedError } from "../../../src/runtime/not-launched-error.js";
 import { eventFromVariables } from "../../../src/runtime/torchrun-event.js";
-
-const TORCHRUN = {
-	RANK: "5",
-	LOCAL_RANK: "1",
-	ROLE_RANK: "4",
-	GROUP_RANK: "2",
-	WORLD_SIZE: "8",
-	LOCAL_WORLD_SIZE: "2",
-	ROLE_WORLD_SIZE: "6",
-	GROUP_WORLD_SIZE: "4",
-	ROLE_NAME: "trainer",
-	MASTER_ADDR: "10.0.0.1",
-	MASTER_PORT: "40123",
-	TORCHELASTIC_RESTART_COUNT: "2",
-	TORCHELASTIC_RUN_ID: "job",
+import CASES from "../../fixtures/channel/variable-cases.json" with {
+	type: "json",
 };
 
+const [TORCHRUN] = CASES.accepted;
+
 it("takes every field from torchrun's variables", () => {
-	expect(eventFromVariables(TORCHRUN, 77)).toEqual({
+	expect(eventFromVariables({ ...TORCHRUN?.variables }, 77)).toEqual({
 		sequence: 1,
 		timestamp: 77,
 		kind: "WORK",
@@ -60,13 +49,13 @@ it("assumes one process on each node where only rank and world size are set", ()
 	});
 });
 
-it.each([
-	[{}, /RANK is not set, and neither is ELASTIC_RUN_CHANNEL/],
-	[{ RANK: "0" }, /WORLD_SIZE is not set/],
-	[{ RANK: "-1", WORLD_SIZE: "1" }, /RANK is "-1", which is not a whole/],
-	[{ ...TORCHRUN, MASTER_PORT: "http" }, /MASTER_PORT is "http"/],
-])("says how to launch where there is no place: %j", (variables, problem) => {
-	const attempt = () => eventFromVariables(variables, 0);
+it.each(
+	CASES.refused,
+)("says how to launch where there is no place: $problem", ({
+	variables,
+	problem,
+}) => {
+	const attempt = () => eventFromVariables({ ...variables }, 0);
 	expect(attempt).toThrow(problem);
 	expect(attempt).toThrow(/elastic-run --nproc-per-node 2 /);
 	expect(attempt).toThrow(NotLaunchedError);

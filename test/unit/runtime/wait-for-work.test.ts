@@ -6,13 +6,6 @@ import { WorkerSession } from "../../../src/runtime/worker-session.js";
 import { pause, work } from "../channel/samples.js";
 import { FakeSource, settle } from "./fake-source.js";
 
-it("returns at once as a worker's first call", async () => {
-	const source = new FakeSource();
-	const info = await waitForWork(source.session(work(1)), {});
-	expect(info.round).toBe(1);
-	expect(source.words).toEqual(["HELLO", "ACK 1"]);
-});
-
 it("waits behind a PAUSE for the WORK that ends it", async () => {
 	const source = new FakeSource();
 	const session = source.session(work(1));
@@ -47,23 +40,6 @@ it("waits for the PAUSE, too, where the worker was the first to notice", async (
 	]);
 });
 
-it("returns the newest of several rounds that passed meanwhile", async () => {
-	const source = new FakeSource();
-	const session = source.session(work(1));
-	const waiting = waitForWork(session, { afterRound: 1 });
-	await settle();
-	for (const event of [pause(1), work(2), pause(2), work(3)]) source.put(event);
-	source.hint();
-	expect((await waiting).round).toBe(3);
-});
-
-it("takes the round to wait behind from its caller", async () => {
-	const source = new FakeSource();
-	const session = source.session(work(1), pause(1), work(2));
-	session.acknowledge(session.newest());
-	expect((await waitForWork(session, { afterRound: 1 })).round).toBe(2);
-});
-
 it("does not wait behind a round that only a listener or a later look has seen", async () => {
 	const source = new FakeSource();
 	const session = source.session(work(1));
@@ -91,15 +67,6 @@ it("says once more that it waits where a round has come that is too early", asyn
 	expect(source.words).toEqual(["HELLO", ...heard]);
 });
 
-it("waits behind the first round that was looked at, and behind none that was only received", async () => {
-	const looked = new FakeSource().session(work(3));
-	looked.show(looked.newest());
-	expect(looked.takenRound).toBe(3);
-	const received = new FakeSource().session(work(3));
-	received.acknowledge(received.newest());
-	expect((await waitForWork(received, {})).round).toBe(3);
-});
-
 it("ends with TIMEOUT, which says what there is", async () => {
 	const source = new FakeSource();
 	const session = source.session(work(1), pause(1));
@@ -113,15 +80,6 @@ it("ends with TIMEOUT, which says what there is", async () => {
 	expect(source.lookers.size).toBe(0);
 });
 
-it("sees work that came unnoticed before the time was over", async () => {
-	const source = new FakeSource();
-	const session = source.session(pause(1));
-	const waiting = waitForWork(session, { timeoutMs: 1 });
-	await Promise.resolve();
-	source.put(work(2));
-	expect((await waiting).round).toBe(2);
-});
-
 it("is rejected with the signal's reason", async () => {
 	const source = new FakeSource();
 	const session = source.session(pause(1));
@@ -133,16 +91,6 @@ it("is rejected with the signal's reason", async () => {
 	expect(source.lookers.size).toBe(0);
 	const again = waitForWork(session, { signal: controller.signal });
 	await expect(again).rejects.toThrow("enough");
-});
-
-it("is rejected when the channel is gone", async () => {
-	const source = new FakeSource();
-	const waiting = waitForWork(source.session(pause(1)), {});
-	await settle();
-	source.gone = true;
-	source.hint();
-	await expect(waiting).rejects.toThrow("the channel is gone");
-	expect(source.lookers.size).toBe(0);
 });
 
 it("does not wait for ever under another launcher", async () => {
