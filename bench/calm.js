@@ -8,7 +8,7 @@ const TRAINER = fileURLToPath(new URL("calm/trainer.js", import.meta.url));
 const NODES = ["node-a", "node-b"];
 /** Ten minutes, as `--hang-timeout` has it by default, are so long here. */
 const LIMIT_S = 5;
-const SMOKE_LIMIT_S = 1;
+const SMOKE_LIMIT_S = 0.5;
 const HOURS = 1;
 
 /**

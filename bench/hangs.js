@@ -1,5 +1,5 @@
 import { Etcd } from "./etcd.js";
-import { LIMIT_S, play } from "./hangs/play.js";
+import { LIMIT_S, play, SMOKE_LIMIT_S } from "./hangs/play.js";
 import { canImportTorch } from "./launchers.js";
 
 const RANKS = 4;
@@ -17,6 +17,7 @@ const TRAINERS = [
 	},
 	{ trainer: "train.js", kinds: ["blocked", "promise"] },
 ];
+const SMOKE = { trainer: "train.js", kinds: ["blocked"] };
 
 /**
  * Whether the launcher names the rank and the line at which a run hangs.
@@ -40,10 +41,12 @@ export const HANG_FIGURES = [
 			return {
 				etcd,
 				async measure() {
-					for (const { trainer, kinds } of TRAINERS) {
+					for (const { trainer, kinds } of isSmoke ? [SMOKE] : TRAINERS) {
 						if (trainer.endsWith(".py") && !canImportTorch()) continue;
-						const plan = planOf(isSmoke ? kinds.slice(0, 1) : kinds, count);
-						const run = { trainer, plan, scratch, endpoint: etcd.endpoint };
+						const plan = planOf(kinds, count);
+						const limitS = isSmoke ? SMOKE_LIMIT_S : LIMIT_S;
+						const { endpoint } = etcd;
+						const run = { trainer, plan, scratch, endpoint, limitS };
 						const played = await play(run);
 						for (const one of played) {
 							if ("ending" in one) misses.push(one);

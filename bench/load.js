@@ -8,6 +8,7 @@ import { familyOf, processorMs } from "./processes.js";
 
 const WORKER = fileURLToPath(new URL("load/worker.js", import.meta.url));
 const WORKERS = 16;
+const SMOKE_WORKERS = 2;
 const LINES_PER_S = 10_000;
 const STARTS_WITHIN_MS = 120_000;
 /** What begins with a run is over by then. */
@@ -38,11 +39,12 @@ function loadFigure(name, how, lines, goal) {
 	};
 }
 
-async function shareOf(how, lines, { scratch, isQuick }) {
+async function shareOf(how, lines, { scratch, isQuick, isSmoke }) {
+	const count = isSmoke ? SMOKE_WORKERS : WORKERS;
 	const directory = mkdtempSync(join(scratch, "load-"));
 	const marks = join(directory, "pids");
 	const { child, ended } = startAgent([
-		...["--nproc-per-node", String(WORKERS), "--run-id", "bench-load"],
+		...["--nproc-per-node", String(count), "--run-id", "bench-load"],
 		...["--log-dir", directory, "--shutdown-timeout", "1"],
 		...[WORKER, marks, how, String(lines)],
 	]);
@@ -50,13 +52,13 @@ async function shareOf(how, lines, { scratch, isQuick }) {
 		const workers = () =>
 			new Set(readIfThere(marks).trim().split("\n").map(Number));
 		const until = performance.now() + STARTS_WITHIN_MS;
-		while (workers().size < WORKERS) {
+		while (workers().size < count) {
 			if (child.exitCode !== null || performance.now() > until) {
 				throw new Error("its workers did not start");
 			}
 			await sleep(50);
 		}
-		await sleep(isQuick ? QUICK.settleMs : SETTLE_MS);
+		if (!isSmoke) await sleep(isQuick ? QUICK.settleMs : SETTLE_MS);
 		const own = familyOf(child.pid).filter((pid) => !workers().has(pid));
 		return await processorShare(own, isQuick ? QUICK.watchedMs : WATCHED_MS);
 	} finally {

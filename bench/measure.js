@@ -1,3 +1,6 @@
+/** What a smoke run has tried beside a figure: once is enough. @type {Set<string>} */
+const tried = new Set();
+
 /**
  * The figure's launchers in turn, round after round, so that a drift of the machine hits all alike.
  * A smoke run has elastic-run only, and what is measured beside it.
@@ -9,13 +12,17 @@
 export async function measureFigure(figure, launchers, place, tell) {
 	const most = place.isSmoke ? 1 : place.isQuick ? 2 : figure.rounds;
 	const rounds = Math.min(most, figure.rounds);
+	const beside = (figure.beside ?? []).filter(
+		({ name }) => !(place.isSmoke && tried.has(name)),
+	);
+	for (const { name } of beside) tried.add(name);
 	const taking = [
 		...launchers.filter(
 			({ name }, index) =>
 				index === 0 ||
 				(!place.isSmoke && (figure.peers ?? [name]).includes(name)),
 		),
-		...(figure.beside ?? []),
+		...beside,
 	];
 	/** @type {Map<string, number[]>} */
 	const samples = new Map(taking.map(({ name }) => [name, []]));

@@ -24,6 +24,7 @@ const QUICK_IDLE_MS = 1_000;
 const REST_MS = 5_000;
 /** The steps before the first notice. */
 const STEPS = 40;
+const SMOKE_STEPS = 4;
 
 /**
  * Of machines that announce their end.
@@ -92,7 +93,8 @@ function told(name, lookMs) {
 					await job.form("a");
 					const samples = [];
 					for (let count = 0; count < noticesOf(place); count += 1) {
-						await sleep(REST_MS / 5 + Math.random() * lookMs);
+						if (!place.isSmoke)
+							await sleep(REST_MS / 5 + Math.random() * lookMs);
 						const at = Date.now();
 						standIn.announce();
 						const marks = await marked(job, "notice", at);
@@ -163,7 +165,8 @@ function spare({ title, of, ...about }) {
 			const worldSize = 4;
 			try {
 				job.start("a", "b-0");
-				await job.marked("step", STEPS * worldSize, { worldSize });
+				const atFirst = place.isSmoke ? SMOKE_STEPS : STEPS;
+				await job.marked("step", atFirst * worldSize, { worldSize });
 				const samples = [];
 				for (let count = 0; count < noticesOf(place); count += 1) {
 					job.start(`b-${count + 1}`);

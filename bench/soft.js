@@ -14,6 +14,8 @@ const TTL_S = 2;
 /** How often a node dies for a 95th percentile. */
 const DEATHS = 20;
 const LISTENERS = 16;
+const SMOKE_LISTENERS = 2;
+const listenersIn = (isSmoke) => (isSmoke ? SMOKE_LISTENERS : LISTENERS);
 
 /** Of runs under soft restarts, whose workers use the runtime library. */
 const SOFT = {
@@ -72,25 +74,24 @@ export const SOFT_FIGURES = [
 			...SOFT,
 			nodes: "1:2",
 			conf: { last_call_timeout: 0 },
-			workersOf: (name) => (name === "a" ? LISTENERS : 1),
+			workersOf: (name, isSmoke) => (name === "a" ? listenersIn(isSmoke) : 1),
 		},
 		goal: { p95AtMost: 20 },
 		beside: [fileIsSeen(LISTENERS)],
-		async play(job) {
+		async play(job, { isSmoke }) {
+			const listeners = listenersIn(isSmoke);
 			await job.form("a");
 			// Somebody comes, and goes again: each time all are told.
 			const cameAt = job.start("b");
-			const came = await told(job, cameAt, LISTENERS);
-			const larger = { since: cameAt, worldSize: LISTENERS + 1 };
-			await job.marked("work", LISTENERS, larger);
+			const came = await told(job, cameAt, listeners, listeners);
+			const larger = { since: cameAt, worldSize: listeners + 1 };
+			await job.marked("work", listeners, larger);
 			await job.marked("start", 1, larger);
-			await sleep(1_000);
+			if (!isSmoke) await sleep(1_000);
 			const at = job.signal("b", "SIGTERM");
-			const went = await told(job, at, LISTENERS + 1);
-			await job.marked("work", LISTENERS, {
-				since: at,
-				worldSize: LISTENERS,
-			});
+			const went = await told(job, at, listeners, listeners + 1);
+			const smaller = { since: at, worldSize: listeners };
+			await job.marked("work", listeners, smaller);
 			return [...came, ...went];
 		},
 	}),
@@ -103,7 +104,7 @@ async function wentOn(job, { at, worldSize }) {
 }
 
 /** How long each of the listeners was told after the agent had written it. */
-async function told(job, since, worldSize) {
-	const marks = await job.marked("pause", LISTENERS, { since, worldSize });
-	return marks.slice(0, LISTENERS).map(({ figure }) => figure);
+async function told(job, since, listeners, worldSize) {
+	const marks = await job.marked("pause", listeners, { since, worldSize });
+	return marks.slice(0, listeners).map(({ figure }) => figure);
 }

@@ -10,6 +10,7 @@ const LONGEST_WAIT_MS = 90_000;
 const POLL_MS = 20;
 /** How long a run rests before something is done to it: what began with it is over by then. */
 const REST_MS = 700;
+const REPEAT_MS = 1_000;
 
 let jobs = 0;
 
@@ -20,7 +21,7 @@ let jobs = 0;
  * @property {string} [nodes] `--nnodes`: 2 unless given
  * @property {Readonly<Record<string, number>>} [conf] of `--rdzv-conf`, in seconds
  * @property {readonly string[]} [flags] of elastic-run
- * @property {(name: string) => number} [workersOf] how many workers an agent has: 4 unless given
+ * @property {(name: string, isSmoke: boolean) => number} [workersOf] how many workers an agent has: 4 unless given
  * @property {(paths: { worker: string, marks: string, directory: string }) => readonly string[]} [program]
  *   of the workers, which appends its marks to a file: worker.c unless given
  */
@@ -34,15 +35,17 @@ export class ClusterJob {
 	#settings;
 	#directory;
 	#agents = new Map();
+	#isSmoke;
 
 	/**
 	 * @param {import("../launchers.js").Launcher} launcher
 	 * @param {RunSettings & { endpoint: string }} settings where the agents meet
-	 * @param {{ worker: string, scratch: string }} place
+	 * @param {{ worker: string, scratch: string, isSmoke: boolean }} place
 	 */
 	constructor(launcher, { program = obedient, ...settings }, place) {
 		jobs += 1;
 		this.#launcher = launcher;
+		this.#isSmoke = place.isSmoke;
 		this.#directory = mkdtempSync(join(place.scratch, "cluster-"));
 		this.#settings = {
 			nodes: "2",
@@ -69,10 +72,10 @@ export class ClusterJob {
 
 	/** Starts agents and waits until all of them run in one world, and have come to rest. */
 	async form(...names) {
-		const { workersOf } = this.#settings;
 		this.start(...names);
-		await this.world(names.reduce((sum, name) => sum + workersOf(name), 0));
-		await sleep(REST_MS);
+		const sizes = names.map((name) => this.#workersOf(name));
+		await this.world(sizes.reduce((sum, size) => sum + size, 0));
+		if (!this.#isSmoke) await sleep(REST_MS);
 	}
 
 	/**
@@ -138,12 +141,16 @@ export class ClusterJob {
 	/** Ends all workers well, and waits for the agents' good end. */
 	async end() {
 		try {
-			this.#signalWorkers("SIGUSR2");
-			await this.until("the agents' end", () =>
-				[...this.#agents.values()].every(({ hasEnded }) => hasEnded)
-					? true
-					: undefined,
-			);
+			let saidAt = Number.NEGATIVE_INFINITY;
+			await this.until("the agents' end", () => {
+				// Once more to those of a round that a busy machine has begun meanwhile.
+				if (performance.now() > saidAt + REPEAT_MS) {
+					saidAt = performance.now();
+					this.#signalWorkers("SIGUSR2");
+				}
+				const agents = [...this.#agents.values()];
+				return agents.every(({ hasEnded }) => hasEnded) ? true : undefined;
+			});
 			for (const [name, { exitCode, isExpected }] of this.#agents) {
 				if (exitCode === 0 || isExpected) continue;
 				throw new Error(`agent ${name} ended with ${exitCode}`);
@@ -182,11 +189,15 @@ export class ClusterJob {
 		const command = AGENT_COMMANDS[this.#launcher.name]({
 			...this.#settings,
 			nodeId: `node-${name}`,
-			workers: this.#settings.workersOf(name),
+			workers: this.#workersOf(name),
 			directory,
 		});
 		const messages = this.#path(`${name}.messages`);
 		this.#agents.set(name, new AgentProcess(command, messages));
+	}
+
+	#workersOf(name) {
+		return this.#settings.workersOf(name, this.#isSmoke);
 	}
 
 	/** Resolves with what is found, once something is. */

@@ -17,6 +17,7 @@ const NODES = ["node-a", "node-b"];
 const WORKERS = 2;
 /** `--hang-timeout`, in seconds. */
 export const LIMIT_S = 4;
+export const SMOKE_LIMIT_S = 1;
 const LONGEST_ROUND_MS = 120_000;
 let runs = 0;
 
@@ -45,10 +46,10 @@ let runs = 0;
 
 /**
  * A run of two agents with two workers each. In each round the trainer makes one hang of the plan.
- * @param {{ trainer: string, plan: readonly Fault[], scratch: string, endpoint: string }} run
+ * @param {{ trainer: string, plan: readonly Fault[], scratch: string, endpoint: string, limitS: number }} run
  * @returns {Promise<(Finding | Miss)[]>}
  */
-export async function play({ trainer, plan, scratch, endpoint }) {
+export async function play({ trainer, plan, scratch, endpoint, limitS }) {
 	const folder = mkdtempSync(join(scratch, "hangs-"));
 	const file = fileURLToPath(new URL(trainer, import.meta.url));
 	const times = join(folder, "times");
@@ -61,7 +62,7 @@ export async function play({ trainer, plan, scratch, endpoint }) {
 			...["--rdzv-endpoint", endpoint, "--log-dir", join(folder, nodeId)],
 			// A node that a busy machine takes for dead is none of the hangs.
 			...["--rdzv-conf", "lease_ttl=60"],
-			...["--hang-timeout", `${LIMIT_S}s`, "--max-restarts", "10000"],
+			...["--hang-timeout", `${limitS}s`, "--max-restarts", "10000"],
 			...["--restart-delay", "0", "--max-identical-failures", "0"],
 			// The imports of torch would take most of the time.
 			...["--warm", "auto", "--shutdown-timeout", "1", "--tee", "0"],

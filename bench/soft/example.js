@@ -9,6 +9,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WORKERS = 2;
 /** How far the example has come when it is struck. */
 const STEPS_BEFORE = 60;
+const SMOKE_STEPS_BEFORE = 5;
 /** At most so much later: at any time of a step. */
 const SOME_STEPS_MS = 100;
 
@@ -106,7 +107,8 @@ async function play(launcher, run, strike, place, { etcd }) {
 	const worldSize = 2 * WORKERS;
 	try {
 		job.start("a", "b");
-		await job.marked("step", STEPS_BEFORE * worldSize, { worldSize });
+		const atFirst = place.isSmoke ? SMOKE_STEPS_BEFORE : STEPS_BEFORE;
+		await job.marked("step", atFirst * worldSize, { worldSize });
 		await sleep(Math.random() * SOME_STEPS_MS);
 		const [{ round }] = job.marks("step");
 		const at = strike(job);

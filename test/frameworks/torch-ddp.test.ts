@@ -1,10 +1,10 @@
-import { assert, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { type Launch, openSite } from "../helpers/launch.js";
-import { isAlive, signalProcess } from "../helpers/processes.js";
+import { signalProcess } from "../helpers/processes.js";
 import { needTorch, PYTHON, TorchTrainers } from "../helpers/torch-trainers.js";
 
 const etcd = etcdForAll();
@@ -81,65 +81,6 @@ it(
 		expect(trainers.accuracy()).toBeGreaterThan(0.9);
 		const round = await cluster.store.round();
 		expect(round).toMatchObject({ synced: 2, incidents: 1 });
-	},
-	LIMIT_MS,
-);
-
-it(
-	"T5 an unmodified PyTorch script under two agents: the node of rank 0 is killed, the other goes on alone from the checkpoint",
-	async (context) => {
-		needTorch(context);
-		const { cluster, agents, trainers } = ddpCluster(
-			{ nodes: "1:2", nproc: 1, conf: { lease_ttl: 3 } },
-			// More steps than a test waits for.
-			...["--steps", "1000000", ...CHECKPOINTS],
-		);
-		const [lost, survivor] = await cluster.store.sawMembers(1);
-		const { step } = await reaches(trainers, 60);
-		const host = beginnings(agents).find(({ rank }) => rank === 0);
-		assert(host);
-		await cluster.kill(lost ?? "");
-
-		const alone = await poll("a world of one", BOUND_MS, async () =>
-			beginnings(agents).find(({ worldSize }) => worldSize === 1),
-		);
-		expect(isAlive(host.pid)).toBe(false);
-		expect(cluster.launchOf(survivor ?? "").output.stdout).toContain(
-			`pid ${alone.pid} rank 0 of 1 begins`,
-		);
-		// A step is told of right before it is saved.
-		expect(alone.step).toBeGreaterThanOrEqual(step - 20);
-		const told = trainers.losses().length;
-		await poll("the survivor's steps", BOUND_MS, async () =>
-			trainers.losses().length > told + 3 ? true : undefined,
-		);
-		trainers.expectLossContinues();
-		await cluster.stop();
-	},
-	LIMIT_MS,
-);
-
-it(
-	"an unmodified PyTorch script under two agents: both reports say what @record wrote of its error",
-	async (context) => {
-		needTorch(context);
-		const { cluster } = ddpCluster(
-			{ nodes: "2", nproc: 1, flags: ["--max-restarts", "0"] },
-			...["--digits", "/no/digits"],
-		);
-		const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
-		for (const { stderr } of Object.values(ends)) {
-			expect(stderr).toMatch(/^root cause: rank [01] on node-[ab] /m);
-			expect(stderr).toContain(
-				"error: FileNotFoundError: [Errno 2] No such file or directory: '/no/digits'",
-			);
-		}
-		// The node that failed first has the whole of it.
-		const report = ends["node-a"]?.stderr.split(/^(?=root cause)/m)[1] ?? "";
-		const [, failed = ""] = /^root cause: rank \d on (\S+)/.exec(report) ?? [];
-		expect(ends[failed]?.stderr).toMatch(
-			/^ {2}error: [^|]* {6}File ".*torch_training\.py", line \d+, in load_digits$/m,
-		);
 	},
 	LIMIT_MS,
 );

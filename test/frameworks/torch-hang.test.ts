@@ -9,10 +9,8 @@ const SOURCE = readFileSync(job("torch_hang.py"), "utf8").split("\n");
 /** How rank 1 hangs, in which line of its script, and what the first line of the report says besides. */
 const KINDS: readonly (readonly [how: string, line: string, words: RegExp])[] =
 	[
-		["sleep", "    time.sleep(10_000)", /hung for \d+ s at .* in by_sleep/],
 		["spin", "    while True:", /slow: no step for \d+ s at .* in by_spin/],
 		["lock", "    lock.acquire()", /hung for \d+ s at .* in by_lock/],
-		["read", "    reader.recv(1)", /hung for \d+ s at .* in by_read/],
 		["stop", "", /hung for \d+ s: stopped by SIGSTOP/],
 		[
 			"gil",

@@ -24,18 +24,6 @@ it("an unmodified PyTorch script meets over env://, also after one of its worker
 	expect(exitCode).toBe(0);
 }, 180_000);
 
-it("torch's own record of an error is shown with its message and traceback", async (context) => {
-	needTorch(context);
-	const site = openSite();
-	const launch = site.launch(["--max-restarts", "0", job("torch_record.py")], {
-		env: { PYTHON_EXEC: PYTHON },
-	});
-	const { exitCode, stderr } = await launch.ended;
-	expect(exitCode).toBe(1);
-	expect(stderr).toContain("error: ValueError: loss is nan");
-	expect(stderr).toMatch(/torch_record\.py", line \d+, in main/);
-}, 120_000);
-
 it("torch reads the root cause in the launcher's own error file as that of a worker", async (context) => {
 	needTorch(context);
 	const site = openSite();

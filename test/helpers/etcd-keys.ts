@@ -83,7 +83,7 @@ export async function etcdDeletePrefix(
 }
 
 /** The store's present revision. */
-export async function etcdRevision(server: EtcdApi): Promise<number> {
+async function etcdRevision(server: EtcdApi): Promise<number> {
 	return revisionOf(
 		await server.call<Answer>("/v3/kv/range", { key: encode("\0") }),
 	);
@@ -119,14 +119,6 @@ export async function leases(server: EtcdApi): Promise<readonly string[]> {
 		"/v3/lease/leases",
 	);
 	return (answer.leases ?? []).map(({ ID }) => ID);
-}
-
-/** The cluster's own number, decimal: another one after `wipe()`. */
-export async function clusterId(server: EtcdApi): Promise<string> {
-	const answer = await server.call<{ header: { cluster_id: string } }>(
-		"/v3/maintenance/status",
-	);
-	return answer.header.cluster_id;
 }
 
 /** The fields of a request that stand for all keys with a prefix. */

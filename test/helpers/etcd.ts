@@ -13,7 +13,6 @@ import { onTestFinished, thisTest } from "./this-test.js";
 
 export { ROOT_USER } from "./etcd-gateway.js";
 export {
-	clusterId,
 	type EtcdApi,
 	type EtcdEntry,
 	etcdCompact,
@@ -22,7 +21,6 @@ export {
 	etcdGet,
 	etcdPut,
 	etcdRange,
-	etcdRevision,
 	leaseGrant,
 	leaseRevoke,
 	leases,

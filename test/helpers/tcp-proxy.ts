@@ -13,8 +13,6 @@ export interface TcpProxy {
 	readonly connections: number;
 	/** All that were ever accepted. */
 	readonly accepted: number;
-	/** What has gone through. */
-	readonly bytes: { readonly toServer: number; readonly toClient: number };
 	/** Nothing comes through either way; connections stay, new ones are accepted and are as mute. */
 	stall(): void;
 	/** The connections that are open now are mute, new ones work. */
@@ -51,7 +49,6 @@ export async function openProxy(target: string): Promise<TcpProxy> {
 }
 
 class Relay implements TcpProxy {
-	readonly bytes = { toServer: 0, toClient: 0 };
 	private readonly way = { delayMs: 0 };
 	accepted = 0;
 	private readonly scheme: string;
@@ -128,7 +125,7 @@ class Relay implements TcpProxy {
 			allowHalfOpen: true,
 		});
 		server.pause();
-		const pair = new Pair(client, server, this.bytes, this.way);
+		const pair = new Pair(client, server, this.way);
 		this.pairs.add(pair);
 		for (const socket of [client, server]) {
 			socket.once("close", () => {
@@ -153,16 +150,11 @@ class Pair {
 	constructor(
 		private readonly client: Socket,
 		private readonly server: Socket,
-		bytes: { toServer: number; toClient: number },
 		way: Way,
 	) {
 		this.flows = {
-			"to-server": new Flow(client, server, way, (count) => {
-				bytes.toServer += count;
-			}),
-			"to-client": new Flow(server, client, way, (count) => {
-				bytes.toClient += count;
-			}),
+			"to-server": new Flow(client, server, way),
+			"to-client": new Flow(server, client, way),
 		};
 	}
 
@@ -189,10 +181,8 @@ class Flow {
 		private readonly source: Socket,
 		private readonly sink: Socket,
 		private readonly way: Way,
-		count: (bytes: number) => void,
 	) {
 		source.on("data", (chunk) => {
-			count(chunk.length);
 			this.later(() => {
 				if (!sink.write(chunk)) source.pause();
 			});

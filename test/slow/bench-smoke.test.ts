@@ -1,19 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { FIGURES } from "../../bench/figures.js";
 import { canImportTorch } from "../../bench/launchers.js";
-import { readIfThere } from "../../bench/marks.js";
-import { familyOf } from "../../bench/processes.js";
-import { ScaleRun } from "../../bench/scale/scale-run.js";
-import { findEtcd } from "../../scripts/find-etcd.js";
 
 const LONGEST_MS = 600_000;
 /** Most of the time a figure waits for something. */
-const AT_A_TIME = 3;
+const AT_A_TIME = 4;
 const NAMES = FIGURES.map(({ name }) => name);
 
 interface Told {
@@ -26,7 +19,11 @@ interface Told {
 }
 
 /** What a program of the bench prints, also if it fails. */
-function bench(program: string, ...args: readonly string[]): Promise<string> {
+function bench(
+	program: string,
+	args: readonly string[],
+	env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
 	const path = fileURLToPath(
 		new URL(`../../bench/${program}`, import.meta.url),
 	);
@@ -34,11 +31,15 @@ function bench(program: string, ...args: readonly string[]): Promise<string> {
 		execFile(
 			process.execPath,
 			[path, ...args],
-			{ timeout: LONGEST_MS, maxBuffer: 2 ** 24 },
+			{ timeout: LONGEST_MS, maxBuffer: 2 ** 24, env },
 			(_, stdout, stderr) => resolve(stdout || stderr),
 		);
 	});
 }
+
+/** Without torch, whose start alone takes seconds. */
+const withoutTorch = (...args: readonly string[]) =>
+	bench("run.js", args, { ...process.env, PYTHON: "no-such-python" });
 
 describe("a smoke run of the bench", () => {
 	let told: readonly Told[];
@@ -47,10 +48,9 @@ describe("a smoke run of the bench", () => {
 		const shares = Array.from({ length: AT_A_TIME }, (_, share) =>
 			NAMES.filter((_name, index) => index % AT_A_TIME === share),
 		);
+		const smoke = ["--smoke", "--output", "json"];
 		const said = await Promise.all(
-			shares.map((names) =>
-				bench("run.js", "--smoke", "--output", "json", ...names),
-			),
+			shares.map((names) => bench("run.js", [...smoke, ...names])),
 		);
 		told = said.map((text) => JSON.parse(text));
 	}, LONGEST_MS);
@@ -74,46 +74,43 @@ describe("a smoke run of the bench", () => {
 	});
 });
 
-describe("the benches of warm restarts", () => {
-	const twoWorkers = ["--workers", "2", "--restarts", "1"];
-	const withTorch = (about: string, program: string, args: string[]) =>
-		it(about, { timeout: LONGEST_MS }, async (context) => {
-			if (!canImportTorch()) context.skip("PYTHON cannot import torch");
-			const lines = (await bench(program, ...args)).split("\n");
-			const launchers = args.at(-1)?.split(",") ?? [];
-			for (const launcher of launchers) {
-				const row = new RegExp(`^${launcher} +median \\d+ ms,`);
-				expect(lines).toContainEqual(expect.stringMatching(row));
-			}
-		});
-
-	it("print numbers of a Node trainer", { timeout: LONGEST_MS }, async () => {
-		const said = await bench("warm.js", "--trainer", "node", ...twoWorkers);
-		expect(said).toMatch(/^warm +median \d+ ms,.*\ncold +median \d+ ms,/);
-	});
-	withTorch("print a number of torchrun on one node", "warm.js", [
-		...[...twoWorkers, "--launchers", "torchrun"],
-	]);
-	withTorch("print a number of two nodes", "warm-nodes.js", [
-		...["--workers", "1", "--restarts", "1", "--launchers", "cold"],
-	]);
+it("the bench prints the machine, who is skipped, and a table", async () => {
+	const stdout = await withoutTorch("--quick", "cold-start-4");
+	expect(stdout).toMatch(/^machine: .+ cores, .+ GiB, Linux .+, load /m);
+	expect(stdout).toMatch(/^versions: node .+, elastic-run \d/m);
+	expect(stdout).toContain("torchrun: no-such-python cannot import torch");
+	const [head, , own, byHand] = stdout
+		.split("\n")
+		.filter((line) => line.startsWith("|"));
+	expect(head).toMatch(
+		/^\| figure +\| launcher +\| median +\| min–max +\| n +\| ratio +\| goal +\| met +\|$/,
+	);
+	expect(own).toMatch(
+		/^\| cold-start-4 +\| elastic-run +\| +[\d.]+ ms +\| +[\d.]+–[\d.]+ +\| +2 +\| +[\d.]+ × +\| ≤ 4 × Node by hand +\| (yes|no) +\|$/,
+	);
+	expect(byHand).toContain("| Node by hand");
 });
 
-it("says at once that the agents of a large job have died", async (context) => {
-	if (findEtcd() === undefined) context.skip("there is no etcd");
-	const scratch = mkdtempSync(join(tmpdir(), "bench-scale-"));
-	const run = new ScaleRun(2);
-	onTestFinished(async () => {
-		await run.close();
-		rmSync(scratch, { recursive: true, force: true });
+it("the bench refuses a figure that it does not have, and names those that it has", async () => {
+	expect(await withoutTorch("cold-fusion")).toContain(
+		"restart-64, ignored-sigterm",
+	);
+});
+
+describe("the benches of warm restarts", { concurrent: true }, () => {
+	it("print numbers of a Node trainer", { timeout: LONGEST_MS }, async () => {
+		const flags = ["--trainer", "node", "--workers", "2", "--restarts", "1"];
+		const said = await bench("warm.js", flags);
+		expect(said).toMatch(/^warm +median \d+ ms,.*\ncold +median \d+ ms,/);
 	});
-	await run.open(scratch);
-	const agents = familyOf(process.pid).filter((pid: number) =>
-		readIfThere(`/proc/${pid}/cmdline`).includes(`${scratch}/agents-`),
-	);
-	expect(agents).toHaveLength(2);
-	for (const pid of agents) process.kill(pid, "SIGKILL");
-	await expect(run.restart()).rejects.toThrow(
-		"a process of agents ended with SIGKILL",
-	);
+
+	it("print a number of two nodes with PyTorch", {
+		timeout: LONGEST_MS,
+	}, async (context) => {
+		if (!canImportTorch()) context.skip("PYTHON cannot import torch");
+		const flags = ["--workers", "1", "--restarts", "1", "--launchers", "cold"];
+		expect(await bench("warm-nodes.js", flags)).toMatch(
+			/^cold +median \d+ ms,/m,
+		);
+	});
 });

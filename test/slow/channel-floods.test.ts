@@ -1,6 +1,6 @@
 // Workers that report without a pause must not keep their agent from its lease: it would drop
 // out of the round, and all nodes would start again. Nor may they fill the launcher's log.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { needPython } from "../fixtures/python/start-python.js";
 import type { Job } from "../helpers/cluster.js";
 import { Cluster } from "../helpers/cluster.js";
@@ -12,22 +12,19 @@ const etcd = etcdForAll();
 /** Of the launcher's log and its worker's console together, in bytes. */
 const MOST_LOG_BYTES = 200_000;
 
-describe("a worker that floods its channel costs no round, and the launcher's log stays small:", () => {
-	it("errors in Node", () => floods(["floods.js", "errors"]));
-	it("steps in Node", () => floods(["floods.js", "steps"]));
-	it("replies that it writes itself", () => floods(["floods.js", "replies"]));
-	it("20,000 foreign files", () => floods(["floods.js", "foreign"]));
-	it("errors in Python", async (context) => {
-		needPython(context);
-		await floods(["floods.py", "errors"]);
-	});
-	it("steps in Python", async (context) => {
-		needPython(context);
-		await floods(["floods.py", "steps"]);
-	});
-});
+const FLOODS: readonly (readonly [string, ...Job])[] = [
+	["errors in Node", "floods.js", "errors"],
+	["20,000 foreign files and replies that it writes", "floods.js", "foreign"],
+	["steps in Python", "floods.py", "steps"],
+];
 
-async function floods(worker: Job) {
+it.for(
+	FLOODS,
+)("a worker that floods its channel costs no round, and the launcher's log stays small: %s", async ([
+	,
+	...worker
+], context) => {
+	needPython(context);
 	const cluster = new Cluster(etcd(), { nodes: "2", conf: { lease_ttl: 3 } });
 	cluster.agent("node-a", { worker });
 	await cluster.form("node-a", "node-b");
@@ -43,4 +40,4 @@ async function floods(worker: Job) {
 		incidents: 0,
 	});
 	expect(ends["node-a"]?.stderr.length).toBeLessThan(MOST_LOG_BYTES);
-}
+});

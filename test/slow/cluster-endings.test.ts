@@ -1,29 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
-import { etcdForAll } from "../helpers/etcd.js";
+import { etcdForAll, etcdPut } from "../helpers/etcd.js";
 import { tell } from "../helpers/obedient-worker.js";
-
-const NODES = ["node-a", "node-b", "node-c"] as const;
 
 const etcd = etcdForAll();
 
-describe("J10 the end of a run", { concurrent: true }, () => {
-	it("comes when the last agent has finished; one that is killed after it has finished holds nobody", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "3" }, context);
-		const [first, second, third] = await cluster.form(...NODES);
-		tell(cluster.worker(1, 1), 0);
-		await cluster.store.sawNode(second, "finished");
-		await cluster.vanish(second);
-		tell(cluster.worker(1, 0), 0);
-		await cluster.store.sawNode(first, "finished");
-		expect(cluster.launchOf(first).hasEnded).toBe(false);
-		tell(cluster.worker(1, 2), 0);
-		const ends = await cluster.ends({ [first]: 0, [third]: 0 });
-		expect(ends[first]?.stderr).toContain("succeeded: 1 round, 0 restarts");
-		expect(cluster.site.workers()).toHaveLength(3);
-	});
-
-	it("is put off where a worker fails when others have finished: all of them start again", async (context) => {
+describe("the end of a run", { concurrent: true }, () => {
+	it("J10 is put off where a worker fails when others have finished: all of them start again", async (context) => {
 		const cluster = new Cluster(etcd(), { nodes: "2" }, context);
 		const [first, second] = await cluster.form("node-a", "node-b");
 		tell(cluster.worker(1, 0), 0);
@@ -35,21 +18,7 @@ describe("J10 the end of a run", { concurrent: true }, () => {
 		expect(ends[first]?.stderr).toContain("succeeded: 2 rounds, 1 restart");
 	});
 
-	it("is not held up by an agent that is killed while others wait for it", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "1:2" }, context);
-		const [first, second] = await cluster.form("node-a", "node-b");
-		tell(cluster.worker(1, 1), 0);
-		await cluster.store.sawNode(second, "finished");
-		await cluster.vanish(first);
-		await cluster.world(2, second);
-		cluster.succeed(2);
-		const ends = await cluster.ends({ [second]: 0 });
-		expect(ends[second]?.stderr).toContain("succeeded: 2 rounds, 0 restarts");
-	});
-});
-
-describe("a run that fails", { concurrent: true }, () => {
-	it("J8 does so with one reason and one exit code on every agent, late comers too", async (context) => {
+	it("J8 has one reason and one exit code on every agent, late comers too", async (context) => {
 		const flags = [
 			...["--max-restarts", "1", "--output", "json"],
 			...["--shutdown-timeout", "1h"],
@@ -59,7 +28,8 @@ describe("a run that fails", { concurrent: true }, () => {
 		const conf = { settle_timeout: 2 };
 		const options = { nodes: "2:3", flags, worker, conf };
 		const cluster = new Cluster(etcd(), options, context);
-		const [first, second, third] = await cluster.form(...NODES);
+		const nodes = ["node-a", "node-b", "node-c"] as const;
+		const [first, second, third] = await cluster.form(...nodes);
 		for (const rank of [0, 1, 2]) tell(cluster.worker(1, rank), 1);
 		await cluster.world(2, first, second, third);
 		const fails = cluster.worker(2, 1);
@@ -89,52 +59,73 @@ describe("a run that fails", { concurrent: true }, () => {
 		await cluster.site.isSwept();
 	});
 
-	it("J9 is one whose workers fail as soon as they start: they are counted until the budget is spent", async (context) => {
-		const flags = ["--max-restarts", "2"];
-		const worker = ["exits-with.sh", "0:9", "1:9"] as const;
-		const options = { nodes: "2", flags, worker };
-		const cluster = new Cluster(etcd(), options, context);
-		for (const nodeId of ["node-a", "node-b"]) cluster.agent(nodeId);
-		const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
+	it("D7 is a safe stop, with its reason, where nobody can read the run's state", async (context) => {
+		const cluster = new Cluster(etcd(), { nodes: "2" }, context);
+		const [first, second] = await cluster.form("node-a", "node-b");
+		const key = cluster.store.keys.round;
+		await etcdPut(etcd(), key, '{"version":7}');
+		const ends = await cluster.ends({ [first]: 3, [second]: 3 });
 		for (const { stderr } of Object.values(ends)) {
-			expect(stderr).toContain("restarts: 2 of 2 used");
-			expect(stderr).toMatch(
-				/^root cause: rank [01] on node-[ab] .*, round 3: exit code 9$/m,
+			expect(stderr.trimEnd().split("\n").at(-1)).toContain(
+				`the store's key ${key} holds no record of version 1`,
 			);
 		}
-		expect(await cluster.store.round()).toMatchObject({
-			...{ synced: 3, incidents: 3 },
-		});
 		await cluster.site.isSwept();
 	});
 });
 
-describe("a signal to an agent", { concurrent: true }, () => {
-	it("T5 means that its node leaves, and the run goes on to its end", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "1:3" }, context);
-		const [first, second, third] = await cluster.form(...NODES);
-		cluster.launchOf(first).signal("SIGTERM");
-		const { [first]: left } = await cluster.ends({ [first]: 143 });
-		expect(left?.stderr).toContain(`run ${cluster.store.runId} left: SIGTERM`);
-		await cluster.world(2, second, third);
-		const round = await cluster.store.round();
-		expect(round?.cause.reason).toBe(`${first} left: SIGTERM`);
-		cluster.succeed(2);
-		const ends = await cluster.ends({ [second]: 0, [third]: 0 });
-		expect(ends[third]?.stderr).toContain("succeeded: 2 rounds, 0 restarts");
+describe("a budget", { concurrent: true }, () => {
+	it("D6 J8 of the run outlives its agents, and the coordinator's own restarts", async (context) => {
+		const flags = ["--max-restarts", "1"];
+		const cluster = new Cluster(etcd(), { nodes: "2", flags }, context);
+		let order: readonly string[] = await cluster.form("node-a", "node-b");
+		tell(cluster.worker(1, 0), 1);
+		await cluster.world(2, ...order);
+		for (const round of [3, 4]) {
+			const coordinator = (await cluster.store.coordinator()) ?? "";
+			await cluster.vanish(coordinator);
+			cluster.agent(coordinator);
+			order = [...order.filter((other) => other !== coordinator), coordinator];
+			const [worker] = await cluster.world(round, ...order);
+			expect(worker?.env.TORCHELASTIC_RESTART_COUNT).toBe("1");
+		}
+		tell(cluster.worker(4, 0), 2);
+		const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
+		for (const { stderr } of Object.values(ends)) {
+			expect(stderr).toContain("the budget of 1 restarts is spent");
+			expect(stderr).toMatch(
+				/^root cause: rank 0 on .*, round 4: exit code 2$/m,
+			);
+		}
 	});
 
-	it("T5 T6 to all of them, and to so many that fewer than MIN are left", async (context) => {
-		const conf = { join_timeout: 8, last_call_timeout: 1, settle_timeout: 1 };
-		const cluster = new Cluster(etcd(), { nodes: "2", conf }, context);
-		const [first, second] = await cluster.form("node-a", "node-b");
-		await cluster.stop();
-		for (const nodeId of [first, second]) cluster.agent(nodeId);
-		await cluster.newestWorld(first, second);
-		cluster.launchOf(second).signal("SIGINT");
-		const ends = await cluster.ends({ [second]: 130, [first]: 3 });
-		expect(ends[first]?.stderr).toContain(`missing: ${second}`);
-		expect(ends[first]?.stderr).toContain(`${second} left: SIGINT`);
-		await cluster.site.isSwept();
+	it("D6 J5 is not charged by a coordinator that is killed while a round is being left, which costs no round", async (context) => {
+		const flags = ["--shutdown-timeout", "1h"];
+		const worker = ["obeys.sh", "stubborn"] as const;
+		const options = { nodes: "2:3", flags, worker };
+		const cluster = new Cluster(etcd(), options, context);
+		await cluster.form("node-a", "node-b", "node-c");
+		const coordinator = (await cluster.store.coordinator()) ?? "";
+		const [fails, lingers] = cluster.site
+			.workers(1)
+			.filter(({ env }) => env.ELASTIC_RUN_NODE_ID !== coordinator);
+		if (!fails || !lingers) throw new Error("there are not two of them");
+		tell(fails, 5);
+		await cluster.store.sawRound(
+			"round 1 to be left",
+			({ deprecated }) => deprecated === 1,
+		);
+		await cluster.vanish(coordinator);
+		tell(lingers, 0);
+		const left = [fails, lingers].map(
+			({ env }) => env.ELASTIC_RUN_NODE_ID ?? "",
+		);
+		await cluster.world(2, ...left);
+		expect(await cluster.store.round()).toMatchObject({
+			...{ synced: 2, charged: 0, incidents: 0 },
+			cause: { reason: `${coordinator} left: lease expired` },
+		});
+		cluster.succeed(2);
+		await cluster.ends(Object.fromEntries(left.map((nodeId) => [nodeId, 0])));
 	});
 });

@@ -1,17 +1,13 @@
+// One real case of each source of failure; what else may come together is the simulator's.
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
+import { fillForGood, mountSmall } from "../helpers/machine.js";
 import { beginOf, endOf, tell } from "../helpers/obedient-worker.js";
-import {
-	endProcess,
-	isAlive,
-	signalProcess,
-	waitFor,
-} from "../helpers/processes.js";
+import { endProcess, signalProcess } from "../helpers/processes.js";
 
 const NODES = ["node-a", "node-b", "node-c"] as const;
-const ONE_RESTART = { charged: 1, incidents: 1 };
 const NO_RESTART = { charged: 0, incidents: 0 };
 
 const etcd = etcdForAll();
@@ -60,81 +56,37 @@ describe("J6 of workers", { concurrent: true }, () => {
 		await cluster.stop();
 	});
 
-	it("T16 what is told late, by a node that had not heard of the first failure, belongs to it", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2" }, context);
-		const [first, second] = await cluster.form("node-a", "node-b");
-		cluster.freeze(first);
-		tell(cluster.worker(1, 1), 3);
-		await cluster.store.sawNode(second, "ready", 2);
-		const follows = cluster.worker(1, 0);
-		tell(follows, 134);
-		await waitFor("the worker's end", () => !isAlive(follows.pid));
-		cluster.thaw(first);
-		await cluster.world(2, first, second);
-		const round = await cluster.store.round();
-		expect(round).toMatchObject(ONE_RESTART);
-		expect(round?.cause.reason).toBe(`rank 1 on ${second}: exit code 3`);
-		await cluster.stop();
-	});
-});
-
-describe("a worker that fails when the members change", {
-	concurrent: true,
-}, () => {
-	it("before its own node has heard of that: part of the change, and costs nothing", async (context) => {
-		const [, unaware, leaver] = NODES;
-		const agents = { "node-a": {}, [unaware]: {}, [leaver]: {} };
-		const options = { nodes: "2:3" };
-		const run = await formBehindProxies(context, etcd(), agents, options);
-		const { cluster, members, lives } = run;
-		const store = run.proxyOf(unaware);
-		store.oneWay("to-server");
-		cluster.launchOf(leaver).signal("SIGTERM");
-		await cluster.store.sawRound(
+	it("T6 T8 one that fails of a node's end, before that node's lease is over, costs nothing", async (context) => {
+		const flags = ["--max-restarts", "0"];
+		const cluster = new Cluster(etcd(), { nodes: "2:3", flags }, context);
+		const members = await cluster.form(...NODES);
+		const coordinator = await cluster.store.coordinator();
+		const [goes = "", bereaved = ""] = members.filter(
+			(nodeId) => nodeId !== coordinator,
+		);
+		await cluster.kill(goes);
+		tell(cluster.worker(1, members.indexOf(bereaved)), 9);
+		const left = await cluster.store.sawRound(
 			"round 1 to be left",
 			({ deprecated }) => deprecated === 1,
 		);
-		const follows = lives.find(({ nodeId }) => nodeId === unaware);
-		endProcess(follows?.pid);
-		await cluster.launchOf(unaware).saw("stderr", "killed by SIGKILL");
-		await store.resume();
-		await cluster.world(2, ...members.filter((nodeId) => nodeId !== leaver));
-		const round = await cluster.store.round();
-		expect(round).toMatchObject(NO_RESTART);
-		expect(round?.cause).toMatchObject({ kind: "scale-down", root: null });
-		const { failure } = (await cluster.store.node(unaware)) ?? {};
-		expect(failure).toMatchObject({
-			unaware: true,
-			failure: { signal: "SIGKILL" },
+		expect(left).toMatchObject({
+			...{ charged: 0, incidents: 1 },
+			unpaid: { failure: { exitCode: 9 } },
 		});
+		await cluster.store.endLease(goes);
+		await cluster.world(2, ...members.filter((nodeId) => nodeId !== goes));
+		const round = await cluster.store.round();
+		expect(round).toMatchObject({
+			...NO_RESTART,
+			cause: { reason: `${goes} left: lease expired`, root: null },
+		});
+		expect(round?.unpaid).toBeUndefined();
 		await cluster.stop();
 	});
 });
 
 describe("J6 of agents", { concurrent: true }, () => {
-	it("one killed at the moment when a worker elsewhere fails: one round, and as that may be why, no restart", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2:3" }, context);
-		const [first, ...others] = await cluster.form(...NODES);
-		// While its lease lives, nobody coordinates in the place of one that is dead.
-		const coordinator = await cluster.store.coordinator();
-		const killed = others.find((nodeId) => nodeId !== coordinator) ?? "";
-		tell(cluster.worker(1, 0), 1);
-		await cluster.kill(killed);
-		await cluster.store.sawRound(
-			"round 1 to be left",
-			({ deprecated }) => deprecated === 1,
-		);
-		// Held by its lease, it is waited for until that is over.
-		await cluster.store.endLease(killed);
-		await cluster.world(
-			2,
-			first,
-			...others.filter((other) => other !== killed),
-		);
-		expect(await cluster.store.round()).toMatchObject(NO_RESTART);
-		await cluster.stop();
-	});
-
 	it("J3 one killed while others wait at the barrier does not hold them, and nobody starts before the last one is ready", async (context) => {
 		const flags = ["--shutdown-timeout", "1h"];
 		const worker = ["obeys.js", "stubborn"] as const;
@@ -177,4 +129,27 @@ describe("J6 of agents", { concurrent: true }, () => {
 		expect(await cluster.store.round()).toMatchObject(NO_RESTART);
 		await cluster.stop();
 	});
+});
+
+it("J6 a node without room for its workers' channels leaves with 75, and the others go on", async (context) => {
+	const cluster = new Cluster(etcd(), { nodes: "1:2" }, context);
+	const small = join(cluster.site.path, "small");
+	mountSmall(context, small, "1m");
+	cluster.agent("node-b", { env: { ELASTIC_RUN_DIR: small } });
+	const members = await cluster.form("node-a", "node-b");
+
+	await fillForGood(small, 1);
+	tell(cluster.worker(1, members.indexOf("node-a")), 1);
+	const { "node-b": left } = await cluster.ends({ "node-b": 75 });
+	expect(left?.stderr).toMatch(
+		/rank \d cannot be started: .*ENOSPC.*Make room.*\(tried again for 20 s\)/,
+	);
+	expect(left?.stderr).toContain("round 2: started 0 of 2 workers");
+	await cluster.world(3, "node-a");
+	expect(await cluster.store.round()).toMatchObject({
+		...{ incidents: 1, charged: 1 },
+		cause: { reason: expect.stringContaining("node-b left: rank") },
+	});
+	cluster.succeed(3);
+	await cluster.ends({ "node-a": 0 });
 });

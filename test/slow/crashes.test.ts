@@ -3,39 +3,35 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openSite } from "../helpers/launch.js";
 
-it("A5 the report names the line at which native code crashed, and where its core dump is", async () => {
+/** What the launcher says of a script's only run, which fails. */
+async function reportOf(name: string, script: string): Promise<string> {
 	const site = openSite();
-	const script = join(site.path, "train.py");
-	writeFileSync(
-		script,
+	writeFileSync(join(site.path, name), script);
+	const launch = site.launch(["--max-restarts", "0", name]);
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(1);
+	return stderr;
+}
+
+it("A5 the report names the line at which native code crashed, and where its core dump is", async () => {
+	const report = await reportOf(
+		"train.py",
 		"import ctypes\ndef forward():\n    ctypes.string_at(0)\nforward()\n",
 	);
-	const { exitCode, stderr } = await site.launch(
-		["--max-restarts", "0", script],
-		{ cwd: site.path },
-	).ended;
-	expect(exitCode).toBe(1);
-	expect(stderr).toMatch(
+	expect(report).toMatch(
 		/^root cause: rank 0 on .*: killed by SIGSEGV: at .*train\.py:3 in forward$/m,
 	);
-	expect(stderr).toMatch(/its last Python frames: .*train\.py:4 in <module>$/m);
-	expect(stderr).toMatch(/its core (file|dump)|no core file/);
+	expect(report).toMatch(/its last Python frames: .*train\.py:4 in <module>$/m);
+	expect(report).toMatch(/its core (file|dump)|no core file/);
 });
 
 it("A5 the report names a full disk, with the worker's own words", async () => {
-	const site = openSite();
-	const script = join(site.path, "train.mjs");
-	writeFileSync(
-		script,
+	const report = await reportOf(
+		"train.mjs",
 		'import { writeFileSync } from "node:fs";\nwriteFileSync("/dev/full", "x");\n',
 	);
-	const { exitCode, stderr } = await site.launch(
-		["--max-restarts", "0", script],
-		{ cwd: site.path },
-	).ended;
-	expect(exitCode).toBe(1);
-	expect(stderr).toMatch(
+	expect(report).toMatch(
 		/^root cause: .*: Error: ENOSPC: .*, at train\.mjs:2: the disk is full$/m,
 	);
-	expect(stderr).toMatch(/hint: .*ENOSPC: no space left on device/);
+	expect(report).toMatch(/hint: .*ENOSPC: no space left on device/);
 });

@@ -78,16 +78,9 @@ describe("a run of this machine that has ended", () => {
 		expect(gone.stdout).toContain("succeeded, exit code 0");
 		const there = await at(etcd().endpoint);
 		expect(there.stdout).toContain("succeeded, exit code 0");
-		const other = await ask(site, [
-			"status",
-			"nobody",
-			"--rdzv-endpoint",
-			NOWHERE,
-		]);
-		expect(other.exitCode).toBe(4);
 	});
 
-	it("is forgotten after a week, by the next launcher or by clean; what cannot be read is passed over", async () => {
+	it("is passed over where its record cannot be read, and removed by clean once a week is over", async () => {
 		const site = openSite();
 		const records = recordsOf(site);
 		await run(site, "--run-id", "old", job("prints.sh"), "1");
@@ -95,25 +88,16 @@ describe("a run of this machine that has ended", () => {
 		const text = readFileSync(join(records, old), "utf8");
 		const now = Date.now();
 		writeFileSync(join(records, `${now}-broken.json`), text.slice(0, -9));
-		writeFileSync(
-			join(records, `${now}-odd.json`),
-			text.replace('"version":1', '"version":9'),
-		);
+		const odd = text.replace('"version":1', '"version":9');
+		writeFileSync(join(records, `${now}-odd.json`), odd);
 		mkdirSync(join(records, `${now}-folder.json`));
-		expect((await ask(site, ["status"])).stdout.match(/^old /gm)).toHaveLength(
-			1,
-		);
-		const age = (name: string) => {
-			const aged = `${now - WEEK_MS - 60_000}${name.slice(name.indexOf("-"))}`;
+		const { stdout } = await ask(site, ["status"]);
+		expect(stdout.match(/^old /gm)).toHaveLength(1);
+		for (const name of readdirSync(records)) {
+			const rest = name.slice(name.indexOf("-"));
+			const aged = `${now - WEEK_MS - 60_000}${rest}`;
 			renameSync(join(records, name), join(records, aged));
-			return aged;
-		};
-		const aged = age(old);
-		await run(site, "--run-id", "new", job("prints.sh"), "1");
-		expect(readdirSync(records)).not.toContain(aged);
-		const status = await ask(site, ["status", "old", ...MEMORY]);
-		expect(status.exitCode).toBe(1);
-		for (const name of readdirSync(records)) age(name);
+		}
 		await ask(site, ["clean", "--yes"]);
 		expect(readdirSync(records)).toEqual([expect.stringMatching(/-folder/)]);
 	});
@@ -122,13 +106,8 @@ describe("a run of this machine that has ended", () => {
 		const site = openSite();
 		mkdirSync(join(site.path, ".local"));
 		writeFileSync(join(site.path, ".local/state"), "");
-		const { exitCode, stderr } = await run(
-			site,
-			"--run-id",
-			"a",
-			job("prints.sh"),
-			"1",
-		);
+		const launch = ["--run-id", "a", job("prints.sh"), "1"];
+		const { exitCode, stderr } = await run(site, ...launch);
 		expect(exitCode).toBe(0);
 		expect(stderr).not.toContain("record");
 		rmSync(join(site.path, ".local"), { recursive: true });

@@ -1,28 +1,40 @@
 import { describe, expect, test } from "vitest";
 import { pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
-import {
-	etcdForAll,
-	etcdGet,
-	leaseRevoke,
-	leases,
-	startEtcd,
-} from "../helpers/etcd.js";
+import { LeaseGuard } from "../../src/rendezvous/member/lease-guard.js";
+import { etcdForAll, etcdGet, etcdPut, startEtcd } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import {
 	FEW_CONNECTIONS,
 	Follower,
 	holdKey,
+	insist,
 	openStore,
 } from "../helpers/etcd-store.js";
 import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 
-const KEY = "/elastic-run/lease/a";
 const PREFIX = "/elastic-run/lease/";
+const KEY = `${PREFIX}a`;
+const BOUND_MS = 60_000;
+const TTL_MS = 2_000;
 
 const etcd = etcdForAll();
 
 const isKeyGone = async () => (await etcdGet(etcd(), KEY)) === undefined;
+
+/** Resolves with when its key had gone. */
+const sawKeyGo = () =>
+	poll("the key's end", BOUND_MS, async () =>
+		(await isKeyGone()) ? performance.now() : undefined,
+	);
+
+/** A store and a lease behind a proxy, both known to work. */
+async function holdThroughProxy(ttlMs: number) {
+	const proxy = await startProxy(etcd().endpoint);
+	const store = await openStore(proxy.endpoint);
+	return { proxy, store, ...(await holdKey(store, KEY, ttlMs)) };
+}
 
 describe("a lease", () => {
 	test("has the time to live that etcd grants, not the one that was asked for", async () => {
@@ -38,8 +50,6 @@ describe("a lease", () => {
 	test("lives on and on, as its expiry says, at little cost (J16)", async () => {
 		const store = await openStore(etcd().endpoint);
 		const { lease, losses } = await holdKey(store, KEY, 5_000);
-		const follower = new Follower(store, PREFIX);
-		await waitFor("the first look", () => follower.latest);
 		const began = performance.now();
 		const before = store.metrics.requests;
 		const until = lease.expiresAt + 3_000;
@@ -52,79 +62,71 @@ describe("a lease", () => {
 		expect(losses).toEqual([]);
 		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
 	});
+});
 
-	test("that is revoked asks for nothing any more, and is not reported lost", async () => {
-		const store = await openStore(etcd().endpoint);
-		const { lease, losses } = await holdKey(store, KEY, 2_000);
-		await lease.revoke();
-		expect(await isKeyGone()).toBe(true);
-		const { requests } = store.metrics;
-		await pause(systemClock, 1_500);
-		expect(store.metrics.requests).toBe(requests);
+describe("a lease whose connection goes bad", () => {
+	test("lives on over a new one where the old one is a black hole, and its watch hears again (T5)", async () => {
+		const { proxy, store, lease, losses } = await holdThroughProxy(5_000);
+		const follower = new Follower(store, PREFIX);
+		await waitFor("the first look", () => follower.latest);
+		proxy.stallOld();
+		const { modRevision } = (await etcdGet(etcd(), KEY)) ?? {};
+		await etcdPut(etcd(), `${PREFIX}missed`, "1");
+		await waitFor("the missed change", () =>
+			follower.valueOf(`${PREFIX}missed`),
+		);
+		const until = lease.expiresAt + 5_000;
+		await waitFor("expiry to go on", () => lease.expiresAt > until);
+		expect((await etcdGet(etcd(), KEY))?.modRevision).toBe(modRevision);
 		expect(losses).toEqual([]);
-		await lease.revoke();
+		expect(store.metrics.connections).toBeGreaterThan(1);
+		await proxy.resume();
+		await waitFor("the old one's end", () => proxy.connections === 1);
 	});
 
-	test("that somebody else revokes is reported lost, once", async () => {
-		const store = await openStore(etcd().endpoint);
-		const { lease, losses } = await holdKey(store, KEY, 2_000);
-		await leaseRevoke(etcd(), lease.id);
+	test("is fenced, in total silence, before etcd drops its key, and reported lost once after it", async () => {
+		const { proxy, store, lease, losses } = await holdThroughProxy(TTL_MS);
+		let lostAt = 0;
+		const guard = new LeaseGuard(systemClock, lease, () => {
+			lostAt = performance.now();
+		});
+		guard.check();
+		proxy.stall();
+		const goneAt = await sawKeyGo();
+		expect(lostAt).toBeGreaterThan(0);
+		expect(lostAt).toBeLessThan(goneAt);
+		expect(lease.expiresAt).toBeLessThan(goneAt);
+		proxy.reset();
+		await proxy.resume();
 		await waitFor("the loss", () => losses.length > 0);
 		const { requests } = store.metrics;
-		await pause(systemClock, 1_500);
-		expect(losses).toEqual(["etcd says that the lease has ended"]);
+		await pause(systemClock, 0.75 * TTL_MS);
 		expect(store.metrics.requests).toBe(requests);
-	});
-
-	test("that has ended is reported lost by the write that it refuses, once", async () => {
-		const store = await openStore(etcd().endpoint);
-		// No keepalive comes before the write.
-		const { lease, losses } = await holdKey(store, KEY, 60_000);
-		await leaseRevoke(etcd(), lease.id);
-		const write = () =>
-			store.transaction([], [{ put: KEY, value: "1", lease: lease.id }]);
-		await expect(write()).rejects.toMatchObject({
-			code: "STORE_UNREACHABLE",
-			message: expect.stringContaining(lease.id),
-		});
-		await expect(write()).rejects.toThrow("it has ended");
 		expect(losses).toHaveLength(1);
 	});
+});
 
-	test("does not end with others of its store, and shares their stream", async () => {
-		const store = await openStore(etcd().endpoint);
-		const all = await Promise.all(
-			Array.from({ length: 100 }, (_, n) =>
-				holdKey(store, `${PREFIX}many/${n}`, 9_000),
-			),
-		);
-		const [first, ...others] = all;
-		await first?.lease.revoke();
-		const until = performance.now() + 13_500;
-		await waitFor("the others to live on", () =>
-			others.every(({ lease }) => lease.expiresAt > until),
-		);
-		const living = await leases(etcd());
-		expect(others.every(({ lease }) => living.includes(lease.id))).toBe(true);
-		expect(all.flatMap(({ losses }) => losses)).toEqual([]);
-		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
+describe("a lease whose etcd goes away", () => {
+	test("lives on when etcd was killed and is back within its life (J6)", async () => {
+		const server = await startEtcd();
+		const store = await openStore(server.endpoint);
+		const { lease, losses } = await holdKey(store, KEY, 5_000);
+		const held = await etcdGet(server, KEY);
+		await server.restart();
+		const present = performance.now();
+		await waitFor("a keepalive", () => lease.expiresAt > present + 5_000);
+		expect(await etcdGet(server, KEY)).toEqual(held);
+		expect(losses).toEqual([]);
 	});
 
-	test("has nothing to do with another store of its process, which is closed", async () => {
-		const proxy = await startProxy(etcd().endpoint);
-		const [one, other] = [
-			await openStore(proxy.endpoint),
-			await openStore(proxy.endpoint),
-		];
-		const { lease, losses } = await holdKey(one, KEY, 2_000);
-		await holdKey(other, `${PREFIX}other`, 2_000);
-		for (const store of [one, other]) {
-			expect(store.metrics.connections).toBeGreaterThan(0);
-		}
-		await other.close();
-		await waitFor("one connection", () => proxy.connections === 1);
-		const until = lease.expiresAt;
-		await waitFor("a keepalive", () => lease.expiresAt > until);
-		expect(losses).toEqual([]);
+	test("is reported lost when etcd comes back without its data", async () => {
+		const server = await startEtcd();
+		const store = await openStore(server.endpoint);
+		const { losses } = await holdKey(store, KEY, 10_000);
+		await server.wipe();
+		await waitFor("the loss", () => losses.length > 0);
+		expect(await insist(() => store.snapshot([PREFIX]))).toMatchObject({
+			entries: new Map(),
+		});
 	});
 });

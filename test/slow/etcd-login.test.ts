@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isHopeless, pause, retry } from "../../src/base/back-off.js";
+import { isHopeless, pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
 import type { EtcdStoreOptions } from "../../src/rendezvous/store/etcd/etcd-store.js";
 import { etcdForAll, etcdGet, etcdPut, startEtcd } from "../helpers/etcd.js";
@@ -7,7 +7,6 @@ import {
 	FEW_CONNECTIONS,
 	Follower,
 	holdKey,
-	insist,
 	openStore,
 } from "../helpers/etcd-store.js";
 import { waitFor } from "../helpers/processes.js";
@@ -73,20 +72,6 @@ describe("etcd with authentication", () => {
 		expect(isHopeless(error)).toBe(true);
 	});
 
-	test("is not tried again and again at the start with a wrong password", async () => {
-		const login = { ...LOGIN, password: "wrong" };
-		const store = await openStore(etcd().endpoint, { login });
-		let tries = 0;
-		const until = performance.now() + 30_000;
-		const options = { clock: systemClock, random: Math.random, until };
-		const joining = retry(options, () => {
-			tries += 1;
-			return store.openLease(5_000, { onLost() {} });
-		});
-		await expect(joining).rejects.toThrow("wrong user name or password");
-		expect(tries).toBe(1);
-	});
-
 	test("refuses a watch of foreign keys without harm to others of the same store", async () => {
 		const store = await openStore(etcd().endpoint, { login: LOGIN });
 		let foreignHints = 0;
@@ -150,25 +135,5 @@ describe("a token", () => {
 		const until = performance.now() + 10_000;
 		await waitFor("a keepalive", () => lease.expiresAt > until);
 		expect(losses).toEqual([]);
-	});
-
-	test("is fetched when authentication comes after the first call, and not missed where there is none", async () => {
-		const server = await startEtcd();
-		const login = { username: "root", password: "root-password" };
-		const store = await openStore(server.endpoint, { login });
-		const follower = new Follower(store, PREFIX);
-		await etcdPut(server, `${PREFIX}a`, "1");
-		await waitFor("a look", () => follower.valueOf(`${PREFIX}a`) === "1");
-		await server.call("/v3/auth/user/add", {
-			name: "root",
-			password: login.password,
-		});
-		await server.call("/v3/auth/role/add", { name: "root" });
-		await server.call("/v3/auth/user/grant", { user: "root", role: "root" });
-		await server.call("/v3/auth/enable");
-		await insist(() =>
-			store.transaction([], [{ put: `${PREFIX}a`, value: "2" }]),
-		);
-		await waitFor("another look", () => follower.valueOf(`${PREFIX}a`) === "2");
 	});
 });

@@ -7,7 +7,6 @@ import {
 	startEtcdCluster,
 } from "../helpers/etcd.js";
 import { Follower, holdKey, insist, openStore } from "../helpers/etcd-store.js";
-import { freePort } from "../helpers/free-port.js";
 import { waitFor } from "../helpers/processes.js";
 
 const PREFIX = "/elastic-run/members/";
@@ -91,20 +90,6 @@ describe("three members", () => {
 		expect(users.flatMap(({ losses }) => losses)).toEqual([]);
 	});
 
-	test("carry on over a follower that is killed, frozen, and alone", async () => {
-		const cluster = await startEtcdCluster(3);
-		const users = await usersOf(cluster);
-		const follower = followerIn(cluster, await cluster.leader());
-		await follower.kill();
-		await expectToGoOn(users, "killed");
-		await follower.restart();
-		follower.suspend();
-		await expectToGoOn(users, "frozen");
-		follower.resume();
-		await expectToGoOn(users, "back");
-		expect(users.flatMap(({ losses }) => losses)).toEqual([]);
-	});
-
 	test("that have lost their majority reject calls in time, and are heard again when it is back", async () => {
 		const cluster = await startEtcdCluster(3);
 		const users = await usersOf(cluster);
@@ -149,33 +134,5 @@ describe("three members", () => {
 		const put = `${PREFIX}after`;
 		await insist(() => store.transaction([], [{ put, value: "1" }]));
 		await waitFor("a look", () => follower.valueOf(put));
-	});
-});
-
-describe("endpoints of which some are dead", () => {
-	test("cost a call nothing but the next try, wherever it begins", async () => {
-		const cluster = await startEtcdCluster(1);
-		const dead = [
-			`127.0.0.1:${await freePort()}`,
-			`127.0.0.1:${await freePort()}`,
-		];
-		for (const chance of [0, 0.4, 0.9]) {
-			const endpoints = [...dead, ...cluster.endpoints];
-			const store = await openStore(endpoints, { random: () => chance });
-			await store.snapshot([PREFIX]);
-			await store.transaction([], [{ put: `${PREFIX}${chance}`, value: "1" }]);
-			const follower = new Follower(store, PREFIX);
-			await waitFor("a look", () => follower.latest);
-		}
-	});
-
-	test("are all named, each with its reason, where none of them works", async () => {
-		const refused = `127.0.0.1:${await freePort()}`;
-		const unknown = "nobody.invalid:2379";
-		const store = await openStore([refused, unknown], { random: () => 0 });
-		await expect(store.snapshot([PREFIX])).rejects.toMatchObject({
-			code: "STORE_UNREACHABLE",
-			message: `the store cannot be used: etcd at ${refused}: connection refused: does etcd run there, and listen on this address?; etcd at ${unknown}: its name cannot be resolved`,
-		});
 	});
 });

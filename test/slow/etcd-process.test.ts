@@ -8,14 +8,11 @@ import type { EtcdUserTask } from "../fixtures/etcd-user.js";
 import { bundled } from "../helpers/bundled.js";
 import { etcdForAll, etcdGet, startEtcd } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
-import { openStore } from "../helpers/etcd-store.js";
 import { freePort } from "../helpers/free-port.js";
 import { openFilesOf } from "../helpers/open-files.js";
 import { signalProcess, waitFor } from "../helpers/processes.js";
-import { startProxy } from "../helpers/tcp-proxy.js";
 import { together } from "../helpers/together.js";
 
-const KEY = "/elastic-run/process/a";
 /** One may be open at one moment and not at the other; one that is left behind each time makes more. */
 const SPARE_SOCKETS = 2;
 
@@ -132,48 +129,5 @@ describe("a store that does not answer", () => {
 			"closed",
 		]);
 		expect(user.stderr()).toBe("");
-	});
-
-	test("fails each call in time where it accepts and is mute, and leaves no sockets", async () => {
-		const proxy = await startProxy(etcd().endpoint);
-		proxy.stall();
-		const user = start({ kind: "call", endpoint: proxy.endpoint, times: 7 });
-		await waitFor("a first failure", () => linesOf(user).length >= 1);
-		const sockets = socketsOf(user.pid);
-		await waitFor("more failures", () => linesOf(user).length >= 6);
-		expect(socketsOf(user.pid)).toBeLessThanOrEqual(sockets + SPARE_SOCKETS);
-		expect(await user.ended).toBe(0);
-		await proxy.resume();
-		await waitFor("the end of all", () => proxy.connections === 0);
-	});
-
-	test("fails each call at once on a dead port", async () => {
-		const endpoint = `127.0.0.1:${await freePort()}`;
-		const user = start({ kind: "call", endpoint, times: 3 });
-		expect(await user.ended).toBe(0);
-		expect(linesOf(user)).toEqual([
-			...Array(3).fill(expect.stringContaining("connection refused")),
-			"settled",
-			"closed",
-		]);
-	});
-
-	test("settles what is under way when it is closed, and refuses what comes later", async () => {
-		const proxy = await startProxy(etcd().endpoint);
-		const store = await openStore(proxy.endpoint);
-		const lease = await store.openLease(5_000, { onLost() {} });
-		proxy.stall();
-		const calls = [
-			store.snapshot([KEY]),
-			store.transaction([], [{ put: KEY, value: "1" }]),
-			store.openLease(5_000, { onLost() {} }),
-			lease.revoke(),
-		].map((call) => expect(call).rejects.toThrow("this store was closed"));
-		await store.close();
-		await Promise.all(calls);
-		await expect(store.snapshot([KEY])).rejects.toMatchObject({
-			code: "STORE_UNREACHABLE",
-		});
-		store.watch([KEY], 0, () => {}).close();
 	});
 });

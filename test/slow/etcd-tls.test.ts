@@ -88,16 +88,6 @@ describe("TLS", () => {
 		expect(isHopeless(error)).toBe(true);
 	});
 
-	test("refuses a client certificate that the server does not trust, for good", async () => {
-		const foreign = tlsOf(withTls(), "cert", "key");
-		const tls = { ...foreign, ...tlsOf(mutual(), "ca") };
-		const error = await failureAt(mutual().endpoint, tls);
-		expect(String(error)).toContain(
-			"asks for a client certificate that it trusts",
-		);
-		expect(isHopeless(error)).toBe(true);
-	});
-
 	test("refuses a server whose certificate is for another address, for good", async () => {
 		const target = Number(new URL(withTls().endpoint).port);
 		const relay = createServer((client) => {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
-import { etcdForAll, etcdPut } from "../helpers/etcd.js";
 import {
-	FEW_CONNECTIONS,
-	Follower,
-	holdKey,
-	openStore,
-} from "../helpers/etcd-store.js";
+	etcdCompact,
+	etcdForAll,
+	etcdPut,
+	etcdRange,
+	startEtcd,
+} from "../helpers/etcd.js";
+import { Follower, insist, openStore } from "../helpers/etcd-store.js";
 import {
 	expectToSee,
 	followThroughProxy,
@@ -17,42 +18,8 @@ import { waitFor } from "../helpers/processes.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 
 const etcd = etcdForAll();
+
 describe("a watch", () => {
-	test("tells many users of a store over one connection, and each once of what comes together", async () => {
-		const store = await openStore(etcd().endpoint);
-		const prefix = newPrefix();
-		const hints = Array.from({ length: 300 }, () => 0);
-		const watches = hints.map((_, n) =>
-			store.watch([`${prefix}all`, `${prefix}${n}`, `${prefix}sub/`], 0, () => {
-				hints[n] = (hints[n] ?? 0) + 1;
-			}),
-		);
-		await waitFor("all to watch", () => hints.every((count) => count > 0));
-		await pause(systemClock, 300);
-		const before = [...hints];
-		await etcdPut(etcd(), `${prefix}all`, "1");
-		await waitFor("all to be told", () =>
-			hints.every((count, n) => count > (before[n] ?? 0)),
-		);
-		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
-		for (const watch of watches) watch.close();
-	});
-
-	test("opens no new connection when it closes, and asks for nothing more", async () => {
-		const store = await openStore(etcd().endpoint);
-		const prefix = newPrefix();
-		for (let round = 0; round < 10; round++) {
-			await new Promise<void>((resolve) => {
-				const watch = store.watch([prefix], 0, () => {
-					watch.close();
-					resolve();
-				});
-			});
-		}
-		await store.snapshot([prefix]);
-		expect(store.metrics.connections).toBeLessThan(FEW_CONNECTIONS);
-	});
-
 	test("that began while nobody answered tells as soon as somebody does", async () => {
 		const proxy = await startProxy(etcd().endpoint);
 		proxy.stall();
@@ -71,17 +38,87 @@ describe("a watch", () => {
 		await expectToSee(etcd(), follower, `${prefix}a`, "1");
 	});
 
-	test.each([
-		"to-server",
-		"to-client",
-	] as const)("hears again where only what goes %s comes through, once all does", async (direction) => {
-		const { proxy, store, prefix, follower } = await followThroughProxy(etcd());
-		const { losses } = await holdKey(store, `${prefix}held`, 10_000);
-		const { accepted } = proxy;
-		proxy.oneWay(direction);
-		await waitFor("another connection", () => proxy.accepted > accepted);
+	test("misses no change in the end over a storm of resets under writes (J16)", async () => {
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
+		let isStorm = true;
+		let written = 0;
+		const writing = (async () => {
+			for (; isStorm; written++) {
+				await etcdPut(etcd(), `${prefix}${written % 50}`, String(written));
+			}
+		})();
+		for (let resets = 0; resets < 20; resets++) {
+			await pause(systemClock, 50 + Math.random() * 200);
+			proxy.reset();
+		}
+		isStorm = false;
+		await writing;
+		const last = await etcdRange(etcd(), prefix);
+		await waitFor("the last picture", () =>
+			last.every(({ key, value }) => follower.valueOf(key) === value),
+		);
+		expect(written).toBeGreaterThan(10);
+		await waitFor("one connection", () => proxy.connections === 1);
+	});
+
+	test("misses no change in the end over kills of etcd under writes (J6)", async () => {
+		const server = await startEtcd();
+		const store = await openStore(server.endpoint);
+		const prefix = newPrefix();
+		const follower = new Follower(store, prefix);
+		const writer = await openStore(server.endpoint);
+		let isOver = false;
+		let written = 0;
+		const writing = (async () => {
+			for (; !isOver; written++) {
+				const put = `${prefix}${written % 50}`;
+				await insist(() =>
+					writer.transaction([], [{ put, value: String(written) }]),
+				);
+			}
+		})();
+		for (let kills = 0; kills < 3; kills++) {
+			const before = written;
+			await waitFor("writes", () => written > before + 20);
+			await server.restart();
+		}
+		isOver = true;
+		await writing;
+		const last = await etcdRange(server, prefix);
+		await waitFor("the last picture", () =>
+			last.every(({ key, value }) => follower.valueOf(key) === value),
+		);
+		expect(last.length).toBe(50);
+	});
+
+	test("sees what was compacted away, and more than 4 MB, that came while it was cut off", async () => {
+		const { proxy, prefix, follower } = await followThroughProxy(etcd());
+		const value = "x".repeat(1_000_000);
+		const keys = Array.from({ length: 6 }, (_, n) => `${prefix}large/${n}`);
+		proxy.cut();
+		for (let n = 0; n < 20; n++) await etcdPut(etcd(), `${prefix}a`, String(n));
+		await Promise.all(keys.map((key) => etcdPut(etcd(), key, value)));
+		await etcdCompact(etcd());
 		await proxy.resume();
-		await expectToSee(etcd(), follower, `${prefix}a`, "1");
-		expect(losses).toEqual([]);
+		await waitFor("all that came", () =>
+			keys.every((key) => follower.valueOf(key)?.length === value.length),
+		);
+		expect(follower.valueOf(`${prefix}a`)).toBe("19");
+		await expectToSee(etcd(), follower, `${prefix}b`, "1");
+	});
+
+	test.each([
+		["another id", false],
+		["the same id", true],
+	])("sees that etcd was wiped, and goes on with a cluster of %s", async (_, sameClusterId) => {
+		const server = await startEtcd();
+		const store = await openStore(server.endpoint);
+		const prefix = newPrefix();
+		const follower = new Follower(store, prefix);
+		for (let n = 0; n < 20; n++) await etcdPut(server, `${prefix}${n}`, "old");
+		await waitFor("the old keys", () => follower.valueOf(`${prefix}19`));
+		await server.wipe({ sameClusterId });
+		await waitFor("emptiness", () => follower.latest?.entries.size === 0);
+		await expectToSee(server, follower, `${prefix}new`, "1");
 	});
 });

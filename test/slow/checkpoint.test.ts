@@ -1,7 +1,8 @@
-import { readdirSync } from "node:fs";
-import { expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { expect, it, onTestFinished } from "vitest";
 import type { SaveStep } from "../../src/runtime/checkpoint-files.js";
-import { freshDirectory, open } from "../fixtures/checkpoint-open.js";
+import { freshDirectory, open, stateAt } from "../fixtures/checkpoint-open.js";
 import { startFixture } from "../fixtures/checkpoint-process.js";
 import type { TrainerOptions } from "../fixtures/checkpoint-trainer.js";
 
@@ -13,20 +14,17 @@ async function train(options: TrainerOptions) {
 	return { end, stdout: trainer.stdout(), stderr: trainer.stderr() };
 }
 
-it.each<{ killAtSaveStep: SaveStep; survives: number }>([
-	{ killAtSaveStep: "started", survives: 3 },
-	{ killAtSaveStep: "temporary file open", survives: 3 },
-	{ killAtSaveStep: "part written", survives: 3 },
-	{ killAtSaveStep: "written", survives: 3 },
-	{ killAtSaveStep: "synced", survives: 3 },
-	{ killAtSaveStep: "renamed", survives: 4 },
-	{ killAtSaveStep: "directory synced", survives: 4 },
-	{ killAtSaveStep: "pruning", survives: 4 },
-	{ killAtSaveStep: "pruned", survives: 4 },
-])("P5 killed in the save of step 4 at '$killAtSaveStep': step $survives loads", async ({
-	killAtSaveStep,
-	survives,
-}) => {
+it.each<[SaveStep, number]>([
+	["started", 3],
+	["temporary file open", 3],
+	["part written", 3],
+	["written", 3],
+	["synced", 3],
+	["renamed", 4],
+	["directory synced", 4],
+	["pruning", 4],
+	["pruned", 4],
+])("P5 killed in the save of step 4 at '%s': step %d loads", async (killAtSaveStep, survives) => {
 	const directory = freshDirectory();
 	const options = { directory, saveEvery: 1, lastStep: 4 };
 	const killed = await train({ ...options, round: 1, killAtSaveStep });
@@ -83,3 +81,40 @@ it(
 	},
 	120 * SECONDS,
 );
+
+it("P8 on a disk of memory, one warning says that checkpoints are lost with the machine", (context) => {
+	if (!existsSync("/dev/shm")) context.skip("there is no /dev/shm");
+	const directory = mkdtempSync("/dev/shm/elastic-run-test-");
+	onTestFinished(() => rmSync(directory, { recursive: true }));
+	const { checkpoints, warnings } = open(directory, 1);
+	checkpoints.save(stateAt(1));
+	checkpoints.save(stateAt(2));
+	expect(warnings).toHaveLength(1);
+	expect(warnings[0]).toContain(directory);
+	expect(warnings[0]).toContain("memory (tmpfs)");
+});
+
+it("on a full disk a save fails by name and the old one loads", (context) => {
+	const directory = freshDirectory();
+	try {
+		const flags = ["-t", "tmpfs", "-o", "size=256k", "tmpfs"];
+		execFileSync("mount", [...flags, directory], { stdio: "ignore" });
+	} catch {
+		context.skip("a small file system cannot be mounted here");
+	}
+	onTestFinished(() => {
+		execFileSync("umount", [directory]);
+	});
+	const { checkpoints } = open(directory, 1);
+	checkpoints.save(stateAt(1));
+	const tooLarge = {
+		...stateAt(2),
+		parameters: { weights: new Float64Array(100_000) },
+	};
+	expect(() => checkpoints.save(tooLarge)).toThrow(
+		/No checkpoint was saved in .*ENOSPC.*The disk is full.*untouched/,
+	);
+	expect(readdirSync(directory).filter((n) => n.endsWith("tmp"))).toEqual([]);
+	expect(open(directory, 2).checkpoints.loadLatest()?.step).toBe(1);
+	open(directory, 3).checkpoints.save(stateAt(3));
+});
