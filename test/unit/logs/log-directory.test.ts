@@ -17,12 +17,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ElasticRunError } from "../../src/base/errors.js";
-import { lastLines } from "../../src/logs/last-lines.js";
+import { ElasticRunError } from "../../../src/base/errors.js";
+import { lastLines } from "../../../src/logs/last-lines.js";
 import {
 	type LogDirectoryOptions,
 	openLogDirectory,
-} from "../../src/logs/log-directory.js";
+} from "../../../src/logs/log-directory.js";
 
 const both = { stdout: true, stderr: true };
 let base = "";
@@ -88,14 +88,6 @@ describe("openLogDirectory", () => {
 		expect(mode(logs.directory)).toBe(0o700);
 		expect(mode(join(logs.directory, "stdout.log"))).toBe(0o600);
 		expect(readdirSync(node.directory)).toEqual(["round-3"]);
-	});
-
-	it("opens only the streams that are asked for", () => {
-		const logs = open().openWorker(1, 0, { stdout: false, stderr: true });
-		expect(logs.stdout).toBeUndefined();
-		expect(readdirSync(logs.directory)).toEqual(["stderr.log"]);
-		logs.closeDescriptors();
-		logs.closeDescriptors();
 	});
 
 	it("keeps everything older, also in the very same directory", async () => {
@@ -174,18 +166,6 @@ describe("createAhead", () => {
 		]);
 	});
 
-	it("keeps what is in the place that a worker gets", async () => {
-		const node = open();
-		await run(node.openWorker(1, 0, both), "echo one");
-		node.createAhead(0, both);
-		const again = node.openWorker(1, 0, both);
-		await run(again, "echo two");
-		expect(readFileSync(again.stdout?.path ?? "", "utf8")).toBe("one\ntwo\n");
-		// It waits for the next one still.
-		await run(node.openWorker(2, 0, both), "echo three");
-		expect(readdirSync(waiting(node))).toEqual([]);
-	});
-
 	it("removes nothing that has something in it", async () => {
 		const node = open();
 		await run(node.openWorker(1, 0, both), "true");
@@ -231,15 +211,6 @@ describe("createAhead", () => {
 		rmSync(node.directory, { recursive: true });
 		await run(node.openWorker(3, 0, both), "true");
 		expect(readdirSync(node.directory)).toEqual(["round-3"]);
-	});
-
-	it("does not go through a link in place of the round's directory", () => {
-		const node = open();
-		node.openWorker(1, 0, both).closeDescriptors();
-		node.createAhead(0, both);
-		symlinkSync(base, join(node.directory, "round-2"));
-		expect(refusal(() => node.openWorker(2, 0, both)).code).toBe("USAGE");
-		expect(existsSync(join(base, "0"))).toBe(false);
 	});
 });
 
