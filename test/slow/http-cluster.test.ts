@@ -95,23 +95,6 @@ describe("nodes of one run", { concurrent: true }, () => {
 		await cluster.ends({ "node-a": 0 });
 	});
 
-	it("are all ended by one that is told to stop the run", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2", flags: FLAGS }, context);
-		const first = await observe(cluster, "node-a");
-		cluster.agent("node-b", { env });
-		await cluster.form("node-a", "node-b");
-		const answer = await ask(`${first}/stop`, {
-			method: "POST",
-			headers: BEARER,
-		});
-		expect(answer.status).toBe(202);
-		const ends = await cluster.ends({ "node-a": 5, "node-b": 5 });
-		expect(ends["node-b"]?.stderr).toContain("POST /stop on node-a");
-		expect(await cluster.store.history()).toMatchObject([
-			{ round: 1, outcome: "stopped" },
-		]);
-	});
-
 	it("say that their store does not answer, and tell what they know", async (context) => {
 		const server = await startEtcd();
 		const cluster = new Cluster(

@@ -49,23 +49,6 @@ describe("stdin of the launcher", () => {
 		expect(stderr).toMatch(/hint: a debugger .* use --stdin 0 /);
 	});
 
-	it("that a worker reads answers its breakpoint()", async () => {
-		const python = `python3 -c "breakpoint(); print('on')"`;
-		const command = `echo continue | ${LAUNCHER} --stdin 0 ${python}`;
-		const { exitCode, stdout } = await openSite().start("sh", ["-c", command])
-			.ended;
-		expect(exitCode).toBe(0);
-		expect(stdout).toContain("] on");
-	});
-
-	it("cannot be given to a worker that is not there", async () => {
-		const { exitCode, stderr } = await openSite().launch([
-			...["--stdin", "1", "true"],
-		]).ended;
-		expect(stderr).toContain("--stdin: 1 is no local rank here");
-		expect(exitCode).toBe(2);
-	});
-
 	it.skipIf(!HAS_TERMINALS)(
 		"that is a terminal is read by the only worker",
 		async () => {

@@ -9,9 +9,12 @@ import {
 	truncateSync,
 	writeFileSync,
 } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../src/operate/log-source.js";
+import { PYTHON } from "../fixtures/python/start-python.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 
@@ -43,7 +46,6 @@ function talk(site: LaunchSite) {
 
 describe("a log file of a worker that runs", () => {
 	it.each([
-		["removed", (file: string) => rmSync(file)],
 		["renamed", (file: string) => renameSync(file, `${file}.1`)],
 		[
 			"taken away with all logs",
@@ -85,25 +87,6 @@ describe("a log file of a worker that runs", () => {
 		expect(stderr).not.toMatch(AWAY);
 		expect(stderr.match(EMPTIED)).toHaveLength(1);
 	});
-
-	it.skipIf(process.platform !== "linux").each([
-		["> /dev/stderr", 1],
-		[">> /dev/stderr", 0],
-		[">&2", 0],
-	])(
-		"that its worker writes by %s: %i warnings that it was emptied",
-		async (into, warnings) => {
-			const site = openSite();
-			const script = `echo before >&2; until [ -e "$HOME/go-0" ]; do sleep 0.02; done; echo after ${into}; exit 9`;
-			const launch = site.launch(["--max-restarts", "0", "sh", "-c", script]);
-			await launch.saw("stderr", "] before");
-			go(site, 0);
-			const { stderr } = await launch.ended;
-			expect(stderr).toContain("] after\n");
-			expect(stderr).toContain("  | after\n");
-			expect(stderr.match(EMPTIED) ?? []).toHaveLength(warnings);
-		},
-	);
 });
 
 it.skipIf(process.platform !== "linux")(
@@ -129,21 +112,13 @@ it.skipIf(process.platform !== "linux")(
 	},
 );
 
-it.each([
-	["removed", (file: string) => rmSync(file)],
-	["renamed", (file: string) => renameSync(file, `${file}.1`)],
-	[
-		"removed with its directory",
-		(file: string) =>
-			// The launcher may make a file there meanwhile.
-			rmSync(dirname(file), { recursive: true, maxRetries: 5 }),
-	],
-])("the launcher's own log that is %s is made again", async (_how, take) => {
+it("the launcher's own log that is removed with its directory is made again", async () => {
 	const site = openSite();
 	const launch = talk(site);
 	await launch.saw("stderr", "words 0");
 	const file = join(nodeDirectory(site), "agent.log");
-	take(file);
+	// The launcher may make a file there meanwhile.
+	rmSync(dirname(file), { recursive: true, maxRetries: 5 });
 	go(site, "end");
 	expect((await launch.ended).exitCode).toBe(1);
 	expect(readFileSync(file, "utf8")).toContain("JOINING→CLOSED");
@@ -184,3 +159,39 @@ it("a worker that is kept for later rounds has its logs where it was started: re
 		}),
 	);
 });
+
+const WITHOUT_LINKS = fileURLToPath(
+	new URL("../fixtures/python/no_symlinks.py", import.meta.url),
+);
+
+it.skipIf(process.platform !== "linux").each(["EPERM", "ENOSYS"] as const)(
+	"a log directory where links end with %s: one warning, and the run goes on",
+	async (code) => {
+		const site = openSite();
+		const errno = String(constants.errno[code]);
+		const launch = site.launch(
+			[
+				"--run-id",
+				"unlinked",
+				"sh",
+				"-c",
+				"[ $ELASTIC_RUN_ROUND = 2 ] && echo done",
+			],
+			{ through: [PYTHON, WITHOUT_LINKS, errno] },
+		);
+		const { exitCode, stdout, stderr } = await launch.ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stdout).toContain("[node-a 0] done\n");
+		expect(stderr.match(/has no link "latest"/g)).toHaveLength(1);
+		const ofRun = join(site.logs, "unlinked");
+		const [instance = "", ...others] = readdirSync(ofRun);
+		expect(others).toEqual([]);
+		const ofNode = join(ofRun, instance, "node-a");
+		expect(readFileSync(join(ofNode, "round-2/0/stdout.log"), "utf8")).toBe(
+			"done\n",
+		);
+		expect(existsSync(join(ofNode, ".next"))).toBe(false);
+		const shown = await site.launch(["logs", "unlinked"]).ended;
+		expect(shown.stdout).toContain("[node-a 0] done\n");
+	},
+);

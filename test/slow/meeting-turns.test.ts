@@ -140,34 +140,26 @@ it("a run whose turn does not come within join_timeout exits with 3, and names t
 	await isSweptUp(site);
 }, 120_000);
 
-it.each([
-	["without an id", ""],
-	["with one id", "--rdzv-id=rates"],
-	["with an id each", "--rdzv-id=rates-$lr"],
-])(
-	"a loop over learning rates on two machines trains each once: %s",
-	async (_, id) => {
-		needEtcd();
-		const site = openSite();
-		const words = [...flags(await freePort()), PATIENT].join(" ");
-		const script = `for lr in 1 2; do "$NODE" "$CLI" ${words} ${id} "$JOB" $lr || exit; done`;
-		const loops = [2, 3].map((number) =>
-			site.start("/bin/sh", ["-c", script], {
-				env: {
-					...machine(number),
-					...{ NODE: process.execPath, CLI, JOB: job("prints.sh") },
-				},
-			}),
-		);
-		for (const { ended } of loops) {
-			const { exitCode, stderr } = await ended;
-			expect(exitCode, stderr).toBe(0);
-		}
-		const trained = site
-			.workers()
-			.map(({ args, env }) => `${args.at(-1)} ${env.RANK}/${env.WORLD_SIZE}`);
-		expect(trained.sort()).toEqual([...["1 0/2", "1 1/2", "2 0/2", "2 1/2"]]);
-		await isSweptUp(site);
-	},
-	180_000,
-);
+it("a loop over learning rates on two machines trains each once", async () => {
+	needEtcd();
+	const site = openSite();
+	const words = [...flags(await freePort()), PATIENT].join(" ");
+	const script = `for lr in 1 2; do "$NODE" "$CLI" ${words} --rdzv-id=rates "$JOB" $lr || exit; done`;
+	const loops = [2, 3].map((number) =>
+		site.start("/bin/sh", ["-c", script], {
+			env: {
+				...machine(number),
+				...{ NODE: process.execPath, CLI, JOB: job("prints.sh") },
+			},
+		}),
+	);
+	for (const { ended } of loops) {
+		const { exitCode, stderr } = await ended;
+		expect(exitCode, stderr).toBe(0);
+	}
+	const trained = site
+		.workers()
+		.map(({ args, env }) => `${args.at(-1)} ${env.RANK}/${env.WORLD_SIZE}`);
+	expect(trained.sort()).toEqual([...["1 0/2", "1 1/2", "2 0/2", "2 1/2"]]);
+	await isSweptUp(site);
+}, 180_000);

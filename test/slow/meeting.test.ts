@@ -97,32 +97,6 @@ it.concurrent("the hosting etcd is killed, then its keeper: both come back with 
 	await meeting.isOver();
 });
 
-it.concurrent("one that joins another run's etcd says so, and writes nothing into it", async () => {
-	const meeting = await Meeting.at([2], "1:2");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 1);
-	const { runId } = meeting;
-	const other = meeting.agent(3, "--rdzv-id=another");
-	await other.saw(
-		"stderr",
-		`run ${runId} still uses 127.0.0.2:${meeting.port}: run another waits for its end`,
-	);
-	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
-		method: "POST",
-		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
-	});
-	const text = await answer.text();
-	const found = [...text.matchAll(/"key":"([^"]*)"/g)];
-	const keys = found.map(([, key = ""]) => atob(key)).join("\n");
-	expect(keys).toContain(runId);
-	expect(keys).not.toContain("another");
-	other.signal("SIGTERM");
-	expect((await other.ended).exitCode).toBe(143);
-	releaseWorkers(meeting.site);
-	expect((await host.ended).exitCode).toBe(0);
-	await meeting.isOver();
-});
-
 it.concurrent("agents of one machine host once, share it, and say that this machine hosts", async () => {
 	const meeting = await Meeting.at([2], "3");
 	const first = meeting.agent(2, "--node-id=a");
@@ -138,18 +112,6 @@ it.concurrent("agents of one machine host once, share it, and say that this mach
 		expect(output.stderr).toContain(": this machine hosts it");
 		expect(output.stderr).not.toContain("another node hosts it");
 	}
-	await meeting.isOver();
-});
-
-it.concurrent("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
-	const meeting = await Meeting.at([2], "2");
-	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 2);
-	expect(meeting.keepers()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	await meeting.ends(0, 0);
-	expect(host.output.stderr).toContain(": this machine hosts it");
 	await meeting.isOver();
 });
 
@@ -173,6 +135,27 @@ it.concurrent("master address and node rank are enough: rank 0 hosts, and has ra
 		["node-0", 0],
 		["node-1", 1],
 	]);
+	releaseWorkers(site);
+	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
+});
+
+it.concurrent("torchrun's variables alone bring together the pods of a PyTorchJob with a master", async () => {
+	needEtcd();
+	const site = openSite();
+	const port = String(await freePort());
+	const launches = ["0", "1"].map((pod) =>
+		site.launch([job("beats.js")], {
+			env: {
+				...{ ELASTIC_RUN_NODE_ID: "", RANK: pod, WORLD_SIZE: "2" },
+				...{ MASTER_ADDR: "127.0.0.1", MASTER_PORT: port },
+				...{ PET_NNODES: "2", PET_NPROC_PER_NODE: "2" },
+				...{ PET_NODE_RANK: pod, PET_MASTER_ADDR: "127.0.0.1" },
+				PET_MASTER_PORT: port,
+			},
+		}),
+	);
+	const found = await sawLives(site, 4, { round: 1 });
+	expect(found.map(({ rank }) => rank).sort()).toEqual([0, 1, 2, 3]);
 	releaseWorkers(site);
 	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
 });
@@ -277,20 +260,4 @@ it("a port that is another's is refused at once, by the host and by those who jo
 		expect(stderr).toContain(places[index]?.endpoint);
 		expect(stderr).toContain(words[Math.floor(index / 2)]);
 	});
-}, 25_000);
-
-it("a port next to the endpoint's that is another's is refused", async () => {
-	needEtcd();
-	const port = (await stranger(undefined)) - 1;
-	const { ended } = openSite().launch([
-		...["--nnodes=2", "--rdzv-backend=c10d"],
-		...[`--rdzv-endpoint=127.0.0.1:${port}`, job("beats.js")],
-	]);
-	const { exitCode, stderr } = await ended;
-	expect([exitCode, stderr]).toEqual([
-		2,
-		expect.stringContaining(
-			`etcd cannot be hosted at 127.0.0.1:${port}: another process has this port or the next one`,
-		),
-	]);
 }, 25_000);

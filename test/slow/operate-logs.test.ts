@@ -122,20 +122,3 @@ it("logs in a temporary directory are found while the run lives and afterwards; 
 	expect(bad.exitCode).toBe(2);
 	expect(bad.stderr).toContain('--rank: "x" is not valid');
 });
-
-it("logs --log-dir shows that directory's run, not a newer one of the same name elsewhere", async () => {
-	const site = openSite();
-	const run = (logDir: string, script: string) =>
-		site.launch(["--run-id", "twice", "--log-dir", logDir, "sh", "-c", script]);
-	await run("A", "echo in A").ended;
-	await run("B", "echo in B").ended;
-	const living = run("C", "echo in C; exec sleep 600");
-	await living.saw("stdout", "in C");
-	const logs = (...args: string[]) =>
-		site.launch(["logs", "twice", ...args]).ended;
-	expect((await logs("--log-dir", "A")).stdout).toContain("[node-a 0] in A\n");
-	expect((await logs()).stdout).toContain("[node-a 0] in C\n");
-	const none = await logs("--log-dir", "channels");
-	expect(none.exitCode).toBe(1);
-	expect(none.stderr).toContain("channels has no logs of run twice");
-});

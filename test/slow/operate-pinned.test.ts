@@ -34,7 +34,6 @@ it("keeps round, ranks and the last incident in view at a terminal, and leaves n
 });
 
 it.for<[string, string, { TERM: string }]>([
-	["a dumb one", "", { TERM: "dumb" }],
 	["where the log is JSON", "--log-format json", { TERM: "xterm" }],
 	["where workers write by themselves", "-r 0 -t 0", { TERM: "xterm" }],
 ])("keeps nothing in view at a terminal: %s", async ([

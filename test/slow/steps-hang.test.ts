@@ -6,7 +6,6 @@ import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { fill } from "../fixtures/scarcity.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { sawEvent } from "../helpers/followers.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { mountSmall } from "../helpers/machine.js";
 import { waitFor } from "../helpers/processes.js";
@@ -125,26 +124,6 @@ describe("steps", { concurrent: true }, () => {
 });
 
 describe("a hang", { concurrent: true }, () => {
-	it("A5 of a stopped worker names it, is one incident, and the run goes on", async () => {
-		const site = openSite();
-		const { exitCode, stderr } = await launch(site, { rank: "1", how: "stop" })
-			.ended;
-		expect(exitCode, stderr).toBe(0);
-		expect(stderr).toMatch(
-			/RUNNING→STOPPING rank 1 failed: hung for \d+ s: stopped by SIGSTOP or a debugger \(kernel state T\)/,
-		);
-		expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
-		const { verdict, texts } = evidenceOf(site);
-		expect(verdict).toMatchObject({
-			kind: "stopped",
-			suspects: [{ rank: 1 }],
-			waiting: [0],
-			noticedAt: expect.any(Number),
-		});
-		expect(texts[1]).toContain("activity: stopped");
-		expect(texts[1]).toContain("last step: 3");
-	});
-
 	it("A5 of a worker in kernel state D names it, and it is ended", async (context) => {
 		needPython(context);
 		const site = openSite();
@@ -251,23 +230,6 @@ describe("a hang", { concurrent: true }, () => {
 		await busy.ended;
 	});
 
-	it("A5 is none on a node that waits for a busy worker of another one", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		const env = { HANG_RANK: "0", HANG_HOW: "busy" };
-		for (const nodeId of ["node-a", "node-b"]) {
-			cluster.agent(nodeId, { env, flags: LIMIT, worker: ["steps.js"] });
-		}
-		await cluster.store.sawMembers(1);
-		// The same limit, begun later, twice: without the announcement the round would have been left before.
-		for (const how of ["stop", "promise"] as const) {
-			await launch(openSite(), { rank: "0", how, nproc: 1 }).ended;
-		}
-		expect(await cluster.store.round()).toMatchObject({
-			...{ synced: 1, deprecated: 0, incidents: 0 },
-		});
-		await cluster.stop();
-	});
-
 	it("A5 of a run on two nodes is one incident, by the evidence of both, with one suspect", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const env = { HANG_RANK: "1", HANG_HOW: "stop" };
@@ -290,24 +252,6 @@ describe("a hang", { concurrent: true }, () => {
 		expect(told.map(dirname).sort()).toEqual(
 			[...new Set(folders.map(dirname))].sort(),
 		);
-	});
-});
-
-describe("a hang of one of several nodes", { concurrent: true }, () => {
-	it("A5 is judged by those alone that stand still", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		const env = { HANG_RANK: "1", HANG_HOW: "promise", OTHERS: "move" };
-		for (const nodeId of ["node-a", "node-b"]) {
-			const flags = ["--hang-timeout", "6"];
-			cluster.agent(nodeId, { env, flags, worker: ["steps.js"] });
-		}
-		const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
-		const said = Object.values(ends).map(({ stderr }) => stderr);
-		// A node that waited for the other one to tell of itself would know nobody.
-		expect(said.join("\n")).toMatch(
-			/rank 1 failed: .*it is the only rank that makes no step/,
-		);
-		expect(await cluster.store.round()).toMatchObject({ incidents: 1 });
 	});
 });
 
@@ -336,21 +280,6 @@ describe("why", { concurrent: true }, () => {
 		await run.ended;
 	});
 
-	it("A5 answers two who ask at the same time", async () => {
-		const site = openSite();
-		const flags = ["--hang-timeout", "0"];
-		const run = launch(site, { rank: "all", how: "promise", flags });
-		await site.sawWorkers(2);
-		const asks = [1, 2, 3].map(() => site.launch(["why"]).ended);
-		for (const { exitCode, stdout, stderr } of await Promise.all(asks)) {
-			expect(exitCode, stderr + stdout).toBe(0);
-			expect(stdout).toMatch(/^run steps, round 1: /);
-		}
-		run.signal("SIGINT");
-		run.signal("SIGKILL");
-		await run.ended;
-	});
-
 	it("A5 asks all nodes of a run, and names those that do not answer", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		await cluster.form("node-a", "node-b");
@@ -373,32 +302,6 @@ describe("why", { concurrent: true }, () => {
 		expect(JSON.parse(half.stdout)).toMatchObject({ silent: ["node-b"] });
 		cluster.thaw("node-b");
 		await cluster.stop();
-	});
-
-	it("A5 of paused workers says what their run waits for, and what they do", async () => {
-		const cluster = new Cluster(etcd(), {
-			...{ nodes: "2", worker: ["follows.js"] },
-			flags: ["--restart-policy", "soft"],
-		});
-		const [left, gone] = await cluster.form("node-a", "node-b");
-		const { site, store } = cluster;
-		await cluster.vanish(gone);
-		await sawEvent([cluster.worker(1, 0)], "PAUSE", 1);
-		await store.sawNode(left, "ready");
-		const why = await site.launch([
-			...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
-		]).ended;
-		expect(why.exitCode, why.stderr).toBe(0);
-		expect(why.stdout).toMatch(
-			/^run .*, round 1: between two rounds: waiting for .*\n\nrank 0: idle/,
-		);
-		await cluster.stop();
-	});
-
-	it("A5 without a run says that none runs", async () => {
-		const { exitCode, stderr } = await openSite().launch(["why"]).ended;
-		expect(exitCode).toBe(1);
-		expect(stderr).toContain("no run runs on this machine");
 	});
 });
 

@@ -12,7 +12,7 @@ import { childrenOf, isReady, order, parked, told } from "../helpers/warm.js";
 
 const LIMIT_MS = 1_800_000;
 /** Set WARM_RESTARTS to 1000 for the figure in docs/warm-restarts.md. */
-const RESTARTS = Number(process.env.WARM_RESTARTS || 40);
+const RESTARTS = Number(process.env.WARM_RESTARTS || 20);
 /** Caches of the launcher and of Python have their size by then. */
 const SETTLED_AFTER = 10;
 const MOST_GROWTH_KB = 4_096;
@@ -25,8 +25,6 @@ const fixture = (name: string) =>
 describe("what a process knows of itself", () => {
 	for (const flags of [
 		["-O", "-W", "default", "-X", "utf8"],
-		["-X", "dev"],
-		["-B", "-u", "-W", "error::UserWarning"],
 		["-s", "-P", "-X", "tracemalloc=3"],
 	]) {
 		it(`is the same with ${flags.join(" ")}`, async () => {

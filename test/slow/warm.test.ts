@@ -1,5 +1,3 @@
-// Restarted Python workers that are forked from a process with their imports: docs/warm-restarts.md.
-import { execFileSync } from "node:child_process";
 import {
 	appendFileSync,
 	copyFileSync,
@@ -106,23 +104,6 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);
 
-it("keeps its workers if the helper cannot fork others any more", async () => {
-	const site = openSite();
-	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
-	const helper = await isReady(launch);
-	execFileSync("prlimit", ["--pid", String(helper), "--nofile=4:4"]);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw(
-		"stderr",
-		"restarts will be cold: no process can be forked: Too many open files",
-	);
-	order(site, 2, "pools");
-	const { exitCode, stderr } = await launch.ended;
-	expect(stderr).not.toContain("round 3");
-	expect(exitCode).toBe(0);
-}, 120_000);
-
 it("imports nothing ahead that reads its rank or belongs to the user, in a venv and for a module", async () => {
 	const site = openSite();
 	const { launch, folder } = startModule(site, "12", {
@@ -146,24 +127,6 @@ it("imports nothing ahead that reads its rank or belongs to the user, in a venv 
 		"own library True, ranked True, users True, main pkg.train",
 	]);
 	expect(exitCode).toBe(0);
-}, 120_000);
-
-it("leaves to the workers what starts a thread when it is imported", async () => {
-	const site = openSite();
-	const { launch } = startModule(site, "1", {
-		"library.py":
-			"import os, threading, time\nPID = os.getpid()\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
-		"ranked.py": "import os\nPID = os.getpid()\n",
-	});
-	await isReady(launch);
-	expect(launch.output.stderr).toMatch(
-		/left to the workers: library \(\d+\.\d s, it starts a thread\)$/m,
-	);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw("stdout", "own library True, ranked False");
-	order(site, 2, "end");
-	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);
 
 function start(
