@@ -23,7 +23,7 @@ it("a restarted Python worker is forked from a helper with its imports, sees no 
 	await launch.saw("stderr", "round 2: workers start warm");
 	const [cold, warm] = await told<{ readonly told: unknown }>(launch, 2);
 	expect(warm?.told).toEqual(cold?.told);
-	order(site, 2, "end");
+	order(site, 2, "pools");
 	expect((await launch.ended).exitCode).toBe(0);
 	expect(isAlive(helper)).toBe(false);
 	await site.isSwept();

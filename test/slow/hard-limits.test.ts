@@ -51,18 +51,6 @@ describe("a launcher that is process 1", () => {
 		expect(stderr).not.toContain("this launcher is process 1");
 		expect(stderr.match(/left their worker's process group/g)).toHaveLength(2);
 	});
-
-	it("takes no process of the machine's /proc for itself", async (context) => {
-		const site = openSite();
-		const launch = site.launch(
-			["sh", "-c", "echo incarnation $ELASTIC_RUN_INCARNATION."],
-			{ through: asProcess1(context, "machine") },
-		);
-		const { exitCode, stdout } = await launch.ended;
-		expect(exitCode).toBe(0);
-		// It says no pid and no time of a start: the machine has another process of that pid.
-		expect(stdout).toMatch(/incarnation [0-9a-f]{8}(-[0-9a-f]{4,12}){4}\.\n/);
-	});
 });
 
 it("a worker that SIGKILL does not end: the launcher leaves with 75 and names it", async (context) => {

@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -102,21 +101,6 @@ it("shows what workers write and throw as text, and runs none of it", async (con
 	expect(await page.locator("script").count()).toBe(1);
 	expect(await page.title()).toBe("marked – elastic-run");
 	expect(problems).toEqual([]);
-});
-
-it("says how the run has failed although its agent goes with it", async (context) => {
-	const { page } = await openPage(context);
-	const site = openSite();
-	const args = [...flags("ended", 1), "--max-restarts", "0", job("beats.js")];
-	await page.goto(await observedAt(site.launch(args)));
-	await page.getByText("round 1, since").waitFor();
-	await isAskedAnew(page);
-	writeFileSync(join(site.path, "records/fail-1-0"), "");
-	await page.getByText("The run failed, and this agent has gone").waitFor();
-	expect(await page.locator(".standing").textContent()).toMatch(
-		/^✕ failedexit code 1, .*: rank 0 on node-a/,
-	);
-	expect(await page.locator(".picture .bar.running").count()).toBe(1);
 });
 
 it("stops the run for who gives the token, asks before, and says what is wrong with another token", async (context) => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StatusDocument } from "../../src/http/status-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
@@ -196,27 +196,5 @@ describe("the run", () => {
 		expect(site.workers()).toEqual([]);
 		expect(site.channelDirectories()).toEqual([]);
 		expect(existsSync(site.logs)).toBe(false);
-	});
-
-	it("does not wait at its end for those who are connected", async () => {
-		const site = openSite();
-		const { launch, url } = await observed(site);
-		const [worker] = await site.sawWorkers(1);
-		const { port, hostname } = new URL(url);
-		const idle = [0, 1, 2].map(() => {
-			const socket = connect({ port: Number(port), host: hostname });
-			socket.on("error", () => {});
-			onTestFinished(() => void socket.destroy());
-			return socket;
-		});
-		await Promise.all(idle.map((socket) => once(socket, "connect")));
-		const [slow] = idle;
-		slow?.write("GET /status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
-		await ask(`${url}/healthz`);
-		const gone = idle.map((socket) => once(socket, "close"));
-		if (worker) tell(worker, 0);
-		await ended(launch, 0);
-		await Promise.all(gone);
-		await site.isSwept();
 	});
 });

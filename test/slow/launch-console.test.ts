@@ -27,24 +27,6 @@ describe("what is shown", () => {
 		expect(stderr).toContain("[node-a 0] an aside of rank 0\n");
 	});
 
-	it("has the launcher's own log as plain text between it off a terminal, JSON only by --log-format json", async () => {
-		const site = openSite();
-		const logged = async (...flags: readonly string[]) => {
-			const launch = site.launch([...flags, job("prints.js"), "1"]);
-			const { stderr } = await launch.ended;
-			return lines(stderr).filter((line) => line.includes("round 1: started"));
-		};
-		const text = [
-			expect.stringMatching(
-				/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} round 1: started 1 of 1 workers$/,
-			),
-		];
-		expect(await logged()).toEqual(text);
-		expect(await logged("--log-format", "pretty")).toEqual(text);
-		const [json = ""] = await logged("--log-format", "json");
-		expect(JSON.parse(json)).toMatchObject({ round: 1, level: "info" });
-	});
-
 	it("goes by --local-ranks-filter and --log-prefix; the files have it all", async () => {
 		const site = openSite();
 		const launch = site.launch([

@@ -78,16 +78,6 @@ describe("a log directory that cannot be used", () => {
 		expect([exitCode, left]).toEqual([2, []]);
 		expect(lines.at(-1)).toContain("raise `ulimit -f`");
 	});
-
-	it("is a temporary directory that is not there", async () => {
-		const site = openSite();
-		const env = { ELASTIC_RUN_LOG_DIR: "", TMPDIR: join(site.path, "gone") };
-		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
-			env,
-		});
-		expect([exitCode, left]).toEqual([2, []]);
-		expect(lines.at(-1)).toContain("set TMPDIR or --log-dir");
-	});
 });
 
 describe.skipIf(!canMount)("a file system that cannot take more", () => {
@@ -100,17 +90,6 @@ describe.skipIf(!canMount)("a file system that cannot take more", () => {
 		expect(exitCode).toBe(2);
 		expect(lines).toHaveLength(1);
 		expect(lines[0]).toMatch(/no space left/);
-		expect(left).toEqual([]);
-	});
-
-	it("is read-only: said of the log directory before anything starts", async () => {
-		const site = openSite();
-		mkdirSync(site.logs);
-		const { exitCode, left, lines } = await refusal(site, [job("works.sh")], {
-			through: withMount(`-t tmpfs -o ro none ${site.logs}`),
-		});
-		expect(exitCode).toBe(2);
-		expect(lines[0]).toContain("read-only");
 		expect(left).toEqual([]);
 	});
 

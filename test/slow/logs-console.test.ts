@@ -1,15 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-	appendFileSync,
-	closeSync,
-	mkdirSync,
-	mkdtempSync,
-	openSync,
-	rmSync,
-	truncateSync,
-	writeFileSync,
-} from "node:fs";
+import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -20,7 +11,6 @@ import {
 	createConsole,
 	type WorkerConsole,
 } from "../../src/logs/console-tail.js";
-import { createLogger } from "../../src/logs/create-logger.js";
 
 const MEBIBYTE = 1024 * 1024;
 const LINES = 100_000;
@@ -118,19 +108,6 @@ describe("the console", () => {
 		expect(stdout.text).not.toContain("late");
 	});
 
-	it("begins where the file began for this worker, and drains without an end", async () => {
-		const stdout = new Sink();
-		const path = join(base, "log");
-		writeFileSync(path, "old\nnew\nunfinished");
-		const tail = consoleOf({ stdout });
-		const end = tail.follow({ ...follow(path), from: 4 });
-		await tail.drain();
-		expect(stdout.text).toBe("[0] new\n[0] unfinished\n");
-		appendFileSync(path, " line\n");
-		await end.finish();
-		expect(stdout.text).toBe("[0] new\n[0] unfinished\n[0]  line\n");
-	});
-
 	it("neither loses nor tears a line of four concurrent writers", async () => {
 		const stdout = new Sink();
 		const tail = consoleOf({ stdout });
@@ -155,19 +132,6 @@ describe("the console", () => {
 		expect(next).toEqual(Array(4).fill(LINES + 1));
 	});
 
-	it("shows binary output without a control character", async () => {
-		const stdout = new Sink();
-		const path = join(base, "log");
-		const end = consoleOf({ stdout }).follow(follow(path));
-		await print(path, "head -c 3000000 /dev/urandom");
-		await end.finish();
-		expect(stdout.text.length).toBeGreaterThan(1_000_000);
-		const uncoloured = stdout.text.replaceAll(/\p{Cc}\[[0-9:;]*m/gu, "");
-		expect(Buffer.from(uncoloured, "latin1").toString()).not.toMatch(
-			/[^\P{Cc}\t\n]/u,
-		);
-	});
-
 	it("waits for a slow console instead of filling memory", async () => {
 		const taken: (() => void)[] = [];
 		let bytes = 0;
@@ -190,19 +154,6 @@ describe("the console", () => {
 		expect(bytes).toBe("[0] 0123456789\n".length * 500_000);
 	});
 
-	it("can be closed while the console hangs", async () => {
-		const stdout = new Writable({ write() {} });
-		const path = join(base, "log");
-		writeFileSync(path, "x\n");
-		const tail = consoleOf({ stdout });
-		tail.follow(follow(path));
-		const drained = tail.drain();
-		await until(() => stdout.writableLength > 0);
-		tail.close();
-		await drained;
-		await tail.follow(follow(path)).finish();
-	});
-
 	it("skips on a terminal only, and says so", async () => {
 		const terminal = new Sink();
 		const file = new Sink(false);
@@ -222,56 +173,6 @@ describe("the console", () => {
 		expect(new Set(lines)).toEqual(new Set(["[0] 0123456789"]));
 		expect(terminal.bytes).toBeLessThan(2 * MEBIBYTE);
 		expect(file.bytes).toBe("[0] 0123456789\n".length * 2_000_000);
-	});
-
-	it("shows the newest state of a progress bar now and then", async () => {
-		const stdout = new Sink();
-		const path = join(base, "log");
-		let later = 0;
-		const clock = {
-			...systemClock,
-			now: () => systemClock.now() + later,
-			wakeAt: (at: number, wake: () => void) =>
-				systemClock.wakeAt(at - later, wake),
-		};
-		writeFileSync(path, "start\n\r10%\r20%");
-		const end = consoleOf({ stdout, clock }).follow(follow(path));
-		await until(() => stdout.text === "[0] start\n");
-		later = 60_000;
-		await until(() => stdout.text === "[0] start\n[0] 10%\n");
-		appendFileSync(path, "\r30%\r40%\n");
-		await end.finish();
-		expect(stdout.text).toBe("[0] start\n[0] 10%\n[0] 40%\n");
-	});
-
-	it("goes on after a file was emptied", async () => {
-		const stdout = new Sink();
-		const path = join(base, "log");
-		writeFileSync(path, "before\n");
-		const end = consoleOf({ stdout }).follow(follow(path));
-		await until(() => stdout.text !== "");
-		truncateSync(path);
-		appendFileSync(path, "new\n");
-		await until(() => stdout.text.includes("new"));
-		await end.finish();
-		expect(stdout.text).toBe("[0] before\n[0] new\n");
-	});
-
-	it("does not stop for a file that cannot be read", async () => {
-		const stdout = new Sink();
-		const folder = join(base, "folder");
-		mkdirSync(folder);
-		const good = join(base, "good");
-		writeFileSync(good, "fine\n");
-		const tail = consoleOf({ stdout });
-		const ends = [folder, join(base, "absent"), good].map((path) =>
-			tail.follow(follow(path)),
-		);
-		await Promise.all(ends.map((end) => end.finish()));
-		expect(stdout.text).toBe("[0] fine\n");
-		expect(warnings.filter((warning) => !warning.includes("folder"))).toEqual(
-			[],
-		);
 	});
 });
 
@@ -299,38 +200,4 @@ describe("the launcher's log", () => {
 		expect(lines).toHaveLength(1_000);
 		expect(lines.at(-1)).toContain('"line 1000"');
 	});
-});
-
-it("tells nothing twice when the log directory's disk is full", async (ctx) => {
-	const mount = join(base, "tiny");
-	mkdirSync(mount);
-	try {
-		execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", mount], {
-			stdio: "ignore",
-		});
-	} catch {
-		ctx.skip("no file system may be mounted here");
-	}
-	try {
-		const stderr = new Sink();
-		const logger = createLogger({
-			stderr,
-			format: "json",
-			level: "info",
-			look: { dated: true, colours: false },
-			wallTime: () => 0,
-		});
-		logger.attachFile(join(mount, "agent.log"));
-		for (let n = 0; n < 1_000; n += 1) logger.info(`line ${n}`);
-		truncateSync(join(mount, "agent.log"));
-		logger.info("room again");
-		logger.close();
-		expect(stderr.text.trimEnd().split("\n")).toHaveLength(1_001);
-		const kept = execFileSync("cat", [join(mount, "agent.log")], {
-			encoding: "utf8",
-		});
-		expect(kept).toContain("room again");
-	} finally {
-		execFileSync("umount", [mount]);
-	}
 });

@@ -1,14 +1,4 @@
-import {
-	appendFileSync,
-	existsSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	renameSync,
-	rmSync,
-	truncateSync,
-	writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -87,41 +77,6 @@ describe("a log file of a worker that runs", () => {
 		expect(stderr).not.toMatch(AWAY);
 		expect(stderr.match(EMPTIED)).toHaveLength(1);
 	});
-});
-
-it.skipIf(process.platform !== "linux")(
-	"the pipes that docs/logs.md puts between keep what was there before a stream is opened by name",
-	async () => {
-		const site = openSite();
-		const page = readFileSync(
-			new URL("../../docs/logs.md", import.meta.url),
-			"utf8",
-		);
-		const [, line = ""] = /bash -c '(exec \.\/train.*)'/.exec(page) ?? [];
-		const script = join(site.path, "train.sh");
-		const words = "echo a >&2; echo b > /dev/stderr; echo c | tee /dev/stderr";
-		writeFileSync(script, `#!/bin/sh\n${words}\nexit 9\n`, { mode: 0o700 });
-		const command = line.replace("./train.sh", script);
-		const launch = site.launch(["--max-restarts", "0", "bash", "-c", command]);
-		const { stderr } = await launch.ended;
-		expect(stderr).toMatch(/^root cause: .*: exit code 9$/m);
-		expect(stderr).toContain("  | a\n  | b\n  | c\n");
-		expect(stderr).not.toMatch(EMPTIED);
-		const file = join(nodeDirectory(site), "round-1/0/stderr.log");
-		expect(readFileSync(file, "utf8")).toBe("a\nb\nc\n");
-	},
-);
-
-it("the launcher's own log that is removed with its directory is made again", async () => {
-	const site = openSite();
-	const launch = talk(site);
-	await launch.saw("stderr", "words 0");
-	const file = join(nodeDirectory(site), "agent.log");
-	// The launcher may make a file there meanwhile.
-	rmSync(dirname(file), { recursive: true, maxRetries: 5 });
-	go(site, "end");
-	expect((await launch.ended).exitCode).toBe(1);
-	expect(readFileSync(file, "utf8")).toContain("JOINING→CLOSED");
 });
 
 it("a worker that is kept for later rounds has its logs where it was started: report and logs find them", async () => {

@@ -70,55 +70,6 @@ it("a second run at the endpoint of one that still runs waits for it, and then r
 	await isSweptUp(site);
 }, 120_000);
 
-/** The keys in the etcd of the run. */
-async function keysAt(port: number): Promise<readonly string[]> {
-	const answer = await fetch(`http://127.0.0.2:${port}/v3/kv/range`, {
-		method: "POST",
-		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
-	});
-	const found = [...(await answer.text()).matchAll(/"key":"([^"]*)"/g)];
-	return found.map(([, key = ""]) => atob(key));
-}
-
-/** A launcher that stands still keeps its lease. */
-const LONG =
-	"join_timeout=120,last_call_timeout=60,settle_timeout=50,lease_ttl=60";
-
-it("another command where a run has just ended waits for the last launcher of that run, and then runs", async () => {
-	needEtcd();
-	const site = openSite();
-	const port = await freePort();
-	const start = (number: number, pass: string) =>
-		site.launch([...flags(port), LONG, job("beats.js"), pass], {
-			env: { ...machine(number), JOB_RELEASE: releaseOf(site, pass) },
-		});
-	const first = [2, 3].map((number) => start(number, "one"));
-	await sawLives(site, 2, {});
-	const spare = start(4, "one");
-	let keys: readonly string[] = [];
-	while (!keys.some((key) => key.endsWith("/nodes/node-4"))) {
-		keys = await keysAt(port);
-	}
-	spare.signal("SIGSTOP");
-	writeFileSync(releaseOf(site, "one"), "");
-	for (const { ended } of first) expect((await ended).exitCode).toBe(0);
-	const second = [2, 3].map((number) => start(number, "two"));
-	for (const launch of second) {
-		await launch.saw(
-			"stderr",
-			"this agent waits until the agents of that run are gone",
-		);
-	}
-	spare.signal("SIGCONT");
-	expect((await spare.ended).exitCode).toBe(0);
-	await sawLives(site, 4, {});
-	writeFileSync(releaseOf(site, "two"), "");
-	for (const { ended } of second) {
-		const { exitCode, stderr } = await ended;
-		expect(exitCode, stderr).toBe(0);
-	}
-}, 120_000);
-
 it("a run whose turn does not come within join_timeout exits with 3, and names the other", async () => {
 	needEtcd();
 	const site = openSite();

@@ -97,24 +97,6 @@ it.concurrent("the hosting etcd is killed, then its keeper: both come back with 
 	await meeting.isOver();
 });
 
-it.concurrent("agents of one machine host once, share it, and say that this machine hosts", async () => {
-	const meeting = await Meeting.at([2], "3");
-	const first = meeting.agent(2, "--node-id=a");
-	const others = ["b", "c"].map((id) => meeting.agent(2, `--node-id=${id}`));
-	await lives(meeting.site, 1, 3);
-	await waitFor("one keeper", () => meeting.keepers().length === 1);
-	expect(meeting.etcds()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	for (const { ended } of [first, ...others]) {
-		expect((await ended).exitCode).toBe(0);
-	}
-	for (const { output } of [first, ...others]) {
-		expect(output.stderr).toContain(": this machine hosts it");
-		expect(output.stderr).not.toContain("another node hosts it");
-	}
-	await meeting.isOver();
-});
-
 it.concurrent("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
 	needEtcd();
 	const site = openSite();
@@ -135,27 +117,6 @@ it.concurrent("master address and node rank are enough: rank 0 hosts, and has ra
 		["node-0", 0],
 		["node-1", 1],
 	]);
-	releaseWorkers(site);
-	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
-});
-
-it.concurrent("torchrun's variables alone bring together the pods of a PyTorchJob with a master", async () => {
-	needEtcd();
-	const site = openSite();
-	const port = String(await freePort());
-	const launches = ["0", "1"].map((pod) =>
-		site.launch([job("beats.js")], {
-			env: {
-				...{ ELASTIC_RUN_NODE_ID: "", RANK: pod, WORLD_SIZE: "2" },
-				...{ MASTER_ADDR: "127.0.0.1", MASTER_PORT: port },
-				...{ PET_NNODES: "2", PET_NPROC_PER_NODE: "2" },
-				...{ PET_NODE_RANK: pod, PET_MASTER_ADDR: "127.0.0.1" },
-				PET_MASTER_PORT: port,
-			},
-		}),
-	);
-	const found = await sawLives(site, 4, { round: 1 });
-	expect(found.map(({ rank }) => rank).sort()).toEqual([0, 1, 2, 3]);
 	releaseWorkers(site);
 	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
 });
@@ -200,22 +161,6 @@ it.concurrent("-m runs a Python module", async () => {
 	expect([exitCode, stdout]).toEqual([
 		0,
 		expect.stringContaining("module __main__ ['--lr', '1']"),
-	]);
-});
-
-it.concurrent("a machine without etcd says how to get it", async () => {
-	const site = openSite();
-	const { ended } = site.launch(
-		[
-			...["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1"],
-			job("beats.js"),
-		],
-		{ env: { ETCD_BIN: "/nowhere/etcd" } },
-	);
-	const { exitCode, stderr } = await ended;
-	expect([exitCode, stderr]).toEqual([
-		2,
-		expect.stringContaining("apt-get install etcd-server"),
 	]);
 });
 

@@ -36,22 +36,6 @@ describe("stop of a run in etcd", { concurrent: true }, () => {
 		tell(cluster.worker(1, 1), 0);
 		await cluster.ends({ [second]: 5 });
 	});
-
-	it("ends one that waits for nodes, and one of which nobody is left", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2" }, context);
-		cluster.agent("node-a");
-		await cluster.store.sawNode("node-a", "ready");
-		expect((await stop(cluster)).exitCode).toBe(0);
-		await cluster.ends({ "node-a": 5 });
-
-		cluster.agent("node-a");
-		await cluster.store.sawNode("node-a", "ready");
-		await cluster.vanish("node-a");
-		const { exitCode, stdout } = await stop(cluster);
-		expect(exitCode).toBe(0);
-		expect(stdout).toContain("no agent is left");
-		expect((await cluster.store.round())?.outcome?.result).toBe("stopped");
-	});
 });
 
 it("stop of a run without a store: its launcher exits with 5", async () => {
@@ -74,28 +58,6 @@ it("stop of a run without a store: its launcher exits with 5", async () => {
 		outcome: { result: "stopped", exitCode: 5 },
 	});
 	await site.isSwept();
-});
-
-it("leave says who did not go in time, by the signal that the launcher minds", async () => {
-	const site = openSite();
-	const launch = site.launch([
-		...["--signals-to-handle", "SIGINT,SIGQUIT", "--shutdown-timeout", "1h"],
-		...["--run-id", "slow", job("ignores-sigterm.js")],
-	]);
-	await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const { exitCode, stdout } = await site.launch([
-		// Longer than the second in which the same signal counts once.
-		...["leave", "slow", "--timeout", "1500ms"],
-	]).ended;
-	expect(exitCode).toBe(1);
-	expect(stdout).toBe(
-		`node-a of run slow (pid ${launch.pid}) did not go in time\n`,
-	);
-	expect(launch.output.stderr).toContain("SIGINT: stopping the workers");
-	// The same signal so soon would be taken for the first one.
-	launch.signal("SIGQUIT");
-	expect((await launch.ended).exitCode).toBe(130);
 });
 
 it.runIf(HAS_TERMINALS)(

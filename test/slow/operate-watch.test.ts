@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { Cluster } from "../helpers/cluster.js";
@@ -46,20 +45,6 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 		.map((line) => JSON.parse(line));
 	expect(told[0]).toMatchObject({ runId, phase: "forming", round: 0 });
 	expect(told.at(-1)).toMatchObject({ phase: "ended", round: 2 });
-});
-
-it.concurrent("status --watch says how a run without a store has ended", async () => {
-	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("listens.js")]);
-	await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const watch = site.launch(["status", "alone", "--watch"]);
-	await watch.saw("stdout", "run alone: round 1 runs");
-	writeFileSync(site.release, "");
-	expect((await launch.ended).exitCode).toBe(0);
-	expect((await watch.ended).stdout).toMatch(
-		/run alone: succeeded: all workers succeeded\n$/,
-	);
 });
 
 it.concurrent("status --watch waits for a run that is not there yet, and says so once", async () => {

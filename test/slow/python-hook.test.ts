@@ -61,17 +61,6 @@ it.concurrent("tells the stacks of a worker at a signal that its script does not
 	expect(stdout).toContain("done");
 });
 
-it.concurrent("counts the steps of the process that trains, below one that only starts it", async () => {
-	const lines = await run([fixture("without-torch/wraps.py")]);
-	expect(lines.map((line) => JSON.parse(line))).toEqual([
-		{ answers: true, steps: null },
-		{ answers: true, steps: 3 },
-		{ answers: true, steps: 3 },
-		{ answers: true, steps: 3 },
-		{ answers: true, steps: 3 },
-	]);
-});
-
 describe("a sitecustomize of the user's", { concurrent: true }, () => {
 	it("is run as Python would have run it, and the hook is not on its path", async () => {
 		const site = openSite();
@@ -87,14 +76,6 @@ describe("a sitecustomize of the user's", { concurrent: true }, () => {
 		expect(told?.ready?.pid).toBe(told?.pid);
 		// It takes long to load where it is a library of its own.
 		expect(told?.has_fcntl).toBe(false);
-	});
-
-	it("that fails does to a script what it does without the hook", async () => {
-		const site = openSite();
-		const text = "raise RuntimeError('mine')";
-		writeFileSync(join(site.path, "sitecustomize.py"), text);
-		const env = { PYTHONPATH: site.path };
-		await expectSame(site, [fixture("tells-nothing.py")], env);
 	});
 });
 
@@ -120,12 +101,6 @@ it.concurrent("is owned by the first process that lives, also below a shell", as
 	expect(spawned?.ready?.pid).toBe(parent?.pid);
 	expect(started?.ready?.pid).toBe(parent?.pid);
 	expect(parent?.files).toEqual(["owner", "ready.json", "stack.txt"]);
-});
-
-it.concurrent("is not there with ELASTIC_RUN_NO_HOOK", async () => {
-	const env = { ELASTIC_RUN_NO_HOOK: "1" };
-	const [told] = await tell([fixture("tells.py")], openSite(), env);
-	expect(told).toMatchObject({ hook: null, ready: null });
 });
 
 it.concurrent("is shown by a dry run, first on PYTHONPATH", async () => {

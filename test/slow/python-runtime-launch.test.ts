@@ -1,6 +1,6 @@
 // The library as the package ships it, under the built command.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
@@ -56,13 +56,6 @@ it("T3 a Python worker has the library without being told where it is", async ()
 			arguments: ["--lr"],
 		})),
 	);
-});
-
-it("and where the command is Python itself", async () => {
-	const site = openSite();
-	copyFileSync(SCRIPT, join(site.path, "asks.py"));
-	const [answer] = await ask(site, ["python3", "-m", "asks"]);
-	expect(answer).toMatchObject({ place: [0, 1, 1], library: FILE });
 });
 
 it("unless it is told not to", async () => {

@@ -5,7 +5,6 @@ import type { ReceivedReply } from "../../src/channel/events.js";
 import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
 import { needPython, startPython } from "../fixtures/python/start-python.js";
 import { until } from "../fixtures/runtime-harness.js";
-import { fill, smallDisk } from "../fixtures/scarcity.js";
 import {
 	pause,
 	temporaryDirectory,
@@ -16,15 +15,6 @@ import {
 beforeEach(needPython);
 
 describe("a Python worker", () => {
-	it("ends as it should though its listener is being called", async () => {
-		const { channel } = await hearingAgent();
-		channel.send(work(1), 1);
-		const args = ["ends_while_listening"];
-		const worker = startPython("worker", { channel, args });
-		expect(await worker.ended).toBe(0);
-		expect(worker.stderr()).toBe("");
-		expect(worker.lines()).toHaveLength(200);
-	});
 
 	it("T2 hears each event until it takes its listener off; one that raises acknowledges nothing", async () => {
 		const { channel, words } = await hearingAgent();
@@ -41,23 +31,6 @@ describe("a Python worker", () => {
 		expect(worker.stderr()).toMatch(/^Exception in thread[\s\S]*RuntimeError/);
 		// To read a PAUSE is not to leave the round.
 		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
-	});
-
-	it("waits no longer than it wants to", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["waits_in_vain"] });
-		expect(await worker.ended).toBe(0);
-		const late = (seconds: string) => [
-			"TIMEOUT",
-			expect.stringContaining(
-				`after 1 within ${seconds} s; the newest event is WORK of round 1 (formed)`,
-			),
-		];
-		const waits = [late("0.01"), late("0"), "a TimeoutError"];
-		expect(worker.lines()).toEqual([1, 1, ...waits]);
-		const inVain = ["WAITING 1", "WAITED"];
-		await until(words, ["HELLO", "ACK 1", ...inVain, ...inVain, ...inVain]);
 	});
 
 	it("reports what JSON has no word for; no detail takes the envelope's names", async () => {
@@ -98,15 +71,6 @@ describe("a Python worker", () => {
 		expect(worker.stderr()).toBe("");
 		expect(words()[0]).toBe("NOTICED 2");
 	});
-
-	it("ends its wait by a signal whose handler raises", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = startPython("worker", { channel, args: ["terminated"] });
-		await until(() => words().at(-1), "WAITING 1");
-		worker.process.kill("SIGTERM");
-		expect(await worker.ended).toBe(7);
-	});
 });
 
 describe("what ends a Python worker", () => {
@@ -130,18 +94,6 @@ describe("what ends a Python worker", () => {
 		});
 	});
 
-	it("looks as ever", async () => {
-		const [plain, registered] = [crash("plain"), crash("registered")];
-		expect(await plain.ended).toBe(1);
-		expect(await registered.ended).toBe(1);
-		const frames = (text: string) => text.replaceAll(/line \d+, in \w+/g, "");
-		const [expected, shown] = [plain.stderr(), registered.stderr()].map(frames);
-		expect(shown?.split("\n").slice(-4)).toEqual(
-			expected?.split("\n").slice(-4),
-		);
-		expect(existsSync(plain.file)).toBe(false);
-	});
-
 	it.for([
 		["exits", 3],
 		["in_thread", 0],
@@ -153,16 +105,6 @@ describe("what ends a Python worker", () => {
 		const { ended, file } = crash(act);
 		expect(await ended).toBe(exitCode);
 		expect(existsSync(file)).toBe(false);
-	});
-
-	it("stays what it is where the file cannot be written", async () => {
-		const env = { TORCHELASTIC_ERROR_FILE: "/nosuch/error.json" };
-		for (const act of ["registered", "recorded"]) {
-			const { ended, stderr } = startPython("crash", { args: [act], env });
-			expect(await ended).toBe(1);
-			expect(stderr()).toMatch(/ValueError: out of luck\n$/);
-			expect(stderr()).not.toContain("nosuch");
-		}
 	});
 
 	function crash(act: string) {
@@ -213,27 +155,6 @@ describe("a Python worker's helpers do not speak for it", () => {
 	});
 });
 
-it("a Python worker of several threads loses no reply, and says nothing twice", async () => {
-	const { channel, acknowledged, count } = open();
-	const worker = startPython("worker", { channel, args: ["threads"] });
-	expect(await worker.ended).toBe(0);
-	expect([count("HELLO"), count("PROGRESS")]).toEqual([1, 80]);
-	expect(acknowledged()).toEqual([1]);
-});
-
-it("a Python worker whose signals come all the time works on", async () => {
-	const { channel, count } = open();
-	const worker = startPython("worker", { channel, args: ["interrupted"] });
-	await until(() => count("WAITING"), 1);
-	channel.send(work(2), 2);
-	expect(await worker.ended).toBe(0);
-	expect(worker.stderr()).toBe("");
-	const [round, reported] = worker.lines() as [number, readonly number[]];
-	expect([round, reported[1]]).toEqual([2, 1]);
-	// Of more than that the newest would be in another file.
-	expect(count("PROGRESS")).toBe(Math.min(reported[0] ?? 0, 256));
-});
-
 /** A channel with its first event. */
 function open() {
 	const channel = temporaryRoot().createWorker(0);
@@ -255,23 +176,6 @@ function open() {
 }
 
 beforeEach(needPython);
-
-describe("T13 a full disk", () => {
-	it("is said once, however often it is met", async (context) => {
-		const disk = smallDisk(context);
-		const channel = temporaryRoot(disk).createWorker(0);
-		channel.send(work(1), 1);
-		fill(disk);
-		for (const filter of ["always", "error"]) {
-			const pythonOptions = ["-W", filter];
-			const args = ["steps"];
-			const worker = startPython("worker", { channel, args, pythonOptions });
-			expect(await worker.ended).toBe(0);
-			const warnings = worker.stderr().match(/cannot be told PROGRESS/g);
-			expect(warnings).toHaveLength(1);
-		}
-	});
-});
 
 describe("T13 where there are no notifications", () => {
 	it("a Python without ctypes polls, and says so once", async () => {

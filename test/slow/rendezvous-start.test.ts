@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { connect, createServer, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { externalAddresses } from "../../src/config/host.js";
 import { etcdForAll, etcdRange, startEtcd } from "../helpers/etcd.js";
@@ -14,8 +13,6 @@ import {
 	openSite,
 	type WorkerRecord,
 } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
-import { startProxy } from "../helpers/tcp-proxy.js";
 import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 /** Time-outs that end a test in seconds. */
@@ -106,79 +103,10 @@ describe("agents that meet at an etcd", { concurrent: true }, () => {
 		}
 		await end(launches);
 	});
-
-	it("say once that a loopback address leads nowhere from other machines", async () => {
-		const site = openSite();
-		const args = ["--nnodes", "2", "--run-id", "alone", "true"];
-		const { ended } = start(site, etcd().endpoint, args, { conf: IMPATIENT });
-		const { exitCode, stderr } = await ended;
-		const said = stderr.match(/only agents of this machine can reach etcd/g);
-		expect(said).toHaveLength(2);
-		expect(stderr).toContain("ELASTIC_RUN_RDZV_ENDPOINT=host:2379");
-		expect(stderr).toContain("rendezvous timed out after 2 s");
-		expect(exitCode).toBe(3);
-	});
-
-	it("compare a policy by its file's content, wherever it lies", async () => {
-		const site = openSite();
-		const policy = (name: string, reason: string) => {
-			const file = join(site.path, name);
-			const decide = `() => ({ workers: "restart", charge: "run", reason: "${reason}" })`;
-			writeFileSync(
-				file,
-				`export default { name: "mine", onScaleUp: ${decide}, onScaleDown: ${decide}, onWorkerFailure: ${decide} };`,
-			);
-			return ["--restart-policy", file];
-		};
-		const args = ["--nnodes", "2", "--run-id", "policies", job("obeys.sh")];
-		const begin = (name: string, reason: string) =>
-			start(site, etcd().endpoint, [...policy(name, reason), ...args]);
-		const first = begin("a.mjs", "because");
-		await waitFor("the first agent's spec", () =>
-			first.output.stderr.includes("claims round 1"),
-		);
-		const { exitCode, stderr } = await begin("b.mjs", "why not").ended;
-		expect(stderr).toMatch(
-			/--restart-policy: mine sha256:[0-9a-f]{16} there, mine sha256:[0-9a-f]{16} here/,
-		);
-		expect(exitCode).toBe(3);
-		const second = begin("c.mjs", "because");
-		await site.sawWorkers(2, 1);
-		await end([first, second]);
-	});
-
-	it("warn who starts the same command again and so joins the run", async () => {
-		const site = openSite();
-		const args = ["--nnodes", "1:2", job("obeys.sh")];
-		const first = start(site, etcd().endpoint, args);
-		await site.sawWorkers(1, 1);
-		const second = start(site, etcd().endpoint, args);
-		await site.sawWorkers(2, 2);
-		const warning = /run obeys-[0-9a-f]{8} is under way without this node/g;
-		expect(second.output.stderr.match(warning)).toHaveLength(1);
-		expect(first.output.stderr).not.toMatch(warning);
-		await end([first, second]);
-	});
 });
 
 describe("a node id", { concurrent: true }, () => {
 	const etcd = etcdForAll();
-
-	it("that a living agent holds: 3, naming it", async () => {
-		const site = openSite();
-		const args = ["--nnodes", "1:2", "--run-id", "held", job("obeys.sh")];
-		const conf = `${QUICK},lease_ttl=2`;
-		const held = { nodeId: "node-a", conf };
-		const first = start(site, etcd().endpoint, args, held);
-		await site.sawWorkers(1);
-		const { exitCode, stderr } = await start(site, etcd().endpoint, args, held)
-			.ended;
-		expect(stderr).toContain(
-			`node id node-a is taken by pid ${first.pid} on this machine; give this agent another --node-id`,
-		);
-		expect(exitCode).toBe(3);
-		await end([first]);
-	});
 
 	it("of an agent of this machine that was killed is taken over at once", async () => {
 		const site = openSite();
@@ -206,37 +134,6 @@ describe("an etcd that cannot be used", { concurrent: true }, () => {
 		expect(site.channelDirectories()).toEqual([]);
 		return { exitCode, stderr };
 	};
-
-	it("does not keep who is told to stop", async () => {
-		const site = openSite();
-		const endpoint = `127.0.0.1:${await freePort()}`;
-		const launch = start(site, endpoint, ["--nnodes", "2", "true"]);
-		await launch.saw("stderr", "only agents of this machine");
-		launch.signal("SIGTERM");
-		const { exitCode } = await noWorker(launch, site);
-		expect(exitCode).toBe(143);
-	});
-
-	it("is lost and comes back: one line each, and nothing else happens", async () => {
-		const etcd = await startEtcd();
-		const proxy = await startProxy(etcd.endpoint);
-		const site = openSite();
-		const conf = `${QUICK},lease_ttl=60`;
-		const args = ["--nnodes", "1", "--run-id", "cut", job("obeys.sh")];
-		const launch = start(site, proxy.endpoint, args, { conf });
-		await site.sawWorkers(1);
-		proxy.cut();
-		await launch.saw("stderr", "the store is lost, and is tried again");
-		await proxy.resume();
-		await launch.saw("stderr", "the store is back after");
-		await end([launch]);
-		const { stderr } = await launch.ended;
-		expect(stderr.match(/the store is (lost|back)/g)).toEqual([
-			"the store is lost",
-			"the store is back",
-		]);
-		expect(site.workers()).toHaveLength(1);
-	});
 
 	it("J20 refuses a wrong password: 4, without waiting long", async () => {
 		const etcd = await startEtcd({ auth: { user: "ann", password: PASSWORD } });

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -52,13 +51,6 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
 	});
 
-	it("ends when its own work is done, though it listens", async () => {
-		const { begin } = await acting("background");
-		const worker = begin();
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1]);
-	});
-
 	it("does not wait behind a round of which the worker has only heard", async () => {
 		const { channel, begin, words } = await acting("hears_first");
 		const worker = begin();
@@ -71,27 +63,6 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		expect(words()).not.toContainEqual(expect.stringContaining("WAITING"));
 	});
 
-	it("T13 gets every event from the first, and lives on while it awaits the next", async () => {
-		const { channel, begin, words } = await acting("iterates");
-		const worker = begin();
-		await until(worker.lines, [1]);
-		channel.send(pause(1), 2);
-		await until(worker.lines, [1, 2]);
-		channel.send(work(2), 3);
-		expect(await worker.ended).toBe(0);
-		await until(words, ["HELLO", "ACK 1", "ACK 2", "ACK 3"]);
-	});
-
-	it("does not wait for an agent that is gone", async () => {
-		const { channel, begin, words } = await acting("gone");
-		const worker = begin();
-		await until(() => words().at(-1), "WAITING 1");
-		channel.remove();
-		expect(await worker.ended).toBe(0);
-		const gone = ["CHANNEL", expect.stringContaining("its agent has ended")];
-		expect(worker.lines()).toEqual([1, gone, gone, 1]);
-	});
-
 	it("does not acknowledge a PAUSE that it has not been shown", async () => {
 		const { channel, begin, words } = await acting("paused");
 		channel.send(pause(1), 2);
@@ -99,16 +70,6 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1]);
 		await until(words, ["HELLO", "PROGRESS"]);
-	});
-
-	it("learns at once of a report that cannot be sent; an error is cut to what can", async () => {
-		const { begin, reports } = await acting("refused");
-		const worker = begin();
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual(runtime.refused.errors);
-		const text = expect.stringMatching(runtime.refused.text);
-		await until(() => reports().length, 2);
-		expect(reports()[1]).toMatchObject({ kind: "ERROR", message: text });
 	});
 
 	it("of several processes loses no reply", async () => {
@@ -135,13 +96,6 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual(runtime.outside.inNone);
 		expect(worker.stderr()).toBe("");
-	});
-
-	it("ends with an error that names the channel that is not there", async () => {
-		const env = { ELASTIC_RUN_CHANNEL: join(tmpdir(), "absent") };
-		const worker = runtime.start("worker", { env, args: ["waits"] });
-		expect(await worker.ended).toBe(1);
-		expect(worker.stderr()).toMatch(/channel directory .*absent.*it is gone/);
 	});
 });
 
@@ -193,22 +147,6 @@ describe.each(RUNTIMES)("T13 a worker in $name", (runtime) => {
 		}
 		expect(await reader.ended).toBe(0);
 		expect(reader.lines()).toContainEqual({ many: true, problems: [] });
-	});
-
-	it("sees both of two events, however close they are", async () => {
-		const { channel, words } = await hearingAgent();
-		channel.send(work(1), 1);
-		const worker = runtime.start("reader", { channel, args: ["7"] });
-		await until(() => worker.lines()[0], 1);
-		for (const [index, gapMs] of [2, 10, 30].entries()) {
-			const last = 3 + 2 * index;
-			channel.send(pause(last - 2), last - 1);
-			await delay(gapMs);
-			channel.send(work(last), last);
-			await until(() => words().includes(`ACK ${last}`), true);
-		}
-		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toContainEqual({ count: 7, inOrder: true });
 	});
 
 	it("is not ended by a full disk, of which it is warned", async (context) => {

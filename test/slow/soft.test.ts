@@ -1,16 +1,7 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { expect, it } from "vitest";
-import { example } from "../fixtures/checkpoint-examples.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { poll } from "../helpers/etcd-gateway.js";
-import {
-	eventsOf,
-	expectInOrder,
-	expectSpared,
-	sawEvent,
-} from "../helpers/followers.js";
+import { expectInOrder, expectSpared, sawEvent } from "../helpers/followers.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { RunInStore } from "../helpers/run-in-store.js";
@@ -18,33 +9,6 @@ import { sideBySide } from "../helpers/this-test.js";
 
 const etcd = etcdForAll();
 sideBySide();
-
-it.concurrent("T12 examples/pause-on-scale-policy.js: workers keep their processes, and the run pays for a failure", async () => {
-	const policy = example("pause-on-scale-policy.js");
-	const cluster = new Cluster(etcd(), {
-		nodes: "1:2",
-		flags: ["--restart-policy", policy, "--max-restarts", "0"],
-		worker: ["follows.js"],
-	});
-	const [first, second] = await cluster.form("node-a", "node-b");
-	const [survivor] = cluster.site.workers(1);
-	if (survivor === undefined) throw new Error("no worker");
-	await cluster.vanish(second);
-	await sawEvent([survivor], "WORK", 2);
-	cluster.agent(second);
-	const [fails] = await cluster.site.sawWorkers(1, 3);
-	await sawEvent([survivor], "WORK", 3);
-	expectSpared([survivor]);
-	expectInOrder(survivor);
-	expect(eventsOf(survivor).map(({ changeEvent }) => changeEvent)).toEqual([
-		null,
-		...["SCALE_DOWN", "SCALE_DOWN"],
-		...["SCALE_UP", "SCALE_UP"],
-	]);
-	if (fails) tell(fails, 9);
-	const ends = await cluster.ends({ [first]: 1, [second]: 1 });
-	expect(ends[first]?.stderr).toContain("the budget of 0 restarts is spent");
-});
 
 it.concurrent("T1 launchAgent with RestartPolicy.SOFT: two agents in a program, one is aborted, the other one's workers go on", async () => {
 	const site = openSite();
@@ -75,18 +39,6 @@ it.concurrent("T1 launchAgent with RestartPolicy.SOFT: two agents in a program, 
 	await site.isSwept();
 });
 
-it.concurrent("J8 soft on one machine: with its only node's budget the run has failed, and no other node is waited for", async () => {
-	const site = openSite();
-	const flags = ["--restart-policy", "soft", "--max-restarts", "1"];
-	const launch = site.launch([...flags, job("exits-with.sh"), "0:9"]);
-	const { exitCode, stderr } = await launch.ended;
-	expect(exitCode, stderr).toBe(1);
-	expect(site.workers()).toHaveLength(2);
-	expect(stderr).toContain("the budget of 1 restarts is spent");
-	expect(stderr).not.toContain("may take its place");
-	await site.isSwept();
-});
-
 it.concurrent("T1 an unknown policy fails before anything starts", async () => {
 	const site = openSite();
 	const launch = site.launch(["--restart-policy", "sofd", job("follows.js")]);
@@ -97,25 +49,6 @@ it.concurrent("T1 an unknown policy fails before anything starts", async () => {
 	]);
 	expect(stderr).toContain("did you mean soft?");
 	expect(site.workers()).toEqual([]);
-});
-
-const SOFT = ["--restart-policy", "soft"];
-const FOLLOWS = { worker: ["follows.js"], flags: SOFT } as const;
-
-it.concurrent("an agent says that it is ready when PAUSE is on disk, and not before", async (context) => {
-	const cluster = new Cluster(etcd(), { nodes: "2", ...FOLLOWS }, context);
-	const [first, second] = await cluster.form("node-a", "node-b");
-	const [survivor] = cluster.site.workers(1);
-	const channel = survivor?.env.ELASTIC_RUN_CHANNEL ?? "";
-	await cluster.vanish(second);
-	const seen = await poll(`${first} to be ready`, 30_000, async () => {
-		const record = await cluster.store.node(first);
-		if (record?.state !== "ready") return undefined;
-		return { record, events: readdirSync(join(channel, "events")) };
-	});
-	expect(seen.record).toMatchObject({ claim: 2, pids: [survivor?.pid] });
-	expect(seen.events.sort()).toEqual(["0000000001.json", "0000000002.json"]);
-	await cluster.stop();
 });
 
 it.concurrent("a loop of getWorkerInfo() and waitForWork() costs one restart, and then a warning that names the fix", async () => {

@@ -169,26 +169,6 @@ describe("a worker's process group", () => {
 		expect(isAlive(child)).toBe(false);
 	});
 
-	test.skipIf(!onLinux)("is gone when only zombies are left", async () => {
-		const worker = await start("leaves-zombie.sh");
-		const zombie = await worker.pidOf("zombie");
-		await worker.pidOf("escapee");
-		await gone(worker);
-		expect(readProcess(zombie)).toMatchObject({
-			state: "Z",
-			groupId: worker.pid,
-		});
-	});
-
-	test("that is stopped ends of SIGTERM", async () => {
-		const worker = await start("has-child.sh");
-		await worker.pidOf("child");
-		await ready(worker);
-		process.kill(-worker.pid, "SIGSTOP");
-		worker.handle.signal("SIGTERM");
-		await gone(worker);
-	});
-
 	test.skipIf(!onLinux)(
 		"that died together with another is not charged with our signal either",
 		async () => {
@@ -215,15 +195,6 @@ describe("a worker's process group", () => {
 			}
 		},
 	);
-
-	test("has exactly the environment that it was given", async () => {
-		const worker = await start("", {
-			file: "/usr/bin/env",
-			env: { GIVEN: "a b", EMPTY: "" },
-		});
-		await gone(worker);
-		expect(worker.output()).toBe("GIVEN=a b\nEMPTY=\n");
-	});
 });
 
 describe("a spawn that fails", () => {
@@ -305,13 +276,6 @@ describe("a spawn that fails", () => {
 			expect(registered).toEqual([]);
 			worker.handle.signal("SIGKILL");
 		}
-	});
-
-	test("does not include a script without a first line: a shell takes it", async () => {
-		const file = script("bare", "exit 7\n", 0o755);
-		const worker = await start("", { file });
-		await gone(worker);
-		expect(worker.told).toEqual(["exited 7", "gone"]);
 	});
 });
 

@@ -39,35 +39,7 @@ async function askUntil(
 
 sideBySide();
 
-describe("status of a run without a store", { concurrent: true }, () => {
-	it("shows nothing of a launcher that was killed, and the newest of two runs of one name", async () => {
-		const site = openSite();
-		const args = ["--run-id", "three", job("obeys.sh")];
-		const older = site.launch(args);
-		await older.saw("stderr", "started 1 of 1 workers");
-		await askUntil(site, ["three"], ({ phase }) => phase === "running");
-		const newer = site.launch(args);
-		await newer.saw("stderr", "started 1 of 1 workers");
-		const isNewer = ({ nodes }: RunStatus) => nodes[0]?.pid === newer.pid;
-		const shown = await askUntil(site, ["three"], isNewer);
-		const { stderr } = await ask(site, ["three"]);
-		expect(stderr).toContain("an older run of this name continues in ");
-		newer.signal("SIGKILL");
-		await newer.ended;
-		const { answer } = await ask(site, ["three"]);
-		expect(answer?.nodes[0]?.pid).toBe(older.pid);
-		expect(answer?.place).not.toBe(shown.place);
-	});
-});
-
 describe("status that cannot be told", { concurrent: true }, () => {
-	it("ends with 4 where nobody listens, and names the address", async () => {
-		const { exitCode, stderr } = await ask(openSite(), [
-			...["one", "--rdzv-endpoint", "127.0.0.1:1"],
-		]);
-		expect(exitCode).toBe(4);
-		expect(stderr).toContain("127.0.0.1:1");
-	});
 
 	it("ends with 4 where somebody listens who never answers", async () => {
 		const mute = createServer((socket) => socket.on("error", () => {}));
@@ -147,28 +119,6 @@ describe("status of a run in etcd", { concurrent: true }, () => {
 		await a.ended;
 		const { answer } = await ask(site, ["four", ...at]);
 		expect(answer).toMatchObject({ phase: "abandoned", coordinator: null });
-	});
-
-	it("lists the runs there are, ended ones too, and knows no others", async () => {
-		const site = openSite();
-		const at = ["--rdzv-endpoint", etcd().endpoint];
-		const script = job("exits-with.js");
-		const { exitCode } = await site.launch([
-			...[...at, "--run-id", "five", script],
-		]).ended;
-		expect(exitCode).toBe(0);
-		const { stdout } = await site.launch(["status", ...at]).ended;
-		expect(stdout).toMatch(/\nfive +succeeded +1 +0 /);
-		const { answer } = await ask(site, ["five", ...at]);
-		expect(answer).toMatchObject({
-			phase: "ended",
-			outcome: { result: "succeeded", exitCode: 0 },
-		});
-		const unknown = await ask(site, ["none", ...at]);
-		expect(unknown.exitCode).toBe(1);
-		expect(unknown.stderr).toContain(
-			`there is no run none in ${etcd().endpoint}`,
-		);
 	});
 
 	it("finds in etcd what its rounds were, their phases in order", async () => {

@@ -1,13 +1,11 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
-import { fill } from "../fixtures/scarcity.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { mountSmall } from "../helpers/machine.js";
 import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 import { together } from "../helpers/together.js";
@@ -138,35 +136,6 @@ describe("a hang", { concurrent: true }, () => {
 		expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 1 }]);
 	});
 
-	it("A5 of steps that are only repeated, or of which no more come, is one", () =>
-		together({
-			repeated: async () => {
-				const site = openSite();
-				const how = { rank: "all", how: "repeat", by: "output" } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(stderr).toMatch(
-					/rank 0 failed: hung for \d+ s, no suspect: this rank only stands/,
-				);
-			},
-			"no more, where the other one has ended": async () => {
-				const site = openSite();
-				const how = { rank: "1", how: "promise", others: "end" } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(stderr).toMatch(
-					/rank 1 failed: hung for \d+ s: it makes no step, and all others have ended/,
-				);
-			},
-			"no more": async () => {
-				const site = openSite();
-				const how = { rank: "0", how: "promise", nproc: 1 } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 0 }]);
-			},
-		}));
-
 	// It needs a processor for itself.
 	it("A5 of a worker that computes is slow: it is told, and given more time", {
 		concurrent: false,
@@ -218,18 +187,6 @@ describe("a hang", { concurrent: true }, () => {
 			},
 		}));
 
-	it("A5 is none while a worker is busy, as it said", async () => {
-		const site = openSite();
-		const busy = launch(site, { rank: "all", how: "busy" });
-		const other = openSite();
-		// The same limit, begun later: when that one has hung, this one would have as well.
-		const hung = launch(other, { rank: "1", how: "stop" });
-		await hung.ended;
-		expect(busy.output.stderr).not.toMatch(/hung|slow/);
-		busy.signal("SIGTERM");
-		await busy.ended;
-	});
-
 	it("A5 of a run on two nodes is one incident, by the evidence of both, with one suspect", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const env = { HANG_RANK: "1", HANG_HOW: "stop" };
@@ -279,66 +236,4 @@ describe("why", { concurrent: true }, () => {
 		run.signal("SIGKILL");
 		await run.ended;
 	});
-
-	it("A5 asks all nodes of a run, and names those that do not answer", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		await cluster.form("node-a", "node-b");
-		const { site, store } = cluster;
-		const ask = (...flags: readonly string[]) =>
-			site.launch([
-				...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
-				...["--output", "json", ...flags],
-			]).ended;
-		const whole = await ask();
-		expect(whole.exitCode, whole.stderr).toBe(0);
-		expect(JSON.parse(whole.stdout)).toMatchObject({
-			...{ version: 1, runId: store.runId, round: 1, silent: [] },
-			ranks: [{ rank: 0 }, { rank: 1 }],
-			verdict: { waiting: [0, 1] },
-		});
-		cluster.freeze("node-b");
-		const half = await ask("--timeout", "1s");
-		expect(half.exitCode).toBe(1);
-		expect(JSON.parse(half.stdout)).toMatchObject({ silent: ["node-b"] });
-		cluster.thaw("node-b");
-		await cluster.stop();
-	});
-});
-
-/** Counts in its output, of which a page holds four lines, and on another disk; from the file `still` on it sleeps. */
-const PRINTING = `
-n=0; rest=$(printf %01000d 0)
-while [ ! -e "$SITE/still" ]; do n=$((n + 1)); echo "step $n of $rest"; echo $n >"$SITE/n"; sleep 0.05; done
-exec sleep 1000`;
-
-it.concurrent("A5 a full log disk hides steps: no healthy worker is ended, and a hang is found once there is room", async (context) => {
-	const site = openSite();
-	const disk = join(site.path, "small");
-	mountSmall(context, disk, "1m");
-	const limit = ["--hang-timeout", "3", "--max-restarts", "0"];
-	const launch = site.launch(
-		[...limit, "--log-dir", disk, "sh", "-c", PRINTING],
-		{ env: { SITE: site.path } },
-	);
-	const counted = () => Number(readFileSync(join(site.path, "n"), "utf8"));
-	const counts = (more: number) => {
-		const until = counted() + more;
-		return waitFor(`step ${until}`, () => counted() >= until);
-	};
-	await waitFor("a step", () => existsSync(join(site.path, "n")));
-	await counts(40);
-	const empty = fill(disk);
-	// That takes longer than the three limits that a worker gets that seems slow.
-	await counts(240);
-	expect(launch.output.stderr).not.toContain("STOPPING");
-	await launch.saw("stderr", "the file system of the logs is full");
-	empty();
-	await launch.saw("stderr", "the file system of the logs has room again");
-	await counts(10);
-	writeFileSync(join(site.path, "still"), "");
-	const { exitCode, stderr } = await launch.ended;
-	expect([exitCode, stderr]).toEqual([
-		1,
-		expect.stringMatching(/rank 0 failed: hung for [3-9]/),
-	]);
 });

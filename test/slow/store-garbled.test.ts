@@ -10,13 +10,7 @@ import {
 	leaseGrant,
 } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
-import {
-	historyRecord,
-	nodeRecord,
-	roundRecord,
-	seatRecord,
-	WORLD,
-} from "../helpers/run-view.js";
+import { historyRecord, nodeRecord, roundRecord, WORLD } from "../helpers/run-view.js";
 
 /** Without an effect on what is tried here, but that nothing is waited for in vain. */
 const CONF = {
@@ -165,7 +159,6 @@ describe("a garbled record of the store", { concurrent: true }, () => {
 describe("commands on a store with a garbled run", () => {
 	const BROKEN = "broken";
 	const WHOLE = "whole";
-	const HOSTILE = "hostile";
 
 	async function ask(...args: readonly string[]) {
 		const site = openSite();
@@ -207,55 +200,5 @@ describe("commands on a store with a garbled run", () => {
 			expect(controlsIn(stdout + stderr)).toEqual([]);
 		}
 		expect((await ask("stop", WHOLE)).stdout.split("\n")).toHaveLength(2);
-	});
-
-	/** All that only informs people is unreadable, and all words that are readable would move a cursor. */
-	async function writeHostileRun(): Promise<void> {
-		const keys = new RunKeys(HOSTILE);
-		const words = `by ${ESCAPES}\nsomebody`;
-		const cause = { ...running.cause, reason: words };
-		const own = { version: 1, nodeId: "x" } as const;
-		const records: Readonly<Record<string, Value>> = {
-			[keys.round]: { ...running, cause },
-			[keys.seat("x")]: seatRecord("x"),
-			[keys.historyOf(1)]: historyRecord({ cause, members: ["x"] }),
-			[keys.historyOf(2)]: `["${ESCAPES}"]`,
-			[`${keys.ledgerOfRound(1)}${ESCAPES}`]: { version: 1, nodeId: ESCAPES },
-			[keys.ledgerOf(1, "x")]: own,
-			[keys.progressOf("x")]: { ...own, workers: ESCAPES },
-			[keys.answerOf("x")]: { ...own, ranks: [ESCAPES] },
-			[keys.waiting]: "[",
-			[keys.drainOf("x")]: { version: 1, incarnation: ESCAPES },
-			[keys.preflightOf("x")]: {
-				...{ ...own, verdict: "failed", findings: [words], at: 8.64e15 },
-				tookMs: 1,
-			},
-			[keys.replacedNode("z")]: {
-				...{ version: 1, nodeId: "z", incarnation: "z-1", hostId: "h" },
-				...{ address: "a", role: "r", reason: words, at: 8.64e15 },
-			},
-		};
-		for (const [key, value] of Object.entries(records)) {
-			await put(etcd(), key, { value });
-		}
-		const node = nodeRecord("x", { state: "running", cause: words });
-		await put(etcd(), keys.node("x"), { value: node, hasLease: true });
-	}
-
-	it.each<[exitCode: number, command: string]>([
-		[REFUSED, `why ${BROKEN} --timeout 100ms`],
-		[1, `why ${HOSTILE} --timeout 100ms`],
-		[0, `goodput ${HOSTILE}`],
-		[0, `nodes ${HOSTILE}`],
-		[1, `logs ${HOSTILE}`],
-	])("end with %i and plain words: %s", async (exitCode, command) => {
-		await writeRuns();
-		await writeHostileRun();
-		const end = await ask(...command.split(" "));
-		expect(end).toMatchObject({ exitCode });
-		if (exitCode === REFUSED) expect(end.stderr).toContain("its instance is");
-		else expect(end.stdout + end.stderr).toMatch(/\b(hostile|broken)\b/);
-		expect(controlsIn(end.stdout + end.stderr)).toEqual([]);
-		expect(end.stderr).not.toMatch(/^ {4}at /m);
 	});
 });

@@ -31,7 +31,6 @@ import type {
 } from "../fixtures/workers/agent.js";
 import { bundled } from "../helpers/bundled.js";
 import { asProcess1 } from "../helpers/machine.js";
-import { openFilesOf } from "../helpers/open-files.js";
 import {
 	endProcess,
 	isAlive,
@@ -158,18 +157,6 @@ describe.skipIf(!onLinux)("an agent that ends without a word", () => {
 		expect(readdirSync(join(folder.path, "elastic-run-0"))).toEqual([]);
 	});
 
-	test("leaves no worker behind that its guard was not told of", async () => {
-		const started = await startAgent({ workers: 2, registersNobody: true });
-		signalProcess(started.agentPid, "SIGKILL");
-		await allGone([...started.family, started.guard]);
-	});
-
-	test("is not kept alive by its guard", async () => {
-		const started = await startAgent({ workers: 0 });
-		await allGone([started.agentPid, started.guard]);
-		expect(existsSync(channelRoot)).toBe(false);
-	});
-
 	test("leaves strangers alone, also those that name another channel", async () => {
 		const env = { ...process.env, ELASTIC_RUN_CHANNEL: `${channelRoot}2/0` };
 		const stranger = spawn("sleep", ["600"], { env, stdio: "ignore" });
@@ -234,18 +221,6 @@ describe.skipIf(!onLinux)("an agent that ends in good order", () => {
 		signalProcess(started.agentPid, "SIGTERM");
 		await allGone([started.agentPid, started.guard, ...started.family]);
 		expect(existsSync(channelRoot)).toBe(true);
-	});
-
-	test("gives its workers no end of the guard's pipe", async () => {
-		const started = await startAgent({ fixture: "has-child.sh" });
-		const pipes = openFilesOf(started.agentPid).filter((link) =>
-			link.startsWith("socket:"),
-		);
-		expect(pipes).not.toEqual([]);
-		const inherited = started.family.flatMap(openFilesOf);
-		expect(pipes.filter((pipe) => inherited.includes(pipe))).toEqual([]);
-		signalProcess(started.agentPid, "SIGKILL");
-		await allGone([...started.family, started.guard]);
 	});
 });
 
@@ -315,43 +290,6 @@ describe.skipIf(!onLinux)("a guard", () => {
 		expect(existsSync(channelRoot)).toBe(stays);
 	});
 
-	test("leaves alone what was removed, whatever else it is told", async () => {
-		const started = begin();
-		const guardPid = started.pid ?? -1;
-		const others = [0, 1, 2].map(() => {
-			const { pid = -1 } = spawn("sleep", ["600"], {
-				detached: true,
-				stdio: "ignore",
-			});
-			strays.push(pid);
-			return pid;
-		});
-		for (const pid of others) started.add(pid);
-		const [first = -1, second = -1, third = -1] = others;
-		started.remove(second);
-		started.remove(second);
-		started.remove(424_242_424);
-		started.close();
-		await allGone([guardPid, first, third]);
-		expect(isAlive(second)).toBe(true);
-	});
-
-	test.each([
-		"",
-		"0\n+",
-		"x\n",
-	])("takes no line that is not whole and right: +PID%j", async (rest) => {
-		const worker = spawn("sleep", ["600"], {
-			detached: true,
-			stdio: "ignore",
-		});
-		strays.push(worker.pid ?? -1);
-		const shell = spawnGuard(channelRoot);
-		shell.stdin.end(`+${worker.pid}${rest}`);
-		await once(shell, "exit");
-		expect(isAlive(worker.pid ?? -1)).toBe(true);
-	});
-
 	test("that cannot be started is a warning", async () => {
 		begin("/no/such/shell");
 		await waitFor("the warning", () => warnings.length > 0);
@@ -359,35 +297,6 @@ describe.skipIf(!onLinux)("a guard", () => {
 			expect.stringMatching(/^no guard could be started .*ENOENT.*SIGKILL/),
 		]);
 		guard?.add(424_242_424);
-	});
-
-	test("that ends again and again is given up", async () => {
-		begin("/bin/false");
-		await waitFor("it to be given up", () =>
-			warnings.at(-1)?.startsWith("no guard could be started"),
-		);
-		expect(guard?.pid).toBeUndefined();
-		expect(warnings).toHaveLength(6);
-	});
-
-	test.each([
-		"relative/elastic-run-0/a",
-		"/",
-		"/elastic-run-0",
-		"/home/user/data",
-		"/tmp/elastic-run-0/",
-		"/tmp/elastic-run-0/../x",
-		"/tmp/elastic-run-0/a\nb",
-	])("refuses to remove %j", (path) => {
-		expect(() =>
-			startGuard({
-				clock: systemClock,
-				channelRoot: path,
-				mark: "",
-				path: undefined,
-				warn: () => {},
-			}),
-		).toThrow(/cannot be the channel directory/);
 	});
 });
 
@@ -437,13 +346,5 @@ describe.skipIf(process.platform !== "linux")("processes with a mark", () => {
 		marked.kill("SIGKILL");
 		await once(marked, "exit");
 		expect(pidsOf(processes)).not.toContain(marked.pid);
-	});
-
-	it("that are older than this one are none", async () => {
-		const young = await sleeper({});
-		// Both have a PATH; the parent of this process is older than it.
-		const processes = new MarkedProcesses("PATH=");
-		expect(pidsOf(processes)).toContain(young.pid);
-		expect(pidsOf(processes)).not.toContain(process.ppid);
 	});
 });
