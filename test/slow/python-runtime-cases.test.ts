@@ -92,7 +92,6 @@ describe.each(LIBRARIES)("the library for %s", (_name, open) => {
 });
 
 describe.each(LIBRARIES)("the newest event, in %s", (_name, open) => {
-
 	it("is right after two files of the same size and time", async (context) => {
 		const { channel, reader } = await openReader(open, context);
 		for (let round = 1; round <= 200; round++) {

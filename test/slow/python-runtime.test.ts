@@ -15,7 +15,6 @@ import {
 beforeEach(needPython);
 
 describe("a Python worker", () => {
-
 	it("T2 hears each event until it takes its listener off; one that raises acknowledges nothing", async () => {
 		const { channel, words } = await hearingAgent();
 		channel.send(work(1), 1);

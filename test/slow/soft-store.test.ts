@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { startEtcd } from "../helpers/etcd.js";
-import { eventsOf, expectInOrder, expectSpared, sawEvent } from "../helpers/followers.js";
+import {
+	eventsOf,
+	expectInOrder,
+	expectSpared,
+	sawEvent,
+} from "../helpers/followers.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
 import { together } from "../helpers/together.js";
 

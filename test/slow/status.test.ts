@@ -40,7 +40,6 @@ async function askUntil(
 sideBySide();
 
 describe("status that cannot be told", { concurrent: true }, () => {
-
 	it("ends with 4 where somebody listens who never answers", async () => {
 		const mute = createServer((socket) => socket.on("error", () => {}));
 		await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));

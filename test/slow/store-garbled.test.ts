@@ -10,7 +10,12 @@ import {
 	leaseGrant,
 } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
-import { historyRecord, nodeRecord, roundRecord, WORLD } from "../helpers/run-view.js";
+import {
+	historyRecord,
+	nodeRecord,
+	roundRecord,
+	WORLD,
+} from "../helpers/run-view.js";
 
 /** Without an effect on what is tried here, but that nothing is waited for in vain. */
 const CONF = {
