@@ -5,13 +5,18 @@ import { job, openSite } from "../helpers/launch.js";
 
 const etcd = etcdForAll();
 
-it("refuses an agent whose settings differ from the run's, with both values: 3", async () => {
+it("refuses an agent whose settings differ from the run's, with both values, and one whose node id is taken: 3", async () => {
 	const site = openSite();
 	const start = (nodeId: string, ...flags: readonly string[]) =>
 		site.launch(
 			[
 				...["--rdzv-endpoint", etcd().endpoint, "--run-id", "differ"],
-				...["--rdzv-conf", "last_call_timeout=1", ...flags, job("obeys.sh")],
+				...[
+					"--rdzv-conf",
+					"last_call_timeout=1,lease_ttl=2",
+					...flags,
+					job("obeys.sh"),
+				],
 			],
 			{ env: { ELASTIC_RUN_NODE_ID: nodeId } },
 		);
@@ -22,6 +27,11 @@ it("refuses an agent whose settings differ from the run's, with both values: 3",
 	expect(stderr).toContain("--nnodes: 1:2 there, 1:3 here");
 	expect(stderr).toContain("--max-restarts: 3 there, 7 here");
 	expect(exitCode).toBe(3);
+	const twin = await start("node-a", "--nnodes", "1:2").ended;
+	expect(twin.stderr).toContain(
+		`node id node-a is taken by pid ${first.pid} on this machine; give this agent another --node-id`,
+	);
+	expect(twin.exitCode).toBe(3);
 	first.signal("SIGTERM");
 	expect((await first.ended).exitCode).toBe(143);
 });

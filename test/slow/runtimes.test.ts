@@ -63,6 +63,23 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		expect(words()).not.toContainEqual(expect.stringContaining("WAITING"));
 	});
 
+	it("ends when its own work is done, though it listens", async () => {
+		const { begin } = await acting("background");
+		const worker = begin();
+		expect(await worker.ended).toBe(0);
+		expect(worker.lines()).toEqual([1]);
+	});
+
+	it("does not wait for an agent that is gone", async () => {
+		const { channel, begin, words } = await acting("gone");
+		const worker = begin();
+		await until(() => words().at(-1), "WAITING 1");
+		channel.remove();
+		expect(await worker.ended).toBe(0);
+		const gone = ["CHANNEL", expect.stringContaining("its agent has ended")];
+		expect(worker.lines()).toEqual([1, gone, gone, 1]);
+	});
+
 	it("does not acknowledge a PAUSE that it has not been shown", async () => {
 		const { channel, begin, words } = await acting("paused");
 		channel.send(pause(1), 2);

@@ -215,15 +215,6 @@ tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
 	});
 });
 
-describe.skipIf(!onLinux)("an agent that ends in good order", () => {
-	test("takes with it what left its workers' groups, and no directory", async () => {
-		const started = await startAgent();
-		signalProcess(started.agentPid, "SIGTERM");
-		await allGone([started.agentPid, started.guard, ...started.family]);
-		expect(existsSync(channelRoot)).toBe(true);
-	});
-});
-
 /** Whether a guard has begun its work. */
 const ignoresSignals = (pid = -1) =>
 	/^SigIgn:\s*0*4007$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
