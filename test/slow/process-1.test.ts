@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { readProcess } from "../../src/base/process-stat.js";
@@ -42,7 +42,7 @@ async function launchAsProcess1(context: TestContext) {
 		through: asProcess1(context),
 	});
 	await launch.saw("stdout", "ready");
-	return { launch, process1: childOf(launch.pid) };
+	return { site, launch, process1: childOf(launch.pid) };
 }
 
 async function reapsOrphans(process1: number): Promise<void> {
@@ -63,9 +63,11 @@ it("a launcher that is process 1 leaves no zombie of an orphan, and at SIGTERM e
 });
 
 it("A1 a launcher that is killed ends the container with it", async (context) => {
-	const { launch, process1 } = await launchAsProcess1(context);
+	const { site, launch, process1 } = await launchAsProcess1(context);
 	signalProcess(childOf(childOf(process1)), "SIGKILL");
 	expect((await launch.ended).exitCode).toBe(137);
+	// With its guard nobody is left who would remove it.
+	rmSync(site.channels, { recursive: true });
 });
 
 /** Says its pid and that of an orphan that ends at once, and then each signal that comes, until SIGTERM. */
