@@ -1,5 +1,5 @@
 // A worker's uncaught exception, from its raise to the report, with the built command.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
@@ -20,16 +20,13 @@ async function runs(
 	text: string,
 	args: readonly string[] = [],
 	{ name = "train.py", command = [name] as readonly string[] } = {},
-): Promise<LaunchEnd & { readonly launcherError: string }> {
+): Promise<LaunchEnd> {
 	const site = openSite();
 	writeFileSync(join(site.path, name), text);
-	const file = join(site.path, "launcher.json");
-	writeFileSync(file, "{}");
-	const env = { PYTHON_EXEC: PYTHON, PYTHON, TORCHELASTIC_ERROR_FILE: file };
+	const env = { PYTHON_EXEC: PYTHON, PYTHON };
 	const options = { cwd: site.path, env };
 	const all = ["--max-restarts", "0", ...args, ...command];
-	const end = await site.launch(all, options).ended;
-	return { ...end, launcherError: readFileSync(file, "utf8") };
+	return site.launch(all, options).ended;
 }
 
 /** How the failed rank is described, in each place where it is. */

@@ -7,6 +7,9 @@ import { freePort } from "../helpers/free-port.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { livesAt, sawLives } from "../helpers/lives.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 /** The variables of a machine, 127.0.0.<number>. */
 const machine = (number: number) => ({
@@ -43,7 +46,7 @@ async function isSweptUp(site: LaunchSite): Promise<void> {
 	await waitFor("the etcd's end", () => readdirSync(data).length === 0);
 }
 
-it("a second run at the endpoint of one that still runs waits for it, and then runs", async () => {
+it.concurrent("a second run at the endpoint of one that still runs waits for it, and then runs", async () => {
 	needEtcd();
 	const site = openSite();
 	const port = await freePort();
@@ -70,7 +73,7 @@ it("a second run at the endpoint of one that still runs waits for it, and then r
 	await isSweptUp(site);
 }, 120_000);
 
-it("a run whose turn does not come within join_timeout exits with 3, and names the other", async () => {
+it.concurrent("a run whose turn does not come within join_timeout exits with 3, and names the other", async () => {
 	needEtcd();
 	const site = openSite();
 	const port = await freePort();

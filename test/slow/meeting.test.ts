@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -206,3 +206,18 @@ it("a port that is another's is refused at once, by the host and by those who jo
 		expect(stderr).toContain(words[Math.floor(index / 2)]);
 	});
 }, 25_000);
+
+it.concurrent("one of three hosts comes back without its data: it joins as a new member, and bears the loss of another", async () => {
+	const meeting = await Meeting.at([2, 3, 4], "1:3");
+	const launches = [2, 3, 4].map((number) => meeting.agent(number));
+	await newest(meeting, [2, 3, 4]);
+	if (launches[0]) await loseHost(meeting, 2, launches[0]);
+	await newest(meeting, [3, 4]);
+	const own = meeting.data().filter((name) => name.startsWith("127.0.0.2-"));
+	expect(own).toHaveLength(1);
+	for (const name of own) {
+		const parent = `elastic-run-meeting-${process.getuid?.()}`;
+		rmSync(join(meeting.site.channels, parent, name), { recursive: true });
+	}
+	await comesBackAndBears(meeting, launches);
+}, 180_000);

@@ -207,35 +207,33 @@ function signalLauncher(pid = 0, signal: NodeJS.Signals): void {
 }
 
 describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
-	describe("whose lines stay in view", () => {
-		const TERM = "xterm";
+	const TERM = "xterm";
 
-		it("that is closed stops the workers with SIGHUP", async () => {
-			const site = openSite();
-			const result = join(site.path, "result");
-			// Of a terminal's processes the kernel tells the first one alone.
-			const command = `exec ${LAUNCHER} --output json ${job("tells-signals.js")} > ${result}`;
-			const terminal = onTerminal(site, command, { TERM });
-			const [worker] = await site.sawWorkers(1);
-			terminal.signal("SIGKILL");
-			await site.isSwept();
-			expect(printed(worker)).toBe("worker got SIGHUP\n");
-			expect(JSON.parse(await textIn(result))).toMatchObject({ exitCode: 129 });
-		});
+	it("that is closed stops the workers with SIGHUP", async () => {
+		const site = openSite();
+		const result = join(site.path, "result");
+		// Of a terminal's processes the kernel tells the first one alone.
+		const command = `exec ${LAUNCHER} --output json ${job("tells-signals.js")} > ${result}`;
+		const terminal = onTerminal(site, command, { TERM });
+		const [worker] = await site.sawWorkers(1);
+		terminal.signal("SIGKILL");
+		await site.isSwept();
+		expect(printed(worker)).toBe("worker got SIGHUP\n");
+		expect(JSON.parse(await textIn(result))).toMatchObject({ exitCode: 129 });
+	});
 
-		it("that is stopped does not stop the launcher", async () => {
-			const site = openSite();
-			const command = `${LAUNCHER} ${job("prints-and-fails.js")}`;
-			const terminal = onTerminal(site, command, { TERM });
-			await site.sawWorkers(1, 1);
-			terminal.signal("SIGSTOP");
-			writeFileSync(site.release, "");
-			await site.sawWorkers(1, 2);
-			terminal.signal("SIGCONT");
-			const { exitCode, stdout } = await terminal.ended;
-			expect(exitCode).toBe(0);
-			expect(stdout.match(/x{99}/g)).toHaveLength(10_000);
-		});
+	it("that is stopped does not stop the launcher", async () => {
+		const site = openSite();
+		const command = `${LAUNCHER} ${job("prints-and-fails.js")}`;
+		const terminal = onTerminal(site, command, { TERM });
+		await site.sawWorkers(1, 1);
+		terminal.signal("SIGSTOP");
+		writeFileSync(site.release, "");
+		await site.sawWorkers(1, 2);
+		terminal.signal("SIGCONT");
+		const { exitCode, stdout } = await terminal.ended;
+		expect(exitCode).toBe(0);
+		expect(stdout.match(/x{99}/g)).toHaveLength(10_000);
 	});
 
 	it.each([
@@ -245,9 +243,7 @@ describe.skipIf(!HAS_TERMINALS)("a terminal", () => {
 		const site = openSite();
 		const words = join(site.path, "words");
 		const command = `${launcher} ${job("tells-signals.js")} > ${words} 2>&1; exit`;
-		const terminal = onTerminal(site, command, {
-			...{ SHELL, TERM: "xterm" },
-		});
+		const terminal = onTerminal(site, command, { SHELL, TERM });
 		const [worker] = await site.sawWorkers(1);
 		signalLauncher(worker?.pid, "SIGHUP");
 		await waitFor("the launcher's word", () =>
