@@ -94,7 +94,7 @@ it.concurrent("a run whose turn does not come within join_timeout exits with 3, 
 	await isSweptUp(site);
 }, 120_000);
 
-it("a loop over learning rates on two machines trains each once", async () => {
+it.concurrent("a loop over learning rates on two machines trains each once", async () => {
 	needEtcd();
 	const site = openSite();
 	const words = [...flags(await freePort()), PATIENT].join(" ");
