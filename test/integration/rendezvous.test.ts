@@ -40,7 +40,8 @@ it("tries a store that is not there until the join time-out, and names address a
 	const site = openSite();
 	const endpoint = `127.0.0.1:${await freePort()}`;
 	const { exitCode, stderr } = await site.launch([
-		...["--rdzv-endpoint", endpoint, "--rdzv-conf", "join_timeout=2"],
+		...["--rdzv-endpoint", endpoint, "--rdzv-conf"],
+		"join_timeout=2,last_call_timeout=0.5,settle_timeout=1",
 		...["--nnodes", "2", "true"],
 	]).ended;
 	const last = stderr.trimEnd().split("\n").at(-1);
