@@ -26,14 +26,6 @@ const TYPES = {
 	printed: ["HEALTHY", "PAUSED", "SCALE_UP", "SCALE_DOWN"],
 };
 
-it("states and changes are strings with a name, and all types can be asked for", () => {
-	const told = execFileSync(PYTHON, [fixture("asks_types.py")], {
-		env: { ...ENVIRONMENT, PYTHONPATH: LIBRARY },
-		encoding: "utf8",
-	});
-	expect(JSON.parse(told)).toMatchObject(TYPES);
-});
-
 it("the wheel has the version of npm's package, and the same bytes each time", () => {
 	const { path } = openSite();
 	buildWheel(LIBRARY, join(path, "one"));

@@ -1,8 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
-import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
-import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { onTestFinished, sideBySide } from "../helpers/this-test.js";
@@ -118,49 +117,5 @@ describe("status of a run in etcd", { concurrent: true }, () => {
 		await a.ended;
 		const { answer } = await ask(site, ["four", ...at]);
 		expect(answer).toMatchObject({ phase: "abandoned", coordinator: null });
-	});
-
-	it("finds in etcd what its rounds were, their phases in order", async () => {
-		const site = openSite();
-		const { exitCode } = await site.launch([
-			...["--rdzv-endpoint", etcd().endpoint, "--run-id", "six"],
-			...["--nproc-per-node", "2", job("fails-in-round-1.js")],
-		]).ended;
-		expect(exitCode).toBe(0);
-		const entries = await etcdRange(etcd(), "/elastic-run/six/history/");
-		expect(entries.map(({ key }) => key)).toEqual([
-			"/elastic-run/six/history/0000000001",
-			"/elastic-run/six/history/0000000002",
-		]);
-		const lines: readonly HistoryRecord[] = entries.map(({ value }) =>
-			JSON.parse(value),
-		);
-		expect(lines).toMatchObject([
-			{
-				...{ round: 1, cause: { kind: "start" }, joined: ["node-a"] },
-				...{ stoppedAt: null, outcome: null },
-				ending: "rank 1 on node-a: exit code 5",
-			},
-			{
-				...{ round: 2, joined: [], members: ["node-a"], incidents: 1 },
-				cause: { kind: "failure", root: { rank: 1, exitCode: 5 } },
-				...{ outcome: "succeeded", ending: "all workers succeeded" },
-			},
-		]);
-		const [first, second] = lines;
-		const failedAt = second?.cause.root?.timestamp;
-		const inOrder = [
-			[first?.begunAt, first?.readyAt, first?.liftedAt, first?.startedAt],
-			[first?.liftedAt, failedAt, first?.endedAt, second?.readyAt],
-			[failedAt, second?.stoppedAt, second?.readyAt, second?.liftedAt],
-			[second?.liftedAt, second?.startedAt, second?.endedAt],
-		];
-		for (const times of inOrder) {
-			// A start that nobody has seen before the end is not known.
-			const known = times.filter((time) => time !== null);
-			expect(known).toEqual([...known].sort((a, b) => Number(a) - Number(b)));
-		}
-		expect(second?.begunAt).toBe(first?.endedAt);
-		expect(await etcdGet(etcd(), "/elastic-run/six/waiting")).toBeUndefined();
 	});
 });
