@@ -69,7 +69,7 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		await cluster.stop();
 	});
 
-	it("D2 D8 over --max-node-restarts: it leaves with 75, a spare takes its place, and the run has paid for the first failure only", async (context) => {
+	it("D1 D2 D8 over --max-node-restarts: it leaves with 75, a spare takes its place, and the run has paid for the first failure only", async (context) => {
 		const flags = ["--max-node-restarts", "1", "--max-restarts", "5"];
 		const cluster = new Cluster(etcd(), { nodes: "2", flags }, context);
 		const [first, second] = await cluster.form("own-a", "own-b");
