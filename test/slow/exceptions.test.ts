@@ -126,6 +126,7 @@ raise ValueError("bad batch %d" % os.getpid())
 it.concurrent("an uncaught error that a Node program catches is harmless, but named if the worker fails later", async () => {
 	const text = (code: number) => `process.on("uncaughtException", () => {
 	setTimeout(() => process.exit(${code}), 2000);
+});
 throw new Error("bad batch 12");
 `;
 	const options = { name: "train.cjs" };
