@@ -30,26 +30,25 @@ it("launchAgent resolves with the outcome, and installs no signal handlers", asy
 	expect(answer.after).toEqual(answer.before);
 });
 
-it("launchAgent resolves with each rank's exit where the run failed", async () => {
-	const { answer } = await call("fails");
-	expect(answer).toMatchObject({
-		outcome: "failed",
-		exitCode: 1,
-		rootCause: { failure: { rank: 1, exitCode: 7 } },
-	});
-	expect(answer.workers[1]).toMatchObject({ rank: 1, exitCode: 7 });
-});
-
-it("launchAgent rejects a bad configuration with an ElasticRunError", async () => {
+it("launchAgent starts nothing by a bad configuration, which is an ElasticRunError, and nothing once its signal is aborted", async () => {
 	const { answer, site } = await call("refuses");
 	expect(answer).toMatchObject({ isOwn: true, code: "USAGE", exitCode: 2 });
 	expect(answer.message).toContain("maxRestarts");
 	expect(site.workers()).toEqual([]);
+	const aborted = await call("isStoppedBefore");
+	expect(aborted.answer).toMatchObject({ outcome: "left", exitCode: 143 });
+	expect(aborted.site.workers()).toEqual([]);
 });
 
-it("launchAgent may be called again at once: the guard of one run spares the next one's workers", async () => {
-	const { answer } = await call("runsFive");
-	expect(answer).toEqual(Array(5).fill("succeeded"));
+it("launchAgent may be called again at once, and twice at once: the guard of one run spares another one's workers", async () => {
+	const five = await call("runsFive");
+	expect(five.answer).toEqual(Array(5).fill("succeeded"));
+	const { answer } = await call("runsTwo");
+	expect(answer).toMatchObject([
+		{ outcome: "succeeded" },
+		{ outcome: "failed", rootCause: { failure: { exitCode: 9 } } },
+	]);
+	expect(answer[0].logDir).not.toBe(answer[1].logDir);
 });
 
 it("launchAgent stops when its signal is aborted", async () => {
@@ -62,12 +61,6 @@ it("launchAgent stops when its signal is aborted", async () => {
 	await site.isSwept();
 });
 
-it("launchAgent starts nothing when its signal is aborted already", async () => {
-	const { answer, site } = await call("isStoppedBefore");
-	expect(answer).toMatchObject({ outcome: "left", exitCode: 143 });
-	expect(site.workers()).toEqual([]);
-});
-
 it("T12 launchAgent asks a policy that is an object", async () => {
 	const { answer } = await call("takesPolicyObject");
 	expect(answer.asked).toMatchObject([
@@ -77,13 +70,4 @@ it("T12 launchAgent asks a policy that is an object", async () => {
 		outcome: "failed",
 		restarts: { used: 0 },
 	});
-});
-
-it("launchAgent runs twice at once in one process", async () => {
-	const { answer } = await call("runsTwo");
-	expect(answer).toMatchObject([
-		{ outcome: "succeeded" },
-		{ outcome: "failed", rootCause: { failure: { exitCode: 9 } } },
-	]);
-	expect(answer[0].logDir).not.toBe(answer[1].logDir);
 });

@@ -1,10 +1,11 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { eventsOf, expectSpared, sawEvent } from "../helpers/followers.js";
-import type { LaunchEnd } from "../helpers/launch.js";
-import { polledNotices } from "../helpers/polled-notices.js";
-import { waitFor } from "../helpers/processes.js";
+import { job, type LaunchEnd, openSite } from "../helpers/launch.js";
+import { ec2 } from "../helpers/metadata-aws.js";
 
 const etcd = etcdForAll();
 
@@ -21,12 +22,6 @@ async function ordered(cluster: Cluster, ...args: readonly string[]) {
 	const { exitCode, stdout, stderr } = await order(cluster, ...args);
 	expect(exitCode, stderr).toBe(0);
 	return stdout;
-}
-
-async function status({ site, store }: Cluster): Promise<string> {
-	const { endpoint } = etcd();
-	const flags = ["--rdzv-endpoint", endpoint];
-	return (await site.launch(["status", store.runId, ...flags]).ended).stdout;
 }
 
 const saysWhy = (end: LaunchEnd | undefined) =>
@@ -82,34 +77,70 @@ it("P9 soft: a spare takes the seat of a node whose workers are ready to end, an
 	await cluster.site.isSwept();
 });
 
-it("P9 a notice is withdrawn", async () => {
-	const cluster = new Cluster(etcd(), {
-		nodes: "1:2",
-		flags: ["--notice-signal", "SIGUSR1"],
-		worker: ["polls-notices.js"],
-	});
-	const [, second] = await cluster.form("node-a", "node-b");
-	const [stays, goes] = cluster.site.workers(1);
-	if (!stays || !goes) throw new Error("no workers");
-	await ordered(cluster, "leave", second, "--deadline", "1h");
-	await waitFor("the notice", () => polledNotices(goes).length === 2);
-	expect(polledNotices(goes)).toContainEqual({
-		...{ source: "command", deadline: expect.any(Number) },
-		reason: expect.stringMatching(/^elastic-run leave by /),
-	});
-	expect(polledNotices(goes)).toContain("SIGUSR1");
-	const words = "running (notice from command: elastic-run leave by ";
-	const line = (await status(cluster))
-		.split("\n")
-		.find((one) => one.startsWith(second));
-	expect(line).toContain(words);
-	expect(line).toContain(", gone at ");
-	await ordered(cluster, "leave", second, "--cancel");
-	await waitFor("its end", () => polledNotices(goes).at(-1) === null);
-	expect(polledNotices(stays)).toEqual([]);
+const WAITS = job("works.sh");
 
-	const unknown = await order(cluster, "leave", "node-x", "--cancel");
-	expect(unknown.exitCode).toBe(2);
-	expect(unknown.stderr).toContain("has no node node-x; its nodes: node-a");
-	await cluster.stop();
+it("P11 --deadline: a run that takes too long has failed", async () => {
+	const site = openSite();
+	const launch = site.launch(["--deadline", "2s", "--output", "json", WAITS]);
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain("deadline of 2s");
+	expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({
+		outcome: "failed",
+	});
 });
+
+it("P1 AWS: a spot interruption is heard by the launcher", async () => {
+	const site = openSite();
+	const server = await ec2();
+	server.values.set(
+		"spot/instance-action",
+		JSON.stringify({
+			action: "terminate",
+			time: new Date(Date.now() + 5_000).toISOString(),
+		}),
+	);
+	const launch = site.launch([WAITS], {
+		env: { AWS_EC2_METADATA_SERVICE_ENDPOINT: server.url },
+	});
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain("spot interruption: terminate");
+});
+
+it("P1 P9 file:PATH: a notice makes the checkpoint helper save exactly once, the node leaves, and the next launch goes on from there", async () => {
+	const site = openSite();
+	const gone = join(site.path, "gone");
+	const launch = (...worker: readonly string[]) =>
+		site.launch(
+			["--notices", "file:gone", job("saves-at-notice.js"), ...worker],
+			{ env: { TRAIN_STATE: join(site.path, "state") } },
+		);
+	const first = launch();
+	await site.sawWorkers(1);
+	// Nothing but the save makes the node leave before this deadline.
+	writeFileSync(gone, "3600\nthe disk is old\n");
+	const { exitCode, stdout, stderr } = await first.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain("/gone is there: the disk is old");
+	const [one, saved, ...more] = numbers(stdout, "saved");
+	expect({ loaded: numbers(stdout, "loaded"), one, more }).toEqual({
+		...{ loaded: [0], one: 1, more: [] },
+	});
+	// It saw the notice for many more steps.
+	expect(numbers(stdout, "ended at")[0]).toBeGreaterThanOrEqual(
+		(saved ?? expect.unreachable()) + 20,
+	);
+
+	rmSync(gone);
+	const second = await launch("10").ended;
+	expect(second.exitCode).toBe(0);
+	expect(numbers(second.stdout, "loaded")).toEqual([saved]);
+	expect(numbers(second.stdout, "ended at")).toEqual([(saved ?? 0) + 10]);
+});
+
+function numbers(text: string, word: string): readonly number[] {
+	return [...text.matchAll(new RegExp(`${word} (\\d+)$`, "gm"))].map(
+		([, number]) => Number(number),
+	);
+}

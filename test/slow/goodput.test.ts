@@ -4,11 +4,7 @@ import { describe, expect, it } from "vitest";
 import { totalSpent } from "../../src/goodput/categories.js";
 import type { Goodput } from "../../src/goodput/describe-goodput.js";
 import type { RunHistory } from "../../src/status/history.js";
-import { Cluster } from "../helpers/cluster.js";
-import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-
-const etcd = etcdForAll();
 
 function trainingIn(site: LaunchSite, env: Readonly<Record<string, string>>) {
 	const state = mkdtempSync(join(site.path, "training-"));
@@ -62,46 +58,5 @@ describe("goodput", () => {
 		expect(again).toEqual(told);
 		const table = await site.launch(["history", "train"]).ended;
 		expect(table.stdout).toMatch(/1st step +lost +again +begun because of\n/);
-	});
-
-	it("survives an agent that is killed and comes back", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		const { site, store } = cluster;
-		const env = trainingIn(site, { TRAIN_STEPS: "80", TRAIN_STALLS: "25" });
-		for (const nodeId of ["node-a", "node-b"]) {
-			cluster.agent(nodeId, { env, worker: ["trains.js"] });
-		}
-		// Both have five steps behind their checkpoint, which they will make again.
-		await store.sawStep(1, "node-a", 25);
-		await store.sawStep(1, "node-b", 25);
-		await cluster.kill("node-b");
-		cluster.agent("node-b");
-		await cluster.ends({ "node-a": 0, "node-b": 0 });
-
-		const at = ["--rdzv-endpoint", etcd().endpoint];
-		const told = await askIn<Goodput>(site, "goodput", store.runId, ...at);
-		const spans = told.nodes.map(({ from, to }) => (to - from) / 1_000);
-		const wallSeconds = spans.reduce((sum, span) => sum + span, 0);
-		expect(totalSpent(told.ledger)).toBeCloseTo(wallSeconds, 2);
-		expect(told.nodes.map(({ nodeId }) => nodeId).sort()).toEqual([
-			...["node-a", "node-b"],
-		]);
-		for (const { ledger } of told.nodes) {
-			expect(ledger.productive).toBeGreaterThan(0);
-			expect(ledger.repeated).toBeGreaterThan(0);
-			expect(ledger.saving).toBeGreaterThan(0);
-		}
-		expect(told.recoveries).toMatchObject({ failures: 1, count: 1 });
-	});
-
-	it("refuses a price that is none, and says that no run runs", async () => {
-		const site = openSite();
-		const price = ["goodput", "train", "--cost-per-node-hour", "much"];
-		const refused = await site.launch(price).ended;
-		expect(refused.exitCode).toBe(2);
-		expect(refused.stderr).toContain('"much" is no amount of money');
-		const missing = await site.launch(["goodput"]).ended;
-		expect(missing.exitCode).toBe(1);
-		expect(missing.stderr).toContain("no run runs on this machine");
 	});
 });

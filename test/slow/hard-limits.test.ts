@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { job, openSite } from "../helpers/launch.js";
 import { asProcess1, Freezer, withoutInotify } from "../helpers/machine.js";
-import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
+import { isAlive, waitFor } from "../helpers/processes.js";
 
 it("256 workers run where 256 files may be open", async () => {
 	const site = openSite();
@@ -51,38 +51,6 @@ describe("a launcher that is process 1", () => {
 		expect(stderr).not.toContain("this launcher is process 1");
 		expect(stderr.match(/left their worker's process group/g)).toHaveLength(2);
 	});
-
-	it.for([
-		"own",
-		"machine",
-	] as const)("leaves on SIGTERM, and its worker is told, by the %s /proc", async (proc, context) => {
-		const site = openSite();
-		const launch = site.launch(
-			[
-				...["sh", "-c"],
-				"trap 'echo told TERM; exit' TERM; echo ready; while :; do sleep 0.05; done",
-			],
-			{ through: asProcess1(context, proc) },
-		);
-		await launch.saw("stdout", "ready");
-		const [init = 0] = childrenOf(launch.pid);
-		signalProcess(init, "SIGTERM");
-		const { exitCode, stdout } = await launch.ended;
-		expect(exitCode).toBe(143);
-		expect(stdout).toContain("told TERM");
-	});
-
-	it("takes no process of the machine's /proc for itself", async (context) => {
-		const site = openSite();
-		const launch = site.launch(
-			["sh", "-c", "echo incarnation $ELASTIC_RUN_INCARNATION."],
-			{ through: asProcess1(context, "machine") },
-		);
-		const { exitCode, stdout } = await launch.ended;
-		expect(exitCode).toBe(0);
-		// It says no pid and no time of a start: the machine has another process of that pid.
-		expect(stdout).toMatch(/incarnation [0-9a-f]{8}(-[0-9a-f]{4,12}){4}\.\n/);
-	});
 });
 
 it("a worker that SIGKILL does not end: the launcher leaves with 75 and names it", async (context) => {
@@ -101,8 +69,3 @@ it("a worker that SIGKILL does not end: the launcher leaves with 75 and names it
 	freezer.thaw();
 	await waitFor("its end", () => !isAlive(pid) && freezer.isEmpty);
 });
-
-function childrenOf(pid: number): readonly number[] {
-	const file = `/proc/${pid}/task/${pid}/children`;
-	return readFileSync(file, "utf8").trim().split(" ").map(Number);
-}

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -22,30 +21,6 @@ function logOf(site: LaunchSite, name: string): Buffer {
 }
 
 describe("what a worker prints", () => {
-	it("without a newline at the end is shown whole, and stays as it was in its file", async () => {
-		const site = openSite();
-		const { ended } = site.launch(["printf", "one\ntwo"]);
-		const { exitCode, stdout } = await ended;
-		expect(exitCode).toBe(0);
-		expect(stdout).toBe("[node-a 0] one\n[node-a 0] two\n");
-		expect(String(logOf(site, "stdout.log"))).toBe("one\ntwo");
-	});
-
-	it("may be anything: the file has each byte, the console no control character", async () => {
-		const site = openSite();
-		const { ended } = site.launch([
-			"sh",
-			"-c",
-			"head -c 1000000 /dev/urandom | tee binary",
-		]);
-		const { exitCode, stdout } = await ended;
-		expect(exitCode).toBe(0);
-		const printed = readFileSync(join(site.path, "binary"));
-		expect(digest(logOf(site, "stdout.log"))).toBe(digest(printed));
-		// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-		expect(stdout).not.toMatch(/[\x00-\x08\x0b\x0c\x0e-\x1a\x7f]/);
-	});
-
 	it("may be a gigabyte on one line: the launcher's memory stays flat", async () => {
 		const site = openSite();
 		const launch = site.launch(
@@ -106,10 +81,6 @@ it("a launcher whose stdout and stderr are gone goes on, and its log is in its f
 	expect(log).toContain("round 2: started 2 of 2 workers");
 	expect(log).toContain("all workers succeeded");
 });
-
-function digest(bytes: Buffer): string {
-	return createHash("sha256").update(bytes).digest("hex");
-}
 
 /** The most that a process ever had in memory; 0 once it is gone. */
 function peakMemoryKiB(pid: number): number {

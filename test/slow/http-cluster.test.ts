@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StatusDocument } from "../../src/http/status-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { Cluster } from "../helpers/cluster.js";
-import { etcdForAll, startEtcd } from "../helpers/etcd.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { parseMetrics } from "../helpers/parse-metrics.js";
 
 const etcd = etcdForAll();
@@ -92,52 +92,6 @@ describe("nodes of one run", { concurrent: true }, () => {
 			0,
 		);
 		cluster.succeed(2);
-		await cluster.ends({ "node-a": 0 });
-	});
-
-	it("are all ended by one that is told to stop the run", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2", flags: FLAGS }, context);
-		const first = await observe(cluster, "node-a");
-		cluster.agent("node-b", { env });
-		await cluster.form("node-a", "node-b");
-		const answer = await ask(`${first}/stop`, {
-			method: "POST",
-			headers: BEARER,
-		});
-		expect(answer.status).toBe(202);
-		const ends = await cluster.ends({ "node-a": 5, "node-b": 5 });
-		expect(ends["node-b"]?.stderr).toContain("POST /stop on node-a");
-		expect(await cluster.store.history()).toMatchObject([
-			{ round: 1, outcome: "stopped" },
-		]);
-	});
-
-	it("say that their store does not answer, and tell what they know", async (context) => {
-		const server = await startEtcd();
-		const cluster = new Cluster(
-			server,
-			{ nodes: "1:2", flags: FLAGS, conf: { last_call_timeout: 1 } },
-			context,
-		);
-		const url = await observe(cluster, "node-a");
-		await cluster.form("node-a");
-		const isKnown = isStatus(({ run }) => run?.phase === "running");
-		await askUntil(`${url}/status`, isKnown, { headers: BEARER });
-		server.suspend();
-		const isTroubled = isStatus(({ problem }) => problem !== null);
-		const { body } = await askUntil(`${url}/status`, isTroubled, {
-			headers: BEARER,
-		});
-		const document: StatusDocument = JSON.parse(body);
-		expect(document).toMatchObject({
-			run: { phase: "running" },
-			node: { phase: "RUNNING", workers: [{ state: "running" }] },
-		});
-		expect((await ask(`${url}/readyz`)).status).toBe(200);
-		server.resume();
-		const isWell = isStatus(({ problem }) => problem === null);
-		await askUntil(`${url}/status`, isWell, { headers: BEARER });
-		cluster.succeed(1);
 		await cluster.ends({ "node-a": 0 });
 	});
 });

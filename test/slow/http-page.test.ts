@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { observedAt } from "../helpers/ask.js";
 import { openPage } from "../helpers/browser.js";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { signalProcess } from "../helpers/processes.js";
 
@@ -102,26 +103,6 @@ it("shows what workers write and throw as text, and runs none of it", async (con
 	expect(problems).toEqual([]);
 });
 
-it.for<[string, string, RegExp]>([
-	["succeeded", "release", /^● succeededexit code 0, /],
-	["failed", "records/fail-1-0", /^✕ failedexit code 1, .*: rank 0 on node-a/],
-])("says that the run %s although its agent goes with it", async ([
-	result,
-	file,
-	standing,
-], context) => {
-	const { page } = await openPage(context);
-	const site = openSite();
-	const args = [...flags("ended", 1), "--max-restarts", "0", job("beats.js")];
-	await page.goto(await observedAt(site.launch(args)));
-	await page.getByText("round 1, since").waitFor();
-	await isAskedAnew(page);
-	writeFileSync(join(site.path, file), "");
-	await page.getByText(`The run ${result}, and this agent has gone`).waitFor();
-	expect(await page.locator(".standing").textContent()).toMatch(standing);
-	expect(await page.locator(".picture .bar.running").count()).toBe(1);
-});
-
 it("stops the run for who gives the token, asks before, and says what is wrong with another token", async (context) => {
 	const { page, problems } = await openPage(context);
 	const site = openSite();
@@ -155,4 +136,39 @@ it("stops the run for who gives the token, asks before, and says what is wrong w
 	await page
 		.getByText("The run was stopped, and this agent has gone")
 		.waitFor();
+});
+
+const etcd = etcdForAll();
+
+it("shows who comes late, or alone, what was before: a node that was killed keeps its row, and comes back in it", async (context) => {
+	const { page, problems } = await openPage(context, { colorScheme: "dark" });
+	const cluster = new Cluster(etcd(), {
+		...{ nodes: "1:2", flags: ["--http", "127.0.0.1:0"] },
+		conf: { lease_ttl: 3, last_call_timeout: 1 },
+	});
+	const [, last] = await cluster.form("node-a", "node-b");
+	const first = last === "node-a" ? "node-b" : "node-a";
+	cluster.launchOf(last).signal("SIGKILL");
+	await cluster.world(2, first);
+
+	await page.goto(await observedAt(cluster.launchOf(first)));
+	await page.getByText("round 2, since").waitFor();
+	expect(await page.locator("#nodes tbody tr").count()).toBe(1);
+	const row = page.locator(`.row[data-node="${last}"]`);
+	expect(await row.locator(".bar.running").count()).toBe(1);
+	expect(await row.locator(".bar.gone").count()).toBe(1);
+	const ends = page.locator("#incidents tbody tr");
+	expect(await ends.first().textContent()).toContain(
+		`${last} left: lease expired`,
+	);
+
+	cluster.agent(last);
+	await cluster.newestWorld(first, last);
+	await ends.nth(1).waitFor();
+	expect(await ends.first().textContent()).toMatch(
+		new RegExp(`a node came.*${last}`),
+	);
+	await row.locator(".bar.running").nth(1).waitFor();
+	expect(await page.locator("#rounds tbody tr").count()).toBe(3);
+	expect(problems).toEqual([]);
 });

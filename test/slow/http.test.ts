@@ -1,14 +1,11 @@
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StatusDocument } from "../../src/http/status-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { job, type Launch, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
-import { parseMetrics } from "../helpers/parse-metrics.js";
-import { signalProcess } from "../helpers/processes.js";
 
 const TOKEN = "a-token-of-enough-characters";
 const BEARER = { Authorization: `Bearer ${TOKEN}` };
@@ -85,52 +82,6 @@ describe("a node on one machine", () => {
 		await ended(launch, 0);
 		await site.isSwept();
 	});
-
-	it("has the last lines of workers as text", async () => {
-		const site = openSite();
-		const markup = "<script>alert(1)</script>";
-		const talkative = site.launch([
-			...["--http", ":0", "--no-node", "sh", "-c"],
-			`printf '\\033[31m%s\\033[0m\\n' '${markup}'; while [ ! -e "$JOB_RELEASE" ]; do sleep 0.1; done`,
-		]);
-		const there = await observedAt(talkative);
-		const { body } = await askUntil(`${there}/status`, (answer) =>
-			answer.body.includes("alert"),
-		);
-		const document: StatusDocument = JSON.parse(body);
-		expect(document.node.workers[0]?.lastLines).toEqual([markup]);
-		writeFileSync(site.release, "");
-		await ended(talkative, 0);
-	});
-
-	it("tells Prometheus of a worker that was killed", async () => {
-		const site = openSite();
-		const { launch, url } = await observed(site, ["--nproc-per-node", "2"]);
-		const [first] = await site.sawWorkers(2, 1);
-		await askUntil(`${url}/readyz`, ({ status }) => status === 200);
-		const before = parseMetrics((await ask(`${url}/metrics`)).body);
-		expect(before.value("elastic_run_incidents_total")).toBe(0);
-		if (first) signalProcess(first.pid, "SIGKILL");
-		const workers = await site.sawWorkers(2, 2);
-		const { body, headers } = await askUntil(`${url}/metrics`, (answer) => {
-			const isReady = /^elastic_run_ready\{.*\} 1$/m.test(answer.body);
-			return isReady && /rounds_total\{cause="failure"/.test(answer.body);
-		});
-		expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
-		const after = parseMetrics(body);
-		expect(after.value("elastic_run_incidents_total")).toBe(1);
-		expect(after.value("elastic_run_restarts_left")).toBe(2);
-		expect(after.value("elastic_run_round")).toBe(2);
-		expect(after.value("elastic_run_world_size")).toBe(2);
-		expect(after.value("elastic_run_workers", { state: "running" })).toBe(2);
-		const count = "elastic_run_round_phase_seconds_count";
-		expect(after.value(count, { phase: "stop" })).toBe(1);
-		const status = await statusAt(url);
-		expect(status.run?.lastIncident?.reason).toContain("killed by SIGKILL");
-		expect(status.timeline?.incidents).toMatchObject([{ kind: "failure" }]);
-		for (const worker of workers) tell(worker, 0);
-		await ended(launch, 0);
-	});
 });
 
 describe("who asks", () => {
@@ -195,33 +146,6 @@ describe("who asks", () => {
 });
 
 describe("with the token", () => {
-	it("POST /leave makes the node go, as SIGTERM does", async () => {
-		const site = openSite();
-		const file = join(site.path, "token");
-		writeFileSync(file, `${TOKEN}\n`);
-		const { launch, url } = await observed(site, ["--http-token-file", file]);
-		await site.sawWorkers(1);
-		const body = "x".repeat(2_000);
-		const large = { method: "POST", headers: BEARER, body };
-		// The connection may be closed before all of it was sent.
-		const refused = await ask(`${url}/leave`, large).catch(() => undefined);
-		expect(refused?.status ?? 413).toBe(413);
-		const answer = await ask(`${url}/leave`, {
-			method: "POST",
-			headers: BEARER,
-		});
-		expect(answer.status).toBe(202);
-		// Nothing more: the agent's configuration has secrets in it.
-		expect(JSON.parse(answer.body)).toEqual({
-			version: 1,
-			runId: expect.stringMatching(/./),
-			nodeId: "node-a",
-			exitCode: 143,
-		});
-		expect(await ended(launch, 143)).toContain("POST /leave");
-		await site.isSwept();
-	});
-
 	it("POST /stop ends the run, as elastic-run stop does", async () => {
 		const site = openSite();
 		const { launch, url } = await observed(site, [], {
@@ -272,41 +196,5 @@ describe("the run", () => {
 		expect(site.workers()).toEqual([]);
 		expect(site.channelDirectories()).toEqual([]);
 		expect(existsSync(site.logs)).toBe(false);
-	});
-
-	it("does not wait at its end for those who are connected", async () => {
-		const site = openSite();
-		const { launch, url } = await observed(site);
-		const [worker] = await site.sawWorkers(1);
-		const { port, hostname } = new URL(url);
-		const idle = [0, 1, 2].map(() => {
-			const socket = connect({ port: Number(port), host: hostname });
-			socket.on("error", () => {});
-			onTestFinished(() => void socket.destroy());
-			return socket;
-		});
-		await Promise.all(idle.map((socket) => once(socket, "connect")));
-		const [slow] = idle;
-		slow?.write("GET /status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
-		await ask(`${url}/healthz`);
-		const gone = idle.map((socket) => once(socket, "close"));
-		if (worker) tell(worker, 0);
-		await ended(launch, 0);
-		await Promise.all(gone);
-		await site.isSwept();
-	});
-
-	it("is not observed unless that is asked for, and --dry-run says from where it is", async () => {
-		const site = openSite();
-		const quiet = site.launch([job("prints.sh"), "1"]);
-		expect(await ended(quiet, 0)).not.toContain("observed");
-		const env = { ELASTIC_RUN_HTTP: ":8080", ELASTIC_RUN_HTTP_TOKEN: TOKEN };
-		const words = ["--dry-run", "--output", "json", job("prints.sh")];
-		const { exitCode, stdout } = await site.launch(words, { env }).ended;
-		expect(exitCode).toBe(0);
-		expect(JSON.parse(stdout).configuration.http).toEqual({
-			...{ value: ":8080", origin: "environment ELASTIC_RUN_HTTP" },
-		});
-		expect(stdout).not.toContain(TOKEN);
 	});
 });

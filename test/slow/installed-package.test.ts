@@ -4,11 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { findEtcd } from "../../scripts/find-etcd.js";
-import { example } from "../fixtures/checkpoint-examples.js";
-import { expectClusterStory } from "../helpers/cluster-story.js";
 import { ROOT } from "../helpers/import-graph.js";
-import { openSite } from "../helpers/launch.js";
 import { temporaryFolder } from "../helpers/processes.js";
 
 const LIMIT_MS = 300_000;
@@ -81,38 +77,6 @@ it.concurrent(
 		const args = ["elastic-run", "--nproc-per-node", "2", hello];
 		const stdout = await inFolder(project, "npx", args);
 		expect(stdout).toMatch(/rank 1 of 2/);
-	},
-	LIMIT_MS,
-);
-
-it.concurrent(
-	"the demo of the installed package runs without a build",
-	async (context) => {
-		needInstallation(context);
-		const demo = "node_modules/elastic-run/examples/demo.js";
-		const stdout = await inFolder(project, process.execPath, [demo]);
-		expect(stdout).toMatch(/ok +2 of 2 kills survived/);
-	},
-	LIMIT_MS,
-);
-
-// Alone: its nodes hold leases.
-it(
-	"T5 J7 the cluster demo of the installed package: a node is killed and comes back, and the run ends as if nothing had been",
-	async (context) => {
-		const etcd = findEtcd();
-		if (etcd === undefined) return context.skip("there is no etcd here");
-		const site = openSite();
-		// Where nothing can be installed, the story is this checkout's.
-		const name = "cluster-demo.js";
-		const installed = `node_modules/elastic-run/examples/${name}`;
-		const file = problem === undefined ? installed : example(name);
-		const demo = site.start(process.execPath, [file], {
-			cwd: project,
-			env: { ETCD_BIN: etcd },
-		});
-		context.onTestFailed(() => console.log(demo.output));
-		await expectClusterStory(site, demo);
 	},
 	LIMIT_MS,
 );

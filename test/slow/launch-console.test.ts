@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../helpers/free-port.js";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
 
 const lines = (text: string) => text.trimEnd().split("\n").sort();
@@ -24,24 +25,6 @@ describe("what is shown", () => {
 			"[node-a 1] line 2 of rank 1",
 		]);
 		expect(stderr).toContain("[node-a 0] an aside of rank 0\n");
-	});
-
-	it("has the launcher's own log as plain text between it off a terminal, JSON only by --log-format json", async () => {
-		const site = openSite();
-		const logged = async (...flags: readonly string[]) => {
-			const launch = site.launch([...flags, job("prints.js"), "1"]);
-			const { stderr } = await launch.ended;
-			return lines(stderr).filter((line) => line.includes("round 1: started"));
-		};
-		const text = [
-			expect.stringMatching(
-				/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} round 1: started 1 of 1 workers$/,
-			),
-		];
-		expect(await logged()).toEqual(text);
-		expect(await logged("--log-format", "pretty")).toEqual(text);
-		const [json = ""] = await logged("--log-format", "json");
-		expect(JSON.parse(json)).toMatchObject({ round: 1, level: "info" });
 	});
 
 	it("goes by --local-ranks-filter and --log-prefix; the files have it all", async () => {
@@ -72,62 +55,6 @@ describe("what is shown", () => {
 		expect(readLog(second, "stderr.log")).toBe("an aside of rank 1\n");
 		expect(stderr).not.toContain("an aside of rank 1");
 	});
-
-	it("is what the workers write themselves, with --redirects 0 --tee 0", async () => {
-		const site = openSite();
-		const launch = site.launch([
-			...["--redirects", "0", "--tee", "0", job("prints.js"), "2"],
-		]);
-		const { stdout, stderr } = await launch.ended;
-		expect(stdout).toBe("line 1 of rank 0\nline 2 of rank 0\n");
-		expect(stderr).toContain("an aside of rank 0\n");
-	});
-
-	it("is complete when the run ends, however much it was", async () => {
-		const site = openSite();
-		const launch = site.launch([job("prints.js"), "50000"]);
-		const { exitCode, stdout } = await launch.ended;
-		expect(exitCode).toBe(0);
-		const shown = stdout.split("\n");
-		expect(shown).toHaveLength(50_001);
-		expect(shown.at(-2)).toBe("[node-a 0] line 50000 of rank 0");
-	});
-});
-
-it("a reader that goes away does not end the run", async () => {
-	const site = openSite();
-	const launch = site.launch([
-		...["--nproc-per-node", "2", job("prints.js"), "20000"],
-	]);
-	await launch.saw("stdout", "line 1 of");
-	launch.closeStdout();
-	const { exitCode } = await launch.ended;
-	expect(exitCode).toBe(0);
-	for (const worker of site.workers()) {
-		expect(readLog(worker, "stdout.log").split("\n")).toHaveLength(20_001);
-	}
-});
-
-it("32 workers run at once", async () => {
-	const site = openSite();
-	const launch = site.launch([
-		...[
-			"--nproc-per-node",
-			"32",
-			"sh",
-			"-c",
-			'echo "rank $RANK of $WORLD_SIZE"',
-		],
-	]);
-	const { exitCode, stdout } = await launch.ended;
-	expect(exitCode).toBe(0);
-	expect(lines(stdout)).toEqual(
-		Array.from(
-			{ length: 32 },
-			(_, rank) => `[node-a ${rank}] rank ${rank} of 32`,
-		).sort(),
-	);
-	await site.isSwept();
 });
 
 it("two launchers share script, run id, log directory and machine without meeting", async () => {
@@ -151,24 +78,14 @@ it("two launchers share script, run id, log directory and machine without meetin
 	await site.isSwept();
 });
 
-it("a child that a worker leaves in its group is ended, and the run has succeeded", async () => {
-	const site = openSite();
-	const launch = site.launch([
-		...["--nproc-per-node", "2", job("leaves-child.js")],
-	]);
-	const { exitCode, stderr } = await launch.ended;
+it("gives each Node worker a debugger's port of its own, and takes none itself", async () => {
+	const port = await freePort();
+	const script = `console.log(require("node:inspector").url())`;
+	const { exitCode, stdout } = await openSite().launch(
+		["--nproc-per-node", "2", "node", "-e", script],
+		{ env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` } },
+	).ended;
 	expect(exitCode).toBe(0);
-	expect(stderr).toContain("succeeded: 1 round");
-	await site.isSwept();
-});
-
-it("without --log-dir the logs are in a temporary directory, which is named", async () => {
-	const site = openSite();
-	const launch = site.launch([job("prints.js"), "1"], {
-		env: { ELASTIC_RUN_LOG_DIR: "" },
-	});
-	const { stderr } = await launch.ended;
-	const [folder] = readdirSync(site.temporary);
-	expect(folder).toMatch(/^elastic-run-logs-/);
-	expect(stderr).toContain(`logs in ${join(site.temporary, folder ?? "")}/`);
+	expect(stdout).toContain(`ws://127.0.0.1:${port}/`);
+	expect(stdout).toContain(`ws://127.0.0.1:${port + 1}/`);
 });

@@ -38,34 +38,6 @@ describe("stdin of the launcher", () => {
 		expect(exitCode).toBe(0);
 	});
 
-	it("that a worker does not read ends its breakpoint(), and the report names the flag", async () => {
-		const site = openSite();
-		const python = ["python3", "-c", "breakpoint(); print('on')"];
-		const { exitCode, stderr } = await site.launch([
-			...["--max-restarts", "0", "--stdin", "none", ...python],
-		]).ended;
-		expect(exitCode).toBe(1);
-		expect(stderr).toContain("bdb.BdbQuit");
-		expect(stderr).toMatch(/hint: a debugger .* use --stdin 0 /);
-	});
-
-	it("that a worker reads answers its breakpoint()", async () => {
-		const python = `python3 -c "breakpoint(); print('on')"`;
-		const command = `echo continue | ${LAUNCHER} --stdin 0 ${python}`;
-		const { exitCode, stdout } = await openSite().start("sh", ["-c", command])
-			.ended;
-		expect(exitCode).toBe(0);
-		expect(stdout).toContain("] on");
-	});
-
-	it("cannot be given to a worker that is not there", async () => {
-		const { exitCode, stderr } = await openSite().launch([
-			...["--stdin", "1", "true"],
-		]).ended;
-		expect(stderr).toContain("--stdin: 1 is no local rank here");
-		expect(exitCode).toBe(2);
-	});
-
 	it.skipIf(!HAS_TERMINALS)(
 		"that is a terminal is read by the only worker",
 		async () => {

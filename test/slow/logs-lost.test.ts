@@ -7,11 +7,13 @@ import {
 	renameSync,
 	rmSync,
 	truncateSync,
-	writeFileSync,
 } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../src/operate/log-source.js";
+import { PYTHON } from "../fixtures/python/start-python.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 
@@ -43,7 +45,6 @@ function talk(site: LaunchSite) {
 
 describe("a log file of a worker that runs", () => {
 	it.each([
-		["removed", (file: string) => rmSync(file)],
 		["renamed", (file: string) => renameSync(file, `${file}.1`)],
 		[
 			"taken away with all logs",
@@ -85,68 +86,6 @@ describe("a log file of a worker that runs", () => {
 		expect(stderr).not.toMatch(AWAY);
 		expect(stderr.match(EMPTIED)).toHaveLength(1);
 	});
-
-	it.skipIf(process.platform !== "linux").each([
-		["> /dev/stderr", 1],
-		[">> /dev/stderr", 0],
-		[">&2", 0],
-	])(
-		"that its worker writes by %s: %i warnings that it was emptied",
-		async (into, warnings) => {
-			const site = openSite();
-			const script = `echo before >&2; until [ -e "$HOME/go-0" ]; do sleep 0.02; done; echo after ${into}; exit 9`;
-			const launch = site.launch(["--max-restarts", "0", "sh", "-c", script]);
-			await launch.saw("stderr", "] before");
-			go(site, 0);
-			const { stderr } = await launch.ended;
-			expect(stderr).toContain("] after\n");
-			expect(stderr).toContain("  | after\n");
-			expect(stderr.match(EMPTIED) ?? []).toHaveLength(warnings);
-		},
-	);
-});
-
-it.skipIf(process.platform !== "linux")(
-	"the pipes that docs/logs.md puts between keep what was there before a stream is opened by name",
-	async () => {
-		const site = openSite();
-		const page = readFileSync(
-			new URL("../../docs/logs.md", import.meta.url),
-			"utf8",
-		);
-		const [, line = ""] = /bash -c '(exec \.\/train.*)'/.exec(page) ?? [];
-		const script = join(site.path, "train.sh");
-		const words = "echo a >&2; echo b > /dev/stderr; echo c | tee /dev/stderr";
-		writeFileSync(script, `#!/bin/sh\n${words}\nexit 9\n`, { mode: 0o700 });
-		const command = line.replace("./train.sh", script);
-		const launch = site.launch(["--max-restarts", "0", "bash", "-c", command]);
-		const { stderr } = await launch.ended;
-		expect(stderr).toMatch(/^root cause: .*: exit code 9$/m);
-		expect(stderr).toContain("  | a\n  | b\n  | c\n");
-		expect(stderr).not.toMatch(EMPTIED);
-		const file = join(nodeDirectory(site), "round-1/0/stderr.log");
-		expect(readFileSync(file, "utf8")).toBe("a\nb\nc\n");
-	},
-);
-
-it.each([
-	["removed", (file: string) => rmSync(file)],
-	["renamed", (file: string) => renameSync(file, `${file}.1`)],
-	[
-		"removed with its directory",
-		(file: string) =>
-			// The launcher may make a file there meanwhile.
-			rmSync(dirname(file), { recursive: true, maxRetries: 5 }),
-	],
-])("the launcher's own log that is %s is made again", async (_how, take) => {
-	const site = openSite();
-	const launch = talk(site);
-	await launch.saw("stderr", "words 0");
-	const file = join(nodeDirectory(site), "agent.log");
-	take(file);
-	go(site, "end");
-	expect((await launch.ended).exitCode).toBe(1);
-	expect(readFileSync(file, "utf8")).toContain("JOINING→CLOSED");
 });
 
 it("a worker that is kept for later rounds has its logs where it was started: report and logs find them", async () => {
@@ -184,3 +123,39 @@ it("a worker that is kept for later rounds has its logs where it was started: re
 		}),
 	);
 });
+
+const WITHOUT_LINKS = fileURLToPath(
+	new URL("../fixtures/python/no_symlinks.py", import.meta.url),
+);
+
+it.skipIf(process.platform !== "linux").each(["EPERM", "ENOSYS"] as const)(
+	"a log directory where links end with %s: one warning, and the run goes on",
+	async (code) => {
+		const site = openSite();
+		const errno = String(constants.errno[code]);
+		const launch = site.launch(
+			[
+				"--run-id",
+				"unlinked",
+				"sh",
+				"-c",
+				"[ $ELASTIC_RUN_ROUND = 2 ] && echo done",
+			],
+			{ through: [PYTHON, WITHOUT_LINKS, errno] },
+		);
+		const { exitCode, stdout, stderr } = await launch.ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stdout).toContain("[node-a 0] done\n");
+		expect(stderr.match(/has no link "latest"/g)).toHaveLength(1);
+		const ofRun = join(site.logs, "unlinked");
+		const [instance = "", ...others] = readdirSync(ofRun);
+		expect(others).toEqual([]);
+		const ofNode = join(ofRun, instance, "node-a");
+		expect(readFileSync(join(ofNode, "round-2/0/stdout.log"), "utf8")).toBe(
+			"done\n",
+		);
+		expect(existsSync(join(ofNode, ".next"))).toBe(false);
+		const shown = await site.launch(["logs", "unlinked"]).ended;
+		expect(shown.stdout).toContain("[node-a 0] done\n");
+	},
+);

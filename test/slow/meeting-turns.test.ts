@@ -7,6 +7,9 @@ import { freePort } from "../helpers/free-port.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { livesAt, sawLives } from "../helpers/lives.js";
 import { waitFor } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 /** The variables of a machine, 127.0.0.<number>. */
 const machine = (number: number) => ({
@@ -43,7 +46,7 @@ async function isSweptUp(site: LaunchSite): Promise<void> {
 	await waitFor("the etcd's end", () => readdirSync(data).length === 0);
 }
 
-it("a second run at the endpoint of one that still runs waits for it, and then runs", async () => {
+it.concurrent("a second run at the endpoint of one that still runs waits for it, and then runs", async () => {
 	needEtcd();
 	const site = openSite();
 	const port = await freePort();
@@ -70,56 +73,7 @@ it("a second run at the endpoint of one that still runs waits for it, and then r
 	await isSweptUp(site);
 }, 120_000);
 
-/** The keys in the etcd of the run. */
-async function keysAt(port: number): Promise<readonly string[]> {
-	const answer = await fetch(`http://127.0.0.2:${port}/v3/kv/range`, {
-		method: "POST",
-		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
-	});
-	const found = [...(await answer.text()).matchAll(/"key":"([^"]*)"/g)];
-	return found.map(([, key = ""]) => atob(key));
-}
-
-/** A launcher that stands still keeps its lease. */
-const LONG =
-	"join_timeout=120,last_call_timeout=60,settle_timeout=50,lease_ttl=60";
-
-it("another command where a run has just ended waits for the last launcher of that run, and then runs", async () => {
-	needEtcd();
-	const site = openSite();
-	const port = await freePort();
-	const start = (number: number, pass: string) =>
-		site.launch([...flags(port), LONG, job("beats.js"), pass], {
-			env: { ...machine(number), JOB_RELEASE: releaseOf(site, pass) },
-		});
-	const first = [2, 3].map((number) => start(number, "one"));
-	await sawLives(site, 2, {});
-	const spare = start(4, "one");
-	let keys: readonly string[] = [];
-	while (!keys.some((key) => key.endsWith("/nodes/node-4"))) {
-		keys = await keysAt(port);
-	}
-	spare.signal("SIGSTOP");
-	writeFileSync(releaseOf(site, "one"), "");
-	for (const { ended } of first) expect((await ended).exitCode).toBe(0);
-	const second = [2, 3].map((number) => start(number, "two"));
-	for (const launch of second) {
-		await launch.saw(
-			"stderr",
-			"this agent waits until the agents of that run are gone",
-		);
-	}
-	spare.signal("SIGCONT");
-	expect((await spare.ended).exitCode).toBe(0);
-	await sawLives(site, 4, {});
-	writeFileSync(releaseOf(site, "two"), "");
-	for (const { ended } of second) {
-		const { exitCode, stderr } = await ended;
-		expect(exitCode, stderr).toBe(0);
-	}
-}, 120_000);
-
-it("a run whose turn does not come within join_timeout exits with 3, and names the other", async () => {
+it.concurrent("a run whose turn does not come within join_timeout exits with 3, and names the other", async () => {
 	needEtcd();
 	const site = openSite();
 	const port = await freePort();
@@ -140,34 +94,26 @@ it("a run whose turn does not come within join_timeout exits with 3, and names t
 	await isSweptUp(site);
 }, 120_000);
 
-it.each([
-	["without an id", ""],
-	["with one id", "--rdzv-id=rates"],
-	["with an id each", "--rdzv-id=rates-$lr"],
-])(
-	"a loop over learning rates on two machines trains each once: %s",
-	async (_, id) => {
-		needEtcd();
-		const site = openSite();
-		const words = [...flags(await freePort()), PATIENT].join(" ");
-		const script = `for lr in 1 2; do "$NODE" "$CLI" ${words} ${id} "$JOB" $lr || exit; done`;
-		const loops = [2, 3].map((number) =>
-			site.start("/bin/sh", ["-c", script], {
-				env: {
-					...machine(number),
-					...{ NODE: process.execPath, CLI, JOB: job("prints.sh") },
-				},
-			}),
-		);
-		for (const { ended } of loops) {
-			const { exitCode, stderr } = await ended;
-			expect(exitCode, stderr).toBe(0);
-		}
-		const trained = site
-			.workers()
-			.map(({ args, env }) => `${args.at(-1)} ${env.RANK}/${env.WORLD_SIZE}`);
-		expect(trained.sort()).toEqual([...["1 0/2", "1 1/2", "2 0/2", "2 1/2"]]);
-		await isSweptUp(site);
-	},
-	180_000,
-);
+it.concurrent("a loop over learning rates on two machines trains each once", async () => {
+	needEtcd();
+	const site = openSite();
+	const words = [...flags(await freePort()), PATIENT].join(" ");
+	const script = `for lr in 1 2; do "$NODE" "$CLI" ${words} --rdzv-id=rates "$JOB" $lr || exit; done`;
+	const loops = [2, 3].map((number) =>
+		site.start("/bin/sh", ["-c", script], {
+			env: {
+				...machine(number),
+				...{ NODE: process.execPath, CLI, JOB: job("prints.sh") },
+			},
+		}),
+	);
+	for (const { ended } of loops) {
+		const { exitCode, stderr } = await ended;
+		expect(exitCode, stderr).toBe(0);
+	}
+	const trained = site
+		.workers()
+		.map(({ args, env }) => `${args.at(-1)} ${env.RANK}/${env.WORLD_SIZE}`);
+	expect(trained.sort()).toEqual([...["1 0/2", "1 1/2", "2 0/2", "2 1/2"]]);
+	await isSweptUp(site);
+}, 180_000);

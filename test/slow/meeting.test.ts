@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -97,62 +97,6 @@ it.concurrent("the hosting etcd is killed, then its keeper: both come back with 
 	await meeting.isOver();
 });
 
-it.concurrent("one that joins another run's etcd says so, and writes nothing into it", async () => {
-	const meeting = await Meeting.at([2], "1:2");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 1);
-	const { runId } = meeting;
-	const other = meeting.agent(3, "--rdzv-id=another");
-	await other.saw(
-		"stderr",
-		`run ${runId} still uses 127.0.0.2:${meeting.port}: run another waits for its end`,
-	);
-	const answer = await fetch(`http://127.0.0.2:${meeting.port}/v3/kv/range`, {
-		method: "POST",
-		body: JSON.stringify({ key: "AA==", range_end: "AA==", keys_only: true }),
-	});
-	const text = await answer.text();
-	const found = [...text.matchAll(/"key":"([^"]*)"/g)];
-	const keys = found.map(([, key = ""]) => atob(key)).join("\n");
-	expect(keys).toContain(runId);
-	expect(keys).not.toContain("another");
-	other.signal("SIGTERM");
-	expect((await other.ended).exitCode).toBe(143);
-	releaseWorkers(meeting.site);
-	expect((await host.ended).exitCode).toBe(0);
-	await meeting.isOver();
-});
-
-it.concurrent("agents of one machine host once, share it, and say that this machine hosts", async () => {
-	const meeting = await Meeting.at([2], "3");
-	const first = meeting.agent(2, "--node-id=a");
-	const others = ["b", "c"].map((id) => meeting.agent(2, `--node-id=${id}`));
-	await lives(meeting.site, 1, 3);
-	await waitFor("one keeper", () => meeting.keepers().length === 1);
-	expect(meeting.etcds()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	for (const { ended } of [first, ...others]) {
-		expect((await ended).exitCode).toBe(0);
-	}
-	for (const { output } of [first, ...others]) {
-		expect(output.stderr).toContain(": this machine hosts it");
-		expect(output.stderr).not.toContain("another node hosts it");
-	}
-	await meeting.isOver();
-});
-
-it.concurrent("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
-	const meeting = await Meeting.at([2], "2");
-	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
-	const host = meeting.agent(2);
-	await lives(meeting.site, 1, 2);
-	expect(meeting.keepers()).toHaveLength(1);
-	releaseWorkers(meeting.site);
-	await meeting.ends(0, 0);
-	expect(host.output.stderr).toContain(": this machine hosts it");
-	await meeting.isOver();
-});
-
 it.concurrent("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
 	needEtcd();
 	const site = openSite();
@@ -220,22 +164,6 @@ it.concurrent("-m runs a Python module", async () => {
 	]);
 });
 
-it.concurrent("a machine without etcd says how to get it", async () => {
-	const site = openSite();
-	const { ended } = site.launch(
-		[
-			...["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1"],
-			job("beats.js"),
-		],
-		{ env: { ETCD_BIN: "/nowhere/etcd" } },
-	);
-	const { exitCode, stderr } = await ended;
-	expect([exitCode, stderr]).toEqual([
-		2,
-		expect.stringContaining("apt-get install etcd-server"),
-	]);
-});
-
 /** Something on a free port of this machine that answers each connection with a line, or never. */
 async function stranger(line: string | undefined): Promise<number> {
 	const server = createServer((socket) => {
@@ -279,18 +207,17 @@ it("a port that is another's is refused at once, by the host and by those who jo
 	});
 }, 25_000);
 
-it("a port next to the endpoint's that is another's is refused", async () => {
-	needEtcd();
-	const port = (await stranger(undefined)) - 1;
-	const { ended } = openSite().launch([
-		...["--nnodes=2", "--rdzv-backend=c10d"],
-		...[`--rdzv-endpoint=127.0.0.1:${port}`, job("beats.js")],
-	]);
-	const { exitCode, stderr } = await ended;
-	expect([exitCode, stderr]).toEqual([
-		2,
-		expect.stringContaining(
-			`etcd cannot be hosted at 127.0.0.1:${port}: another process has this port or the next one`,
-		),
-	]);
-}, 25_000);
+it.concurrent("one of three hosts comes back without its data: it joins as a new member, and bears the loss of another", async () => {
+	const meeting = await Meeting.at([2, 3, 4], "1:3");
+	const launches = [2, 3, 4].map((number) => meeting.agent(number));
+	await newest(meeting, [2, 3, 4]);
+	if (launches[0]) await loseHost(meeting, 2, launches[0]);
+	await newest(meeting, [3, 4]);
+	const own = meeting.data().filter((name) => name.startsWith("127.0.0.2-"));
+	expect(own).toHaveLength(1);
+	for (const name of own) {
+		const parent = `elastic-run-meeting-${process.getuid?.()}`;
+		rmSync(join(meeting.site.channels, parent, name), { recursive: true });
+	}
+	await comesBackAndBears(meeting, launches);
+}, 180_000);

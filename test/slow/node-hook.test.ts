@@ -9,9 +9,6 @@ import { waitFor } from "../helpers/processes.js";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/hook", import.meta.url));
 const fixture = (name: string) => join(FIXTURES, name);
-const REGISTER = fileURLToPath(
-	new URL("../../dist/src/runtime/register.js", import.meta.url),
-);
 
 const BLOCKS = fixture("blocks.cjs");
 
@@ -62,23 +59,6 @@ it("is of the first process alone, and loaded by what the launcher runs under No
 	expect(child).toMatchObject({ owner: parent?.pid });
 	expect(thread).toMatchObject({ owner: parent?.pid, pid: parent?.pid });
 	expect(child?.pid).not.toBe(parent?.pid);
-});
-
-it("is not there with --no-hook, nor in another command", async () => {
-	const [bare] = await tell(["--no-hook", fixture("tells.cjs")]);
-	expect(bare).toMatchObject({ owner: null, hook: null, execArgv: [] });
-	const [other] = await tell(["node", fixture("tells.cjs")]);
-	expect(other).toMatchObject({
-		owner: null,
-		hook: expect.stringMatching(/\/hook$/),
-		execArgv: [],
-	});
-});
-
-it("comes with elastic-run/register too", async () => {
-	const words = ["node", "--import", REGISTER, fixture("tells.cjs")];
-	const [told] = await tell(words);
-	expect(told).toMatchObject({ owner: told?.pid });
 });
 
 it.each([

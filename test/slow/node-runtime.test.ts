@@ -56,28 +56,6 @@ describe("what ends a worker", () => {
 		expect(readdirSync(join(file, ".."))).toEqual(["error.json"]);
 	});
 
-	it("is there, too, where the program has a handler of its own", async () => {
-		const file = join(temporaryDirectory(), "error.json");
-		const crash = start("crash", {
-			args: ["handled"],
-			env: { TORCHELASTIC_ERROR_FILE: file },
-			nodeOptions: ["--import", REGISTER],
-		});
-		expect(await crash.ended).toBe(7);
-		expect(errorIn(file)).toMatchObject({ message: "Error: out of luck" });
-	});
-
-	it.each([
-		"throws",
-		"rejects",
-	])("is there where the program has loaded the library: %s", async (how) => {
-		const file = join(temporaryDirectory(), "error.json");
-		const env = { TORCHELASTIC_ERROR_FILE: file };
-		const worker = start("worker", { env, args: [how] });
-		expect(await worker.ended).toBe(1);
-		expect(errorIn(file)).toMatchObject({ message: "Error: out of luck" });
-	});
-
 	it("stays what it is where the file cannot be written or is not named", async () => {
 		const file = join(temporaryDirectory(), "absent", "error.json");
 		for (const env of [{ TORCHELASTIC_ERROR_FILE: file }, {}]) {

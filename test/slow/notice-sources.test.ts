@@ -190,42 +190,10 @@ async function fetchBytes(bytes: string, isEnded: boolean): Promise<string> {
 const OK = "HTTP/1.1 200 OK\r\n";
 
 test.each([
-	["a length", `${OK}Content-Length: 4\r\n\r\nTRUE`, "TRUE", false],
-	[
-		"chunks and trailers",
-		`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nTR\r\n2;x=1\r\nUE\r\n0\r\na: b\r\n\r\n`,
-		"TRUE",
-		false,
-	],
-	["its end", `${OK}\r\nTRUE`, "TRUE", true],
-	["no body", "HTTP/1.1 204 No Content\r\n\r\n", "", false],
-	[
-		"one before it",
-		`HTTP/1.1 100 Continue\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
-		"",
-		false,
-	],
-	["HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nT", "T", false],
-] as const)("P1 an answer with %s", async (_, bytes, body, isEnded) => {
-	expect(await fetchBytes(bytes, isEnded)).toBe(body);
-});
-
-test.each([
 	["SSH-2.0-OpenSSH\r\n\r\n", "Parse Error", false],
-	[`${OK}no colon\r\n\r\n`, "Parse Error", false],
-	[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n`, "aborted", false],
-	[`${OK}${"x".repeat(20_000)}`, "Parse Error", false],
-	[`${OK}x: ${"x".repeat(20_000)}`, "Header overflow", false],
 	[`${OK}\r\n${"x".repeat(300_000)}`, "more than 256 KiB", false],
-	[
-		`${OK}transfer-encoding: chunked\r\n\r\nffffff\r\n${"x".repeat(300_000)}`,
-		"more than 256 KiB",
-		false,
-	],
 	[`${OK}content-length: 5\r\n\r\nTRUE`, "aborted", true],
 	[`${OK}content-length: 5\r\n\r\nTRUE`, "no answer within 1 s", false],
-	[`${OK}transfer-encoding: chunked\r\n\r\n4\r\nTRUE\r\n`, "aborted", true],
-	["HTTP/1.1 200", "socket hang up", true],
 ] as const)("P1 no answer: %.60j, %s", async (bytes, words, isEnded) => {
 	await expect(fetchBytes(bytes, isEnded)).rejects.toThrow(words);
 });

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { Cluster } from "../helpers/cluster.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { ec2 } from "../helpers/metadata-aws.js";
 import { polledNotices } from "../helpers/polled-notices.js";
+import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 
 sideBySide();
@@ -42,19 +45,6 @@ test.concurrent("P2 --termination-grace: Kubernetes' SIGTERM is a notice, and ti
 	]);
 });
 
-test.concurrent("P1 --on-advice drain: a recommendation is followed", async () => {
-	const site = openSite();
-	const env = { ...(await adviser()), TRAIN_STATE: site.path };
-	const launch = site.launch(
-		["--on-advice", "drain", job("saves-at-notice.js")],
-		{ env },
-	);
-	const { exitCode, stderr } = await launch.ended;
-	expect(exitCode).toBe(143);
-	expect(stderr).toContain("notice from aws: rebalance recommendation");
-	expect(stderr).not.toContain("advice (");
-});
-
 test.concurrent("P9 --drain-before: the node leaves so long before its Slurm job ends, and is warned that it is short", async () => {
 	const site = openSite();
 	const launch = site.launch(["--drain-before", "1", job("works.sh")], {
@@ -72,4 +62,68 @@ test.concurrent("P9 --drain-before: the node leaves so long before its Slurm job
 	expect(stderr).toContain(
 		"notice from slurm: Slurm job 4711 is at its time limit",
 	);
+});
+
+test.concurrent("P9 --max-lifetime: the node leaves in time, with 75", async () => {
+	const site = openSite();
+	const flags = ["--max-lifetime", "4"];
+	const { exitCode, stderr } = await site.launch([...flags, job("works.sh")])
+		.ended;
+	expect(exitCode).toBe(75);
+	expect(stderr).toContain("its lifetime of 4 s is nearly over");
+});
+
+const etcd = etcdForAll();
+
+function order(cluster: Cluster, ...args: readonly string[]) {
+	const [command = "", ...others] = args;
+	const { runId } = cluster.store;
+	const named = ["--run-id", runId, "--rdzv-endpoint", etcd().endpoint];
+	return cluster.site.launch([command, ...others, ...named], {
+		env: { ELASTIC_RUN_NODE_ID: "" },
+	}).ended;
+}
+
+async function ordered(cluster: Cluster, ...args: readonly string[]) {
+	const { exitCode, stdout, stderr } = await order(cluster, ...args);
+	expect(exitCode, stderr).toBe(0);
+	return stdout;
+}
+
+async function status({ site, store }: Cluster): Promise<string> {
+	const { endpoint } = etcd();
+	const flags = ["--rdzv-endpoint", endpoint];
+	return (await site.launch(["status", store.runId, ...flags]).ended).stdout;
+}
+
+test.concurrent("P9 a notice is withdrawn", async () => {
+	const cluster = new Cluster(etcd(), {
+		nodes: "1:2",
+		flags: ["--notice-signal", "SIGUSR1"],
+		worker: ["polls-notices.js"],
+	});
+	const [, second] = await cluster.form("node-a", "node-b");
+	const [stays, goes] = cluster.site.workers(1);
+	if (!stays || !goes) throw new Error("no workers");
+	await ordered(cluster, "leave", second, "--deadline", "1h");
+	await waitFor("the notice", () => polledNotices(goes).length === 2);
+	expect(polledNotices(goes)).toContainEqual({
+		...{ source: "command", deadline: expect.any(Number) },
+		reason: expect.stringMatching(/^elastic-run leave by /),
+	});
+	expect(polledNotices(goes)).toContain("SIGUSR1");
+	const words = "running (notice from command: elastic-run leave by ";
+	const line = (await status(cluster))
+		.split("\n")
+		.find((one) => one.startsWith(second));
+	expect(line).toContain(words);
+	expect(line).toContain(", gone at ");
+	await ordered(cluster, "leave", second, "--cancel");
+	await waitFor("its end", () => polledNotices(goes).at(-1) === null);
+	expect(polledNotices(stays)).toEqual([]);
+
+	const unknown = await order(cluster, "leave", "node-x", "--cancel");
+	expect(unknown.exitCode).toBe(2);
+	expect(unknown.stderr).toContain("has no node node-x; its nodes: node-a");
+	await cluster.stop();
 });

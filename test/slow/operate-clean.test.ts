@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { CleanedItem } from "../../src/operate/clean.js";
 import { etcdForAll, etcdRange } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { endProcess, signalProcess } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
 
@@ -62,46 +60,3 @@ it("clean lists and removes runs that are over, their temporary logs only when a
 	living.signal("SIGTERM");
 	expect((await living.ended).exitCode).toBe(143);
 });
-
-it("clean removes the directory of a launcher that was killed with its guard, and says so for people", async () => {
-	const site = openSite();
-	const launch = site.launch(["--run-id", "killed", job("works.sh")]);
-	const [worker] = await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const [name = ""] = site.channelDirectories();
-	const parent = join(site.channels, `elastic-run-${process.getuid?.()}`);
-	const memory = ["--rdzv-backend", "memory"];
-	const alive = await site.launch(["clean", "--older-than", "0", ...memory])
-		.ended;
-	expect(alive.stdout).toBe("nothing is left over\n");
-	// A frozen guard cannot tidy up.
-	const guards = guardsOf(launch.pid);
-	for (const pid of guards) signalProcess(pid, "SIGSTOP");
-	launch.signal("SIGKILL");
-	await launch.ended;
-	const young = await site.launch(["clean", ...memory]).ended;
-	expect(young.stdout).toBe(
-		"nothing older than 1h; 1 younger (see --older-than)\n",
-	);
-	const text = await site.launch(["clean", "--older-than", "0", ...memory])
-		.ended;
-	expect(text.stdout).toContain(`${join(parent, name)}  its launcher is gone`);
-	expect(text.stderr).toContain("nothing was removed; --yes removes");
-	const removed = await clean(site, "--yes", ...memory);
-	expect(removed.items).toMatchObject([{ kind: "directory", removed: true }]);
-	expect(existsSync(join(parent, name))).toBe(false);
-	for (const pid of [...guards, worker?.pid]) endProcess(pid);
-});
-
-/** The processes that a launcher has started besides its workers: its guard. */
-function guardsOf(pid: number): readonly number[] {
-	const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
-	return children
-		.trim()
-		.split(" ")
-		.map(Number)
-		.filter(
-			(child) =>
-				!readFileSync(`/proc/${child}/cmdline`, "utf8").includes("works.sh"),
-		);
-}

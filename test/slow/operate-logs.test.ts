@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import type { LogLine } from "../../src/operate/log-source.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
-import { waitFor } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
 
@@ -66,76 +65,4 @@ it("logs: those of all nodes of this machine by time and rank, followed to the r
 	);
 	const some = await logs("--grep", "rank [02] ends$").ended;
 	expect(some.stdout.match(/ends/g)).toHaveLength(2);
-});
-
-it("logs know when lines came that say no time", async () => {
-	const site = openSite();
-	const run = site.launch(
-		[
-			...["--run-id", "untimed", "--log-dir", site.logs],
-			...["bash", "-c", "echo early; read; echo late"],
-		],
-		{ stdin: true },
-	);
-	await run.saw("stdout", "early");
-	// So much later that both lines do not have one time.
-	const begun = Date.now();
-	await waitFor("two seconds", () => Date.now() - begun > 2_000);
-	run.endInput();
-	expect((await run.ended).stdout).toContain("late");
-	const logs = (...flags: string[]) =>
-		site.launch(["logs", "untimed", "--log-dir", site.logs, ...flags]).ended;
-	const { stdout } = await logs("--rank", "0", "--output", "json");
-	const lines: LogLine[] = stdout
-		.trimEnd()
-		.split("\n")
-		.map((line) => JSON.parse(line));
-	expect(lines).toMatchObject([
-		{ text: "early", timeFrom: "arrival" },
-		{ text: "late", timeFrom: "arrival" },
-	]);
-	const [early, late] = lines.map(({ time }) => time);
-	expect(late).toBeGreaterThan(begun - 1);
-	expect(early).toBeLessThan(begun + 1);
-	const since = await logs(
-		"--rank",
-		"0",
-		"--since",
-		`${(Date.now() - begun) / 1_000}s`,
-	);
-	expect(since.stdout).toBe("[node-a 0] late\n");
-	expect(since.stderr).toBe("");
-});
-
-it("logs in a temporary directory are found while the run lives and afterwards; what is not there is said so", async () => {
-	const site = openSite();
-	const env = { ELASTIC_RUN_LOG_DIR: "" };
-	const args = ["--run-id", "quick", "sh", "-c", "echo done"];
-	const { exitCode } = await site.launch(args, { env }).ended;
-	expect(exitCode).toBe(0);
-	const { stdout } = await site.launch(["logs"], { env }).ended;
-	expect(stdout).toContain("[node-a 0] done\n");
-	const none = await site.launch(["logs", "other"], { env }).ended;
-	expect(none.exitCode).toBe(1);
-	expect(none.stderr).toContain("this machine has no logs of run other");
-	const bad = await site.launch(["logs", "--rank", "x", "--grep", "("]).ended;
-	expect(bad.exitCode).toBe(2);
-	expect(bad.stderr).toContain('--rank: "x" is not valid');
-});
-
-it("logs --log-dir shows that directory's run, not a newer one of the same name elsewhere", async () => {
-	const site = openSite();
-	const run = (logDir: string, script: string) =>
-		site.launch(["--run-id", "twice", "--log-dir", logDir, "sh", "-c", script]);
-	await run("A", "echo in A").ended;
-	await run("B", "echo in B").ended;
-	const living = run("C", "echo in C; exec sleep 600");
-	await living.saw("stdout", "in C");
-	const logs = (...args: string[]) =>
-		site.launch(["logs", "twice", ...args]).ended;
-	expect((await logs("--log-dir", "A")).stdout).toContain("[node-a 0] in A\n");
-	expect((await logs()).stdout).toContain("[node-a 0] in C\n");
-	const none = await logs("--log-dir", "channels");
-	expect(none.exitCode).toBe(1);
-	expect(none.stderr).toContain("channels has no logs of run twice");
 });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { StopReport } from "../../src/operate/stop-run.js";
+import { CLI } from "../helpers/cli.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
+import { HAS_TERMINALS, onTerminal } from "../helpers/terminal.js";
 
 const etcd = etcdForAll();
 
@@ -14,35 +16,6 @@ async function stop(cluster: Cluster, ...args: readonly string[]) {
 }
 
 describe("stop of a run in etcd", { concurrent: true }, () => {
-	it("ends it on every node with exit code 5, spares too, and waits until all are gone", async (context) => {
-		const options = { nodes: "1:2" };
-		const cluster = new Cluster(etcd(), options, context);
-		const [first, second] = await cluster.form("node-a", "node-b");
-		cluster.agent("node-c");
-		await cluster.store.sawNode("node-c", "ready");
-		const { exitCode, stdout } = await stop(cluster, "--output", "json");
-		const ends = await cluster.ends({ [first]: 5, [second]: 5, "node-c": 5 });
-		const report: StopReport = JSON.parse(stdout);
-		expect(report).toMatchObject({
-			...{ version: 1, runId: cluster.store.runId, place: etcd().endpoint },
-			...{ hadEnded: false, left: [] },
-			outcome: { result: "stopped", exitCode: 5, root: null },
-		});
-		expect(exitCode).toBe(0);
-		const reason = report.outcome?.reason ?? "";
-		expect(reason).toMatch(/^elastic-run stop by .+ on .+$/);
-		expect(ends[second]?.stderr).toContain(
-			`run ${cluster.store.runId} stopped: ${reason}`,
-		);
-		expect(await cluster.store.history()).toMatchObject([
-			{ round: 1, outcome: "stopped", ending: reason },
-		]);
-		await cluster.site.isSwept();
-		const again = await stop(cluster);
-		expect(again.exitCode).toBe(0);
-		expect(again.stdout).toContain("had ended before, stopped: elastic-run");
-	});
-
 	it("says who did not go in time", async (context) => {
 		const flags = ["--shutdown-timeout", "1h"];
 		const worker = ["obeys.sh", "stubborn"] as const;
@@ -63,41 +36,12 @@ describe("stop of a run in etcd", { concurrent: true }, () => {
 		tell(cluster.worker(1, 1), 0);
 		await cluster.ends({ [second]: 5 });
 	});
-
-	it("ends one that waits for nodes, and one of which nobody is left", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "2" }, context);
-		cluster.agent("node-a");
-		await cluster.store.sawNode("node-a", "ready");
-		expect((await stop(cluster)).exitCode).toBe(0);
-		await cluster.ends({ "node-a": 5 });
-
-		cluster.agent("node-a");
-		await cluster.store.sawNode("node-a", "ready");
-		await cluster.vanish("node-a");
-		const { exitCode, stdout } = await stop(cluster);
-		expect(exitCode).toBe(0);
-		expect(stdout).toContain("no agent is left");
-		expect((await cluster.store.round())?.outcome?.result).toBe("stopped");
-	});
-
-	it("knows no other run, and refuses a time that is none", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "1" }, context);
-		const unknown = await stop(cluster);
-		expect(unknown.exitCode).toBe(1);
-		expect(unknown.stderr).toContain("there is no run cluster-");
-		const wrong = await stop(cluster, "--timeout", "soon");
-		expect(wrong.exitCode).toBe(2);
-		expect(wrong.stderr).toContain('--timeout: "soon" is not a duration');
-	});
 });
 
-it.each([
-	"hard",
-	"soft",
-])("stop of a run without a store, policy %s: its launcher exits with 5", async (policy) => {
+it("stop of a run without a store: its launcher exits with 5", async () => {
 	const site = openSite();
 	const launch = site.launch([
-		...["--nproc-per-node", "2", "--restart-policy", policy],
+		...["--nproc-per-node", "2", "--restart-policy", "soft"],
 		...["--run-id", "alone", job("works.sh")],
 	]);
 	await site.sawWorkers(2);
@@ -115,3 +59,38 @@ it.each([
 	});
 	await site.isSwept();
 });
+
+it.runIf(HAS_TERMINALS)(
+	"leave without a name stops nothing, and asks on a terminal",
+	async () => {
+		const { site, launch } = await aLoneNode();
+		const { exitCode, stderr } = await site.launch(["leave"], NAMELESS).ended;
+		expect(exitCode).toBe(2);
+		expect(stderr).toBe(
+			`elastic-run: nothing was stopped; to make other-node of run theirs (pid ${launch.pid}) leave, name it: elastic-run leave theirs --node-id other-node\n`,
+		);
+		const terminal = onTerminal(site, `${process.execPath} ${CLI} leave`, {
+			ELASTIC_RUN_NODE_ID: "",
+		});
+		await terminal.saw("stdout", "[y/N]");
+		expect(terminal.output.stdout).toContain(
+			`make other-node of run theirs (pid ${launch.pid}) leave?`,
+		);
+		terminal.type("y\n");
+		expect((await terminal.ended).exitCode).toBe(0);
+		expect((await launch.ended).exitCode).toBe(143);
+	},
+);
+
+const NAMELESS = { env: { ELASTIC_RUN_NODE_ID: "" } };
+
+/** A launcher that the user of `leave` may not know. */
+async function aLoneNode() {
+	const site = openSite();
+	const launch = site.launch([
+		...["--run-id", "theirs", "--node-id", "other-node", job("works.sh")],
+	]);
+	await site.sawWorkers(1);
+	await launch.saw("stderr", "round 1: started");
+	return { site, launch };
+}

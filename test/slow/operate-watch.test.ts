@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { RunDocument } from "../../src/status/run-document.js";
 import { Cluster } from "../helpers/cluster.js";
@@ -48,40 +47,9 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 	expect(told.at(-1)).toMatchObject({ phase: "ended", round: 2 });
 });
 
-it.concurrent("status --watch of a run without a store, until its launcher is gone", async () => {
+it.concurrent("status --watch waits for a run that is not there yet, and says so once", async () => {
 	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
-	await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const watch = site.launch(["status", "alone", "--watch"]);
-	await watch.saw("stdout", "run alone: round 1 runs: 1 worker on 1 node\n");
-	launch.signal("SIGTERM");
-	await launch.ended;
-	const { exitCode, stderr } = await watch.ended;
-	expect(exitCode).toBe(0);
-	expect(stderr).toContain("run alone: nothing more to watch");
-});
-
-it.concurrent("status --watch says how a run without a store has ended", async () => {
-	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("listens.js")]);
-	await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const watch = site.launch(["status", "alone", "--watch"]);
-	await watch.saw("stdout", "run alone: round 1 runs");
-	writeFileSync(site.release, "");
-	expect((await launch.ended).exitCode).toBe(0);
-	expect((await watch.ended).stdout).toMatch(
-		/run alone: succeeded: all workers succeeded\n$/,
-	);
-});
-
-it.concurrent.each([
-	["on this machine", ["--rdzv-backend", "memory"]],
-	["here, and in a store that nobody has named and that is not there", []],
-])("status --watch waits for a run that is not there yet %s, and says so once", async (_, places) => {
-	const site = openSite();
-	const watch = site.launch(["status", "later", "--watch", ...places]);
+	const watch = site.launch(["status", "later", "--watch"]);
 	await watch.saw("stderr", "there is no run later on this machine");
 	const launch = site.launch(["--run-id", "later", job("obeys.sh")]);
 	await watch.saw("stdout", "run later: round 1 runs: 1 worker on 1 node\n");
@@ -89,32 +57,4 @@ it.concurrent.each([
 	const { exitCode, stderr } = await watch.ended;
 	expect(exitCode).toBe(0);
 	expect(stderr.match(/waiting for it/g)).toHaveLength(1);
-});
-
-it.concurrent("status --watch waits for a run that is not in the store yet", async () => {
-	const cluster = new Cluster(etcd(), { nodes: "2" });
-	const { runId } = cluster.store;
-	const at = ["--rdzv-endpoint", etcd().endpoint];
-	const watch = cluster.site.launch(["status", runId, "--watch", ...at]);
-	await watch.saw(
-		"stderr",
-		`there is no run ${runId} in ${etcd().endpoint} yet`,
-	);
-	cluster.agent("node-a");
-	await watch.saw("stdout", "waiting for 1 more node");
-	watch.signal("SIGTERM");
-	await watch.ended;
-});
-
-it.concurrent("status --watch ends when nobody reads it any more", async () => {
-	const site = openSite();
-	const launch = site.launch(["--run-id", "alone", job("obeys.sh")]);
-	await site.sawWorkers(1);
-	await launch.saw("stderr", "round 1: started");
-	const watch = site.launch(["status", "--watch", "--output", "json"]);
-	await watch.saw("stdout", '"runId":"alone"');
-	watch.closeStdout();
-	launch.signal("SIGTERM");
-	site.launch(["--run-id", "next", job("obeys.sh")]);
-	expect((await watch.ended).exitCode).toBe(0);
 });

@@ -4,7 +4,6 @@ import { afterAll, expect, it, test } from "vitest";
 import { runCli } from "../helpers/cli.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { LaunchSite } from "../helpers/launch.js";
 import { isAlive, temporaryFolder } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
@@ -52,18 +51,5 @@ test("D11 one that hangs is ended with all its processes", async () => {
 	for (const who of ["child", "self"]) {
 		const pid = new RegExp(`preflight: ${who} (\\d+)`).exec(stderr)?.[1];
 		expect(isAlive(Number(pid)), `${who} ${pid}`).toBe(false);
-	}
-});
-
-test("D11 a stop signal during it works at once", async () => {
-	const site = new LaunchSite();
-	try {
-		const launch = site.launch(["--preflight-command=sleep 1000", "true"]);
-		await launch.saw("stderr", "preflight: sh -c");
-		launch.signal("SIGTERM");
-		expect((await launch.ended).exitCode).toBe(143);
-		await site.isSwept();
-	} finally {
-		await site.close();
 	}
 });

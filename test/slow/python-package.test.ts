@@ -1,6 +1,6 @@
 // The library for Python as a package: the wheel that npm's package brings, and its types.
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, type TestContext } from "vitest";
 import { buildWheel } from "../../scripts/build-wheel.js";
@@ -25,14 +25,6 @@ const TYPES = {
 	words: ["HEALTHY", "PAUSED", "SCALE_UP", "SCALE_DOWN"],
 	printed: ["HEALTHY", "PAUSED", "SCALE_UP", "SCALE_DOWN"],
 };
-
-it("states and changes are strings with a name, and all types can be asked for", () => {
-	const told = execFileSync(PYTHON, [fixture("asks_types.py")], {
-		env: { ...ENVIRONMENT, PYTHONPATH: LIBRARY },
-		encoding: "utf8",
-	});
-	expect(JSON.parse(told)).toMatchObject(TYPES);
-});
 
 it("the wheel has the version of npm's package, and the same bytes each time", () => {
 	const { path } = openSite();
@@ -85,17 +77,6 @@ it("mypy --strict accepts the library and a user's script", (context) => {
 	expect(mypy(context, path, fixture("typed.py"))).toMatch(/^Success/);
 	const library = join(LIBRARY, "elastic_run.py");
 	expect(mypy(context, path, library)).toMatch(/^Success/);
-});
-
-it("mypy sees that a worker's place is frozen", (context) => {
-	const { path } = openSite();
-	const script = join(path, "changes.py");
-	writeFileSync(
-		script,
-		"import elastic_run\n\nelastic_run.get_worker_info().rank = 1\nelastic_run.get_worker_event().reason = 'none'\n",
-	);
-	const said = mypy(context, path, script);
-	expect(said).toMatch(/"rank".*read-only(.|\n)*"reason".*read-only/);
 });
 
 /** What `mypy --strict` says of a file; the test is skipped where there is no mypy. */

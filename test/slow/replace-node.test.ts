@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../helpers/cli.js";
 import { Cluster } from "../helpers/cluster.js";
-import { etcdForAll, etcdGet } from "../helpers/etcd.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { waitFor } from "../helpers/processes.js";
 
@@ -69,36 +69,7 @@ describe("a node that is replaced", { concurrent: true }, () => {
 		await cluster.stop();
 	});
 
-	it("D1 because its budget is spent: its replacement comes", async (context) => {
-		const policy = ["--restart-policy", "soft", "--max-restarts", "0"];
-		const cluster = new Cluster(
-			etcd(),
-			{ nodes: "1:2", flags: policy },
-			context,
-		);
-		// What it starts in the background outlives it.
-		const back = join(cluster.site.path, "back");
-		const command = `{ sleep 1; echo x > ${back}; } & exit 3`;
-		const flags = ["--replace-node-command", command];
-		for (const nodeId of ["left-a", "left-b"]) cluster.agent(nodeId, { flags });
-		const [first, second] = await cluster.form("left-a", "left-b");
-		tell(cluster.worker(1, 1), 9);
-		const { [second]: out } = await cluster.ends({ [second]: 75 });
-		expect(out?.stderr).toMatch(/^restarts: .*; this node: 0 of 0 left$/m);
-		await cluster.newestWorld(first);
-		await waitFor("what the command has started", () => existsSync(back));
-		await cluster
-			.launchOf(first)
-			.saw("stderr", `replaces ${second}: exit code 3 after`);
-		cluster.agent("left-c");
-		await cluster.newestWorld(first, "left-c");
-		expect(
-			await etcdGet(etcd(), cluster.store.keys.budget(second)),
-		).toBeUndefined();
-		await cluster.stop();
-	});
-
-	it("D2 D8 over --max-node-restarts: it leaves with 75, a spare takes its place, and the run has paid for the first failure only", async (context) => {
+	it("D1 D2 D8 over --max-node-restarts: it leaves with 75, a spare takes its place, and the run has paid for the first failure only", async (context) => {
 		const flags = ["--max-node-restarts", "1", "--max-restarts", "5"];
 		const cluster = new Cluster(etcd(), { nodes: "2", flags }, context);
 		const [first, second] = await cluster.form("own-a", "own-b");

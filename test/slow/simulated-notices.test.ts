@@ -10,10 +10,8 @@ it(`P9 J1 J3 holds every invariant where machines announce their end: ${SEEDS} s
 }, 300_000);
 
 describe.each(["hard", "soft"] as const)("P3 P10 %s", (policy) => {
-	it.each([
-		1, 2, 3,
-	])(`${NOTICES} notices in one run charge no restart and end no run (seed %d)`, async (seed) => {
-		const { last, processes, given } = await playManyNotices(seed, policy);
+	it(`${NOTICES} notices in one run charge no restart and end no run`, async () => {
+		const { last, processes, given } = await playManyNotices(1, policy);
 		expect(given).toBeGreaterThanOrEqual(NOTICES);
 		const left = processes.flatMap(({ ending }) => ending ?? []);
 		expect(left.length).toBeGreaterThan(NOTICES / 3);

@@ -5,7 +5,6 @@ import {
 	eventsOf,
 	expectInOrder,
 	expectSpared,
-	followed,
 	sawEvent,
 } from "../helpers/followers.js";
 import { startProxy } from "../helpers/tcp-proxy.js";
@@ -17,7 +16,6 @@ const SOFT = {
 } as const;
 /** No agent stands still for so long only because the machine is slow. */
 const LEASE = { lease_ttl: 4 };
-const IMPATIENT = { settle_timeout: 0.5, last_call_timeout: 0.5 };
 const FENCED = /^this node's lease was not confirmed for/;
 
 async function muteEtcd() {
@@ -73,41 +71,4 @@ it("T5 T8 a store that is lost: PAUSE by the fence, WORK in a new round, the sam
 	together({
 		"for all agents": muteEtcd,
 		"for one of them, while the others go on": cutOffAgent,
-	}));
-
-async function lostForGood() {
-	const etcd = await startEtcd();
-	const conf = { ...LEASE, ...IMPATIENT, join_timeout: 8 };
-	const cluster = new Cluster(etcd, { nodes: "2", conf, ...SOFT });
-	await cluster.form("node-a", "node-b");
-	const workers = cluster.site.workers(1);
-	etcd.suspend();
-	await cluster.ends({ "node-a": 4, "node-b": 4 });
-	for (const worker of workers) {
-		const kinds = followed(worker).map(({ kind }) => kind);
-		expect(kinds).toEqual(["WORK", "PAUSE", "SIGTERM"]);
-	}
-	await cluster.site.isSwept();
-	etcd.resume();
-}
-
-async function belowMin() {
-	const etcd = await startEtcd();
-	const conf = { ...IMPATIENT, join_timeout: 8 };
-	const cluster = new Cluster(etcd, { nodes: "2", conf, ...SOFT });
-	const [first, second] = await cluster.form("node-a", "node-b");
-	const [worker] = cluster.site.workers(1);
-	if (worker === undefined) throw new Error("no worker");
-	await cluster.vanish(second);
-	const ends = await cluster.ends({ [first]: 3 });
-	expect(ends[first]?.stderr).toContain(`missing: ${second}`);
-	const kinds = followed(worker).map(({ kind }) => kind);
-	expect(kinds).toEqual(["WORK", "PAUSE", "SIGTERM"]);
-	await cluster.site.isSwept();
-}
-
-it("T6 no next round: paused workers get SIGTERM before their agents end", () =>
-	together({
-		"the store stays away": lostForGood,
-		"fewer than MIN are left": belowMin,
 	}));

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -8,12 +7,7 @@ import {
 	type LaunchSite,
 	openSite,
 } from "../helpers/launch.js";
-import {
-	asOtherUser,
-	fillForGood,
-	limit,
-	mountSmall,
-} from "../helpers/machine.js";
+import { asOtherUser, limit } from "../helpers/machine.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { sideBySide } from "../helpers/this-test.js";
 
@@ -50,18 +44,6 @@ it.concurrent("a node that may start no process for a while starts its workers w
 	await goesOn(site, launch, words, restore);
 });
 
-it.concurrent("a node whose disk is full for a while starts its workers when there is room, and no failure is counted", async (context) => {
-	const site = openSite();
-	const small = join(site.path, "small");
-	mountSmall(context, small, "1m");
-	const env = { ELASTIC_RUN_DIR: small };
-	const launch = site.launch(ARGS, { env });
-	const [worker] = await site.sawWorkers(2, 1);
-	const restore = await fillForGood(small, 2);
-	if (worker) tell(worker, 3);
-	await goesOn(site, launch, /ENOSPC.*Make room/, restore);
-});
-
 it.concurrent("a node that cannot start a process for 20 s leaves with 75, uncharged, and the others go on", async (context) => {
 	const cluster = new Cluster(etcd(), { nodes: "1:2" }, context);
 	const { site } = cluster;
@@ -83,16 +65,4 @@ it.concurrent("a node that cannot start a process for 20 s leaves with 75, uncha
 	});
 	cluster.succeed(3);
 	await cluster.ends({ "node-a": 0 });
-});
-
-it.concurrent("a node that is alone and cannot start a process for 20 s ends the run, and says why", async (context) => {
-	const site = openSite();
-	const through = asOtherUser(context, site.path);
-	const launch = site.launch([job("obeys.sh")], { through });
-	const [worker] = await site.sawWorkers(1, 1);
-	limit(through, launch.pid, "nproc", 1);
-	if (worker) tell(worker, 3);
-	const { exitCode, stderr } = await launch.ended;
-	expect(stderr).toMatch(/failed.*raise ulimit -u.*\(tried again for 20 s\)/);
-	expect(exitCode).toBe(1);
 });

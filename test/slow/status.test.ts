@@ -1,16 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { findLocalRuns } from "../../src/operate/found-runs.js";
-import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import type { RunDocument } from "../../src/status/run-document.js";
-import { cliHost } from "../helpers/cli-host.js";
-import { etcdForAll, etcdGet, etcdRange } from "../helpers/etcd.js";
+import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { onTestFinished, sideBySide } from "../helpers/this-test.js";
-
-const MEMORY = ["--rdzv-backend", "memory"];
 
 /** What `status` prints as JSON of a run, with its exit code. */
 async function ask(site: LaunchSite, args: readonly string[]) {
@@ -44,136 +38,7 @@ async function askUntil(
 
 sideBySide();
 
-describe("status of a run without a store", { concurrent: true }, () => {
-	it("J21: shows its nodes and processes while it lives, and afterwards that none of its agents is there", async () => {
-		const site = openSite();
-		const launch = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "one", job("obeys.sh")],
-		]);
-		const workers = await site.sawWorkers(2);
-		await launch.saw("stderr", "started 2 of 2 workers");
-		const status = await askUntil(site, ["one"], ({ nodes }) =>
-			nodes.some(({ state }) => state === "running"),
-		);
-		expect(status).toMatchObject({
-			...{ version: 1, runId: "one", phase: "running", round: 1 },
-			...{ waiting: null, coordinator: "node-a", incidents: 0 },
-			restarts: { allowed: 3, used: 0, left: 3 },
-			nodes: [
-				{
-					...{ nodeId: "node-a", part: "member", ranks: [0, 1] },
-					pid: launch.pid,
-					workerPids: workers.map(({ pid }) => pid),
-				},
-			],
-		});
-		const { stdout } = await site.launch(["status", "one"]).ended;
-		expect(stdout).toMatch(/^run one: running, round 1, since /);
-		expect(stdout).toContain(`${launch.pid} on 127.0.0.1`);
-		const list = await site.launch(["status"]).ended;
-		expect(list.stdout).toMatch(/\none +running +1 +1 /);
-		launch.signal("SIGTERM");
-		await launch.ended;
-		const after = await ask(site, ["one", ...MEMORY]);
-		expect(after).toMatchObject({
-			exitCode: 0,
-			answer: { phase: "abandoned", nodes: [{ state: "gone", pid: null }] },
-		});
-		const ended = await site.launch(["status", ...MEMORY]).ended;
-		expect(ended.stdout).toMatch(/\none +abandoned +1 +0 /);
-		const other = await ask(site, ["other", ...MEMORY]);
-		expect(other).toMatchObject({ exitCode: 1, answer: undefined });
-		expect(other.stderr).toContain("there is no run other on this machine");
-	});
-
-	it("finds it as soon as its launcher names its logs", async () => {
-		const site = openSite();
-		const launch = site.launch(["--run-id", "young", job("works.sh")]);
-		await launch.saw("stderr", "run young on node-a: logs in");
-		const uid = process.getuid?.() ?? 0;
-		expect(findLocalRuns([site.channels], uid)).toMatchObject([
-			{ runId: "young", owner: { pid: launch.pid } },
-		]);
-	});
-
-	it("tells the last incident, and whose workers are waited for", async () => {
-		const site = openSite();
-		const launch = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "two"],
-			...[job("ignores-sigterm.js"), "rank-0-fails"],
-		]);
-		const [first] = await site.sawWorkers(2);
-		writeFileSync(site.release, "");
-		await launch.saw("stderr", "RUNNING→STOPPING");
-		const status = await askUntil(
-			site,
-			["two"],
-			({ phase }) => phase === "leaving",
-		);
-		expect(status).toMatchObject({
-			waiting: {
-				words: expect.stringMatching(/^waiting for node-a: no node is here/),
-				since: expect.any(Number),
-				missing: ["node-a"],
-			},
-			incidents: 1,
-			// It is charged when the next round begins.
-			restarts: { used: 0, left: 3 },
-			lastIncident: {
-				round: 1,
-				reason: "rank 0 on node-a: exit code 3",
-				root: { pid: first?.pid },
-			},
-			nodes: [{ state: "stopping" }],
-		});
-	});
-
-	it("shows nothing of a launcher that was killed, and the newest of two runs of one name", async () => {
-		const site = openSite();
-		const args = ["--run-id", "three", job("obeys.sh")];
-		const older = site.launch(args);
-		await older.saw("stderr", "started 1 of 1 workers");
-		await askUntil(site, ["three"], ({ phase }) => phase === "running");
-		const newer = site.launch(args);
-		await newer.saw("stderr", "started 1 of 1 workers");
-		const isNewer = ({ nodes }: RunDocument) => nodes[0]?.pid === newer.pid;
-		const shown = await askUntil(site, ["three"], isNewer);
-		const { stderr } = await ask(site, ["three"]);
-		expect(stderr).toContain("an older run of this name continues in ");
-		newer.signal("SIGKILL");
-		await newer.ended;
-		const { answer } = await ask(site, ["three"]);
-		expect(answer?.nodes[0]?.pid).toBe(older.pid);
-		expect(answer?.place).not.toBe(shown.place);
-	});
-});
-
 describe("status that cannot be told", { concurrent: true }, () => {
-	const runLine = cliHost();
-
-	it.each([
-		[["--output", "xml"], '--output: "xml" is unknown'],
-		[["a", "b"], "name one run only"],
-		[["--rdzv-endpoint", "nowhere"], "port missing"],
-		[["--nnodes", "2"], "unknown option --nnodes"],
-	])("is refused for %j", async (args, words) => {
-		const site = openSite();
-		const { exitCode, stdout, stderr } = await runLine(["status", ...args], {
-			cwd: site.path,
-			env: site.environment,
-		});
-		expect([exitCode, stdout]).toEqual([2, ""]);
-		expect(stderr).toContain(words);
-	});
-
-	it("ends with 4 where nobody listens, and names the address", async () => {
-		const { exitCode, stderr } = await ask(openSite(), [
-			...["one", "--rdzv-endpoint", "127.0.0.1:1"],
-		]);
-		expect(exitCode).toBe(4);
-		expect(stderr).toContain("127.0.0.1:1");
-	});
-
 	it("ends with 4 where somebody listens who never answers", async () => {
 		const mute = createServer((socket) => socket.on("error", () => {}));
 		await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
@@ -252,71 +117,5 @@ describe("status of a run in etcd", { concurrent: true }, () => {
 		await a.ended;
 		const { answer } = await ask(site, ["four", ...at]);
 		expect(answer).toMatchObject({ phase: "abandoned", coordinator: null });
-	});
-
-	it("lists the runs there are, ended ones too, and knows no others", async () => {
-		const site = openSite();
-		const at = ["--rdzv-endpoint", etcd().endpoint];
-		const script = job("exits-with.js");
-		const { exitCode } = await site.launch([
-			...[...at, "--run-id", "five", script],
-		]).ended;
-		expect(exitCode).toBe(0);
-		const { stdout } = await site.launch(["status", ...at]).ended;
-		expect(stdout).toMatch(/\nfive +succeeded +1 +0 /);
-		const { answer } = await ask(site, ["five", ...at]);
-		expect(answer).toMatchObject({
-			phase: "ended",
-			outcome: { result: "succeeded", exitCode: 0 },
-		});
-		const unknown = await ask(site, ["none", ...at]);
-		expect(unknown.exitCode).toBe(1);
-		expect(unknown.stderr).toContain(
-			`there is no run none in ${etcd().endpoint}`,
-		);
-	});
-
-	it("finds in etcd what its rounds were, their phases in order", async () => {
-		const site = openSite();
-		const { exitCode } = await site.launch([
-			...["--rdzv-endpoint", etcd().endpoint, "--run-id", "six"],
-			...["--nproc-per-node", "2", job("fails-in-round-1.js")],
-		]).ended;
-		expect(exitCode).toBe(0);
-		const entries = await etcdRange(etcd(), "/elastic-run/six/history/");
-		expect(entries.map(({ key }) => key)).toEqual([
-			"/elastic-run/six/history/0000000001",
-			"/elastic-run/six/history/0000000002",
-		]);
-		const lines: readonly HistoryRecord[] = entries.map(({ value }) =>
-			JSON.parse(value),
-		);
-		expect(lines).toMatchObject([
-			{
-				...{ round: 1, cause: { kind: "start" }, joined: ["node-a"] },
-				...{ stoppedAt: null, outcome: null },
-				ending: "rank 1 on node-a: exit code 5",
-			},
-			{
-				...{ round: 2, joined: [], members: ["node-a"], incidents: 1 },
-				cause: { kind: "failure", root: { rank: 1, exitCode: 5 } },
-				...{ outcome: "succeeded", ending: "all workers succeeded" },
-			},
-		]);
-		const [first, second] = lines;
-		const failedAt = second?.cause.root?.timestamp;
-		const inOrder = [
-			[first?.begunAt, first?.readyAt, first?.liftedAt, first?.startedAt],
-			[first?.liftedAt, failedAt, first?.endedAt, second?.readyAt],
-			[failedAt, second?.stoppedAt, second?.readyAt, second?.liftedAt],
-			[second?.liftedAt, second?.startedAt, second?.endedAt],
-		];
-		for (const times of inOrder) {
-			// A start that nobody has seen before the end is not known.
-			const known = times.filter((time) => time !== null);
-			expect(known).toEqual([...known].sort((a, b) => Number(a) - Number(b)));
-		}
-		expect(second?.begunAt).toBe(first?.endedAt);
-		expect(await etcdGet(etcd(), "/elastic-run/six/waiting")).toBeUndefined();
 	});
 });

@@ -1,14 +1,11 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunDocument } from "../../src/status/run-document.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
-import { fill } from "../fixtures/scarcity.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
-import { sawEvent } from "../helpers/followers.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
-import { mountSmall } from "../helpers/machine.js";
 import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
 import { together } from "../helpers/together.js";
@@ -125,26 +122,6 @@ describe("steps", { concurrent: true }, () => {
 });
 
 describe("a hang", { concurrent: true }, () => {
-	it("A5 of a stopped worker names it, is one incident, and the run goes on", async () => {
-		const site = openSite();
-		const { exitCode, stderr } = await launch(site, { rank: "1", how: "stop" })
-			.ended;
-		expect(exitCode, stderr).toBe(0);
-		expect(stderr).toMatch(
-			/RUNNING→STOPPING rank 1 failed: hung for \d+ s: stopped by SIGSTOP or a debugger \(kernel state T\)/,
-		);
-		expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
-		const { verdict, texts } = evidenceOf(site);
-		expect(verdict).toMatchObject({
-			kind: "stopped",
-			suspects: [{ rank: 1 }],
-			waiting: [0],
-			noticedAt: expect.any(Number),
-		});
-		expect(texts[1]).toContain("activity: stopped");
-		expect(texts[1]).toContain("last step: 3");
-	});
-
 	it("A5 of a worker in kernel state D names it, and it is ended", async (context) => {
 		needPython(context);
 		const site = openSite();
@@ -158,35 +135,6 @@ describe("a hang", { concurrent: true }, () => {
 		);
 		expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 1 }]);
 	});
-
-	it("A5 of steps that are only repeated, or of which no more come, is one", () =>
-		together({
-			repeated: async () => {
-				const site = openSite();
-				const how = { rank: "all", how: "repeat", by: "output" } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(stderr).toMatch(
-					/rank 0 failed: hung for \d+ s, no suspect: this rank only stands/,
-				);
-			},
-			"no more, where the other one has ended": async () => {
-				const site = openSite();
-				const how = { rank: "1", how: "promise", others: "end" } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(stderr).toMatch(
-					/rank 1 failed: hung for \d+ s: it makes no step, and all others have ended/,
-				);
-			},
-			"no more": async () => {
-				const site = openSite();
-				const how = { rank: "0", how: "promise", nproc: 1 } as const;
-				const { exitCode, stderr } = await launch(site, how).ended;
-				expect(exitCode, stderr).toBe(0);
-				expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 0 }]);
-			},
-		}));
 
 	// It needs a processor for itself.
 	it("A5 of a worker that computes is slow: it is told, and given more time", {
@@ -239,35 +187,6 @@ describe("a hang", { concurrent: true }, () => {
 			},
 		}));
 
-	it("A5 is none while a worker is busy, as it said", async () => {
-		const site = openSite();
-		const busy = launch(site, { rank: "all", how: "busy" });
-		const other = openSite();
-		// The same limit, begun later: when that one has hung, this one would have as well.
-		const hung = launch(other, { rank: "1", how: "stop" });
-		await hung.ended;
-		expect(busy.output.stderr).not.toMatch(/hung|slow/);
-		busy.signal("SIGTERM");
-		await busy.ended;
-	});
-
-	it("A5 is none on a node that waits for a busy worker of another one", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		const env = { HANG_RANK: "0", HANG_HOW: "busy" };
-		for (const nodeId of ["node-a", "node-b"]) {
-			cluster.agent(nodeId, { env, flags: LIMIT, worker: ["steps.js"] });
-		}
-		await cluster.store.sawMembers(1);
-		// The same limit, begun later, twice: without the announcement the round would have been left before.
-		for (const how of ["stop", "promise"] as const) {
-			await launch(openSite(), { rank: "0", how, nproc: 1 }).ended;
-		}
-		expect(await cluster.store.round()).toMatchObject({
-			...{ synced: 1, deprecated: 0, incidents: 0 },
-		});
-		await cluster.stop();
-	});
-
 	it("A5 of a run on two nodes is one incident, by the evidence of both, with one suspect", async () => {
 		const cluster = new Cluster(etcd(), { nodes: "2" });
 		const env = { HANG_RANK: "1", HANG_HOW: "stop" };
@@ -290,24 +209,6 @@ describe("a hang", { concurrent: true }, () => {
 		expect(told.map(dirname).sort()).toEqual(
 			[...new Set(folders.map(dirname))].sort(),
 		);
-	});
-});
-
-describe("a hang of one of several nodes", { concurrent: true }, () => {
-	it("A5 is judged by those alone that stand still", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		const env = { HANG_RANK: "1", HANG_HOW: "promise", OTHERS: "move" };
-		for (const nodeId of ["node-a", "node-b"]) {
-			const flags = ["--hang-timeout", "6"];
-			cluster.agent(nodeId, { env, flags, worker: ["steps.js"] });
-		}
-		const ends = await cluster.ends({ "node-a": 0, "node-b": 0 });
-		const said = Object.values(ends).map(({ stderr }) => stderr);
-		// A node that waited for the other one to tell of itself would know nobody.
-		expect(said.join("\n")).toMatch(
-			/rank 1 failed: .*it is the only rank that makes no step/,
-		);
-		expect(await cluster.store.round()).toMatchObject({ incidents: 1 });
 	});
 });
 
@@ -335,107 +236,4 @@ describe("why", { concurrent: true }, () => {
 		run.signal("SIGKILL");
 		await run.ended;
 	});
-
-	it("A5 answers two who ask at the same time", async () => {
-		const site = openSite();
-		const flags = ["--hang-timeout", "0"];
-		const run = launch(site, { rank: "all", how: "promise", flags });
-		await site.sawWorkers(2);
-		const asks = [1, 2, 3].map(() => site.launch(["why"]).ended);
-		for (const { exitCode, stdout, stderr } of await Promise.all(asks)) {
-			expect(exitCode, stderr + stdout).toBe(0);
-			expect(stdout).toMatch(/^run steps, round 1: /);
-		}
-		run.signal("SIGINT");
-		run.signal("SIGKILL");
-		await run.ended;
-	});
-
-	it("A5 asks all nodes of a run, and names those that do not answer", async () => {
-		const cluster = new Cluster(etcd(), { nodes: "2" });
-		await cluster.form("node-a", "node-b");
-		const { site, store } = cluster;
-		const ask = (...flags: readonly string[]) =>
-			site.launch([
-				...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
-				...["--output", "json", ...flags],
-			]).ended;
-		const whole = await ask();
-		expect(whole.exitCode, whole.stderr).toBe(0);
-		expect(JSON.parse(whole.stdout)).toMatchObject({
-			...{ version: 1, runId: store.runId, round: 1, silent: [] },
-			ranks: [{ rank: 0 }, { rank: 1 }],
-			verdict: { waiting: [0, 1] },
-		});
-		cluster.freeze("node-b");
-		const half = await ask("--timeout", "1s");
-		expect(half.exitCode).toBe(1);
-		expect(JSON.parse(half.stdout)).toMatchObject({ silent: ["node-b"] });
-		cluster.thaw("node-b");
-		await cluster.stop();
-	});
-
-	it("A5 of paused workers says what their run waits for, and what they do", async () => {
-		const cluster = new Cluster(etcd(), {
-			...{ nodes: "2", worker: ["follows.js"] },
-			flags: ["--restart-policy", "soft"],
-		});
-		const [left, gone] = await cluster.form("node-a", "node-b");
-		const { site, store } = cluster;
-		await cluster.vanish(gone);
-		await sawEvent([cluster.worker(1, 0)], "PAUSE", 1);
-		await store.sawNode(left, "ready");
-		const why = await site.launch([
-			...["why", store.runId, "--rdzv-endpoint", etcd().endpoint],
-		]).ended;
-		expect(why.exitCode, why.stderr).toBe(0);
-		expect(why.stdout).toMatch(
-			/^run .*, round 1: between two rounds: waiting for .*\n\nrank 0: idle/,
-		);
-		await cluster.stop();
-	});
-
-	it("A5 without a run says that none runs", async () => {
-		const { exitCode, stderr } = await openSite().launch(["why"]).ended;
-		expect(exitCode).toBe(1);
-		expect(stderr).toContain("no run runs on this machine");
-	});
-});
-
-/** Counts in its output, of which a page holds four lines, and on another disk; from the file `still` on it sleeps. */
-const PRINTING = `
-n=0; rest=$(printf %01000d 0)
-while [ ! -e "$SITE/still" ]; do n=$((n + 1)); echo "step $n of $rest"; echo $n >"$SITE/n"; sleep 0.05; done
-exec sleep 1000`;
-
-it.concurrent("A5 a full log disk hides steps: no healthy worker is ended, and a hang is found once there is room", async (context) => {
-	const site = openSite();
-	const disk = join(site.path, "small");
-	mountSmall(context, disk, "1m");
-	const limit = ["--hang-timeout", "3", "--max-restarts", "0"];
-	const launch = site.launch(
-		[...limit, "--log-dir", disk, "sh", "-c", PRINTING],
-		{ env: { SITE: site.path } },
-	);
-	const counted = () => Number(readFileSync(join(site.path, "n"), "utf8"));
-	const counts = (more: number) => {
-		const until = counted() + more;
-		return waitFor(`step ${until}`, () => counted() >= until);
-	};
-	await waitFor("a step", () => existsSync(join(site.path, "n")));
-	await counts(40);
-	const empty = fill(disk);
-	// That takes longer than the three limits that a worker gets that seems slow.
-	await counts(240);
-	expect(launch.output.stderr).not.toContain("STOPPING");
-	await launch.saw("stderr", "the file system of the logs is full");
-	empty();
-	await launch.saw("stderr", "the file system of the logs has room again");
-	await counts(10);
-	writeFileSync(join(site.path, "still"), "");
-	const { exitCode, stderr } = await launch.ended;
-	expect([exitCode, stderr]).toEqual([
-		1,
-		expect.stringMatching(/rank 0 failed: hung for [3-9]/),
-	]);
 });

@@ -6,17 +6,14 @@ import {
 	type EtcdApi,
 	etcdDelete,
 	etcdForAll,
-	etcdGet,
 	etcdPut,
 	leaseGrant,
-	leaseRevoke,
 } from "../helpers/etcd.js";
 import { openSite } from "../helpers/launch.js";
 import {
 	historyRecord,
 	nodeRecord,
 	roundRecord,
-	seatRecord,
 	WORLD,
 } from "../helpers/run-view.js";
 
@@ -49,21 +46,7 @@ const running = roundRecord({
  */
 const BEFORE: readonly Garbled[] = [
 	{ key: "round", value: "no JSON", field: "version 1" },
-	{ key: "round", value: { ...running, synced: 2.5 }, field: "synced" },
 	{ key: "round", value: { ...running, seats: 5 }, field: "seats" },
-	{ key: "round", value: { ...running, planId: null }, field: "seats" },
-	{ key: "spec", value: "{", field: "version 1" },
-	{
-		key: "commands/default",
-		value: { version: 1, instance: 1, words: 7 },
-		field: "words",
-	},
-	{
-		key: "coordinator",
-		value: { version: 1, nodeId: "node-x", incarnation: "x" },
-		field: "lease",
-	},
-	{ key: "nodes/node-x", value: nodeRecord("node-x"), field: "lease" },
 	{ key: "nodes/node-a", value: nodeRecord("node-a"), field: "lease" },
 ];
 
@@ -76,30 +59,10 @@ const MEANWHILE: readonly Garbled[] = [
 		field: "lease",
 	},
 	{
-		key: "nodes/node-x",
-		value: nodeRecord("node-x", { instance: 2 }),
-		field: "lease",
-	},
-	{
 		key: `nodes/node-x${ESCAPES}`,
 		value: nodeRecord("node-x"),
 		hasLease: true,
 		field: "node id",
-	},
-	{
-		key: "seats/node-b",
-		value: { ...seatRecord("node-b"), groupRank: "0", firstRank: null },
-		field: "groupRank",
-	},
-	{
-		key: "finished/node-a",
-		value: { version: 1, planId: 7 },
-		field: "planId",
-	},
-	{
-		key: "budgets/node-a",
-		value: { version: 1, charged: -1 },
-		field: "charged",
 	},
 ];
 
@@ -201,7 +164,6 @@ describe("a garbled record of the store", { concurrent: true }, () => {
 describe("commands on a store with a garbled run", () => {
 	const BROKEN = "broken";
 	const WHOLE = "whole";
-	const HOSTILE = "hostile";
 
 	async function ask(...args: readonly string[]) {
 		const site = openSite();
@@ -243,80 +205,5 @@ describe("commands on a store with a garbled run", () => {
 			expect(controlsIn(stdout + stderr)).toEqual([]);
 		}
 		expect((await ask("stop", WHOLE)).stdout.split("\n")).toHaveLength(2);
-	});
-
-	/** All that only informs people is unreadable, and all words that are readable would move a cursor. */
-	async function writeHostileRun(): Promise<void> {
-		const keys = new RunKeys(HOSTILE);
-		const words = `by ${ESCAPES}\nsomebody`;
-		const cause = { ...running.cause, reason: words };
-		const own = { version: 1, nodeId: "x" } as const;
-		const records: Readonly<Record<string, Value>> = {
-			[keys.round]: { ...running, cause },
-			[keys.seat("x")]: seatRecord("x"),
-			[keys.historyOf(1)]: historyRecord({ cause, members: ["x"] }),
-			[keys.historyOf(2)]: `["${ESCAPES}"]`,
-			[`${keys.ledgerOfRound(1)}${ESCAPES}`]: { version: 1, nodeId: ESCAPES },
-			[keys.ledgerOf(1, "x")]: own,
-			[keys.progressOf("x")]: { ...own, workers: ESCAPES },
-			[keys.answerOf("x")]: { ...own, ranks: [ESCAPES] },
-			[keys.waiting]: "[",
-			[keys.drainOf("x")]: { version: 1, incarnation: ESCAPES },
-			[keys.preflightOf("x")]: {
-				...{ ...own, verdict: "failed", findings: [words], at: 8.64e15 },
-				tookMs: 1,
-			},
-			[keys.replacedNode("z")]: {
-				...{ version: 1, nodeId: "z", incarnation: "z-1", hostId: "h" },
-				...{ address: "a", role: "r", reason: words, at: 8.64e15 },
-			},
-		};
-		for (const [key, value] of Object.entries(records)) {
-			await put(etcd(), key, { value });
-		}
-		const node = nodeRecord("x", { state: "running", cause: words });
-		await put(etcd(), keys.node("x"), { value: node, hasLease: true });
-	}
-
-	it.each<[exitCode: number, command: string]>([
-		[REFUSED, `why ${BROKEN} --timeout 100ms`],
-		[REFUSED, `goodput ${BROKEN}`],
-		[REFUSED, `leave x --run-id ${BROKEN} --cancel`],
-		[1, `readmit z --run-id ${BROKEN}`],
-		[1, `why ${HOSTILE} --timeout 100ms`],
-		[0, `goodput ${HOSTILE}`],
-		[0, `nodes ${HOSTILE}`],
-		[0, `leave x --run-id ${HOSTILE} --deadline 1m --no-wait`],
-		[0, `readmit z --run-id ${HOSTILE}`],
-		[1, `logs ${HOSTILE}`],
-	])("end with %i and plain words: %s", async (exitCode, command) => {
-		await writeRuns();
-		await writeHostileRun();
-		const end = await ask(...command.split(" "));
-		expect(end).toMatchObject({ exitCode });
-		if (exitCode === REFUSED) expect(end.stderr).toContain("its instance is");
-		else expect(end.stdout + end.stderr).toMatch(/\b(hostile|broken)\b/);
-		expect(controlsIn(end.stdout + end.stderr)).toEqual([]);
-		expect(end.stderr).not.toMatch(/^ {4}at /m);
-	});
-
-	it("clean removes a garbled run of which nobody is left, and none that somebody is in", async () => {
-		await writeRuns();
-		const { round, nodes } = new RunKeys(BROKEN);
-		const own = `${nodes}node-y`;
-		const lease = await put(etcd(), own, {
-			...{ value: nodeRecord("node-y"), hasLease: true },
-		});
-		await ask("clean", BROKEN, "--yes");
-		expect(await etcdGet(etcd(), round)).toBeDefined();
-
-		await leaseRevoke(etcd(), lease ?? "");
-		const listed = await ask("clean");
-		expect(listed.stdout).toContain(BROKEN);
-		expect(listed.stdout).toContain("cannot be read");
-		const removed = await ask("clean", BROKEN, "--yes");
-		expect(removed).toMatchObject({ exitCode: 0 });
-		expect(await etcdGet(etcd(), round)).toBeUndefined();
-		expect(await etcdGet(etcd(), new RunKeys(WHOLE).round)).toBeDefined();
 	});
 });

@@ -82,19 +82,6 @@ it("starts cold after the process that waited was killed, and none outlives its 
 	await waitFor("the end of what waits", () => !isAlive(orphan));
 }, 120_000);
 
-it("says why it starts cold where Node does something before the hook", async () => {
-	const site = openSite();
-	const launch = start(site, EVERYTHING, { NODE_OPTIONS: "--inspect=0" });
-	await told<Told>(launch, 1);
-	order(site, 1, "exit");
-	await launch.saw(
-		"stderr",
-		"round 2: workers start cold: NODE_OPTIONS has --inspect",
-	);
-	order(site, 2, "end");
-	expect((await launch.ended).exitCode).toBe(0);
-}, 120_000);
-
 function start(
 	site: LaunchSite,
 	script: string,

@@ -138,21 +138,3 @@ describe("stays cold", () => {
 		expect((await launch.ended).exitCode).toBe(0);
 	}, 120_000);
 });
-
-it("imports a package that does not bear a fork in each worker", async () => {
-	const script = `${steps("grpc, plain")}`.replace(
-		"import elastic_run",
-		"print('ahead', grpc.PID != os.getpid(), plain.PID != os.getpid(), flush=True)\nimport elastic_run",
-	);
-	const pid = "import os\nPID = os.getpid()\n";
-	const { launch, site } = startWith(script, {
-		"grpc/__init__.py": pid,
-		"plain.py": pid,
-	});
-	await isReady(launch);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw("stdout", "ahead False True");
-	order(site, 2, "end");
-	expect((await launch.ended).exitCode).toBe(0);
-}, 120_000);

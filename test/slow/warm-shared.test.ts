@@ -12,19 +12,6 @@ const etcd = etcdForAll();
 
 beforeEach(needPython);
 
-/** Its steps are only in its output; it imports more after the first. */
-const TRAIN = `
-import os, sys, time
-print("step 1", flush=True)
-print("ahead", "xml.dom.minidom" in sys.modules, flush=True)
-import xml.dom.minidom
-step = 1
-while not os.path.exists(sys.argv[1]):
-    step += 1
-    print("step", step, flush=True)
-    time.sleep(0.05)
-`;
-
 /** Keeps its process over rounds. It ends when it is told to, and looks for events unless it is held. */
 const SOFT = `
 import gc, json, os, sys, time
@@ -107,23 +94,6 @@ it("under soft-replace replaces a failed worker by a warm one, keeps the others'
 	for (const launch of [a, b, c]) {
 		expect((await launch.ended).exitCode).toBe(0);
 	}
-}, 120_000);
-
-it("starts warm on a spare, for a script whose steps are only in its output", async () => {
-	const site = openSite();
-	const script = join(site.path, "train.py");
-	writeFileSync(script, TRAIN);
-	const done = join(site.path, "done");
-	const first = agent(site, "warm-spare", "node-a", [script, done]);
-	await first.saw("stdout", "ahead False");
-	const spare = agent(site, "warm-spare", "node-b", [script, done]);
-	await spare.saw("stderr", "this node is a spare");
-	await spare.saw("stderr", "restarts will be warm");
-	first.signal("SIGTERM");
-	await spare.saw("stderr", "workers start warm");
-	await spare.saw("stdout", "ahead True");
-	writeFileSync(done, "");
-	expect((await spare.ended).exitCode).toBe(0);
 }, 120_000);
 
 function inRound({ output }: Launch, round: number): Promise<Told> {

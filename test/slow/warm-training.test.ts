@@ -1,8 +1,7 @@
 // Restarted Python workers are as those that were started: their training, their data loaders, and what many of them leave.
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
@@ -12,7 +11,7 @@ import { childrenOf, isReady, order, parked, told } from "../helpers/warm.js";
 
 const LIMIT_MS = 1_800_000;
 /** Set WARM_RESTARTS to 1000 for the figure in docs/warm-restarts.md. */
-const RESTARTS = Number(process.env.WARM_RESTARTS || 40);
+const RESTARTS = Number(process.env.WARM_RESTARTS || 20);
 /** Caches of the launcher and of Python have their size by then. */
 const SETTLED_AFTER = 10;
 const MOST_GROWTH_KB = 4_096;
@@ -21,32 +20,6 @@ beforeEach(needPython);
 
 const fixture = (name: string) =>
 	fileURLToPath(new URL(`../fixtures/warm/${name}.py`, import.meta.url));
-
-describe("what a process knows of itself", () => {
-	for (const flags of [
-		["-O", "-W", "default", "-X", "utf8"],
-		["-X", "dev"],
-		["-B", "-u", "-W", "error::UserWarning"],
-		["-s", "-P", "-X", "tracemalloc=3"],
-	]) {
-		it(`is the same with ${flags.join(" ")}`, async () => {
-			const site = openSite();
-			const command = [PYTHON, ...flags, fixture("everything")];
-			const launch = start(site, [
-				"--no-python",
-				...command,
-				at(site, "order"),
-			]);
-			await isReady(launch);
-			order(site, 1, "exit");
-			const [cold, warm] = await told<{ told: unknown }>(launch, 2);
-			expect(launch.output.stderr).toContain("round 2: workers start warm");
-			expect(warm?.told).toEqual(cold?.told);
-			order(site, 2, "pools");
-			expect((await launch.ended).exitCode).toBe(0);
-		}, 120_000);
-	}
-});
 
 it(
 	"trains to the same bits, with data loaders that fork and spawn; its helper sleeps, and is hardly larger than a worker",
@@ -184,8 +157,6 @@ function start(site: LaunchSite, command: readonly string[]): Launch {
 	const flags = ["--warm", "auto", "--max-restarts", String(RESTARTS + 10)];
 	return site.launch([...flags, ...command], { env: { PYTHON_EXEC: PYTHON } });
 }
-
-const at = (site: LaunchSite, name: string) => join(site.path, name);
 
 const go = (site: LaunchSite, round: number) => order(site, round, "go");
 

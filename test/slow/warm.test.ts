@@ -1,11 +1,4 @@
-// Restarted Python workers that are forked from a process with their imports: docs/warm-restarts.md.
-import { execFileSync } from "node:child_process";
-import {
-	appendFileSync,
-	copyFileSync,
-	mkdirSync,
-	writeFileSync,
-} from "node:fs";
+import { appendFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
@@ -15,7 +8,7 @@ import { askUntil, observedAt } from "../helpers/ask.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { isAlive, signalProcess, waitFor } from "../helpers/processes.js";
-import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
+import { isReady, order, parked, told } from "../helpers/warm.js";
 
 beforeEach(needPython);
 
@@ -67,16 +60,6 @@ it("makes no difference to a script: what it knows of itself, its exit codes, it
 	expect(isAlive(helper)).toBe(false);
 }, 120_000);
 
-it("leaves no helper, and nothing that it has forked, behind a launcher that was killed", async () => {
-	const site = openSite();
-	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
-	const helper = await isReady(launch);
-	const waiting = await parked(helper);
-	launch.signal("SIGKILL");
-	await waitFor("the helper's end", () => !isAlive(helper));
-	await waitFor("the end of what it had forked", () => !isAlive(waiting));
-}, 120_000);
-
 it("starts cold after its helper was killed, and leaves no process", async () => {
 	const site = openSite();
 	const runId = "told";
@@ -106,66 +89,6 @@ it("starts cold after its helper was killed, and leaves no process", async () =>
 	expect((await launch.ended).exitCode).toBe(0);
 }, 120_000);
 
-it("keeps its workers if the helper cannot fork others any more", async () => {
-	const site = openSite();
-	const launch = start(site, [EVERYTHING, join(site.path, "order")]);
-	const helper = await isReady(launch);
-	execFileSync("prlimit", ["--pid", String(helper), "--nofile=4:4"]);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw(
-		"stderr",
-		"restarts will be cold: no process can be forked: Too many open files",
-	);
-	order(site, 2, "pools");
-	const { exitCode, stderr } = await launch.ended;
-	expect(stderr).not.toContain("round 3");
-	expect(exitCode).toBe(0);
-}, 120_000);
-
-it("imports nothing ahead that reads its rank or belongs to the user, in a venv and for a module", async () => {
-	const site = openSite();
-	const { launch, folder } = startModule(site, "12", {
-		"library.py": "import os\nPID = os.getpid()\n",
-		"ranked.py": 'import os\nRANK = os.environ["RANK"]\nPID = os.getpid()\n',
-	});
-	const helper = await isReady(launch);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw("stdout", "own library False");
-	await parked(helper, 2);
-	appendFileSync(join(folder, "library.py"), "# changed\n");
-	order(site, 2, "exit");
-	await launch.saw("stderr", "library.py has changed since it was imported");
-	order(site, 3, "end");
-	const { stdout, exitCode } = await launch.ended;
-	const lines = stdout.match(/own library.*/g);
-	expect(lines).toEqual([
-		"own library True, ranked True, users True, main pkg.train",
-		"own library False, ranked True, users True, main pkg.train",
-		"own library True, ranked True, users True, main pkg.train",
-	]);
-	expect(exitCode).toBe(0);
-}, 120_000);
-
-it("leaves to the workers what starts a thread when it is imported", async () => {
-	const site = openSite();
-	const { launch } = startModule(site, "1", {
-		"library.py":
-			"import os, threading, time\nPID = os.getpid()\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
-		"ranked.py": "import os\nPID = os.getpid()\n",
-	});
-	await isReady(launch);
-	expect(launch.output.stderr).toMatch(
-		/left to the workers: library \(\d+\.\d s, it starts a thread\)$/m,
-	);
-	order(site, 1, "exit");
-	await launch.saw("stderr", "round 2: workers start warm");
-	await launch.saw("stdout", "own library True, ranked False");
-	order(site, 2, "end");
-	expect((await launch.ended).exitCode).toBe(0);
-}, 120_000);
-
 function start(
 	site: LaunchSite,
 	command: readonly string[],
@@ -175,34 +98,3 @@ function start(
 		env: { PYTHON_EXEC: PYTHON, ...env },
 	});
 }
-
-/** A package of the user's, started with `-m` in a venv that has these modules; it fails in these rounds. */
-function startModule(
-	site: LaunchSite,
-	failing: string,
-	libraries: Readonly<Record<string, string>>,
-): { readonly launch: Launch; readonly folder: string } {
-	const { python, folder } = venvWith(site, libraries);
-	mkdirSync(join(site.path, "pkg"));
-	writeFileSync(
-		join(site.path, "pkg", "users.py"),
-		"import os\nPID = os.getpid()\n",
-	);
-	writeFileSync(join(site.path, "pkg", "train.py"), TRAIN);
-	const order = join(site.path, "order");
-	const command = ["--module", "pkg.train", order, failing];
-	return { launch: start(site, command, { PYTHON_EXEC: python }), folder };
-}
-
-const TRAIN = `
-import os, sys, time
-import library, ranked
-from pkg import users
-import elastic_run
-own = {m.__name__.rpartition(".")[2]: m.PID == os.getpid() for m in (library, ranked, users)}
-print("own " + ", ".join("%s %s" % one for one in own.items()) + ", main " + __spec__.name, flush=True)
-elastic_run.report_progress(step=1)
-while not os.path.exists(sys.argv[1] + "." + os.environ["ELASTIC_RUN_ROUND"]):
-    time.sleep(0.01)
-sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] in sys.argv[2] else 0)
-`;
