@@ -5,7 +5,7 @@ import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
 import { DRAIN } from "../../src/rendezvous/records/node-orders.js";
 import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
-import { PROGRESS } from "../../src/rendezvous/records/progress-record.js";
+import { PROGRESS } from "../../src/model/progress.js";
 import {
 	BUDGET,
 	COORDINATOR,

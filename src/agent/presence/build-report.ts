@@ -4,6 +4,7 @@ import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
 import { lastLines } from "../../logs/last-lines.js";
 import { workerDirectory } from "../../logs/log-directory.js";
+import type { WorkerProgress } from "../../model/progress.js";
 import type { Starts } from "../../model/start.js";
 import { budgetOwner } from "../../rendezvous/describe/budget-words.js";
 import { roleBudgets } from "../../rendezvous/describe/role-budgets.js";
@@ -11,7 +12,6 @@ import type { RestartBudget } from "../../rendezvous/describe/run-status.js";
 import { spentByRun } from "../../rendezvous/planner/pay-incident.js";
 import { comesBackAt, usedOf } from "../../rendezvous/planner/spending.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { readErrorFile } from "../../report/error-file.js";
 import type {

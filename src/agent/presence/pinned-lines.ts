@@ -1,11 +1,11 @@
 import { timeOfDay } from "../../base/local-time.js";
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
+import type { WorkerProgress } from "../../model/progress.js";
 import type { Straggler } from "../../model/step.js";
 import { stragglerInWords } from "../../rendezvous/describe/steps-words.js";
 import { waitingInWords } from "../../rendezvous/describe/waiting-words.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import { type AgentState, isSpare } from "../machine/state.js";
 
 /** The newest failure that ended a round, and why. */

@@ -1,5 +1,5 @@
+import { PROGRESS, type ProgressRecord } from "../../model/progress.js";
 import type { RunKeys } from "../records/keys.js";
-import { PROGRESS, type ProgressRecord } from "../records/progress-record.js";
 import { informationAt, type Warn } from "../records/record-codec.js";
 import type { Snapshot } from "../store/store.js";
 import type { NodeStatus, RunStatus, WorkerStatus } from "./run-status.js";

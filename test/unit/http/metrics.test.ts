@@ -13,7 +13,7 @@ import { describeHistory } from "../../../src/rendezvous/describe/describe-histo
 import { describeRun } from "../../../src/rendezvous/describe/describe-run.js";
 import type { NodeStart } from "../../../src/rendezvous/describe/measure-starts.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type { ProgressRecord } from "../../../src/rendezvous/records/progress-record.js";
+import type { ProgressRecord } from "../../../src/model/progress.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
