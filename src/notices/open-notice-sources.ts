@@ -1,22 +1,19 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { NoticesConfig } from "../config/agent-config.js";
 import type { NoticeListener } from "../model/notice.js";
-import { Aws } from "./sources/aws.js";
-import { Azure } from "./sources/azure.js";
+import { AWS } from "./sources/aws.js";
+import { AZURE } from "./sources/azure.js";
 import { NoticeFile } from "./sources/file.js";
-import {
-	type CloudName,
-	type Firmware,
-	hintsOf,
-	readFirmware,
-} from "./sources/find-cloud.js";
-import { Gcp } from "./sources/gcp.js";
+import { GCP } from "./sources/gcp.js";
 import { HttpTransport, type Transport } from "./sources/http.js";
 import { Poller } from "./sources/poller.js";
 import { type AskForEnd, Slurm } from "./sources/slurm.js";
 import type {
 	Cloud,
+	Firmware,
 	OpenSource,
 	PolledValue,
 	SourceContext,
@@ -26,11 +23,12 @@ import { TimedNotice } from "./sources/timed-notice.js";
 /** How long leaving may be held up by the word to a cloud, in milliseconds. */
 const LEFT_WITHIN_MS = 2_500;
 
-const CLOUDS = {
-	aws: { name: "AWS", Service: Aws },
-	gcp: { name: "Google Cloud", Service: Gcp },
-	azure: { name: "Azure", Service: Azure },
-};
+/** Each cloud is a row; the others are in `Sources.open`. */
+const CLOUDS = { aws: AWS, gcp: GCP, azure: AZURE } as const;
+
+type CloudName = keyof typeof CLOUDS;
+
+const FIRMWARE = "/sys/class/dmi/id";
 
 export interface NoticeSourcesOptions extends Omit<SourceContext, "listener"> {
 	readonly notices: Pick<
@@ -139,8 +137,8 @@ class Sources {
 	private openCloud(name: CloudName): Cloud {
 		const { clock, environment, transport } = this.options;
 		this.transport ??= transport ?? new HttpTransport(clock);
-		const context = { clock, environment, transport: this.transport };
-		const cloud = new CLOUDS[name].Service(context);
+		const { variable, place, open } = CLOUDS[name];
+		const cloud = open(this.transport, environment[variable] || place, clock);
 		this.clouds.push(cloud);
 		return cloud;
 	}
@@ -170,4 +168,39 @@ class Sources {
 			);
 		}
 	}
+}
+
+/** A cloud whose server is worth a request. */
+export interface Hint {
+	readonly cloud: CloudName;
+	/** The environment names its server, so an answer is expected. */
+	readonly isNamed: boolean;
+}
+
+/** The clouds that the environment names, else that of the firmware. */
+export function hintsOf(
+	environment: Readonly<Record<string, string | undefined>>,
+	firmware: Firmware,
+): readonly Hint[] {
+	const names = ["aws", "gcp", "azure"] as const;
+	const named = names.filter((name) => environment[CLOUDS[name].variable]);
+	if (named.length > 0) {
+		return named.map((cloud) => ({ cloud, isNamed: true }));
+	}
+	const cloud = names.find((name) => CLOUDS[name].isIn(firmware));
+	return cloud === undefined ? [] : [{ cloud, isNamed: false }];
+}
+
+/** What cannot be read is empty: a container may hide it. */
+async function readFirmware(): Promise<Firmware> {
+	const read = (name: keyof Firmware) =>
+		readFile(join(FIRMWARE, name), "utf8").then(
+			(text) => text.trim(),
+			() => "",
+		);
+	return {
+		sys_vendor: await read("sys_vendor"),
+		bios_version: await read("bios_version"),
+		chassis_asset_tag: await read("chassis_asset_tag"),
+	};
 }

@@ -11,11 +11,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { NoticesConfig } from "../../../src/config/agent-config.js";
 import type { NoticeOrigin } from "../../../src/model/notice.js";
 import {
+	hintsOf,
 	type NoticeSources,
 	type NoticeSourcesOptions,
 	openNoticeSources,
 } from "../../../src/notices/open-notice-sources.js";
-import { hintsOf } from "../../../src/notices/sources/find-cloud.js";
 import { drainAt } from "../../../src/notices/sources/timed-notice.js";
 import {
 	type Script,
