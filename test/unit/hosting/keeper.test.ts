@@ -1,9 +1,6 @@
 import { expect, it } from "vitest";
-import {
-	judgeUse,
-	type Sight,
-	type UseMemory,
-} from "../../../src/hosting/still-used.js";
+import type { Sight } from "../../../src/hosting/gateway.js";
+import { judgeUse, type UseMemory } from "../../../src/hosting/keeper.js";
 
 /** After how many seconds of these sights, one each second, etcd is needed no longer; undefined: it still is. */
 function endsAfter(
@@ -41,7 +38,6 @@ it.each<[string, readonly Sight[], number | undefined]>([
 		7,
 	],
 	["deserted for too long", ["used", ...times(70, "deserted")], 61],
-	["never used", times(70, "deserted"), 60],
 	["without a majority for too long", ["used", ...times(70, "unknown")], 61],
 	[
 		"not for an outage",
