@@ -5,7 +5,11 @@ import type { Logger } from "../base/logger.js";
 import type { Shape } from "../base/shape.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { ExitWatch } from "../hangs/exit-watch.js";
-import { HangInquiry, type HungWorker } from "../hangs/hang-inquiry.js";
+import {
+	HangInquiry,
+	type HangInquiryOptions,
+	type HungWorker,
+} from "../hangs/hang-inquiry.js";
 import {
 	HangWatch,
 	type HangWatchOptions,
@@ -83,6 +87,9 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 	const { nodeId } = config;
 	const keys = new RunKeys(config.runId);
 	const processes = () => workers.processes;
+	const readReports = () => {
+		for (const { directory } of processes()) replies.readNow(directory);
+	};
 	const progress = openTopic(PROGRESS, keys.progress, options);
 	const evidence = openTopic(EVIDENCE, keys.evidence, options);
 	const answers = openTopic(EVIDENCE, keys.answers, options);
@@ -103,31 +110,21 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 		options.dispatch(hungInput(process, hung, clock.now()));
 	const stragglers = new StragglerWatch({ clock, log, progress });
 	const ledger = openLedger(keys, options, stragglers);
-	const hangs = new HangWatch({
-		...{ clock, limits: config.steps, processes, readers },
-		lostSteps: new LostSteps({ clock, ...options.resources }),
-		inquiry: new HangInquiry({
-			...{ ...node, steps: config.steps, onHung },
-			topics: { progress, evidence },
-		}),
-		onHang: options.onHang,
-	});
-	const readReports = () => {
-		for (const { directory } of processes()) replies.readNow(directory);
-	};
+	const topics = { progress, evidence };
+	const hangs = openHangWatch(options, readers, { ...node, topics, onHung });
 	const steps = new StepWatch({
 		...{ clock, nodeId, readers, processes, readReports, progress },
 		...{ ledger, judge: hangs, onLook: options.onLook },
 		straggler: (running) => stragglers.look(running),
 	});
-	const why = new WhyWatch({
-		...{ ...node, store, asked: keys.asked, answers },
-		round: () => steps.place,
-	});
+	const round = () => steps.place;
+	const asked = { store, asked: keys.asked, answers, round };
+	const why = new WhyWatch({ ...node, ...asked });
 	const stuck = new StuckWatch(node);
-	const { exitMs } = config.steps;
-	const stepOf = (localRank: number) => steps.stepOf(localRank);
-	const exits = new ExitWatch({ ...node, exitMs, stepOf, onHung });
+	const exits = new ExitWatch({
+		...{ ...node, exitMs: config.steps.exitMs, onHung },
+		stepOf: (localRank) => steps.stepOf(localRank),
+	});
 	options.cleanups.add("closing the watch on steps", () => {
 		for (const watch of [stuck, exits, why, steps]) watch.close();
 		void ledger.close();
@@ -141,6 +138,19 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 			if (steps.place.round > 0) readReports();
 		},
 	};
+}
+
+function openHangWatch(
+	{ clock, config, resources, onHang }: OpenStepsOptions,
+	readers: WorkerReaders,
+	node: Omit<HangInquiryOptions, "steps">,
+): HangWatch {
+	const { steps } = config;
+	return new HangWatch({
+		...{ clock, limits: steps, processes: node.processes, readers, onHang },
+		lostSteps: new LostSteps({ clock, ...resources }),
+		inquiry: new HangInquiry({ ...node, steps }),
+	});
 }
 
 /** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */

@@ -81,7 +81,7 @@ export class HangWatch implements StandstillJudge {
 		return { hang: isSame ? this.finding?.hang : undefined };
 	}
 
-	judge(lateMs: number): void {
+	check(lateMs: number): void {
 		const { clock, readers, onHang } = this.options;
 		const now = clock.now();
 		const { movedAt } = readers;

@@ -56,29 +56,22 @@ export function openNoticeSources(
 	options: NoticeSourcesOptions,
 	listener: NoticeListener,
 ): NoticeSources {
-	const { clock } = options;
-	const all = new Sources(options, listener);
+	const all = new Sources({ ...options, listener });
 	all.open();
-	return {
-		close: () => all.close(),
-		left: () => within(clock, LEFT_WITHIN_MS, all.left()).then(() => {}),
-	};
+	return all;
 }
 
-class Sources {
+class Sources implements NoticeSources {
 	private readonly opened: OpenSource[] = [];
 	private readonly clouds: Cloud[] = [];
 	private transport: Transport | undefined;
 	private isClosed = false;
 
-	constructor(
-		private readonly options: NoticeSourcesOptions,
-		private readonly listener: NoticeListener,
-	) {}
+	constructor(private readonly options: NoticeSourcesOptions & SourceContext) {}
 
 	open(): void {
-		const { sources } = this.options.notices;
-		this.openLifetime();
+		const { sources, maxLifetimeMs } = this.options.notices;
+		if (maxLifetimeMs !== undefined) this.openLifetime(maxLifetimeMs);
 		if (sources === "auto") {
 			this.openSlurm();
 			void this.findCloud();
@@ -99,38 +92,28 @@ class Sources {
 	}
 
 	async left(): Promise<void> {
-		await Promise.allSettled(this.clouds.map((cloud) => cloud.left?.()));
+		const told = this.clouds.map((cloud) => cloud.left?.());
+		const { clock } = this.options;
+		await within(clock, LEFT_WITHIN_MS, Promise.allSettled(told));
 	}
 
-	private get context(): SourceContext {
-		return { ...this.options, listener: this.listener };
-	}
-
-	private openLifetime(): void {
-		const { notices, startedAt } = this.options;
-		const { maxLifetimeMs, drainBeforeMs } = notices;
-		if (maxLifetimeMs === undefined) return;
-		const reason = `its lifetime of ${maxLifetimeMs / 1_000} s is nearly over`;
-		const end = startedAt + maxLifetimeMs;
-		this.opened.push(
-			new TimedNotice(
-				{ from: startedAt, end, drainBeforeMs },
-				{ source: "lifetime", reason },
-				this.context,
-			),
-		);
+	private openLifetime(lifetimeMs: number): void {
+		const { notices, startedAt: from } = this.options;
+		const { drainBeforeMs } = notices;
+		const reason = `its lifetime of ${lifetimeMs / 1_000} s is nearly over`;
+		const known = { from, end: from + lifetimeMs, drainBeforeMs };
+		const notice = { source: "lifetime", reason } as const;
+		this.opened.push(new TimedNotice(known, notice, this.options));
 	}
 
 	private openSlurm(): void {
 		const { drainBeforeMs } = this.options.notices;
-		this.opened.push(
-			new Slurm({ ...this.options, ...this.context, drainBeforeMs }),
-		);
+		this.opened.push(new Slurm({ ...this.options, drainBeforeMs }));
 	}
 
 	private poll(values: readonly PolledValue[]): void {
 		for (const value of values) {
-			this.opened.push(new Poller(value, this.context));
+			this.opened.push(new Poller(value, this.options));
 		}
 	}
 
@@ -145,13 +128,9 @@ class Sources {
 
 	/** Once, in the background. */
 	private async findCloud(): Promise<void> {
-		const {
-			environment,
-			log,
-			readFirmware: read = readFirmware,
-		} = this.options;
-		const hints = hintsOf(environment, await read());
-		for (const { cloud: name, isNamed } of hints) {
+		const { environment, log, readFirmware: read } = this.options;
+		const firmware = await (read ?? readFirmware)();
+		for (const { cloud: name, isNamed } of hintsOf(environment, firmware)) {
 			if (this.isClosed) return;
 			const cloud = this.openCloud(name);
 			void cloud.find().then(

@@ -27,7 +27,7 @@ export interface StandstillJudge {
 	/** What it adds to the node's record. */
 	readonly found: Partial<ProgressRecord>;
 	/** Called after each look, which came late by so many milliseconds. */
-	judge(lateMs: number): void;
+	check(lateMs: number): void;
 }
 
 export interface StepWatchOptions {
@@ -155,7 +155,7 @@ export class StepWatch {
 		const lateMs = clock.now() - this.lookAt;
 		readers.look();
 		if (isRunning(this.node)) this.publish(this.node);
-		judge.judge(lateMs);
+		judge.check(lateMs);
 		if (this.round !== undefined) this.lookLater();
 	};
 
