@@ -16,8 +16,12 @@ it("tells what a process that hangs has said last, and not what one before it sa
 		logs: { directory: folder, stdout: undefined, stderr },
 	};
 	const hung = {
-		...{ round: 1, cause: "hang", description: "hung", stillMs: 61_000 },
-		...{ failsRun: false, step: 3 },
+		round: 1,
+		cause: "hang",
+		description: "hung",
+		stillMs: 61_000,
+		failsRun: false,
+		step: 3,
 	} as const;
 	expect(hungInput(process, hung, 61_500.4)).toEqual({
 		...{ kind: "worker-hung", ...hung },

@@ -54,13 +54,6 @@ describe("a Python stack", () => {
 });
 
 describe("a Node stack", () => {
-	it("A5 is the newest answer, where two have asked", () => {
-		const one = (line: number) => `--- ${line}\n  at f (/job/a.js:${line}:1)\n`;
-		expect(parseNodeStack(one(4) + one(7))).toEqual([
-			{ file: "/job/a.js", line: 7, function: "f" },
-		]);
-	});
-
 	it("A5 is read with URLs, methods and anonymous functions", () => {
 		const frames = parseNodeStack(
 			`--- 1

@@ -14,7 +14,6 @@ import { HangWatch } from "../../../src/hangs/hang-watch.js";
 import type { Standstill } from "../../../src/hangs/standstill.js";
 import type { Hang } from "../../../src/model/hang.js";
 import type { ProgressRecord } from "../../../src/model/progress.js";
-import type { Straggler } from "../../../src/model/step.js";
 import { nextLook, StepWatch } from "../../../src/steps/step-watch.js";
 import { WorkerReaders } from "../../../src/steps/worker-readers.js";
 import { seatRecord } from "../../helpers/run-view.js";
@@ -55,7 +54,6 @@ function open(
 	const stills: Standstill[] = [];
 	const hangs: string[] = [];
 	const published: ProgressRecord[] = [];
-	let straggler: Straggler | undefined;
 	let lostUntil = 0;
 	let fills = false;
 	const unread: (() => void)[] = [];
@@ -92,7 +90,7 @@ function open(
 			follow: ({ phase }) => void counted.push(phase),
 			announced: () => {},
 		},
-		straggler: () => straggler,
+		straggler: () => undefined,
 		judge: hangWatch,
 		onLook: () => {},
 	});
@@ -132,12 +130,9 @@ function open(
 	const fill = (isFull: boolean) => {
 		fills = isFull;
 	};
-	const names = (found: Straggler) => {
-		straggler = found;
-	};
 	return {
 		...{ clock, watch, follow, run, step, pass, stop, stills, published },
-		...{ report, reportUnread, counted, names, hangs, fill },
+		...{ report, reportUnread, counted, hangs, fill },
 	};
 }
 
@@ -180,31 +175,6 @@ describe("the watch on steps", () => {
 		});
 	});
 
-	it("A10 publishes how late each worker reports its steps, and the straggler", async () => {
-		const { run, report, names, pass, published } = open();
-		run(1);
-		for (let step = 1; step <= 21; step++) {
-			report(0, { step, timestamp: step * 100 });
-			report(1, { step, timestamp: step * 100 + 30 });
-		}
-		const found = {
-			...{ rank: 1, node: "node-a", lostSecondsPerStep: 0.03 },
-			...{ lostSeconds: 3, since: 7 },
-		};
-		names(found);
-		await pass(1_000);
-		expect(published).toMatchObject([
-			{
-				firstRank: 0,
-				workers: [
-					{ pace: { by: "arrival", usual: 0 } },
-					{ pace: { by: "arrival", least: 0.03, usual: 0.03, most: 0.03 } },
-				],
-				straggler: found,
-			},
-		]);
-	});
-
 	it("A5 tells of a standstill once, and again only after a step", async () => {
 		const { run, step, pass, stills } = open();
 		run(1);
@@ -229,18 +199,6 @@ describe("the watch on steps", () => {
 		expect(stills).toEqual([]);
 		await pass(1);
 		expect(stills).toMatchObject([{ stillMs: 60_000 }]);
-	});
-
-	it("A4 looks seldom for a first step that does not come, and each second for those after it", async () => {
-		const { run, step, pass, watch } = open();
-		run(1);
-		await pass(200_000);
-		step(0, 1);
-		await pass(5_000);
-		expect(watch.lastProgress()).toMatchObject([{ step: 1 }]);
-		step(0, 2);
-		await pass(1_000);
-		expect(watch.lastProgress()).toMatchObject([{ step: 2 }]);
 	});
 
 	it("A5 publishes what was found out, until the next step, and counts it once", async () => {

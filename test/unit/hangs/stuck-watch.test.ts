@@ -53,8 +53,6 @@ describe("stuck peers", () => {
 		["is not told to end: it is kept", { status: "paused" }],
 		["has been killed", { killAt: null, goneBy: 36_000 }],
 		["has ended, with others of its group left", { status: "exited" }],
-		["is gone", { status: "gone" }],
-		["was never started", { pid: null }],
 		["is the one that failed", { pid: 100 }],
 	])("A5 are without one that %s", (_, change) => {
 		expect(stuckPeers(stopping(change))?.localRanks).toEqual([2]);

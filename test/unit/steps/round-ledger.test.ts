@@ -112,17 +112,6 @@ describe("the ledger that an agent keeps", () => {
 		});
 	});
 
-	it("tells within a second how workers were started, and will be", async () => {
-		const { clock, ledger, run, read, join } = open();
-		join();
-		ledger.startsChanged();
-		run(2);
-		await clock.advance(1_000);
-		expect(await read(2)).toMatchObject({
-			...{ starts: { warm: 1, cold: 0 }, nextStart: { start: "importing" } },
-		});
-	});
-
 	it("is complete soon after the end of a round, and has the next one beside it", async () => {
 		const { clock, run, join, step, read } = open();
 		run(1);
@@ -182,15 +171,6 @@ describe("the ledger that an agent keeps", () => {
 		await clock.advance(100);
 		await ledger.close();
 		expect(await read(1)).toMatchObject({ leftAt: 1_100 });
-	});
-
-	it("goes on where an earlier agent's ended", async () => {
-		const ledger = open(4);
-		await repeat(ledger);
-		expect(await ledger.read(5)).toMatchObject({
-			...{ before: FURTHEST, steps: { first: 41, newAt: 21_020 } },
-			stages: { start: { ms: 10 }, again: { ms: 10 }, fresh: { ms: 20_000 } },
-		});
 	});
 
 	it("learns how far others came in rounds that its node was out of", async () => {

@@ -33,18 +33,12 @@ const SLOW = [0.075, 0.08, 0.085] as const;
 describe("the straggler", () => {
 	it.each<[string, Paces, number | undefined]>([
 		["is the slowest rank", [FAST, FAST, SLOW, FAST], 2],
-		["is found among three", [FAST, SLOW, FAST], 1],
 		["is none of two: nobody is in the middle", [FAST, SLOW], undefined],
 		["is none where all are slow", [SLOW, SLOW, SLOW], undefined],
 		["is none of two halves", [FAST, FAST, SLOW, SLOW], undefined],
 		[
 			"is none where its steps vary as much as it is slower",
 			[FAST, FAST, [0.05, 0.08, 0.2], FAST],
-			undefined,
-		],
-		[
-			"is none where usual steps vary as much",
-			[...Array(3).fill([0.03, 0.05, 0.09]), SLOW],
 			undefined,
 		],
 		[
@@ -57,7 +51,6 @@ describe("the straggler", () => {
 			[...Array(3).fill([0.05, 0.05, 0.05]), [0.054, 0.0545, 0.055]],
 			undefined,
 		],
-		["is none of ranks without steps", [undefined, undefined], undefined],
 		["is none before enough steps", [FAST, undefined, SLOW, FAST], undefined],
 	])("%s", (_, paces, rank) => {
 		expect(findStraggler(ranksOf(paces))?.rank).toBe(rank);
@@ -111,14 +104,11 @@ function simulate(
 }
 
 const even = (random: () => number) => 0.02 * random();
-const normal = (random: () => number) =>
-	0.03 * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(6.28 * random());
 const heavy = (random: () => number) => 0.005 / (1 - 0.99 * random());
 
 describe("by chance", () => {
 	it.each([
 		["even", even],
-		["normal", normal],
 		["heavy-tailed", heavy],
 	] as const)("no rank is named where all are equal: %s steps", (_, jitter) => {
 		const named = [3, 4, 8, 64].flatMap((ranks) =>

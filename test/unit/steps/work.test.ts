@@ -54,7 +54,6 @@ const HOOK = { source: "hook" } as const;
 
 describe("the work of a round", () => {
 	it.each<[string, Furthest | null, readonly Event[], object]>([
-		["without a step", null, [until(50)], {}],
 		[
 			"is new in a first round",
 			null,
@@ -78,15 +77,6 @@ describe("the work of a round", () => {
 			{ step: 10, source: "hook" },
 			[step(10, 1, HOOK), step(30, 2, HOOK)],
 			{ start: "10/0/0", unsure: "20/0/0" },
-		],
-		[
-			"can be compared if the same process goes on counting",
-			{ step: 10, source: "hook" },
-			[
-				step(10, 11, { ...HOOK, isKept: true }),
-				step(30, 12, { ...HOOK, isKept: true }),
-			],
-			{ start: "10/0/0", fresh: "20/0/0" },
 		],
 		[
 			"cannot be compared with the numbers of another source",
@@ -116,12 +106,6 @@ describe("the work of a round", () => {
 			{ start: "10/0/0", fresh: "10/5/0" },
 		],
 		[
-			"ends it when the announced time is over",
-			null,
-			[step(10, 1), busy(10, "save", 3), step(20, 2)],
-			{ start: "10/0/0", fresh: "10/3/0" },
-		],
-		[
 			"counts two that save at the same time once, and no other kinds",
 			null,
 			[
@@ -130,12 +114,6 @@ describe("the work of a round", () => {
 				until(20),
 			],
 			{ start: "10/0/0", open: "0/6/0" },
-		],
-		[
-			"puts saving before loading",
-			null,
-			[busy(1, "restore"), busy(3, "save", 2, "v"), until(8)],
-			{ open: "0/2/5" },
 		],
 	])("%s", (_, before, events, stages) => {
 		expect(stagesOf(workAfter(before, ...events))).toEqual(stages);

@@ -21,11 +21,6 @@ function stepsAfter(...seen: readonly Seen[]): WorkerSteps {
 describe("the steps of a worker", () => {
 	it.each<[string, readonly Seen[], Partial<WorkerSteps>]>([
 		[
-			"begin with the first number, whatever it is",
-			[[1_000, "report", 500]],
-			{ step: 500, firstAt: 1_000, firstStep: 500, at: 1_000 },
-		],
-		[
 			"stay where a number is repeated",
 			[
 				[1_000, "output", 5],
