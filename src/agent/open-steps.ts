@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Shape } from "../base/shape.js";
 import type { AgentConfig } from "../config/agent-config.js";
+import type { WatchedNode } from "../hangs/evidence.js";
 import { ExitWatch } from "../hangs/exit-watch.js";
 import {
 	HangInquiry,
@@ -83,61 +84,81 @@ export interface OpenSteps {
 
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
 export function openSteps(options: OpenStepsOptions): OpenSteps {
-	const { clock, log, config, store, workers, replies } = options;
+	const { clock, log, config, store, workers, replies, onLook } = options;
 	const { nodeId } = config;
 	const keys = new RunKeys(config.runId);
 	const processes = () => workers.processes;
 	const readReports = () => {
 		for (const { directory } of processes()) replies.readNow(directory);
 	};
-	const progress = openTopic(PROGRESS, keys.progress, options);
-	const evidence = openTopic(EVIDENCE, keys.evidence, options);
-	const answers = openTopic(EVIDENCE, keys.answers, options);
-	const readers = new WorkerReaders({
-		...{ clock, processes, pattern: config.steps.pattern },
-		onStep: (directory, steps) => {
-			ledger.stepped(directory, steps);
-			const process = processes().find((one) => one.directory === directory);
-			if (process) options.onStep(process.pid, steps.source);
-		},
-	});
-	const node = {
-		...{ clock, log, nodeId, cwd: config.command.cwd, processes },
+	const topics = openTopics(keys, options);
+	const { progress } = topics;
+	const stragglers = new StragglerWatch({ clock, log, progress });
+	const ledger = openLedger(keys, options, stragglers);
+	const readers = openReaders(options, processes, ledger);
+	const node: WatchedNode = {
+		clock,
+		log,
+		nodeId,
+		cwd: config.command.cwd,
 		logDirectory: options.logDirectory,
+		processes,
 		progress: () => readers.progress(),
 	};
 	const onHung = (process: NodeProcess, hung: HungWorker) =>
 		options.dispatch(hungInput(process, hung, clock.now()));
-	const stragglers = new StragglerWatch({ clock, log, progress });
-	const ledger = openLedger(keys, options, stragglers);
-	const topics = { progress, evidence };
 	const hangs = openHangWatch(options, readers, { ...node, topics, onHung });
 	const steps = new StepWatch({
-		...{ clock, nodeId, readers, processes, readReports, progress },
-		...{ ledger, judge: hangs, onLook: options.onLook },
+		clock,
+		nodeId,
+		readers,
+		processes,
+		readReports,
+		progress,
 		straggler: (running) => stragglers.look(running),
+		ledger,
+		judge: hangs,
+		onLook,
 	});
-	const round = () => steps.place;
-	const asked = { store, asked: keys.asked, answers, round };
-	const why = new WhyWatch({ ...node, ...asked });
+	const why = new WhyWatch({
+		...node,
+		store,
+		asked: keys.asked,
+		answers: topics.answers,
+		round: () => steps.place,
+	});
 	const stuck = new StuckWatch(node);
-	const exits = new ExitWatch({
-		...{ ...node, exitMs: config.steps.exitMs, onHung },
-		stepOf: (localRank) => steps.stepOf(localRank),
-	});
+	const { exitMs } = config.steps;
+	const stepOf = (localRank: number) => steps.stepOf(localRank);
+	const exits = new ExitWatch({ ...node, exitMs, stepOf, onHung });
 	options.cleanups.add("closing the watch on steps", () => {
 		for (const watch of [stuck, exits, why, steps]) watch.close();
 		void ledger.close();
 	});
-	return {
-		...{ steps, stuck, ledger },
-		follow: (state) => {
-			for (const watch of [hangs, steps, stuck, exits]) watch.follow(state);
-		},
-		hear: () => {
-			if (steps.place.round > 0) readReports();
-		},
+	const follow = (state: AgentState) => {
+		for (const watch of [hangs, steps, stuck, exits]) watch.follow(state);
 	};
+	const hear = () => {
+		if (steps.place.round > 0) readReports();
+	};
+	return { steps, stuck, ledger, follow, hear };
+}
+
+function openReaders(
+	{ clock, config, onStep }: OpenStepsOptions,
+	processes: () => readonly NodeProcess[],
+	ledger: Pick<RoundLedger, "stepped">,
+): WorkerReaders {
+	return new WorkerReaders({
+		clock,
+		pattern: config.steps.pattern,
+		processes,
+		onStep: (directory, steps) => {
+			ledger.stepped(directory, steps);
+			const process = processes().find((one) => one.directory === directory);
+			if (process) onStep(process.pid, steps.source);
+		},
+	});
 }
 
 function openHangWatch(
@@ -146,10 +167,15 @@ function openHangWatch(
 	node: Omit<HangInquiryOptions, "steps">,
 ): HangWatch {
 	const { steps } = config;
+	const { processes } = node;
 	return new HangWatch({
-		...{ clock, limits: steps, processes: node.processes, readers, onHang },
+		clock,
+		limits: steps,
+		processes,
+		readers,
 		lostSteps: new LostSteps({ clock, ...resources }),
 		inquiry: new HangInquiry({ ...node, steps }),
+		onHang,
 	});
 }
 
@@ -189,6 +215,14 @@ export function hungInput(
 		uptimeMs: Math.round(now - (startedAt ?? now)),
 		error,
 		lastLines: error ? undefined : lines?.join("\n"),
+	};
+}
+
+function openTopics(keys: RunKeys, options: OpenStepsOptions) {
+	return {
+		progress: openTopic(PROGRESS, keys.progress, options),
+		evidence: openTopic(EVIDENCE, keys.evidence, options),
+		answers: openTopic(EVIDENCE, keys.answers, options),
 	};
 }
 
@@ -256,8 +290,13 @@ export function openLedger(
 		}
 	};
 	const ledger = new RoundLedger({
-		...{ clock, nodeId: config.nodeId, arrivedAt, starts },
-		...{ write, readFurthest, forgetBefore },
+		clock,
+		nodeId: config.nodeId,
+		arrivedAt,
+		starts,
+		write,
+		readFurthest,
+		forgetBefore,
 		stragglerMs: (round) => stragglers.lostMsIn(round),
 	});
 	if (starts !== undefined) starts.onChange = ledger.startsChanged;

@@ -45,9 +45,15 @@ export function newEntry(
 	round: number,
 ): LedgerEntry {
 	return {
-		...{ nodeId, instance, round, arrivedAt },
+		nodeId,
+		instance,
+		round,
+		arrivedAt,
 		beganAt: { now: clock.now(), wallTime: clock.wallTime() },
-		...{ work: null, ranUntil: null, stoppedAt: null, stragglerMs: 0 },
+		work: null,
+		ranUntil: null,
+		stoppedAt: null,
+		stragglerMs: 0,
 	};
 }
 
@@ -82,8 +88,10 @@ export function recordOf(
 		before: known?.before ?? null,
 		steps,
 		stages: {
-			...{ start: rounded(start), again: rounded(again) },
-			...{ fresh: rounded(fresh), unsure: rounded(unsure) },
+			start: rounded(start),
+			again: rounded(again),
+			fresh: rounded(fresh),
+			unsure: rounded(unsure),
 			open: rounded(open),
 		},
 		...(stragglerMs > 0 ? { stragglerMs: Math.round(stragglerMs) } : {}),

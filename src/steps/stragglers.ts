@@ -68,7 +68,11 @@ export function followStraggler(
 		: { lostSeconds: 0, since: wallTime };
 	const steps = isSame ? Math.max(0, step - before.step) : 0;
 	return {
-		...{ rank, node, step, lostSecondsPerStep, since },
+		rank,
+		node,
+		step,
+		lostSecondsPerStep,
+		since,
 		lostSeconds: lostSeconds + steps * lostSecondsPerStep,
 	};
 }

@@ -58,12 +58,20 @@ export interface Work {
 
 export function beginWork(at: number, before: Furthest | null): Work {
 	return {
-		...{ before, at, steppedAt: at, steps: null, last: new Map() },
+		before,
+		at,
+		steppedAt: at,
+		steps: null,
+		last: new Map(),
 		stages: {
-			...{ start: NO_TIME, again: NO_TIME, fresh: NO_TIME },
-			...{ unsure: NO_TIME, open: NO_TIME },
+			start: NO_TIME,
+			again: NO_TIME,
+			fresh: NO_TIME,
+			unsure: NO_TIME,
+			open: NO_TIME,
 		},
-		...{ announced: [], saves: 0 },
+		announced: [],
+		saves: 0,
 	};
 }
 
@@ -142,7 +150,8 @@ export function noteWorkerStep(work: Work, step: WorkerStep): Work {
 	const part = name === "fresh" ? partAgain(now, step.step) : 0;
 	const { again, rest } = split(spent, part);
 	const after = {
-		...{ ...stages, open: NO_TIME },
+		...stages,
+		open: NO_TIME,
 		again: sum(stages.again, again),
 	};
 	return {
@@ -199,7 +208,8 @@ function withStep(
 	return {
 		first: steps?.first ?? step.step,
 		firstAt: steps?.firstAt ?? at,
-		...{ furthest, newAt },
+		furthest,
+		newAt,
 		...(isUnsure && { isUnsure }),
 	};
 }

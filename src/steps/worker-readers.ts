@@ -128,7 +128,8 @@ export class WorkerReaders {
 		const reader =
 			known ??
 			new WorkerReader({
-				...{ clock, pattern },
+				clock,
+				pattern,
 				hookFile: hookPaths(channelPaths(directory).hook).steps,
 				outputs: streams.flatMap((stream) => stream ?? []),
 				onStep: (steps) => onStep(directory, steps),

@@ -44,7 +44,10 @@ export function noteStep(
 ): WorkerSteps {
 	if (before === undefined || isBetter(source, before.source)) {
 		return {
-			...{ source, step, at, metrics },
+			source,
+			step,
+			at,
+			metrics,
 			firstAt: before?.firstAt ?? at,
 			firstStep: step,
 			startsOver: false,
@@ -57,7 +60,8 @@ export function noteStep(
 	}
 	return {
 		...before,
-		...{ step, at },
+		step,
+		at,
 		metrics: metrics ?? before.metrics,
 		startsOver: before.startsOver || step < before.step,
 		recent: step < before.step ? [{ step, at }] : sampled(before, { step, at }),
