@@ -15,13 +15,13 @@ import { NewcomerNotice } from "./joining/newcomer-notice.js";
 import { runSpec } from "./joining/run-spec.js";
 import type { NoticeInput } from "./machine/inputs.js";
 import { type AgentState, type Ending, leftWith } from "./machine/state.js";
+import { type OpenSteps, openSteps, withStep } from "./open-steps.js";
 import { openWorkers } from "./open-workers.js";
 import { buildReport } from "./presence/build-report.js";
 import { keepEndedRun } from "./presence/keep-ended-run.js";
 import { budgetAtEnd, lastLook } from "./presence/last-look.js";
 import { PinnedView } from "./presence/pinned-view.js";
 import { publishLocally } from "./presence/publish-locally.js";
-import { type OpenSteps, openSteps, withStep } from "./steps/open-steps.js";
 import { shareImports } from "./workers/learned-list.js";
 import {
 	type NodeResources,

@@ -1,5 +1,11 @@
+import { lookup } from "node:dns/promises";
 import { isIPv4 } from "node:net";
-import { isLoopback } from "../config/parse/endpoints.js";
+import { hostname } from "node:os";
+import type { Clock } from "../base/clock.js";
+import { within } from "../base/within.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import { externalAddresses } from "../config/host.js";
+import { addressOf, isLoopback } from "../config/parse/endpoints.js";
 
 /** One of the addresses where agents meet. */
 export interface MeetingPlace {
@@ -114,4 +120,33 @@ function everyAddress(
 function usable(addresses: readonly string[]): readonly string[] {
 	const old = addresses.filter((address) => isIPv4(address));
 	return [...new Set(old.length > 0 ? old : addresses)];
+}
+
+/** How long to wait for names to resolve, in milliseconds. */
+const PATIENCE_MS = 5_000;
+
+/** Collects what this machine knows about the places where its run meets. */
+export async function readHostingFacts(
+	config: Pick<AgentConfig, "endpoints" | "localAddr" | "meeting">,
+	clock: Clock,
+): Promise<HostingFacts> {
+	const places = await Promise.all(
+		config.endpoints.map(addressOf).map(async ({ host, port }) => ({
+			host,
+			port,
+			addresses: (await within(clock, PATIENCE_MS, addressesOf(host))) ?? [],
+		})),
+	);
+	return {
+		places,
+		isHost: config.meeting?.isHost,
+		localAddr: config.localAddr,
+		hostName: hostname(),
+		external: externalAddresses(),
+	};
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+	const found = await lookup(host, { all: true }).catch(() => []);
+	return found.map(({ address }) => address);
 }

@@ -1,7 +1,7 @@
 import { request } from "node:http";
+import { isObject } from "../base/shape.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { runOfMember } from "./etcd-arguments.js";
-import type { Sight } from "./still-used.js";
 
 const ANSWER_WITHIN_MS = 2_000;
 /** In characters: etcd's answer about its members, or about one key, is much shorter. */
@@ -26,6 +26,17 @@ export type Answerer =
 	| { readonly kind: "stranger" }
 	/** An etcd, started by this run's agents; `runId` is undefined if no agent started it. */
 	| { readonly kind: "etcd"; readonly runId: string | undefined };
+
+/** The state of the run in a store. */
+export type Sight =
+	/** A node holds a lease. */
+	| "used"
+	/** The run has an outcome, and no node holds a lease. */
+	| "over"
+	/** The run has no outcome, and no node holds a lease. */
+	| "deserted"
+	/** The store does not answer: it has no majority, or is busy. */
+	| "unknown";
 
 /** etcd's JSON gateway at one of its addresses. It needs no package, so that a keeper stays small; agents use gRPC. */
 export class Gateway {
@@ -95,7 +106,7 @@ export class Gateway {
 					answer.on("end", () => {
 						const value = parse(text);
 						const words = `${path}: ${text.slice(0, 200)}`;
-						if (!isRecord(value)) reject(new StrangeAnswer(words));
+						if (!isObject(value)) reject(new StrangeAnswer(words));
 						else if (answer.statusCode === 200) resolve(value);
 						else if (isRefusal(value)) reject(new Error(words));
 						else reject(new StrangeAnswer(words));
@@ -124,7 +135,7 @@ function kindOf(error: unknown): "nobody" | "mute" | "stranger" {
 }
 
 function memberOf(value: unknown): Member {
-	const member = isRecord(value) ? value : {};
+	const member = isObject(value) ? value : {};
 	return {
 		id: String(member.ID ?? ""),
 		name: String(member.name ?? ""),
@@ -139,10 +150,10 @@ function textsOf(value: unknown): readonly string[] {
 
 function hasOutcome(entries: unknown): boolean {
 	const [entry] = Array.isArray(entries) ? entries : [];
-	if (!isRecord(entry)) return false;
+	if (!isObject(entry)) return false;
 	const text = Buffer.from(String(entry.value ?? ""), "base64").toString();
 	const round = parse(text);
-	return isRecord(round) && isRecord(round.outcome);
+	return isObject(round) && isObject(round.outcome);
 }
 
 /** The key range of all keys with this prefix. */
@@ -162,8 +173,4 @@ function parse(text: string): unknown {
 	} catch {
 		return undefined;
 	}
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

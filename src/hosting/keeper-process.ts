@@ -4,8 +4,7 @@ import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../base/deadly-signals.js";
 import { closeUnaskedInspector } from "../base/unasked-inspector.js";
 import { DataDirectory } from "./data-directory.js";
 import type { KeeperSettings } from "./etcd-arguments.js";
-import { Keeper } from "./keeper.js";
-import { KEEPER_EXIT } from "./keeper-exit.js";
+import { KEEPER_EXIT, Keeper } from "./keeper.js";
 
 closeUnaskedInspector();
 // It outlives its agent, terminals and profilers: only a request to end may end it, and its etcd with it.

@@ -8,8 +8,7 @@ import {
 	peerUrl,
 } from "./etcd-arguments.js";
 import { EtcdProcess } from "./etcd-process.js";
-import { Gateway } from "./gateway.js";
-import { judgeUse, type UseMemory } from "./still-used.js";
+import { Gateway, type Sight } from "./gateway.js";
 
 const LOOK_EVERY_MS = 1_000;
 const END_WITHIN_MS = 5_000;
@@ -27,6 +26,14 @@ export type KeeperEnd =
 	| { readonly kind: "failed"; readonly words: string }
 	/** A signal ended it; the data stays for the next keeper. */
 	| { readonly kind: "asked" };
+
+/** The exit code by which a keeper tells its agent how it ended. */
+export const KEEPER_EXIT: Readonly<Record<KeeperEnd["kind"], number>> = {
+	done: 0,
+	failed: 1,
+	taken: 3,
+	asked: 4,
+};
 
 /**
  * Keeps one etcd as long as its run uses it, however the agents end. It restarts an etcd that ends by itself on the same
@@ -147,4 +154,47 @@ export class Keeper {
 		if (await within(clock, END_WITHIN_MS, hasEnded)) return;
 		etcd.signal("SIGKILL");
 	}
+}
+
+/** What a keeper remembers between looks; times in milliseconds. */
+export interface UseMemory {
+	/** When it was last seen in use, or else when the keeper began. */
+	readonly usedAt: number;
+	/** Since when the run is over. */
+	readonly overSince: number | undefined;
+}
+
+interface UseLimits {
+	/** How long it may stay unused. */
+	readonly idleMs: number;
+	/** The agent here has left regularly, so every other node of the run holds a lease. */
+	readonly hasLeft: boolean;
+}
+
+/** How long etcd stays after the run's end, for nodes that still read the outcome. */
+const OVER_MS = 5_000;
+/** How long a deserted etcd stays after its agent has left regularly. */
+const LEFT_MS = 10_000;
+
+/** Whether the etcd is no longer needed. If it does not answer, the earlier state counts. */
+export function judgeUse(
+	{ usedAt, overSince }: UseMemory,
+	sight: Sight,
+	now: number,
+	{ idleMs, hasLeft }: UseLimits,
+): { readonly memory: UseMemory; readonly isDone: boolean } {
+	const memory: UseMemory = {
+		usedAt: sight === "used" ? now : usedAt,
+		overSince:
+			sight === "over"
+				? (overSince ?? now)
+				: sight === "unknown"
+					? overSince
+					: undefined,
+	};
+	const isOver =
+		memory.overSince !== undefined && now - memory.overSince >= OVER_MS;
+	const desertedMs = now - memory.usedAt;
+	const isLeft = hasLeft && sight === "deserted" && desertedMs >= LEFT_MS;
+	return { memory, isDone: isOver || isLeft || desertedMs >= idleMs };
 }

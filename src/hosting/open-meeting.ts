@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { pause } from "../base/back-off.js";
 import { onBeat } from "../base/clock.js";
-import { ElasticRunError } from "../base/errors.js";
+import { ElasticRunError, messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
+import { packageFile } from "../base/package-files.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { endpointOf } from "../config/parse/endpoints.js";
 import { findSetpriv } from "../processes/index.js";
@@ -11,15 +13,17 @@ import {
 	meetingDirectory,
 	takeMeetingDirectory,
 } from "./data-directory.js";
-import { decideHosting } from "./decide-hosting.js";
+import { decideHosting, readHostingFacts } from "./decide-hosting.js";
 import type { KeeperSettings } from "./etcd-arguments.js";
 import { findEtcd } from "./find-etcd.js";
-import { type FindOptions, findMeeting } from "./find-meeting.js";
 import { Gateway } from "./gateway.js";
-import { judgeAnswerer } from "./judge-answerer.js";
-import { StartedKeeper } from "./keeper-starter.js";
-import { OtherRun } from "./other-run.js";
-import { readHostingFacts } from "./this-machine.js";
+import { KEEPER_EXIT, type KeeperEnd } from "./keeper.js";
+import {
+	type FindOptions,
+	findMeeting,
+	judgeAnswerer,
+	OtherRun,
+} from "./meeting.js";
 
 const LOOK_EVERY_MS = 200;
 /** How long etcd may take to listen on a busy machine. */
@@ -119,7 +123,7 @@ class Host implements HostedMeeting {
 				const takenMs = clock.now() - (takenAt ?? clock.now());
 				if (takenMs >= TAKEN_WITHIN_MS) throw this.failed();
 				takeMeetingDirectory(directory);
-				this.startKeeper();
+				this.keeper = new StartedKeeper(this.settings);
 			}
 			if (judged.kind === "passing") {
 				other.see(judged.words);
@@ -168,10 +172,6 @@ class Host implements HostedMeeting {
 		return kind === "mute" && this.settings.places.length > 1 && !this.isUnkept;
 	}
 
-	private startKeeper(): void {
-		this.keeper = new StartedKeeper(this.settings);
-	}
-
 	/** Restarts the keeper if it is gone, with etcd, and nothing listens any more. */
 	private checkLater(): void {
 		const { clock } = this.options;
@@ -196,7 +196,7 @@ class Host implements HostedMeeting {
 			return;
 		}
 		log.warn(`the etcd at ${this.endpoint} is gone, and is started again`);
-		this.startKeeper();
+		this.keeper = new StartedKeeper(this.settings);
 	}
 
 	private failed(): ElasticRunError {
@@ -214,4 +214,56 @@ class Host implements HostedMeeting {
 
 function refusal(words: string): ElasticRunError {
 	return new ElasticRunError("USAGE", words);
+}
+
+const PROGRAM = "dist/src/hosting/keeper-process.js";
+const MOST_WORDS = 2_000;
+
+/** A keeper that this agent has started. */
+class StartedKeeper {
+	end: KeeperEnd | undefined;
+	private words = "";
+
+	/**
+	 * It has its own session and no environment from this agent. So whatever ends the agent and all processes with its mark
+	 * does not end the keeper.
+	 */
+	constructor(settings: KeeperSettings) {
+		const child = spawn(
+			process.execPath,
+			[packageFile(PROGRAM), JSON.stringify(settings)],
+			{
+				cwd: "/",
+				detached: true,
+				env: {},
+				stdio: ["ignore", "ignore", "pipe"],
+			},
+		);
+		child.stderr.setEncoding("utf8").on("data", (text: string) => {
+			this.words = (this.words + text).slice(-MOST_WORDS);
+		});
+		child.on("error", (error) => {
+			this.end = { kind: "failed", words: messageOf(error) };
+		});
+		child.on("close", (code) => {
+			this.end ??= endOf(code, this.words.trim());
+		});
+		child.unref();
+		if ("unref" in child.stderr && typeof child.stderr.unref === "function") {
+			child.stderr.unref();
+		}
+	}
+}
+
+function endOf(code: number | null, words: string): KeeperEnd {
+	switch (code) {
+		case KEEPER_EXIT.done:
+			return { kind: "done" };
+		case KEEPER_EXIT.asked:
+			return { kind: "asked" };
+		case KEEPER_EXIT.taken:
+			return { kind: "taken", words };
+		default:
+			return { kind: "failed", words };
+	}
 }

@@ -1,22 +1,19 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { NoticesConfig } from "../config/agent-config.js";
 import type { NoticeListener } from "../model/notice.js";
-import { Aws } from "./sources/aws.js";
-import { Azure } from "./sources/azure.js";
+import { AWS } from "./sources/aws.js";
+import { AZURE } from "./sources/azure.js";
 import { NoticeFile } from "./sources/file.js";
-import {
-	type CloudName,
-	type Firmware,
-	hintsOf,
-	readFirmware,
-} from "./sources/find-cloud.js";
-import { Gcp } from "./sources/gcp.js";
+import { GCP } from "./sources/gcp.js";
 import { HttpTransport, type Transport } from "./sources/http.js";
 import { Poller } from "./sources/poller.js";
 import { type AskForEnd, Slurm } from "./sources/slurm.js";
 import type {
 	Cloud,
+	Firmware,
 	OpenSource,
 	PolledValue,
 	SourceContext,
@@ -26,11 +23,12 @@ import { TimedNotice } from "./sources/timed-notice.js";
 /** How long leaving may be held up by the word to a cloud, in milliseconds. */
 const LEFT_WITHIN_MS = 2_500;
 
-const CLOUDS = {
-	aws: { name: "AWS", Service: Aws },
-	gcp: { name: "Google Cloud", Service: Gcp },
-	azure: { name: "Azure", Service: Azure },
-};
+/** Each cloud is a row; the others are in `Sources.open`. */
+const CLOUDS = { aws: AWS, gcp: GCP, azure: AZURE } as const;
+
+type CloudName = keyof typeof CLOUDS;
+
+const FIRMWARE = "/sys/class/dmi/id";
 
 export interface NoticeSourcesOptions extends Omit<SourceContext, "listener"> {
 	readonly notices: Pick<
@@ -58,29 +56,22 @@ export function openNoticeSources(
 	options: NoticeSourcesOptions,
 	listener: NoticeListener,
 ): NoticeSources {
-	const { clock } = options;
-	const all = new Sources(options, listener);
+	const all = new Sources({ ...options, listener });
 	all.open();
-	return {
-		close: () => all.close(),
-		left: () => within(clock, LEFT_WITHIN_MS, all.left()).then(() => {}),
-	};
+	return all;
 }
 
-class Sources {
+class Sources implements NoticeSources {
 	private readonly opened: OpenSource[] = [];
 	private readonly clouds: Cloud[] = [];
 	private transport: Transport | undefined;
 	private isClosed = false;
 
-	constructor(
-		private readonly options: NoticeSourcesOptions,
-		private readonly listener: NoticeListener,
-	) {}
+	constructor(private readonly options: NoticeSourcesOptions & SourceContext) {}
 
 	open(): void {
-		const { sources } = this.options.notices;
-		this.openLifetime();
+		const { sources, maxLifetimeMs } = this.options.notices;
+		if (maxLifetimeMs !== undefined) this.openLifetime(maxLifetimeMs);
 		if (sources === "auto") {
 			this.openSlurm();
 			void this.findCloud();
@@ -101,59 +92,45 @@ class Sources {
 	}
 
 	async left(): Promise<void> {
-		await Promise.allSettled(this.clouds.map((cloud) => cloud.left?.()));
+		const told = this.clouds.map((cloud) => cloud.left?.());
+		const { clock } = this.options;
+		await within(clock, LEFT_WITHIN_MS, Promise.allSettled(told));
 	}
 
-	private get context(): SourceContext {
-		return { ...this.options, listener: this.listener };
-	}
-
-	private openLifetime(): void {
-		const { notices, startedAt } = this.options;
-		const { maxLifetimeMs, drainBeforeMs } = notices;
-		if (maxLifetimeMs === undefined) return;
-		const reason = `its lifetime of ${maxLifetimeMs / 1_000} s is nearly over`;
-		const end = startedAt + maxLifetimeMs;
-		this.opened.push(
-			new TimedNotice(
-				{ from: startedAt, end, drainBeforeMs },
-				{ source: "lifetime", reason },
-				this.context,
-			),
-		);
+	private openLifetime(lifetimeMs: number): void {
+		const { notices, startedAt: from } = this.options;
+		const { drainBeforeMs } = notices;
+		const reason = `its lifetime of ${lifetimeMs / 1_000} s is nearly over`;
+		const known = { from, end: from + lifetimeMs, drainBeforeMs };
+		const notice = { source: "lifetime", reason } as const;
+		this.opened.push(new TimedNotice(known, notice, this.options));
 	}
 
 	private openSlurm(): void {
 		const { drainBeforeMs } = this.options.notices;
-		this.opened.push(
-			new Slurm({ ...this.options, ...this.context, drainBeforeMs }),
-		);
+		this.opened.push(new Slurm({ ...this.options, drainBeforeMs }));
 	}
 
 	private poll(values: readonly PolledValue[]): void {
 		for (const value of values) {
-			this.opened.push(new Poller(value, this.context));
+			this.opened.push(new Poller(value, this.options));
 		}
 	}
 
 	private openCloud(name: CloudName): Cloud {
 		const { clock, environment, transport } = this.options;
 		this.transport ??= transport ?? new HttpTransport(clock);
-		const context = { clock, environment, transport: this.transport };
-		const cloud = new CLOUDS[name].Service(context);
+		const { variable, place, open } = CLOUDS[name];
+		const cloud = open(this.transport, environment[variable] || place, clock);
 		this.clouds.push(cloud);
 		return cloud;
 	}
 
 	/** Once, in the background. */
 	private async findCloud(): Promise<void> {
-		const {
-			environment,
-			log,
-			readFirmware: read = readFirmware,
-		} = this.options;
-		const hints = hintsOf(environment, await read());
-		for (const { cloud: name, isNamed } of hints) {
+		const { environment, log, readFirmware: read } = this.options;
+		const firmware = await (read ?? readFirmware)();
+		for (const { cloud: name, isNamed } of hintsOf(environment, firmware)) {
 			if (this.isClosed) return;
 			const cloud = this.openCloud(name);
 			void cloud.find().then(
@@ -170,4 +147,39 @@ class Sources {
 			);
 		}
 	}
+}
+
+/** A cloud whose server is worth a request. */
+export interface Hint {
+	readonly cloud: CloudName;
+	/** The environment names its server, so an answer is expected. */
+	readonly isNamed: boolean;
+}
+
+/** The clouds that the environment names, else that of the firmware. */
+export function hintsOf(
+	environment: Readonly<Record<string, string | undefined>>,
+	firmware: Firmware,
+): readonly Hint[] {
+	const names = ["aws", "gcp", "azure"] as const;
+	const named = names.filter((name) => environment[CLOUDS[name].variable]);
+	if (named.length > 0) {
+		return named.map((cloud) => ({ cloud, isNamed: true }));
+	}
+	const cloud = names.find((name) => CLOUDS[name].isIn(firmware));
+	return cloud === undefined ? [] : [{ cloud, isNamed: false }];
+}
+
+/** What cannot be read is empty: a container may hide it. */
+async function readFirmware(): Promise<Firmware> {
+	const read = (name: keyof Firmware) =>
+		readFile(join(FIRMWARE, name), "utf8").then(
+			(text) => text.trim(),
+			() => "",
+		);
+	return {
+		sys_vendor: await read("sys_vendor"),
+		bios_version: await read("bios_version"),
+		chassis_asset_tag: await read("chassis_asset_tag"),
+	};
 }

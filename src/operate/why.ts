@@ -1,9 +1,10 @@
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { formatCount, formatRanks } from "../base/units.js";
-import { blame } from "../evidence/blame.js";
-import { placeOf, type Verdict } from "../evidence/evidence.js";
-import { quote } from "../evidence/unfinished.js";
+import { placeOf } from "../failures/stack.js";
+import type { Verdict } from "../hangs/accusation.js";
+import { blame } from "../hangs/blame.js";
+import { quote } from "../hangs/collectives.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
 import { requestWhy } from "../node-files/requests.js";

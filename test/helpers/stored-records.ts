@@ -4,7 +4,7 @@ import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
 import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
-import { PROGRESS } from "../../src/rendezvous/records/progress-record.js";
+import { PROGRESS } from "../../src/model/progress.js";
 import {
 	BUDGET,
 	COORDINATOR,

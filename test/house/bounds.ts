@@ -86,9 +86,11 @@ export function measureHouse(): readonly Bound[] {
 			goal: 0,
 			...plain,
 		},
-		word("notice", /notice/i, 23, 5),
+		// That something was noticed, and when, is no notice of a machine's end.
+		word("notice", /notice(?!d(At|After))/i, 20, 5),
 		word("warm", /warm/i, 10, 3),
-		word("hang", /(?<!c)hang/i, 14, 4),
+		// A change and a hangup are no hangs.
+		word("hang", /(?<!c)hang(?!up)/i, 12, 4),
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),

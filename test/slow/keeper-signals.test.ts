@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { packageFile } from "../../src/base/package-files.js";
 import type { KeeperSettings } from "../../src/hosting/etcd-arguments.js";
-import { KEEPER_EXIT } from "../../src/hosting/keeper-exit.js";
+import { KEEPER_EXIT } from "../../src/hosting/keeper.js";
 import { freePort } from "../helpers/free-port.js";
 import { temporaryFolder, waitFor } from "../helpers/processes.js";
 

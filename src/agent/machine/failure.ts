@@ -1,6 +1,6 @@
 import { EXIT_CODES, isShortage } from "../../base/errors.js";
-import { fingerprintOf } from "../../evidence/fingerprint.js";
-import { traceWords } from "../../evidence/parse-trace.js";
+import { fingerprintOf } from "../../failures/fingerprint.js";
+import { traceWords } from "../../failures/trace.js";
 import { decide as askPolicy } from "../../policies/check-decision.js";
 import {
 	decisionOf,

@@ -22,7 +22,7 @@
  */
 
 import type { WorldChangeEvent } from "../../channel/events.js";
-import type { Trace } from "../../evidence/parse-trace.js";
+import type { Trace } from "../../failures/trace.js";
 import type { RuleCause } from "../../policies/rules/rule.js";
 import type { WorkerExit } from "../../processes/index.js";
 import type { WorkerError } from "../../status/report.js";

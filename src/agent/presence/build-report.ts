@@ -4,6 +4,7 @@ import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
 import { lastLines } from "../../logs/last-lines.js";
 import { workerDirectory } from "../../logs/log-directory.js";
+import type { WorkerProgress } from "../../model/progress.js";
 import type { Starts } from "../../model/start.js";
 import {
 	comesBackAt,
@@ -11,7 +12,6 @@ import {
 	usedOf,
 } from "../../rendezvous/records/budgets.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import { roleBudgets } from "../../status/budgets.js";
 import { readErrorFile } from "../../status/error-file.js";

@@ -1,9 +1,9 @@
 import { timeOfDay } from "../../base/local-time.js";
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import { plainMessage } from "../../logs/plain-text.js";
+import type { WorkerProgress } from "../../model/progress.js";
 import type { Straggler } from "../../model/step.js";
 import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import { stragglerInWords, waitingInWords } from "../../status/words.js";
 import { type AgentState, isSpare } from "../machine/state.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
+import type { WorkerProgress } from "../../model/progress.js";
 import type { Straggler } from "../../model/step.js";
-import type { WorkerProgress } from "../../rendezvous/records/progress-record.js";
 import type { AgentState } from "../machine/state.js";
 import {
 	incidentOf,

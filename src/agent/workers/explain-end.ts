@@ -1,11 +1,6 @@
-import { raisedWords, traceOf } from "../../evidence/exception.js";
-import { explainCrash } from "../../evidence/explain-crash.js";
-import {
-	parseTrace,
-	type Trace,
-	traceWords,
-} from "../../evidence/parse-trace.js";
-import { readCores } from "../../evidence/read-cores.js";
+import { explainCrash, readCores } from "../../failures/crash.js";
+import { raisedWords, traceOf } from "../../failures/exception.js";
+import { parseTrace, type Trace, traceWords } from "../../failures/trace.js";
 import {
 	describeExit,
 	type OomKills,

@@ -6,7 +6,7 @@ import type {
 	OutgoingEvent,
 	WorkerChannel,
 } from "../../channel/worker-channel.js";
-import { readException } from "../../evidence/exception.js";
+import { readException } from "../../failures/exception.js";
 import type { WorkerConsole } from "../../logs/console-tail.js";
 import { lastLines } from "../../logs/last-lines.js";
 import type { LogDirectory } from "../../logs/log-directory.js";

@@ -3,7 +3,7 @@ import type {
 	OutgoingEvent,
 	OutgoingNotice,
 } from "../../channel/worker-channel.js";
-import type { RaisedException } from "../../evidence/exception.js";
+import type { RaisedException } from "../../failures/exception.js";
 import type { WorkerLogs } from "../../logs/worker-logs.js";
 import type { WorkerSpec } from "../../processes/index.js";
 import type { WorkerError } from "../../status/report.js";

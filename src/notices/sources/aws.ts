@@ -1,24 +1,34 @@
+import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/shape.js";
 import type { Notice } from "../../model/notice.js";
 import {
-	type HttpRequest,
-	type HttpResponse,
-	RESPONSE_WITHIN_MS,
-	unexpectedStatus,
+	type Exchange,
+	expectSuccess,
+	MetadataService,
+	unexpectedBody,
 } from "./http.js";
 import { jsonIn, objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
-import type { Cloud, CloudContext, PolledValue, Reading } from "./source.js";
+import type { Cloud, CloudSource, PolledValue, Reading } from "./source.js";
 
-export const AWS_VARIABLE = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
-const PLACE = "http://169.254.169.254";
+/** EC2's instance metadata service, version 2. */
+export const AWS: CloudSource = {
+	name: "AWS",
+	variable: "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+	place: "http://169.254.169.254",
+	// Older machines of EC2 are Xen's.
+	isIn: ({ sys_vendor, bios_version }) =>
+		sys_vendor.startsWith("Amazon EC2") || bios_version.endsWith(".amazon"),
+	open: (transport, place, clock) =>
+		new Aws(new MetadataService(transport, place), clock),
+};
+
 const TOKEN_SECONDS = 3_600;
 const TTL_HEADER = "x-aws-ec2-metadata-token-ttl-seconds";
 /** A token is renewed so long before its end, in milliseconds. */
 const RENEW_BEFORE_MS = 15_000;
 const META = "/latest/meta-data/";
 
-/** The instance metadata service of EC2, version 2. */
-export class Aws implements Cloud {
+class Aws implements Cloud {
 	readonly values: readonly PolledValue[] = [
 		{
 			name: "AWS",
@@ -36,18 +46,15 @@ export class Aws implements Cloud {
 			poll: () => this.readAdvice(),
 		},
 	];
-	private readonly place: string;
 	private token: { readonly text: string; readonly until: number } | undefined;
 	private isSpot = false;
 
-	constructor(private readonly context: CloudContext) {
-		const named = context.environment[AWS_VARIABLE] || PLACE;
-		this.place = named.replace(/\/+$/, "");
-	}
+	constructor(
+		private readonly service: MetadataService,
+		private readonly clock: Pick<Clock, "now">,
+	) {}
 
-	async find(): Promise<void> {
-		await this.freshToken();
-	}
+	readonly find = () => this.freshToken();
 
 	private async readEnd(): Promise<Reading | "over"> {
 		if (!this.isSpot) {
@@ -81,54 +88,39 @@ export class Aws implements Cloud {
 		if (body === undefined) return undefined;
 		const read = parse(body);
 		if (read !== undefined) return read;
-		throw new Error(
-			`${this.place}${META}${path} answers with something unexpected`,
-		);
+		throw unexpectedBody(this.service.place + META + path);
 	}
 
 	/** The body; undefined: nothing is there. */
 	private async text(path: string): Promise<string | undefined> {
-		let { request, response } = await this.fetch(path);
-		if (response.status === 401) {
+		let exchange = await this.fetch(path);
+		if (exchange.response.status === 401) {
 			this.token = undefined;
-			({ request, response } = await this.fetch(path));
+			exchange = await this.fetch(path);
 		}
-		if (response.status === 404) return undefined;
-		if (response.status !== 200) throw unexpectedStatus(request, response);
-		return response.body;
+		if (exchange.response.status === 404) return undefined;
+		return expectSuccess(exchange).response.body;
 	}
 
-	private async fetch(
-		path: string,
-	): Promise<{ request: HttpRequest; response: HttpResponse }> {
-		const { clock, transport } = this.context;
+	private async fetch(path: string): Promise<Exchange> {
 		const token = this.token;
-		const isFresh = token !== undefined && clock.now() < token.until;
+		const isFresh = token !== undefined && this.clock.now() < token.until;
 		const text = isFresh ? token.text : await this.freshToken();
-		const request: HttpRequest = {
-			method: "GET",
-			url: `${this.place}${META}${path}`,
-			headers: { "x-aws-ec2-metadata-token": text },
-			timeoutMs: RESPONSE_WITHIN_MS,
-		};
-		return { request, response: await transport.fetch(request) };
+		const headers = { "x-aws-ec2-metadata-token": text };
+		return this.service.fetch(META + path, headers);
 	}
 
 	private async freshToken(): Promise<string> {
-		const { clock, transport } = this.context;
-		const request: HttpRequest = {
-			method: "PUT",
-			url: `${this.place}/latest/api/token`,
-			headers: { [TTL_HEADER]: String(TOKEN_SECONDS) },
-			timeoutMs: RESPONSE_WITHIN_MS,
-		};
-		const sentAt = clock.now();
-		const response = await transport.fetch(request);
+		const sentAt = this.clock.now();
+		const { url, response } = await this.service.get(
+			"/latest/api/token",
+			{ [TTL_HEADER]: String(TOKEN_SECONDS) },
+			{ method: "PUT" },
+		);
 		const text = response.body.trim();
-		if (response.status !== 200) throw unexpectedStatus(request, response);
 		// It becomes a header.
 		if (!/^[\w+/=.~-]{1,1024}$/.test(text)) {
-			throw new Error(`${request.url} answers without a token`);
+			throw new Error(`${url} answers without a token`);
 		}
 		const lifeMs = readTokenLifeMs(response.headers[TTL_HEADER], TOKEN_SECONDS);
 		this.token = { text, until: sentAt + lifeMs - RENEW_BEFORE_MS };

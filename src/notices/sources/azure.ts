@@ -1,23 +1,31 @@
+import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/shape.js";
 import type { Notice } from "../../model/notice.js";
-import {
-	type HttpRequest,
-	type HttpResponse,
-	RESPONSE_WITHIN_MS,
-	unexpectedStatus,
-} from "./http.js";
+import { MetadataService, unexpectedBody } from "./http.js";
 import { objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
-import type { Cloud, CloudContext, PolledValue, Reading } from "./source.js";
+import type { Cloud, CloudSource, PolledValue, Reading } from "./source.js";
 
-export const AZURE_VARIABLE = "ELASTIC_RUN_AZURE_METADATA_URL";
-const PLACE = "http://169.254.169.254";
+/** Azure's scheduled events, of this machine only. */
+export const AZURE: CloudSource = {
+	name: "Azure",
+	variable: "ELASTIC_RUN_AZURE_METADATA_URL",
+	place: "http://169.254.169.254",
+	// The tag of all of its machines; other machines of Hyper-V have none.
+	isIn: ({ chassis_asset_tag }) =>
+		chassis_asset_tag === "7783-7084-3265-9085-8269-3286-77",
+	open: (transport, place, clock) => {
+		const base = place.replace(/\/+$/, "").replace(/\/metadata$/, "");
+		return new Azure(new MetadataService(transport, base), clock);
+	},
+};
+
+const HEADERS = { metadata: "true" };
 const INSTANCE = "/metadata/instance?api-version=2021-02-01";
 const EVENTS = "/metadata/scheduledevents?api-version=2020-07-01";
 /** The first request turns the service on, which may take it two minutes. */
 const FIRST_WITHIN_MS = 120_000;
 
-/** Azure's scheduled events, of this machine only. */
-export class Azure implements Cloud {
+class Azure implements Cloud {
 	readonly values: readonly PolledValue[] = [
 		{
 			name: "Azure",
@@ -28,21 +36,20 @@ export class Azure implements Cloud {
 			poll: () => this.readEvents(),
 		},
 	];
-	private readonly place: string;
 	private ownName: string | undefined;
 	private incarnation: number | undefined;
 	private events: readonly AzureEvent[] = [];
 
-	constructor(private readonly context: CloudContext) {
-		const named = context.environment[AZURE_VARIABLE] || PLACE;
-		this.place = named.replace(/\/+$/, "").replace(/\/metadata$/, "");
-	}
+	constructor(
+		private readonly service: MetadataService,
+		private readonly clock: Pick<Clock, "wallTime">,
+	) {}
 
 	async find(): Promise<void> {
-		const { request, response } = await this.get(INSTANCE);
+		const { url, response } = await this.service.get(INSTANCE, HEADERS);
 		this.ownName = readOwnName(response.body);
 		if (this.ownName !== undefined) return;
-		throw new Error(`${request.url} names no machine`);
+		throw new Error(`${url} names no machine`);
 	}
 
 	/** Lets Azure go ahead with the end of this machine, of nothing else: it need not wait any longer. */
@@ -50,30 +57,28 @@ export class Azure implements Cloud {
 		if (firstEnd(this.events) === undefined) return;
 		const ended = this.events.filter(({ mayGoAhead }) => mayGoAhead);
 		if (ended.length === 0) return;
-		await this.context.transport.fetch({
-			method: "POST",
-			url: this.place + EVENTS,
-			headers: { metadata: "true", "content-type": "application/json" },
-			body: JSON.stringify({
-				StartRequests: ended.map(({ id }) => ({ EventId: id })),
-			}),
-			timeoutMs: RESPONSE_WITHIN_MS,
-		});
+		const requests = ended.map(({ id }) => ({ EventId: id }));
+		await this.service.fetch(
+			EVENTS,
+			{ ...HEADERS, "content-type": "application/json" },
+			{ method: "POST", body: JSON.stringify({ StartRequests: requests }) },
+		);
 	}
 
 	private async readEvents(): Promise<Reading | "unchanged"> {
 		if (this.ownName === undefined) await this.find();
 		const isFirst = this.incarnation === undefined;
-		const withinMs = isFirst ? FIRST_WITHIN_MS : RESPONSE_WITHIN_MS;
-		const { request, response } = await this.get(EVENTS, withinMs);
+		const { url, response } = await this.service.get(
+			EVENTS,
+			HEADERS,
+			isFirst ? { timeoutMs: FIRST_WITHIN_MS } : {},
+		);
 		const document = readScheduledEvents(
 			response.body,
 			this.ownName ?? "",
-			this.context.clock.wallTime(),
+			this.clock.wallTime(),
 		);
-		if (document === undefined) {
-			throw new Error(`${request.url} answers with something unexpected`);
-		}
+		if (document === undefined) throw unexpectedBody(url);
 		if (document.incarnation === this.incarnation) return "unchanged";
 		this.incarnation = document.incarnation;
 		this.events = document.events;
@@ -82,21 +87,6 @@ export class Azure implements Cloud {
 			notice: firstEnd(this.events)?.notice,
 			advice: pauses.map(({ notice }) => notice),
 		};
-	}
-
-	private async get(
-		path: string,
-		timeoutMs = RESPONSE_WITHIN_MS,
-	): Promise<{ request: HttpRequest; response: HttpResponse }> {
-		const request: HttpRequest = {
-			method: "GET",
-			url: this.place + path,
-			headers: { metadata: "true" },
-			timeoutMs,
-		};
-		const response = await this.context.transport.fetch(request);
-		if (response.status !== 200) throw unexpectedStatus(request, response);
-		return { request, response };
 	}
 }
 

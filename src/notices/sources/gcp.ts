@@ -1,23 +1,30 @@
-import {
-	type HttpRequest,
-	type HttpResponse,
-	RESPONSE_WITHIN_MS,
-	unexpectedStatus,
-} from "./http.js";
+import type { Clock } from "../../base/clock.js";
+import { expectSuccess, MetadataService, unexpectedBody } from "./http.js";
 import { objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
-import type { Cloud, CloudContext, PolledValue, Reading } from "./source.js";
+import type { Cloud, CloudSource, PolledValue, Reading } from "./source.js";
 
-export const GCP_VARIABLE = "GCE_METADATA_HOST";
-/** By its address: no name server is needed. */
-const PLACE = "169.254.169.254";
 const FLAVOR = "metadata-flavor";
+const HEADERS = { [FLAVOR]: "Google" };
+
+/** The metadata server of Google Cloud. */
+export const GCP: CloudSource = {
+	name: "Google Cloud",
+	variable: "GCE_METADATA_HOST",
+	// By its address: no name server is needed.
+	place: "169.254.169.254",
+	isIn: ({ sys_vendor }) => sys_vendor === "Google",
+	open: (transport, host, clock) => {
+		const place = /^https?:\/\//.test(host) ? host : `http://${host}`;
+		return new Gcp(new MetadataService(transport, place), clock);
+	},
+};
+
 /** How long the service may keep a request before it answers that nothing has changed, in seconds. */
 const KEEP_SECONDS = 60;
 const KEPT_WITHIN_MS = KEEP_SECONDS * 1_000 + 10_000;
 const NO_UPCOMING_YET = /no notifications have been received yet/;
 
-/** The metadata server of Google Cloud. */
-export class Gcp implements Cloud {
+class Gcp implements Cloud {
 	readonly values: readonly PolledValue[] = [
 		{
 			name: "Google Cloud",
@@ -49,12 +56,15 @@ export class Gcp implements Cloud {
 		},
 	];
 
-	constructor(private readonly context: CloudContext) {}
+	constructor(
+		private readonly service: MetadataService,
+		private readonly clock: Pick<Clock, "wallTime">,
+	) {}
 
 	async find(): Promise<void> {
-		const { request, response } = await this.get("instance/preempted");
+		const { url, response } = await this.get("instance/preempted");
 		if (response.headers[FLAVOR] === "Google") return;
-		throw new Error(`${request.url} is not a metadata server of Google Cloud`);
+		throw new Error(`${url} is not a metadata server of Google Cloud`);
 	}
 
 	/** The first request is answered at once, each later one when the value has changed. */
@@ -66,12 +76,12 @@ export class Gcp implements Cloud {
 		let body: string | undefined;
 		return async () => {
 			const wait = `?wait_for_change=true&timeout_sec=${KEEP_SECONDS}&last_etag=${encodeURIComponent(etag ?? "")}`;
-			const { request, response } =
+			const { url, response } =
 				etag === undefined
 					? await this.get(path)
 					: await this.get(path + wait, KEPT_WITHIN_MS);
-			const reading = parse(response.body, this.context.clock.wallTime());
-			if (reading === undefined) throw unexpectedBody(request);
+			const reading = parse(response.body, this.clock.wallTime());
+			if (reading === undefined) throw unexpectedBody(url);
 			etag = response.headers.etag;
 			// A value that was seen before has no other deadline now.
 			if (response.body === body) return "unchanged";
@@ -81,44 +91,27 @@ export class Gcp implements Cloud {
 	}
 
 	private async readUpcoming(): Promise<Reading | "unchanged"> {
-		const { request, response } = await this.fetch(
-			"instance/upcoming-maintenance?alt=json",
-		);
+		const path = "instance/upcoming-maintenance?alt=json";
+		const exchange = await this.fetch(path);
+		const { url, response } = exchange;
 		// Most machines never have one.
 		if (response.status === 404 || NO_UPCOMING_YET.test(response.body)) {
 			return "unchanged";
 		}
-		if (response.status !== 200) throw unexpectedStatus(request, response);
+		expectSuccess(exchange);
 		const reading = readUpcoming(response.body);
-		if (reading === undefined) throw unexpectedBody(request);
+		if (reading === undefined) throw unexpectedBody(url);
 		return reading;
 	}
 
 	private async get(path: string, timeoutMs?: number) {
-		const { request, response } = await this.fetch(path, timeoutMs);
-		if (response.status !== 200) throw unexpectedStatus(request, response);
-		return { request, response };
+		return expectSuccess(await this.fetch(path, timeoutMs));
 	}
 
-	private async fetch(
-		path: string,
-		timeoutMs = RESPONSE_WITHIN_MS,
-	): Promise<{ request: HttpRequest; response: HttpResponse }> {
-		const { environment, transport } = this.context;
-		const host = environment[GCP_VARIABLE] || PLACE;
-		const place = /^https?:\/\//.test(host) ? host : `http://${host}`;
-		const request: HttpRequest = {
-			method: "GET",
-			url: `${place.replace(/\/+$/, "")}/computeMetadata/v1/${path}`,
-			headers: { [FLAVOR]: "Google" },
-			timeoutMs,
-		};
-		return { request, response: await transport.fetch(request) };
+	private fetch(path: string, timeoutMs?: number) {
+		const about = timeoutMs === undefined ? {} : { timeoutMs };
+		return this.service.fetch(`/computeMetadata/v1/${path}`, HEADERS, about);
 	}
-}
-
-function unexpectedBody({ url }: HttpRequest): Error {
-	return new Error(`${url} answers with something unexpected`);
 }
 
 /** What Google gives a spot machine, and one that is ended for maintenance, in milliseconds. */

@@ -38,18 +38,65 @@ export interface Transport {
 }
 
 /** How long an ordinary exchange may take, in milliseconds. */
-export const RESPONSE_WITHIN_MS = 2_000;
+const RESPONSE_WITHIN_MS = 2_000;
 
-/** The response is not one of this service: in words. */
-export function unexpectedStatus(
-	{ url }: HttpRequest,
-	{ status, headers }: HttpResponse,
-): Error {
+/** A response, and whose it is. */
+export interface Exchange {
+	readonly url: string;
+	readonly response: HttpResponse;
+}
+
+/** The metadata service of a cloud, at its address. */
+export class MetadataService {
+	readonly place: string;
+
+	constructor(
+		private readonly transport: Transport,
+		place: string,
+	) {
+		this.place = place.replace(/\/+$/, "");
+	}
+
+	/** Any response. */
+	async fetch(
+		path: string,
+		headers: HttpRequest["headers"],
+		about: Partial<Pick<HttpRequest, "method" | "timeoutMs" | "body">> = {},
+	): Promise<Exchange> {
+		const url = this.place + path;
+		const response = await this.transport.fetch({
+			method: "GET",
+			timeoutMs: RESPONSE_WITHIN_MS,
+			...about,
+			url,
+			headers,
+		});
+		return { url, response };
+	}
+
+	/** Rejects with any status but 200. */
+	async get(
+		...request: Parameters<MetadataService["fetch"]>
+	): Promise<Exchange> {
+		return expectSuccess(await this.fetch(...request));
+	}
+}
+
+/** Throws, in words, if the status is not 200. */
+export function expectSuccess(exchange: Exchange): Exchange {
+	const { url, response } = exchange;
+	const { status, headers } = response;
+	if (status === 200) return exchange;
 	const where =
 		status >= 300 && status < 400 && headers.location !== undefined
 			? ", a redirect, which is not followed"
 			: "";
-	return new Error(`${url} answers with status ${status}${where}`);
+	throw new Error(`${url} answers with status ${status}${where}`);
+}
+
+/** The response is none that this service gives. */
+export function unexpectedBody(url: string): Error {
+	return new Error(`${url} answers with something unexpected`);
 }
 
 /** The service closed a kept connection just when it was used again. */

@@ -73,7 +73,8 @@ const askSqueue: AskForEnd = async (jobId, stop) => {
 	const end = await runShell(
 		{
 			command: `squeue -h -j '${jobId}' -o %e 2>/dev/null`,
-			...{ cwd: ".", stop },
+			cwd: ".",
+			stop,
 			timeoutMs: SQUEUE_WITHIN_MS,
 			onLine: (line) => lines.push(line),
 		},

@@ -16,11 +16,6 @@ export interface SourceContext {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a metadata service of a cloud needs. */
-export interface CloudContext extends Omit<SourceContext, "listener" | "log"> {
-	readonly transport: Transport;
-}
-
 /** A source that is open. */
 export interface OpenSource {
 	close(): void;
@@ -44,11 +39,32 @@ export interface PolledValue extends NoticeOrigin {
 	readonly poll: () => Promise<Reading | "unchanged" | "over">;
 }
 
+/** What the firmware says of a machine. */
+export type Firmware = Readonly<
+	Record<"sys_vendor" | "bios_version" | "chassis_asset_tag", string>
+>;
+
+/** A cloud whose metadata service gives notices: one row of the table of clouds. */
+export interface CloudSource {
+	/** In lines of the log. */
+	readonly name: string;
+	/** The variable of the environment that names its server. */
+	readonly variable: string;
+	readonly place: string;
+	/** Whether it is the cloud of a machine. */
+	readonly isIn: (firmware: Firmware) => boolean;
+	readonly open: (
+		transport: Transport,
+		place: string,
+		clock: Pick<Clock, "now" | "wallTime">,
+	) => Cloud;
+}
+
 /** A metadata service of a cloud. */
 export interface Cloud {
 	/** Rejects, with the reason in words, if the service is not this cloud's. */
-	find(): Promise<void>;
+	find(): Promise<unknown>;
 	readonly values: readonly PolledValue[];
 	/** Says that this node has left; bounded by the transport's time-outs. */
-	left?(): Promise<void>;
+	left?(): Promise<unknown>;
 }

@@ -13,7 +13,7 @@ import { PinnedView } from "../../../src/agent/presence/pinned-view.js";
 import { timeOfDay } from "../../../src/base/local-time.js";
 import { PinnedScreen } from "../../../src/logs/pinned-screen.js";
 import { awaits } from "../../../src/rendezvous/records/awaited.js";
-import type { WorkerProgress } from "../../../src/rendezvous/records/progress-record.js";
+import type { WorkerProgress } from "../../../src/model/progress.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	failureRecord,

@@ -47,9 +47,7 @@ describe("who hosts", () => {
 		["its own name", ["node0"], {}, host(0, "10.0.0.5")],
 		["its own name in capitals", ["NODE0"], {}, host(0, ...EVERYWHERE)],
 		["its own address", ["192.168.1.5"], {}, host(0, "192.168.1.5")],
-		["its own address of IPv6", ["six"], {}, host(0, "fd00::5")],
 		["another's name", ["node1"], {}, join],
-		["another's address", ["10.0.0.6"], {}, join],
 		["a name that leads nowhere", ["nowhere"], {}, join],
 		[
 			"its own with a domain that leads nowhere",
@@ -58,7 +56,6 @@ describe("who hosts", () => {
 			host(0, ...EVERYWHERE),
 		],
 		["localhost", ["localhost"], {}, host(0, "127.0.0.1")],
-		["a loopback address", ["127.0.0.2"], {}, host(0, "127.0.0.2")],
 		[
 			"a name that is a loopback one here",
 			["node0.lan"],
@@ -78,12 +75,6 @@ describe("who hosts", () => {
 			host(0, "10.0.0.5"),
 		],
 		[
-			"a machine that is played",
-			["127.0.0.2"],
-			{ localAddr: "127.0.0.2" },
-			host(0, "127.0.0.2"),
-		],
-		[
 			"another machine that is played",
 			["127.0.0.2"],
 			{ localAddr: "127.0.0.3" },
@@ -97,18 +88,11 @@ describe("who hosts", () => {
 			host(0, ...EVERYWHERE),
 		],
 		[
-			"is_host=true and its own name",
-			["node0"],
-			{ isHost: true },
-			host(0, "10.0.0.5"),
-		],
-		[
 			"the second of three",
 			["node1", "node0", "node2"],
 			{},
 			host(1, "10.0.0.5"),
 		],
-		["none of three", ["node1", "node2", "nowhere"], {}, join],
 		[
 			"one of three that are played",
 			["127.0.0.2", "127.0.0.3", "127.0.0.4"],

@@ -1,0 +1,304 @@
+import { join } from "node:path";
+import type { Cleanups } from "../base/cleanups.js";
+import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import type { Shape } from "../base/shape.js";
+import type { AgentConfig } from "../config/agent-config.js";
+import type { WatchedNode } from "../hangs/evidence.js";
+import { ExitWatch } from "../hangs/exit-watch.js";
+import {
+	HangInquiry,
+	type HangInquiryOptions,
+	type HungWorker,
+} from "../hangs/hang-inquiry.js";
+import {
+	HangWatch,
+	type HangWatchOptions,
+	LostSteps,
+} from "../hangs/hang-watch.js";
+import { StuckWatch } from "../hangs/stuck-watch.js";
+import { WhyWatch } from "../hangs/why-watch.js";
+import { lastLines } from "../logs/last-lines.js";
+import { EVIDENCE } from "../model/evidence.js";
+import { PROGRESS } from "../model/progress.js";
+import type { StartSource } from "../model/start.js";
+import type { StepSource } from "../model/step.js";
+import type { Topic } from "../model/topic.js";
+import type { Membership } from "../rendezvous/member/membership.js";
+import { KEPT_ROUNDS } from "../rendezvous/records/history-record.js";
+import { RunKeys } from "../rendezvous/records/keys.js";
+import { ledgerRecords } from "../rendezvous/records/ledger-record.js";
+import {
+	encodeRecord,
+	informationAt,
+} from "../rendezvous/records/record-codec.js";
+import type { Store } from "../rendezvous/store/store.js";
+import { readErrorFile } from "../report/error-file.js";
+import type { NodeProcess } from "../steps/node.js";
+import { RoundLedger, type RoundLedgerOptions } from "../steps/round-ledger.js";
+import { StepWatch, type StepWatchOptions } from "../steps/step-watch.js";
+import { StragglerWatch } from "../steps/stragglers.js";
+import { furthestOfAll } from "../steps/work.js";
+import { WorkerReaders } from "../steps/worker-readers.js";
+import type { AgentInput } from "./machine/inputs.js";
+import type { AgentState } from "./machine/state.js";
+import { RULE_LINES } from "./workers/explain-end.js";
+import type { NodeResources, Replies } from "./workers/node-resources.js";
+import type { WorkerGroup } from "./workers/worker-group.js";
+
+/** Deletions per transaction; etcd's limit is 128 operations. */
+const BATCH_SIZE = 100;
+
+export interface OpenStepsOptions {
+	readonly clock: Clock;
+	readonly log: Logger;
+	readonly cleanups: Cleanups;
+	readonly config: AgentConfig;
+	/** This node's log directory. */
+	readonly logDirectory: string;
+	readonly store: Store;
+	/** When this agent came to the run, in milliseconds since 1970. */
+	readonly arrivedAt: number;
+	readonly membership: Pick<Membership, "lease">;
+	readonly workers: Pick<WorkerGroup, "processes">;
+	readonly replies: Pick<Replies, "readNow">;
+	readonly resources: Pick<NodeResources, "logSpace" | "channelSpace">;
+	readonly dispatch: (input: AgentInput) => void;
+	readonly onLook: StepWatchOptions["onLook"];
+	readonly onHang: HangWatchOptions["onHang"];
+	readonly starts: StartSource | undefined;
+	/** Called with the pid of a worker that has made a step. */
+	readonly onStep: (pid: number, source: StepSource) => void;
+}
+
+/** What follows the workers of a node while they run and while they end. */
+export interface OpenSteps {
+	readonly steps: StepWatch;
+	readonly stuck: StuckWatch;
+	readonly ledger: Pick<RoundLedger, "close">;
+	/** Takes each new state of the agent. */
+	readonly follow: (state: AgentState) => void;
+	/** Passes on what workers have reported until now, while a round runs. */
+	readonly hear: () => void;
+}
+
+/** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
+export function openSteps(options: OpenStepsOptions): OpenSteps {
+	const { clock, log, config, store, workers, replies, onLook } = options;
+	const { nodeId } = config;
+	const keys = new RunKeys(config.runId);
+	const processes = () => workers.processes;
+	const readReports = () => {
+		for (const { directory } of processes()) replies.readNow(directory);
+	};
+	const topics = openTopics(keys, options);
+	const { progress } = topics;
+	const stragglers = new StragglerWatch({ clock, log, progress });
+	const ledger = openLedger(keys, options, stragglers);
+	const readers = openReaders(options, processes, ledger);
+	const node: WatchedNode = {
+		clock,
+		log,
+		nodeId,
+		cwd: config.command.cwd,
+		logDirectory: options.logDirectory,
+		processes,
+		progress: () => readers.progress(),
+	};
+	const onHung = (process: NodeProcess, hung: HungWorker) =>
+		options.dispatch(hungInput(process, hung, clock.now()));
+	const hangs = openHangWatch(options, readers, { ...node, topics, onHung });
+	const steps = new StepWatch({
+		clock,
+		nodeId,
+		readers,
+		processes,
+		readReports,
+		progress,
+		straggler: (running) => stragglers.look(running),
+		ledger,
+		judge: hangs,
+		onLook,
+	});
+	const why = new WhyWatch({
+		...node,
+		store,
+		asked: keys.asked,
+		answers: topics.answers,
+		round: () => steps.place,
+	});
+	const stuck = new StuckWatch(node);
+	const { exitMs } = config.steps;
+	const stepOf = (localRank: number) => steps.stepOf(localRank);
+	const exits = new ExitWatch({ ...node, exitMs, stepOf, onHung });
+	options.cleanups.add("closing the watch on steps", () => {
+		for (const watch of [stuck, exits, why, steps]) watch.close();
+		void ledger.close();
+	});
+	const follow = (state: AgentState) => {
+		for (const watch of [hangs, steps, stuck, exits]) watch.follow(state);
+	};
+	const hear = () => {
+		if (steps.place.round > 0) readReports();
+	};
+	return { steps, stuck, ledger, follow, hear };
+}
+
+function openReaders(
+	{ clock, config, onStep }: OpenStepsOptions,
+	processes: () => readonly NodeProcess[],
+	ledger: Pick<RoundLedger, "stepped">,
+): WorkerReaders {
+	return new WorkerReaders({
+		clock,
+		pattern: config.steps.pattern,
+		processes,
+		onStep: (directory, steps) => {
+			ledger.stepped(directory, steps);
+			const process = processes().find((one) => one.directory === directory);
+			if (process) onStep(process.pid, steps.source);
+		},
+	});
+}
+
+function openHangWatch(
+	{ clock, config, resources, onHang }: OpenStepsOptions,
+	readers: WorkerReaders,
+	node: Omit<HangInquiryOptions, "steps">,
+): HangWatch {
+	const { steps } = config;
+	const { processes } = node;
+	return new HangWatch({
+		clock,
+		limits: steps,
+		processes,
+		readers,
+		lostSteps: new LostSteps({ clock, ...resources }),
+		inquiry: new HangInquiry({ ...node, steps }),
+		onHang,
+	});
+}
+
+/** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */
+export function withStep(
+	input: AgentInput,
+	{
+		steps,
+		hear,
+	}: { readonly steps: Pick<StepWatch, "stepOf"> } & Pick<OpenSteps, "hear">,
+): AgentInput {
+	if (input.kind !== "worker-exited" || input.exitCode === 0) return input;
+	if (input.exit.signalledByAgent) return input;
+	hear();
+	return { ...input, step: steps.stepOf(input.localRank) };
+}
+
+/** Adds what rules and the report want to know of the process. One that has raised an exception may have said more. */
+export function hungInput(
+	{ localRank, pid, startedAt, logs }: NodeProcess,
+	hung: HungWorker,
+	now: number,
+): AgentInput {
+	const error =
+		hung.cause === "crash" && logs
+			? readErrorFile(join(logs.directory, "error.json"))
+			: undefined;
+	const stderr = logs?.stderr;
+	const lines =
+		stderr &&
+		lastLines(stderr.file, { from: stderr.startBytes, count: RULE_LINES });
+	return {
+		kind: "worker-hung",
+		...hung,
+		localRank,
+		pid,
+		uptimeMs: Math.round(now - (startedAt ?? now)),
+		error,
+		lastLines: error ? undefined : lines?.join("\n"),
+	};
+}
+
+function openTopics(keys: RunKeys, options: OpenStepsOptions) {
+	return {
+		progress: openTopic(PROGRESS, keys.progress, options),
+		evidence: openTopic(EVIDENCE, keys.evidence, options),
+		answers: openTopic(EVIDENCE, keys.answers, options),
+	};
+}
+
+function openTopic<Record extends { readonly version: 1 }>(
+	shape: Shape<Record>,
+	prefix: string,
+	{ store, membership, config }: OpenStepsOptions,
+): Topic<Record> {
+	return {
+		publish: async (record) => {
+			const lease = membership.lease?.id;
+			if (lease === undefined) return;
+			const put = prefix + config.nodeId;
+			const write = { put, value: encodeRecord(record), lease };
+			await store.transaction([], [write]).catch(() => {});
+		},
+		read: async () => {
+			const snapshot = await store.snapshot([prefix]).catch(() => undefined);
+			if (snapshot === undefined) return undefined;
+			const found = new Map<string, Record>();
+			for (const key of snapshot.entries.keys()) {
+				const record = informationAt(shape, snapshot, key, () => {});
+				if (record) found.set(key.slice(prefix.length), record);
+			}
+			return found;
+		},
+	};
+}
+
+/** The ledger of this node, kept in the store without a lease. It only informs people: what the store does not take is lost. */
+export function openLedger(
+	keys: RunKeys,
+	options: Pick<OpenStepsOptions, "clock" | "arrivedAt" | "starts"> & {
+		readonly config: Pick<AgentConfig, "nodeId">;
+		readonly store: Pick<Store, "snapshot" | "transaction">;
+	},
+	stragglers: Pick<StragglerWatch, "lostMsIn">,
+): RoundLedger {
+	const { clock, store, config, arrivedAt, starts } = options;
+	const write: RoundLedgerOptions["write"] = async (record) => {
+		const put = keys.ledgerOf(record.round, record.nodeId);
+		const value = encodeRecord(record);
+		await store.transaction([], [{ put, value }]).catch(() => {});
+	};
+	const readFurthest: RoundLedgerOptions["readFurthest"] = async (
+		instance,
+		round,
+	) => {
+		const rounds = [round, Math.max(1, round - 1)];
+		const selectors = rounds.map((one) => keys.ledgerOfRound(one));
+		const snapshot = await store.snapshot(selectors).catch(() => undefined);
+		if (snapshot === undefined) return null;
+		const records = ledgerRecords(keys, snapshot, () => {});
+		return furthestOfAll(records.filter((one) => one.instance === instance));
+	};
+	const forgetBefore = async (round: number) => {
+		if (round <= KEPT_ROUNDS) return;
+		const prefix = keys.ledgerOfRound(round - KEPT_ROUNDS);
+		const snapshot = await store.snapshot([prefix]).catch(() => undefined);
+		const old = [...(snapshot?.entries.keys() ?? [])];
+		for (let from = 0; from < old.length; from += BATCH_SIZE) {
+			const batch = old.slice(from, from + BATCH_SIZE);
+			const writes = batch.map((key) => ({ delete: key }));
+			await store.transaction([], writes).catch(() => {});
+		}
+	};
+	const ledger = new RoundLedger({
+		clock,
+		nodeId: config.nodeId,
+		arrivedAt,
+		starts,
+		write,
+		readFurthest,
+		forgetBefore,
+		stragglerMs: (round) => stragglers.lostMsIn(round),
+	});
+	if (starts !== undefined) starts.onChange = ledger.startsChanged;
+	return ledger;
+}

@@ -1,0 +1,77 @@
+import type { Trace } from "./trace.js";
+
+/** What is known of a failure. */
+export interface FailureFacts {
+	/** It ended by itself, or made no step. */
+	readonly kind: "exit" | "hang";
+	/** 128 + n if signal n killed it. */
+	readonly exitCode: number;
+	/** The signal that killed it, or null. */
+	readonly signal: string | null;
+	/** The kernel killed it for want of memory. */
+	readonly isOutOfMemory: boolean;
+	/** What it has said about its end; undefined: nothing. */
+	readonly trace: Trace | undefined;
+	/** Its rank, and its last step, if known. */
+	readonly rank: number;
+	readonly step: number | undefined;
+	/** "hung for 61 s at train.py:41 in load_batch". */
+	readonly description: string;
+}
+
+/** Signals by which a process ends itself, with an error in native code. */
+const OWN_SIGNALS = new Map([
+	["SIGABRT", 6],
+	["SIGSEGV", 11],
+	["SIGBUS", 7],
+	["SIGFPE", 8],
+	["SIGILL", 4],
+	["SIGSYS", 31],
+	["SIGTRAP", 5],
+]);
+const SIGNAL_BASE = 128;
+const LAST_SIGNAL = 64;
+
+/**
+ * What makes two failures the same: the kind of exit, the exception's type, the innermost frame of the user's own code, the
+ * message without numbers. Where no exception is known, it must be the same rank; where the end may come from outside, as
+ * that by a signal, also the same step. Undefined: nothing shows that the program itself is at fault.
+ */
+export function fingerprintOf(facts: FailureFacts): string | undefined {
+	const { kind, rank, step, trace, description } = facts;
+	const place = step === undefined ? undefined : `rank ${rank}, step ${step}`;
+	if (kind === "hang") {
+		// Why it is the suspect may depend on the moment.
+		const [what = ""] = description.split(/(?<= (?:s|min)): /);
+		return place && `${withoutNumbers(what)}; ${place}`;
+	}
+	if (facts.isOutOfMemory) return `out of memory; ${place ?? `rank ${rank}`}`;
+	const end = endOf(facts);
+	if (end === undefined) return undefined;
+	if (trace !== undefined && trace.type !== null) {
+		const { type, where, message } = trace;
+		return `${end.words}; ${type}; ${where ?? ""}; ${withoutNumbers(message)}`;
+	}
+	if (end.isSignal) return place && `${end.words}; ${place}`;
+	return `${end.words}; rank ${rank}; ${withoutNumbers(trace?.message ?? "")}`;
+}
+
+/** Undefined: somebody else has ended it. */
+function endOf({
+	exitCode,
+	signal,
+}: FailureFacts): { words: string; isSignal: boolean } | undefined {
+	const number = exitCode - SIGNAL_BASE;
+	const isSignal = signal !== null || (number > 0 && number <= LAST_SIGNAL);
+	if (!isSignal) return { words: `exit code ${exitCode}`, isSignal };
+	const isOwn =
+		signal === null
+			? [...OWN_SIGNALS.values()].includes(number)
+			: OWN_SIGNALS.has(signal);
+	return isOwn ? { words: `signal ${number}`, isSignal } : undefined;
+}
+
+/** Numbers, addresses and digests differ from one failure to the next. */
+function withoutNumbers(text: string): string {
+	return text.replace(/0x[\da-f]+|\b(?=[a-f]*\d)[\da-f]{6,}\b|\d+/gi, "#");
+}

@@ -1,0 +1,78 @@
+import { isForeign } from "../failures/stack.js";
+import type { RankEvidence } from "../model/evidence.js";
+import type { HangKind, Suspect } from "../model/hang.js";
+
+/** The content of `hang.json`, and what all nodes agree on. */
+export interface Verdict {
+	readonly kind: HangKind;
+	/** Empty if nothing that is known points to anybody. */
+	readonly suspects: readonly Suspect[];
+	/** The ranks that only wait for others. */
+	readonly waiting: readonly number[];
+	/** Why, in one line. */
+	readonly reason: string;
+}
+
+/** Whom a rule of the table names, and why. */
+export type Accusation = Pick<Verdict, "kind" | "reason"> & {
+	readonly ranks: readonly RankEvidence[];
+	readonly why: (rank: RankEvidence) => string;
+};
+
+/** Undefined if nobody would be accused. */
+export function some(
+	ranks: readonly RankEvidence[],
+	about: Omit<Accusation, "ranks">,
+): Accusation | undefined {
+	return ranks.length === 0 ? undefined : { ...about, ranks };
+}
+
+/** Parts with the same key, the largest first. */
+export function partsOf<Item>(
+	items: readonly Item[],
+	keyOf: (item: Item) => string,
+): readonly (readonly [string, readonly Item[]])[] {
+	const parts = new Map<string, Item[]>();
+	for (const item of items) {
+		const key = keyOf(item);
+		parts.set(key, [...(parts.get(key) ?? []), item]);
+	}
+	return [...parts].sort(([, left], [, right]) => right.length - left.length);
+}
+
+/** Functions in which a rank waits for other ranks; without a model's own code in it, autograd waits for DDP's collectives. */
+const WAITING =
+	/all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|broadcast|barrier|\brecv\b|\bgather\b|\bscatter\b|_wait_for_|waitForWork|wait_for_work|_engine_run_backward/i;
+const DATA_LOADER = /torch[/\\]utils[/\\]data[/\\]/;
+const COMMUNICATION = /torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod/;
+
+/** Whether what the user's innermost function has called is torch's data loader: it gives no batch. */
+export function waitsForData({ frames }: RankEvidence): boolean {
+	const own = frames.findIndex((frame) => !isForeign(frame));
+	return frames
+		.slice(0, own < 0 ? undefined : own)
+		.some(({ file }) => DATA_LOADER.test(file));
+}
+
+/**
+ * Whether its stack shows that it waits for other ranks; undefined without a stack. Only what the innermost function of
+ * the user's has called counts: a model's own code runs inside of torch's DistributedDataParallel.
+ */
+export function waits({ frames }: RankEvidence): boolean | undefined {
+	if (frames.length === 0) return undefined;
+	const own = frames.findIndex((frame) => !isForeign(frame));
+	return frames
+		.slice(0, own < 0 ? undefined : own + 1)
+		.some(
+			({ file, function: name }) =>
+				WAITING.test(name) || COMMUNICATION.test(file),
+		);
+}
+
+/** Whether its stack or its recorder shows that it waits for other ranks. */
+export function waitsForOthers(one: RankEvidence): boolean {
+	return (
+		waits(one) === true ||
+		one.groups.some(({ unfinished }) => unfinished !== undefined)
+	);
+}

@@ -1,0 +1,176 @@
+/*
+ * The ranks that keep a round from its next step, as one pure function of the
+ * evidence of all its nodes. The first rule that names somebody decides.
+ *
+ *   evidence                                         | suspects            | kind
+ *   -------------------------------------------------|---------------------|----------
+ *   SIGSTOP or a debugger holds a rank               | that rank           | stopped
+ *   a rank is in kernel state D                      | that rank           | hung
+ *   some ranks of a group have entered its oldest    | the ranks that have | hung
+ *     unfinished collective, and others have not     | not, and wait in no |
+ *                                                    | other group         |
+ *   all are inside, with other operations, sizes or  | the smaller part    | mismatch
+ *     types                                          |                     |
+ *   by their stacks, some wait in a collective and   | the ranks that do   | hung
+ *     others do not                                  | not wait for others |
+ *   each that has not entered one group's collective | nobody              | mismatch
+ *     is inside of another group's                   |                     |
+ *   some have made one step less than all others,    | those               | hung
+ *     and they are no more than these                |                     |
+ *   stacks differ                                    | the smallest part   | hung
+ *   one rank stands still, others have ended         | that rank           | hung
+ *   anything else                                    | nobody              | hung
+ *
+ * Where one that holds up the others computes, reads or writes, the round is
+ * slow instead of hung; without a suspect this may be any rank. Two parts of
+ * one size point to nobody: a guess is not presented as knowledge. Steps count
+ * more than stacks, because a rank that waits may poll: its stack then depends
+ * on the moment.
+ */
+
+import type { RankEvidence } from "../model/evidence.js";
+import type { Suspect } from "../model/hang.js";
+import {
+	type Accusation,
+	partsOf,
+	some,
+	type Verdict,
+	waits,
+	waitsForData,
+} from "./accusation.js";
+import { circle, mismatch, notEntered } from "./collectives.js";
+
+/**
+ * @param evidence of every rank that a node has told of
+ * @param isWhole whether all nodes of the round that stand still have told
+ */
+export function blame(
+	evidence: readonly RankEvidence[],
+	isWhole: boolean,
+): Verdict {
+	const ranks = [...evidence].sort((left, right) => left.rank - right.rank);
+	const accusation =
+		stopped(ranks) ??
+		blocked(ranks) ??
+		notEntered(ranks) ??
+		mismatch(ranks) ??
+		notWaiting(ranks) ??
+		circle(ranks) ??
+		(isWhole ? oneStepBehind(ranks) : undefined) ??
+		otherStack(ranks) ??
+		(isWhole ? alone(ranks) : undefined);
+	if (accusation === undefined) return nobody(ranks);
+	const accused = new Set(accusation.ranks);
+	const suspects = accusation.ranks.map((one) => asSuspect(one, accusation));
+	const isSlow =
+		accusation.kind === "hung" &&
+		accusation.ranks.some(({ activity }) => activity === "busy");
+	return {
+		kind: isSlow ? "slow" : accusation.kind,
+		suspects,
+		waiting: ranks.filter((one) => !accused.has(one)).map(({ rank }) => rank),
+		reason: accusation.reason,
+	};
+}
+
+function asSuspect(one: RankEvidence, { why }: Accusation): Suspect {
+	const { rank, nodeId: node, where = null, activity } = one;
+	const data = waitsForData(one) ? "; it waits for its data loader" : "";
+	const doing = activity === "busy" ? "; it computes, reads or writes" : "";
+	return { rank, node, why: `${why(one)}${data}${doing}`, where };
+}
+
+function nobody(ranks: readonly RankEvidence[]): Verdict {
+	const isSlow = ranks.some(({ activity }) => activity === "busy");
+	return {
+		kind: isSlow ? "slow" : "hung",
+		suspects: [],
+		waiting: ranks.map(({ rank }) => rank),
+		reason: "no suspect: nothing that is known sets one rank apart",
+	};
+}
+
+function stopped(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const held = ranks.filter(({ activity }) => activity === "stopped");
+	return some(held, {
+		kind: "stopped",
+		reason: "a signal or a debugger has stopped it",
+		why: () => "stopped by SIGSTOP or a debugger (kernel state T)",
+	});
+}
+
+function blocked(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const stuck = ranks.filter(({ activity }) => activity === "blocked");
+	return some(stuck, {
+		kind: "hung",
+		reason: "the kernel waits for a device or a file system",
+		why: ({ waitChannel = "unknown" }) =>
+			`in kernel state D, which no signal ends (it waits in ${waitChannel})`,
+	});
+}
+
+function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {
+	if (!ranks.some((one) => waits(one) === true)) return undefined;
+	return some(
+		ranks.filter((one) => waits(one) === false),
+		{
+			kind: "hung",
+			reason: "the others wait for it in a collective, by their stacks",
+			why: () =>
+				"its stack does not wait for other ranks, and those of others do",
+		},
+	);
+}
+
+/** Part by the innermost frames: equal programs at the same place have the same. */
+function otherStack(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const known = ranks.filter(({ activity }) => activity !== "gone");
+	const parts = partsOf(known, ({ frames }) =>
+		frames
+			.slice(0, 5)
+			.map(({ file, line }) => `${file}:${line}`)
+			.join(" "),
+	);
+	const [nextFewest, fewest] = parts.slice(-2);
+	if (nextFewest === undefined || fewest === undefined) return undefined;
+	const [stack, ranksThere] = fewest;
+	if (ranksThere.length === nextFewest[1].length || stack === "")
+		return undefined;
+	return some(ranksThere, {
+		kind: "hung",
+		reason: "its stack differs from that of most ranks",
+		why: () => "its stack differs from that of most ranks",
+	});
+}
+
+/** The others have made the step and wait for them to make it too. Ranks that count otherwise are further apart. */
+function oneStepBehind(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const known = ranks.filter(({ activity }) => activity !== "gone");
+	const steps = known.flatMap(({ step }) => step ?? []);
+	const last = Math.max(...steps);
+	const ahead = known.filter(({ step }) => step === last);
+	const behind = known.filter(({ step }) => step === last - 1);
+	const isClear = ahead.length + behind.length === known.length;
+	if (!isClear || behind.length > ahead.length) return undefined;
+	return some(behind, {
+		kind: "hung",
+		reason: `all others have made step ${last}`,
+		why: () => `it has not made step ${last}, and all others have`,
+	});
+}
+
+/** All others have ended. Where it waits for one of them, that may be their fault as well. */
+function alone(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const left = ranks.filter(({ activity }) => activity !== "gone");
+	const [last] = left;
+	if (last === undefined || left.length > 1) return undefined;
+	if (ranks.length > 1 && waits(last) === true) return undefined;
+	return some(left, {
+		kind: "hung",
+		reason: "it is the only rank that makes no step",
+		why: () =>
+			ranks.length > 1
+				? "it makes no step, and all others have ended"
+				: "it is the only rank that makes no step",
+	});
+}

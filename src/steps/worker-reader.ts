@@ -1,0 +1,171 @@
+import type { Clock } from "../base/clock.js";
+import type { ReceivedReply } from "../channel/events.js";
+import type { HeldFile } from "../logs/held-file.js";
+import type { Pace, StepSource } from "../model/step.js";
+import { OwnTime } from "./pace.js";
+import { HookSteps, OutputSteps } from "./sources.js";
+import {
+	type Movement,
+	noteMove,
+	noteStep,
+	type SeenStep,
+	type WorkerSteps,
+} from "./worker-steps.js";
+
+type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
+
+/** What is read of one worker process. */
+export interface ReaderOptions {
+	readonly clock: Pick<Clock, "now" | "wallTime">;
+	readonly pattern: RegExp;
+	/** The hook's file; it may not exist. */
+	readonly hookFile: string;
+	/** Its redirected output, and where in the files this process begins. */
+	readonly outputs: readonly {
+		readonly file: HeldFile;
+		readonly startBytes: number;
+	}[];
+	/** Called with each new step. */
+	readonly onStep?: ((steps: WorkerSteps) => void) | undefined;
+}
+
+/** The most numbers that are kept of a report, and the longest name. */
+const MOST_METRICS = 20;
+const LONGEST_NAME = 60;
+const NEVER = Number.NEGATIVE_INFINITY;
+/** The hook's number has its place in a file; a report and a line of output need a new one. */
+const SUREST_FIRST: readonly StepSource[] = ["hook", "report", "output"];
+/** Fields of a report that are no figures of the training. */
+const NO_METRICS = new Set(["sequence", "timestamp", "step", "for_seconds"]);
+
+/** Follows the steps of one worker process, from all three sources. */
+export class WorkerReader {
+	private readonly hook: HookSteps;
+	private readonly outputs: readonly OutputSteps[];
+	/** The number that each source showed last: a kept worker's old number is no step of the new round. */
+	private readonly last = new Map<StepSource, number>();
+	private known: WorkerSteps | undefined;
+	private moved: Movement | undefined;
+	private announcedUntil = NEVER;
+	/** When it was last looked at. */
+	private lookedAt: number | undefined;
+	private readonly clock: ReaderOptions["clock"];
+	private readonly ownTime = new OwnTime();
+
+	private readonly onStep: (steps: WorkerSteps) => void;
+
+	constructor({ clock, pattern, hookFile, outputs, onStep }: ReaderOptions) {
+		this.clock = clock;
+		this.onStep = onStep ?? (() => {});
+		this.hook = new HookSteps(hookFile);
+		this.outputs = outputs.map(
+			({ file, startBytes }) => new OutputSteps(pattern, file, startBytes),
+		);
+	}
+
+	/** Its steps in this round; undefined if it has made none. */
+	get steps(): WorkerSteps | undefined {
+		return this.known;
+	}
+
+	/** How slow it is by itself; undefined if that is not known. */
+	get pace(): Pace | undefined {
+		return this.ownTime.pace;
+	}
+
+	/** How it moves in this round; undefined if it has not. */
+	get movement(): Movement | undefined {
+		return this.moved;
+	}
+
+	/** The source that shows its steps surely, of those that have shown any, now or in earlier rounds. */
+	get countedBy(): StepSource | undefined {
+		return SUREST_FIRST.find((source) => this.last.has(source));
+	}
+
+	/** Until when it has announced that no step comes. */
+	get busyUntil(): number {
+		return this.announcedUntil;
+	}
+
+	/** The worker goes on in another round. */
+	beginRound(): void {
+		this.known = undefined;
+		this.moved = undefined;
+		this.announcedUntil = NEVER;
+		this.ownTime.clear();
+	}
+
+	/** Takes a report; `now` on the agent's steady clock. */
+	heard(progress: Progress, now: number): void {
+		const { step, busy, for_seconds: seconds = 0 } = progress;
+		if (step !== undefined && Number.isFinite(step)) {
+			const metrics = metricsOf(progress);
+			this.see({ source: "report", step: Math.trunc(step), metrics }, now);
+		}
+		if (busy === undefined) return;
+		// A step made before this report must not be seen after it, and end what it announces.
+		this.look(now);
+		this.announcedUntil = now + seconds * 1_000;
+	}
+
+	/** Looks at the hook's file and the output. */
+	look(now: number): void {
+		const counted = this.hook.read();
+		if (counted !== undefined) {
+			const at = this.timeOf(counted.madeAt, now);
+			this.see({ source: "hook", step: counted.steps }, at);
+			this.ownTime.note(counted);
+		}
+		this.lookedAt = now;
+		// The output is searched only for want of something better.
+		if (this.last.has("hook") || this.last.has("report")) return;
+		for (const output of this.outputs) {
+			const { first, last } = output.read() ?? {};
+			if (last === undefined) continue;
+			this.see({ source: "output", step: last }, now, first !== last);
+		}
+	}
+
+	/** The steady time of a step that is seen `now`: it was made after the last look. */
+	private timeOf(madeAt: number, now: number): number {
+		const at = this.clock.now() - (this.clock.wallTime() - madeAt);
+		return Math.min(now, Math.max(this.lookedAt ?? now, at));
+	}
+
+	/** @param counts it has shown several numbers since the last look */
+	private see(seen: SeenStep, now: number, counts = false): void {
+		const { source, step } = seen;
+		const before = this.last.get(source);
+		this.last.set(source, step);
+		const isOld = this.known === undefined && before === step;
+		if (isOld) return;
+		const known = this.known;
+		this.known = noteStep(known, seen, now);
+		const isNew =
+			this.known.step !== known?.step || this.known.source !== known.source;
+		if (isNew) this.onStep(this.known);
+		// Each source tells that the worker lives, not only the one whose numbers are shown. But a first number in the output
+		// may be any text: a program that only says where it begins counts no steps.
+		const isMove = before === undefined ? source !== "output" : before !== step;
+		if (isMove || counts) this.move(now);
+	}
+
+	private move(now: number): void {
+		this.moved = noteMove(this.moved, now, this.announcedUntil !== NEVER);
+		this.announcedUntil = NEVER;
+	}
+}
+
+function metricsOf(progress: Progress): SeenStep["metrics"] {
+	const numbers = Object.entries(progress).filter(
+		(entry): entry is [string, number] =>
+			typeof entry[1] === "number" &&
+			Number.isFinite(entry[1]) &&
+			entry[0].length <= LONGEST_NAME &&
+			!NO_METRICS.has(entry[0]),
+	);
+	return numbers.length === 0
+		? undefined
+		: Object.fromEntries(numbers.slice(0, MOST_METRICS));
+}

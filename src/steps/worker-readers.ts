@@ -1,0 +1,146 @@
+import type { Clock } from "../base/clock.js";
+import type { ReceivedReply } from "../channel/events.js";
+import { channelPaths, hookPaths } from "../channel/layout.js";
+import type { WorkerProgress } from "../model/progress.js";
+import type { NodeProcess } from "./node.js";
+import { Arrivals } from "./pace.js";
+import { WorkerReader } from "./worker-reader.js";
+import { stepRate, type WorkerSteps } from "./worker-steps.js";
+
+export interface WorkerReadersOptions {
+	readonly pattern: RegExp;
+	/** The present worker processes. */
+	readonly processes: () => readonly NodeProcess[];
+	readonly clock: Pick<Clock, "now" | "wallTime">;
+	/** Called with each new step of the process that has this channel. */
+	readonly onStep: (directory: string, steps: WorkerSteps) => void;
+}
+
+/** A reader of the steps of each present worker process. */
+export class WorkerReaders {
+	/** By channel directory: no two processes have the same. */
+	private readonly readers = new Map<string, WorkerReader>();
+	private readonly arrivals = new Arrivals();
+
+	constructor(private readonly options: WorkerReadersOptions) {}
+
+	/** When any of them last moved; undefined if none has. */
+	get movedAt(): number | undefined {
+		const readers = [...this.readers.values()];
+		const times = readers.flatMap(({ movement }) => movement?.at ?? []);
+		return times.length === 0 ? undefined : Math.max(...times);
+	}
+
+	/**
+	 * Until when a worker has announced that no step comes, to the second, in milliseconds since 1970. It stays until the next
+	 * step, also when the time is over: other nodes count their limit from it. Undefined if none has.
+	 */
+	get busyUntil(): number | undefined {
+		const restMs = this.busyMs;
+		if (restMs === Number.NEGATIVE_INFINITY) return undefined;
+		const until = this.options.clock.wallTime() + restMs;
+		return Math.round(until / 1_000) * 1_000;
+	}
+
+	get isBusy(): boolean {
+		return this.busyMs > 0;
+	}
+
+	private get busyMs(): number {
+		const readers = [...this.readers.values()];
+		const until = readers.map(({ busyUntil }) => busyUntil);
+		return Math.max(...until) - this.options.clock.now();
+	}
+
+	/** How far the workers of the present round have come; only those that have made a step. */
+	progress(): readonly WorkerProgress[] {
+		const { clock, processes } = this.options;
+		const now = clock.now();
+		const wallTime = clock.wallTime();
+		return processes().flatMap((process) => {
+			const { steps, pace } = this.of(process);
+			if (steps === undefined) return [];
+			const { localRank, start } = process;
+			const { step, source, metrics } = steps;
+			const stepAt = Math.round(wallTime - (now - steps.at));
+			return {
+				localRank,
+				step,
+				source,
+				stepAt,
+				metrics,
+				start,
+				rate: stepRate(steps, now),
+				pace: pace ?? this.arrivals.paceOf(localRank),
+			};
+		});
+	}
+
+	/**
+	 * The furthest step of the present round; undefined if no worker counts steps, null if one has gone back.
+	 */
+	get furthest(): number | null | undefined {
+		const counted = [...this.readers.values()].flatMap((reader) =>
+			reader.movement !== undefined && reader.steps ? [reader.steps] : [],
+		);
+		if (counted.length === 0) return undefined;
+		return counted.some(({ startsOver }) => startsOver)
+			? null
+			: Math.max(...counted.map(({ step }) => step));
+	}
+
+	/** The last step of the worker in this place; undefined if it counts none, or has gone back. */
+	stepOf(localRank: number): number | undefined {
+		const process = this.options
+			.processes()
+			.find((one) => one.localRank === localRank);
+		const { movement, steps } = process ? this.of(process) : {};
+		return movement && steps && !steps.startsOver ? steps.step : undefined;
+	}
+
+	/** Takes a report of this process; `now` on the agent's steady clock. */
+	heard(
+		process: NodeProcess,
+		reply: ReceivedReply & { readonly kind: "PROGRESS" },
+		now: number,
+	): void {
+		this.of(process).heard(reply, now);
+		if (reply.step === undefined) return;
+		this.arrivals.note(process.localRank, reply.step, reply.timestamp);
+	}
+
+	/** Looks at what the workers have left, and forgets those that are not there any more. */
+	look(): void {
+		const now = this.options.clock.now();
+		const processes = this.options.processes();
+		const kept = new Set(processes.map(({ directory }) => directory));
+		for (const directory of this.readers.keys()) {
+			if (!kept.has(directory)) this.readers.delete(directory);
+		}
+		for (const process of processes) this.of(process).look(now);
+	}
+
+	/** The reader of this process, made if it is new. */
+	of({ directory, logs }: NodeProcess): WorkerReader {
+		const known = this.readers.get(directory);
+		const streams = [logs?.stdout, logs?.stderr];
+		const { clock, pattern, onStep } = this.options;
+		const reader =
+			known ??
+			new WorkerReader({
+				clock,
+				pattern,
+				hookFile: hookPaths(channelPaths(directory).hook).steps,
+				outputs: streams.flatMap((stream) => stream ?? []),
+				onStep: (steps) => onStep(directory, steps),
+			});
+		this.readers.set(directory, reader);
+		return reader;
+	}
+
+	/** The kept processes go on in another round. */
+	beginRound(): void {
+		this.arrivals.clear();
+		for (const reader of this.readers.values()) reader.beginRound();
+	}
+}

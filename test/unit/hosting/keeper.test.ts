@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import type { Sight } from "../../../src/hosting/gateway.js";
+import { judgeUse, type UseMemory } from "../../../src/hosting/keeper.js";
+
+/** After how many seconds of these sights, one each second, etcd is needed no longer; undefined: it still is. */
+function endsAfter(
+	sights: readonly Sight[],
+	{ idleMs = 60_000, hasLeft = false } = {},
+): number | undefined {
+	let memory: UseMemory = { usedAt: 0, overSince: undefined };
+	for (const [index, sight] of sights.entries()) {
+		const now = (index + 1) * 1_000;
+		const judged = judgeUse(memory, sight, now, { idleMs, hasLeft });
+		if (judged.isDone) return now / 1_000;
+		memory = judged.memory;
+	}
+	return undefined;
+}
+
+const times = (count: number, sight: Sight) => Array<Sight>(count).fill(sight);
+
+it.each<[string, readonly Sight[], number | undefined]>([
+	["in use", times(500, "used"), undefined],
+	["five seconds after the run's end", ["used", ...times(9, "over")], 7],
+	[
+		"not when the run begins again",
+		["over", "over", "used", ...times(4, "over")],
+		undefined,
+	],
+	[
+		"not when the run begins again and is deserted",
+		["over", ...times(20, "deserted")],
+		undefined,
+	],
+	[
+		"also where the others of the cluster went first",
+		["used", "over", ...times(9, "unknown")],
+		7,
+	],
+	["deserted for too long", ["used", ...times(70, "deserted")], 61],
+	["without a majority for too long", ["used", ...times(70, "unknown")], 61],
+	[
+		"not for an outage",
+		["used", ...times(50, "unknown"), "used", ...times(50, "unknown")],
+		undefined,
+	],
+])("etcd is ended: %s", (_, sights, seconds) => {
+	expect(endsAfter(sights)).toBe(seconds);
+});
+
+it("is ended soon where its agent has left in order, and nobody else is there", () => {
+	const hasLeft = true;
+	expect(endsAfter(["used", ...times(30, "deserted")], { hasLeft })).toBe(11);
+	expect(endsAfter(times(100, "used"), { hasLeft })).toBeUndefined();
+	expect(
+		endsAfter(["used", ...times(30, "unknown")], { hasLeft }),
+	).toBeUndefined();
+});

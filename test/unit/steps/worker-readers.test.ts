@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { WorkerReaders } from "../../../src/steps/worker-readers.js";
+import { noteStep } from "../../../src/steps/worker-steps.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+/** Readers of workers that report these steps, one list for each worker. */
+function readersOf(reports: readonly (readonly number[])[]) {
+	const processes = reports.map((_, localRank) => ({
+		...{ localRank, rank: localRank, pid: 100 + localRank },
+		...{ directory: `/nosuch/${localRank}`, logs: undefined },
+	}));
+	const readers = new WorkerReaders({
+		pattern: /step (\d+)/g,
+		processes: () => processes,
+		clock: new VirtualClock(),
+		onStep: () => {},
+	});
+	for (const [localRank, steps] of reports.entries()) {
+		for (const step of steps) {
+			const process = processes[localRank];
+			if (process === undefined) continue;
+			const reply = {
+				kind: "PROGRESS",
+				sequence: 1,
+				timestamp: 0,
+				step,
+			} as const;
+			readers.heard(process, reply, 0);
+		}
+	}
+	return readers;
+}
+
+it.each([
+	["of workers that count none", [[], []], undefined],
+	["of the worker that is ahead", [[1, 2], [5]], 5],
+	["of a worker that counts each epoch from 0", [[1, 9, 0], [5]], null],
+])("the furthest step %s", (_, reports, furthest) => {
+	expect(readersOf(reports).furthest).toBe(furthest);
+});
+
+it.each([
+	["none", [[]], undefined],
+	["its last", [[3, 4]], 4],
+	["none where it has gone back", [[3, 4, 0]], undefined],
+])("the step of one worker: %s", (_, reports, step) => {
+	expect(readersOf(reports).stepOf(0)).toBe(step);
+});
+
+it("a better source does not make a worker start over", () => {
+	const output = noteStep(undefined, { source: "output", step: 90 }, 0);
+	const hook = noteStep(output, { source: "hook", step: 3 }, 1);
+	expect(hook.startsOver).toBe(false);
+});
