@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { isCommandWord, runCommandWord } from "./commands/command-table.js";
-import { launchLine } from "./commands/launch.js";
+import { launchLine } from "./commands/run.js";
+import { isCommandWord, runCommandWord } from "./commands.js";
 import { keepConsoleHarmless } from "./console.js";
 import { expectResult, reportCrashes, reportError } from "./crash.js";
 import { exitWhenWritten, outliveTerminals } from "./exit.js";

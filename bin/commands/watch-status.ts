@@ -14,7 +14,7 @@ import {
 	watchRuns,
 } from "../../src/operate/watch-runs.js";
 import { print, say } from "../console.js";
-import { type AskedCommand, placesInWords } from "./run-request.js";
+import { type AskedCommand, placesInWords } from "../run-command.js";
 
 /** The rows of a terminal that does not report its size. */
 const USUAL_ROWS = 24;

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { COMMANDS } from "../../bin/commands/command-table.js";
+import { COMMANDS } from "../../bin/commands.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
 import { CLI, runCli } from "../helpers/cli.js";
 import { cliHost } from "../helpers/cli-host.js";
@@ -91,23 +91,16 @@ describe("--help", () => {
 	});
 });
 
-const WITH_OWN_HELP = Object.entries(COMMANDS).filter(
-	([word]) => !["run", "help", "version"].includes(word),
-);
-
 test.each(
-	WITH_OWN_HELP,
-)("%s --help fits 80 columns and names its flags", async (word, { flags }) => {
+	Object.keys(COMMANDS).filter(
+		(word) => !["run", "help", "version"].includes(word),
+	),
+)("%s --help fits 80 columns", async (word) => {
 	const { exitCode, stdout, stderr } = await runLine([word, "--help"], { cwd });
 	expect([exitCode, stderr]).toEqual([0, ""]);
 	expect(stdout.startsWith(`Usage: elastic-run ${word}`)).toBe(true);
 	const widths = stdout.split("\n").map((line) => line.length);
 	expect(Math.max(...widths)).toBeLessThanOrEqual(WIDTH);
-	if (word === "validate") return;
-	const typed = flags.map(({ name, short }) => {
-		return short === undefined ? `--${name}` : `[-${short}]`;
-	});
-	expect(typed.filter((flag) => !stdout.includes(flag))).toEqual([]);
 });
 
 test("--version", async () => {
