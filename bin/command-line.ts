@@ -1,7 +1,10 @@
+import {
+	FOREIGN_FLAGS,
+	ignoredFlagsWarning,
+} from "../src/config/environment.js";
 import type { Option } from "../src/config/option.js";
 import { ALL_OPTIONS, COMMON_OPTIONS } from "../src/config/options.js";
 import type { CommandLine } from "../src/config/sources.js";
-import { FOREIGN_FLAGS, ignoredFlagsWarning } from "../src/config/torchrun.js";
 import { CliCommand, commanders } from "./command.js";
 import { commandList } from "./commands.js";
 

@@ -6,8 +6,12 @@ import type { AgentConfig } from "../../src/config/agent-config.js";
 import type { Host } from "../../src/config/host.js";
 import { type Option, optionsOf } from "../../src/config/option.js";
 import { OPTIONS } from "../../src/config/options.js";
-import { invalid, ok, type Parsed } from "../../src/config/parse/parsed.js";
-import { wholeNumber } from "../../src/config/parse/scalars.js";
+import {
+	invalid,
+	ok,
+	type Parsed,
+	wholeNumber,
+} from "../../src/config/parse/scalars.js";
 import { checkSettings } from "../../src/config/resolve.js";
 import type { Settings } from "../../src/config/settings.js";
 import { readCommandLine } from "../../src/config/sources.js";

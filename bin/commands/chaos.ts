@@ -5,11 +5,11 @@ import { OPTIONS } from "../../src/config/options.js";
 import { parseSomeTime } from "../../src/config/parse/notices.js";
 import {
 	ok,
+	oneOf,
 	type Parsed,
 	problem,
 	quote,
-} from "../../src/config/parse/parsed.js";
-import { oneOf } from "../../src/config/parse/scalars.js";
+} from "../../src/config/parse/scalars.js";
 import {
 	type Aim,
 	FAULT_KINDS,

@@ -1,7 +1,7 @@
 import { workerEnvironment } from "../../src/agent/workers/worker-environment.js";
 import { formatCount } from "../../src/base/units.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
-import { hideSecret } from "../../src/config/command-identity.js";
+import { hideSecret } from "../../src/config/resolve-identity.js";
 import type { Settings } from "../../src/config/settings.js";
 import {
 	type Configuration,

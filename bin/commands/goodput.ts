@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { optionsOf } from "../../src/config/option.js";
-import { ok, type Parsed, problem } from "../../src/config/parse/parsed.js";
+import { ok, type Parsed, problem } from "../../src/config/parse/scalars.js";
 import { costOf } from "../../src/goodput/cost.js";
 import { formatGoodput, readGoodput } from "../../src/operate/goodput.js";
 import { printResult, say } from "../console.js";

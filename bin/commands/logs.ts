@@ -1,8 +1,13 @@
 import { EXIT_CODES, messageOf } from "../../src/base/errors.js";
 import { onOff, optionsOf } from "../../src/config/option.js";
 import { OPTIONS } from "../../src/config/options.js";
-import { ok, type Parsed, problem } from "../../src/config/parse/parsed.js";
-import { parseCount, parseDuration } from "../../src/config/parse/scalars.js";
+import {
+	ok,
+	type Parsed,
+	parseCount,
+	parseDuration,
+	problem,
+} from "../../src/config/parse/scalars.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import { findLogs } from "../../src/operate/find-logs.js";
 import {

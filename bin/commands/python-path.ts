@@ -1,6 +1,9 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { pythonLibrary, pythonWheel } from "../../src/config/hooks.js";
 import { onOff, optionsOf } from "../../src/config/option.js";
+import {
+	pythonLibrary,
+	pythonWheel,
+} from "../../src/config/resolve-command.js";
 import { CliCommand } from "../command.js";
 import { print } from "../console.js";
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { CliCommand } from "../../bin/command.js";
 import { COMMANDS, isCommandWord, loadCommand } from "../../bin/commands.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { FOREIGN_FLAGS } from "../../src/config/environment.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
-import { FOREIGN_FLAGS } from "../../src/config/torchrun.js";
 
 const PAGES = [
 	"README.md",

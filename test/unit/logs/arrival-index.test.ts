@@ -12,7 +12,7 @@ import { systemClock } from "../../../src/base/clock.js";
 import { systemErrorCode } from "../../../src/base/errors.js";
 import { ArrivalIndex } from "../../../src/logs/arrival-index.js";
 import { createConsole } from "../../../src/logs/console-tail.js";
-import { ArrivalTimes } from "../../../src/operate/arrival-times.js";
+import { ArrivalTimes } from "../../../src/operate/log-source.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 let folder: ReturnType<typeof temporaryFolder>;

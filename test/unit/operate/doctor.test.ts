@@ -6,8 +6,10 @@ import {
 	judgeProcesses,
 	judgeStore,
 } from "../../../src/operate/doctor/checks.js";
-import { parseLimit } from "../../../src/operate/doctor/machine.js";
-import type { StoreFacts } from "../../../src/operate/doctor/store.js";
+import {
+	parseLimit,
+	type StoreFacts,
+} from "../../../src/operate/doctor/facts.js";
 import { controlGroupPaths } from "../../../src/processes/control-group.js";
 
 const limit = (count: number) => ({ soft: count, hard: count });

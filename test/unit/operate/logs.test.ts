@@ -18,8 +18,8 @@ import {
 import {
 	type LineSource,
 	mergeLines,
-} from "../../../src/operate/merge-lines.js";
-import { parseRanks } from "../../../src/operate/show-logs.js";
+	parseRanks,
+} from "../../../src/operate/show-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
