@@ -66,7 +66,6 @@ export class CliCommand extends Command {
 				getOutHasColors: () => false,
 			})
 			.exitOverride();
-		if (word !== undefined) this.answers("-h, --help", "show this page");
 	}
 
 	/** Accepts the flags that only this command has. They are checked before its work begins. */
@@ -119,7 +118,7 @@ export class CliCommand extends Command {
 	answers(
 		flags: "-h, --help" | "-V, --version",
 		help: string,
-		heading = "",
+		heading = "Options:",
 	): void {
 		const flag = new CommanderOption(flags, help).helpGroup(heading);
 		this.listen(flag, () => {
@@ -127,7 +126,9 @@ export class CliCommand extends Command {
 		});
 	}
 
+	/** To be called last: help shows itself at its end. */
 	does(work: Work): this {
+		this.answers("-h, --help", "show this page");
 		this.work = work;
 		return this;
 	}

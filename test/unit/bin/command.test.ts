@@ -95,8 +95,8 @@ it.each([
 	expect(text).toMatch(/^Usage: elastic-run x \[options\] \[RUN_ID\]\n/);
 	const named = text.match(/(?<= )--[a-z_-]+/g);
 	expect(named).toEqual([
-		...["--help", "--tail", "--follow", "--no-wait"],
-		...["--run-id", "--output", "--rule"],
+		...["--tail", "--follow", "--no-wait"],
+		...["--run-id", "--output", "--rule", "--help"],
 	]);
 });
 
