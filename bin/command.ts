@@ -13,7 +13,7 @@ import { print } from "./console.js";
 const HELP_WIDTH = 80;
 
 /** What was typed, and all that is wrong with it. */
-export interface TypedLine {
+interface TypedLine {
 	readonly asksFor: "help" | "version" | "run";
 	/** The flags, by the keys of their options. */
 	readonly given: ReadonlyMap<string, Setting>;

@@ -67,12 +67,8 @@ export function isColoured(stream: NodeJS.WriteStream): boolean {
 	return stream.isTTY && !process.env.NO_COLOR;
 }
 
-let isLost = false;
-
 /** Whether output of `print` was lost although its reader was there. */
-export function isPrintLost(): boolean {
-	return isLost;
-}
+let isLost = false;
 
 /** Prints a command's result. If it is lost, the command has failed, unless the reader left. */
 export function print(
@@ -107,8 +103,7 @@ const haste = new AbortController();
 /** Ends the process once everything written was handed to the system. */
 export function exitWhenWritten(exitCode: number): void {
 	process.exitCode = exitCode;
-	const end = () =>
-		process.exit(exitCode || (isPrintLost() ? EXIT_CODES.failed : 0));
+	const end = () => process.exit(exitCode || (isLost ? EXIT_CODES.failed : 0));
 	const endSoon = () => {
 		systemClock.wakeAt(systemClock.now() + PATIENCE_MS, () => {
 			if (process.stdout.writableLength > 0)

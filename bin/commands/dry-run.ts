@@ -11,7 +11,7 @@ import {
 } from "./settings-view.js";
 
 /** What a run would start, without secrets. */
-export interface DryRun {
+interface DryRun {
 	readonly configuration: Configuration;
 	readonly workers: readonly WorkerView[];
 	/** The variables that every worker inherits unchanged. */

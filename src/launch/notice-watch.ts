@@ -140,7 +140,7 @@ export class NoticeWatch implements NoticeListener {
 const LEAST_STAY_MS = 10 * 60_000;
 const TOO_SOON = "it does not join any more";
 
-export interface EarlyNoticesOptions {
+interface EarlyNoticesOptions {
 	readonly clock: Clock;
 	readonly log: Pick<Logger, "info">;
 	readonly shutdownTimeoutMs: number;

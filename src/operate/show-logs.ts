@@ -10,8 +10,7 @@ import {
 import { plainText } from "../logs/plain-text.js";
 import { paintForRank } from "../logs/prefix.js";
 import { findKnownAgents } from "./find-agent.js";
-import type { RunLogs } from "./find-logs.js";
-import { LogFolder, launcherWords } from "./log-folder.js";
+import { LogFolder, launcherWords, type RunLogs } from "./find-logs.js";
 import type { LineOrigin, LogLine } from "./log-source.js";
 import type { Searcher } from "./status/find-runs.js";
 
@@ -30,7 +29,7 @@ export interface LineChoice {
 	readonly since: number | undefined;
 }
 
-export interface ShowLogsOptions extends LineChoice {
+interface ShowLogsOptions extends LineChoice {
 	readonly logs: RunLogs;
 	/** Continues until none of the run's launchers on this machine is left. */
 	readonly follows: boolean;
@@ -40,7 +39,7 @@ export interface ShowLogsOptions extends LineChoice {
 }
 
 /** A summary of the lines shown. */
-export interface ShownLogs {
+interface ShownLogs {
 	/** Workers' files with lines. */
 	readonly files: number;
 	/** Files in which no line has a time. */

@@ -7,7 +7,6 @@ import { quote } from "../evidence/unfinished.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
 import { requestWhy } from "../node-files/why-request.js";
-import { openStore } from "../rendezvous/access/open-store.js";
 import { describeRun } from "../rendezvous/describe/describe-run.js";
 import type { RunPhase, RunStatus } from "../rendezvous/describe/run-status.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
@@ -16,6 +15,7 @@ import {
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
 import type { Snapshot } from "../rendezvous/store/store.js";
+import { inStore } from "./run-store.js";
 import { type ReadRun, readRun, type Searcher } from "./status/find-runs.js";
 import { PHASES } from "./status/format-status.js";
 import { readMirror } from "./status/local-runs.js";
@@ -66,8 +66,7 @@ export async function askWhy(
 		return collect(options, newest, read, clock);
 	}
 	if (places.store === undefined) return undefined;
-	const store = await openStore(places.store, { ...searcher, random: () => 0 });
-	try {
+	return inStore(places.store, clock, async ({ store }) => {
 		const keys = new RunKeys(options.runId);
 		const question = keys.question(options.id);
 		const at = Math.round(clock.wallTime());
@@ -77,9 +76,7 @@ export async function askWhy(
 		const report = await collect(options, newest, read, clock);
 		await store.transaction([], [{ delete: question }]);
 		return report;
-	} finally {
-		await store.close();
-	}
+	});
 }
 
 /** Waits until all nodes with workers have answered, or for as long as was asked. */
