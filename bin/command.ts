@@ -142,15 +142,21 @@ export class CliCommand extends Command {
 			return EXIT_CODES.succeeded;
 		}
 		const problems = [...line.problems];
-		const flags = readerOf(given, problems);
-		for (const option of this.own) flags.given(option);
 		for (const { text, place } of given.values()) {
-			const words = `${place}: ${EMPTY_VALUE}`;
-			if (text === "" && !problems.includes(words)) problems.push(words);
+			if (text === "") problems.push(`${place}: ${EMPTY_VALUE}`);
 		}
 		const [first] = operands;
 		if (this.operands === "" && first !== undefined) {
 			problems.push(`it takes flags only; leave out ${first} (see --help)`);
+		}
+		const flags = new SettingReader(
+			given,
+			(words) => problems.push(words),
+			({ name }) => `--${name}`,
+		);
+		// A value that was cut off or is missing is refused already.
+		if (problems.length === 0) {
+			for (const option of this.own) flags.given(option);
 		}
 		if (problems.length > 0) throw refusal(word, ...problems);
 		return this.work({ word, operands, given, flags });
@@ -260,14 +266,6 @@ function spellings(names: readonly string[]): string[] {
 	return names.flatMap((name) => [
 		...new Set([name, name.replaceAll("-", "_")]),
 	]);
-}
-
-function readerOf(settings: Settings, problems: string[]): SettingReader {
-	return new SettingReader(
-		settings,
-		(words) => problems.push(words),
-		({ name }) => `--${name}`,
-	);
 }
 
 /** The error that refuses the arguments of a command, one line a problem. */
