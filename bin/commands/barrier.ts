@@ -13,7 +13,7 @@ import {
 	wholeNumber,
 } from "../../src/config/parse/scalars.js";
 import { checkSettings } from "../../src/config/resolve.js";
-import type { Settings } from "../../src/config/settings.js";
+import { SettingReader, type Settings } from "../../src/config/settings.js";
 import { readCommandLine } from "../../src/config/sources.js";
 import type { ProbePlace } from "../../src/http/open-probe.js";
 import { ExitFileSpawner, exitCodeIn } from "../../src/processes/index.js";
@@ -61,23 +61,26 @@ const FLAGS = optionsOf("Command", {
 });
 
 export const command = new CliCommand("barrier", "", ABOUT)
-	.owns(FLAGS)
+	.takes(...Object.values(FLAGS))
 	.takes(OPTIONS.nnodes, OPTIONS.runId, OPTIONS.nodeId, ...STORE_OPTIONS)
 	.takes(OPTIONS.localAddr, OPTIONS.nodeRank, OPTIONS.role)
 	.takes(OPTIONS.maxRestarts, OPTIONS.exitCodeRestart, OPTIONS.logDir)
 	.takes(OPTIONS.logFormat, OPTIONS.signalsToHandle, OPTIONS.config)
 	.does(begin);
 
-async function begin({ given, flags }: CommandArguments): Promise<number> {
+async function begin({ given }: CommandArguments): Promise<number> {
 	const host = ownHost();
-	const { config, problems, warnings } = await readConfig(given, host);
-	const port = flags.given(FLAGS.probePort);
-	if (port === undefined) {
-		problems.unshift(
-			"barrier: --probe-port is missing; give the port of the probe",
-		);
+	const problems: string[] = [];
+	const refuse = (words: string) => problems.push(`barrier: ${words}`);
+	const flags = new SettingReader(given, refuse, ({ name }) => `--${name}`);
+	const port = flags.given(FLAGS.probePort) ?? 0;
+	const path = flags.value(FLAGS.probePath);
+	if (!given.has(FLAGS.probePort.key)) {
+		refuse("--probe-port is missing; give the port of the probe");
 	}
-	if (port === undefined || config === undefined || problems.length > 0) {
+	const { config, warnings, ...read } = await readConfig(given, host);
+	problems.push(...read.problems);
+	if (config === undefined || problems.length > 0) {
 		throw new ElasticRunError("USAGE", problems.join("\n"));
 	}
 	const fileOf = (option: Option<string>) => {
@@ -85,7 +88,7 @@ async function begin({ given, flags }: CommandArguments): Promise<number> {
 		return file === undefined ? undefined : resolve(host.cwd, file);
 	};
 	const choice = {
-		probe: { port, path: flags.value(FLAGS.probePath) },
+		probe: { port, path },
 		exitFile: fileOf(FLAGS.exitFile),
 		outcomeFile: fileOf(FLAGS.outcomeFile),
 	};
