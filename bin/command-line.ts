@@ -1,14 +1,16 @@
+import {
+	FOREIGN_FLAGS,
+	ignoredFlagsWarning,
+} from "../src/config/environment.js";
 import type { Option } from "../src/config/option.js";
 import { ALL_OPTIONS, COMMON_OPTIONS } from "../src/config/options.js";
 import type { CommandLine } from "../src/config/sources.js";
-import { FOREIGN_FLAGS, ignoredFlagsWarning } from "../src/config/torchrun.js";
-import { ArgumentParser, type HelpLine } from "./argument-parser.js";
-import { commandList, EXPLAIN } from "./commands/command-table.js";
+import { CliCommand, commanders } from "./command.js";
+import { commandList } from "./commands.js";
 
-export interface ParsedArguments extends CommandLine {
+/** The command line of a launch. */
+export interface LaunchLine extends CommandLine {
 	readonly asksFor: "help" | "version" | "run";
-	/** A failure whose consequence is asked for: `validate` only. */
-	readonly explain: string | undefined;
 	/** Hints about what the user may have meant. */
 	readonly notes: readonly string[];
 	/** Warns of flags without effect. */
@@ -17,72 +19,75 @@ export interface ParsedArguments extends CommandLine {
 
 /**
  * Parses a command line. Everything after the script belongs to the script.
- * @param isLaunch it has to name a command, and cannot ask for an explanation
+ * @param more an option that a launch does not have; with it no command need be named
  */
 export function parseArguments(
 	args: readonly string[],
-	isLaunch = true,
-): ParsedArguments {
-	const parser = launchParser();
-	if (!isLaunch) parser.add(EXPLAIN);
+	more?: Option<unknown>,
+): LaunchLine {
+	const command = launchCommand();
+	if (more !== undefined) command.takes(more);
 	const ignored = new Set<string>();
-	for (const { instead, ...flag } of FOREIGN_FLAGS) {
-		parser.addHidden(flag, (typed) => {
-			if (instead === undefined) ignored.add(typed);
-			else parser.problems.push(`${typed} has no meaning here: ${instead}`);
+	for (const { name, argument, instead } of FOREIGN_FLAGS) {
+		command.acceptHidden(name, argument !== undefined, (typed) => {
+			if (instead !== undefined) {
+				return `${typed} has no meaning here: ${instead}`;
+			}
+			ignored.add(typed);
+			return undefined;
 		});
 	}
-	const words = parser.parse(args);
-	const [script, ...scriptArgs] = words ?? [];
-	if (words?.length === 0 && isLaunch) {
-		parser.problems.push(
-			"no command given; give a script or a command after the options (see --help)",
-		);
-	}
-	const explain = parser.given.get(EXPLAIN.name)?.text;
-	parser.given.delete(EXPLAIN.name);
+	const { asksFor, given, problems, operands } = command.read(args);
+	const [script, ...scriptArgs] = operands ?? [];
+	const isNameless = operands?.length === 0 && more === undefined;
 	return {
-		...{ asksFor: parser.asksFor, explain },
-		flags: parser.given,
+		asksFor,
+		flags: given,
 		script,
 		args: scriptArgs,
-		problems: parser.problems,
+		problems: [
+			...problems,
+			...(isNameless
+				? [
+						"no command given; give a script or a command after the options (see --help)",
+					]
+				: []),
+		],
 		notes: script === undefined ? [] : flagsAfterScript(script, scriptArgs),
 		warning: ignoredFlagsWarning([...ignored]),
 	};
 }
 
 export function helpText(): string {
-	const page = launchParser().help(
-		"[options] <script or command> [its arguments …]",
-		"Starts the workers of a distributed job on this machine, supervises them, and\n" +
-			"restarts them when one fails or nodes come and go. Use it as torchrun: the same\n" +
-			"command on each machine. Everything after the script belongs to the script.\n\n" +
-			"Commands, as the first word (elastic-run help COMMAND tells more):\n" +
-			commandList(),
+	return launchCommand().helpInformation() + EXAMPLES;
+}
+
+function launchCommand(): CliCommand {
+	const command = new CliCommand(
+		undefined,
+		"<script or command> [its arguments …]",
+		`Starts the workers of a distributed job on this machine, supervises them, and
+restarts them when one fails or nodes come and go. Use it as torchrun: the same
+command on each machine. Everything after the script belongs to the script.
+
+Commands, as the first word (elastic-run help COMMAND tells more):
+${commandList()}`,
 	);
-	return page + EXAMPLES;
-}
-
-function launchParser(): ArgumentParser {
-	const parser = new ArgumentParser(true);
 	for (const option of new Set([...COMMON_OPTIONS, ...ALL_OPTIONS])) {
-		parser.add(option, helpLine(option));
+		const isCommon = COMMON_OPTIONS.includes(option);
+		const shown = commanders(option).helpGroup(
+			isCommon ? "Common options:" : `${option.group}:`,
+		);
+		shown.description += option.aliases
+			.map((alias) => `; also --${alias}`)
+			.join("");
+		const { defaultHelp } = option;
+		if (defaultHelp !== undefined) shown.default(defaultHelp, defaultHelp);
+		command.accept(option, shown);
 	}
-	const heading = "Command:";
-	parser.addQuestion("help", "h", { text: "show this page", heading });
-	parser.addQuestion("version", "V", { text: "show the version", heading });
-	return parser;
-}
-
-function helpLine(option: Option<unknown>): HelpLine {
-	const also = option.aliases.map((alias) => `; also --${alias}`).join("");
-	const isCommon = COMMON_OPTIONS.includes(option);
-	return {
-		text: `${option.help}${also}`,
-		heading: isCommon ? "Common options:" : `${option.group}:`,
-		defaultText: option.defaultHelp,
-	};
+	command.answers("-h, --help", "show this page", "Command:");
+	command.answers("-V, --version", "show the version", "Command:");
+	return command;
 }
 
 /** Names that scripts often use for their own options. */

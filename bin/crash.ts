@@ -6,6 +6,9 @@ import {
 } from "../src/base/errors.js";
 import { say } from "./console.js";
 
+/** Ends a command with exit code 1: what it was asked for is not there. */
+export class NotFound extends Error {}
+
 /** Reports an unexpected error as a bug and ends the process. The guards end its workers. */
 export function reportCrashes(): void {
 	process.on("uncaughtException", (error) => {
@@ -15,6 +18,10 @@ export function reportCrashes(): void {
 
 /** Says which error ended a command. Returns the exit code. */
 export function reportError(error: unknown): number {
+	if (error instanceof NotFound) {
+		say(error.message);
+		return EXIT_CODES.failed;
+	}
 	if (!(error instanceof ElasticRunError)) return reportUnforeseen(error);
 	if (error.code === "INTERNAL" && isLackOfFiles(error))
 		return reportUnforeseen(error);

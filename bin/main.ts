@@ -1,10 +1,13 @@
 import { constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { isCommandWord, runCommandWord } from "./commands/command-table.js";
-import { launchLine } from "./commands/launch.js";
-import { keepConsoleHarmless } from "./console.js";
+import { launchLine } from "./commands/run.js";
+import { isCommandWord, runCommandWord } from "./commands.js";
+import {
+	exitWhenWritten,
+	keepConsoleHarmless,
+	outliveTerminals,
+} from "./console.js";
 import { expectResult, reportCrashes, reportError } from "./crash.js";
-import { exitWhenWritten, outliveTerminals } from "./exit.js";
 
 /** Runs the command and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {

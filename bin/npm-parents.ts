@@ -3,7 +3,7 @@ import { BEAT_MS, type Clock, onBeat } from "../src/base/clock.js";
 import { isLiving, readProcess } from "../src/base/process-stat.js";
 
 /** A process above the launcher. Pid and start time together stay unique. */
-export interface Ancestor {
+interface Ancestor {
 	readonly pid: number;
 	readonly startTime: number;
 	/** Its command line, with NUL bytes between the words. */

@@ -3,8 +3,7 @@ import { systemClock } from "../src/base/clock.js";
 import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../src/base/deadly-signals.js";
 import { catches } from "../src/base/process-stat.js";
 import type { AgentConfig } from "../src/config/agent-config.js";
-import { say } from "./console.js";
-import { hurryToExit } from "./exit.js";
+import { hurryToExit, say } from "./console.js";
 
 /** What signals to the launcher request, and how to stop listening. */
 export interface StopSignals {

@@ -1,22 +1,28 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { isAbsolute, normalize, resolve } from "node:path";
+import { resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.js";
-import { messageOf } from "../../src/base/errors.js";
+import { ElasticRunError, messageOf } from "../../src/base/errors.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
-import { type Host, systemHost } from "../../src/config/host.js";
-import { invalid, ok, type Parsed } from "../../src/config/parse/parsed.js";
-import { wholeNumber } from "../../src/config/parse/scalars.js";
+import type { Host } from "../../src/config/host.js";
+import { type Option, optionsOf } from "../../src/config/option.js";
+import { OPTIONS } from "../../src/config/options.js";
+import {
+	invalid,
+	ok,
+	type Parsed,
+	wholeNumber,
+} from "../../src/config/parse/scalars.js";
 import { checkSettings } from "../../src/config/resolve.js";
-import type { Settings } from "../../src/config/settings.js";
+import { SettingReader, type Settings } from "../../src/config/settings.js";
 import { readCommandLine } from "../../src/config/sources.js";
 import type { ProbePlace } from "../../src/http/open-probe.js";
 import { ExitFileSpawner, exitCodeIn } from "../../src/processes/index.js";
 import type { RunReport } from "../../src/status/report.js";
+import { CliCommand, type CommandArguments } from "../command.js";
 import { isColoured, say } from "../console.js";
-import { takeEnvironment } from "../own-environment.js";
+import { ownHost } from "../own-host.js";
+import { STORE_OPTIONS } from "../run-command.js";
 import { listenForStopSignals } from "../stop-signals.js";
-import { FlagReader, refuse, withArguments } from "./command-arguments.js";
-import { BARRIER_FLAGS } from "./command-table.js";
 
 const ABOUT = `An agent without workers, as a sidecar of a pod: it joins the run's next round,
 and answers its start-up probe (GET, default /barrier-is-down) with 503 until
@@ -28,22 +34,64 @@ exit code and a newline): 0 is this node's part done, all else a failure, which
 is charged as a worker's. With --outcome-file the run's exit code is written
 there at its end, for that container to wait for and exit with. SIGTERM: this
 node leaves, as with a launch.
-Exit code: as of a launch; 76 if another round follows; 2 for bad flags.
-`;
+Exit code: as of a launch; 76 if another round follows; 2 for bad flags.`;
 
-/** Takes part in a run for a pod whose containers do the work. Returns the exit code. */
-export function barrier(args: readonly string[]): Promise<number> {
-	return withArguments("barrier", ABOUT, args, ({ flags }) => begin(flags));
-}
+const FLAGS = optionsOf("Command", {
+	probePort: {
+		argument: "PORT",
+		help: "the port of the probe",
+		parse: parseProbePort,
+	},
+	probePath: {
+		argument: "PATH",
+		defaultText: "/barrier-is-down",
+		help: "its path",
+		parse: parseProbePath,
+	},
+	exitFile: {
+		argument: "FILE",
+		help: "where another container tells how its work ended",
+		parse: ok<string>,
+	},
+	outcomeFile: {
+		argument: "FILE",
+		help: "where the run's exit code is written",
+		parse: ok<string>,
+	},
+});
 
-async function begin(flags: Settings): Promise<number> {
-	const host = systemHost(takeEnvironment());
-	const choice = readBarrier(flags, host.cwd);
-	const { config, problems, warnings } = await readConfig(flags, host);
-	const all = [...("problems" in choice ? choice.problems : []), ...problems];
-	if ("problems" in choice || config === undefined || all.length > 0) {
-		return refuse(all);
+export const command = new CliCommand("barrier", "", ABOUT)
+	.takes(...Object.values(FLAGS))
+	.takes(OPTIONS.nnodes, OPTIONS.runId, OPTIONS.nodeId, ...STORE_OPTIONS)
+	.takes(OPTIONS.localAddr, OPTIONS.nodeRank, OPTIONS.role)
+	.takes(OPTIONS.maxRestarts, OPTIONS.exitCodeRestart, OPTIONS.logDir)
+	.takes(OPTIONS.logFormat, OPTIONS.signalsToHandle, OPTIONS.config)
+	.does(begin);
+
+async function begin({ given }: CommandArguments): Promise<number> {
+	const host = ownHost();
+	const problems: string[] = [];
+	const refuse = (words: string) => problems.push(`barrier: ${words}`);
+	const flags = new SettingReader(given, refuse, ({ name }) => `--${name}`);
+	const port = flags.given(FLAGS.probePort) ?? 0;
+	const path = flags.value(FLAGS.probePath);
+	if (!given.has(FLAGS.probePort.key)) {
+		refuse("--probe-port is missing; give the port of the probe");
 	}
+	const { config, warnings, ...read } = await readConfig(given, host);
+	problems.push(...read.problems);
+	if (config === undefined || problems.length > 0) {
+		throw new ElasticRunError("USAGE", problems.join("\n"));
+	}
+	const fileOf = (option: Option<string>) => {
+		const file = flags.given(option);
+		return file === undefined ? undefined : resolve(host.cwd, file);
+	};
+	const choice = {
+		probe: { port, path },
+		exitFile: fileOf(FLAGS.exitFile),
+		outcomeFile: fileOf(FLAGS.outcomeFile),
+	};
 	const before = outcomeIn(choice.outcomeFile);
 	if (before !== undefined) {
 		say(`the run has ended with ${before}, says ${choice.outcomeFile}`);
@@ -53,10 +101,14 @@ async function begin(flags: Settings): Promise<number> {
 }
 
 /** The settings of a launch, without a command. */
-async function readConfig(flags: Settings, host: Host) {
-	const own = new Set(BARRIER_FLAGS.map(({ name }) => name));
-	const launch = new Map([...flags].filter(([key]) => !own.has(key)));
-	const line = { flags: launch, script: undefined, args: [], problems: [] };
+async function readConfig(given: Settings, host: Host) {
+	const launch = [...given].filter(([key]) => !Object.hasOwn(FLAGS, key));
+	const line = {
+		flags: new Map(launch),
+		script: undefined,
+		args: [],
+		problems: [],
+	};
 	const { request, ...reading } = await readCommandLine(line, host);
 	const { config, ...check } = await checkSettings(request, host);
 	const problems = [...check.problems];
@@ -157,7 +209,6 @@ function writeOutcome(file: string | undefined, { exitCode }: RunReport): void {
 }
 
 const LARGEST_PORT = 65_535;
-const DEFAULT_PATH = "/barrier-is-down";
 
 /** What a barrier is told besides the rendezvous. */
 interface BarrierChoice {
@@ -166,30 +217,6 @@ interface BarrierChoice {
 	readonly exitFile: string | undefined;
 	/** Absolute; undefined: nobody waits for the outcome. */
 	readonly outcomeFile: string | undefined;
-}
-
-function readBarrier(
-	flags: Settings,
-	cwd: string,
-): BarrierChoice | { readonly problems: readonly string[] } {
-	const reader = new FlagReader("barrier", flags);
-	const port = reader.read("probe-port", parseProbePort);
-	const path = reader.read("probe-path", parseProbePath) ?? DEFAULT_PATH;
-	const file = (name: string) => reader.read(name, (text) => ok(at(cwd, text)));
-	const choice = {
-		exitFile: file("exit-file"),
-		outcomeFile: file("outcome-file"),
-	};
-	if (!flags.has("probe-port")) {
-		reader.refuse("--probe-port is missing; give the port of the probe");
-	}
-	return port === undefined || reader.problems.length > 0
-		? { problems: reader.problems }
-		: { ...choice, probe: { port, path } };
-}
-
-function at(cwd: string, file: string): string {
-	return isAbsolute(file) ? normalize(file) : resolve(cwd, file);
 }
 
 function parseProbePort(text: string): Parsed<number> {

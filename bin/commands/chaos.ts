@@ -1,26 +1,24 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatDuration } from "../../src/base/units.js";
+import { optionsOf } from "../../src/config/option.js";
+import { OPTIONS } from "../../src/config/options.js";
 import { parseSomeTime } from "../../src/config/parse/notices.js";
 import {
 	ok,
+	oneOf,
 	type Parsed,
 	problem,
 	quote,
-} from "../../src/config/parse/parsed.js";
-import { oneOf } from "../../src/config/parse/scalars.js";
+} from "../../src/config/parse/scalars.js";
 import {
 	type Aim,
 	FAULT_KINDS,
 	makeFaults,
 	makeNotice,
 } from "../../src/operate/chaos.js";
+import { refusal } from "../command.js";
 import { printResult, say } from "../console.js";
-import { FlagReader, refuse } from "./command-arguments.js";
-import {
-	type AskedCommand,
-	refuseNameless,
-	runCommand,
-} from "./run-request.js";
+import { type AskedCommand, namedRun, RunCommand } from "../run-command.js";
 
 const AIM = /^(\d+):(\d+)(?::(.+))?$/;
 const ABOUT = `Sends signals to this machine's processes of a run, to test that it survives
@@ -34,26 +32,39 @@ not on this machine.
   elastic-run chaos notice RUN_ID [--node-id NODE] [--platform aws] [--window T]
 
 tells a node of this machine that its machine will go, as aws, gcp, azure, slurm
-or a file (--platform) would, with that platform's time or another (--window).
-`;
+or a file (--platform) would, with that platform's time or another (--window).`;
 
-/** Makes faults in a run, or a notice. Returns the exit code. */
-export function chaos(args: readonly string[]): Promise<number> {
-	const [first, ...others] = args;
-	return first === "notice"
-		? runCommand("chaos", ABOUT, others, notice)
-		: runCommand("chaos", ABOUT, args, faults);
-}
+const FLAGS = optionsOf("Command", {
+	at: {
+		argument: "ROUND:RANK[:KIND],…",
+		help: "the faults",
+		parse: parseAims,
+	},
+	platform: {
+		argument: "NAME",
+		defaultText: "aws",
+		help: "who gives the notice",
+		parse: oneOf("aws", "gcp", "azure", "slurm", "file"),
+	},
+	window: {
+		argument: "TIME",
+		help: "the time from the notice until the machine goes",
+		parse: parseSomeTime,
+	},
+});
+
+export const command = new RunCommand("chaos", "[notice] RUN_ID", ABOUT)
+	.owns(FLAGS)
+	.takes(OPTIONS.nodeId)
+	.onLocalRun(faults, new Map([["notice", notice]]));
 
 async function faults(asked: AskedCommand): Promise<number> {
-	const { flags, runId, searcher, isJson } = asked;
-	if (runId === undefined) return refuseNameless("chaos");
-	const reader = new FlagReader("chaos", flags);
-	const aims = reader.read("at", parseAims) ?? [];
-	if (!flags.has("at")) {
-		reader.refuse("say what is to happen: --at ROUND:RANK[:KIND]");
+	const { word, flags, searcher, isJson } = asked;
+	const runId = namedRun(asked);
+	const aims = flags.given(FLAGS.at);
+	if (aims === undefined) {
+		throw refusal(word, "say what is to happen: --at ROUND:RANK[:KIND]");
 	}
-	if (reader.problems.length > 0) return refuse(reader.problems);
 	const stop = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM"]) {
 		process.once(signal, () => stop.abort());
@@ -92,16 +103,16 @@ async function faults(asked: AskedCommand): Promise<number> {
 
 /** Gives a node a notice that its machine will go. */
 async function notice(asked: AskedCommand): Promise<number> {
-	const { flags, runId, named, searcher, isJson } = asked;
-	if (runId === undefined) return refuseNameless("chaos");
-	const reader = new FlagReader("chaos", flags);
-	const platform =
-		reader.read("platform", oneOf("aws", "gcp", "azure", "slurm", "file")) ??
-		"aws";
-	const windowMs = reader.read("window", parseSomeTime);
-	if (reader.problems.length > 0) return refuse(reader.problems);
-	const { nodeId } = named;
-	const made = makeNotice({ runId, nodeId, platform, windowMs }, searcher);
+	const { flags, named, searcher, isJson } = asked;
+	const made = makeNotice(
+		{
+			runId: namedRun(asked),
+			nodeId: named.nodeId,
+			platform: flags.value(FLAGS.platform),
+			windowMs: flags.given(FLAGS.window),
+		},
+		searcher,
+	);
 	const { deadline, reason } = made;
 	const when =
 		deadline === null
@@ -110,7 +121,8 @@ async function notice(asked: AskedCommand): Promise<number> {
 	printResult(
 		isJson,
 		made,
-		() => `notice for ${made.nodeId} of run ${runId}: ${reason}, ${when}\n`,
+		() =>
+			`notice for ${made.nodeId} of run ${made.runId}: ${reason}, ${when}\n`,
 	);
 	return EXIT_CODES.succeeded;
 }

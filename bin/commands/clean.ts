@@ -1,12 +1,12 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { alignColumns } from "../../src/base/table.js";
 import { formatDuration } from "../../src/base/units.js";
+import { onOff, optionsOf } from "../../src/config/option.js";
 import { parseDuration } from "../../src/config/parse/scalars.js";
 import { plainMessage } from "../../src/logs/plain-text.js";
-import { type CleanReport, clean as cleanUp } from "../../src/operate/clean.js";
+import { type CleanReport, clean } from "../../src/operate/clean.js";
 import { printResult, say } from "../console.js";
-import { refuse } from "./command-arguments.js";
-import { type AskedCommand, runCommand } from "./run-request.js";
+import { type AskedCommand, RunCommand } from "../run-command.js";
 
 const ABOUT = `Lists what nobody uses any more, and removes it with --yes: in the store that is
 named the runs that have ended or of which nobody is left, with their history;
@@ -14,33 +14,39 @@ on this machine the directories of launchers that are gone; with --logs also
 temporary log directories of ended runs. Never what belongs to a run that lives,
 nor logs below a --log-dir. What is younger than --older-than (1h) is left out.
 Exit code: 0, 1 where something could not be removed, 4 where the store does not
-answer.
-`;
+answer.`;
 
-const USUAL_AGE = "1h";
+const FLAGS = optionsOf("Command", {
+	yes: onOff("remove what is listed"),
+	logs: onOff("temporary log directories of ended runs as well"),
+	olderThan: {
+		argument: "TIME",
+		defaultText: "1h",
+		help: "leave out what is younger",
+		parse: parseDuration,
+	},
+});
 
-/** Lists or removes left-over files. Returns the exit code. */
-export function clean(args: readonly string[]): Promise<number> {
-	return runCommand("clean", ABOUT, args, listOrRemove);
-}
+export const command = new RunCommand("clean", "[RUN_ID]", ABOUT)
+	.owns(FLAGS)
+	.onRun(listOrRemove);
 
 async function listOrRemove(asked: AskedCommand): Promise<number> {
 	const { runId, flags, places, searcher, isJson } = asked;
-	const typedAge = flags.get("older-than")?.text ?? USUAL_AGE;
-	const age = parseDuration(typedAge);
-	if ("problems" in age) {
-		return refuse(age.problems.map((words) => `clean: --older-than: ${words}`));
-	}
-	const removes = flags.has("yes");
-	const report = await cleanUp(
+	const removes = flags.value(FLAGS.yes);
+	const report = await clean(
 		{
-			...{ runId, removes, olderThanMs: age.value },
-			...{ withLogs: flags.has("logs"), warn: say },
+			runId,
+			removes,
+			olderThanMs: flags.value(FLAGS.olderThan),
+			withLogs: flags.value(FLAGS.logs),
+			warn: say,
 		},
 		places,
 		searcher,
 	);
 	const { items } = report;
+	const typedAge = flags.textOf(FLAGS.olderThan) ?? FLAGS.olderThan.defaultText;
 	printResult(isJson, { version: 1, items }, () =>
 		inWords(report, typedAge, searcher.clock.wallTime()),
 	);

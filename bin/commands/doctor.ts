@@ -1,49 +1,54 @@
 import { systemClock } from "../../src/base/clock.js";
-import { addWords, EXIT_CODES } from "../../src/base/errors.js";
+import {
+	addWords,
+	ElasticRunError,
+	EXIT_CODES,
+} from "../../src/base/errors.js";
 import {
 	loginFromEnvironment,
 	settingsFromEnvironment,
 } from "../../src/config/environment.js";
-import { mergeSettings } from "../../src/config/exclusions.js";
-import { type Host, systemHost } from "../../src/config/host.js";
+import type { Host } from "../../src/config/host.js";
 import { OPTIONS } from "../../src/config/options.js";
 import { resolveStore } from "../../src/config/resolve-store.js";
 import { SettingReader, type Settings } from "../../src/config/settings.js";
+import { mergeSettings } from "../../src/config/sources.js";
 import {
 	examineMachine,
 	type Finding,
 } from "../../src/operate/doctor/checks.js";
+import { CliCommand } from "../command.js";
 import { printResult, say } from "../console.js";
-import { takeEnvironment } from "../own-environment.js";
-import { refuse, withArguments } from "./command-arguments.js";
+import { ownHost } from "../own-host.js";
 
 const ABOUT = `Looks at what this machine lacks for running workers, and says how to mend it;
 with an endpoint (or ELASTIC_RUN_RDZV_ENDPOINT) at etcd as well: whether it can
 be read, and written below /elastic-run/, or below the run's keys where one is
 named.
-Exit code: 0 without a problem (warnings do not count), else 1.
-`;
+Exit code: 0 without a problem (warnings do not count), else 1.`;
 
 /** The settings that may also be given by variable. */
 const STORE_SETTINGS = ["rdzvEndpoint", "rdzvConf", "runId"];
 
-/** Reports line by line what is right and wrong on this machine. Returns the exit code. */
-export function doctor(args: readonly string[]): Promise<number> {
-	return withArguments("doctor", ABOUT, args, ({ flags }) => examine(flags));
-}
+const { nprocPerNode, rdzvEndpoint, rdzvConf, runId, output } = OPTIONS;
 
-async function examine(flags: Settings): Promise<number> {
-	const host = systemHost(takeEnvironment());
-	const asked = await resolve(flags, host);
-	if ("problems" in asked) return refuse(asked.problems);
-	const { workers, store, output } = asked;
-	const findings = await examineMachine(host, systemClock, workers, store);
-	const isFit = findings.every(({ status }) => status !== "problem");
-	printResult(output === "json", { ok: isFit, checks: findings }, () =>
-		findings.map(inWords).join(""),
-	);
-	return isFit ? EXIT_CODES.succeeded : EXIT_CODES.failed;
-}
+export const command = new CliCommand("doctor", "", ABOUT)
+	.takes(nprocPerNode, rdzvEndpoint, rdzvConf, runId, output)
+	.does(async ({ given }) => {
+		const host = ownHost();
+		const asked = await resolve(given, host);
+		const findings = await examineMachine(
+			host,
+			systemClock,
+			asked.workers,
+			asked.store,
+		);
+		const isFit = findings.every(({ status }) => status !== "problem");
+		printResult(asked.output === "json", { ok: isFit, checks: findings }, () =>
+			findings.map(inWords).join(""),
+		);
+		return isFit ? EXIT_CODES.succeeded : EXIT_CODES.failed;
+	});
 
 function inWords({ check, status, message, fix }: Finding): string {
 	const words = fix === undefined ? message : addWords(message, fix);
@@ -61,16 +66,19 @@ async function resolve(flags: Settings, host: Host) {
 		(words) => problems.push(words),
 		({ name }) => `--${name}`,
 	);
-	const isNamed = reader.textOf(OPTIONS.rdzvEndpoint) !== undefined;
+	const isNamed = reader.textOf(rdzvEndpoint) !== undefined;
 	const login = loginFromEnvironment(host.environment);
 	const context = { cwd: host.cwd, login, maxNodes: 1 };
 	const store = isNamed
 		? await resolveStore(reader, context, (words) => say(`warning: ${words}`))
 		: undefined;
 	const asked = {
-		output: reader.value(OPTIONS.output),
-		workers: reader.given(OPTIONS.nprocPerNode) ?? ("auto" as const),
-		store: store && { store, runId: reader.given(OPTIONS.runId) },
+		output: reader.value(output),
+		workers: reader.given(nprocPerNode) ?? ("auto" as const),
+		store: store && { store, runId: reader.given(runId) },
 	};
-	return problems.length > 0 ? { problems } : asked;
+	if (problems.length > 0) {
+		throw new ElasticRunError("USAGE", problems.join("\n"));
+	}
+	return asked;
 }

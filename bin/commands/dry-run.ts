@@ -1,7 +1,7 @@
 import { workerEnvironment } from "../../src/agent/workers/worker-environment.js";
 import { formatCount } from "../../src/base/units.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
-import { hideSecret } from "../../src/config/command-identity.js";
+import { hideSecret } from "../../src/config/resolve-identity.js";
 import type { Settings } from "../../src/config/settings.js";
 import {
 	type Configuration,
@@ -11,7 +11,7 @@ import {
 } from "./settings-view.js";
 
 /** What a run would start, without secrets. */
-export interface DryRun {
+interface DryRun {
 	readonly configuration: Configuration;
 	readonly workers: readonly WorkerView[];
 	/** The variables that every worker inherits unchanged. */

@@ -4,12 +4,7 @@ import { readKnownRun } from "../../src/operate/found-runs.js";
 import { onceEach } from "../../src/rendezvous/records/record-codec.js";
 import { describeHistory } from "../../src/status/history.js";
 import { printResult, say } from "../console.js";
-import {
-	type AskedCommand,
-	refuseNameless,
-	runCommand,
-	sayNotFound,
-} from "./run-request.js";
+import { namedRun, noRun, RunCommand } from "../run-command.js";
 
 const ABOUT = `Shows the rounds of a run, the newest 200 over all its starts: why each was
 begun and who came or went, how long it took until the failure was noticed, the
@@ -17,35 +12,23 @@ workers were stopped, all nodes were ready, the barrier was lifted and the
 workers started, and how long they ran; of each start the mean time to repair
 and the part of the time in which all workers ran.
 Exit code: 0, 1 where there is no such run, 3 where its keys cannot be read, 4
-where the store does not answer.
-`;
+where the store does not answer.`;
 
-/** Shows the rounds of a run. Returns the exit code. */
-export function history(args: readonly string[]): Promise<number> {
-	return runCommand("history", ABOUT, args, show);
-}
-
-async function show({
-	runId,
-	places,
-	searcher,
-	isJson,
-}: AskedCommand): Promise<number> {
-	if (runId === undefined) return refuseNameless("history");
-	const [newest] = await readKnownRun(runId, places, searcher);
-	const found =
-		newest &&
-		describeHistory(
-			runId,
-			newest.snapshot,
-			searcher.clock.wallTime(),
-			onceEach(say),
+export const command = new RunCommand("history", "RUN_ID", ABOUT).onRun(
+	async (asked) => {
+		const { places, searcher, isJson } = asked;
+		const runId = namedRun(asked);
+		const [newest] = await readKnownRun(runId, places, searcher);
+		const wallTime = searcher.clock.wallTime();
+		const warn = onceEach(say);
+		const found =
+			newest && describeHistory(runId, newest.snapshot, wallTime, warn);
+		if (newest === undefined || found === undefined) {
+			throw noRun(runId, places);
+		}
+		printResult(isJson, { ...found, place: newest.place }, () =>
+			formatHistory(found),
 		);
-	if (newest === undefined || found === undefined) {
-		return sayNotFound(runId, places);
-	}
-	printResult(isJson, { ...found, place: newest.place }, () =>
-		formatHistory(found),
-	);
-	return EXIT_CODES.succeeded;
-}
+		return EXIT_CODES.succeeded;
+	},
+);

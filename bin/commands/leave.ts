@@ -1,11 +1,14 @@
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
+import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
 import {
 	formatCount,
 	formatDuration,
 	formatInstant,
 } from "../../src/base/units.js";
+import { onOff, optionsOf } from "../../src/config/option.js";
+import { OPTIONS } from "../../src/config/options.js";
 import { parseDeadline } from "../../src/config/parse/notices.js";
 import { leaveRun } from "../../src/operate/leave-run.js";
 import {
@@ -13,14 +16,16 @@ import {
 	type OrderReport,
 	orderNode,
 } from "../../src/operate/order-node.js";
+import { refusal } from "../command.js";
 import { printResult, say } from "../console.js";
-import { FlagReader, readTimeout, refuse } from "./command-arguments.js";
 import {
 	type AskedCommand,
-	onlyRun,
-	runCommand,
-	sayNotFound,
-} from "./run-request.js";
+	namedOrOnlyRun,
+	noRun,
+	RunCommand,
+	timeoutOf,
+	WAIT_FLAGS,
+} from "../run-command.js";
 
 const ABOUT = `With --deadline: tells NODE, wherever it is, that it must be gone by then (a
 duration, or an ISO time). Its workers are told, as by a notice of the cloud;
@@ -36,26 +41,35 @@ stops nothing. It sends the signal only if it is certain that the process is
 that launcher.
 It waits until the launcher has ended.
 Exit code: 0; 1 if the launcher has not ended after --timeout; 2 if no node was
-named or found, if several fit, or if the launcher cannot be signalled.
-`;
+named or found, if several fit, or if the launcher cannot be signalled.`;
 
-/** Makes this node leave. Returns the exit code. */
-export function leave(args: readonly string[]): Promise<number> {
-	return runCommand("leave", ABOUT, args, makeLeave);
-}
+const FLAGS = optionsOf("Command", {
+	deadline: {
+		argument: "TIME",
+		help: "when the node must be gone: a duration, or an ISO time",
+		parse: (text) => parseDeadline(systemClock.wallTime())(text),
+	},
+	cancel: onOff("take a deadline back"),
+});
+
+export const command = new RunCommand("leave", "[RUN_ID|NODE]", ABOUT)
+	.owns({ ...FLAGS, ...WAIT_FLAGS })
+	.takes(OPTIONS.runId, OPTIONS.nodeId)
+	.onRun(makeLeave);
 
 async function makeLeave(asked: AskedCommand): Promise<number> {
-	const { flags, named, searcher, isJson } = asked;
-	if (flags.has("cancel")) {
-		return flags.has("deadline")
-			? refuse(["leave: --cancel takes a deadline back: give one of the two"])
-			: giveOrder(asked, { kind: "stay" });
+	const { word, given, flags, named, searcher, isJson } = asked;
+	const hasDeadline = given.has(FLAGS.deadline.key);
+	if (flags.value(FLAGS.cancel)) {
+		if (!hasDeadline) return giveOrder(asked, { kind: "stay" });
+		throw refusal(word, "--cancel takes a deadline back: give one of the two");
 	}
-	if (flags.has("deadline")) return drain(asked);
-	const timeout = readTimeout("leave", flags);
-	if ("problems" in timeout) return refuse(timeout.problems);
+	if (hasDeadline) {
+		const deadline = flags.given(FLAGS.deadline);
+		return giveOrder(asked, { kind: "drain", deadline });
+	}
 	const { environment } = searcher.host;
-	const { isAwaited, timeoutMs } = timeout;
+	const isAwaited = !flags.value(WAIT_FLAGS.noWait);
 	const report = await leaveRun(
 		{
 			// A worker's environment names its run.
@@ -64,7 +78,7 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 				named.runId ??
 				(environment.ELASTIC_RUN_RUN_ID || undefined),
 			nodeId: named.nodeId ?? (environment.ELASTIC_RUN_NODE_ID || undefined),
-			timeoutMs,
+			timeoutMs: timeoutOf(asked),
 			isMeant: (who) => confirmed(`make ${who} leave?`),
 			onTold: ({ signal, pid }, longestMs) => {
 				if (!isAwaited) return;
@@ -89,41 +103,29 @@ async function makeLeave(asked: AskedCommand): Promise<number> {
 	return gone || !isAwaited ? EXIT_CODES.succeeded : EXIT_CODES.failed;
 }
 
-function drain(asked: AskedCommand): Promise<number> | number {
-	const { flags, searcher } = asked;
-	const reader = new FlagReader("leave", flags);
-	const wallTime = searcher.clock.wallTime();
-	const deadline = reader.read("deadline", parseDeadline(wallTime));
-	const { problems } = reader;
-	return problems.length > 0
-		? refuse(problems)
-		: giveOrder(asked, { kind: "drain", deadline });
-}
-
 /** Writes the order for the node that the command names. Returns the exit code. */
 async function giveOrder(
 	asked: AskedCommand,
 	order: NodeOrder,
 ): Promise<number> {
-	const { named, places, searcher, isJson } = asked;
+	const { word, named, places, searcher, isJson } = asked;
 	// Here the operand is a node.
 	const nodeId = asked.runId ?? named.nodeId;
 	if (nodeId === undefined) {
-		return refuse(["leave: name a node: elastic-run leave NODE"]);
+		throw refusal(word, "name a node: elastic-run leave NODE");
 	}
 	const { environment, userName, hostName } = searcher.host;
 	const runId =
 		named.runId ??
 		(environment.ELASTIC_RUN_RUN_ID || undefined) ??
-		(await onlyRun("leave", asked));
-	if (typeof runId === "number") return runId;
+		(await namedOrOnlyRun({ ...asked, runId: undefined }));
 	const reason = `elastic-run leave by ${userName} on ${hostName}`;
 	const report = await orderNode(
 		{ runId, nodeId, order, reason },
 		places,
 		searcher,
 	);
-	if (report === undefined) return sayNotFound(runId, places);
+	if (report === undefined) throw noRun(runId, places);
 	printResult(isJson, report, () => orderInWords(report));
 	return EXIT_CODES.succeeded;
 }

@@ -1,7 +1,11 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { pythonLibrary, pythonWheel } from "../../src/config/hooks.js";
+import { onOff, optionsOf } from "../../src/config/option.js";
+import {
+	pythonLibrary,
+	pythonWheel,
+} from "../../src/config/resolve-command.js";
+import { CliCommand } from "../command.js";
 import { print } from "../console.js";
-import { withArguments } from "./command-arguments.js";
 
 const ABOUT = `Prints where Python finds the runtime library elastic_run, as an entry of
 PYTHONPATH; for example:
@@ -9,13 +13,15 @@ PYTHONPATH; for example:
 A .py script that elastic-run launches has it already. With --wheel, prints the
 path of the same library as a package for pip:
   pip install "$(elastic-run python-path --wheel)"
-Exit code: 0.
-`;
+Exit code: 0.`;
 
-/** Prints the directory of the Python runtime library, as an entry of PYTHONPATH. Returns the exit code. */
-export function pythonPath(args: readonly string[]): Promise<number> {
-	return withArguments("python-path", ABOUT, args, ({ flags }) => {
-		print(`${flags.has("wheel") ? pythonWheel() : pythonLibrary()}\n`);
+const FLAGS = optionsOf("Command", {
+	wheel: onOff("the path of the library as a package for pip"),
+});
+
+export const command = new CliCommand("python-path", "", ABOUT)
+	.owns(FLAGS)
+	.does(({ flags }) => {
+		print(`${flags.value(FLAGS.wheel) ? pythonWheel() : pythonLibrary()}\n`);
 		return EXIT_CODES.succeeded;
 	});
-}

@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { backgroundClock, systemClock } from "../../src/base/clock.js";
 import {
 	type ElasticRunError,
@@ -6,7 +7,7 @@ import {
 	messageOf,
 } from "../../src/base/errors.js";
 import type { AgentConfig } from "../../src/config/agent-config.js";
-import { systemHost } from "../../src/config/host.js";
+import { isStdinGiven } from "../../src/config/host.js";
 import { OPTIONS } from "../../src/config/options.js";
 import {
 	type ResolveRequest,
@@ -16,21 +17,66 @@ import { SettingReader } from "../../src/config/settings.js";
 import { type CommandLine, readCommandLine } from "../../src/config/sources.js";
 import { plainJson } from "../../src/logs/plain-text.js";
 import type { RunReport } from "../../src/status/report.js";
+import { helpText, parseArguments } from "../command-line.js";
+import { nearestCommand, refuseWord } from "../commands.js";
 import {
 	isColoured,
 	letTerminalsLag,
+	print,
 	printResult,
 	say,
 	sayOn,
 } from "../console.js";
 import { watchNpm } from "../npm-parents.js";
-import { takeEnvironment } from "../own-environment.js";
+import { ownHost } from "../own-host.js";
 import { listenForStopSignals } from "../stop-signals.js";
-import { nearestCommand } from "./command-table.js";
+import { command as version } from "./version.js";
+
+/** Launches a script with flags, or refuses a mistyped command. Returns the exit code. */
+export async function launchLine(args: readonly string[]): Promise<number> {
+	const [word = ""] = args;
+	if (args.length === 1 && isMistakable(word)) {
+		const found = await stat(word).catch(() => undefined);
+		const isHere = found?.isFile() === true;
+		const file = `to run the file here, use: elastic-run ./${word}; `;
+		const here = isHere
+			? ""
+			: ` and no file here${found ? ", but a directory" : ""}`;
+		return refuseWord(
+			`"${word}" is no command of elastic-run${here}`,
+			nearestCommand(word),
+			`${isHere ? file : ""}to run the program ${word}, use: elastic-run run ${word}`,
+		);
+	}
+	return launchNamed(args);
+}
+
+/** `elastic-run run …`, which always means a launch. */
+export const command = { run: launchNamed };
+
+async function launchNamed(args: readonly string[]): Promise<number> {
+	const line = parseArguments(args);
+	if (line.asksFor === "help") {
+		print(helpText());
+		return EXIT_CODES.succeeded;
+	}
+	if (line.asksFor === "version") return version.run();
+	for (const note of line.notes) say(`note: ${note}`);
+	if (line.warning !== undefined) say(`warning: ${line.warning}`);
+	return run(line);
+}
+
+/**
+ * Whether a word, typed alone, may be a mistyped command or a file here although it names a program of the system. With
+ * input on stdin the program is meant: `seq 5 | elastic-run cat`.
+ */
+function isMistakable(word: string): boolean {
+	return /^\w[\w-]*$/.test(word) && !isStdinGiven();
+}
 
 /** Starts the workers of this node and supervises them to the end. Returns the exit code. */
-export async function run(line: CommandLine): Promise<number> {
-	const host = systemHost(takeEnvironment());
+async function run(line: CommandLine): Promise<number> {
+	const host = ownHost();
 	const { request, ...reading } = await readCommandLine(line, host);
 	const resolution = await resolveSettings(request, host);
 	for (const words of reading.warnings) say(`warning: ${words}`);

@@ -3,39 +3,36 @@ import { formatCount, formatDuration } from "../../src/base/units.js";
 import { plainMessage } from "../../src/logs/plain-text.js";
 import { type StopReport, stopFoundRun } from "../../src/operate/stop-run.js";
 import { printResult, say } from "../console.js";
-import { readTimeout, refuse } from "./command-arguments.js";
 import {
 	type AskedCommand,
-	refuseNameless,
-	runCommand,
-	sayNotFound,
-} from "./run-request.js";
+	namedRun,
+	noRun,
+	RunCommand,
+	timeoutOf,
+	WAIT_FLAGS,
+} from "../run-command.js";
 
 const ABOUT = `Ends a run on all of its nodes: their workers get SIGTERM, and SIGKILL after the
 run's shutdown time-out; each launcher exits with 5. It waits until all
 launchers have ended, at most for --timeout (by default as long as the run's own
 time-outs allow), and then names the nodes that are left.
 Exit code: 0; 1 if there is no such run, or a node is left; 3 if its keys cannot
-be read; 4 if the store does not answer.
-`;
+be read; 4 if the store does not answer.`;
 
-/** Ends a run on all nodes. Returns the exit code. */
-export function stop(args: readonly string[]): Promise<number> {
-	return runCommand("stop", ABOUT, args, endRun);
-}
+export const command = new RunCommand("stop", "RUN_ID", ABOUT)
+	.owns(WAIT_FLAGS)
+	.onRun(endRun);
 
 async function endRun(asked: AskedCommand): Promise<number> {
-	const { runId, flags, places, searcher, isJson } = asked;
-	if (runId === undefined) return refuseNameless("stop");
-	const timeout = readTimeout("stop", flags);
-	if ("problems" in timeout) return refuse(timeout.problems);
-	const { isAwaited, timeoutMs } = timeout;
+	const { flags, places, searcher, isJson } = asked;
+	const runId = namedRun(asked);
+	const isAwaited = !flags.value(WAIT_FLAGS.noWait);
 	const { userName, hostName } = searcher.host;
 	const report = await stopFoundRun(
 		{
 			runId,
 			reason: `elastic-run stop by ${userName} on ${hostName}`,
-			timeoutMs,
+			timeoutMs: timeoutOf(asked),
 			onEnded: (outcome, nodes, longestMs) => {
 				if (!isAwaited || nodes.length === 0) return;
 				const who = nodes.map(({ nodeId }) => nodeId).join(", ");
@@ -47,7 +44,7 @@ async function endRun(asked: AskedCommand): Promise<number> {
 		places,
 		searcher,
 	);
-	if (report === undefined) return sayNotFound(runId, places);
+	if (report === undefined) throw noRun(runId, places);
 	printResult(isJson, report, () => inWords(report, isAwaited));
 	const isDone = !isAwaited || report.left.length === 0;
 	return isDone ? EXIT_CODES.succeeded : EXIT_CODES.failed;

@@ -1,13 +1,13 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { systemHost } from "../../src/config/host.js";
+import { optionsOf } from "../../src/config/option.js";
 import { OPTIONS } from "../../src/config/options.js";
-import { ok } from "../../src/config/parse/parsed.js";
 import { parseFacts } from "../../src/config/parse/rules.js";
 import { checkSettings, findCommand } from "../../src/config/resolve.js";
+import { SettingReader } from "../../src/config/settings.js";
 import { readCommandLine } from "../../src/config/sources.js";
-import { type ParsedArguments, parseArguments } from "../command-line.js";
+import { type LaunchLine, parseArguments } from "../command-line.js";
 import { print, printResult, say } from "../console.js";
-import { takeEnvironment } from "../own-environment.js";
+import { ownHost } from "../own-host.js";
 import {
 	type Explanation,
 	explain,
@@ -30,6 +30,14 @@ or policy would decide about such a failure, and what would follow.
 Exit code: 0, or 2 where anything is wrong.
 `;
 
+const FLAGS = optionsOf("Command", {
+	explain: {
+		argument: "FACTS",
+		help: "say what would follow such a failure",
+		parse: parseFacts,
+	},
+});
+
 /** The output of `--output json`. */
 interface Validation {
 	readonly ok: boolean;
@@ -42,9 +50,11 @@ interface Validation {
 	readonly explanation?: Explanation | undefined;
 }
 
-/** Says whether a launch with these arguments would be refused, and why. Returns the exit code. */
-export async function validate(args: readonly string[]): Promise<number> {
-	const line = parseArguments(args, false);
+/** Says whether a launch with these arguments would be refused, and why. */
+export const command = { run: validate };
+
+async function validate(args: readonly string[]): Promise<number> {
+	const line = parseArguments(args, FLAGS.explain);
 	if (line.asksFor === "help") {
 		print(USAGE);
 		return EXIT_CODES.succeeded;
@@ -64,26 +74,24 @@ export async function validate(args: readonly string[]): Promise<number> {
 	return ok ? EXIT_CODES.succeeded : EXIT_CODES.usage;
 }
 
-async function examine(line: ParsedArguments) {
-	const host = systemHost(takeEnvironment());
+async function examine(line: LaunchLine) {
+	const host = ownHost();
 	const reading = await readCommandLine(line, host);
 	const { request } = reading;
 	const { config, ...check } = await checkSettings(request, host);
 	const command = await findCommand(request, host);
-	const facts =
-		line.explain === undefined ? ok(undefined) : parseFacts(line.explain);
 	const isRefused = command !== undefined && "code" in command;
 	const problems = [
 		...check.problems,
 		...(isRefused ? [command.message] : []),
-		...("problems" in facts
-			? facts.problems.map((words) => `--explain: ${words}`)
-			: []),
 	].flatMap((words) => words.split("\n"));
-	const explanation =
-		config !== undefined && "value" in facts && facts.value !== undefined
-			? explain(config, facts.value)
-			: undefined;
+	const reader = new SettingReader(
+		line.flags,
+		(words) => problems.push(words),
+		request.nameOf,
+	);
+	const facts = reader.given(FLAGS.explain);
+	const explanation = config && facts && explain(config, facts);
 	const validation: Validation = {
 		explanation,
 		ok: problems.length === 0,
@@ -94,7 +102,7 @@ async function examine(line: ParsedArguments) {
 			...check.warnings,
 		],
 		configuration:
-			config === undefined || isRefused || "problems" in facts
+			config === undefined || problems.length > 0
 				? null
 				: describeConfiguration(
 						config,

@@ -11,7 +11,7 @@ import {
 import type { FoundRun } from "../../src/status/run-document.js";
 import { formatRuns, formatStatus } from "../../src/status/status-text.js";
 import { print, say } from "../console.js";
-import { type AskedCommand, placesInWords } from "./run-request.js";
+import { type AskedCommand, placesInWords } from "../run-command.js";
 
 /** The rows of a terminal that does not report its size. */
 const USUAL_ROWS = 24;

@@ -1,5 +1,4 @@
-import type { Parsed } from "./parse/parsed.js";
-import { parseDuration, parseSwitch } from "./parse/scalars.js";
+import { type Parsed, parseDuration, parseSwitch } from "./parse/scalars.js";
 
 /** A heading of `--help`. */
 type OptionGroup =

@@ -1,12 +1,13 @@
 import type { Option } from "./option.js";
-import { COMMAND_OPTIONS, HTTP_OPTIONS } from "./options/command.js";
-import { LOG_OPTIONS } from "./options/logs.js";
-import { NODE_OPTIONS } from "./options/nodes.js";
-import { NOTICE_OPTIONS } from "./options/notices.js";
 import { RENDEZVOUS_OPTIONS } from "./options/rendezvous.js";
-import { RESTART_OPTIONS } from "./options/restarts.js";
-import { STEP_OPTIONS } from "./options/steps.js";
-import { WORKER_OPTIONS } from "./options/workers.js";
+import { NODE_OPTIONS, RESTART_OPTIONS } from "./options/restarts.js";
+import { NOTICE_OPTIONS, STEP_OPTIONS } from "./options/steps.js";
+import {
+	COMMAND_OPTIONS,
+	HTTP_OPTIONS,
+	LOG_OPTIONS,
+	WORKER_OPTIONS,
+} from "./options/workers.js";
 
 /** Every setting by its key. The command line, the environment, the config file and `LaunchConfig` derive from this table. */
 export const OPTIONS = {

@@ -7,8 +7,8 @@ import { accessProblem, FILE_PROBLEMS } from "../base/access-problem.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import type { RestartPolicy } from "../policies/restart-policy.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
-import { ok, type Parsed, problem } from "./parse/parsed.js";
 import type { PolicyChoice } from "./parse/restarts.js";
+import { ok, type Parsed, problem } from "./parse/scalars.js";
 
 /** Loads the chosen policy. Importing a user's module runs its code. */
 export async function loadPolicy(

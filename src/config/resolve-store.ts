@@ -5,8 +5,11 @@ import type {
 	StoreCredentials,
 } from "./agent-config.js";
 import { resolveCredentials } from "./credentials.js";
-import type { LoginVariables } from "./environment.js";
-import { refuseExclusions } from "./exclusions.js";
+import {
+	ignoredFlagsWarning,
+	isTorchruns,
+	type LoginVariables,
+} from "./environment.js";
 import { OPTIONS } from "./options.js";
 import {
 	addressOf,
@@ -18,7 +21,7 @@ import {
 import type { Backend, RendezvousSettings } from "./parse/rendezvous.js";
 import { durationInWords } from "./parse/scalars.js";
 import type { Report, SettingReader } from "./settings.js";
-import { ignoredFlagsWarning, isTorchruns } from "./torchrun.js";
+import { refuseExclusions } from "./sources.js";
 
 /** Where agents meet, how many, and how long they wait. */
 export async function resolveRendezvous(

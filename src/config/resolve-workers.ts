@@ -11,7 +11,7 @@ import {
 	selectStreams,
 } from "./parse/logs.js";
 import type { WorkerCount } from "./parse/nodes.js";
-import { ok, type Parsed, problem } from "./parse/parsed.js";
+import { ok, type Parsed, problem } from "./parse/scalars.js";
 import type { Environment, Report, SettingReader } from "./settings.js";
 
 /** The number of workers. Reports a problem and returns 1 if it cannot be determined. */

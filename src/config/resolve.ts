@@ -2,10 +2,13 @@ import { ElasticRunError } from "../base/errors.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { AgentConfig, WorkerCommand } from "./agent-config.js";
 import type { LoginVariables } from "./environment.js";
-import { pythonPaths } from "./hooks.js";
 import { channelBase, type Host } from "./host.js";
 import { OPTIONS } from "./options.js";
-import { type CommandProblem, resolveCommand } from "./resolve-command.js";
+import {
+	type CommandProblem,
+	pythonPaths,
+	resolveCommand,
+} from "./resolve-command.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import {
 	preflightConfig,

@@ -1,8 +1,7 @@
 import { nearestName } from "../base/nearest-name.js";
 import { type Option, toCamelCase } from "./option.js";
 import { ALL_OPTIONS } from "./options.js";
-import { ok, type Parsed, problem } from "./parse/parsed.js";
-import { inWords } from "./parse/scalars.js";
+import { inWords, ok, type Parsed, problem } from "./parse/scalars.js";
 import type { Setting, SourceReading } from "./settings.js";
 
 /** Converts a value from a config file or a `LaunchConfig` to the command line's notation. */

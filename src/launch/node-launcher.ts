@@ -8,23 +8,25 @@ import {
 	type KeptOut,
 } from "../agent/joining/enter-run.js";
 import { runListener } from "../agent/joining/run-listener.js";
-import { endingOf, leftWith } from "../agent/machine/state.js";
+import { type Ending, endingOf, leftWith } from "../agent/machine/state.js";
+import { buildReport } from "../agent/presence/build-report.js";
+import { OwnNode } from "../agent/presence/own-node.js";
 import type { LauncherIo } from "../agent/workers/node-resources.js";
 import { PortReservation } from "../agent/workers/reserve-port.js";
 import { within } from "../base/within.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import { hostIfAsked } from "../hosting/host-if-asked.js";
-import type { ProbePlace } from "../http/open-probe.js";
-import { newIncarnation } from "../processes/index.js";
+import type { ProbedNode, ProbePlace } from "../http/open-probe.js";
+import type { Leave } from "../http/routes.js";
+import { newIncarnation, type WorkerSpawner } from "../processes/index.js";
 import { LoggingStore } from "../rendezvous/access/logging-store.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { withAdvice } from "../rendezvous/access/reach-store.js";
 import type { Membership } from "../rendezvous/member/membership.js";
+import type { RoundRecord } from "../rendezvous/records/records.js";
 import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../status/report.js";
 import { NoticeWatch } from "./notice-watch.js";
-import { openNodeObserver } from "./open-node-observer.js";
-import { reportUnstarted } from "./report-unstarted.js";
 
 /**
  * How long a leaving agent waits for an unreachable store, in milliseconds. Within these bounds it is a part of the
@@ -210,4 +212,81 @@ export class NodeLauncher {
 		if (store === undefined) return;
 		await within(this.place.clock, CLOSE_WITHIN_MS, store.close());
 	}
+}
+
+/** The parts of a node whose work is done elsewhere: `elastic-run barrier`. */
+export interface BarrierParts {
+	/** Takes the place of the workers' processes. */
+	readonly spawner: WorkerSpawner;
+	/** Where the start-up probe asks. */
+	readonly probe: ProbePlace;
+}
+
+/** Opens what others can observe this node by, if that is wanted. Each part is loaded only then. */
+async function openNodeObserver(
+	config: AgentConfig,
+	place: LauncherIo,
+	probe: ProbePlace | undefined,
+	leave: Leave,
+): Promise<AgentObserver | undefined> {
+	const { http } = config;
+	if (probe !== undefined) return observeByProbe(probe, place);
+	if (http === undefined) return undefined;
+	const { openObserver } = await import("../http/open-observer.js");
+	const own = new OwnNode(place.clock);
+	const node = () => own.now();
+	const observer = await openObserver({ ...place, config, http, leave, node });
+	return {
+		joined: (run, { channels }) => observer.joined(run, channels.directory),
+		noting: (logs) => observer.noting(logs),
+		follow: (state) => {
+			own.follow(state);
+			if (state.phase === "CLOSED") observer.close();
+		},
+		hung: (kind) => observer.hung(kind),
+	};
+}
+
+async function observeByProbe(
+	probe: ProbePlace,
+	place: LauncherIo,
+): Promise<AgentObserver> {
+	let node: ProbedNode | undefined;
+	const { openProbe } = await import("../http/open-probe.js");
+	await openProbe(probe, place, () => node);
+	return {
+		joined: () => {},
+		noting: (logs) => logs,
+		follow: (state) => {
+			node = state;
+		},
+		hung: () => {},
+	};
+}
+
+/**
+ * The report of an agent that has started no worker.
+ * @param wallTime milliseconds since 1970
+ * @param round the run's round, if it was seen
+ */
+function reportUnstarted(
+	ending: Ending,
+	config: AgentConfig,
+	wallTime: number,
+	round: RoundRecord | null = null,
+): RunReport {
+	return buildReport({
+		config,
+		ending,
+		round,
+		...{ instance: round?.instance ?? 0, wallTime },
+		rounds: [],
+		workers: [],
+		progress: [],
+		stuck: [],
+		ownBudget: null,
+		startsIn: () => undefined,
+		wordsOf: () => undefined,
+		logDir: null,
+	});
 }

@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 50;
 /** Time for the agent's last writes, in addition to its workers' grace period, in milliseconds. */
 const FAREWELL_MS = 15_000;
 
-export interface LeaveOptions extends AgentName {
+interface LeaveOptions extends AgentName {
 	/** How long to wait for it, in milliseconds; null: its workers' grace period and a little more. */
 	readonly timeoutMs: number | null;
 	/** Asked if neither a run nor a node is named, so that another project's only node is not stopped by mistake. */

@@ -8,7 +8,6 @@ import {
 } from "node:fs";
 import { timesPath } from "../logs/arrival-index.js";
 import { plainText } from "../logs/plain-text.js";
-import { ArrivalTimes } from "./arrival-times.js";
 
 /** The origin of a file's lines. */
 export interface LineOrigin {
@@ -34,7 +33,9 @@ const NEWLINE = 0x0a;
 const READ_BYTES = 64 * 1024;
 /** A longer line comes in pieces of about this many bytes. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
-const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW;
+/** Does not block on a pipe that a worker left there. */
+const READ_ONLY =
+	constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Reads the lines of one file, which may still grow, in order. Keeps no descriptor open. */
 export class LogSource {
@@ -202,4 +203,77 @@ function parse(line: string): ReadonlyMap<string, unknown> | undefined {
 
 function validTime(time: number): number | undefined {
 	return Number.isFinite(time) && time > 0 ? time : undefined;
+}
+
+/** As much as a year of times: anything beyond was not written by the launcher. */
+const MOST_BYTES = 1024 * 1024 * 1024;
+const ENTRY = /^(\d{1,15}) (\d{1,15})$/;
+
+/** When the lines of one log file came, as recorded by its launcher: see `ArrivalIndex`. */
+export class ArrivalTimes {
+	private readonly path: string;
+	private offsets: number[] = [];
+	private times: number[] = [];
+	/** The entry of the last answer. */
+	private lastOffset = -1;
+	private position = 0;
+	private rest = "";
+
+	/** @param path the file with the times, which may be missing */
+	constructor(path: string) {
+		this.path = path;
+	}
+
+	/** Reads what was written since. An unreadable file has no times. */
+	refresh(): void {
+		try {
+			const fd = openSync(this.path, READ_ONLY);
+			try {
+				this.read(fd);
+			} finally {
+				closeSync(fd);
+			}
+		} catch {
+			// The launcher shows none of these lines, or could not write.
+		}
+	}
+
+	/**
+	 * When the byte at this offset came, in milliseconds since 1970; undefined if that was not recorded. Offsets must not
+	 * decrease.
+	 */
+	at(offset: number): number | undefined {
+		while (
+			(this.offsets[this.lastOffset + 1] ?? Number.POSITIVE_INFINITY) <= offset
+		) {
+			this.lastOffset += 1;
+		}
+		return this.times[this.lastOffset];
+	}
+
+	private read(fd: number): void {
+		const chunk = Buffer.allocUnsafe(READ_BYTES);
+		while (this.position < MOST_BYTES) {
+			const bytes = readSync(fd, chunk, 0, READ_BYTES, this.position);
+			if (bytes === 0) return;
+			this.position += bytes;
+			const lines = `${this.rest}${chunk.toString("latin1", 0, bytes)}`;
+			const entries = lines.split("\n");
+			this.rest = (entries.pop() ?? "").slice(-READ_BYTES);
+			for (const entry of entries) this.add(entry);
+		}
+	}
+
+	private add(entry: string): void {
+		const [, offset, time] = ENTRY.exec(entry) ?? [];
+		if (offset === undefined || time === undefined) return;
+		if (Number(offset) < (this.offsets.at(-1) ?? 0)) {
+			// The log was emptied: earlier entries no longer hold.
+			this.offsets = [];
+			this.times = [];
+			this.lastOffset = -1;
+		}
+		this.offsets.push(Number(offset));
+		this.times.push(Number(time));
+	}
 }

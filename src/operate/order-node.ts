@@ -1,16 +1,15 @@
-import { retry } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
 import { openStore } from "../rendezvous/access/open-store.js";
+import type { StoreConfig } from "../config/agent-config.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { isRefused } from "../rendezvous/records/places.js";
 import {
 	encodeRecord,
 	informationAt,
+	recordAt,
 } from "../rendezvous/records/record-codec.js";
-import {
-	type DrainRecord,
-	RECORD_VERSION,
-} from "../rendezvous/records/records.js";
+import { type DrainRecord, RECORD_VERSION } from "../rendezvous/records/records.js";
+import { SEAT } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import {
 	type NodeView,
@@ -20,6 +19,8 @@ import {
 import type { Write } from "../rendezvous/store/store.js";
 import { patienceWith, readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
+import type { Store } from "../rendezvous/store/store.js";
+import { inStore } from "./run-store.js";
 
 /** What a node shall do: leave (by a time), or stay after all. */
 export type NodeOrder =
@@ -68,15 +69,9 @@ export async function orderNode(
 		);
 	}
 	const write = writeFor(options, keys, view);
-	const { clock } = searcher;
-	const random = () => 0;
-	const store = await openStore(places.store, { ...searcher, random });
-	try {
-		const until = clock.now() + patienceWith(places.store);
-		await retry({ clock, random, until }, () => store.transaction([], [write]));
-	} finally {
-		await store.close();
-	}
+	await inStore(places.store, searcher.clock, ({ store, again }) =>
+		again(() => store.transaction([], [write])),
+	);
 	const deadline = order.kind === "drain" ? (order.deadline ?? null) : null;
 	const { place, snapshot } = newest;
 	const spec = informationAt(SPEC, snapshot, keys.spec, () => {});
@@ -134,4 +129,51 @@ function noNode(
 
 function usage(words: string): ElasticRunError {
 	return new ElasticRunError("USAGE", words);
+}
+
+/** Whether the node was readmitted, or why there was nothing to do. */
+type Readmission = "readmitted" | "not-replaced" | "no-run";
+
+/**
+ * Lets a replaced node in again, with a fresh budget.
+ * @throws ElasticRunError STORE_UNREACHABLE
+ */
+export function readmitNode(
+	runId: string,
+	nodeId: string,
+	config: StoreConfig,
+	{ clock }: Pick<Searcher, "clock">,
+): Promise<Readmission> {
+	return inStore(config, clock, ({ store, again }) =>
+		again(() => readmit(store, new RunKeys(runId), nodeId)),
+	);
+}
+
+async function readmit(
+	store: Store,
+	keys: RunKeys,
+	nodeId: string,
+): Promise<Readmission> {
+	const replaced = keys.replacedNode(nodeId);
+	const budget = keys.budget(nodeId);
+	const seatKey = keys.seat(nodeId);
+	for (;;) {
+		const snapshot = await store.snapshot([
+			...[keys.round, replaced, budget, seatKey],
+		]);
+		const { entries } = snapshot;
+		if (!entries.has(keys.round)) return "no-run";
+		const seat = recordAt(SEAT, snapshot, seatKey);
+		const isRefused = seat !== undefined && "refused" in seat;
+		if (!entries.has(replaced) && !isRefused) return "not-replaced";
+		const guards = [replaced, seatKey].map((key) => ({
+			key,
+			modRevision: entries.get(key)?.modRevision ?? 0,
+		}));
+		const { succeeded } = await store.transaction(guards, [
+			...[{ delete: replaced }, { delete: budget }],
+			...(isRefused ? [{ delete: seatKey }] : []),
+		]);
+		if (succeeded) return "readmitted";
+	}
 }

@@ -1,15 +1,19 @@
 import { pause } from "../base/back-off.js";
 import { dateAndTime } from "../base/local-time.js";
-import { ok, type Parsed, problem, quote } from "../config/parse/parsed.js";
-import { wholeNumber } from "../config/parse/scalars.js";
+import {
+	ok,
+	type Parsed,
+	problem,
+	quote,
+	wholeNumber,
+} from "../config/parse/scalars.js";
 import { plainText } from "../logs/plain-text.js";
 import { paintForRank } from "../logs/prefix.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { RunLogs } from "./find-logs.js";
 import type { Searcher } from "./found-runs.js";
-import { LogFolder, launcherWords } from "./log-folder.js";
 import type { LineOrigin, LogLine } from "./log-source.js";
-import { mergeLines } from "./merge-lines.js";
+import { LogFolder, launcherWords } from "./find-logs.js";
 
 /** How often followed files are checked, in milliseconds. */
 const LOOK_EVERY_MS = 200;
@@ -26,7 +30,7 @@ export interface LineChoice {
 	readonly since: number | undefined;
 }
 
-export interface ShowLogsOptions extends LineChoice {
+interface ShowLogsOptions extends LineChoice {
 	readonly logs: RunLogs;
 	/** Continues until none of the run's launchers on this machine is left. */
 	readonly follows: boolean;
@@ -36,7 +40,7 @@ export interface ShowLogsOptions extends LineChoice {
 }
 
 /** A summary of the lines shown. */
-export interface ShownLogs {
+interface ShownLogs {
 	/** Workers' files with lines. */
 	readonly files: number;
 	/** Files in which no line has a time. */
@@ -162,4 +166,63 @@ function timeOf({ time, timeFrom }: LogLine): string {
 	if (timeFrom === "file") return NO_TIME;
 	const milliseconds = String(Math.floor(time) % 1_000).padStart(3, "0");
 	return `${dateAndTime(time)}.${milliseconds}`;
+}
+
+/** A source of lines in order; their times never decrease. */
+export interface LineSource {
+	/** None of its lines is older. */
+	readonly bornAt: number;
+	/** Decides the order of lines with the same time. */
+	readonly path: string;
+	peek(isLast: boolean): LogLine | undefined;
+	advance(): void;
+}
+
+/**
+ * The present lines of all sources by time; those of one source stay in order. A source is not read before its time.
+ * @param isLast whether an unfinished last line counts
+ */
+export function* mergeLines(
+	sources: readonly LineSource[],
+	isLast: boolean,
+): Generator<LogLine> {
+	const waiting = [...sources].sort(
+		(left, right) =>
+			left.bornAt - right.bornAt || compareTexts(left.path, right.path),
+	);
+	const ready: { readonly source: LineSource; readonly line: LogLine }[] = [];
+	/** Inserts after all that are not later; a continuation of the line just taken goes before those of the same time. */
+	const queue = (source: LineSource, goesOn: boolean) => {
+		const line = source.peek(isLast);
+		if (line === undefined) return;
+		let low = 0;
+		let high = ready.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			const { time = line.time } = ready[middle]?.line ?? {};
+			if (goesOn ? time < line.time : time <= line.time) low = middle + 1;
+			else high = middle;
+		}
+		ready.splice(low, 0, { source, line });
+	};
+	for (;;) {
+		for (
+			let next = waiting[0];
+			next && (ready[0] === undefined || next.bornAt <= ready[0].line.time);
+			next = waiting[0]
+		) {
+			waiting.shift();
+			queue(next, false);
+		}
+		const first = ready.shift();
+		if (first === undefined) return;
+		yield first.line;
+		first.source.advance();
+		queue(first.source, true);
+	}
+}
+
+function compareTexts(left: string, right: string): number {
+	if (left === right) return 0;
+	return left < right ? -1 : 1;
 }

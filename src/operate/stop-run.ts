@@ -1,4 +1,4 @@
-import { pause, retry } from "../base/back-off.js";
+import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { isStillThere } from "../node-files/local-agents.js";
 import { requestStop, takeBackRequest } from "../node-files/requests.js";
@@ -12,14 +12,9 @@ import { readRunView } from "../rendezvous/records/run-view.js";
 import type { Snapshot, Store } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { NodeStatus, RunDocument } from "../status/run-document.js";
-import {
-	patienceWith,
-	type ReadRun,
-	readMirror,
-	readRun,
-	type Searcher,
-} from "./found-runs.js";
+import { patienceWith, type ReadRun, readMirror, readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
+import { inStore, type OpenedStore } from "./run-store.js";
 
 /** How often to check which agents are left, in milliseconds. */
 const LOOK_EVERY_MS = 200;
@@ -29,7 +24,7 @@ const HEARD_WITHIN_MS = 3_000;
 /** How long agents may take if the run's settings are unknown, in milliseconds. */
 const UNKNOWN_PATIENCE_MS = 60_000;
 
-export interface StopOptions {
+interface StopOptions {
 	readonly runId: string;
 	/** By whom or why it is stopped. */
 	readonly reason: string;
@@ -75,36 +70,23 @@ export async function stopFoundRun(
 		return stopLocal(options, newest, newest.local, searcher.clock);
 	}
 	if (places.store === undefined) return undefined;
-	const random = () => 0;
-	const store = await openStore(places.store, { ...searcher, random });
-	try {
-		const patienceMs = patienceWith(places.store);
-		return await stopInStore(
-			{ ...options, patienceMs },
-			newest,
-			store,
-			searcher.clock,
-		);
-	} finally {
-		await store.close();
-	}
+	const { clock } = searcher;
+	return inStore(places.store, clock, (opened) =>
+		stopInStore(options, newest, opened, clock),
+	);
 }
 
 async function stopInStore(
-	options: StopOptions & { readonly patienceMs: number },
+	options: StopOptions,
 	{ place, snapshot: before }: ReadRun,
-	store: Store,
+	{ store, again }: OpenedStore,
 	clock: Clock,
 ): Promise<StopReport | undefined> {
-	const { runId, reason, onEnded, patienceMs } = options;
+	const { runId, reason, onEnded } = options;
 	const keys = new RunKeys(runId);
-	const withPatience = <Value>(attempt: () => Promise<Value>) =>
-		retry({ clock, random: () => 0, until: clock.now() + patienceMs }, attempt);
 	const read = (known?: Snapshot) =>
-		withPatience(() => store.snapshot(keys.present, known));
-	const stopped = await withPatience(() =>
-		stopRun({ store, keys, clock, reason }),
-	);
+		again(() => store.snapshot(keys.present, known));
+	const stopped = await again(() => stopRun({ store, keys, clock, reason }));
 	if (stopped === undefined) return undefined;
 	const { instance, outcome } = stopped;
 	let snapshot = await read();

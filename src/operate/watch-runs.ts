@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Changes so close together are shown once. */
 const REST_MS = 100;
 
-export interface WatchOptions {
+interface WatchOptions {
 	/** Undefined: all runs. */
 	readonly runId: string | undefined;
 	readonly places: RunPlaces;

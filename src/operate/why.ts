@@ -18,13 +18,9 @@ import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { RunDocument, RunPhase } from "../status/run-document.js";
 import { PHASES } from "../status/status-text.js";
-import {
-	type ReadRun,
-	readMirror,
-	readRun,
-	type Searcher,
-} from "./found-runs.js";
+import { type ReadRun, readMirror, readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
+import { inStore } from "./run-store.js";
 
 const LOOK_EVERY_MS = 100;
 
@@ -71,8 +67,7 @@ export async function askWhy(
 		return collect(options, newest, read, clock);
 	}
 	if (places.store === undefined) return undefined;
-	const store = await openStore(places.store, { ...searcher, random: () => 0 });
-	try {
+	return inStore(places.store, clock, async ({ store }) => {
 		const keys = new RunKeys(options.runId);
 		const question = keys.question(options.id);
 		const at = Math.round(clock.wallTime());
@@ -82,9 +77,7 @@ export async function askWhy(
 		const report = await collect(options, newest, read, clock);
 		await store.transaction([], [{ delete: question }]);
 		return report;
-	} finally {
-		await store.close();
-	}
+	});
 }
 
 /** Waits until all nodes with workers have answered, or for as long as was asked. */

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../bin/commands/command-table.js";
+import { CliCommand } from "../../bin/command.js";
+import { COMMANDS, isCommandWord, loadCommand } from "../../bin/commands.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { FOREIGN_FLAGS } from "../../src/config/environment.js";
 import { ALL_OPTIONS } from "../../src/config/options.js";
-import { FOREIGN_FLAGS } from "../../src/config/torchrun.js";
 
 const PAGES = [
 	"README.md",
@@ -22,8 +23,6 @@ const FOREIGN = [
 	// Of the bench and of the simulator.
 	...["--count", "--quick", "--smoke"],
 	...["--seeds", "--from", "--seed", "--checker", "--situations"],
-	// Of python-path.
-	"--wheel",
 	// Of etcd, etcdctl and srun.
 	...["--listen-client-urls", "--advertise-client-urls"],
 	...["--interactive", "--prefix"],
@@ -33,6 +32,16 @@ const FOREIGN = [
 	...["--steps", "--batch", "--checkpoint-dir", "--checkpoint-every"],
 	...["--attempts", "--checkpoint", "--digits"],
 ];
+
+const COMMANDS_FLAGS = (
+	await Promise.all(
+		Object.keys(COMMANDS).filter(isCommandWord).map(loadCommand),
+	)
+).flatMap((command) =>
+	command instanceof CliCommand
+		? command.options.map((option) => option.name())
+		: ["explain"],
+);
 
 function markdownIn(folder: string): string[] {
 	return readdirSync(folder)
@@ -87,9 +96,7 @@ describe.each(PAGES)("%s", (page) => {
 		const known = [
 			...ALL_OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
 			...FOREIGN_FLAGS.map(({ name }) => name),
-			...Object.values(COMMANDS).flatMap(({ flags }) =>
-				flags.map(({ name }) => name),
-			),
+			...COMMANDS_FLAGS,
 			...["help", "version"],
 		].map((name) => `--${name}`);
 		const named = found(text, /(?<![\w-])(--[a-z][a-z0-9-]*)/g);

@@ -15,7 +15,7 @@ const IMPORTS = FILES.flatMap(importsOf);
 
 /** Each package has one door, so that it can be replaced. */
 const DOORS: Readonly<Record<string, string>> = {
-	commander: "bin/argument-parser.ts",
+	commander: "bin/command.ts",
 	chokidar: "src/channel/reply-watch.ts",
 	execa: "src/processes/process-spawner.ts",
 	pino: "src/logs/create-logger.ts",

@@ -5,7 +5,7 @@ import {
 	ownIdentity,
 } from "../../channel/process-identity.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { identifyCommand } from "../../config/command-identity.js";
+import { identifyCommand } from "../../config/resolve-identity.js";
 import type { RunCommand } from "../../model/run.js";
 import type { JoinedRun } from "../../rendezvous/member/join-run.js";
 import {

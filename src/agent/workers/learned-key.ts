@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { WorkerCommand } from "../../config/agent-config.js";
-import { digestFile } from "../../config/command-identity.js";
+import { digestFile } from "../../config/resolve-identity.js";
 import { readPythonArguments } from "../../warm/index.js";
 
 /**

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { nodeHook } from "../../config/hooks.js";
+import { nodeHook } from "../../config/resolve-command.js";
 import type { StartSource } from "../../model/start.js";
 import {
 	agentMark,

@@ -1,4 +1,4 @@
-import { onOff, optionsOf } from "../option.js";
+import { onOff, optionsOf, time } from "../option.js";
 import { parseNames } from "../parse/nodes.js";
 import {
 	parsePolicy,
@@ -6,7 +6,12 @@ import {
 	parseRestartLimit,
 } from "../parse/restarts.js";
 import { parseRules } from "../parse/rules.js";
-import { oneOf, parseCount, parseExitCode } from "../parse/scalars.js";
+import {
+	oneOf,
+	parseCount,
+	parseExitCode,
+	parseText,
+} from "../parse/scalars.js";
 
 export const RESTART_OPTIONS = optionsOf("Restarts", {
 	restartPolicy: {
@@ -96,4 +101,21 @@ export const RESTART_OPTIONS = optionsOf("Restarts", {
 		help: "the run succeeds when the workers of this role have; may be given several times",
 		parse: parseNames,
 	},
+});
+
+export const NODE_OPTIONS = optionsOf("Nodes", {
+	preflightCommand: {
+		argument: "CMD",
+		defaultHelp: "none",
+		help: "run by sh before this node joins: it joins only after exit code 0",
+		parse: parseText,
+	},
+	preflightTimeout: time("60", "how long that command may take"),
+	replaceNodeCommand: {
+		argument: "CMD",
+		defaultHelp: "none",
+		help: "run by sh, once, when a node is to be replaced, with its record as JSON on stdin",
+		parse: parseText,
+	},
+	replaceNodeTimeout: time("10m", "how long that command may take"),
 });

@@ -1,7 +1,14 @@
 import { messageOf } from "../../base/errors.js";
 import { optionsOf, time } from "../option.js";
-import { ok, type Parsed, problem, quote } from "../parse/parsed.js";
-import { oneOf, parseDuration } from "../parse/scalars.js";
+import { parseNotices, parseSomeTime } from "../parse/notices.js";
+import {
+	ok,
+	oneOf,
+	type Parsed,
+	parseDuration,
+	problem,
+	quote,
+} from "../parse/scalars.js";
 
 /** A regular expression whose first group is the step number. */
 function parseStepPattern(text: string): Parsed<RegExp> {
@@ -54,4 +61,45 @@ export const STEP_OPTIONS = optionsOf("Steps", {
 		"5",
 		"how long taking evidence of a hang may hold up what follows",
 	),
+});
+
+export const NOTICE_OPTIONS = optionsOf("Notices", {
+	notices: {
+		argument: "auto|off|LIST",
+		forms: ["list"],
+		defaultText: "auto",
+		help: "who says that this machine will go: some of aws, gcp, azure, slurm, file:PATH; auto: as the machine and its environment say",
+		parse: parseNotices,
+	},
+	onAdvice: {
+		argument: "ACTION",
+		defaultText: "log",
+		help: "drain or log: what follows a recommendation, such as to rebalance",
+		parse: oneOf("drain", "log"),
+	},
+	maxLifetime: {
+		argument: "TIME",
+		forms: ["number"],
+		defaultHelp: "none",
+		help: "how long this launcher lives: its node leaves in time, with exit code 75",
+		parse: parseSomeTime,
+	},
+	drainBefore: time(
+		"60",
+		"how long before the end of its lifetime, or of its Slurm job, a node leaves",
+	),
+	terminationGrace: {
+		argument: "TIME",
+		forms: ["number"],
+		defaultHelp: "none",
+		help: "from the platform's SIGTERM to its SIGKILL: a SIGTERM is a notice with that deadline",
+		parse: parseSomeTime,
+	},
+	deadline: {
+		argument: "TIME",
+		forms: ["number"],
+		defaultHelp: "none",
+		help: "how long the run may take, waiting included; then it is stopped and has failed",
+		parse: parseSomeTime,
+	},
 });

@@ -1,6 +1,14 @@
 import { onOff, optionsOf, time } from "../option.js";
+import { parseHttpAddress } from "../parse/endpoints.js";
+import {
+	DEFAULT_LOG_PREFIX,
+	LOG_PREFIX_PLACEHOLDERS,
+	parseLocalRanks,
+	parseLogPrefix,
+	parseStreamMap,
+} from "../parse/logs.js";
 import { parseWorkerCount } from "../parse/nodes.js";
-import { oneOf, parseName, parseStdin } from "../parse/scalars.js";
+import { oneOf, parseName, parseStdin, parseText } from "../parse/scalars.js";
 import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = optionsOf("Workers", {
@@ -67,5 +75,88 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 		defaultText: "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
 		help: "signals that make this node leave; a second one kills its workers at once",
 		parse: parseSignals,
+	},
+});
+
+export const HTTP_OPTIONS = optionsOf("Observability", {
+	http: {
+		argument: "ADDR",
+		defaultHelp: "off",
+		help: "page, status and metrics of this node at HOST:PORT, or :PORT for this machine alone; port 0: a free one",
+		parse: parseHttpAddress,
+	},
+	httpTokenFile: {
+		argument: "PATH",
+		defaultHelp: "none",
+		help: "file with the token that --http asks for; needed beyond this machine, and to stop a run or leave it",
+		parse: parseText,
+	},
+});
+
+export const COMMAND_OPTIONS = optionsOf("Command", {
+	config: {
+		argument: "FILE",
+		defaultHelp: "./elastic-run.yaml or .json, if there",
+		help: "settings in YAML or JSON: the flags' names in camelCase",
+		parse: parseText,
+	},
+	dryRun: onOff(
+		"show what would be started, and start nothing: one worker, and the settings that are not the defaults, each with its origin",
+	),
+	verbose: onOff("with --dry-run: show all workers and all settings", {
+		short: "v",
+	}),
+});
+
+export const LOG_OPTIONS = optionsOf("Logs and output", {
+	logDir: {
+		argument: "DIR",
+		defaultHelp: "a new temporary one",
+		help: "where the workers' logs go",
+		parse: parseText,
+	},
+	redirects: {
+		short: "r",
+		argument: "MAP",
+		forms: ["number", "map"],
+		pairSign: ":",
+		defaultText: "3",
+		help: "streams that go to files: 0 none, 1 stdout, 2 stderr, 3 both, or by local rank 0:1,1:3",
+		parse: parseStreamMap,
+	},
+	tee: {
+		short: "t",
+		argument: "MAP",
+		forms: ["number", "map"],
+		pairSign: ":",
+		defaultText: "3",
+		help: "streams that are also shown",
+		parse: parseStreamMap,
+	},
+	logPrefix: {
+		argument: "TEMPLATE",
+		defaultText: DEFAULT_LOG_PREFIX,
+		defaultHelp: JSON.stringify(DEFAULT_LOG_PREFIX),
+		help: `before each line that is shown: ${LOG_PREFIX_PLACEHOLDERS}`,
+		parse: parseLogPrefix,
+	},
+	localRanksFilter: {
+		argument: "LIST",
+		forms: ["number", "list"],
+		defaultHelp: "all",
+		help: "local ranks whose lines are shown, for example 0,2",
+		parse: parseLocalRanks,
+	},
+	output: {
+		argument: "text|json",
+		defaultText: "text",
+		help: "json: one object with the result on stdout; the workers' lines go to stderr",
+		parse: oneOf("text", "json"),
+	},
+	logFormat: {
+		argument: "pretty|json",
+		defaultText: "pretty",
+		help: "the launcher's own log, on stderr: text for people or JSON",
+		parse: oneOf("pretty", "json"),
 	},
 });

@@ -8,8 +8,8 @@ import {
 	type Parsed,
 	problem,
 	quote,
-} from "./parsed.js";
-import { wholeNumber } from "./scalars.js";
+	wholeNumber,
+} from "./scalars.js";
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 const LARGEST_PORT = 65_535;

@@ -6,10 +6,11 @@ import {
 	mapParsed,
 	ok,
 	type Parsed,
+	parseText,
 	problem,
 	quote,
-} from "./parsed.js";
-import { parseText, wholeNumber } from "./scalars.js";
+	wholeNumber,
+} from "./scalars.js";
 
 /** One selection for every local rank, or one per local rank; a rank missing from the map has none. */
 export type StreamMap =

@@ -5,10 +5,11 @@ import {
 	mapParsed,
 	ok,
 	type Parsed,
+	parseName,
 	problem,
 	quote,
-} from "./parsed.js";
-import { parseName, wholeNumber } from "./scalars.js";
+	wholeNumber,
+} from "./scalars.js";
 
 /** The most workers that one agent starts. */
 const MOST_WORKERS = 1024;

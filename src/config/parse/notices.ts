@@ -1,7 +1,15 @@
 import { didYouMean } from "../../base/nearest-name.js";
 import type { NoticeChoice, NoticesConfig } from "../agent-config.js";
-import { allOf, invalid, ok, type Parsed, problem, quote } from "./parsed.js";
-import { inWords, parseDuration } from "./scalars.js";
+import {
+	allOf,
+	invalid,
+	inWords,
+	ok,
+	type Parsed,
+	parseDuration,
+	problem,
+	quote,
+} from "./scalars.js";
 
 const WORDS = ["aws", "gcp", "azure", "slurm"] as const;
 const FILE = "file:";

@@ -1,12 +1,17 @@
 import { didYouMean } from "../../base/nearest-name.js";
 import { exposure } from "./endpoints.js";
-import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
 import {
+	allOf,
+	mapParsed,
+	ok,
 	oneOf,
+	type Parsed,
 	parseCount,
 	parseDuration,
 	parseSwitch,
 	parseText,
+	problem,
+	quote,
 } from "./scalars.js";
 
 /** The given pairs of `--rdzv-conf`; durations in milliseconds. */

@@ -1,8 +1,15 @@
 import { didYouMean } from "../../base/nearest-name.js";
 import type { RestartLimit } from "../../model/budget.js";
 import { RestartPolicy } from "../../policies/restart-policy.js";
-import { invalid, ok, type Parsed, problem, quote } from "./parsed.js";
-import { parseDuration, wholeNumber } from "./scalars.js";
+import {
+	invalid,
+	ok,
+	type Parsed,
+	parseDuration,
+	problem,
+	quote,
+	wholeNumber,
+} from "./scalars.js";
 
 const BUILT_IN: readonly RestartPolicy[] = Object.values(RestartPolicy);
 

@@ -7,13 +7,18 @@ import {
 	type RuleFacts,
 	type RuleTerm,
 } from "../../policies/rules/rule.js";
-import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
 import {
+	allOf,
+	mapParsed,
+	ok,
 	oneOf,
+	type Parsed,
 	parseCount,
 	parseDuration,
 	parseExitCode,
 	parseName,
+	problem,
+	quote,
 	wholeNumber,
 } from "./scalars.js";
 import { parseAnySignal } from "./signals.js";

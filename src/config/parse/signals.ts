@@ -1,6 +1,13 @@
 import { constants } from "node:os";
 import { didYouMean } from "../../base/nearest-name.js";
-import { allOf, mapParsed, ok, type Parsed, problem, quote } from "./parsed.js";
+import {
+	allOf,
+	mapParsed,
+	ok,
+	type Parsed,
+	problem,
+	quote,
+} from "./scalars.js";
 
 /** Signals that the kernel lets nobody handle. */
 const UNCATCHABLE: readonly string[] = ["SIGKILL", "SIGSTOP"];

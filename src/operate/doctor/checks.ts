@@ -10,10 +10,12 @@ import {
 	findPython,
 	type Limit,
 	type ProcessCounts,
+	probeStore,
 	readOpenFiles,
 	readProcessCounts,
-} from "./machine.js";
-import { probeStore, type StoreFacts, type StorePlace } from "./store.js";
+	type StoreFacts,
+	type StorePlace,
+} from "./facts.js";
 
 /** The result of one check. */
 export interface Finding extends Verdict {

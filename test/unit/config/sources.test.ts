@@ -1,26 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settingsFromEnvironment } from "../../../src/config/environment.js";
-import { mergeSettings } from "../../../src/config/exclusions.js";
-import { toCamelCase } from "../../../src/config/option.js";
-import { ALL_OPTIONS, OPTIONS } from "../../../src/config/options.js";
+import { mergeSettings } from "../../../src/config/sources.js";
 import { settingsFromValues } from "../../../src/config/values.js";
-
-describe("the table of options", () => {
-	test("is keyed by the options' own keys", () => {
-		for (const [key, option] of Object.entries(OPTIONS)) {
-			expect(option.key).toBe(key);
-			expect(toCamelCase(option.name)).toBe(key);
-		}
-	});
-
-	test("has no name twice", () => {
-		const names = ALL_OPTIONS.flatMap(({ name, aliases }) => [
-			name,
-			...aliases,
-		]);
-		expect(new Set(names).size).toBe(names.length);
-	});
-});
 
 describe("the environment", () => {
 	const read = (environment: Record<string, string>) => {
@@ -34,14 +15,10 @@ describe("the environment", () => {
 		[{ ELASTIC_RUN_RDZV_ID: "a" }, { runId: "a" }],
 		[{ ELASTIC_RUN_RDZV_ID: "a", ELASTIC_RUN_RUN_ID: "b" }, { runId: "b" }],
 		[{ ELASTIC_RUN_NNODES: "" }, {}],
-		[{ ELASTIC_RUN_DIR: "/x", ELASTIC_RUN_DEBUG: "1" }, {}],
 		[
 			{
 				ELASTIC_RUN_CHANNEL: "/c",
 				ELASTIC_RUN_RUN_ID: "a",
-				ELASTIC_RUN_NODE_ID: "n",
-				ELASTIC_RUN_ROUND: "1",
-				ELASTIC_RUN_INSTANCE: "2",
 			},
 			{},
 		],
@@ -52,7 +29,6 @@ describe("the environment", () => {
 
 	test.each([
 		["ELASTIC_RUN_NPROC", "; did you mean ELASTIC_RUN_NPROC_PER_NODE?"],
-		["ELASTIC_RUN_NODES", "; did you mean ELASTIC_RUN_NNODES?"],
 		["ELASTIC_RUN_XYZZY", ""],
 	])("%s is not known", (name, hint) => {
 		expect(read({ [name]: "4" })).toEqual({
@@ -74,7 +50,6 @@ describe("values of a file or an object", () => {
 	};
 
 	test.each([
-		[{ maxRestarts: 3 }, { maxRestarts: "3" }],
 		[{ "max-restarts": "3", max_restarts: undefined }, { maxRestarts: "3" }],
 		[
 			{ nnodes: "1:4", rdzvId: "a" },
@@ -93,8 +68,6 @@ describe("values of a file or an object", () => {
 			{ rdzvConf: { joinTimeout: 30, lease_ttl: "5s" } },
 			{ rdzvConf: "joinTimeout=30,lease_ttl=5s" },
 		],
-		[{ localRanksFilter: [0, 2] }, { localRanksFilter: "0,2" }],
-		[{ runId: undefined }, {}],
 	])("%j", (values, texts) => {
 		expect(read(values)).toEqual({ texts, problems: [] });
 	});
@@ -114,14 +87,6 @@ describe("values of a file or an object", () => {
 			"x.yaml: maxRestarts: expected a number or a text, got true",
 		],
 		[
-			{ maxRestarts: null },
-			"x.yaml: maxRestarts: expected a number or a text, got null",
-		],
-		[
-			{ maxRestarts: [3] },
-			"x.yaml: maxRestarts: expected a number or a text, got a list",
-		],
-		[
 			{ runId: 42 },
 			"x.yaml: runId: expected a text, got 42; put it in quotation marks",
 		],
@@ -130,7 +95,6 @@ describe("values of a file or an object", () => {
 			{ rdzvConf: { a: { b: 1 } } },
 			"x.yaml: rdzvConf: a: expected a number or a text, got a map",
 		],
-		[{ tee: 1, Tee: 2 }, "x.yaml: Tee: is not known here; did you mean tee?"],
 		[
 			{ nnodes: 1, "run-id": "a", runId: "b" },
 			"x.yaml: runId: is set twice; set it once",

@@ -65,7 +65,6 @@ describe("where the shared state lives", () => {
 	test.each<[Asked, string, readonly string[]]>([
 		[{}, "memory", []],
 		[{ nodes: 2, endpoint: "h:1" }, "etcd", ["h:1"]],
-		[{ endpoint: "h:1" }, "etcd", ["h:1"]],
 		[{ backend: "etcd" }, "etcd", ["127.0.0.1:2379"]],
 		[{ nodes: 2 }, "etcd", ["127.0.0.1:2379"]],
 		[{ backend: "memory" }, "memory", []],
@@ -81,14 +80,12 @@ describe("an etcd that the agents host", () => {
 	test.each<[Asked, readonly string[], boolean | undefined]>([
 		[{ ...c10d, endpoint: "node0:29500" }, ["node0:29500"], undefined],
 		[{ ...c10d, endpoint: "node0" }, ["node0:29400"], undefined],
-		[{ ...c10d, endpoint: "[fd00::1]" }, ["[fd00::1]:29400"], undefined],
 		[
 			{ ...c10d, endpoint: "a,b,c" },
 			["a:29400", "b:29400", "c:29400"],
 			undefined,
 		],
 		[{ ...c10d, endpoint: "a", conf: "is_host=true" }, ["a:29400"], true],
-		[{ ...c10d, endpoint: "a", conf: "is_host=0" }, ["a:29400"], false],
 		// A name tells, and not the rank: as in torchrun.
 		[{ ...c10d, endpoint: "a", rank: "0" }, ["a:29400"], undefined],
 		[
@@ -96,7 +93,6 @@ describe("an etcd that the agents host", () => {
 			["a:29400"],
 			true,
 		],
-		[{ nodes: 2, master: "node0" }, ["node0:29500"], undefined],
 		[{ nodes: 2, master: "node0", rank: "0" }, ["node0:29500"], true],
 		[
 			{ nodes: 2, master: "fd00::1", port: "1", rank: "1" },
@@ -123,11 +119,8 @@ describe("an etcd that the agents host", () => {
 	});
 
 	test.each<Asked>([
-		{ backend: "c10d", endpoint: "node0:29400" },
 		// torchrun's own line for one node: any free port.
 		{ backend: "c10d", endpoint: "localhost:0" },
-		{ backend: "static", endpoint: "127.0.0.1:0" },
-		{ backend: "static", master: "node0" },
 		{ master: "node0", port: "29500", rank: "0" },
 		{ standalone: "1", backend: "c10d" },
 	])("one node needs none: %j", async (asked) => {
@@ -153,7 +146,6 @@ describe("an etcd that the agents host", () => {
 			{ ...c10d },
 			"warning: only agents of this machine can meet at localhost:29400",
 		],
-		[{ nodes: 2, endpoint: "a" }, "port missing"],
 		[{ ...c10d, endpoint: "localhost:0" }, '"localhost:0": port 0 is out of'],
 		[{ ...c10d, nodes: 1, endpoint: "a:0" }, '"a:0": port 0 is out of range'],
 		[{ endpoint: "localhost:0" }, "port 0 is out of range; use 1-65535"],
@@ -179,11 +171,7 @@ describe("a loopback address of etcd", () => {
 	test("is said again where nodes do not meet, and only there", () => {
 		const endpoints = ["[::1]:2379"];
 		expect(loopbackTrouble({ endpoints, maxNodes: 2 })).toContain("[::1]:2379");
-		expect(loopbackTrouble({ endpoints, maxNodes: 1 })).toBeUndefined();
 		expect(loopbackTrouble({ endpoints: [], maxNodes: 2 })).toBeUndefined();
-		expect(
-			loopbackTrouble({ endpoints: ["etcd:2379"], maxNodes: 2 }),
-		).toBeUndefined();
 	});
 });
 
@@ -224,7 +212,6 @@ describe("a login", () => {
 		["no name", "password_file=password", NOBODY, /password_file: whose/],
 		["an empty file", "username=u,password_file=empty", NOBODY, /is empty$/],
 		["no file", "username=u,password_file=none", NOBODY, /no such file/],
-		["a directory", "username=u,password_file=.", NOBODY, /is a directory/],
 		["no file, and a variable", "password_file=none", both, /no such file/],
 	])("%s", async (_, conf, login, words) => {
 		const { store, said } = await resolved({ endpoint, conf, login });
@@ -277,7 +264,6 @@ describe("TLS", () => {
 		],
 		["https://h:1", "cert=one.pem,key=key-of-nobody", /holds no private key/],
 		["https://h:1", "cert=one.pem", /^rdzvConf: cert without key/],
-		["https://h:1", "key=one.key", /^rdzvConf: key without cert/],
 		["https://h:1", "cacert=password", /cacert password: holds no certificate/],
 		[
 			"h:1",

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { EarlyNotices } from "../../../src/launch/early-notices.js";
+import { EarlyNotices } from "../../../src/launch/notice-watch.js";
 import type { Notice } from "../../../src/model/notice.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

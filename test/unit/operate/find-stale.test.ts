@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { staleRuns } from "../../../src/operate/find-stale.js";
+import { staleRuns } from "../../../src/operate/clean.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";
 import type { RunDocument } from "../../../src/status/run-document.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";

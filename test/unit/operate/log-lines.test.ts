@@ -1,33 +1,31 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { parseCommand } from "../../../bin/commands/command-arguments.js";
-import { readLogChoice } from "../../../bin/commands/logs.js";
 import { systemHost } from "../../../src/config/host.js";
 import type { LogLine } from "../../../src/operate/log-source.js";
-import { lineInWords, showLogs } from "../../../src/operate/show-logs.js";
+import {
+	type LineChoice,
+	lineInWords,
+	showLogs,
+} from "../../../src/operate/show-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const NOW = new Date(2030, 0, 1, 12, 0, 10).getTime();
 
-function chosen(args: readonly string[]) {
-	const parsed = parseCommand("logs", args);
-	if (parsed === "help" || "problems" in parsed) throw new Error("refused");
-	return readLogChoice(parsed.flags, NOW);
-}
-
-async function shown(args: readonly string[]) {
+async function shown(choice: Partial<LineChoice>) {
 	const folder = temporaryFolder();
 	onTestFinished(() => folder.remove());
 	const node = join(folder.path, "a");
 	mkdirSync(join(node, "round-1", "0"), { recursive: true });
 	const lines = [1, 2, 3].map((n) => `2030-01-01 12:00:0${n} line ${n}\n`);
 	writeFileSync(join(node, "round-1", "0", "stdout.log"), lines.join(""));
-	const choice = chosen(args);
-	if ("problems" in choice) throw new Error(choice.problems.join());
 	const found: string[] = [];
 	await showLogs({
+		hasRank: undefined,
+		pattern: undefined,
+		tail: undefined,
+		since: undefined,
 		...choice,
 		logs: { runId: "r", instance: 1, nodes: [node] },
 		follows: false,
@@ -38,18 +36,10 @@ async function shown(args: readonly string[]) {
 }
 
 it("logs --tail N shows the last N lines that are wanted", async () => {
-	expect(await shown([])).toEqual(["line 1", "line 2", "line 3"]);
-	expect(await shown(["--tail", "2"])).toEqual(["line 2", "line 3"]);
-	expect(await shown(["--tail", "0"])).toEqual([]);
-	expect(await shown(["--tail", "1", "--grep", "[12]$"])).toEqual(["line 2"]);
-});
-
-it("logs refuses a --tail that is no number and a --since that is no duration", () => {
-	expect(chosen(["--tail", "x", "--since", "soon"])).toMatchObject({
-		problems: [/^logs: --tail/, /^logs: --since/].map((start) =>
-			expect.stringMatching(start),
-		),
-	});
+	expect(await shown({})).toEqual(["line 1", "line 2", "line 3"]);
+	expect(await shown({ tail: 2 })).toEqual(["line 2", "line 3"]);
+	expect(await shown({ tail: 0 })).toEqual([]);
+	expect(await shown({ tail: 1, pattern: /[12]$/ })).toEqual(["line 2"]);
 });
 
 it("logs --timestamps has the time first, and colours are those of the rank", () => {

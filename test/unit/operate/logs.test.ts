@@ -8,8 +8,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemHost } from "../../../src/config/host.js";
-import { findLogs } from "../../../src/operate/find-logs.js";
-import { LogFolder } from "../../../src/operate/log-folder.js";
+import { findLogs, LogFolder } from "../../../src/operate/find-logs.js";
 import {
 	type LogLine,
 	LogSource,
@@ -18,8 +17,8 @@ import {
 import {
 	type LineSource,
 	mergeLines,
-} from "../../../src/operate/merge-lines.js";
-import { parseRanks } from "../../../src/operate/show-logs.js";
+	parseRanks,
+} from "../../../src/operate/show-logs.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseCommand } from "../../../bin/commands/command-arguments.js";
 import { systemHost } from "../../../src/config/host.js";
 import { resolveRunRequest } from "../../../src/operate/run-request.js";
 import { temporaryFolder } from "../../helpers/processes.js";
@@ -18,10 +17,9 @@ async function request(
 	args: readonly string[],
 	environment: Record<string, string> = {},
 ) {
-	const parsed = parseCommand("status", args);
-	if (parsed === "help" || "problems" in parsed) throw new Error("refused");
+	const { given } = command.read(args);
 	const host = { ...systemHost(environment), cwd: folder.path };
-	return resolveRunRequest(parsed.flags, host);
+	return resolveRunRequest(given, host);
 }
 
 const DEFAULT = ["127.0.0.1:2379"];

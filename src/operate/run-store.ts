@@ -1,0 +1,35 @@
+import { retry } from "../base/back-off.js";
+import type { Clock } from "../base/clock.js";
+import type { StoreConfig } from "../config/agent-config.js";
+import { openStore } from "../rendezvous/access/open-store.js";
+import type { Store } from "../rendezvous/store/store.js";
+import { patienceWith } from "./status/find-runs.js";
+
+/** The store of a run while a command works on it. */
+export interface OpenedStore {
+	readonly store: Store;
+	/** Makes an attempt again while the store does not answer, for as long as a command waits for it. */
+	again<Value>(attempt: () => Promise<Value>): Promise<Value>;
+}
+
+/** Opens a run's store for a command's work. */
+export async function inStore<Result>(
+	config: StoreConfig,
+	clock: Clock,
+	work: (opened: OpenedStore) => Promise<Result>,
+): Promise<Result> {
+	// No other client retries at the same moment, so there is nothing to spread.
+	const random = () => 0;
+	const store = await openStore(config, { clock, random });
+	try {
+		return await work({
+			store,
+			again(attempt) {
+				const until = clock.now() + patienceWith(config);
+				return retry({ clock, random, until }, attempt);
+			},
+		});
+	} finally {
+		await store.close();
+	}
+}
