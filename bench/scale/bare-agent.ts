@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "../../src/agent/agent.js";
-import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
+import type { WorkerFiles } from "../../src/agent/workers/worker.js";
 import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
 import { systemClock } from "../../src/base/clock.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
@@ -92,10 +92,15 @@ export class BareAgent {
 			clock: systemClock,
 			spawner: this.workers,
 			holdsLease: () => this.membership.holdsLease(),
-			prepare: ({ localRank }) => preparedWorker(localRank),
+			workplace: {
+				prepare: ({ localRank }) => filesOf(localRank),
+				listen() {},
+				readReplies() {},
+				readAllReplies() {},
+				discard() {},
+			},
 			readOomKills: () => undefined,
 			onSpawning() {},
-			onChannels() {},
 			log: SILENT,
 			onStarted: ({ synced }) => onStarted(this.nodeId, synced),
 			dispatch: (input) => this.agent.dispatch(input),
@@ -142,7 +147,7 @@ function membershipOf(
 	};
 }
 
-function preparedWorker(localRank: number): PreparedWorker {
+function filesOf(localRank: number): WorkerFiles {
 	return {
 		spec: {
 			localRank,
@@ -153,17 +158,12 @@ function preparedWorker(localRank: number): PreparedWorker {
 			stdout: 1,
 			stderr: 2,
 		},
-		directory: "",
-		logs: { directory: "", stdout: undefined, stderr: undefined },
-		tell() {},
-		notify: () => 0,
-		ring() {},
-		moved() {},
-		release() {},
-		hear() {},
-		readError: () => undefined,
-		readException: () => undefined,
-		readLastLines: () => [],
-		discard() {},
+		channel: {
+			directory: "",
+			send() {},
+			notify: () => ({ sequence: 0 }),
+			ring() {},
+		},
+		output: undefined,
 	};
 }

@@ -53,8 +53,6 @@ export interface OpenSteps {
 	readonly ledger: Pick<RoundLedger, "close">;
 	/** Takes each new state of the agent. */
 	readonly follow: (state: AgentState) => void;
-	/** Passes on what workers have reported until now, while a round runs. */
-	readonly hear: () => void;
 }
 
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
@@ -110,13 +108,10 @@ export function openSteps({
 		for (const watch of [stuck, exits, why, steps]) watch.close();
 		void ledger.close();
 	});
-	const hear = () => {
-		if (steps.place.round > 0) readReports();
-	};
 	const follow = (state: AgentState) => {
 		for (const watch of [steps, stuck, exits]) watch.follow(state);
 	};
-	return { steps, stuck, ledger, hear, follow };
+	return { steps, stuck, ledger, follow };
 }
 
 /** Follows workers that should end. */
@@ -131,20 +126,6 @@ function watchEnds(
 		stuck: new StuckWatch({ ...options, progress }),
 		exits: new ExitWatch({ ...options, stepOf }),
 	};
-}
-
-/** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */
-export function withStep(
-	input: AgentInput,
-	{
-		steps,
-		hear,
-	}: { readonly steps: Pick<StepWatch, "stepOf"> } & Pick<OpenSteps, "hear">,
-): AgentInput {
-	if (input.kind !== "worker-exited" || input.exitCode === 0) return input;
-	if (input.exit.signalledByAgent) return input;
-	hear();
-	return { ...input, step: steps.stepOf(input.localRank) };
 }
 
 /** A ledger that also tells whose step it hears of. */
