@@ -19,10 +19,9 @@ import { runSpec } from "./joining/run-spec.js";
 import type { NoticeInput } from "./machine/inputs.js";
 import { type Ending, leftWith } from "./machine/state.js";
 import { buildReport } from "./presence/build-report.js";
-import { keepEndedRun } from "./presence/keep-ended-run.js";
-import { budgetAtEnd, lastLook } from "./presence/last-look.js";
+import { budgetAtEnd, keepEndedRun, lastLook } from "./presence/ended-run.js";
+import { publishLocally } from "./presence/local-run.js";
 import { PinnedView } from "./presence/pinned-view.js";
-import { publishLocally } from "./presence/publish-locally.js";
 import { type OpenSteps, openSteps } from "./steps/open-steps.js";
 import { shareImports } from "./workers/learned-list.js";
 import {

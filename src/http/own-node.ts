@@ -1,6 +1,6 @@
 import type { AgentState } from "../agent/machine/state.js";
 import { isEnding, type WorkerSlot } from "../agent/machine/worker.js";
-import { standingLine } from "../agent/presence/pinned-lines.js";
+import { standingLine } from "../agent/presence/pinned-view.js";
 import { waitingLine } from "../agent/presence/waiting-lines.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { waitingInWords } from "../rendezvous/describe/waiting-words.js";

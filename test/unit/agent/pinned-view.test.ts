@@ -6,10 +6,10 @@ import {
 	type Running,
 } from "../../../src/agent/machine/state.js";
 import {
+	PinnedView,
 	standingLine,
 	stepLine,
-} from "../../../src/agent/presence/pinned-lines.js";
-import { PinnedView } from "../../../src/agent/presence/pinned-view.js";
+} from "../../../src/agent/presence/pinned-view.js";
 import { timeOfDay } from "../../../src/base/local-time.js";
 import { PinnedScreen } from "../../../src/logs/pinned-screen.js";
 import { awaits } from "../../../src/rendezvous/planner/waiting.js";
