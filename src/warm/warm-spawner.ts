@@ -15,8 +15,7 @@ import {
 	type ForkHelperOptions,
 	type SharedImports,
 } from "./fork-helper.js";
-import { isForNode } from "./node-command.js";
-import { ParkedNode } from "./parked-node.js";
+import { isForNode, ParkedNode } from "./parked-node.js";
 import {
 	nextStart,
 	QuickRounds,
