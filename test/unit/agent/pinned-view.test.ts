@@ -209,19 +209,6 @@ describe("a screen with lines that stay", () => {
 		expect(rows()).toEqual(["first", "second", "third", "last"]);
 	});
 
-	it("tears no line apart, and sets no timer while nothing is written", async () => {
-		const { clock, screen, out, read } = openScreen(true);
-		screen.show(["one"]);
-		out.write("unfin");
-		await clock.advance(1_000);
-		expect(read()).toBe("unfin");
-		out.write("ished\n");
-		await clock.advance(1_000);
-		expect(read()).toContain("unfinished\n");
-		expect(read()).toContain("\u001b[2mone\u001b[0m");
-		expect(clock.nextAlarm).toBeUndefined();
-	});
-
 	it("passes on that a stream is lost", async () => {
 		const { screen } = openScreen();
 		const lost = new Writable({
