@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "../../src/agent/agent.js";
-import type { WorkerFiles } from "../../src/agent/workers/worker.js";
 import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
+import type { WorkerFiles } from "../../src/agent/workers/workplace.js";
 import { systemClock } from "../../src/base/clock.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import {

@@ -160,7 +160,7 @@ export class Agent {
 			wallTime: clock.wallTime(),
 		});
 		this.state = state;
-		this.tell(before, state, reason, now);
+		this.record(before, state, reason, now);
 		for (const effect of effects) {
 			switch (effect.kind) {
 				case "start-workers":
@@ -202,7 +202,7 @@ export class Agent {
 		this.history.started(round.synced, worldSize, now, clock.wallTime());
 	}
 
-	private tell(
+	private record(
 		before: AgentState,
 		after: AgentState,
 		reason: string,
@@ -210,7 +210,7 @@ export class Agent {
 	): void {
 		const moved = before.phase !== after.phase;
 		if (beginsNext(before, after)) this.history.ended(reason, now);
-		if (moved) this.tellEnd(before, after, reason, now);
+		if (moved) this.recordEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;
 		this.options.log.info(`${path} ${reason}`.trim(), {
@@ -219,7 +219,7 @@ export class Agent {
 	}
 
 	/** A round that this node has finished may still fail elsewhere; then that is its end. */
-	private tellEnd(
+	private recordEnd(
 		before: AgentState,
 		after: AgentState,
 		reason: string,

@@ -78,7 +78,7 @@ export class HelperProcess {
 		this.child = child;
 		this.control = new HelperControl(pipe, (news) => {
 			if (news === undefined) this.close();
-			else this.hear(news);
+			else this.receive(news);
 		});
 		child.once("exit", () => this.ended());
 		child.once("error", (error) => this.refuse(messageOf(error)));
@@ -177,7 +177,7 @@ export class HelperProcess {
 		return [...this.parked.values()].filter(({ isWaiting }) => isWaiting);
 	}
 
-	private hear(news: HelperNews): void {
+	private receive(news: HelperNews): void {
 		const { toImport, leftOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":

@@ -2,13 +2,12 @@ import type { ChildProcess, StdioOptions } from "node:child_process";
 import { type BigIntStats, fstatSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../base/clock.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import type { Logger } from "../base/logger.js";
 import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/worker-hook.js";
 import { signalProcess, type WorkerSpec } from "../processes/index.js";
 import type {
 	Ahead,
+	AheadOptions,
 	ColdReason,
 	ExitListener,
 	NextFacts,
@@ -19,16 +18,6 @@ import { availableMemory, parkingShortage } from "./machine.js";
 import { differenceOf, OTHER_DIRECTORY, withoutPlace } from "./same-worker.js";
 import { conditionOf, spawnWaiting } from "./waiting-process.js";
 import { QUICK_MS } from "./warm-or-cold.js";
-
-export interface ParkedNodeOptions {
-	readonly clock: Clock;
-	readonly log: Pick<Logger, "info" | "debug">;
-	readonly setpriv: string | undefined;
-	/** Workers of this node. */
-	readonly workers: number;
-	/** The file that Node loads before the script. */
-	readonly hook: string;
-}
 
 /**
  * When a worker's successor is started, in milliseconds after the worker's start: once the round runs, one rank after
@@ -51,7 +40,7 @@ export class ParkedNode implements Ahead {
 	private shortage: string | undefined;
 	private started: WorkerSpec | undefined;
 
-	constructor(private readonly options: ParkedNodeOptions) {}
+	constructor(private readonly options: AheadOptions) {}
 
 	factsOf(spec: WorkerSpec): StartFacts {
 		const waiting = this.parked.get(spec.localRank);

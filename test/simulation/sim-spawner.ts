@@ -1,4 +1,7 @@
-import type { WorkerFiles, Workplace } from "../../src/agent/workers/worker.js";
+import type {
+	WorkerFiles,
+	Workplace,
+} from "../../src/agent/workers/workplace.js";
 import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
 import type {
 	WorkerHandle,

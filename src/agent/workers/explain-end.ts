@@ -20,7 +20,7 @@ import {
 } from "../../processes/index.js";
 import type { WorkerError } from "../../report/run-report.js";
 import type { AgentInput } from "../machine/inputs.js";
-import type { WorkerFiles } from "./worker.js";
+import type { WorkerFiles } from "./workplace.js";
 
 /** How many of its last lines rules are asked about. */
 export const RULE_LINES = 20;

@@ -5,7 +5,8 @@ import type { Logger } from "../../base/logger.js";
 import type { SpawnProblem } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import type { AgentInput } from "../machine/inputs.js";
-import type { Worker, Workplace } from "./worker.js";
+import type { Worker } from "./worker.js";
+import type { Workplace } from "./workplace.js";
 
 export interface WorkerStartsOptions {
 	readonly clock: Clock;

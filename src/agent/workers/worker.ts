@@ -8,61 +8,19 @@ import type {
 	WorldChangeEvent,
 } from "../../channel/events.js";
 import type {
-	OutgoingEvent,
-	OutgoingNotice,
-} from "../../channel/worker-channel.js";
-import type {
 	OomKills,
 	SpawnProblem,
 	WorkerExit,
 	WorkerHandle,
 	WorkerSpawner,
-	WorkerSpec,
 } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import type { WorkerResult } from "../../report/run-report.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { explainEnd } from "./explain-end.js";
-import type { WorkerOutput } from "./worker-output.js";
 import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { WorkerReplies } from "./worker-replies.js";
-
-/** The agent's end of a worker's channel. */
-export interface ChannelEnd {
-	/** Its path; no two processes have the same. */
-	readonly directory: string;
-	/** Throws if the disk refuses it. */
-	send(event: OutgoingEvent, timestamp: number): unknown;
-	/** The same for a notice. */
-	notify(
-		notice: OutgoingNotice,
-		timestamp: number,
-	): { readonly sequence: number };
-	/** Wakes the worker to read its events. */
-	ring(): void;
-}
-
-/** What is made for a worker before its spawn. */
-export interface WorkerFiles {
-	readonly spec: WorkerSpec;
-	readonly channel: ChannelEnd;
-	/** Undefined if it has none, as in the simulator. */
-	readonly output: WorkerOutput | undefined;
-}
-
-/** Makes workers' channels and log files, and removes the channels. */
-export interface Workplace {
-	/** The channel has the first event already. Throws if the disk refuses, and then leaves no channel behind. */
-	prepare(info: WorkerInfo, round: RoundRecord): WorkerFiles;
-	/** Listens to the channels that were made. */
-	listen(): void;
-	/** Delivers what a worker has replied by now. */
-	readReplies(channel: ChannelEnd): void;
-	/** The same for all workers that are not gone. */
-	readAllReplies(): void;
-	/** None of the worker's processes is left. */
-	discard(channel: ChannelEnd): void;
-}
+import type { WorkerFiles, Workplace } from "./workplace.js";
 
 /** What all workers of a node share. */
 export interface WorkerSurroundings {

@@ -1,16 +1,57 @@
 import type { Clock } from "../../base/clock.js";
 import type { ChannelRoot } from "../../channel/channel-root.js";
 import type { WorkerInfo } from "../../channel/events.js";
-import type { WorkerChannel } from "../../channel/worker-channel.js";
+import type {
+	OutgoingEvent,
+	OutgoingNotice,
+	WorkerChannel,
+} from "../../channel/worker-channel.js";
+import type { WorkerSpec } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import type { Replies } from "./node-resources.js";
-import type { ChannelEnd, WorkerFiles, Workplace } from "./worker.js";
 import {
 	commandOf,
 	type WorkerOwner,
 	workerEnvironment,
 } from "./worker-environment.js";
 import { WorkerOutput, type WorkerOutputOptions } from "./worker-output.js";
+
+/** The agent's end of a worker's channel. */
+export interface ChannelEnd {
+	/** Its path; no two processes have the same. */
+	readonly directory: string;
+	/** Throws if the disk refuses it. */
+	send(event: OutgoingEvent, timestamp: number): unknown;
+	/** The same for a notice. */
+	notify(
+		notice: OutgoingNotice,
+		timestamp: number,
+	): { readonly sequence: number };
+	/** Wakes the worker to read its events. */
+	ring(): void;
+}
+
+/** What is made for a worker before its spawn. */
+export interface WorkerFiles {
+	readonly spec: WorkerSpec;
+	readonly channel: ChannelEnd;
+	/** Undefined if it has none, as in the simulator. */
+	readonly output: WorkerOutput | undefined;
+}
+
+/** Makes workers' channels and log files, and removes the channels. */
+export interface Workplace {
+	/** The channel has the first event already. Throws if the disk refuses, and then leaves no channel behind. */
+	prepare(info: WorkerInfo, round: RoundRecord): WorkerFiles;
+	/** Listens to the channels that were made. */
+	listen(): void;
+	/** Delivers what a worker has replied by now. */
+	readReplies(channel: ChannelEnd): void;
+	/** The same for all workers that are not gone. */
+	readAllReplies(): void;
+	/** None of the worker's processes is left. */
+	discard(channel: ChannelEnd): void;
+}
 
 export interface NodeWorkplaceOptions extends WorkerOwner, WorkerOutputOptions {
 	readonly config: WorkerOwner["config"];
@@ -101,7 +142,7 @@ export class NodeWorkplace implements Workplace {
 		instance: number,
 		channel: WorkerChannel,
 		output: WorkerOutput,
-	): WorkerFiles["spec"] {
+	): WorkerSpec {
 		const { config } = this.options;
 		const { localRank } = info;
 		return {
