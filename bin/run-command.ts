@@ -4,12 +4,12 @@ import { ElasticRunError } from "../src/base/errors.js";
 import { onOff, optionsOf } from "../src/config/option.js";
 import { OPTIONS } from "../src/config/options.js";
 import { parseDuration, parseName } from "../src/config/parse/scalars.js";
-import type { Searcher } from "../src/operate/status/find-runs.js";
+import type { Searcher } from "../src/operate/found-runs.js";
 import {
 	type RunPlaces,
 	type RunRequest,
 	resolveRunRequest,
-} from "../src/operate/status/run-request.js";
+} from "../src/operate/run-request.js";
 import { CliCommand, type CommandArguments, refusal } from "./command.js";
 import { say } from "./console.js";
 import { NotFound } from "./crash.js";
@@ -172,7 +172,7 @@ export async function namedOrOnlyRun({
 	searcher,
 }: AskedCommand): Promise<string> {
 	if (runId !== undefined) return runId;
-	const { findRuns } = await import("../src/operate/status/find-runs.js");
+	const { findRuns } = await import("../src/operate/found-runs.js");
 	const found = await findRuns(places, searcher, say);
 	const running = found.filter(({ status }) => status.phase === "running");
 	const [first, ...others] = running.map(({ status }) => status.runId);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "../../src/agent/agent.js";
-import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
 import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
+import type { WorkerFiles } from "../../src/agent/workers/workplace.js";
 import { systemClock } from "../../src/base/clock.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import {
@@ -92,10 +92,15 @@ export class BareAgent {
 			clock: systemClock,
 			spawner: this.workers,
 			holdsLease: () => this.membership.holdsLease(),
-			prepare: ({ localRank }) => preparedWorker(localRank),
+			workplace: {
+				prepare: ({ localRank }) => filesOf(localRank),
+				listen() {},
+				readReplies() {},
+				readAllReplies() {},
+				discard() {},
+			},
 			readOomKills: () => undefined,
 			onSpawning() {},
-			onChannels() {},
 			log: SILENT,
 			onStarted: ({ synced }) => onStarted(this.nodeId, synced),
 			dispatch: (input) => this.agent.dispatch(input),
@@ -140,7 +145,7 @@ function membershipOf(
 	};
 }
 
-function preparedWorker(localRank: number): PreparedWorker {
+function filesOf(localRank: number): WorkerFiles {
 	return {
 		spec: {
 			localRank,
@@ -151,17 +156,12 @@ function preparedWorker(localRank: number): PreparedWorker {
 			stdout: 1,
 			stderr: 2,
 		},
-		directory: "",
-		logs: { directory: "", stdout: undefined, stderr: undefined },
-		tell() {},
-		notify: () => 0,
-		ring() {},
-		moved() {},
-		release() {},
-		hear() {},
-		readError: () => undefined,
-		readException: () => undefined,
-		readLastLines: () => [],
-		discard() {},
+		channel: {
+			directory: "",
+			send() {},
+			notify: () => ({ sequence: 0 }),
+			ring() {},
+		},
+		output: undefined,
 	};
 }

@@ -1,7 +1,7 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatNodes } from "../../src/operate/format-nodes.js";
-import { readKnownRun } from "../../src/operate/status/kept-runs.js";
-import { accountsOf } from "../../src/rendezvous/describe/node-accounts.js";
+import { readKnownRun } from "../../src/operate/found-runs.js";
+import { accountsOf } from "../../src/status/node-accounts.js";
 import { printResult, say } from "../console.js";
 import { namedOrOnlyRun, noRun, RunCommand } from "../run-command.js";
 

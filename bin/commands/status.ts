@@ -1,11 +1,9 @@
 import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
-import type { Searcher } from "../../src/operate/found-runs.js";
+import { onOff, optionsOf } from "../../src/config/option.js";
 import { findKnownRun, findKnownRuns } from "../../src/operate/found-runs.js";
-import type { RunPlaces } from "../../src/operate/run-request.js";
 import type { FoundRun } from "../../src/status/run-document.js";
 import { formatRuns, formatStatus } from "../../src/status/status-text.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, noRun, RunCommand } from "../run-command.js";
 

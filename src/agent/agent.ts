@@ -19,6 +19,7 @@ import {
 	type Running,
 } from "./machine/state.js";
 import { WaitingLines } from "./presence/waiting-lines.js";
+import { isFailure } from "./workers/worker.js";
 import type { WorkerGroup } from "./workers/worker-group.js";
 
 /** The agent's settings that its decisions depend on. */
@@ -33,12 +34,52 @@ export interface AgentOptions {
 		WorkerGroup,
 		"start" | "pause" | "notice" | "terminate" | "kill"
 	>;
+	/** Where inputs come in. Default: one of its own. */
+	readonly inbox?: Inbox;
 	/** How far the workers came in their newest round. */
-	readonly reached?: (() => Reached | undefined) | undefined;
+	readonly steps?: WorkerSteps;
 	/** Called with each new state. */
 	readonly onState?: ((state: AgentState) => void) | undefined;
 	/** Called on a bug: the agent cannot continue, and its workers must be ended. */
 	readonly onError: (error: unknown) => void;
+}
+
+/** How far a node's workers came. */
+export interface WorkerSteps {
+	/** In their newest round; undefined if no worker counts steps. */
+	readonly reached: Reached | undefined;
+	/** The last step of the worker in this place; undefined if it reports none. */
+	stepOf(localRank: number): number | undefined;
+}
+
+/** Keeps inputs in order until the agent takes them: those that come before the agent is there, and those that come during another. */
+export class Inbox {
+	private readonly inputs: AgentInput[] = [];
+	private wake: () => void = () => {};
+
+	readonly dispatch = (input: AgentInput): void => {
+		this.inputs.push(input);
+		this.wake();
+	};
+
+	/** Calls `wake` now, and whenever there is a further input. */
+	open(wake: () => void): void {
+		this.wake = wake;
+		wake();
+	}
+
+	/** Drops all inputs from now on. */
+	close(): void {
+		this.open(() => this.inputs.splice(0));
+	}
+
+	take(): AgentInput | undefined {
+		return this.inputs.shift();
+	}
+
+	get isEmpty(): boolean {
+		return this.inputs.length === 0;
+	}
 }
 
 /**
@@ -51,9 +92,8 @@ export class Agent {
 	readonly ended: Promise<Ending>;
 	private resolveEnded: (ending: Ending) => void = () => {};
 	private state: AgentState = INITIAL_STATE;
-	private readonly inbox: AgentInput[] = [];
+	private readonly inbox: Inbox;
 	private working = false;
-	private isClosed = false;
 	private cancelTimer: () => void = () => {};
 	/** When the timer fires; undefined if there is none. */
 	private wakesAt: number | undefined;
@@ -62,17 +102,19 @@ export class Agent {
 	private readonly warnings = new Set<string>();
 
 	constructor(private readonly options: AgentOptions) {
+		this.inbox = options.inbox ?? new Inbox();
 		this.waitingLines = new WaitingLines(options);
 		this.ended = new Promise((resolve) => {
 			this.resolveEnded = resolve;
 		});
+		this.inbox.open(this.work);
 	}
 
 	/** Takes one input. Inputs that come during another wait their turn. */
-	readonly dispatch = (input: AgentInput): void => {
-		if (this.isClosed) return;
-		this.inbox.push(input);
-		if (this.working) return;
+	readonly dispatch = (input: AgentInput): void => this.inbox.dispatch(input);
+
+	private readonly work = (): void => {
+		if (this.working || this.inbox.isEmpty) return;
 		this.working = true;
 		try {
 			// Publishing may check the lease and find that it has ended.
@@ -80,7 +122,7 @@ export class Agent {
 				this.foldInbox();
 				// Only now: a failed effect is an input too, and the published record must be final.
 				this.publish();
-			} while (this.inbox.length > 0);
+			} while (!this.inbox.isEmpty);
 		} catch (error) {
 			this.options.onError(error);
 		} finally {
@@ -90,15 +132,22 @@ export class Agent {
 
 	/** Stops for good: an error has ended its part. */
 	close(): void {
-		this.isClosed = true;
+		this.inbox.close();
 		this.cancelTimer();
 		this.waitingLines.close();
 	}
 
 	private foldInbox(): void {
-		for (let next = this.inbox.shift(); next; next = this.inbox.shift()) {
-			this.step(next);
+		for (let next = this.inbox.take(); next; next = this.inbox.take()) {
+			this.step(this.withStep(next));
 		}
+	}
+
+	/** Adds to a worker's failure how far it had come. */
+	private withStep(input: AgentInput): AgentInput {
+		const { steps } = this.options;
+		if (steps === undefined || !isFailure(input)) return input;
+		return { ...input, step: steps.stepOf(input.localRank) };
 	}
 
 	private step(input: AgentInput): void {
@@ -111,7 +160,7 @@ export class Agent {
 			wallTime: clock.wallTime(),
 		});
 		this.state = state;
-		this.tell(before, state, reason, now);
+		this.record(before, state, reason, now);
 		for (const effect of effects) {
 			switch (effect.kind) {
 				case "start-workers":
@@ -153,7 +202,7 @@ export class Agent {
 		this.history.started(round.synced, worldSize, now, clock.wallTime());
 	}
 
-	private tell(
+	private record(
 		before: AgentState,
 		after: AgentState,
 		reason: string,
@@ -161,7 +210,7 @@ export class Agent {
 	): void {
 		const moved = before.phase !== after.phase;
 		if (beginsNext(before, after)) this.history.ended(reason, now);
-		if (moved) this.tellEnd(before, after, reason, now);
+		if (moved) this.recordEnd(before, after, reason, now);
 		if (!moved && reason === "") return;
 		const path = moved ? `${before.phase}→${after.phase}` : after.phase;
 		this.options.log.info(`${path} ${reason}`.trim(), {
@@ -170,7 +219,7 @@ export class Agent {
 	}
 
 	/** A round that this node has finished may still fail elsewhere; then that is its end. */
-	private tellEnd(
+	private recordEnd(
 		before: AgentState,
 		after: AgentState,
 		reason: string,
@@ -202,7 +251,7 @@ export class Agent {
 		const intent = intentOf(this.state);
 		if (isSameIntent(intent, this.published)) return;
 		const wallTime = this.options.clock.wallTime();
-		const reached = this.options.reached?.();
+		const reached = this.options.steps?.reached;
 		this.published = intentAt(intent, this.published, wallTime, reached);
 		this.options.membership.publish(this.published);
 	}

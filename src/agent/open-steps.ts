@@ -33,7 +33,7 @@ import {
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
 import type { Store } from "../rendezvous/store/store.js";
-import { readErrorFile } from "../report/error-file.js";
+import { readErrorFile } from "../status/error-file.js";
 import type { NodeProcess } from "../steps/node.js";
 import { RoundLedger, type RoundLedgerOptions } from "../steps/round-ledger.js";
 import { StepWatch, type StepWatchOptions } from "../steps/step-watch.js";
@@ -78,8 +78,6 @@ export interface OpenSteps {
 	readonly ledger: Pick<RoundLedger, "close">;
 	/** Takes each new state of the agent. */
 	readonly follow: (state: AgentState) => void;
-	/** Passes on what workers have reported until now, while a round runs. */
-	readonly hear: () => void;
 }
 
 /** Follows the workers' steps, publishes them, counts the time, and acts where none comes. */
@@ -138,10 +136,7 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 	const follow = (state: AgentState) => {
 		for (const watch of [hangs, steps, stuck, exits]) watch.follow(state);
 	};
-	const hear = () => {
-		if (steps.place.round > 0) readReports();
-	};
-	return { steps, stuck, ledger, follow, hear };
+	return { steps, stuck, ledger, follow };
 }
 
 function openReaders(
@@ -177,20 +172,6 @@ function openHangWatch(
 		inquiry: new HangInquiry({ ...node, steps }),
 		onHang,
 	});
-}
-
-/** Adds to a worker's failure how far it had come. What the others have said by now decides whether they can go on. */
-export function withStep(
-	input: AgentInput,
-	{
-		steps,
-		hear,
-	}: { readonly steps: Pick<StepWatch, "stepOf"> } & Pick<OpenSteps, "hear">,
-): AgentInput {
-	if (input.kind !== "worker-exited" || input.exitCode === 0) return input;
-	if (input.exit.signalledByAgent) return input;
-	hear();
-	return { ...input, step: steps.stepOf(input.localRank) };
 }
 
 /** Adds what rules and the report want to know of the process. One that has raised an exception may have said more. */

@@ -12,7 +12,11 @@ import { createLogger } from "../logs/create-logger.js";
 import type { PinnedScreen } from "../logs/pinned-screen.js";
 import { pid1Warning } from "../processes/index.js";
 import type { RunReport } from "../status/report.js";
-import { type BarrierParts, NodeLauncher, type StopReason } from "./node-launcher.js";
+import {
+	type BarrierParts,
+	NodeLauncher,
+	type StopReason,
+} from "./node-launcher.js";
 
 /** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;

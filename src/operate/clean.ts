@@ -20,10 +20,12 @@ import { openStore } from "../rendezvous/access/open-store.js";
 import { deleteRun } from "../rendezvous/records/delete-run.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { Store } from "../rendezvous/store/store.js";
-import { findStoredRuns, type Searcher } from "./found-runs.js";
-import type { RunPlaces } from "./run-request.js";
+import type { FoundRun } from "../status/run-document.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
+import type { BrokenRun } from "./found-runs.js";
+import { findStoredRuns, type Searcher } from "./found-runs.js";
+import type { RunPlaces } from "./run-request.js";
 
 interface CleanOptions {
 	/** Only items of this run; undefined: all. */

@@ -1,5 +1,4 @@
 import { ElasticRunError } from "../base/errors.js";
-import { openStore } from "../rendezvous/access/open-store.js";
 import type { StoreConfig } from "../config/agent-config.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { isRefused } from "../rendezvous/records/places.js";
@@ -8,18 +7,20 @@ import {
 	informationAt,
 	recordAt,
 } from "../rendezvous/records/record-codec.js";
-import { type DrainRecord, RECORD_VERSION } from "../rendezvous/records/records.js";
-import { SEAT } from "../rendezvous/records/records.js";
+import {
+	type DrainRecord,
+	RECORD_VERSION,
+	SEAT,
+} from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import {
 	type NodeView,
 	type RunView,
 	readRunView,
 } from "../rendezvous/records/run-view.js";
-import type { Write } from "../rendezvous/store/store.js";
-import { patienceWith, readRun, type Searcher } from "./found-runs.js";
+import type { Store, Write } from "../rendezvous/store/store.js";
+import { readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
-import type { Store } from "../rendezvous/store/store.js";
 import { inStore } from "./run-store.js";
 
 /** What a node shall do: leave (by a time), or stay after all. */

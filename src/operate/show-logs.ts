@@ -11,9 +11,9 @@ import { plainText } from "../logs/plain-text.js";
 import { paintForRank } from "../logs/prefix.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { RunLogs } from "./find-logs.js";
+import { LogFolder, launcherWords } from "./find-logs.js";
 import type { Searcher } from "./found-runs.js";
 import type { LineOrigin, LogLine } from "./log-source.js";
-import { LogFolder, launcherWords } from "./find-logs.js";
 
 /** How often followed files are checked, in milliseconds. */
 const LOOK_EVERY_MS = 200;

@@ -2,17 +2,21 @@ import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { isStillThere } from "../node-files/local-agents.js";
 import { requestStop, takeBackRequest } from "../node-files/requests.js";
-import { openStore } from "../rendezvous/access/open-store.js";
 import { stopRun } from "../rendezvous/member/write-stop.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import { informationAt } from "../rendezvous/records/record-codec.js";
 import type { Outcome } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot, Store } from "../rendezvous/store/store.js";
+import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { NodeStatus, RunDocument } from "../status/run-document.js";
-import { patienceWith, type ReadRun, readMirror, readRun, type Searcher } from "./found-runs.js";
+import {
+	type ReadRun,
+	readMirror,
+	readRun,
+	type Searcher,
+} from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
 import { inStore, type OpenedStore } from "./run-store.js";
 

@@ -8,7 +8,6 @@ import { quote } from "../hangs/collectives.js";
 import { plainMessage } from "../logs/plain-text.js";
 import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
 import { requestWhy } from "../node-files/requests.js";
-import { openStore } from "../rendezvous/access/open-store.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import {
 	encodeRecord,
@@ -18,7 +17,12 @@ import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { RunDocument, RunPhase } from "../status/run-document.js";
 import { PHASES } from "../status/status-text.js";
-import { type ReadRun, readMirror, readRun, type Searcher } from "./found-runs.js";
+import {
+	type ReadRun,
+	readMirror,
+	readRun,
+	type Searcher,
+} from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
 import { inStore } from "./run-store.js";
 

@@ -9,7 +9,7 @@ import type { GroupRegistry } from "./running-workers.js";
 const MOST_ENDS_A_MINUTE = 5;
 const MINUTE_MS = 60_000;
 /** The most workers spawned before the guard knows of them. */
-const MOST_UNTOLD = 32;
+const MOST_UNSENT = 32;
 /** Its name in a list of processes, unlike other shells'. */
 const GUARD_NAME = "guard-of-workers";
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -56,7 +56,7 @@ class GuardProcess implements Guard {
 	private readonly groups = new Set<number>();
 	private child: ChildProcess | undefined;
 	private endedAt: readonly number[] = [];
-	private untold: string[] = [];
+	private unsent: string[] = [];
 	private flushLater: NodeJS.Immediate | undefined;
 
 	constructor(options: GuardOptions) {
@@ -70,17 +70,17 @@ class GuardProcess implements Guard {
 
 	add(groupId: number): void {
 		this.groups.add(groupId);
-		this.tell(`+${groupId}`);
+		this.send(`+${groupId}`);
 	}
 
 	remove(groupId: number): void {
 		this.groups.delete(groupId);
-		this.tell(`-${groupId}`);
+		this.send(`-${groupId}`);
 	}
 
 	close(): void {
 		const child = this.child;
-		this.tell("bye");
+		this.send("bye");
 		this.flush();
 		this.child = undefined;
 		child?.stdin?.end();
@@ -106,7 +106,7 @@ class GuardProcess implements Guard {
 		child.stdin?.on("error", () => {});
 		child.unref();
 		// Includes what the previous guard had not received.
-		this.untold = [...this.groups].map((groupId) => `+${groupId}\n`);
+		this.unsent = [...this.groups].map((groupId) => `+${groupId}\n`);
 		this.flush();
 	}
 
@@ -132,16 +132,16 @@ class GuardProcess implements Guard {
 	}
 
 	/** Each write wakes the guard, which then takes the processor. So the lines of one turn are sent together at its end. */
-	private tell(line: string): void {
-		this.untold.push(`${line}\n`);
-		if (this.untold.length >= MOST_UNTOLD) this.flush();
+	private send(line: string): void {
+		this.unsent.push(`${line}\n`);
+		if (this.unsent.length >= MOST_UNSENT) this.flush();
 		else this.flushLater ??= setImmediate(() => this.flush());
 	}
 
 	private flush(): void {
 		clearImmediate(this.flushLater);
 		this.flushLater = undefined;
-		const lines = this.untold.splice(0);
+		const lines = this.unsent.splice(0);
 		if (lines.length > 0) this.child?.stdin?.write(lines.join(""));
 	}
 }

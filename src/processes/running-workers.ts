@@ -3,7 +3,7 @@ import { isLiving, isProcOurs, readProcess } from "../base/process-stat.js";
 import type { StartKind } from "../model/start.js";
 import type { Escapees } from "./escapees.js";
 import {
-	GroupCensus,
+	GroupWatch,
 	outlivesLeader,
 	signalGroup,
 	signalProcess,
@@ -26,45 +26,8 @@ export interface RunningWorkersOptions {
 	readonly warn: (message: string) => void;
 }
 
-/** The workers that were started, however, and are not gone. */
-export class RunningWorkers {
-	private readonly groups: GroupWatch;
-	private count = 0;
-
-	constructor(private readonly options: RunningWorkersOptions) {
-		this.groups = new GroupWatch(options.clock);
-	}
-
-	follow(
-		process: Pick<
-			WorkerProcessOptions,
-			"child" | "pid" | "parentId" | "startedAt"
-		>,
-		listener: WorkerListener,
-		start: StartKind = "cold",
-	): WorkerHandle {
-		this.count += 1;
-		return new WorkerProcess({
-			...this.options,
-			...process,
-			start,
-			groups: this.groups,
-			listener: { ...listener, gone: () => this.gone(listener) },
-		});
-	}
-
-	private gone(listener: WorkerListener): void {
-		const { escapees } = this.options;
-		this.count -= 1;
-		if (this.count > 0 || escapees === undefined) listener.gone();
-		else escapees.end(() => listener.gone());
-	}
-}
-
-export interface WorkerProcessOptions extends RunningWorkersOptions {
-	readonly groups: Pick<GroupWatch, "watch">;
-	readonly start?: StartKind;
-	/** The leader of its process group, just spawned. */
+/** The leader of a worker's process group, just spawned. */
+export interface LeaderProcess {
 	readonly child: {
 		once(
 			event: "exit",
@@ -74,9 +37,35 @@ export interface WorkerProcessOptions extends RunningWorkersOptions {
 	readonly pid: number;
 	/** Its parent; default: this process. */
 	readonly parentId?: number;
-	/** When its spawn began, by `clock`. */
+	/** When its spawn began, by the clock. */
 	readonly startedAt: number;
-	readonly listener: WorkerListener;
+}
+
+/** The workers that were started, however, and are not gone. */
+export class RunningWorkers {
+	private count = 0;
+
+	constructor(
+		readonly options: RunningWorkersOptions,
+		readonly groups: Pick<GroupWatch, "watch"> = new GroupWatch(options.clock),
+	) {}
+
+	follow(
+		leader: LeaderProcess,
+		listener: WorkerListener,
+		start: StartKind = "cold",
+	): WorkerHandle {
+		this.count += 1;
+		return new WorkerProcess(this, leader, listener, start);
+	}
+
+	/** No process of one of them is left. After the last one `onEnded` waits for those that left their groups. */
+	gone(onEnded: () => void): void {
+		const { escapees } = this.options;
+		this.count -= 1;
+		if (this.count > 0 || escapees === undefined) onEnded();
+		else escapees.end(onEnded);
+	}
 }
 
 /**
@@ -85,22 +74,27 @@ export interface WorkerProcessOptions extends RunningWorkersOptions {
  * If a real-time signal (34 to 64) kills a leader, it seems to exit with code 0: Node has no names for these signals and
  * does not distinguish them from success.
  */
-export class WorkerProcess implements WorkerHandle {
-	readonly pid: number;
-	readonly start: StartKind;
+class WorkerProcess implements WorkerHandle {
 	private phase: "leader-runs" | "leader-exited" | "gone" = "leader-runs";
 	private signalled = false;
 	private isKilled = false;
 	private hasWarned = false;
 
-	constructor(private readonly options: WorkerProcessOptions) {
-		this.pid = options.pid;
-		this.start = options.start ?? "cold";
-		options.registry.add(this.pid);
+	constructor(
+		private readonly running: RunningWorkers,
+		private readonly leader: LeaderProcess,
+		private readonly listener: WorkerListener,
+		readonly start: StartKind,
+	) {
+		running.options.registry.add(this.pid);
 		// Not "close": a grandchild that has inherited a stream may delay that for ever.
-		options.child.once("exit", (code, signal) =>
+		leader.child.once("exit", (code, signal) =>
 			this.leaderExited(code, signal),
 		);
+	}
+
+	get pid(): number {
+		return this.leader.pid;
 	}
 
 	signal(signal: NodeJS.Signals): void {
@@ -111,7 +105,7 @@ export class WorkerProcess implements WorkerHandle {
 			this.isKilled ||= isKill;
 			this.warnIfRefused();
 		}
-		if (isKill) this.options.escapees?.kill();
+		if (isKill) this.running.options.escapees?.kill();
 	}
 
 	passOn(signal: NodeJS.Signals): boolean {
@@ -126,7 +120,7 @@ export class WorkerProcess implements WorkerHandle {
 		if (!this.isKilled || this.hasWarned) return;
 		if (signalGroup(this.pid, 0) !== "refused") return;
 		this.hasWarned = true;
-		this.options.warn(
+		this.running.options.warn(
 			`the process group ${this.pid} of a worker belongs to another user (sudo, setuid), and this launcher may not end it: end it as that user; "pgrep -g ${this.pid}" lists it`,
 		);
 	}
@@ -152,26 +146,26 @@ export class WorkerProcess implements WorkerHandle {
 		signal: NodeJS.Signals | null,
 	): void {
 		this.phase = "leader-exited";
-		const { clock, groups, startedAt } = this.options;
+		const { groups, options } = this.running;
 		const exit: WorkerExit = {
 			code,
 			signal,
 			signalledByAgent: this.signalled,
-			uptimeMs: Math.round(clock.now() - startedAt),
+			uptimeMs: Math.round(options.clock.now() - this.leader.startedAt),
 		};
 		let isTold = false;
 		groups.watch(this.pid, (alive) => {
 			if (alive) this.warnIfRefused();
 			else this.forget();
-			if (!isTold) this.options.listener.exited(exit, alive);
+			if (!isTold) this.listener.exited(exit, alive);
 			isTold = true;
-			if (!alive) this.options.listener.gone();
+			if (!alive) this.running.gone(() => this.listener.gone());
 		});
 	}
 
 	private forget(): void {
 		this.phase = "gone";
-		this.options.registry.remove(this.pid);
+		this.running.options.registry.remove(this.pid);
 	}
 
 	/**
@@ -182,67 +176,8 @@ export class WorkerProcess implements WorkerHandle {
 	private leaderState(): "alive" | "zombie" | "reaped" {
 		if (!isProcOurs()) return "alive";
 		const entry = readProcess(this.pid);
-		const { parentId = process.pid } = this.options;
+		const { parentId = process.pid } = this.leader;
 		if (entry?.parentId !== parentId) return "reaped";
 		return isLiving(entry) ? "alive" : "zombie";
-	}
-}
-
-const FIRST_DELAY_MS = 10;
-const LONGEST_DELAY_MS = 100;
-
-/** Called at each look with whether a process of the group lives; `false` is the last call. */
-type GroupListener = (alive: boolean) => void;
-
-interface WatchedGroup {
-	readonly listener: GroupListener;
-	/** A process of the group that was alive at the last look. */
-	member: number | undefined;
-}
-
-/**
- * Waits until process groups whose leaders were reaped are empty. Only a parent learns of a process's end, so all groups
- * are polled together: that costs the same for one as for a hundred.
- */
-class GroupWatch {
-	private readonly groups = new Map<number, WatchedGroup>();
-	private delayMs = 0;
-	private cancelLook: (() => void) | undefined;
-
-	constructor(private readonly clock: Clock) {}
-
-	/** Calls `listener` at once if the group is empty, else soon and then repeatedly. */
-	watch(groupId: number, listener: GroupListener): void {
-		if (!outlivesLeader(groupId)) {
-			listener(false);
-			return;
-		}
-		this.groups.set(groupId, { listener, member: undefined });
-		this.lookIn(0);
-	}
-
-	private lookIn(delayMs: number): void {
-		this.cancelLook?.();
-		this.delayMs = delayMs;
-		this.cancelLook = this.clock.wakeAt(this.clock.now() + delayMs, () =>
-			this.look(),
-		);
-	}
-
-	private look(): void {
-		this.cancelLook = undefined;
-		const census = new GroupCensus();
-		const looked = [...this.groups];
-		for (const [groupId, group] of looked) {
-			group.member = census.livingMember(groupId, group.member);
-			if (group.member === undefined) this.groups.delete(groupId);
-		}
-		if (this.groups.size > 0) {
-			const doubled = Math.max(FIRST_DELAY_MS, this.delayMs * 2);
-			this.lookIn(Math.min(LONGEST_DELAY_MS, doubled));
-		}
-		// Last, because a listener may start another watch.
-		for (const [, { listener, member }] of looked)
-			listener(member !== undefined);
 	}
 }

@@ -1,3 +1,4 @@
+import { PROGRESS, type ProgressRecord } from "../model/progress.js";
 import { awaitedNow } from "../rendezvous/records/awaited.js";
 import {
 	mainLimit,
@@ -12,10 +13,6 @@ import {
 } from "../rendezvous/records/ledger-record.js";
 import { currentPlaces, holderOf } from "../rendezvous/records/places.js";
 import { PREFLIGHT } from "../rendezvous/records/preflight-record.js";
-import {
-	PROGRESS,
-	type ProgressRecord,
-} from "../rendezvous/records/progress-record.js";
 import {
 	informationAt,
 	onceEach,

@@ -1,6 +1,21 @@
+import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
 import type { ColdKind, NextStart } from "../model/start.js";
 import type { StepSource } from "../model/step.js";
-import type { WorkerSpec } from "../processes/index.js";
+import type { GroupRegistry, WorkerSpec } from "../processes/index.js";
+
+/** What is known of the node and its workers when starts are prepared. */
+export interface AheadOptions {
+	readonly clock: Clock;
+	readonly log: Pick<Logger, "info" | "debug">;
+	/** Undefined if this machine has none that works. */
+	readonly setpriv: string | undefined;
+	readonly registry: GroupRegistry;
+	/** Workers of this node. */
+	readonly workers: number;
+	/** The file that Node loads before the script. */
+	readonly hook: string;
+}
 
 /** Why a start is cold. */
 export interface ColdReason {

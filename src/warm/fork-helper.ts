@@ -1,10 +1,9 @@
-import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
-import type { Logger } from "../base/logger.js";
 import type { NextStart, SharedModules } from "../model/start.js";
-import type { GroupRegistry, WorkerSpec } from "../processes/index.js";
+import type { WorkerSpec } from "../processes/index.js";
 import type {
 	Ahead,
+	AheadOptions,
 	ColdReason,
 	NextFacts,
 	PreparedWorker,
@@ -29,15 +28,6 @@ import {
 import { availableMemory, helperProblem, residentMemory } from "./machine.js";
 import { flagAgainstHook, isPython, NOT_PYTHON } from "./python-command.js";
 import { differenceOf } from "./same-worker.js";
-
-export interface ForkHelperOptions {
-	readonly clock: Clock;
-	readonly log: Pick<Logger, "info" | "debug">;
-	readonly setpriv: string | undefined;
-	readonly registry: GroupRegistry;
-	/** Workers of this node. */
-	readonly workers: number;
-}
 
 /** What other nodes have learned of a command's imports, and what this one has. */
 export interface SharedImports {
@@ -82,7 +72,7 @@ export class ForkHelper implements Ahead, SharedImports {
 	private isClosed = false;
 	private cancelPark: () => void = () => {};
 
-	constructor(private readonly options: ForkHelperOptions) {
+	constructor(private readonly options: Omit<AheadOptions, "hook">) {
 		this.learning = new ImportLearning({
 			clock: options.clock,
 			onLearned: (...learned) => this.learned(...learned),

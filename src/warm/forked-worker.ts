@@ -1,15 +1,12 @@
 import { fstatSync, readFileSync, readlinkSync } from "node:fs";
 import { constants } from "node:os";
 import type { Clock } from "../base/clock.js";
-import {
-	isLiving,
-	type ProcessEntry,
-	readProcess,
-} from "../base/process-stat.js";
+import { isLiving, readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import { signalGroup, signalProcess } from "../processes/index.js";
 import type { ExitListener, PreparedWorker } from "./ahead.js";
 import type { WorkerStream } from "./helper-messages.js";
+import { conditionOf } from "./waiting-process.js";
 
 /** So long a parked process may take to become the worker, in milliseconds. */
 const START_MS = 2_000;
@@ -36,7 +33,9 @@ export class ForkedWorker implements PreparedWorker {
 		this.cancelWait = wakeAfterRunning(clock, START_MS, () => {
 			const late = `did not begin within ${START_MS / 1_000} s`;
 			this.refused(`it ${late}`);
-			if (this.entry) signalProcess(this.pid, "SIGKILL");
+			if (conditionOf(this.pid, this.parentId) !== "gone") {
+				signalProcess(this.pid, "SIGKILL");
+			}
 			onLate(`a worker ${late}`);
 		});
 	}
@@ -59,14 +58,7 @@ export class ForkedWorker implements PreparedWorker {
 
 	/** It can become a worker now. */
 	get isWaiting(): boolean {
-		const { entry } = this;
-		return entry !== undefined && isLiving(entry) && entry.state !== "T";
-	}
-
-	/** Undefined once it was reaped: its number may be another's. */
-	private get entry(): ProcessEntry | undefined {
-		const entry = readProcess(this.pid);
-		return entry?.parentId === this.parentId ? entry : undefined;
+		return conditionOf(this.pid, this.parentId) === "alive";
 	}
 
 	once(_event: "exit", listener: ExitListener): this {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
-import { isLiving, readProcess } from "../base/process-stat.js";
+import { readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
 import type { ColdKind } from "../model/start.js";
 import {
@@ -20,7 +20,7 @@ import {
 	type WorkerStreams,
 } from "./helper-messages.js";
 import type { ToImport } from "./learned-imports.js";
-import { spawnWaiting } from "./waiting-process.js";
+import { conditionOf, spawnWaiting } from "./waiting-process.js";
 
 export interface HelperOptions {
 	readonly clock: Clock;
@@ -41,8 +41,6 @@ export interface HelperOptions {
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
 const HELLO_MS = 20_000;
 const LOOK_EVERY_MS = 1_000;
-/** A process under SIGSTOP. */
-const STOPPED = "T";
 const CONTROL_DESCRIPTOR = 3;
 const IMPORTING: ColdReason = {
 	kind: "not-ready",
@@ -80,7 +78,7 @@ export class HelperProcess {
 		this.child = child;
 		this.control = new HelperControl(pipe, (news) => {
 			if (news === undefined) this.close();
-			else this.hear(news);
+			else this.receive(news);
 		});
 		child.once("exit", () => this.ended());
 		child.once("error", (error) => this.refuse(messageOf(error)));
@@ -103,9 +101,9 @@ export class HelperProcess {
 	get problem(): ColdReason | undefined {
 		if (this.state === "refused") return this.refusal;
 		if (this.state === "preparing") return IMPORTING;
-		const entry = this.pid === undefined ? undefined : readProcess(this.pid);
-		if (entry === undefined || !isLiving(entry)) return ENDED;
-		return entry.state === STOPPED ? WAS_STOPPED : undefined;
+		const condition = conditionOf(this.pid);
+		if (condition === "gone") return ENDED;
+		return condition === "stopped" ? WAS_STOPPED : undefined;
 	}
 
 	get isReady(): boolean {
@@ -179,7 +177,7 @@ export class HelperProcess {
 		return [...this.parked.values()].filter(({ isWaiting }) => isWaiting);
 	}
 
-	private hear(news: HelperNews): void {
+	private receive(news: HelperNews): void {
 		const { toImport, leftOut, onReady, spec } = this.options;
 		switch (news.kind) {
 			case "hello":
@@ -243,8 +241,7 @@ export class HelperProcess {
 		this.cancelLook();
 		this.cancelLook = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
 			const { pid } = this;
-			const isStopped = pid && readProcess(pid)?.state === STOPPED;
-			if (isStopped) signalProcess(pid, "SIGCONT");
+			if (pid && conditionOf(pid) === "stopped") signalProcess(pid, "SIGCONT");
 			if (this.started.size > 0) this.lookLater();
 		});
 	}

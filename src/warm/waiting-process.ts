@@ -4,6 +4,7 @@ import {
 	spawn,
 } from "node:child_process";
 import { Duplex } from "node:stream";
+import { isLiving, readProcess } from "../base/process-stat.js";
 import { killWithParent, type WorkerSpec } from "../processes/index.js";
 
 /** A process that dies with this one, and does not keep it alive; nor does the pipe between them. */
@@ -45,4 +46,14 @@ export function stdioPipe(child: ChildProcess, descriptor: number): Duplex {
 	// At the limit of open files Node makes no streams. Its error event, which comes later, would end the launcher.
 	child.once("error", () => {});
 	throw new Error("this launcher has too many open files");
+}
+
+/** What a child of `parentId` does. Gone is also one that was reaped: its number may be another's. */
+export function conditionOf(
+	pid: number | undefined,
+	parentId = process.pid,
+): "alive" | "stopped" | "gone" {
+	const entry = pid === undefined ? undefined : readProcess(pid);
+	if (entry?.parentId !== parentId || !isLiving(entry)) return "gone";
+	return entry.state === "T" ? "stopped" : "alive";
 }

@@ -1,5 +1,3 @@
-import type { Clock } from "../base/clock.js";
-import type { Logger } from "../base/logger.js";
 import type { NextStart, StartSource, Starts } from "../model/start.js";
 import type { StepSource } from "../model/step.js";
 import type {
@@ -9,14 +7,14 @@ import type {
 	WorkerSpawner,
 	WorkerSpec,
 } from "../processes/index.js";
-import type { Ahead, ColdReason, PreparedWorker } from "./ahead.js";
-import {
-	ForkHelper,
-	type ForkHelperOptions,
-	type SharedImports,
-} from "./fork-helper.js";
-import { isForNode } from "./node-command.js";
-import { ParkedNode } from "./parked-node.js";
+import type {
+	Ahead,
+	AheadOptions,
+	ColdReason,
+	PreparedWorker,
+} from "./ahead.js";
+import { ForkHelper } from "./fork-helper.js";
+import { isForNode, ParkedNode } from "./parked-node.js";
 import {
 	nextStart,
 	QuickRounds,
@@ -24,44 +22,11 @@ import {
 	warmOrCold,
 } from "./warm-or-cold.js";
 
-export interface WarmStartsOptions extends ForkHelperOptions {
+export interface WarmSpawnerOptions extends AheadOptions {
 	readonly running: RunningWorkers;
 	/** Starts workers in the usual way. */
 	readonly cold: WorkerSpawner;
 	readonly command: Pick<WorkerSpec, "file" | "args">;
-	/** The file that Node loads before the script. */
-	readonly hook: string;
-}
-
-/** Starts workers warm, in the way of their program. */
-export interface WarmStarts {
-	readonly spawner: WarmSpawner;
-	/** Undefined if nothing is learned from workers. */
-	readonly imports: SharedImports | undefined;
-	/** Whether the launcher itself needs this process. */
-	readonly isOwn: (pid: number) => boolean;
-	readonly close: () => void;
-}
-
-export function openWarmStarts(options: WarmStartsOptions): WarmStarts {
-	const { command, hook } = options;
-	const helper = isForNode(command, hook) ? undefined : new ForkHelper(options);
-	const ahead = helper ?? new ParkedNode(options);
-	return {
-		spawner: new WarmSpawner({ ...options, ahead }),
-		imports: helper,
-		isOwn: (pid) => ahead.isOwn(pid),
-		close: () => ahead.close(),
-	};
-}
-
-export interface WarmSpawnerOptions {
-	readonly clock: Clock;
-	readonly log: Pick<Logger, "info" | "debug">;
-	readonly running: RunningWorkers;
-	/** Starts workers in the usual way. */
-	readonly cold: WorkerSpawner;
-	readonly ahead: Ahead;
 }
 
 const NOT_PASSED: ColdReason = {
@@ -76,15 +41,33 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	private readonly rounds = new Map<string, Starts>();
 	/** Workers that were started cold, and have made no step. */
 	private readonly stepless = new Set<number>();
-	private said: string | undefined;
+	private logged: string | undefined;
 	onChange: () => void = () => {};
 
+	private readonly ahead: Ahead;
+	/** Undefined if nothing is learned from workers. */
+	readonly imports: ForkHelper | undefined;
+
 	constructor(private readonly options: WarmSpawnerOptions) {
-		options.ahead.onChange = () => this.onChange();
+		const { command, hook } = options;
+		this.imports = isForNode(command, hook)
+			? undefined
+			: new ForkHelper(options);
+		this.ahead = this.imports ?? new ParkedNode(options);
+		this.ahead.onChange = () => this.onChange();
+	}
+
+	/** Whether the launcher itself needs this process. */
+	isOwn(pid: number): boolean {
+		return this.ahead.isOwn(pid);
+	}
+
+	close(): void {
+		this.ahead.close();
 	}
 
 	spawn(spec: WorkerSpec, given: WorkerListener): WorkerHandle {
-		const { ahead, clock } = this.options;
+		const { ahead } = this;
 		const listener: WorkerListener = {
 			...given,
 			exited: (...end) => {
@@ -93,8 +76,8 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 			},
 		};
 		const decision = warmOrCold(ahead.factsOf(spec), this.quick.count);
-		this.say(spec, decision);
-		const startedAt = clock.now();
+		this.logStart(spec, decision);
+		const startedAt = this.options.clock.now();
 		const isWarm = decision.start === "warm";
 		const worker = isWarm ? ahead.take(spec) : undefined;
 		ahead.prepareNext(spec);
@@ -108,7 +91,7 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 
 	stepped(pid: number, source: StepSource): void {
 		this.stepless.delete(pid);
-		this.options.ahead.learning?.stepped(pid, source);
+		this.ahead.learning?.stepped(pid, source);
 	}
 
 	startsIn(round: number): Starts | undefined {
@@ -116,19 +99,19 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	}
 
 	get next(): NextStart {
-		return nextStart(this.options.ahead.next, this.quick.count);
+		return nextStart(this.ahead.next, this.quick.count);
 	}
 
-	private say(spec: WorkerSpec, decision: WarmDecision): void {
-		const { log, ahead } = this.options;
+	private logStart(spec: WorkerSpec, decision: WarmDecision): void {
+		const { log } = this.options;
 		const { start } = decision;
-		const reason = start === "warm" ? ahead.done : decision.reason;
+		const reason = start === "warm" ? this.ahead.done : decision.reason;
 		const words = `round ${roundOf(spec)}: workers start ${start}: ${reason}`;
-		if (this.said === words) return;
+		if (this.logged === words) return;
 		// The first start is usually cold.
-		if (this.said === undefined && start === "cold") log.debug(words);
+		if (this.logged === undefined && start === "cold") log.debug(words);
 		else log.info(words);
-		this.said = words;
+		this.logged = words;
 	}
 
 	/** @param cold why this one starts cold; undefined: it starts warm */
@@ -175,11 +158,11 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	}
 
 	private spawnCold(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
-		const { ahead, cold } = this.options;
+		const { ahead } = this;
 		ahead.startsCold(spec);
 		ahead.learning?.prepare(spec);
 		let pid: number | undefined;
-		const handle = cold.spawn(spec, {
+		const handle = this.options.cold.spawn(spec, {
 			...listener,
 			exited: (exit, groupRemains) => {
 				const isStepless = pid !== undefined && this.stepless.delete(pid);

@@ -1,10 +1,10 @@
 import type { Shape } from "../../src/base/shape.js";
 import { EVIDENCE } from "../../src/model/evidence.js";
+import { PROGRESS } from "../../src/model/progress.js";
 import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
 import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
-import { PROGRESS } from "../../src/model/progress.js";
 import {
 	BUDGET,
 	COORDINATOR,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { StatusDocument } from "../../src/http/status-document.js";
 import type { LeaveReport } from "../../src/operate/leave-run.js";
 import type { StopReport } from "../../src/operate/stop-run.js";
-import type { RunStatus } from "../../src/rendezvous/describe/run-status.js";
+import type { RunDocument } from "../../src/status/run-document.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -87,7 +87,7 @@ it("J21: status without a store shows the nodes and processes of a run while it 
 	const status = await poll("a node that runs", 60_000, async () => {
 		const seen = JSON.parse(
 			(await printed("one", "--output", "json")) || "null",
-		) as RunStatus | null;
+		) as RunDocument | null;
 		return seen?.nodes[0]?.state === "running" ? seen : undefined;
 	});
 	expect(status).toMatchObject({

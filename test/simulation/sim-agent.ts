@@ -46,7 +46,7 @@ export class SimAgent {
 			machine.random,
 		);
 		this.spawner = new SimSpawner(machine, this.process, (...said) =>
-			this.workers.hear(...said),
+			this.workers.receive(...said),
 		);
 		this.store = new SimStore({
 			etcd: options.etcd,
@@ -226,10 +226,9 @@ export class SimAgent {
 			clock: this.process.clock,
 			spawner: this.spawner,
 			holdsLease: () => this.membership.holdsLease(),
-			prepare: (info, round) => this.spawner.prepare(info, round),
+			workplace: this.spawner,
 			readOomKills: () => undefined,
 			onSpawning: () => {},
-			onChannels: () => {},
 			log: { info: () => {}, warn: (message) => this.say(message) },
 			onStarted: (round) => this.spawner.started(round),
 			dispatch: (input) => this.agent.dispatch(input),

@@ -1,4 +1,7 @@
-import type { PreparedWorker } from "../../src/agent/workers/prepared-worker.js";
+import type {
+	WorkerFiles,
+	Workplace,
+} from "../../src/agent/workers/workplace.js";
 import type { ReceivedReply, WorkerInfo } from "../../src/channel/events.js";
 import type {
 	WorkerHandle,
@@ -20,7 +23,7 @@ interface Place {
 }
 
 /** Starts simulated workers for one agent process, and ends them when that process is dead. */
-export class SimSpawner implements WorkerSpawner {
+export class SimSpawner implements WorkerSpawner, Workplace {
 	private readonly living = new Set<SimWorker>();
 	private channels = 0;
 	/** Where the next workers are to work, by local rank. */
@@ -32,7 +35,7 @@ export class SimSpawner implements WorkerSpawner {
 		private readonly hear: (directory: string, reply: ReceivedReply) => void,
 	) {}
 
-	prepare(info: WorkerInfo, round: RoundRecord): PreparedWorker {
+	prepare(info: WorkerInfo, round: RoundRecord): WorkerFiles {
 		const { localRank } = info;
 		this.channels += 1;
 		const directory = `/channel/${this.channels}`;
@@ -44,20 +47,20 @@ export class SimSpawner implements WorkerSpawner {
 				...{ localRank, file: "/train", args: [], cwd: "/", env: {} },
 				...{ stdout: 1, stderr: 2 },
 			},
-			directory,
-			tell: (event) => channel.tell(event),
-			notify: () => channel.notify(),
-			ring: () => {},
-			moved: () => {},
-			release: () => {},
-			hear: () => {},
-			logs: { directory: "", stdout: undefined, stderr: undefined },
-			readError: () => undefined,
-			readException: () => undefined,
-			readLastLines: () => [],
-			discard: () => {},
+			channel: {
+				directory,
+				send: (event) => channel.tell(event),
+				notify: () => ({ sequence: channel.notify() }),
+				ring: () => {},
+			},
+			output: undefined,
 		};
 	}
+
+	listen(): void {}
+	readReplies(): void {}
+	readAllReplies(): void {}
+	discard(): void {}
 
 	spawn(spec: WorkerSpec, listener: WorkerListener): WorkerHandle {
 		const { machine, process } = this;

@@ -9,7 +9,7 @@ import type { PreflightRecord } from "../../rendezvous/records/preflight-record.
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
-import { shellEnvironment } from "../workers/shell-environment.js";
+import { shellEnvironment } from "../workers/worker-environment.js";
 
 /** What of an agent's configuration counts for its preflight. */
 export type PreflightSettings = Parameters<typeof shellEnvironment>[0] &

@@ -23,7 +23,7 @@ import {
 } from "../../rendezvous/records/records.js";
 import type { Store } from "../../rendezvous/store/store.js";
 import type { LauncherIo } from "../workers/node-resources.js";
-import { shellEnvironment } from "../workers/shell-environment.js";
+import { shellEnvironment } from "../workers/worker-environment.js";
 
 export type ReplacePlace = Pick<LauncherIo, "clock" | "temporaryDirectory"> & {
 	readonly log: Logger;

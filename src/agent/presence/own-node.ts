@@ -10,7 +10,7 @@ import type {
 import { waitingInWords } from "../../status/words.js";
 import { type AgentState, INITIAL_STATE } from "../machine/state.js";
 import { isEnding, type WorkerSlot } from "../machine/worker.js";
-import { standingLine } from "./pinned-lines.js";
+import { standingLine } from "./pinned-view.js";
 import { waitingLine } from "./waiting-lines.js";
 
 /** An agent's node, as its successive states describe it to observers. */

@@ -1,14 +1,13 @@
 import type { Clock } from "../../base/clock.js";
+import { timeOfDay } from "../../base/local-time.js";
+import { formatCount, formatDuration, formatRate } from "../../base/units.js";
+import { plainMessage } from "../../logs/plain-text.js";
 import type { WorkerProgress } from "../../model/progress.js";
 import type { Straggler } from "../../model/step.js";
+import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import { stragglerInWords, waitingInWords } from "../../status/words.js";
 import type { AgentState } from "../machine/state.js";
-import {
-	incidentOf,
-	pinnedLines,
-	type SeenIncident,
-	standingLine,
-	stepLine,
-} from "./pinned-lines.js";
+import { isSpare } from "../machine/state.js";
 
 export interface PinnedViewOptions {
 	readonly clock: Clock;
@@ -62,4 +61,98 @@ export class PinnedView {
 		if (text !== this.shown) this.options.show(lines);
 		this.shown = text;
 	}
+}
+
+/** The newest failure that ended a round, and why. */
+interface SeenIncident {
+	readonly reason: string;
+	readonly root: FailureRecord;
+}
+
+/** The incident that a state shows; undefined if there is none. */
+function incidentOf({ view }: AgentState): SeenIncident | undefined {
+	const { root = null, reason = "" } = view?.round.cause ?? {};
+	return root === null ? undefined : { reason, root };
+}
+
+/** This node's state in its run, in one line; undefined if there is nothing to show. */
+export function standingLine(state: AgentState): string | undefined {
+	const { view } = state;
+	if (view === null || state.phase === "CLOSED") return undefined;
+	const { synced, cause, world } = view.round;
+	switch (state.phase) {
+		case "RUNNING": {
+			const { firstRank, localWorldSize } = state.seat;
+			const last = firstRank + localWorldSize - 1;
+			const ranks =
+				localWorldSize === 1 ? `rank ${last}` : `ranks ${firstRank}-${last}`;
+			const nodes = formatCount(world?.groupWorldSize ?? 1, "node");
+			return `round ${state.round} runs: ${ranks} of ${world?.worldSize ?? 1}, on ${nodes}`;
+		}
+		case "STOPPING": {
+			const why = state.leaving?.reason ?? cause.reason;
+			return `ends its workers of round ${state.round}: ${view.round.outcome?.reason ?? why}`;
+		}
+		case "FINISHED":
+			return `its workers have succeeded; round ${state.round} runs elsewhere`;
+		case "JOINING":
+			return isSpare(state)
+				? `a spare: round ${synced} runs without this node`
+				: `waits for round ${state.claim}`;
+		default:
+			return state satisfies never;
+	}
+}
+
+/** How far the slowest of these workers has come, and whom all wait for; undefined before the first step. */
+export function stepLine(
+	workers: readonly WorkerProgress[],
+	straggler: Straggler | undefined,
+	wallTime: number,
+): string | undefined {
+	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	if (slowest === undefined) return undefined;
+	const { step, rate } = slowest;
+	const newest = Math.max(...workers.map(({ stepAt }) => stepAt));
+	// In whole seconds, so that the line does not change more often than that.
+	const seconds = Math.max(0, Math.floor((wallTime - newest) / 1_000));
+	const often = rate === null ? "" : ` (${formatRate(rate)})`;
+	const ago = seconds < 100 ? `${seconds} s` : formatDuration(seconds * 1_000);
+	const slow = straggler ? `; ${stragglerInWords(straggler)}` : "";
+	return `step ${step}${often}, ${ago} ago${slow}`;
+}
+
+/**
+ * The lines that stay in view while an agent lives: this node's state, what is awaited, and the last incident. Times are
+ * times of day, so that a line changes only when something happens.
+ * @param since milliseconds since 1970, since when `standingLine` has been the same
+ * @param steps see `stepLine`
+ */
+function pinnedLines(
+	name: { readonly runId: string; readonly nodeId: string },
+	state: AgentState,
+	incident: SeenIncident | undefined,
+	since: number,
+	steps?: string,
+): readonly string[] {
+	const standing = standingLine(state);
+	const { view } = state;
+	if (standing === undefined || view === null) return [];
+	const { round, waiting } = view;
+	const isAwaited =
+		waiting?.instance === round.instance && waiting.round === round.synced + 1;
+	return [
+		`${name.runId} on ${name.nodeId}: ${standing}, since ${timeOfDay(since)}`,
+		...(steps === undefined ? [] : [`  ${steps}`]),
+		...(waiting && isAwaited
+			? [
+					`  ${waitingInWords({ ...waiting, until: null }, since)}${waiting.until === null ? "" : `, until ${timeOfDay(waiting.until)}`}`,
+				]
+			: []),
+		...(incident
+			? [
+					`  last incident: ${incident.reason}, round ${incident.root.round}, ${timeOfDay(incident.root.timestamp)}`,
+				]
+			: []),
+	].map(plainMessage);
 }

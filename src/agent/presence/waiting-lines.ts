@@ -9,7 +9,7 @@ import {
 } from "../machine/state.js";
 
 /** How often an agent logs what it waits for, in milliseconds. */
-const SAY_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 10_000;
 
 /** It waits for its round, or for the others to finish theirs. */
 type Waiting = Joining | Finished;
@@ -37,23 +37,23 @@ export class WaitingLines {
 				? state
 				: undefined;
 		if (this.waiting?.phase === before) {
-			if (this.waiting !== undefined) this.sayDelay(this.waiting);
+			if (this.waiting !== undefined) this.logDelay(this.waiting);
 			return;
 		}
 		this.cancelTimer();
 		if (this.waiting === undefined) return;
 		this.since = this.options.clock.now();
-		this.sayLater();
+		this.logLater();
 	}
 
 	/** A restart that is held back is told at once. */
-	private sayDelay({ view }: Waiting): void {
+	private logDelay({ view }: Waiting): void {
 		const { waiting } = view ?? {};
 		const round = waiting?.kind === "delay" ? waiting.round : undefined;
 		if (round === undefined || round === this.delayed) return;
 		this.delayed = round;
 		this.cancelTimer();
-		this.say();
+		this.logLine();
 	}
 
 	close(): void {
@@ -61,14 +61,14 @@ export class WaitingLines {
 		this.cancelTimer();
 	}
 
-	private sayLater(): void {
+	private logLater(): void {
 		const { clock } = this.options;
-		this.cancelTimer = clock.wakeAt(clock.now() + SAY_EVERY_MS, () =>
-			this.say(),
+		this.cancelTimer = clock.wakeAt(clock.now() + LOG_EVERY_MS, () =>
+			this.logLine(),
 		);
 	}
 
-	private say(): void {
+	private logLine(): void {
 		if (this.waiting === undefined) return;
 		const { clock, log } = this.options;
 		const words = waitingLine(
@@ -77,7 +77,7 @@ export class WaitingLines {
 			clock.wallTime(),
 		);
 		if (words !== undefined) log.info(words);
-		this.sayLater();
+		this.logLater();
 	}
 }
 

@@ -1,5 +1,10 @@
+import { channelPaths, hookPaths } from "../../channel/layout.js";
 import { explainCrash, readCores } from "../../failures/crash.js";
-import { raisedWords, traceOf } from "../../failures/exception.js";
+import {
+	raisedWords,
+	readException,
+	traceOf,
+} from "../../failures/exception.js";
 import { parseTrace, type Trace, traceWords } from "../../failures/trace.js";
 import {
 	describeExit,
@@ -10,7 +15,7 @@ import {
 } from "../../processes/index.js";
 import type { WorkerError } from "../../status/report.js";
 import type { AgentInput } from "../machine/inputs.js";
-import type { PreparedWorker } from "./prepared-worker.js";
+import type { WorkerFiles } from "./workplace.js";
 
 /** How many of its last lines rules are asked about. */
 export const RULE_LINES = 20;
@@ -31,21 +36,21 @@ interface Known {
 /** How a worker has ended, and what is known of the reason. */
 export function explainEnd(
 	exit: WorkerExit,
-	prepared: PreparedWorker | undefined,
+	files: WorkerFiles | undefined,
 	pid: number | null,
 	oomKills: OomKills,
 ): End {
 	const { exitCode, ...described } = describeExit(
 		exit,
-		prepared?.spec.file,
+		files?.spec.file,
 		oomKills,
 	);
-	const failed = exitCode === 0 ? undefined : prepared;
-	const error = failed?.readError();
+	const failed = exitCode === 0 ? undefined : files;
+	const error = failed?.output?.readError();
 	if (failed === undefined || exit.signalledByAgent) {
 		return { exitCode, ...described, error, trace: traceIn(error, []) };
 	}
-	const words = failed.readLastLines();
+	const words = failed.output?.readLastLines() ?? [];
 	const { description, trace } = nameCause(described.description, failed, {
 		...{ error, words },
 	});
@@ -69,11 +74,11 @@ export function explainEnd(
 /** An uncaught exception says more than the exit that follows it. What the worker itself has written says as much, or more. */
 function nameCause(
 	exit: string,
-	failed: PreparedWorker,
+	failed: WorkerFiles,
 	{ error, words }: Pick<Known, "error" | "words">,
 ): { readonly description: string; readonly trace: Trace | undefined } {
 	const written = traceIn(error, words);
-	const raised = failed.readException();
+	const raised = exceptionOf(failed);
 	if (raised === undefined) return { description: exit, trace: written };
 	const { cwd } = failed.spec;
 	if (raised.thread !== null || !raised.ends) {
@@ -82,6 +87,12 @@ function nameCause(
 	}
 	const trace = traceOf(raised, cwd);
 	return { description: traceWords(trace), trace };
+}
+
+/** The uncaught exception that its hook reports. */
+function exceptionOf({ channel, output }: WorkerFiles) {
+	if (output === undefined) return undefined;
+	return readException(hookPaths(channelPaths(channel.directory).hook));
 }
 
 function traceIn(
@@ -93,7 +104,7 @@ function traceIn(
 
 function findReason(
 	signal: string | undefined,
-	{ spec }: PreparedWorker,
+	{ spec }: WorkerFiles,
 	{ pid, hint = "", error, words }: Known,
 ) {
 	return explainCrash({

@@ -1,7 +1,12 @@
+import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { basename, resolve } from "node:path";
 import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
+import type { WorkerCommand } from "../../config/agent-config.js";
+import { digestFile } from "../../config/resolve-identity.js";
 import type { SharedModules } from "../../model/start.js";
 import type { WorkerSpec } from "../../processes/index.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
@@ -15,11 +20,9 @@ import {
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
 import type { Store, Watch } from "../../rendezvous/store/store.js";
-import type { SharedImports } from "../../warm/index.js";
-import { digestOfCommand } from "./learned-key.js";
+import { readPythonArguments, type SharedImports } from "../../warm/index.js";
 import type { OpenSpawner } from "./open-spawner.js";
-import type { WorkerOwner } from "./worker-environment.js";
-import { workerWithoutPlace } from "./worker-spec.js";
+import { type WorkerOwner, workerWithoutPlace } from "./worker-environment.js";
 
 export interface LearnedListOptions {
 	readonly clock: Clock;
@@ -139,4 +142,28 @@ interface SharingNode extends WorkerOwner {
 	readonly place: Pick<LearnedListOptions, "clock" | "log"> & {
 		readonly cleanups: Cleanups;
 	};
+}
+
+/**
+ * Names what decides what a command imports: the interpreter, by the name of its real program (`python3.11`), and the
+ * script, by its text; a script that cannot be read, a module or `-c`, by its words. The script's arguments seldom change
+ * what it imports. Starts no process, and never rejects.
+ */
+export async function digestOfCommand({
+	file,
+	args,
+	cwd,
+}: Pick<WorkerCommand, "file" | "args" | "cwd">): Promise<string> {
+	const { length } = readPythonArguments(args);
+	const words = args.slice(0, length);
+	const script = words.pop() ?? "";
+	const named = [
+		basename(await realpath(file).catch(() => file)),
+		...words,
+		(await digestFile(resolve(cwd, script))) ?? script,
+	];
+	return createHash("sha256")
+		.update(JSON.stringify(named))
+		.digest("hex")
+		.slice(0, 32);
 }

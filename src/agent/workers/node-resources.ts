@@ -133,12 +133,12 @@ const LONGEST_REPORT = 2_000;
 /** The workers' replies. */
 export class Replies {
 	private readonly watch: ReplyWatch;
+	private readonly listeners: ReplyListener[] = [];
 	private opening: Promise<void> | undefined;
 
 	constructor(
 		channels: ChannelRoot,
 		private readonly place: Pick<LauncherIo, "clock" | "log">,
-		hear: ReplyListener,
 	) {
 		const { clock, log } = place;
 		const warn = (message: string) => log.warn(message);
@@ -149,10 +149,15 @@ export class Replies {
 					const { message } = reply;
 					log.warn(`a worker reports: ${shortened(message)}`, { directory });
 				} else log.debug(`a worker says ${reply.kind}`, { directory });
-				hear(directory, reply);
+				for (const listener of this.listeners) listener(directory, reply);
 			},
 			{ clock, warn },
 		);
+	}
+
+	/** Delivers each reply to this listener too, after those before it. */
+	deliverTo(listener: ReplyListener): void {
+		this.listeners.push(listener);
 	}
 
 	/** Listens to the present workers. The first call loads the watcher; their replies can be read before it is there. */

@@ -14,11 +14,7 @@ import {
 	type WorkerSpawner,
 	watchEscapees,
 } from "../../processes/index.js";
-import {
-	openWarmStarts,
-	type SharedImports,
-	type WarmStarts,
-} from "../../warm/index.js";
+import { type SharedImports, WarmSpawner } from "../../warm/index.js";
 
 /** What it needs of the launcher's surroundings. */
 interface SpawnerPlace {
@@ -58,7 +54,7 @@ export function prepareSpawner(
 	const guard = startGuard({ clock, channelRoot, mark, path, warn });
 	cleanups.add("ending the guard", () => guard.close());
 	return async () => {
-		let warm: WarmStarts | undefined;
+		let warm: WarmSpawner | undefined;
 		const isNeeded = (pid: number) => warm?.isOwn(pid) ?? false;
 		const escapees = watchEscapees({ clock, mark, warn, isNeeded });
 		const about = { clock, registry: guard, escapees, warn };
@@ -67,7 +63,7 @@ export function prepareSpawner(
 		if (config.warm === "off" || !config.hasHook) {
 			return { spawner: cold, ...NOTHING_AHEAD };
 		}
-		warm = openWarmStarts({
+		const spawner = new WarmSpawner({
 			...about,
 			log,
 			running,
@@ -77,8 +73,8 @@ export function prepareSpawner(
 			command: config.command,
 			hook: nodeHook(),
 		});
-		cleanups.add("ending what was started ahead", warm.close);
-		const { spawner, imports } = warm;
-		return { spawner, imports, starts: spawner };
+		warm = spawner;
+		cleanups.add("ending what was started ahead", () => spawner.close());
+		return { spawner, imports: spawner.imports, starts: spawner };
 	};
 }

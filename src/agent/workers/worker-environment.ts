@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import type { WorkerInfo } from "../../channel/events.js";
 import type { AgentConfig } from "../../config/agent-config.js";
-import { withInspectorPort } from "./inspector-port.js";
+import type { WorkerSpec } from "../../processes/index.js";
 
 /** The part of an agent's configuration that its workers see. */
 type EnvironmentConfig = Pick<
@@ -108,6 +108,7 @@ function nodeOptions(
 		: { NODE_OPTIONS: withInspectorPort(own, localRank) };
 }
 
+/** Without the launcher's settings and secrets. */
 function inherited(
 	parent: EnvironmentConfig["environment"],
 ): Record<string, string> {
@@ -118,4 +119,91 @@ function inherited(
 		}
 	}
 	return kept;
+}
+
+/** The environment of a command of the user's that the agent runs. */
+export function shellEnvironment({
+	environment,
+	runId,
+	nodeId,
+	role,
+	localAddr,
+}: Pick<
+	AgentConfig,
+	"environment" | "runId" | "nodeId" | "role" | "localAddr"
+>): Readonly<Record<string, string | undefined>> {
+	return {
+		...inherited(environment),
+		ELASTIC_RUN_RUN_ID: runId,
+		ELASTIC_RUN_NODE_ID: nodeId,
+		ELASTIC_RUN_ROLE: role,
+		...(localAddr !== undefined && { ELASTIC_RUN_LOCAL_ADDR: localAddr }),
+	};
+}
+
+export function commandOf(
+	{ command, stdinRank }: AgentConfig,
+	localRank: number,
+) {
+	const { file, args, cwd } = command;
+	return { localRank, file, args, cwd, readsStdin: localRank === stdinRank };
+}
+
+/** A worker of this node before its place is known: what depends on the place is empty. */
+export function workerWithoutPlace(owner: WorkerOwner): WorkerSpec {
+	const { config } = owner;
+	const info = {
+		localRank: 0,
+		roleRank: 0,
+		rank: 0,
+		groupRank: 0,
+		localWorldSize: config.nprocPerNode,
+		roleWorldSize: 0,
+		worldSize: 0,
+		groupWorldSize: 0,
+		role: config.role,
+		runId: config.runId,
+		masterAddr: "",
+		masterPort: 0,
+		round: 0,
+		restartCount: 0,
+	};
+	const files = { hook: undefined, channel: "", errorFile: "" };
+	return {
+		...commandOf(config, 0),
+		env: workerEnvironment(owner, { info, instance: 0, ...files }),
+		stdout: 1,
+		stderr: 2,
+	};
+}
+
+const INSPECTOR_OPTION =
+	/(?<=^|\s)--(?:inspect|inspect-brk|inspect-wait|inspect-port|debug-port)(?:=\S+)?(?=\s|$)/g;
+const DEFAULT_PORT = 9229;
+const TAKES_PORT_ONLY = /^--(?:inspect|debug)-port/;
+
+/**
+ * The value of NODE_OPTIONS for a local rank: if it asks for a debugger's port, each worker gets the next one. The host,
+ * and port 0, which the system replaces, stay unchanged.
+ */
+export function withInspectorPort(options: string, localRank: number): string {
+	if (localRank === 0) return options;
+	const words = options.match(INSPECTOR_OPTION) ?? [];
+	const isPortApart = words.some((word) => TAKES_PORT_ONLY.test(word));
+	return options.replace(INSPECTOR_OPTION, (word) => {
+		const [name = "", value] = word.split("=");
+		if (value === undefined) {
+			return isPortApart ? word : `${name}=${DEFAULT_PORT + localRank}`;
+		}
+		const { host, port } = parseAddress(value);
+		return port === 0 ? word : `${name}=${host}${port + localRank}`;
+	});
+}
+
+/** `host` includes the colon after it. */
+function parseAddress(value: string): { host: string; port: number } {
+	const [, host = "", port] = /^(.*:)?(\d+)$/.exec(value) ?? [];
+	return port === undefined
+		? { host: `${value}:`, port: DEFAULT_PORT }
+		: { host, port: Number(port) };
 }

@@ -1,18 +1,27 @@
 import { messageOf } from "../../base/errors.js";
 import { tellInTurns } from "../../base/tell-in-turns.js";
-import type { ReceivedReply, WorldChangeEvent } from "../../channel/events.js";
+import type {
+	ReceivedReply,
+	WorkerInfo,
+	WorldChangeEvent,
+} from "../../channel/events.js";
 import type {
 	RoundRecord,
 	SeatRecord,
 } from "../../rendezvous/records/records.js";
 import type { WorkerResult } from "../../status/report.js";
-import { workerInfo } from "./assign-ranks.js";
-import { type PauseNotice, WorkerMember } from "./worker-member.js";
-import type { MachineNotice } from "./worker-notices.js";
+import {
+	type MachineNotice,
+	type PauseNotice,
+	Worker,
+	type WorkerSurroundings,
+} from "./worker.js";
 import type { WorkerProcess, WorkerWords } from "./worker-process.js";
 import { WorkerStarts, type WorkerStartsOptions } from "./worker-starts.js";
 
-export interface WorkerGroupOptions extends WorkerStartsOptions {
+export interface WorkerGroupOptions
+	extends WorkerSurroundings,
+		Omit<WorkerStartsOptions, "workplace"> {
 	readonly runId: string;
 	/** Also sent to the workers' leaders at a notice. */
 	readonly noticeSignal?: NodeJS.Signals | undefined;
@@ -28,7 +37,8 @@ export interface WorkerGroupOptions extends WorkerStartsOptions {
 
 /** The worker processes of one round on this node. It starts, signals and reports; it decides nothing. */
 export class WorkerGroup {
-	private members = new Map<number, WorkerMember>();
+	/** By local rank. */
+	private workers = new Map<number, Worker>();
 	private readonly starts: WorkerStarts;
 
 	constructor(private readonly options: WorkerGroupOptions) {
@@ -37,18 +47,18 @@ export class WorkerGroup {
 
 	/** How the workers of the newest round ended so far. */
 	get results(): readonly WorkerResult[] {
-		return [...this.members.values()].map((member) => member.result);
+		return [...this.workers.values()].map(({ result }) => result);
 	}
 
 	/** The processes of the newest round, by local rank. */
 	get processes(): readonly WorkerProcess[] {
-		return [...this.members.values()].flatMap(({ process }) => process ?? []);
+		return [...this.workers.values()].flatMap(({ process }) => process ?? []);
 	}
 
 	/** What is left of the output of the worker with this pid; undefined if it is not of the newest round. */
 	wordsOf(pid: number): WorkerWords | undefined {
-		const isMeant = ({ result }: WorkerMember) => result.pid === pid;
-		return [...this.members.values()].find(isMeant)?.words;
+		const isMeant = ({ result }: Worker) => result.pid === pid;
+		return [...this.workers.values()].find(isMeant)?.words;
 	}
 
 	/** Begins a round: kept workers get WORK with the reason of their PAUSE; those that have ended stay so; the others are started. */
@@ -61,10 +71,10 @@ export class WorkerGroup {
 		const stays = (localRank: number) =>
 			kept.has(localRank) || ended.includes(localRank);
 		const all = Array.from({ length: seat.localWorldSize }, (_, rank) =>
-			this.memberFor(round, seat, rank, stays(rank)),
+			this.workerFor(round, seat, rank, stays(rank)),
 		);
-		this.members = new Map(
-			all.map((member) => [member.info.localRank, member]),
+		this.workers = new Map(
+			all.map((worker) => [worker.info.localRank, worker]),
 		);
 		if (kept.size > 0) this.options.onSpawning();
 		const wake = ([localRank]: readonly [number, unknown]) =>
@@ -72,7 +82,7 @@ export class WorkerGroup {
 		tellInTurns(
 			[...kept],
 			([localRank, change]) =>
-				this.tell(localRank, (member) => member.work(round, change)),
+				this.notify(localRank, (worker) => worker.work(round, change)),
 			wake,
 		).forEach(wake);
 		this.starts.begin(
@@ -88,43 +98,41 @@ export class WorkerGroup {
 	 * processors from it.
 	 */
 	pause(localRanks: readonly number[], notice: PauseNotice): void {
-		const toldLast = tellInTurns(
+		const last = tellInTurns(
 			localRanks,
-			(localRank) => this.tell(localRank, (member) => member.pause(notice)),
+			(localRank) => this.notify(localRank, (worker) => worker.pause(notice)),
 			this.ring,
 		);
 		const { clock } = this.options;
-		clock.wakeAt(clock.now(), () => toldLast.forEach(this.ring));
+		clock.wakeAt(clock.now(), () => last.forEach(this.ring));
 	}
 
-	/** Tells that the machine goes, or stays. A worker that cannot be told gets SIGTERM in time all the same. */
+	/** Their machine goes, or stays. A worker that cannot be notified gets SIGTERM in time all the same. */
 	notice(
 		localRanks: readonly number[],
 		notice: MachineNotice & { readonly isFirst: boolean },
 	): void {
 		const { noticeSignal, log } = this.options;
 		for (const localRank of localRanks) {
-			const member = this.members.get(localRank);
+			const worker = this.workers.get(localRank);
 			try {
-				member?.notice(notice);
-				member?.ring();
+				worker?.notify(notice);
+				worker?.ring();
 			} catch (error) {
 				log.warn(
 					`local rank ${localRank} cannot be told the notice: ${messageOf(error)}`,
 				);
 			}
-			if (notice.isFirst && noticeSignal) member?.passOn(noticeSignal);
+			if (notice.isFirst && noticeSignal) worker?.passOn(noticeSignal);
 		}
 	}
 
-	/** Handles a worker's reply. */
-	hear(directory: string, reply: ReceivedReply): void {
-		const member = [...this.members.values()].find((one) =>
-			one.hasChannel(directory),
-		);
-		const input = member?.inputOf(reply);
-		if (input !== undefined) this.options.dispatch(input);
-	}
+	/** Hands a reply in this channel to its worker. */
+	readonly receive = (directory: string, reply: ReceivedReply): void => {
+		[...this.workers.values()]
+			.find((worker) => worker.hasChannel(directory))
+			?.receive(reply);
+	};
 
 	/** Asks the process groups of these workers to end. */
 	terminate(
@@ -140,38 +148,40 @@ export class WorkerGroup {
 
 	/** Passes a signal of the launcher on to the workers. Returns the ranks that received it. */
 	passOn(signal: NodeJS.Signals): readonly number[] {
-		return [...this.members.values()]
-			.filter((member) => member.passOn(signal))
+		return [...this.workers.values()]
+			.filter((worker) => worker.passOn(signal))
 			.map(({ info }) => info.rank);
 	}
 
 	killAll(): void {
-		this.kill([...this.members.keys()]);
+		this.kill([...this.workers.keys()]);
 	}
 
-	/** The worker process kept for this place, or a new one. */
-	private memberFor(
+	/** The worker kept for this place, or a new one. */
+	private workerFor(
 		round: RoundRecord,
 		seat: SeatRecord,
 		localRank: number,
 		isKept: boolean,
-	): WorkerMember {
+	): Worker {
 		const info = workerInfo(this.options.runId, round, seat, localRank);
-		const member = isKept ? this.members.get(localRank) : undefined;
-		if (member === undefined) return new WorkerMember(info, round.instance);
-		member.moveTo(info, round.instance);
-		return member;
+		const worker = isKept ? this.workers.get(localRank) : undefined;
+		if (worker === undefined) {
+			return new Worker(info, round.instance, this.options);
+		}
+		worker.moveTo(info, round.instance);
+		return worker;
 	}
 
 	private readonly ring = (localRank: number): void =>
-		this.members.get(localRank)?.ring();
+		this.workers.get(localRank)?.ring();
 
-	/** If a worker cannot be told, the agent decides. */
-	private tell(localRank: number, say: (member: WorkerMember) => void): void {
-		const member = this.members.get(localRank);
-		if (member === undefined) return;
+	/** If a worker cannot be notified, the agent decides. */
+	private notify(localRank: number, send: (worker: Worker) => void): void {
+		const worker = this.workers.get(localRank);
+		if (worker === undefined) return;
 		try {
-			say(member);
+			send(worker);
 		} catch (error) {
 			const problem = messageOf(error);
 			this.options.dispatch({ kind: "worker-not-told", localRank, problem });
@@ -180,12 +190,41 @@ export class WorkerGroup {
 
 	private signal(localRanks: readonly number[], signal: NodeJS.Signals): void {
 		for (const localRank of localRanks) {
-			const member = this.members.get(localRank);
-			if (member === undefined) continue;
-			member.signal(signal);
-			if (this.starts.cancel(member)) {
+			const worker = this.workers.get(localRank);
+			if (worker === undefined) continue;
+			worker.signal(signal);
+			if (this.starts.cancel(worker)) {
 				this.options.dispatch({ kind: "worker-gone", localRank });
 			}
 		}
 	}
+}
+
+/** A worker's place: the round's figures, and its seat's first ranks plus its local rank. */
+export function workerInfo(
+	runId: string,
+	round: RoundRecord,
+	seat: SeatRecord,
+	localRank: number,
+): WorkerInfo {
+	const { world } = round;
+	if (world === null) {
+		throw new Error(`round ${round.synced} is synced without a world`);
+	}
+	return {
+		localRank,
+		roleRank: seat.firstRoleRank + localRank,
+		rank: seat.firstRank + localRank,
+		localWorldSize: seat.localWorldSize,
+		roleWorldSize: world.roleWorldSizes[seat.role] ?? seat.localWorldSize,
+		worldSize: world.worldSize,
+		groupRank: seat.groupRank,
+		groupWorldSize: world.groupWorldSize,
+		role: seat.role,
+		masterAddr: world.masterAddr,
+		masterPort: world.masterPort,
+		round: round.synced,
+		restartCount: round.incidents,
+		runId,
+	};
 }

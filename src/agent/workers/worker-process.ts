@@ -1,5 +1,5 @@
+import type { WorkerLogs } from "../../logs/worker-logs.js";
 import type { WorkerHandle } from "../../processes/index.js";
-import type { PreparedWorker } from "./prepared-worker.js";
 
 /** What is left of one worker's output. */
 export interface WorkerWords {
@@ -18,7 +18,9 @@ export interface WorkerProcess {
 	readonly pid: number;
 	/** Its channel directory; no two processes have the same. */
 	readonly directory: string;
-	readonly logs: PreparedWorker["logs"] | undefined;
+	readonly logs:
+		| Pick<WorkerLogs, "directory" | "stdout" | "stderr">
+		| undefined;
 	/** When it was spawned, on the agent's clock; undefined: it is not known. */
 	readonly startedAt?: number | undefined;
 	/** Default: cold. */

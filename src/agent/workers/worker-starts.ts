@@ -2,25 +2,22 @@ import type { Clock } from "../../base/clock.js";
 import { isShortage, messageOf, systemErrorCode } from "../../base/errors.js";
 import { inBatches } from "../../base/in-batches.js";
 import type { Logger } from "../../base/logger.js";
-import type { WorkerInfo } from "../../channel/events.js";
-import type { SpawnProblem, WorkerSpawner } from "../../processes/index.js";
+import type { SpawnProblem } from "../../processes/index.js";
 import type { RoundRecord } from "../../rendezvous/records/records.js";
 import type { AgentInput } from "../machine/inputs.js";
-import type { PreparedWorker } from "./prepared-worker.js";
-import { PATIENCE_MS, StartAgain } from "./start-again.js";
-import type { WorkerMember } from "./worker-member.js";
+import type { Worker } from "./worker.js";
+import type { Workplace } from "./workplace.js";
 
 export interface WorkerStartsOptions {
 	readonly clock: Clock;
-	readonly spawner: WorkerSpawner;
-	/** Whether this node has its lease at this moment. If it has not, the agent is told first. */
+	readonly workplace: Pick<Workplace, "prepare" | "listen">;
+	/**
+	 * Whether this node has its lease at this moment: an agent that was frozen, or whose machine slept, may not have
+	 * noticed its loss. If it has none, the agent is notified first.
+	 */
 	readonly holdsLease: () => boolean;
-	/** Makes a worker's channel, logs and environment. Throws if the disk refuses. */
-	readonly prepare: (info: WorkerInfo, round: RoundRecord) => PreparedWorker;
 	/** The control group's count of out-of-memory kills. */
 	readonly readOomKills: () => number | undefined;
-	/** Called each time workers have got channels, which must be read. */
-	readonly onChannels: () => void;
 	/** Logs what this node lacks to start workers, and later starts. */
 	readonly log: Pick<Logger, "info" | "warn">;
 	readonly dispatch: (input: AgentInput) => void;
@@ -32,80 +29,80 @@ export interface WorkerStartsOptions {
  */
 const BATCH = 32;
 
-/** Starts the workers of one round. If this node lacks something for that, it retries. */
-export class WorkerStarts {
-	private readonly again: StartAgain<WorkerMember>;
-	private startAll: (members: readonly WorkerMember[]) => void = () => {};
+/** How long the starts of a round are retried, in milliseconds. */
+const PATIENCE_MS = 20_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 4_000;
 
-	constructor(private readonly options: WorkerStartsOptions) {
-		const { clock, holdsLease, log } = options;
-		const start = (members: readonly WorkerMember[]) => {
-			this.startAll(members);
-			this.tellLate(members);
-		};
-		const warn = (message: string) => log.warn(message);
-		this.again = new StartAgain({ clock, holdsLease, warn, start });
-	}
+/** Starts the workers of one round. If this node lacks something for that, it retries after growing delays. */
+export class WorkerStarts {
+	private startAll: (workers: readonly Worker[]) => void = () => {};
+	private readonly waiting = new Set<Worker>();
+	private giveUpAt: number | undefined;
+	private delayMs = FIRST_DELAY_MS;
+	private cancelTimer = () => {};
+
+	constructor(private readonly options: WorkerStartsOptions) {}
 
 	/** @param onFirst called just before the first of them is spawned */
 	begin(
 		round: RoundRecord,
-		workers: readonly WorkerMember[],
+		workers: readonly Worker[],
 		onFirst: () => void,
 	): void {
-		const { prepare, readOomKills, onChannels } = this.options;
+		const { workplace, readOomKills } = this.options;
 		const oomKills = readOomKills();
-		this.startAll = (members) => {
+		this.startAll = (some) => {
 			const failed = inBatches(
-				members,
+				some,
 				BATCH,
-				({ info }) => prepare(info, round),
-				(member, prepared) => {
-					if (member === workers[0]) onFirst();
-					this.spawn(member, prepared, oomKills);
+				({ info }) => workplace.prepare(info, round),
+				(worker, files) => {
+					if (worker === workers[0]) onFirst();
+					worker.spawn(files, oomKills, (problem) =>
+						this.spawnFailed(worker, problem),
+					);
 				},
 			);
 			if (failed) this.unprepared(failed.left, failed.error);
-			onChannels();
+			workplace.listen();
 		};
-		this.again.reset();
+		this.reset();
 		this.startAll(workers);
 	}
 
 	/** The worker is no longer wanted. Returns whether its start was pending. */
-	cancel(member: WorkerMember): boolean {
-		return this.again.cancel(member);
+	cancel(worker: Worker): boolean {
+		const wasWaiting = this.waiting.delete(worker);
+		if (this.waiting.size === 0) this.cancelTimer();
+		return wasWaiting;
 	}
 
-	private tellLate(members: readonly WorkerMember[]): void {
-		const pids = members.flatMap(({ result }) => result.pid ?? []);
-		const round = members[0]?.info.round;
-		if (pids.length === 0) return;
-		const words = `round ${round}: started ${pids.length} more`;
-		this.options.log.info(words, { round, pids });
+	/** Retries are timed from the first start of the round that fails. */
+	private reset(): void {
+		this.cancelTimer();
+		this.waiting.clear();
+		this.giveUpAt = undefined;
+		this.delayMs = FIRST_DELAY_MS;
 	}
 
 	/** The first of these could not be prepared. */
-	private unprepared(members: readonly WorkerMember[], error: unknown): void {
+	private unprepared(workers: readonly Worker[], error: unknown): void {
 		const code = shortageOf(error) ?? "UNPREPARED";
 		const problem = { code, message: messageOf(error) };
-		if (this.startsAgain(members, problem)) return;
-		for (const [index, { info }] of members.entries()) {
+		if (this.startsAgain(workers, problem)) return;
+		for (const [index, { info }] of workers.entries()) {
 			const { localRank } = info;
 			if (index === 0) this.giveUp(localRank, problem);
 			this.options.dispatch({ kind: "worker-gone", localRank });
 		}
 	}
 
-	/** False for a problem that does not pass, or if this node has lacked something for too long. */
-	private startsAgain(
-		members: readonly WorkerMember[],
-		{ code, message }: SpawnProblem,
-	): boolean {
-		const [first] = members;
-		if (first === undefined || !isShortage(code)) return false;
-		const problem = `rank ${first.info.rank} cannot be started: ${message}`;
-		return this.again.add(members, problem);
+	/** Returns whether it is tried again. */
+	private spawnFailed(worker: Worker, problem: SpawnProblem): boolean {
+		if (!worker.isToEnd && this.startsAgain([worker], problem)) return true;
+		this.giveUp(worker.info.localRank, problem);
+		return false;
 	}
 
 	private giveUp(localRank: number, { code, message }: SpawnProblem): void {
@@ -115,41 +112,54 @@ export class WorkerStarts {
 		this.options.dispatch({ kind: "worker-not-started", localRank, problem });
 	}
 
-	private spawn(
-		member: WorkerMember,
-		prepared: PreparedWorker,
-		oomKills: number | undefined,
-	): void {
-		const { clock, dispatch, spawner, readOomKills } = this.options;
-		const { localRank } = member.info;
-		let startsAgain = false;
-		const handle = spawner.spawn(prepared.spec, {
-			spawnFailed: (problem) => {
-				startsAgain = !member.isToEnd && this.startsAgain([member], problem);
-				if (!startsAgain) this.giveUp(localRank, problem);
-			},
-			exited: (exit, groupRemains) => {
-				member.hearLast();
-				const kills = {
-					before: oomKills,
-					// Read only to explain a kill.
-					get now() {
-						return readOomKills();
-					},
-				};
-				dispatch(member.exited(exit, groupRemains, kills));
-			},
-			gone: () => {
-				member.gone();
-				prepared.discard();
-				if (!startsAgain) dispatch({ kind: "worker-gone", localRank });
-			},
+	/** False for a problem that does not pass, or if this node has lacked something for too long. */
+	private startsAgain(
+		workers: readonly Worker[],
+		{ code, message }: SpawnProblem,
+	): boolean {
+		const [first] = workers;
+		if (first === undefined || !isShortage(code)) return false;
+		const now = this.options.clock.now();
+		this.giveUpAt ??= now + PATIENCE_MS;
+		if (now >= this.giveUpAt) return false;
+		const problem = `rank ${first.info.rank} cannot be started: ${message}`;
+		if (this.waiting.size === 0) this.startLater(now, this.giveUpAt, problem);
+		for (const worker of workers) this.waiting.add(worker);
+		return true;
+	}
+
+	private startLater(now: number, giveUpAt: number, problem: string): void {
+		const at = Math.min(now + this.delayMs, giveUpAt);
+		this.delayMs = Math.min(2 * this.delayMs, LONGEST_DELAY_MS);
+		this.startAt(at);
+		const inSeconds = Math.round((at - now) / 10) / 100;
+		const leftSeconds = Math.ceil((giveUpAt - now) / 1_000);
+		this.options.log.warn(
+			`${problem}; the start is tried again in ${inSeconds} s, for at most ${leftSeconds} s more`,
+		);
+	}
+
+	private startAt(at: number): void {
+		const { clock, holdsLease } = this.options;
+		this.cancelTimer = clock.wakeAt(at, () => {
+			// Its loss, if it is found now, cancels what waits.
+			if (!holdsLease()) {
+				if (this.waiting.size > 0) this.startAt(clock.now() + FIRST_DELAY_MS);
+				return;
+			}
+			const workers = [...this.waiting];
+			this.waiting.clear();
+			this.startAll(workers);
+			this.logLate(workers);
 		});
-		member.started(prepared, handle, clock.now());
-		prepared.release();
-		const { pid } = handle;
-		if (pid === undefined) return;
-		dispatch({ kind: "worker-started", localRank, pid });
+	}
+
+	private logLate(workers: readonly Worker[]): void {
+		const pids = workers.flatMap(({ result }) => result.pid ?? []);
+		const round = workers[0]?.info.round;
+		if (pids.length === 0) return;
+		const words = `round ${round}: started ${pids.length} more`;
+		this.options.log.info(words, { round, pids });
 	}
 }
 

@@ -1,7 +1,13 @@
-import { expect, it } from "vitest";
-import { LearnedList } from "../../../src/agent/workers/learned-list.js";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import {
+	digestOfCommand,
+	LearnedList,
+} from "../../../src/agent/workers/learned-list.js";
 import type { SharedModules } from "../../../src/model/start.js";
 import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEY = "/elastic-run/r/learned/d";
@@ -101,3 +107,38 @@ const SPEC = {
 	...{ localRank: 0, file: "python3", args: [], cwd: "/", env: {} },
 	...{ stdout: 1, stderr: 2 },
 };
+
+it.each([
+	[["train.py"], ["train.py", "--lr", "1"], true],
+	[["-m", "pkg.train"], ["-m", "pkg.train", "x"], true],
+	[["-X", "dev", "train.py"], ["-X", "dev", "other.py"], false],
+	[["train.py"], ["-u", "train.py"], false],
+])("knows a command by its interpreter and script: %j, %j", async (left, right, isSame) => {
+	const digest = (args: string[]) =>
+		digestOfCommand({ file: "/no/python3", args, cwd: "/no/folder" });
+	expect((await digest(left)) === (await digest(right))).toBe(isSame);
+});
+
+it("knows the script by its text, and the interpreter by the program that its name leads to", async () => {
+	const { path, remove } = temporaryFolder();
+	onTestFinished(remove);
+	for (const folder of ["a", "b"]) mkdirSync(join(path, folder));
+	const write = (name: string, text: string) =>
+		writeFileSync(join(path, name), text);
+	const link = (target: string, name: string) =>
+		symlinkSync(join(path, target), join(path, name));
+	const digest = (file: string, cwd: string, ...args: readonly string[]) =>
+		digestOfCommand({ file: join(path, file), args, cwd: join(path, cwd) });
+	write("a/train.py", "import torch");
+	write("b/main.py", "import torch");
+	write("b/train.py", "import json");
+	write("python3.11", "");
+	write("python3.12", "");
+	link("python3.11", "python3");
+	link("python3", "python");
+	link("python3.12", "b/python3");
+	const one = await digest("python3", "a", "train.py");
+	expect(await digest("python", "", "b/main.py", "--lr", "1")).toBe(one);
+	expect(await digest("python3", "b", "train.py")).not.toBe(one);
+	expect(await digest("b/python3", "a", "train.py")).not.toBe(one);
+});

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
-import { detectLocalAddress } from "../../../src/agent/joining/local-address.js";
+import { detectLocalAddress } from "../../../src/agent/joining/enter-run.js";
 import { systemClock } from "../../../src/base/clock.js";
 import { externalAddresses } from "../../../src/config/host.js";
 

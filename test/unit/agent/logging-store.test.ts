@@ -59,21 +59,6 @@ describe("reaching the store at the start", () => {
 		]);
 	});
 
-	it("says how long in a sentence of its own after a question", async () => {
-		const asking = () =>
-			Promise.reject(
-				new ElasticRunError("STORE_UNREACHABLE", "does etcd run?"),
-			);
-		expect(await tryFor(4_000, asking)).toBe(
-			"STORE_UNREACHABLE: does etcd run? Tried for 4 s",
-		);
-	});
-
-	it("goes on no longer than the join time-out", async () => {
-		expect(await tryFor(4_000, failing)).toContain("; tried for 4 s");
-		expect(lines).toEqual([]);
-	});
-
 	it("ends with the first answer", async () => {
 		let calls = 0;
 		const call = () => {
@@ -84,11 +69,31 @@ describe("reaching the store at the start", () => {
 		expect(calls).toBe(3);
 	});
 
-	it("does not try again where that cannot help", async () => {
-		const call = () => Promise.reject(new HopelessStoreError("wrong password"));
-		expect(await tryFor(600_000, call)).toBe(
-			"STORE_UNREACHABLE: wrong password",
+	it.each([
+		[
+			"goes on no longer than the join time-out",
+			4_000,
+			unreachable("no"),
+			"no; tried for 4 s",
+		],
+		[
+			"ends a question with its mark",
+			4_000,
+			unreachable("why?"),
+			"why? Tried for 4 s",
+		],
+		[
+			"does not try again where that cannot help",
+			600_000,
+			new HopelessStoreError("no"),
+			"no",
+		],
+	])("%s", async (_, joinTimeoutMs, error, words) => {
+		const call = () => Promise.reject(error);
+		expect(await tryFor(joinTimeoutMs, call)).toBe(
+			`STORE_UNREACHABLE: ${words}`,
 		);
+		expect(lines).toEqual([]);
 	});
 
 	it("does not try again after any other error", async () => {
@@ -229,37 +234,17 @@ describe("what is told of a store that is lost", () => {
 		expect(lines[0]).toContain("the store is lost");
 	});
 
-	it("is nothing before it was ever reached", async () => {
+	it("is nothing before it was ever reached, and of errors that are not the store's", async () => {
 		breaking.problem = unreachable();
 		await look();
 		await lookAfter(5_000);
 		expect(lines).toEqual([]);
-	});
-
-	it("is nothing of errors that are not the store's", async () => {
+		breaking.problem = undefined;
 		await look();
 		breaking.problem = new Error("a bug");
 		await look();
 		await lookAfter(5_000);
 		expect(lines).toEqual([]);
-	});
-
-	it("hands every call on", async () => {
-		const lease = await store.openLease(5_000, { onLost() {} });
-		const put = { put: "/k", value: "v", lease: lease.id };
-		expect(await store.transaction([], [put])).toMatchObject({
-			succeeded: true,
-		});
-		let hints = 0;
-		const watch = store.watch(["/k"], 0, () => {
-			hints += 1;
-		});
-		expect((await store.snapshot(["/k"])).entries.get("/k")?.value).toBe("v");
-		await store.endLease(lease.id);
-		expect((await store.snapshot(["/k"])).entries.size).toBe(0);
-		expect(hints).toBeGreaterThan(0);
-		watch.close();
-		await store.close();
 	});
 });
 
@@ -272,78 +257,56 @@ describe("who comes to a run that goes on without it", () => {
 	});
 	const seat = seatRecord("a");
 
+	const full = { ...running, seats: 2 };
+	const seen = (round: typeof forming, own: typeof seat | null = null) => ({
+		round,
+		seat: own,
+	});
+	const place = { ...running, seats: 1 };
+	const gone = { ...full, deprecated: full.synced };
+
 	it.each([
-		["warned, where a round runs", [{ round: running, seat: null }], 1],
+		["warned, where a round runs", true, [seen(running), seen(running)], 1],
 		[
-			"warned, where it gets no seat in the first one",
-			[
-				{ round: forming, seat: null },
-				{ round: running, seat: null },
-			],
+			"warned, without a seat in the first",
+			true,
+			[seen(forming), seen(running)],
 			1,
 		],
-		[
-			"warned once",
-			[
-				{ round: running, seat: null },
-				{ round: running, seat: null },
-			],
-			1,
-		],
-		["not warned, where it gets a seat", [{ round: running, seat }], 0],
+		["not warned, where it gets a seat", true, [seen(running, seat)], 0],
 		[
 			"not warned, where it loses its seat later",
-			[
-				{ round: running, seat },
-				{ round: running, seat: null },
-			],
+			true,
+			[seen(running, seat), seen(running)],
 			0,
 		],
-		["not warned, where the run has ended", [{ round: ended, seat: null }], 0],
-	])("is %s", (_, views, warnings) => {
-		const config = { runId: "train-1f3a", isRunIdDerived: true, maxNodes: 2 };
+		["not warned, where the run has ended", true, [seen(ended)], 0],
+		[
+			"not warned, where a named run has a place",
+			false,
+			[seen(place), seen(full, seat), seen(full)],
+			0,
+		],
+		[
+			"not warned, where it may get the seat of one that has gone",
+			false,
+			[seen(gone), seen(full, seat)],
+			0,
+		],
+	])("is %s", (_, isRunIdDerived, views, warnings) => {
+		const config = { runId: "train-1f3a", isRunIdDerived, maxNodes: 2 };
 		const notice = new NewcomerNotice(config, false, log);
 		for (const view of views) notice.see(view);
 		expect(lines).toHaveLength(warnings);
 		for (const line of lines) expect(line).toMatch(/train-1f3a.*--run-id$/);
 	});
 
-	const full = { ...running, seats: 2 };
-
-	it.each([
-		["it was a member before", true, true, [{ round: full, seat: null }]],
-		[
-			"somebody named the run, which has a place for it",
-			false,
-			false,
-			[
-				{ round: { ...running, seats: 1 }, seat: null },
-				{ round: full, seat },
-				{ round: full, seat: null },
-			],
-		],
-		[
-			"a node has gone whose seat it may get",
-			false,
-			false,
-			[
-				{ round: { ...full, deprecated: full.synced }, seat: null },
-				{ round: full, seat },
-			],
-		],
-	])("is not warned where %s", (_, isRunIdDerived, isReturning, views) => {
-		const config = { runId: "r", isRunIdDerived, maxNodes: 2 };
-		const notice = new NewcomerNotice(config, isReturning, log);
-		for (const view of views) notice.see(view);
-		expect(lines).toEqual([]);
-	});
-
-	it("is told once that it is a spare, where somebody named the run and it is full", () => {
+	it("is told once that it is a spare, where somebody named the run and it is full, unless it was a member", () => {
 		const config = { runId: "r", isRunIdDerived: false, maxNodes: 2 };
-		const notice = new NewcomerNotice(config, false, log);
-		notice.see({ round: { ...running, seats: 1 }, seat: null });
-		notice.see({ round: full, seat: null });
-		notice.see({ round: full, seat: null });
+		for (const isReturning of [true, false]) {
+			const notice = new NewcomerNotice(config, isReturning, log);
+			for (const round of [place, full, full]) notice.see(seen(round));
+		}
 		expect(lines).toEqual([
 			expect.stringMatching(/run r has as many nodes as --nnodes allows \(2\)/),
 		]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { hungInput, withStep } from "../../../src/agent/open-steps.js";
+import { hungInput } from "../../../src/agent/open-steps.js";
 import { HeldFile } from "../../../src/logs/held-file.js";
 
 it("tells what a process that hangs has said last, and not what one before it said", () => {
@@ -28,33 +28,4 @@ it("tells what a process that hangs has said last, and not what one before it sa
 		...{ localRank: 1, pid: 7, uptimeMs: 61_000, error: undefined },
 		lastLines: "NCCL watchdog timed out",
 	});
-});
-
-const EXIT = {
-	...{ code: 3, signal: null, uptimeMs: 1_000 },
-	...{ signalledByAgent: false },
-};
-const failed = {
-	...({ kind: "worker-exited", localRank: 1, exitCode: 3, pid: 7 } as const),
-	...{ description: "exit code 3", hint: undefined, error: undefined },
-	...{ exit: EXIT, groupRemains: false },
-};
-
-it("hears what workers have said before one of them is said to have failed", () => {
-	const heard: string[] = [];
-	const watches = {
-		hear: () => void heard.push("reports"),
-		steps: {
-			stepOf: () => {
-				heard.push("step");
-				return 7;
-			},
-		},
-	};
-	expect(withStep(failed, watches)).toMatchObject({ step: 7 });
-	expect(heard).toEqual(["reports", "step"]);
-	const ended = { ...failed, exit: { ...EXIT, signalledByAgent: true } };
-	withStep(ended, watches);
-	withStep({ ...failed, exitCode: 0 }, watches);
-	expect(heard).toHaveLength(2);
 });

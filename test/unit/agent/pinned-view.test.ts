@@ -6,14 +6,14 @@ import {
 	type Running,
 } from "../../../src/agent/machine/state.js";
 import {
+	PinnedView,
 	standingLine,
 	stepLine,
-} from "../../../src/agent/presence/pinned-lines.js";
-import { PinnedView } from "../../../src/agent/presence/pinned-view.js";
+} from "../../../src/agent/presence/pinned-view.js";
 import { timeOfDay } from "../../../src/base/local-time.js";
 import { PinnedScreen } from "../../../src/logs/pinned-screen.js";
-import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type { WorkerProgress } from "../../../src/model/progress.js";
+import { awaits } from "../../../src/rendezvous/records/awaited.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	failureRecord,
@@ -53,15 +53,6 @@ it.each<[string | undefined, AgentState]>([
 		{ ...running, seat: seatRecord("a", { firstRank: 3, localWorldSize: 1 }) },
 	],
 	[
-		"ends its workers of round 1: rank 1 on b: exit code\u001b[2J 5",
-		{
-			...running,
-			...LEFT,
-			phase: "STOPPING",
-			view: open,
-		},
-	],
-	[
 		"ends its workers of round 1: SIGTERM",
 		{
 			...{ ...running, ...LEFT, phase: "STOPPING", view: open },
@@ -69,8 +60,6 @@ it.each<[string | undefined, AgentState]>([
 		},
 	],
 	["waits for round 2", joining],
-	// It has left round 1, and nobody has seen it yet.
-	["waits for round 2", { ...joining, view: seen({}) }],
 	[
 		"a spare: round 1 runs without this node",
 		{ ...joining, round: 0, seat: null, view: seen({}) },
@@ -207,30 +196,5 @@ describe("a screen with lines that stay", () => {
 		out.write("last\n");
 		await clock.advance(100);
 		expect(rows()).toEqual(["first", "second", "third", "last"]);
-	});
-
-	it("tears no line apart, and sets no timer while nothing is written", async () => {
-		const { clock, screen, out, read } = openScreen(true);
-		screen.show(["one"]);
-		out.write("unfin");
-		await clock.advance(1_000);
-		expect(read()).toBe("unfin");
-		out.write("ished\n");
-		await clock.advance(1_000);
-		expect(read()).toContain("unfinished\n");
-		expect(read()).toContain("\u001b[2mone\u001b[0m");
-		expect(clock.nextAlarm).toBeUndefined();
-	});
-
-	it("passes on that a stream is lost", async () => {
-		const { screen } = openScreen();
-		const lost = new Writable({
-			write: (_c, _e, done) => done(new Error("EIO")),
-		});
-		lost.on("error", () => {});
-		const failed = new Promise((resolve) =>
-			screen.over(lost).on("error", resolve).write("x\n"),
-		);
-		expect(await failed).toMatchObject({ message: "EIO" });
 	});
 });

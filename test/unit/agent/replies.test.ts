@@ -14,11 +14,8 @@ it("T11 what a worker has said is read on demand while the watcher is still load
 	const silent = () => {};
 	const level = { debug: silent, info: silent, warn: silent, error: silent };
 	const log = { ...level, attachFile: silent, close: silent };
-	const replies = new Replies(
-		root,
-		{ clock: new VirtualClock(0), log },
-		(_, { kind }) => void heard.push(kind),
-	);
+	const replies = new Replies(root, { clock: new VirtualClock(0), log });
+	replies.deliverTo((_, { kind }) => void heard.push(kind));
 	replies.listen();
 	new ReplyWriter(directory).write({ kind: "HELLO" }, 1);
 	replies.readNow(directory);

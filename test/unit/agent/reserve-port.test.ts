@@ -61,14 +61,6 @@ describe.each([
 		server.close();
 	});
 
-	it("can be listened on as soon as it is released", async () => {
-		const port = await ports.reserve(of(1));
-		ports.release();
-		const server = createServer().listen(port, address);
-		await once(server, "listening");
-		server.close();
-	});
-
 	it("is one that no outgoing connection is given, and none that is taken", async () => {
 		const chance = Math.random();
 		const turns = [chance, chance];
@@ -88,14 +80,6 @@ describe.each([
 		taken.close();
 	});
 
-	it("is another one for each claim, and the one before is free", async () => {
-		const before = await ports.reserve(of(1));
-		expect(await ports.reserve(of(2))).not.toBe(before);
-		const server = createServer().listen(before, address);
-		await once(server, "listening");
-		server.close();
-	});
-
 	it("is none of the last hundred, whatever chance says, also if the agent was started again", async () => {
 		const chance = Math.random();
 		const claimed: number[] = [];
@@ -110,16 +94,6 @@ describe.each([
 		expect(new Set(claimed).size).toBe(101);
 	});
 
-	it("is of another group for another node, run or start of the run", async () => {
-		const groups: number[] = [];
-		for (const node of ["r/1/a", "r/1/b", "s/1/a", "r/2/a"]) {
-			const agent = new PortReservation(address, Math.random, refuse);
-			groups.push(groupOf(await agent.reserve(of(1, node))));
-			agent.close();
-		}
-		expect(new Set(groups).size).toBe(4);
-	});
-
 	it("is not the one that was bound ahead if rounds were left out, and that one is free", async () => {
 		const before = openFiles();
 		await ports.reserve(of(1));
@@ -131,17 +105,6 @@ describe.each([
 		const alone = new PortReservation(address, Math.random, refuse);
 		expect(groupOf(await alone.reserve(of(3)))).toBe(groupOf(third));
 		alone.close();
-	});
-
-	it("can be bound ahead, and is kept while the one before is freed", async () => {
-		const before = await ports.reserve(of(1));
-		ports.prepare();
-		ports.release();
-		const next = await ports.reserve(of(2));
-		expect(next).not.toBe(before);
-		const socket = connect(next, "127.0.0.1");
-		const [error] = await once(socket, "error");
-		expect(error).toMatchObject({ code: "ECONNREFUSED" });
 	});
 
 	it("is free, with the one that was bound ahead, once there are no more claims", async () => {
@@ -186,16 +149,6 @@ describe("a port on a machine that is short of something", () => {
 			queueMicrotask(() => this.emit("error", error));
 			return this;
 		});
-
-	it("is bound again where it could not be bound ahead", async () => {
-		await ports.reserve(of(1));
-		const shortage = failWith("EMFILE");
-		ports.prepare();
-		await vi.waitFor(() => expect(shortage).toHaveBeenCalledTimes(4));
-		shortage.mockRestore();
-		expect(await ports.reserve(of(2))).toBeGreaterThan(0);
-		expect(warnings).toEqual([]);
-	});
 
 	it("is listened on where its own connection is cut, as without a descriptor to accept it", async () => {
 		const emit = Server.prototype.emit;

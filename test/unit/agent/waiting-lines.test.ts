@@ -53,20 +53,10 @@ describe("what an agent says that waits", () => {
 	it.each<[string, Joining | Finished, string | undefined]>([
 		["nothing before it has seen the run", INITIAL_STATE, undefined],
 		["what it was told", joining(open, told()), "waiting for b: a is here"],
-		[
-			"what it was told of a round that runs",
-			joining(running, told()),
-			"waiting for b: a is here",
-		],
 		["nothing as a spare", joining(running), undefined],
 		[
 			"only its round where it was told nothing",
 			joining(open),
-			"waiting for round 2 for 20 s",
-		],
-		[
-			"nothing of an earlier round",
-			joining(open, told({ round: 1 })),
 			"waiting for round 2 for 20 s",
 		],
 		[

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { workerInfo } from "../../../src/agent/workers/assign-ranks.js";
 import { workerEnvironment } from "../../../src/agent/workers/worker-environment.js";
+import { workerInfo } from "../../../src/agent/workers/worker-group.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 
 const ROUND = roundRecord({
@@ -100,44 +100,48 @@ it("passes on what it inherits, but none of the launcher's own settings and cred
 	const environment = environmentOf({
 		HOME: "/home/u",
 		UNSET: undefined,
+		PYTHONUNBUFFERED: "",
 		RANK: "99",
 		ELASTIC_RUN_RDZV_ENDPOINT: "etcd:2379",
 		ELASTIC_RUN_RDZV_PASSWORD: "secret",
 	});
-	expect(environment).toMatchObject({ HOME: "/home/u", RANK: "4" });
+	expect(environment).toMatchObject({
+		...{ HOME: "/home/u", RANK: "4", PYTHONUNBUFFERED: "" },
+	});
 	expect(Object.keys(environment)).not.toContain("UNSET");
 	expect(JSON.stringify(environment)).not.toMatch(/secret|etcd:2379/);
 });
 
-it("leaves the user's own choices as they are", () => {
-	expect(
-		environmentOf({ OMP_NUM_THREADS: "8", PYTHONUNBUFFERED: "" }),
-	).toMatchObject({ OMP_NUM_THREADS: "8", PYTHONUNBUFFERED: "" });
-});
-
 it.each([
-	[undefined, undefined, undefined],
-	["/mine", undefined, "/mine"],
-	[undefined, "/library", "/library"],
-	["", "/library", "/library"],
-	["/mine", "/library", "/mine:/library"],
-	["/mine:", "/library", "/mine::/library"],
-	["/mine:/library:/more", "/library", "/mine:/library:/more"],
-	["/mine/library", "/library", "/mine/library:/library"],
-])("makes of PYTHONPATH=%s and the library's place %s: %s", (own, library, made) => {
-	const environment = environmentOf({ PYTHONPATH: own }, library);
+	[undefined, undefined, undefined, undefined],
+	["", "/library", undefined, "/library"],
+	["/mine:", "/library", undefined, "/mine::/library"],
+	["/mine:/library:/more", "/library", undefined, "/mine:/library:/more"],
+	["/mine/library", "/library", undefined, "/mine/library:/library"],
+	[undefined, undefined, "/hook", "/hook"],
+	["/mine:", "/library", "/hook", "/hook:/mine::/library"],
+	["/library:/hook", "/library", "/hook", "/hook:/library"],
+])("makes of PYTHONPATH=%s, the library in %s and the hook in %s: %s", (own, library, hook, made) => {
+	const environment = environmentOf({ PYTHONPATH: own }, library, hook);
 	expect(environment.PYTHONPATH).toBe(made);
 });
 
 it.each([
-	[undefined, undefined, "/hook"],
-	["", undefined, "/hook"],
-	["/mine", undefined, "/hook:/mine"],
-	["/mine:", "/library", "/hook:/mine::/library"],
-	["/library:/hook", "/library", "/hook:/library"],
-])("puts the hook first: PYTHONPATH=%s, the library's place %s: %s", (own, library, made) => {
-	const environment = environmentOf({ PYTHONPATH: own }, library, "/hook");
-	expect(environment.PYTHONPATH).toBe(made);
+	["--inspect", "--inspect=9230"],
+	["--inspect=9300", "--inspect=9301"],
+	["--inspect-brk=0.0.0.0:9300", "--inspect-brk=0.0.0.0:9301"],
+	["--inspect=[::1]:9300", "--inspect=[::1]:9301"],
+	["--inspect=localhost", "--inspect=localhost:9230"],
+	["--inspect=127.0.0.1:0", "--inspect=127.0.0.1:0"],
+	["--inspect --inspect-port=9300", "--inspect --inspect-port=9301"],
+	["--title=a --inspect-wait=9300 -r x", "--title=a --inspect-wait=9301 -r x"],
+	["--inspect-publish-uid=http", "--inspect-publish-uid=http"],
+])("gives each worker a debugger's port of its own: %s is %s for the next one", (own, next) => {
+	const environment = { NODE_OPTIONS: own };
+	expect(environmentOf(environment).NODE_OPTIONS).toBe(next);
+	const info = { ...INFO, localRank: 0 };
+	const first = environmentOf(environment, undefined, undefined, { info });
+	expect(first.NODE_OPTIONS).toBe(own);
 });
 
 it("names the hook's directory, and never an outer launcher's", () => {

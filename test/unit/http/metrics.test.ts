@@ -5,12 +5,12 @@ import {
 	type MetricSources,
 } from "../../../src/http/metric-values.js";
 import { countRounds, Metrics } from "../../../src/http/metrics.js";
+import type { ProgressRecord } from "../../../src/model/progress.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { describeRun } from "../../../src/status/describe-run.js";
 import { describeHistory } from "../../../src/status/history.js";
 import type { NodeStart } from "../../../src/status/starts.js";
 import { nodeNow } from "../../helpers/node-now.js";
-import type { ProgressRecord } from "../../../src/model/progress.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {

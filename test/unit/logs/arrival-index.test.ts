@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemErrorCode } from "../../../src/base/errors.js";
 import { ArrivalIndex } from "../../../src/logs/arrival-index.js";
-import { createConsole } from "../../../src/logs/console-tail.js";
 import { ArrivalTimes } from "../../../src/operate/log-source.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 

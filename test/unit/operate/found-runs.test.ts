@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RunMirror } from "../../../src/agent/presence/mirror-run.js";
+import { RunMirror } from "../../../src/agent/presence/local-run.js";
 import {
 	encodeIdentity,
 	ownIdentity,

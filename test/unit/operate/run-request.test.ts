@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { command } from "../../../bin/commands/status.js";
 import { systemHost } from "../../../src/config/host.js";
 import { resolveRunRequest } from "../../../src/operate/run-request.js";
 import { temporaryFolder } from "../../helpers/processes.js";

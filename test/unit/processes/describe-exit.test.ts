@@ -13,19 +13,14 @@ const ended = (how: Partial<WorkerExit>): WorkerExit => ({
 describe("how a worker ended", () => {
 	test.each([
 		[{ code: 0 }, 0, "exit code 0"],
-		[{ code: 1 }, 1, "exit code 1"],
 		[{ code: 128 }, 128, "exit code 128"],
 		[{ code: 134 }, 134, "exit code 134 (SIGABRT reported by a shell)"],
-		[{ code: 139 }, 139, "exit code 139 (SIGSEGV reported by a shell)"],
 		[
 			{ code: 163 },
 			163,
 			"exit code 163 (real-time signal 35 reported by a shell)",
 		],
-		[{ code: 255 }, 255, "exit code 255"],
 		[{ signal: "SIGKILL" }, 137, "killed by SIGKILL"],
-		[{ signal: "SIGTERM" }, 143, "killed by SIGTERM"],
-		[{ signal: "SIGSEGV" }, 139, "killed by SIGSEGV"],
 	] as const)("%o", (how, exitCode, description) => {
 		const said = describeExit(ended(how), undefined);
 		expect(said).toMatchObject({ exitCode, description });
@@ -34,16 +29,12 @@ describe("how a worker ended", () => {
 	test.each([
 		[{ code: 1 }, undefined],
 		[{ code: 9 }, /Node\.js does not know/],
-		[{ code: 13 }, /top-level await/],
-		[{ code: 126 }, /may not be executed/],
 		[{ code: 127 }, /was not found/],
 		[{ code: 139 }, /native code/],
 		[{ signal: "SIGABRT" }, /heap/],
-		[{ signal: "SIGBUS" }, /\/dev\/shm/],
 		[{ signal: "SIGTERM" }, /somebody else/],
 		[{ signal: "SIGTERM", signalledByAgent: true }, undefined],
 		[{ signal: "SIGKILL", signalledByAgent: true }, undefined],
-		[{ code: 127, signalledByAgent: true }, undefined],
 	] as const)("and what that hints at: %o", (how, hint) => {
 		const said = describeExit(ended(how), "/usr/bin/node").hint;
 		if (hint === undefined) expect(said).toBeUndefined();

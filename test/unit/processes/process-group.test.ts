@@ -1,12 +1,42 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isLiving, parseProcessStat } from "../../../src/base/process-stat.js";
 import type { ProcessGroups } from "../../../src/processes/process-group.js";
 import {
 	GroupCensus,
 	signalGroup,
 	signalProcess,
 } from "../../../src/processes/process-group.js";
+
+const stat = (name: string, state: string, threads = 1) =>
+	`812 (${name}) ${state} 1 700 600 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 ${threads} 0 91234 2703360 0 18446744073709551615`;
+
+describe("a line of /proc/PID/stat", () => {
+	test("is read whatever the name, and is nothing where it is not one", () => {
+		expect(parseProcessStat(stat("odd) S 1 2 3", "S"))).toEqual({
+			pid: 812,
+			state: "S",
+			parentId: 1,
+			groupId: 700,
+			sessionId: 600,
+			threads: 1,
+			startTime: 91234,
+		});
+		expect(parseProcessStat("x (sleep) S 1 2 3")).toBeUndefined();
+	});
+
+	test.each([
+		["S", 1, true],
+		["T", 1, true],
+		["Z", 1, false],
+		["x", 1, false],
+		["Z", 3, true],
+	])("in state %s with %i threads: living is %s", (state, threads, living) => {
+		const entry = parseProcessStat(stat("a", state, threads));
+		expect(entry && isLiving(entry)).toBe(living);
+	});
+});
 
 /** A group whose leader was reaped; `child` is its only process. */
 async function leaderless() {

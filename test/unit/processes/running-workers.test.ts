@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { signalGroup } from "../../../src/processes/process-group.js";
-import { WorkerProcess } from "../../../src/processes/running-workers.js";
+import { RunningWorkers } from "../../../src/processes/running-workers.js";
 import type { WorkerExit } from "../../../src/processes/worker.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -37,21 +37,26 @@ function follow(pid: number) {
 	const exits: WorkerExit[] = [];
 	const warnings: string[] = [];
 	let look: (alive: boolean) => void = () => {};
-	const worker = new WorkerProcess({
-		...{ child, pid, clock: new VirtualClock(), startedAt: 0 },
-		registry: { add: () => {}, remove: () => {} },
-		groups: {
+	const running = new RunningWorkers(
+		{
+			clock: new VirtualClock(),
+			registry: { add: () => {}, remove: () => {} },
+			warn: (message) => warnings.push(message),
+		},
+		{
 			watch: (_groupId, listener) => {
 				look = listener;
 			},
 		},
-		warn: (message) => warnings.push(message),
-		listener: {
+	);
+	const worker = running.follow(
+		{ child, pid, startedAt: 0 },
+		{
 			spawnFailed: () => expect.unreachable(),
 			exited: (exit) => exits.push(exit),
 			gone: () => {},
 		},
-	});
+	);
 	return {
 		...{ worker, child, exits, warnings },
 		look: (alive: boolean) => look(alive),

@@ -1,19 +1,21 @@
-import { describe, expect, test } from "vitest";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
 	describeFault,
 	describeSpawnError,
+	examineOncePerTurn,
 	interpreterOf,
 } from "../../../src/processes/spawn-problem.js";
+import { temporaryFolder } from "../../helpers/processes.js";
 
 const place = { file: "/opt/train", cwd: "/data" };
 
 describe("what is said of a spawn that failed", () => {
 	test.each([
 		[{ kind: "cwd-missing" }, "ENOENT", /^the working directory "\/data" does/],
-		[{ kind: "cwd-not-a-directory" }, "ENOTDIR", /"\/data" is not a directory/],
 		[{ kind: "cwd-forbidden" }, "EACCES", /"\/data" may not be entered/],
 		[{ kind: "missing" }, "ENOENT", /"\/opt\/train" does not exist/],
-		[{ kind: "directory" }, "EISDIR", /"\/opt\/train" is a directory/],
 		[{ kind: "special" }, "EACCES", /"\/opt\/train" is a pipe, a socket or a/],
 		[{ kind: "not-executable" }, "EACCES", /chmod \+x/],
 		[
@@ -35,7 +37,6 @@ describe("what is said of a spawn that failed", () => {
 	test.each([
 		["E2BIG", /put them in a file \(E2BIG\)$/],
 		["EAGAIN", /ulimit -u/],
-		["EMFILE", /ulimit -n/],
 		["EIO", /^"\/opt\/train" could not be started in "\/data": spawn EIO$/],
 	])("the system's error %s", (code, message) => {
 		const problem = describeSpawnError(code, `spawn ${code}`, place);
@@ -56,10 +57,26 @@ test.each([
 	["#!/bin/sh -e\n", "/bin/sh"],
 	["#!/bin/sh\r\n", "/bin/sh\r"],
 	["#!/a/path/that/was/cut", undefined],
-	["#!\n", undefined],
-	["echo #!/bin/sh\n", undefined],
 	["\x7fELF", undefined],
-	["", undefined],
 ])("the interpreter of %j is %s", (beginning, interpreter) => {
 	expect(interpreterOf(beginning)).toBe(interpreter);
+});
+
+test("a sound command is examined once per turn, and vouches for no other one", async () => {
+	const { path: cwd, remove } = temporaryFolder();
+	onTestFinished(remove);
+	const file = join(cwd, "program");
+	writeFileSync(file, "#!/bin/sh\n");
+	const examine = examineOncePerTurn();
+	expect(examine({ file, cwd })).toEqual({ kind: "not-executable" });
+	chmodSync(file, 0o755);
+	expect(examine({ file, cwd })).toBeUndefined();
+	const missing = { kind: "missing" };
+	expect(examine({ file: join(cwd, "other"), cwd })).toEqual(missing);
+	expect(examine({ file, cwd: "/no/such/place" })).toEqual({
+		kind: "cwd-missing",
+	});
+	await Promise.resolve();
+	rmSync(file);
+	expect(examine({ file, cwd })).toEqual(missing);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { Hang } from "../../../src/model/hang.js";
+import type { ProgressRecord } from "../../../src/model/progress.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { findingsOf } from "../../../src/status/describe-run.js";
-import type { ProgressRecord } from "../../../src/model/progress.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 
 const KEYS = new RunKeys("r");

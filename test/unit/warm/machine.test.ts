@@ -15,7 +15,6 @@ describe("a helper", () => {
 	};
 	it.for<readonly [Partial<HelperFacts>, string?, ColdKind?]>([
 		[{}],
-		[{ availableBytes: undefined }],
 		[{ platform: "darwin" }, "warm starts need Linux", "machine"],
 		[
 			{ hasSetpriv: false },

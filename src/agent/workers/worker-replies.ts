@@ -1,39 +1,29 @@
-import type { NoticeState, ReceivedReply } from "../../channel/events.js";
+import type { ReceivedReply } from "../../channel/events.js";
 import type { AgentInput } from "../machine/inputs.js";
 
-/** Why a worker's machine will go; with the source null, it stays. */
-export type MachineNotice = Omit<NoticeState, "sequence">;
-
-/** The notices in one worker's channel, which the agent does not count among the events of rounds. */
-export class WorkerNotices {
-	private sequences: readonly number[] = [];
-	/** The number of the last withdrawal: what is said of notices before it holds no more. */
+/**
+ * Turns one worker's replies into inputs of the agent. The agent counts only the events of rounds, so this knows which
+ * events of the worker's channel were notices.
+ */
+export class WorkerReplies {
+	/** The sequences of the notices. */
+	private notices: readonly number[] = [];
+	/** That of the last withdrawal: what is said of notices before it holds no more. */
 	private withdrawn = 0;
-	private newest: MachineNotice | undefined;
-
-	/** `write` returns its sequence; undefined: there is no channel yet. */
-	tell(
-		{ deadline, source, reason }: MachineNotice,
-		write: ((notice: MachineNotice) => number) | undefined,
-	): void {
-		const notice = { deadline, source, reason };
-		this.newest = notice;
-		if (write === undefined) return;
-		const sequence = write(notice);
-		this.sequences = [...this.sequences, sequence];
-		if (source === null) this.withdrawn = sequence;
-	}
 
 	/** The worker has a new channel: its first one, or that of another try to start it. */
-	begin(write: (notice: MachineNotice) => number): void {
-		this.sequences = [];
+	begin(): void {
+		this.notices = [];
 		this.withdrawn = 0;
-		const newest = this.newest;
-		if (newest !== undefined && newest.source !== null)
-			this.tell(newest, write);
 	}
 
-	/** The agent's input for a worker's reply; undefined if there is none. */
+	/** A notice was written with this sequence. */
+	noticed(sequence: number, isWithdrawal: boolean): void {
+		this.notices = [...this.notices, sequence];
+		if (isWithdrawal) this.withdrawn = sequence;
+	}
+
+	/** Undefined if the agent need not know of this reply. */
 	inputOf(reply: ReceivedReply, localRank: number): AgentInput | undefined {
 		switch (reply.kind) {
 			case "HELLO":
@@ -63,12 +53,12 @@ export class WorkerNotices {
 		event: number,
 		localRank: number,
 	): AgentInput | undefined {
-		if (this.sequences.includes(event)) {
+		if (this.notices.includes(event)) {
 			return this.isPast(event)
 				? undefined
 				: { kind: "worker-ready", localRank };
 		}
-		const before = this.sequences.filter((notice) => notice < event).length;
+		const before = this.notices.filter((notice) => notice < event).length;
 		return { kind: "worker-acknowledged", localRank, event: event - before };
 	}
 
