@@ -8,11 +8,11 @@ import {
 	loginFromEnvironment,
 	settingsFromEnvironment,
 } from "../../src/config/environment.js";
+import { mergeSettings } from "../../src/config/exclusions.js";
 import type { Host } from "../../src/config/host.js";
 import { OPTIONS } from "../../src/config/options.js";
 import { resolveStore } from "../../src/config/resolve-store.js";
 import { SettingReader, type Settings } from "../../src/config/settings.js";
-import { mergeSettings } from "../../src/config/sources.js";
 import {
 	examineMachine,
 	type Finding,

@@ -3,11 +3,12 @@ import { ElasticRunError } from "../base/errors.js";
 import type { RestartPolicy } from "../policies/restart-policy.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { AgentConfig } from "./agent-config.js";
+import { mergeSettings } from "./exclusions.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import type { Report, SourceReading } from "./settings.js";
-import { mergeSettings, readNamedFile } from "./sources.js";
+import { readNamedFile } from "./sources.js";
 import { describe, isRecord, settingsFromValues } from "./values.js";
 
 /** A number of seconds, or a text with a unit: `"500ms"`, `"30s"`, `"10m"`, `"1h"`. */

@@ -10,6 +10,7 @@ import {
 	isTorchruns,
 	type LoginVariables,
 } from "./environment.js";
+import { refuseExclusions } from "./exclusions.js";
 import { OPTIONS } from "./options.js";
 import {
 	addressOf,
@@ -21,7 +22,6 @@ import {
 import type { Backend, RendezvousSettings } from "./parse/rendezvous.js";
 import { durationInWords } from "./parse/scalars.js";
 import type { Report, SettingReader } from "./settings.js";
-import { refuseExclusions } from "./sources.js";
 
 /** Where agents meet, how many, and how long they wait. */
 export async function resolveRendezvous(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settingsFromEnvironment } from "../../../src/config/environment.js";
-import { mergeSettings } from "../../../src/config/sources.js";
+import { mergeSettings } from "../../../src/config/exclusions.js";
 import { settingsFromValues } from "../../../src/config/values.js";
 
 describe("the environment", () => {

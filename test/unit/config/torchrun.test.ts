@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { settingsFromTorchrun } from "../../../src/config/environment.js";
+import { mergeSettings } from "../../../src/config/exclusions.js";
 import { OPTIONS } from "../../../src/config/options.js";
 import { givenBackend } from "../../../src/config/resolve-store.js";
 import { SettingReader } from "../../../src/config/settings.js";
-import { mergeSettings } from "../../../src/config/sources.js";
 
 const read = (environment: Record<string, string>) => {
 	const { settings, warnings } = settingsFromTorchrun(environment);
