@@ -2,7 +2,7 @@ import { type EtcdCluster, type EtcdNode, needEtcd, TOGETHER } from "./etcd.js";
 import { leaderOf, memberIdOf, startMembers } from "./etcd-cluster.js";
 import { onTestFinished } from "./this-test.js";
 
-interface DivisibleCluster extends EtcdCluster {
+export interface DivisibleCluster extends EtcdCluster {
 	/** Nothing goes any more between this member and the others; clients are heard by all of them. */
 	cutOff(member: EtcdNode): Promise<void>;
 	/** Everything goes again. */
