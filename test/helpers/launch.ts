@@ -106,11 +106,6 @@ export class Launch {
 		this.child.stdin?.end();
 	}
 
-	/** Nobody reads its stdout any more. */
-	closeStdout(): void {
-		this.child.stdout?.destroy();
-	}
-
 	/** Ends it if it has not ended; its description then tells what it was doing. */
 	end(): void {
 		if (!this.hasEnded) {

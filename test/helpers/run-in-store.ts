@@ -1,6 +1,5 @@
 import type { HistoryRecord } from "../../src/rendezvous/records/history-record.js";
 import { RunKeys } from "../../src/rendezvous/records/keys.js";
-import type { LedgerRecord } from "../../src/rendezvous/records/ledger-record.js";
 import type {
 	CoordinatorRecord,
 	NodeRecord,
@@ -41,19 +40,6 @@ export class RunInStore {
 	async history(): Promise<readonly HistoryRecord[]> {
 		const entries = await etcdRange(this.etcd, this.keys.history);
 		return entries.map(({ value }): HistoryRecord => JSON.parse(value));
-	}
-
-	/** Waits until the ledger tells that a node has come so far in a round. */
-	async sawStep(round: number, nodeId: string, step: number): Promise<void> {
-		const key = this.keys.ledgerOf(round, nodeId);
-		await poll(
-			`step ${step} of ${nodeId} in the ledger`,
-			BOUND_MS,
-			async () => {
-				const steps = (await this.read<LedgerRecord>(key))?.steps;
-				return (steps?.furthest.step ?? 0) >= step || undefined;
-			},
-		);
 	}
 
 	/** Waits until the run is where it is wanted. */
