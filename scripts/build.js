@@ -114,14 +114,18 @@ function copy(file, directory) {
  * CommonJS alone.
  */
 async function bundleRuntime() {
-	const sources = (names) => names.map((name) => `src/runtime/${name}.ts`);
+	const sources = (names) => names.map((name) => `src/${name}.ts`);
 	const define = { HOOK_THREAD: JSON.stringify(await hookThread()) };
 	const options = { ...forNode, outbase: "src", define };
-	const library = ["runtime", "checkpoint", "register"];
+	const library = ["runtime/runtime", "checkpoint/index", "runtime/register"];
 	await Promise.all([
 		build({
 			...options,
-			entryPoints: sources([...library, "find-package", "find-package-hooks"]),
+			entryPoints: sources([
+				...library,
+				"runtime/find-package",
+				"runtime/find-package-hooks",
+			]),
 			format: "esm",
 			outdir: "dist/src",
 			splitting: true,
@@ -129,7 +133,7 @@ async function bundleRuntime() {
 		}),
 		build({
 			...options,
-			entryPoints: sources([...library, "hook"]),
+			entryPoints: sources([...library, "runtime/hook"]),
 			format: "cjs",
 			outdir: "dist/cjs",
 		}),

@@ -22,7 +22,7 @@ const NEEDED = [
 	"dist/src/runtime/find-package-hooks.js",
 	"dist/cjs/package.json",
 	"dist/cjs/runtime/runtime.js",
-	"dist/cjs/runtime/checkpoint.js",
+	"dist/cjs/checkpoint/index.js",
 	"dist/cjs/runtime/hook.js",
 	"dist/python/elastic_run.py",
 	"dist/python-hook/sitecustomize.py",

@@ -3,7 +3,7 @@
 // it is told when all of these agents have started the workers of a round
 // ("started"), and have said so in the store ("settled").
 import { systemClock } from "../../src/base/clock.js";
-import { openEtcdStore } from "../../src/rendezvous/store/etcd/etcd-store.js";
+import { openEtcdStore } from "../../src/store/etcd/etcd-store.js";
 import { BareAgent } from "./bare-agent.js";
 import { SharedStore } from "./shared-store.js";
 

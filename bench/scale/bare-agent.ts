@@ -8,7 +8,7 @@ import {
 	Membership,
 	type MembershipOptions,
 } from "../../src/rendezvous/member/membership.js";
-import type { Store } from "../../src/rendezvous/store/store.js";
+import type { Store } from "../../src/store/store.js";
 import { InstantWorkers } from "./instant-workers.js";
 
 const WORKERS = 8;

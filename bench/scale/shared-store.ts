@@ -2,7 +2,7 @@ import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import type {
 	EtcdMetrics,
 	EtcdStore,
-} from "../../src/rendezvous/store/etcd/etcd-store.js";
+} from "../../src/store/etcd/etcd-store.js";
 import type {
 	Compare,
 	Lease,
@@ -15,7 +15,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 
 /** So many requests are under way at a time: what waits in this process is not what etcd takes to answer. */
 const MOST_UNDER_WAY = 64;

@@ -2,7 +2,7 @@ import type { Cleanups } from "../base/cleanups.js";
 import type { AgentConfig } from "../config/agent-config.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import type { HangKind } from "../model/hang.js";
-import type { Store } from "../rendezvous/store/store.js";
+import type { Store } from "../store/store.js";
 import type { AgentState } from "./machine/state.js";
 import type { NodeResources } from "./workers/node-resources.js";
 

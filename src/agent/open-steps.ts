@@ -32,7 +32,6 @@ import {
 	encodeRecord,
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
-import type { Store } from "../rendezvous/store/store.js";
 import { readErrorFile } from "../status/error-file.js";
 import type { NodeProcess } from "../steps/node.js";
 import { RoundLedger, type RoundLedgerOptions } from "../steps/round-ledger.js";
@@ -40,6 +39,7 @@ import { StepWatch, type StepWatchOptions } from "../steps/step-watch.js";
 import { StragglerWatch } from "../steps/stragglers.js";
 import { furthestOfAll } from "../steps/work.js";
 import { WorkerReaders } from "../steps/worker-readers.js";
+import type { Store } from "../store/store.js";
 import type { AgentInput } from "./machine/inputs.js";
 import type { AgentState } from "./machine/state.js";
 import { RULE_LINES } from "./workers/explain-end.js";

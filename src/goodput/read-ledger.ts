@@ -4,9 +4,9 @@ import {
 	ledgerRecords,
 } from "../rendezvous/records/ledger-record.js";
 import type { Warn } from "../rendezvous/records/record-codec.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
 import type { RunHistory } from "../status/history.js";
 import type { RunDocument } from "../status/run-document.js";
+import type { Snapshot } from "../store/store.js";
 import type { Line, NodeAccount, Story } from "./node-ledger.js";
 
 /** All that the ledger of the newest start of a run is computed from. */

@@ -1,7 +1,7 @@
 import { type EvidenceRecord, shared } from "../model/evidence.js";
 import type { Topic } from "../model/topic.js";
-import { LateWatch } from "../rendezvous/store/late-watch.js";
-import type { Snapshot, Store } from "../rendezvous/store/store.js";
+import { LateWatch } from "../store/late-watch.js";
+import type { Snapshot, Store } from "../store/store.js";
 import { takeEvidence, type WatchedNode } from "./evidence.js";
 
 /** An older question is no longer waited for, in milliseconds. */

@@ -24,8 +24,8 @@ import { openStore } from "../rendezvous/access/open-store.js";
 import { withAdvice } from "../rendezvous/access/reach-store.js";
 import type { Membership } from "../rendezvous/member/membership.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
-import type { Store } from "../rendezvous/store/store.js";
 import type { RunReport } from "../status/report.js";
+import type { Store } from "../store/store.js";
 import { NoticeWatch } from "./notice-watch.js";
 
 /**

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { JsonFields } from "../channel/json-fields.js";
 import { readMessage, replaceFile } from "../channel/message-file.js";
-import type { Entry, Snapshot } from "../rendezvous/store/store.js";
+import type { Entry, Snapshot } from "../store/store.js";
 import type { LocalAgent } from "./local-agents.js";
 
 /** The file in an agent's directory: docs/channel.md. */

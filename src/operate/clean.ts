@@ -19,8 +19,8 @@ import {
 import { openStore } from "../rendezvous/access/open-store.js";
 import { deleteRun } from "../rendezvous/records/delete-run.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
-import type { Store } from "../rendezvous/store/store.js";
 import type { FoundRun } from "../status/run-document.js";
+import type { Store } from "../store/store.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
 import type { BrokenRun } from "./found-runs.js";

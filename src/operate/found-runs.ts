@@ -21,9 +21,9 @@ import { isInhabited } from "../rendezvous/records/delete-run.js";
 import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
 import { recordAt, type Warn } from "../rendezvous/records/record-codec.js";
 import { ROUND } from "../rendezvous/records/records.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun, runIdsIn } from "../status/describe-run.js";
 import type { FoundRun } from "../status/run-document.js";
+import type { Snapshot } from "../store/store.js";
 import type { RunPlaces } from "./run-request.js";
 
 const LEAST_PATIENCE_MS = 3_000;

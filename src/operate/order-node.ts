@@ -18,7 +18,7 @@ import {
 	type RunView,
 	readRunView,
 } from "../rendezvous/records/run-view.js";
-import type { Store, Write } from "../rendezvous/store/store.js";
+import type { Store, Write } from "../store/store.js";
 import { readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
 import { inStore } from "./run-store.js";

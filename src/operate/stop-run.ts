@@ -8,9 +8,9 @@ import { informationAt } from "../rendezvous/records/record-codec.js";
 import type { Outcome } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { NodeStatus, RunDocument } from "../status/run-document.js";
+import type { Snapshot } from "../store/store.js";
 import {
 	type ReadRun,
 	readMirror,

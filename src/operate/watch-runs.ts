@@ -5,8 +5,8 @@ import { plainMessage } from "../logs/plain-text.js";
 import { openStore } from "../rendezvous/access/open-store.js";
 import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
 import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";
-import type { Snapshot, Store, Watch } from "../rendezvous/store/store.js";
 import type { FoundRun, RunDocument } from "../status/run-document.js";
+import type { Snapshot, Store, Watch } from "../store/store.js";
 import {
 	describeAll,
 	describeOne,

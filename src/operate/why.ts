@@ -13,10 +13,10 @@ import {
 	encodeRecord,
 	informationAt,
 } from "../rendezvous/records/record-codec.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
 import { describeRun } from "../status/describe-run.js";
 import type { RunDocument, RunPhase } from "../status/run-document.js";
 import { PHASES } from "../status/status-text.js";
+import type { Snapshot } from "../store/store.js";
 import {
 	type ReadRun,
 	readMirror,

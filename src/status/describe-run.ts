@@ -21,7 +21,7 @@ import {
 import { COORDINATOR, type NodeState } from "../rendezvous/records/records.js";
 import { type RunSpec, SPEC } from "../rendezvous/records/run-spec.js";
 import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
+import type { Snapshot } from "../store/store.js";
 import { budgetOf, roleBudgets } from "./budgets.js";
 import { describeNodes } from "./describe-nodes.js";
 import { linesOf } from "./history.js";

@@ -15,7 +15,7 @@ import {
 } from "../rendezvous/records/record-codec.js";
 import type { Outcome } from "../rendezvous/records/records.js";
 import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
+import type { Snapshot } from "../store/store.js";
 import {
 	firstSignOf,
 	measureRounds,

@@ -8,7 +8,7 @@ import {
 import type { ReplacedRecord } from "../rendezvous/records/records.js";
 import { SPEC } from "../rendezvous/records/run-spec.js";
 import { readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../rendezvous/store/store.js";
+import type { Snapshot } from "../store/store.js";
 import { nodeBudget } from "./budgets.js";
 import { describeRun } from "./describe-run.js";
 import { linesOf } from "./history.js";

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/base/clock.js";
-import { openEtcdStore } from "../../src/rendezvous/store/etcd/etcd-store.js";
+import { openEtcdStore } from "../../src/store/etcd/etcd-store.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { describeStore } from "./store-contract.js";
 

@@ -1,4 +1,4 @@
-import { MemoryStore } from "../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../src/store/memory-store.js";
 import { describeStore } from "./store-contract.js";
 
 describeStore("the memory store", async () => {

@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type {
-	Compare,
-	Lease,
-	Store,
-} from "../../src/rendezvous/store/store.js";
+import type { Compare, Lease, Store } from "../../src/store/store.js";
 
 /** A store that is empty below `prefix`, which ends with "/". */
 export interface StoreUnderTest {

@@ -5,12 +5,8 @@ import {
 	type EtcdStore,
 	type EtcdStoreOptions,
 	openEtcdStore,
-} from "../../src/rendezvous/store/etcd/etcd-store.js";
-import type {
-	Lease,
-	Snapshot,
-	Store,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/etcd/etcd-store.js";
+import type { Lease, Snapshot, Store } from "../../src/store/store.js";
 
 /** Where one connection does it, a busy machine that is late with an answer may cost another. */
 export const FEW_CONNECTIONS = 4;

@@ -1,10 +1,10 @@
-import { MemoryStore } from "../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../src/store/memory-store.js";
 import type {
 	Compare,
 	ReadBack,
 	TransactionResult,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 
 /** Whether an agent's lease takes this key away when the agent is gone. */
 export function isLeased(key: string): boolean {

@@ -1,5 +1,5 @@
 import { encodeRecord } from "../../src/rendezvous/records/record-codec.js";
-import type { Entry, Snapshot } from "../../src/rendezvous/store/store.js";
+import type { Entry, Snapshot } from "../../src/store/store.js";
 import { isLeased } from "./leased-store.js";
 
 /** Keys as a store would hold them, each changed once, in this order. */

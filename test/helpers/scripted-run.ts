@@ -15,8 +15,8 @@ import {
 	type SeatRecord,
 } from "../../src/rendezvous/records/records.js";
 import type { RunSpec } from "../../src/rendezvous/records/run-spec.js";
-import { MemoryStore } from "../../src/rendezvous/store/memory-store.js";
-import type { Store } from "../../src/rendezvous/store/store.js";
+import { MemoryStore } from "../../src/store/memory-store.js";
+import type { Store } from "../../src/store/store.js";
 import { ScriptedStore } from "./scripted-store.js";
 import { settle, VirtualClock } from "./virtual-clock.js";
 

@@ -12,7 +12,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 
 /** One agent's way to the store that all agents of a script share: it can be cut and mended. */
 export class ScriptedStore implements Store {

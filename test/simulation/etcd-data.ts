@@ -7,7 +7,7 @@ import type {
 	Snapshot,
 	TransactionResult,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 
 /** Conditions or writes that one transaction may have, as etcd sets it by default. */
 const MOST_OPERATIONS = 128;

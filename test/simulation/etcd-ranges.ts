@@ -1,8 +1,8 @@
 import type {
 	TxnRequest,
 	TxnResponse,
-} from "../../src/rendezvous/store/etcd/etcd-client.js";
-import type { Entry } from "../../src/rendezvous/store/store.js";
+} from "../../src/store/etcd/etcd-client.js";
+import type { Entry } from "../../src/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 
 /** What the last byte of a prefix, "/", becomes in the end of its range. */

@@ -5,7 +5,7 @@ import type {
 	SeatRecord,
 } from "../../src/rendezvous/records/records.js";
 import type { RunSpec } from "../../src/rendezvous/records/run-spec.js";
-import type { Write } from "../../src/rendezvous/store/store.js";
+import type { Write } from "../../src/store/store.js";
 import { SLOWEST_WAY_MS } from "./link.js";
 import type { ProcessHistory, Span } from "./process-history.js";
 import type { RunShape } from "./settings.js";

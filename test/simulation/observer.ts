@@ -5,12 +5,7 @@ import {
 	type NodeRecord,
 	ROUND,
 } from "../../src/rendezvous/records/records.js";
-import type {
-	Compare,
-	Entry,
-	LeaseId,
-	Write,
-} from "../../src/rendezvous/store/store.js";
+import type { Compare, Entry, LeaseId, Write } from "../../src/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { History, ProcessHistory } from "./history.js";
 import { coordinatorOf, readRound } from "./read-round.js";

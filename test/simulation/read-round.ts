@@ -11,7 +11,7 @@ import {
 	SEAT,
 	type SeatRecord,
 } from "../../src/rendezvous/records/records.js";
-import type { Entry } from "../../src/rendezvous/store/store.js";
+import type { Entry } from "../../src/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { RoundCommit } from "./history.js";
 

@@ -5,7 +5,7 @@ import type {
 	ReadBack,
 	TransactionResult,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 import { EtcdData } from "./etcd-data.js";
 import type { Random } from "./random.js";
 import { QUIET, type Timeline } from "./timeline.js";

@@ -1,8 +1,4 @@
-import type {
-	Lease,
-	LeaseEvents,
-	LeaseId,
-} from "../../src/rendezvous/store/store.js";
+import type { Lease, LeaseEvents, LeaseId } from "../../src/store/store.js";
 import type { Stamp } from "./sim-process.js";
 import { type StorePlace, wayOf } from "./sim-store.js";
 import { QUIET } from "./timeline.js";

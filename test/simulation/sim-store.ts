@@ -1,5 +1,5 @@
 import { ElasticRunError } from "../../src/base/errors.js";
-import { readSnapshot } from "../../src/rendezvous/store/etcd/codec.js";
+import { readSnapshot } from "../../src/store/etcd/codec.js";
 import type {
 	Compare,
 	Lease,
@@ -12,7 +12,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../src/rendezvous/store/store.js";
+} from "../../src/store/store.js";
 import { answerRanges } from "./etcd-ranges.js";
 import type { StoreCall } from "./history.js";
 import { type Link, SLOWEST_WAY_MS } from "./link.js";

@@ -1,4 +1,4 @@
-import type { OnHint, Watch } from "../../src/rendezvous/store/store.js";
+import type { OnHint, Watch } from "../../src/store/store.js";
 import { matches } from "./etcd-data.js";
 import type { WatchStream } from "./sim-etcd.js";
 import { type StorePlace, wayOf } from "./sim-store.js";

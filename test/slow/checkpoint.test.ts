@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import type { SaveStep } from "../../src/runtime/checkpoint-files.js";
+import type { SaveStep } from "../../src/checkpoint/files.js";
 import { freshDirectory, open, stateAt } from "../fixtures/checkpoint-open.js";
 import { startFixture } from "../fixtures/checkpoint-process.js";
 import type { TrainerOptions } from "../fixtures/checkpoint-trainer.js";

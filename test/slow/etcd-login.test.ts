@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isHopeless, pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
-import type { EtcdStoreOptions } from "../../src/rendezvous/store/etcd/etcd-store.js";
+import type { EtcdStoreOptions } from "../../src/store/etcd/etcd-store.js";
 import { etcdForAll, etcdGet, etcdPut, startEtcd } from "../helpers/etcd.js";
 import {
 	FEW_CONNECTIONS,

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isHopeless } from "../../src/base/back-off.js";
-import type { EtcdStoreOptions } from "../../src/rendezvous/store/etcd/etcd-store.js";
+import type { EtcdStoreOptions } from "../../src/store/etcd/etcd-store.js";
 import { type EtcdServer, etcdForAll, etcdGet } from "../helpers/etcd.js";
 import {
 	FEW_CONNECTIONS,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openCheckpoints } from "../../src/runtime/checkpoint.js";
+import { openCheckpoints } from "../../src/checkpoint/index.js";
 import { example, startWorld } from "../fixtures/checkpoint-examples.js";
 import { openSite } from "../helpers/launch.js";
 import { endProcess } from "../helpers/processes.js";

@@ -20,8 +20,8 @@ const DOORS: Readonly<Record<string, string>> = {
 	execa: "src/processes/process-spawner.ts",
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
-	etcd3: "src/rendezvous/store/etcd/etcd-client.ts",
-	"@grpc/grpc-js": "src/rendezvous/store/etcd/etcd-client.ts",
+	etcd3: "src/store/etcd/etcd-client.ts",
+	"@grpc/grpc-js": "src/store/etcd/etcd-client.ts",
 	"prom-client": "src/http/metrics.ts",
 	preact: "src/http/page/parts.tsx",
 };

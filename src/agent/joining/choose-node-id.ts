@@ -14,7 +14,7 @@ import {
 	RECREATED,
 } from "../../rendezvous/records/records.js";
 import { decodeNode } from "../../rendezvous/records/run-view.js";
-import type { Snapshot, Store } from "../../rendezvous/store/store.js";
+import type { Snapshot, Store } from "../../store/store.js";
 
 export interface ChooseOptions {
 	readonly config: AgentConfig;

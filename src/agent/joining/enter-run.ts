@@ -23,7 +23,7 @@ import {
 } from "../../rendezvous/member/membership.js";
 import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import type { NodeRecord } from "../../rendezvous/records/records.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import type { Store } from "../../store/store.js";
 import { type Ending, leftWith } from "../machine/state.js";
 import {
 	type ChooseOptions,

@@ -8,7 +8,7 @@ import { RunKeys } from "../../rendezvous/records/keys.js";
 import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
 import { RECORD_VERSION } from "../../rendezvous/records/records.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import type { Store } from "../../store/store.js";
 import { shellEnvironment } from "../workers/worker-environment.js";
 
 /** What of an agent's configuration counts for its preflight. */

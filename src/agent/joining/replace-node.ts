@@ -21,7 +21,7 @@ import {
 	REPLACED,
 	type ReplacedRecord,
 } from "../../rendezvous/records/records.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import type { Store } from "../../store/store.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/worker-environment.js";
 

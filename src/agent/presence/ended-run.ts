@@ -13,10 +13,10 @@ import { RunKeys } from "../../rendezvous/records/keys.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
 import { BUDGET } from "../../rendezvous/records/records.js";
 import type { RunSpec } from "../../rendezvous/records/run-spec.js";
-import type { Snapshot, Store } from "../../rendezvous/store/store.js";
 import { ownBudget } from "../../status/budgets.js";
 import type { RunReport } from "../../status/report.js";
 import type { RestartBudget } from "../../status/run-document.js";
+import type { Snapshot, Store } from "../../store/store.js";
 import type { Ending } from "../machine/state.js";
 
 /** How long the end waits for a store that may be unreachable, in milliseconds. */

@@ -21,7 +21,7 @@ import {
 import { stopRun } from "../../rendezvous/member/write-stop.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
 import { encodeRecord } from "../../rendezvous/records/record-codec.js";
-import type { Store, Watch } from "../../rendezvous/store/store.js";
+import type { Store, Watch } from "../../store/store.js";
 import type { NoticeInput } from "../machine/inputs.js";
 import type { NodeResources } from "../workers/node-resources.js";
 

@@ -3,8 +3,8 @@ import type { NoticeListener } from "../../model/notice.js";
 import type { RunKeys } from "../../rendezvous/records/keys.js";
 import { informationAt } from "../../rendezvous/records/record-codec.js";
 import { DRAIN, type DrainRecord } from "../../rendezvous/records/records.js";
-import { LateWatch } from "../../rendezvous/store/late-watch.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import { LateWatch } from "../../store/late-watch.js";
+import type { Store } from "../../store/store.js";
 
 export interface OrderWatchOptions {
 	readonly clock: Clock;

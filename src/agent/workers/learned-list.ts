@@ -19,7 +19,7 @@ import {
 	encodeRecord,
 	informationAt,
 } from "../../rendezvous/records/record-codec.js";
-import type { Store, Watch } from "../../rendezvous/store/store.js";
+import type { Store, Watch } from "../../store/store.js";
 import { readPythonArguments, type SharedImports } from "../../warm/index.js";
 import type { OpenSpawner } from "./open-spawner.js";
 import { type WorkerOwner, workerWithoutPlace } from "./worker-environment.js";

@@ -12,7 +12,7 @@ import { isHttps } from "../../config/parse/endpoints.js";
 import { controlGroupPaths } from "../../processes/index.js";
 import { openStore } from "../../rendezvous/access/open-store.js";
 import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { Store } from "../../rendezvous/store/store.js";
+import type { Store } from "../../store/store.js";
 
 const LEASE_MS = 10_000;
 const VERSION_WITHIN_MS = 2_000;

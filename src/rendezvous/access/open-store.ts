@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { StoreConfig } from "../../config/agent-config.js";
-import { MemoryStore } from "../store/memory-store.js";
-import type { Store } from "../store/store.js";
+import { MemoryStore } from "../../store/memory-store.js";
+import type { Store } from "../../store/store.js";
 
 /**
  * Opens the configured store. It waits for no server, and loads etcd's packages only for etcd.
@@ -12,7 +12,7 @@ export async function openStore(
 	{ clock, random }: { readonly clock: Clock; readonly random: () => number },
 ): Promise<Store> {
 	if (backend === "memory") return new MemoryStore();
-	const { openEtcdStore } = await import("../store/etcd/etcd-store.js");
+	const { openEtcdStore } = await import("../../store/etcd/etcd-store.js");
 	return openEtcdStore({
 		endpoints,
 		clock,

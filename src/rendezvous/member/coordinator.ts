@@ -1,4 +1,11 @@
 import type { Clock } from "../../base/clock.js";
+import type {
+	Reader,
+	Snapshot,
+	TransactionResult,
+	Watch,
+	Write,
+} from "../../store/store.js";
 import { handsOver } from "../planner/departures.js";
 import { rememberLift } from "../planner/observe-round.js";
 import {
@@ -17,13 +24,6 @@ import type { AgentIdentity } from "../records/intent.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
 import type { ReplacedRecord } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
-import type {
-	Reader,
-	Snapshot,
-	TransactionResult,
-	Watch,
-	Write,
-} from "../store/store.js";
 import {
 	type FencingToken,
 	PlanWriter,

@@ -1,6 +1,7 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
+import type { Entry, Lease, Snapshot, Store } from "../../store/store.js";
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";
@@ -17,7 +18,6 @@ import {
 	SPEC,
 } from "../records/run-spec.js";
 import { decodeNode, readRunView } from "../records/run-view.js";
-import type { Entry, Lease, Snapshot, Store } from "../store/store.js";
 import { beginRun } from "./begin-run.js";
 import type { LeaderElection } from "./leader-election.js";
 

@@ -1,5 +1,14 @@
 import { backOffMs, isUnreachable } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
+import type {
+	Compare,
+	Entry,
+	Lease,
+	Reader,
+	Snapshot,
+	Store,
+	Write,
+} from "../../store/store.js";
 import type { PlannerConfig } from "../planner/plan.js";
 import type { RunKeys } from "../records/keys.js";
 import { decodeLeased, encodeRecord } from "../records/record-codec.js";
@@ -10,15 +19,6 @@ import {
 	type RoundRecord,
 	type Seat,
 } from "../records/records.js";
-import type {
-	Compare,
-	Entry,
-	Lease,
-	Reader,
-	Snapshot,
-	Store,
-	Write,
-} from "../store/store.js";
 import {
 	type Coordinating,
 	Coordinator,

@@ -1,13 +1,13 @@
 import { isUnreachable, retry } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
+import type { Lease, Store } from "../../store/store.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach } from "../records/record-codec.js";
 import type { ReservePort } from "../records/record-writer.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
-import type { Lease, Store } from "../store/store.js";
 import type { Coordinating } from "./coordinator.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import type { OnLeaseLost } from "./lease-guard.js";

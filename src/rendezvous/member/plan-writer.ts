@@ -1,7 +1,3 @@
-import type { Plan } from "../planner/plan.js";
-import { planWrites } from "../planner/plan-writes.js";
-import type { RunKeys } from "../records/keys.js";
-import type { RunView } from "../records/run-view.js";
 import type {
 	Compare,
 	Entry,
@@ -9,7 +5,11 @@ import type {
 	Store,
 	TransactionResult,
 	Write,
-} from "../store/store.js";
+} from "../../store/store.js";
+import type { Plan } from "../planner/plan.js";
+import { planWrites } from "../planner/plan-writes.js";
+import type { RunKeys } from "../records/keys.js";
+import type { RunView } from "../records/run-view.js";
 
 /** Writes per transaction besides its guards; etcd's limit is 128 operations. */
 const BATCH_SIZE = 100;

@@ -1,4 +1,11 @@
 import type { Clock } from "../../base/clock.js";
+import type {
+	Lease,
+	Reader,
+	Snapshot,
+	Store,
+	Watch,
+} from "../../store/store.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import {
@@ -17,7 +24,6 @@ import {
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
 import { WAITING } from "../records/waiting-record.js";
-import type { Lease, Reader, Snapshot, Store, Watch } from "../store/store.js";
 import type { Coordinating } from "./coordinator.js";
 import { refuseForeign } from "./join-run.js";
 import { LeaderElection } from "./leader-election.js";

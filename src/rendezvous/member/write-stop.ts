@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { EXIT_CODES } from "../../base/errors.js";
+import type { Store } from "../../store/store.js";
 import { observeRound } from "../planner/observe-round.js";
 import { EMPTY_MEMORY, type RoundPlan } from "../planner/plan.js";
 import { planWrites } from "../planner/plan-writes.js";
@@ -7,7 +8,6 @@ import { tellStory } from "../planner/story.js";
 import type { RunKeys } from "../records/keys.js";
 import type { Outcome } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
-import type { Store } from "../store/store.js";
 
 interface StopRunOptions {
 	readonly store: Store;

@@ -1,8 +1,8 @@
+import type { Write } from "../../store/store.js";
 import { KEPT_ROUNDS } from "../records/history-record.js";
 import type { RunKeys } from "../records/keys.js";
 import { encodeRecord } from "../records/record-codec.js";
 import type { RunView } from "../records/run-view.js";
-import type { Write } from "../store/store.js";
 import type { Plan, RoundPlan } from "./plan.js";
 
 /** The writes of a plan. `last` is one transaction, which makes the plan hold. */

@@ -8,7 +8,7 @@ import {
 	version,
 	words,
 } from "../../model/value.js";
-import type { Compare, Entry, Write } from "../store/store.js";
+import type { Compare, Entry, Write } from "../../store/store.js";
 import { decodeRecord, encodeRecord } from "./record-codec.js";
 import { RECORD_VERSION } from "./records.js";
 

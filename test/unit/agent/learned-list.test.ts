@@ -6,7 +6,7 @@ import {
 	LearnedList,
 } from "../../../src/agent/workers/learned-list.js";
 import type { SharedModules } from "../../../src/model/start.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

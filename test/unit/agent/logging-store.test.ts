@@ -8,7 +8,7 @@ import {
 	reachStore,
 	withAdvice,
 } from "../../../src/rendezvous/access/reach-store.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 

@@ -10,7 +10,7 @@ import {
 	REPLACED,
 	type ReplacedRecord,
 } from "../../../src/rendezvous/records/records.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import {
 	endProcess,
 	isAlive,

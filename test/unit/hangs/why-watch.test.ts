@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { WhyWatch } from "../../../src/hangs/why-watch.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type { Entry, Snapshot } from "../../../src/rendezvous/store/store.js";
+import type { Entry, Snapshot } from "../../../src/store/store.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");

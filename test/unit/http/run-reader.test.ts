@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RunReader } from "../../../src/http/run-reader.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
-import type { Snapshot } from "../../../src/rendezvous/store/store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
+import type { Snapshot } from "../../../src/store/store.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 /** A store that counts what it is asked, and may be mute or away. */

@@ -22,7 +22,7 @@ import {
 	findRun,
 	findRuns,
 } from "../../../src/operate/found-runs.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { roundRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";

@@ -3,12 +3,12 @@ import { Membership } from "../../../src/rendezvous/member/membership.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import type {
 	Compare,
 	TransactionResult,
 	Write,
-} from "../../../src/rendezvous/store/store.js";
+} from "../../../src/store/store.js";
 import { agentIdentity, runSpec } from "../../helpers/run-settings.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";

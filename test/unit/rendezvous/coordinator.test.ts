@@ -16,7 +16,7 @@ import type {
 	Reader,
 	Snapshot,
 	Write,
-} from "../../../src/rendezvous/store/store.js";
+} from "../../../src/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";

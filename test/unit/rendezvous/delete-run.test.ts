@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { deleteRun } from "../../../src/rendezvous/records/delete-run.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
-import type { Compare, Write } from "../../../src/rendezvous/store/store.js";
+import type { Compare, Write } from "../../../src/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import { roundRecord } from "../../helpers/run-view.js";
 

@@ -12,7 +12,7 @@ import {
 	ROUND,
 	type RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
-import type { Snapshot } from "../../../src/rendezvous/store/store.js";
+import type { Snapshot } from "../../../src/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, roundRecord, seatRecord } from "../../helpers/run-view.js";

@@ -14,11 +14,7 @@ import {
 	type RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
 import type { RoundView } from "../../../src/rendezvous/records/run-view.js";
-import type {
-	Lease,
-	LeaseEvents,
-	Store,
-} from "../../../src/rendezvous/store/store.js";
+import type { Lease, LeaseEvents, Store } from "../../../src/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import {
 	agentIdentity,

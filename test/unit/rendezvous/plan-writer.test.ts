@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { PlanWriter } from "../../../src/rendezvous/member/plan-writer.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import { runView } from "../../helpers/run-view.js";
 
 const KEYS = new RunKeys("r");

@@ -12,8 +12,8 @@ import {
 	type RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
 import { readRunView } from "../../../src/rendezvous/records/run-view.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
-import type { Reader, Snapshot } from "../../../src/rendezvous/store/store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
+import type { Reader, Snapshot } from "../../../src/store/store.js";
 import { agentIdentity, intentOf } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
 

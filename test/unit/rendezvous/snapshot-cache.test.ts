@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SnapshotCache } from "../../../src/rendezvous/member/snapshot-cache.js";
-import type { Snapshot } from "../../../src/rendezvous/store/store.js";
+import type { Snapshot } from "../../../src/store/store.js";
 
 const at = (revision: number): Snapshot => ({ revision, entries: new Map() });
 

@@ -6,7 +6,7 @@ import {
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
-import type { Compare, Write } from "../../../src/rendezvous/store/store.js";
+import type { Compare, Write } from "../../../src/store/store.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import {
 	historyRecord,

@@ -11,8 +11,8 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
 	type CheckpointOptions,
 	openCheckpoints,
-} from "../../../src/runtime/checkpoint.js";
-import { checkpointFileName } from "../../../src/runtime/checkpoint-order.js";
+} from "../../../src/checkpoint/index.js";
+import { checkpointFileName } from "../../../src/checkpoint/order.js";
 import {
 	freshDirectory,
 	open,

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type { LedgerRecord } from "../../../src/rendezvous/records/ledger-record.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
-import type { Entry } from "../../../src/rendezvous/store/store.js";
 import { StartsReader } from "../../../src/status/describe-run.js";
+import type { Entry } from "../../../src/store/store.js";
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 
 const KEYS = new RunKeys("r");

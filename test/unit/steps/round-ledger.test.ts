@@ -11,8 +11,8 @@ import {
 	encodeRecord,
 	recordAt,
 } from "../../../src/rendezvous/records/record-codec.js";
-import { MemoryStore } from "../../../src/rendezvous/store/memory-store.js";
 import type { WorkerSteps } from "../../../src/steps/worker-steps.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
