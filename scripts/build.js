@@ -20,6 +20,7 @@ import { build } from "esbuild";
 import { buildWheel } from "./build-wheel.js";
 import { bundleEtcd } from "./bundle-etcd.js";
 import { bundlePackage } from "./bundle-package.js";
+import { throughDoors } from "./through-doors.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
@@ -77,6 +78,7 @@ async function bundleLauncher() {
 		chunkNames: "launcher/[name]-[hash]",
 		packages: "external",
 		plugins: [
+			throughDoors,
 			besideTheChunks("execa", "execa"),
 			besideTheChunks("etcd3", "etcd3"),
 			besideTheChunks("@grpc/grpc-js", "etcd3"),
@@ -116,7 +118,12 @@ function copy(file, directory) {
 async function bundleRuntime() {
 	const sources = (names) => names.map((name) => `src/${name}.ts`);
 	const define = { HOOK_THREAD: JSON.stringify(await hookThread()) };
-	const options = { ...forNode, outbase: "src", define };
+	const options = {
+		...forNode,
+		outbase: "src",
+		define,
+		plugins: [throughDoors],
+	};
 	const library = ["runtime/runtime", "checkpoint/index", "runtime/register"];
 	await Promise.all([
 		build({
@@ -157,6 +164,7 @@ async function bundlePage() {
 	const source = "src/http/page";
 	await build({
 		...common,
+		plugins: [throughDoors],
 		entryPoints: {
 			page: `${source}/main.tsx`,
 			style: `${source}/style.css`,

@@ -1,13 +1,8 @@
 import type { RestartLimit } from "../model/budget.js";
+import type { StreamSelection } from "../model/stream.js";
 import type { Rule } from "../policies/rules/rule.js";
 import type { RestartPolicyStrategy } from "../policies/strategy.js";
 import type { RestartDelay } from "./parse/restarts.js";
-
-/** A selection of a worker's two streams: none, stdout, stderr or both (torchrun's 0, 1, 2, 3). */
-export interface StreamSelection {
-	readonly stdout: boolean;
-	readonly stderr: boolean;
-}
 
 /** The time-outs of `--rdzv-conf`, in milliseconds. */
 export interface RendezvousConfig {

@@ -1,9 +1,9 @@
-import { CATEGORY_NAMES } from "../goodput/categories.js";
-import type { Goodput } from "../goodput/describe-goodput.js";
 import type { HangKind } from "../model/hang.js";
 import { HANG_KINDS } from "../model/hang.js";
 import type { Straggler } from "../model/step.js";
 import { countIncidents } from "../rendezvous/records/budgets.js";
+import { CATEGORY_NAMES } from "../status/goodput/categories.js";
+import type { Goodput } from "../status/goodput/describe-goodput.js";
 import type { InstanceHistory } from "../status/history.js";
 import {
 	AGENT_PHASES,

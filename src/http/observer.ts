@@ -4,13 +4,16 @@ import type { Cleanups } from "../base/cleanups.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { AgentConfig } from "../config/agent-config.js";
-import { describeGoodput, type Goodput } from "../goodput/describe-goodput.js";
-import { readAccounts } from "../goodput/read-ledger.js";
 import type { LogDirectory } from "../logs/log-directory.js";
 import type { HangKind } from "../model/hang.js";
 import { RunKeys } from "../rendezvous/records/keys.js";
 import type { RoundRecord } from "../rendezvous/records/records.js";
 import { describeRun } from "../status/describe-run.js";
+import {
+	describeGoodput,
+	type Goodput,
+} from "../status/goodput/describe-goodput.js";
+import { readAccounts } from "../status/goodput/read-ledger.js";
 import { describeHistory, type RunHistory } from "../status/history.js";
 import type { NodeDocument, NodeNow } from "../status/node-document.js";
 import type { RunDocument } from "../status/run-document.js";

@@ -1,4 +1,4 @@
-import type { Spent } from "../goodput/categories.js";
+import type { Spent } from "../status/goodput/categories.js";
 import type { RunHistory } from "../status/history.js";
 import type { NodeDocument } from "../status/node-document.js";
 import type { RunDocument } from "../status/run-document.js";

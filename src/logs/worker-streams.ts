@@ -1,4 +1,4 @@
-import type { AgentConfig, StreamSelection } from "../config/agent-config.js";
+import type { StreamSelection } from "../model/stream.js";
 
 /** Where one stream of a worker goes. */
 export type StreamPlan =
@@ -15,10 +15,13 @@ export interface WorkerStreams {
 	readonly stderr: StreamPlan;
 }
 
-type StreamConfig = Pick<
-	AgentConfig,
-	"redirects" | "tee" | "localRanksFilter" | "output"
->;
+/** The settings of these names. */
+interface StreamConfig {
+	readonly redirects: readonly StreamSelection[];
+	readonly tee: readonly StreamSelection[];
+	readonly localRanksFilter: readonly number[] | undefined;
+	readonly output: "text" | "json";
+}
 
 /**
  * Combines `--redirects`, `--tee`, `--local-ranks-filter` and `--output` for one worker. A stream that is shown is

@@ -16,6 +16,8 @@ export interface Import {
 	readonly isDynamic: boolean;
 	/** What is imported by name; `*` where it is all. */
 	readonly names: readonly string[];
+	/** Of these names, what is not a type only. */
+	readonly values: readonly string[];
 }
 
 /** All TypeScript files below a folder of the project. */
@@ -41,7 +43,7 @@ export function importsOf(file: string): readonly Import[] {
 		to: ts.Expression | undefined,
 		type: boolean,
 		dynamic: boolean,
-		names: readonly string[],
+		bindings?: ts.NamedImportBindings | ts.NamedExportBindings,
 	) => {
 		if (to !== undefined && ts.isStringLiteral(to)) {
 			found.push({
@@ -49,7 +51,8 @@ export function importsOf(file: string): readonly Import[] {
 				...target(file, to.text),
 				isTypeOnly: type,
 				isDynamic: dynamic,
-				names,
+				names: namesOf(bindings, () => true),
+				values: namesOf(bindings, ({ isTypeOnly }) => !isTypeOnly),
 			});
 		}
 	};
@@ -59,20 +62,15 @@ export function importsOf(file: string): readonly Import[] {
 				node.moduleSpecifier,
 				isTypeOnlyImport(node),
 				false,
-				namesOf(node.importClause?.namedBindings),
+				node.importClause?.namedBindings,
 			);
 		} else if (ts.isExportDeclaration(node)) {
-			add(
-				node.moduleSpecifier,
-				node.isTypeOnly,
-				false,
-				namesOf(node.exportClause),
-			);
+			add(node.moduleSpecifier, node.isTypeOnly, false, node.exportClause);
 		} else if (
 			ts.isCallExpression(node) &&
 			node.expression.kind === ts.SyntaxKind.ImportKeyword
 		) {
-			add(node.arguments[0], false, true, ["*"]);
+			add(node.arguments[0], false, true);
 		}
 		ts.forEachChild(node, visit);
 	};
@@ -82,14 +80,15 @@ export function importsOf(file: string): readonly Import[] {
 
 function namesOf(
 	bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined,
+	isWanted: (element: ts.ImportSpecifier | ts.ExportSpecifier) => boolean,
 ): readonly string[] {
 	const isNamed =
 		bindings !== undefined &&
 		(ts.isNamedImports(bindings) || ts.isNamedExports(bindings));
 	if (!isNamed) return ["*"];
-	return bindings.elements.map(({ name, propertyName }) =>
-		(propertyName ?? name).getText(),
-	);
+	return [...bindings.elements]
+		.filter(isWanted)
+		.map(({ name, propertyName }) => (propertyName ?? name).getText());
 }
 
 const parsed = new Map<string, ts.SourceFile>();
@@ -130,19 +129,25 @@ function target(from: string, specifier: string): Pick<Import, "to" | "kind"> {
 	};
 }
 
-/** The packages and files that are loaded, at once, with a file. */
+/** The packages and files that the built program loads, at once, with a file: of a room only what stands behind the names. */
 export function loadedWith(file: string): readonly Import[] {
 	const seen = new Set<string>();
 	const all: Import[] = [];
-	const follow = (path: string) => {
-		if (seen.has(path)) return;
-		seen.add(path);
+	const follow = (path: string, names: readonly string[]) => {
+		const isDoor = path.endsWith("/index.ts");
+		const key = isDoor ? `${path} ${names.join()}` : path;
+		if (seen.has(key)) return;
+		seen.add(key);
 		for (const each of importsOf(path)) {
-			if (each.isTypeOnly || each.isDynamic) continue;
+			if (each.isTypeOnly || each.isDynamic || each.values.length === 0) {
+				continue;
+			}
+			const wanted = each.values.filter((name) => names.includes(name));
+			if (isDoor && !names.includes("*") && wanted.length === 0) continue;
 			all.push(each);
-			if (each.kind === "file") follow(each.to);
+			if (each.kind === "file") follow(each.to, isDoor ? wanted : each.values);
 		}
 	};
-	follow(file);
+	follow(file, ["*"]);
 	return all;
 }

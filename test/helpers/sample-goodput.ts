@@ -1,7 +1,7 @@
 import {
 	describeGoodput,
 	type Goodput,
-} from "../../src/goodput/describe-goodput.js";
+} from "../../src/status/goodput/describe-goodput.js";
 import { ledgerRecord, stage, stages } from "./ledger-record.js";
 import { historyRecord } from "./run-view.js";
 

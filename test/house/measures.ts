@@ -9,7 +9,7 @@ import {
 	ROOT,
 	sourceFiles,
 } from "../helpers/import-graph.js";
-import { FLOORS, placeOf, WALLS } from "./rooms.js";
+import { FLOORS, isDoor, placeOf, SHELF, WALLS } from "./rooms.js";
 
 const SOURCES = [...sourceFiles("src"), ...sourceFiles("bin")];
 const IMPORTS = SOURCES.flatMap(importsOf).filter(
@@ -40,8 +40,9 @@ export function decisionNotes(): number {
 
 /** The walls through which something is imported, each with its first import. */
 export function brokenWalls(): readonly string[] {
+	const behindDoors = IMPORTS.flatMap(throughDoor);
 	return WALLS.flatMap(([from, ...to]) => {
-		const through = IMPORTS.filter(
+		const through = behindDoors.filter(
 			(each) =>
 				each.from.startsWith(from) &&
 				to.some((room) => each.to.startsWith(room)),
@@ -52,18 +53,28 @@ export function brokenWalls(): readonly string[] {
 	});
 }
 
+/** An import by a door as the imports of what stands behind it. */
+function throughDoor(each: Import): readonly Import[] {
+	if (!each.to.endsWith("/index.ts")) return [each];
+	return importsOf(each.to)
+		.filter(({ names }) => names.some((name) => each.names.includes(name)))
+		.map(({ to }) => ({ ...each, to }));
+}
+
 export const floors = FLOORS.length;
 
-/** The names that files of other rooms import, and how many of them not from the room's index.ts. */
+/** The names that other rooms import of a room, and how many of them not from its door. What is loaded late is loaded by file. */
 export function crossingNames(): { all: number; besideDoors: number } {
 	const crossing = new Set<string>();
 	const besideDoors = new Set<string>();
-	for (const { from, to, names } of IMPORTS) {
+	for (const { from, to, names, isDynamic } of IMPORTS) {
 		const { room } = placeOf(to);
 		if (placeOf(from).room === room) continue;
 		for (const name of names) {
-			crossing.add(`${to} ${name}`);
-			if (to !== `${room}index.ts`) besideDoors.add(`${to} ${name}`);
+			crossing.add(`${isDynamic ? to : room} ${name}`);
+			if (!isDoor(to) && !isDynamic && room !== SHELF) {
+				besideDoors.add(`${to} ${name}`);
+			}
 		}
 	}
 	return { all: crossing.size, besideDoors: besideDoors.size };

@@ -1,30 +1,36 @@
 /** The rooms, by floor: an arrow down is allowed, up or sideways is not. */
 export const FLOORS: readonly (readonly string[])[] = [
 	["src/base/"],
-	["src/model/", "src/channel/", "src/policies/", "src/rendezvous/store/"],
-	["src/config/", "src/processes/", "src/rendezvous/records/", "src/runtime/"],
+	["src/channel/", "src/model/", "src/policies/", "src/store/"],
+	["src/config/", "src/logs/", "src/processes/", "src/runtime/"],
 	[
-		"src/logs/",
-		"src/notices/",
+		"src/checkpoint/",
+		"src/failures/",
 		"src/node-files/",
-		"src/rendezvous/access/",
-		"src/rendezvous/planner/",
+		"src/notices/",
+		"src/rendezvous/",
+		"src/steps/",
 		"src/warm/",
 	],
-	[
-		"src/failures/",
-		"src/hosting/",
-		"src/rendezvous/describe/",
-		"src/rendezvous/member/",
-		"src/steps/",
-	],
-	["src/goodput/", "src/hangs/", "src/report/"],
-	["src/agent/machine/", "src/operate/"],
-	["src/agent/workers/"],
-	["src/agent/joining/", "src/agent/presence/"],
-	["src/agent/"],
+	["src/hangs/", "src/hosting/", "src/status/"],
+	["src/agent/", "src/http/", "src/operate/"],
 	["src/launch/"],
-	["src/index.ts", "bin/"],
+	["bin/", "src/index.ts"],
+];
+
+/** Rooms whose folders have an order of their own: from the ground up, by the same rule. */
+export const FLOORS_INSIDE: readonly (readonly (readonly string[])[])[] = [
+	[
+		["src/rendezvous/records/"],
+		["src/rendezvous/access/", "src/rendezvous/planner/"],
+		["src/rendezvous/member/"],
+	],
+	[
+		["src/agent/machine/"],
+		["src/agent/workers/"],
+		["src/agent/joining/", "src/agent/presence/"],
+		["src/agent/"],
+	],
 ];
 
 /** What must not import what, types included. */
@@ -42,8 +48,13 @@ export const WALLS: readonly (readonly [from: string, ...to: string[]])[] = [
 	["src/status/", "src/rendezvous/planner/"],
 ];
 
-/** Rooms of which others see only what `index.ts` exports. */
-export const CLOSED_ROOMS: readonly string[] = ["src/processes/", "src/warm/"];
+/** Everybody's tools: each file for itself. */
+export const SHELF = "src/base/";
+
+/** What others import of a room, at once: its `index.ts`, or what the package itself exports. */
+export function isDoor(file: string): boolean {
+	return file.endsWith("/index.ts") || file === "src/runtime/runtime.ts";
+}
 
 export interface Place {
 	readonly room: string;
@@ -52,7 +63,14 @@ export interface Place {
 
 /** A file's room and floor; a floor that is not a number where it has none. */
 export function placeOf(file: string): Place {
-	for (const [floor, rooms] of FLOORS.entries()) {
+	return placeIn(FLOORS, file);
+}
+
+export function placeIn(
+	floors: readonly (readonly string[])[],
+	file: string,
+): Place {
+	for (const [floor, rooms] of floors.entries()) {
 		const room = rooms.find((name) => file.startsWith(name));
 		if (room !== undefined) return { room, floor };
 	}

@@ -1,8 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { totalSpent } from "../../src/goodput/categories.js";
-import type { Goodput } from "../../src/goodput/describe-goodput.js";
+import { totalSpent } from "../../src/status/goodput/categories.js";
+import type { Goodput } from "../../src/status/goodput/describe-goodput.js";
 import type { RunHistory } from "../../src/status/history.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Goodput } from "../../src/goodput/describe-goodput.js";
+import type { Goodput } from "../../src/status/goodput/describe-goodput.js";
 import type { RunDocument } from "../../src/status/run-document.js";
 import { poll } from "../helpers/etcd-gateway.js";
 import { job, openSite } from "../helpers/launch.js";

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../base/nearest-name.js";
-import type { StreamSelection } from "../agent-config.js";
+import type { StreamSelection } from "../../model/stream.js";
 import {
 	allOf,
 	invalid,

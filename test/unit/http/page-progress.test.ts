@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NOTHING_SPENT, type Spent } from "../../../src/goodput/categories.js";
+import { NOTHING_SPENT, type Spent } from "../../../src/status/goodput/categories.js";
 import { failed } from "../../../src/http/page/connection.js";
 import { healthOf, stragglerOf } from "../../../src/http/page/health.js";
 import type { Series } from "../../../src/http/page/model.js";

@@ -32,11 +32,11 @@
  *   anything else                                           | unknown
  */
 
-import type { FailureRecord } from "../rendezvous/records/failure.js";
-import type { HistoryRecord } from "../rendezvous/records/history-record.js";
-import { isInOrder } from "../rendezvous/records/history-record.js";
-import type { LedgerRecord } from "../rendezvous/records/ledger-record.js";
-import { firstSignOf } from "../status/round-times.js";
+import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type { HistoryRecord } from "../../rendezvous/records/history-record.js";
+import { isInOrder } from "../../rendezvous/records/history-record.js";
+import type { LedgerRecord } from "../../rendezvous/records/ledger-record.js";
+import { firstSignOf } from "../round-times.js";
 import {
 	addSpent,
 	type Category,

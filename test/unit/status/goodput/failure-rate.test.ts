@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import {
 	adviseCheckpoints,
 	failureRateOf,
-} from "../../../src/goodput/failures.js";
-import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
-import type { RoundCause } from "../../../src/rendezvous/records/records.js";
-import { ledgerRecord, stage, stages } from "../../helpers/ledger-record.js";
-import { historyRecord } from "../../helpers/run-view.js";
+} from "../../../../src/status/goodput/failures.js";
+import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
+import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
+import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
+import { historyRecord } from "../../../helpers/run-view.js";
 
 const HOUR = 3_600_000;
 const because = (kind: RoundCause["kind"]): RoundCause => ({

@@ -1,4 +1,4 @@
-import { firstSignOf } from "../status/round-times.js";
+import { firstSignOf } from "../round-times.js";
 import type { Line } from "./node-ledger.js";
 import type { RunAccounts } from "./read-ledger.js";
 

@@ -1,12 +1,12 @@
-import { RunKeys } from "../rendezvous/records/keys.js";
+import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	type LedgerRecord,
 	ledgerRecords,
-} from "../rendezvous/records/ledger-record.js";
-import type { Warn } from "../rendezvous/records/record-codec.js";
-import type { RunHistory } from "../status/history.js";
-import type { RunDocument } from "../status/run-document.js";
-import type { Snapshot } from "../store/store.js";
+} from "../../rendezvous/records/ledger-record.js";
+import type { Warn } from "../../rendezvous/records/record-codec.js";
+import type { Snapshot } from "../../store/store.js";
+import type { RunHistory } from "../history.js";
+import type { RunDocument } from "../run-document.js";
 import type { Line, NodeAccount, Story } from "./node-ledger.js";
 
 /** All that the ledger of the newest start of a run is computed from. */

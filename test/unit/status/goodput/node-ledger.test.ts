@@ -3,18 +3,18 @@ import {
 	CATEGORY_NAMES,
 	type Spent,
 	totalSpent,
-} from "../../../src/goodput/categories.js";
+} from "../../../../src/status/goodput/categories.js";
 import {
 	type NodeAccount,
 	nodeLedger,
 	type Story,
-} from "../../../src/goodput/node-ledger.js";
-import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
-import type { LedgerRecord } from "../../../src/rendezvous/records/ledger-record.js";
-import type { RoundCause } from "../../../src/rendezvous/records/records.js";
-import { ledgerRecord, stage, stages } from "../../helpers/ledger-record.js";
-import { failureRecord, historyRecord } from "../../helpers/run-view.js";
-import { seededRandom } from "../../helpers/seeded-random.js";
+} from "../../../../src/status/goodput/node-ledger.js";
+import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
+import type { LedgerRecord } from "../../../../src/rendezvous/records/ledger-record.js";
+import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
+import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
+import { failureRecord, historyRecord } from "../../../helpers/run-view.js";
+import { seededRandom } from "../../../helpers/seeded-random.js";
 
 const cause = (
 	kind: RoundCause["kind"],
