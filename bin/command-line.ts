@@ -1,10 +1,11 @@
 import {
+	ALL_OPTIONS,
+	COMMON_OPTIONS,
+	type CommandLine,
 	FOREIGN_FLAGS,
 	ignoredFlagsWarning,
-} from "../src/config/environment.js";
-import type { Option } from "../src/config/option.js";
-import { ALL_OPTIONS, COMMON_OPTIONS } from "../src/config/options.js";
-import type { CommandLine } from "../src/config/sources.js";
+	type Option,
+} from "../src/config/index.js";
 import { CliCommand, commanders } from "./command.js";
 import { commandList } from "./commands.js";
 

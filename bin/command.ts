@@ -1,13 +1,13 @@
 import { Command, CommanderError, Option as CommanderOption } from "commander";
 import { ElasticRunError, EXIT_CODES } from "../src/base/errors.js";
 import { nearestName } from "../src/base/nearest-name.js";
-import type { Option } from "../src/config/option.js";
 import {
 	EMPTY_VALUE,
+	type Option,
 	type Setting,
 	SettingReader,
 	type Settings,
-} from "../src/config/settings.js";
+} from "../src/config/index.js";
 import { print } from "./console.js";
 
 const HELP_WIDTH = 80;

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { systemClock } from "../src/base/clock.js";
 import { EXIT_CODES, systemErrorCode } from "../src/base/errors.js";
-import { plainJson, plainText } from "../src/logs/plain-text.js";
+import { plainJson, plainText } from "../src/logs/index.js";
 
 /** The screen on stderr that takes its messages. */
 let overlay: Writable | undefined;

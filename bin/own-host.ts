@@ -1,5 +1,8 @@
-import { SECRET_VARIABLES } from "../src/config/environment.js";
-import { type Host, systemHost } from "../src/config/host.js";
+import {
+	type Host,
+	SECRET_VARIABLES,
+	systemHost,
+} from "../src/config/index.js";
 
 /**
  * This machine and process; afterwards `process.env` lacks the credentials. So neither a restart policy's module nor a

@@ -1,15 +1,19 @@
 import { isHopeless, isUnreachable } from "../src/base/back-off.js";
 import { systemClock } from "../src/base/clock.js";
 import { ElasticRunError } from "../src/base/errors.js";
-import { onOff, optionsOf } from "../src/config/option.js";
-import { OPTIONS } from "../src/config/options.js";
-import { parseDuration, parseName } from "../src/config/parse/scalars.js";
-import type { Searcher } from "../src/operate/found-runs.js";
+import {
+	OPTIONS,
+	onOff,
+	optionsOf,
+	parseDuration,
+	parseName,
+} from "../src/config/index.js";
 import {
 	type RunPlaces,
 	type RunRequest,
 	resolveRunRequest,
-} from "../src/operate/run-request.js";
+	type Searcher,
+} from "../src/operate/index.js";
 import { CliCommand, type CommandArguments, refusal } from "./command.js";
 import { say } from "./console.js";
 import { NotFound } from "./crash.js";

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { systemClock } from "../src/base/clock.js";
 import { DEADLY_SIGNALS, RUNTIME_SIGNALS } from "../src/base/deadly-signals.js";
 import { catches } from "../src/base/process-stat.js";
-import type { AgentConfig } from "../src/config/agent-config.js";
+import type { AgentConfig } from "../src/config/index.js";
 import { hurryToExit, say } from "./console.js";
 
 /** What signals to the launcher request, and how to stop listening. */

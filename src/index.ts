@@ -1,12 +1,8 @@
-import type { LaunchConfig } from "./config/launch-config.js";
-import type { RunReport } from "./status/report.js";
+import type { LaunchConfig } from "./config/index.js";
+import type { RunReport } from "./status/index.js";
 
 export { ElasticRunError, type ElasticRunErrorCode } from "./base/errors.js";
-export type { LaunchConfig } from "./config/launch-config.js";
-export { HardRestartPolicyStrategy } from "./policies/hard-restart-policy.js";
-export { RestartPolicy } from "./policies/restart-policy.js";
-export { SoftReplaceRestartPolicyStrategy } from "./policies/soft-replace-restart-policy.js";
-export { SoftRestartPolicyStrategy } from "./policies/soft-restart-policy.js";
+export type { LaunchConfig } from "./config/index.js";
 export type {
 	Charge,
 	PolicyContext,
@@ -14,8 +10,14 @@ export type {
 	RestartPolicyStrategy,
 	WorkerFailureContext,
 	WorkersAction,
-} from "./policies/strategy.js";
-export type { FailureRecord } from "./rendezvous/records/failure.js";
+} from "./policies/index.js";
+export {
+	HardRestartPolicyStrategy,
+	RestartPolicy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "./policies/index.js";
+export type { FailureRecord } from "./rendezvous/index.js";
 export {
 	acknowledge,
 	getWorkerEvent,
@@ -45,7 +47,7 @@ export type {
 	RunReport as LaunchResult,
 	WorkerError,
 	WorkerResult,
-} from "./status/report.js";
+} from "./status/index.js";
 
 /**
  * Starts this node's workers, supervises them, and resolves with how the run ended and how each rank did. It never exits

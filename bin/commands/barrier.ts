@@ -2,22 +2,24 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.js";
 import { ElasticRunError, messageOf } from "../../src/base/errors.js";
-import type { AgentConfig } from "../../src/config/agent-config.js";
-import type { Host } from "../../src/config/host.js";
-import { type Option, optionsOf } from "../../src/config/option.js";
-import { OPTIONS } from "../../src/config/options.js";
 import {
+	type AgentConfig,
+	checkSettings,
+	type Host,
 	invalid,
+	OPTIONS,
+	type Option,
 	ok,
+	optionsOf,
 	type Parsed,
+	readCommandLine,
+	SettingReader,
+	type Settings,
 	wholeNumber,
-} from "../../src/config/parse/scalars.js";
-import { checkSettings } from "../../src/config/resolve.js";
-import { SettingReader, type Settings } from "../../src/config/settings.js";
-import { readCommandLine } from "../../src/config/sources.js";
-import type { ProbePlace } from "../../src/http/open-probe.js";
+} from "../../src/config/index.js";
+import type { ProbePlace } from "../../src/http/index.js";
 import { ExitFileSpawner, exitCodeIn } from "../../src/processes/index.js";
-import type { RunReport } from "../../src/status/report.js";
+import type { RunReport } from "../../src/status/index.js";
 import { CliCommand, type CommandArguments } from "../command.js";
 import { isColoured, say } from "../console.js";
 import { ownHost } from "../own-host.js";

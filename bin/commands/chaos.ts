@@ -1,21 +1,21 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatDuration } from "../../src/base/units.js";
-import { optionsOf } from "../../src/config/option.js";
-import { OPTIONS } from "../../src/config/options.js";
-import { parseSomeTime } from "../../src/config/parse/notices.js";
 import {
+	OPTIONS,
 	ok,
 	oneOf,
+	optionsOf,
 	type Parsed,
+	parseSomeTime,
 	problem,
 	quote,
-} from "../../src/config/parse/scalars.js";
+} from "../../src/config/index.js";
 import {
 	type Aim,
 	FAULT_KINDS,
 	makeFaults,
 	makeNotice,
-} from "../../src/operate/chaos.js";
+} from "../../src/operate/index.js";
 import { refusal } from "../command.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, namedRun, RunCommand } from "../run-command.js";

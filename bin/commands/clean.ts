@@ -1,10 +1,9 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { alignColumns } from "../../src/base/table.js";
 import { formatDuration } from "../../src/base/units.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
-import { parseDuration } from "../../src/config/parse/scalars.js";
-import { plainMessage } from "../../src/logs/plain-text.js";
-import { type CleanReport, clean } from "../../src/operate/clean.js";
+import { onOff, optionsOf, parseDuration } from "../../src/config/index.js";
+import { plainMessage } from "../../src/logs/index.js";
+import { type CleanReport, clean } from "../../src/operate/index.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, RunCommand } from "../run-command.js";
 

@@ -5,18 +5,16 @@ import {
 	EXIT_CODES,
 } from "../../src/base/errors.js";
 import {
+	type Host,
 	loginFromEnvironment,
+	mergeSettings,
+	OPTIONS,
+	resolveStore,
+	SettingReader,
+	type Settings,
 	settingsFromEnvironment,
-} from "../../src/config/environment.js";
-import { mergeSettings } from "../../src/config/exclusions.js";
-import type { Host } from "../../src/config/host.js";
-import { OPTIONS } from "../../src/config/options.js";
-import { resolveStore } from "../../src/config/resolve-store.js";
-import { SettingReader, type Settings } from "../../src/config/settings.js";
-import {
-	examineMachine,
-	type Finding,
-} from "../../src/operate/doctor/checks.js";
+} from "../../src/config/index.js";
+import { examineMachine, type Finding } from "../../src/operate/index.js";
 import { CliCommand } from "../command.js";
 import { printResult, say } from "../console.js";
 import { ownHost } from "../own-host.js";

@@ -1,8 +1,10 @@
-import { workerEnvironment } from "../../src/agent/workers/worker-environment.js";
+import { workerEnvironment } from "../../src/agent/index.js";
 import { formatCount } from "../../src/base/units.js";
-import type { AgentConfig } from "../../src/config/agent-config.js";
-import { hideSecret } from "../../src/config/resolve-identity.js";
-import type { Settings } from "../../src/config/settings.js";
+import {
+	type AgentConfig,
+	hideSecret,
+	type Settings,
+} from "../../src/config/index.js";
 import {
 	type Configuration,
 	configurationInWords,

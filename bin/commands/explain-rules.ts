@@ -1,13 +1,13 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import type { SettingsCheck } from "../../src/config/resolve.js";
-import { askPolicy } from "../../src/policies/check-decision.js";
+import type { SettingsCheck } from "../../src/config/index.js";
 import {
+	askPolicy,
 	decisionOf,
 	firstMatch,
 	type RuleFacts,
 	ruleWords,
 	type Verdict,
-} from "../../src/policies/rules/rule.js";
+} from "../../src/policies/index.js";
 
 /** What would follow a failure, as `validate --explain` says it. */
 export interface Explanation {

@@ -1,8 +1,7 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { optionsOf } from "../../src/config/option.js";
-import { ok, type Parsed, problem } from "../../src/config/parse/scalars.js";
-import { costOf } from "../../src/status/goodput/describe-goodput.js";
-import { formatGoodput, readGoodput } from "../../src/operate/goodput.js";
+import { ok, optionsOf, type Parsed, problem } from "../../src/config/index.js";
+import { formatGoodput, readGoodput } from "../../src/operate/index.js";
+import { costOf } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
 import { namedOrOnlyRun, noRun, RunCommand } from "../run-command.js";
 

@@ -1,8 +1,7 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { formatHistory } from "../../src/operate/format-history.js";
-import { readKnownRun } from "../../src/operate/found-runs.js";
-import { onceEach } from "../../src/rendezvous/records/record-codec.js";
-import { describeHistory } from "../../src/status/history.js";
+import { formatHistory, readKnownRun } from "../../src/operate/index.js";
+import { onceEach } from "../../src/rendezvous/index.js";
+import { describeHistory } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
 import { namedRun, noRun, RunCommand } from "../run-command.js";
 

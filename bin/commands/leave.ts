@@ -7,15 +7,18 @@ import {
 	formatDuration,
 	formatInstant,
 } from "../../src/base/units.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
-import { OPTIONS } from "../../src/config/options.js";
-import { parseDeadline } from "../../src/config/parse/notices.js";
-import { leaveRun } from "../../src/operate/leave-run.js";
 import {
+	OPTIONS,
+	onOff,
+	optionsOf,
+	parseDeadline,
+} from "../../src/config/index.js";
+import {
+	leaveRun,
 	type NodeOrder,
 	type OrderReport,
 	orderNode,
-} from "../../src/operate/order-node.js";
+} from "../../src/operate/index.js";
 import { refusal } from "../command.js";
 import { printResult, say } from "../console.js";
 import {

@@ -1,20 +1,21 @@
 import { EXIT_CODES, messageOf } from "../../src/base/errors.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
-import { OPTIONS } from "../../src/config/options.js";
 import {
+	OPTIONS,
 	ok,
+	onOff,
+	optionsOf,
 	type Parsed,
 	parseCount,
 	parseDuration,
 	problem,
-} from "../../src/config/parse/scalars.js";
-import { plainJson } from "../../src/logs/plain-text.js";
-import { findLogs } from "../../src/operate/find-logs.js";
+} from "../../src/config/index.js";
+import { plainJson } from "../../src/logs/index.js";
 import {
+	findLogs,
 	lineInWords,
 	parseRanks,
 	showLogs,
-} from "../../src/operate/show-logs.js";
+} from "../../src/operate/index.js";
 import { isColoured, print, say } from "../console.js";
 import { NotFound } from "../crash.js";
 import { type AskedCommand, RunCommand } from "../run-command.js";

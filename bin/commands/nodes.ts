@@ -1,7 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { formatNodes } from "../../src/operate/format-nodes.js";
-import { readKnownRun } from "../../src/operate/found-runs.js";
-import { accountsOf } from "../../src/status/node-accounts.js";
+import { formatNodes, readKnownRun } from "../../src/operate/index.js";
+import { accountsOf } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
 import { namedOrOnlyRun, noRun, RunCommand } from "../run-command.js";
 

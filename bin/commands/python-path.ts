@@ -1,9 +1,10 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
 import {
+	onOff,
+	optionsOf,
 	pythonLibrary,
 	pythonWheel,
-} from "../../src/config/resolve-command.js";
+} from "../../src/config/index.js";
 import { CliCommand } from "../command.js";
 import { print } from "../console.js";
 

@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { OPTIONS } from "../../src/config/options.js";
-import { readmitNode } from "../../src/operate/order-node.js";
+import { OPTIONS } from "../../src/config/index.js";
+import { readmitNode } from "../../src/operate/index.js";
 import { refusal } from "../command.js";
 import { printResult } from "../console.js";
 import { NotFound } from "../crash.js";

@@ -6,17 +6,18 @@ import {
 	EXIT_CODES,
 	messageOf,
 } from "../../src/base/errors.js";
-import type { AgentConfig } from "../../src/config/agent-config.js";
-import { isStdinGiven } from "../../src/config/host.js";
-import { OPTIONS } from "../../src/config/options.js";
 import {
+	type AgentConfig,
+	type CommandLine,
+	isStdinGiven,
+	OPTIONS,
 	type ResolveRequest,
+	readCommandLine,
 	resolveSettings,
-} from "../../src/config/resolve.js";
-import { SettingReader } from "../../src/config/settings.js";
-import { type CommandLine, readCommandLine } from "../../src/config/sources.js";
-import { plainJson } from "../../src/logs/plain-text.js";
-import type { RunReport } from "../../src/status/report.js";
+	SettingReader,
+} from "../../src/config/index.js";
+import { plainJson } from "../../src/logs/index.js";
+import type { RunReport } from "../../src/status/index.js";
 import { helpText, parseArguments } from "../command-line.js";
 import { nearestCommand, refuseWord } from "../commands.js";
 import {

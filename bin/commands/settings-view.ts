@@ -1,7 +1,9 @@
-import type { Option } from "../../src/config/option.js";
-import { ALL_OPTIONS } from "../../src/config/options.js";
-import type { CommonConfig } from "../../src/config/resolve.js";
-import type { Settings } from "../../src/config/settings.js";
+import {
+	ALL_OPTIONS,
+	type CommonConfig,
+	type Option,
+	type Settings,
+} from "../../src/config/index.js";
 
 /** The effective settings by key, as in a config file. */
 export type Configuration = Readonly<Record<string, SettingView>>;

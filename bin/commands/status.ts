@@ -1,9 +1,12 @@
 import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { onOff, optionsOf } from "../../src/config/option.js";
-import { findKnownRun, findKnownRuns } from "../../src/operate/found-runs.js";
-import type { FoundRun } from "../../src/status/run-document.js";
-import { formatRuns, formatStatus } from "../../src/status/status-text.js";
+import { onOff, optionsOf } from "../../src/config/index.js";
+import { findKnownRun, findKnownRuns } from "../../src/operate/index.js";
+import {
+	type FoundRun,
+	formatRuns,
+	formatStatus,
+} from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
 import { type AskedCommand, noRun, RunCommand } from "../run-command.js";
 

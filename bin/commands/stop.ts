@@ -1,7 +1,7 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatCount, formatDuration } from "../../src/base/units.js";
-import { plainMessage } from "../../src/logs/plain-text.js";
-import { type StopReport, stopFoundRun } from "../../src/operate/stop-run.js";
+import { plainMessage } from "../../src/logs/index.js";
+import { type StopReport, stopFoundRun } from "../../src/operate/index.js";
 import { printResult, say } from "../console.js";
 import {
 	type AskedCommand,

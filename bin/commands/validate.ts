@@ -1,10 +1,13 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { optionsOf } from "../../src/config/option.js";
-import { OPTIONS } from "../../src/config/options.js";
-import { parseFacts } from "../../src/config/parse/rules.js";
-import { checkSettings, findCommand } from "../../src/config/resolve.js";
-import { SettingReader } from "../../src/config/settings.js";
-import { readCommandLine } from "../../src/config/sources.js";
+import {
+	checkSettings,
+	findCommand,
+	OPTIONS,
+	optionsOf,
+	parseFacts,
+	readCommandLine,
+	SettingReader,
+} from "../../src/config/index.js";
 import { type LaunchLine, parseArguments } from "../command-line.js";
 import { print, printResult, say } from "../console.js";
 import { ownHost } from "../own-host.js";

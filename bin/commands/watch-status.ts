@@ -1,15 +1,22 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { timeOfDay } from "../../src/base/local-time.js";
-import { fitLines, isScreen, redrawn } from "../../src/logs/draw.js";
-import { plainJson } from "../../src/logs/plain-text.js";
-import { findKeptRun } from "../../src/operate/found-runs.js";
 import {
+	fitLines,
+	isScreen,
+	plainJson,
+	redrawn,
+} from "../../src/logs/index.js";
+import {
+	findKeptRun,
 	fingerprint,
 	watchLine,
 	watchRuns,
-} from "../../src/operate/watch-runs.js";
-import type { FoundRun } from "../../src/status/run-document.js";
-import { formatRuns, formatStatus } from "../../src/status/status-text.js";
+} from "../../src/operate/index.js";
+import {
+	type FoundRun,
+	formatRuns,
+	formatStatus,
+} from "../../src/status/index.js";
 import { print, say } from "../console.js";
 import { type AskedCommand, placesInWords } from "../run-command.js";
 

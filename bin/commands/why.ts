@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { EXIT_CODES } from "../../src/base/errors.js";
-import { askWhy, formatWhy } from "../../src/operate/why.js";
+import { askWhy, formatWhy } from "../../src/operate/index.js";
 import { printResult } from "../console.js";
 import {
 	namedOrOnlyRun,

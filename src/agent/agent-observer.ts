@@ -1,8 +1,8 @@
 import type { Cleanups } from "../base/cleanups.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import type { LogDirectory } from "../logs/log-directory.js";
-import type { HangKind } from "../model/hang.js";
-import type { Store } from "../store/store.js";
+import type { AgentConfig } from "../config/index.js";
+import type { LogDirectory } from "../logs/index.js";
+import type { HangKind } from "../model/index.js";
+import type { Store } from "../store/index.js";
 import type { AgentState } from "./machine/state.js";
 import type { NodeResources } from "./workers/node-resources.js";
 

@@ -1,5 +1,5 @@
-import type { Membership } from "../rendezvous/member/membership.js";
-import type { Store } from "../store/store.js";
+import type { Membership } from "../rendezvous/index.js";
+import type { Store } from "../store/index.js";
 import type { AgentObserver } from "./agent-observer.js";
 import type { NodeConfig } from "./joining/enter-run.js";
 import type { AgentInput } from "./machine/inputs.js";

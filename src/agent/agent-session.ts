@@ -2,12 +2,16 @@ import { isUnreachable } from "../base/back-off.js";
 import { ElasticRunError, EXIT_CODES, messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import { readOomKills } from "../processes/index.js";
-import { adviseLonely, lostTooLong } from "../rendezvous/access/reach-store.js";
-import type { RoundView } from "../rendezvous/member/membership.js";
-import { spentByRun, usedOf } from "../rendezvous/records/budgets.js";
-import { GarbledRecordError } from "../rendezvous/records/record-codec.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
-import type { RunReport, WorkerResult } from "../status/report.js";
+import {
+	adviseLonely,
+	GarbledRecordError,
+	lostTooLong,
+	type RoundRecord,
+	type RoundView,
+	spentByRun,
+	usedOf,
+} from "../rendezvous/index.js";
+import type { RunReport, WorkerResult } from "../status/index.js";
 import { Agent, Inbox } from "./agent.js";
 import type {
 	AgentSessionOptions,

@@ -1,9 +1,12 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { Membership } from "../rendezvous/member/membership.js";
-import type { Intent, NewIntent } from "../rendezvous/records/intent.js";
-import type { Reached } from "../rendezvous/records/records.js";
-import { RoundHistory } from "../status/report.js";
+import type {
+	Intent,
+	Membership,
+	NewIntent,
+	Reached,
+} from "../rendezvous/index.js";
+import { RoundHistory } from "../status/index.js";
 import { transition } from "./machine/decide.js";
 import type {
 	AgentEffect,

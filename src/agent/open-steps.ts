@@ -3,43 +3,47 @@ import type { Cleanups } from "../base/cleanups.js";
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import type { Shape } from "../base/shape.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import type { WatchedNode } from "../hangs/evidence.js";
-import { ExitWatch } from "../hangs/exit-watch.js";
+import type { AgentConfig } from "../config/index.js";
 import {
+	ExitWatch,
 	HangInquiry,
 	type HangInquiryOptions,
-	type HungWorker,
-} from "../hangs/hang-inquiry.js";
-import {
 	HangWatch,
 	type HangWatchOptions,
+	type HungWorker,
 	LostSteps,
-} from "../hangs/hang-watch.js";
-import { StuckWatch } from "../hangs/stuck-watch.js";
-import { WhyWatch } from "../hangs/why-watch.js";
-import { lastLines } from "../logs/last-lines.js";
-import { EVIDENCE } from "../model/evidence.js";
-import { PROGRESS } from "../model/progress.js";
-import type { StartSource } from "../model/start.js";
-import type { StepSource } from "../model/step.js";
-import type { Topic } from "../model/topic.js";
-import type { Membership } from "../rendezvous/member/membership.js";
-import { KEPT_ROUNDS } from "../rendezvous/records/history-record.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import { ledgerRecords } from "../rendezvous/records/ledger-record.js";
+	StuckWatch,
+	type WatchedNode,
+	WhyWatch,
+} from "../hangs/index.js";
+import { lastLines } from "../logs/index.js";
+import {
+	EVIDENCE,
+	PROGRESS,
+	type StartSource,
+	type StepSource,
+	type Topic,
+} from "../model/index.js";
 import {
 	encodeRecord,
 	informationAt,
-} from "../rendezvous/records/record-codec.js";
-import { readErrorFile } from "../status/error-file.js";
-import type { NodeProcess } from "../steps/node.js";
-import { RoundLedger, type RoundLedgerOptions } from "../steps/round-ledger.js";
-import { StepWatch, type StepWatchOptions } from "../steps/step-watch.js";
-import { StragglerWatch } from "../steps/stragglers.js";
-import { furthestOfAll } from "../steps/work.js";
-import { WorkerReaders } from "../steps/worker-readers.js";
-import type { Store } from "../store/store.js";
+	KEPT_ROUNDS,
+	ledgerRecords,
+	type Membership,
+	RunKeys,
+} from "../rendezvous/index.js";
+import { readErrorFile } from "../status/index.js";
+import {
+	furthestOfAll,
+	type NodeProcess,
+	RoundLedger,
+	type RoundLedgerOptions,
+	StepWatch,
+	type StepWatchOptions,
+	StragglerWatch,
+	WorkerReaders,
+} from "../steps/index.js";
+import type { Store } from "../store/index.js";
 import type { AgentInput } from "./machine/inputs.js";
 import type { AgentState } from "./machine/state.js";
 import { RULE_LINES } from "./workers/explain-end.js";

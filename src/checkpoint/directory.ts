@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
-import { makeDirectories } from "../channel/directories.js";
+import { makeDirectories } from "../channel/index.js";
 import type { CheckpointDisk } from "./disk.js";
 import { syncDirectory, writeDurably } from "./files.js";
 import {

@@ -1,7 +1,5 @@
-import type { RestartLimit } from "../model/budget.js";
-import type { StreamSelection } from "../model/stream.js";
-import type { Rule } from "../policies/rules/rule.js";
-import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import type { RestartLimit, StreamSelection } from "../model/index.js";
+import type { RestartPolicyStrategy, Rule } from "../policies/index.js";
 import type { RestartDelay } from "./parse/restarts.js";
 
 /** The time-outs of `--rdzv-conf`, in milliseconds. */

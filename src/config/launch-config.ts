@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { ElasticRunError } from "../base/errors.js";
-import type { RestartPolicy } from "../policies/restart-policy.js";
-import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import type {
+	RestartPolicy,
+	RestartPolicyStrategy,
+} from "../policies/index.js";
 import type { AgentConfig } from "./agent-config.js";
 import { mergeSettings } from "./exclusions.js";
 import type { Host } from "./host.js";

@@ -5,8 +5,10 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessProblem, FILE_PROBLEMS } from "../base/access-problem.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import type { RestartPolicy } from "../policies/restart-policy.js";
-import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import type {
+	RestartPolicy,
+	RestartPolicyStrategy,
+} from "../policies/index.js";
 import type { PolicyChoice } from "./parse/restarts.js";
 import { ok, type Parsed, problem } from "./parse/scalars.js";
 

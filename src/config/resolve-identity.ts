@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
-import type { RunCommand } from "../model/run.js";
+import type { RunCommand } from "../model/index.js";
 import type { AgentConfig } from "./agent-config.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readSmallFile } from "../base/read-small-file.js";
-import { RestartPolicy } from "../policies/restart-policy.js";
+import { RestartPolicy } from "../policies/index.js";
 import type {
 	AgentConfig,
 	ExitCodeConfig,

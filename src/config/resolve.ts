@@ -1,5 +1,5 @@
 import { ElasticRunError } from "../base/errors.js";
-import type { RestartPolicyStrategy } from "../policies/strategy.js";
+import type { RestartPolicyStrategy } from "../policies/index.js";
 import type { AgentConfig, WorkerCommand } from "./agent-config.js";
 import type { LoginVariables } from "./environment.js";
 import { channelBase, type Host } from "./host.js";

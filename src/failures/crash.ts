@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Frame } from "../model/evidence.js";
+import type { Frame } from "../model/index.js";
 import { ownFrame, parsePythonStack, placeOf } from "./stack.js";
 
 /** What is known of a worker that ended by itself and not well. */

@@ -9,9 +9,8 @@ import {
 	text,
 	whole,
 } from "../base/shape.js";
-import type { HookPaths } from "../channel/layout.js";
-import { isGone } from "../channel/process-identity.js";
-import { plainMessage } from "../logs/plain-text.js";
+import { type HookPaths, isGone } from "../channel/index.js";
+import { plainMessage } from "../logs/index.js";
 import { whereOf } from "./stack.js";
 import {
 	framesIn,

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from "node:path";
-import type { Frame } from "../model/evidence.js";
+import type { Frame } from "../model/index.js";
 
 const PYTHON_FRAME = /^ {2}File "(.*)", line (\d+) in (.*)$/;
 const PYTHON_THREAD = /^(Current thread|Thread) 0x[\da-f]+.*:$/;

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Frame } from "../model/evidence.js";
+import type { Frame } from "../model/index.js";
 import { ownFrame, placeOf } from "./stack.js";
 
 /** What a failed worker says about its end. */

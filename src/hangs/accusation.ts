@@ -1,6 +1,5 @@
-import { isForeign } from "../failures/stack.js";
-import type { RankEvidence } from "../model/evidence.js";
-import type { HangKind, Suspect } from "../model/hang.js";
+import { isForeign } from "../failures/index.js";
+import type { HangKind, RankEvidence, Suspect } from "../model/index.js";
 
 /** The content of `hang.json`, and what all nodes agree on. */
 export interface Verdict {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { isProcOurs, parseProcessStat } from "../base/process-stat.js";
-import type { Activity } from "../model/evidence.js";
+import type { Activity } from "../model/index.js";
 
 /** What the kernel says of a worker's processes. */
 export interface KernelView {

@@ -28,8 +28,7 @@
  * on the moment.
  */
 
-import type { RankEvidence } from "../model/evidence.js";
-import type { Suspect } from "../model/hang.js";
+import type { RankEvidence, Suspect } from "../model/index.js";
 import {
 	type Accusation,
 	partsOf,

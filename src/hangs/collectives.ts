@@ -1,6 +1,6 @@
 /** The rules of the table in blame.ts that read torch's record of collectives. */
 
-import type { Collective, RankEvidence } from "../model/evidence.js";
+import type { Collective, RankEvidence } from "../model/index.js";
 import { type Accusation, partsOf, some, waits } from "./accusation.js";
 
 /**

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import { makeDirectories } from "../channel/directories.js";
-import { placeOf } from "../failures/stack.js";
-import type { RankEvidence } from "../model/evidence.js";
-import type { NodeProcess } from "../steps/node.js";
+import { makeDirectories } from "../channel/index.js";
+import { placeOf } from "../failures/index.js";
+import type { RankEvidence } from "../model/index.js";
+import type { NodeProcess } from "../steps/index.js";
 import type { Verdict } from "./accusation.js";
 import { quote } from "./collectives.js";
 import { type Testimony, takeEvidence, type WatchedNode } from "./evidence.js";

@@ -1,11 +1,10 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import { channelPaths, hookPaths } from "../channel/layout.js";
-import { whereOf } from "../failures/stack.js";
-import { lastLines } from "../logs/last-lines.js";
-import type { RankEvidence } from "../model/evidence.js";
-import type { WorkerProgress } from "../model/progress.js";
-import type { NodeProcess } from "../steps/node.js";
+import { channelPaths, hookPaths } from "../channel/index.js";
+import { whereOf } from "../failures/index.js";
+import { lastLines } from "../logs/index.js";
+import type { RankEvidence, WorkerProgress } from "../model/index.js";
+import type { NodeProcess } from "../steps/index.js";
 import { type KernelView, readActivity } from "./activity.js";
 import { askForStack, type Hook, readHook, type Stack } from "./hook.js";
 import { askRecorder, type Recording } from "./recorder.js";

@@ -1,14 +1,14 @@
 import { onBeat } from "../base/clock.js";
-import { channelPaths, hookPaths } from "../channel/layout.js";
-import { durationInWords } from "../config/parse/scalars.js";
+import { channelPaths, hookPaths } from "../channel/index.js";
+import { durationInWords } from "../config/index.js";
 import {
 	hasEnded,
 	type RaisedException,
 	readException,
 	traceOf,
-} from "../failures/exception.js";
-import { traceWords } from "../failures/trace.js";
-import { isRunning, type NodeProcess, type NodeState } from "../steps/node.js";
+	traceWords,
+} from "../failures/index.js";
+import { isRunning, type NodeProcess, type NodeState } from "../steps/index.js";
 import type { WatchedNode } from "./evidence.js";
 import type { OnHung } from "./hang-inquiry.js";
 

@@ -1,12 +1,15 @@
-import { channelPaths, hookPaths } from "../channel/layout.js";
-import type { StepsConfig } from "../config/agent-config.js";
-import { raisedWords, readException } from "../failures/exception.js";
-import type { Trace } from "../failures/trace.js";
-import type { EvidenceRecord, RankEvidence } from "../model/evidence.js";
-import type { Hang, Suspect } from "../model/hang.js";
-import type { ProgressRecord } from "../model/progress.js";
-import type { Topic } from "../model/topic.js";
-import type { NodeProcess, RunningNode } from "../steps/node.js";
+import { channelPaths, hookPaths } from "../channel/index.js";
+import type { StepsConfig } from "../config/index.js";
+import { raisedWords, readException, type Trace } from "../failures/index.js";
+import type {
+	EvidenceRecord,
+	Hang,
+	ProgressRecord,
+	RankEvidence,
+	Suspect,
+	Topic,
+} from "../model/index.js";
+import type { NodeProcess, RunningNode } from "../steps/index.js";
 import { type Verdict, waitsForOthers } from "./accusation.js";
 import type { WatchedNode } from "./evidence.js";
 import { recordEvidence, recordVerdict } from "./evidence-files.js";

@@ -1,17 +1,16 @@
 import type { Clock } from "../base/clock.js";
 import { within } from "../base/within.js";
-import type { StepsConfig } from "../config/agent-config.js";
-import type { FreeSpaceWatch } from "../logs/free-space.js";
-import type { Hang, HangKind } from "../model/hang.js";
-import type { StepSource } from "../model/step.js";
+import type { StepsConfig } from "../config/index.js";
+import type { FreeSpaceWatch } from "../logs/index.js";
+import type { Hang, HangKind, StepSource } from "../model/index.js";
 import {
 	isRunning,
 	type NodeProcess,
 	type NodeState,
 	type RunningNode,
-} from "../steps/node.js";
-import type { StandstillJudge } from "../steps/step-watch.js";
-import type { WorkerReaders } from "../steps/worker-readers.js";
+	type StandstillJudge,
+	type WorkerReaders,
+} from "../steps/index.js";
 import type { Finding, HangInquiry } from "./hang-inquiry.js";
 import {
 	judgeStandstill,

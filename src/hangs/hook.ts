@@ -2,11 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { catches } from "../base/process-stat.js";
-import { JsonFields } from "../channel/json-fields.js";
-import type { HookPaths } from "../channel/layout.js";
-import { parseNodeStack, parsePythonStack } from "../failures/stack.js";
-import { HeldFile } from "../logs/held-file.js";
-import type { Frame } from "../model/evidence.js";
+import { type HookPaths, JsonFields } from "../channel/index.js";
+import { parseNodeStack, parsePythonStack } from "../failures/index.js";
+import { HeldFile } from "../logs/index.js";
+import type { Frame } from "../model/index.js";
 import { signalProcess } from "../processes/index.js";
 
 /** What the hook in a worker has said that it can do: docs/channel.md. */

@@ -3,11 +3,12 @@ import type { Clock } from "../base/clock.js";
 import { within } from "../base/within.js";
 import {
 	type EvidenceRecord,
+	ofRound,
+	type ProgressRecord,
 	type RankEvidence,
 	shared,
-} from "../model/evidence.js";
-import type { ProgressRecord } from "../model/progress.js";
-import { ofRound, type Topic } from "../model/topic.js";
+	type Topic,
+} from "../model/index.js";
 
 /** This node in its round. */
 export interface PlaceInRound {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { Clock } from "../base/clock.js";
 import { isObject } from "../base/shape.js";
-import type { Collective, GroupProgress } from "../model/evidence.js";
+import type { Collective, GroupProgress } from "../model/index.js";
 
 /** The dump of a worker's flight recorder, and what it says. */
 export interface Recording {

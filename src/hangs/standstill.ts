@@ -16,10 +16,13 @@
  * made five steps, at least ten minutes.
  */
 
-import type { StepSource } from "../model/step.js";
-import type { NodeProcess, NodeWorker } from "../steps/node.js";
-import type { WorkerReader } from "../steps/worker-reader.js";
-import type { Movement } from "../steps/worker-steps.js";
+import type { StepSource } from "../model/index.js";
+import type {
+	Movement,
+	NodeProcess,
+	NodeWorker,
+	WorkerReader,
+} from "../steps/index.js";
 
 /** The time limits, in milliseconds. */
 export interface HangLimits {

@@ -1,6 +1,6 @@
 import { formatCount, formatRanks } from "../base/units.js";
-import type { RankEvidence } from "../model/evidence.js";
-import type { NodeState, NodeWorker } from "../steps/node.js";
+import type { RankEvidence } from "../model/index.js";
+import type { NodeState, NodeWorker } from "../steps/index.js";
 import type { WatchedNode } from "./evidence.js";
 import { recordEvidence } from "./evidence-files.js";
 

@@ -1,6 +1,5 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
-import type { RankEvidence } from "../model/evidence.js";
-import type { Suspect } from "../model/hang.js";
+import type { RankEvidence, Suspect } from "../model/index.js";
 import type { Verdict } from "./accusation.js";
 import { blame } from "./blame.js";
 import type { Standstill } from "./standstill.js";

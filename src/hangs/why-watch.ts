@@ -1,7 +1,5 @@
-import { type EvidenceRecord, shared } from "../model/evidence.js";
-import type { Topic } from "../model/topic.js";
-import { LateWatch } from "../store/late-watch.js";
-import type { Snapshot, Store } from "../store/store.js";
+import { type EvidenceRecord, shared, type Topic } from "../model/index.js";
+import { LateWatch, type Snapshot, type Store } from "../store/index.js";
 import { takeEvidence, type WatchedNode } from "./evidence.js";
 
 /** An older question is no longer waited for, in milliseconds. */

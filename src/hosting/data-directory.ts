@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
+	channelFailure,
 	makeDirectories,
 	takePrivateDirectory,
-} from "../channel/directories.js";
-import { channelFailure } from "../channel/problems.js";
+} from "../channel/index.js";
 
 /** Touched while the data is used. */
 const USED_FILE = "used";

@@ -3,9 +3,12 @@ import { isIPv4 } from "node:net";
 import { hostname } from "node:os";
 import type { Clock } from "../base/clock.js";
 import { within } from "../base/within.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import { externalAddresses } from "../config/host.js";
-import { addressOf, isLoopback } from "../config/parse/endpoints.js";
+import {
+	type AgentConfig,
+	addressOf,
+	externalAddresses,
+	isLoopback,
+} from "../config/index.js";
 
 /** One of the addresses where agents meet. */
 export interface MeetingPlace {

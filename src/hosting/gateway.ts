@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { isObject } from "../base/shape.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
+import { RunKeys } from "../rendezvous/index.js";
 import { runOfMember } from "./etcd-arguments.js";
 
 const ANSWER_WITHIN_MS = 2_000;

@@ -2,10 +2,12 @@ import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import { addressOf } from "../config/parse/endpoints.js";
-import { durationInWords } from "../config/parse/scalars.js";
-import { reachStore } from "../rendezvous/access/reach-store.js";
+import {
+	type AgentConfig,
+	addressOf,
+	durationInWords,
+} from "../config/index.js";
+import { reachStore } from "../rendezvous/index.js";
 import { type Answerer, Gateway } from "./gateway.js";
 
 /** What an answer at an endpoint means for an agent whose run meets there. */

@@ -5,8 +5,7 @@ import { onBeat } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import { packageFile } from "../base/package-files.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import { endpointOf } from "../config/parse/endpoints.js";
+import { type AgentConfig, endpointOf } from "../config/index.js";
 import { findSetpriv } from "../processes/index.js";
 import {
 	markLeft,

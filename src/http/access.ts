@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { isOnlyLocal } from "../config/parse/endpoints.js";
+import { isOnlyLocal } from "../config/index.js";
 import { type Answer, type HttpRequest, words } from "./answer.js";
 
 /** Longer than any request here needs. */

@@ -1,21 +1,17 @@
-import type { HangKind } from "../model/hang.js";
-import { HANG_KINDS } from "../model/hang.js";
-import type { Straggler } from "../model/step.js";
-import { countIncidents } from "../rendezvous/records/budgets.js";
-import { CATEGORY_NAMES } from "../status/goodput/categories.js";
-import type { Goodput } from "../status/goodput/describe-goodput.js";
-import type { InstanceHistory } from "../status/history.js";
+import { HANG_KINDS, type HangKind, type Straggler } from "../model/index.js";
+import { countIncidents } from "../rendezvous/index.js";
 import {
 	AGENT_PHASES,
+	CATEGORY_NAMES,
+	type Goodput,
+	type InstanceHistory,
 	type NodeNow,
+	type RunDocument,
+	type RunPhase,
+	savedByAll,
 	WORKER_STATES,
-} from "../status/node-document.js";
-import type {
-	RunDocument,
-	RunPhase,
-	WorkerStatus,
-} from "../status/run-document.js";
-import { savedByAll } from "../status/starts.js";
+	type WorkerStatus,
+} from "../status/index.js";
 
 /** The data for the metrics of one request. */
 export interface MetricSources {

@@ -1,8 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { StartKind } from "../model/start.js";
-import type { InstanceHistory, RoundLine } from "../status/history.js";
-import type { RoundPhases } from "../status/round-times.js";
+import type { StartKind } from "../model/index.js";
+import type {
+	InstanceHistory,
+	RoundLine,
+	RoundPhases,
+} from "../status/index.js";
 import { METRICS, type Metric, type MetricSources } from "./metric-values.js";
 
 /** From a barrier's milliseconds to the minutes in which a large job loads, in seconds. */

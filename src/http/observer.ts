@@ -3,22 +3,23 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Cleanups } from "../base/cleanups.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import type { LogDirectory } from "../logs/log-directory.js";
-import type { HangKind } from "../model/hang.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
-import { describeRun } from "../status/describe-run.js";
+import type { AgentConfig } from "../config/index.js";
+import type { LogDirectory } from "../logs/index.js";
+import type { HangKind } from "../model/index.js";
+import { type RoundRecord, RunKeys } from "../rendezvous/index.js";
 import {
 	describeGoodput,
+	describeHistory,
+	describeRun,
 	type Goodput,
-} from "../status/goodput/describe-goodput.js";
-import { readAccounts } from "../status/goodput/read-ledger.js";
-import { describeHistory, type RunHistory } from "../status/history.js";
-import type { NodeDocument, NodeNow } from "../status/node-document.js";
-import type { RunDocument } from "../status/run-document.js";
-import { timelineOf } from "../status/timeline.js";
-import type { Snapshot, Store } from "../store/store.js";
+	type NodeDocument,
+	type NodeNow,
+	type RunDocument,
+	type RunHistory,
+	readAccounts,
+	timelineOf,
+} from "../status/index.js";
+import type { Snapshot, Store } from "../store/index.js";
 import type { MetricSources } from "./metric-values.js";
 import { RunReader } from "./run-reader.js";
 import type { StatusDocument } from "./status-document.js";

@@ -6,9 +6,12 @@ import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
 import { packageFile } from "../base/package-files.js";
 import { within } from "../base/within.js";
-import type { AgentConfig, HttpConfig } from "../config/agent-config.js";
-import { addressInWords } from "../config/parse/endpoints.js";
-import type { NodeNow } from "../status/node-document.js";
+import {
+	type AgentConfig,
+	addressInWords,
+	type HttpConfig,
+} from "../config/index.js";
+import type { NodeNow } from "../status/index.js";
 import { Metrics } from "./metrics.js";
 import { Observer } from "./observer.js";
 import { isProbe, type Leave, type PageFile, Router } from "./routes.js";

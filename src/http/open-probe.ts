@@ -2,7 +2,7 @@ import type { Cleanups } from "../base/cleanups.js";
 import { backgroundClock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import type { AgentPhase } from "../status/node-document.js";
+import type { AgentPhase } from "../status/index.js";
 import { type Answer, type HttpRequest, words } from "./answer.js";
 import { openServer } from "./server.js";
 

@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { abortsWithin } from "../base/within.js";
-import { stopRun } from "../rendezvous/member/write-stop.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
+import { RunKeys, stopRun } from "../rendezvous/index.js";
 import {
 	type AccessRule,
 	type Route,

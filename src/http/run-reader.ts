@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
-import type { Snapshot, Store, Watch } from "../store/store.js";
+import type { Snapshot, Store, Watch } from "../store/index.js";
 
 /** The longest time, in milliseconds, that a change with a lost notification stays unseen. */
 const SEEN_WITHIN_MS = 5_000;

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.js";
-import type { HttpAddress } from "../config/parse/endpoints.js";
+import type { HttpAddress } from "../config/index.js";
 import {
 	type Answer,
 	COMMON_HEADERS,

@@ -1,8 +1,10 @@
-import type { Spent } from "../status/goodput/categories.js";
-import type { RunHistory } from "../status/history.js";
-import type { NodeDocument } from "../status/node-document.js";
-import type { RunDocument } from "../status/run-document.js";
-import type { Timeline } from "../status/timeline.js";
+import type {
+	NodeDocument,
+	RunDocument,
+	RunHistory,
+	Spent,
+	Timeline,
+} from "../status/index.js";
 
 /** The answer to `GET /status`, documented in docs/http.md. Times are milliseconds since 1970 by this agent's clock. */
 export interface StatusDocument {

@@ -1,6 +1,8 @@
-import type { LogDirectory } from "../logs/log-directory.js";
-import { plainLines } from "../logs/plain-text.js";
-import type { LogStream } from "../logs/worker-logs.js";
+import {
+	type LogDirectory,
+	type LogStream,
+	plainLines,
+} from "../logs/index.js";
 
 const LAST_BYTES = 16 * 1024;
 const MOST_LINES = 20;

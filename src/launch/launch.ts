@@ -2,16 +2,15 @@ import { fstatSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { Cleanups } from "../base/cleanups.js";
 import { systemClock } from "../base/clock.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import { systemHost } from "../config/host.js";
 import {
+	type AgentConfig,
 	type LaunchConfig,
 	resolveLaunchConfig,
-} from "../config/launch-config.js";
-import { createLogger } from "../logs/create-logger.js";
-import type { PinnedScreen } from "../logs/pinned-screen.js";
+	systemHost,
+} from "../config/index.js";
+import { createLogger, type PinnedScreen } from "../logs/index.js";
 import { pid1Warning } from "../processes/index.js";
-import type { RunReport } from "../status/report.js";
+import type { RunReport } from "../status/index.js";
 import {
 	type BarrierParts,
 	NodeLauncher,

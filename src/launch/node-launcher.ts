@@ -1,31 +1,34 @@
 import { once } from "node:events";
-import type { AgentObserver } from "../agent/agent-observer.js";
-import { AgentSession } from "../agent/agent-session.js";
-import type { StopRequest } from "../agent/agent-session-options.js";
 import {
+	type AgentObserver,
+	AgentSession,
+	buildReport,
+	type Ending,
 	type EnteredRun,
+	endingOf,
 	enterRun,
 	type KeptOut,
-} from "../agent/joining/enter-run.js";
-import { runListener } from "../agent/joining/run-listener.js";
-import { type Ending, endingOf, leftWith } from "../agent/machine/state.js";
-import { buildReport } from "../agent/presence/build-report.js";
-import { OwnNode } from "../agent/presence/own-node.js";
-import type { LauncherIo } from "../agent/workers/node-resources.js";
-import { PortReservation } from "../agent/workers/reserve-port.js";
+	type LauncherIo,
+	leftWith,
+	OwnNode,
+	PortReservation,
+	runListener,
+	type StopRequest,
+} from "../agent/index.js";
 import { within } from "../base/within.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import { hostIfAsked } from "../hosting/host-if-asked.js";
-import type { ProbedNode, ProbePlace } from "../http/open-probe.js";
-import type { Leave } from "../http/routes.js";
+import type { AgentConfig } from "../config/index.js";
+import { hostIfAsked } from "../hosting/index.js";
+import type { Leave, ProbedNode, ProbePlace } from "../http/index.js";
 import { newIncarnation, type WorkerSpawner } from "../processes/index.js";
-import { LoggingStore } from "../rendezvous/access/logging-store.js";
-import { openStore } from "../rendezvous/access/open-store.js";
-import { withAdvice } from "../rendezvous/access/reach-store.js";
-import type { Membership } from "../rendezvous/member/membership.js";
-import type { RoundRecord } from "../rendezvous/records/records.js";
-import type { RunReport } from "../status/report.js";
-import type { Store } from "../store/store.js";
+import {
+	LoggingStore,
+	type Membership,
+	openStore,
+	type RoundRecord,
+	withAdvice,
+} from "../rendezvous/index.js";
+import type { RunReport } from "../status/index.js";
+import type { Store } from "../store/index.js";
 import { NoticeWatch } from "./notice-watch.js";
 
 /**

@@ -1,23 +1,25 @@
-import type { AgentSession } from "../agent/agent-session.js";
-import type { EnteredRun } from "../agent/joining/enter-run.js";
-import { OrderWatch } from "../agent/presence/order-watch.js";
-import type { LauncherIo } from "../agent/workers/node-resources.js";
+import {
+	type AgentSession,
+	type EnteredRun,
+	type LauncherIo,
+	OrderWatch,
+} from "../agent/index.js";
 import { backgroundClock, type Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import type { AgentConfig } from "../config/agent-config.js";
-import type { Notice, NoticeListener, NoticeOrigin } from "../model/notice.js";
-import type { NoticeSources } from "../notices/open-notice-sources.js";
+import type { AgentConfig } from "../config/index.js";
+import type { Notice, NoticeListener, NoticeOrigin } from "../model/index.js";
 import {
 	leavingFor,
+	type NoticeSources,
 	noticeInWords,
 	type PendingNotice,
 	type PendingNotices,
+	signalNotice,
 	withNotice,
 	withoutOrigin,
-} from "../notices/pending-notices.js";
-import { signalNotice } from "../notices/sources/signal.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
+} from "../notices/index.js";
+import { RunKeys } from "../rendezvous/index.js";
 
 interface NoticeWatchOptions {
 	readonly config: AgentConfig;

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { messageOf } from "../base/errors.js";
-import type { StreamSelection } from "../model/stream.js";
+import type { StreamSelection } from "../model/index.js";
 import { DescriptorBudget, openFilesLimit } from "./descriptor-budget.js";
 import { explainDirectoryProblem } from "./directory-problem.js";
 import { HeldFile } from "./held-file.js";

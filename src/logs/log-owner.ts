@@ -1,13 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeadAgents, OWNER_FILE } from "../channel/directories.js";
-import { networkFileSystemOf } from "../channel/directory-watch.js";
-import { readMessage } from "../channel/message-file.js";
 import {
 	decodeIdentity,
 	encodeIdentity,
+	isDeadAgents,
+	networkFileSystemOf,
+	OWNER_FILE,
 	ownIdentity,
-} from "../channel/process-identity.js";
+	readMessage,
+} from "../channel/index.js";
 
 /** Records that this process made a temporary log directory; returns the file. */
 export function markTemporaryLogs(root: string): string {

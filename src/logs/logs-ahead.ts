@@ -1,6 +1,6 @@
 import { closeSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import type { StreamSelection } from "../model/stream.js";
+import type { StreamSelection } from "../model/index.js";
 import { PrivateTree } from "./private-tree.js";
 
 /** The parent of the prepared directories, beside those of the rounds. */

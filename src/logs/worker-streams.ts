@@ -1,4 +1,4 @@
-import type { StreamSelection } from "../model/stream.js";
+import type { StreamSelection } from "../model/index.js";
 
 /** Where one stream of a worker goes. */
 export type StreamPlan =

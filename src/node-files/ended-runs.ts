@@ -1,12 +1,12 @@
 import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
+	JsonFields,
 	makeDirectories,
+	replaceFile,
 	takePrivateDirectory,
-} from "../channel/directories.js";
-import { JsonFields } from "../channel/json-fields.js";
-import { replaceFile } from "../channel/message-file.js";
-import type { Host } from "../config/host.js";
+} from "../channel/index.js";
+import type { Host } from "../config/index.js";
 import { ownEntries } from "./local-agents.js";
 import { decodeMirror, encodeMirror, type Mirror } from "./node-file.js";
 

@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { OWNER_FILE } from "../channel/directories.js";
 import {
 	decodeIdentity,
 	isDead,
+	OWNER_FILE,
 	ownIdentity,
 	type ProcessIdentity,
-} from "../channel/process-identity.js";
-import type { Host } from "../config/host.js";
+} from "../channel/index.js";
+import type { Host } from "../config/index.js";
 
 /** An agent of this machine and this user. */
 export interface LocalAgent {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { JsonFields } from "../channel/json-fields.js";
-import { readMessage, replaceFile } from "../channel/message-file.js";
-import type { Entry, Snapshot } from "../store/store.js";
+import { JsonFields, readMessage, replaceFile } from "../channel/index.js";
+import type { Entry, Snapshot } from "../store/index.js";
 import type { LocalAgent } from "./local-agents.js";
 
 /** The file in an agent's directory: docs/channel.md. */

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
-import { watchDirectory } from "../channel/directory-watch.js";
-import { JsonFields } from "../channel/json-fields.js";
-import { readMessage, replaceFile } from "../channel/message-file.js";
-import type { Notice } from "../model/notice.js";
+import {
+	JsonFields,
+	readMessage,
+	replaceFile,
+	watchDirectory,
+} from "../channel/index.js";
+import type { Notice } from "../model/index.js";
 
 /**
  * Writes a command's request into an agent's directory.

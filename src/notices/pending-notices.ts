@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../base/errors.js";
 import { formatDuration, formatInstant } from "../base/units.js";
-import type { Notice, NoticeOrigin } from "../model/notice.js";
+import type { Notice, NoticeOrigin } from "../model/index.js";
 
 /** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
 export const UNKNOWN_WINDOW_MS = 30_000;

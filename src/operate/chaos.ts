@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { pause } from "../base/back-off.js";
 import { ElasticRunError, systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
-import { EventReader } from "../channel/event-reader.js";
-import { requestNotice } from "../node-files/requests.js";
+import { EventReader } from "../channel/index.js";
+import { requestNotice } from "../node-files/index.js";
 import {
 	type AgentName,
 	findKnownAgents,

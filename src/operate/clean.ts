@@ -1,26 +1,18 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import {
-	OWNER_FILE,
-	removeDirectory,
-	removeTree,
-} from "../channel/directories.js";
-import { isOrphaned } from "../logs/log-owner.js";
-import {
-	endedRunsDirectory,
-	forgetEndedRuns,
-} from "../node-files/ended-runs.js";
+import { OWNER_FILE, removeDirectory, removeTree } from "../channel/index.js";
+import { isOrphaned } from "../logs/index.js";
 import {
 	agentsParent,
+	endedRunsDirectory,
+	forgetEndedRuns,
 	localBases,
 	ownEntries,
-} from "../node-files/local-agents.js";
-import { openStore } from "../rendezvous/access/open-store.js";
-import { deleteRun } from "../rendezvous/records/delete-run.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import type { FoundRun } from "../status/run-document.js";
-import type { Store } from "../store/store.js";
+} from "../node-files/index.js";
+import { deleteRun, openStore, RunKeys } from "../rendezvous/index.js";
+import type { FoundRun } from "../status/index.js";
+import type { Store } from "../store/index.js";
 import { findKnownAgents } from "./find-agent.js";
 import { entriesOf, ownTemporaryLogs } from "./find-logs.js";
 import type { BrokenRun } from "./found-runs.js";

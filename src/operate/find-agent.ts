@@ -1,11 +1,12 @@
 import { isLiving, readProcess } from "../base/process-stat.js";
+import { ownIdentity, type ProcessIdentity } from "../channel/index.js";
 import {
-	ownIdentity,
-	type ProcessIdentity,
-} from "../channel/process-identity.js";
-import type { LocalAgent } from "../node-files/local-agents.js";
-import { findLocalAgents, localBases } from "../node-files/local-agents.js";
-import { type NodeFile, readNodeFile } from "../node-files/node-file.js";
+	findLocalAgents,
+	type LocalAgent,
+	localBases,
+	type NodeFile,
+	readNodeFile,
+} from "../node-files/index.js";
 import type { Searcher } from "./found-runs.js";
 
 /** An agent of this machine with its own description. */

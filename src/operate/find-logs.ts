@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { workerDirectory } from "../logs/log-directory.js";
-import { ownEntries } from "../node-files/local-agents.js";
+import { workerDirectory } from "../logs/index.js";
+import { ownEntries } from "../node-files/index.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { Searcher } from "./found-runs.js";
 import { keptRuns } from "./found-runs.js";

@@ -1,13 +1,13 @@
 import { dateAndTime, timeOfDay } from "../base/local-time.js";
 import { alignColumns } from "../base/table.js";
 import { formatCount, formatDuration } from "../base/units.js";
-import { plainMessage } from "../logs/plain-text.js";
-import type {
-	InstanceHistory,
-	RoundLine,
-	RunHistory,
-} from "../status/history.js";
-import { wordsOfStarts } from "../status/words.js";
+import { plainMessage } from "../logs/index.js";
+import {
+	type InstanceHistory,
+	type RoundLine,
+	type RunHistory,
+	wordsOfStarts,
+} from "../status/index.js";
 
 const HEADER = [
 	...["round", "workers", "nodes", "lifted", "noticed", "stopped", "ready"],

@@ -1,8 +1,11 @@
 import { alignColumns } from "../base/table.js";
 import { formatDuration } from "../base/units.js";
-import { plainMessage } from "../logs/plain-text.js";
-import type { NodeAccount, RunAccounts } from "../status/node-accounts.js";
-import { windowOf } from "../status/words.js";
+import { plainMessage } from "../logs/index.js";
+import {
+	type NodeAccount,
+	type RunAccounts,
+	windowOf,
+} from "../status/index.js";
 
 const HEADER = [
 	...["node", "part", "charged", "failures", "last failure"],

@@ -3,27 +3,28 @@ import { join } from "node:path";
 import { isUnreachable, retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
-import type { StoreConfig } from "../config/agent-config.js";
-import type { Host } from "../config/host.js";
-import { endedRunsDirectory, readEndedRuns } from "../node-files/ended-runs.js";
+import type { Host, StoreConfig } from "../config/index.js";
 import {
+	decodeMirror,
+	endedRunsDirectory,
 	findLocalAgents,
 	type LocalAgent,
 	localBases,
-} from "../node-files/local-agents.js";
-import {
-	decodeMirror,
 	MIRROR_FILE,
 	type Mirror,
-} from "../node-files/node-file.js";
-import { openStore } from "../rendezvous/access/open-store.js";
-import { isInhabited } from "../rendezvous/records/delete-run.js";
-import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
-import { recordAt, type Warn } from "../rendezvous/records/record-codec.js";
-import { ROUND } from "../rendezvous/records/records.js";
-import { describeRun, runIdsIn } from "../status/describe-run.js";
-import type { FoundRun } from "../status/run-document.js";
-import type { Snapshot } from "../store/store.js";
+	readEndedRuns,
+} from "../node-files/index.js";
+import {
+	ALL_RUNS,
+	isInhabited,
+	openStore,
+	ROUND,
+	RunKeys,
+	recordAt,
+	type Warn,
+} from "../rendezvous/index.js";
+import { describeRun, type FoundRun, runIdsIn } from "../status/index.js";
+import type { Snapshot } from "../store/index.js";
 import type { RunPlaces } from "./run-request.js";
 
 const LEAST_PATIENCE_MS = 3_000;

@@ -1,17 +1,18 @@
 import { dateAndTime } from "../base/local-time.js";
 import { alignColumns } from "../base/table.js";
 import { formatCount, formatDuration } from "../base/units.js";
-import { plainMessage } from "../logs/plain-text.js";
-import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";
-import { describeRun } from "../status/describe-run.js";
-import { CATEGORIES, CATEGORY_NAMES } from "../status/goodput/categories.js";
-import type { Cost } from "../status/goodput/describe-goodput.js";
+import { plainMessage } from "../logs/index.js";
+import { onceEach, type Warn } from "../rendezvous/index.js";
 import {
+	CATEGORIES,
+	CATEGORY_NAMES,
+	type Cost,
 	describeGoodput,
+	describeHistory,
+	describeRun,
 	type Goodput,
-} from "../status/goodput/describe-goodput.js";
-import { readAccounts } from "../status/goodput/read-ledger.js";
-import { describeHistory } from "../status/history.js";
+	readAccounts,
+} from "../status/index.js";
 import type { Searcher } from "./found-runs.js";
 import { readKnownRun } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";

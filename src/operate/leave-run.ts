@@ -1,6 +1,6 @@
 import { pause } from "../base/back-off.js";
 import { ElasticRunError } from "../base/errors.js";
-import { isStillThere } from "../node-files/local-agents.js";
+import { isStillThere } from "../node-files/index.js";
 import {
 	type AgentName,
 	findKnownAgents,

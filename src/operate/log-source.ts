@@ -6,8 +6,7 @@ import {
 	readSync,
 	statSync,
 } from "node:fs";
-import { timesPath } from "../logs/arrival-index.js";
-import { plainText } from "../logs/plain-text.js";
+import { plainText, timesPath } from "../logs/index.js";
 
 /** The origin of a file's lines. */
 export interface LineOrigin {

@@ -1,24 +1,20 @@
 import { ElasticRunError } from "../base/errors.js";
-import type { StoreConfig } from "../config/agent-config.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import { isRefused } from "../rendezvous/records/places.js";
-import {
-	encodeRecord,
-	informationAt,
-	recordAt,
-} from "../rendezvous/records/record-codec.js";
+import type { StoreConfig } from "../config/index.js";
 import {
 	type DrainRecord,
-	RECORD_VERSION,
-	SEAT,
-} from "../rendezvous/records/records.js";
-import { SPEC } from "../rendezvous/records/run-spec.js";
-import {
+	encodeRecord,
+	informationAt,
+	isRefused,
 	type NodeView,
+	RECORD_VERSION,
+	RunKeys,
 	type RunView,
 	readRunView,
-} from "../rendezvous/records/run-view.js";
-import type { Store, Write } from "../store/store.js";
+	recordAt,
+	SEAT,
+	SPEC,
+} from "../rendezvous/index.js";
+import type { Store, Write } from "../store/index.js";
 import { readRun, type Searcher } from "./found-runs.js";
 import type { RunPlaces } from "./run-request.js";
 import { inStore } from "./run-store.js";

@@ -1,16 +1,17 @@
-import type { StoreConfig } from "../config/agent-config.js";
-import { loginFromEnvironment } from "../config/environment.js";
-import type { Host } from "../config/host.js";
-import { OPTIONS } from "../config/options.js";
-import { givenBackend, resolveStore } from "../config/resolve-store.js";
 import {
+	givenBackend,
+	type Host,
+	loginFromEnvironment,
 	type NameOf,
+	OPTIONS,
 	type Report,
+	readSources,
+	resolveStore,
 	type Setting,
 	SettingReader,
 	type Settings,
-} from "../config/settings.js";
-import { readSources } from "../config/sources.js";
+	type StoreConfig,
+} from "../config/index.js";
 
 /** The places where a command looks for a run. */
 export interface RunPlaces {

@@ -1,8 +1,8 @@
 import { retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
-import type { StoreConfig } from "../config/agent-config.js";
-import { openStore } from "../rendezvous/access/open-store.js";
-import type { Store } from "../store/store.js";
+import type { StoreConfig } from "../config/index.js";
+import { openStore } from "../rendezvous/index.js";
+import type { Store } from "../store/index.js";
 import { patienceWith } from "./found-runs.js";
 
 /** The store of a run while a command works on it. */

@@ -6,9 +6,8 @@ import {
 	problem,
 	quote,
 	wholeNumber,
-} from "../config/parse/scalars.js";
-import { plainText } from "../logs/plain-text.js";
-import { paintForRank } from "../logs/prefix.js";
+} from "../config/index.js";
+import { paintForRank, plainText } from "../logs/index.js";
 import { findKnownAgents } from "./find-agent.js";
 import type { RunLogs } from "./find-logs.js";
 import { LogFolder, launcherWords } from "./find-logs.js";

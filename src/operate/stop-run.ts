@@ -1,16 +1,24 @@
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
-import { isStillThere } from "../node-files/local-agents.js";
-import { requestStop, takeBackRequest } from "../node-files/requests.js";
-import { stopRun } from "../rendezvous/member/write-stop.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import { informationAt } from "../rendezvous/records/record-codec.js";
-import type { Outcome } from "../rendezvous/records/records.js";
-import { SPEC } from "../rendezvous/records/run-spec.js";
-import { readRunView } from "../rendezvous/records/run-view.js";
-import { describeRun } from "../status/describe-run.js";
-import type { NodeStatus, RunDocument } from "../status/run-document.js";
-import type { Snapshot } from "../store/store.js";
+import {
+	isStillThere,
+	requestStop,
+	takeBackRequest,
+} from "../node-files/index.js";
+import {
+	informationAt,
+	type Outcome,
+	RunKeys,
+	readRunView,
+	SPEC,
+	stopRun,
+} from "../rendezvous/index.js";
+import {
+	describeRun,
+	type NodeStatus,
+	type RunDocument,
+} from "../status/index.js";
+import type { Snapshot } from "../store/index.js";
 import {
 	type ReadRun,
 	readMirror,

@@ -1,12 +1,16 @@
 import { isHopeless, isUnreachable, pause, retry } from "../base/back-off.js";
 import { messageOf } from "../base/errors.js";
 import { formatCount } from "../base/units.js";
-import { plainMessage } from "../logs/plain-text.js";
-import { openStore } from "../rendezvous/access/open-store.js";
-import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
-import { onceEach, type Warn } from "../rendezvous/records/record-codec.js";
-import type { FoundRun, RunDocument } from "../status/run-document.js";
-import type { Snapshot, Store, Watch } from "../store/store.js";
+import { plainMessage } from "../logs/index.js";
+import {
+	ALL_RUNS,
+	onceEach,
+	openStore,
+	RunKeys,
+	type Warn,
+} from "../rendezvous/index.js";
+import type { FoundRun, RunDocument } from "../status/index.js";
+import type { Snapshot, Store, Watch } from "../store/index.js";
 import {
 	describeAll,
 	describeOne,

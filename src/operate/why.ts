@@ -1,22 +1,19 @@
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { formatCount, formatRanks } from "../base/units.js";
-import { placeOf } from "../failures/stack.js";
-import type { Verdict } from "../hangs/accusation.js";
-import { blame } from "../hangs/blame.js";
-import { quote } from "../hangs/collectives.js";
-import { plainMessage } from "../logs/plain-text.js";
-import { EVIDENCE, type RankEvidence } from "../model/evidence.js";
-import { requestWhy } from "../node-files/requests.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
+import { placeOf } from "../failures/index.js";
+import { blame, quote, type Verdict } from "../hangs/index.js";
+import { plainMessage } from "../logs/index.js";
+import { EVIDENCE, type RankEvidence } from "../model/index.js";
+import { requestWhy } from "../node-files/index.js";
+import { encodeRecord, informationAt, RunKeys } from "../rendezvous/index.js";
 import {
-	encodeRecord,
-	informationAt,
-} from "../rendezvous/records/record-codec.js";
-import { describeRun } from "../status/describe-run.js";
-import type { RunDocument, RunPhase } from "../status/run-document.js";
-import { PHASES } from "../status/status-text.js";
-import type { Snapshot } from "../store/store.js";
+	describeRun,
+	PHASES,
+	type RunDocument,
+	type RunPhase,
+} from "../status/index.js";
+import type { Snapshot } from "../store/index.js";
 import {
 	type ReadRun,
 	readMirror,

@@ -1,4 +1,4 @@
-import { OWNER_FILE } from "../channel/directories.js";
+import { OWNER_FILE } from "../channel/index.js";
 
 /**
  * The guard's script: plain POSIX sh, so that dash, bash and busybox accept it. It reads lines from the agent: `+GROUP`,

@@ -6,7 +6,7 @@ import {
 	type ProcessEntry,
 	readProcess,
 } from "../base/process-stat.js";
-import { isGone } from "../channel/process-identity.js";
+import { isGone } from "../channel/index.js";
 import { endFound, environmentOf, pidsOfAll, STUCK } from "./escapees.js";
 import { processOf } from "./own-process.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import { isLiving, isProcOurs, readProcess } from "../base/process-stat.js";
-import type { StartKind } from "../model/start.js";
+import type { StartKind } from "../model/index.js";
 import type { Escapees } from "./escapees.js";
 import {
 	GroupWatch,

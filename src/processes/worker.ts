@@ -1,4 +1,4 @@
-import type { StartKind } from "../model/start.js";
+import type { StartKind } from "../model/index.js";
 
 /** How a worker's leader process ended. */
 export interface WorkerExit {

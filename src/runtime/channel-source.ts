@@ -1,20 +1,18 @@
 import { backgroundClock, systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import {
+	type ChannelEvent,
+	channelPaths,
+	EventReader,
+	listenToDoorbell,
+	type NoticeState,
+	onceEach,
 	openLocalWatcher,
+	ReplyWriter,
+	type WorkerEvent,
+	type WorkerReply,
 	watchDirectory,
-} from "../channel/directory-watch.js";
-import { listenToDoorbell } from "../channel/doorbell.js";
-import { EventReader } from "../channel/event-reader.js";
-import type {
-	ChannelEvent,
-	NoticeState,
-	WorkerEvent,
-	WorkerReply,
-} from "../channel/events.js";
-import { channelPaths } from "../channel/layout.js";
-import { onceEach } from "../channel/problems.js";
-import { ReplyWriter } from "../channel/reply-writer.js";
+} from "../channel/index.js";
 import type { EventSource } from "./event-source.js";
 
 /** A worker's event source: the channel that its agent made for it. */

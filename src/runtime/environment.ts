@@ -1,7 +1,7 @@
 /**
  * The only file of the runtime library that reads the environment.
  */
-import { PARKED_BY } from "../channel/worker-hook.js";
+import { PARKED_BY } from "../channel/index.js";
 
 /** The channel's directory; undefined if elastic-run did not start this process. */
 export function channelDirectory(): string | undefined {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { systemClock } from "../base/clock.js";
-import { replaceFile } from "../channel/message-file.js";
+import { replaceFile } from "../channel/index.js";
 import { errorFile } from "./environment.js";
 import { errorFileText } from "./error-description.js";
 import { sharedState } from "./shared-state.js";

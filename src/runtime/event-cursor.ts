@@ -2,7 +2,7 @@ import type {
 	ChannelEvent,
 	NoticeEvent,
 	WorkerEvent,
-} from "../channel/events.js";
+} from "../channel/index.js";
 import type { EventSource } from "./event-source.js";
 
 /** Chooses the events that a cursor shows. */

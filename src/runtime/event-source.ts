@@ -3,7 +3,7 @@ import type {
 	NoticeState,
 	WorkerEvent,
 	WorkerReply,
-} from "../channel/events.js";
+} from "../channel/index.js";
 
 /** The source of a worker's events and the target of its replies. */
 export interface EventSource {

@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
-import type { WorkerEvent } from "../channel/events.js";
+import type { WorkerEvent } from "../channel/index.js";
 import type { EventCursor } from "./event-cursor.js";
 import type { WorkerSession } from "./worker-session.js";
 

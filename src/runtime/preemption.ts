@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.js";
-import type { NoticeEvent, NoticeState } from "../channel/events.js";
+import type { NoticeEvent, NoticeState } from "../channel/index.js";
 import { EventCursor, isNotice } from "./event-cursor.js";
 import type { EventSource } from "./event-source.js";
 

@@ -14,7 +14,7 @@
  */
 
 import { messageOf } from "../base/errors.js";
-import type { WorkerEvent, WorkerInfo } from "../channel/events.js";
+import type { WorkerEvent, WorkerInfo } from "../channel/index.js";
 import { describeError, stackOf } from "./error-description.js";
 import { recordUncaughtErrors, writeErrorFile } from "./error-file.js";
 import { deliver, iterateEvents, type WorkerEventListener } from "./listen.js";
@@ -36,8 +36,8 @@ import {
 } from "./wait-for-work.js";
 import type { WorkerSession } from "./worker-session.js";
 
-export type { WorkerEvent, WorkerInfo } from "../channel/events.js";
-export { WorkerState, WorldChangeEvent } from "../channel/events.js";
+export type { WorkerEvent, WorkerInfo } from "../channel/index.js";
+export { WorkerState, WorldChangeEvent } from "../channel/index.js";
 export type { WorkerEventListener } from "./listen.js";
 export { NotLaunchedError } from "./not-launched-error.js";
 export type { Preemption, PreemptionListener } from "./preemption.js";
@@ -209,3 +209,6 @@ function cut(text: string | undefined): string | undefined;
 function cut(text: string | undefined): string | undefined {
 	return text?.slice(0, LONGEST_REPLY_TEXT);
 }
+
+export { variables } from "./environment.js";
+export { sourceIfLaunched } from "./open-session.js";

@@ -1,4 +1,4 @@
-import type { WorkerEvent, WorkerInfo } from "../channel/events.js";
+import type { WorkerEvent, WorkerInfo } from "../channel/index.js";
 import { NotLaunchedError } from "./not-launched-error.js";
 
 type Variables = Readonly<Record<string, string | undefined>>;

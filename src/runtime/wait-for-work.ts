@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.js";
 import { ElasticRunError } from "../base/errors.js";
-import type { WorkerInfo } from "../channel/events.js";
+import type { WorkerInfo } from "../channel/index.js";
 import type { EventCursor } from "./event-cursor.js";
 import { NotLaunchedError } from "./not-launched-error.js";
 import type { WorkerSession } from "./worker-session.js";

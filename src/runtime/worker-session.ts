@@ -1,4 +1,4 @@
-import type { WorkerEvent, WorkerReply } from "../channel/events.js";
+import type { WorkerEvent, WorkerReply } from "../channel/index.js";
 import { EventCursor, isOfRounds } from "./event-cursor.js";
 import type { EventSource } from "./event-source.js";
 

@@ -1,20 +1,18 @@
-import type { RestartLimit } from "../model/budget.js";
+import type { RestartLimit } from "../model/index.js";
 import {
+	type BudgetRecord,
 	comesBackAt,
 	mainLimit,
 	NOTHING,
 	nodeLimit,
+	type RoundRecord,
+	type RunSpec,
+	type RunView,
+	type Spending,
 	spentOnNode,
 	UNUSED,
 	usedOf,
-} from "../rendezvous/records/budgets.js";
-import type {
-	BudgetRecord,
-	RoundRecord,
-	Spending,
-} from "../rendezvous/records/records.js";
-import type { RunSpec } from "../rendezvous/records/run-spec.js";
-import type { RunView } from "../rendezvous/records/run-view.js";
+} from "../rendezvous/index.js";
 import type { NodeStatus, RestartBudget } from "./run-document.js";
 import { budgetOwner } from "./words.js";
 

@@ -3,11 +3,12 @@ import {
 	holderOf,
 	inOrderOfArrival,
 	isRefused,
+	type NodeView,
 	type Place,
-} from "../rendezvous/records/places.js";
-import type { SeatRecord } from "../rendezvous/records/records.js";
-import type { RunSpec } from "../rendezvous/records/run-spec.js";
-import type { NodeView, RunView } from "../rendezvous/records/run-view.js";
+	type RunSpec,
+	type RunView,
+	type SeatRecord,
+} from "../rendezvous/index.js";
 import { nodeBudget } from "./budgets.js";
 import type { NodeStatus } from "./run-document.js";
 

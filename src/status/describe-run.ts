@@ -1,27 +1,28 @@
-import { PROGRESS, type ProgressRecord } from "../model/progress.js";
-import { awaitedNow } from "../rendezvous/records/awaited.js";
+import { PROGRESS, type ProgressRecord } from "../model/index.js";
 import {
-	mainLimit,
-	roleLimit,
-	spentByRun,
-} from "../rendezvous/records/budgets.js";
-import type { HistoryRecord } from "../rendezvous/records/history-record.js";
-import { ALL_RUNS, RunKeys } from "../rendezvous/records/keys.js";
-import {
+	ALL_RUNS,
+	awaitedNow,
+	COORDINATOR,
+	currentPlaces,
+	type HistoryRecord,
+	holderOf,
+	informationAt,
 	LEDGER,
 	type LedgerRecord,
-} from "../rendezvous/records/ledger-record.js";
-import { currentPlaces, holderOf } from "../rendezvous/records/places.js";
-import { PREFLIGHT } from "../rendezvous/records/preflight-record.js";
-import {
-	informationAt,
+	mainLimit,
+	type NodeState,
 	onceEach,
+	PREFLIGHT,
+	RunKeys,
+	type RunSpec,
+	type RunView,
+	readRunView,
+	roleLimit,
+	SPEC,
+	spentByRun,
 	type Warn,
-} from "../rendezvous/records/record-codec.js";
-import { COORDINATOR, type NodeState } from "../rendezvous/records/records.js";
-import { type RunSpec, SPEC } from "../rendezvous/records/run-spec.js";
-import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../store/store.js";
+} from "../rendezvous/index.js";
+import type { Snapshot } from "../store/index.js";
 import { budgetOf, roleBudgets } from "./budgets.js";
 import { describeNodes } from "./describe-nodes.js";
 import { linesOf } from "./history.js";

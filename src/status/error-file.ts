@@ -1,4 +1,4 @@
-import { HeldFile } from "../logs/held-file.js";
+import { HeldFile } from "../logs/index.js";
 import type { WorkerError } from "./report.js";
 
 /**

@@ -1,21 +1,18 @@
-import { countIncidents } from "../rendezvous/records/budgets.js";
 import {
+	countIncidents,
 	HISTORY,
 	type HistoryRecord,
-} from "../rendezvous/records/history-record.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
-import {
+	informationAt,
 	type LedgerRecord,
 	ledgerRecords,
-} from "../rendezvous/records/ledger-record.js";
-import { startOfRound } from "../rendezvous/records/places.js";
-import {
-	informationAt,
+	type Outcome,
+	RunKeys,
+	type RunView,
+	readRunView,
+	startOfRound,
 	type Warn,
-} from "../rendezvous/records/record-codec.js";
-import type { Outcome } from "../rendezvous/records/records.js";
-import { type RunView, readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../store/store.js";
+} from "../rendezvous/index.js";
+import type { Snapshot } from "../store/index.js";
 import {
 	firstSignOf,
 	measureRounds,

@@ -1,14 +1,14 @@
-import type { FailureRecord } from "../rendezvous/records/failure.js";
-import { RunKeys } from "../rendezvous/records/keys.js";
 import {
+	type FailureRecord,
 	informationAt,
 	onceEach,
+	type ReplacedRecord,
+	RunKeys,
+	readRunView,
+	SPEC,
 	type Warn,
-} from "../rendezvous/records/record-codec.js";
-import type { ReplacedRecord } from "../rendezvous/records/records.js";
-import { SPEC } from "../rendezvous/records/run-spec.js";
-import { readRunView } from "../rendezvous/records/run-view.js";
-import type { Snapshot } from "../store/store.js";
+} from "../rendezvous/index.js";
+import type { Snapshot } from "../store/index.js";
 import { nodeBudget } from "./budgets.js";
 import { describeRun } from "./describe-run.js";
 import { linesOf } from "./history.js";

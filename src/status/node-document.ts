@@ -1,4 +1,4 @@
-import type { RoundRecord } from "../rendezvous/records/records.js";
+import type { RoundRecord } from "../rendezvous/index.js";
 
 export const AGENT_PHASES = [
 	"JOINING",

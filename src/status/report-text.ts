@@ -4,7 +4,7 @@ import {
 	formatInstant,
 	formatRanks,
 } from "../base/units.js";
-import { plainMessage, plainText } from "../logs/plain-text.js";
+import { plainMessage, plainText } from "../logs/index.js";
 import { STOP_CODES } from "../processes/index.js";
 import type {
 	RestartsUsed,

@@ -1,5 +1,5 @@
-import type { Starts } from "../model/start.js";
-import type { FailureRecord } from "../rendezvous/records/failure.js";
+import type { Starts } from "../model/index.js";
+import type { FailureRecord } from "../rendezvous/index.js";
 import type { RestartBudget } from "./run-document.js";
 
 /** How a run ended for this agent. `left`: this node left, and the run may continue elsewhere. */

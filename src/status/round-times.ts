@@ -1,5 +1,4 @@
-import type { HistoryRecord } from "../rendezvous/records/history-record.js";
-import { isInOrder } from "../rendezvous/records/history-record.js";
+import { type HistoryRecord, isInOrder } from "../rendezvous/index.js";
 
 type Line = Omit<HistoryRecord, "version">;
 

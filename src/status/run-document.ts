@@ -1,14 +1,19 @@
-import type { Hang } from "../model/hang.js";
-import type { NextStart, StartKind, Starts } from "../model/start.js";
-import type { StepSource, Straggler } from "../model/step.js";
-import type { FailureRecord } from "../rendezvous/records/failure.js";
-import type { PreflightRecord } from "../rendezvous/records/preflight-record.js";
 import type {
+	Hang,
+	NextStart,
+	StartKind,
+	Starts,
+	StepSource,
+	Straggler,
+} from "../model/index.js";
+import type {
+	FailureRecord,
 	NodeState,
 	NoticeRecord,
 	Outcome,
+	PreflightRecord,
 	World,
-} from "../rendezvous/records/records.js";
+} from "../rendezvous/index.js";
 
 /** The phase of a run. `abandoned`: it has not ended, and has no agents. */
 export type RunPhase =

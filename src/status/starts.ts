@@ -1,5 +1,5 @@
-import type { ColdKind } from "../model/start.js";
-import type { LedgerRecord } from "../rendezvous/records/ledger-record.js";
+import type { ColdKind } from "../model/index.js";
+import type { LedgerRecord } from "../rendezvous/index.js";
 
 /** How a node started its workers in a round. */
 export interface NodeStart {

@@ -1,7 +1,7 @@
 import { alignColumns } from "../base/table.js";
 import { formatCount, formatDuration } from "../base/units.js";
-import { plainMessage } from "../logs/plain-text.js";
-import type { NextStart } from "../model/start.js";
+import { plainMessage } from "../logs/index.js";
+import type { NextStart } from "../model/index.js";
 import type {
 	FoundRun,
 	NodeStatus,

@@ -1,4 +1,4 @@
-import type { Outcome, RoundCause } from "../rendezvous/records/records.js";
+import type { Outcome, RoundCause } from "../rendezvous/index.js";
 import type { RoundLine, RunHistory } from "./history.js";
 import { firstSignOf } from "./round-times.js";
 import type { RunDocument } from "./run-document.js";

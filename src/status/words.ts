@@ -4,13 +4,8 @@ import {
 	formatInstant,
 	formatRate,
 } from "../base/units.js";
-import type { Hang } from "../model/hang.js";
-import type { Straggler } from "../model/step.js";
-import type { NoticeRecord } from "../rendezvous/records/records.js";
-import type {
-	Awaited,
-	NodeList,
-} from "../rendezvous/records/waiting-record.js";
+import type { Hang, Straggler } from "../model/index.js";
+import type { Awaited, NodeList, NoticeRecord } from "../rendezvous/index.js";
 import type {
 	NodeStatus,
 	RestartBudget,

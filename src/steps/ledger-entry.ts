@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.js";
-import type { LedgerRecord } from "../model/ledger.js";
-import type { RoundSteps, StageTime } from "../model/step.js";
+import type { LedgerRecord, RoundSteps, StageTime } from "../model/index.js";
 import {
 	applyNews,
 	NO_TIME,

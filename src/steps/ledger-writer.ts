@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.js";
-import type { LedgerRecord } from "../model/ledger.js";
+import type { LedgerRecord } from "../model/index.js";
 
 /** The least time between two writes in a round, in milliseconds … */
 const EVERY_MS = 10_000;

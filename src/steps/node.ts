@@ -1,5 +1,5 @@
-import type { HeldFile } from "../logs/held-file.js";
-import type { StartKind } from "../model/start.js";
+import type { HeldFile } from "../logs/index.js";
+import type { StartKind } from "../model/index.js";
 
 /** One worker process of a node. */
 export interface NodeProcess {

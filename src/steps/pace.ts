@@ -1,4 +1,4 @@
-import type { Pace } from "../model/step.js";
+import type { Pace } from "../model/index.js";
 import type { CountedSteps } from "./sources.js";
 
 /** A pace is that of so many steps. */

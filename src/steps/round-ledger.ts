@@ -1,6 +1,5 @@
-import type { ReceivedReply } from "../channel/events.js";
-import type { StartSource } from "../model/start.js";
-import type { Furthest } from "../model/step.js";
+import type { ReceivedReply } from "../channel/index.js";
+import type { Furthest, StartSource } from "../model/index.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
 import { isRunning, type NodeState, type RunningNode } from "./node.js";

@@ -6,7 +6,7 @@ import {
 	openSync,
 	readSync,
 } from "node:fs";
-import type { HeldFile } from "../logs/held-file.js";
+import type { HeldFile } from "../logs/index.js";
 
 /** Each number in the hook's file: decimal, right-aligned. */
 const LENGTH = 20;

@@ -1,8 +1,11 @@
 import { type Clock, onBeat } from "../base/clock.js";
-import type { ReceivedReply } from "../channel/events.js";
-import type { ProgressRecord, WorkerProgress } from "../model/progress.js";
-import type { Straggler } from "../model/step.js";
-import type { Topic } from "../model/topic.js";
+import type { ReceivedReply } from "../channel/index.js";
+import type {
+	ProgressRecord,
+	Straggler,
+	Topic,
+	WorkerProgress,
+} from "../model/index.js";
 import {
 	isRunning,
 	type NodeProcess,

@@ -18,9 +18,13 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
 import { formatDuration } from "../base/units.js";
-import type { ProgressRecord } from "../model/progress.js";
-import type { Pace, Straggler } from "../model/step.js";
-import { ofRound, type Topic } from "../model/topic.js";
+import {
+	ofRound,
+	type Pace,
+	type ProgressRecord,
+	type Straggler,
+	type Topic,
+} from "../model/index.js";
 import type { NodeState, RunningNode } from "./node.js";
 import { medianOf } from "./pace.js";
 

@@ -22,7 +22,7 @@ import type {
 	Stages,
 	StageTime,
 	StepSource,
-} from "../model/step.js";
+} from "../model/index.js";
 
 /** A worker's new step. All times are milliseconds on the agent's steady clock. */
 export interface WorkerStep {

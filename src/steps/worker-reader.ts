@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
-import type { ReceivedReply } from "../channel/events.js";
-import type { HeldFile } from "../logs/held-file.js";
-import type { Pace, StepSource } from "../model/step.js";
+import type { ReceivedReply } from "../channel/index.js";
+import type { HeldFile } from "../logs/index.js";
+import type { Pace, StepSource } from "../model/index.js";
 import { OwnTime } from "./pace.js";
 import { HookSteps, OutputSteps } from "./sources.js";
 import {

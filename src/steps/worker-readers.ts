@@ -1,7 +1,10 @@
 import type { Clock } from "../base/clock.js";
-import type { ReceivedReply } from "../channel/events.js";
-import { channelPaths, hookPaths } from "../channel/layout.js";
-import type { WorkerProgress } from "../model/progress.js";
+import {
+	channelPaths,
+	hookPaths,
+	type ReceivedReply,
+} from "../channel/index.js";
+import type { WorkerProgress } from "../model/index.js";
 import type { NodeProcess } from "./node.js";
 import { Arrivals } from "./pace.js";
 import { WorkerReader } from "./worker-reader.js";

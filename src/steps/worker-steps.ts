@@ -1,4 +1,4 @@
-import { STEP_SOURCES, type StepSource } from "../model/step.js";
+import { STEP_SOURCES, type StepSource } from "../model/index.js";
 
 /** A step number as one of the sources shows it. */
 export interface SeenStep {

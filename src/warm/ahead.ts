@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import type { ColdKind, NextStart } from "../model/start.js";
-import type { StepSource } from "../model/step.js";
+import type { ColdKind, NextStart, StepSource } from "../model/index.js";
 import type { GroupRegistry, WorkerSpec } from "../processes/index.js";
 
 /** What is known of the node and its workers when starts are prepared. */

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.js";
-import type { NextStart, SharedModules } from "../model/start.js";
+import type { NextStart, SharedModules } from "../model/index.js";
 import type { WorkerSpec } from "../processes/index.js";
 import type {
 	Ahead,

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
 import { readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
-import type { ColdKind } from "../model/start.js";
+import type { ColdKind } from "../model/index.js";
 import {
 	type GroupRegistry,
 	signalProcess,

@@ -12,8 +12,8 @@ import {
 	text,
 	whole,
 } from "../base/shape.js";
-import { type HookPaths, hookPaths } from "../channel/layout.js";
-import type { StepSource } from "../model/step.js";
+import { type HookPaths, hookPaths } from "../channel/index.js";
+import type { StepSource } from "../model/index.js";
 import { signalProcess, type WorkerSpec } from "../processes/index.js";
 import type { Learning } from "./ahead.js";
 

@@ -3,7 +3,7 @@ import { type BigIntStats, fstatSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Duplex } from "node:stream";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/worker-hook.js";
+import { PARKED_BY, PARKING_DESCRIPTOR } from "../channel/index.js";
 import { signalProcess, type WorkerSpec } from "../processes/index.js";
 import type {
 	Ahead,

@@ -1,4 +1,4 @@
-import type { NextStart } from "../model/start.js";
+import type { NextStart } from "../model/index.js";
 import type { WorkerExit } from "../processes/index.js";
 import type { ColdReason, NextFacts, StartFacts } from "./ahead.js";
 

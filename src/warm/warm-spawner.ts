@@ -1,5 +1,9 @@
-import type { NextStart, StartSource, Starts } from "../model/start.js";
-import type { StepSource } from "../model/step.js";
+import type {
+	NextStart,
+	StartSource,
+	Starts,
+	StepSource,
+} from "../model/index.js";
 import type {
 	RunningWorkers,
 	WorkerHandle,

@@ -55,9 +55,12 @@ describe("the house", () => {
 		);
 	});
 
-	it.each([
+	it.each<[string, typeof FLOORS]>([
 		["the house", FLOORS],
-		...FLOORS_INSIDE.map((floors) => [String(floors[0]), floors] as const),
+		...FLOORS_INSIDE.map((floors): [string, typeof FLOORS] => [
+			String(floors[0]),
+			floors,
+		]),
 	])("has no arrow up or sideways: %s", (_, floors) => {
 		const wrong = IMPORTS.filter(({ from, to, kind }) => {
 			if (kind !== "file" || from.endsWith("/index.ts")) return false;

@@ -1,20 +1,18 @@
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import { reachStore } from "../../rendezvous/access/reach-store.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import { recordAt } from "../../rendezvous/records/record-codec.js";
+import type { AgentConfig } from "../../config/index.js";
 import {
+	decodeNode,
 	freeNodeId,
-	nodeIdCandidates,
-} from "../../rendezvous/records/record-writer.js";
-import {
 	type NodeRecord,
+	nodeIdCandidates,
 	RECREATED,
-} from "../../rendezvous/records/records.js";
-import { decodeNode } from "../../rendezvous/records/run-view.js";
-import type { Snapshot, Store } from "../../store/store.js";
+	RunKeys,
+	reachStore,
+	recordAt,
+} from "../../rendezvous/index.js";
+import type { Snapshot, Store } from "../../store/index.js";
 
 export interface ChooseOptions {
 	readonly config: AgentConfig;

@@ -3,27 +3,25 @@ import { lookup } from "node:dns/promises";
 import type { Clock } from "../../base/clock.js";
 import { EXIT_CODES } from "../../base/errors.js";
 import { within } from "../../base/within.js";
+import { hostIdOf, isGone, ownIdentity } from "../../channel/index.js";
 import {
-	hostIdOf,
-	isGone,
-	ownIdentity,
-} from "../../channel/process-identity.js";
-import type { AgentConfig, StoreConfig } from "../../config/agent-config.js";
-import { externalAddresses } from "../../config/host.js";
-import { addressOf, isLoopback } from "../../config/parse/endpoints.js";
-import {
+	type AgentConfig,
+	addressOf,
 	chooseLocalAddress,
+	externalAddresses,
 	identifyCommand,
-} from "../../config/resolve-identity.js";
-import type { RunCommand } from "../../model/run.js";
-import type { JoinedRun } from "../../rendezvous/member/join-run.js";
+	isLoopback,
+	type StoreConfig,
+} from "../../config/index.js";
+import type { RunCommand } from "../../model/index.js";
 import {
+	type JoinedRun,
 	Membership,
 	type MembershipOptions,
-} from "../../rendezvous/member/membership.js";
-import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
-import type { NodeRecord } from "../../rendezvous/records/records.js";
-import type { Store } from "../../store/store.js";
+	type NodeRecord,
+	type PreflightRecord,
+} from "../../rendezvous/index.js";
+import type { Store } from "../../store/index.js";
 import { type Ending, leftWith } from "../machine/state.js";
 import {
 	type ChooseOptions,

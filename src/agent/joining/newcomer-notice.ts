@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/logger.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import type { RoundView } from "../../rendezvous/member/membership.js";
+import type { AgentConfig } from "../../config/index.js";
+import type { RoundView } from "../../rendezvous/index.js";
 
 /**
  * Says once that this node joins a run that continues without it. If the run's id derives from the command, a second

@@ -2,13 +2,15 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
-import type { AgentConfig } from "../../config/agent-config.js";
+import type { AgentConfig } from "../../config/index.js";
 import { describeShellEnd, runShell } from "../../processes/index.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { PreflightRecord } from "../../rendezvous/records/preflight-record.js";
-import { encodeRecord } from "../../rendezvous/records/record-codec.js";
-import { RECORD_VERSION } from "../../rendezvous/records/records.js";
-import type { Store } from "../../store/store.js";
+import {
+	encodeRecord,
+	type PreflightRecord,
+	RECORD_VERSION,
+	RunKeys,
+} from "../../rendezvous/index.js";
+import type { Store } from "../../store/index.js";
 import { shellEnvironment } from "../workers/worker-environment.js";
 
 /** What of an agent's configuration counts for its preflight. */

@@ -9,19 +9,17 @@ import { join } from "node:path";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { formatDuration } from "../../base/units.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import { lastLines } from "../../logs/last-lines.js";
+import type { AgentConfig } from "../../config/index.js";
+import { lastLines } from "../../logs/index.js";
 import { describeShellEnd, runShell } from "../../processes/index.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	encodeRecord,
-	recordAt,
-} from "../../rendezvous/records/record-codec.js";
-import {
 	REPLACED,
 	type ReplacedRecord,
-} from "../../rendezvous/records/records.js";
-import type { Store } from "../../store/store.js";
+	RunKeys,
+	recordAt,
+} from "../../rendezvous/index.js";
+import type { Store } from "../../store/index.js";
 import type { LauncherIo } from "../workers/node-resources.js";
 import { shellEnvironment } from "../workers/worker-environment.js";
 

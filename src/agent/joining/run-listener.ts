@@ -1,4 +1,4 @@
-import type { Store } from "../../store/store.js";
+import type { Store } from "../../store/index.js";
 import type { PortReservation } from "../workers/reserve-port.js";
 import type { EnterRunOptions } from "./enter-run.js";
 import {

@@ -1,6 +1,5 @@
-import type { AgentConfig } from "../../config/agent-config.js";
-import { RECORD_VERSION } from "../../rendezvous/records/records.js";
-import type { RunSpec } from "../../rendezvous/records/run-spec.js";
+import type { AgentConfig } from "../../config/index.js";
+import { RECORD_VERSION, type RunSpec } from "../../rendezvous/index.js";
 
 /** Without a limit or a window there is no field, as with agents of an older version. */
 function restartLimits({

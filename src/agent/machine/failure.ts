@@ -1,21 +1,18 @@
 import { EXIT_CODES, isShortage } from "../../base/errors.js";
-import { fingerprintOf } from "../../failures/fingerprint.js";
-import { traceWords } from "../../failures/trace.js";
-import { decide as askPolicy } from "../../policies/check-decision.js";
+import { fingerprintOf, traceWords } from "../../failures/index.js";
 import {
+	decide as askPolicy,
+	type Charge,
 	decisionOf,
 	firstMatch,
+	type PolicyContext,
+	type RestartDecision,
 	type Rule,
 	type Verdict,
 	withoutCulprit,
-} from "../../policies/rules/rule.js";
-import type {
-	Charge,
-	PolicyContext,
-	RestartDecision,
-} from "../../policies/strategy.js";
+} from "../../policies/index.js";
 import { OUT_OF_MEMORY, type SpawnProblem } from "../../processes/index.js";
-import type { FailureRecord } from "../../rendezvous/records/failure.js";
+import type { FailureRecord } from "../../rendezvous/index.js";
 import type { Failure, TransitionContext } from "./inputs.js";
 import { type Facts, rankOf } from "./state.js";
 import {

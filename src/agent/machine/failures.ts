@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "../../base/errors.js";
-import { killAtWith } from "../../notices/pending-notices.js";
+import { killAtWith } from "../../notices/index.js";
 import {
 	dueFailure,
 	givenUp,

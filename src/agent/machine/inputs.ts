@@ -1,13 +1,12 @@
-import type { NoticeState, WorldChangeEvent } from "../../channel/events.js";
-import type { Notice, NoticeOrigin } from "../../model/notice.js";
-import type { Rule } from "../../policies/rules/rule.js";
-import type { RestartPolicyStrategy } from "../../policies/strategy.js";
+import type { NoticeState, WorldChangeEvent } from "../../channel/index.js";
+import type { Notice, NoticeOrigin } from "../../model/index.js";
+import type { RestartPolicyStrategy, Rule } from "../../policies/index.js";
 import type { SpawnProblem, WorkerExit } from "../../processes/index.js";
-import type { RoundView } from "../../rendezvous/member/membership.js";
 import type {
 	RoundRecord,
+	RoundView,
 	SeatRecord,
-} from "../../rendezvous/records/records.js";
+} from "../../rendezvous/index.js";
 import type { Described, WorkerExited } from "./worker.js";
 
 /** What an agent's decisions depend on besides its state. All times are on one clock, in milliseconds. */

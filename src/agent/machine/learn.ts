@@ -5,9 +5,9 @@ import {
 	type PendingNotices,
 	withNotice,
 	withoutOrigin,
-} from "../../notices/pending-notices.js";
+} from "../../notices/index.js";
 import { STOP_CODES } from "../../processes/index.js";
-import type { RoundView } from "../../rendezvous/member/membership.js";
+import type { RoundView } from "../../rendezvous/index.js";
 import { firstFailure, givenUp, notStarted } from "./failure.js";
 import type {
 	AgentInput,

@@ -5,7 +5,7 @@ import {
 	leavingFor,
 	noticeInWords,
 	TOO_LATE,
-} from "../../notices/pending-notices.js";
+} from "../../notices/index.js";
 import { policyOnChange } from "./failure.js";
 import type { StopAsked, TransitionContext } from "./inputs.js";
 import {

@@ -1,13 +1,13 @@
 import { EXIT_CODES } from "../../base/errors.js";
-import type { WorldChangeEvent } from "../../channel/events.js";
+import type { WorldChangeEvent } from "../../channel/index.js";
 import {
 	holdWith,
 	inTime,
 	killAtWith,
 	leavingFor,
 	type PendingNotices,
-} from "../../notices/pending-notices.js";
-import type { Verdict } from "../../policies/rules/rule.js";
+} from "../../notices/index.js";
+import type { Verdict } from "../../policies/index.js";
 import type { Matter, TransitionContext } from "./inputs.js";
 import {
 	type Ending,

@@ -1,4 +1,4 @@
-import type { NewIntent } from "../../rendezvous/records/intent.js";
+import type { NewIntent } from "../../rendezvous/index.js";
 import type { Facts } from "./state.js";
 
 /** The content of the agent's record, without times; null: nothing yet, or nothing more. */

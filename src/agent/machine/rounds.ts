@@ -1,7 +1,7 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { formatCount } from "../../base/units.js";
-import { isWorthARound } from "../../notices/pending-notices.js";
-import type { RoundView } from "../../rendezvous/member/membership.js";
+import { isWorthARound } from "../../notices/index.js";
+import type { RoundView } from "../../rendezvous/index.js";
 import { policyFailure, policyOnChange, withFailure } from "./failure.js";
 import type { TransitionContext } from "./inputs.js";
 import {

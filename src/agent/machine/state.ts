@@ -2,16 +2,16 @@ import {
 	type Hold,
 	type PendingNotices,
 	tooLateAt,
-} from "../../notices/pending-notices.js";
-import type { RoundView } from "../../rendezvous/member/membership.js";
-import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { Departure } from "../../rendezvous/records/intent.js";
+} from "../../notices/index.js";
 import type {
+	Departure,
+	FailureRecord,
 	NodeFailure,
 	Outcome,
+	RoundView,
 	SeatRecord,
-} from "../../rendezvous/records/records.js";
-import type { RunOutcome } from "../../status/report.js";
+} from "../../rendezvous/index.js";
+import type { RunOutcome } from "../../status/index.js";
 import { attentionAt, isRemaining, type WorkerSlot } from "./worker.js";
 
 export type Phase = "JOINING" | "RUNNING" | "STOPPING" | "FINISHED" | "CLOSED";

@@ -21,11 +21,11 @@
  *   PAUSE, when the next round ran        | for work                            |
  */
 
-import type { WorldChangeEvent } from "../../channel/events.js";
-import type { Trace } from "../../failures/trace.js";
-import type { RuleCause } from "../../policies/rules/rule.js";
+import type { WorldChangeEvent } from "../../channel/index.js";
+import type { Trace } from "../../failures/index.js";
+import type { RuleCause } from "../../policies/index.js";
 import type { WorkerExit } from "../../processes/index.js";
-import type { WorkerError } from "../../status/report.js";
+import type { WorkerError } from "../../status/index.js";
 
 /** How long a worker may wait for another round before its wait counts as a request, in milliseconds. */
 export const REQUEST_AFTER_MS = 2_000;

@@ -1,29 +1,27 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../base/errors.js";
-import type { AgentConfig, ExitCodeConfig } from "../../config/agent-config.js";
-import { lastLines } from "../../logs/last-lines.js";
-import { workerDirectory } from "../../logs/log-directory.js";
-import type { WorkerProgress } from "../../model/progress.js";
-import type { Starts } from "../../model/start.js";
+import type { AgentConfig, ExitCodeConfig } from "../../config/index.js";
+import { lastLines, workerDirectory } from "../../logs/index.js";
+import type { Starts, WorkerProgress } from "../../model/index.js";
 import {
 	comesBackAt,
+	type FailureRecord,
+	type RoundRecord,
 	spentByRun,
 	usedOf,
-} from "../../rendezvous/records/budgets.js";
-import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { RoundRecord } from "../../rendezvous/records/records.js";
-import { roleBudgets } from "../../status/budgets.js";
-import { readErrorFile } from "../../status/error-file.js";
-import type {
-	RestartsUsed,
-	RootCause,
-	RoundStory,
-	RunReport,
-	WorkerResult,
-} from "../../status/report.js";
-import type { RestartBudget } from "../../status/run-document.js";
-import { budgetOwner } from "../../status/words.js";
+} from "../../rendezvous/index.js";
+import {
+	budgetOwner,
+	type RestartBudget,
+	type RestartsUsed,
+	type RootCause,
+	type RoundStory,
+	type RunReport,
+	readErrorFile,
+	roleBudgets,
+	type WorkerResult,
+} from "../../status/index.js";
 import type { Ending } from "../machine/state.js";
 import type { WorkerWords } from "../workers/worker-process.js";
 

@@ -3,20 +3,24 @@ import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import { within } from "../../base/within.js";
-import type { AgentConfig } from "../../config/agent-config.js";
+import type { AgentConfig } from "../../config/index.js";
 import {
 	endedRunsDirectory,
 	forgetEndedRuns,
 	writeEndedRun,
-} from "../../node-files/ended-runs.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import { informationAt } from "../../rendezvous/records/record-codec.js";
-import { BUDGET } from "../../rendezvous/records/records.js";
-import type { RunSpec } from "../../rendezvous/records/run-spec.js";
-import { ownBudget } from "../../status/budgets.js";
-import type { RunReport } from "../../status/report.js";
-import type { RestartBudget } from "../../status/run-document.js";
-import type { Snapshot, Store } from "../../store/store.js";
+} from "../../node-files/index.js";
+import {
+	BUDGET,
+	informationAt,
+	RunKeys,
+	type RunSpec,
+} from "../../rendezvous/index.js";
+import {
+	ownBudget,
+	type RestartBudget,
+	type RunReport,
+} from "../../status/index.js";
+import type { Snapshot, Store } from "../../store/index.js";
 import type { Ending } from "../machine/state.js";
 
 /** How long the end waits for a store that may be unreachable, in milliseconds. */

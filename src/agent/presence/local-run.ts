@@ -3,25 +3,20 @@ import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import type { ChannelRoot } from "../../channel/channel-root.js";
-import { replaceFile } from "../../channel/message-file.js";
-import type { AgentConfig } from "../../config/agent-config.js";
+import { type ChannelRoot, replaceFile } from "../../channel/index.js";
+import type { AgentConfig } from "../../config/index.js";
 import {
 	encodeMirror,
 	leaveSignalOf,
 	MIRROR_FILE,
-	writeNodeFile,
-} from "../../node-files/node-file.js";
-import {
 	onNoticeRequest,
 	onStopRequest,
 	onWhyRequest,
 	whenTakenBack,
-} from "../../node-files/requests.js";
-import { stopRun } from "../../rendezvous/member/write-stop.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import { encodeRecord } from "../../rendezvous/records/record-codec.js";
-import type { Store, Watch } from "../../store/store.js";
+	writeNodeFile,
+} from "../../node-files/index.js";
+import { encodeRecord, RunKeys, stopRun } from "../../rendezvous/index.js";
+import type { Store, Watch } from "../../store/index.js";
 import type { NoticeInput } from "../machine/inputs.js";
 import type { NodeResources } from "../workers/node-resources.js";
 

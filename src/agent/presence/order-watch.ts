@@ -1,10 +1,12 @@
 import type { Clock } from "../../base/clock.js";
-import type { NoticeListener } from "../../model/notice.js";
-import type { RunKeys } from "../../rendezvous/records/keys.js";
-import { informationAt } from "../../rendezvous/records/record-codec.js";
-import { DRAIN, type DrainRecord } from "../../rendezvous/records/records.js";
-import { LateWatch } from "../../store/late-watch.js";
-import type { Store } from "../../store/store.js";
+import type { NoticeListener } from "../../model/index.js";
+import {
+	DRAIN,
+	type DrainRecord,
+	informationAt,
+	type RunKeys,
+} from "../../rendezvous/index.js";
+import { LateWatch, type Store } from "../../store/index.js";
 
 export interface OrderWatchOptions {
 	readonly clock: Clock;

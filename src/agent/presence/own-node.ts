@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.js";
-import { plainMessage } from "../../logs/plain-text.js";
-import type { RoundRecord } from "../../rendezvous/records/records.js";
-import type {
-	NodeNow,
-	OwnWorker,
-	Readiness,
-	WorkerState,
-} from "../../status/node-document.js";
-import { waitingInWords } from "../../status/words.js";
+import { plainMessage } from "../../logs/index.js";
+import type { RoundRecord } from "../../rendezvous/index.js";
+import {
+	type NodeNow,
+	type OwnWorker,
+	type Readiness,
+	type WorkerState,
+	waitingInWords,
+} from "../../status/index.js";
 import { type AgentState, INITIAL_STATE } from "../machine/state.js";
 import { isEnding, type WorkerSlot } from "../machine/worker.js";
 import { standingLine } from "./pinned-view.js";

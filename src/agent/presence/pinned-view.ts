@@ -1,11 +1,10 @@
 import type { Clock } from "../../base/clock.js";
 import { timeOfDay } from "../../base/local-time.js";
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
-import { plainMessage } from "../../logs/plain-text.js";
-import type { WorkerProgress } from "../../model/progress.js";
-import type { Straggler } from "../../model/step.js";
-import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import { stragglerInWords, waitingInWords } from "../../status/words.js";
+import { plainMessage } from "../../logs/index.js";
+import type { Straggler, WorkerProgress } from "../../model/index.js";
+import type { FailureRecord } from "../../rendezvous/index.js";
+import { stragglerInWords, waitingInWords } from "../../status/index.js";
 import type { AgentState } from "../machine/state.js";
 import { isSpare } from "../machine/state.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import { waitingInWords } from "../../status/words.js";
+import { waitingInWords } from "../../status/index.js";
 import {
 	type AgentState,
 	type Finished,

@@ -1,11 +1,14 @@
-import { channelPaths, hookPaths } from "../../channel/layout.js";
-import { explainCrash, readCores } from "../../failures/crash.js";
+import { channelPaths, hookPaths } from "../../channel/index.js";
 import {
+	explainCrash,
+	parseTrace,
 	raisedWords,
+	readCores,
 	readException,
+	type Trace,
 	traceOf,
-} from "../../failures/exception.js";
-import { parseTrace, type Trace, traceWords } from "../../failures/trace.js";
+	traceWords,
+} from "../../failures/index.js";
 import {
 	describeExit,
 	type OomKills,
@@ -13,7 +16,7 @@ import {
 	signalOf,
 	type WorkerExit,
 } from "../../processes/index.js";
-import type { WorkerError } from "../../status/report.js";
+import type { WorkerError } from "../../status/index.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { WorkerFiles } from "./workplace.js";
 

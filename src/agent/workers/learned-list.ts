@@ -5,21 +5,18 @@ import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import type { WorkerCommand } from "../../config/agent-config.js";
-import { digestFile } from "../../config/resolve-identity.js";
-import type { SharedModules } from "../../model/start.js";
+import { digestFile, type WorkerCommand } from "../../config/index.js";
+import type { SharedModules } from "../../model/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import {
-	LEARNED,
-	modulesOf,
-	recordOfModules,
-} from "../../rendezvous/records/learned-record.js";
 import {
 	encodeRecord,
 	informationAt,
-} from "../../rendezvous/records/record-codec.js";
-import type { Store, Watch } from "../../store/store.js";
+	LEARNED,
+	modulesOf,
+	RunKeys,
+	recordOfModules,
+} from "../../rendezvous/index.js";
+import type { Store, Watch } from "../../store/index.js";
 import { readPythonArguments, type SharedImports } from "../../warm/index.js";
 import type { OpenSpawner } from "./open-spawner.js";
 import { type WorkerOwner, workerWithoutPlace } from "./worker-environment.js";

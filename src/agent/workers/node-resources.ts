@@ -6,17 +6,20 @@ import { messageOf } from "../../base/errors.js";
 import {
 	type ChannelRoot,
 	openChannelRoot,
-} from "../../channel/channel-root.js";
-import { type ReplyListener, ReplyWatch } from "../../channel/reply-watch.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import { createConsole, type WorkerConsole } from "../../logs/console-tail.js";
-import type { FileCare, ProcessLogger } from "../../logs/create-logger.js";
-import { FreeSpaceWatch } from "../../logs/free-space.js";
+	type ReplyListener,
+	ReplyWatch,
+} from "../../channel/index.js";
+import type { AgentConfig } from "../../config/index.js";
 import {
+	createConsole,
+	type FileCare,
+	FreeSpaceWatch,
 	type LogDirectory,
 	openLogDirectory,
-} from "../../logs/log-directory.js";
-import type { PinnedScreen } from "../../logs/pinned-screen.js";
+	type PinnedScreen,
+	type ProcessLogger,
+	type WorkerConsole,
+} from "../../logs/index.js";
 import { endLeftBehind, type WorkerSpawner } from "../../processes/index.js";
 import { type OpenSpawner, prepareSpawner } from "./open-spawner.js";
 

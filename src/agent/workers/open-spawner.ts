@@ -1,10 +1,9 @@
 import type { Cleanups } from "../../base/cleanups.js";
 import type { Clock } from "../../base/clock.js";
 import type { Logger } from "../../base/logger.js";
-import type { ChannelRoot } from "../../channel/channel-root.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import { nodeHook } from "../../config/resolve-command.js";
-import type { StartSource } from "../../model/start.js";
+import type { ChannelRoot } from "../../channel/index.js";
+import { type AgentConfig, nodeHook } from "../../config/index.js";
+import type { StartSource } from "../../model/index.js";
 import {
 	agentMark,
 	findSetpriv,

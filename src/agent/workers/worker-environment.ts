@@ -1,6 +1,6 @@
 import { delimiter } from "node:path";
-import type { WorkerInfo } from "../../channel/events.js";
-import type { AgentConfig } from "../../config/agent-config.js";
+import type { WorkerInfo } from "../../channel/index.js";
+import type { AgentConfig } from "../../config/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
 
 /** The part of an agent's configuration that its workers see. */

@@ -4,12 +4,9 @@ import type {
 	ReceivedReply,
 	WorkerInfo,
 	WorldChangeEvent,
-} from "../../channel/events.js";
-import type {
-	RoundRecord,
-	SeatRecord,
-} from "../../rendezvous/records/records.js";
-import type { WorkerResult } from "../../status/report.js";
+} from "../../channel/index.js";
+import type { RoundRecord, SeatRecord } from "../../rendezvous/index.js";
+import type { WorkerResult } from "../../status/index.js";
 import {
 	type MachineNotice,
 	type PauseNotice,

@@ -1,20 +1,21 @@
 import { closeSync } from "node:fs";
-import type { WorkerInfo } from "../../channel/events.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import type { Followed, WorkerConsole } from "../../logs/console-tail.js";
-import { lastLines } from "../../logs/last-lines.js";
-import type { LogDirectory } from "../../logs/log-directory.js";
-import { renderPrefix } from "../../logs/prefix.js";
-import type { LogStream, WorkerLogs } from "../../logs/worker-logs.js";
+import type { WorkerInfo } from "../../channel/index.js";
+import type { AgentConfig } from "../../config/index.js";
 import {
+	type Followed,
+	type LogDirectory,
+	type LogStream,
+	lastLines,
 	planStreams,
 	redirectedIn,
+	renderPrefix,
 	type StreamPlan,
+	type WorkerConsole,
+	type WorkerLogs,
 	type WorkerStreams,
-} from "../../logs/worker-streams.js";
+} from "../../logs/index.js";
 import type { NextStreams } from "../../processes/index.js";
-import { readErrorFile } from "../../status/error-file.js";
-import type { WorkerError } from "../../status/report.js";
+import { readErrorFile, type WorkerError } from "../../status/index.js";
 
 /** A longer stack at the end of a worker's stderr is cut. */
 const MOST_STACK_LINES = 200;

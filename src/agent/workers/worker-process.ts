@@ -1,4 +1,4 @@
-import type { WorkerLogs } from "../../logs/worker-logs.js";
+import type { WorkerLogs } from "../../logs/index.js";
 import type { WorkerHandle } from "../../processes/index.js";
 
 /** What is left of one worker's output. */

@@ -1,4 +1,4 @@
-import type { ReceivedReply } from "../../channel/events.js";
+import type { ReceivedReply } from "../../channel/index.js";
 import type { AgentInput } from "../machine/inputs.js";
 
 /**

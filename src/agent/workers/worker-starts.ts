@@ -3,7 +3,7 @@ import { isShortage, messageOf, systemErrorCode } from "../../base/errors.js";
 import { inBatches } from "../../base/in-batches.js";
 import type { Logger } from "../../base/logger.js";
 import type { SpawnProblem } from "../../processes/index.js";
-import type { RoundRecord } from "../../rendezvous/records/records.js";
+import type { RoundRecord } from "../../rendezvous/index.js";
 import type { AgentInput } from "../machine/inputs.js";
 import type { Worker } from "./worker.js";
 import type { Workplace } from "./workplace.js";

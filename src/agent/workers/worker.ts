@@ -6,7 +6,7 @@ import type {
 	WorkerInfo,
 	WorkerState,
 	WorldChangeEvent,
-} from "../../channel/events.js";
+} from "../../channel/index.js";
 import type {
 	OomKills,
 	SpawnProblem,
@@ -14,8 +14,8 @@ import type {
 	WorkerHandle,
 	WorkerSpawner,
 } from "../../processes/index.js";
-import type { RoundRecord } from "../../rendezvous/records/records.js";
-import type { WorkerResult } from "../../status/report.js";
+import type { RoundRecord } from "../../rendezvous/index.js";
+import type { WorkerResult } from "../../status/index.js";
 import type { AgentInput } from "../machine/inputs.js";
 import { explainEnd } from "./explain-end.js";
 import type { WorkerProcess, WorkerWords } from "./worker-process.js";

@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.js";
-import type { ChannelRoot } from "../../channel/channel-root.js";
-import type { WorkerInfo } from "../../channel/events.js";
 import type {
+	ChannelRoot,
 	OutgoingEvent,
 	OutgoingNotice,
 	WorkerChannel,
-} from "../../channel/worker-channel.js";
+	WorkerInfo,
+} from "../../channel/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
-import type { RoundRecord } from "../../rendezvous/records/records.js";
+import type { RoundRecord } from "../../rendezvous/index.js";
 import type { Replies } from "./node-resources.js";
 import {
 	commandOf,

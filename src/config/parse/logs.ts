@@ -1,5 +1,5 @@
 import { didYouMean } from "../../base/nearest-name.js";
-import type { StreamSelection } from "../../model/stream.js";
+import type { StreamSelection } from "../../model/index.js";
 import {
 	allOf,
 	invalid,

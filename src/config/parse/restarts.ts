@@ -1,6 +1,6 @@
 import { didYouMean } from "../../base/nearest-name.js";
-import type { RestartLimit } from "../../model/budget.js";
-import { RestartPolicy } from "../../policies/restart-policy.js";
+import type { RestartLimit } from "../../model/index.js";
+import { RestartPolicy } from "../../policies/index.js";
 import {
 	invalid,
 	ok,

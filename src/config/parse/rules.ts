@@ -6,7 +6,7 @@ import {
 	type Rule,
 	type RuleFacts,
 	type RuleTerm,
-} from "../../policies/rules/rule.js";
+} from "../../policies/index.js";
 import {
 	allOf,
 	mapParsed,

@@ -1,12 +1,12 @@
 import { formatCount } from "../../base/units.js";
-import type { RunDocument } from "../../status/run-document.js";
 import {
 	backWords,
 	budgetOwner,
 	forEachOwner,
 	leftOfRoles,
+	type RunDocument,
 	windowOf,
-} from "../../status/words.js";
+} from "../../status/index.js";
 import type { StatusDocument } from "../status-document.js";
 import type { SectionProps } from "./model.js";
 import { ago, clockTime, duration } from "./words.js";

@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/units.js";
-import type { RunDocument } from "../../status/run-document.js";
+import type { RunDocument } from "../../status/index.js";
 import { type Health, healthOf, stragglerOf } from "./health.js";
 import { isOld, type Model } from "./model.js";
 import type { Standing } from "./parts.js";

@@ -1,6 +1,10 @@
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
-import type { RunDocument, WorkerStatus } from "../../status/run-document.js";
-import { hangInWords, stragglerInWords } from "../../status/words.js";
+import {
+	hangInWords,
+	type RunDocument,
+	stragglerInWords,
+	type WorkerStatus,
+} from "../../status/index.js";
 import type { Standing } from "./parts.js";
 import { capital, plain } from "./words.js";
 

@@ -1,4 +1,4 @@
-import type { TimelineIncident } from "../../status/timeline.js";
+import type { TimelineIncident } from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { type Column, Section, Table } from "./parts.js";
 import { IncidentSign } from "./time-line.js";

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/units.js";
-import type { Spent } from "../../status/goodput/categories.js";
+import type { Spent } from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { Section, Sign } from "./parts.js";
 

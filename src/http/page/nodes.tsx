@@ -1,12 +1,13 @@
 import { formatCount } from "../../base/units.js";
-import type { NodeStatus, RunDocument } from "../../status/run-document.js";
-import type { NodePhase } from "../../status/spans.js";
 import {
 	leftOfNode,
+	type NodePhase,
+	type NodeStatus,
 	pidsInWords,
+	type RunDocument,
 	stateInWords,
 	stepsInWords,
-} from "../../status/words.js";
+} from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { type Column, PhaseSign, Section, Table } from "./parts.js";
 import { ago, plain } from "./words.js";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { NodePhase } from "../../status/spans.js";
+import type { NodePhase } from "../../status/index.js";
 
 export { render } from "preact";
 

@@ -1,7 +1,10 @@
 import { formatCount } from "../../base/units.js";
-import type { InstanceHistory, RoundLine } from "../../status/history.js";
-import { savedByAll } from "../../status/starts.js";
-import { wordsOfStarts } from "../../status/words.js";
+import {
+	type InstanceHistory,
+	type RoundLine,
+	savedByAll,
+	wordsOfStarts,
+} from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { type Column, Section, Table } from "./parts.js";
 import { changes, clockTime, duration, plain, withPid } from "./words.js";

@@ -1,4 +1,4 @@
-import type { Timeline } from "../../status/timeline.js";
+import type { Timeline } from "../../status/index.js";
 import { shortened } from "./words.js";
 
 const SECOND = 1_000;

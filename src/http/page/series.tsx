@@ -1,4 +1,4 @@
-import type { RunDocument, WorkerStatus } from "../../status/run-document.js";
+import type { RunDocument, WorkerStatus } from "../../status/index.js";
 import { formatStep } from "./health.js";
 import type { Point, SectionProps, Series } from "./model.js";
 import { Section } from "./parts.js";

@@ -1,6 +1,10 @@
 import { formatCount } from "../../base/units.js";
-import type { NodePhase, Span } from "../../status/spans.js";
-import type { Timeline, TimelineIncident } from "../../status/timeline.js";
+import type {
+	NodePhase,
+	Span,
+	Timeline,
+	TimelineIncident,
+} from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { fillOf, PhaseSign, Section, Sign } from "./parts.js";
 import {

@@ -1,8 +1,10 @@
 import { formatCount } from "../../base/units.js";
-import type { WorkerDocument } from "../../status/node-document.js";
-import type { WorkerStatus } from "../../status/run-document.js";
-import type { NodePhase } from "../../status/spans.js";
-import { stepsInWords } from "../../status/words.js";
+import {
+	type NodePhase,
+	stepsInWords,
+	type WorkerDocument,
+	type WorkerStatus,
+} from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { PhaseSign, Section } from "./parts.js";
 import { ago, plain } from "./words.js";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/shape.js";
-import type { Notice } from "../../model/notice.js";
+import type { Notice } from "../../model/index.js";
 import {
 	type Exchange,
 	expectSuccess,

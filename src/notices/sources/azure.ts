@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { isObject } from "../../base/shape.js";
-import type { Notice } from "../../model/notice.js";
+import type { Notice } from "../../model/index.js";
 import { MetadataService, unexpectedBody } from "./http.js";
 import { objectIn, textIn, timeIn, wordIn } from "./parse-json.js";
 import type { Cloud, CloudSource, PolledValue, Reading } from "./source.js";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { messageOf, systemErrorCode } from "../../base/errors.js";
-import type { Notice } from "../../model/notice.js";
+import type { Notice } from "../../model/index.js";
 import { knownTime, wordIn } from "./parse-json.js";
 import type { PolledValue, Reading, SourceContext } from "./source.js";
 

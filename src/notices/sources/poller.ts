@@ -1,6 +1,6 @@
 import { onBeat } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
-import type { Notice, NoticeListener } from "../../model/notice.js";
+import type { Notice, NoticeListener } from "../../model/index.js";
 import type {
 	OpenSource,
 	PolledValue,

@@ -1,4 +1,4 @@
-import type { Notice } from "../../model/notice.js";
+import type { Notice } from "../../model/index.js";
 
 /**
  * The notice in a platform's SIGTERM; undefined if it is none. A platform that ends a pod or a job sends SIGTERM, and

@@ -4,7 +4,7 @@ import type {
 	Notice,
 	NoticeListener,
 	NoticeOrigin,
-} from "../../model/notice.js";
+} from "../../model/index.js";
 import type { Transport } from "./http.js";
 
 /** What a source needs. */

@@ -1,4 +1,4 @@
-import type { Notice } from "../../model/notice.js";
+import type { Notice } from "../../model/index.js";
 import type { OpenSource, SourceContext } from "./source.js";
 
 /** A time that is known before: when a notice of it is due. All are milliseconds since 1970. */

@@ -1,9 +1,12 @@
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
-import type { Host } from "../../config/host.js";
-import type { WorkerCount } from "../../config/parse/nodes.js";
-import { loopbackTrouble } from "../../config/resolve-store.js";
-import { countWorkers, listDeviceFiles } from "../../config/resolve-workers.js";
+import {
+	countWorkers,
+	type Host,
+	listDeviceFiles,
+	loopbackTrouble,
+	type WorkerCount,
+} from "../../config/index.js";
 import { findSetpriv } from "../../processes/index.js";
 import {
 	findMissingGuardTools,

@@ -7,12 +7,10 @@ import { text } from "node:stream/consumers";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { within } from "../../base/within.js";
-import type { StoreConfig } from "../../config/agent-config.js";
-import { isHttps } from "../../config/parse/endpoints.js";
+import { isHttps, type StoreConfig } from "../../config/index.js";
 import { controlGroupPaths } from "../../processes/index.js";
-import { openStore } from "../../rendezvous/access/open-store.js";
-import { RunKeys } from "../../rendezvous/records/keys.js";
-import type { Store } from "../../store/store.js";
+import { openStore, RunKeys } from "../../rendezvous/index.js";
+import type { Store } from "../../store/index.js";
 
 const LEASE_MS = 10_000;
 const VERSION_WITHIN_MS = 2_000;

@@ -14,7 +14,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../store/store.js";
+} from "../../store/index.js";
 
 /** A shorter outage, such as a change of a cluster's leader, which the next try survives, is not logged. */
 const WORTH_TELLING_MS = 1_000;

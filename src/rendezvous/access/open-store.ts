@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.js";
-import type { StoreConfig } from "../../config/agent-config.js";
-import { MemoryStore } from "../../store/memory-store.js";
-import type { Store } from "../../store/store.js";
+import type { StoreConfig } from "../../config/index.js";
+import { MemoryStore, type Store } from "../../store/index.js";
 
 /**
  * Opens the configured store. It waits for no server, and loads etcd's packages only for etcd.

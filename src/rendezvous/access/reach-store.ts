@@ -7,9 +7,11 @@ import {
 	messageOf,
 } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
-import type { AgentConfig } from "../../config/agent-config.js";
-import { durationInWords } from "../../config/parse/scalars.js";
-import { loopbackTrouble } from "../../config/resolve-store.js";
+import {
+	type AgentConfig,
+	durationInWords,
+	loopbackTrouble,
+} from "../../config/index.js";
 
 /** How long to try a store at the start, in milliseconds, unless the join time-out is shorter. */
 const PATIENCE_MS = 30_000;

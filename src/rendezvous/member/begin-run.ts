@@ -1,5 +1,5 @@
 import { ElasticRunError } from "../../base/errors.js";
-import type { RunCommand } from "../../model/run.js";
+import type { RunCommand } from "../../model/index.js";
 import {
 	type Outcome,
 	RECORD_VERSION,

@@ -5,7 +5,7 @@ import type {
 	TransactionResult,
 	Watch,
 	Write,
-} from "../../store/store.js";
+} from "../../store/index.js";
 import { handsOver } from "../planner/departures.js";
 import { rememberLift } from "../planner/observe-round.js";
 import {

@@ -1,7 +1,7 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
-import type { Entry, Lease, Snapshot, Store } from "../../store/store.js";
+import type { Entry, Lease, Snapshot, Store } from "../../store/index.js";
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";

@@ -8,7 +8,7 @@ import type {
 	Snapshot,
 	Store,
 	Write,
-} from "../../store/store.js";
+} from "../../store/index.js";
 import type { PlannerConfig } from "../planner/plan.js";
 import type { RunKeys } from "../records/keys.js";
 import { decodeLeased, encodeRecord } from "../records/record-codec.js";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { formatDuration } from "../../base/units.js";
-import type { Lease } from "../../store/store.js";
+import type { Lease } from "../../store/index.js";
 
 /** After this fraction of the time to live, the others may soon continue without this agent. */
 const SUSPECT_AT = 0.8;

@@ -1,7 +1,7 @@
 import { isUnreachable, retry } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
-import type { Lease, Store } from "../../store/store.js";
+import type { Lease, Store } from "../../store/index.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach } from "../records/record-codec.js";

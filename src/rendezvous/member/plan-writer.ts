@@ -5,7 +5,7 @@ import type {
 	Store,
 	TransactionResult,
 	Write,
-} from "../../store/store.js";
+} from "../../store/index.js";
 import type { Plan } from "../planner/plan.js";
 import { planWrites } from "../planner/plan-writes.js";
 import type { RunKeys } from "../records/keys.js";

@@ -5,7 +5,7 @@ import type {
 	Snapshot,
 	Store,
 	Watch,
-} from "../../store/store.js";
+} from "../../store/index.js";
 import type { AgentIdentity, Intent } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
 import {

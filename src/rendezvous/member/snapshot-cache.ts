@@ -1,4 +1,4 @@
-import type { Snapshot, Store } from "../../store/store.js";
+import type { Snapshot, Store } from "../../store/index.js";
 
 /** The last known records of a run: read from the store, or read back with a write. */
 export class SnapshotCache {

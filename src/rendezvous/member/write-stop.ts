@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { EXIT_CODES } from "../../base/errors.js";
-import type { Store } from "../../store/store.js";
+import type { Store } from "../../store/index.js";
 import { observeRound } from "../planner/observe-round.js";
 import { EMPTY_MEMORY, type RoundPlan } from "../planner/plan.js";
 import { planWrites } from "../planner/plan-writes.js";

@@ -1,4 +1,4 @@
-import type { Write } from "../../store/store.js";
+import type { Write } from "../../store/index.js";
 import { KEPT_ROUNDS } from "../records/history-record.js";
 import type { RunKeys } from "../records/keys.js";
 import { encodeRecord } from "../records/record-codec.js";

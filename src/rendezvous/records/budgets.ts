@@ -1,4 +1,4 @@
-import type { RestartLimit } from "../../model/budget.js";
+import type { RestartLimit } from "../../model/index.js";
 import {
 	type BudgetRecord,
 	RECORD_VERSION,

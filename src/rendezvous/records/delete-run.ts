@@ -1,4 +1,4 @@
-import type { Snapshot, Store } from "../../store/store.js";
+import type { Snapshot, Store } from "../../store/index.js";
 import type { RunKeys } from "./keys.js";
 
 /** Deletions per transaction besides its guards; etcd's limit is 128 operations. */

@@ -17,7 +17,7 @@ import {
 	time,
 	token,
 	words,
-} from "../../model/value.js";
+} from "../../model/index.js";
 
 /** One worker's failure, as its agent reports it. */
 export type FailureRecord = Infer<typeof failure>;

@@ -14,7 +14,7 @@ import {
 	time,
 	version,
 	words,
-} from "../../model/value.js";
+} from "../../model/index.js";
 import { cause, result } from "./records.js";
 
 /** How many lines of a run's history are kept: the newest. */

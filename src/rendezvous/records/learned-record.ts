@@ -1,7 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { fields, type Infer, matching } from "../../base/shape.js";
-import type { SharedModules } from "../../model/start.js";
-import { count, version } from "../../model/value.js";
+import { count, type SharedModules, version } from "../../model/index.js";
 
 /** The longest record. */
 const MOST_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-import { LEDGER, type LedgerRecord } from "../../model/ledger.js";
-import type { Entry, Snapshot } from "../../store/store.js";
+import { LEDGER, type LedgerRecord } from "../../model/index.js";
+import type { Entry, Snapshot } from "../../store/index.js";
 import type { RunKeys } from "./keys.js";
 import { informationAt, type Warn } from "./record-codec.js";
 

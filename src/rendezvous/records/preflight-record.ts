@@ -1,5 +1,5 @@
 import { fields, type Infer, list, oneOf } from "../../base/shape.js";
-import { duration, name, time, version, words } from "../../model/value.js";
+import { duration, name, time, version, words } from "../../model/index.js";
 
 /** What a preflight says of its node. An older agent may have written `warned`. */
 const VERDICTS = ["passed", "warned", "failed"] as const;

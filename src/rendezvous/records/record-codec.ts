@@ -5,7 +5,7 @@ import {
 	type Shape,
 	type Verdict,
 } from "../../base/shape.js";
-import type { Entry, Snapshot } from "../../store/store.js";
+import type { Entry, Snapshot } from "../../store/index.js";
 import { ALL_RUNS } from "./keys.js";
 import { RECORD_VERSION } from "./records.js";
 

@@ -7,7 +7,7 @@ import type {
 	Snapshot,
 	Store,
 	Write,
-} from "../../store/store.js";
+} from "../../store/index.js";
 import type { AgentIdentity, Departure, Intent } from "./intent.js";
 import type { RunKeys } from "./keys.js";
 import { encodeRecord } from "./record-codec.js";

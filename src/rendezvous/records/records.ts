@@ -27,7 +27,7 @@ import {
 	token,
 	version,
 	words,
-} from "../../model/value.js";
+} from "../../model/index.js";
 import { failure } from "./failure.js";
 
 /** Version of every record; a reader refuses any other. */

@@ -1,14 +1,15 @@
 import { fields, flag, type Infer, oneOf, optional } from "../../base/shape.js";
-import { RUN_COMMAND, type RunCommand } from "../../model/run.js";
 import {
 	count,
 	duration,
 	instance,
 	positive,
+	RUN_COMMAND,
+	type RunCommand,
 	version,
 	words,
-} from "../../model/value.js";
-import type { Compare, Entry, Write } from "../../store/store.js";
+} from "../../model/index.js";
+import type { Compare, Entry, Write } from "../../store/index.js";
 import { decodeRecord, encodeRecord } from "./record-codec.js";
 import { RECORD_VERSION } from "./records.js";
 

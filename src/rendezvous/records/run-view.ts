@@ -1,5 +1,5 @@
 import { NAME, NAME_WORDS } from "../../base/name.js";
-import type { Entry, Snapshot } from "../../store/store.js";
+import type { Entry, Snapshot } from "../../store/index.js";
 import { HISTORY, type HistoryRecord } from "./history-record.js";
 import type { Departure } from "./intent.js";
 import type { RunKeys } from "./keys.js";

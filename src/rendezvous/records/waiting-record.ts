@@ -6,7 +6,7 @@ import {
 	name,
 	time,
 	version,
-} from "../../model/value.js";
+} from "../../model/index.js";
 
 export type NodeList = Infer<typeof nodeList>;
 

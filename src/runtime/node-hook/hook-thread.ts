@@ -2,8 +2,7 @@
 import { appendFileSync, readFileSync, watch } from "node:fs";
 import { basename } from "node:path";
 import { workerData } from "node:worker_threads";
-import { hookPaths } from "../../channel/layout.js";
-import { replaceFile } from "../../channel/message-file.js";
+import { hookPaths, replaceFile } from "../../channel/index.js";
 import { askMainThread } from "./ask-main-thread.js";
 import { answerInWords } from "./stack-text.js";
 

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
-import { hookPaths } from "../../channel/layout.js";
-import { claimHook } from "../../channel/worker-hook.js";
+import { claimHook, hookPaths } from "../../channel/index.js";
 import { hookDirectory } from "../environment.js";
 import { sharedState } from "../shared-state.js";
 import { tellExceptions } from "./tell-exceptions.js";

@@ -1,6 +1,4 @@
-import { hookPaths } from "../../channel/layout.js";
-import { replaceFile } from "../../channel/message-file.js";
-import { ownIdentity } from "../../channel/process-identity.js";
+import { hookPaths, ownIdentity, replaceFile } from "../../channel/index.js";
 import { messageAndType } from "../error-description.js";
 
 /** In characters. */

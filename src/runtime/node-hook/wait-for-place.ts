@@ -1,6 +1,6 @@
 import { closeSync, readSync, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
-import { PARKING_DESCRIPTOR } from "../../channel/worker-hook.js";
+import { PARKING_DESCRIPTOR } from "../../channel/index.js";
 import { parkedBy, replaceVariables } from "../environment.js";
 
 const CHUNK_BYTES = 64 * 1024;

@@ -32,10 +32,12 @@
  *   anything else                                           | unknown
  */
 
-import type { FailureRecord } from "../../rendezvous/records/failure.js";
-import type { HistoryRecord } from "../../rendezvous/records/history-record.js";
-import { isInOrder } from "../../rendezvous/records/history-record.js";
-import type { LedgerRecord } from "../../rendezvous/records/ledger-record.js";
+import {
+	type FailureRecord,
+	type HistoryRecord,
+	isInOrder,
+	type LedgerRecord,
+} from "../../rendezvous/index.js";
 import { firstSignOf } from "../round-times.js";
 import {
 	addSpent,

@@ -1,10 +1,10 @@
-import { RunKeys } from "../../rendezvous/records/keys.js";
 import {
 	type LedgerRecord,
 	ledgerRecords,
-} from "../../rendezvous/records/ledger-record.js";
-import type { Warn } from "../../rendezvous/records/record-codec.js";
-import type { Snapshot } from "../../store/store.js";
+	RunKeys,
+	type Warn,
+} from "../../rendezvous/index.js";
+import type { Snapshot } from "../../store/index.js";
 import type { RunHistory } from "../history.js";
 import type { RunDocument } from "../run-document.js";
 import type { Line, NodeAccount, Story } from "./node-ledger.js";

@@ -1,0 +1,1 @@
+export { hostIfAsked } from "./host-if-asked.js";

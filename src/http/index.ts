@@ -1,0 +1,2 @@
+export type { ProbedNode, ProbePlace } from "./open-probe.js";
+export type { Leave } from "./routes.js";

@@ -1,0 +1,17 @@
+export { LateWatch } from "./late-watch.js";
+export { MemoryStore } from "./memory-store.js";
+export type {
+	Compare,
+	Entry,
+	Lease,
+	LeaseEvents,
+	LeaseId,
+	OnHint,
+	ReadBack,
+	Reader,
+	Snapshot,
+	Store,
+	TransactionResult,
+	Watch,
+	Write,
+} from "./store.js";
