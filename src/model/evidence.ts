@@ -108,10 +108,3 @@ export const EVIDENCE = fields({
 export function shared(evidence: RankEvidence): RankEvidence {
 	return { ...evidence, frames: evidence.frames.slice(0, MOST_FRAMES) };
 }
-
-/** `asked/<id>`: a question to all agents of a run, what their workers do. */
-export interface AskedRecord {
-	readonly version: 1;
-	/** In milliseconds since 1970. */
-	readonly at: number;
-}

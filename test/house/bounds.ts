@@ -36,16 +36,17 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
+			// 800 of them are doors: 64,000 without.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_000,
+			bound: 64_200,
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 84_000,
+			bound: 69_300,
 			goal: 50_000,
 			...plain,
 		},
@@ -70,31 +71,30 @@ export function measureHouse(): readonly Bound[] {
 			goal: 0,
 			where: walls.join("; "),
 		},
-		{ what: "floors", now: floors, bound: 11, goal: 8, ...plain },
+		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
-			// Places, candidates and budgets are read from the records, by the planner and for a run's description.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 785,
+			bound: 680,
 			goal: 300,
 			...plain,
 		},
 		{
 			what: "of them not through a door",
 			now: names.besideDoors,
-			bound: 750,
+			bound: 0,
 			goal: 0,
 			...plain,
 		},
 		// That something was noticed, and when, is no notice of a machine's end.
-		word("notice", /notice(?!d(At|After))/i, 20, 5),
-		word("warm", /warm/i, 10, 3),
+		word("notice", /notice(?!d(At|After))/i, 15, 5),
+		word("warm", /warm/i, 8, 3),
 		// A change and a hangup are no hangs.
-		word("hang", /(?<!c)hang(?!up)/i, 12, 4),
+		word("hang", /(?<!c)hang(?!up)/i, 9, 4),
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),
-			bound: 2_960,
+			bound: 2_951,
 			goal: 2_600,
 			...plain,
 		},
@@ -108,7 +108,7 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "percent of lines in the biggest room",
 			now: Math.round(room.percent),
-			bound: 17,
+			bound: 15,
 			goal: 15,
 			where: room.where,
 		},
