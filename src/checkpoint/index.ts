@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { systemClock } from "../base/clock.js";
 import { ElasticRunError } from "../base/errors.js";
-import { variables } from "../runtime/runtime.js";
+import { variables } from "../runtime/index.js";
 import { listDirectory } from "./directory.js";
 import { systemDisk } from "./disk.js";
 import { channelNotices } from "./notices.js";

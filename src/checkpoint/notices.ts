@@ -1,5 +1,5 @@
 // What a store of checkpoints needs to know of notices that the machine will go.
-import { sourceIfLaunched } from "../runtime/runtime.js";
+import { sourceIfLaunched } from "../runtime/index.js";
 
 export interface CheckpointNotices {
 	/** The number of the notice that holds; undefined if there is none. Costs two stats if nothing has changed. */

@@ -209,6 +209,3 @@ function cut(text: string | undefined): string | undefined;
 function cut(text: string | undefined): string | undefined {
 	return text?.slice(0, LONGEST_REPLY_TEXT);
 }
-
-export { variables } from "./environment.js";
-export { sourceIfLaunched } from "./open-session.js";

@@ -1,0 +1,2 @@
+export { variables } from "./environment.js";
+export { sourceIfLaunched } from "./open-session.js";
