@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { NOTHING_SPENT, type Spent } from "../../../src/status/goodput/categories.js";
 import { failed } from "../../../src/http/page/connection.js";
 import { healthOf, stragglerOf } from "../../../src/http/page/health.js";
 import type { Series } from "../../../src/http/page/model.js";
 import { addPoint, NO_SERIES } from "../../../src/http/page/series.js";
+import {
+	NOTHING_SPENT,
+	type Spent,
+} from "../../../src/status/goodput/categories.js";
 import type {
 	RunDocument,
 	WorkerStatus,

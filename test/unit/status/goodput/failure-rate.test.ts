@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
+import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import {
 	adviseCheckpoints,
 	failureRateOf,
 } from "../../../../src/status/goodput/failures.js";
-import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
-import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
 import { historyRecord } from "../../../helpers/run-view.js";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
+import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import {
 	costOf,
 	describeGoodput,
 } from "../../../../src/status/goodput/describe-goodput.js";
 import { recoveriesOf } from "../../../../src/status/goodput/failures.js";
 import type { RunAccounts } from "../../../../src/status/goodput/read-ledger.js";
-import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
-import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import { ledgerRecord } from "../../../helpers/ledger-record.js";
 import { failureRecord, historyRecord } from "../../../helpers/run-view.js";
 import { sampleGoodput } from "../../../helpers/sample-goodput.js";

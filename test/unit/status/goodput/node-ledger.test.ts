@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
+import type { LedgerRecord } from "../../../../src/rendezvous/records/ledger-record.js";
+import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import {
 	CATEGORY_NAMES,
 	type Spent,
@@ -9,9 +12,6 @@ import {
 	nodeLedger,
 	type Story,
 } from "../../../../src/status/goodput/node-ledger.js";
-import type { HistoryRecord } from "../../../../src/rendezvous/records/history-record.js";
-import type { LedgerRecord } from "../../../../src/rendezvous/records/ledger-record.js";
-import type { RoundCause } from "../../../../src/rendezvous/records/records.js";
 import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
 import { failureRecord, historyRecord } from "../../../helpers/run-view.js";
 import { seededRandom } from "../../../helpers/seeded-random.js";
