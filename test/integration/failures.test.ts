@@ -6,6 +6,9 @@ import { describe, expect, it } from "vitest";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { job, openSite, type WorkerRecord } from "../helpers/launch.js";
 import { isAlive, signalProcess } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 const identity = ({ env }: WorkerRecord) => [
 	env.RANK,
@@ -18,7 +21,7 @@ const values = (workers: readonly WorkerRecord[], name: string) => [
 	...new Set(workers.map(({ env }) => env[name])),
 ];
 
-it("A2 A3 J14 two workers that are killed at once are one incident: it takes all with it, and all start again with the same ranks", async () => {
+it.concurrent("A2 A3 J14 two workers that are killed at once are one incident: it takes all with it, and all start again with the same ranks", async () => {
 	const site = openSite();
 	const launch = site.launch(["--nproc-per-node", "3", job("works.sh")]);
 	const before = await site.sawWorkers(3, 1);
@@ -43,7 +46,7 @@ it("A2 A3 J14 two workers that are killed at once are one incident: it takes all
 	expect(exitCode).toBe(143);
 });
 
-it("J10 a late failure starts those that had succeeded again too", async () => {
+it.concurrent("J10 a late failure starts those that had succeeded again too", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		"--nproc-per-node",
@@ -61,7 +64,7 @@ it("J10 a late failure starts those that had succeeded again too", async () => {
 	await site.isSwept();
 });
 
-it("J9 workers that fail at once are counted until the budget is spent", async () => {
+it.concurrent("J9 workers that fail at once are counted until the budget is spent", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		"--nproc-per-node",
@@ -89,7 +92,7 @@ it("J9 workers that fail at once are counted until the budget is spent", async (
 	await site.isSwept();
 });
 
-it("a worker that ignores SIGTERM is killed after the shutdown time-out, and the round goes on", async () => {
+it.concurrent("a worker that ignores SIGTERM is killed after the shutdown time-out, and the round goes on", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		"--nproc-per-node",
@@ -126,7 +129,7 @@ function reportIn(stderr: string): string[] {
 	return lines.slice(lines.findIndex((line) => line.startsWith("root cause:")));
 }
 
-describe("J8 the report of a run that failed", () => {
+describe("J8 the report of a run that failed", { concurrent: true }, () => {
 	it("is the last thing on stderr and names the root cause, its collateral in one line; the launcher's own error file has the exit in words", async () => {
 		const site = openSite();
 		const file = join(site.path, "launcher.json");
@@ -158,7 +161,9 @@ describe("J8 the report of a run that failed", () => {
 	});
 });
 
-describe("the launcher's own TORCHELASTIC_ERROR_FILE", () => {
+describe("the launcher's own TORCHELASTIC_ERROR_FILE", {
+	concurrent: true,
+}, () => {
 	it("gets the root cause of a run that failed, as the report shows it in @record's format, and no worker gets that file", async () => {
 		const site = openSite();
 		const file = join(site.path, "launcher.json");
@@ -186,7 +191,7 @@ describe("the launcher's own TORCHELASTIC_ERROR_FILE", () => {
 	});
 });
 
-describe("J11 exit codes", () => {
+describe("J11 exit codes", { concurrent: true }, () => {
 	it("--output json prints one object on stdout, and the workers' lines on stderr; SIGKILL is 137; an error file that nobody reads holds up nothing", async () => {
 		const site = openSite();
 		const file = join(site.path, "pipe");
@@ -239,7 +244,7 @@ describe("J11 exit codes", () => {
 	});
 });
 
-describe("an uncaught exception", () => {
+describe("an uncaught exception", { concurrent: true }, () => {
 	/** How the failed rank is described, in each place where it is. */
 	async function expectCause(
 		worker: string,
@@ -289,7 +294,7 @@ load();
 });
 
 // All kinds of hangs: test/slow/steps-hang.test.ts.
-it("A4 A5 a worker that hangs is named, ends its round, and the run goes on", async () => {
+it.concurrent("A4 A5 a worker that hangs is named, ends its round, and the run goes on", async () => {
 	const { exitCode, stderr } = await openSite().launch(
 		[
 			...["--nproc-per-node", "2", "--hang-timeout", "3"],

@@ -4,8 +4,11 @@ import { freePort } from "../helpers/free-port.js";
 import { job, openSite } from "../helpers/launch.js";
 import { releaseWorkers, sawLives } from "../helpers/lives.js";
 import { Meeting } from "../helpers/meeting.js";
+import { sideBySide } from "../helpers/this-test.js";
 
-it("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
+sideBySide();
+
+it.concurrent("two agents meet at an etcd that the first one hosts, and that ends with the run", async () => {
 	const meeting = await Meeting.at([2], "2");
 	meeting.agent(3, "--monitor-interval=1", "--start-method", "spawn");
 	const host = meeting.agent(2);
@@ -17,7 +20,7 @@ it("two agents meet at an etcd that the first one hosts, and that ends with the 
 	await meeting.isOver();
 });
 
-it("torchrun's own line for one node runs without an etcd", async () => {
+it.concurrent("torchrun's own line for one node runs without an etcd", async () => {
 	const { exitCode, stdout, stderr } = await openSite().launch([
 		...["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--nnodes=1"],
 		...["--nproc-per-node=2", "sh", "-c", "echo rank $RANK of $WORLD_SIZE"],
@@ -27,7 +30,7 @@ it("torchrun's own line for one node runs without an etcd", async () => {
 	expect(stdout).toContain("rank 1 of 2\n");
 });
 
-it("torchrun's variables alone bring together the pods of an elastic PyTorchJob", async () => {
+it.concurrent("torchrun's variables alone bring together the pods of an elastic PyTorchJob", async () => {
 	needEtcd();
 	const site = openSite();
 	const variables = {

@@ -11,10 +11,13 @@ import { job, openSite } from "../helpers/launch.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { parseMetrics } from "../helpers/parse-metrics.js";
 import { signalProcess } from "../helpers/processes.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 const etcd = etcdForAll();
 
-it("T5: leave makes one node go, with nothing named but the node, and the run goes on with the others", async () => {
+it.concurrent("T5: leave makes one node go, with nothing named but the node, and the run goes on with the others", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "1:2" });
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const { site } = cluster;
@@ -48,7 +51,7 @@ async function stop(cluster: Cluster, ...args: readonly string[]) {
 	return cluster.site.launch(words).ended;
 }
 
-it("stop ends a run on every node with exit code 5, spares too, and waits until all are gone", async () => {
+it.concurrent("stop ends a run on every node with exit code 5, spares too, and waits until all are gone", async () => {
 	const cluster = new Cluster(etcd(), { nodes: "1:2" });
 	const [first, second] = await cluster.form("node-a", "node-b");
 	cluster.agent("node-c");
@@ -76,7 +79,7 @@ it("stop ends a run on every node with exit code 5, spares too, and waits until 
 	expect(again.stdout).toContain("had ended before, stopped: elastic-run");
 });
 
-it("J21: status without a store shows the nodes and processes of a run while it lives, and afterwards that none of its agents is there", async () => {
+it.concurrent("J21: status without a store shows the nodes and processes of a run while it lives, and afterwards that none of its agents is there", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		...["--nproc-per-node", "2", "--run-id", "one", job("obeys.sh")],
@@ -115,7 +118,7 @@ it("J21: status without a store shows the nodes and processes of a run while it 
 	expect(other.stderr).toContain("there is no run other on this machine");
 });
 
-it("--http tells Prometheus, and by /status, of a worker that was killed", async () => {
+it.concurrent("--http tells Prometheus, and by /status, of a worker that was killed", async () => {
 	const site = openSite();
 	const flags = ["--http", ":0", "--nproc-per-node", "2"];
 	const launch = site.launch([...flags, job("obeys.sh")]);

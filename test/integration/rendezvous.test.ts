@@ -2,10 +2,13 @@ import { expect, it } from "vitest";
 import { etcdForAll } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import { job, openSite } from "../helpers/launch.js";
+import { sideBySide } from "../helpers/this-test.js";
+
+sideBySide();
 
 const etcd = etcdForAll();
 
-it("refuses an agent whose settings differ from the run's, with both values, and one whose node id is taken: 3", async () => {
+it.concurrent("refuses an agent whose settings differ from the run's, with both values, and one whose node id is taken: 3", async () => {
 	const site = openSite();
 	const start = (nodeId: string, ...flags: readonly string[]) =>
 		site.launch(
@@ -36,7 +39,7 @@ it("refuses an agent whose settings differ from the run's, with both values, and
 	expect((await first.ended).exitCode).toBe(143);
 });
 
-it("tries a store that is not there until the join time-out, and names address and reason: 4", async () => {
+it.concurrent("tries a store that is not there until the join time-out, and names address and reason: 4", async () => {
 	const site = openSite();
 	const endpoint = `127.0.0.1:${await freePort()}`;
 	const { exitCode, stderr } = await site.launch([
