@@ -37,6 +37,11 @@ function bench(
 	});
 }
 
+async function smoke(names: readonly string[]): Promise<Told> {
+	const args = ["--smoke", "--output", "json", ...names];
+	return JSON.parse(await bench("run.js", args));
+}
+
 /** Without torch, whose start alone takes seconds. */
 const withoutTorch = (...args: readonly string[]) =>
 	bench("run.js", args, { ...process.env, PYTHON: "no-such-python" });
@@ -48,11 +53,13 @@ describe("a smoke run of the bench", () => {
 		const shares = Array.from({ length: AT_A_TIME }, (_, share) =>
 			NAMES.filter((_name, index) => index % AT_A_TIME === share),
 		);
-		const smoke = ["--smoke", "--output", "json"];
-		const said = await Promise.all(
-			shares.map((names) => bench("run.js", [...smoke, ...names])),
-		);
-		told = said.map((text) => JSON.parse(text));
+		const beside = await Promise.all(shares.map(smoke));
+		// Leases of 2 s may lapse where all are played at once: what failed is played again, alone.
+		const failed = beside.flatMap((one) => one.failed.map(({ name }) => name));
+		told = [
+			...beside.map((one) => ({ ...one, failed: [] })),
+			...(failed.length === 0 ? [] : [await smoke(failed)]),
+		];
 	}, LONGEST_MS);
 
 	it.for(NAMES)("prints numbers of %s", (name, context) => {
