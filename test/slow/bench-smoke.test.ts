@@ -6,7 +6,7 @@ import { canImportTorch } from "../../bench/launchers.js";
 
 const LONGEST_MS = 600_000;
 /** Most of the time a figure waits for something. */
-const AT_A_TIME = 4;
+const AT_A_TIME = 2;
 const NAMES = FIGURES.map(({ name }) => name);
 
 interface Told {

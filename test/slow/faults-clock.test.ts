@@ -19,7 +19,7 @@ const etcd = etcdForAll();
 
 const HOUR_MS = 3_600_000;
 /** So long that no agent of a busy machine misses its keepalives. */
-const TTL_SECONDS = 3;
+const TTL_SECONDS = 5;
 /** By when a clock would have been believed that says that a lease is over. */
 const LONG_ENOUGH_MS = 1_500 * TTL_SECONDS;
 const PRELOAD = new URL("../fixtures/set-clock.js", import.meta.url);

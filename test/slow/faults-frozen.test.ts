@@ -16,7 +16,7 @@ const TWO = { "node-a": {}, "node-b": {} };
 const THREE = { ...TWO, "node-c": {} };
 const FENCED = "RUNNING→STOPPING this node's lease was not confirmed for";
 /** So long that no agent of a busy machine misses its keepalives. */
-const SHORT_TTL = 3;
+const SHORT_TTL = 5;
 
 describe("an agent that is frozen", { concurrent: true }, () => {
 	it("T5 T8 J14 for longer than its lease lives ends its workers on waking, before it asks anybody, and comes back as the last one", async (context) => {

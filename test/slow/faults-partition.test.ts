@@ -23,7 +23,7 @@ async function cutOff(
 	const run = await formBehindProxies(context, etcd(), agents, {
 		nodes: "2:3",
 		// So long that no agent of a busy machine misses its keepalives.
-		conf: { lease_ttl: 3 },
+		conf: { lease_ttl: 5 },
 	});
 	const proxy = run.proxyOf(LOST);
 	breakOff(proxy);

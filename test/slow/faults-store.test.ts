@@ -22,7 +22,7 @@ const FENCED = "RUNNING→STOPPING this node's lease was not confirmed for";
 /** Longer than anything here takes. */
 const LONG_TTL = 40;
 /** So long that no agent of a busy machine misses its keepalives. */
-const SHORT_TTL = 3;
+const SHORT_TTL = 5;
 const IMPATIENT = { settle_timeout: 0.5, last_call_timeout: 0.5 };
 
 /** How an etcd goes away and comes back. */
