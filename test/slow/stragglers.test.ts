@@ -27,8 +27,7 @@ it("A10 names the rank that each step waits for, and says when it is over", asyn
 		},
 	);
 	expect(straggler).toMatchObject({ rank: 2, node: nodes[0]?.nodeId });
-	expect(straggler?.lostSecondsPerStep).toBeGreaterThan(0.02);
-	expect(straggler?.lostSecondsPerStep).toBeLessThan(0.05);
+	expect(straggler?.lostSecondsPerStep).toBeGreaterThan(0.08);
 	const table = await site.launch(["status", "lags"]).ended;
 	expect(table.stdout).toMatch(/ {2}each step waits for rank 2 on \S+: \d+ ms/);
 	writeFileSync(over, "");
