@@ -6,23 +6,11 @@ import { etcdForAll } from "../helpers/etcd.js";
 import { eventsOf, expectSpared, sawEvent } from "../helpers/followers.js";
 import { job, type LaunchEnd, openSite } from "../helpers/launch.js";
 import { ec2 } from "../helpers/metadata-aws.js";
+import { ordersBy } from "../helpers/orders.js";
 
 const etcd = etcdForAll();
 
-function order(cluster: Cluster, ...args: readonly string[]) {
-	const [command = "", ...others] = args;
-	const { runId } = cluster.store;
-	const named = ["--run-id", runId, "--rdzv-endpoint", etcd().endpoint];
-	return cluster.site.launch([command, ...others, ...named], {
-		env: { ELASTIC_RUN_NODE_ID: "" },
-	}).ended;
-}
-
-async function ordered(cluster: Cluster, ...args: readonly string[]) {
-	const { exitCode, stdout, stderr } = await order(cluster, ...args);
-	expect(exitCode, stderr).toBe(0);
-	return stdout;
-}
+const { ordered } = ordersBy(etcd);
 
 const saysWhy = (end: LaunchEnd | undefined) =>
 	expect(end?.stderr).toContain("notice from command: elastic-run leave by ");

@@ -3,6 +3,7 @@ import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, openSite } from "../helpers/launch.js";
 import { ec2 } from "../helpers/metadata-aws.js";
+import { ordersBy } from "../helpers/orders.js";
 import { polledNotices } from "../helpers/polled-notices.js";
 import { waitFor } from "../helpers/processes.js";
 import { sideBySide } from "../helpers/this-test.js";
@@ -75,20 +76,7 @@ test.concurrent("P9 --max-lifetime: the node leaves in time, with 75", async () 
 
 const etcd = etcdForAll();
 
-function order(cluster: Cluster, ...args: readonly string[]) {
-	const [command = "", ...others] = args;
-	const { runId } = cluster.store;
-	const named = ["--run-id", runId, "--rdzv-endpoint", etcd().endpoint];
-	return cluster.site.launch([command, ...others, ...named], {
-		env: { ELASTIC_RUN_NODE_ID: "" },
-	}).ended;
-}
-
-async function ordered(cluster: Cluster, ...args: readonly string[]) {
-	const { exitCode, stdout, stderr } = await order(cluster, ...args);
-	expect(exitCode, stderr).toBe(0);
-	return stdout;
-}
+const { order, ordered } = ordersBy(etcd);
 
 async function status({ site, store }: Cluster): Promise<string> {
 	const { endpoint } = etcd();

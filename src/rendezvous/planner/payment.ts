@@ -291,7 +291,7 @@ export function spent(
 	};
 }
 
-/** Counts a failure on its node, whoever pays for it; beyond the node's limit it is kept out. */
+/** Counts a failure on its node, also where another pays for it. A node beyond its limit is kept out. */
 function countOnNode(
 	nodeId: string,
 	before: BudgetRecord,

@@ -5,7 +5,7 @@ const SLACK_MS = 2_500;
 
 /**
  * A worker that does not acknowledge a PAUSE in time is ended, also where the next round has begun meanwhile. A notice
- * gives it time to save instead, and one that is withdrawn begins the wait anew.
+ * gives it time to save instead, and when one is withdrawn, the wait begins again.
  */
 export const acknowledgements: Checker = {
 	name: "acknowledgements",
