@@ -1,8 +1,8 @@
-// Packs the runtime library for Python as a wheel: a zip archive of the module as a package with
-// its types, and of what pip wants to know of it. Neither Python nor a network is needed, and the
+// Packs the runtime library for Python as a wheel: a zip archive of the package with its types, and
+// of what pip wants to know of it. Neither Python nor a network is needed, and the
 // same source gives the same bytes.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 
@@ -19,7 +19,7 @@ export function buildWheel(source, directory) {
 	const version = field(project, "version");
 	const info = `${name}-${version}.dist-info`;
 	const files = [
-		[`${name}/__init__.py`, read(`${name}.py`)],
+		...modulesOf(source, name).map((file) => [file, read(file)]),
 		[`${name}/py.typed`, Buffer.alloc(0)],
 		[`${info}/METADATA`, Buffer.from(metadata(project))],
 		[`${info}/WHEEL`, Buffer.from(WHEEL)],
@@ -28,6 +28,14 @@ export function buildWheel(source, directory) {
 	mkdirSync(directory, { recursive: true });
 	const file = join(directory, `${name}-${version}-py3-none-any.whl`);
 	writeFileSync(file, zip(files));
+}
+
+/** The Python files of the package `name` in `source`, by their paths there. */
+export function modulesOf(source, name) {
+	return readdirSync(join(source, name), { recursive: true })
+		.filter((file) => file.endsWith(".py"))
+		.sort()
+		.map((file) => `${name}/${file}`);
 }
 
 const WHEEL = `Wheel-Version: 1.0

@@ -14,10 +14,10 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { buildWheel } from "./build-wheel.js";
+import { buildWheel, modulesOf } from "./build-wheel.js";
 import { bundleEtcd } from "./bundle-etcd.js";
 import { bundlePackage } from "./bundle-package.js";
 import { throughDoors } from "./through-doors.js";
@@ -50,7 +50,9 @@ await Promise.all([
 	bundleRuntime(),
 	bundlePage(),
 ]);
-copyPython("elastic_run.py", "python");
+for (const file of modulesOf(`${root}/src/runtime/python`, "elastic_run")) {
+	copyPython(file, `python/${dirname(file)}`);
+}
 const hook = readdirSync(`${root}/src/runtime/python/hook`);
 for (const file of hook.filter((name) => name.endsWith(".py"))) {
 	copyPython(`hook/${file}`, "python-hook");

@@ -298,7 +298,7 @@ function checkArguments(args: readonly string[]): void {
 /** python, python3, python3.13t */
 const INTERPRETER = /^python[\d.]*t?$/;
 
-/** The directory that holds `elastic_run.py`, the Python runtime library, and nothing else. */
+/** The directory that holds the package `elastic_run`, the Python runtime library, and nothing else. */
 export function pythonLibrary(): string {
 	return packageFile("dist/python");
 }

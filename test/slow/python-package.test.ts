@@ -75,7 +75,7 @@ it("pip installs the wheel that python-path names, without a network", async (co
 it("mypy --strict accepts the library and a user's script", (context) => {
 	const { path } = openSite();
 	expect(mypy(context, path, fixture("typed.py"))).toMatch(/^Success/);
-	const library = join(LIBRARY, "elastic_run.py");
+	const library = join(LIBRARY, "elastic_run");
 	expect(mypy(context, path, library)).toMatch(/^Success/);
 });
 

@@ -14,7 +14,7 @@ const runLine = cliHost();
 
 const SCRIPT = fixture("asks.py");
 const LIBRARY = fileURLToPath(new URL("../../dist/python", import.meta.url));
-const FILE = join(LIBRARY, "elastic_run.py");
+const FILE = join(LIBRARY, "elastic_run/__init__.py");
 const HOOK = fileURLToPath(new URL("../../dist/python-hook", import.meta.url));
 
 interface Answer {
