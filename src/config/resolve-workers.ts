@@ -37,16 +37,44 @@ export async function resolveWorkerCount(
 /** What is known about the devices that a worker may use. */
 interface DeviceView {
 	readonly environment: Environment;
-	/** File names in /dev. */
+	/** File names in /dev and /dev/dri. */
 	readonly deviceFiles: readonly string[];
 	readonly processors: number;
 }
 
-const VISIBLE_DEVICES = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
+/** How the devices of one kind are counted: by the first variable that is set, else by their files. */
+interface DeviceKind {
+	readonly variables: readonly string[];
+	/** The names of their files. */
+	readonly file: RegExp;
+	/** The file that the driver must have made. */
+	readonly driver?: string;
+}
 
-/** File names in /dev; none if it cannot be read. */
+const RENDERER = /^renderD\d+$/;
+
+/** In the order in which they are tried: NVIDIA's and AMD's are `gpu`, Intel's `xpu`, as in torch. */
+const DEVICES: Readonly<Record<"gpu" | "xpu", readonly DeviceKind[]>> = {
+	gpu: [
+		{
+			variables: [
+				"CUDA_VISIBLE_DEVICES",
+				"HIP_VISIBLE_DEVICES",
+				"ROCR_VISIBLE_DEVICES",
+			],
+			file: /^nvidia\d+$/,
+		},
+		{ variables: [], file: RENDERER, driver: "kfd" },
+	],
+	xpu: [{ variables: ["ZE_AFFINITY_MASK"], file: RENDERER }],
+};
+
+/** File names in /dev and /dev/dri; none where these cannot be read. */
 export async function listDeviceFiles(): Promise<string[]> {
-	return readdir("/dev").catch(() => []);
+	const lists = ["/dev", "/dev/dri"].map((path) =>
+		readdir(path).catch(() => []),
+	);
+	return (await Promise.all(lists)).flat();
 }
 
 /** The number of workers that `--nproc-per-node` asks for on this machine. */
@@ -56,41 +84,54 @@ export function countWorkers(
 ): Parsed<number> {
 	if (typeof asked === "number") return ok(asked);
 	if (asked === "cpu") return ok(view.processors);
-	const devices = countDevices(view);
+	const devices = countDevices(asked === "auto" ? "gpu" : asked, view);
 	if (devices > 0) return ok(devices);
 	if (asked === "auto") return ok(view.processors);
 	return problem(
-		`gpu: no GPU found (${whereLooked(view.environment)}); use a number`,
+		`${asked}: no ${asked.toUpperCase()} found (${whereLooked(asked, view.environment)}); use a number`,
 	);
 }
 
 /** A variable that is set decides even if it is empty: that hides every device. */
-function countDevices({ environment, deviceFiles }: DeviceView): number {
-	const variable = visibleDevicesVariable(environment);
+function countDevices(
+	asked: "gpu" | "xpu",
+	{ environment, deviceFiles }: DeviceView,
+): number {
+	const variable = visibleDevicesVariable(asked, environment);
 	if (variable === undefined) {
-		return deviceFiles.filter((name) => /^nvidia\d+$/.test(name)).length;
+		const counts = DEVICES[asked].map(({ file, driver }) =>
+			driver === undefined || deviceFiles.includes(driver)
+				? deviceFiles.filter((name) => file.test(name)).length
+				: 0,
+		);
+		return counts.find((count) => count > 0) ?? 0;
 	}
 	const entries = (environment[variable] ?? "").split(",");
 	const end = entries.findIndex((entry) => !isDevice(entry.trim()));
 	return end < 0 ? entries.length : end;
 }
 
-/** The driver's rule: an entry that names no device hides itself and all after it. */
+/** The drivers' rule: an entry that names no device hides itself and all after it. */
 function isDevice(entry: string): boolean {
-	return /^(\d+|(GPU|MIG)-.+)$/.test(entry);
+	return /^(\d+(\.\d+)?|(GPU|MIG)-.+)$/.test(entry);
 }
 
 function visibleDevicesVariable(
-	environment: DeviceView["environment"],
+	asked: "gpu" | "xpu",
+	environment: Environment,
 ): string | undefined {
-	return VISIBLE_DEVICES.find((name) => environment[name] !== undefined);
+	return DEVICES[asked]
+		.flatMap(({ variables }) => variables)
+		.find((name) => environment[name] !== undefined);
 }
 
-function whereLooked(environment: DeviceView["environment"]): string {
-	const variable = visibleDevicesVariable(environment);
-	return variable === undefined
-		? "no /dev/nvidia0"
-		: `${variable} is "${environment[variable]}"`;
+function whereLooked(asked: "gpu" | "xpu", environment: Environment): string {
+	const variable = visibleDevicesVariable(asked, environment);
+	if (variable !== undefined)
+		return `${variable} is "${environment[variable]}"`;
+	return asked === "gpu"
+		? "no /dev/nvidia0, no /dev/kfd"
+		: "no /dev/dri/renderD*";
 }
 
 /** One worker reads what the user types or pipes in, like a program without a launcher. */

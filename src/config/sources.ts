@@ -8,6 +8,7 @@ import {
 } from "./environment.js";
 import { mergeSettings } from "./exclusions.js";
 import type { Host } from "./host.js";
+import { withoutServices } from "./kubernetes-services.js";
 import type { Option } from "./option.js";
 import { OPTIONS } from "./options.js";
 import type { ResolveRequest } from "./resolve.js";
@@ -61,15 +62,16 @@ export async function readCommandLine(
 
 /** Collects the settings in order of precedence: flags, our variables, torchrun's variables, config file. */
 export async function readSources(flags: Settings, host: Host) {
-	const environment = settingsFromEnvironment(host.environment);
-	const torchrun = settingsFromTorchrun(host.environment);
+	const variables = withoutServices(host.environment);
+	const environment = settingsFromEnvironment(variables.environment);
+	const torchrun = settingsFromTorchrun(variables.environment);
 	const ours = mergeSettings([flags, environment.settings]);
 	const file = await readNamedOrFound(ours.get(OPTIONS.config.key), host.cwd);
 	return {
 		settings: mergeSettings([ours, torchrun.settings, file.settings]),
 		problems: file.problems,
 		warnings: [...environment.warnings, ...torchrun.warnings],
-		notes: file.notes,
+		notes: [...variables.notes, ...file.notes],
 	};
 }
 

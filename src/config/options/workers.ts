@@ -13,10 +13,10 @@ import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = optionsOf("Workers", {
 	nprocPerNode: {
-		argument: "N|auto|cpu|gpu",
+		argument: "N|auto|cpu|gpu|xpu",
 		forms: ["number"],
 		defaultText: "1",
-		help: "workers of this node; gpu: one for each visible device; auto: gpu where there is one, else cpu",
+		help: "workers of this node; gpu, xpu: one for each visible device; auto: gpu where there is one, else cpu",
 		parse: parseWorkerCount,
 	},
 	role: {

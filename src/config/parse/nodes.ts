@@ -20,8 +20,10 @@ export interface NodeRange {
 	readonly max: number;
 }
 
+const COUNTED = ["auto", "cpu", "gpu", "xpu"] as const;
+
 /** Workers of one agent: a number, or the devices to count. */
-export type WorkerCount = number | "auto" | "cpu" | "gpu";
+export type WorkerCount = number | (typeof COUNTED)[number];
 
 /** `N` or `MIN:MAX`. */
 export function parseNodeRange(text: string): Parsed<NodeRange> {
@@ -45,12 +47,13 @@ export function parseNodeRange(text: string): Parsed<NodeRange> {
 }
 
 export function parseWorkerCount(text: string): Parsed<WorkerCount> {
-	if (text === "auto" || text === "cpu" || text === "gpu") return ok(text);
+	const named = COUNTED.find((word) => word === text);
+	if (named !== undefined) return ok(named);
 	const count = wholeNumber(text, 1);
 	if (count === undefined) {
 		return invalid(
 			text,
-			`a whole number from 1 to ${MOST_WORKERS}, "auto", "cpu" or "gpu"`,
+			`a whole number from 1 to ${MOST_WORKERS}, "auto", "cpu", "gpu" or "xpu"`,
 		);
 	}
 	if (count > MOST_WORKERS) {

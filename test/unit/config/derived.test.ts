@@ -69,6 +69,7 @@ test.each<[string, boolean, string | undefined, string[], string]>([
 
 describe("the number of workers", () => {
 	const files = ["null", "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"];
+	const renderers = ["card0", "card1", "renderD128", "renderD129"];
 	const count = (
 		asked: WorkerCount,
 		environment: Record<string, string> = {},
@@ -84,6 +85,11 @@ describe("the number of workers", () => {
 		["gpu by CUDA", count("gpu", { CUDA_VISIBLE_DEVICES: "0,3,5" }), 3],
 		["gpu by UUID", count("gpu", { CUDA_VISIBLE_DEVICES: "GPU-1f,MIG-2" }), 2],
 		["gpu by HIP", count("gpu", { HIP_VISIBLE_DEVICES: "1" }), 1],
+		["K14 gpu by ROCR", count("gpu", { ROCR_VISIBLE_DEVICES: "0,1" }), 2],
+		["K14 gpu by AMD's files", count("gpu", {}, ["kfd", ...renderers]), 2],
+		["auto beside a screen's", count("auto", {}, renderers), 6],
+		["K14 xpu by its mask", count("xpu", { ZE_AFFINITY_MASK: "0.0,0.1" }), 2],
+		["K14 xpu by device files", count("xpu", {}, renderers), 2],
 		[
 			"gpu up to the first that is none",
 			count("gpu", { CUDA_VISIBLE_DEVICES: "2,-1,3" }),
@@ -103,7 +109,7 @@ describe("the number of workers", () => {
 			count("gpu"),
 			count("gpu", { CUDA_VISIBLE_DEVICES: "" }, files),
 		]).toEqual([
-			"gpu: no GPU found (no /dev/nvidia0); use a number",
+			"gpu: no GPU found (no /dev/nvidia0, no /dev/kfd); use a number",
 			'gpu: no GPU found (CUDA_VISIBLE_DEVICES is ""); use a number',
 		]);
 	});

@@ -155,6 +155,7 @@ table(
 		["1024", 1024],
 		["auto", "auto"],
 		["gpu", "gpu"],
+		["xpu", "xpu"],
 	],
 	[
 		["0", '"0" is not valid; use a whole number from 1 to 1024, "auto"'],

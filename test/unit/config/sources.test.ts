@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settingsFromEnvironment } from "../../../src/config/environment.js";
 import { mergeSettings } from "../../../src/config/exclusions.js";
+import { withoutServices } from "../../../src/config/kubernetes-services.js";
 import { settingsFromValues } from "../../../src/config/values.js";
 
 describe("the environment", () => {
@@ -109,4 +110,24 @@ test("an earlier source comes first", () => {
 		new Map([["tee", { text, place: "", origin: "" }]]);
 	const merged = mergeSettings([new Map(), source("1"), source("2")]);
 	expect(merged.get("tee")?.text).toBe("1");
+});
+
+test("K5 what Kubernetes writes for a Service is not read as settings", () => {
+	const service = {
+		ELASTIC_RUN_MASTER_PORT: "tcp://10.3.0.7:29500",
+		ELASTIC_RUN_MASTER_SERVICE_HOST: "10.3.0.7",
+		ELASTIC_RUN_MASTER_SERVICE_PORT_RDZV: "29500",
+		ELASTIC_RUN_MASTER_PORT_29500_TCP: "tcp://10.3.0.7:29500",
+		ELASTIC_RUN_MASTER_PORT_29500_TCP_ADDR: "10.3.0.7",
+		PET_MASTER_PORT: "udp://10.3.0.8:1",
+	};
+	const own = { ELASTIC_RUN_HTTP: "8080", PET_NNODES: "2", PATH: "/bin" };
+	expect(withoutServices({ ...service, ...own })).toEqual({
+		environment: own,
+		notes: [
+			`environment ${Object.keys(service).join(", ")}: written by Kubernetes for a Service, not read as settings`,
+		],
+	});
+	const number = { PET_MASTER_PORT: "29500" };
+	expect(withoutServices(number)).toEqual({ environment: number, notes: [] });
 });
