@@ -184,6 +184,11 @@ export class CliCommand extends Command {
 			const parsed = this.parseKnown(rest);
 			const [flag, ...others] = parsed?.unknown ?? [];
 			if (flag === undefined) return isClear ? parsed?.operands : undefined;
+			const whole = this.completed(flag);
+			if (whole !== undefined) {
+				rest = [whole, ...others];
+				continue;
+			}
 			const meant = this.refuseUnknown(flag);
 			isClear &&= meant !== undefined;
 			const hasValue = meant?.required && !flag.includes("=");
@@ -207,6 +212,17 @@ export class CliCommand extends Command {
 			);
 			return undefined;
 		}
+	}
+
+	/** The flag whose name only this one begins; undefined where there is none, or more than one. */
+	private completed(typed: string): string | undefined {
+		const [, start = "", value = ""] = /^--([^=]+)(=.*)?$/s.exec(typed) ?? [];
+		if (start === "") return undefined;
+		const names = this.options.map((flag) => flag.name());
+		const begun = names.filter((name) => name.startsWith(start));
+		const same = new Set(begun.map((name) => name.replaceAll("_", "-")));
+		const [name] = begun;
+		return same.size === 1 && name !== start ? `--${name}${value}` : undefined;
 	}
 
 	/** Reports an unknown flag; returns the flag that was probably meant, if any. */

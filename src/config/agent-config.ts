@@ -181,6 +181,8 @@ export interface AgentConfig extends StoreConfig {
 	/** Also sent to the workers at a notice. */
 	readonly noticeSignal: NodeJS.Signals | undefined;
 	readonly signalsToHandle: readonly NodeJS.Signals[];
+	/** Whether each worker sees its own GPU alone, as device 0. */
+	readonly virtualLocalRank: boolean;
 	/** The parent of the channel directories. */
 	readonly channelBase: string;
 }

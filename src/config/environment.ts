@@ -110,14 +110,26 @@ const FLAGS = [
 	...["node-rank", "master-addr", "master-port", "local-addr"],
 	...["max-restarts", "signals-to-handle", "shutdown-timeout"],
 	...["log-dir", "redirects", "tee", "local-ranks-filter"],
+	"virtual-local-rank",
 ];
 
+/** torchrun's variables with names of their own, and the flags that they set. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+	TORCH_ELASTIC_SHUTDOWN_TIMEOUT: "shutdown-timeout",
+	TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE: "log-prefix",
+};
+
 const OPTION_OF = new Map(
-	FLAGS.flatMap((flag): [string, Option<unknown>][] => {
+	[
+		...FLAGS.map((flag) => [
+			TORCH_PREFIX + flag.replaceAll("-", "_").toUpperCase(),
+			flag,
+		]),
+		...Object.entries(OTHER_NAMES),
+	].flatMap(([variable = "", flag = ""]): [string, Option<unknown>][] => {
 		const option = ALL_OPTIONS.find(
 			({ name, aliases }) => name === flag || aliases.includes(flag),
 		);
-		const variable = TORCH_PREFIX + flag.replaceAll("-", "_").toUpperCase();
 		return option === undefined ? [] : [[variable, option]];
 	}),
 );
@@ -146,7 +158,8 @@ export function settingsFromTorchrun(
 	const idle: string[] = [];
 	for (const { name, text } of given) {
 		const option = OPTION_OF.get(name);
-		if (isInWorker && name.startsWith(TORCH_PREFIX)) continue;
+		const describesRun = option !== undefined || name.startsWith(TORCH_PREFIX);
+		if (isInWorker && describesRun) continue;
 		if (option !== undefined) {
 			const origin = `environment ${name}`;
 			const inOurNotation =
@@ -207,10 +220,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
 		argument: "VALUE",
 		instead:
 			"put numactl before the command: elastic-run [options] numactl … python3 train.py",
-	},
-	{
-		name: "virtual-local-rank",
-		instead: "choose the device in the script by LOCAL_RANK",
 	},
 ];
 

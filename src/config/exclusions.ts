@@ -37,8 +37,7 @@ const noStore: Words = (right) =>
  */
 const EXCLUSIONS: readonly (readonly [Side, Side, Words?])[] = [
 	[standalone, severalNodes, noStore],
-	[standalone, endpoint, noStore],
-	[standalone, inEtcd, noStore],
+	[standalone, endpoint],
 	[standalone, inStore],
 	[standalone, masterAddr],
 	[standalone, masterPort],

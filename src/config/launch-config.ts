@@ -49,6 +49,8 @@ export interface LaunchConfig {
 	readonly module?: boolean | undefined;
 	readonly noPythonPath?: boolean | undefined;
 	readonly noHook?: boolean | undefined;
+	/** Each worker sees its own GPU alone, as device 0, and LOCAL_RANK=0. */
+	readonly virtualLocalRank?: boolean | undefined;
 	readonly warm?: "auto" | "off" | undefined;
 	readonly shutdownTimeout?: Duration | undefined;
 	readonly pauseTimeout?: Duration | undefined;

@@ -95,7 +95,7 @@ export function countWorkers(
 /** A variable that is set decides even if it is empty: that hides every device. */
 function countDevices(
 	asked: "gpu" | "xpu",
-	{ environment, deviceFiles }: DeviceView,
+	{ environment, deviceFiles }: Omit<DeviceView, "processors">,
 ): number {
 	const variable = visibleDevicesVariable(asked, environment);
 	if (variable === undefined) {
@@ -162,6 +162,26 @@ export function stdinRank(
 	return undefined;
 }
 
+/** Whether each worker gets one device for its own. Refuses fewer devices than workers. */
+export function virtualLocalRank(
+	reader: SettingReader,
+	nprocPerNode: number,
+	{ environment }: { readonly environment: Environment },
+): boolean {
+	const isOn = reader.value(OPTIONS.virtualLocalRank);
+	const visible = environment.CUDA_VISIBLE_DEVICES;
+	if (isOn && visible !== undefined) {
+		const count = countDevices("gpu", { environment, deviceFiles: [] });
+		if (count < nprocPerNode) {
+			reader.refuse(
+				OPTIONS.virtualLocalRank,
+				`CUDA_VISIBLE_DEVICES is "${visible}": ${count} of ${nprocPerNode} workers have a device; name more, or use a smaller --nproc-per-node`,
+			);
+		}
+	}
+	return isOn;
+}
+
 /** A user who names SIGHUP gets it, even under nohup. */
 export function signalsToHandle(
 	reader: SettingReader,
@@ -174,21 +194,27 @@ export function signalsToHandle(
 		: signals;
 }
 
+const NO_STREAM: StreamMap = { byLocalRank: new Map() };
+
 /** Where the workers' output goes, and which of it is shown. */
 export async function resolveLogs(
 	reader: SettingReader,
 	workers: { readonly nprocPerNode: number; readonly cwd: string },
 ) {
 	const { redirects, tee, localRanksFilter } = OPTIONS;
-	const redirectMap = reader.value(redirects);
-	const teeMap = reader.value(tee);
+	// torchrun's way to keep no files: the streams are inherited.
+	const isDiscarded = reader.given(OPTIONS.logDir) === "/dev/null";
+	const streamsOf = (option: typeof redirects | typeof tee) =>
+		isDiscarded ? (reader.given(option) ?? NO_STREAM) : reader.value(option);
+	const redirectMap = streamsOf(redirects);
+	const teeMap = streamsOf(tee);
 	const filter = reader.given(localRanksFilter);
 	checkRanks(reader, redirects, ranksOf(redirectMap), workers.nprocPerNode);
 	checkRanks(reader, tee, ranksOf(teeMap), workers.nprocPerNode);
 	checkRanks(reader, localRanksFilter, filter ?? [], workers.nprocPerNode);
 	const shown = selectStreams(teeMap, workers.nprocPerNode);
 	return {
-		logDir: await resolveLogDir(reader, workers.cwd),
+		logDir: isDiscarded ? undefined : await resolveLogDir(reader, workers.cwd),
 		redirects: redirectWhatIsShown(
 			selectStreams(redirectMap, workers.nprocPerNode),
 			shown,

@@ -25,6 +25,7 @@ import {
 	resolveWorkerCount,
 	signalsToHandle,
 	stdinRank,
+	virtualLocalRank,
 } from "./resolve-workers.js";
 import {
 	type Environment,
@@ -115,6 +116,7 @@ export async function checkSettings(
 		...pythonPaths(reader, request.script),
 		hasHook: !reader.value(OPTIONS.noHook),
 		warm: reader.value(OPTIONS.warm),
+		virtualLocalRank: virtualLocalRank(reader, nprocPerNode, request),
 		...rendezvous,
 		nprocPerNode,
 		stdinRank: stdinRank(reader, nprocPerNode, host, warn),

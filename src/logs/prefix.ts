@@ -21,6 +21,8 @@ export function renderPrefix(
 		rank: values.rank,
 		local_rank: values.localRank,
 		role: values.role,
+		// torchrun's name for it.
+		role_name: values.role,
 		round: values.round,
 	};
 	const text = template.replace(/\$\{(\w+)\}/g, (whole, name: string) =>

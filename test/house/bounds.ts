@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_200,
+			bound: 64_400, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},

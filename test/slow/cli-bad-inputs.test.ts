@@ -118,7 +118,7 @@ describe("bad input", () => {
 		[127, "--tee 0 status", 'command "status" not found'],
 		[2, "statsu train", '"statsu" not found; did you mean the command status?'],
 		[126, "./plain", '"./plain" is not executable; use chmod +x'],
-		[2, "--nproc-per-nod 4 touch started", "did you mean --nproc-per-node?"],
+		[2, "--nproc-per-noed 4 touch started", "did you mean --nproc-per-node?"],
 		[2, "--restart-policy waits.mjs touch started", "ended before it was done"],
 		[2, "--restart-policy exits.mjs touch started", "ended before it was done"],
 		[

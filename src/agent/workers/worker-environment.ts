@@ -6,7 +6,12 @@ import type { WorkerSpec } from "../../processes/index.js";
 /** The part of an agent's configuration that its workers see. */
 type EnvironmentConfig = Pick<
 	AgentConfig,
-	"environment" | "pythonPath" | "pythonHook" | "nodeId" | "maxRestarts"
+	| "environment"
+	| "pythonPath"
+	| "pythonHook"
+	| "nodeId"
+	| "maxRestarts"
+	| "virtualLocalRank"
 >;
 
 /** Whose workers they are. */
@@ -66,6 +71,22 @@ export function workerEnvironment(
 		ELASTIC_RUN_NODE_ID: config.nodeId,
 		ELASTIC_RUN_INCARNATION: incarnation,
 		...(hook === undefined ? {} : { ELASTIC_RUN_HOOK: hook }),
+		...(config.virtualLocalRank
+			? ownDevice(parent.CUDA_VISIBLE_DEVICES, info.localRank)
+			: {}),
+	};
+}
+
+/** The worker's own device of those that the launcher may use, as the only one. */
+function ownDevice(
+	visible: string | undefined,
+	localRank: number,
+): Record<string, string> {
+	const device = visible?.split(",")[localRank]?.trim();
+	return {
+		LOCAL_RANK: "0",
+		CUDA_VISIBLE_DEVICES:
+			visible === undefined ? String(localRank) : (device ?? ""),
 	};
 }
 
@@ -141,11 +162,18 @@ export function shellEnvironment({
 	};
 }
 
+/** torchrun's placeholder in the arguments of a worker. */
+const LOCAL_RANK = "$" + "{local_rank}";
+
+/** What a worker runs. */
 export function commandOf(
-	{ command, stdinRank }: AgentConfig,
+	{ command, stdinRank }: Pick<AgentConfig, "command" | "stdinRank">,
 	localRank: number,
 ) {
-	const { file, args, cwd } = command;
+	const { file, cwd } = command;
+	const args = command.args.map((text) =>
+		text.replaceAll(LOCAL_RANK, String(localRank)),
+	);
 	return { localRank, file, args, cwd, readsStdin: localRank === stdinRank };
 }
 

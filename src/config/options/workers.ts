@@ -35,6 +35,9 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 	noPythonPath: onOff(
 		"do not append the runtime library's place to PYTHONPATH of Python workers",
 	),
+	virtualLocalRank: onOff(
+		"each worker sees its own GPU alone, as device 0, and LOCAL_RANK=0",
+	),
 	noHook: onOff(
 		"start workers without the hook that counts optimizer steps and tells their stacks",
 	),
@@ -135,6 +138,7 @@ export const LOG_OPTIONS = optionsOf("Logs and output", {
 	},
 	logPrefix: {
 		argument: "TEMPLATE",
+		aliases: ["log-line-prefix-template"],
 		defaultText: DEFAULT_LOG_PREFIX,
 		defaultHelp: JSON.stringify(DEFAULT_LOG_PREFIX),
 		help: `before each line that is shown: ${LOG_PREFIX_PLACEHOLDERS}`,

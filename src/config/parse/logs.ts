@@ -94,6 +94,7 @@ const NAMES: readonly string[] = [
 	"rank",
 	"local_rank",
 	"role",
+	"role_name",
 	"round",
 ];
 

@@ -72,12 +72,14 @@ export function isHost(text: string): boolean {
 	return isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
 }
 
+/** A host, with or without the brackets that a URL needs around an IPv6 address; returned without. */
 export function parseLocalAddress(text: string): Parsed<string> {
-	return isHost(text)
-		? ok(text)
+	const address = /^\[(.*:.*)\]$/.exec(text)?.[1] ?? text;
+	return isHost(address)
+		? ok(address)
 		: invalid(
 				text,
-				"a host name or an IP address, without port or brackets, for example 10.0.0.5",
+				"a host name or an IP address, without port, for example 10.0.0.5",
 			);
 }
 

@@ -163,8 +163,8 @@ function parsePair(
 	origin: string,
 ): Parsed<RendezvousSettings> {
 	const at = pair.indexOf("=");
-	const name = toSnakeCase(at < 0 ? pair : pair.slice(0, at));
-	const value = at < 0 ? "" : pair.slice(at + 1);
+	const name = toSnakeCase(at < 0 ? pair : pair.slice(0, at).trim());
+	const value = at < 0 ? "" : withoutQuotes(pair.slice(at + 1).trim());
 	if (name === "password") {
 		return problem(
 			`a password in it is ${exposure(origin)}; use password_file=FILE`,
@@ -204,6 +204,11 @@ function parseTorchSwitch(text: string): Parsed<boolean> {
 }
 
 /** Accepts `joinTimeout` and `join-timeout` for `join_timeout`. */
+/** A job script quotes a value once more. */
+function withoutQuotes(text: string): string {
+	return /^(["']).*\1$/s.test(text) ? text.slice(1, -1) : text;
+}
+
 function toSnakeCase(name: string): string {
 	return name
 		.replaceAll("-", "_")

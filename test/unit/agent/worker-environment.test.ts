@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
-import { workerEnvironment } from "../../../src/agent/workers/worker-environment.js";
+import {
+	commandOf,
+	workerEnvironment,
+} from "../../../src/agent/workers/worker-environment.js";
 import { workerInfo } from "../../../src/agent/workers/worker-group.js";
 import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 
@@ -57,14 +60,37 @@ const environmentOf = (
 	pythonPath?: string,
 	pythonHook?: string,
 	place: { hook?: string; info?: typeof INFO } = {},
+	virtualLocalRank = false,
 ) => {
-	const node = { nodeId: "node-b", maxRestarts: 3 };
+	const node = { nodeId: "node-b", maxRestarts: 3, virtualLocalRank };
 	const config = { environment, pythonPath, pythonHook, ...node };
 	return workerEnvironment(
 		{ config, incarnation: "b-1" },
 		{ ...PLACE, hook: undefined, ...place },
 	);
 };
+
+it.each([
+	[{}, "1"],
+	[{ CUDA_VISIBLE_DEVICES: "4, 6" }, "6"],
+])("--virtual-local-rank: of %j the worker gets its own", (parent, device) => {
+	const own = environmentOf(parent, undefined, undefined, {}, true);
+	expect(own).toMatchObject({ LOCAL_RANK: "0", CUDA_VISIBLE_DEVICES: device });
+});
+
+it("puts the local rank into a worker's arguments, as torchrun does", () => {
+	const command = {
+		file: "python3",
+		args: ["train.py", "--device", "cuda:$" + "{local_rank}"],
+		cwd: "/",
+	};
+	const typed = { ...command, display: "train.py", typed: command.args };
+	expect(commandOf({ command: typed, stdinRank: undefined }, 1).args).toEqual([
+		"train.py",
+		"--device",
+		"cuda:1",
+	]);
+});
 
 it("sets torchrun's names with torchrun's meanings, and its own", () => {
 	expect(environmentOf({})).toEqual({

@@ -43,12 +43,16 @@ describe("the arguments of a command", () => {
 		[["--rule", "a", "--rules", "b"], "rule", "a\nb"],
 		[["-f"], "follow", "1"],
 		[["--no-wait"], "noWait", "1"],
+		[["--no-w"], "noWait", "1"],
+		[["--ta=7"], "tail", "7"],
+		[["--rdzv_b", "memory"], "rdzvBackend", "memory"],
 	])("%j set %s to %j", (args, key, text) => {
 		expect(make().read(args).given.get(key)?.text).toBe(text);
 	});
 
 	it.each([
 		[["--nnodes", "2"], "unknown option --nnodes; see --help"],
+		[["--r", "2"], "unknown option --r; see --help"],
 		[["--outptu", "json"], "unknown option --outptu; did you mean --output?"],
 		[["--output"], "--output: its value is missing; use --output <text|json>"],
 		[

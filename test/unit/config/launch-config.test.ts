@@ -114,6 +114,7 @@ test("every setting", async () => {
 		module: false,
 		noPythonPath: false,
 		noHook: true,
+		virtualLocalRank: true,
 		warm: "auto",
 		shutdownTimeout: 1.5,
 		pauseTimeout: "2m",

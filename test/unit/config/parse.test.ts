@@ -166,11 +166,14 @@ table(
 table(
 	"--local-addr",
 	parseLocalAddress,
-	["10.0.0.1", "node-1.example.org", "fe80::1", "a_b"].map((text) => [
-		text,
-		text,
-	]),
-	["10.0.0.1:80", "[::1]", "a b", "10.0.0.256", "-a", "a..b"].map((text) => [
+	[
+		["10.0.0.1", "10.0.0.1"],
+		["node-1.example.org", "node-1.example.org"],
+		["fe80::1", "fe80::1"],
+		["[::1]", "::1"],
+		["a_b", "a_b"],
+	],
+	["10.0.0.1:80", "[a]", "a b", "10.0.0.256", "-a", "a..b"].map((text) => [
 		text,
 		"is not valid",
 	]),

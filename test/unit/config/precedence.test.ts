@@ -96,8 +96,19 @@ describe("a flag beats a variable", () => {
 		expect(settings.size).toBe(2);
 	});
 
+	test("--standalone makes an endpoint beside it idle, with one warning", async () => {
+		const { resolution } = await resolve(
+			{ standalone: "1", rdzvBackend: "c10d", ...endpoint },
+			{},
+		);
+		expect(resolution).toMatchObject({ config: { backend: "memory" } });
+		expect(resolution.warnings).toEqual([
+			"--rdzv-backend and --rdzv-endpoint: without effect, because of --standalone",
+		]);
+	});
+
 	test("what cannot be combined is refused where both are typed, or both are variables", async () => {
-		const both = { standalone: "1", ...endpoint };
+		const both = { standalone: "1", ...several };
 		const words = /one node without a store cannot be combined with/;
 		for (const [typed, inVariables] of [
 			[both, {}],

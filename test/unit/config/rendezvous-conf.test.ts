@@ -7,7 +7,7 @@ import {
 	completeRendezvous,
 	timeOutProblem,
 	timeOutWarnings,
-} from "../../../src/config/resolve-store.js";
+} from "../../../src/config/rendezvous-times.js";
 import { outcome } from "./outcome.js";
 
 describe("--rdzv-conf", () => {
@@ -17,6 +17,10 @@ describe("--rdzv-conf", () => {
 			{ lastCallTimeoutMs: 500, settleTimeoutMs: 60_000 },
 		],
 		["leaseTtl=5", { leaseTtlMs: 5_000 }],
+		[
+			" join_timeout = 60 , lease_ttl='5',username=\"u\"",
+			{ joinTimeoutMs: 60_000, leaseTtlMs: 5_000, username: "u" },
+		],
 		[
 			"username=u,password_file=/a=b,cacert=c,cert=d,key=e",
 			{

@@ -122,7 +122,6 @@ describe("an etcd that the agents host", () => {
 		// torchrun's own line for one node: any free port.
 		{ backend: "c10d", endpoint: "localhost:0" },
 		{ master: "node0", port: "29500", rank: "0" },
-		{ standalone: "1", backend: "c10d" },
 	])("one node needs none: %j", async (asked) => {
 		const { store, said } = await resolved(asked);
 		expect([store.backend, said]).toEqual(["memory", []]);

@@ -19,6 +19,9 @@ describe("torchrun's variables", () => {
 			PET_RDZV_ID: "runId",
 			PET_LOCAL_ADDR: "localAddr",
 			PET_SHUTDOWN_TIMEOUT: "shutdownTimeout",
+			PET_VIRTUAL_LOCAL_RANK: "virtualLocalRank",
+			TORCH_ELASTIC_SHUTDOWN_TIMEOUT: "shutdownTimeout",
+			TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE: "logPrefix",
 		};
 		for (const [name, key] of Object.entries(values)) {
 			expect(read({ [name]: "x" }).texts).toEqual({ [key]: "x" });
