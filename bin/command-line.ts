@@ -7,7 +7,7 @@ import {
 	type Option,
 } from "../src/config/index.js";
 import { CliCommand, commanders } from "./command.js";
-import { commandList } from "./commands.js";
+import { commandList, commandNames } from "./commands.js";
 
 /** The command line of a launch. */
 export interface LaunchLine extends CommandLine {
@@ -59,35 +59,72 @@ export function parseArguments(
 	};
 }
 
+/** The page of `--help`: what most users need. */
 export function helpText(): string {
-	return launchCommand().helpInformation() + EXAMPLES;
+	return launchCommand("common").helpInformation() + EXAMPLES + MORE;
 }
 
-function launchCommand(): CliCommand {
+/** The page of `help all`: each command and each flag. */
+export function fullHelpText(): string {
+	return launchCommand("all").helpInformation() + EXAMPLES + DETAILS;
+}
+
+/** What help tells of one flag, by any of its names; undefined if there is none such. */
+export function flagHelpText(typed: string): string | undefined {
+	const name = typed.replace(/^-+/, "").replaceAll("_", "-");
+	const option = ALL_OPTIONS.find(
+		(one) =>
+			one.name === name || one.aliases.includes(name) || one.short === name,
+	);
+	if (option === undefined) return undefined;
+	const { defaultHelp, variables, keys } = option;
+	const shown = shownFlag(option);
+	return `${shown.flags}
+
+${shown.description}
+${defaultHelp === undefined ? "" : `\nDefault: ${defaultHelp}`}
+Variable: ${variables.join(", ")}
+Key in a config file: ${keys.join(", ")}
+`;
+}
+
+/** The option as help shows it, without its default. */
+function shownFlag(option: Option<unknown>) {
+	const shown = commanders(option);
+	shown.description += option.aliases
+		.map((alias) => `; also --${alias}`)
+		.join("");
+	return shown;
+}
+
+const ABOUT = `Starts the workers of a distributed job on this machine, supervises them, and
+restarts them when one fails or nodes come and go. Use it as torchrun: the same
+command on each machine. Everything after the script belongs to the script.`;
+
+/** @param extent which flags and words its help shows; all are accepted */
+function launchCommand(extent: "common" | "all" = "all"): CliCommand {
+	const commands =
+		extent === "all"
+			? `Commands, as the first word (elastic-run help COMMAND tells more):
+${commandList()}`
+			: `Commands, as the first word: ${commandNames()}`;
 	const command = new CliCommand(
 		undefined,
 		"<script or command> [its arguments …]",
-		`Starts the workers of a distributed job on this machine, supervises them, and
-restarts them when one fails or nodes come and go. Use it as torchrun: the same
-command on each machine. Everything after the script belongs to the script.
-
-Commands, as the first word (elastic-run help COMMAND tells more):
-${commandList()}`,
+		`${ABOUT}\n\n${commands}`,
 	);
 	for (const option of new Set([...COMMON_OPTIONS, ...ALL_OPTIONS])) {
 		const isCommon = COMMON_OPTIONS.includes(option);
-		const shown = commanders(option).helpGroup(
+		const shown = shownFlag(option).helpGroup(
 			isCommon ? "Common options:" : `${option.group}:`,
 		);
-		shown.description += option.aliases
-			.map((alias) => `; also --${alias}`)
-			.join("");
 		const { defaultHelp } = option;
 		if (defaultHelp !== undefined) shown.default(defaultHelp, defaultHelp);
-		command.accept(option, shown);
+		command.accept(option, shown.hideHelp(extent === "common" && !isCommon));
 	}
-	command.answers("-h, --help", "show this page", "Command:");
-	command.answers("-V, --version", "show the version", "Command:");
+	const group = extent === "all" ? "Command:" : "Common options:";
+	command.answers("-h, --help", "show the short page", group);
+	command.answers("-V, --version", "show the version", group);
 	return command;
 }
 
@@ -131,7 +168,13 @@ Examples:
   elastic-run --nproc-per-node 4 sh -c 'echo "worker $RANK of $WORLD_SIZE"'
   elastic-run --nproc-per-node 2 node -e 'console.log(process.env.MASTER_PORT)'
   elastic-run --nproc-per-node 2 --dry-run --output json sh -c 'exit 0'
+`;
 
+const DETAILS = `
 Precedence: flag, environment variable, config file, default.
 Durations: seconds, or 500ms, 30s, 10m, 1h.
+`;
+
+const MORE = `
+More: elastic-run help all, help COMMAND, help --FLAG, help exit-codes
 `;

@@ -20,7 +20,7 @@ export const COMMANDS = {
 	chaos: "make faults among this machine's processes of a run",
 	barrier: "take part in a run for a pod whose other containers work",
 	"python-path": "print where Python finds the runtime library",
-	help: "show the help of a command",
+	help: "show the help of a command, a --flag, exit-codes, or all",
 	version: "show the version",
 } as const;
 
@@ -72,6 +72,14 @@ export async function runCommandWord(
 	return (await loadCommand(word)).run(args);
 }
 
+/** The commands of everyday, for the short help. */
+export function commandNames(): string {
+	const daily: readonly CommandName[] = [
+		...(["status", "history", "why", "logs", "stop", "doctor"] as const),
+	];
+	return `${daily.join(", ")} …`;
+}
+
 /** One line per command. */
 export function commandList(): string {
 	const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length));
@@ -99,7 +107,7 @@ export function refuseWord(
 ): number {
 	const hint =
 		near === undefined
-			? "elastic-run help lists the commands;"
+			? "elastic-run help all lists the commands;"
 			: `did you mean elastic-run ${near}?`;
 	say(`${problem}; ${hint} ${otherwise}`);
 	return EXIT_CODES.usage;

@@ -14,6 +14,7 @@ import {
 	resolveRunRequest,
 	type Searcher,
 } from "../src/operate/index.js";
+import type { FoundRun } from "../src/status/index.js";
 import { CliCommand, type CommandArguments, refusal } from "./command.js";
 import { say } from "./console.js";
 import { NotFound } from "./crash.js";
@@ -168,18 +169,54 @@ export function placesInWords({ local, store }: RunPlaces): string {
 	return [...here, ...there].join(", nor ");
 }
 
-/** The run that the command names, or the only one that runs. Throws if there is none, or more than one. */
-export async function namedOrOnlyRun({
-	word,
-	runId,
+/** The run that the command names, else the one that was started last, whether it runs or has ended. */
+export async function namedOrLastRun(asked: AskedCommand): Promise<string> {
+	const { runId, places, searcher } = asked;
+	if (runId !== undefined) return runId;
+	const { findKnownRuns } = await import("../src/operate/found-runs.js");
+	const found = await findKnownRuns(places, searcher, say);
+	const [last] = newestFirst(found);
+	if (last === undefined) {
+		throw new NotFound(`there is no run ${placesInWords(places)}`);
+	}
+	return last.status.runId;
+}
+
+/** The run that the command names, else the one of those that run that was started last. */
+export async function namedOrLastRunning(asked: AskedCommand): Promise<string> {
+	const { runId, places } = asked;
+	if (runId !== undefined) return runId;
+	const [last] = await runningRuns(asked);
+	if (last === undefined) {
+		throw new NotFound(`no run runs ${placesInWords(places)}`);
+	}
+	return last;
+}
+
+/** The runs that were started last come first. */
+export function newestFirst(runs: readonly FoundRun[]): FoundRun[] {
+	return [...runs].sort(
+		(one, other) => other.status.instance - one.status.instance,
+	);
+}
+
+/** Their ids, of the newest first. */
+async function runningRuns({
 	places,
 	searcher,
-}: AskedCommand): Promise<string> {
-	if (runId !== undefined) return runId;
+}: AskedCommand): Promise<readonly string[]> {
 	const { findRuns } = await import("../src/operate/found-runs.js");
 	const found = await findRuns(places, searcher, say);
-	const running = found.filter(({ status }) => status.phase === "running");
-	const [first, ...others] = running.map(({ status }) => status.runId);
+	return newestFirst(found)
+		.filter(({ status }) => status.phase === "running")
+		.map(({ status }) => status.runId);
+}
+
+/** The run that the command names, or the only one that runs. Throws if there is none, or more than one. */
+export async function namedOrOnlyRun(asked: AskedCommand): Promise<string> {
+	const { word, runId, places } = asked;
+	if (runId !== undefined) return runId;
+	const [first, ...others] = await runningRuns(asked);
 	if (first === undefined) {
 		throw new NotFound(`no run runs ${placesInWords(places)}`);
 	}

@@ -3,13 +3,13 @@ import { ok, optionsOf, type Parsed, problem } from "../../src/config/index.js";
 import { formatGoodput, readGoodput } from "../../src/operate/index.js";
 import { costOf } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
-import { namedOrOnlyRun, noRun, RunCommand } from "../run-command.js";
+import { namedOrLastRun, noRun, RunCommand } from "../run-command.js";
 
 const ABOUT = `Shows what the nodes' time was spent on since the newest start of a run: each
 second of each node is in one category. Then the goodput (new steps by all
 time), how long failures took to recover from and how often they came, and the
-checkpoint interval that this suggests. Without RUN_ID it shows the only run
-that runs here.
+checkpoint interval that this suggests. Without RUN_ID it shows the run that was
+started last.
 Exit code: 0, 1 where there is no such run, 3 where its keys cannot be read, 4
 where the store does not answer.`;
 
@@ -25,7 +25,7 @@ export const command = new RunCommand("goodput", "[RUN_ID]", ABOUT)
 	.owns(FLAGS)
 	.onRun(async (asked) => {
 		const { flags, places, searcher, isJson } = asked;
-		const runId = await namedOrOnlyRun(asked);
+		const runId = await namedOrLastRun(asked);
 		const found = await readGoodput(runId, places, searcher, say);
 		if (found === undefined) throw noRun(runId, places);
 		const price = flags.given(FLAGS.costPerNodeHour);

@@ -8,7 +8,12 @@ import {
 	formatStatus,
 } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
-import { type AskedCommand, noRun, RunCommand } from "../run-command.js";
+import {
+	type AskedCommand,
+	newestFirst,
+	noRun,
+	RunCommand,
+} from "../run-command.js";
 
 const ABOUT = `Shows where a run stands: its round and phase, what is waited for and since
 when, its nodes with ranks and processes, restarts that are left, the last
@@ -34,6 +39,9 @@ export const command = new RunCommand("status", "[RUN_ID]", ABOUT)
 		return runId === undefined ? showRuns(asked) : showRun(runId, asked);
 	});
 
+/** So many runs that have ended are listed. */
+const SHOWN_ENDED = 10;
+
 async function showRun(
 	runId: string,
 	{ places, searcher, isJson }: AskedCommand,
@@ -54,8 +62,18 @@ async function showRuns({
 	searcher,
 	isJson,
 }: AskedCommand): Promise<number> {
-	const found = await findKnownRuns(places, searcher, say);
-	printResult(isJson, { version: 1, runs: found.map(inShort) }, () =>
+	const known = newestFirst(await findKnownRuns(places, searcher, say));
+	const ended = known.filter(({ status }) =>
+		["ended", "abandoned"].includes(status.phase),
+	);
+	const hidden = ended.slice(SHOWN_ENDED);
+	const found = known.filter((run) => !hidden.includes(run));
+	if (hidden.length > 0 && !isJson) {
+		say(
+			`${hidden.length} more runs that ended within a week are not shown: name one, or see --output json`,
+		);
+	}
+	printResult(isJson, { version: 1, runs: known.map(inShort) }, () =>
 		formatRuns(found, systemClock.wallTime()),
 	);
 	if (places.isStoreAssumed && !isJson) {

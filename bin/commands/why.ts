@@ -3,7 +3,7 @@ import { EXIT_CODES } from "../../src/base/errors.js";
 import { askWhy, formatWhy } from "../../src/operate/index.js";
 import { printResult } from "../console.js";
 import {
-	namedOrOnlyRun,
+	namedOrLastRunning,
 	noRun,
 	RunCommand,
 	WAIT_FLAGS,
@@ -11,8 +11,8 @@ import {
 
 const ABOUT = `Asks all nodes of a run what their workers do at this moment, and says who keeps
 the others from their next step: a verdict, then the stacks, equal ones once.
-It kills nothing, and the run goes on. Without RUN_ID it asks the only run that
-runs here. It waits for the nodes for 6 s, or --timeout.
+It kills nothing, and the run goes on. Without RUN_ID it asks the run that was
+started last. It waits for the nodes for 6 s, or --timeout.
 Exit code: 0; 1 if there is no such run, or a node did not answer; 3 if its keys
 cannot be read; 4 if the store does not answer.`;
 
@@ -25,7 +25,7 @@ export const command = new RunCommand("why", "[RUN_ID]", ABOUT)
 	.owns({ timeout })
 	.onRun(async (asked) => {
 		const { flags, places, searcher, isJson } = asked;
-		const runId = await namedOrOnlyRun(asked);
+		const runId = await namedOrLastRunning(asked);
 		const timeoutMs = flags.given(timeout) ?? TIMEOUT_MS;
 		const question = { runId, id: randomUUID(), timeoutMs };
 		const report = await askWhy(question, places, searcher);

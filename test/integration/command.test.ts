@@ -28,8 +28,12 @@ function expectNarrow(text: string): void {
 	expect(wide).toEqual([]);
 }
 
-it("--help shows each command, and each flag once with its default, in groups of 80 columns", async () => {
-	const { stdout, stderr, exitCode } = await runCli(["--help"], { cwd });
+it("C10 --help has 30 lines; help all shows each command, and each flag once with its default, in groups of 80 columns", async () => {
+	const short = await runLine(["--help"], { cwd });
+	expect([short.exitCode, short.stderr]).toEqual([0, ""]);
+	expectNarrow(short.stdout);
+	expect(short.stdout.split("\n").length).toBeLessThanOrEqual(31);
+	const { stdout, stderr, exitCode } = await runCli(["help", "all"], { cwd });
 	expect([exitCode, stderr]).toEqual([0, ""]);
 	expectNarrow(stdout);
 	const words = stdout.replaceAll(/\s+/g, " ");
@@ -49,7 +53,8 @@ it("--help shows each command, and each flag once with its default, in groups of
 	]);
 	const commands = /Commands, .*?:\n(.*?)\n\n/s.exec(stdout)?.[1] ?? "";
 	expect(commands.match(/(?<=^ {2})\S+/gm)).toEqual(Object.keys(COMMANDS));
-	expect((await runLine(["--nosuch", "-h"], { cwd })).stdout).toBe(stdout);
+	const beside = await runLine(["--nosuch", "-h"], { cwd });
+	expect(beside.stdout).toBe(short.stdout);
 
 	const examples = stdout
 		.split("\n")

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { EXIT_CODES } from "../../src/base/errors.js";
 import { CLI, runCli } from "../helpers/cli.js";
 import { cliHost } from "../helpers/cli-host.js";
 import { temporaryFolder } from "../helpers/processes.js";
@@ -206,7 +207,7 @@ describe("bad input", () => {
 
 describe("a single word", () => {
 	test.each([
-		["ps", "elastic-run help lists the commands;"],
+		["ps", "elastic-run help all lists the commands;"],
 		["stauts", "did you mean elastic-run status?"],
 	])("%s runs no program of the system", async (word, hint) => {
 		const said = `"${word}" is no command of elastic-run and no file here; ${hint} to run the program ${word}, use: elastic-run run ${word}`;
@@ -216,7 +217,7 @@ describe("a single word", () => {
 	test("that is a file here neither runs it nor a program of the system", async () => {
 		writeFileSync(join(cwd, "pwd"), "", { mode: 0o755 });
 		expectRefusal(await runCli(["pwd"], { cwd }), 2, [
-			'"pwd" is no command of elastic-run; elastic-run help lists the commands; to run the file here, use: elastic-run ./pwd; to run the program pwd, use: elastic-run run pwd',
+			'"pwd" is no command of elastic-run; elastic-run help all lists the commands; to run the file here, use: elastic-run ./pwd; to run the program pwd, use: elastic-run run pwd',
 		]);
 	});
 
@@ -251,6 +252,13 @@ describe("a single word", () => {
 			expect(await run(line)).toEqual(flag);
 		}
 		expect(await run("help status")).toEqual(await run("status --help"));
+		expect((await run("help --rdzv_id")).stdout).toMatch(
+			/--run-id <ID>.*ELASTIC_RUN_RUN_ID, ELASTIC_RUN_RDZV_ID.*runId, rdzvId/s,
+		);
+		const { stdout: codes } = await run("help exit-codes");
+		for (const code of Object.values(EXIT_CODES)) {
+			expect(codes).toMatch(new RegExp(`(^| )${code}(,| )`, "m"));
+		}
 		const version = await run("--version");
 		expect(await run("version")).toEqual(version);
 		expect(await run("-V")).toEqual(version);

@@ -41,6 +41,26 @@ const ask = (
 	});
 
 describe("a run of this machine that has ended", () => {
+	it("is one of the ten that status lists, or is counted", async () => {
+		const site = openSite();
+		await run(site, "--run-id", "run-number-0", job("prints.sh"), "1");
+		const records = recordsOf(site);
+		const [first = ""] = readdirSync(records);
+		const text = readFileSync(join(records, first), "utf8");
+		for (let number = 1; number <= 11; number += 1) {
+			const name = `run-number-${number}`;
+			writeFileSync(
+				join(records, `${Date.now()}-${name}.json`),
+				text.replaceAll("run-number-0", name),
+			);
+		}
+		const { stdout, stderr } = await ask(site, ["status"]);
+		expect(stdout.match(/^run-number-\d+ /gm)).toHaveLength(10);
+		expect(stderr).toContain("2 more runs that ended within a week");
+		const json = await ask(site, ["status", "--output", "json"]);
+		expect(JSON.parse(json.stdout).runs).toHaveLength(12);
+	});
+
 	it("is known to status, history and logs, without a store", async () => {
 		const site = openSite();
 		const failed = ["--run-id", "early", "--max-restarts", "1"];
@@ -56,6 +76,11 @@ describe("a run of this machine that has ended", () => {
 			place: expect.stringContaining(recordsOf(site)),
 		});
 		expect(history.exitCode).toBe(0);
+		for (const word of ["history", "goodput", "nodes"]) {
+			const last = await ask(site, [word]);
+			expect([word, last.exitCode]).toEqual([word, 0]);
+			expect(last.stdout).toMatch(/^run late\b/);
+		}
 		const all = await ask(site, ["status"]);
 		expect(all.stdout).toMatch(
 			/^late +succeeded .* ended here\n(.*\n)*early +failed .* ended here$/m,

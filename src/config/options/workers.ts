@@ -13,7 +13,7 @@ import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = optionsOf("Workers", {
 	nprocPerNode: {
-		argument: "N|auto|cpu|gpu|xpu",
+		argument: "N|auto|cpu|gpu",
 		forms: ["number"],
 		defaultText: "1",
 		help: "workers of this node; gpu, xpu: one for each visible device; auto: gpu where there is one, else cpu",
