@@ -7,7 +7,7 @@ export {
 	traceOf,
 } from "./exception.js";
 export { fingerprintOf } from "./fingerprint.js";
-export { ANNOUNCE_PHASE, phaseHint } from "./hints.js";
+export { ANNOUNCE_PHASE, hintOn, phaseHint } from "./hints.js";
 export {
 	isForeign,
 	ownFrames,

@@ -44,10 +44,10 @@ export function measureHouse(): readonly Bound[] {
 			...plain,
 		},
 		{
-			// Phases, and hints of real packages: 400.
+			// Phases, and hints of real packages: 450.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_700,
+			bound: 69_750,
 			goal: 50_000,
 			...plain,
 		},
