@@ -84,8 +84,9 @@ function hangIn(description: string): string {
 	);
 }
 
-export function isHang(fingerprint: string): boolean {
-	return fingerprint.startsWith(HANG);
+/** Whether its workers may have done what makes no step: none was stopped, none called another collective. */
+export function mayBePhase(fingerprint: string): boolean {
+	return /^hang(?:, no suspect| at [^;]* in [^:;]*;)/.test(fingerprint);
 }
 
 /** Numbers, addresses and digests differ from one failure to the next. */

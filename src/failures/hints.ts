@@ -1,4 +1,4 @@
-import { isHang } from "./fingerprint.js";
+import { mayBePhase } from "./fingerprint.js";
 import type { Trace } from "./trace.js";
 
 /** What is known of a failure by its words. */
@@ -46,7 +46,8 @@ const ROWS: readonly Row[] = [
 		hint: "a process of the data loader has died: see its stderr before this; with num_workers=0 the error is raised in the script itself",
 	},
 	{
-		pattern: /CUDA out of memory|CUDA error: out of memory|OutOfMemoryError/,
+		pattern:
+			/CUDA out of memory|CUDA error: out of memory|torch\.(cuda\.)?OutOfMemoryError/,
 		hint: "the GPU's memory is used up: make batches smaller, or checkpoint activations; nvidia-smi shows whether other processes hold some of it",
 	},
 	{
@@ -71,15 +72,15 @@ const ROWS: readonly Row[] = [
 	},
 	{
 		pattern:
-			/Gloo connectFullMesh failed|[Tt]imed out connecting|Connect timeout|[Cc]onnection refused/,
+			/Gloo connectFullMesh failed|gloo.*(timed out connecting|Connect timeout|connection refused)/i,
 		hint: "this rank cannot connect to another: that one has ended, a firewall is between them, or its host name stands for another address (GLOO_SOCKET_IFNAME=eth0 names the network)",
 	},
 	{
-		pattern: /Timed out waiting \d+ms for (send|recv) operation|Read timeout/,
+		pattern: /gloo.*(Timed out waiting \d+ms for|Read timeout)/,
 		hint: "another rank did not come to this collective in time: see what it did (elastic-run why, while it waits); where one may take so long, raise init_process_group(timeout=…)",
 	},
 	{
-		pattern: /Connection closed by peer|Connection reset by peer/,
+		pattern: /gloo.*Connection (closed|reset) by peer/,
 		hint: "another rank ended in the middle of a collective, or the network did: look for the rank that failed first",
 	},
 ];
@@ -99,17 +100,17 @@ export const ANNOUNCE_PHASE =
 	"announce a phase without steps by report_progress(busy=…, for_seconds=…), or raise --hang-timeout";
 
 const PHASE_TIMES = 3;
-const PHASE = `${PHASE_TIMES} times at the same place after the same step: this is a phase rather than a hang; ${ANNOUNCE_PHASE}`;
+const PHASE = `${PHASE_TIMES} times in a row after the same step: this is a phase rather than a hang; ${ANNOUNCE_PHASE}`;
 
 /**
- * What the report says of a hang that came again and again; undefined of any other failure.
+ * What the report says of a hang that came again and again; undefined of other failures.
  * @param row the failures before it that were the same
  */
 export function phaseHint(
 	fingerprint: string | undefined,
 	row: { readonly fingerprint: string; readonly times: number } | undefined,
 ): string | undefined {
-	if (fingerprint === undefined || !isHang(fingerprint)) return undefined;
+	if (fingerprint === undefined || !mayBePhase(fingerprint)) return undefined;
 	const isSame = row?.fingerprint === fingerprint;
 	return isSame && row.times + 1 >= PHASE_TIMES ? PHASE : undefined;
 }

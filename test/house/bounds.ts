@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// Phases, and hints of real packages: 450.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_750,
+			bound: 69_800,
 			goal: 50_000,
 			...plain,
 		},

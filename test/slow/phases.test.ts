@@ -25,7 +25,7 @@ describe("a phase without steps", () => {
 		expect(report).toMatch(
 			/^root cause: rank 1 on .*, round 3: hung for \d+ s at .*evaluates\.py:\d+ in evaluate\n/,
 		);
-		expect(report).toMatch(/\n {2}hint: 3 times at the same place after/);
+		expect(report).toMatch(/\n {2}hint: 3 times in a row after the same step/);
 		expect(report).toMatch(ADVICE);
 		expect(report).toContain("no restart got beyond step 3");
 	});

@@ -102,21 +102,21 @@ describe("C5 a hint for", () => {
 		[
 			"gloo's refused connection",
 			raised(
-				"RuntimeError: Gloo connectFullMesh failed with [pair.cc:144] no error",
+				"RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:144] no error",
 			),
 			/GLOO_SOCKET_IFNAME/,
 		],
 		[
 			"gloo's time-out",
 			raised(
-				"RuntimeError: [unbound_buffer.cc:78] Timed out waiting 1800000ms for recv operation to complete",
+				"RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 1800000ms for recv operation to complete",
 			),
 			/did not come to this collective/,
 		],
 		[
 			"gloo's lost peer",
 			raised(
-				"RuntimeError: [pair.cc:553] Connection closed by peer [127.0.0.1]:37843",
+				"RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:37843",
 			),
 			/the rank that failed first/,
 		],
@@ -128,6 +128,11 @@ describe("C5 a hint for", () => {
 		const survived =
 			"[W socket.cpp:767] failed to bind to [::]:29500 (errno: 98 - Address already in use).\nCUDA out of memory: half the batch\n";
 		expect(of(`${survived}${raised("ValueError: bad batch")}`)).toBeUndefined();
+	});
+
+	it("a connection of the script's own is none", () => {
+		const refused = "ConnectionRefusedError: [Errno 111] Connection refused";
+		expect(of(raised(refused))).toBeUndefined();
 	});
 
 	it("the message of an error file too", () => {
@@ -190,6 +195,31 @@ describe("C3 a hang that comes again", () => {
 		["the third time", hang, { fingerprint: hang, times: 2 }, true],
 		["later", hang, { fingerprint: hang, times: 5 }, true],
 		["the second time", hang, { fingerprint: hang, times: 1 }, false],
+		[
+			"without a suspect",
+			"hang, no suspect: this rank only stands for all; rank 0, step 9",
+			{
+				times: 2,
+				fingerprint:
+					"hang, no suspect: this rank only stands for all; rank 0, step 9",
+			},
+			true,
+		],
+		[
+			"another collective",
+			"hang at a.py:# in f: it called barrier; step 9",
+			{
+				times: 2,
+				fingerprint: "hang at a.py:# in f: it called barrier; step 9",
+			},
+			false,
+		],
+		[
+			"a stopped worker",
+			"hang; rank 0, step 9",
+			{ fingerprint: "hang; rank 0, step 9", times: 2 },
+			false,
+		],
 		["elsewhere", hang, { fingerprint: "hang at b", times: 2 }, false],
 		["the first time", hang, undefined, false],
 		["a crash", "exit code 1", { fingerprint: "exit code 1", times: 2 }, false],
