@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. Hints of failures: 150.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_650, // raised for torchrun's recipes, hints of failures
 			goal: 50_000,
 			...plain,
 		},
@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// Phases, and hints of real packages: 450.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_800,
+			bound: 69_900,
 			goal: 50_000,
 			...plain,
 		},
