@@ -39,7 +39,11 @@ const FLAGS = optionsOf("Command", {
 		help: "lines that match this regular expression",
 		parse: parsePattern,
 	},
-	tail: { argument: "N", help: "the last N lines", parse: parseCount },
+	tail: {
+		argument: "N",
+		help: "the last N lines of each worker and launcher",
+		parse: parseCount,
+	},
 	since: {
 		argument: "TIME",
 		help: "no lines that are known to be older, as 5m",

@@ -166,9 +166,10 @@ function openHangWatch(
 	node: Omit<HangInquiryOptions, "steps">,
 ): HangWatch {
 	const { steps } = config;
-	const { processes } = node;
+	const { processes, log } = node;
 	return new HangWatch({
 		clock,
+		log,
 		limits: steps,
 		processes,
 		readers,

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Frame } from "../model/index.js";
-import { ownFrame, parsePythonStack, placeOf } from "./stack.js";
+import { hintOn } from "./hints.js";
+import { ownFrame, ownFrames, parsePythonStack, placeOf } from "./stack.js";
+import type { Trace } from "./trace.js";
 
 /** What is known of a worker that ended by itself and not well. */
 export interface CrashFacts {
@@ -13,6 +15,8 @@ export interface CrashFacts {
 	readonly stderr: string;
 	/** The message of its error file. */
 	readonly message: string | undefined;
+	/** Its exception, or the last line of its stderr. */
+	readonly trace: Trace | undefined;
 	/** The kernel's out-of-memory killer has ended a process of this control group meanwhile. */
 	readonly isOutOfMemory: boolean;
 	/** Where the kernel puts core files; undefined if unknown. */
@@ -54,12 +58,25 @@ export function explainCrash(facts: CrashFacts): CrashExplanation {
 	if (signal === "SIGKILL") {
 		return { what: isOutOfMemory ? "out of memory" : undefined, lines: [] };
 	}
-	const full = noSpaceLine(facts);
+	const last = lastLinesOf(facts.stderr);
+	const known = hintOn({ ...facts, stderr: last });
+	const dump = dumpOf(facts);
+	if (known !== undefined) {
+		const { what = dump.what, hint } = known;
+		return { what, lines: [hint, ...dump.lines] };
+	}
+	const full = noSpaceLine(last, facts.message);
 	if (full !== undefined) {
 		const advice =
 			"free space there, or write elsewhere; a retry on this node meets the same disk";
 		return { what: "the disk is full", lines: [full, advice] };
 	}
+	return dump;
+}
+
+/** Where it stood, and what the kernel has kept of it, after a signal that tells. */
+function dumpOf(facts: CrashFacts): CrashExplanation {
+	const { signal } = facts;
 	if (signal === undefined || !DUMPING.includes(signal)) {
 		return { what: undefined, lines: [] };
 	}
@@ -71,9 +88,13 @@ export function explainCrash(facts: CrashFacts): CrashExplanation {
 	};
 }
 
-/** What the worker wrote when a disk had no room, or a quota was used up. Earlier it may have lived through one. */
-function noSpaceLine({ stderr, message = "" }: CrashFacts): string | undefined {
-	const last = stderr.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+/** Earlier it may have lived through what it wrote. */
+function lastLinesOf(stderr: string): string {
+	return stderr.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+}
+
+/** What the worker wrote when a disk had no room, or a quota was used up. */
+function noSpaceLine(last: string, message = ""): string | undefined {
 	const line = NO_SPACE.exec(message) ?? NO_SPACE.exec(last);
 	return line?.[0].trim().slice(0, LONGEST_LINE);
 }
@@ -94,8 +115,9 @@ function fatalFrames(stderr: string): readonly Frame[] {
 
 function frameLine(frames: readonly Frame[]): readonly string[] {
 	if (frames.length === 0) return [];
-	const shown = frames.slice(0, MOST_FRAMES).map(placeOf);
-	const more = frames.length > MOST_FRAMES ? " < …" : "";
+	const own = ownFrames(frames);
+	const shown = own.slice(0, MOST_FRAMES).map(placeOf);
+	const more = own.length > MOST_FRAMES ? " < …" : "";
 	return [`its last Python frames: ${shown.join(" < ")}${more}`];
 }
 

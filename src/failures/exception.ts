@@ -11,7 +11,7 @@ import {
 } from "../base/shape.js";
 import { type HookPaths, isGone } from "../channel/index.js";
 import { plainMessage } from "../logs/index.js";
-import { whereOf } from "./stack.js";
+import { isForeign, whereOf } from "./stack.js";
 import {
 	framesIn,
 	parseTrace,
@@ -71,7 +71,9 @@ export function traceOf(raised: RaisedException, cwd: string): Trace {
 	const [, original = ""] = message.split(ORIGINAL);
 	const first = parseTrace(original);
 	if (first !== undefined && first.type !== null) {
-		const frames = framesIn("python", original).reverse();
+		const inner = framesIn("python", original).reverse();
+		// A library's line there says less than the one that asked for the batch.
+		const frames = inner.every(isForeign) ? framesIn(kind, stack) : inner;
 		return { ...first, where: whereOf(frames, cwd) ?? null };
 	}
 	const frames = framesIn(kind, stack);

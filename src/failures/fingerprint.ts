@@ -29,21 +29,26 @@ const OWN_SIGNALS = new Map([
 	["SIGSYS", 31],
 	["SIGTRAP", 5],
 ]);
+/** How the fingerprint of a hang begins. */
+const HANG = "hang";
 const SIGNAL_BASE = 128;
 const LAST_SIGNAL = 64;
 
 /**
  * What makes two failures the same: the kind of exit, the exception's type, the innermost frame of the user's own code, the
  * message without numbers. Where no exception is known, it must be the same rank; where the end may come from outside, as
- * that by a signal, also the same step. Undefined: nothing shows that the program itself is at fault.
+ * that by a signal, also the same step. A hang is the same at the same place after the same step, whichever rank it is.
+ * Undefined: nothing shows that the program itself is at fault.
  */
 export function fingerprintOf(facts: FailureFacts): string | undefined {
 	const { kind, rank, step, trace, description } = facts;
 	const place = step === undefined ? undefined : `rank ${rank}, step ${step}`;
 	if (kind === "hang") {
-		// Why it is the suspect may depend on the moment.
-		const [what = ""] = description.split(/(?<= (?:s|min)): /);
-		return place && `${withoutNumbers(what)}; ${place}`;
+		if (step === undefined) return undefined;
+		const what = hangIn(description);
+		return what.startsWith(`${HANG} at `)
+			? `${what}; step ${step}`
+			: `${what}; ${place}`;
 	}
 	if (facts.isOutOfMemory) return `out of memory; ${place ?? `rank ${rank}`}`;
 	const end = endOf(facts);
@@ -69,6 +74,19 @@ function endOf({
 			? [...OWN_SIGNALS.values()].includes(number)
 			: OWN_SIGNALS.has(signal);
 	return isOwn ? { words: `signal ${number}`, isSignal } : undefined;
+}
+
+/** How long it was, whether it computed, and why this rank is the suspect may depend on the moment. */
+function hangIn(description: string): string {
+	const [what = ""] = description.split(/(?<= (?:s|min)): /);
+	return withoutNumbers(
+		what.replace(/^(hung|slow: no step) for [\d a-z]+?(?= at |,|$)/, HANG),
+	);
+}
+
+/** Whether its workers may have done what makes no step: none was stopped, none called another collective. */
+export function mayBePhase(fingerprint: string): boolean {
+	return /^hang(?:, no suspect| at [^;]* in [^:;]*;)/.test(fingerprint);
 }
 
 /** Numbers, addresses and digests differ from one failure to the next. */

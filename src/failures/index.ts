@@ -7,11 +7,18 @@ export {
 	traceOf,
 } from "./exception.js";
 export { fingerprintOf } from "./fingerprint.js";
+export { ANNOUNCE_PHASE, hintOn, phaseHint } from "./hints.js";
 export {
 	isForeign,
+	ownFrames,
 	parseNodeStack,
 	parsePythonStack,
 	placeOf,
 	whereOf,
 } from "./stack.js";
-export { parseTrace, type Trace, traceWords } from "./trace.js";
+export {
+	parseTrace,
+	type Trace,
+	traceWords,
+	withoutLibraries,
+} from "./trace.js";

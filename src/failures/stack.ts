@@ -58,9 +58,15 @@ export function placeOf({ file, line, function: name }: Frame): string {
 	return `${file}:${line} in ${name}`;
 }
 
-/** The innermost frame of the user's own code, or the innermost of all; undefined without a stack. */
+/** The frames of the user's own code; all where none is. */
+export function ownFrames(frames: readonly Frame[]): readonly Frame[] {
+	const own = frames.filter((frame) => !isForeign(frame));
+	return own.length === 0 ? frames : own;
+}
+
+/** The innermost of these, of frames the innermost of which is the first; undefined without a stack. */
 export function ownFrame(frames: readonly Frame[]): Frame | undefined {
-	return frames.find((frame) => !isForeign(frame)) ?? frames[0];
+	return ownFrames(frames)[0];
 }
 
 /** Whether a frame is an interpreter's own code, or that of an installed package. */

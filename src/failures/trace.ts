@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
+import { formatCount } from "../base/units.js";
 import type { Frame } from "../model/index.js";
-import { ownFrame, placeOf } from "./stack.js";
+import { isForeign, ownFrame, placeOf } from "./stack.js";
 
 /** What a failed worker says about its end. */
 export interface Trace {
@@ -13,7 +14,7 @@ export interface Trace {
 }
 
 /** torch puts the rank before each line of a stack. */
-const RANK_PREFIX = /^\[rank\d+\]:\s?/;
+const RANK_PREFIX = /^\[rank\d+\]: ?/;
 const PYTHON_FRAME = /^\s+File "(.*)", line (\d+)(?:,? in (.+))?$/;
 const NODE_FRAME =
 	/^\s+at (?:(?:async )?(.*?) \()?(?:file:\/\/)?([^()]+):(\d+):\d+\)?$/;
@@ -129,4 +130,40 @@ export function traceWords({ type, where, message }: Trace): string {
 	// At a file's top the function's name says nothing.
 	const place = where?.replace(/ in (<module>|(Object\.)?<anonymous>)$/, "");
 	return place === undefined ? what : `${what}, at ${place}`;
+}
+
+/** More than the frame's line belongs to it: the source, and marks below it. */
+const BELOW_FRAME = /^\s{4,}\S/;
+
+/** A stack in which the frames of an interpreter and of installed packages are only counted. */
+export function withoutLibraries(stack: string): string {
+	const kept: string[] = [];
+	let hidden = 0;
+	let isHiding = false;
+	const tellHidden = () => {
+		if (hidden > 0)
+			kept.push(`  … ${formatCount(hidden, "frame")} of libraries`);
+		hidden = 0;
+	};
+	for (const line of stack.split("\n")) {
+		const plain = line.replace(RANK_PREFIX, "");
+		const frame = frameIn(plain);
+		if (frame === undefined && isHiding && BELOW_FRAME.test(plain)) continue;
+		isHiding = frame !== undefined && isForeign(frame);
+		if (isHiding) {
+			hidden += 1;
+			continue;
+		}
+		tellHidden();
+		kept.push(line);
+	}
+	tellHidden();
+	return kept.join("\n");
+}
+
+function frameIn(line: string): Frame | undefined {
+	return [
+		...framesOf([line], PYTHON_FRAME, pythonFrame),
+		...framesOf([line], NODE_FRAME, nodeFrame),
+	][0];
 }

@@ -3,6 +3,7 @@ import { channelPaths, hookPaths } from "../channel/index.js";
 import { durationInWords } from "../config/index.js";
 import {
 	hasEnded,
+	hintOn,
 	type RaisedException,
 	readException,
 	traceOf,
@@ -114,12 +115,14 @@ export class ExitWatch {
 		}
 		seen.isOver = true;
 		if (!isRunning(this.node)) return;
+		const known = hintOn({ trace, message: raised.message, stderr: "" });
+		const held = `it had not ended ${limit} after its exception (--exit-timeout): another thread of it, or a library that waits for other workers, kept it; so it was killed`;
 		onHung(process, {
 			round: this.node.round,
 			cause: "crash",
 			description,
 			trace,
-			hint: `it had not ended ${limit} after its exception (--exit-timeout): another thread of it, or a library that waits for other workers, kept it; so it was killed`,
+			hint: known === undefined ? held : `${held}\n${known.hint}`,
 			stillMs: now - at,
 			failsRun: false,
 			step: stepOf(process.localRank),

@@ -1,6 +1,11 @@
 import { channelPaths, hookPaths } from "../channel/index.js";
 import type { StepsConfig } from "../config/index.js";
-import { raisedWords, readException, type Trace } from "../failures/index.js";
+import {
+	ANNOUNCE_PHASE,
+	raisedWords,
+	readException,
+	type Trace,
+} from "../failures/index.js";
 import type {
 	EvidenceRecord,
 	Hang,
@@ -191,7 +196,7 @@ export class HangInquiry {
 		if (verdict.kind === "slow" && stillMs < SLOW_FACTOR * limitMs) {
 			const waitMs = SLOW_FACTOR * limitMs - stillMs;
 			log.warn(
-				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes`,
+				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes: ${ANNOUNCE_PHASE}`,
 			);
 			return clock.now() + waitMs;
 		}

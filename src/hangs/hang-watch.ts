@@ -1,4 +1,6 @@
 import type { Clock } from "../base/clock.js";
+import type { Logger } from "../base/logger.js";
+import { formatDuration } from "../base/units.js";
 import { within } from "../base/within.js";
 import type { StepsConfig } from "../config/index.js";
 import type { FreeSpaceWatch } from "../logs/index.js";
@@ -28,6 +30,7 @@ const NEVER = 0;
 
 export interface HangWatchOptions {
 	readonly clock: Clock;
+	readonly log: Pick<Logger, "info">;
 	readonly limits: Pick<StepsConfig, "hangMs" | "startMs">;
 	/** The present worker processes. */
 	readonly processes: () => readonly NodeProcess[];
@@ -89,6 +92,7 @@ export class HangWatch implements StandstillJudge {
 		const round = this.round;
 		const node = this.node;
 		if (!isRunning(node) || round === undefined) return;
+		this.tellSteps(round.number, movedAt);
 		if (this.isInquiring || this.isJudged(movedAt, now)) return;
 		if (this.standstillAt(now) === undefined) return;
 		this.isInquiring = true;
@@ -101,6 +105,18 @@ export class HangWatch implements StandstillJudge {
 			this.finding = { movedAt, again, hang: hang ?? before };
 			if (hang !== undefined && before === undefined) onHang(hang.kind);
 		});
+	}
+
+	/** Who has read that a round stands still wants to know that it does no longer. */
+	private tellSteps(round: number, movedAt: number | undefined): void {
+		const { hang, movedAt: before } = this.finding ?? {};
+		if (hang === undefined || movedAt === before) return;
+		this.finding = undefined;
+		const { log, clock } = this.options;
+		const stillMs = clock.wallTime() - hang.since;
+		log.info(
+			`round ${round}: steps come again, after ${formatDuration(stillMs)} without one`,
+		);
 	}
 
 	/** Whether this standstill is not to be judged again yet. */

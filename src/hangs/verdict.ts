@@ -1,5 +1,6 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
-import type { RankEvidence, Suspect } from "../model/index.js";
+import { ownFrames } from "../failures/index.js";
+import type { Frame, RankEvidence, Suspect } from "../model/index.js";
 import type { Verdict } from "./accusation.js";
 import { blame } from "./blame.js";
 import type { Standstill } from "./standstill.js";
@@ -140,10 +141,18 @@ function stepLine(
 
 function stackLine(own: RankEvidence | undefined): readonly string[] {
 	if (own === undefined || own.frames.length === 0) return [];
-	const frames = own.frames
-		.slice(0, MOST_FRAMES)
-		.map(({ file, line, function: name }) => `${name} (${file}:${line})`);
-	const more = own.frames.length - frames.length;
+	const frames = ownFrames(own.frames);
+	const shown = frames.slice(0, MOST_FRAMES).map(frameWords);
+	const more = frames.length - shown.length;
 	const rest = more > 0 ? ` < ${formatCount(more, "more frame")}` : "";
-	return [`stack: ${frames.join(" < ")}${rest}`];
+	const [inmost] = own.frames;
+	const called =
+		inmost === undefined || frames.includes(inmost)
+			? ""
+			: `, and from there in ${frameWords(inmost)}`;
+	return [`stack: ${shown.join(" < ")}${rest}${called}`];
+}
+
+function frameWords({ file, line, function: name }: Frame): string {
+	return `${name} (${file}:${line})`;
 }

@@ -23,7 +23,7 @@ export interface LineChoice {
 	readonly hasRank: ((rank: number) => boolean) | undefined;
 	/** Only lines that match; undefined: all. */
 	readonly pattern: RegExp | undefined;
-	/** At first only this many lines, the last ones; undefined: all. */
+	/** At first only this many lines of each worker and each launcher, the last ones; undefined: all. */
 	readonly tail: number | undefined;
 	/** No line with an older time, in milliseconds since 1970; undefined: all. */
 	readonly since: number | undefined;
@@ -56,7 +56,7 @@ export async function showLogs(options: ShowLogsOptions): Promise<ShownLogs> {
 		const isLast = !follows || !isAnyoneHere(logs, searcher);
 		folder.refresh(isLast);
 		const all = wanted(folder, options, isLast);
-		const lines = tail === undefined ? all : lastOf(all, tail);
+		const lines = tail === undefined ? all : lastOfEach(all, tail);
 		tail = undefined;
 		for (const line of lines) {
 			if (line.stream !== "launcher") seen.add(keyOf(line));
@@ -84,13 +84,25 @@ function* wanted(
 	}
 }
 
-function lastOf(lines: Iterable<LogLine>, count: number): readonly LogLine[] {
-	let last: LogLine[] = [];
+/** A node's launcher has no local rank. */
+function lastOfEach(
+	lines: Iterable<LogLine>,
+	count: number,
+): readonly LogLine[] {
+	const last = new Map<string, { at: number; line: LogLine }[]>();
+	const newest = <Item>(items: Item[]) =>
+		items.slice(Math.max(0, items.length - count));
+	let at = 0;
 	for (const line of lines) {
-		last.push(line);
-		if (last.length > 2 * count) last = last.slice(last.length - count);
+		const key = `${line.nodeId}/${line.localRank}`;
+		const known = last.get(key) ?? [];
+		known.push({ at: at++, line });
+		last.set(key, known.length > 2 * count ? newest(known) : known);
 	}
-	return last.slice(Math.max(0, last.length - count));
+	return [...last.values()]
+		.flatMap(newest)
+		.sort((left, right) => left.at - right.at)
+		.map(({ line }) => line);
 }
 
 function isAnyoneHere(

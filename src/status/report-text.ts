@@ -4,6 +4,7 @@ import {
 	formatInstant,
 	formatRanks,
 } from "../base/units.js";
+import { withoutLibraries } from "../failures/index.js";
 import { plainMessage, plainText } from "../logs/index.js";
 import { STOP_CODES } from "../processes/index.js";
 import type {
@@ -131,7 +132,8 @@ function endOf(failure: RootCause["failure"]): string[] {
 /** Keeps the end of a stack, where Python names the error. */
 function stackLines(stack: string | undefined): string[] {
 	if (stack === undefined) return [];
-	const lines = plainText(stack.trimEnd()).split("\n").map(shortened);
+	const own = withoutLibraries(plainText(stack.trimEnd()));
+	const lines = own.split("\n").map(shortened);
 	const hidden = lines.length - MOST_STACK_LINES;
 	if (hidden <= 0) return lines.map((line) => `    ${line}`);
 	return [

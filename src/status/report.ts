@@ -21,7 +21,7 @@ export interface RootCause {
 		/** Absent in the reports of other nodes, and for a worker of an earlier round. */
 		readonly secondsBefore?: number;
 	};
-	/** The last lines of its stderr, without control sequences; empty if it is on another node or was not redirected. */
+	/** The last lines of its stderr, without control sequences, libraries' frames only counted; empty if it is on another node or was not redirected. */
 	readonly lastLines: readonly string[];
 	/** The path of its whole stderr, if it is on this node. */
 	readonly logFile?: string | undefined;

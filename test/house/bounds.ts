@@ -36,17 +36,18 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
-			// 800 of them are doors: 64,000 without.
+			// 800 of them are doors: 64,000 without. Hints of failures: 150.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_650, // raised for torchrun's recipes, hints of failures
 			goal: 50_000,
 			...plain,
 		},
 		{
+			// Phases, and hints of real packages: 450.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 69_900,
 			goal: 50_000,
 			...plain,
 		},
@@ -73,9 +74,10 @@ export function measureHouse(): readonly Bound[] {
 		},
 		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
+			// Hints, and frames without those of libraries: 4.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 680,
+			bound: 684,
 			goal: 300,
 			...plain,
 		},
@@ -94,7 +96,7 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),
-			bound: 2_951,
+			bound: 2_952,
 			goal: 2_600,
 			...plain,
 		},

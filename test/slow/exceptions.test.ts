@@ -105,6 +105,15 @@ sys.exit(${code})
 		);
 	});
 
+	it.concurrent("C5 says what the exception of a worker that does not end means", async () => {
+		const raise = 'raise RuntimeError("CUDA out of memory. Tried to allocate")';
+		const script = STUCK.replace(/raise .*/, raise);
+		const { stderr } = await runs(script, FAST);
+		expect(stderr).toMatch(
+			/\n {2}hint: it had not ended .*\n {4}the GPU's memory is used up: /,
+		);
+	});
+
 	it.concurrent("counts as the same failure, whether the worker ended or was ended", async () => {
 		const script = `import os
 if os.environ["TORCHELASTIC_RESTART_COUNT"] == "1":

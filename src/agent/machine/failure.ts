@@ -1,5 +1,5 @@
 import { EXIT_CODES, isShortage } from "../../base/errors.js";
-import { fingerprintOf, traceWords } from "../../failures/index.js";
+import { fingerprintOf, phaseHint, traceWords } from "../../failures/index.js";
 import {
 	decide as askPolicy,
 	type Charge,
@@ -160,6 +160,7 @@ function recordOf(
 ): FailureRecord {
 	const sequence = facts.failuresReported + 1;
 	const rank = rankOf(facts, failure.localRank);
+	const same = fingerprint(failure, rank);
 	return {
 		id: `${nodeId}/${incarnation}/${sequence}`,
 		nodeId,
@@ -174,14 +175,14 @@ function recordOf(
 		uptimeMs: uptimeOf(failure),
 		timestamp: wallTime - (failure.unseenMs ?? 0),
 		description: failure.description,
-		hint: failure.hint,
+		hint: phaseHint(same, facts.view?.round.repeated) ?? failure.hint,
 		evidence: failure.evidence,
 		message: failure.error?.message,
 		step: failure.step,
 		startedWarm: failure.startedWarm,
 		isUnattributed: failure.isUnattributed || undefined,
 		said: failure.trace && traceWords(failure.trace),
-		fingerprint: fingerprint(failure, rank),
+		fingerprint: same,
 	};
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../base/errors.js";
 import type { AgentConfig, ExitCodeConfig } from "../../config/index.js";
+import { withoutLibraries } from "../../failures/index.js";
 import { lastLines, workerDirectory } from "../../logs/index.js";
 import type { Starts, WorkerProgress } from "../../model/index.js";
 import {
@@ -23,7 +24,11 @@ import {
 	type WorkerResult,
 } from "../../status/index.js";
 import type { Ending } from "../machine/state.js";
+import { MOST_STACK_LINES } from "../workers/worker-output.js";
 import type { WorkerWords } from "../workers/worker-process.js";
+
+/** So many lines of its stderr are shown. */
+const SHOWN_LINES = 20;
 
 export interface ReportSources {
 	readonly config: Pick<
@@ -142,7 +147,9 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 	const steps = lastStep(failure, sources);
 	if (logFile === undefined) return { failure, error, ...steps, lastLines: [] };
 	const isThere = lostLines === undefined && existsSync(logFile);
-	const lines = lostLines ?? lastLines(logFile);
+	const lines = ownLines(
+		lostLines ?? lastLines(logFile, { count: MOST_STACK_LINES }),
+	);
 	return {
 		failure: { ...failure, ...debuggerHint(failure, lines, sources.config) },
 		error,
@@ -150,6 +157,13 @@ function rootCauseOf(sources: ReportSources): RootCause | null {
 		lastLines: lines,
 		...(isThere ? { logFile } : { lostLogFile: logFile }),
 	};
+}
+
+/** Where a stack is long, its last lines are those of libraries: they are only counted. */
+function ownLines(lines: readonly string[]): readonly string[] {
+	if (lines.length === 0) return lines;
+	const own = withoutLibraries(lines.join("\n")).split("\n");
+	return own.slice(-SHOWN_LINES);
 }
 
 function lastStep(

@@ -34,6 +34,7 @@ interface Known {
 	readonly error: WorkerError | undefined;
 	/** The last lines of its stderr. */
 	readonly words: readonly string[];
+	readonly trace: Trace | undefined;
 }
 
 /** How a worker has ended, and what is known of the reason. */
@@ -58,7 +59,9 @@ export function explainEnd(
 		...{ error, words },
 	});
 	const { hint } = described;
-	const found = findReason(signalOf(exit), failed, { pid, hint, error, words });
+	const found = findReason(signalOf(exit), failed, {
+		...{ pid, hint, error, words, trace },
+	});
 	const isNamed = description !== described.description;
 	// That of a crash is where the process stood long after.
 	const what = isNamed && signalOf(exit) ? undefined : found.what;
@@ -108,10 +111,10 @@ function traceIn(
 function findReason(
 	signal: string | undefined,
 	{ spec }: WorkerFiles,
-	{ pid, hint = "", error, words }: Known,
+	{ pid, hint = "", error, words, trace }: Known,
 ) {
 	return explainCrash({
-		...{ signal, pid, cwd: spec.cwd },
+		...{ signal, pid, trace, cwd: spec.cwd },
 		stderr: words.join("\n"),
 		message: error?.message,
 		isOutOfMemory: hint.startsWith(OUT_OF_MEMORY),

@@ -18,7 +18,7 @@ import type { NextStreams } from "../../processes/index.js";
 import { readErrorFile, type WorkerError } from "../../status/index.js";
 
 /** A longer stack at the end of a worker's stderr is cut. */
-const MOST_STACK_LINES = 200;
+export const MOST_STACK_LINES = 200;
 
 export interface WorkerOutputOptions {
 	readonly config: AgentConfig;
@@ -118,7 +118,10 @@ export class WorkerOutput {
 	readLostLines(): readonly string[] | undefined {
 		const { stderr } = this.logs;
 		if (stderr === undefined || !stderr.file.isAway) return undefined;
-		return lastLines(stderr.file, { from: stderr.startBytes });
+		return lastLines(stderr.file, {
+			from: stderr.startBytes,
+			count: MOST_STACK_LINES,
+		});
 	}
 
 	private show(

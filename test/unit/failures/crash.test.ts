@@ -14,7 +14,7 @@ const FACTS: CrashFacts = {
 		stderr: "",
 		message: undefined,
 	},
-	...{ isOutOfMemory: false, cores: undefined },
+	...{ isOutOfMemory: false, cores: undefined, trace: undefined },
 };
 const CORES: CoreSettings = { pattern: "core", usesPid: false, isOff: false };
 
@@ -70,9 +70,28 @@ describe("what ended a worker", () => {
 	it("is told with the last Python frames and the core file", () => {
 		const facts = { ...FACTS, signal: "SIGSEGV", stderr: FAULT, cores: CORES };
 		expect(explainCrash(facts).lines).toEqual([
-			"its last Python frames: /venv/lib/python3.11/site-packages/torch/ops.py:12 in call < /job/model.py:41 in forward < /job/train.py:9 in main < /job/train.py:20 in <module>",
+			"its last Python frames: /job/model.py:41 in forward < /job/train.py:9 in main < /job/train.py:20 in <module>",
 			"its core file: /job/core",
 		]);
+	});
+
+	it("C5 of NCCL's time-out is told by its log, with the place at which it stood", () => {
+		const stderr = `[rank0]:[E ProcessGroupNCCL.cpp:629] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n${FAULT}`;
+		expect(explainCrash({ ...FACTS, signal: "SIGABRT", stderr })).toEqual({
+			what: "a collective of NCCL timed out",
+			lines: [
+				expect.stringContaining("did not come to this collective"),
+				expect.stringContaining("its last Python frames: /job/model.py:41"),
+			],
+		});
+	});
+
+	it("C5 is what its words mean: shared memory is no disk", () => {
+		const message =
+			"RuntimeError: unable to write to file </torch_7_9>: No space left on device (28)";
+		const { what, lines } = explainCrash({ ...FACTS, message });
+		expect(what).toBe("too little shared memory");
+		expect(lines).toEqual([expect.stringMatching(/\/dev\/shm .*--shm-size/)]);
 	});
 
 	it("is told with the line that names the file on a full disk", () => {

@@ -72,6 +72,17 @@ KeyError: 'x'
 			},
 		],
 		[
+			"RuntimeError: no memory, at train.py:51",
+			{
+				message: `Caught RuntimeError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "/opt/lib/python3.12/site-packages/torch/storage.py", line 4, in share
+    return share(size)
+RuntimeError: no memory
+`,
+			},
+		],
+		[
 			"TypeError: no, at train.js:3 in load",
 			{
 				...{ kind: "node", type: "TypeError", message: "no" },

@@ -148,7 +148,7 @@ describe("a fingerprint", () => {
 		[
 			"a hang",
 			{ kind: "hang", description: "hung for 61 s at a.py:4 in f", step: 9 },
-			"hung for # s at a.py:# in f; rank 3, step 9",
+			"hang at a.py:# in f; step 9",
 		],
 		[
 			"a hang, whatever made its rank the suspect this time",
@@ -156,7 +156,28 @@ describe("a fingerprint", () => {
 				...{ kind: "hang", step: 9 },
 				description: "hung for 10 min 1 s: it has not made step 10",
 			},
-			"hung for # min # s; rank 3, step 9",
+			"hang; rank 3, step 9",
+		],
+		[
+			"a hang at its place of a worker that computes, and for another time",
+			{
+				...{ kind: "hang", step: 9, rank: 2 },
+				description: "slow: no step for 2 min 1 s at a.py:7 in f",
+			},
+			"hang at a.py:# in f; step 9",
+		],
+		[
+			"a hang without a suspect",
+			{
+				...{ kind: "hang", step: 9 },
+				description: "hung for 5 s, no suspect: this rank only stands for all",
+			},
+			"hang, no suspect: this rank only stands for all; rank 3, step 9",
+		],
+		[
+			"a hang before the first step",
+			{ kind: "hang", description: "hung for 5 s at a.py:7 in f" },
+			undefined,
 		],
 	])("of %s", (_, change, words) => {
 		expect(of(change)).toBe(words);

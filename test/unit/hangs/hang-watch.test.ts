@@ -53,6 +53,7 @@ function open(
 	});
 	const stills: Standstill[] = [];
 	const hangs: string[] = [];
+	const said: string[] = [];
 	const published: ProgressRecord[] = [];
 	let lostUntil = 0;
 	let fills = false;
@@ -66,6 +67,7 @@ function open(
 	const hangWatch = new HangWatch({
 		...{ clock, processes: () => processes, readers },
 		limits: { hangMs: 60_000, startMs: 0 },
+		log: { info: (line) => void said.push(line) },
 		lostSteps: {
 			look: async () => {
 				if (fills) lostUntil = clock.now();
@@ -75,7 +77,8 @@ function open(
 		inquiry: {
 			inquire: async (still, _node, round) => {
 				stills.push(still);
-				return { again: await again(still, round), hang: HANG };
+				const since = clock.wallTime() - still.stillMs;
+				return { again: await again(still, round), hang: { ...HANG, since } };
 			},
 		},
 		onHang: (kind) => void hangs.push(kind),
@@ -132,7 +135,7 @@ function open(
 	};
 	return {
 		...{ clock, watch, follow, run, step, pass, stop, stills, published },
-		...{ report, reportUnread, counted, hangs, fill },
+		...{ report, reportUnread, counted, hangs, fill, said },
 	};
 }
 
@@ -208,10 +211,25 @@ describe("the watch on steps", () => {
 		await site.pass(100_000);
 		expect(site.stills).toHaveLength(2);
 		expect(site.hangs).toEqual(["hung"]);
-		expect(site.published.at(-1)).toMatchObject({ hang: HANG });
+		expect(site.published.at(-1)?.hang?.suspect).toEqual(HANG.suspect);
 		site.step(0, 2);
 		await site.pass(4_000);
 		expect(site.published.at(-1)?.hang).toBeUndefined();
+	});
+
+	it("C3 says once that steps come again after it has told of a standstill, and after how long", async () => {
+		const site = open(() => site.clock.now() + 600_000);
+		site.run(1);
+		site.step(0, 1);
+		await site.pass(95_000);
+		expect(site.said).toEqual([]);
+		site.step(0, 2);
+		await site.pass(2_000);
+		site.step(0, 3);
+		await site.pass(10_000);
+		expect(site.said).toEqual([
+			"round 1: steps come again, after 95.0 s without one",
+		]);
 	});
 
 	it("A5 judges a new standstill in time, although the last one was given more", async () => {

@@ -47,3 +47,31 @@ it("J11 rules are told that a worker without steps computes, reads or writes", (
 	const first = { ...still, withoutFirstStep: 0 };
 	expect(causeOf(first, { kind: "slow" })).toBe("start");
 });
+
+it("C5 its stack has the user's lines, and says what they have called", () => {
+	const frame = (file: string, name: string, line: number) => ({
+		...{ file, line, function: name },
+	});
+	const library = "/usr/lib/python3.11";
+	const frames = [
+		frame(`${library}/selectors.py`, "select", 415),
+		frame(`${library}/multiprocessing/connection.py`, "wait", 931),
+		frame(`${library}/multiprocessing/connection.py`, "_poll", 424),
+		frame(`${library}/site-packages/torch/utils/data/x.py`, "_next", 7),
+		frame("/job/train.py", "load", 41),
+		frame("/job/train.py", "<module>", 60),
+	];
+	const own = {
+		...{ rank: 1, localRank: 0, nodeId: "a", step: 3, activity: "idle" },
+		...{ frames, groups: [] },
+	} as const;
+	const suspect = { rank: 1, node: "a", why: WHY, where: null };
+	const verdict = {
+		...{ suspects: [suspect], waiting: [], reason: "why" },
+		kind: "hung",
+	} as const;
+	const about = { stillMs: 61_000, suspect, directory: undefined };
+	expect(describeHang(verdict, [own], about).lines).toContain(
+		`stack: load (/job/train.py:41) < <module> (/job/train.py:60), and from there in select (${library}/selectors.py:415)`,
+	);
+});

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { systemHost } from "../../../src/config/host.js";
 import type { LogLine } from "../../../src/operate/log-source.js";
@@ -13,13 +13,20 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const NOW = new Date(2030, 0, 1, 12, 0, 10).getTime();
 
-async function shown(choice: Partial<LineChoice>) {
+async function shown(
+	choice: Partial<LineChoice>,
+	others: Readonly<Record<string, string>> = {},
+) {
 	const folder = temporaryFolder();
 	onTestFinished(() => folder.remove());
 	const node = join(folder.path, "a");
 	mkdirSync(join(node, "round-1", "0"), { recursive: true });
 	const lines = [1, 2, 3].map((n) => `2030-01-01 12:00:0${n} line ${n}\n`);
 	writeFileSync(join(node, "round-1", "0", "stdout.log"), lines.join(""));
+	for (const [file, text] of Object.entries(others)) {
+		mkdirSync(dirname(join(node, file)), { recursive: true });
+		writeFileSync(join(node, file), text);
+	}
 	const found: string[] = [];
 	await showLogs({
 		hasRank: undefined,
@@ -40,6 +47,20 @@ it("logs --tail N shows the last N lines that are wanted", async () => {
 	expect(await shown({ tail: 2 })).toEqual(["line 2", "line 3"]);
 	expect(await shown({ tail: 0 })).toEqual([]);
 	expect(await shown({ tail: 1, pattern: /[12]$/ })).toEqual(["line 2"]);
+});
+
+it("logs --tail N shows N lines of each worker: the launcher's own do not count", async () => {
+	const others = {
+		"round-1/1/stdout.log": "2030-01-01 12:00:00 other 0\n",
+		"agent.log": [4, 5]
+			.map((n) => `2030-01-01 12:00:0${n} launcher ${n}\n`)
+			.join(""),
+	};
+	expect(await shown({ tail: 1 }, others)).toEqual([
+		"other 0",
+		"line 3",
+		"launcher 5",
+	]);
 });
 
 it("logs --timestamps has the time first, and colours are those of the rank", () => {
