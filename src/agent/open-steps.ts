@@ -129,8 +129,17 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 		answers: topics.answers,
 		round: () => steps.place,
 	});
-	const stuck = new StuckWatch(node);
-	const { exitMs } = config.steps;
+	const { exitMs, stuckMs } = config.steps;
+	const stuck = new StuckWatch({
+		...node,
+		stuckMs,
+		busyUntil: (process) => {
+			replies.readNow(process.directory);
+			return readers.of(process).busyUntil;
+		},
+		onStuck: ({ localRank, pid }) =>
+			options.dispatch({ kind: "worker-stuck", localRank, pid }),
+	});
 	const stepOf = (localRank: number) => steps.stepOf(localRank);
 	const exits = new ExitWatch({ ...node, exitMs, stepOf, onHung });
 	options.cleanups.add("closing the watch on steps", () => {

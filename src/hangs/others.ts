@@ -24,6 +24,8 @@ export interface OthersNow {
 	readonly busyUntil: number;
 	/** Those that make steps: they do not wait for this one. */
 	readonly moving: readonly string[];
+	/** One has made a step in this round, however long ago. */
+	readonly haveStepped: boolean;
 }
 
 /** Nodes that wait for each other stand still within one step, but notice their steps up to so late, in milliseconds. */
@@ -63,6 +65,7 @@ export async function othersNow(
 		// The workers here may wait for that one.
 		busyUntil: Math.max(0, ...busy),
 		moving: moving.map(([nodeId]) => nodeId),
+		haveStepped: others.some(([, { workers }]) => workers.length > 0),
 	};
 }
 

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
 import type { RankEvidence, Suspect } from "../model/index.js";
-import type { Verdict } from "./accusation.js";
+import { type Verdict, waitsForOthers } from "./accusation.js";
 import { blame } from "./blame.js";
 import type { Standstill } from "./standstill.js";
 
@@ -11,16 +11,16 @@ export function firstOf(evidence: readonly RankEvidence[]): string | undefined {
 
 /** Why a worker is ended that makes no step, as rules name it. */
 export function causeOf(
-	{ withoutFirstStep }: Standstill,
+	{ start }: Pick<Standstill, "start">,
 	{ kind }: Pick<Verdict, "kind">,
 ): "hang" | "slow" | "start" {
-	if (withoutFirstStep !== undefined) return "start";
+	if (start !== undefined) return "start";
 	return kind === "slow" ? "slow" : "hang";
 }
 
-/** Where a worker has not made its first step, it is the suspect: others may wait for it in vain. */
+/** Where a worker has not made its first step, it is the suspect, unless it waits: others may wait for it in vain. */
 export function hangVerdict(
-	{ withoutFirstStep }: Standstill,
+	{ start }: Pick<Standstill, "start">,
 	evidence: readonly RankEvidence[],
 	{ nodeId, isWhole }: { readonly nodeId: string; readonly isWhole: boolean },
 ): Verdict {
@@ -28,9 +28,9 @@ export function hangVerdict(
 	if (verdict.suspects.length > 0) return verdict;
 	const one = evidence.find(
 		({ nodeId: node, localRank }) =>
-			node === nodeId && localRank === withoutFirstStep,
+			node === nodeId && localRank === start?.localRank,
 	);
-	if (one === undefined) return verdict;
+	if (one === undefined || waitsForOthers(one)) return verdict;
 	const { rank, nodeId: node, where = null } = one;
 	const why = "it has not made its first step";
 	return {

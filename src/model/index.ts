@@ -5,7 +5,9 @@ export {
 	EVIDENCE,
 	type EvidenceRecord,
 	type Frame,
+	GROUP_STATES,
 	type GroupProgress,
+	type GroupState,
 	type RankEvidence,
 	shared,
 } from "./evidence.js";

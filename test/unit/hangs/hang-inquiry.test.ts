@@ -68,9 +68,11 @@ function inquire({ clock, evidenceMs, seats, onHung, ...rest }: Asked) {
 		onHung: (_, hung) => onHung(hung, logDirectory),
 	});
 	const since = clock.now() - STILL.stillMs;
-	const withoutFirstStep = hasStepped ? undefined : 0;
+	const start = hasStepped
+		? undefined
+		: { localRank: 0, isUncounted: false, isUsual: false };
 	return inquiry.inquire(
-		{ ...STILL, since, withoutFirstStep },
+		{ ...STILL, since, movedAt: undefined, start },
 		running(seats, processes),
 		{ isOver: () => false, goesOn: () => false },
 	);

@@ -36,6 +36,15 @@ describe("what others do while a node stands still", () => {
 		expect(others.moving).toEqual(moving);
 	});
 
+	it("A4 tells whether one has made a step in this round, however long ago", async () => {
+		const waits = progress("c", 1, { workers: [] });
+		const earlier = progress("d", 1, { round: 0 });
+		const own = progress("a", 1);
+		const others = await at([own, waits, earlier]);
+		expect(others.haveStepped).toBe(false);
+		expect((await at([own, progress("b", 1)])).haveStepped).toBe(true);
+	});
+
 	it("A5 is busy until the last one that has said so, itself left out", async () => {
 		const own = progress("a", 1, { busyUntil: 99 });
 		const others = [progress("b", 1, { busyUntil: 7 }), progress("c", 1)];

@@ -44,6 +44,7 @@ it("J11 rules are told that a worker without steps computes, reads or writes", (
 	const still = { since: 0, limitMs: 60_000, stillMs: 61_000 };
 	expect(causeOf(still, { kind: "slow" })).toBe("slow");
 	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
-	const first = { ...still, withoutFirstStep: 0 };
+	const start = { localRank: 0, isUncounted: false, isUsual: false };
+	const first = { ...still, start };
 	expect(causeOf(first, { kind: "slow" })).toBe("start");
 });
