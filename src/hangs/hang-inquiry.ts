@@ -23,10 +23,9 @@ import {
 	describeHang,
 	firstOf,
 	hangVerdict,
+	slowFor,
 } from "./verdict.js";
 
-/** A slow worker is given so many times the limit. */
-const SLOW_FACTOR = 3;
 const USUAL_HINT =
 	"workers that use torch.distributed have 30 min to their first step (--start-timeout auto); one that makes none on purpose says so by report_progress(busy=…), or is given --start-timeout 0";
 /** Lines of evidence in a report. */
@@ -239,11 +238,8 @@ export class HangInquiry {
 			? `rank ${suspect.rank} on ${suspect.node}`
 			: "the round";
 		const said = `${who} ${words.description}; ${words.lines.join("; ")}`;
-		const mostMs = SLOW_FACTOR * limitMs;
-		// An evaluation makes no step either: it ends nobody unless asked to.
-		const isSafe = start?.isUsual || stillMs < mostMs;
-		if (verdict.kind === "slow" && isSafe) {
-			const waitMs = stillMs < mostMs ? mostMs - stillMs : mostMs;
+		const waitMs = verdict.kind === "slow" ? slowFor(standstill) : 0;
+		if (waitMs > 0) {
 			log.warn(
 				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes`,
 			);

@@ -190,6 +190,22 @@ describe("the watch on steps", () => {
 		expect(stills).toHaveLength(2);
 	});
 
+	it("A4 tells once of a worker that stands still alone, while the other one makes steps", async () => {
+		const { run, step, pass, stills, published } = open();
+		run(1);
+		step(0, 1);
+		for (let number = 1; number < 30; number++) {
+			step(1, number);
+			await pass(5_000);
+		}
+		expect(stills).toMatchObject([{ alone: [0], limitMs: 60_000 }]);
+		expect(published.at(-1)).toMatchObject({ hang: HANG });
+		step(0, 2);
+		step(1, 30);
+		await pass(5_000);
+		expect(published.at(-1)?.hang).toBeUndefined();
+	});
+
 	it("A5 tells of a standstill at the moment of the limit, not at the next look of each second", async () => {
 		const { clock, run, report, pass, stills } = open();
 		run(1);

@@ -3,7 +3,10 @@ import {
 	asStandIn,
 	causeOf,
 	describeHang,
+	hangVerdict,
+	slowFor,
 } from "../../../src/hangs/verdict.js";
+import type { RankEvidence } from "../../../src/model/evidence.js";
 import type { HangKind } from "../../../src/model/hang.js";
 
 const WHY = "in kernel state D, which no signal ends (it waits in nfs_wait)";
@@ -47,4 +50,34 @@ it("J11 rules are told that a worker without steps computes, reads or writes", (
 	const start = { localRank: 0, isUncounted: false, isUsual: false };
 	const first = { ...still, start };
 	expect(causeOf(first, { kind: "slow" })).toBe("start");
+});
+
+it.each([
+	["the rest of three times the limit", 61_000, undefined, 119_000],
+	["nothing after that", 180_000, undefined, 0],
+	[
+		"nothing after that, where the user has limited the start",
+		180_000,
+		false,
+		0,
+	],
+	["as much again, where nobody has limited the start", 180_000, true, 180_000],
+])("A5 slow workers have %s", (_, stillMs, isUsual, leftMs) => {
+	const about = { localRank: 0, isUncounted: true };
+	const start = isUsual === undefined ? undefined : { ...about, isUsual };
+	expect(slowFor({ stillMs, limitMs: 60_000, start })).toBe(leftMs);
+});
+
+it("A4 a worker without its first step is no suspect while it waits for others", () => {
+	const start = { localRank: 0, isUncounted: true, isUsual: false };
+	const rank: RankEvidence = {
+		...{ rank: 2, localRank: 0, nodeId: "a", pid: 7, activity: "idle" },
+		...{ frames: [], groups: [], where: "a.py:4 in f" },
+	};
+	const frames = [{ file: "/j/a.py", line: 4, function: "all_reduce" }];
+	const about = { nodeId: "a", isWhole: false };
+	const named = hangVerdict({ start }, [rank], about);
+	expect(named.suspects).toMatchObject([{ rank: 2 }]);
+	const waits = hangVerdict({ start }, [{ ...rank, frames }], about);
+	expect(waits.suspects).toEqual([]);
 });
