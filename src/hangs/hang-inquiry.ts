@@ -15,7 +15,12 @@ import { blameAlone } from "./blame.js";
 import type { WatchedNode } from "./evidence.js";
 import { recordEvidence, recordVerdict } from "./evidence-files.js";
 import { hookPathsOf } from "./hook.js";
-import { othersNow, type PlaceInRound, shareEvidence } from "./others.js";
+import {
+	othersJoin,
+	othersNow,
+	type PlaceInRound,
+	shareEvidence,
+} from "./others.js";
 import type { Standstill } from "./standstill.js";
 import {
 	asStandIn,
@@ -116,6 +121,10 @@ export class HangInquiry {
 		const { limitMs, stillMs, start } = standstill;
 		const { round, seat } = node;
 		const place = { clock, nodeId, round, instance: node.instance ?? 0 };
+		const seats = node.view?.round.seats ?? 1;
+		if (start?.isUnsure && !(await this.areMissed(place, seats))) {
+			return { again: clock.now() + limitMs, hang: undefined };
+		}
 		const until = clock.now() + steps.evidenceMs;
 		const others = await othersNow(topics.progress, place, {
 			stillSince: clock.wallTime() - stillMs,
@@ -134,7 +143,6 @@ export class HangInquiry {
 		}
 		const noticedAt = Math.round(clock.wallTime());
 		const { own, directory } = await this.recordOwn(round, until);
-		const seats = node.view?.round.seats ?? 1;
 		const still = seats - 1 - moving.length;
 		const { evidence, isWhole } =
 			seats === 1
@@ -160,6 +168,13 @@ export class HangInquiry {
 			moving.length === 0 ? seat.groupRank === 0 : firstOf(evidence) === nodeId;
 		const found = { standstill, round, verdict, evidence, directory, isFirst };
 		return this.conclude(found);
+	}
+
+	/** Whether other nodes wait for the workers here in a process group. */
+	private areMissed(place: PlaceInRound, seats: number): Promise<boolean> {
+		const { clock, steps, topics } = this.options;
+		const until = clock.now() + (seats === 1 ? 0 : steps.evidenceMs);
+		return othersJoin(topics.evidence, place, until);
 	}
 
 	/** Others of this node make steps: these are judged by what they do themselves. */

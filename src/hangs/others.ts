@@ -125,3 +125,29 @@ export async function shareEvidence(
 		isWhole: others.length >= count,
 	};
 }
+
+const NO_EVIDENCE: ReadonlyMap<string, EvidenceRecord> = new Map();
+
+/**
+ * Whether workers of another node have begun to join a process group, by the evidence that it publishes. Its round began
+ * with this one, so it does that soon, if at all.
+ * @param until until when it is waited for, on the clock
+ */
+export async function othersJoin(
+	evidence: Pick<Topic<EvidenceRecord>, "read">,
+	place: PlaceInRound,
+	until: number,
+): Promise<boolean> {
+	const { clock, nodeId } = place;
+	while (clock.now() < until) {
+		const leftMs = until - clock.now();
+		const read = await within(clock, leftMs, evidence.read());
+		const joins = ofRound(read ?? NO_EVIDENCE, place).some(
+			([node, { ranks }]) =>
+				node !== nodeId && ranks.some((one) => one.processGroup),
+		);
+		if (joins) return true;
+		await pause(clock, LONGEST_PAUSE_MS);
+	}
+	return false;
+}

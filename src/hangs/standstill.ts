@@ -90,6 +90,8 @@ interface StillStart {
 	readonly isUncounted: boolean;
 	/** Nobody has asked for the limit. */
 	readonly isUsual: boolean;
+	/** Nor has a worker here begun to join a process group: it counts only if those of another node have. */
+	readonly isUnsure: boolean;
 }
 
 /** Loading data and a model, and compiling it, takes less nearly everywhere. */
@@ -156,9 +158,17 @@ export function stillFrom(
 	limits: HangLimits,
 ): number | undefined {
 	const lastStep = lastStepOf(workers);
+	const busyUntil = busyUntilOf(workers);
+	if (lastStep === undefined) {
+		const { startMs } = limits;
+		const since = firstOf(workers)?.since;
+		if (since === undefined || startMs === 0) return undefined;
+		return Math.max(since + startLimit(startMs), busyUntil);
+	}
 	const limitMs = hangLimit(workers, limits);
-	if (lastStep === undefined || limitMs === undefined) return undefined;
-	return Math.max(lastStep, busyUntilOf(workers)) + limitMs;
+	return limitMs === undefined
+		? undefined
+		: Math.max(lastStep, busyUntil) + limitMs;
 }
 
 function busyUntilOf(workers: readonly WatchedWorker[]): number {
@@ -170,21 +180,33 @@ function lastStepOf(workers: readonly WatchedWorker[]): number | undefined {
 	return times.length === 0 ? undefined : Math.max(...times);
 }
 
+/** The worker that has waited longest for its first step, and since when. */
+function firstOf(workers: readonly WatchedWorker[]) {
+	const [first] = [...workers].sort((left, right) => left.since - right.since);
+	if (first === undefined) return undefined;
+	const { localRank, since, busyUntil } = first;
+	return { localRank, since: Math.max(since, busyUntil) };
+}
+
+function startLimit(startMs: number | "auto"): number {
+	return startMs === "auto" ? USUAL_START_MS : startMs;
+}
+
 function judgeStart(
 	workers: readonly WatchedWorker[],
 	{ startMs }: HangLimits,
 	{ countsSteps, usesGroups }: Omit<KnownBefore, "behind">,
 	now: number,
 ): Standstill | undefined {
-	const [first] = [...workers].sort((left, right) => left.since - right.since);
+	const first = firstOf(workers);
 	if (first === undefined || startMs === 0) return undefined;
-	const isUsual = startMs === "auto";
-	const limitMs = isUsual ? USUAL_START_MS : startMs;
-	const since = Math.max(first.since, first.busyUntil);
+	const limitMs = startLimit(startMs);
+	const { localRank, since } = first;
 	const stillMs = now - since;
-	if (stillMs < limitMs || (isUsual && !usesGroups())) return undefined;
-	const { localRank } = first;
-	const start = { localRank, isUsual, isUncounted: !countsSteps };
+	if (stillMs < limitMs) return undefined;
+	const isUsual = startMs === "auto";
+	const isUnsure = isUsual && !usesGroups();
+	const start = { localRank, isUsual, isUnsure, isUncounted: !countsSteps };
 	return { since, stillMs, limitMs, movedAt: undefined, start };
 }
 

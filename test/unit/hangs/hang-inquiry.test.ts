@@ -51,6 +51,7 @@ interface Asked {
 	readonly call?: () => Promise<undefined>;
 	/** It has made a step before. */
 	readonly hasStepped?: boolean;
+	readonly isUnsure?: boolean;
 	/** What the store has of another node's steps. */
 	readonly others?: ProgressRecord;
 	readonly onHung: (hung: HungWorker, logs: string) => void;
@@ -59,7 +60,7 @@ interface Asked {
 /** Asks what is to follow when a node's workers stand still. */
 function inquire({ clock, evidenceMs, seats, onHung, ...rest }: Asked) {
 	const { processes = [GONE], hasStepped = true, call = noStore } = rest;
-	const { others } = rest;
+	const { others, isUnsure = false } = rest;
 	const { path: logDirectory, remove } = temporaryFolder();
 	onTestFinished(remove);
 	const topic = { publish: call, read: call } as Topic<never>;
@@ -76,7 +77,12 @@ function inquire({ clock, evidenceMs, seats, onHung, ...rest }: Asked) {
 	const since = clock.now() - STILL.stillMs;
 	const start = hasStepped
 		? undefined
-		: { localRank: 0, isUncounted: others !== undefined, isUsual: false };
+		: {
+				localRank: 0,
+				isUncounted: others !== undefined,
+				isUsual: false,
+				isUnsure,
+			};
 	return inquiry.inquire(
 		{ ...STILL, since, movedAt: undefined, start },
 		running(seats, processes),
@@ -176,4 +182,16 @@ it.each([
 	await clock.advance(1_000);
 	expect((await asked).hang?.kind).toBe(kind);
 	expect(hung).toHaveLength(kind === undefined ? 0 : 1);
+});
+
+it("A4 workers that are not known to join a process group do not hang at the start unless those of another node wait for them", async () => {
+	const clock = new VirtualClock();
+	const hung: HungWorker[] = [];
+	const asked = inquire({
+		...{ clock, evidenceMs: 300, seats: 2, hasStepped: false, isUnsure: true },
+		onHung: (one) => hung.push(one),
+	});
+	await clock.advance(1_000);
+	expect(await asked).toMatchObject({ hang: undefined });
+	expect(hung).toEqual([]);
 });

@@ -132,7 +132,7 @@ function open(
 	};
 	return {
 		...{ clock, watch, follow, run, step, pass, stop, stills, published },
-		...{ report, reportUnread, counted, hangs, fill },
+		...{ report, reportUnread, counted, hangs, fill, readers },
 	};
 }
 
@@ -156,6 +156,19 @@ describe("the watch on steps", () => {
 			6,
 			"JOINING",
 		]);
+	});
+
+	it("A5 hears that a worker saves although its round is over, and counts no step for that", () => {
+		const { follow, run, report, readers, counted } = open();
+		run(1);
+		follow(INITIAL_STATE);
+		report(0, { step: 7 });
+		expect(readers.isBusy).toBe(false);
+		report(0, { step: 8, busy: "checkpoint", for_seconds: 600 });
+		expect(readers.isBusy).toBe(true);
+		expect(counted).toEqual(["RUNNING", "JOINING"]);
+		run(2);
+		expect(readers.isBusy).toBe(false);
 	});
 
 	it("A4 publishes steps when they change, at most once in two seconds", async () => {

@@ -5,6 +5,7 @@ import {
 	behindOthers,
 	type HangLimits,
 	judgeStandstill,
+	stillFrom,
 	type WatchedWorker,
 } from "../../../src/hangs/standstill.js";
 import { noteMove } from "../../../src/steps/worker-steps.js";
@@ -172,18 +173,29 @@ describe("a standstill", () => {
 	const HALF_HOUR_MS = 1_800_000;
 
 	it.each<[number | "auto", boolean, number, object | undefined]>([
-		[30_000, false, 30_000, { isUncounted: true, isUsual: false }],
+		[30_000, false, 30_000, { isUsual: false, isUnsure: false }],
 		[0, true, 9_000_000, undefined],
-		["auto", true, HALF_HOUR_MS, { isUncounted: true, isUsual: true }],
+		["auto", true, HALF_HOUR_MS, { isUsual: true, isUnsure: false }],
+		["auto", false, HALF_HOUR_MS, { isUsual: true, isUnsure: true }],
 		["auto", true, HALF_HOUR_MS - 1, undefined],
-		["auto", false, 9_000_000, undefined],
 	])("A4 at the start, with the limit %s, torch's groups in use %s, after %i ms where no step was ever seen: %o", (startMs, isInUse, now, expected) => {
 		const limits = { ...LIMITS, startMs };
 		const usesGroups = () => isInUse;
 		const before = { behind: new Map(), countsSteps: false, usesGroups };
 		const judged = judgeStandstill([worker(0, [])], limits, before, now);
-		expect(judged?.start).toEqual(expected && { localRank: 0, ...expected });
+		const start = { localRank: 0, isUncounted: true, ...expected };
+		expect(judged?.start).toEqual(expected && start);
 	});
+});
+
+it.each<[string, WatchedWorker, number | "auto", number | undefined]>([
+	["after its last step", worker(0, [7_000]), 0, 67_000],
+	["after the start", worker(0, [], { since: 5_000 }), 30_000, 35_000],
+	["after the start", worker(0, [], { since: 5_000 }), "auto", 1_805_000],
+	["after it was busy", worker(0, [], { busyUntil: 9_000 }), 30_000, 39_000],
+	["never, where the start has no limit", worker(0, []), 0, undefined],
+])("A5 a worker stands still %s: %o, --start-timeout %s", (_, one, startMs, at) => {
+	expect(stillFrom([one], { ...LIMITS, startMs })).toBe(at);
 });
 
 describe("steps that a full disk has lost", () => {

@@ -47,7 +47,12 @@ it("J11 rules are told that a worker without steps computes, reads or writes", (
 	const still = { since: 0, limitMs: 60_000, stillMs: 61_000 };
 	expect(causeOf(still, { kind: "slow" })).toBe("slow");
 	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
-	const start = { localRank: 0, isUncounted: false, isUsual: false };
+	const start = {
+		localRank: 0,
+		isUncounted: false,
+		isUsual: false,
+		isUnsure: false,
+	};
 	const first = { ...still, start };
 	expect(causeOf(first, { kind: "slow" })).toBe("start");
 });
@@ -63,13 +68,18 @@ it.each([
 	],
 	["as much again, where nobody has limited the start", 180_000, true, 180_000],
 ])("A5 slow workers have %s", (_, stillMs, isUsual, leftMs) => {
-	const about = { localRank: 0, isUncounted: true };
+	const about = { localRank: 0, isUncounted: true, isUnsure: false };
 	const start = isUsual === undefined ? undefined : { ...about, isUsual };
 	expect(slowFor({ stillMs, limitMs: 60_000, start })).toBe(leftMs);
 });
 
 it("A4 a worker without its first step is no suspect while it waits for others", () => {
-	const start = { localRank: 0, isUncounted: true, isUsual: false };
+	const start = {
+		localRank: 0,
+		isUncounted: true,
+		isUsual: false,
+		isUnsure: false,
+	};
 	const rank: RankEvidence = {
 		...{ rank: 2, localRank: 0, nodeId: "a", pid: 7, activity: "idle" },
 		...{ frames: [], groups: [], where: "a.py:4 in f" },
