@@ -10,7 +10,7 @@ import {
 } from "../channel/index.js";
 import { parseNodeStack, parsePythonStack } from "../failures/index.js";
 import { HeldFile } from "../logs/index.js";
-import { type Frame, GROUP_STATES, type GroupState } from "../model/index.js";
+import { type Frame, GROUP_STATES, type RankEvidence } from "../model/index.js";
 import { signalProcess } from "../processes/index.js";
 import type { NodeProcess } from "../steps/index.js";
 
@@ -23,7 +23,7 @@ export interface Hook {
 	/** The socket of torch's own server. */
 	readonly torchSocket: string | undefined;
 	/** How far it is with torch's process group; undefined: it has not begun to join one. */
-	readonly processGroup: GroupState | undefined;
+	readonly processGroup: RankEvidence["processGroup"];
 }
 
 /** How often the file of the stacks is looked at, in milliseconds. */

@@ -61,7 +61,6 @@ const groupProgress = fields({
 
 /** How far a worker is with torch's process group. */
 export const GROUP_STATES = ["joining", "joined"] as const;
-export type GroupState = (typeof GROUP_STATES)[number];
 
 /**
  * What a process does.

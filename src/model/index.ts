@@ -7,7 +7,6 @@ export {
 	type Frame,
 	GROUP_STATES,
 	type GroupProgress,
-	type GroupState,
 	type RankEvidence,
 	shared,
 } from "./evidence.js";

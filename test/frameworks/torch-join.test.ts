@@ -39,12 +39,9 @@ it("A5 a peer that waits for a killed one in C code is not waited for, whatever 
 		{ env: { PYTHON_EXEC: PYTHON, RANK_2: "dies" } },
 	).ended;
 	expect(exitCode, stderr).toBe(0);
-	for (const rank of [0, 1]) {
-		expect(stderr).toMatch(
-			new RegExp(
-				`rank ${rank} waits for a worker that has ended, at .*torch_join\\.py:\\d+ in <module>: it is killed 3s after SIGTERM`,
-			),
-		);
-	}
+	// Rank 1 may end by itself: a signal can end its attempt to connect.
+	expect(stderr).toMatch(
+		/rank 0 waits for a worker that has ended, at .*torch_join\.py:\d+ in <module>: it is killed 3s after SIGTERM/,
+	);
 	expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
 });

@@ -36,17 +36,18 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
-			// 800 of them are doors: 64,000 without.
+			// 800 of them are doors: 64,000 without. 420 for peers that are stuck, ranks that stand still alone, starts that hang.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_900, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
 		{
+			// 570 for the same.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 69_900,
 			goal: 50_000,
 			...plain,
 		},
@@ -92,9 +93,10 @@ export function measureHouse(): readonly Bound[] {
 		// A change and a hangup are no hangs.
 		word("hang", /(?<!c)hang(?!up)/i, 9, 4),
 		{
+			// Seven for a worker that waits for a dead one.
 			what: "lines of the node's machine",
 			now: machineLines(),
-			bound: 2_951,
+			bound: 2_958,
 			goal: 2_600,
 			...plain,
 		},
