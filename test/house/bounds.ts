@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. 420 for peers that are stuck, ranks that stand still alone, starts that hang.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_900, // raised for torchrun's recipes
+			bound: 65_000, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// 570 for the same.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_900,
+			bound: 70_000,
 			goal: 50_000,
 			...plain,
 		},
