@@ -129,7 +129,7 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 		answers: topics.answers,
 		round: () => steps.place,
 	});
-	const stuck = new StuckWatch(node);
+	const stuck = openStuckWatch(options, readers, node);
 	const { exitMs } = config.steps;
 	const stepOf = (localRank: number) => steps.stepOf(localRank);
 	const exits = new ExitWatch({ ...node, exitMs, stepOf, onHung });
@@ -157,6 +157,23 @@ function openReaders(
 			const process = processes().find((one) => one.directory === directory);
 			if (process) onStep(process.pid, steps.source);
 		},
+	});
+}
+
+function openStuckWatch(
+	{ config, replies, dispatch }: OpenStepsOptions,
+	readers: WorkerReaders,
+	node: WatchedNode,
+): StuckWatch {
+	return new StuckWatch({
+		...node,
+		stuckMs: config.steps.stuckMs,
+		busyUntil: (process) => {
+			replies.readNow(process.directory);
+			return readers.of(process).busyUntil;
+		},
+		onStuck: ({ localRank, pid }) =>
+			dispatch({ kind: "worker-stuck", localRank, pid }),
 	});
 }
 

@@ -70,12 +70,14 @@ export interface StepsConfig {
 	readonly pattern: RegExp;
 	/** 0: never. */
 	readonly hangMs: number | "auto";
-	/** 0: never. */
-	readonly startMs: number;
+	/** 0: never; "auto": as long as usual for workers that use torch.distributed, and never for others. */
+	readonly startMs: number | "auto";
 	readonly onHang: "restart" | "report" | "fail";
 	readonly evidenceMs: number;
 	/** How long a process may take to end after its uncaught exception; 0: as long as it wants. */
 	readonly exitMs: number;
+	/** How long after SIGTERM a worker lives that waits for a dead one; 0: as long as any other. */
+	readonly stuckMs: number;
 }
 
 /** A source of notices that was named. */

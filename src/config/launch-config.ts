@@ -111,10 +111,11 @@ export interface LaunchConfig {
 	/** The source of a regular expression whose first group is the step number. */
 	readonly stepPattern?: string | undefined;
 	readonly hangTimeout?: Duration | "auto" | undefined;
-	readonly startTimeout?: Duration | undefined;
+	readonly startTimeout?: Duration | "auto" | undefined;
 	readonly onHang?: "restart" | "report" | "fail" | undefined;
 	readonly evidenceTimeout?: Duration | undefined;
 	readonly exitTimeout?: Duration | undefined;
+	readonly stuckTimeout?: Duration | undefined;
 
 	/** `"auto"`, `"off"`, or some of `"aws"`, `"gcp"`, `"azure"`, `"slurm"`, `"file:PATH"`. */
 	readonly notices?: string | readonly string[] | undefined;

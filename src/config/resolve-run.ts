@@ -127,6 +127,7 @@ export function stepsConfig(reader: SettingReader): StepsConfig {
 		onHang: reader.value(OPTIONS.onHang),
 		evidenceMs: reader.value(OPTIONS.evidenceTimeout),
 		exitMs: reader.value(OPTIONS.exitTimeout),
+		stuckMs: reader.value(OPTIONS.stuckTimeout),
 	};
 }
 

@@ -43,7 +43,11 @@ export function partsOf<Item>(
 const WAITING =
 	/all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|broadcast|barrier|\brecv\b|\bgather\b|\bscatter\b|_wait_for_|waitForWork|wait_for_work|_engine_run_backward/i;
 const DATA_LOADER = /torch[/\\]utils[/\\]data[/\\]/;
-const COMMUNICATION = /torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod/;
+const COMMUNICATION =
+	/torch[/\\](distributed|nn[/\\]parallel)|mpi4py|horovod|jax[/\\](_src[/\\]distributed|experimental[/\\]multihost_utils)/;
+/** Who writes its state may wait for a disk; torch's activation checkpoints are no state. */
+const SAVING = /save|checkpoint|dump/i;
+const ACTIVATIONS = /torch[/\\]utils[/\\]checkpoint/;
 
 /** Whether what the user's innermost function has called is torch's data loader: it gives no batch. */
 export function waitsForData({ frames }: RankEvidence): boolean {
@@ -74,4 +78,15 @@ export function waitsForOthers(one: RankEvidence): boolean {
 		waits(one) === true ||
 		one.groups.some(({ unfinished }) => unfinished !== undefined)
 	);
+}
+
+/**
+ * Whether it does nothing but wait for other ranks, by its stack, and so can save nothing once one of them is dead.
+ * C code may hold the interpreter: a handler of a signal does not run then.
+ */
+export function waitsInVain(one: RankEvidence): boolean {
+	const isSaving = one.frames.some(
+		({ file, function: name }) => SAVING.test(name) && !ACTIVATIONS.test(file),
+	);
+	return one.activity === "idle" && waits(one) === true && !isSaving;
 }

@@ -6,6 +6,9 @@
  *   -------------------------------------------------|---------------------|----------
  *   SIGSTOP or a debugger holds a rank               | that rank           | stopped
  *   a rank is in kernel state D                      | that rank           | hung
+ *   some wait in init_process_group                  | the ranks that have | hung
+ *                                                    | not joined; none if |
+ *                                                    | all wait there      |
  *   some ranks of a group have entered its oldest    | the ranks that have | hung
  *     unfinished collective, and others have not     | not, and wait in no |
  *                                                    | other group         |
@@ -26,9 +29,19 @@
  * one size point to nobody: a guess is not presented as knowledge. Steps count
  * more than stacks, because a rank that waits may poll: its stack then depends
  * on the moment.
+ *
+ * Where others make steps, each rank that makes none is judged by itself:
+ *
+ *   it                                     | verdict
+ *   ---------------------------------------|-------------------
+ *   is stopped                             | stopped
+ *   is in kernel state D                   | hung
+ *   waits for other ranks                  | it waits: none
+ *   computes, reads or writes              | slow
+ *   does nothing of that                   | hung
  */
 
-import type { RankEvidence, Suspect } from "../model/index.js";
+import type { HangKind, RankEvidence, Suspect } from "../model/index.js";
 import {
 	type Accusation,
 	partsOf,
@@ -36,6 +49,7 @@ import {
 	type Verdict,
 	waits,
 	waitsForData,
+	waitsForOthers,
 } from "./accusation.js";
 import { circle, mismatch, notEntered } from "./collectives.js";
 
@@ -51,6 +65,7 @@ export function blame(
 	const accusation =
 		stopped(ranks) ??
 		blocked(ranks) ??
+		notJoined(ranks) ??
 		notEntered(ranks) ??
 		mismatch(ranks) ??
 		notWaiting(ranks) ??
@@ -106,6 +121,32 @@ function blocked(ranks: readonly RankEvidence[]): Accusation | undefined {
 		why: ({ waitChannel = "unknown" }) =>
 			`in kernel state D, which no signal ends (it waits in ${waitChannel})`,
 	});
+}
+
+/** A group begins when all its ranks have joined it. */
+function notJoined(ranks: readonly RankEvidence[]): Accusation | undefined {
+	if (!ranks.some(joins)) return undefined;
+	const missing = ranks.filter(
+		(one) => !joins(one) && one.processGroup !== "joined",
+	);
+	return {
+		kind: "hung",
+		reason:
+			missing.length > 0
+				? "the others wait for it in init_process_group"
+				: "no suspect: all that are known wait in init_process_group, and do not meet there",
+		ranks: missing,
+		why: ({ where }) =>
+			where === undefined
+				? "it has not joined the process group"
+				: `it has not joined the process group; it is at ${where}`,
+	};
+}
+
+function joins({ frames, processGroup }: RankEvidence): boolean {
+	return frames.length === 0
+		? processGroup === "joining"
+		: frames.some(({ function: name }) => name === "init_process_group");
 }
 
 function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {
@@ -172,4 +213,38 @@ function alone(ranks: readonly RankEvidence[]): Accusation | undefined {
 				? "it makes no step, and all others have ended"
 				: "it is the only rank that makes no step",
 	});
+}
+
+/** The verdict on ranks that make no step while others of their node do; undefined if all of them only wait. */
+export function blameAlone(
+	evidence: readonly RankEvidence[],
+): Verdict | undefined {
+	const ranks = evidence.filter(standsStill);
+	const held = ranks.filter(({ activity }) => activity === "stopped");
+	const idle = ranks.filter(({ activity }) => activity !== "busy");
+	const [accused, kind]: [readonly RankEvidence[], HangKind] =
+		held.length > 0
+			? [held, "stopped"]
+			: idle.length > 0
+				? [idle, "hung"]
+				: [ranks, "slow"];
+	if (accused.length === 0) return undefined;
+	const reason = "it makes no step, and others do";
+	const why = (one: RankEvidence) =>
+		(stopped([one]) ?? blocked([one]))?.why(one) ?? reason;
+	const about = { kind, reason, ranks: accused, why };
+	return {
+		kind,
+		suspects: accused.map((one) => asSuspect(one, about)),
+		waiting: [],
+		reason,
+	};
+}
+
+/** Where the kernel says nothing, nothing is known. */
+function standsStill(one: RankEvidence): boolean {
+	const { activity, threads } = one;
+	if (activity === "gone" || threads === undefined) return false;
+	const isHeld = activity === "stopped" || activity === "blocked";
+	return isHeld || !waitsForOthers(one);
 }

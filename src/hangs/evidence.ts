@@ -1,12 +1,17 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import { channelPaths, hookPaths } from "../channel/index.js";
 import { whereOf } from "../failures/index.js";
 import { lastLines } from "../logs/index.js";
 import type { RankEvidence, WorkerProgress } from "../model/index.js";
 import type { NodeProcess } from "../steps/index.js";
 import { type KernelView, readActivity } from "./activity.js";
-import { askForStack, type Hook, readHook, type Stack } from "./hook.js";
+import {
+	askForStack,
+	type Hook,
+	hookPathsOf,
+	readHook,
+	type Stack,
+} from "./hook.js";
 import { askRecorder, type Recording } from "./recorder.js";
 
 /** A node and its workers, for those that watch it. */
@@ -75,7 +80,9 @@ export async function takeEvidence(
 			const hook = view?.activity === "stopped" ? undefined : hooks[index];
 			const answers = await answersOf(process, hook, clock, answerBy);
 			const step = steps.get(process.localRank);
-			const evidence = evidenceOf(process, step, view, answers, place);
+			const processGroup = hooks[index]?.processGroup;
+			const known = { step, processGroup };
+			const evidence = evidenceOf(process, known, view, answers, place);
 			return { evidence, ...answers, lastLines: lines };
 		}),
 	);
@@ -99,7 +106,7 @@ async function answersOf(
 
 function evidenceOf(
 	{ rank, localRank, pid }: NodeProcess,
-	step: number | undefined,
+	known: Pick<RankEvidence, "step" | "processGroup">,
 	view: KernelView | undefined,
 	{ stack, recording }: Pick<Testimony, "stack" | "recording">,
 	{ nodeId, cwd }: Place,
@@ -110,7 +117,7 @@ function evidenceOf(
 		localRank,
 		nodeId,
 		pid,
-		step,
+		...known,
 		frames,
 		activity: view?.activity ?? "idle",
 		waitChannel: view?.waitChannel,
@@ -126,8 +133,4 @@ function lastLinesOf({ logs }: NodeProcess): Testimony["lastLines"] {
 		if (file === undefined) return [];
 		return [{ name, lines: lastLines(file, { count: LAST_LINES }) }];
 	});
-}
-
-function hookPathsOf({ directory }: NodeProcess) {
-	return hookPaths(channelPaths(directory).hook);
 }

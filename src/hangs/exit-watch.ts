@@ -1,5 +1,4 @@
 import { onBeat } from "../base/clock.js";
-import { channelPaths, hookPaths } from "../channel/index.js";
 import { durationInWords } from "../config/index.js";
 import {
 	hasEnded,
@@ -12,6 +11,7 @@ import {
 import { isRunning, type NodeProcess, type NodeState } from "../steps/index.js";
 import type { WatchedNode } from "./evidence.js";
 import type { OnHung } from "./hang-inquiry.js";
+import { hookPathsOf } from "./hook.js";
 
 /** How often it looks whether a worker has raised an exception, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -89,8 +89,9 @@ export class ExitWatch {
 		}
 	}
 
-	private findIn({ directory }: NodeProcess, at: number): void {
-		const raised = readException(hookPaths(channelPaths(directory).hook));
+	private findIn(process: NodeProcess, at: number): void {
+		const { directory } = process;
+		const raised = readException(hookPathsOf(process));
 		if (raised === undefined || !raised.ends || hasEnded(raised)) return;
 		this.seen.set(directory, { raised, at, isWarned: false, isOver: false });
 	}

@@ -1,4 +1,4 @@
-import { channelPaths, hookPaths } from "../channel/index.js";
+import { formatRanks } from "../base/units.js";
 import type { StepsConfig } from "../config/index.js";
 import {
 	ANNOUNCE_PHASE,
@@ -16,9 +16,16 @@ import type {
 } from "../model/index.js";
 import type { NodeProcess, RunningNode } from "../steps/index.js";
 import { type Verdict, waitsForOthers } from "./accusation.js";
+import { blameAlone } from "./blame.js";
 import type { WatchedNode } from "./evidence.js";
 import { recordEvidence, recordVerdict } from "./evidence-files.js";
-import { othersNow, type PlaceInRound, shareEvidence } from "./others.js";
+import { hookPathsOf } from "./hook.js";
+import {
+	othersJoin,
+	othersNow,
+	type PlaceInRound,
+	shareEvidence,
+} from "./others.js";
 import type { Standstill } from "./standstill.js";
 import {
 	asStandIn,
@@ -26,10 +33,11 @@ import {
 	describeHang,
 	firstOf,
 	hangVerdict,
+	slowFor,
 } from "./verdict.js";
 
-/** A slow worker is given so many times the limit. */
-const SLOW_FACTOR = 3;
+const USUAL_HINT =
+	"workers that use torch.distributed have 30 min to their first step (--start-timeout auto); one that makes none on purpose says so by report_progress(busy=…), or is given --start-timeout 0";
 /** Lines of evidence in a report. */
 const MOST_LINES = 5;
 /** How long another node may take to act on what all agree on, in milliseconds, before this one does. */
@@ -54,7 +62,7 @@ export interface HungWorker {
 	readonly evidence?: readonly string[];
 	/** It only stands for its round. */
 	readonly isUnattributed?: boolean;
-	readonly hint?: string;
+	readonly hint?: string | undefined;
 	readonly trace?: Trace;
 }
 
@@ -111,16 +119,28 @@ export class HangInquiry {
 		node: RunningNode,
 		stillRound: StillRound,
 	): Promise<Finding> {
+		if (standstill.alone !== undefined) {
+			return this.inquireAlone(standstill, node, stillRound);
+		}
 		const { clock, nodeId, log, steps, topics } = this.options;
-		const { limitMs, stillMs } = standstill;
+		const { limitMs, stillMs, start } = standstill;
 		const { round, seat } = node;
 		const place = { clock, nodeId, round, instance: node.instance ?? 0 };
+		const seats = node.view?.round.seats ?? 1;
+		if (start?.isUnsure && !(await this.areMissed(place, seats))) {
+			return { again: clock.now() + limitMs, hang: undefined };
+		}
 		const until = clock.now() + steps.evidenceMs;
-		const { busyUntil, moving } = await othersNow(topics.progress, place, {
+		const others = await othersNow(topics.progress, place, {
 			stillSince: clock.wallTime() - stillMs,
 			limitMs,
 			withinMs: ANSWER_PART * steps.evidenceMs,
 		});
+		const { busyUntil, moving } = others;
+		// Often only the first rank tells its steps.
+		if (start?.isUncounted && others.haveStepped) {
+			return { again: clock.now() + limitMs, hang: undefined };
+		}
 		const busyMs = busyUntil - clock.wallTime() + limitMs;
 		if (busyUntil > 0 && busyMs > 0) {
 			const again = clock.now() + Math.min(busyMs, BUSY_LOOK_MS);
@@ -128,11 +148,11 @@ export class HangInquiry {
 		}
 		const noticedAt = Math.round(clock.wallTime());
 		const { own, directory } = await this.recordOwn(round, until);
-		const others = (node.view?.round.seats ?? 1) - 1;
+		const still = seats - 1 - moving.length;
 		const { evidence, isWhole } =
-			others === 0
+			seats === 1
 				? { evidence: own, isWhole: true }
-				: await this.share(own, place, others - moving.length, until, limitMs);
+				: await this.share(own, place, still, until, limitMs);
 		const isOver = stillRound.isOver();
 		if (!isOver && stillRound.goesOn()) {
 			const words = "a worker has made a step, or has said that it is busy";
@@ -152,20 +172,65 @@ export class HangInquiry {
 		const isFirst =
 			moving.length === 0 ? seat.groupRank === 0 : firstOf(evidence) === nodeId;
 		const found = { standstill, round, verdict, evidence, directory, isFirst };
+		return this.conclude(found);
+	}
+
+	/** Whether other nodes wait for the workers here in a process group. */
+	private areMissed(place: PlaceInRound, seats: number): Promise<boolean> {
+		const { clock, steps, topics } = this.options;
+		const until = clock.now() + (seats === 1 ? 0 : steps.evidenceMs);
+		return othersJoin(topics.evidence, place, until);
+	}
+
+	/** Others of this node make steps: these are judged by what they do themselves. */
+	private async inquireAlone(
+		standstill: Standstill,
+		{ round }: RunningNode,
+		stillRound: StillRound,
+	): Promise<Finding> {
+		const { clock, steps, log } = this.options;
+		const { stillMs, limitMs, alone } = standstill;
+		const until = clock.now() + steps.evidenceMs;
+		const noticedAt = Math.round(clock.wallTime());
+		const recorded = await this.recordOwn(round, until, alone);
+		const { own: evidence, directory } = recorded;
+		if (stillRound.isOver()) return { again: undefined, hang: undefined };
+		if (stillRound.goesOn()) return { again: clock.now(), hang: undefined };
+		const verdict = blameAlone(evidence);
+		if (verdict === undefined) {
+			const ranks = formatRanks(evidence.map(({ rank }) => rank));
+			log.info(
+				`round ${round}: no step of rank ${ranks}, which waits for others that make steps`,
+			);
+			return { again: clock.now() + limitMs, hang: undefined };
+		}
+		recordVerdict(directory, verdict, { stillMs, noticedAt }, this.options);
+		const isFirst = true;
+		const found = { standstill, round, verdict, evidence, directory, isFirst };
+		return this.conclude(found);
+	}
+
+	private conclude(found: Case): Finding {
+		const { clock, log } = this.options;
+		const { round, standstill, verdict } = found;
 		const again = this.act(found);
 		if (again !== undefined) {
 			log.info(
 				`will look at the hang of round ${round} again in ${Math.round((again - clock.now()) / 1_000)} s`,
 			);
 		}
-		const since = Math.round(clock.wallTime() - stillMs);
+		const since = Math.round(clock.wallTime() - standstill.stillMs);
 		const { kind, suspects } = verdict;
 		return { again, hang: { kind, since, suspect: suspects[0] ?? null } };
 	}
 
-	private recordOwn(round: number, until: number) {
+	/** @param alone only these, by local rank */
+	private recordOwn(round: number, until: number, alone?: readonly number[]) {
 		const about = { round, name: "hang", until } as const;
-		return recordEvidence(this.options.processes(), this.options, about);
+		const processes = this.options
+			.processes()
+			.filter(({ localRank }) => alone?.includes(localRank) ?? true);
+		return recordEvidence(processes, this.options, about);
 	}
 
 	private share(
@@ -185,7 +250,7 @@ export class HangInquiry {
 	private act(found: Case): number | undefined {
 		const { clock, steps, log } = this.options;
 		const { standstill, verdict, evidence, directory } = found;
-		const { stillMs, limitMs } = standstill;
+		const { stillMs, limitMs, start } = standstill;
 		const [suspect] = verdict.suspects;
 		const about = { stillMs, suspect, directory };
 		const words = describeHang(verdict, evidence, about);
@@ -193,8 +258,8 @@ export class HangInquiry {
 			? `rank ${suspect.rank} on ${suspect.node}`
 			: "the round";
 		const said = `${who} ${words.description}; ${words.lines.join("; ")}`;
-		if (verdict.kind === "slow" && stillMs < SLOW_FACTOR * limitMs) {
-			const waitMs = SLOW_FACTOR * limitMs - stillMs;
+		const waitMs = verdict.kind === "slow" ? slowFor(standstill) : 0;
+		if (waitMs > 0) {
 			log.warn(
 				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes: ${ANNOUNCE_PHASE}`,
 			);
@@ -223,6 +288,7 @@ export class HangInquiry {
 			stillMs,
 			isUnattributed,
 			failsRun: steps.onHang === "fail",
+			hint: start?.isUsual ? USUAL_HINT : undefined,
 			cause: causeOf(standstill, verdict),
 			step: evidence.find(({ rank }) => rank === process.rank)?.step,
 		});
@@ -230,8 +296,8 @@ export class HangInquiry {
 	}
 
 	/** A thread that has died may be why nothing goes on. */
-	private raisedIn({ directory }: NodeProcess): readonly string[] {
-		const raised = readException(hookPaths(channelPaths(directory).hook));
+	private raisedIn(process: NodeProcess): readonly string[] {
+		const raised = readException(hookPathsOf(process));
 		return raised === undefined ? [] : [raisedWords(raised, this.options.cwd)];
 	}
 

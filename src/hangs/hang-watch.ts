@@ -14,7 +14,10 @@ import {
 	type WorkerReaders,
 } from "../steps/index.js";
 import type { Finding, HangInquiry } from "./hang-inquiry.js";
+import { hookPathsOf, readHook } from "./hook.js";
 import {
+	type BehindOthers,
+	behindOthers,
 	judgeStandstill,
 	type Standstill,
 	stillFrom,
@@ -27,6 +30,9 @@ const STOPPED_MS = 5_000;
 /** The file system of an unreachable server answers late, and then tells nothing. */
 const LOOK_WITHIN_MS = 1_000;
 const NEVER = 0;
+
+/** What names a standstill. */
+type Still = Pick<Standstill, "movedAt" | "alone">;
 
 export interface HangWatchOptions {
 	readonly clock: Clock;
@@ -50,13 +56,12 @@ export class HangWatch implements StandstillJudge {
 		| { readonly number: number; readonly since: number }
 		| undefined;
 	private countsSteps = false;
+	private behind: BehindOthers = new Map();
 	private isInquiring = false;
 	/** When this process last went on after it had been stopped. */
 	private wokeAt = 0;
-	/** What was found out about a standstill, which the last step before it names; undefined: none was made. */
-	private finding:
-		| (Finding & { readonly movedAt: number | undefined })
-		| undefined;
+	/** What was found out about a standstill, which its workers and their last step name; undefined: none was judged. */
+	private finding: (Finding & Still) | undefined;
 
 	constructor(private readonly options: HangWatchOptions) {}
 
@@ -71,6 +76,7 @@ export class HangWatch implements StandstillJudge {
 		}
 		this.round = { number, since: this.options.clock.now() };
 		this.finding = undefined;
+		this.behind = new Map();
 	}
 
 	get stillFrom(): number {
@@ -78,39 +84,51 @@ export class HangWatch implements StandstillJudge {
 	}
 
 	get found(): { readonly hang: Hang | undefined } {
-		const { movedAt } = this.options.readers;
-		const isSame = this.finding?.movedAt === movedAt;
-		return { hang: isSame ? this.finding?.hang : undefined };
+		const { finding } = this;
+		const holds = finding && finding.movedAt === this.movedAt(finding.alone);
+		return { hang: holds ? finding.hang : undefined };
+	}
+
+	/** When these workers last moved; default: any of them. */
+	private movedAt(alone?: readonly number[]): number | undefined {
+		const { processes, readers } = this.options;
+		if (alone === undefined) return readers.movedAt;
+		const times = processes()
+			.filter(({ localRank }) => alone.includes(localRank))
+			.flatMap((process) => readers.of(process).movement?.at ?? []);
+		return times.length === 0 ? undefined : Math.max(...times);
 	}
 
 	check(lateMs: number): void {
 		const { clock, readers, onHang } = this.options;
 		const now = clock.now();
-		const { movedAt } = readers;
 		if (lateMs > STOPPED_MS) this.wokeAt = now;
-		this.countsSteps ||= movedAt !== undefined;
+		this.countsSteps ||= readers.movedAt !== undefined;
 		const round = this.round;
 		const node = this.node;
 		if (!isRunning(node) || round === undefined) return;
-		this.tellSteps(round.number, movedAt);
-		if (this.isInquiring || this.isJudged(movedAt, now)) return;
-		if (this.standstillAt(now) === undefined) return;
+		this.reportSteps(round.number);
+		const { behind, watched = [] } = this;
+		this.behind = behindOthers(behind, watched, this.options.limits);
+		const still = this.standstillAt(now);
+		if (this.isInquiring || still === undefined) return;
+		if (this.isJudged(still, now)) return;
 		this.isInquiring = true;
-		void this.inquire(node, round, movedAt).then(({ again, hang }) => {
+		void this.inquire(node, round, still).then(({ again, hang }) => {
 			this.isInquiring = false;
 			// It is about a round that is over.
 			if (this.round !== round) return;
-			const before =
-				this.finding?.movedAt === movedAt ? this.finding?.hang : undefined;
-			this.finding = { movedAt, again, hang: hang ?? before };
+			const before = this.foundBefore(still)?.hang;
+			const { alone, movedAt } = still;
+			this.finding = { movedAt, alone, again, hang: hang ?? before };
 			if (hang !== undefined && before === undefined) onHang(hang.kind);
 		});
 	}
 
 	/** Who has read that a round stands still wants to know that it does no longer. */
-	private tellSteps(round: number, movedAt: number | undefined): void {
-		const { hang, movedAt: before } = this.finding ?? {};
-		if (hang === undefined || movedAt === before) return;
+	private reportSteps(round: number): void {
+		const { hang, alone, movedAt } = this.finding ?? {};
+		if (hang === undefined || this.movedAt(alone) === movedAt) return;
 		this.finding = undefined;
 		const { log, clock } = this.options;
 		const stillMs = clock.wallTime() - hang.since;
@@ -119,29 +137,37 @@ export class HangWatch implements StandstillJudge {
 		);
 	}
 
+	/** What was found out about this standstill. */
+	private foundBefore(still: Standstill): Finding | undefined {
+		return isSame(this.finding, still) ? this.finding : undefined;
+	}
+
 	/** Whether this standstill is not to be judged again yet. */
-	private isJudged(movedAt: number | undefined, now: number): boolean {
-		const known = this.finding;
-		if (known === undefined || known.movedAt !== movedAt) return false;
+	private isJudged(still: Standstill, now: number): boolean {
+		const known = this.foundBefore(still);
+		if (known === undefined) return false;
 		return known.again === undefined || now < known.again;
 	}
 
 	private async inquire(
 		node: RunningNode,
 		round: object,
-		movedAt: number | undefined,
+		seen: Standstill,
 	): Promise<Finding> {
 		const { lostSteps, clock, readers, inquiry } = this.options;
 		// A disk may have filled up since it was last looked at, and have lost the steps.
 		await lostSteps.look();
 		const now = clock.now();
 		const standstill = this.standstillAt(now);
-		if (standstill === undefined) return { again: now, hang: undefined };
+		if (standstill === undefined || !isSame(standstill, seen)) {
+			return { again: now, hang: undefined };
+		}
+		const { alone, movedAt } = standstill;
 		return inquiry.inquire(standstill, node, {
 			isOver: () => this.round !== round,
 			goesOn: () => {
 				readers.look();
-				return readers.movedAt !== movedAt || readers.isBusy;
+				return this.movedAt(alone) !== movedAt || readers.isBusy;
 			},
 		});
 	}
@@ -149,7 +175,18 @@ export class HangWatch implements StandstillJudge {
 	private standstillAt(now: number): Standstill | undefined {
 		const watched = this.watched;
 		if (watched === undefined) return undefined;
-		return judgeStandstill(watched, this.options.limits, this.countsSteps, now);
+		const before = {
+			behind: this.behind,
+			countsSteps: this.countsSteps,
+			usesGroups: () => this.usesGroups(),
+		};
+		return judgeStandstill(watched, this.options.limits, before, now);
+	}
+
+	private usesGroups(): boolean {
+		return this.options
+			.processes()
+			.some((process) => readHook(hookPathsOf(process))?.processGroup);
 	}
 
 	private get watched(): readonly WatchedWorker[] | undefined {
@@ -161,6 +198,12 @@ export class HangWatch implements StandstillJudge {
 			lostUntil: (source) => lostSteps.until(source),
 		});
 	}
+}
+
+/** Whether two standstills are of the same workers, after the same step. */
+function isSame(one: Still | undefined, other: Still): boolean {
+	const areSame = String(one?.alone) === String(other.alone);
+	return one !== undefined && areSame && one.movedAt === other.movedAt;
 }
 
 /** Steps that workers printed or reported while a disk was full: nobody sees them. */

@@ -2,11 +2,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { catches } from "../base/process-stat.js";
-import { type HookPaths, JsonFields } from "../channel/index.js";
+import {
+	channelPaths,
+	type HookPaths,
+	hookPaths,
+	JsonFields,
+} from "../channel/index.js";
 import { parseNodeStack, parsePythonStack } from "../failures/index.js";
 import { HeldFile } from "../logs/index.js";
-import type { Frame } from "../model/index.js";
+import { type Frame, GROUP_STATES, type RankEvidence } from "../model/index.js";
 import { signalProcess } from "../processes/index.js";
+import type { NodeProcess } from "../steps/index.js";
 
 /** What the hook in a worker has said that it can do: docs/channel.md. */
 export interface Hook {
@@ -16,6 +22,8 @@ export interface Hook {
 	readonly signal: number | undefined;
 	/** The socket of torch's own server. */
 	readonly torchSocket: string | undefined;
+	/** How far it is with torch's process group; undefined: it has not begun to join one. */
+	readonly processGroup: RankEvidence["processGroup"];
 }
 
 /** How often the file of the stacks is looked at, in milliseconds. */
@@ -23,6 +31,10 @@ const LOOK_EVERY_MS = 10;
 /** A process without a processor may pause between two lines of its stack, in milliseconds. */
 const PAUSES_MS = 200;
 const MOST_STACK_BYTES = 256 * 1024;
+
+export function hookPathsOf({ directory }: NodeProcess): HookPaths {
+	return hookPaths(channelPaths(directory).hook);
+}
 
 /** Undefined if no hook runs in the worker, or what it wrote is no such file. Never throws. */
 export function readHook({ ready }: HookPaths): Hook | undefined {
@@ -34,6 +46,9 @@ export function readHook({ ready }: HookPaths): Hook | undefined {
 			pid: fields.integer("pid"),
 			signal: fields.nullableNumber("signal") ?? undefined,
 			torchSocket: fields.nullableText("torch_socket") ?? undefined,
+			processGroup: GROUP_STATES.find(
+				(state) => state === fields.optionalText("process_group"),
+			),
 		};
 	} catch {
 		return undefined;

@@ -24,6 +24,8 @@ export interface OthersNow {
 	readonly busyUntil: number;
 	/** Those that make steps: they do not wait for this one. */
 	readonly moving: readonly string[];
+	/** One has made a step in this round, however long ago. */
+	readonly haveStepped: boolean;
 }
 
 /** Nodes that wait for each other stand still within one step, but notice their steps up to so late, in milliseconds. */
@@ -63,6 +65,7 @@ export async function othersNow(
 		// The workers here may wait for that one.
 		busyUntil: Math.max(0, ...busy),
 		moving: moving.map(([nodeId]) => nodeId),
+		haveStepped: others.some(([, { workers }]) => workers.length > 0),
 	};
 }
 
@@ -121,4 +124,30 @@ export async function shareEvidence(
 		evidence: [...own, ...others.flatMap((one) => one.ranks)],
 		isWhole: others.length >= count,
 	};
+}
+
+const NO_EVIDENCE: ReadonlyMap<string, EvidenceRecord> = new Map();
+
+/**
+ * Whether workers of another node have begun to join a process group, by the evidence that it publishes. Its round began
+ * with this one, so it does that soon, if at all.
+ * @param until until when it is waited for, on the clock
+ */
+export async function othersJoin(
+	evidence: Pick<Topic<EvidenceRecord>, "read">,
+	place: PlaceInRound,
+	until: number,
+): Promise<boolean> {
+	const { clock, nodeId } = place;
+	while (clock.now() < until) {
+		const leftMs = until - clock.now();
+		const read = await within(clock, leftMs, evidence.read());
+		const joins = ofRound(read ?? NO_EVIDENCE, place).some(
+			([node, { ranks }]) =>
+				node !== nodeId && ranks.some((one) => one.processGroup),
+		);
+		if (joins) return true;
+		await pause(clock, LONGEST_PAUSE_MS);
+	}
+	return false;
 }

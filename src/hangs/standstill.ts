@@ -5,15 +5,16 @@
  *   ------------------------------------------------------|------------------
  *   some are paused, ending or not started                | nothing to judge
  *   none has made a step, start limit off or not reached  | starting
- *   none has made a step for the start limit, and earlier | no first step
- *     workers of this node did                            |
+ *   none has made a step for the start limit              | no first step
  *   one has announced that no step comes for now          | busy
- *   one has made a step within the limit                  | moving
+ *   all that ever made one have within the limit          | moving
+ *   some have not for the limit, others have              | still, alone
  *   none has made a step for the limit                    | still
  *
  * A step is any change of a worker's number. The limit is the flag's, or
  * five times the longest step seen, and at least a minute; before a worker has
- * made five steps, at least ten minutes.
+ * made five steps, at least ten minutes. The start limit is the flag's, or half
+ * an hour if the workers use torch.distributed.
  */
 
 import type { StepSource } from "../model/index.js";
@@ -28,8 +29,32 @@ import type {
 export interface HangLimits {
 	/** 0: never; "auto": learned from the steps. */
 	readonly hangMs: number | "auto";
-	/** 0: never. */
-	readonly startMs: number;
+	/** 0: never; "auto": half an hour for workers that use torch.distributed. */
+	readonly startMs: number | "auto";
+}
+
+/** Since when a worker makes no step while others do. */
+interface Behind {
+	/** Its last step. */
+	readonly movedAt: number;
+	readonly since: number;
+	/** The last step of any other. */
+	readonly othersAt: number;
+}
+
+/** Others that make no step for this part of the limit stand still as well. */
+const GAP_PART = 0.5;
+
+/** By local rank. */
+export type BehindOthers = ReadonlyMap<number, Behind>;
+
+/** What is known of the workers besides their last steps. */
+export interface KnownBefore {
+	readonly behind: BehindOthers;
+	/** A worker of this node has made a step, now or earlier. */
+	readonly countsSteps: boolean;
+	/** Asked late: whether one has begun to join a process group of torch's. */
+	readonly usesGroups: () => boolean;
 }
 
 /** One worker that runs in the round. Times are on the agent's steady clock. */
@@ -49,9 +74,28 @@ export interface Standstill {
 	readonly since: number;
 	readonly stillMs: number;
 	readonly limitMs: number;
-	/** The worker whose first step has not come; undefined if there were steps in this round. */
-	readonly withoutFirstStep?: number | undefined;
+	/** When the last step of those that stand still was; undefined: they have made none. */
+	readonly movedAt: number | undefined;
+	/** The workers that it is about, by local rank, while others make steps; undefined: all. */
+	readonly alone?: readonly number[] | undefined;
+	/** No step has come in this round; undefined if there were some. */
+	readonly start?: StillStart | undefined;
 }
+
+/** A round without a first step. */
+interface StillStart {
+	/** The worker that has waited longest. */
+	readonly localRank: number;
+	/** No worker of this node has ever counted steps: perhaps only those of other nodes do. */
+	readonly isUncounted: boolean;
+	/** Nobody has asked for the limit. */
+	readonly isUsual: boolean;
+	/** Nor has a worker here begun to join a process group: it counts only if those of another node have. */
+	readonly isUnsure: boolean;
+}
+
+/** Loading data and a model, and compiling it, takes less nearly everywhere. */
+const USUAL_START_MS = 1_800_000;
 
 const LEARNED_LEAST_MS = 60_000;
 const LEARNED_FACTOR = 5;
@@ -62,25 +106,50 @@ const UNLEARNED_MS = 600_000;
 /**
  * Undefined if they do not stand still.
  * @param workers all of the node, none of them paused or ending
- * @param countsSteps whether a worker of this node has ever made a step
  */
 export function judgeStandstill(
 	workers: readonly WatchedWorker[],
 	limits: HangLimits,
-	countsSteps: boolean,
+	before: KnownBefore,
 	now: number,
 ): Standstill | undefined {
 	const busyUntil = busyUntilOf(workers);
 	if (now < busyUntil) return undefined;
 	const lastStep = lastStepOf(workers);
 	if (lastStep === undefined) {
-		return judgeStart(workers, limits, countsSteps, now);
+		return judgeStart(workers, limits, before, now);
 	}
 	const limitMs = hangLimit(workers, limits);
 	if (limitMs === undefined) return undefined;
 	const since = Math.max(lastStep, busyUntil);
-	if (now < since + limitMs) return undefined;
-	return { since, stillMs: now - since, limitMs };
+	return now < since + limitMs
+		? judgeAlone(workers, limitMs, before, now)
+		: { since, stillMs: now - since, limitMs, movedAt: lastStep };
+}
+
+/** Those that count steps and have made none for the limit, while others have. */
+function judgeAlone(
+	workers: readonly WatchedWorker[],
+	limitMs: number,
+	{ behind }: Pick<KnownBefore, "behind">,
+	now: number,
+): Standstill | undefined {
+	const gapMs = limitMs * GAP_PART;
+	const stillSince = ({ localRank, busyUntil }: WatchedWorker) => {
+		const known = behind.get(localRank);
+		const isLeft = known !== undefined && now - known.othersAt <= gapMs;
+		return isLeft ? Math.max(known.since, busyUntil) : now;
+	};
+	const still = workers.filter((worker) => now >= stillSince(worker) + limitMs);
+	if (still.length === 0) return undefined;
+	const since = Math.max(...still.map(stillSince));
+	return {
+		since,
+		stillMs: now - since,
+		limitMs,
+		movedAt: lastStepOf(still),
+		alone: still.map(({ localRank }) => localRank),
+	};
 }
 
 /** When these workers stand still, unless one makes a step before; undefined if that is not known yet. */
@@ -89,9 +158,17 @@ export function stillFrom(
 	limits: HangLimits,
 ): number | undefined {
 	const lastStep = lastStepOf(workers);
+	const busyUntil = busyUntilOf(workers);
+	if (lastStep === undefined) {
+		const { startMs } = limits;
+		const since = firstOf(workers)?.since;
+		if (since === undefined || startMs === 0) return undefined;
+		return Math.max(since + startLimit(startMs), busyUntil);
+	}
 	const limitMs = hangLimit(workers, limits);
-	if (lastStep === undefined || limitMs === undefined) return undefined;
-	return Math.max(lastStep, busyUntilOf(workers)) + limitMs;
+	return limitMs === undefined
+		? undefined
+		: Math.max(lastStep, busyUntil) + limitMs;
 }
 
 function busyUntilOf(workers: readonly WatchedWorker[]): number {
@@ -103,19 +180,64 @@ function lastStepOf(workers: readonly WatchedWorker[]): number | undefined {
 	return times.length === 0 ? undefined : Math.max(...times);
 }
 
+/** The worker that has waited longest for its first step, and since when. */
+function firstOf(workers: readonly WatchedWorker[]) {
+	const [first] = [...workers].sort((left, right) => left.since - right.since);
+	if (first === undefined) return undefined;
+	const { localRank, since, busyUntil } = first;
+	return { localRank, since: Math.max(since, busyUntil) };
+}
+
+function startLimit(startMs: number | "auto"): number {
+	return startMs === "auto" ? USUAL_START_MS : startMs;
+}
+
 function judgeStart(
 	workers: readonly WatchedWorker[],
 	{ startMs }: HangLimits,
-	countsSteps: boolean,
+	{ countsSteps, usesGroups }: Omit<KnownBefore, "behind">,
 	now: number,
 ): Standstill | undefined {
-	const [first] = [...workers].sort((left, right) => left.since - right.since);
-	if (first === undefined || startMs === 0 || !countsSteps) return undefined;
-	const since = Math.max(first.since, first.busyUntil);
+	const first = firstOf(workers);
+	if (first === undefined || startMs === 0) return undefined;
+	const limitMs = startLimit(startMs);
+	const { localRank, since } = first;
 	const stillMs = now - since;
-	if (stillMs < startMs) return undefined;
-	const { localRank: withoutFirstStep } = first;
-	return { since, stillMs, limitMs: startMs, withoutFirstStep };
+	if (stillMs < limitMs) return undefined;
+	const isUsual = startMs === "auto";
+	const isUnsure = isUsual && !usesGroups();
+	const start = { localRank, isUsual, isUnsure, isUncounted: !countsSteps };
+	return { since, stillMs, limitMs, movedAt: undefined, start };
+}
+
+/**
+ * Follows who makes no step while others do. Where all stand still for long, as in an evaluation, somebody is the first to
+ * go on: only from then on the others are behind.
+ */
+export function behindOthers(
+	before: BehindOthers,
+	workers: readonly WatchedWorker[],
+	limits: HangLimits,
+): BehindOthers {
+	const gapMs = (hangLimit(workers, limits) ?? 0) * GAP_PART;
+	const found = new Map<number, Behind>();
+	for (const { localRank, movement } of workers) {
+		if (movement === undefined) continue;
+		const { at: movedAt } = movement;
+		const others = workers.filter((one) => one.localRank !== localRank);
+		const othersAt = lastStepOf(others) ?? movedAt;
+		const known = before.get(localRank);
+		const { since, othersAt: until } =
+			known?.movedAt === movedAt
+				? known
+				: { since: movedAt, othersAt: movedAt };
+		found.set(localRank, {
+			movedAt,
+			since: othersAt - until > gapMs ? othersAt : since,
+			othersAt: Math.max(othersAt, until),
+		});
+	}
+	return found;
 }
 
 function hangLimit(

@@ -1,33 +1,56 @@
 import { formatCount, formatRanks } from "../base/units.js";
+import { durationInWords } from "../config/index.js";
 import type { RankEvidence } from "../model/index.js";
-import type { NodeState, NodeWorker } from "../steps/index.js";
-import type { WatchedNode } from "./evidence.js";
+import type { NodeProcess, NodeState, NodeWorker } from "../steps/index.js";
+import { waitsInVain } from "./accusation.js";
+import { takeEvidence, type WatchedNode } from "./evidence.js";
 import { recordEvidence } from "./evidence-files.js";
 
+/** How long a worker may take to end before it is looked at, in milliseconds. */
+const MOMENT_MS = 1_000;
+/** How often those are looked at that may come to wait for a dead one, in milliseconds. */
+const AGAIN_MS = 2_000;
+/** The most that such a look may take, in milliseconds. */
+const LOOK_WITHIN_MS = 2_000;
+
+export interface StuckWatchOptions extends WatchedNode {
+	/** How long after SIGTERM one is given up that waits for a dead one, in milliseconds; 0: never. */
+	readonly stuckMs: number;
+	/** Until when a worker has announced that it is busy, on the clock. */
+	readonly busyUntil: (process: NodeProcess) => number;
+	/** Called with a worker that waits for a dead one and has nothing to save. */
+	readonly onStuck: (process: NodeProcess) => void;
+}
+
 /**
- * Finds out what the peers of a failed worker do that do not end when they are told to. It only looks: the signals and the
- * next round do not wait for it.
+ * Finds out what the peers of a failed worker do that do not end when they are told to. The next round does not wait for
+ * it, nor for those peers that wait for the dead one themselves.
  */
 export class StuckWatch {
 	private node: NodeState | undefined;
 	/** The round whose peers are looked at, or were. */
 	private round: number | undefined;
 	private lines: readonly string[] = [];
-	private cancel: () => void = () => {};
+	private cancelTold: () => void = () => {};
+	private cancelEnd: () => void = () => {};
 
-	constructor(private readonly options: WatchedNode) {}
+	constructor(private readonly options: StuckWatchOptions) {}
 
 	/** Takes each new state of the node. */
 	follow(node: NodeState): void {
 		this.node = node;
 		const peers = stuckPeers(node);
 		if (peers === undefined || peers.round === this.round) return;
-		const { clock } = this.options;
+		const { clock, stuckMs } = this.options;
+		const now = clock.now();
 		this.cancel();
 		this.round = peers.round;
 		this.lines = [];
-		const at = lookAt(peers, clock.now());
-		this.cancel = clock.wakeAt(at, () => this.look(peers.round));
+		if (!peers.areKnown) {
+			const tell = () => this.look((found) => this.tell(found));
+			this.cancelTold = clock.wakeAt(lookAt(peers, now), tell);
+		}
+		if (stuckMs > 0) this.endAt(now + stuckMs);
 	}
 
 	/** What was found in a round, for the report. */
@@ -36,35 +59,76 @@ export class StuckWatch {
 	}
 
 	close(): void {
+		this.node = undefined;
 		this.cancel();
 	}
 
-	private look(round: number): void {
-		const peers = this.node && stuckPeers(this.node);
-		if (peers?.round === round) void this.examine(peers);
+	private cancel(): void {
+		this.cancelTold();
+		this.cancelEnd();
 	}
 
-	private async examine({
-		round,
-		localRanks,
-		killAt: until,
-	}: StuckPeers): Promise<void> {
-		const { processes, log } = this.options;
-		const peers = processes().filter(({ localRank }) =>
-			localRanks.includes(localRank),
-		);
+	private look(then: (peers: StuckPeers) => Promise<void>): void {
+		const { peers } = this;
+		if (peers !== undefined) void then(peers);
+	}
+
+	/** Those of the round that is looked at; undefined once none is left. */
+	private get peers(): StuckPeers | undefined {
+		const peers = this.node && stuckPeers(this.node);
+		return peers?.round === this.round ? peers : undefined;
+	}
+
+	private processesOf({ localRanks }: StuckPeers): readonly NodeProcess[] {
+		return this.options
+			.processes()
+			.filter(({ localRank }) => localRanks.includes(localRank));
+	}
+
+	private async tell(peers: StuckPeers): Promise<void> {
+		const { round, killAt: until } = peers;
 		const about = { round, name: "stuck", until } as const;
-		const { own, directory } = await recordEvidence(peers, this.options, about);
+		const processes = this.processesOf(peers);
+		const recorded = await recordEvidence(processes, this.options, about);
+		const { own, directory } = recorded;
 		const found = describeStuck(own);
 		if (round !== this.round || found.length === 0) return;
 		const place = directory === undefined ? [] : [`evidence: ${directory}`];
 		this.lines = [...found, ...place];
-		log.warn(`round ${round} is being left: ${this.lines.join("; ")}`);
+		const words = this.lines.join("; ");
+		this.options.log.warn(`round ${round} is being left: ${words}`);
+	}
+
+	private endAt(at: number): void {
+		const end = () => this.look((peers) => this.end(peers));
+		this.cancelEnd = this.options.clock.wakeAt(at, end);
+	}
+
+	/** Gives up those that wait for a dead worker. While one is busy, the others may wait for that one. */
+	private async end(peers: StuckPeers): Promise<void> {
+		const { clock, log, stuckMs, busyUntil, onStuck } = this.options;
+		const now = clock.now();
+		const processes = this.processesOf(peers);
+		const isBusy = processes.some((one) => busyUntil(one) > now);
+		const until = Math.min(peers.killAt, now + LOOK_WITHIN_MS);
+		const found = isBusy
+			? []
+			: await takeEvidence(processes, this.options, until);
+		const left = this.peers;
+		if (left === undefined || left.round !== peers.round) return;
+		for (const { evidence } of found) {
+			const { rank, pid, where } = evidence;
+			const process = processes.find((one) => one.pid === pid);
+			if (!process || !waitsInVain(evidence)) continue;
+			const limit = durationInWords(stuckMs);
+			log.warn(
+				`rank ${rank} waits for a worker that has ended, at ${where}: it is killed ${limit} after SIGTERM (--stuck-timeout)`,
+			);
+			onStuck(process);
+		}
+		if (this.peers !== undefined) this.endAt(clock.now() + AGAIN_MS);
 	}
 }
-
-/** How long a worker may take to end before it is looked at, in milliseconds. */
-const MOMENT_MS = 1_000;
 
 /** Workers that were told to end because another one has failed, and have not ended. */
 interface StuckPeers {
@@ -72,13 +136,15 @@ interface StuckPeers {
 	readonly localRanks: readonly number[];
 	/** When the first of them is killed. */
 	readonly killAt: number;
+	/** What they do has been found out: their round hung. */
+	readonly areKnown: boolean;
 }
 
-/** Undefined if there are none. After a hang there are none either: its evidence has been taken. */
+/** Undefined if there are none. */
 export function stuckPeers(state: NodeState): StuckPeers | undefined {
 	if (state.phase !== "STOPPING") return undefined;
 	const root = rootOf(state);
-	if (root === undefined || root.evidence !== undefined) return undefined;
+	if (root === undefined) return undefined;
 	const isPeer = (worker: NodeWorker) =>
 		worker.status === "running" &&
 		worker.killAt !== null &&
@@ -90,6 +156,7 @@ export function stuckPeers(state: NodeState): StuckPeers | undefined {
 		round: state.round,
 		localRanks: peers.map(({ localRank }) => localRank),
 		killAt: Math.min(...peers.flatMap(({ killAt }) => killAt ?? [])),
+		areKnown: root.evidence !== undefined,
 	};
 }
 

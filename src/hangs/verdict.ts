@@ -1,7 +1,7 @@
 import { formatCount, formatDuration, formatRanks } from "../base/units.js";
 import { ownFrames } from "../failures/index.js";
 import type { Frame, RankEvidence, Suspect } from "../model/index.js";
-import type { Verdict } from "./accusation.js";
+import { type Verdict, waitsForOthers } from "./accusation.js";
 import { blame } from "./blame.js";
 import type { Standstill } from "./standstill.js";
 
@@ -12,16 +12,33 @@ export function firstOf(evidence: readonly RankEvidence[]): string | undefined {
 
 /** Why a worker is ended that makes no step, as rules name it. */
 export function causeOf(
-	{ withoutFirstStep }: Standstill,
+	{ start }: Pick<Standstill, "start">,
 	{ kind }: Pick<Verdict, "kind">,
 ): "hang" | "slow" | "start" {
-	if (withoutFirstStep !== undefined) return "start";
+	if (start !== undefined) return "start";
 	return kind === "slow" ? "slow" : "hang";
 }
 
-/** Where a worker has not made its first step, it is the suspect: others may wait for it in vain. */
+/** A slow worker is given so many times the limit. */
+const SLOW_FACTOR = 3;
+
+/**
+ * How much longer workers may be slow, in milliseconds; 0: their time is over. An evaluation makes no step either: where
+ * nobody has asked for a limit of the start, it ends no worker that computes.
+ */
+export function slowFor({
+	stillMs,
+	limitMs,
+	start,
+}: Pick<Standstill, "stillMs" | "limitMs" | "start">): number {
+	const mostMs = SLOW_FACTOR * limitMs;
+	const leftMs = Math.max(0, mostMs - stillMs);
+	return start?.isUsual && leftMs === 0 ? mostMs : leftMs;
+}
+
+/** Where a worker has not made its first step, it is the suspect, unless it waits: others may wait for it in vain. */
 export function hangVerdict(
-	{ withoutFirstStep }: Standstill,
+	{ start }: Pick<Standstill, "start">,
 	evidence: readonly RankEvidence[],
 	{ nodeId, isWhole }: { readonly nodeId: string; readonly isWhole: boolean },
 ): Verdict {
@@ -29,9 +46,9 @@ export function hangVerdict(
 	if (verdict.suspects.length > 0) return verdict;
 	const one = evidence.find(
 		({ nodeId: node, localRank }) =>
-			node === nodeId && localRank === withoutFirstStep,
+			node === nodeId && localRank === start?.localRank,
 	);
-	if (one === undefined) return verdict;
+	if (one === undefined || waitsForOthers(one)) return verdict;
 	const { rank, nodeId: node, where = null } = one;
 	const why = "it has not made its first step";
 	return {

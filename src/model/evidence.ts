@@ -59,6 +59,9 @@ const groupProgress = fields({
 	unfinished: optional(collective),
 });
 
+/** How far a worker is with torch's process group. */
+export const GROUP_STATES = ["joining", "joined"] as const;
+
 /**
  * What a process does.
  * `stopped`: SIGSTOP or a debugger holds it; `busy`: its processor time, or what it reads and writes, grows; `blocked`:
@@ -88,6 +91,8 @@ const rankEvidence = fields({
 	where: optional(words),
 	/** By process group; empty without a recorder. */
 	groups: list(groupProgress),
+	/** As its hook says; undefined if it has not begun to join one, or has no hook. */
+	processGroup: optional(oneOf(...GROUP_STATES)),
 });
 
 /** `evidence/<nodeId>`: what a node has found out about its workers while their round hangs, written under its lease. */

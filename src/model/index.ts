@@ -5,6 +5,7 @@ export {
 	EVIDENCE,
 	type EvidenceRecord,
 	type Frame,
+	GROUP_STATES,
 	type GroupProgress,
 	type RankEvidence,
 	shared,

@@ -95,11 +95,16 @@ export class StepWatch {
 
 	/** Takes a worker's reply. */
 	heard(directory: string, reply: ReceivedReply): void {
-		if (reply.kind !== "PROGRESS" || this.round === undefined) return;
+		if (reply.kind !== "PROGRESS") return;
 		const { clock, ledger, processes, readers } = this.options;
 		const process = processes().find((one) => one.directory === directory);
 		if (process === undefined) return;
 		const now = clock.now();
+		if (this.round === undefined) {
+			// Its steps are of no round; but one that must end may save before.
+			readers.heard(process, { ...reply, step: undefined }, now);
+			return;
+		}
 		const lateMs = clock.wallTime() - reply.timestamp;
 		// It was said in this round, and not in the future.
 		const at = Math.min(now, Math.max(this.round.since, now - lateMs));

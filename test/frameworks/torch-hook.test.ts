@@ -28,6 +28,7 @@ it("counts the steps of an unmodified script, and opens torch's socket without a
 	const launch = start(site);
 	const { hook, ready } = await sawSocket(site);
 	expect(ready.torch_socket).toBe(join(hook, "torch.sock"));
+	expect(ready.process_group).toBe("joined");
 	const seven = "7".padStart(20) + "6".padStart(20);
 	await waitFor("seven steps, and a time for all but the first", () =>
 		hookFile(hook, "steps").startsWith(seven),

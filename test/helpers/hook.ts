@@ -10,6 +10,8 @@ export interface HookReady {
 	readonly pid: number;
 	readonly signal: number | null;
 	readonly torch_socket: string | null;
+	/** Absent before it joins one. */
+	readonly process_group?: string;
 }
 
 interface SeenHook {

@@ -20,7 +20,7 @@ interface Hang {
 	readonly rank: string;
 	readonly how: "promise" | "spin" | "stop" | "repeat" | "busy";
 	readonly by?: "report" | "output";
-	readonly others?: "end" | "wait";
+	readonly others?: "end" | "wait" | "move";
 	readonly flags?: readonly string[];
 	readonly nproc?: number;
 }
@@ -134,6 +134,42 @@ describe("a hang", { concurrent: true }, () => {
 			/RUNNING→STOPPING rank 1 failed: hung for \d+ s: in kernel state D, which no signal ends/,
 		);
 		expect(evidenceOf(site).verdict.suspects).toMatchObject([{ rank: 1 }]);
+	});
+
+	it("A4 of one worker is judged by itself while the others make steps", () =>
+		together({
+			stopped: async () => {
+				const site = openSite();
+				const how = { rank: "1", how: "stop", others: "move" } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode, stderr).toBe(0);
+				expect(stderr).toMatch(
+					/rank 1 failed: hung for \d+ s: stopped by SIGSTOP/,
+				);
+				expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
+			},
+			blocked: async () => {
+				const site = openSite();
+				const how = { rank: "1", how: "promise", others: "move" } as const;
+				const { exitCode, stderr } = await launch(site, how).ended;
+				expect(exitCode, stderr).toBe(0);
+				expect(stderr).toMatch(/rank 1 failed: hung for \d+ s/);
+				const { suspects } = evidenceOf(site).verdict;
+				expect(suspects).toMatchObject([
+					{ rank: 1, why: "it makes no step, and others do" },
+				]);
+			},
+		}));
+
+	it("A4 before the first step of all is found where the user has set --start-timeout", async () => {
+		const site = openSite();
+		const { exitCode, stderr } = await site.launch([
+			...["--start-timeout", "2", "--on-hang", "fail"],
+			...["--no-node", "sleep", "1000"],
+		]).ended;
+		expect(exitCode, stderr).toBe(1);
+		expect(stderr).toMatch(/^root cause: rank 0 .*: hung for 2 s/m);
+		expect(stderr).toContain("no step was made");
 	});
 
 	// It needs a processor for itself.

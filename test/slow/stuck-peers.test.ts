@@ -8,7 +8,7 @@ describe("the peers of a worker that crashed", () => {
 		const site = openSite();
 		const { exitCode, stderr } = await site.launch([
 			...["--nproc-per-node", "3", "--max-restarts", "0"],
-			...["--shutdown-timeout", "6", job("stuck.js")],
+			...["--shutdown-timeout", "6", "--stuck-timeout", "0", job("stuck.js")],
 		]).ended;
 		expect(exitCode, stderr).toBe(1);
 		const stuck =
@@ -24,5 +24,32 @@ describe("the peers of a worker that crashed", () => {
 			"rank-1.txt",
 			"rank-2.txt",
 		]);
+	});
+
+	it("A5 that wait for it are killed soon after SIGTERM, long before the others' time is over", async () => {
+		const site = openSite();
+		const { exitCode, stderr } = await site.launch([
+			...["--nproc-per-node", "3", "--shutdown-timeout", "1h"],
+			...["--stuck-timeout", "2", job("stuck.js")],
+		]).ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stderr).toMatch(
+			/rank 2 waits for a worker that has ended, at .*stuck\.js:\d+ in allReduce: it is killed 2s after SIGTERM \(--stuck-timeout\)/,
+		);
+		expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
+	});
+
+	it("A5 have all their time while one of them has announced that it saves", async () => {
+		const site = openSite();
+		const { exitCode, stderr } = await site.launch(
+			[
+				...["--nproc-per-node", "3", "--shutdown-timeout", "4"],
+				...["--stuck-timeout", "500ms", job("stuck.js")],
+			],
+			{ env: { BUSY: "1" } },
+		).ended;
+		expect(exitCode, stderr).toBe(0);
+		expect(stderr).not.toContain("--stuck-timeout");
+		expect(stderr).toContain("SIGKILL: the time to end is over");
 	});
 });

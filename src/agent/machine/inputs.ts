@@ -81,6 +81,8 @@ export type WorkerReply =
 	| Said<"worker-noticed">
 	/** It has saved what it wants to keep, and may be ended. */
 	| Said<"worker-ready">
+	/** It ends, and waits for one that has ended: there is nothing that it could save. */
+	| (Said<"worker-stuck"> & { readonly pid: number })
 	/** No process of its group is left. */
 	| Said<"worker-gone">;
 

@@ -117,6 +117,7 @@ function heard(facts: Facts, reply: WorkerReply, now: number): Learnt {
 	switch (reply.kind) {
 		case "worker-started":
 		case "worker-works":
+		case "worker-stuck":
 			return { facts: after };
 		case "worker-waits":
 			return reply.round === null ? { facts: after } : news(after);
@@ -158,6 +159,10 @@ function afterReply(
 			return { ...worker, noticed: true };
 		case "worker-ready":
 			return { ...worker, noticed: true, ready: true };
+		case "worker-stuck":
+			return worker.pid === reply.pid && isEnding(worker)
+				? toEnd(worker, now)
+				: worker;
 		default:
 			return reply satisfies never;
 	}

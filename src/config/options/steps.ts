@@ -29,7 +29,7 @@ function parseStepPattern(text: string): Parsed<RegExp> {
 }
 
 /** In milliseconds; 0: never. */
-function parseHangTimeout(text: string): Parsed<number | "auto"> {
+function parseTimeOrAuto(text: string): Parsed<number | "auto"> {
 	return text === "auto" ? ok("auto") : parseDuration(text);
 }
 
@@ -45,12 +45,15 @@ export const STEP_OPTIONS = optionsOf("Steps", {
 		forms: ["number"],
 		defaultText: "600",
 		help: "a round hangs after so long without a step; 0: never; auto: 5 times the longest step, at least 60 s",
-		parse: parseHangTimeout,
+		parse: parseTimeOrAuto,
 	},
-	startTimeout: time(
-		"0",
-		"how long a worker may take to its first step, if workers here make steps; 0: as long as it wants",
-	),
+	startTimeout: {
+		argument: "TIME|auto",
+		forms: ["number"],
+		defaultText: "auto",
+		help: "how long the workers may take to their first step in a round; 0: as long as they want; auto: 30 min if they use torch.distributed",
+		parse: parseTimeOrAuto,
+	},
 	onHang: {
 		argument: "ACTION",
 		defaultText: "restart",

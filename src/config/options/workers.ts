@@ -62,6 +62,10 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 		"15",
 		"how long a worker may take to end after its uncaught exception; 0: as long as it wants",
 	),
+	stuckTimeout: time(
+		"3",
+		"how long after SIGTERM a worker lives that waits for a dead one, if it is not busy; 0: as long as any other",
+	),
 	pauseTimeout: time(
 		"60",
 		"how long a worker may take to leave its round after a PAUSE",

@@ -334,6 +334,17 @@ describe("STOPPING", () => {
 		}
 	});
 
+	it.each([
+		["kills at once a worker that waits for a dead one", 100, 1_000],
+		["leaves one its time that has another's pid", 99, 31_000],
+	])("A5 %s", (_, pid, killAt) => {
+		const stuck = { kind: "worker-stuck", localRank: 0, pid } as const;
+		const { state } = transition(STOPPING, stuck, CONTEXT);
+		expect(deadlineOf(state)).toBe(killAt);
+		const running = transition(RUNNING, stuck, CONTEXT);
+		expect(running.state).toEqual(RUNNING);
+	});
+
 	it("gives up a process that SIGKILL does not end, and names it", () => {
 		const late: AgentState = { ...STOPPING, workers: OVERDUE };
 		const killed = transition(late, TIME, CONTEXT);

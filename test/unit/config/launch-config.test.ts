@@ -130,6 +130,7 @@ test("every setting", async () => {
 		onHang: "report",
 		evidenceTimeout: 3,
 		exitTimeout: "20s",
+		stuckTimeout: "5s",
 		notices: ["azure", "file:gone"],
 		onAdvice: "drain",
 		maxLifetime: "24h",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blame } from "../../../src/hangs/blame.js";
+import { blame, blameAlone } from "../../../src/hangs/blame.js";
 import type {
 	Frame,
 	GroupProgress,
@@ -14,6 +14,10 @@ const frame = (file: string, line: number, name: string): Frame => ({
 const TRAIN = frame("/job/train.py", 60, "<module>");
 const REDUCE = [
 	frame("/lib/torch/distributed/distributed_c10d.py", 9, "all_reduce"),
+	TRAIN,
+];
+const JOIN = [
+	frame("/lib/torch/distributed/distributed_c10d.py", 9, "init_process_group"),
 	TRAIN,
 ];
 const SLEEP = [frame("/job/train.py", 41, "load_batch"), TRAIN];
@@ -190,6 +194,36 @@ describe("blame", () => {
 			{ suspects: [{ rank: 1, why: expect.not.stringMatching("loader") }] },
 		],
 		[
+			"names who has not joined the process group, and where it is",
+			[
+				rank(0, { frames: JOIN, processGroup: "joining" }),
+				// C code holds its interpreter.
+				rank(1, { processGroup: "joining" }),
+				rank(2, { frames: SLEEP, where: "train.py:41 in load_batch" }),
+				rank(3),
+			],
+			{
+				kind: "hung",
+				suspects: [
+					{
+						rank: 2,
+						why: "it has not joined the process group; it is at train.py:41 in load_batch",
+					},
+					{ rank: 3, why: "it has not joined the process group" },
+				],
+				waiting: [0, 1],
+				reason: "the others wait for it in init_process_group",
+			},
+		],
+		[
+			"names nobody where all wait to join, or have joined",
+			[
+				rank(0, { frames: JOIN, processGroup: "joining" }),
+				rank(1, { frames: SLEEP, processGroup: "joined" }),
+			],
+			{ suspects: [], reason: expect.stringMatching("do not meet there") },
+		],
+		[
 			"calls a suspect slow that computes",
 			[rank(0, inside), rank(1, { ...outside, activity: "busy" })],
 			{ kind: "slow", suspects: [{ rank: 1 }] },
@@ -337,5 +371,45 @@ describe("blame", () => {
 		expect(blame([rank(3)], false)).toMatchObject({
 			...{ suspects: [], waiting: [3] },
 		});
+	});
+});
+
+describe("the blame of ranks that stand still while others make steps", () => {
+	it.each<[string, Partial<RankEvidence>, object | undefined]>([
+		["is stopped", { activity: "stopped" }, { kind: "stopped" }],
+		["is in kernel state D", { activity: "blocked" }, { kind: "hung" }],
+		[
+			"does nothing",
+			{ frames: SLEEP, where: "train.py:41 in load_batch" },
+			{ kind: "hung", suspects: [{ where: "train.py:41 in load_batch" }] },
+		],
+		["computes", { activity: "busy" }, { kind: "slow" }],
+		["waits for other ranks, by its stack", { frames: REDUCE }, undefined],
+		["waits for other ranks, by its recorder", inside, undefined],
+		[
+			"polls while it waits for others",
+			{ frames: REDUCE, activity: "busy" },
+			undefined,
+		],
+		["has ended", { activity: "gone" }, undefined],
+		["is not known to the kernel's view", { threads: undefined }, undefined],
+	])("A4 one that %s: %o", (_, change, verdict) => {
+		const found = blameAlone([rank(3, change)]);
+		if (verdict === undefined) expect(found).toBeUndefined();
+		else {
+			expect(found).toMatchObject({ suspects: [{ rank: 3 }], ...verdict });
+		}
+	});
+
+	it("A4 are those that are stopped, else those that do nothing, and never those that only wait", () => {
+		const waits = rank(0, { frames: REDUCE });
+		const idle = rank(1, { frames: SLEEP });
+		const busy = rank(2, { activity: "busy" });
+		const held = rank(3, { activity: "stopped" });
+		const suspects = (...ranks: readonly RankEvidence[]) =>
+			blameAlone(ranks)?.suspects.map((one) => one.rank);
+		expect(suspects(waits, idle, busy, held)).toEqual([3]);
+		expect(suspects(waits, idle, busy)).toEqual([1]);
+		expect(suspects(waits, busy)).toEqual([2]);
 	});
 });

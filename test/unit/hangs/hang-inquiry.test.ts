@@ -11,6 +11,7 @@ import {
 	HangInquiry,
 	type HungWorker,
 } from "../../../src/hangs/hang-inquiry.js";
+import type { ProgressRecord } from "../../../src/model/progress.js";
 import type { Topic } from "../../../src/model/topic.js";
 import { isAlive, temporaryFolder } from "../../helpers/processes.js";
 import { runView, seatRecord } from "../../helpers/run-view.js";
@@ -50,27 +51,40 @@ interface Asked {
 	readonly call?: () => Promise<undefined>;
 	/** It has made a step before. */
 	readonly hasStepped?: boolean;
+	readonly isUnsure?: boolean;
+	/** What the store has of another node's steps. */
+	readonly others?: ProgressRecord;
 	readonly onHung: (hung: HungWorker, logs: string) => void;
 }
 
 /** Asks what is to follow when a node's workers stand still. */
 function inquire({ clock, evidenceMs, seats, onHung, ...rest }: Asked) {
 	const { processes = [GONE], hasStepped = true, call = noStore } = rest;
+	const { others, isUnsure = false } = rest;
 	const { path: logDirectory, remove } = temporaryFolder();
 	onTestFinished(remove);
 	const topic = { publish: call, read: call } as Topic<never>;
+	const read = async () => new Map(others && [[others.nodeId, others]]);
+	const progress = others ? { read } : topic;
 	const inquiry = new HangInquiry({
 		...{ clock, logDirectory, processes: () => processes },
 		...{ nodeId: "node-a", cwd: "/job", progress: () => [] },
 		log: { info: () => {}, warn: () => {} },
 		steps: { evidenceMs, onHang: "restart" },
-		topics: { progress: topic, evidence: topic },
+		topics: { progress, evidence: topic },
 		onHung: (_, hung) => onHung(hung, logDirectory),
 	});
 	const since = clock.now() - STILL.stillMs;
-	const withoutFirstStep = hasStepped ? undefined : 0;
+	const start = hasStepped
+		? undefined
+		: {
+				localRank: 0,
+				isUncounted: others !== undefined,
+				isUsual: false,
+				isUnsure,
+			};
 	return inquiry.inquire(
-		{ ...STILL, since, withoutFirstStep },
+		{ ...STILL, since, movedAt: undefined, start },
 		running(seats, processes),
 		{ isOver: () => false, goesOn: () => false },
 	);
@@ -148,4 +162,36 @@ it.each([
 	await clock.advance(1_000);
 	await asked;
 	expect(hung).toMatchObject([{ cause }]);
+});
+
+it.each([
+	["makes steps: perhaps only that one tells its steps", 1, undefined],
+	["makes none either", 0, "hung"],
+])("A4 workers that have never told a step do not hang at the start where another node %s", async (_, count, kind) => {
+	const clock = new VirtualClock();
+	const hung: HungWorker[] = [];
+	const step = { localRank: 0, step: 9, source: "output", rate: null } as const;
+	const workers = [{ ...step, stepAt: clock.wallTime() }].slice(0, count);
+	const others: ProgressRecord = {
+		...{ version: 1, nodeId: "node-b", instance: 7, round: 2, workers },
+	};
+	const asked = inquire({
+		...{ clock, evidenceMs: 300, seats: 2, hasStepped: false, others },
+		onHung: (one) => hung.push(one),
+	});
+	await clock.advance(1_000);
+	expect((await asked).hang?.kind).toBe(kind);
+	expect(hung).toHaveLength(kind === undefined ? 0 : 1);
+});
+
+it("A4 workers that are not known to join a process group do not hang at the start unless those of another node wait for them", async () => {
+	const clock = new VirtualClock();
+	const hung: HungWorker[] = [];
+	const asked = inquire({
+		...{ clock, evidenceMs: 300, seats: 2, hasStepped: false, isUnsure: true },
+		onHung: (one) => hung.push(one),
+	});
+	await clock.advance(1_000);
+	expect(await asked).toMatchObject({ hang: undefined });
+	expect(hung).toEqual([]);
 });

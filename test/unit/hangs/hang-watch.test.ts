@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), "elastic-run-watch-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const HANG: Hang = {
-	...{ kind: "hung", since: 7 },
+	...{ kind: "hung", since: 2_000 },
 	suspect: { rank: 1, node: "node-b", why: "it sleeps", where: null },
 };
 type Again = Promise<number | undefined> | number | undefined;
@@ -135,7 +135,7 @@ function open(
 	};
 	return {
 		...{ clock, watch, follow, run, step, pass, stop, stills, published },
-		...{ report, reportUnread, counted, hangs, fill, said },
+		...{ report, reportUnread, counted, hangs, fill, said, readers },
 	};
 }
 
@@ -159,6 +159,19 @@ describe("the watch on steps", () => {
 			6,
 			"JOINING",
 		]);
+	});
+
+	it("A5 hears that a worker saves although its round is over, and counts no step for that", () => {
+		const { follow, run, report, readers, counted } = open();
+		run(1);
+		follow(INITIAL_STATE);
+		report(0, { step: 7 });
+		expect(readers.isBusy).toBe(false);
+		report(0, { step: 8, busy: "checkpoint", for_seconds: 600 });
+		expect(readers.isBusy).toBe(true);
+		expect(counted).toEqual(["RUNNING", "JOINING"]);
+		run(2);
+		expect(readers.isBusy).toBe(false);
 	});
 
 	it("A4 publishes steps when they change, at most once in two seconds", async () => {
@@ -191,6 +204,22 @@ describe("the watch on steps", () => {
 		step(1, 1);
 		await pass(62_000);
 		expect(stills).toHaveLength(2);
+	});
+
+	it("A4 tells once of a worker that stands still alone, while the other one makes steps", async () => {
+		const { run, step, pass, stills, published } = open();
+		run(1);
+		step(0, 1);
+		for (let number = 1; number < 30; number++) {
+			step(1, number);
+			await pass(5_000);
+		}
+		expect(stills).toMatchObject([{ alone: [0], limitMs: 60_000 }]);
+		expect(published.at(-1)).toMatchObject({ hang: HANG });
+		step(0, 2);
+		step(1, 30);
+		await pass(5_000);
+		expect(published.at(-1)?.hang).toBeUndefined();
 	});
 
 	it("A5 tells of a standstill at the moment of the limit, not at the next look of each second", async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { LostSteps } from "../../../src/hangs/hang-watch.js";
 import {
+	type BehindOthers,
+	behindOthers,
 	type HangLimits,
 	judgeStandstill,
+	stillFrom,
 	type WatchedWorker,
 } from "../../../src/hangs/standstill.js";
 import { noteMove } from "../../../src/steps/worker-steps.js";
@@ -11,7 +14,29 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 const NEVER = Number.NEGATIVE_INFINITY;
 /** Too few steps to learn from. */
 const FOUR = [1_000, 1_100, 1_200, 1_300];
+const EACH_TEN_S = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((one) => one * 10_000);
 const LIMITS: HangLimits = { hangMs: 60_000, startMs: 0 };
+
+/** When each worker made its steps. */
+const steps = new WeakMap<WatchedWorker, readonly number[]>();
+
+/** What looks at each step of these have found. */
+function behindOf(
+	workers: readonly WatchedWorker[],
+	limits: HangLimits,
+): BehindOthers {
+	const all = workers.map((one) => ({ one, at: steps.get(one) ?? [] }));
+	const looks = all.flatMap(({ at }) => at).sort((left, right) => left - right);
+	return looks.reduce<BehindOthers>((behind, now) => {
+		const then = all.map(({ one, at }) =>
+			worker(
+				one.localRank,
+				at.filter((step) => step <= now),
+			),
+		);
+		return behindOthers(behind, then, limits);
+	}, new Map());
+}
 
 /** A worker started at 0 that made these steps, one number higher each. */
 function worker(
@@ -23,7 +48,9 @@ function worker(
 		(before, at) => noteMove(before, at, false),
 		undefined,
 	);
-	return { localRank, since, movement, busyUntil };
+	const made = { localRank, since, movement, busyUntil };
+	steps.set(made, stepsAt);
+	return made;
 }
 
 describe("a standstill", () => {
@@ -45,7 +72,42 @@ describe("a standstill", () => {
 		],
 		[
 			"is none while one worker makes steps",
-			[worker(0, [1_000]), worker(1, [1_000, 70_000])],
+			[worker(0, [1_000, 40_001]), worker(1, [1_000, 70_000])],
+			{},
+			100_000,
+			undefined,
+		],
+		[
+			"is that of the workers alone that have made no step for the limit, while another one has",
+			[worker(0, [1_000]), worker(1, EACH_TEN_S), worker(2, [30_000])],
+			{},
+			95_000,
+			{ alone: [0, 2], stillMs: 65_000, movedAt: 30_000 },
+		],
+		[
+			"is none of the workers that another one has only begun to leave behind, after all had stood still",
+			[worker(0, [1_000]), worker(1, [1_000, 55_000, 65_000, 75_000])],
+			{},
+			80_000,
+			undefined,
+		],
+		[
+			"is none of one that made the same step a moment before the last",
+			[worker(0, [1_000]), worker(1, [1_100])],
+			{},
+			61_050,
+			undefined,
+		],
+		[
+			"is none of a worker that has never made a step, while another one does: perhaps it tells none",
+			[worker(0, []), worker(1, EACH_TEN_S)],
+			{},
+			100_000,
+			undefined,
+		],
+		[
+			"is none of a worker alone while another one is busy: it may wait for that one",
+			[worker(0, [1_000]), worker(1, EACH_TEN_S, { busyUntil: 200_000 })],
 			{},
 			100_000,
 			undefined,
@@ -97,24 +159,43 @@ describe("a standstill", () => {
 			[worker(0, [], { since: 5_000 }), worker(1, [])],
 			{ startMs: 30_000 },
 			30_000,
-			{ withoutFirstStep: 1, stillMs: 30_000 },
+			{ start: { localRank: 1, isUsual: false }, stillMs: 30_000 },
 		],
 	])("A4 %s", (_, workers, limits, now, expected) => {
-		const judged = judgeStandstill(
-			workers,
-			{ ...LIMITS, ...limits },
-			true,
-			now,
-		);
+		const all = { ...LIMITS, ...limits };
+		const behind = behindOf(workers, all);
+		const before = { behind, countsSteps: true, usesGroups: () => false };
+		const judged = judgeStandstill(workers, all, before, now);
 		if (expected === undefined) expect(judged).toBeUndefined();
 		else expect(judged).toMatchObject(expected);
 	});
 
-	it("A4 at the start is none where no worker of the node ever counted steps", () => {
-		const limits = { ...LIMITS, startMs: 30_000 };
-		const judged = judgeStandstill([worker(0, [])], limits, false, 99_000);
-		expect(judged).toBeUndefined();
+	const HALF_HOUR_MS = 1_800_000;
+
+	it.each<[number | "auto", boolean, number, object | undefined]>([
+		[30_000, false, 30_000, { isUsual: false, isUnsure: false }],
+		[0, true, 9_000_000, undefined],
+		["auto", true, HALF_HOUR_MS, { isUsual: true, isUnsure: false }],
+		["auto", false, HALF_HOUR_MS, { isUsual: true, isUnsure: true }],
+		["auto", true, HALF_HOUR_MS - 1, undefined],
+	])("A4 at the start, with the limit %s, torch's groups in use %s, after %i ms where no step was ever seen: %o", (startMs, isInUse, now, expected) => {
+		const limits = { ...LIMITS, startMs };
+		const usesGroups = () => isInUse;
+		const before = { behind: new Map(), countsSteps: false, usesGroups };
+		const judged = judgeStandstill([worker(0, [])], limits, before, now);
+		const start = { localRank: 0, isUncounted: true, ...expected };
+		expect(judged?.start).toEqual(expected && start);
 	});
+});
+
+it.each<[string, WatchedWorker, number | "auto", number | undefined]>([
+	["after its last step", worker(0, [7_000]), 0, 67_000],
+	["after the start", worker(0, [], { since: 5_000 }), 30_000, 35_000],
+	["after the start", worker(0, [], { since: 5_000 }), "auto", 1_805_000],
+	["after it was busy", worker(0, [], { busyUntil: 9_000 }), 30_000, 39_000],
+	["never, where the start has no limit", worker(0, []), 0, undefined],
+])("A5 a worker stands still %s: %o, --start-timeout %s", (_, one, startMs, at) => {
+	expect(stillFrom([one], { ...LIMITS, startMs })).toBe(at);
 });
 
 describe("steps that a full disk has lost", () => {

@@ -5,6 +5,7 @@ import {
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
 import type { WorkerSlot } from "../../../src/agent/machine/worker.js";
+import { waitsInVain } from "../../../src/hangs/accusation.js";
 import {
 	describeStuck,
 	lookAt,
@@ -45,7 +46,7 @@ function stopping(
 describe("stuck peers", () => {
 	it("A5 are those that were told to end because another worker failed, and have not", () => {
 		expect(stuckPeers(stopping())).toEqual({
-			...{ round: 3, localRanks: [1, 2], killAt: 31_000 },
+			...{ round: 3, localRanks: [1, 2], killAt: 31_000, areKnown: false },
 		});
 	});
 
@@ -62,13 +63,17 @@ describe("stuck peers", () => {
 		["no round is left", { ...stopping(), phase: "JOINING" }],
 		["nothing has failed", { ...stopping(), failure: null }],
 		["an earlier round had failed", stopping({}, { round: 2 })],
-		["the round hung, with its evidence taken", stopping({}, { evidence: [] })],
 	])("A5 are none where %s", (_, state) => {
 		expect(stuckPeers(state)).toBeUndefined();
 	});
 
+	it("A5 are known where the round hung, with its evidence taken", () => {
+		expect(stuckPeers(stopping({}, { evidence: [] }))?.areKnown).toBe(true);
+	});
+
 	it("A5 are looked at within a moment, and well before they are killed", () => {
-		const peers = { round: 3, localRanks: [1], killAt: 31_000 };
+		const killAt = 31_000;
+		const peers = { round: 3, localRanks: [1], killAt, areKnown: false };
 		expect(lookAt(peers, 1_000)).toBe(2_000);
 		expect(lookAt({ ...peers, killAt: 1_300 }, 1_000)).toBe(1_100);
 	});
@@ -98,4 +103,49 @@ it("A5 tells of stuck peers by their places, without those that work or have end
 		"1 peer was stuck: rank 4 stopped by SIGSTOP or a debugger",
 		"1 peer was stuck: rank 6 waiting in futex_wait",
 	]);
+});
+
+const frame = (file: string, name: string) => ({
+	...{ file, line: 9, function: name },
+});
+const TRAIN = frame("/job/train.py", "<module>");
+const REDUCE = frame(
+	"/lib/torch/distributed/distributed_c10d.py",
+	"all_reduce",
+);
+
+it.each<[string, boolean, Partial<RankEvidence>]>([
+	["waits in a collective", true, { frames: [REDUCE, TRAIN] }],
+	[
+		"waits in jax's shutdown, at the exit of its process",
+		true,
+		{
+			frames: [
+				frame("/v/site-packages/jax/_src/distributed.py", "shutdown"),
+				frame("/v/site-packages/jax/_src/distributed.py", "shutdown"),
+			],
+		},
+	],
+	[
+		"waits in a collective that activations are computed again for",
+		true,
+		{
+			frames: [
+				REDUCE,
+				frame("/v/site-packages/torch/utils/checkpoint.py", "checkpoint"),
+				TRAIN,
+			],
+		},
+	],
+	["computes", false, { frames: [REDUCE, TRAIN], activity: "busy" }],
+	["is stopped", false, { frames: [REDUCE, TRAIN], activity: "stopped" }],
+	[
+		"saves, and waits for others in that",
+		false,
+		{ frames: [REDUCE, frame("/job/train.py", "save_state"), TRAIN] },
+	],
+	["waits elsewhere", false, { frames: [frame("/job/data.py", "load")] }],
+	["has no stack that is known", false, { frames: [] }],
+])("A5 one that %s waits in vain: %s", (_, waits, change) => {
+	expect(waitsInVain(rank(1, change))).toBe(waits);
 });

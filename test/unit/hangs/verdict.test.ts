@@ -3,7 +3,10 @@ import {
 	asStandIn,
 	causeOf,
 	describeHang,
+	hangVerdict,
+	slowFor,
 } from "../../../src/hangs/verdict.js";
+import type { RankEvidence } from "../../../src/model/evidence.js";
 import type { HangKind } from "../../../src/model/hang.js";
 
 const WHY = "in kernel state D, which no signal ends (it waits in nfs_wait)";
@@ -44,7 +47,13 @@ it("J11 rules are told that a worker without steps computes, reads or writes", (
 	const still = { since: 0, limitMs: 60_000, stillMs: 61_000 };
 	expect(causeOf(still, { kind: "slow" })).toBe("slow");
 	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
-	const first = { ...still, withoutFirstStep: 0 };
+	const start = {
+		localRank: 0,
+		isUncounted: false,
+		isUsual: false,
+		isUnsure: false,
+	};
+	const first = { ...still, start };
 	expect(causeOf(first, { kind: "slow" })).toBe("start");
 });
 
@@ -74,4 +83,39 @@ it("C5 its stack has the user's lines, and says what they have called", () => {
 	expect(describeHang(verdict, [own], about).lines).toContain(
 		`stack: load (/job/train.py:41) < <module> (/job/train.py:60), and from there in select (${library}/selectors.py:415)`,
 	);
+});
+
+it.each([
+	["the rest of three times the limit", 61_000, undefined, 119_000],
+	["nothing after that", 180_000, undefined, 0],
+	[
+		"nothing after that, where the user has limited the start",
+		180_000,
+		false,
+		0,
+	],
+	["as much again, where nobody has limited the start", 180_000, true, 180_000],
+])("A5 slow workers have %s", (_, stillMs, isUsual, leftMs) => {
+	const about = { localRank: 0, isUncounted: true, isUnsure: false };
+	const start = isUsual === undefined ? undefined : { ...about, isUsual };
+	expect(slowFor({ stillMs, limitMs: 60_000, start })).toBe(leftMs);
+});
+
+it("A4 a worker without its first step is no suspect while it waits for others", () => {
+	const start = {
+		localRank: 0,
+		isUncounted: true,
+		isUsual: false,
+		isUnsure: false,
+	};
+	const rank: RankEvidence = {
+		...{ rank: 2, localRank: 0, nodeId: "a", pid: 7, activity: "idle" },
+		...{ frames: [], groups: [], where: "a.py:4 in f" },
+	};
+	const frames = [{ file: "/j/a.py", line: 4, function: "all_reduce" }];
+	const about = { nodeId: "a", isWhole: false };
+	const named = hangVerdict({ start }, [rank], about);
+	expect(named.suspects).toMatchObject([{ rank: 2 }]);
+	const waits = hangVerdict({ start }, [{ ...rank, frames }], about);
+	expect(waits.suspects).toEqual([]);
 });

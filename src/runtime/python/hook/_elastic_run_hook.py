@@ -135,6 +135,7 @@ class _Hook:
         self.stack = None
         self.learn_signal = None
         self.torch_socket = None
+        self.process_group = None
         self.torch = None
         self.trainer = None
         self.notes = None
@@ -233,12 +234,13 @@ class _Hook:
 
     def tell(self):
         """Says what the launcher may use by now."""
-        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s,"learn_signal":%s}\n' % (
+        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s,"learn_signal":%s%s}\n' % (
             _VERSION,
             os.getpid(),
             "null" if self.signal is None else self.signal,
             "null" if self.torch_socket is None else _json_string(self.torch_socket),
             "null" if self.learn_signal is None else self.learn_signal,
+            "" if self.process_group is None else ',"process_group":"%s"' % self.process_group,
         )
         temporary = self.path("ready.json.tmp")
         _write(temporary, text)

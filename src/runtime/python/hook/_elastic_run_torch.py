@@ -57,23 +57,31 @@ class TorchHook:
         model.forward = functools.wraps(forward)(_looks_like(forward, timed_forward))
 
     def watch_groups(self, distributed):
-        """Opens torch's socket once this process is in a group: who only imports torch gets no thread for it."""
+        """Tells that this process joins a group, and opens torch's socket once it has: who only imports torch gets no thread
+        for it."""
         import functools
 
-        hook = self.hook
         original = distributed.init_process_group
 
         @functools.wraps(original)
         def init_process_group(*args, **kwargs):
+            self.tell_group("joining")
             result = original(*args, **kwargs)
-            try:
-                if hook.trains() and hook.torch_socket is None:
-                    self.serve()
-            except Exception:
-                pass
+            self.tell_group("joined")
             return result
 
         distributed.init_process_group = init_process_group
+
+    def tell_group(self, state):
+        try:
+            hook = self.hook
+            if hook.trains():
+                hook.process_group = state
+                hook.tell()
+                if state == "joined" and hook.torch_socket is None:
+                    self.serve()
+        except Exception:
+            pass
 
     def serve(self):
         path = self.socket_path()
