@@ -105,7 +105,8 @@ async function begin({ given }: CommandArguments): Promise<number> {
 		say(`the run has ended with ${before}, says ${choice.outcomeFile}`);
 		return before;
 	}
-	return await takePart(config, choice, warnings, host.isHangupIgnored);
+	const node = withoutWorkers(config);
+	return await takePart(node, choice, warnings, host.isHangupIgnored);
 }
 
 /** The settings of a launch, without a command. */
@@ -165,7 +166,7 @@ function jobSetSettings({
 }
 
 async function takePart(
-	common: Omit<AgentConfig, "command">,
+	config: AgentConfig,
 	choice: BarrierChoice,
 	warnings: readonly string[],
 	isHangupIgnored: boolean,
@@ -177,7 +178,7 @@ async function takePart(
 		file: exitFile,
 		warn: say,
 	});
-	const signals = listenForStopSignals(common, isHangupIgnored);
+	const signals = listenForStopSignals(config, isHangupIgnored);
 	const stop = new AbortController();
 	signals.stop.addEventListener("abort", () => {
 		// The kubelet ends a sidecar when the other containers have ended.
@@ -185,11 +186,11 @@ async function takePart(
 		stop.abort(signals.stop.reason);
 	});
 	try {
-		const report = await launchResolved(withoutWorkers(common), warnings, {
+		const report = await launchResolved(config, warnings, {
 			signal: stop.signal,
 			insistSignal: signals.insist,
 			killSignal: signals.kill,
-			handled: common.signalsToHandle,
+			handled: config.signalsToHandle,
 			barrier: { spawner, probe },
 		});
 		if (report.outcome !== "left") writeOutcome(outcomeFile, report);
@@ -219,6 +220,8 @@ function withoutWorkers(common: Omit<AgentConfig, "command">): AgentConfig {
 		policyId: "barrier",
 		nprocPerNode: 1,
 		stdinRank: undefined,
+		// SIGTERM finds nothing to wait for.
+		notices: { ...common.notices, terminationGraceMs: undefined },
 		redirects: inherited,
 		tee: inherited,
 		http: undefined,

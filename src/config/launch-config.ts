@@ -122,7 +122,7 @@ export interface LaunchConfig {
 	readonly maxLifetime?: Duration | undefined;
 	readonly drainBefore?: Duration | undefined;
 	/** Used by the command, which handles signals. */
-	readonly terminationGrace?: Duration | undefined;
+	readonly terminationGrace?: Duration | "auto" | undefined;
 	readonly deadline?: Duration | undefined;
 
 	readonly logDir?: string | undefined;
