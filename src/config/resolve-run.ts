@@ -66,6 +66,7 @@ export function restartsConfig(
 			windowMs: main.windowMs,
 			node: reader.given(OPTIONS.maxNodeRestarts),
 			role: reader.given(OPTIONS.maxRoleRestarts),
+			preemptions: reader.given(OPTIONS.maxPreemptions),
 		},
 		restartDelay: reader.value(OPTIONS.restartDelay),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
