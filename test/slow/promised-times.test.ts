@@ -29,9 +29,9 @@ async function measure(name: string): Promise<Figure> {
 }
 
 test.each([
-	["J17 a failure is known to the peers", "cluster-told", 30],
-	["A2 all workers of two nodes run again", "cluster-restart", 120],
-	["A9 a node that leaves is known to its peers", "cluster-left", 120],
+	["J17 a failure is known to the peers", "cluster-told", 60],
+	["A2 all workers of two nodes run again", "cluster-restart", 200],
+	["A9 a node that leaves is known to its peers", "cluster-left", 200],
 	["T5 a node that was killed is given up", "cluster-killed-2", 1.5],
 ])(
 	"%s: %s takes at most %d times what the bare store does",
