@@ -39,14 +39,14 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_800, // raised for torchrun's recipes, and the terms of roles
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 69_600, // raised for roles that differ, and the promised times
 			goal: 50_000,
 			...plain,
 		},
