@@ -39,6 +39,7 @@ export const CLUSTER_FIGURES = [
 		rounds: 5,
 		peers: ["torchrun"],
 		goal: { atMost: 50 },
+		beside: [etcdTells],
 		async play(job) {
 			await job.form("a", "b");
 			const failedAt = await job.failWorker();
@@ -57,6 +58,7 @@ export const CLUSTER_FIGURES = [
 		rounds: 5,
 		run: { nodes: "1:2" },
 		goal: { atMost: 300 },
+		beside: [etcdTells],
 		async play(job) {
 			await job.form("a", "b");
 			const at = job.signal("b", "SIGTERM");

@@ -27,8 +27,8 @@ import { STORE_OPTIONS } from "../run-command.js";
 import { listenForStopSignals } from "../stop-signals.js";
 
 const ABOUT = `An agent without workers, as a sidecar of a pod: it joins the run's next round,
-and answers its start-up probe (GET, default /barrier-is-down) with 503 until
-that round has begun, then with 200. The pod's other containers start behind
+and answers its start-up probe (GET) with 503 until that round has begun, then
+with 200. The pod's other containers start behind
 the probe. When the round is over it ends with --exit-code-restart (76), for
 the kubelet to start the containers of the pod again; at the run's end with the
 run's exit code. Another container tells in --exit-file how its work ended (its
@@ -36,7 +36,13 @@ exit code and a newline): 0 is this node's part done, all else a failure, which
 is charged as a worker's. With --outcome-file the run's exit code is written
 there at its end, for that container to wait for and exit with. SIGTERM: this
 node leaves, as with a launch.
+In a pod of a JobSet, NAMESPACE and JOBSET_NAME name the run, POD_NAME the node,
+and RESTART_POD_IN_PLACE_EXIT_CODE is --exit-code-restart, where nothing else
+says so.
 Exit code: as of a launch; 76 if another round follows; 2 for bad flags.`;
+
+/** The probe's own path, and the one of JobSet's proposal for restarts in place. */
+const PROBE_PATHS = ["/barrier-is-down", "/barrier-is-lifted"];
 
 const FLAGS = optionsOf("Command", {
 	probePort: {
@@ -46,7 +52,7 @@ const FLAGS = optionsOf("Command", {
 	},
 	probePath: {
 		argument: "PATH",
-		defaultText: "/barrier-is-down",
+		defaultHelp: PROBE_PATHS.join(" and "),
 		help: "its path",
 		parse: parseProbePath,
 	},
@@ -76,7 +82,7 @@ async function begin({ given }: CommandArguments): Promise<number> {
 	const refuse = (words: string) => problems.push(`barrier: ${words}`);
 	const flags = new SettingReader(given, refuse, ({ name }) => `--${name}`);
 	const port = flags.given(FLAGS.probePort) ?? 0;
-	const path = flags.value(FLAGS.probePath);
+	const path = flags.given(FLAGS.probePath);
 	if (!given.has(FLAGS.probePort.key)) {
 		refuse("--probe-port is missing; give the port of the probe");
 	}
@@ -90,7 +96,7 @@ async function begin({ given }: CommandArguments): Promise<number> {
 		return file === undefined ? undefined : resolve(host.cwd, file);
 	};
 	const choice = {
-		probe: { port, path },
+		probe: { port, paths: path === undefined ? PROBE_PATHS : [path] },
 		exitFile: fileOf(FLAGS.exitFile),
 		outcomeFile: fileOf(FLAGS.outcomeFile),
 	};
@@ -99,7 +105,8 @@ async function begin({ given }: CommandArguments): Promise<number> {
 		say(`the run has ended with ${before}, says ${choice.outcomeFile}`);
 		return before;
 	}
-	return await takePart(config, choice, warnings, host.isHangupIgnored);
+	const node = withoutWorkers(config);
+	return await takePart(node, choice, warnings, host.isHangupIgnored);
 }
 
 /** The settings of a launch, without a command. */
@@ -112,7 +119,14 @@ async function readConfig(given: Settings, host: Host) {
 		problems: [],
 	};
 	const { request, ...reading } = await readCommandLine(line, host);
-	const { config, ...check } = await checkSettings(request, host);
+	const settings = new Map([
+		...jobSetSettings(host.environment),
+		...request.settings,
+	]);
+	const { config, ...check } = await checkSettings(
+		{ ...request, settings },
+		host,
+	);
 	const problems = [...check.problems];
 	if (config?.isRunIdDerived) {
 		problems.push("barrier: a run without a command needs a name: --run-id");
@@ -125,8 +139,34 @@ async function readConfig(given: Settings, host: Host) {
 	};
 }
 
+/** What the variables say that JobSet's proposal gives the sidecar of a pod. */
+function jobSetSettings({
+	JOBSET_NAME,
+	NAMESPACE,
+	POD_NAME,
+	RESTART_POD_IN_PLACE_EXIT_CODE,
+}: Host["environment"]): Settings {
+	const run = NAMESPACE ? "NAMESPACE, JOBSET_NAME" : "JOBSET_NAME";
+	const runId = [NAMESPACE, JOBSET_NAME].filter(Boolean).join(".");
+	const named: readonly [Option<unknown>, string, string | undefined][] = [
+		[OPTIONS.runId, run, JOBSET_NAME && runId],
+		[OPTIONS.nodeId, "POD_NAME", POD_NAME],
+		[
+			OPTIONS.exitCodeRestart,
+			"RESTART_POD_IN_PLACE_EXIT_CODE",
+			RESTART_POD_IN_PLACE_EXIT_CODE,
+		],
+	];
+	return new Map(
+		named.flatMap(([{ key }, variable, text]) => {
+			const origin = `environment ${variable}`;
+			return text ? [[key, { text, place: origin, origin }]] : [];
+		}),
+	);
+}
+
 async function takePart(
-	common: Omit<AgentConfig, "command">,
+	config: AgentConfig,
 	choice: BarrierChoice,
 	warnings: readonly string[],
 	isHangupIgnored: boolean,
@@ -138,7 +178,7 @@ async function takePart(
 		file: exitFile,
 		warn: say,
 	});
-	const signals = listenForStopSignals(common, isHangupIgnored);
+	const signals = listenForStopSignals(config, isHangupIgnored);
 	const stop = new AbortController();
 	signals.stop.addEventListener("abort", () => {
 		// The kubelet ends a sidecar when the other containers have ended.
@@ -146,11 +186,11 @@ async function takePart(
 		stop.abort(signals.stop.reason);
 	});
 	try {
-		const report = await launchResolved(withoutWorkers(common), warnings, {
+		const report = await launchResolved(config, warnings, {
 			signal: stop.signal,
 			insistSignal: signals.insist,
 			killSignal: signals.kill,
-			handled: common.signalsToHandle,
+			handled: config.signalsToHandle,
 			barrier: { spawner, probe },
 		});
 		if (report.outcome !== "left") writeOutcome(outcomeFile, report);
@@ -180,6 +220,8 @@ function withoutWorkers(common: Omit<AgentConfig, "command">): AgentConfig {
 		policyId: "barrier",
 		nprocPerNode: 1,
 		stdinRank: undefined,
+		// SIGTERM finds nothing to wait for.
+		notices: { ...common.notices, terminationGraceMs: undefined },
 		redirects: inherited,
 		tee: inherited,
 		http: undefined,

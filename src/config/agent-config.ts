@@ -107,6 +107,8 @@ interface RestartLimits {
 	/** Of a node, a role; undefined: none. */
 	readonly node: RestartLimit | undefined;
 	readonly role: RestartLimit | undefined;
+	/** How often the run may lose machines. */
+	readonly preemptions: RestartLimit | undefined;
 }
 
 /** The complete configuration of one agent: validated, with defaults, times in milliseconds. */

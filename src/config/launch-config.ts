@@ -85,6 +85,7 @@ export interface LaunchConfig {
 	/** `2`, or `"2/6h"`: failures on one node, failures of one role. */
 	readonly maxNodeRestarts?: number | string | undefined;
 	readonly maxRoleRestarts?: number | string | undefined;
+	readonly maxPreemptions?: number | string | undefined;
 	/** `"0:30s"`: least and longest wait before a restart while nothing makes progress; 0: none. */
 	readonly restartDelay?: number | string | undefined;
 	/** So many same failures in a row, without progress, end the run; 0: they do not. */
@@ -123,7 +124,7 @@ export interface LaunchConfig {
 	readonly maxLifetime?: Duration | undefined;
 	readonly drainBefore?: Duration | undefined;
 	/** Used by the command, which handles signals. */
-	readonly terminationGrace?: Duration | undefined;
+	readonly terminationGrace?: Duration | "auto" | undefined;
 	readonly deadline?: Duration | undefined;
 
 	readonly logDir?: string | undefined;

@@ -14,6 +14,7 @@ import { HTTP_TOKEN_VARIABLE } from "./environment.js";
 import { OPTIONS } from "./options.js";
 import { addressInWords, isOnlyLocal } from "./parse/endpoints.js";
 import { durationInWords } from "./parse/scalars.js";
+import { platformGrace } from "./platform-grace.js";
 import { asPolicy, loadPolicy, policyDigest } from "./policy-file.js";
 import type { Environment, Report, SettingReader } from "./settings.js";
 
@@ -65,6 +66,7 @@ export function restartsConfig(
 			windowMs: main.windowMs,
 			node: reader.given(OPTIONS.maxNodeRestarts),
 			role: reader.given(OPTIONS.maxRoleRestarts),
+			preemptions: reader.given(OPTIONS.maxPreemptions),
 		},
 		restartDelay: reader.value(OPTIONS.restartDelay),
 		maxIdenticalFailures: reader.value(OPTIONS.maxIdenticalFailures),
@@ -146,15 +148,21 @@ export function replaceNodeConfig(reader: SettingReader): ReplaceNodeConfig {
 }
 
 /** Warns of times that do not fit together: then a part of the order is lost. */
-export function resolveNotices(
+export async function resolveNotices(
 	reader: SettingReader,
 	request: {
 		readonly cwd: string;
 		readonly environment: Environment;
 	},
 	warn: Report,
-): Pick<AgentConfig, "notices" | "deadlineMs"> {
+): Promise<Pick<AgentConfig, "notices" | "deadlineMs">> {
 	const { cwd, environment } = request;
+	const { shutdownTimeout, terminationGrace } = OPTIONS;
+	const grace = reader.value(terminationGrace);
+	const hasOwnTime = reader.textOf(shutdownTimeout) !== undefined;
+	const found =
+		grace === "auto" ? await platformGrace(environment, hasOwnTime) : undefined;
+	if (found !== undefined) warn(found.words);
 	const sources = reader.value(OPTIONS.notices);
 	const notices: NoticesConfig = {
 		sources:
@@ -166,13 +174,15 @@ export function resolveNotices(
 		onAdvice: reader.value(OPTIONS.onAdvice),
 		maxLifetimeMs: reader.given(OPTIONS.maxLifetime),
 		drainBeforeMs: reader.value(OPTIONS.drainBefore),
-		terminationGraceMs: reader.given(OPTIONS.terminationGrace),
+		terminationGraceMs: grace === "auto" ? found?.graceMs : grace,
 	};
 	const isInSlurm =
 		Boolean(environment.SLURM_JOB_ID) &&
 		(sources === "auto" || sources.includes("slurm"));
-	const shutdownTimeoutMs = reader.value(OPTIONS.shutdownTimeout);
-	for (const words of fitWarnings(notices, shutdownTimeoutMs, isInSlurm)) {
+	const shutdownTimeoutMs = reader.value(shutdownTimeout);
+	// What nobody has set is told of above.
+	const set = { ...notices, ...(found && { terminationGraceMs: undefined }) };
+	for (const words of fitWarnings(set, shutdownTimeoutMs, isInSlurm)) {
 		warn(words);
 	}
 	return { notices, deadlineMs: reader.given(OPTIONS.deadline) };

@@ -128,7 +128,7 @@ export async function checkSettings(
 		shutdownTimeoutMs: reader.value(OPTIONS.shutdownTimeout),
 		pauseTimeoutMs: reader.value(OPTIONS.pauseTimeout),
 		steps: stepsConfig(reader),
-		...resolveNotices(reader, request, warn),
+		...(await resolveNotices(reader, request, warn)),
 		...(await resolveLogs(reader, { ...request, nprocPerNode })),
 		http: await resolveHttp(reader, request, warn),
 		noticeSignal: reader.given(OPTIONS.noticeSignal),

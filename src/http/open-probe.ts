@@ -12,8 +12,8 @@ const EVERY_ADDRESS = "::";
 /** Where a start-up probe asks. */
 export interface ProbePlace {
 	readonly port: number;
-	/** Begins with a slash. */
-	readonly path: string;
+	/** It answers at each of them. They begin with a slash. */
+	readonly paths: readonly string[];
 }
 
 /** A node, as far as its probe tells of it. */
@@ -28,10 +28,12 @@ export interface ProbedNode {
 /** What the probe answers: 200 from the beginning of a round until it is left. */
 export function answerProbe(
 	{ method, path }: Pick<HttpRequest, "method" | "path">,
-	wanted: string,
+	wanted: readonly string[],
 	node: ProbedNode | undefined,
 ): Answer {
-	if (path !== wanted) return words(404, `ask for ${wanted}`);
+	if (!wanted.includes(path)) {
+		return words(404, `ask for ${wanted.join(" or ")}`);
+	}
 	if (method !== "GET" && method !== "HEAD") {
 		return words(405, "use GET", { Allow: "GET, HEAD" });
 	}
@@ -56,7 +58,7 @@ export function answerProbe(
  * @throws ElasticRunError USAGE if it cannot listen
  */
 export async function openProbe(
-	{ port, path }: ProbePlace,
+	{ port, paths }: ProbePlace,
 	{ cleanups, log }: { readonly cleanups: Cleanups; readonly log: Logger },
 	node: () => ProbedNode | undefined,
 ): Promise<void> {
@@ -64,12 +66,14 @@ export async function openProbe(
 		const server = await openServer({
 			address: { host: EVERY_ADDRESS, port },
 			clock: backgroundClock,
-			isProbe: (asked) => asked === path,
-			answer: async (request) => answerProbe(request, path, node()),
+			isProbe: (asked) => paths.includes(asked),
+			answer: async (request) => answerProbe(request, paths, node()),
 			onError: (error) => log.warn(`the probe: ${messageOf(error)}`),
 		});
 		cleanups.add("closing the probe", async () => server.close());
-		log.info(`the probe answers at port ${server.port}, ${path}`);
+		log.info(
+			`the probe answers at port ${server.port}, ${paths.join(" and ")}`,
+		);
 	} catch (error) {
 		throw new ElasticRunError(
 			"USAGE",

@@ -2,8 +2,8 @@ import { EXIT_CODES } from "../base/errors.js";
 import { formatDuration, formatInstant } from "../base/units.js";
 import type { Notice, NoticeOrigin } from "../model/index.js";
 
-/** What is assumed if a notice names no deadline, in milliseconds: no platform gives less. */
-export const UNKNOWN_WINDOW_MS = 30_000;
+/** What is assumed if a notice names no deadline, in milliseconds: most platforms give more. */
+const UNKNOWN_WINDOW_MS = 10_000;
 /** Another round is begun only if so much time is left for its workers before SIGTERM, in milliseconds. */
 export const LEAST_ROUND_MS = 60_000;
 /** Why a node in no round leaves before that. */

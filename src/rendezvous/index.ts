@@ -81,6 +81,7 @@ export {
 	type Reached,
 	type ReplacedRecord,
 	ROUND,
+	type RoleTerms,
 	type RoundCause,
 	type RoundRecord,
 	SEAT,

@@ -8,6 +8,7 @@ import {
 	type RoundRecord,
 	type RunSpec,
 	type RunView,
+	roleLimit,
 	type Spending,
 	spentOnNode,
 	UNUSED,
@@ -16,18 +17,20 @@ import {
 import type { NodeStatus, RestartBudget } from "./run-document.js";
 import { budgetOwner } from "./words.js";
 
-/** The budget of each role of the run, by name. */
+/** The budget of each role that has one, by name; undefined if none has. */
 export function roleBudgets(
-	{ roles = {}, world }: Pick<RoundRecord, "roles" | "world">,
-	limit: RestartLimit,
+	round: Pick<RoundRecord, "roles" | "terms">,
 	wallTime: number,
-): Readonly<Record<string, RestartBudget>> {
-	const names = Object.keys({ ...world?.roleWorldSizes, ...roles });
-	const budgets = names.map((name) => {
+): Readonly<Record<string, RestartBudget>> | undefined {
+	const { roles = {}, terms = {} } = round;
+	const budgets = Object.keys(terms).flatMap((name) => {
+		const limit = roleLimit(round, name);
 		const spent = Object.hasOwn(roles, name) ? roles[name] : undefined;
-		return [name, budgetOf(limit, spent ?? NOTHING, wallTime)] as const;
+		return limit === undefined
+			? []
+			: [[name, budgetOf(limit, spent ?? NOTHING, wallTime)] as const];
 	});
-	return Object.fromEntries(budgets);
+	return budgets.length === 0 ? undefined : Object.fromEntries(budgets);
 }
 
 /** @param wallTime milliseconds since 1970 */

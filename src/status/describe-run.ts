@@ -17,7 +17,6 @@ import {
 	type RunSpec,
 	type RunView,
 	readRunView,
-	roleLimit,
 	SPEC,
 	spentByRun,
 	type Warn,
@@ -79,7 +78,7 @@ export function describeRun(
 	const since = sinceOf(phase, view);
 	const nodes = describeNodes(view, spec, wallTime);
 	const sources = { keys, snapshot, wallTime, warn: once };
-	const ofRole = spec && roleLimit(spec);
+	const ofRoles = roleBudgets(round, wallTime);
 	const starts = new StartsReader(keys, snapshot, once);
 	return {
 		version: 1,
@@ -100,7 +99,7 @@ export function describeRun(
 		restarts: spec
 			? budgetOf(mainLimit(spec), spentByRun(round), wallTime)
 			: null,
-		...(ofRole && { roleRestarts: roleBudgets(round, ofRole, wallTime) }),
+		...(ofRoles && { roleRestarts: ofRoles }),
 		// One whose charge is still open counts: it is shown as the last incident.
 		incidents: round.incidents,
 		lastIncident: lastIncident(

@@ -49,6 +49,7 @@ const unpaid = nodeFailure("a", {
 });
 const notice = { source: "aws", reason: "r", deadline: 1 };
 const spending = { count: 1, at: [1] };
+const TERMS = { restartsAlone: true, maxRestarts: 1, windowMs: 1 } as const;
 const nodes = { count: 1, names: ["a"] };
 
 const worker = {
@@ -76,7 +77,8 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 		roundRecord({
 			...{ cause, outcome, world: WORLD, unpaid, planId: "plan-1" },
 			...{ chargedAt: [1], roles: { default: spending }, accounted: ["x"] },
-			...{ furthest: { default: 1 }, fruitless: 1 },
+			...{ furthest: { default: 1 }, fruitless: 1, preempted: spending },
+			terms: { default: TERMS },
 			repeated: {
 				...{ fingerprint: "f", times: 1, step: 1 },
 				...{ nodes: ["a"], lines: ["l"] },
@@ -90,7 +92,7 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 			...{ failure: unpaid, pids: [7], ranSince: 1, ranUntil: 1 },
 			...{ succeeds: "a-0", nodeRank: 1, reached: { round: 1, step: 1 } },
 			...{ fencedIn: 1, cause: "c", awaitsWorkersMs: 1, runsOn: true },
-			...{ isAsked: true, notice },
+			...{ isAsked: true, notice, terms: TERMS },
 		}),
 	],
 	[
@@ -116,10 +118,10 @@ export const RECORDS: readonly [string, Shape<Versioned>, object][] = [
 			...{ version: 1, minNodes: 1, maxNodes: 2, policy: "hard" },
 			...{ maxRestarts: 3, joinTimeoutMs: 1, lastCallTimeoutMs: 1 },
 			...{ settleTimeoutMs: 1, leaseTtlMs: 1, deadlineMs: 1 },
-			...{ finishedStay: true, isAlone: true, failoverScope: "role" },
+			...{ finishedStay: true, isAlone: true },
 			...{ driverRoles: "r", maxIdenticalFailures: 1, restartWindowMs: 1 },
-			...{ maxNodeRestarts: 1, nodeWindowMs: 1, maxRoleRestarts: 1 },
-			...{ roleWindowMs: 1, restartDelayMs: 1, restartDelayMaxMs: 1 },
+			...{ maxNodeRestarts: 1, nodeWindowMs: 1, maxPreemptions: 1 },
+			...{ preemptionWindowMs: 1, restartDelayMs: 1, restartDelayMaxMs: 1 },
 		},
 	],
 	[

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { isNode, parseAllDocuments } from "yaml";
 import { type Answered, ask } from "../helpers/ask.js";
 import { CLI } from "../helpers/cli.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -23,15 +23,49 @@ interface Container {
 		readonly exitCodes: { readonly values: readonly number[] };
 	}[];
 	readonly startupProbe: { readonly httpGet: { readonly path: string } };
+	readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
 
+/** Where a recipe has its pods, and what each of them is told of itself. */
+interface Recipe {
+	readonly file: string;
+	readonly template: readonly string[];
+	readonly names: (
+		run: number,
+		pod: number,
+	) => Readonly<Record<string, string>>;
+}
+
+const JOB: Recipe = {
+	file: "kubernetes-barrier.yaml",
+	template: ["template"],
+	names: (run, pod) => ({
+		ELASTIC_RUN_RUN_ID: `pods-${run}`,
+		ELASTIC_RUN_NODE_ID: `pod-${pod}`,
+	}),
+};
+
+const JOB_SET: Recipe = {
+	file: "kubernetes-jobset.yaml",
+	template: ["replicatedJobs", "0", "template", "spec", "template"],
+	names: (run, pod) => ({
+		NAMESPACE: "default",
+		JOBSET_NAME: `pods-${run}`,
+		POD_NAME: `pods-${run}-workers-0-${pod}-x7k2p`,
+	}),
+};
+
 /** The containers of the recipe. */
-function recipe(): { readonly sidecar: Container; readonly main: Container } {
-	const file = join(ROOT, "examples/deploy/kubernetes-barrier.yaml");
-	const documents = parseAllDocuments(readFileSync(file, "utf8"));
+function containersOf({ file, template }: Recipe): {
+	readonly sidecar: Container;
+	readonly main: Container;
+} {
+	const path = join(ROOT, "examples/deploy", file);
+	const documents = parseAllDocuments(readFileSync(path, "utf8"));
 	expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-	const { initContainers, containers } =
-		documents[1]?.toJS().spec.template.spec ?? {};
+	const document = documents.at(-1) ?? expect.unreachable();
+	const pod = document.getIn(["spec", ...template, "spec"]);
+	const { initContainers, containers } = isNode(pod) ? pod.toJS(document) : {};
 	return { sidecar: initContainers[0], main: containers[0] };
 }
 
@@ -63,6 +97,7 @@ interface Planned {
 
 /** Pods of the recipe whose trainers run this shell script, with the number of the try as its argument. */
 async function pods(
+	recipe: Recipe,
 	endpoint: string,
 	scripts: readonly string[],
 	maxRestarts: number,
@@ -74,8 +109,12 @@ async function pods(
 		`#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`,
 	);
 	chmodSync(join(site, "elastic-run"), 0o755);
-	const { sidecar, main } = recipe();
-	const runId = `pods-${++runs}`;
+	const { sidecar, main } = containersOf(recipe);
+	const run = ++runs;
+	// Those with a value are as the recipe has them.
+	const given = sidecar.env.flatMap(({ name, value }) =>
+		value === undefined ? [] : [[name, value]],
+	);
 	return Promise.all(
 		scripts.map(async (script, index) => {
 			const folder = join(site, `pod-${index}`);
@@ -94,9 +133,9 @@ async function pods(
 				PATH: `${site}:${process.env.PATH}`,
 				HOME: site,
 				XDG_STATE_HOME: "/dev/null",
+				...Object.fromEntries(given),
+				...recipe.names(run, index),
 				ELASTIC_RUN_RDZV_ENDPOINT: endpoint,
-				ELASTIC_RUN_RUN_ID: runId,
-				ELASTIC_RUN_NODE_ID: `pod-${index}`,
 				ELASTIC_RUN_LOCAL_ADDR: "127.0.0.1",
 				ELASTIC_RUN_LOG_DIR: join(folder, "logs"),
 				ELASTIC_RUN_DIR: folder,
@@ -134,6 +173,7 @@ describe("J19 elastic-run barrier", () => {
 
 	it("holds the trainers back until all pods are there, and restarts all of them in place when one fails", async () => {
 		const [early, late] = await pods(
+			JOB_SET,
 			etcd().endpoint,
 			[
 				// The first try of this one works until it is ended.
@@ -155,7 +195,7 @@ describe("J19 elastic-run barrier", () => {
 		expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
 		for (const { events } of both) {
 			expect(events.slice(0, 6)).toEqual([
-				...["barrier started", "trainer started", "barrier exited with 76"],
+				...["barrier started", "trainer started", "barrier exited with 88"],
 				...["restart all containers", "barrier started", "trainer started"],
 			]);
 			expect(events).toContain("trainer exited with 0");
@@ -164,13 +204,18 @@ describe("J19 elastic-run barrier", () => {
 
 	it("ends the pods with the run's exit code when the budget is spent", async () => {
 		const planned = await pods(
+			JOB,
 			etcd().endpoint,
 			["exec sleep 600", "exit 3"],
-			0,
+			1,
 		);
 		const both = planned.map(({ start }) => start());
 		const ends = both.map(({ ended }) => ended);
 		expect(await ends[1]).toBe(1);
-		expect(both[1]?.events).not.toContain("restart all containers");
+		const events = both[1]?.events ?? [];
+		expect(events).toContain("barrier exited with 76");
+		expect(events.filter((one) => one === "restart all containers")).toEqual([
+			"restart all containers",
+		]);
 	});
 });

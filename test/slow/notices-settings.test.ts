@@ -46,6 +46,22 @@ test.concurrent("P2 --termination-grace: Kubernetes' SIGTERM is a notice, and ti
 	]);
 });
 
+test.concurrent("P2 on RunPod SIGTERM is a notice with its 5 s", async () => {
+	const site = openSite();
+	const launch = site.launch(
+		["--shutdown-timeout", "90", job("polls-notices.js")],
+		{ env: { RUNPOD_POD_ID: "x7" } },
+	);
+	const [worker] = await site.sawWorkers(1);
+	launch.signal("SIGTERM");
+	const { exitCode, stderr } = await launch.ended;
+	expect(exitCode).toBe(143);
+	expect(stderr).toContain("RunPod gives 5s from SIGTERM to SIGKILL");
+	expect(polledNotices(worker ?? expect.unreachable())).toEqual([
+		{ source: "command", reason: "SIGTERM", deadline: expect.any(Number) },
+	]);
+});
+
 test.concurrent("P9 --drain-before: the node leaves so long before its Slurm job ends, and is warned that it is short", async () => {
 	const site = openSite();
 	const launch = site.launch(["--drain-before", "1", job("works.sh")], {

@@ -33,7 +33,7 @@ import {
 	passPreflight,
 	publishPreflight,
 } from "./preflight.js";
-import { runSpec } from "./run-spec.js";
+import { roleTerms, runSpec } from "./run-spec.js";
 
 /** How long to wait for names to resolve, in milliseconds. */
 const PATIENCE_MS = 3_000;
@@ -156,6 +156,7 @@ function openMembership(
 			address: config.localAddr,
 			localWorldSize: config.nprocPerNode,
 			role: config.role,
+			terms: roleTerms(config),
 			...(config.nodeRank !== undefined && { nodeRank: config.nodeRank }),
 		},
 		spec: runSpec(config),

@@ -1,16 +1,35 @@
 import type { AgentConfig } from "../../config/index.js";
-import { RECORD_VERSION, type RunSpec } from "../../rendezvous/index.js";
+import {
+	RECORD_VERSION,
+	type RoleTerms,
+	type RunSpec,
+} from "../../rendezvous/index.js";
 
 /** Without a limit or a window there is no field, as with agents of an older version. */
 function restartLimits({
-	restartLimits: { windowMs, node, role },
+	restartLimits: { windowMs, node, preemptions },
 }: AgentConfig): Partial<RunSpec> {
 	return {
 		...(windowMs > 0 && { restartWindowMs: windowMs }),
 		...(node && { maxNodeRestarts: node.restarts }),
 		...(node?.windowMs && { nodeWindowMs: node.windowMs }),
-		...(role && { maxRoleRestarts: role.restarts }),
-		...(role?.windowMs && { roleWindowMs: role.windowMs }),
+		...(preemptions && { maxPreemptions: preemptions.restarts }),
+		...(preemptions?.windowMs && { preemptionWindowMs: preemptions.windowMs }),
+	};
+}
+
+/** What an agent asks for its role; undefined: nothing. */
+export function roleTerms({
+	failoverScope,
+	restartLimits: { role },
+}: Pick<AgentConfig, "failoverScope" | "restartLimits">):
+	| RoleTerms
+	| undefined {
+	if (failoverScope === "run" && role === undefined) return undefined;
+	return {
+		restartsAlone: failoverScope === "role",
+		...(role && { maxRestarts: role.restarts }),
+		...(role?.windowMs && { windowMs: role.windowMs }),
 	};
 }
 
@@ -24,7 +43,6 @@ export function runSpec(config: AgentConfig): RunSpec {
 		policy: config.policyId,
 		...(config.policy.finishedNodes === "stay" && { finishedStay: true }),
 		...(config.backend === "memory" && { isAlone: true }),
-		...(config.failoverScope === "role" && { failoverScope: "role" }),
 		...(config.driverRoles.length > 0 && {
 			driverRoles: config.driverRoles.join(","),
 		}),

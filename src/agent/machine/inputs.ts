@@ -32,8 +32,6 @@ export interface TransitionContext {
 	readonly pauseTimeoutMs: number;
 	/** The role of this agent's workers. */
 	readonly role?: string | undefined;
-	/** What restarts when a worker fails; default: all workers. */
-	readonly failoverScope?: "run" | "role" | undefined;
 }
 
 /** No worker of the round makes a step, and this one keeps the others from it; or it has not ended after its exception. */

@@ -318,9 +318,8 @@ export function isLeftByFinished(
 /** Whether the round is left for another role only, so that this agent's workers need not know. */
 export function isOfOthers(
 	{ view }: Facts,
-	{ failoverScope, role }: TransitionContext,
+	{ role }: TransitionContext,
 ): boolean {
 	const roles = view?.round.cause.roles;
-	if (failoverScope !== "role" || role === undefined) return false;
-	return roles !== undefined && !roles.includes(role);
+	return roles !== undefined && role !== undefined && !roles.includes(role);
 }

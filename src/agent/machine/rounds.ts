@@ -99,10 +99,10 @@ export const nextOfOthers: Answer<"seen"> = (facts, context) => {
 };
 
 /** Its finished work counts in the round that goes on without it. */
-export const finishedNext: Answer<"seen"> = (facts, { failoverScope }) => {
+export const finishedNext: Answer<"seen"> = (facts) => {
 	const { phase, view, planId } = facts;
 	const { synced = 0, deprecated = 0 } = view?.round ?? {};
-	if (phase !== "FINISHED" || failoverScope !== "role") return undefined;
+	if (phase !== "FINISHED") return undefined;
 	const seat = seatOf(facts);
 	if (synced <= deprecated || seat === undefined) return undefined;
 	if (seat.planId === planId) return undefined;

@@ -110,13 +110,11 @@ function inWindow({
 }
 
 function ofRoles({
-	config: { restartLimits },
 	round,
 	wallTime,
 }: ReportSources): Pick<RestartsUsed, "roles"> {
-	const { role } = restartLimits;
-	if (role === undefined || round === null) return {};
-	return { roles: roleBudgets(round, role, wallTime) };
+	const roles = round === null ? undefined : roleBudgets(round, wallTime);
+	return roles === undefined ? {} : { roles };
 }
 
 /** The incident that spends a budget is charged but not followed by a restart, unless this agent ends to be started again. */

@@ -47,7 +47,14 @@ export const RESTART_OPTIONS = optionsOf("Restarts", {
 		argument: "N[/TIME]",
 		forms: ["number"],
 		defaultHelp: "no limit",
-		help: "failures of one role; one more, and the run fails",
+		help: "failures of this role; one more, and the run fails",
+		parse: parseRestartLimit,
+	},
+	maxPreemptions: {
+		argument: "N[/TIME]",
+		forms: ["number"],
+		defaultHelp: "no limit",
+		help: "how often the run may lose machines, announced or not; once more, and it fails",
 		parse: parseRestartLimit,
 	},
 	restartDelay: {
@@ -90,7 +97,7 @@ export const RESTART_OPTIONS = optionsOf("Restarts", {
 	failoverScope: {
 		argument: "run|role",
 		defaultText: "run",
-		help: "what restarts when a worker fails: all workers, or those of its role",
+		help: "what restarts when a worker of this role fails: all workers of the run, or those of the role",
 		parse: oneOf("run", "role"),
 	},
 	driverRole: {

@@ -1,6 +1,10 @@
 import { messageOf } from "../../base/errors.js";
 import { optionsOf, time } from "../option.js";
-import { parseNotices, parseSomeTime } from "../parse/notices.js";
+import {
+	parseNotices,
+	parseSomeTime,
+	parseTerminationGrace,
+} from "../parse/notices.js";
 import {
 	ok,
 	oneOf,
@@ -92,11 +96,11 @@ export const NOTICE_OPTIONS = optionsOf("Notices", {
 		"how long before the end of its lifetime, or of its Slurm job, a node leaves",
 	),
 	terminationGrace: {
-		argument: "TIME",
+		argument: "TIME|auto",
 		forms: ["number"],
-		defaultHelp: "none",
-		help: "from the platform's SIGTERM to its SIGKILL: a SIGTERM is a notice with that deadline",
-		parse: parseSomeTime,
+		defaultText: "auto",
+		help: "from the platform's SIGTERM to its SIGKILL: a SIGTERM is a notice with that deadline; auto: as the platform gives it, where that is known",
+		parse: parseTerminationGrace,
 	},
 	deadline: {
 		argument: "TIME",

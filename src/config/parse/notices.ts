@@ -43,6 +43,11 @@ export function parseSomeTime(text: string): Parsed<number> {
 		: parsed;
 }
 
+/** A duration in milliseconds, or the platform's. 0: it gives none. */
+export function parseTerminationGrace(text: string): Parsed<number | "auto"> {
+	return text === "auto" ? ok("auto") : parseDuration(text);
+}
+
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
 
 /** A duration from now, or an ISO time; returns milliseconds since 1970. `wallTime`: now. */

@@ -38,7 +38,7 @@ export function chargeIncident(
 	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
 	const charged =
 		root === undefined
-			? join(round, first, config)
+			? join(view, first)
 			: begin(view, root, config, wallTime);
 	return {
 		...charged,
@@ -67,22 +67,19 @@ function isPartOf(
 }
 
 /** Adds a failure that an earlier event explains. If its round was over, the next one is left for it. */
-function join(
-	round: RoundRecord,
-	failed: NodeFailure,
-	config: PlannerConfig,
-): Incident {
+function join(view: RunView, failed: NodeFailure): Incident {
+	const { round } = view;
 	const isOpen = round.deprecated >= round.synced;
 	const reason = alsoFailed(round, failed);
 	const { role } = failed.failure;
-	const scope = restarting(round, config, [role]);
+	const scope = restarting(view, [role]);
 	const cause: RoundCause = isOpen
 		? {
 				...round.cause,
 				...scope,
 				reason: isRestarting(round, role)
 					? round.cause.reason
-					: `${round.cause.reason}; ${reasonIn(config, role, describeFailure(failed.failure))}`,
+					: `${round.cause.reason}; ${reasonIn(view, [role], describeFailure(failed.failure))}`,
 			}
 		: {
 				...round.cause,
@@ -148,8 +145,8 @@ function begin(
 	wallTime: number,
 ): Incident {
 	const { role } = root.failure;
-	const scope = restarting(view.round, config, [role]);
-	const reason = reasonIn(config, role, describeFailure(root.failure));
+	const scope = restarting(view, [role]);
+	const reason = reasonIn(view, [role], describeFailure(root.failure));
 	const round: RoundRecord = {
 		...view.round,
 		cause: {

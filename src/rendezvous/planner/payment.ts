@@ -3,6 +3,7 @@ import {
 	mainLimit,
 	NOTHING,
 	nodeLimit,
+	preemptionLimit,
 	roleLimit,
 	spentByNode,
 	spentByRun,
@@ -13,7 +14,7 @@ import {
 	withCharge,
 } from "../records/budgets.js";
 import { describeFailure } from "../records/failure.js";
-import { isRecreated } from "../records/places.js";
+import { isRecreated, type Place } from "../records/places.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
@@ -22,7 +23,13 @@ import type {
 	Spending,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { lastWordOf, neededPlaces, whyFenced, whyGone } from "./departures.js";
+import {
+	isLost,
+	lastWordOf,
+	neededPlaces,
+	whyFenced,
+	whyGone,
+} from "./departures.js";
 import type { PlannerConfig } from "./plan.js";
 import {
 	fruitlessAfter,
@@ -87,7 +94,7 @@ export function resolveCharge(
 	if (unpaid === undefined) return undefined;
 	const why = externalCauses(view, unpaid);
 	return why.length > 0
-		? explain(view.round, unpaid, why, config)
+		? explain(view, unpaid, why, config, wallTime)
 		: charge(view, unpaid, config, wallTime);
 }
 
@@ -108,35 +115,67 @@ function externalCauses(
 
 /** An event on other nodes is the cause of what had begun as an incident. */
 function explain(
-	round: RoundRecord,
+	view: RunView,
 	{ failure, isWish = false }: NodeFailure,
 	why: readonly string[],
 	config: PlannerConfig,
+	wallTime: number,
 ): Settled {
+	const { round } = view;
 	const { roles } = round.cause;
 	const words = why.join("; ");
-	const reason =
-		roles === undefined ? words : reasonIn(config, roles.join(", "), words);
-	return {
-		round: {
-			...round,
-			cause: {
-				kind: "scale-down",
-				changeEvent: "SCALE_DOWN",
-				reason,
-				root: null,
-				ended: round.synced,
-				roles,
-			},
-			incidents: round.incidents - 1,
-			unpaid: undefined,
+	const reason = roles === undefined ? words : reasonIn(view, roles, words);
+	const explained: RoundRecord = {
+		...round,
+		cause: {
+			kind: "scale-down",
+			changeEvent: "SCALE_DOWN",
+			reason,
+			root: null,
+			ended: round.synced,
+			roles,
 		},
+		incidents: round.incidents - 1,
+		unpaid: undefined,
+	};
+	const counted = countPreemption(view, explained, config, wallTime);
+	return {
+		round: counted,
 		budgets: new Map(),
-		goesOn: true,
+		goesOn: counted.outcome === null,
 		delayMs: 0,
 		reason: isWish
 			? `${reason}, nothing failed`
 			: `${reason}, which explains ${describeFailure(failure)}`,
+	};
+}
+
+/** Counts that the round has lost machines, if that is limited: announced or not. Once too often ends the run. */
+export function countPreemption(
+	view: RunView,
+	round: RoundRecord,
+	config: PlannerConfig,
+	wallTime: number,
+): RoundRecord {
+	const limit = preemptionLimit(config);
+	if (limit === undefined || !neededPlaces(view).some(isPreempted(view))) {
+		return round;
+	}
+	const before = round.preempted ?? NOTHING;
+	const preempted = withCharge(before, limit, wallTime);
+	const isOver = usedOf(preempted, limit, wallTime) > limit.restarts;
+	const words = limitInWords(limit).replace("restarts", "preemptions");
+	const outcome = isOver
+		? spent(round, `the budget of ${words} is spent`)
+		: round.outcome;
+	return { ...round, preempted, outcome };
+}
+
+function isPreempted(view: RunView) {
+	return (place: Place) => {
+		const said = lastWordOf(view, place);
+		const isNoticed = said?.state === "leaving" && said.notice !== undefined;
+		return isNoticed || isLost(view, place);
 	};
 }
 
@@ -215,7 +254,7 @@ export function pay(
 	const paid = isOfRun ? spendOfRun(round, config, wallTime) : round;
 	const budget = isOfRun ? counted : spend(counted, root, config, wallTime);
 	return {
-		round: withRole(paid, role, config, wallTime),
+		round: withRole(paid, role, wallTime),
 		budgets: budget === before ? new Map() : new Map([[nodeId, budget]]),
 	};
 }
@@ -233,10 +272,9 @@ function spendOfRun(
 function withRole(
 	round: RoundRecord,
 	role: string,
-	config: PlannerConfig,
 	wallTime: number,
 ): RoundRecord {
-	const limit = roleLimit(config);
+	const limit = roleLimit(round, role);
 	if (limit === undefined) return round;
 	// A role may be called "constructor", a property of every plain object.
 	const roles = new Map(Object.entries(round.roles ?? {}));
@@ -265,17 +303,14 @@ export function outcomeOf(
 	if (usedOf(spentByRun(round), limit, wallTime) > limit.restarts) {
 		return spent(round, `${words} is spent`);
 	}
-	const ofRole = roleLimit(config);
-	const role = Object.entries(round.roles ?? {}).find(
-		([, charges]) =>
-			ofRole && usedOf(charges, ofRole, wallTime) > ofRole.restarts,
-	);
-	return role && ofRole
-		? spent(
-				round,
-				`the budget of ${limitInWords(ofRole)} of the role ${role[0]} is spent`,
-			)
-		: null;
+	for (const [role, charges] of Object.entries(round.roles ?? {})) {
+		const ofRole = roleLimit(round, role);
+		if (ofRole && usedOf(charges, ofRole, wallTime) > ofRole.restarts) {
+			const budget = `the budget of ${limitInWords(ofRole)} of the role ${role}`;
+			return spent(round, `${budget} is spent`);
+		}
+	}
+	return null;
 }
 
 /** How the run ends because a budget is spent. */

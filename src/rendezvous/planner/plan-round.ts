@@ -113,7 +113,7 @@ function decide(
 		planRefusals(view, memory, config, wallTime) ??
 		planSweep(view, memory) ??
 		(synced > deprecated
-			? planRunningRound(view, memory, config, now)
+			? planRunningRound(view, memory, config, time)
 			: (widenScope(view, memory) ??
 				planOpenRound(view, memory, config, nextPlanId, time)))
 	);

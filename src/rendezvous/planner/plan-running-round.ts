@@ -9,10 +9,12 @@ import {
 import type { RoundCause, RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { neededPlaces, whyFenced, whyGone } from "./departures.js";
+import { countPreemption } from "./payment.js";
 import {
 	deadlineFor,
 	type PlannerConfig,
 	type PlannerMemory,
+	type PlannerTime,
 	type PlanResult,
 	update,
 	wait,
@@ -24,7 +26,7 @@ export function planRunningRound(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
-	now: number,
+	{ now, wallTime }: PlannerTime,
 ): PlanResult {
 	const seats = currentPlaces(view);
 	if (seats.length > 0 && seats.length === view.finished.size) {
@@ -33,14 +35,17 @@ export function planRunningRound(
 	const { reasons: departures, roles } = departed(view);
 	if (departures.length > 0) {
 		const outageOf = isOutage(view) ? view.round.synced : null;
+		const round = left(view, {
+			kind: "scale-down",
+			changeEvent: "SCALE_DOWN",
+			reason: reasonIn(view, roles, departures.join("; ")),
+			root: null,
+			...restarting(view, roles),
+		});
 		return update(
-			left(view, {
-				kind: "scale-down",
-				changeEvent: "SCALE_DOWN",
-				reason: reasonIn(config, roles.join(", "), departures.join("; ")),
-				root: null,
-				...restarting(view.round, config, roles),
-			}),
+			outageOf === null
+				? countPreemption(view, round, config, wallTime)
+				: round,
 			{ ...memory, outageOf, lastCall: null },
 		);
 	}
@@ -87,8 +92,7 @@ function gatherNewcomers(
 			reason: `joining: ${names}`,
 			root: null,
 			...restarting(
-				view.round,
-				config,
+				view,
 				newcomers.map(({ record }) => record.role),
 			),
 		}),

@@ -1,6 +1,6 @@
 import { isRestarting } from "../records/candidates.js";
 import { currentPlaces, holderOf, type Place } from "../records/places.js";
-import type { RoundCause, RoundRecord } from "../records/records.js";
+import type { RoundCause } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { whyFenced, whyGone } from "./departures.js";
 import {
@@ -11,8 +11,9 @@ import {
 } from "./plan.js";
 
 /*
- * `--failover-scope role`: what befalls a role is answered by its own nodes. The round is the run's as ever, but the nodes
- * of the other roles are ready for the next one at once, while their workers run on.
+ * `--failover-scope role` of a role's agents: what befalls it is answered by its own nodes. The round is the run's as ever,
+ * but the nodes of the other roles are ready for the next one at once, while their workers run on. What befalls a role
+ * without it restarts the whole run.
  *
  *   a role that restarts because          | is found when
  *   --------------------------------------|------------------------------------------
@@ -22,28 +23,44 @@ import {
  *   others of it do                       |
  */
 
-type Scope = Pick<PlannerConfig, "failoverScope">;
+/** Whether what befalls these roles restarts no other. */
+function restartAlone(
+	{ round: { terms = {} }, nodes }: RunView,
+	roles: readonly string[],
+): boolean {
+	return roles.every((role) => {
+		const own = Object.hasOwn(terms, role) ? terms[role] : undefined;
+		if (own !== undefined) return own.restartsAlone;
+		// It may be new in the run.
+		return [...nodes.values()].some(
+			({ record }) =>
+				record.role === role && record.terms?.restartsAlone === true,
+		);
+	});
+}
 
-/** The part of a round's cause that names the roles which restart; empty if that is the whole run. */
+/** The part of a round's cause that names the roles which restart; `roles` is undefined if that is the whole run. */
 export function restarting(
-	{ synced, deprecated, cause }: RoundRecord,
-	{ failoverScope }: Scope,
+	view: RunView,
 	roles: readonly string[],
 ): Pick<RoundCause, "roles"> {
-	if (failoverScope !== "role") return {};
+	const { synced, deprecated, cause } = view.round;
 	const isOpen = deprecated >= synced;
-	if (isOpen && cause.roles === undefined) return {};
+	const isWhole = isOpen && cause.roles === undefined;
+	if (isWhole || !restartAlone(view, roles)) return { roles: undefined };
 	const before = isOpen ? (cause.roles ?? []) : [];
 	return { roles: [...new Set([...before, ...roles])] };
 }
 
-/** A reason that names the role, for the workers of other roles. */
+/** A reason that names the roles, for the workers of others. */
 export function reasonIn(
-	{ failoverScope }: Scope,
-	role: string,
+	view: RunView,
+	roles: readonly string[],
 	reason: string,
 ): string {
-	return failoverScope === "role" ? `role ${role}: ${reason}` : reason;
+	return restartAlone(view, roles)
+		? `role ${roles.join(", ")}: ${reason}`
+		: reason;
 }
 
 /**
@@ -73,7 +90,8 @@ export function widenScope(
 		return `role ${role}: ${why ?? `${place.nodeId} does not run on`}`;
 	});
 	const reason = [round.cause.reason, ...said].join("; ");
-	const cause = { ...round.cause, reason, roles: [...roles, ...more.keys()] };
+	const scope = restarting(view, [...more.keys()]);
+	const cause = { ...round.cause, reason, ...scope };
 	// Nodes that run on have to end their workers now.
 	const kept = { ...memory, settle: null };
 	return update({ ...round, cause }, kept, said.join("; "));

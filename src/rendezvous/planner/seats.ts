@@ -4,6 +4,8 @@ import { garbled } from "../records/record-codec.js";
 import {
 	type BudgetRecord,
 	RECORD_VERSION,
+	type RoleTerms,
+	type RoundRecord,
 	type SeatRecord,
 	type World,
 } from "../records/records.js";
@@ -44,12 +46,25 @@ export function lift(
 				seats: seats.size,
 				accounted: stillStated(view),
 				world,
+				terms: termsOf(chosen),
 			},
 		},
 		memory,
 		until: undefined,
 		reason: `round ${synced}: ${idsOf(chosen).join(", ")}`,
 	};
+}
+
+/** The first node of each role speaks for it; undefined if no role asks for anything. */
+function termsOf(chosen: NonEmpty<NodeView>): RoundRecord["terms"] {
+	const firsts = new Map<string, RoleTerms | undefined>();
+	for (const { record } of chosen) {
+		if (!firsts.has(record.role)) firsts.set(record.role, record.terms);
+	}
+	const asked = [...firsts].flatMap(([role, terms]) =>
+		terms === undefined ? [] : [[role, terms] as const],
+	);
+	return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
 /** Failures of the old round that were accounted for and may be seen once more in the new one. */

@@ -13,8 +13,8 @@ type Limits = Pick<
 	| "restartWindowMs"
 	| "maxNodeRestarts"
 	| "nodeWindowMs"
-	| "maxRoleRestarts"
-	| "roleWindowMs"
+	| "maxPreemptions"
+	| "preemptionWindowMs"
 >;
 
 /** `--max-restarts`: of the run, a node or a worker, as the policy charges. */
@@ -35,14 +35,26 @@ export function nodeLimit({
 		: { restarts: maxNodeRestarts, windowMs: nodeWindowMs };
 }
 
-/** `--max-role-restarts`; undefined: none. */
-export function roleLimit({
-	maxRoleRestarts,
-	roleWindowMs = 0,
+/** `--max-preemptions`; undefined: none. */
+export function preemptionLimit({
+	maxPreemptions,
+	preemptionWindowMs = 0,
 }: Limits): RestartLimit | undefined {
-	return maxRoleRestarts === undefined
+	return maxPreemptions === undefined
 		? undefined
-		: { restarts: maxRoleRestarts, windowMs: roleWindowMs };
+		: { restarts: maxPreemptions, windowMs: preemptionWindowMs };
+}
+
+/** `--max-role-restarts` of a role's agents; undefined: none. */
+export function roleLimit(
+	{ terms = {} }: Pick<RoundRecord, "terms">,
+	role: string,
+): RestartLimit | undefined {
+	// A role may be called "constructor", a property of every plain object.
+	const own = Object.hasOwn(terms, role) ? terms[role] : undefined;
+	return own?.maxRestarts === undefined
+		? undefined
+		: { restarts: own.maxRestarts, windowMs: own.windowMs ?? 0 };
 }
 
 /** Nothing was charged. */

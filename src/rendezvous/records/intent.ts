@@ -3,6 +3,7 @@ import type {
 	NodeState,
 	NoticeRecord,
 	Reached,
+	RoleTerms,
 } from "./records.js";
 
 /** The facts about an agent that stay the same while its process lives. */
@@ -15,6 +16,8 @@ export interface AgentIdentity {
 	readonly address: string;
 	readonly localWorldSize: number;
 	readonly role: string;
+	/** What it asks for its role; undefined: nothing. */
+	readonly terms?: RoleTerms | undefined;
 	readonly nodeRank?: number | undefined;
 	/** The process whose place it takes. */
 	readonly succeeds?: string | undefined;

@@ -129,6 +129,17 @@ const spending = fields({
 	at: list(time),
 });
 
+/** What a role's agents ask for it: it is the role's own, and other roles may differ. */
+export type RoleTerms = Infer<typeof roleTerms>;
+
+const roleTerms = fields({
+	/** What befalls it restarts its workers only, else all workers of the run. */
+	restartsAlone: flag,
+	/** Failures of it, after which the run fails; absent: no limit. */
+	maxRestarts: optional(count),
+	windowMs: optional(duration),
+});
+
 /** The furthest step of a node's workers in a round. */
 export type Reached = Infer<typeof reached>;
 
@@ -181,6 +192,10 @@ export const ROUND = fields(
 		charged: count,
 		/** When; see `Spending`. */
 		chargedAt: optional(list(time)),
+		/** What nodes of the roles of `synced` asked for; absent for a role: the usual. */
+		terms: optional(mapOf(name, roleTerms)),
+		/** How often the run has lost machines, if `--max-preemptions` limits it. */
+		preempted: optional(spending),
 		/** What was charged to each role, if `--max-role-restarts` limits it. */
 		roles: optional(mapOf(name, spending)),
 		/** Failures of the round `synced`, and of the one before, that are accounted for. */
@@ -269,6 +284,8 @@ export const NODE = fields({
 	masterPort: port,
 	localWorldSize: size,
 	role: name,
+	/** Absent: the usual. */
+	terms: optional(roleTerms),
 });
 
 /** `coordinator`: the agent that plans at this moment. The key's create revision is the fencing token. */

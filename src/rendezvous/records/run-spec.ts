@@ -1,4 +1,4 @@
-import { fields, flag, type Infer, oneOf, optional } from "../../base/shape.js";
+import { fields, flag, type Infer, optional } from "../../base/shape.js";
 import {
 	count,
 	duration,
@@ -26,8 +26,6 @@ export const SPEC = fields(
 		finishedStay: optional(flag),
 		/** The run's store is private to this agent: no other node can come, so the run's budget is spent with this node's. */
 		isAlone: optional(flag),
-		/** Only the role of a failure restarts; absent: all roles. */
-		failoverScope: optional(oneOf("role")),
 		/** The run succeeds when these roles have: names with commas between them. Absent: when all have. */
 		driverRoles: optional(words),
 		maxRestarts: count,
@@ -38,9 +36,9 @@ export const SPEC = fields(
 		/** Failures on one node, after which it is replaced; absent: no limit. */
 		maxNodeRestarts: optional(count),
 		nodeWindowMs: optional(duration),
-		/** Failures of one role, after which the run fails; absent: no limit. */
-		maxRoleRestarts: optional(count),
-		roleWindowMs: optional(duration),
+		/** How often the run may lose machines; once more, and it fails. Absent: no limit. */
+		maxPreemptions: optional(count),
+		preemptionWindowMs: optional(duration),
 		/** Least and longest wait before a restart while nothing makes progress; the longest 0 or absent: none. */
 		restartDelayMs: optional(duration),
 		restartDelayMaxMs: optional(duration),

@@ -24,6 +24,10 @@ function logsOf(round: number, text: string): string {
 	return directory;
 }
 
+const LIMITS = {
+	...{ windowMs: 0, node: undefined, role: undefined },
+	preemptions: undefined,
+};
 const HOUR = 3_600_000;
 const WORKER = {
 	...{ rank: 1, localRank: 1, exitCode: 9, signal: null, collateral: false },
@@ -48,7 +52,7 @@ function reportOf(
 			nodeId: "node-a",
 			maxRestarts: 0,
 			policyId: "hard",
-			restartLimits: { windowMs: 0, node: undefined, role: undefined },
+			restartLimits: LIMITS,
 			stdinRank: undefined,
 			exitCodes: { replaceNode: 75, restart: 76, isPropagated: false },
 			...config,
@@ -143,9 +147,9 @@ describe("the budgets", () => {
 	const round = roundRecord({
 		...{ incidents: 4, charged: 3, chargedAt: [0, 2 * HOUR, 3 * HOUR] },
 		roles: { reader: { count: 1, at: [] } },
+		terms: { reader: { restartsAlone: false, maxRestarts: 5 } },
 	});
-	const role = { restarts: 5, windowMs: 0 };
-	const limits = { windowMs: 5 * HOUR, node: undefined, role };
+	const limits = { ...LIMITS, windowMs: 5 * HOUR };
 
 	it("D2 are those of the run and of its roles, and when the next restart comes back", () => {
 		const limited = { maxRestarts: 3, restartLimits: limits };
@@ -175,9 +179,8 @@ describe("the budgets", () => {
 		"soft",
 		"soft-replace",
 	])("D2 of %s are not told as if the run had one", (policyId) => {
-		const restartLimits = { ...limits, role: undefined };
-		const config = { policyId, maxRestarts: 3, restartLimits };
-		const report = reportOf(undefined, config, round);
+		const config = { policyId, maxRestarts: 3, restartLimits: limits };
+		const report = reportOf(undefined, config, { ...round, terms: undefined });
 		expect(report.restarts).toEqual({
 			...{ used: 3, allowed: 3, windowMs: 5 * HOUR },
 		});

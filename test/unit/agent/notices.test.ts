@@ -106,7 +106,7 @@ describe("a notice", () => {
 	it.each([
 		["the shutdown time-out before the deadline", 120_000, 91_000],
 		["at half of what is left, if that is less", 20_000, 11_000],
-		["at half of 30 s, if the deadline is unknown", undefined, 16_000],
+		["at half of 10 s, if the deadline is unknown", undefined, 6_000],
 		["at once, if the deadline is over", -5_000, 1_000],
 	])("brings SIGTERM %s", (_, inMs, termAt) => {
 		const { state } = told([1_000, noticed(inMs)]);

@@ -16,7 +16,6 @@ import { contextAt, exited } from "./soft-agent.js";
 const CONTEXT: TransitionContext = {
 	...contextAt(1_000, new HardRestartPolicyStrategy()),
 	role: "trainer",
-	failoverScope: "role",
 };
 const seatIn = (round: number) =>
 	seatRecord("a", { role: "trainer", round, planId: `plan-${round}` });

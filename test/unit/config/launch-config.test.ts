@@ -123,6 +123,7 @@ test("every setting", async () => {
 		restartDelay: "1s:1m",
 		maxNodeRestarts: 2,
 		maxRoleRestarts: "2/6h",
+		maxPreemptions: 8,
 		maxIdenticalFailures: 0,
 		stepPattern: String.raw`it (\d+)`,
 		hangTimeout: "auto",

@@ -10,9 +10,10 @@ it.each<[string, string, ProbedNode | undefined, number, string]>([
 	["HEAD", "/up", at("RUNNING"), 200, "round 2 has begun\n"],
 	["GET", "/up", at("STOPPING"), 503, "the round is over\n"],
 	["GET", "/up", at("FINISHED"), 200, "round 2 has begun\n"],
-	["GET", "/", at("RUNNING"), 404, "ask for /up\n"],
+	["GET", "/lifted", at("RUNNING"), 200, "round 2 has begun\n"],
+	["GET", "/", at("RUNNING"), 404, "ask for /up or /lifted\n"],
 	["POST", "/up", at("RUNNING"), 405, "use GET\n"],
 ])("%s %s is answered for %j with %i", (method, path, node, status, body) => {
-	const answer = answerProbe({ method, path }, "/up", node);
+	const answer = answerProbe({ method, path }, ["/up", "/lifted"], node);
 	expect(answer).toMatchObject({ status, body });
 });

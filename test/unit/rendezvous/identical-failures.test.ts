@@ -56,7 +56,7 @@ function play(
 					: { ...peer, ...(others && { reached: others }) }),
 			}),
 		);
-		const scope = config.failoverScope === "role" ? { roles: [role] } : {};
+		const scope = peer?.runsOn === true ? { roles: [role] } : {};
 		const cause = { ...roundRecord().cause, ...scope };
 		const left = { synced, deprecated: synced, incidents: synced };
 		const view = runView({ ...round, ...left, cause, unpaid }, nodes, {
@@ -179,15 +179,9 @@ describe("same failures of a role that restarts alone", () => {
 		failure: { role: "reader", ...failure },
 		peer: { role: "trainer", runsOn: true, reached: { round: 0, step } },
 	});
-	const SCOPE = { failoverScope: "role" } as const;
 
 	it("D3 end the run, however far the others come meanwhile", () => {
-		const { verdicts } = play(
-			[5, 50, 500].map((step) => readerFails(step)),
-			{
-				...SCOPE,
-			},
-		);
+		const { verdicts } = play([5, 50, 500].map((step) => readerFails(step)));
 		expect(verdicts).toEqual(["goes on", "goes on", "ends"]);
 	});
 
@@ -195,7 +189,7 @@ describe("same failures of a role that restarts alone", () => {
 		const incidents = [5, 50, 500, 5_000].map((step) =>
 			readerFails(step, { uptimeMs: 60_000 }),
 		);
-		expect(play(incidents, SCOPE).verdicts).not.toContain("ends");
+		expect(play(incidents).verdicts).not.toContain("ends");
 	});
 });
 

@@ -117,6 +117,19 @@ describe("a failure that a peer's end may be behind", () => {
 		});
 	});
 
+	it.each([
+		["a notice", { notice: { source: "aws", reason: "r" } }, 1],
+		["an order alone", {}, undefined],
+	])("P10 counts as a preemption where a peer left on %s", (_, said, count) => {
+		const leaver = { state: "leaving", cause: "gone", isAsked: true } as const;
+		const nodes = [ready("a", { ...leaver, ...said }), ready("b"), ready("c")];
+		const settled = (maxPreemptions: number) =>
+			settle({ nodes, config: { maxPreemptions } });
+		expect(settled(1)).toMatchObject({ goesOn: true });
+		expect(settled(1)?.round.preempted?.count).toBe(count);
+		expect(settled(0)?.goesOn).toBe(count === undefined);
+	});
+
 	it.each<[string, Situation]>([
 		["its own node has gone", { nodes: [ready("a"), ready("c")] }],
 		[
@@ -202,7 +215,7 @@ describe("a hang without a suspect", () => {
 		...{ ...FAILED, charge: "run" },
 		failure: { ...FAILED.failure, isUnattributed: true },
 	};
-	const config = { maxNodeRestarts: 0, maxRoleRestarts: 0 };
+	const config = { maxNodeRestarts: 0 };
 
 	it("is paid for by the run alone", () => {
 		expect(settle({ unpaid, nodes: ALL, config })).toMatchObject({

@@ -20,7 +20,15 @@ const ROLES = { t: "trainer", u: "trainer", r: "reader" } as const;
 type NodeId = keyof typeof ROLES;
 
 /** Two trainers and a reader that run round 1. */
-const RUNNING = { synced: 1, deprecated: 0, planId: "plan-1", seats: 3 };
+const RUNNING: Partial<RoundRecord> = {
+	...{ synced: 1, deprecated: 0, planId: "plan-1", seats: 3 },
+	terms: {
+		trainer: { restartsAlone: true },
+		reader: { restartsAlone: true },
+	},
+};
+/** A failure of the trainers is one of the run. */
+const MIXED = { ...RUNNING, terms: { reader: { restartsAlone: true } } };
 const READER: RoundRecord["cause"] = {
 	...{ kind: "failure", changeEvent: "SCALE_DOWN", reason: "role reader: …" },
 	...{ root: null, roles: ["reader"] },
@@ -55,7 +63,7 @@ function view(
 
 function plan(of: RunView, change: Partial<RunSpec> = {}) {
 	const config = runSpec({
-		...{ minNodes: 1, maxNodes: 4, failoverScope: "role", ...change },
+		...{ minNodes: 1, maxNodes: 4, ...change },
 	});
 	const time = { now: 0, wallTime: 0 };
 	return planRound(of, EMPTY_MEMORY, config, "plan-2", time);
@@ -126,6 +134,53 @@ describe("the roles that restart", () => {
 	});
 });
 
+describe("D3 a scope that only the readers have asked for", () => {
+	const mixed = (...nodes: NodeRecord[]) => roundOf(plan(view(MIXED, nodes)));
+	const open = { ...MIXED, deprecated: 1, cause: READER };
+
+	it("has them restart alone, and the whole run for a trainer", () => {
+		const ofReader = mixed(node("t"), node("u"), failed("r"));
+		expect(ofReader.cause.roles).toEqual(["reader"]);
+		const ofTrainer = mixed(failed("t"), node("u"), node("r"));
+		expect(ofTrainer.cause).toMatchObject({
+			...{ roles: undefined, reason: "rank 4 on t: exit code 1" },
+		});
+		const lost = mixed(node("t"), node("r"));
+		expect(lost.cause.roles).toBeUndefined();
+		expect(lost.cause.reason).toBe("u left: lease expired");
+	});
+
+	it.each<[string, readonly NodeRecord[]]>([
+		["fails", [failed("t"), runsOn("u"), ready("r")]],
+		["is lost", [runsOn("u"), ready("r")]],
+	])("grows to the whole run where a trainer %s meanwhile", (_, nodes) => {
+		const { cause } = roundOf(plan(view(open, nodes)));
+		expect(cause.roles).toBeUndefined();
+	});
+
+	it("is what the first node of a role says when its round begins", () => {
+		const terms = { restartsAlone: true, maxRestarts: 5 };
+		const nodes = [ready("t"), ready("u"), ready("r")];
+		const asking = nodes.map((record) =>
+			record.role === "reader" ? { ...record, terms } : record,
+		);
+		const left = { ...OPEN, cause: { ...READER, roles: undefined } };
+		const round = roundOf(plan(view(left, asking)));
+		expect(round.terms).toEqual({ reader: terms });
+		const usual = roundOf(plan(view(left, nodes)));
+		expect(usual.terms).toBeUndefined();
+	});
+
+	it("is a newcomer's own", () => {
+		const comes = nodeRecord("e", {
+			...{ role: "evaluator", state: "ready", claim: 2 },
+			terms: { restartsAlone: true },
+		});
+		const of = view(MIXED, [node("t"), node("u"), node("r"), comes]);
+		expect(roundOf(plan(of)).cause.roles).toEqual(["evaluator"]);
+	});
+});
+
 describe("the next round", () => {
 	it("begins when the role is ready and the others run on, with all ranks as they were", () => {
 		const { plan: lift } = plan(
@@ -142,7 +197,7 @@ describe("the next round", () => {
 	it("has the role restart as well, once the wait for such a node is over", () => {
 		const of = view(OPEN, [runsOn("t"), node("u"), ready("r")]);
 		const { memory } = plan(of);
-		const config = runSpec({ minNodes: 1, maxNodes: 4, failoverScope: "role" });
+		const config = runSpec({ minNodes: 1, maxNodes: 4 });
 		const time = { now: 36_000, wallTime: 0 };
 		const late = planRound(of, memory, config, "plan-2", time);
 		expect(roundOf(late).cause.roles).toEqual(["reader", "trainer"]);

@@ -11,7 +11,10 @@ import {
 	limitInWords,
 	usedOf,
 } from "../../../src/rendezvous/records/budgets.js";
-import type { NodeFailure } from "../../../src/rendezvous/records/records.js";
+import type {
+	NodeFailure,
+	RoleTerms,
+} from "../../../src/rendezvous/records/records.js";
 import { backWords, windowOf } from "../../../src/status/words.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import { failureRecord, nodeFailure, runView } from "../../helpers/run-view.js";
@@ -74,10 +77,14 @@ function play(
 	config: Partial<PlannerConfig>,
 	at: readonly number[],
 	root: Partial<NodeFailure> = {},
+	terms: Partial<RoleTerms> = {},
 ) {
 	const settings = { ...runSpec({ maxRestarts: 1 }), ...config };
 	const failure = failureRecord("b", { role: "trainer" });
-	let view = runView({}, []);
+	let view = runView(
+		{ terms: { trainer: { restartsAlone: false, ...terms } } },
+		[],
+	);
 	return at.map((wallTime) => {
 		const failed = nodeFailure("b", { failure, ...root });
 		const { round, budgets } = pay(
@@ -110,7 +117,7 @@ describe("a failure", () => {
 	});
 
 	it("D2 beyond a role's limit ends the run", () => {
-		const verdicts = play({ maxRestarts: 9, maxRoleRestarts: 1 }, [0, 1]);
+		const verdicts = play({ maxRestarts: 9 }, [0, 1], {}, { maxRestarts: 1 });
 		expect(verdicts[1]).toMatch(
 			/the budget of 1 restarts of the role trainer is spent$/,
 		);
@@ -120,15 +127,15 @@ describe("a failure", () => {
 		const limits = {
 			...{ maxRestarts: 3, restartWindowMs: HOUR },
 			...{ maxNodeRestarts: 2, nodeWindowMs: HOUR },
-			...{ maxRoleRestarts: 5, roleWindowMs: 3 * HOUR },
 		};
+		const ofRole = { maxRestarts: 5, windowMs: 3 * HOUR };
 		const slowly = [0, 0.6, 1.2, 1.8, 2.4, 2.9].map((hours) => hours * HOUR);
-		const verdicts = play(limits, slowly);
+		const verdicts = play(limits, slowly, {}, ofRole);
 		expect(verdicts.slice(0, 5)).toEqual(Array(5).fill("goes on"));
 		expect(verdicts[5]).toMatch(
 			/the budget of 5 restarts in 3h of the role trainer is spent$/,
 		);
-		expect(play(limits, [0, 1, 2])[2]).toMatch(
+		expect(play(limits, [0, 1, 2], {}, ofRole)[2]).toMatch(
 			/^b has failed more often than its limit of 2 restarts in 1h/,
 		);
 	});
@@ -145,8 +152,9 @@ describe("a failure", () => {
 	});
 
 	it("P10 that costs nothing costs no budget", () => {
-		const limits = { maxRestarts: 0, maxNodeRestarts: 0, maxRoleRestarts: 0 };
-		expect(play(limits, [0, 1], { charge: "nothing" })).toEqual(
+		const limits = { maxRestarts: 0, maxNodeRestarts: 0 };
+		const free = { charge: "nothing" } as const;
+		expect(play(limits, [0, 1], free, { maxRestarts: 0 })).toEqual(
 			Array(2).fill("goes on"),
 		);
 	});
