@@ -23,8 +23,6 @@ import {
 	hangVerdict,
 } from "./verdict.js";
 
-/** A slow worker is given so many times the limit. */
-const SLOW_FACTOR = 3;
 /** Lines of evidence in a report. */
 const MOST_LINES = 5;
 /** How long another node may take to act on what all agree on, in milliseconds, before this one does. */
@@ -180,7 +178,7 @@ export class HangInquiry {
 	private act(found: Case): number | undefined {
 		const { clock, steps, log } = this.options;
 		const { standstill, verdict, evidence, directory } = found;
-		const { stillMs, limitMs } = standstill;
+		const { stillMs, limitMs, slowMs } = standstill;
 		const [suspect] = verdict.suspects;
 		const about = { stillMs, suspect, directory };
 		const words = describeHang(verdict, evidence, about);
@@ -188,8 +186,8 @@ export class HangInquiry {
 			? `rank ${suspect.rank} on ${suspect.node}`
 			: "the round";
 		const said = `${who} ${words.description}; ${words.lines.join("; ")}`;
-		if (verdict.kind === "slow" && stillMs < SLOW_FACTOR * limitMs) {
-			const waitMs = SLOW_FACTOR * limitMs - stillMs;
+		if (verdict.kind === "slow" && stillMs < slowMs) {
+			const waitMs = slowMs - stillMs;
 			log.warn(
 				`${said}; it gets ${Math.round(waitMs / 1_000)} s more, because it computes, reads or writes`,
 			);

@@ -49,6 +49,8 @@ export interface Standstill {
 	readonly since: number;
 	readonly stillMs: number;
 	readonly limitMs: number;
+	/** Workers that compute, read or write are ended after so long. */
+	readonly slowMs: number;
 	/** The worker whose first step has not come; undefined if there were steps in this round. */
 	readonly withoutFirstStep?: number | undefined;
 }
@@ -58,6 +60,8 @@ const LEARNED_FACTOR = 5;
 /** Fewer steps do not tell how long one usually takes. */
 const LEARNED_STEPS = 5;
 const UNLEARNED_MS = 600_000;
+/** A slow worker is given so many times the limit; by a learned one, as long as without. */
+const SLOW_FACTOR = 3;
 
 /**
  * Undefined if they do not stand still.
@@ -80,7 +84,9 @@ export function judgeStandstill(
 	if (limitMs === undefined) return undefined;
 	const since = Math.max(lastStep, busyUntil);
 	if (now < since + limitMs) return undefined;
-	return { since, stillMs: now - since, limitMs };
+	const leastMs = limits.hangMs === "auto" ? UNLEARNED_MS : 0;
+	const slowMs = Math.max(leastMs, SLOW_FACTOR * limitMs);
+	return { since, stillMs: now - since, limitMs, slowMs };
 }
 
 /** When these workers stand still, unless one makes a step before; undefined if that is not known yet. */
@@ -111,11 +117,12 @@ function judgeStart(
 ): Standstill | undefined {
 	const [first] = [...workers].sort((left, right) => left.since - right.since);
 	if (first === undefined || startMs === 0 || !countsSteps) return undefined;
-	const since = Math.max(first.since, first.busyUntil);
+	const since = Math.max(first.since, busyUntilOf(workers));
 	const stillMs = now - since;
 	if (stillMs < startMs) return undefined;
 	const { localRank: withoutFirstStep } = first;
-	return { since, stillMs, limitMs: startMs, withoutFirstStep };
+	const slowMs = SLOW_FACTOR * startMs;
+	return { since, stillMs, limitMs: startMs, slowMs, withoutFirstStep };
 }
 
 function hangLimit(
