@@ -41,7 +41,7 @@ it("A5 a rank that is ended in place of a suspect elsewhere is told as that", ()
 });
 
 it("J11 rules are told that a worker without steps computes, reads or writes", () => {
-	const still = { since: 0, limitMs: 60_000, stillMs: 61_000 };
+	const still = { since: 0, limitMs: 60_000, slowMs: 180_000, stillMs: 61_000 };
 	expect(causeOf(still, { kind: "slow" })).toBe("slow");
 	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
 	const first = { ...still, withoutFirstStep: 0 };

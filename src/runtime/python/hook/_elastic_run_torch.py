@@ -133,6 +133,7 @@ class _Steps:
 
     def __init__(self, hook):
         import time
+        from weakref import WeakSet
 
         self.hook = hook
         self.clock = time.perf_counter_ns
@@ -144,7 +145,7 @@ class _Steps:
         """A time of this step has been counted."""
         self.is_taken = False
         """A trainer counts."""
-        self.stepped = set()
+        self.stepped = WeakSet()
         """The optimizers that have made theirs in this step."""
         # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
         os.register_at_fork(after_in_child=self.stop)
@@ -180,11 +181,12 @@ class _Steps:
             self.before, self.ready_at = now, None
             if self.is_taken:
                 return
-            key = id(optimizer)
-            if self.stepped and key not in self.stepped:
-                self.stepped.add(key)
+            stepped = self.stepped
+            if len(stepped) > 0 and optimizer not in stepped:
+                stepped.add(optimizer)
                 return
-            self.stepped = {key}
+            stepped.clear()
+            stepped.add(optimizer)
             self.steps += 1
             self.tell()
 
