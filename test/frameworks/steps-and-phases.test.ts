@@ -1,5 +1,5 @@
 // What the hook counts in unmodified scripts of real frameworks, and what it says that a rank is busy with: docs/frameworks.md.
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -79,6 +79,20 @@ it("a rank that saves is busy, and so are those that wait for it, whatever the l
 	);
 	expect(launch.output.stderr).not.toContain("no step for");
 	expect(launch.hasEnded).toBe(false);
+}, 240_000);
+
+it("Lightning's bar is a line now and then, and not one for each batch", async (context) => {
+	needModules(context, "torch", "lightning", "rich");
+	const site = openSite();
+	const launch = site.launch([fixture("bar.py"), site.release], {
+		env: { PYTHON_EXEC: PYTHON },
+	});
+	const lines = () =>
+		launch.output.stdout.match(/Epoch \d+: \d+\/100000, loss: /g) ?? [];
+	await waitFor("two lines", () => lines().length >= 2);
+	expect(launch.output.stdout).not.toMatch(/Epoch \d+: [1-9]\/100000/);
+	writeFileSync(site.release, "");
+	expect((await launch.ended).exitCode).toBe(0);
 }, 240_000);
 
 /** Trains in all ways; what came of them, by rank. */

@@ -3,6 +3,7 @@ a trainer that counts steps itself. A framework's callbacks are used where it ha
 when the first of these modules is imported.
 """
 import os
+import sys
 import time
 from threading import get_ident, main_thread
 
@@ -17,6 +18,7 @@ _PREDICTS = "predicts"
 _PREPARES = "prepares data"
 
 _TELL_EVERY_S = 1.0
+_SHOW_EVERY_S = 5.0
 _WORDS = 40
 """Of the words in the file, in bytes."""
 
@@ -206,17 +208,41 @@ def _trainer_callback(base, frameworks):
     return _callback(base, frameworks, handlers)
 
 
+class _Bar:
+    """Lightning's bar where Rich draws it, which it does on a terminal only: a line now and then."""
+
+    def __init__(self):
+        self.shown_at = time.monotonic()
+
+    def show(self, trainer, module, number):
+        bar = trainer.progress_bar_callback
+        if type(bar).__name__ != "RichProgressBar" or not trainer.is_global_zero or sys.stdout.isatty():
+            return
+        now = time.monotonic()
+        if now - self.shown_at < _SHOW_EVERY_S:
+            return
+        self.shown_at = now
+        figures = "".join(", %s: %s" % one for one in bar.get_metrics(trainer, module).items())
+        place = (trainer.current_epoch, number + 1, trainer.num_training_batches)
+        print("Epoch %d: %d/%s%s" % (*place, figures), flush=True)
+
+
 def _lightning_callback(package, frameworks):
     from importlib import import_module
 
     phases = frameworks.phases
+    bar = _Bar()
+
+    def batch_ended(trainer, module, _outputs, _batch, number, *_):
+        frameworks.stepped(trainer.global_step)
+        bar.show(trainer, module, number)
 
     def batch_of(what):
         return lambda *_, **__: phases.tell(what, LONGEST_BATCH_S)
 
     handlers = {
         "on_train_start": lambda *_, **__: frameworks.trains(),
-        "on_train_batch_end": lambda trainer, *_, **__: frameworks.stepped(trainer.global_step),
+        "on_train_batch_end": batch_ended,
         "on_save_checkpoint": lambda *_, **__: phases.tell(_SAVES, LONGEST_SAVE_S),
         "on_fit_end": lambda *_, **__: frameworks.trained(),
     }
