@@ -20,7 +20,9 @@ import {
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
 /** What a worker announces: that no step comes for so long, or with none of both that steps come again. */
-export type Announcement = Pick<Progress, "busy" | "for_seconds">;
+export type Announcement = Partial<
+	Pick<Progress, "kind" | "busy" | "for_seconds">
+>;
 
 /** What a worker does while no step comes. Times are on the agent's steady clock. */
 export interface Busy {

@@ -22,9 +22,8 @@ const FRAMEWORKS = {
 };
 
 describe("a script that was killed at step 5 goes on after step 4", () => {
-	it.for(Object.entries(FRAMEWORKS))(
-		"%s",
-		async ([name, modules], context) => {
+	for (const [name, modules] of Object.entries(FRAMEWORKS)) {
+		it(name, async (context) => {
 			needModules(context, ...modules);
 			const site = openSite();
 			const folder = join(site.path, "checkpoints");
@@ -37,10 +36,10 @@ describe("a script that was killed at step 5 goes on after step 4", () => {
 			const { exitCode, stdout, stderr } = await launch.ended;
 			expect(exitCode, stderr).toBe(0);
 			const made = [...stdout.matchAll(/made step (\d) in round 2/g)];
-			expect(made.map(([, step]) => step).sort()).toEqual(["5", "5", "6", "6"]);
-		},
-		600_000,
-	);
+			const steps = made.map(([, step]) => step).sort();
+			expect(steps).toEqual(["5", "5", "6", "6"]);
+		}, 600_000);
+	}
 });
 
 it("each line that resumes, and JAX's that starts, stands in the script that these tests run", () => {
