@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { poll } from "../helpers/etcd-gateway.js";
 import { type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 import { needModules, needTorch, PYTHON } from "../helpers/torch-trainers.js";
@@ -74,9 +75,10 @@ it("a rank that saves is busy, and so are those that wait for it, whatever the l
 		{ env: { PYTHON_EXEC: PYTHON } },
 	);
 	const sign = /rank 0 saves a checkpoint since (9|\d\d)(\.\d)? s/;
-	await waitFor("a status that names it beyond the limit", async () =>
-		sign.test((await site.launch(["status", "saves"]).ended).stdout),
-	);
+	await poll("a status that names it beyond the limit", 200_000, async () => {
+		const status = await site.launch(["status", "saves"]).ended;
+		return sign.test(status.stdout) || undefined;
+	});
 	expect(launch.output.stderr).not.toContain("no step for");
 	expect(launch.hasEnded).toBe(false);
 }, 240_000);

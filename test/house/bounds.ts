@@ -39,14 +39,14 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_900, // raised for torchrun's recipes, and for frameworks' steps and phases
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 70_050, // raised for tests with real frameworks
 			goal: 50_000,
 			...plain,
 		},
