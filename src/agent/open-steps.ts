@@ -146,7 +146,7 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 function openReaders(
 	{ clock, config, onStep }: OpenStepsOptions,
 	processes: () => readonly NodeProcess[],
-	ledger: Pick<RoundLedger, "stepped">,
+	ledger: Pick<RoundLedger, "stepped" | "announced">,
 ): WorkerReaders {
 	return new WorkerReaders({
 		clock,
@@ -157,6 +157,7 @@ function openReaders(
 			const process = processes().find((one) => one.directory === directory);
 			if (process) onStep(process.pid, steps.source);
 		},
+		onPhase: (directory, told, at) => ledger.announced(directory, told, at),
 	});
 }
 

@@ -49,6 +49,8 @@ export function hookPaths(hook: string) {
 		ready: join(hook, "ready.json"),
 		/** Its optimizer steps: 20 characters, replaced in place, worker → agent. */
 		steps: join(hook, "steps"),
+		/** What it is busy with while no step comes, replaced in place, worker → agent. */
+		phase: join(hook, "phase"),
 		/** Its uncaught exception, replaced whole: worker → agent. */
 		exception: join(hook, "exception.json"),
 		/** Its stacks, appended on request: worker → agent. */

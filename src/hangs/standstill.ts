@@ -74,6 +74,8 @@ export interface Standstill {
 	readonly since: number;
 	readonly stillMs: number;
 	readonly limitMs: number;
+	/** Workers that compute, read or write are ended after so long. */
+	readonly slowMs: number;
 	/** When the last step of those that stand still was; undefined: they have made none. */
 	readonly movedAt: number | undefined;
 	/** The workers that it is about, by local rank, while others make steps; undefined: all. */
@@ -102,6 +104,8 @@ const LEARNED_FACTOR = 5;
 /** Fewer steps do not tell how long one usually takes. */
 const LEARNED_STEPS = 5;
 const UNLEARNED_MS = 600_000;
+/** A slow worker is given so many times the limit; by a learned one, as long as without. */
+const SLOW_FACTOR = 3;
 
 /**
  * Undefined if they do not stand still.
@@ -122,15 +126,17 @@ export function judgeStandstill(
 	const limitMs = hangLimit(workers, limits);
 	if (limitMs === undefined) return undefined;
 	const since = Math.max(lastStep, busyUntil);
+	const leastMs = limits.hangMs === "auto" ? UNLEARNED_MS : 0;
+	const slowMs = Math.max(leastMs, SLOW_FACTOR * limitMs);
 	return now < since + limitMs
-		? judgeAlone(workers, limitMs, before, now)
-		: { since, stillMs: now - since, limitMs, movedAt: lastStep };
+		? judgeAlone(workers, { limitMs, slowMs }, before, now)
+		: { since, stillMs: now - since, limitMs, slowMs, movedAt: lastStep };
 }
 
 /** Those that count steps and have made none for the limit, while others have. */
 function judgeAlone(
 	workers: readonly WatchedWorker[],
-	limitMs: number,
+	{ limitMs, slowMs }: Pick<Standstill, "limitMs" | "slowMs">,
 	{ behind }: Pick<KnownBefore, "behind">,
 	now: number,
 ): Standstill | undefined {
@@ -147,6 +153,7 @@ function judgeAlone(
 		since,
 		stillMs: now - since,
 		limitMs,
+		slowMs,
 		movedAt: lastStepOf(still),
 		alone: still.map(({ localRank }) => localRank),
 	};
@@ -163,7 +170,7 @@ export function stillFrom(
 		const { startMs } = limits;
 		const since = firstOf(workers)?.since;
 		if (since === undefined || startMs === 0) return undefined;
-		return Math.max(since + startLimit(startMs), busyUntil);
+		return Math.max(since, busyUntil) + startLimit(startMs);
 	}
 	const limitMs = hangLimit(workers, limits);
 	return limitMs === undefined
@@ -201,13 +208,15 @@ function judgeStart(
 	const first = firstOf(workers);
 	if (first === undefined || startMs === 0) return undefined;
 	const limitMs = startLimit(startMs);
-	const { localRank, since } = first;
+	const { localRank } = first;
+	const since = Math.max(first.since, busyUntilOf(workers));
 	const stillMs = now - since;
 	if (stillMs < limitMs) return undefined;
 	const isUsual = startMs === "auto";
 	const isUnsure = isUsual && !usesGroups();
 	const start = { localRank, isUsual, isUnsure, isUncounted: !countsSteps };
-	return { since, stillMs, limitMs, movedAt: undefined, start };
+	const slowMs = SLOW_FACTOR * limitMs;
+	return { since, stillMs, limitMs, slowMs, movedAt: undefined, start };
 }
 
 /**

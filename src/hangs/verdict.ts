@@ -19,21 +19,17 @@ export function causeOf(
 	return kind === "slow" ? "slow" : "hang";
 }
 
-/** A slow worker is given so many times the limit. */
-const SLOW_FACTOR = 3;
-
 /**
  * How much longer workers may be slow, in milliseconds; 0: their time is over. An evaluation makes no step either: where
  * nobody has asked for a limit of the start, it ends no worker that computes.
  */
 export function slowFor({
 	stillMs,
-	limitMs,
+	slowMs,
 	start,
-}: Pick<Standstill, "stillMs" | "limitMs" | "start">): number {
-	const mostMs = SLOW_FACTOR * limitMs;
-	const leftMs = Math.max(0, mostMs - stillMs);
-	return start?.isUsual && leftMs === 0 ? mostMs : leftMs;
+}: Pick<Standstill, "stillMs" | "slowMs" | "start">): number {
+	const leftMs = Math.max(0, slowMs - stillMs);
+	return start?.isUsual && leftMs === 0 ? slowMs : leftMs;
 }
 
 /** Where a worker has not made its first step, it is the suspect, unless it waits: others may wait for it in vain. */

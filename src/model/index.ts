@@ -14,6 +14,7 @@ export { HANG_KINDS, type Hang, type HangKind, type Suspect } from "./hang.js";
 export { LEDGER, type LedgerRecord } from "./ledger.js";
 export type { Notice, NoticeListener, NoticeOrigin } from "./notice.js";
 export {
+	type BusyWorker,
 	PROGRESS,
 	type ProgressRecord,
 	type WorkerProgress,

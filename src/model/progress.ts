@@ -42,6 +42,17 @@ const workerProgress = fields({
 	pace: optional(pace),
 });
 
+/** What one worker does while no step comes. */
+export type BusyWorker = Infer<typeof busyWorker>;
+
+const busyWorker = fields({
+	localRank: count,
+	/** "saves a checkpoint". */
+	what: token,
+	/** In milliseconds since 1970, to the second. */
+	since: time,
+});
+
 /** `progress/<nodeId>`: the steps of an agent's workers, written under its lease. It only informs people. */
 export type ProgressRecord = Infer<typeof PROGRESS>;
 
@@ -60,4 +71,6 @@ export const PROGRESS = fields({
 	hang: optional(hang),
 	/** Until when one of them has announced that no step comes, in milliseconds since 1970; absent if none has since its last step. */
 	busyUntil: optional(time),
+	/** Absent if there are none. */
+	busy: optional(list(busyWorker)),
 });

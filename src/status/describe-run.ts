@@ -265,14 +265,20 @@ export function findingsOf(
 	nodes: readonly Pick<NodeStatus, "nodeId">[],
 	round: Round,
 	sources: Sources,
-): Pick<RunDocument, "straggler" | "hang"> {
+): Pick<RunDocument, "straggler" | "hang" | "busy"> {
 	const records = nodes.flatMap(
 		({ nodeId }) => progressOf(nodeId, round, sources) ?? [],
+	);
+	const busy = records.flatMap(({ firstRank = 0, busy: workers = [] }) =>
+		workers.map(({ localRank, what, since }) => {
+			return { rank: firstRank + localRank, what, since };
+		}),
 	);
 	const hangs = records.flatMap(({ hang }) => hang ?? []);
 	return {
 		straggler: records.flatMap(({ straggler }) => straggler ?? [])[0] ?? null,
 		hang: hangs.find(({ suspect }) => suspect !== null) ?? hangs[0] ?? null,
+		...(busy.length > 0 && { busy }),
 	};
 }
 

@@ -1,4 +1,5 @@
 import type {
+	BusyWorker,
 	Hang,
 	NextStart,
 	StartKind,
@@ -69,11 +70,18 @@ export interface RunDocument {
 	readonly hang: Hang | null;
 	/** The rank that all others wait for in each step; null if none stands out. */
 	readonly straggler: Straggler | null;
+	/** Who makes no steps now, and why; absent if nobody has said so. */
+	readonly busy?: readonly BusyRank[];
 	/** Members by rank, then the others in order of arrival. */
 	readonly nodes: readonly NodeStatus[];
 	/** What nodes found out about themselves before they joined, also those that did not join. */
 	readonly preflights: readonly PreflightStatus[];
 }
+
+/** What a rank does while no step comes. */
+export type BusyRank = Pick<BusyWorker, "what" | "since"> & {
+	readonly rank: number;
+};
 
 export type PreflightStatus = Pick<
 	PreflightRecord,

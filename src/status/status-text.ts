@@ -12,6 +12,7 @@ import type {
 import {
 	backWords,
 	budgetOwner,
+	busyInWords,
 	forEachOwner,
 	hangInWords,
 	leftOfNode,
@@ -49,6 +50,7 @@ export function formatStatus(status: RunDocument, wallTime: number): string {
 			status.hang
 				? `  no step for ${ago(status.hang.since)}: ${hangInWords(status.hang)}`
 				: "",
+			...busyInWords(status.busy ?? [], ago).map((words) => `  ${words}`),
 			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
 			...coldReasons(status.nodes),

@@ -7,6 +7,7 @@ import {
 import type { Hang, Straggler } from "../model/index.js";
 import type { Awaited, NodeList, NoticeRecord } from "../rendezvous/index.js";
 import type {
+	BusyRank,
 	NodeStatus,
 	RestartBudget,
 	RunDocument,
@@ -155,6 +156,20 @@ export function stragglerInWords({
 	const each = formatDuration(lostSecondsPerStep * 1_000);
 	const all = formatDuration(lostSeconds * 1_000);
 	return `each step waits for rank ${rank} on ${node}: ${each}, ${all} in all`;
+}
+
+/** "rank 0 saves a checkpoint since 40 s (and 3 more ranks)": a line for each thing that ranks do. */
+export function busyInWords(
+	busy: readonly BusyRank[],
+	ago: (time: number) => string,
+): readonly string[] {
+	return [...new Set(busy.map(({ what }) => what))].map((what) => {
+		const ranks = busy.filter((one) => one.what === what);
+		const since = Math.min(...ranks.map((one) => one.since));
+		const others = formatCount(ranks.length - 1, "more rank");
+		const more = ranks.length === 1 ? "" : ` (and ${others})`;
+		return `rank ${ranks[0]?.rank} ${what} since ${ago(since)}${more}`;
+	});
 }
 
 /** "rank 2 on node-b: it has not entered gloo:all_reduce …, at train.py:41 in load_batch". */

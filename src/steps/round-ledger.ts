@@ -1,4 +1,3 @@
-import type { ReceivedReply } from "../channel/index.js";
 import type { Furthest, StartSource } from "../model/index.js";
 import { type LedgerEntry, newEntry, recordOf } from "./ledger-entry.js";
 import { LedgerWriter, type LedgerWriterOptions } from "./ledger-writer.js";
@@ -16,6 +15,7 @@ import {
 	type WorkNews,
 	workUntil,
 } from "./work.js";
+import type { Announcement } from "./worker-reader.js";
 import type { WorkerSteps } from "./worker-steps.js";
 
 /** So late a report may be heard, in milliseconds: the newest of fast steps are read once a second. */
@@ -28,8 +28,6 @@ const STARTS_MS = 1_000;
 const SILENT_MS = 10_000;
 /** Later than the others write what they did, and before the first step is counted, in milliseconds. */
 const ASK_AFTER_MS = 1_500;
-
-type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
 export interface RoundLedgerOptions extends LedgerWriterOptions {
 	readonly nodeId: string;
@@ -96,7 +94,7 @@ export class RoundLedger {
 	};
 
 	/** Takes a worker's report, after the step in it. */
-	announced(directory: string, report: Progress, saidAt: number): void {
+	announced(directory: string, report: Announcement, saidAt: number): void {
 		const { busy, for_seconds: seconds = 0 } = report;
 		const at = this.inOrder(directory, saidAt);
 		const kind = busy === undefined ? null : announcedBy(busy);

@@ -24,21 +24,29 @@ export interface CountedSteps {
 	readonly ownSeconds: number;
 }
 
-/** Reads the steps that the hook in a worker counts. The file is opened each time: a worker's next process makes a new one. */
-export class HookSteps {
-	private readonly buffer = Buffer.alloc(3 * LENGTH);
+/** A small file of the hook. It is opened each time: a worker's next process makes a new one. */
+class HookFile {
+	private readonly buffer: Buffer;
 
-	/** @param path see docs/channel.md */
-	constructor(private readonly path: string) {}
+	/** @param length how much of it is read, in bytes */
+	constructor(
+		private readonly path: string,
+		length: number,
+	) {
+		this.buffer = Buffer.alloc(length);
+	}
 
-	/** Undefined if the hook has counted none. Never throws. */
-	read(): CountedSteps | undefined {
+	/** Its text, and when it was written, in milliseconds since 1970; undefined if it is not there. Never throws. */
+	read(): { readonly text: string; readonly writtenAt: number } | undefined {
 		// Most workers never have one, and an exception costs more than a look.
 		if (!existsSync(this.path)) return undefined;
 		try {
 			const fd = openSync(this.path, READ_ONLY);
 			try {
-				return this.countedAt(fd);
+				const { length } = this.buffer;
+				const read = readSync(fd, this.buffer, 0, length, 0);
+				const text = this.buffer.toString("utf8", 0, read);
+				return { text, writtenAt: fstatSync(fd).mtimeMs };
 			} finally {
 				closeSync(fd);
 			}
@@ -46,22 +54,70 @@ export class HookSteps {
 			return undefined;
 		}
 	}
+}
 
-	private countedAt(fd: number): CountedSteps | undefined {
-		const { buffer } = this;
-		const read = readSync(fd, buffer, 0, buffer.length, 0);
-		const steps = this.numberAt(0, read);
+function numberIn(text: string, index: number): number | undefined {
+	const digits = text.slice(index * LENGTH, (index + 1) * LENGTH).trim();
+	return /^\d{1,20}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** Reads the steps that the hook in a worker counts. */
+export class HookSteps {
+	private readonly file: HookFile;
+
+	/** @param path see docs/channel.md */
+	constructor(path: string) {
+		this.file = new HookFile(path, 3 * LENGTH);
+	}
+
+	/** Undefined if the hook has counted none. Never throws. */
+	read(): CountedSteps | undefined {
+		const { text, writtenAt: madeAt } = this.file.read() ?? {};
+		if (text === undefined || madeAt === undefined) return undefined;
+		const steps = numberIn(text, 0);
 		if (steps === undefined || !Number.isSafeInteger(steps)) return undefined;
-		const timed = this.numberAt(LENGTH, read) ?? 0;
-		const ownSeconds = (this.numberAt(2 * LENGTH, read) ?? 0) / 1e9;
-		return { steps, timed, ownSeconds, madeAt: fstatSync(fd).mtimeMs };
+		const timed = numberIn(text, 1) ?? 0;
+		const ownSeconds = (numberIn(text, 2) ?? 0) / 1e9;
+		return { steps, timed, ownSeconds, madeAt };
+	}
+}
+
+/** Of the words in the hook's file, in bytes. */
+const PHASE_WORDS = 40;
+
+/** What a worker is busy with by its hook. Times are milliseconds since 1970. */
+export interface ToldPhase {
+	/** "saves a checkpoint". */
+	readonly what: string;
+	readonly since: number;
+	/** From then on it may hang. */
+	readonly until: number;
+}
+
+/** Reads what the hook in a worker says that it is busy with. */
+export class HookPhase {
+	private readonly file: HookFile;
+
+	/** @param path see docs/channel.md */
+	constructor(path: string) {
+		this.file = new HookFile(path, 2 * LENGTH + PHASE_WORDS);
 	}
 
-	private numberAt(from: number, read: number): number | undefined {
-		const end = Math.min(from + LENGTH, read);
-		const text = this.buffer.toString("latin1", from, end).trim();
-		return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
+	/** Undefined if it is busy with nothing else than steps. Never throws. */
+	read(): ToldPhase | undefined {
+		const { text = "", writtenAt = 0 } = this.file.read() ?? {};
+		const [since, seconds] = [numberIn(text, 0), numberIn(text, 1)];
+		const what = withoutControls(text.slice(2 * LENGTH));
+		if (since === undefined || seconds === undefined || what === "") {
+			return undefined;
+		}
+		return { what, since, until: writtenAt + seconds * 1_000 };
 	}
+}
+
+/** Words of a worker, which may become part of a record and of a line. */
+export function withoutControls(text: string): string {
+	return text.replace(/\p{Cc}+/gu, " ").trim();
 }
 
 /** More than this of what a worker wrote since the last look is not searched: its last lines have the newest step. */

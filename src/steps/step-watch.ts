@@ -178,11 +178,12 @@ export class StepWatch {
 		const { instance, round } = this.place;
 		const { found } = judge;
 		const { busyUntil } = readers;
+		const busy = readers.busy();
 		const now = clock.now();
 		const isEarly = now - this.publishedAt < PUBLISH_EVERY_MS;
 		if (isEarly || (!isCounting && busyUntil === undefined)) return;
 		const steps = workers.map(({ localRank, step }) => `${localRank}:${step}`);
-		const news = `${instance} ${round} ${steps.join()} ${JSON.stringify(found)} ${busyUntil}`;
+		const news = `${instance} ${round} ${steps.join()} ${JSON.stringify([found, busy])} ${busyUntil}`;
 		if (news === this.published) return;
 		this.published = news;
 		this.publishedAt = now;
@@ -195,6 +196,7 @@ export class StepWatch {
 			workers,
 			straggler,
 			busyUntil,
+			...(busy.length > 0 && { busy }),
 			...found,
 		});
 	}

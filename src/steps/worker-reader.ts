@@ -1,9 +1,14 @@
 import type { Clock } from "../base/clock.js";
-import type { ReceivedReply } from "../channel/index.js";
+import type { HookPaths, ReceivedReply } from "../channel/index.js";
 import type { HeldFile } from "../logs/index.js";
 import type { Pace, StepSource } from "../model/index.js";
 import { OwnTime } from "./pace.js";
-import { HookSteps, OutputSteps } from "./sources.js";
+import {
+	HookPhase,
+	HookSteps,
+	OutputSteps,
+	withoutControls,
+} from "./sources.js";
 import {
 	type Movement,
 	noteMove,
@@ -14,12 +19,25 @@ import {
 
 type Progress = ReceivedReply & { readonly kind: "PROGRESS" };
 
+/** What a worker announces: that no step comes for so long, or with none of both that steps come again. */
+export type Announcement = Partial<
+	Pick<Progress, "kind" | "busy" | "for_seconds">
+>;
+
+/** What a worker does while no step comes. Times are on the agent's steady clock. */
+export interface Busy {
+	/** "saves a checkpoint". */
+	readonly what: string;
+	readonly since: number;
+	readonly until: number;
+}
+
 /** What is read of one worker process. */
 export interface ReaderOptions {
 	readonly clock: Pick<Clock, "now" | "wallTime">;
 	readonly pattern: RegExp;
-	/** The hook's file; it may not exist. */
-	readonly hookFile: string;
+	/** The hook's files; they may not exist. */
+	readonly hookFiles: Pick<HookPaths, "steps" | "phase">;
 	/** Its redirected output, and where in the files this process begins. */
 	readonly outputs: readonly {
 		readonly file: HeldFile;
@@ -27,11 +45,15 @@ export interface ReaderOptions {
 	}[];
 	/** Called with each new step. */
 	readonly onStep?: ((steps: WorkerSteps) => void) | undefined;
+	/** Called when the hook tells of a phase, or of its end. */
+	readonly onPhase?: ((told: Announcement, at: number) => void) | undefined;
 }
 
 /** The most numbers that are kept of a report, and the longest name. */
 const MOST_METRICS = 20;
 const LONGEST_NAME = 60;
+/** Of what a worker says that it is busy with, in characters. */
+const LONGEST_BUSY = 60;
 const NEVER = Number.NEGATIVE_INFINITY;
 /** The hook's number has its place in a file; a report and a line of output need a new one. */
 const SUREST_FIRST: readonly StepSource[] = ["hook", "report", "output"];
@@ -46,18 +68,23 @@ export class WorkerReader {
 	private readonly last = new Map<StepSource, number>();
 	private known: WorkerSteps | undefined;
 	private moved: Movement | undefined;
-	private announcedUntil = NEVER;
+	/** By its reports, until its next step. */
+	private announced: Busy | undefined;
+	/** By its hook, until its next step; once it is over it lasts until that moment. */
+	private phase: Busy | undefined;
+	/** When the hook's present phase began, as it says. */
+	private phaseBegan: number | undefined;
+	private readonly hookPhase: HookPhase;
 	/** When it was last looked at. */
 	private lookedAt: number | undefined;
 	private readonly clock: ReaderOptions["clock"];
 	private readonly ownTime = new OwnTime();
 
-	private readonly onStep: (steps: WorkerSteps) => void;
-
-	constructor({ clock, pattern, hookFile, outputs, onStep }: ReaderOptions) {
+	constructor(private readonly options: ReaderOptions) {
+		const { clock, pattern, hookFiles, outputs } = options;
 		this.clock = clock;
-		this.onStep = onStep ?? (() => {});
-		this.hook = new HookSteps(hookFile);
+		this.hook = new HookSteps(hookFiles.steps);
+		this.hookPhase = new HookPhase(hookFiles.phase);
 		this.outputs = outputs.map(
 			({ file, startBytes }) => new OutputSteps(pattern, file, startBytes),
 		);
@@ -85,14 +112,23 @@ export class WorkerReader {
 
 	/** Until when it has announced that no step comes. */
 	get busyUntil(): number {
-		return this.announcedUntil;
+		const { announced, phase } = this;
+		return Math.max(announced?.until ?? NEVER, phase?.until ?? NEVER);
+	}
+
+	/** What it does now while no step comes. */
+	busyAt(now: number): Busy | undefined {
+		return [this.announced, this.phase].find(
+			(one) => one !== undefined && one.until > now,
+		);
 	}
 
 	/** The worker goes on in another round. */
 	beginRound(): void {
 		this.known = undefined;
 		this.moved = undefined;
-		this.announcedUntil = NEVER;
+		this.announced = undefined;
+		this.phase = undefined;
 		this.ownTime.clear();
 	}
 
@@ -106,10 +142,12 @@ export class WorkerReader {
 		if (busy === undefined) return;
 		// A step made before this report must not be seen after it, and end what it announces.
 		this.look(now);
-		this.announcedUntil = now + seconds * 1_000;
+		const what = `is busy: ${withoutControls(busy).slice(0, LONGEST_BUSY)}`;
+		const since = this.announced?.what === what ? this.announced.since : now;
+		this.announced = { what, since, until: now + seconds * 1_000 };
 	}
 
-	/** Looks at the hook's file and the output. */
+	/** Looks at the hook's files and the output. */
 	look(now: number): void {
 		const counted = this.hook.read();
 		if (counted !== undefined) {
@@ -117,6 +155,7 @@ export class WorkerReader {
 			this.see({ source: "hook", step: counted.steps }, at);
 			this.ownTime.note(counted);
 		}
+		this.lookAtPhase(now);
 		this.lookedAt = now;
 		// The output is searched only for want of something better.
 		if (this.last.has("hook") || this.last.has("report")) return;
@@ -125,6 +164,27 @@ export class WorkerReader {
 			if (last === undefined) continue;
 			this.see({ source: "output", step: last }, now, first !== last);
 		}
+	}
+
+	private lookAtPhase(now: number): void {
+		const told = this.hookPhase.read();
+		const isNew = told?.since !== this.phaseBegan;
+		this.phaseBegan = told?.since;
+		if (told !== undefined) {
+			const ago = this.clock.wallTime() - now;
+			const [since, until] = [told.since - ago, told.until - ago];
+			this.phase = { what: told.what, since, until };
+		} else if (isNew && this.phase !== undefined) {
+			// Until its next step the time counts from here.
+			const until = Math.min(now, this.phase.until);
+			this.phase = { ...this.phase, until };
+		}
+		// What it has reported itself says more, and lasts.
+		if (!isNew || this.announced !== undefined) return;
+		const seconds = told && (told.until - told.since) / 1_000;
+		const said = told ? { busy: told.what, for_seconds: seconds } : {};
+		const at = told ? (this.phase?.since ?? now) : now;
+		this.options.onPhase?.(said, Math.min(now, at));
 	}
 
 	/** The steady time of a step that is seen `now`: it was made after the last look. */
@@ -144,7 +204,7 @@ export class WorkerReader {
 		this.known = noteStep(known, seen, now);
 		const isNew =
 			this.known.step !== known?.step || this.known.source !== known.source;
-		if (isNew) this.onStep(this.known);
+		if (isNew) this.options.onStep?.(this.known);
 		// Each source tells that the worker lives, not only the one whose numbers are shown. But a first number in the output
 		// may be any text: a program that only says where it begins counts no steps.
 		const isMove = before === undefined ? source !== "output" : before !== step;
@@ -152,8 +212,9 @@ export class WorkerReader {
 	}
 
 	private move(now: number): void {
-		this.moved = noteMove(this.moved, now, this.announcedUntil !== NEVER);
-		this.announcedUntil = NEVER;
+		this.moved = noteMove(this.moved, now, this.busyUntil !== NEVER);
+		this.announced = undefined;
+		this.phase = undefined;
 	}
 }
 

@@ -4,10 +4,10 @@ import {
 	hookPaths,
 	type ReceivedReply,
 } from "../channel/index.js";
-import type { WorkerProgress } from "../model/index.js";
+import type { BusyWorker, WorkerProgress } from "../model/index.js";
 import type { NodeProcess } from "./node.js";
 import { Arrivals } from "./pace.js";
-import { WorkerReader } from "./worker-reader.js";
+import { type Announcement, WorkerReader } from "./worker-reader.js";
 import { stepRate, type WorkerSteps } from "./worker-steps.js";
 
 export interface WorkerReadersOptions {
@@ -17,6 +17,8 @@ export interface WorkerReadersOptions {
 	readonly clock: Pick<Clock, "now" | "wallTime">;
 	/** Called with each new step of the process that has this channel. */
 	readonly onStep: (directory: string, steps: WorkerSteps) => void;
+	/** Called when the hook of that process tells of a phase, or of its end. */
+	readonly onPhase: (directory: string, told: Announcement, at: number) => void;
 }
 
 /** A reader of the steps of each present worker process. */
@@ -53,6 +55,19 @@ export class WorkerReaders {
 		const readers = [...this.readers.values()];
 		const until = readers.map(({ busyUntil }) => busyUntil);
 		return Math.max(...until) - this.options.clock.now();
+	}
+
+	/** What workers do now while no step comes. */
+	busy(): readonly BusyWorker[] {
+		const now = this.options.clock.now();
+		const wallTime = this.options.clock.wallTime();
+		return this.options.processes().flatMap((process) => {
+			const busy = this.of(process).busyAt(now);
+			if (busy === undefined) return [];
+			const { localRank } = process;
+			const since = Math.round((wallTime - now + busy.since) / 1_000) * 1_000;
+			return [{ localRank, what: busy.what, since }];
+		});
 	}
 
 	/** How far the workers of the present round have come; only those that have made a step. */
@@ -127,15 +142,16 @@ export class WorkerReaders {
 	of({ directory, logs }: NodeProcess): WorkerReader {
 		const known = this.readers.get(directory);
 		const streams = [logs?.stdout, logs?.stderr];
-		const { clock, pattern, onStep } = this.options;
+		const { clock, pattern, onStep, onPhase } = this.options;
 		const reader =
 			known ??
 			new WorkerReader({
 				clock,
 				pattern,
-				hookFile: hookPaths(channelPaths(directory).hook).steps,
+				hookFiles: hookPaths(channelPaths(directory).hook),
 				outputs: streams.flatMap((stream) => stream ?? []),
 				onStep: (steps) => onStep(directory, steps),
+				onPhase: (told, at) => onPhase(directory, told, at),
 			});
 		this.readers.set(directory, reader);
 		return reader;

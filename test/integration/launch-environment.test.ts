@@ -47,6 +47,7 @@ it("a worker gets torchrun's environment, elastic-run's own and its user's, and 
 		OMP_NUM_THREADS: "1",
 		PYTHONUNBUFFERED: "",
 		PYTHONFAULTHANDLER: "1",
+		TQDM_MININTERVAL: "5",
 		MY_OWN: "kept",
 		ELASTIC_RUN_CHANNEL: expect.stringContaining(
 			`${site.channels}/elastic-run-`,

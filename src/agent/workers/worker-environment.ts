@@ -95,6 +95,8 @@ function defaults(info: WorkerInfo): Record<string, string> {
 	return {
 		PYTHONUNBUFFERED: "1",
 		PYTHONFAULTHANDLER: "1",
+		// The console shows a bar as often; each redraw stays in the worker's file.
+		TQDM_MININTERVAL: "5",
 		// Several workers that each start a thread per core slow each other down.
 		...(info.localWorldSize > 1 ? { OMP_NUM_THREADS: "1" } : {}),
 	};

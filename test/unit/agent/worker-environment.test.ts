@@ -119,6 +119,7 @@ it("sets torchrun's names with torchrun's meanings, and its own", () => {
 		OMP_NUM_THREADS: "1",
 		PYTHONUNBUFFERED: "1",
 		PYTHONFAULTHANDLER: "1",
+		TQDM_MININTERVAL: "5",
 	});
 });
 

@@ -20,7 +20,7 @@ import { onTestFinished } from "../../helpers/this-test.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 import { workerSlot } from "../../helpers/worker-slots.js";
 
-const STILL = { limitMs: 60_000, stillMs: 61_000 } as const;
+const STILL = { limitMs: 60_000, slowMs: 180_000, stillMs: 61_000 } as const;
 
 /** No system has so many pids. */
 const GONE: WorkerProcess = {

@@ -63,6 +63,7 @@ function open(
 	const readers = new WorkerReaders({
 		...{ clock, pattern: /step (\d+)/, processes: () => processes },
 		onStep: (_directory, { step }) => void counted.push(step),
+		onPhase: () => {},
 	});
 	const hangWatch = new HangWatch({
 		...{ clock, processes: () => processes, readers },

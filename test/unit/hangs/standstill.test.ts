@@ -117,7 +117,7 @@ describe("a standstill", () => {
 			[worker(0, [1_000]), worker(1, [1_000, 70_000])],
 			{},
 			130_000,
-			{ stillMs: 60_000, limitMs: 60_000 },
+			{ stillMs: 60_000, limitMs: 60_000, slowMs: 180_000 },
 		],
 		[
 			"counts from the end of what was announced",
@@ -138,14 +138,14 @@ describe("a standstill", () => {
 			[worker(0, [...FOUR, 2_000])],
 			{ hangMs: "auto" },
 			62_000,
-			{ limitMs: 60_000 },
+			{ limitMs: 60_000, slowMs: 600_000 },
 		],
 		[
 			"is one after five times the longest step where the limit is learned",
 			[worker(0, [0, 100_000, 100_100, 100_200, 101_000])],
 			{ hangMs: "auto" },
 			601_000,
-			{ limitMs: 500_000 },
+			{ limitMs: 500_000, slowMs: 1_500_000 },
 		],
 		[
 			"needs ten minutes where the limit is to be learned from too few steps",

@@ -44,7 +44,7 @@ it("A5 a rank that is ended in place of a suspect elsewhere is told as that", ()
 });
 
 it("J11 rules are told that a worker without steps computes, reads or writes", () => {
-	const still = { since: 0, limitMs: 60_000, stillMs: 61_000 };
+	const still = { since: 0, limitMs: 60_000, slowMs: 180_000, stillMs: 61_000 };
 	expect(causeOf(still, { kind: "slow" })).toBe("slow");
 	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
 	const start = {
@@ -98,7 +98,7 @@ it.each([
 ])("A5 slow workers have %s", (_, stillMs, isUsual, leftMs) => {
 	const about = { localRank: 0, isUncounted: true, isUnsure: false };
 	const start = isUsual === undefined ? undefined : { ...about, isUsual };
-	expect(slowFor({ stillMs, limitMs: 60_000, start })).toBe(leftMs);
+	expect(slowFor({ stillMs, slowMs: 180_000, start })).toBe(leftMs);
 });
 
 it("A4 a worker without its first step is no suspect while it waits for others", () => {

@@ -79,6 +79,11 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 		const shown = formatStatus(
 			runStatus({
 				hang: { kind: "hung", since: NOW - 35_000, suspect },
+				busy: [
+					{ rank: 0, what: "saves a checkpoint", since: NOW - 40_000 },
+					{ rank: 1, what: "evaluates", since: NOW - 5_000 },
+					{ rank: 3, what: "evaluates", since: NOW - 6_000 },
+				],
 				straggler: {
 					...{ rank: 2, node: "b", lostSecondsPerStep: 0.031 },
 					...{ lostSeconds: 12.4, since: NOW },
@@ -86,8 +91,10 @@ d       default  -      ready (spare)  60.0 s  77 on 10.0.0.1      101 102
 			}),
 			NOW,
 		);
-		expect(shown.split("\n").slice(3, 5)).toEqual([
+		expect(shown.split("\n").slice(3, 7)).toEqual([
 			"  no step for 35.0 s: rank 2 on b: it has not entered gloo:all_reduce, at train.py:41 in load_batch",
+			"  rank 0 saves a checkpoint since 40.0 s",
+			"  rank 1 evaluates since 6.0 s (and 1 more rank)",
 			"  each step waits for rank 2 on b: 31 ms, 12.4 s in all",
 		]);
 	});

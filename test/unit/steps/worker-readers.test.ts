@@ -14,6 +14,7 @@ function readersOf(reports: readonly (readonly number[])[]) {
 		processes: () => processes,
 		clock: new VirtualClock(),
 		onStep: () => {},
+		onPhase: () => {},
 	});
 	for (const [localRank, steps] of reports.entries()) {
 		for (const step of steps) {

@@ -19,6 +19,17 @@ STEPS_DESCRIPTORS = (950, 250)
 """From where on to look for a free descriptor, by preference: scripts that close or expect low ones are not met. The two
 are apart, so that none gets the other's number after a script has closed both."""
 
+_FRAMEWORKS = (
+    "torch.serialization",
+    "torch.distributed.checkpoint.state_dict_saver",
+    "accelerate.accelerator",
+    "datasets.arrow_dataset",
+    "transformers.trainer",
+    "lightning.pytorch.trainer.connectors.callback_connector",
+    "pytorch_lightning.trainer.connectors.callback_connector",
+)
+"""Modules that _elastic_run_frameworks.py listens to."""
+
 _LOOKS = 16
 """How many descriptors are looked at."""
 
@@ -137,13 +148,15 @@ class _Hook:
         self.torch_socket = None
         self.process_group = None
         self.torch = None
+        self.frameworks = None
+        self.has_warned = False
         self.trainer = None
         self.notes = None
         self.is_ending = False
 
     def begin(self):
         """From now on the launcher's questions go to this process."""
-        for stale in ("steps", "ready.json", "exception.json", "torch.sock"):
+        for stale in ("steps", "phase", "ready.json", "exception.json", "torch.sock"):
             # Of an owner that is dead.
             try:
                 os.unlink(self.path(stale))
@@ -154,34 +167,55 @@ class _Hook:
         self.tell()
 
     def watch_torch(self):
-        listeners = ("torch.distributed.distributed_c10d", "torch")
+        listeners = {name: self.torch_imported for name in ("torch.distributed.distributed_c10d", "torch")}
+        listeners.update((name, self.framework_imported) for name in _FRAMEWORKS)
         note = None if self.notes is None else self.notes.note
-        _Imports({name: self.torch_imported for name in listeners}, note).install()
+        _Imports(listeners, note, self.warn).install()
 
     def watch_exceptions(self):
         _Imports({"threading": _elastic_run_exceptions.watch(self.raised)}).install()
 
     def raised(self, thread, *exception):
         """Leaves the newest exception for the launcher; the one that ends the process stays."""
+        if self.is_ending or not self.is_asked():
+            return
         pid = os.getpid()
         start_time = _start_time(pid)
-        is_asked = self.asked() == "%d %s\n" % (pid, start_time)
-        if not is_asked or self.is_ending:
-            return
         self.is_ending = thread is None
         temporary = self.path("exception.json.tmp")
         _write(temporary, _elastic_run_exceptions.text_of(thread, *exception, pid, start_time))
         os.replace(temporary, self.path("exception.json"))
 
-    def asked(self):
-        """The process that is asked what the worker does: the one that trains, else the owner."""
+    def is_asked(self):
+        """Whether this process is asked what the worker does: the one that trains, else the owner."""
+        pid = os.getpid()
         trainer = _read_owner(self.path("trainer"))
-        return trainer if _lives(trainer) else _read_owner(self.path("owner"))
+        asked = trainer if _lives(trainer) else _read_owner(self.path("owner"))
+        return asked == "%d %s\n" % (pid, _start_time(pid))
 
     def torch_imported(self, module):
         if self.torch is None:
             self.torch = load("_elastic_run_torch").TorchHook(self)
         self.torch.imported(module)
+
+    def framework_imported(self, module):
+        if self.frameworks is None:
+            code = load("_elastic_run_frameworks")
+            self.frameworks = code.Frameworks(self, code.Phases(self))
+        self.frameworks.imported(module)
+
+    def warn(self, what, error):
+        """Says once what this hook cannot follow here. Never raises."""
+        if self.has_warned:
+            return
+        self.has_warned = True
+        try:
+            import warnings
+
+            words = "elastic-run's hook cannot follow %s here: %s: %s (--no-hook leaves it out)"
+            warnings.warn(words % (what, type(error).__name__, error), RuntimeWarning, stacklevel=2)
+        except Exception:
+            pass  # Warnings are errors in this program.
 
     def trains(self):
         """Called by a process that trains. The first that does is the one to ask: the hook's owner may be a program that
@@ -317,9 +351,10 @@ def changes(before, after):
 class _Imports:
     """Calls back when a module has been executed, and imports none: a finder that finds what the others find."""
 
-    def __init__(self, listeners, note=None):
+    def __init__(self, listeners, note=None, warn=lambda *_: None):
         self._listeners = listeners
         self._note = note
+        self._warn = warn
 
     def install(self):
         for name in list(self._listeners):
@@ -359,8 +394,8 @@ class _Imports:
         try:
             if listener is not None:
                 listener(module)
-        except Exception:
-            pass  # A version of torch that is made otherwise.
+        except Exception as error:
+            self._warn(name, error)  # A version that is made otherwise.
 
 
 def _free_signal():

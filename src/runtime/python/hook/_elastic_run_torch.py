@@ -37,9 +37,9 @@ class TorchHook:
         self.steps = _Steps(self.hook)
         counter = self.steps.counter(is_compiling, model.forward)
         sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(counter)
-        self.time_forward(model, is_compiling)
+        self.time_forward(model, is_compiling, torch.is_grad_enabled)
 
-    def time_forward(self, model, is_compiling):
+    def time_forward(self, model, is_compiling, is_grad_enabled):
         """Notes when a rank has nothing more to do before it waits for the others: at the end of its model's forward
         pass, because the backward pass of DistributedDataParallel waits for the slowest rank."""
         import functools
@@ -52,6 +52,7 @@ class TorchHook:
             result = forward(self, *args, **kwargs)
             if not is_compiling():
                 steps.ready_at = clock()
+                steps.passed(self.training or is_grad_enabled())
             return result
 
         model.forward = functools.wraps(forward)(_looks_like(forward, timed_forward))
@@ -132,60 +133,99 @@ def _open_torch_server(path):
 
 
 class _Steps:
-    """What the file `steps` says, and when this rank was last ready to wait for the others."""
+    """What the file `steps` says, and when this rank was last ready to wait for the others.
+
+    An optimizer that steps again begins a new step: those of a GAN take turns, and one may make its step inside of another's.
+    A trainer that counts by itself is believed.
+    """
 
     def __init__(self, hook):
         import time
+        from weakref import WeakSet
 
         self.hook = hook
         self.clock = time.perf_counter_ns
         self.ready_at = None
+        self.steps = self.timed = self.own = self.next_try = 0
+        self.before = self.descriptor = None
+        self.is_counting = True
+        self.is_timed = False
+        """A time of this step has been counted."""
+        self.is_taken = False
+        """A trainer counts."""
+        self.stepped = WeakSet()
+        """The optimizers that have made theirs in this step."""
+        # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
+        os.register_at_fork(after_in_child=self.stop)
+
+    def stop(self):
+        self.is_counting = self.is_counting and self.steps == 0
+
+    def take(self, step):
+        """A trainer has come so far."""
+        self.is_taken = True
+        if step != self.steps and self.is_counting:
+            self.steps = step
+            self.tell()
+
+    def passed(self, trains):
+        """A model of all ranks has made a pass, for training or for an evaluation."""
+        frameworks = self.hook.frameworks
+        if frameworks is not None:
+            frameworks.passed(trains)
 
     def counter(self, is_compiling, torchs):
-        """What torch calls after each step of an optimizer: it replaces the numbers in the file. `torchs` is any function of
-        torch's that its compiler leaves to Python."""
-        hook, clock, pwrite = self.hook, self.clock, os.pwrite
-        steps = timed = own = next_try = 0
-        before = descriptor = None
-        is_counting = True
+        """What torch calls after each step of an optimizer. `torchs` is any function of torch's that its compiler leaves to
+        Python."""
+        clock = self.clock
 
-        def count(_optimizer, _args, _kwargs):
-            nonlocal steps, timed, own, next_try, before, descriptor
-            if is_compiling() or not is_counting:
+        def count(optimizer, _args, _kwargs):
+            if is_compiling() or not self.is_counting:
                 return
             now = clock()
-            steps += 1
-            if self.ready_at is not None and before is not None:
-                timed += 1
-                own += self.ready_at - before
-            before, self.ready_at = now, None
-            if descriptor is None and steps < next_try:
+            if self.ready_at is not None and self.before is not None:
+                self.own += self.ready_at - self.before
+                self.is_timed = True
+            self.before, self.ready_at = now, None
+            if self.is_taken:
                 return
-            text = b"%20d" % steps if timed == 0 else b"%20d%20d%20d" % (steps, timed, own)
-            try:
-                if descriptor is not None:
-                    pwrite(descriptor, text, 0)
-                    return
-                next_try = steps + _TRY_EVERY
-                if hook.trains():
-                    # It must be there when the launcher sees the first step.
-                    hook.learn()
-                    descriptor = _open_steps(hook.path("steps"), text)
-                    hook.listen_again()
-            except Exception:
-                descriptor = None
-                next_try = 0
+            stepped = self.stepped
+            if len(stepped) > 0 and optimizer not in stepped:
+                stepped.add(optimizer)
+                return
+            stepped.clear()
+            stepped.add(optimizer)
+            self.steps += 1
+            self.tell()
 
-        def stop():
-            nonlocal is_counting
-            is_counting = is_counting and steps == 0
-
-        # The steps of a forked child are not those of its parent. But a parent that made none may have forked the trainer.
-        os.register_at_fork(after_in_child=stop)
         # Where torch's compiler follows a step, it goes on there, and finds neither a module that it cannot import nor a
         # reason to compile what it would leave to Python. (So `torch.jit` says what it has replaced.)
         count._torchdynamo_inline = _nothing
         return _looks_like(torchs, count)
+
+    def tell(self):
+        """Replaces the numbers in the file."""
+        hook, descriptor = self.hook, self.descriptor
+        self.passed(True)
+        self.timed += self.is_timed
+        self.is_timed = False
+        if descriptor is None and self.steps < self.next_try:
+            return
+        numbers = (self.steps, self.timed, self.own)
+        text = b"%20d" % self.steps if self.timed == 0 else b"%20d%20d%20d" % numbers
+        try:
+            if descriptor is not None:
+                os.pwrite(descriptor, text, 0)
+                return
+            self.next_try = self.steps + _TRY_EVERY
+            if hook.trains():
+                # It must be there when the launcher sees the first step.
+                hook.learn()
+                self.descriptor = _open_steps(hook.path("steps"), text)
+                hook.listen_again()
+        except Exception:
+            self.descriptor = None
+            self.next_try = 0
 
 
 def _nothing(_optimizer, _args, _kwargs):
