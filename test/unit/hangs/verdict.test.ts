@@ -44,17 +44,16 @@ it("A5 a rank that is ended in place of a suspect elsewhere is told as that", ()
 });
 
 it("J11 rules are told that a worker without steps computes, reads or writes", () => {
-	const still = { since: 0, limitMs: 60_000, slowMs: 180_000, stillMs: 61_000 };
-	expect(causeOf(still, { kind: "slow" })).toBe("slow");
-	expect(causeOf(still, { kind: "stopped" })).toBe("hang");
+	const late = { start: undefined };
+	expect(causeOf(late, { kind: "slow" })).toBe("slow");
+	expect(causeOf(late, { kind: "stopped" })).toBe("hang");
 	const start = {
 		localRank: 0,
 		isUncounted: false,
 		isUsual: false,
 		isUnsure: false,
 	};
-	const first = { ...still, start };
-	expect(causeOf(first, { kind: "slow" })).toBe("start");
+	expect(causeOf({ start }, { kind: "slow" })).toBe("start");
 });
 
 it("C5 its stack has the user's lines, and says what they have called", () => {
@@ -71,8 +70,8 @@ it("C5 its stack has the user's lines, and says what they have called", () => {
 		frame("/job/train.py", "<module>", 60),
 	];
 	const own = {
-		...{ rank: 1, localRank: 0, nodeId: "a", step: 3, activity: "idle" },
-		...{ frames, groups: [] },
+		...{ rank: 1, localRank: 0, nodeId: "a", pid: 7, step: 3 },
+		...{ activity: "idle", frames, groups: [] },
 	} as const;
 	const suspect = { rank: 1, node: "a", why: WHY, where: null };
 	const verdict = {
