@@ -33,6 +33,7 @@ const NEEDED = [
 	"dist/python-hook/_elastic_run_warm_environment.py",
 	"dist/python-hook/_elastic_run_warm_imports.py",
 	"dist/python-hook/_elastic_run_warm_learned.py",
+	"dist/python-hook/_elastic_run_warm_parked.py",
 	"dist/python-hook/_elastic_run_warm_worker.py",
 	"dist/reaper/reaper.py",
 	"dist/reaper/reaper.pl",

@@ -10,8 +10,8 @@ import type {
 	StartFacts,
 } from "./ahead.js";
 import { workerStream } from "./forked-worker.js";
-import type { LeftOut } from "./helper-messages.js";
-import { HelperProcess } from "./helper-process.js";
+import type { LeftOut, Parked, Ready, Unfit } from "./helper-messages.js";
+import { HelperProcess, type Place } from "./helper-process.js";
 import {
 	ImportLearning,
 	type LearnedModules,
@@ -25,9 +25,14 @@ import {
 	leftToWorkers,
 	wordsOfReady,
 } from "./left-to-workers.js";
-import { availableMemory, helperProblem, residentMemory } from "./machine.js";
+import {
+	availableMemory,
+	hasRoomFor,
+	helperProblem,
+	residentMemory,
+} from "./machine.js";
 import { flagAgainstHook, isPython, NOT_PYTHON } from "./python-command.js";
-import { differenceOf } from "./same-worker.js";
+import { differenceOf, placeOf } from "./same-worker.js";
 
 /** What other nodes have learned of a command's imports, and what this one has. */
 export interface SharedImports {
@@ -67,6 +72,14 @@ export class ForkHelper implements Ahead, SharedImports {
 	/** What a worker has in memory; undefined: the list is another node's. */
 	private workerBytes: number | undefined;
 	private readonly leftOut = new LeftOutModules();
+	/** Of the newest start, by local rank. */
+	private readonly places = new Map<number, Place>();
+	/** What a parked process has in memory for itself; undefined: none has said it. */
+	private ownBytes: number | undefined;
+	/** Parked processes import nothing of their own: it has failed. */
+	private isPlain = false;
+	/** What the helper has said that has no parked process yet. */
+	private ready: Ready | undefined;
 	private tries = 0;
 	private wasReady = false;
 	private isClosed = false;
@@ -80,11 +93,14 @@ export class ForkHelper implements Ahead, SharedImports {
 	}
 
 	factsOf(spec: WorkerSpec): StartFacts {
-		const { known, helper } = this;
+		const { known } = this;
+		const parked = this.helper?.waitingFor(spec);
+		const read = parked?.differenceFrom(spec.env);
+		const difference = read && `${read} has another value`;
 		return {
 			problem: this.problemOf(spec),
-			difference: known && differenceOf(known, spec),
-			waiting: helper?.waiting ?? 0,
+			difference: (known && differenceOf(known, spec)) ?? difference,
+			waiting: parked === undefined ? 0 : 1,
 		};
 	}
 
@@ -114,12 +130,58 @@ export class ForkHelper implements Ahead, SharedImports {
 	}
 
 	prepareNext(spec: WorkerSpec): void {
-		const { clock, workers } = this.options;
+		const { clock } = this.options;
+		const { localRank } = spec;
 		this.started = spec;
+		this.places.set(localRank, { localRank, place: placeOf(spec.env) });
 		this.cancelPark();
 		this.cancelPark = clock.wakeAt(clock.now() + PARK_AFTER_MS, () =>
-			this.helper?.park(workers),
+			this.park(),
 		);
+	}
+
+	private park(): void {
+		const { workers } = this.options;
+		const bytesEach = this.ownBytes ?? (this.workerBytes ?? 0) / 2;
+		const isPlain =
+			this.isPlain || !hasRoomFor(workers, bytesEach, availableMemory());
+		const places = Array.from({ length: workers }, (_, localRank) => {
+			const known = this.places.get(localRank);
+			return known && !isPlain ? known : { localRank, place: null };
+		});
+		this.helper?.park(places, this.leftOut.never);
+	}
+
+	private parked(news: Parked): void {
+		const { ready, helper } = this;
+		this.ownBytes = news.bytes;
+		if (ready !== undefined) {
+			this.ready = undefined;
+			const isPlain = news.reads === null;
+			const { leaveOut } = isPlain ? this.leftOut.known : this.leftOut.never;
+			const notImported = isPlain ? ready.left : news.left;
+			const left = leftToWorkers(this.toImport, leaveOut, notImported);
+			const sum: Ready = {
+				...ready,
+				modules: ready.modules + news.modules,
+				bytes: ready.bytes + this.options.workers * news.bytes,
+				seconds: ready.seconds + news.seconds,
+			};
+			this.imported = { modules: sum.modules, bytes: sum.bytes };
+			this.options.log.info(wordsOfReady(sum, left, helper?.pid));
+		}
+		this.onChange();
+	}
+
+	private unfit({ reason, ...but }: Unfit): void {
+		this.options.log.debug(`not imported ahead: ${reason}`);
+		this.tries += 1;
+		// Once more without those modules; else without all that is for one process.
+		if (!this.leftOut.add(but) || this.tries >= MOST_TRIES) {
+			if (this.isPlain) return;
+			this.isPlain = true;
+		}
+		this.park();
 	}
 
 	expectStart(): void {
@@ -225,7 +287,7 @@ export class ForkHelper implements Ahead, SharedImports {
 
 	/** Throws if this machine lacks what a process needs. */
 	private open(spec: WorkerSpec, setpriv: string): void {
-		const { clock, registry, log, workers } = this.options;
+		const { clock, registry } = this.options;
 		const helper: HelperProcess = new HelperProcess({
 			clock,
 			registry,
@@ -233,15 +295,17 @@ export class ForkHelper implements Ahead, SharedImports {
 			spec,
 			toImport: this.toImport,
 			leftOut: this.leftOut.known,
-			onParked: () => this.onChange(),
+			onParked: (news) => {
+				if (this.helper === helper) this.parked(news);
+			},
+			onUnfit: (news) => this.unfit(news),
 			onReady: (news) => {
-				const { leaveOut } = this.leftOut.known;
-				const left = leftToWorkers(this.toImport, leaveOut, news.left);
-				log.info(wordsOfReady(news, left, helper.pid));
+				this.ready = news;
 				this.wasReady = true;
 				this.imported = { modules: news.modules, bytes: news.bytes };
-				helper.park(workers);
-				this.publishProven(left);
+				this.park();
+				const { leaveOut } = this.leftOut.known;
+				this.publishProven(leftToWorkers(this.toImport, leaveOut, news.left));
 			},
 			onRefused: (...refusal) => this.refused(spec, ...refusal),
 		});

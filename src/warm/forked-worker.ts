@@ -3,7 +3,11 @@ import { constants } from "node:os";
 import type { Clock } from "../base/clock.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { wakeAfterRunning } from "../base/wake-after-running.js";
-import { signalGroup, signalProcess } from "../processes/index.js";
+import {
+	signalGroup,
+	signalProcess,
+	type WorkerSpec,
+} from "../processes/index.js";
 import type { ExitListener, PreparedWorker } from "./ahead.js";
 import type { WorkerStream } from "./helper-messages.js";
 import { conditionOf } from "./waiting-process.js";
@@ -25,7 +29,16 @@ export class ForkedWorker implements PreparedWorker {
 		readonly pid: number,
 		/** The helper's pid. */
 		readonly parentId: number,
+		/** What its imports have read of its worker's place; null: not set. */
+		private readonly reads: Readonly<Record<string, string | null>> = {},
 	) {}
+
+	/** A variable of which its imports have read another value than this worker's. */
+	differenceFrom(env: WorkerSpec["env"]): string | undefined {
+		return Object.keys(this.reads).find(
+			(name) => (env[name] ?? null) !== this.reads[name],
+		);
+	}
 
 	/** It was told which worker it is, unless it has ended. @param onLate called if it does not begin in time; then it is ended */
 	told(clock: Clock, onLate: (reason: string) => void): void {

@@ -2,8 +2,11 @@ import type { Duplex } from "node:stream";
 import {
 	amount,
 	fields,
+	flag,
 	type Infer,
 	list,
+	mapOf,
+	nullable,
 	type Shape,
 	text,
 	whole,
@@ -46,7 +49,12 @@ export type HelperOrder =
 			readonly users: readonly string[];
 			readonly environments: readonly ChangedEnvironment[];
 	  }
-	| { readonly kind: "park"; readonly count: number }
+	| ({
+			readonly kind: "park";
+			readonly localRank: number;
+			/** The variables of its worker's place; null: it imports nothing of its own. */
+			readonly place: Readonly<Record<string, string>> | null;
+	  } & LeftOut)
 	/** Look whether the preloaded files have changed. */
 	| { readonly kind: "look" }
 	| ({
@@ -82,6 +90,8 @@ const leftModule = fields({
 	module: words,
 	root: words,
 	what: long,
+	/** A process that is parked for one local rank may import it. */
+	alone: flag,
 });
 
 /** What a module has set that is left out: others were imported with it. */
@@ -90,6 +100,8 @@ export type SetVariable = Infer<typeof setVariable>;
 const setVariable = fields({
 	variable: long,
 	value: long,
+	/** As that of the module. */
+	alone: flag,
 });
 
 /** What a helper reports, by kind. */
@@ -109,7 +121,19 @@ const NEWS = {
 		leaveOut: list(leftModule),
 		sets: list(setVariable),
 	}),
-	parked: fields({ pid }),
+	parked: fields({
+		pid,
+		...{ localRank: count, modules: count, bytes: count },
+		seconds: amount(0, Number.MAX_VALUE),
+		left: list(skipped),
+		/** What its imports have read of its worker's place; null: it has imported nothing of its own. */
+		reads: nullable(mapOf(words, nullable(long))),
+	}),
+	/** A process could not import what it should, or could without `leaveOut`. It ends. */
+	unfit: fields({
+		...{ pid, localRank: count, reason: words },
+		...{ leaveOut: list(leftModule), sets: list(setVariable) },
+	}),
 	started: fields({ pid }),
 	"not-started": fields({ pid, reason: words }),
 	/** With the status of wait(2). */
@@ -125,6 +149,8 @@ export type HelperNews = {
 }[keyof typeof NEWS];
 
 export type Ready = NewsOf<"ready">;
+export type Parked = NewsOf<"parked">;
+export type Unfit = NewsOf<"unfit">;
 
 /** Undefined for a line that is no news of a helper. */
 export function decodeNews(line: string): HelperNews | undefined {

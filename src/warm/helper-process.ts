@@ -16,7 +16,9 @@ import {
 	type HelperNews,
 	helperEnvironment,
 	type LeftOut,
+	type Parked,
 	type Ready,
+	type Unfit,
 	type WorkerStreams,
 } from "./helper-messages.js";
 import type { ToImport } from "./learned-imports.js";
@@ -31,11 +33,20 @@ export interface HelperOptions {
 	readonly toImport: ToImport;
 	readonly leftOut: LeftOut;
 	/** A process waits for its start. */
-	readonly onParked: () => void;
+	readonly onParked: (news: Parked) => void;
+	/** A process could not import what is for its worker alone. */
+	readonly onUnfit: (news: Unfit) => void;
 	/** It can start workers. */
 	readonly onReady: (news: Ready) => void;
 	/** Once: it cannot start workers, or no more of them. `but`: it could without these modules. */
 	readonly onRefused: (reason: string, but?: LeftOut) => void;
+}
+
+/** For which worker a process is parked. */
+export interface Place {
+	readonly localRank: number;
+	/** As in the order to park one. */
+	readonly place: Readonly<Record<string, string>> | null;
 }
 
 /** So long a program may take until Python runs its hook, in milliseconds: it would run the script without it. */
@@ -58,9 +69,10 @@ export class HelperProcess {
 	private readonly control: HelperControl;
 	private state: "preparing" | "ready" | "refused" = "preparing";
 	private refusal = ENDED;
+	/** By local rank. */
 	private readonly parked = new Map<number, ForkedWorker>();
-	/** Those that it was told to park, and has not said to be. */
-	private awaited = 0;
+	/** The local ranks for which it was told to park one, and has not said more. */
+	private readonly awaited = new Set<number>();
 	private readonly started = new Map<number, ForkedWorker>();
 	private readonly turns = new RankZeroFirst();
 	private cancelHello: () => void;
@@ -127,21 +139,33 @@ export class HelperProcess {
 		return pid === this.pid || (isForked && !this.started.has(pid));
 	}
 
-	/** Makes so many processes wait for a start. */
-	park(count: number): void {
-		const missing = count - this.waiting - this.awaited;
-		if (this.state === "ready" && missing > 0) {
-			this.awaited += missing;
-			this.control.send({ kind: "park", count: missing });
+	/** The process that waits for this worker's start. */
+	waitingFor({ localRank }: WorkerSpec): ForkedWorker | undefined {
+		const parked = this.parked.get(localRank);
+		return parked?.isWaiting ? parked : undefined;
+	}
+
+	/** Makes a process wait for the start of each of these, without modules that must be left out. */
+	park(places: readonly Place[], leftOut: LeftOut): void {
+		if (this.state !== "ready") return;
+		for (const { localRank, place } of places) {
+			if (this.awaited.has(localRank)) continue;
+			const parked = this.parked.get(localRank);
+			if (parked?.isWaiting) {
+				if (!place || !parked.differenceFrom(place)) continue;
+				signalProcess(parked.pid, "SIGKILL");
+			}
+			this.awaited.add(localRank);
+			this.control.send({ kind: "park", localRank, place, ...leftOut });
 		}
 	}
 
-	/** Makes a parked process the worker. Call it only if one waits. */
+	/** Makes a parked process the worker. Call it only if one waits for it. */
 	start(spec: WorkerSpec, streams: WorkerStreams): ForkedWorker {
-		const [taken] = this.livingParked();
+		const taken = this.waitingFor(spec);
 		if (taken === undefined) throw new Error("no process is parked");
 		const { pid } = taken;
-		this.parked.delete(pid);
+		this.parked.delete(spec.localRank);
 		this.started.set(pid, taken);
 		const { env, cwd, readsStdin = false } = spec;
 		const order = { env, cwd, readsStdin, ...streams };
@@ -193,10 +217,11 @@ export class HelperProcess {
 				this.refuse(news.reason, news);
 				return;
 			case "parked":
-				this.awaited -= 1;
-				this.parked.set(news.pid, new ForkedWorker(news.pid, this.pid ?? 0));
-				if (this.state === "refused") signalProcess(news.pid, "SIGKILL");
-				this.options.onParked();
+				this.nowParked(news);
+				return;
+			case "unfit":
+				this.awaited.delete(news.localRank);
+				if (this.state === "ready") this.options.onUnfit(news);
 				return;
 			case "started":
 				this.started.get(news.pid)?.begun();
@@ -214,8 +239,20 @@ export class HelperProcess {
 		}
 	}
 
+	private nowParked(news: Parked): void {
+		const { pid, localRank, reads } = news;
+		this.awaited.delete(localRank);
+		this.parked.set(
+			localRank,
+			new ForkedWorker(pid, this.pid ?? 0, reads ?? {}),
+		);
+		if (this.state === "refused") signalProcess(pid, "SIGKILL");
+		else this.options.onParked(news);
+	}
+
 	private exited(pid: number, status: number): void {
-		this.parked.delete(pid);
+		for (const [localRank, parked] of this.parked)
+			if (parked.pid === pid) this.parked.delete(localRank);
 		const worker = this.started.get(pid);
 		this.started.delete(pid);
 		worker?.ended(status);

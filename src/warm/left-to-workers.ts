@@ -18,10 +18,22 @@ export class LeftOutModules {
 
 	/** Returns whether this is news. */
 	add({ leaveOut, sets }: LeftOut): boolean {
-		const before = this.modules.size;
-		for (const one of leaveOut) this.modules.set(one.module, one);
+		const news = leaveOut.filter(({ module, alone }) => {
+			const known = this.modules.get(module);
+			return known === undefined || (known.alone && !alone);
+		});
+		for (const one of news) this.modules.set(one.module, one);
 		for (const one of sets) this.sets.set(one.variable, one);
-		return this.modules.size > before;
+		return news.length > 0;
+	}
+
+	/** What no process imports ahead, also none that is parked for one worker. */
+	get never(): LeftOut {
+		const { leaveOut, sets } = this.known;
+		return {
+			leaveOut: leaveOut.filter(({ alone }) => !alone),
+			sets: sets.filter(({ alone }) => !alone),
+		};
 	}
 }
 

@@ -70,6 +70,16 @@ export function helperProblem(facts: HelperFacts): ColdReason | undefined {
 	return { kind: "memory", reason };
 }
 
+/** Whether workers that wait have room for imports of their own. Each needs so many bytes. */
+export function hasRoomFor(
+	workers: number,
+	bytesEach: number,
+	availableBytes: number | undefined,
+): boolean {
+	if (availableBytes === undefined) return true;
+	return workers * bytesEach <= availableBytes * MOST_FOR_HELPER;
+}
+
 /** What a Node process has in memory before its script, in bytes: its own, and what it shares with others. */
 export const BARE_NODE_BYTES = { own: 20e6, shared: 40e6 } as const;
 /** Part of the available memory that waiting processes may take. */

@@ -13,6 +13,12 @@ export function withoutPlace(env: WorkerSpec["env"]): Record<string, string> {
 	return Object.fromEntries(kept);
 }
 
+/** What a worker has in its environment that differs from the others'. */
+export function placeOf(env: WorkerSpec["env"]): Record<string, string> {
+	const kept = Object.entries(env).filter(([name]) => PLACE.has(name));
+	return Object.fromEntries(kept);
+}
+
 export const OTHER_DIRECTORY = "the working directory is another one";
 
 /** In words, what in this start a process that was prepared for another start would not do; undefined if nothing. */

@@ -124,7 +124,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 		expect(one).toMatchObject({
 			...{ asks: ["yes", "yes"], opens: "1\n", makes: true },
 			...{ starts: null, uses: "users", stream: "Both" },
-			...{ follows: "on", isEarly: false, counts: 2 },
+			...{ follows: "on", counts: 2 },
 		});
 		expect(one.path).toEqual(lines[0]?.told.path);
 	}

@@ -1,7 +1,7 @@
 """Tells what a module reads of the environment while it is imported."""
 import os
 
-from _elastic_run_warm_learned import PLACE
+from _elastic_run_warm_learned import LASTING, PLACE
 
 
 def noting(watch):
@@ -21,7 +21,7 @@ def noting(watch):
 
     class Noting(os._Environ):
         def __getitem__(self, key):
-            if isinstance(key, _ListedName):
+            if isinstance(key, _ListedName) and not (watch.is_alone and key in LASTING):
                 return _Unread(watch, str(key))
             watch.read(key)
             return super().__getitem__(key)
@@ -38,9 +38,9 @@ def noting(watch):
 
         def __iter__(self):
             # First, because who goes through all of them may keep the last one.
-            if watch.under_way:
-                yield from watch.place
-            yield from super().__iter__()
+            first = watch.place if watch.under_way else []
+            yield from first
+            yield from (name for name in super().__iter__() if name not in first)
 
         def keys(self):
             return Names(self)
@@ -82,7 +82,7 @@ class _Unread:
                 gc.collect()
             return mine() is not None
 
-        watch.suspect(is_kept, "reads %s" % name)
+        watch.suspect(is_kept, "reads %s" % name, name in LASTING)
 
     def __getattribute__(self, name):
         object.__getattribute__(self, "read")()

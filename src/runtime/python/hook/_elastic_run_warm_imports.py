@@ -1,15 +1,27 @@
 """Imports modules ahead of the workers, and finds those that each worker must import by itself."""
+import fcntl
 import os
 import sys
 
 from _elastic_run_hook import changes
 from _elastic_run_warm_environment import noting
-from _elastic_run_warm_learned import PLACE, digest, digests, is_in_library, library_directories, script_directory
+from _elastic_run_warm_learned import (
+    LASTING,
+    PLACE,
+    digest,
+    digests,
+    is_in_library,
+    library_directories,
+    script_directory,
+)
 
 _NOT_TO_FORK = frozenset(
-    """comet_ml cupy grpc horovod jax jaxlib mpi4py neptune pycuda pyspark ray tensorflow tensorrt wandb zmq""".split()
+    """comet_ml cupy grpc jax jaxlib neptune pyspark ray tensorflow tensorrt wandb zmq""".split()
 )
-"""Packages that start something when they are imported, or do not work in a forked process."""
+"""Packages that do not bear it that their process is forked."""
+
+_NEVER_AHEAD = frozenset("horovod mpi4py pycuda".split())
+"""Packages that take something when they are imported which the worker that still runs may hold."""
 
 _HARMLESS_DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"])
 
@@ -59,8 +71,13 @@ class Watched:
     What a module does is its own, not that of those which import it; but they fall with it."""
 
     def __init__(self, order, is_library):
-        self.left_out = {one["module"]: (one["root"], one["what"]) for one in order["leaveOut"]}
-        """By module: which one keeps it from being imported ahead, and what that one does."""
+        self.left_out = _causes(order["leaveOut"])
+        """By module: which one keeps it from being imported ahead, what that one does, and whether a process that is
+        not forked any more may import it ahead."""
+        self.is_alone = False
+        """This process becomes the worker of one local rank, and is not forked any more."""
+        self.reads = {}
+        """What modules have read of that worker's place."""
         self.blamed = {}
         """What has come to them here."""
         self.place = order["place"]
@@ -72,14 +89,47 @@ class Watched:
         self.is_library = is_library
         self.libraries = library_directories()
         self.own = script_directory()
-        self.descriptors = _targets()
-        self.threads = set(os.listdir("/proc/self/task"))
-        self.has_children = False
         self.first = dict(os.environ)
         self.under_way = []
         self.suspicions = []
         """Of what modules under way have made, and may have taken away when they are imported: whose, a test, words."""
+        self.begin()
+
+    def begin(self):
+        self.descriptors = _targets()
+        self.threads = set(os.listdir("/proc/self/task"))
+        self.has_children = False
         self.left = []
+
+    def go_alone(self, order):
+        """From now on this process is not forked: only what others would notice is left out."""
+        self.is_alone = True
+        self.left_out = _causes(order["leaveOut"])
+        self.stand_ins = {one["variable"]: one["value"] for one in order["sets"]}
+        self.place = list(order["place"])
+        os.environ.update(order["place"])
+        self.begin()
+
+    def import_ahead(self, names):
+        """Returns the files that are imported now. Throws a `Refusal` if something must be left out."""
+        own = self.own
+        has_own = not getattr(sys.flags, "safe_path", False)
+        if has_own:
+            # A library may look for a module of the user's.
+            sys.path.insert(0, own)
+        self.run(names)
+        if has_own and own in sys.path:
+            # Libraries may have added others.
+            sys.path.remove(own)
+        if self.blamed:
+            raise self.refusal()
+        # What Python remembers of the user's directories may be outdated when a worker starts.
+        libraries = library_directories()
+        for entry in list(sys.path_importer_cache):
+            if not (os.path.realpath(entry) + os.sep).startswith(libraries):
+                del sys.path_importer_cache[entry]
+        origins = [getattr(getattr(module, "__spec__", None), "origin", None) for module in list(sys.modules.values())]
+        return {origin for origin in origins if isinstance(origin, str) and os.path.isabs(origin)}
 
     def run(self, names):
         import importlib._bootstrap as bootstrap
@@ -98,8 +148,9 @@ class Watched:
                 if name in sys.modules or self.cause_of(name) is not None:
                     continue
                 package = name.partition(".")[0]
-                if package in _NOT_TO_FORK:
-                    self.left.append([index, "it does not work in a forked process"])
+                cause = self.problem_of_package(package)
+                if cause is not None:
+                    self.left.append([index, "it %s" % cause[1]])
                     continue
                 if not self.is_library(package):
                     continue
@@ -117,10 +168,13 @@ class Watched:
                 sys.modules["tempfile"]._name_sequence = None
 
     def refusal(self):
-        causes = ["%s %s" % cause for cause in dict.fromkeys(self.blamed.values())]
-        leave_out = [{"module": name, "root": root, "what": what} for name, (root, what) in self.blamed.items()]
+        causes = ["%s %s" % cause[:2] for cause in dict.fromkeys(self.blamed.values())]
+        leave_out = [
+            {"module": name, "root": root, "what": what, "alone": alone}
+            for name, (root, what, alone) in self.blamed.items()
+        ]
         sets = [
-            {"variable": variable, "value": value}
+            {"variable": variable, "value": value, "alone": self.cause_of(name)[2]}
             for variable, (name, value) in self.sets.items()
             if self.cause_of(name) is not None
         ]
@@ -188,13 +242,21 @@ class Watched:
         """What is known against it before its import."""
         name = spec.name
         package = name.partition(".")[0]
-        if package in _NOT_TO_FORK:
-            return package, "does not work in a forked process"
+        cause = self.problem_of_package(package)
+        if cause is not None:
+            return cause
         if isinstance(spec.origin, str) and os.path.isabs(spec.origin):
             if not is_in_library(spec.origin, self.libraries, self.own):
-                return name, "is the user's own"
+                return name, "is the user's own", False
             if package in self.users:
-                return name, "is another than the worker's"
+                return name, "is another than the worker's", False
+        return None
+
+    def problem_of_package(self, package):
+        if package in _NEVER_AHEAD:
+            return package, "is for one process at a time", False
+        if package in _NOT_TO_FORK and not self.is_alone:
+            return package, "does not bear a fork", True
         return None
 
     def leave(self, names, cause):
@@ -202,37 +264,45 @@ class Watched:
             if name not in self.left_out:
                 self.blamed.setdefault(name, cause)
 
-    def blame(self, what):
+    def blame(self, what, alone=False):
         """Blames the module whose import is under way, and so those that wait for it."""
         if self.under_way:
-            self.leave(list(self.under_way), (self.under_way[-1], what))
+            self.leave(list(self.under_way), (self.under_way[-1], what, alone))
 
     def read(self, key):
-        if key in PLACE:
-            self.blame("reads %s" % key)
+        if self.is_alone and key in LASTING:
+            self.reads[key] = self.value_of(key)
+        elif key in PLACE:
+            self.blame("reads %s" % key, key in LASTING)
 
-    def suspect(self, is_so, what):
+    def value_of(self, key):
+        raw = os.environ._data.get(os.environ.encodekey(key))
+        return None if raw is None else os.environ.decodevalue(raw)
+
+    def suspect(self, is_so, what, alone=False):
         if self.under_way:
-            self.suspicions.append((list(self.under_way), is_so, what))
+            self.suspicions.append((list(self.under_way), is_so, what, alone))
 
     def judge(self, name):
         """Called at the end of its import: what it has made may be gone."""
         own = [one for one in self.suspicions if one[0][-1] == name]
         self.suspicions = [one for one in self.suspicions if one[0][-1] != name]
-        for names, is_so, what in own:
+        for names, is_so, what, alone in own:
             if is_so():
-                self.leave(names, (name, what))
+                self.leave(names, (name, what, alone))
 
     def look_around(self):
         """What a process must have for itself is no worker's if the helper has made it."""
         before, self.descriptors = self.descriptors, _targets()
         for descriptor, target in self.descriptors.items() - before.items():
-            if target not in _HARMLESS_DEVICES:
+            alone = _is_unnoticed(descriptor, target)
+            if target not in _HARMLESS_DEVICES and not (alone and self.is_alone):
                 kind = target if target.startswith("/") else "a " + target.partition(":")[0]
-                self.suspect(_HasTarget(descriptor, target), "leaves %s open" % kind)
-        for thread in set(os.listdir("/proc/self/task")) - self.threads:
-            self.threads.add(thread)
-            self.suspect(_OutlivesFork(thread), "starts a thread")
+                self.suspect(_HasTarget(descriptor, target), "leaves %s open" % kind, alone)
+        if not self.is_alone:
+            for thread in set(os.listdir("/proc/self/task")) - self.threads:
+                self.threads.add(thread)
+                self.suspect(_OutlivesFork(thread), "starts a thread", True)
         if not self.has_children and _has_children():
             # If others start processes as well, that shows once this module is left out.
             self.has_children = True
@@ -300,6 +370,21 @@ def _has_entry(folder, name):
         return any(name in os.fsdecode(entry) for entry in os.listdir(folder))
     except FileNotFoundError:
         return False
+
+
+def _causes(left_out):
+    return {one["module"]: (one["root"], one["what"], one["alone"]) for one in left_out}
+
+
+def _is_unnoticed(descriptor, target):
+    """Whether it makes no difference to others that this process has it open: a pipe of its own, a file that it reads."""
+    if not target.startswith("/"):
+        return not target.startswith("socket:")
+    try:
+        is_read_only = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    except OSError:
+        return False
+    return is_read_only and not target.startswith("/dev/")
 
 
 def _has_children():

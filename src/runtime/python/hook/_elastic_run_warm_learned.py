@@ -8,7 +8,13 @@ PLACE = frozenset(
     MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT TORCHELASTIC_ERROR_FILE ELASTIC_RUN_CHANNEL ELASTIC_RUN_ROUND
     ELASTIC_RUN_HOOK ELASTIC_RUN_INSTANCE""".split()
 )
-"""What differs between workers: a module that reads one of these while it is imported cannot be imported ahead."""
+"""What differs between workers: a module that reads one of these while it is imported cannot be imported for all."""
+
+LASTING = frozenset(
+    """RANK LOCAL_RANK GROUP_RANK ROLE_RANK ROLE_NAME WORLD_SIZE LOCAL_WORLD_SIZE GROUP_WORLD_SIZE
+    ROLE_WORLD_SIZE""".split()
+)
+"""Those of them that usually stay in the next round."""
 
 _LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
